@@ -1,0 +1,19 @@
+# kernels/cuda: with nvcc where TROUPE_WITH_CUDA says so, else one file that answers
+# "built without CUDA".
+
+if(TROUPE_WITH_CUDA)
+  if(NOT CMAKE_CUDA_COMPILER AND EXISTS /usr/local/cuda/bin/nvcc)
+    set(CMAKE_CUDA_COMPILER /usr/local/cuda/bin/nvcc)
+  endif()
+  if(NOT CMAKE_CUDA_ARCHITECTURES)
+    set(CMAKE_CUDA_ARCHITECTURES 80 90)
+  endif()
+  enable_language(CUDA)
+  set(CMAKE_CUDA_STANDARD 20)
+  file(GLOB cuda_sources CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/kernels/cuda/*.cu")
+  target_sources(troupe_kernels PRIVATE ${cuda_sources})
+  set_target_properties(troupe_kernels PROPERTIES CUDA_RUNTIME_LIBRARY Static)
+  target_link_libraries(troupe_kernels PUBLIC Threads::Threads ${CMAKE_DL_LIBS} rt)
+else()
+  target_sources(troupe_kernels PRIVATE "${CMAKE_SOURCE_DIR}/kernels/cuda/cuda_absent.cpp")
+endif()

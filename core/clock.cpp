@@ -1,0 +1,22 @@
+#include "core/clock.hpp"
+
+#include <ctime>
+
+namespace troupe {
+
+instant steady_now() {
+  return std::chrono::steady_clock::now().time_since_epoch();
+}
+
+std::int64_t unix_milliseconds() {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  return std::chrono::duration_cast<std::chrono::milliseconds>(now).count();
+}
+
+instant process_cpu_time() {
+  timespec x{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &x);
+  return std::chrono::seconds{x.tv_sec} + std::chrono::nanoseconds{x.tv_nsec};
+}
+
+} // namespace troupe

@@ -1,0 +1,32 @@
+#pragma once
+
+// The only place that reads a clock of the machine. Whoever decides something gets
+// its time as an argument: an instant of the run, virtual or not.
+
+#include <chrono>
+#include <cstdint>
+
+namespace troupe {
+
+/// Time since the run began, under whichever clock it runs.
+using instant = std::chrono::nanoseconds;
+
+constexpr double seconds(instant x) noexcept {
+  return std::chrono::duration<double>{x}.count();
+}
+
+/// Rounds to whole nanoseconds. @pre `x` fits (292 years).
+constexpr instant from_seconds(double x) noexcept {
+  return instant{static_cast<std::int64_t>(x * 1e9)};
+}
+
+/// Monotonic time of the machine, for durations that people see.
+instant steady_now();
+
+/// Milliseconds since 1970, for names of folders and records.
+std::int64_t unix_milliseconds();
+
+/// CPU time that this process has used, all threads together.
+instant process_cpu_time();
+
+} // namespace troupe

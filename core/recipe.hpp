@@ -1,0 +1,139 @@
+#pragma once
+
+// A method is a recipe over blocks: data, not code. Recipes stand in
+// policies/methods/, one per file; the actors read only what is written here.
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace troupe {
+
+/// Who holds a block. Everything that the runtime does with it follows from this.
+enum class scope : std::uint8_t {
+  frozen,   ///< Everybody, identified by digest; never trained.
+  shared,   ///< One version line; everybody trains it.
+  expert,   ///< One version line per instance; trained by whom the recipe routes to it.
+  personal, ///< One client. Never travels.
+};
+
+enum class merge_kind : std::uint8_t {
+  mean,         ///< Sum of a_i s_i d_i over the sum of a_i.
+  sum_over,     ///< Sum of a_i s_i d_i over the number of clients ever admitted.
+  mix,          ///< The mean, with `amount` as its rate (pFedMe's beta).
+  replace,      ///< The offer takes the place of the version.
+  padded,       ///< A mean in which rows above an offer's rank count as zero.
+  median,       ///< Per coordinate.
+  trimmed_mean, ///< Per coordinate, without the `count` largest and smallest.
+  krum,         ///< The mean of the `keep` offers closest to others, `count` of them bad.
+};
+
+struct merge_rule {
+  merge_kind kind = merge_kind::mean;
+  double amount = 1;
+  std::uint32_t count = 0;
+  std::uint32_t keep = 1;
+
+  friend bool operator==(const merge_rule&, const merge_rule&) = default;
+};
+
+/// What an offer to a block weighs. "Examples" is what the configuration makes of
+/// the client's number of examples: n, its root, its logarithm, or one.
+enum class weight_rule : std::uint8_t {
+  examples,
+  one,
+  examples_times_share, ///< The share is declared: FLoRAL's pi, DDOME's mass.
+  one_times_share,
+  rank_norm, ///< HETLoRA's norm of base plus delta.
+};
+
+/// One family of blocks. `count` instances of it are named `name.0`, `name.1`, …
+/// where it is above one, else just `name`.
+struct block_spec {
+  std::string name;
+  scope where = scope::shared;
+  std::uint32_t count = 1;
+  std::string group = {}; ///< Families of one group form one version line.
+  merge_rule merge = {};
+  weight_rule weight = weight_rule::examples;
+  std::uint32_t rank = 0; ///< Above zero: rows are rank-major, a prefix may travel.
+};
+
+/// The name of a local procedure, resolved by models/procedures.
+struct procedure_name {
+  std::string value;
+  friend auto operator<=>(const procedure_name&, const procedure_name&) = default;
+};
+
+/// The name of a pure local choice, resolved likewise. Empty: nothing is chosen.
+struct choice_name {
+  std::string value;
+  friend auto operator<=>(const choice_name&, const choice_name&) = default;
+};
+
+struct fetch_spec {
+  std::string family;
+  /// Only the instances that the last leg's choice named; else all.
+  bool chosen = false;
+};
+
+/// One step down of a visit: what is fetched, and the choice made over it.
+struct leg {
+  std::vector<fetch_spec> fetch;
+  choice_name choice = {};
+};
+
+/// Numbers that configure a procedure or a choice, by name.
+using options = std::map<std::string, double>;
+
+/// Selection draws per role. The quotas of all roles but the last are counts per
+/// window; the last takes the rest.
+struct role {
+  std::string name = "all";
+  std::uint32_t quota = 0;
+  procedure_name procedure = {};
+  /// Instances this role is tied to: client c of the role gets instance
+  /// (its place among the role's clients) of the chosen family.
+  bool choice_fixed = false;
+  /// The first `members` clients have this role (DDOME's anchors); 0: all others.
+  std::uint32_t members = 0;
+};
+
+/// What a message says of personal state: declared, typed, bounded.
+struct disclosure {
+  std::string name;
+  std::uint32_t count_max = 1;
+  double min = 0;
+  double max = 1;
+  std::optional<double> sum = {}; ///< What the values add up to, within 1e-6.
+};
+
+/// When the client state that a visit made becomes the client's own.
+enum class state_rule : std::uint8_t {
+  on_offer,
+  on_accept, ///< The client's next visit waits for the verdict.
+};
+
+/// The set of paces is closed; a pace is not another code path.
+enum class pace_kind : std::uint8_t { sync, semisync, fedbuff, fedasync };
+
+/// How a (method, pace) pair relates to the publication.
+enum class standing : std::uint8_t { exact, extension, refused };
+
+struct recipe {
+  std::string name;
+  std::string summary;
+  std::vector<block_spec> blocks;
+  std::vector<leg> legs;
+  std::vector<role> roles;
+  state_rule state = state_rule::on_offer;
+  std::vector<disclosure> disclosures = {};
+  options defaults = {};   ///< Of the procedure, with the values of the paper.
+  bool offers = true;      ///< False: visits only evaluate or train personal state.
+  standing asynchronous = standing::extension; ///< Under every pace but `sync`.
+};
+
+} // namespace troupe

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace troupe {
+
+/// Parameters that many read and nobody changes. They may travel.
+using shared_values = std::shared_ptr<const std::vector<float>>;
+
+inline shared_values share(std::vector<float> x) {
+  return std::make_shared<const std::vector<float>>(std::move(x));
+}
+
+/// Parameters that stay with one client. Deliberately a type of its own without a
+/// conversion to `shared_values`, which is all that a message can carry: sending a
+/// personal block does not compile (tests/tidy/personal_values.cpp).
+class personal_values {
+public:
+  personal_values() = default;
+
+  explicit personal_values(std::vector<float> x) : values_(std::move(x)) {
+    // nop
+  }
+
+  std::span<const float> view() const noexcept {
+    return values_;
+  }
+
+  std::span<float> view() noexcept {
+    return values_;
+  }
+
+  bool empty() const noexcept {
+    return values_.empty();
+  }
+
+  friend bool operator==(const personal_values&, const personal_values&)
+    = default;
+
+private:
+  std::vector<float> values_;
+};
+
+} // namespace troupe

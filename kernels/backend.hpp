@@ -1,0 +1,175 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include "core/result.hpp"
+#include "kernels/grid.hpp"
+
+namespace troupe::kernels {
+
+/// Values as they came over the wire, not yet floats.
+struct f32_values {
+  std::span<const float> values;
+};
+struct f16_values {
+  std::span<const std::uint16_t> bits; ///< IEEE binary16.
+};
+struct int8_values {
+  std::span<const std::int8_t> values;
+  float scale = 1; ///< A value is `scale * values[j]`.
+};
+
+/// One term of a weighted sum: `weight * values`.
+struct term {
+  std::span<const float> values;
+  double weight = 0;
+};
+struct f16_term {
+  f16_values from;
+  double weight = 0;
+};
+struct int8_term {
+  int8_values from;
+  double weight = 0;
+};
+
+/// What becomes of a sum. The quotient is formed first, so that N equal offers make
+/// the same step as one, to the last bit.
+struct scale {
+  double rate = 1;  ///< The step of the server, the design's eta.
+  double total = 1; ///< The sum of the weights before any discount.
+};
+
+/// The adaptive server optimisers of Reddi et al. (2021), as in the paper's
+/// algorithm 2, without bias correction; `momentum` is FedAvgM.
+enum class server_rule : std::uint8_t { plain, momentum, adam, yogi, adagrad };
+
+struct server_step {
+  server_rule rule = server_rule::plain;
+  double rate = 1;
+  double beta1 = 0.9;
+  double beta2 = 0.99;
+  double tau = 1e-3;
+
+  /// How many buffers of the block's size the rule keeps between versions.
+  constexpr int moment_count() const noexcept {
+    return rule == server_rule::plain ? 0 : rule == server_rule::momentum ? 1 : 2;
+  }
+};
+
+/// One step of local SGD, in torch's convention:
+///   g += decay * w + proximal * (w - anchor) + correction;
+///   m = momentum * m + g (m = g at the first step); w -= rate * m.
+/// The gradient is set to zero afterwards: the next backward pass adds to it.
+struct sgd_step {
+  float rate = 0.01f;
+  float momentum = 0;
+  float decay = 0;
+  float proximal = 0;
+  bool first = true; ///< The momentum buffer is written and not read.
+};
+
+struct adamw_step {
+  float rate = 1e-3f;
+  float beta1 = 0.9f;
+  float beta2 = 0.999f;
+  float epsilon = 1e-8f;
+  float decay = 0.01f;
+  std::uint64_t count = 1; ///< Of steps, this one included.
+};
+
+/// Buffers of one local step. Unused ones are empty.
+struct step_buffers {
+  std::span<float> weights;
+  std::span<float> gradient;
+  std::span<float> first_moment;          ///< Momentum's, or AdamW's m.
+  std::span<float> second_moment;         ///< AdamW's v.
+  std::span<const float> anchor;          ///< Of the proximal term.
+  std::span<const float> correction;      ///< Added to the gradient (SCAFFOLD's c - c_i).
+};
+
+/// The arithmetic of the runtime on one device. One thread at a time uses an
+/// instance. Calls are synchronous: when one returns, the output is ready, or,
+/// after an error, unchanged. The implementations are in cpu/ and cuda/, the
+/// specification in reference.hpp, and one conformance suite tests them all:
+/// tests/unit/kernels/backend_test.cpp.
+///
+/// A merge takes a *set* of terms: `accumulate` gives the same bits for each order
+/// of the terms and each split into calls.
+class backend {
+public:
+  virtual ~backend() = default;
+
+  virtual std::string_view name() const noexcept = 0;
+
+  /// Computes sum[j] += g.snap(weight * values[j]) over all terms, in double.
+  /// Returns `malformed_values` if a product is not finite or above its limit.
+  /// A value of f16 is widened exactly; one of int8 is float(scale) * value in
+  /// double, not rounded before the weight is applied.
+  /// @pre each term has as many values as `sum`; `sum` began as zeros and gets at
+  ///      most `g.terms_max` terms over all calls.
+  [[nodiscard]] virtual result<void> accumulate(std::span<const term> terms,
+                                                grid g, std::span<double> sum)
+    = 0;
+  [[nodiscard]] virtual result<void>
+  accumulate(std::span<const f16_term> terms, grid g, std::span<double> sum)
+    = 0;
+  [[nodiscard]] virtual result<void>
+  accumulate(std::span<const int8_term> terms, grid g, std::span<double> sum)
+    = 0;
+
+  /// Computes out[j] = float(base[j] + rate * (sum[j] / total)).
+  /// @pre the three have one size, and `by.total` is positive.
+  [[nodiscard]] virtual result<void> finish(std::span<const float> base,
+                                            std::span<const double> sum,
+                                            scale by, std::span<float> out)
+    = 0;
+
+  /// The same with a server optimiser: the pseudo-gradient is sum[j] / total, all
+  /// is double and rounds once. `moments` are `step.moment_count()` buffers of the
+  /// block's size behind each other, read and written. With `plain` it is `finish`.
+  [[nodiscard]] virtual result<void>
+  finish(std::span<const float> base, std::span<const double> sum, double total,
+         const server_step& step, std::span<double> moments,
+         std::span<float> out)
+    = 0;
+
+  /// The Euclidean norm, summed in double in a fixed order.
+  [[nodiscard]] virtual result<double> norm(std::span<const float> values) = 0;
+
+  /// Scales `values` so that their norm is at most `limit`. Returns the norm before.
+  [[nodiscard]] virtual result<double> clip(std::span<float> values, double limit)
+    = 0;
+
+  [[nodiscard]] virtual result<void> step(const sgd_step& how, step_buffers on)
+    = 0;
+  [[nodiscard]] virtual result<void> step(const adamw_step& how, step_buffers on)
+    = 0;
+};
+
+enum class device_kind : std::uint8_t { cpu, cuda };
+
+struct device {
+  device_kind kind = device_kind::cpu;
+  int ordinal = 0;
+};
+
+/// Returns `unsupported` if this build or this machine lacks the device.
+[[nodiscard]] result<std::unique_ptr<backend>> make_backend(device where);
+
+// The same checks for all implementations, and for the gateway, which refuses an
+// offer before it meets others.
+
+[[nodiscard]] result<void> check_term(const term& x, grid g);
+
+[[nodiscard]] result<void> check_terms(std::span<const term> terms, grid g,
+                                       std::size_t size);
+
+[[nodiscard]] result<void> check_finish(std::span<const float> base,
+                                        std::span<const double> sum, scale by,
+                                        std::size_t size);
+
+} // namespace troupe::kernels

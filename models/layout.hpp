@@ -1,0 +1,92 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/ids.hpp"
+#include "core/recipe.hpp"
+#include "core/result.hpp"
+#include "kernels/grid.hpp"
+#include "models/objective.hpp"
+
+namespace troupe::models {
+
+using digest = std::array<std::uint8_t, 32>; ///< BLAKE2b-256.
+
+std::string to_hex(const digest& x);
+
+/// Everything about one travelling block that does not change during a run.
+struct block_layout {
+  block_id id;
+  line_id line;
+  std::string name; ///< `family`, or `family.3`.
+  std::string family;
+  std::uint32_t instance = 0;
+  scope where = scope::shared;
+  merge_rule merge;
+  weight_rule weight = weight_rule::examples;
+  std::uint32_t rank = 0;
+  tensor_list tensors;
+  std::size_t size = 0;
+  kernels::grid grid;
+};
+
+struct line_layout {
+  line_id id;
+  std::string name; ///< The group's, or the block's.
+  std::vector<block_id> blocks;
+};
+
+/// The travelling blocks of a run. Ids count up from 1 in the order of the recipe,
+/// so that they are the same on every host; personal blocks have none.
+struct layout {
+  std::vector<block_layout> blocks; ///< blocks[i].id is i + 1.
+  std::vector<line_layout> lines;   ///< lines[i].id is i + 1.
+
+  const block_layout* find(block_id x) const noexcept;
+  const block_layout* find(std::string_view name) const noexcept;
+  const line_layout* find(line_id x) const noexcept;
+
+  /// All instances of a family, in order.
+  std::vector<block_id> family(std::string_view name) const;
+
+  /// The line whose versions count the run's length: that of the first shared
+  /// block; none if there are only experts.
+  std::optional<line_id> lead() const noexcept;
+
+  /// Names, shapes, scopes and lines of all blocks at full rank.
+  digest fingerprint() const;
+};
+
+struct layout_options {
+  double weight_max = 1; ///< The largest weight that an offer can have.
+  double delta_max = 8;
+};
+
+/// Returns `invalid_config` if `shapes` lacks a family of the recipe that travels.
+/// A family whose tensors are an empty list is left out ("model.buffers" of a model
+/// without buffers).
+result<layout> make_layout(const recipe& method,
+                           const std::map<std::string, tensor_list>& shapes,
+                           const layout_options& opts);
+
+/// Of a block: over name, 0, dtype, 0, shapes and the little-endian values.
+digest digest_of(const block_layout& block, std::span<const float> values);
+
+/// Of a version: over its blocks' digests and the server optimiser's state.
+digest digest_of(std::span<const digest> blocks, std::span<const double> moments);
+
+/// Of a run: over (name, digest) sorted by name.
+digest digest_of(const std::map<std::string, digest>& blocks);
+
+/// Any bytes, for content addresses.
+digest digest_of(std::span<const std::byte> bytes);
+
+} // namespace troupe::models

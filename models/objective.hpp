@@ -1,0 +1,107 @@
+#pragma once
+
+// What is being learned, as a procedure sees it: flat buffers, and a loss whose
+// gradient is added into one of them. Procedures are written once against this,
+// whether a torch module, a script or a quadratic stands behind it.
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/result.hpp"
+
+namespace troupe::models {
+
+struct tensor_spec {
+  std::string name;
+  std::vector<std::int64_t> shape;
+
+  std::size_t size() const noexcept {
+    std::size_t n = 1;
+    for (const auto x : shape)
+      n *= static_cast<std::size_t>(x);
+    return n;
+  }
+
+  friend bool operator==(const tensor_spec&, const tensor_spec&) = default;
+};
+
+/// The tensors of a block, in the order in which they lie in its flat buffer.
+using tensor_list = std::vector<tensor_spec>;
+
+inline std::size_t size_of(const tensor_list& xs) noexcept {
+  std::size_t n = 0;
+  for (const auto& x : xs)
+    n += x.size();
+  return n;
+}
+
+/// Which of the two example sets of a task.
+enum class split : std::uint8_t { train, test };
+
+/// Sums, not means, so that results of parts can be added.
+struct scores {
+  double loss = 0;         ///< Summed over examples.
+  std::uint64_t correct = 0;
+  std::uint64_t count = 0;
+
+  scores& operator+=(const scores& x) noexcept {
+    loss += x.loss;
+    correct += x.correct;
+    count += x.count;
+    return *this;
+  }
+
+  double mean_loss() const noexcept {
+    return count ? loss / static_cast<double>(count) : 0;
+  }
+
+  double accuracy() const noexcept {
+    return count ? static_cast<double>(correct) / static_cast<double>(count) : 0;
+  }
+};
+
+/// One model with room for one set of parameters. One thread at a time uses it.
+class objective {
+public:
+  virtual ~objective() = default;
+
+  virtual const tensor_list& parameter_list() const noexcept = 0;
+  virtual const tensor_list& buffer_list() const noexcept = 0;
+
+  /// The live parameters, 64-byte aligned: writing here is loading a model.
+  virtual std::span<float> parameters() noexcept = 0;
+
+  /// Where `backward` adds. Zero at first; a step kernel zeroes it again.
+  virtual std::span<float> gradient() noexcept = 0;
+
+  /// The live float buffers (batch norm's statistics). Integer buffers take the
+  /// model's initial values at each visit.
+  virtual std::span<float> buffers() noexcept = 0;
+
+  /// Begins a visit: integer buffers take their initial values.
+  virtual void begin() {
+    // nop
+  }
+
+  /// Adds the gradient of the *mean* loss over `rows` of the training set, in
+  /// training mode. Random operators draw from a stream that `seed` begins.
+  /// Returns that loss. Rows may repeat. @pre !rows.empty()
+  [[nodiscard]] virtual result<double> backward(std::span<const std::uint32_t> rows,
+                                                std::uint64_t seed)
+    = 0;
+
+  /// Scores the live parameters, in evaluation mode; no parameter or buffer changes.
+  [[nodiscard]] virtual result<scores> evaluate(split part,
+                                                std::span<const std::uint32_t> rows)
+    = 0;
+
+  /// Parameters and buffers of a fresh model, a function of the seed alone.
+  [[nodiscard]] virtual std::vector<float> initial_parameters(std::uint64_t seed) = 0;
+  [[nodiscard]] virtual std::vector<float> initial_buffers() = 0;
+};
+
+} // namespace troupe::models

@@ -1,0 +1,66 @@
+#pragma once
+
+// A local procedure: what a client does between fetch and offer. Written over flat
+// buffers, so the same lines train a torch module, a script and a quadratic.
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/random.hpp"
+#include "core/recipe.hpp"
+#include "core/result.hpp"
+#include "kernels/backend.hpp"
+#include "models/layout.hpp"
+#include "models/objective.hpp"
+#include "models/trainer.hpp"
+
+namespace troupe::models {
+
+enum class optimiser_kind : std::uint8_t { sgd, adamw };
+
+/// What the configuration says about every visit.
+struct training_options {
+  std::uint32_t local_epochs = 1;
+  std::uint32_t local_steps = 0; ///< Above zero: takes the place of the epochs.
+  std::uint32_t batch_size = 32; ///< 0: all examples at once.
+  optimiser_kind optimiser = optimiser_kind::sgd;
+  double learning_rate = 0.01;
+  double momentum = 0;
+  double weight_decay = 0;
+  /// The share of visits that are stragglers, and what becomes of them: they do a
+  /// random part of their epochs (FedProx), or would be dropped by the server.
+  double stragglers = 0;
+  options method; ///< proximal, lambda, …: the recipe's defaults, overridden.
+};
+
+/// Everything that a procedure may use.
+struct local_problem {
+  objective& model;
+  kernels::backend& arithmetic;
+  const layout& blocks;
+  const training_options& how;
+  std::span<const std::uint32_t> rows; ///< The client's training examples.
+  double weight = 1; ///< An offer's weight before shares: n, its root, …
+};
+
+/// Runs one visit. A function of its arguments: the random draws come from
+/// `x.seed`. Deltas are taken against the fetched base.
+using procedure = result<trained> (*)(const visit_input& x, local_problem& on);
+
+/// Makes a choice between two legs, or before the offer.
+using chooser = result<choice> (*)(const visit_input& x, local_problem& on);
+
+struct procedure_table {
+  std::map<std::string, procedure, std::less<>> procedures;
+  std::map<std::string, chooser, std::less<>> choosers;
+};
+
+/// All that is built in; tests add theirs.
+const procedure_table& procedures();
+
+} // namespace troupe::models

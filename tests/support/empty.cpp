@@ -1,0 +1,1 @@
+// CMake wants at least one source before the first support file exists.
