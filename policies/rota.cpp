@@ -1,0 +1,152 @@
+#include "policies/rota.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/assert.hpp"
+#include "core/random.hpp"
+
+namespace troupe::policies {
+
+namespace {
+
+bool is_here(client_id client, std::span<const candidate> candidates) {
+  const auto found = std::lower_bound(
+    candidates.begin(), candidates.end(), client,
+    [](const candidate& x, client_id y) { return x.client < y; });
+  return found != candidates.end() && found->client == client;
+}
+
+/// Calls `f` with each role's index and how many members come before its own.
+template <class F>
+void for_each_role(std::span<const role> roles, F f) {
+  std::uint64_t before = 0;
+  for (std::uint32_t i = 0; i < roles.size(); ++i) {
+    f(i, before);
+    before += roles[i].members;
+  }
+}
+
+} // namespace
+
+std::optional<std::uint32_t> role_of(client_id client, std::span<const role> roles) {
+  if (roles.empty())
+    return 0;
+  std::optional<std::uint32_t> member;
+  std::optional<std::uint32_t> other;
+  for_each_role(roles, [&](std::uint32_t i, std::uint64_t before) {
+    if (client.value > before && client.value <= before + roles[i].members)
+      member = i;
+    if (roles[i].members == 0 && !other)
+      other = i;
+  });
+  return member ? member : other;
+}
+
+std::uint64_t place_in_role(client_id client, std::span<const role> roles) {
+  const auto own = role_of(client, roles);
+  TROUPE_ASSERT(own.has_value());
+  std::uint64_t skipped = 0;
+  for_each_role(roles, [&](std::uint32_t i, std::uint64_t before) {
+    // The others come after all members.
+    if (roles[*own].members == 0)
+      skipped = before + roles[i].members;
+    else if (i == *own)
+      skipped = before;
+  });
+  return client.value - 1 - skipped;
+}
+
+rota::rota(rota_options opts, rota_state from)
+  : options_(std::move(opts)), state_(std::move(from)) {
+  TROUPE_ASSERT(options_.window_size > 0);
+}
+
+std::optional<choice> rota::next(const busy_test& busy,
+                                 std::span<const candidate> candidates) {
+  skips_.clear();
+  std::erase_if(state_.waiting,
+                [&](const place& x) { return !is_here(x.client, candidates); });
+  if (auto found = from_waiting(busy))
+    return found;
+  // Windows enough to name each client once. A selection may still name busy clients
+  // only (Oort's, while the best are at work): then one is drawn from the free.
+  const auto windows_max
+    = (candidates.size() + options_.window_size - 1) / options_.window_size;
+  for (std::size_t drawn = 0;; ++drawn) {
+    if (auto found = from_open(busy, candidates))
+      return found;
+    std::vector<candidate> free;
+    for (const auto& x : candidates)
+      if (!busy(x.client))
+        free.push_back(x);
+    if (free.empty() || drawn > windows_max)
+      return std::nullopt;
+    open_window(drawn < windows_max ? candidates : std::span<const candidate>{free});
+  }
+}
+
+std::optional<choice> rota::from_waiting(const busy_test& busy) {
+  auto& waiting = state_.waiting;
+  const auto found = std::find_if(waiting.begin(), waiting.end(),
+                                  [&](const place& x) { return !busy(x.client); });
+  if (found == waiting.end())
+    return std::nullopt;
+  const auto turn = *found;
+  waiting.erase(found);
+  return invite(turn);
+}
+
+std::optional<choice> rota::from_open(const busy_test& busy,
+                                      std::span<const candidate> candidates) {
+  auto& [invitations, window, waiting, open] = state_;
+  for (auto it = open.begin(); it != open.end(); ++it) {
+    const auto turn = *it;
+    if (!is_here(turn.client, candidates))
+      continue;
+    if (!busy(turn.client)) {
+      open.erase(open.begin(), it + 1);
+      return invite(turn);
+    }
+    const bool waits = std::any_of(
+      waiting.begin(), waiting.end(),
+      [&](const place& x) { return x.client == turn.client; });
+    if (!waits)
+      waiting.push_back(turn);
+    skips_.push_back({.of = turn, .dropped = waits});
+  }
+  open.clear();
+  return std::nullopt;
+}
+
+void rota::open_window(std::span<const candidate> candidates) {
+  state_.window = troupe::next(state_.window);
+  const auto roles = std::max<std::size_t>(options_.roles.size(), 1);
+  std::vector<std::vector<candidate>> members(roles);
+  for (const auto& x : candidates)
+    if (const auto own = role_of(x.client, options_.roles))
+      members[*own].push_back(x);
+  std::size_t left = options_.window_size;
+  const auto seed = derive_seed(options_.seed, "selection");
+  for (std::uint32_t i = 0; i < roles; ++i) {
+    const bool last = i + 1 == roles;
+    const auto count
+      = last ? left : std::min<std::size_t>(left, options_.roles[i].quota);
+    for (const auto client : draw_window(options_.how, derive_seed(seed, "role", i),
+                                         state_.window, members[i], count)) {
+      state_.open.push_back({.client = client, .window = state_.window, .role = i});
+      --left;
+    }
+  }
+}
+
+choice rota::invite(const place& x) {
+  const auto index = ++state_.invitations;
+  return {.client = x.client,
+          .index = index,
+          .window = x.window,
+          .role = x.role,
+          .seed = derive_seed(options_.seed, "visit", index)};
+}
+
+} // namespace troupe::policies

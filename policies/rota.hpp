@@ -1,0 +1,120 @@
+#pragma once
+
+// Who is invited next. The i-th invitation is a function of (seed, i, roster, busy
+// set, recorded scores), in every pace:
+//
+//   draw_window ──► open window ──► invitation          (its client is free)
+//                        │
+//                        └──► waiting ──► invitation    (when it is free again)
+//
+// A client with an open visit keeps its place and is never in two visits. It waits
+// for one place only, so that there are at most as many waiting as there are clients.
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "core/ids.hpp"
+#include "core/recipe.hpp"
+#include "policies/selection.hpp"
+
+namespace troupe::policies {
+
+/// The role of a client, as an index of `roles`. Clients count from 1: those of the
+/// first role with `members` come first, then those of the next; a role without is
+/// for all others. None if the recipe has no role for the client.
+std::optional<std::uint32_t> role_of(client_id client, std::span<const role> roles);
+
+/// How many clients of its role come before this one: the instance that a role with
+/// a fixed choice ties it to. @pre `role_of(client, roles)` is a role
+std::uint64_t place_in_role(client_id client, std::span<const role> roles);
+
+/// A place in a window.
+struct place {
+  client_id client;
+  round_number window;
+  std::uint32_t role = 0;
+
+  friend bool operator==(const place&, const place&) = default;
+};
+
+/// An invitation: whom, and all that follows from its number.
+struct choice {
+  client_id client;
+  std::uint64_t index = 0; ///< Counts all invitations of the run, from 1.
+  round_number window;     ///< That the place came from.
+  std::uint32_t role = 0;
+  std::uint64_t seed = 0; ///< Of the visit: derive_seed(run seed, "visit", index).
+
+  friend bool operator==(const choice&, const choice&) = default;
+};
+
+/// A place whose turn came while its client was busy.
+struct skip {
+  place of;
+  bool dropped = false; ///< The client waits already; this place is gone.
+
+  friend bool operator==(const skip&, const skip&) = default;
+};
+
+struct rota_options {
+  std::uint64_t seed = 0; ///< Of the run.
+  std::uint32_t window_size = 1;
+  selection how = uniform_selection{};
+  std::vector<role> roles = {}; ///< Empty: all clients have role 0.
+};
+
+/// All that is needed to go on later.
+struct rota_state {
+  std::uint64_t invitations = 0; ///< Made so far.
+  round_number window;           ///< The last one drawn.
+  std::vector<place> waiting;    ///< Skipped places, oldest first.
+  std::vector<place> open;       ///< What is left of the last window, in order.
+
+  friend bool operator==(const rota_state&, const rota_state&) = default;
+};
+
+/// The queue of invitations.
+class rota {
+public:
+  using busy_test = std::function<bool(client_id)>;
+
+  /// @pre opts.window_size > 0
+  explicit rota(rota_options opts, rota_state from = {});
+
+  /// The next invitation. None if no candidate is free (or none whose role has a
+  /// quota); nobody loses a place by that.
+  /// @param busy says which clients have an open visit
+  /// @param candidates the clients that are here, busy ones too, sorted by client.
+  ///        Who is no longer among them loses its places.
+  std::optional<choice> next(const busy_test& busy,
+                             std::span<const candidate> candidates);
+
+  /// What the last call of `next` skipped, in order.
+  const std::vector<skip>& skips() const noexcept {
+    return skips_;
+  }
+
+  const rota_state& state() const noexcept {
+    return state_;
+  }
+
+  const rota_options& options() const noexcept {
+    return options_;
+  }
+
+private:
+  std::optional<choice> from_waiting(const busy_test& busy);
+  std::optional<choice> from_open(const busy_test& busy,
+                                  std::span<const candidate> candidates);
+  void open_window(std::span<const candidate> candidates);
+  choice invite(const place& x);
+
+  rota_options options_;
+  rota_state state_;
+  std::vector<skip> skips_;
+};
+
+} // namespace troupe::policies

@@ -1,0 +1,49 @@
+#include "policies/visit_window.hpp"
+
+#include <gtest/gtest.h>
+
+#include <random>
+#include <set>
+
+namespace troupe::policies {
+
+TEST(visit_window, agrees_with_a_set_that_forgets_nothing) {
+  std::mt19937_64 random{1};
+  visit_window testee;
+  std::set<std::uint64_t> merged;
+  for (int i = 0; i < 20'000; ++i) {
+    const auto highest = merged.empty() ? 0 : *merged.rbegin();
+    const auto number = 1 + random() % (highest + (i % 100 == 0 ? 200 : 3));
+    const auto state = testee.of({number});
+    const bool below = highest >= visit_window::size
+                       && number <= highest - visit_window::size;
+    ASSERT_EQ(state == visit_window::state::closed, below);
+    ASSERT_EQ(state == visit_window::state::merged,
+              !below && merged.contains(number));
+    if (state == visit_window::state::open) {
+      testee.insert({number});
+      merged.insert(number);
+    }
+  }
+}
+
+TEST(visit_window, goes_on_from_its_two_numbers) {
+  visit_window testee;
+  for (const std::uint64_t x : {3u, 1u, 70u, 68u})
+    testee.insert({x});
+  const visit_window copy{testee.highest(), testee.bits()};
+  EXPECT_EQ(copy, testee);
+  EXPECT_EQ(copy.highest(), visit_number{70});
+  EXPECT_EQ(copy.of({68}), visit_window::state::merged);
+  EXPECT_EQ(copy.of({69}), visit_window::state::open);
+  EXPECT_EQ(copy.of({6}), visit_window::state::closed);
+}
+
+TEST(visit_windows, a_client_that_was_never_merged_is_open) {
+  visit_windows windows;
+  windows[{1}].insert({2});
+  EXPECT_EQ(state_of(windows, {{1}, {2}}), visit_window::state::merged);
+  EXPECT_EQ(state_of(windows, {{2}, {2}}), visit_window::state::open);
+}
+
+} // namespace troupe::policies
