@@ -13,6 +13,9 @@ if(TROUPE_WITH_CUDA)
   file(GLOB cuda_sources CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/kernels/cuda/*.cu")
   target_sources(troupe_kernels PRIVATE ${cuda_sources})
   set_target_properties(troupe_kernels PROPERTIES CUDA_RUNTIME_LIBRARY Static)
+  # --fmad=false is nvcc's -ffp-contract=off.
+  target_compile_options(troupe_kernels PRIVATE
+    "$<$<COMPILE_LANGUAGE:CUDA>:--fmad=false;--expt-relaxed-constexpr;-Xcompiler=-Wall>")
   target_link_libraries(troupe_kernels PUBLIC Threads::Threads ${CMAKE_DL_LIBS} rt)
 else()
   target_sources(troupe_kernels PRIVATE "${CMAKE_SOURCE_DIR}/kernels/cuda/cuda_absent.cpp")

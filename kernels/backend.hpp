@@ -95,7 +95,7 @@ struct step_buffers {
 /// instance. Calls are synchronous: when one returns, the output is ready, or,
 /// after an error, unchanged. The implementations are in cpu/ and cuda/, the
 /// specification in reference.hpp, and one conformance suite tests them all:
-/// tests/unit/kernels/backend_test.cpp.
+/// tests/unit/kernels/.
 ///
 /// A merge takes a *set* of terms: `accumulate` gives the same bits for each order
 /// of the terms and each split into calls.
@@ -130,19 +130,24 @@ public:
 
   /// The same with a server optimiser: the pseudo-gradient is sum[j] / total, all
   /// is double and rounds once. `moments` are `step.moment_count()` buffers of the
-  /// block's size behind each other, read and written. With `plain` it is `finish`.
+  /// block's size behind each other, read and written: m, then v - tau^2. So zeros are
+  /// a start, the paper's v = tau^2. With `plain` it is `finish`.
   [[nodiscard]] virtual result<void>
   finish(std::span<const float> base, std::span<const double> sum, double total,
          const server_step& step, std::span<double> moments,
          std::span<float> out)
     = 0;
 
-  /// The Euclidean norm, summed in double in a fixed order.
+  /// The Euclidean norm, summed in double in a fixed order. Returns
+  /// `malformed_values` if a value is not finite.
   [[nodiscard]] virtual result<double> norm(std::span<const float> values) = 0;
 
-  /// Scales `values` so that their norm is at most `limit`. Returns the norm before.
+  /// Scales `values` so that their norm is at most `limit`, and leaves them alone if
+  /// it is. Returns the norm before.
   [[nodiscard]] virtual result<double> clip(std::span<float> values, double limit)
     = 0;
+
+  // A local step changes the weights and its moments, and sets the gradient to zero.
 
   [[nodiscard]] virtual result<void> step(const sgd_step& how, step_buffers on)
     = 0;

@@ -1,0 +1,189 @@
+#include "kernels/backend.hpp"
+
+#include <cmath>
+#include <initializer_list>
+#include <string>
+
+#include "kernels/checks.hpp"
+#include "kernels/cpu/cpu_backend.hpp"
+#include "kernels/cpu/loops.hpp"
+#include "kernels/cuda/cuda_backend.hpp"
+#include "kernels/readers.hpp"
+
+namespace troupe::kernels {
+
+namespace {
+
+result<void> refuse(std::string context) {
+  return fail(errc::invalid_argument, std::move(context));
+}
+
+template <class Term>
+result<void> check_values(const Term& x, grid g) {
+  const auto max = g.product_max();
+  const auto n = size_of(x);
+  const auto bad = loops::outside(reader_of(x), x.weight, max, n);
+  if (bad == 0)
+    return {};
+  return fail(errc::malformed_values,
+              std::to_string(bad) + " of " + std::to_string(n)
+                + " values times weight are not finite or above "
+                + std::to_string(max));
+}
+
+template <class Term>
+result<void> check_all_sizes(std::span<const Term> terms, grid g,
+                             std::size_t size) {
+  if (g.terms_max < 2 || terms.size() > g.terms_max)
+    return refuse(std::to_string(terms.size()) + " terms, the grid has room for "
+                  + std::to_string(g.terms_max));
+  for (const auto& x : terms)
+    if (size_of(x) != size)
+      return refuse("a term has " + std::to_string(size_of(x))
+                    + " values, the sum has " + std::to_string(size));
+  return {};
+}
+
+template <class Term>
+result<void> check_all(std::span<const Term> terms, grid g, std::size_t size) {
+  if (auto ok = check_all_sizes(terms, g, size); !ok)
+    return ok;
+  for (const auto& x : terms)
+    if (auto ok = check_values(x, g); !ok)
+      return ok;
+  return {};
+}
+
+/// A buffer of a step, and whether the step uses it.
+struct use {
+  const char* name;
+  std::size_t size;
+  bool needed;
+};
+
+result<void> check_buffers(std::size_t size, std::initializer_list<use> buffers) {
+  for (const auto& x : buffers)
+    if (x.needed && x.size != size)
+      return refuse(std::string{x.name} + " has " + std::to_string(x.size)
+                    + " values, the weights have " + std::to_string(size));
+  return {};
+}
+
+} // namespace
+
+result<std::unique_ptr<backend>> make_backend(device where) {
+  switch (where.kind) {
+    case device_kind::cpu:
+      return make_cpu_backend();
+    case device_kind::cuda:
+      return make_cuda_backend(where.ordinal);
+  }
+  return fail(errc::invalid_argument, "unknown kind of device");
+}
+
+result<void> check_term(const term& x, grid g) {
+  return check_values(x, g);
+}
+
+result<void> check_term(const f16_term& x, grid g) {
+  return check_values(x, g);
+}
+
+result<void> check_term(const int8_term& x, grid g) {
+  return check_values(x, g);
+}
+
+result<void> check_sizes(std::span<const term> terms, grid g, std::size_t size) {
+  return check_all_sizes(terms, g, size);
+}
+
+result<void> check_sizes(std::span<const f16_term> terms, grid g,
+                         std::size_t size) {
+  return check_all_sizes(terms, g, size);
+}
+
+result<void> check_sizes(std::span<const int8_term> terms, grid g,
+                         std::size_t size) {
+  return check_all_sizes(terms, g, size);
+}
+
+result<void> check_terms(std::span<const term> terms, grid g, std::size_t size) {
+  return check_all(terms, g, size);
+}
+
+result<void> check_terms(std::span<const f16_term> terms, grid g,
+                         std::size_t size) {
+  return check_all(terms, g, size);
+}
+
+result<void> check_terms(std::span<const int8_term> terms, grid g,
+                         std::size_t size) {
+  return check_all(terms, g, size);
+}
+
+result<void> check_finish(std::span<const float> base,
+                          std::span<const double> sum, scale by,
+                          std::size_t size) {
+  if (base.size() != size || sum.size() != size)
+    return refuse("base, sum and output differ in size: "
+                  + std::to_string(base.size()) + ", "
+                  + std::to_string(sum.size()) + ", " + std::to_string(size));
+  if (!(by.total > 0) || !std::isfinite(by.total))
+    return refuse("the total must be positive and finite, found "
+                  + std::to_string(by.total));
+  if (!std::isfinite(by.rate))
+    return refuse("the rate must be finite, found " + std::to_string(by.rate));
+  return {};
+}
+
+result<void> check_server_step(const server_step& step, std::size_t moments,
+                               std::size_t size) {
+  const auto expected = static_cast<std::size_t>(step.moment_count()) * size;
+  if (moments != expected)
+    return refuse("the optimiser has " + std::to_string(moments)
+                  + " moments, its rule keeps " + std::to_string(expected));
+  const bool adaptive = step.moment_count() == 2;
+  if (step.moment_count() > 0 && !(step.beta1 >= 0 && step.beta1 < 1))
+    return refuse("beta1 must be in [0, 1), found " + std::to_string(step.beta1));
+  if (adaptive && !(step.beta2 >= 0 && step.beta2 < 1))
+    return refuse("beta2 must be in [0, 1), found " + std::to_string(step.beta2));
+  if (adaptive && !(step.tau > 0 && std::isfinite(step.tau)))
+    return refuse("tau must be positive and finite, found "
+                  + std::to_string(step.tau));
+  return {};
+}
+
+result<void> check_step(const sgd_step& how, const step_buffers& on) {
+  return check_buffers(
+    on.weights.size(),
+    {{"the gradient", on.gradient.size(), true},
+     {"the momentum", on.first_moment.size(), how.momentum != 0},
+     {"the anchor", on.anchor.size(), how.proximal != 0},
+     {"the correction", on.correction.size(), !on.correction.empty()}});
+}
+
+result<void> check_step(const adamw_step& how, const step_buffers& on) {
+  if (how.count == 0)
+    return refuse("steps of AdamW count from 1, found 0");
+  return check_buffers(
+    on.weights.size(),
+    {{"the gradient", on.gradient.size(), true},
+     {"the first moment", on.first_moment.size(), true},
+     {"the second moment", on.second_moment.size(), true},
+     {"the correction", on.correction.size(), !on.correction.empty()}});
+}
+
+result<double> check_norm(double norm) {
+  if (std::isfinite(norm))
+    return norm;
+  return fail(errc::malformed_values, "a norm of values that are not all finite");
+}
+
+result<void> check_limit(double limit) {
+  if (limit >= 0)
+    return {};
+  return refuse("the limit of a norm must be at least 0, found "
+                + std::to_string(limit));
+}
+
+} // namespace troupe::kernels

@@ -1,0 +1,44 @@
+#pragma once
+
+// The checks that every backend makes first, beside those that backend.hpp gives to
+// the gateway.
+
+#include "kernels/backend.hpp"
+
+namespace troupe::kernels {
+
+[[nodiscard]] result<void> check_term(const f16_term& x, grid g);
+[[nodiscard]] result<void> check_term(const int8_term& x, grid g);
+
+[[nodiscard]] result<void> check_terms(std::span<const f16_term> terms, grid g,
+                                       std::size_t size);
+[[nodiscard]] result<void> check_terms(std::span<const int8_term> terms, grid g,
+                                       std::size_t size);
+
+/// Only the number of terms and their sizes, not the values.
+[[nodiscard]] result<void> check_sizes(std::span<const term> terms, grid g,
+                                       std::size_t size);
+[[nodiscard]] result<void> check_sizes(std::span<const f16_term> terms, grid g,
+                                       std::size_t size);
+[[nodiscard]] result<void> check_sizes(std::span<const int8_term> terms, grid g,
+                                       std::size_t size);
+
+[[nodiscard]] result<void> check_server_step(const server_step& step,
+                                             std::size_t moments,
+                                             std::size_t size);
+
+[[nodiscard]] result<void> check_step(const sgd_step& how, const step_buffers& on);
+[[nodiscard]] result<void> check_step(const adamw_step& how,
+                                      const step_buffers& on);
+
+/// Returns the norm, or `malformed_values` if it shows a value that is not finite.
+[[nodiscard]] result<double> check_norm(double norm);
+[[nodiscard]] result<void> check_limit(double limit);
+
+/// What `clip` multiplies with. A little smaller than the quotient: the norm of the
+/// rounded values must not exceed the limit either, so clipping again does nothing.
+constexpr double clip_factor(double norm, double limit) noexcept {
+  return limit / norm * (1 - 0x1p-23);
+}
+
+} // namespace troupe::kernels

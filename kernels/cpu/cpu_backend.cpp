@@ -1,0 +1,166 @@
+#include "kernels/cpu/cpu_backend.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/assert.hpp"
+#include "kernels/checks.hpp"
+#include "kernels/cpu/loops.hpp"
+#include "kernels/readers.hpp"
+
+namespace troupe::kernels {
+
+namespace {
+
+// So many sums stay in the first-level cache while all terms pass by, and so many
+// values of each buffer while the parts of a step do.
+constexpr std::size_t sum_tile = 2048;
+constexpr std::size_t step_tile = 1024;
+
+/// Takes back what `terms` added to n sums. On the grid that is exact, to the last
+/// bit: rounding is symmetric.
+template <class Term>
+void subtract(std::span<const Term> terms, grid g, double* sum, std::size_t first,
+              std::size_t n) {
+  for (const auto& x : terms)
+    loops::add(reader_of(x, first), -x.weight, g.magic(), sum + first, n);
+}
+
+/// One pass over memory: a tile's values are checked, then added while they are
+/// still in the cache.
+template <class Term>
+result<void> accumulate_tiles(std::span<const Term> terms, grid g,
+                              std::span<double> sum) {
+  if (auto ok = check_sizes(terms, g, sum.size()); !ok)
+    return ok;
+  const auto magic = g.magic(), max = g.product_max();
+  for (std::size_t first = 0; first < sum.size(); first += sum_tile) {
+    const auto n = std::min(sum_tile, sum.size() - first);
+    for (std::size_t i = 0; i < terms.size(); ++i) {
+      const auto values = reader_of(terms[i], first);
+      if (loops::outside(values, terms[i].weight, max, n) > 0) {
+        subtract(terms.first(i), g, sum.data(), first, n);
+        subtract(terms, g, sum.data(), 0, first);
+        auto refusal = check_terms(terms, g, sum.size());
+        TROUPE_ASSERT(!refusal);
+        return refusal;
+      }
+      loops::add(values, terms[i].weight, magic, sum.data() + first, n);
+    }
+  }
+  return {};
+}
+
+/// Calls f(first, size) for each tile of a local step.
+template <class F>
+void for_each_tile(std::size_t n, F f) {
+  for (std::size_t first = 0; first < n; first += step_tile)
+    f(first, std::min(step_tile, n - first));
+}
+
+class cpu_backend final : public backend {
+public:
+  std::string_view name() const noexcept override {
+    return "cpu";
+  }
+
+  result<void> accumulate(std::span<const term> terms, grid g,
+                          std::span<double> sum) override {
+    return accumulate_tiles(terms, g, sum);
+  }
+
+  result<void> accumulate(std::span<const f16_term> terms, grid g,
+                          std::span<double> sum) override {
+    return accumulate_tiles(terms, g, sum);
+  }
+
+  result<void> accumulate(std::span<const int8_term> terms, grid g,
+                          std::span<double> sum) override {
+    return accumulate_tiles(terms, g, sum);
+  }
+
+  result<void> finish(std::span<const float> base, std::span<const double> sum,
+                      scale by, std::span<float> out) override {
+    if (auto ok = check_finish(base, sum, by, out.size()); !ok)
+      return ok;
+    loops::finish(base.data(), sum.data(), by, out.data(), out.size());
+    return {};
+  }
+
+  result<void> finish(std::span<const float> base, std::span<const double> sum,
+                      double total, const server_step& step,
+                      std::span<double> moments, std::span<float> out) override {
+    const scale by{.rate = step.rate, .total = total};
+    if (auto ok = check_finish(base, sum, by, out.size()); !ok)
+      return ok;
+    if (auto ok = check_server_step(step, moments.size(), out.size()); !ok)
+      return ok;
+    if (step.rule == server_rule::plain) {
+      loops::finish(base.data(), sum.data(), by, out.data(), out.size());
+      return {};
+    }
+    auto* second = step.moment_count() == 2 ? moments.data() + out.size() : nullptr;
+    loops::finish(base.data(), sum.data(), total, step, moments.data(), second,
+                  out.data(), out.size());
+    return {};
+  }
+
+  result<double> norm(std::span<const float> values) override {
+    return check_norm(
+      std::sqrt(loops::sum_of_squares(values.data(), values.size())));
+  }
+
+  result<double> clip(std::span<float> values, double limit) override {
+    if (auto ok = check_limit(limit); !ok)
+      return tl::unexpected{ok.error()};
+    const auto before = norm(values);
+    if (before && *before > limit)
+      loops::multiply(values.data(), clip_factor(*before, limit), values.size());
+    return before;
+  }
+
+  result<void> step(const sgd_step& how, step_buffers on) override {
+    if (auto ok = check_step(how, on); !ok)
+      return ok;
+    // The parts that are in use pass over a tile, one after the other.
+    for_each_tile(on.weights.size(), [&](std::size_t at, std::size_t n) {
+      auto* weights = on.weights.data() + at;
+      auto* gradient = on.gradient.data() + at;
+      if (how.decay != 0)
+        loops::add_decay(gradient, how.decay, weights, n);
+      if (how.proximal != 0)
+        loops::add_proximal(gradient, how.proximal, weights,
+                            on.anchor.data() + at, n);
+      if (!on.correction.empty())
+        loops::add_correction(gradient, on.correction.data() + at, n);
+      if (how.momentum != 0)
+        loops::descend_with_momentum(weights, how, gradient,
+                                     on.first_moment.data() + at, n);
+      else
+        loops::descend(weights, how.rate, gradient, n);
+    });
+    return {};
+  }
+
+  result<void> step(const adamw_step& how, step_buffers on) override {
+    if (auto ok = check_step(how, on); !ok)
+      return ok;
+    const adamw_factors factors{how};
+    for_each_tile(on.weights.size(), [&](std::size_t at, std::size_t n) {
+      auto* gradient = on.gradient.data() + at;
+      if (!on.correction.empty())
+        loops::add_correction(gradient, on.correction.data() + at, n);
+      loops::adamw(factors, on.weights.data() + at, gradient,
+                   on.first_moment.data() + at, on.second_moment.data() + at, n);
+    });
+    return {};
+  }
+};
+
+} // namespace
+
+std::unique_ptr<backend> make_cpu_backend() {
+  return std::make_unique<cpu_backend>();
+}
+
+} // namespace troupe::kernels

@@ -1,0 +1,62 @@
+#pragma once
+
+// The inner loops of the CPU, each compiled for several widths of vectors and chosen
+// when the program starts. Lanes run over j, and nothing is contracted, so all
+// widths give the same bits. Arrays of one call must not overlap, but for `out` of
+// `finish`, which may be `base`.
+
+#include <cstddef>
+
+#include "kernels/elementwise.hpp"
+
+namespace troupe::kernels::loops {
+
+/// How many products are not finite or above `max`.
+std::size_t outside(f32_reader values, double weight, double max, std::size_t n);
+std::size_t outside(f16_reader values, double weight, double max, std::size_t n);
+std::size_t outside(int8_reader values, double weight, double max, std::size_t n);
+
+void add(f32_reader values, double weight, double magic, double* sum,
+         std::size_t n);
+void add(f16_reader values, double weight, double magic, double* sum,
+         std::size_t n);
+void add(int8_reader values, double weight, double magic, double* sum,
+         std::size_t n);
+
+void finish(const float* base, const double* sum, scale by, float* out,
+            std::size_t n);
+
+/// `second` is null where the rule keeps no such moment. @pre the rule is not plain
+void finish(const float* base, const double* sum, double total,
+            const server_step& step, double* first, double* second, float* out,
+            std::size_t n);
+
+double sum_of_squares(const float* values, std::size_t n);
+
+/// Of `scale_a * a[j] - scale_b * b[j]`, in the same order.
+double squared_distance(const float* a, double scale_a, const float* b,
+                        double scale_b, std::size_t n);
+
+void multiply(float* values, double factor, std::size_t n);
+
+/// gradient[j] += factor * weights[j], rounded once.
+void add_decay(float* gradient, float factor, const float* weights,
+               std::size_t n);
+
+/// gradient[j] += factor * (weights[j] - anchor[j]); the difference is rounded.
+void add_proximal(float* gradient, float factor, const float* weights,
+                  const float* anchor, std::size_t n);
+
+void add_correction(float* gradient, const float* correction, std::size_t n);
+
+/// weights[j] -= rate * gradient[j], rounded once; the gradient becomes zero.
+void descend(float* weights, float rate, float* gradient, std::size_t n);
+
+/// The same along m = momentum * m + gradient, or m = gradient at the first step.
+void descend_with_momentum(float* weights, const sgd_step& how, float* gradient,
+                           float* momentum, std::size_t n);
+
+void adamw(const adamw_factors& how, float* weights, float* gradient,
+           float* first, float* second, std::size_t n);
+
+} // namespace troupe::kernels::loops

@@ -1,0 +1,178 @@
+#include "kernels/reference.hpp"
+
+#include <cmath>
+
+#include "kernels/checks.hpp"
+#include "kernels/readers.hpp"
+
+namespace troupe::kernels {
+
+namespace {
+
+using real = long double;
+
+template <class Term>
+result<void> accumulate_steps(std::span<const Term> terms, grid g,
+                              std::span<double> sum) {
+  if (auto ok = check_terms(terms, g, sum.size()); !ok)
+    return ok;
+  for (std::size_t j = 0; j < sum.size(); ++j) {
+    // nearbyint rounds ties to even, as adding to the grid's magic does.
+    auto steps = std::llround(std::ldexp(sum[j], g.fraction_bits));
+    for (const auto& x : terms)
+      steps += static_cast<long long>(std::nearbyint(
+        std::ldexp(x.weight * reader_of(x)[j], g.fraction_bits)));
+    sum[j] = std::ldexp(static_cast<double>(steps), -g.fraction_bits);
+  }
+  return {};
+}
+
+/// One value's step of an adaptive rule: Reddi et al. (2021), algorithm 2.
+real adaptive_change(const server_step& how, real change, double& first,
+                     double& second) {
+  const real tau = how.tau, beta1 = how.beta1, beta2 = how.beta2;
+  const real square = change * change;
+  const real m = beta1 * first + (1 - beta1) * change;
+  real v = second + tau * tau;
+  if (how.rule == server_rule::adam)
+    v = beta2 * v + (1 - beta2) * square;
+  else if (how.rule == server_rule::yogi && v > square)
+    v -= (1 - beta2) * square;
+  else if (how.rule == server_rule::yogi && v < square)
+    v += (1 - beta2) * square;
+  else if (how.rule == server_rule::adagrad)
+    v += square;
+  first = static_cast<double>(m);
+  second = static_cast<double>(v - tau * tau);
+  return how.rate * m / (std::sqrt(v) + tau);
+}
+
+class reference_backend final : public backend {
+public:
+  std::string_view name() const noexcept override {
+    return "reference";
+  }
+
+  result<void> accumulate(std::span<const term> terms, grid g,
+                          std::span<double> sum) override {
+    return accumulate_steps(terms, g, sum);
+  }
+
+  result<void> accumulate(std::span<const f16_term> terms, grid g,
+                          std::span<double> sum) override {
+    return accumulate_steps(terms, g, sum);
+  }
+
+  result<void> accumulate(std::span<const int8_term> terms, grid g,
+                          std::span<double> sum) override {
+    return accumulate_steps(terms, g, sum);
+  }
+
+  // The one operation with a promise about bits that needs roundings in between.
+  result<void> finish(std::span<const float> base, std::span<const double> sum,
+                      scale by, std::span<float> out) override {
+    if (auto ok = check_finish(base, sum, by, out.size()); !ok)
+      return ok;
+    for (std::size_t j = 0; j < out.size(); ++j) {
+      const double mean = sum[j] / by.total;
+      const double change = by.rate * mean;
+      out[j] = static_cast<float>(base[j] + change);
+    }
+    return {};
+  }
+
+  result<void> finish(std::span<const float> base, std::span<const double> sum,
+                      double total, const server_step& step,
+                      std::span<double> moments, std::span<float> out) override {
+    const auto size = out.size();
+    const scale by{.rate = step.rate, .total = total};
+    if (auto ok = check_finish(base, sum, by, size); !ok)
+      return ok;
+    if (auto ok = check_server_step(step, moments.size(), size); !ok)
+      return ok;
+    if (step.rule == server_rule::plain)
+      return finish(base, sum, by, out);
+    for (std::size_t j = 0; j < size; ++j) {
+      const real change = static_cast<real>(sum[j]) / total;
+      if (step.rule == server_rule::momentum) {
+        const real m = static_cast<real>(step.beta1) * moments[j] + change;
+        moments[j] = static_cast<double>(m);
+        out[j] = static_cast<float>(base[j] + step.rate * m);
+      } else {
+        out[j] = static_cast<float>(
+          base[j]
+          + adaptive_change(step, change, moments[j], moments[size + j]));
+      }
+    }
+    return {};
+  }
+
+  result<double> norm(std::span<const float> values) override {
+    real sum = 0;
+    for (const real x : values)
+      sum += x * x;
+    return check_norm(static_cast<double>(std::sqrt(sum)));
+  }
+
+  result<double> clip(std::span<float> values, double limit) override {
+    if (auto ok = check_limit(limit); !ok)
+      return tl::unexpected{ok.error()};
+    const auto before = norm(values);
+    if (before && *before > limit)
+      for (auto& x : values)
+        x = static_cast<float>(x * static_cast<real>(clip_factor(*before, limit)));
+    return before;
+  }
+
+  result<void> step(const sgd_step& how, step_buffers on) override {
+    if (auto ok = check_step(how, on); !ok)
+      return ok;
+    for (std::size_t j = 0; j < on.weights.size(); ++j) {
+      const real w = on.weights[j];
+      real g = on.gradient[j] + how.decay * w;
+      if (how.proximal != 0)
+        g += how.proximal * (w - on.anchor[j]);
+      if (!on.correction.empty())
+        g += on.correction[j];
+      if (how.momentum != 0) {
+        if (!how.first)
+          g += static_cast<real>(how.momentum) * on.first_moment[j];
+        on.first_moment[j] = static_cast<float>(g);
+      }
+      on.weights[j] = static_cast<float>(w - how.rate * g);
+      on.gradient[j] = 0;
+    }
+    return {};
+  }
+
+  result<void> step(const adamw_step& how, step_buffers on) override {
+    if (auto ok = check_step(how, on); !ok)
+      return ok;
+    const real beta1 = how.beta1, beta2 = how.beta2, rate = how.rate;
+    const auto count = static_cast<real>(how.count);
+    for (std::size_t j = 0; j < on.weights.size(); ++j) {
+      const real w = on.weights[j];
+      real g = on.gradient[j];
+      if (!on.correction.empty())
+        g += on.correction[j];
+      const real m = beta1 * on.first_moment[j] + (1 - beta1) * g;
+      const real v = beta2 * on.second_moment[j] + (1 - beta2) * g * g;
+      const real mean = m / (1 - std::pow(beta1, count));
+      const real root = std::sqrt(v / (1 - std::pow(beta2, count)));
+      on.first_moment[j] = static_cast<float>(m);
+      on.second_moment[j] = static_cast<float>(v);
+      on.weights[j] = static_cast<float>(w - rate * how.decay * w
+                                         - rate * mean / (root + how.epsilon));
+      on.gradient[j] = 0;
+    }
+    return {};
+  }
+};
+
+} // namespace
+
+std::unique_ptr<backend> make_reference_backend() {
+  return std::make_unique<reference_backend>();
+}
+
+} // namespace troupe::kernels
