@@ -41,7 +41,6 @@ struct admission_limits {
 /// All that the decision depends on, so that a test states a case in one line.
 struct admission_facts {
   visit_window::state visit = visit_window::state::open;
-  bool round_closed = false; ///< Without this visit, or it was given up.
   std::uint64_t versions_behind = 0;
   std::size_t pending = 0;
 };
@@ -52,8 +51,6 @@ constexpr verdict admit(const admission_limits& limits,
                         const admission_facts& facts) noexcept {
   if (facts.visit == visit_window::state::merged)
     return verdict::duplicate;
-  if (facts.round_closed)
-    return verdict::withdrawn;
   // A stale offer is refused rather than down-weighted to almost nothing: the client
   // learns the head and saves the upload next time.
   if (facts.visit == visit_window::state::closed
@@ -67,15 +64,9 @@ constexpr verdict admit(const admission_limits& limits,
 // A decision table is a test that the compiler runs.
 static_assert(admit({}, {}) == verdict::accepted);
 static_assert(admit({}, {.visit = visit_window::state::merged,
-                         .round_closed = true,
                          .versions_behind = 99,
                          .pending = 9999})
               == verdict::duplicate);
-static_assert(admit({}, {.visit = visit_window::state::closed,
-                         .round_closed = true,
-                         .versions_behind = 99,
-                         .pending = 9999})
-              == verdict::withdrawn);
 static_assert(admit({}, {.visit = visit_window::state::closed, .pending = 9999})
               == verdict::too_stale);
 static_assert(admit({.staleness_max = 2, .pending_max = 1},

@@ -95,6 +95,8 @@ TEST_P(rota_test, never_invites_the_busy_and_never_idles_beside_the_free) {
     auto testee = make(window_size);
     std::set<std::uint64_t> here{1, 2, 3, 4, 5, 6, 7, 8};
     std::set<std::uint64_t> busy;
+    std::set<std::pair<round_number, client_id>> invited;
+    std::set<std::pair<round_number, client_id>> skipped;
     for (int step = 0; step < 2000; ++step) {
       if (random.chance(0.1))
         if (const auto x = 1 + random.below(12); here.erase(x) == 0)
@@ -111,7 +113,10 @@ TEST_P(rota_test, never_invites_the_busy_and_never_idles_beside_the_free) {
         if (found) {
           ASSERT_TRUE(here.contains(found->client.value));
           ASSERT_TRUE(busy.insert(found->client.value).second);
+          ASSERT_TRUE(invited.emplace(found->window, found->client).second);
         }
+        for (const auto& [of, dropped] : testee.skips())
+          ASSERT_TRUE(skipped.emplace(of.window, of.client).second);
       } else if (!busy.empty()) {
         auto ends = busy.begin();
         std::advance(ends, random.below(busy.size()));
