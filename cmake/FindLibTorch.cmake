@@ -30,7 +30,7 @@ find_package_handle_standard_args(LibTorch
 if(LibTorch_FOUND AND NOT TARGET LibTorch::LibTorch)
   add_library(LibTorch::LibTorch INTERFACE IMPORTED)
   set_target_properties(LibTorch::LibTorch PROPERTIES
-    INTERFACE_SYSTEM_INCLUDE_DIRECTORIES "${LIBTORCH_INCLUDE_DIR};${LIBTORCH_API_DIR}")
+    INTERFACE_INCLUDE_DIRECTORIES "${LIBTORCH_INCLUDE_DIR};${LIBTORCH_API_DIR}")
   target_link_libraries(LibTorch::LibTorch INTERFACE "${LIBTORCH_CPU}" "${LIBTORCH_C10}")
   if(LIBTORCH_CUDA AND LIBTORCH_C10_CUDA)
     target_link_options(LibTorch::LibTorch INTERFACE
