@@ -1,0 +1,47 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace troupe::models {
+
+enum class model_kind : std::uint8_t {
+  softmax,     ///< One linear layer: multinomial logistic regression.
+  mlp,         ///< Linear layers of `hidden` widths with ReLU between them.
+  cnn,         ///< Two 5x5 convolutions with pooling, one linear layer.
+  resnet18,    ///< With group norm, and the small first layer for small images.
+  torchscript, ///< The scripted module that stands in `path`.
+};
+
+/// The names that a configuration uses.
+inline constexpr std::array<std::pair<std::string_view, model_kind>, 5>
+  model_kinds{{{"softmax", model_kind::softmax},
+               {"mlp", model_kind::mlp},
+               {"cnn", model_kind::cnn},
+               {"resnet18", model_kind::resnet18},
+               {"torchscript", model_kind::torchscript}}};
+
+constexpr std::string_view name_of(model_kind x) noexcept {
+  return model_kinds[static_cast<std::size_t>(x)].first;
+}
+
+constexpr std::optional<model_kind> to_model_kind(std::string_view x) noexcept {
+  for (const auto& [name, kind] : model_kinds)
+    if (name == x)
+      return kind;
+  return std::nullopt;
+}
+
+/// What to train. Sizes of inputs and outputs come from the data.
+struct model_config {
+  model_kind kind = model_kind::mlp;
+  std::vector<std::int64_t> hidden = {200}; ///< Of `mlp` alone.
+  std::string path = {};                    ///< Of `torchscript` alone.
+};
+
+} // namespace troupe::models

@@ -1,0 +1,64 @@
+#pragma once
+
+// Torch headers: included by the units of models/torch alone.
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/result.hpp"
+#include "models/data/example_set.hpp"
+#include "models/objective.hpp"
+#include "models/torch/model_config.hpp"
+
+namespace troupe::models {
+
+enum class phase : std::uint8_t { training, evaluation };
+
+/// A function from inputs to logits, whose tensors somebody else lays out. What may
+/// throw is what torch throws, unless a function returns a result.
+class network {
+public:
+  virtual ~network() = default;
+
+  /// What is trained, in the order of the flat buffer.
+  virtual const tensor_list& parameter_list() const noexcept = 0;
+
+  /// Float buffers. Integer buffers stay with the network.
+  virtual const tensor_list& buffer_list() const noexcept = 0;
+
+  /// Goes on with these tensors, one per entry of the lists: views into the flat
+  /// buffers, the parameters with a gradient. Called once, before all below.
+  virtual void bind(std::vector<at::Tensor> parameters,
+                    std::vector<at::Tensor> buffers)
+    = 0;
+
+  virtual std::vector<float> initial_parameters(std::uint64_t seed) const = 0;
+  virtual std::vector<float> initial_buffers() const = 0;
+
+  /// Integer buffers take their initial values.
+  virtual void reset_integers() {
+    // nop
+  }
+
+  /// Returns logits, one row per example. In evaluation nothing that is stored
+  /// changes.
+  virtual at::Tensor forward(const std::vector<at::Tensor>& inputs, phase when) = 0;
+};
+
+/// One of the built-in models.
+result<std::unique_ptr<network>> make_native_network(const model_config& config,
+                                                     const dataset& data);
+
+/// The scripted module in `path`.
+result<std::unique_ptr<network>> load_script(const std::string& path);
+
+/// The line of an error of torch that says what happened, without the trace.
+std::string first_line(const std::exception& x);
+
+} // namespace troupe::models

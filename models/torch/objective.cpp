@@ -1,0 +1,306 @@
+#include "models/torch/objective.hpp"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "core/assert.hpp"
+#include "models/torch/network.hpp"
+#include "models/torch/random.hpp"
+#include "models/torch/threads.hpp"
+
+namespace troupe::models {
+
+namespace {
+
+constexpr std::size_t evaluation_rows_max = 1000;
+
+using rows = std::span<const std::uint32_t>;
+
+std::size_t size_of_example(const column& x) {
+  return tensor_spec{x.name, x.shape}.size();
+}
+
+/// What a pixel is as an input. A table costs less than a division per pixel.
+constexpr auto pixel_values = [] {
+  std::array<float, 256> result{};
+  for (std::size_t i = 0; i < result.size(); ++i)
+    result[i] = static_cast<float>(i) / 255.0f;
+  return result;
+}();
+
+void append(const float* from, std::size_t size, float* to) {
+  std::memcpy(to, from, size * sizeof(float));
+}
+
+void append(const std::int64_t* from, std::size_t size, std::int64_t* to) {
+  std::memcpy(to, from, size * sizeof(std::int64_t));
+}
+
+void append(const std::uint8_t* from, std::size_t size, float* to) {
+  for (std::size_t i = 0; i < size; ++i)
+    to[i] = pixel_values[from[i]];
+}
+
+at::Tensor empty_batch(const column& from, std::size_t count) {
+  std::vector<std::int64_t> shape{static_cast<std::int64_t>(count)};
+  shape.insert(shape.end(), from.shape.begin(), from.shape.end());
+  const bool integers
+    = std::holds_alternative<std::vector<std::int64_t>>(from.values);
+  return at::empty(shape, integers ? at::kLong : at::kFloat);
+}
+
+at::Tensor gather(const column& from, rows which) {
+  auto result = empty_batch(from, which.size());
+  const auto size = size_of_example(from);
+  const auto copy = [&]<class From, class To>(const From* values, To* to) {
+    for (const auto row : which) {
+      append(values + row * size, size, to);
+      to += size;
+    }
+  };
+  if (const auto* x = std::get_if<std::vector<std::uint8_t>>(&from.values))
+    copy(x->data(), result.data_ptr<float>());
+  else if (const auto* x = std::get_if<std::vector<float>>(&from.values))
+    copy(x->data(), result.data_ptr<float>());
+  else
+    copy(std::get<std::vector<std::int64_t>>(from.values).data(),
+         result.data_ptr<std::int64_t>());
+  return result;
+}
+
+std::vector<at::Tensor> gather_inputs(const example_set& from, rows which) {
+  for (const auto row : which)
+    TROUPE_ASSERT(row < from.size);
+  std::vector<at::Tensor> result;
+  result.reserve(from.inputs.size());
+  for (const auto& x : from.inputs)
+    result.push_back(gather(x, which));
+  return result;
+}
+
+at::Tensor gather_labels(const example_set& from, rows which) {
+  auto result = at::empty({static_cast<std::int64_t>(which.size())}, at::kLong);
+  auto* to = result.data_ptr<std::int64_t>();
+  for (const auto row : which)
+    *to++ = from.labels[row];
+  return result;
+}
+
+/// Adds up in double and in the order of the rows.
+scores score(const at::Tensor& logits, const example_set& from, rows which) {
+  const auto table = at::log_softmax(logits, 1).contiguous();
+  const auto classes = static_cast<std::size_t>(table.size(1));
+  scores result;
+  for (std::size_t i = 0; i < which.size(); ++i) {
+    const std::span chances{table.data_ptr<float>() + i * classes, classes};
+    const auto label = static_cast<std::size_t>(from.labels[which[i]]);
+    const auto chance = chances[label];
+    result.loss -= chance;
+    // The first of equals is the answer. What is not a number is no answer.
+    bool right = true;
+    for (std::size_t j = 0; j < classes; ++j)
+      right = right && (j < label ? chances[j] < chance : chances[j] <= chance);
+    result.correct += right;
+  }
+  result.count = which.size();
+  return result;
+}
+
+/// A flat buffer and the tensors that look into it.
+struct flat_buffer {
+  at::Tensor storage;
+  std::vector<at::Tensor> views;
+
+  explicit flat_buffer(const tensor_list& parts)
+    : storage(at::zeros({static_cast<std::int64_t>(size_of(parts))})) {
+    auto* at = storage.data_ptr<float>();
+    TROUPE_ASSERT(reinterpret_cast<std::uintptr_t>(at) % 64 == 0);
+    for (const auto& x : parts) {
+      views.push_back(at::from_blob(at, x.shape));
+      at += x.size();
+    }
+  }
+
+  std::span<float> values() const noexcept {
+    return {storage.data_ptr<float>(), static_cast<std::size_t>(storage.numel())};
+  }
+};
+
+class torch_objective final : public objective {
+public:
+  torch_objective(std::unique_ptr<network> x, std::shared_ptr<const dataset> data)
+    : network_(std::move(x)), data_(std::move(data)),
+      parameters_(network_->parameter_list()),
+      gradient_(network_->parameter_list()), buffers_(network_->buffer_list()) {
+    std::ranges::copy(network_->initial_buffers(), buffers_.values().begin());
+    for (std::size_t i = 0; i < parameters_.views.size(); ++i) {
+      parameters_.views[i].requires_grad_();
+      parameters_.views[i].mutable_grad() = gradient_.views[i];
+    }
+    network_->bind(parameters_.views, buffers_.views);
+  }
+
+  /// Runs two examples of zeros, to find out what training would.
+  result<void> check() {
+    return guarded(2, [this]() -> result<void> {
+      const at::NoGradGuard no_grad;
+      std::vector<at::Tensor> zeros;
+      for (const auto& x : data_->train.inputs)
+        zeros.push_back(empty_batch(x, 2).zero_());
+      const auto logits = network_->forward(zeros, phase::evaluation);
+      if (logits.dim() == 2 && logits.size(0) == 2
+          && logits.size(1) == data_->classes
+          && logits.scalar_type() == at::kFloat)
+        return {};
+      return fail(errc::invalid_config,
+                  "the model's output for 2 examples has shape "
+                    + c10::str(logits.sizes()) + " and type "
+                    + c10::toString(logits.scalar_type())
+                    + "; logits of this data have shape [2, "
+                    + std::to_string(data_->classes) + "] and type Float");
+    });
+  }
+
+  const tensor_list& parameter_list() const noexcept override {
+    return network_->parameter_list();
+  }
+
+  const tensor_list& buffer_list() const noexcept override {
+    return network_->buffer_list();
+  }
+
+  std::span<float> parameters() noexcept override {
+    return parameters_.values();
+  }
+
+  std::span<float> gradient() noexcept override {
+    return gradient_.values();
+  }
+
+  std::span<float> buffers() noexcept override {
+    return buffers_.values();
+  }
+
+  void begin() override {
+    network_->reset_integers();
+  }
+
+  result<double> backward(rows which, std::uint64_t seed) override {
+    TROUPE_ASSERT(!which.empty());
+    auto loss = guarded(which.size(), [&]() -> result<double> {
+      begin_torch_random(seed);
+      const auto logits
+        = network_->forward(gather_inputs(data_->train, which), phase::training);
+      const auto mean
+        = at::cross_entropy_loss(logits, gather_labels(data_->train, which));
+      mean.backward();
+      return mean.item<double>();
+    });
+    // A step after an error starts from nothing.
+    if (!loss)
+      gradient_.storage.zero_();
+    for (std::size_t i = 0; i < parameters_.views.size(); ++i)
+      TROUPE_ASSERT(parameters_.views[i].grad().is_same(gradient_.views[i]));
+    return loss;
+  }
+
+  result<scores> evaluate(split part, rows which) override {
+    const auto& from = part == split::train ? data_->train : data_->test;
+    scores sum;
+    while (!which.empty()) {
+      const auto some = which.first(std::min(which.size(), evaluation_rows_max));
+      which = which.subspan(some.size());
+      auto scored = guarded(some.size(), [&]() -> result<scores> {
+        const at::NoGradGuard no_grad;
+        begin_torch_random(0);
+        return score(
+          network_->forward(gather_inputs(from, some), phase::evaluation), from,
+          some);
+      });
+      if (!scored)
+        return scored;
+      sum += *scored;
+    }
+    return sum;
+  }
+
+  std::vector<float> initial_parameters(std::uint64_t seed) override {
+    return network_->initial_parameters(seed);
+  }
+
+  std::vector<float> initial_buffers() override {
+    return network_->initial_buffers();
+  }
+
+private:
+  /// The edge of torch's room: what it throws becomes an error.
+  template <class Function>
+  auto guarded(std::size_t examples, Function f) -> decltype(f()) {
+    use_one_thread_per_worker();
+    try {
+      return f();
+    } catch (const std::exception& x) {
+      return fail(errc::invalid_config, "the model fails on a batch of "
+                                          + std::to_string(examples)
+                                          + " examples: " + first_line(x));
+    }
+  }
+
+  std::unique_ptr<network> network_;
+  std::shared_ptr<const dataset> data_;
+  flat_buffer parameters_;
+  flat_buffer gradient_;
+  flat_buffer buffers_;
+};
+
+std::size_t value_count(const column& x) {
+  return std::visit([](const auto& values) { return values.size(); }, x.values);
+}
+
+result<void> check_data(const dataset& data) {
+  if (data.train.inputs.empty() || data.classes < 1)
+    return fail(errc::invalid_data, "data '" + data.name
+                                      + "' has no inputs or no classes");
+  for (const auto* part : {&data.train, &data.test}) {
+    const auto& inputs = part->inputs;
+    bool fits = part->labels.size() == part->size
+                && (inputs.size() == data.train.inputs.size() || part->size == 0);
+    for (std::size_t i = 0; fits && i < inputs.size(); ++i)
+      fits = inputs[i].shape == data.train.inputs[i].shape
+             && inputs[i].values.index() == data.train.inputs[i].values.index()
+             && value_count(inputs[i]) == part->size * size_of_example(inputs[i]);
+    for (const auto label : part->labels)
+      fits = fits && label >= 0 && label < data.classes;
+    if (!fits)
+      return fail(errc::invalid_data,
+                  "data '" + data.name + "': the "
+                    + (part == &data.train ? "training" : "test")
+                    + " set's sizes, shapes, types or labels contradict each other");
+  }
+  return {};
+}
+
+} // namespace
+
+result<std::unique_ptr<objective>>
+make_torch_objective(const model_config& config,
+                     std::shared_ptr<const dataset> data) {
+  use_one_thread_per_worker();
+  own_torch_random();
+  if (auto ok = check_data(*data); !ok)
+    return tl::unexpected{std::move(ok.error())};
+  auto made = config.kind == model_kind::torchscript
+                ? load_script(config.path)
+                : make_native_network(config, *data);
+  if (!made)
+    return tl::unexpected{std::move(made.error())};
+  auto result = std::make_unique<torch_objective>(std::move(*made), std::move(data));
+  if (auto ok = result->check(); !ok)
+    return tl::unexpected{std::move(ok.error())};
+  return result;
+}
+
+} // namespace troupe::models
