@@ -126,9 +126,9 @@ enum class standing : std::uint8_t { exact, extension, refused };
 struct recipe {
   std::string name;
   std::string summary;
-  std::vector<block_spec> blocks;
-  std::vector<leg> legs;
-  std::vector<role> roles;
+  std::vector<block_spec> blocks = {};
+  std::vector<leg> legs = {};
+  std::vector<role> roles = {};
   state_rule state = state_rule::on_offer;
   std::vector<disclosure> disclosures = {};
   options defaults = {};   ///< Of the procedure, with the values of the paper.

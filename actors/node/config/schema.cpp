@@ -1,0 +1,310 @@
+#include "actors/node/config/schema.hpp"
+
+#include <array>
+#include <optional>
+
+#include "core/limits.hpp"
+
+namespace troupe::node {
+
+namespace {
+
+constexpr count_range positive{.min = 1};
+constexpr number_range share{.max = 1};
+constexpr number_range above_zero{.above_min = true};
+constexpr number_range any{.min = -1e300};
+constexpr count_range clients{.min = 1, .max = limits::clients_max};
+
+template <class T, class Visit>
+void maybe(schema_visitor& v, const key& k, std::optional<T>& x, Visit visit) {
+  if (!v.has(k, x.has_value()))
+    return;
+  T value = x.value_or(T{});
+  visit(value);
+  x = value;
+}
+
+void visit_run(schema_visitor& v, experiment& x) {
+  v.count({"seed", "everything random begins here"}, x.seed, {});
+  v.text({"name", "part of the name of the run's folder"}, x.name);
+  v.text({"method", "a recipe of the catalogue"}, x.method);
+  v.choice({"clock", "virtual time is simulated, wall time passes"}, x.clock,
+           {"virtual", "wall"});
+  v.count({"workers", "kernel workers; 0: one per core"}, x.workers, {.max = 1024});
+  v.count({"evaluate_every", "versions; 0: never"}, x.evaluate_every, {});
+  v.text({"init", "a file of weights to start from; empty: from the seed"}, x.init);
+  v.text({"folder", "where folders of runs are made"}, x.folder);
+  v.flag({"events", "whether to write events.jsonl"}, x.events);
+  v.choice({"ledger", "where versions and visits are recorded"}, x.ledger,
+           {"disk", "memory"});
+  v.choice({"durability", "what is stored before 'accepted' is said"}, x.durability,
+           {"version", "offer"});
+  v.number({"snapshot_seconds", "between snapshots under the virtual clock"},
+           x.snapshot_seconds, above_zero);
+}
+
+void visit_length(schema_visitor& v, length_options& x) {
+  const key rounds{"rounds", "of sync, or windows of semisync"};
+  if (v.has(rounds, x.rounds > 0))
+    v.count(rounds, x.rounds, positive);
+  const key versions{"versions", "of the lead line"};
+  if (v.has(versions, x.versions > 0))
+    v.count(versions, x.versions, positive);
+  const key updates{"updates", "offers that were merged"};
+  if (v.has(updates, x.updates > 0))
+    v.count(updates, x.updates, positive);
+  const key time{"time_budget", "seconds of the run's clock"};
+  if (v.has(time, x.time_budget > 0))
+    v.number(time, x.time_budget, above_zero);
+}
+
+void visit_stop(schema_visitor& v, stop_options& x) {
+  v.begin({"stop", "ends the run early, by validation data"});
+  v.choice({"metric", "what is watched"}, x.metric, {"none", "accuracy", "loss"});
+  const bool on = x.metric != stop_options::metric_kind::none;
+  const key target{"target", "stop when it is reached", on, "a 'metric'"};
+  maybe(v, target, x.target, [&](double& y) { v.number(target, y, any); });
+  v.count({"patience", "evaluations without a better one; 0: no limit", on,
+           "a 'metric'"},
+          x.patience, {});
+  v.end();
+}
+
+void visit_staleness(schema_visitor& v, staleness_options& x) {
+  using enum staleness_options::shape;
+  v.begin({"staleness", "what an offer weighs that is s versions behind"});
+  v.choice({"kind"}, x.kind, {"constant", "polynomial", "hinge", "exponential"});
+  v.number({"exponent", "(1 + s)^-exponent, or e^(-exponent s)",
+            x.kind == polynomial || x.kind == exponential,
+            "kind = \"polynomial\" or \"exponential\""},
+           x.exponent, {.max = 100});
+  v.number({"slope", "1 / (1 + slope (s - knee)) above the knee", x.kind == hinge,
+            "kind = \"hinge\""},
+           x.slope, {.max = 1e6});
+  v.count({"knee", "full weight up to here", x.kind == hinge, "kind = \"hinge\""},
+          x.knee, {});
+  v.end();
+}
+
+void visit_pace(schema_visitor& v, pace_options& x) {
+  constexpr count_range offers{.min = 1, .max = limits::pending_offers_max};
+  v.begin({"pace", "when offers become a version"});
+  v.choice({"mode"}, x.mode, {"sync", "semisync", "fedbuff", "fedasync"});
+  v.count({"buffer_size", "fedbuff: offers that make a version"}, x.buffer_size,
+          offers);
+  v.count({"concurrency", "fedbuff, fedasync: open visits at a time"},
+          x.concurrency, clients);
+  v.choice({"refill", "when a free slot is filled"}, x.refill,
+           {"offer", "version"});
+  v.count({"quorum", "sync: offers that do at the deadline; 0: all"}, x.quorum, {});
+  v.number({"over_selection", "sync: invitations per wanted offer"},
+           x.over_selection, {.min = 1, .max = 10});
+  v.number({"round_deadline", "sync: seconds; 0: none"}, x.round_deadline, {});
+  v.number({"window_seconds", "semisync: from version to version"},
+           x.window_seconds, above_zero);
+  const key max{"staleness_max", "beyond it an offer is refused"};
+  maybe(v, max, x.staleness_max, [&](std::uint64_t& y) { v.count(max, y, {}); });
+  v.choice({"async_target", "fedasync: mix models, or add deltas"}, x.async_target,
+           {"model", "delta"});
+  visit_staleness(v, x.staleness); // Tables last: TOML has no way back out of one.
+  v.end();
+}
+
+void visit_selection(schema_visitor& v, selection_options& x) {
+  using enum selection_options::rule;
+  v.begin({"selection", "who is invited"});
+  v.choice({"kind"}, x.kind,
+           {"uniform", "round_robin", "by_size", "power_of_choice", "oort"});
+  v.count({"candidates", "of which those with most loss stay; 0: twice the cohort",
+           x.kind == power_of_choice, "kind = \"power_of_choice\""},
+          x.candidates, {.max = limits::clients_max});
+  v.number({"exploration", "share of the first windows for clients without a score",
+            x.kind == oort, "kind = \"oort\""},
+           x.exploration, share);
+  v.end();
+}
+
+void visit_clients(schema_visitor& v, client_options& x) {
+  v.begin({"clients", "who takes part"});
+  v.count({"clients", "how many there are"}, x.clients, clients);
+  v.count({"clients_per_round", "the cohort"}, x.clients_per_round, clients);
+  const key part{"fraction", "the cohort as a share of the clients"};
+  if (v.has(part, x.fraction > 0))
+    v.number(part, x.fraction, {.max = 1, .above_min = true});
+  v.count({"held_out", "the last so many are never invited"}, x.held_out, {});
+  v.choice({"example_weight", "what n examples weigh"}, x.example_weight,
+           {"n", "sqrt", "log", "equal"});
+  visit_selection(v, x.selection);
+  v.end();
+}
+
+void visit_partition(schema_visitor& v, partition_options& x) {
+  using enum partition_options::rule;
+  v.begin({"partition", "which client holds which examples"});
+  v.choice({"kind"}, x.kind,
+           {"iid", "dirichlet", "labels", "shards", "size_skew", "column"});
+  v.number({"alpha", "small: few labels per client", x.kind == dirichlet,
+            "kind = \"dirichlet\""},
+           x.alpha, above_zero);
+  v.count({"labels_per_client", "", x.kind == labels, "kind = \"labels\""},
+          x.labels_per_client, positive);
+  v.count({"shards_per_client", "of the examples sorted by label",
+           x.kind == shards, "kind = \"shards\""},
+          x.shards_per_client, positive);
+  v.number({"skew", "sigma of the lognormal sizes", x.kind == size_skew,
+            "kind = \"size_skew\""},
+           x.skew, {.max = 10});
+  v.text({"column", "one client per value of it", x.kind == column,
+          "kind = \"column\""},
+         x.column);
+  v.count({"samples_per_client", "at most; 0: all"}, x.samples_per_client, {});
+  v.end();
+}
+
+void visit_training(schema_visitor& v, models::training_options& x) {
+  v.begin({"training", "what a client does in a visit"});
+  v.count({"local_epochs"}, x.local_epochs, positive);
+  v.count({"local_steps", "above 0: in place of the epochs"}, x.local_steps, {});
+  v.count({"batch_size", "0: all examples at once"}, x.batch_size, {});
+  v.choice({"optimiser"}, x.optimiser, {"sgd", "adamw"});
+  v.number({"learning_rate"}, x.learning_rate, above_zero);
+  v.number({"momentum"}, x.momentum, share);
+  v.number({"weight_decay"}, x.weight_decay, {});
+  v.number({"stragglers", "share of visits that do part of their work"},
+           x.stragglers, share);
+  v.end();
+  v.numbers({"options", "of the method's local procedure"}, x.method);
+}
+
+void visit_server(schema_visitor& v, kernels::server_step& x) {
+  using enum kernels::server_rule;
+  v.begin({"server", "the step from the merged delta to the next version"});
+  v.choice({"optimiser"}, x.rule, {"plain", "momentum", "adam", "yogi", "adagrad"});
+  const bool moments = x.rule != plain;
+  const bool steps = x.rule == adam || x.rule == yogi || x.rule == adagrad;
+  v.number({"server_learning_rate", "fedasync: the share of the client's model"},
+           x.rate, above_zero);
+  v.number({"beta1", "", moments, "another optimiser than \"plain\""}, x.beta1,
+           share);
+  v.number({"beta2", "", x.rule == adam || x.rule == yogi,
+            "optimiser = \"adam\" or \"yogi\""},
+           x.beta2, share);
+  v.number({"tau", "", steps, "optimiser = \"adam\", \"yogi\" or \"adagrad\""},
+           x.tau, above_zero);
+  v.end();
+}
+
+/// `trim` and `bad` are one number of the rule, under the name that its users know.
+void visit_merge(schema_visitor& v, merge_options& x) {
+  constexpr std::array kinds{merge_kind::mean, merge_kind::median,
+                             merge_kind::trimmed_mean, merge_kind::krum};
+  std::size_t kind = 0;
+  while (kind + 1 < kinds.size() && kinds[kind] != x.rule.kind)
+    ++kind;
+  v.begin({"merge", "how offers become one delta, and what an offer may be"});
+  v.choice({"rule", "mean: what the recipe says"}, kind,
+           {"mean", "median", "trimmed_mean", "krum"});
+  x.rule.kind = kinds[kind];
+  const bool trims = x.rule.kind == merge_kind::trimmed_mean;
+  const bool krum = x.rule.kind == merge_kind::krum;
+  v.count({"trim", "left out at either end", trims, "rule = \"trimmed_mean\""},
+          x.rule.count, positive);
+  v.count({"bad", "offers that may be hostile", krum, "rule = \"krum\""},
+          x.rule.count, {});
+  v.count({"keep", "offers whose mean is taken", krum, "rule = \"krum\""},
+          x.rule.keep, positive);
+  v.number({"clip_norm", "largest norm of an offer; 0: no bound"}, x.clip_norm, {});
+  v.number({"delta_max", "largest value of a delta"}, x.delta_max,
+           {.max = 65536, .above_min = true});
+  v.count({"samples_max", "largest weight of a client; 0: by the data"},
+          x.samples_max, {.max = 1 << 30});
+  v.end();
+}
+
+void visit_data(schema_visitor& v, data_options& x) {
+  using enum data_options::format;
+  v.begin({"data", "what there is to learn from"});
+  v.choice({"kind"}, x.kind,
+           {"idx", "cifar10", "cifar100", "csv", "synthetic", "quadratic"});
+  const bool file = x.kind != synthetic && x.kind != quadratic;
+  v.text({"path", "a folder, or a CSV file", file, "data from files"}, x.path);
+  v.text({"label", "the column of the labels", x.kind == csv, "kind = \"csv\""},
+         x.label);
+  v.number({"test_fraction", "where there is no test set",
+            x.kind == csv || x.kind == synthetic,
+            "kind = \"csv\" or \"synthetic\""},
+           x.test_fraction, {.max = 0.9});
+  v.number({"validation", "share of the training examples that 'stop' watches"},
+           x.validation, {.max = 0.9});
+  v.number({"synthetic_alpha", "how much models differ", x.kind == synthetic,
+            "kind = \"synthetic\""},
+           x.synthetic_alpha, {});
+  v.number({"synthetic_beta", "how much inputs differ", x.kind == synthetic,
+            "kind = \"synthetic\""},
+           x.synthetic_beta, {});
+  v.count({"dimension", "", x.kind == quadratic, "kind = \"quadratic\""},
+          x.dimension, positive);
+  v.end();
+}
+
+void visit_model(schema_visitor& v, model_options& x) {
+  using enum model_options::shape;
+  v.begin({"model", "what is learned"});
+  v.choice({"kind"}, x.kind,
+           {"softmax", "mlp", "cnn", "resnet18", "torchscript", "quadratic"});
+  v.counts({"hidden", "widths of the hidden layers", x.kind == mlp,
+            "kind = \"mlp\""},
+           x.hidden, {.min = 1, .max = 1 << 20});
+  v.text({"path", "a scripted module", x.kind == torchscript,
+          "kind = \"torchscript\""},
+         x.path);
+  v.choice({"buffers", "what becomes of batch statistics"}, x.buffers,
+           {"average", "local", "freeze"});
+  v.end();
+}
+
+void visit_devices(schema_visitor& v, device_options& x) {
+  using enum speed_options::distribution;
+  v.begin({"devices", "what virtual clients run on"});
+  v.number({"seconds_per_step", "of a device of speed 1"}, x.seconds_per_step,
+           above_zero);
+  v.begin({"speed", "how devices differ"});
+  v.choice({"kind"}, x.speed.kind,
+           {"constant", "uniform", "half_normal", "lognormal"});
+  const bool differ = x.speed.kind != constant;
+  v.number({"slowest", "no device is slower", differ, "another kind"},
+           x.speed.slowest, above_zero);
+  v.number({"fastest", "no device is faster", differ, "another kind"},
+           x.speed.fastest, above_zero);
+  v.number({"sigma", "how far they spread",
+            x.speed.kind == half_normal || x.speed.kind == lognormal,
+            "kind = \"half_normal\" or \"lognormal\""},
+           x.speed.sigma, {.max = 10});
+  v.end();
+  v.end();
+}
+
+} // namespace
+
+void visit_keys(schema_visitor& v, experiment& x) {
+  visit_run(v, x);
+  visit_length(v, x.length);
+  visit_stop(v, x.stop);
+  visit_pace(v, x.pace);
+  visit_clients(v, x.clients);
+  visit_data(v, x.data);
+  visit_partition(v, x.partition);
+  visit_model(v, x.model);
+  visit_training(v, x.training);
+  visit_server(v, x.server);
+  visit_merge(v, x.merge);
+  visit_devices(v, x.devices);
+  v.begin({"attack", "for tests: the first clients send false deltas"});
+  v.count({"clients"}, x.attack.clients, {});
+  v.number({"scale", "their deltas are multiplied by this", x.attack.clients > 0,
+            "'clients' above 0"},
+           x.attack.scale, any);
+  v.end();
+}
+
+} // namespace troupe::node

@@ -1,0 +1,194 @@
+#pragma once
+
+// One experiment as a configuration describes it: plain values, all resolved. What
+// each key means stands beside its name in config/schema.cpp.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/recipe.hpp"
+#include "kernels/backend.hpp"
+#include "models/procedure.hpp"
+#include "policies/selection.hpp"
+#include "policies/staleness.hpp"
+#include "policies/weighting.hpp"
+
+namespace troupe::node {
+
+enum class clock_kind : std::uint8_t { virtual_time, wall };
+enum class ledger_kind : std::uint8_t { disk, memory };
+enum class durability_kind : std::uint8_t { version, offer };
+
+struct stop_options {
+  enum class metric_kind : std::uint8_t { none, accuracy, loss };
+
+  metric_kind metric = metric_kind::none;
+  std::optional<double> target = {};
+  std::uint32_t patience = 0; ///< Evaluations without a better one; 0: no limit.
+};
+
+/// What comes first ends the run. Zero: not limited by this.
+struct length_options {
+  std::uint64_t rounds = 0;   ///< Of `sync`, or windows of `semisync`.
+  std::uint64_t versions = 0; ///< Of the lead line.
+  std::uint64_t updates = 0;  ///< Offers that were merged.
+  double time_budget = 0;     ///< Seconds of the run's clock.
+};
+
+struct staleness_options {
+  enum class shape : std::uint8_t { constant, polynomial, hinge, exponential };
+
+  shape kind = shape::polynomial;
+  double exponent = 0.5;
+  double slope = 10;
+  std::uint64_t knee = 4;
+
+  policies::staleness_discount discount() const;
+};
+
+struct pace_options {
+  enum class refill_kind : std::uint8_t { offer, version };
+  enum class target_kind : std::uint8_t { model, delta };
+
+  pace_kind mode = pace_kind::sync;
+  std::uint32_t buffer_size = 10;
+  std::uint32_t concurrency = 0; ///< Resolved: never 0.
+  refill_kind refill = refill_kind::offer;
+  std::uint32_t quorum = 0; ///< 0: all of the cohort.
+  double over_selection = 1;
+  double round_deadline = 0; ///< Seconds; 0: none.
+  double window_seconds = 60;
+  staleness_options staleness = {};
+  std::optional<std::uint64_t> staleness_max = {};
+  target_kind async_target = target_kind::model;
+};
+
+struct selection_options {
+  enum class rule : std::uint8_t {
+    uniform,
+    round_robin,
+    by_size,
+    power_of_choice,
+    oort,
+  };
+
+  rule kind = rule::uniform;
+  std::uint32_t candidates = 0; ///< 0: twice the cohort.
+  double exploration = 0.9;
+
+  policies::selection policy() const;
+};
+
+struct client_options {
+  std::uint32_t clients = 10;
+  std::uint32_t clients_per_round = 0; ///< Resolved: never 0.
+  double fraction = 0;                 ///< Resolved: always 0.
+  std::uint32_t held_out = 0;          ///< The last so many are never invited.
+  policies::weight_kind example_weight = policies::weight_kind::examples;
+  selection_options selection = {};
+
+  std::uint32_t invitable() const noexcept {
+    return clients - held_out;
+  }
+};
+
+struct partition_options {
+  enum class rule : std::uint8_t {
+    iid,
+    dirichlet,
+    labels,
+    shards,
+    size_skew,
+    column,
+  };
+
+  rule kind = rule::iid;
+  double alpha = 0.5;
+  std::uint32_t labels_per_client = 2;
+  std::uint32_t shards_per_client = 2;
+  double skew = 1;
+  std::string column = {};
+  std::uint32_t samples_per_client = 0; ///< At most; 0: all.
+};
+
+/// What becomes of the offers of one version, beside the recipe's own rule.
+struct merge_options {
+  merge_rule rule = {}; ///< `mean`: what the recipe says.
+  double clip_norm = 0; ///< An offer's largest norm; 0: not bounded.
+  double delta_max = 8;
+  std::uint64_t samples_max = 0; ///< 0: what the largest client registers.
+};
+
+struct data_options {
+  enum class format : std::uint8_t { idx, cifar10, cifar100, csv, synthetic, quadratic };
+
+  format kind = format::idx;
+  std::string path = "/usr/share/datasets/fashion-mnist";
+  std::string label = "label"; ///< The column of a CSV file.
+  double test_fraction = 0.1;  ///< Where the data has no test set of its own.
+  double validation = 0.1;     ///< Kept aside for `stop`, only if it is set.
+  double synthetic_alpha = 1;
+  double synthetic_beta = 1;
+  std::uint32_t dimension = 16; ///< Of the quadratic.
+};
+
+struct model_options {
+  enum class shape : std::uint8_t { softmax, mlp, cnn, resnet18, torchscript, quadratic };
+  enum class buffer_rule : std::uint8_t { average, local, freeze };
+
+  shape kind = shape::mlp;
+  std::vector<std::uint32_t> hidden = {200};
+  std::string path = {};
+  buffer_rule buffers = buffer_rule::average;
+};
+
+struct speed_options {
+  enum class distribution : std::uint8_t { constant, uniform, half_normal, lognormal };
+
+  distribution kind = distribution::constant;
+  double slowest = 0.1;
+  double fastest = 1;
+  double sigma = 1;
+};
+
+struct device_options {
+  double seconds_per_step = 0.01; ///< Of a device of speed 1.
+  speed_options speed = {};
+};
+
+/// For tests of robust merges: the first clients send their delta times `scale`.
+struct attack_options {
+  std::uint32_t clients = 0;
+  double scale = -10;
+};
+
+struct experiment {
+  std::uint64_t seed = 1;
+  std::string name = "run";
+  std::string method = {}; ///< Resolved: the first that is built.
+  clock_kind clock = clock_kind::virtual_time;
+  std::uint32_t workers = 0; ///< 0: one per core.
+  std::uint64_t evaluate_every = 10; ///< Versions; 0: never.
+  std::string init = {};             ///< A file of weights; empty: from the seed.
+  std::string folder = "runs";
+  bool events = true;
+  ledger_kind ledger = ledger_kind::disk;
+  durability_kind durability = durability_kind::version;
+  double snapshot_seconds = 30;
+  stop_options stop = {};
+  length_options length = {};
+  pace_options pace = {};
+  client_options clients = {};
+  partition_options partition = {};
+  models::training_options training = {}; ///< `method` resolved by the recipe.
+  kernels::server_step server = {};
+  merge_options merge = {};
+  data_options data = {};
+  model_options model = {};
+  device_options devices = {};
+  attack_options attack = {};
+};
+
+} // namespace troupe::node
