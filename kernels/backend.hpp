@@ -83,12 +83,12 @@ struct adamw_step {
 
 /// Buffers of one local step. Unused ones are empty.
 struct step_buffers {
-  std::span<float> weights;
-  std::span<float> gradient;
-  std::span<float> first_moment;          ///< Momentum's, or AdamW's m.
-  std::span<float> second_moment;         ///< AdamW's v.
-  std::span<const float> anchor;          ///< Of the proximal term.
-  std::span<const float> correction;      ///< Added to the gradient (SCAFFOLD's c - c_i).
+  std::span<float> weights = {};
+  std::span<float> gradient = {};
+  std::span<float> first_moment = {};     ///< Momentum's, or AdamW's m.
+  std::span<float> second_moment = {};    ///< AdamW's v.
+  std::span<const float> anchor = {};     ///< Of the proximal term.
+  std::span<const float> correction = {}; ///< Added to the gradient (SCAFFOLD's c - c_i).
 };
 
 /// The arithmetic of the runtime on one device. One thread at a time uses an

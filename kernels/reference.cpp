@@ -1,5 +1,6 @@
 #include "kernels/reference.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "kernels/checks.hpp"
@@ -33,7 +34,7 @@ real adaptive_change(const server_step& how, real change, double& first,
   const real tau = how.tau, beta1 = how.beta1, beta2 = how.beta2;
   const real square = change * change;
   const real m = beta1 * first + (1 - beta1) * change;
-  real v = second + tau * tau;
+  real v = std::max<real>(second + tau * tau, 0); // Below only if tau grew since.
   if (how.rule == server_rule::adam)
     v = beta2 * v + (1 - beta2) * square;
   else if (how.rule == server_rule::yogi && v > square)
