@@ -2,14 +2,15 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
 
 namespace troupe::models {
 
-/// One input tensor of all examples, example-major. Bytes are pixels: a model reads
-/// them as value / 255.
+/// One input tensor of all examples, example-major. Bytes are pixels: a model
+/// reads them as value / 255.
 struct column {
   std::string name;
   std::vector<std::int64_t> shape; ///< Of one example.
@@ -24,22 +25,24 @@ struct example_set {
   std::vector<std::int64_t> labels; ///< In [0, classes).
 };
 
-/// A task: what there is to learn from and to be scored on. Nobody changes it once
-/// it is loaded, so all threads share it.
+/// Which rows each client holds. clients[k] of both lists is client k + 1.
+struct partition {
+  std::vector<std::vector<std::uint32_t>> train;
+  std::vector<std::vector<std::uint32_t>> test;
+  std::size_t held_out = 0; ///< The last so many clients are never invited.
+};
+
+/// A task: what there is to learn from and to be scored on. Nobody changes it
+/// once it is loaded, so all threads share it.
 struct dataset {
   std::string name;
   example_set train;
   example_set test;
   std::int64_t classes = 0;
   /// Where a partition by column reads from: a value per training example.
-  std::vector<std::int64_t> partition_column;
-};
-
-/// Which rows each client holds. clients[k] of both lists is client k + 1.
-struct partition {
-  std::vector<std::vector<std::uint32_t>> train;
-  std::vector<std::vector<std::uint32_t>> test;
-  std::size_t held_out = 0; ///< The last so many clients are never invited.
+  std::vector<std::int64_t> partition_column = {};
+  /// Who holds what, where the data itself says so.
+  std::optional<partition> natural = {};
 };
 
 } // namespace troupe::models
