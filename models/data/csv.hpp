@@ -1,0 +1,53 @@
+#pragma once
+
+// CSV with a header row: one column of labels, perhaps one that says who a row
+// belongs to, and otherwise numbers.
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/result.hpp"
+#include "models/data/example_set.hpp"
+
+namespace troupe::models {
+
+struct csv_options {
+  std::string label = "label"; ///< The column of labels: integers from 0.
+  std::string partition = {};  ///< The column to partition by; empty: none.
+  char separator = ',';        ///< '\t' for TSV.
+  std::int64_t classes_max = 65'536; ///< Labels are below this.
+};
+
+struct csv_table {
+  example_set
+    examples; ///< One input `x`, the remaining columns in their order.
+  std::vector<std::string> features; ///< Their names.
+  std::vector<std::string>
+    partition; ///< A value per row, if there is a column.
+};
+
+/// Fields may be quoted, with "" for a quote; lines end in \n or \r\n; empty
+/// lines are skipped. Returns `invalid_data` with origin, line, column, what
+/// was found and what would do.
+[[nodiscard]] result<csv_table> parse_csv(std::string_view text,
+                                          std::string_view origin,
+                                          const csv_options& opts);
+
+struct csv_files {
+  std::filesystem::path train;
+  std::filesystem::path test =
+    {}; ///< Empty: `test_share` of the training rows.
+  double test_share = 0.1;
+  std::uint64_t seed = 0; ///< Says which.
+};
+
+/// There are as many classes as the training labels count. A partition column
+/// of integers is taken as it is; of texts, as their places in sorted order.
+[[nodiscard]] result<dataset> read_csv(const csv_files& files,
+                                       const csv_options& opts);
+
+} // namespace troupe::models
