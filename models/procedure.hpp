@@ -42,6 +42,7 @@ struct training_options {
 struct local_problem {
   objective& model;
   kernels::backend& arithmetic;
+  const recipe& method;
   const layout& blocks;
   const training_options& how;
   std::span<const std::uint32_t> rows; ///< The client's training examples.
@@ -58,6 +59,8 @@ using chooser = result<choice> (*)(const visit_input& x, local_problem& on);
 struct procedure_table {
   std::map<std::string, procedure, std::less<>> procedures;
   std::map<std::string, chooser, std::less<>> choosers;
+  /// How many steps a procedure makes of a planned one, where that is not one.
+  std::map<std::string, std::uint32_t, std::less<>> passes = {};
 };
 
 /// All that is built in; tests add theirs.

@@ -1,0 +1,246 @@
+#include "models/local_trainer.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "core/assert.hpp"
+#include "models/procedures/families.hpp"
+#include "models/procedures/local_loop.hpp"
+
+namespace troupe::models {
+
+namespace {
+
+template <class Map>
+std::string names_of(const Map& xs) {
+  std::string result;
+  for (const auto& [name, unused] : xs)
+    result += (result.empty() ? "" : ", ") + name;
+  return result.empty() ? "none" : result;
+}
+
+result<void> check(const local_task& task) {
+  const auto& method = task.method;
+  for (const auto& x : method.roles)
+    if (!task.table.procedures.contains(x.procedure.value))
+      return fail(errc::invalid_config,
+                  "recipe '" + method.name + "', role '" + x.name
+                    + "': there is no local procedure '" + x.procedure.value
+                    + "'; there are " + names_of(task.table.procedures));
+  for (const auto& x : method.legs)
+    if (!x.choice.value.empty()
+        && !task.table.choosers.contains(x.choice.value))
+      return fail(errc::invalid_config, "recipe '" + method.name
+                                          + "': there is no choice '"
+                                          + x.choice.value + "'; there are "
+                                          + names_of(task.table.choosers));
+  const auto clients = task.clients.train.size();
+  if (!task.weights.empty() && task.weights.size() != clients)
+    return fail(errc::invalid_config, std::to_string(task.weights.size())
+                                        + " weights for "
+                                        + std::to_string(clients) + " clients");
+  return {};
+}
+
+class local_trainer : public trainer {
+public:
+  local_trainer(std::shared_ptr<const local_task> task,
+                std::unique_ptr<objective> model,
+                std::unique_ptr<kernels::backend> arithmetic)
+    : task_(std::move(task)),
+      model_(std::move(model)),
+      arithmetic_(std::move(arithmetic)),
+      test_rows_(task_->test_size),
+      fresh_buffers_(model_->initial_buffers()) {
+    std::iota(test_rows_.begin(), test_rows_.end(), 0u);
+  }
+
+  result<choice> choose(const visit_input& x) override {
+    const auto& legs = task_->method.legs;
+    TROUPE_ASSERT(x.leg < legs.size());
+    const auto& name = legs[x.leg].choice.value;
+    if (name.empty())
+      return choice{};
+    auto on = problem_of(x);
+    if (!on)
+      return tl::unexpected{on.error()};
+    return task_->table.choosers.at(name)(x, *on);
+  }
+
+  result<trained> train(const visit_input& x) override {
+    auto on = problem_of(x);
+    if (!on)
+      return tl::unexpected{on.error()};
+    auto out = task_->table.procedures.at(procedure_of(x))(x, *on);
+    if (out && task_->attackers.clients.contains(x.visit.client))
+      distort(*out);
+    return out;
+  }
+
+  result<evaluated> evaluate(const evaluation_input& x) override {
+    evaluated out;
+    const auto* parameters = version_of(x, model_family);
+    const auto* buffers = version_of(x, buffers_family);
+    if (parameters == nullptr)
+      return out;
+    if (task_->method.offers && !test_rows_.empty()) {
+      load(*parameters, buffers ? std::span{*buffers} : fresh_buffers_);
+      const auto found = model_->evaluate(split::test, test_rows_);
+      if (!found)
+        return tl::unexpected{found.error()};
+      out.global = *found;
+    }
+    const auto& rows = task_->clients.test;
+    for (std::size_t k = 0; x.per_client && k < rows.size(); ++k) {
+      if (rows[k].empty())
+        continue;
+      const client_id client{k + 1};
+      const auto state = x.states.find(client);
+      load_at_home(state == x.states.end() ? nullptr : state->second.get(),
+                   *parameters, buffers ? std::span{*buffers} : fresh_buffers_);
+      const auto found = model_->evaluate(split::test, rows[k]);
+      if (!found)
+        return tl::unexpected{found.error()};
+      out.per_client[client] = *found;
+    }
+    return out;
+  }
+
+  std::uint64_t examples(client_id x) const override {
+    return knows(x) ? task_->clients.train[x.value - 1].size() : 0;
+  }
+
+  std::uint64_t steps(const visit_input& x) const override {
+    const auto plan = plan_visit(task_->how, examples(x.visit.client), x.seed);
+    const auto passes = task_->table.passes.find(procedure_of(x));
+    return plan.steps
+           * (passes == task_->table.passes.end() ? 1 : passes->second);
+  }
+
+private:
+  using floats = std::span<const float>;
+
+  bool knows(client_id x) const {
+    return x.value >= 1 && x.value <= task_->clients.train.size();
+  }
+
+  const std::string& procedure_of(const visit_input& x) const {
+    TROUPE_ASSERT(x.role < task_->method.roles.size());
+    return task_->method.roles[x.role].procedure.value;
+  }
+
+  result<local_problem> problem_of(const visit_input& x) {
+    const auto client = x.visit.client;
+    if (!knows(client))
+      return fail(errc::invalid_argument,
+                  "client " + std::to_string(client.value)
+                    + " has no data here; there are clients 1 to "
+                    + std::to_string(task_->clients.train.size()));
+    const auto& rows = task_->clients.train[client.value - 1];
+    const auto weight = task_->weights.empty()
+                          ? static_cast<double>(rows.size())
+                          : task_->weights[client.value - 1];
+    return local_problem{.model = *model_,
+                         .arithmetic = *arithmetic_,
+                         .method = task_->method,
+                         .blocks = task_->blocks,
+                         .how = task_->how,
+                         .rows = rows,
+                         .weight = weight};
+  }
+
+  void distort(trained& x) const {
+    const auto scale = static_cast<float>(task_->attackers.scale);
+    for (auto& part : x.parts) {
+      auto delta = *part.delta;
+      for (auto& value : delta)
+        value *= scale;
+      part.delta = share(std::move(delta));
+    }
+  }
+
+  const std::vector<float>* version_of(const evaluation_input& x,
+                                       std::string_view name) const {
+    const auto* block = task_->blocks.find(name);
+    for (const auto& y : x.versions)
+      if (block != nullptr && y.block == block->id)
+        return y.values.get();
+    return nullptr;
+  }
+
+  void load(floats parameters, floats buffers) {
+    TROUPE_ASSERT(parameters.size() == model_->parameters().size());
+    TROUPE_ASSERT(buffers.size() == model_->buffers().size());
+    std::ranges::copy(parameters, model_->parameters().begin());
+    std::ranges::copy(buffers, model_->buffers().begin());
+  }
+
+  /// What this client would use itself.
+  void load_at_home(const client_state* state, floats parameters,
+                    floats buffers) {
+    const auto kept = [&](std::string_view name, floats otherwise) {
+      if (state == nullptr)
+        return otherwise;
+      const auto found = state->blocks.find(std::string{name});
+      return found == state->blocks.end() ? otherwise : found->second.view();
+    };
+    const auto own = kept(own_model_family, {});
+    if (own.empty())
+      load(parameters, kept(buffers_family, buffers));
+    else
+      load(own, kept(own_buffers_family, fresh_buffers_));
+  }
+
+  std::shared_ptr<const local_task> task_;
+  std::unique_ptr<objective> model_;
+  std::unique_ptr<kernels::backend> arithmetic_;
+  std::vector<std::uint32_t> test_rows_;
+  std::vector<float> fresh_buffers_;
+};
+
+} // namespace
+
+std::map<std::string, tensor_list> shapes_of(const objective& model) {
+  return {{std::string{model_family}, model.parameter_list()},
+          {std::string{buffers_family}, model.buffer_list()},
+          {std::string{control_family}, model.parameter_list()}};
+}
+
+std::map<std::string, shared_values>
+initial_values(objective& model, const layout& blocks, std::uint64_t seed) {
+  std::map<std::string, shared_values> result;
+  for (const auto& x : blocks.blocks) {
+    if (x.family == model_family)
+      result[x.name] = share(model.initial_parameters(seed));
+    else if (x.family == buffers_family)
+      result[x.name] = share(model.initial_buffers());
+    else if (x.family == control_family)
+      result[x.name] = share(std::vector<float>(x.size));
+  }
+  return result;
+}
+
+result<std::unique_ptr<trainer>>
+make_local_trainer(std::shared_ptr<const local_task> task,
+                   std::unique_ptr<objective> model,
+                   std::unique_ptr<kernels::backend> arithmetic) {
+  if (const auto good = check(*task); !good)
+    return tl::unexpected{good.error()};
+  return std::make_unique<local_trainer>(std::move(task), std::move(model),
+                                         std::move(arithmetic));
+}
+
+trainer_factory local_trainers(std::shared_ptr<const local_task> task,
+                               objective_factory make_objective) {
+  return [=]() -> result<std::unique_ptr<trainer>> {
+    auto model = make_objective();
+    if (!model)
+      return tl::unexpected{model.error()};
+    auto arithmetic = kernels::make_backend({});
+    if (!arithmetic)
+      return tl::unexpected{arithmetic.error()};
+    return make_local_trainer(task, std::move(*model), std::move(*arithmetic));
+  };
+}
+
+} // namespace troupe::models

@@ -1,0 +1,67 @@
+#pragma once
+
+// Visits on the data of this host: a recipe's procedures over an objective and
+// the rows that each client holds.
+
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "models/data/example_set.hpp"
+#include "models/procedure.hpp"
+#include "models/trainer.hpp"
+
+namespace troupe::models {
+
+/// Clients that send something else than they learned, to test who withstands
+/// it.
+struct attack {
+  std::set<client_id> clients;
+  double scale = 1; ///< Every delta of theirs is multiplied by this.
+};
+
+/// What all trainers of a run share. Nobody changes it.
+struct local_task {
+  recipe method;
+  layout blocks;
+  training_options how;
+  partition clients;
+  std::size_t test_size = 0; ///< Rows of the whole test set.
+  /// Of each client's offers, before shares: n, its root, … Empty: n.
+  std::vector<double> weights = {};
+  attack attackers = {};
+  procedure_table table = procedures();
+};
+
+/// Tensors of the families that the built-in procedures know, for
+/// `make_layout`.
+std::map<std::string, tensor_list> shapes_of(const objective& model);
+
+/// First values of the travelling blocks among them, by name: model and buffers
+/// from the objective under `seed`, a control variate of zeros.
+std::map<std::string, shared_values>
+initial_values(objective& model, const layout& blocks, std::uint64_t seed);
+
+/// Trains one visit at a time. A visit that names a client without data here is
+/// `invalid_argument`. Under a recipe that offers nothing there is no global
+/// model, and the global scores are empty. A client's own rows are scored with
+/// its own model where it has one, and with its own buffers.
+///
+/// Returns `invalid_config`, naming what there is, if a role's procedure or a
+/// leg's choice is not in the table, or `weights` do not match the clients.
+result<std::unique_ptr<trainer>>
+make_local_trainer(std::shared_ptr<const local_task> task,
+                   std::unique_ptr<objective> model,
+                   std::unique_ptr<kernels::backend> arithmetic);
+
+using objective_factory = std::function<result<std::unique_ptr<objective>>()>;
+
+/// Trainers over one task, each with an objective and a CPU backend of its own.
+trainer_factory local_trainers(std::shared_ptr<const local_task> task,
+                               objective_factory make_objective);
+
+} // namespace troupe::models

@@ -1,0 +1,30 @@
+#pragma once
+
+// The procedures that stand in this folder, one per file. Recipes name them as
+// they are called here.
+
+#include "models/procedure.hpp"
+
+namespace troupe::models {
+
+/// Local SGD on the shared model (FedAvg).
+result<trained> sgd(const visit_input& x, local_problem& on);
+
+/// The same with `proximal` / 2 |w - fetched w|^2 added to the loss (FedProx,
+/// Li et al. 2020); 0 if the option is missing, and then it has the bits of
+/// `sgd`.
+result<trained> proximal_sgd(const visit_input& x, local_problem& on);
+
+/// SCAFFOLD (Karimireddy et al. 2020) with option II for the control variate:
+/// see controlled_sgd.cpp for momentum.
+result<trained> controlled_sgd(const visit_input& x, local_problem& on);
+
+/// Ditto (Li et al. 2021): the shared model as `sgd` does, then the client's
+/// own model on the same batches, drawn by `lambda` towards the fetched shared
+/// model.
+result<trained> two_stage_sgd(const visit_input& x, local_problem& on);
+
+/// The client's own model alone, begun from the fetched one. Offers nothing.
+result<trained> own_sgd(const visit_input& x, local_problem& on);
+
+} // namespace troupe::models

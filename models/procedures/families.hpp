@@ -1,0 +1,25 @@
+#pragma once
+
+// The names under which the built-in procedures look for blocks. A recipe that
+// uses a procedure has blocks of these families.
+
+#include <string_view>
+
+namespace troupe::models {
+
+/// A whole model's parameters. Shared, or frozen where nobody merges it.
+inline constexpr std::string_view model_family = "model";
+
+/// A module's float buffers. Its scope in the recipe is the policy: `shared` is
+/// averaged, `frozen` keeps the first values, `personal` stays with the client.
+inline constexpr std::string_view buffers_family = "model.buffers";
+
+/// SCAFFOLD's c, with the shape of `model`, and a client's c_i.
+inline constexpr std::string_view control_family = "control";
+inline constexpr std::string_view own_control_family = "own_control";
+
+/// A client's own whole model, and the buffers that belong to it.
+inline constexpr std::string_view own_model_family = "own_model";
+inline constexpr std::string_view own_buffers_family = "own_model.buffers";
+
+} // namespace troupe::models

@@ -1,0 +1,79 @@
+#pragma once
+
+// The loop that all built-in procedures share: which batches a visit sees, and
+// the steps over them. What a visit will do is a function of the options, its
+// seed and the number of examples, so that it is known before any of it is
+// done.
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "core/random.hpp"
+#include "models/procedure.hpp"
+
+namespace troupe::models {
+
+/// What a visit is going to do.
+struct visit_plan {
+  std::uint64_t steps = 0; ///< Zero only for a client without examples.
+  bool straggler = false; ///< It does a part of its steps, drawn from its seed.
+  bool dropped = false; ///< A straggler whose work nobody waits for: no offer.
+
+  /// Nothing of the visit would be used.
+  bool idle() const noexcept {
+    return steps == 0 || dropped;
+  }
+};
+
+/// An epoch takes all examples once, and its last batch may be short: a client
+/// with fewer examples than a batch trains on what it has. `local_steps` counts
+/// batches of as many epochs as that takes.
+///
+/// A visit straggles with the probability `stragglers`. It then does a whole
+/// number of epochs, uniform in [1, epochs - 1], as in FedProx; where the
+/// options ask for steps or for one epoch, a number of steps, uniform in [1,
+/// steps - 1] (1 of 1). With the method's option `drop_stragglers` above zero
+/// its offer is dropped instead, as FedAvg's server does.
+visit_plan plan_visit(const training_options& how, std::size_t examples,
+                      std::uint64_t seed);
+
+/// A method's option, or `otherwise` where the configuration has none.
+double option_or(const training_options& how, std::string_view name,
+                 double otherwise);
+
+/// Batches without end: epoch after epoch, each in an order of its own. If one
+/// batch holds everything, its order stays that of the rows.
+class batch_sequence {
+public:
+  /// @pre !rows.empty()
+  batch_sequence(std::span<const std::uint32_t> rows, std::uint32_t batch_size,
+                 std::uint64_t seed);
+
+  /// Valid until the next call.
+  std::span<const std::uint32_t> next();
+
+private:
+  std::vector<std::uint32_t> rows_;
+  std::size_t batch_;
+  std::size_t used_; // Of this epoch.
+  random_stream random_;
+};
+
+/// What is added to the gradient of each step.
+struct step_terms {
+  double proximal = 0; ///< Times (w - anchor).
+  std::span<const float> anchor = {};
+  std::span<const float> correction = {};
+};
+
+/// Runs `steps` steps of the configured optimiser on the live parameters, with
+/// fresh moments. Two calls with equal seeds see the same batches and draw the
+/// same random operators. Returns the mean loss before the steps. The terms are
+/// SGD's: under another optimiser they are `invalid_config`.
+result<double> run_steps(local_problem& on, std::uint64_t steps,
+                         std::uint64_t seed, const step_terms& terms = {});
+
+} // namespace troupe::models

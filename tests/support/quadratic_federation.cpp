@@ -1,0 +1,86 @@
+#include "tests/support/quadratic_federation.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include <gtest/gtest.h>
+
+#include "core/random.hpp"
+
+namespace troupe::test {
+
+quadratic_federation::quadratic_federation(quadratic_setting how)
+  : problem_(models::make_quadratic_problem(how.problem)) {
+  models::quadratic model{problem_};
+  auto blocks = models::make_layout(
+    how.method, models::shapes_of(model),
+    {.weight_max = static_cast<double>(how.problem.rows_per_client)});
+  EXPECT_TRUE(blocks) << blocks.error().context;
+  blocks_ = *blocks;
+  const auto initial = models::initial_values(model, blocks_, 1);
+  const auto clients = how.problem.clients;
+  auto task = std::make_shared<const models::local_task>(
+    models::local_task{.method = how.method,
+                       .blocks = blocks_,
+                       .how = how.how,
+                       .clients = models::partition_of(*problem_),
+                       .test_size = clients,
+                       .attackers = how.attackers});
+  const auto make = models::local_trainers(
+    task, [problem = problem_]() -> result<std::unique_ptr<models::objective>> {
+      return std::make_unique<models::quadratic>(problem);
+    });
+  auto trainer = make();
+  EXPECT_TRUE(trainer) << trainer.error().context;
+  trainer_ = std::move(*trainer);
+  loop_ = std::make_unique<reference_loop>(
+    *trainer_, reference_options{.method = how.method,
+                                 .blocks = blocks_,
+                                 .initial = initial,
+                                 .server = how.server,
+                                 .admitted = clients});
+}
+
+void quadratic_federation::round() {
+  std::vector<std::uint64_t> clients(problem_->how.clients);
+  std::iota(clients.begin(), clients.end(), 1u);
+  round(clients);
+}
+
+void quadratic_federation::round(const std::vector<std::uint64_t>& clients) {
+  std::vector<invited> cohort;
+  for (const auto client : clients)
+    cohort.push_back(
+      {.client = {client},
+       .seed = derive_seed(derive_seed(7, "visit", client), "round", round_)});
+  ++round_;
+  const auto done = loop_->round(cohort);
+  ASSERT_TRUE(done) << done.error().context;
+}
+
+double quadratic_federation::distance_to(const std::vector<double>& w) const {
+  double result = 0;
+  for (std::size_t j = 0; j < w.size(); ++j)
+    result = std::max(result, std::abs(model()[j] - w[j]));
+  return result;
+}
+
+models::visit_input quadratic_federation::visit(std::uint64_t client,
+                                                std::uint64_t seed) const {
+  models::visit_input x{.visit = {{client}, {1}},
+                        .seed = seed,
+                        .fetched = {},
+                        .chosen = {},
+                        .state = loop_->state({client})};
+  for (const auto& line : blocks_.lines) {
+    const auto& head = loop_->line(line.id);
+    for (std::size_t i = 0; i < line.blocks.size(); ++i)
+      x.fetched.push_back({.block = line.blocks[i],
+                           .base = {head.size() - 1},
+                           .values = head.back().values[i]});
+  }
+  return x;
+}
+
+} // namespace troupe::test

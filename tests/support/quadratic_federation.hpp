@@ -1,0 +1,75 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "models/local_trainer.hpp"
+#include "models/quadratic.hpp"
+#include "tests/support/reference_loop.hpp"
+
+namespace troupe::test {
+
+struct quadratic_setting {
+  recipe method;
+  models::training_options how = {};
+  models::quadratic_options problem = {};
+  kernels::server_step server = {};
+  models::attack attackers = {};
+};
+
+/// Clients on quadratics, in the plain loop.
+class quadratic_federation {
+public:
+  explicit quadratic_federation(quadratic_setting how);
+
+  /// One round with all clients, in order.
+  void round();
+
+  /// One round with these, in this order.
+  void round(const std::vector<std::uint64_t>& clients);
+
+  void rounds(int count) {
+    for (int i = 0; i < count; ++i)
+      round();
+  }
+
+  /// The largest distance of a coordinate of the shared model to `w`.
+  double distance_to(const std::vector<double>& w) const;
+
+  const std::vector<float>& model() const {
+    return loop_->values("model");
+  }
+
+  const models::quadratic_problem& problem() const {
+    return *problem_;
+  }
+
+  models::trainer& trainer() {
+    return *trainer_;
+  }
+
+  reference_loop& loop() {
+    return *loop_;
+  }
+
+  const models::layout& blocks() const {
+    return blocks_;
+  }
+
+  /// A visit to the heads, ready to train.
+  models::visit_input visit(std::uint64_t client, std::uint64_t seed) const;
+
+  /// Equal weights of all clients.
+  std::vector<double> ones() const {
+    return std::vector<double>(problem_->how.clients, 1.0);
+  }
+
+private:
+  std::shared_ptr<const models::quadratic_problem> problem_;
+  models::layout blocks_;
+  std::unique_ptr<models::trainer> trainer_;
+  std::unique_ptr<reference_loop> loop_;
+  std::uint64_t round_ = 0;
+};
+
+} // namespace troupe::test

@@ -1,0 +1,289 @@
+#include "tests/support/reference_loop.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "core/assert.hpp"
+#include "kernels/robust.hpp"
+
+namespace troupe::test {
+
+namespace {
+
+/// One part of an offer, for the block that is being merged.
+struct part {
+  double weight;
+  std::span<const float> delta; ///< Shorter than the block at a lower rank.
+};
+
+struct quotient {
+  std::vector<double> sum;
+  double total;
+};
+
+/// Integers that count steps of the grid: their sums have no rounding error, in
+/// whatever order the offers come.
+quotient add_in_integers(std::span<const part> parts, const kernels::grid& grid,
+                         std::size_t size) {
+  const double steps = std::exp2(grid.fraction_bits);
+  std::int64_t total = 0;
+  std::vector<std::int64_t> sum(size);
+  for (const auto& x : parts) {
+    total += std::llrint(x.weight * steps);
+    for (std::size_t j = 0; j < x.delta.size(); ++j)
+      sum[j] += std::llrint(x.weight * static_cast<double>(x.delta[j]) * steps);
+  }
+  quotient result{.sum = {}, .total = static_cast<double>(total) / steps};
+  for (const auto x : sum)
+    result.sum.push_back(static_cast<double>(x) / steps);
+  return result;
+}
+
+/// The robust rules have tests of their own; here only what goes into them
+/// counts.
+quotient choose(std::span<const part> parts, const merge_rule& rule,
+                std::size_t size) {
+  std::vector<std::span<const float>> deltas;
+  for (const auto& x : parts)
+    deltas.push_back(x.delta);
+  const std::vector<double> discounts(parts.size(), 1.0);
+  const kernels::offer_set offers{deltas, discounts};
+  quotient out{.sum = std::vector<double>(size), .total = 1};
+  const auto done = rule.kind == merge_kind::median
+                      ? kernels::coordinate_median(offers, out.sum)
+                    : rule.kind == merge_kind::trimmed_mean
+                      ? kernels::trimmed_mean(offers, rule.count, out.sum)
+                      : kernels::krum(offers, rule.count, rule.keep, out.sum);
+  TROUPE_ASSERT(done.has_value());
+  return out;
+}
+
+quotient combine(std::span<const part> parts, const models::block_layout& block,
+                 std::uint64_t admitted) {
+  switch (block.merge.kind) {
+    case merge_kind::median:
+    case merge_kind::trimmed_mean:
+    case merge_kind::krum:
+      return choose(parts, block.merge, block.size);
+    default:
+      break;
+  }
+  auto result = add_in_integers(parts, block.grid, block.size);
+  if (block.merge.kind == merge_kind::sum_over)
+    result.total = static_cast<double>(admitted);
+  return result;
+}
+
+/// Only what is averaged goes through the server's optimiser.
+kernels::server_step step_of(const merge_rule& rule,
+                             const kernels::server_step& server) {
+  if (rule.kind == merge_kind::sum_over || rule.kind == merge_kind::replace)
+    return {};
+  if (rule.kind == merge_kind::mix)
+    return {.rate = rule.amount};
+  return server;
+}
+
+/// Reddi et al. (2021), algorithm 2, on one value. `v` is kept without its
+/// first value, tau^2.
+double change_of(const kernels::server_step& how, double delta, double* m,
+                 double* v) {
+  const auto square = delta * delta;
+  const auto first = how.tau * how.tau;
+  switch (how.rule) {
+    case kernels::server_rule::plain:
+      return how.rate * delta;
+    case kernels::server_rule::momentum:
+      *m = how.beta1 * *m + delta;
+      return how.rate * *m;
+    default:
+      break;
+  }
+  auto now = std::max(*v + first, 0.0);
+  if (how.rule == kernels::server_rule::adam)
+    now = how.beta2 * now + (1 - how.beta2) * square;
+  else if (how.rule == kernels::server_rule::adagrad)
+    now = now + square;
+  else if (now > square)
+    now = now - (1 - how.beta2) * square;
+  else if (now < square)
+    now = now + (1 - how.beta2) * square;
+  *v = now - first;
+  *m = how.beta1 * *m + (1 - how.beta1) * delta;
+  return how.rate * *m / (std::sqrt(now) + how.tau);
+}
+
+std::vector<float> apply(std::span<const float> base, const quotient& x,
+                         const kernels::server_step& step,
+                         std::span<double> moments) {
+  const auto size = base.size();
+  std::vector<float> result;
+  for (std::size_t j = 0; j < size; ++j) {
+    auto* m = step.moment_count() > 0 ? &moments[j] : nullptr;
+    auto* v = step.moment_count() > 1 ? &moments[size + j] : nullptr;
+    const auto change = change_of(step, x.sum[j] / x.total, m, v);
+    result.push_back(static_cast<float>(static_cast<double>(base[j]) + change));
+  }
+  return result;
+}
+
+/// The place of a client among those of its role: roles with members come
+/// first.
+std::uint64_t place_in_role(const recipe& method, const invited& who) {
+  std::uint64_t before = 0;
+  for (std::uint32_t i = 0; i < who.role; ++i)
+    before += method.roles[i].members;
+  return who.client.value - 1 - before;
+}
+
+} // namespace
+
+reference_loop::reference_loop(models::trainer& trainer, reference_options how)
+  : trainer_(trainer),
+    how_(std::move(how)) {
+  for (const auto& line : how_.blocks.lines) {
+    reference_version first;
+    for (const auto id : line.blocks) {
+      const auto& block = *how_.blocks.find(id);
+      const auto step = step_of(block.merge, how_.server);
+      first.values.push_back(how_.initial.at(block.name));
+      first.moments.resize(first.moments.size()
+                           + block.size
+                               * static_cast<std::size_t>(step.moment_count()));
+    }
+    lines_[line.id] = {std::move(first)};
+  }
+}
+
+models::fetched_block reference_loop::fetch(block_id x) const {
+  const auto& line = *how_.blocks.find(how_.blocks.find(x)->line);
+  const auto place = std::ranges::find(line.blocks, x) - line.blocks.begin();
+  const auto& versions = lines_.at(line.id);
+  return {.block = x,
+          .base = version{versions.size() - 1},
+          .values = versions.back().values[static_cast<std::size_t>(place)]};
+}
+
+std::vector<block_id>
+reference_loop::instances(const fetch_spec& what, const invited& who,
+                          const models::choice& last) const {
+  const auto all = how_.blocks.family(what.family);
+  if (!what.chosen || all.empty())
+    return all;
+  const auto& role = how_.method.roles[who.role];
+  if (role.choice_fixed)
+    return {all[place_in_role(how_.method, who) % all.size()]};
+  std::vector<block_id> result;
+  for (const auto x : all)
+    if (std::ranges::find(last.chosen, x) != last.chosen.end())
+      result.push_back(x);
+  return result;
+}
+
+result<reference_loop::finished_visit>
+reference_loop::visit(const invited& who) const {
+  const auto number = numbers_.find(who.client);
+  models::visit_input x{.visit = {who.client, number == numbers_.end()
+                                                ? visit_number{1}
+                                                : next(number->second)},
+                        .seed = who.seed,
+                        .progress = who.progress,
+                        .role = who.role,
+                        .fetched = {},
+                        .chosen = {},
+                        .state = state(who.client)};
+  models::choice last;
+  for (const auto& leg : how_.method.legs) {
+    for (const auto& what : leg.fetch)
+      for (const auto id : instances(what, who, last))
+        if (x.find(id) == nullptr)
+          x.fetched.push_back(fetch(id));
+    std::ranges::sort(x.fetched, {}, &models::fetched_block::block);
+    auto chosen = trainer_.choose(x);
+    if (!chosen)
+      return tl::unexpected{chosen.error()};
+    last = std::move(*chosen);
+    x.chosen = last.chosen;
+    ++x.leg;
+  }
+  auto trained = trainer_.train(x);
+  if (!trained)
+    return tl::unexpected{trained.error()};
+  return finished_visit{x.visit, std::move(*trained)};
+}
+
+result<void> reference_loop::round(std::span<const invited> cohort) {
+  std::vector<finished_visit> visits;
+  for (const auto& who : cohort) {
+    auto done = visit(who);
+    if (!done)
+      return tl::unexpected{done.error()};
+    visits.push_back(std::move(*done));
+  }
+  std::ranges::sort(visits, {}, &finished_visit::visit);
+  loss_ = 0;
+  for (const auto& x : visits) {
+    numbers_[x.visit.client] = x.visit.number;
+    states_[x.visit.client] =
+      std::make_shared<const models::client_state>(x.result.next);
+    loss_ += x.result.loss / static_cast<double>(visits.size());
+  }
+  for (const auto& line : how_.blocks.lines)
+    merge(line, visits);
+  return {};
+}
+
+void reference_loop::merge(const models::line_layout& line,
+                           std::span<const finished_visit> visits) {
+  const auto& head = lines_.at(line.id).back();
+  reference_version made{.values = {}, .moments = head.moments, .merged = {}};
+  std::span<double> moments{made.moments};
+  for (std::size_t i = 0; i < line.blocks.size(); ++i) {
+    const auto& block = *how_.blocks.find(line.blocks[i]);
+    std::vector<part> parts;
+    made.merged.clear();
+    for (const auto& x : visits)
+      for (const auto& y : x.result.parts)
+        if (y.block == block.id) {
+          parts.push_back({.weight = y.weight, .delta = *y.delta});
+          made.merged.push_back(x.visit);
+        }
+    if (parts.empty())
+      return; // Nobody offered anything: no version.
+    const auto step = step_of(block.merge, how_.server);
+    const auto used =
+      block.size * static_cast<std::size_t>(step.moment_count());
+    made.values.push_back(
+      share(apply(*head.values[i], combine(parts, block, how_.admitted), step,
+                  moments.first(used))));
+    moments = moments.subspan(used);
+  }
+  lines_.at(line.id).push_back(std::move(made));
+}
+
+const std::vector<reference_version>& reference_loop::line(line_id x) const {
+  return lines_.at(x);
+}
+
+const std::vector<float>& reference_loop::values(std::string_view block) const {
+  const auto* found = how_.blocks.find(block);
+  TROUPE_ASSERT(found != nullptr);
+  return *fetch(found->id).values;
+}
+
+std::shared_ptr<const models::client_state>
+reference_loop::state(client_id x) const {
+  const auto found = states_.find(x);
+  return found == states_.end() ? nullptr : found->second;
+}
+
+result<models::evaluated> reference_loop::evaluate(bool per_client) const {
+  models::evaluation_input x{
+    .versions = {}, .per_client = per_client, .states = states_};
+  for (const auto& block : how_.blocks.blocks)
+    x.versions.push_back(fetch(block.id));
+  return trainer_.evaluate(x);
+}
+
+} // namespace troupe::test
