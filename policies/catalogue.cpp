@@ -1,0 +1,158 @@
+#include "policies/catalogue.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "policies/methods/methods.hpp"
+
+namespace troupe::policies {
+
+namespace {
+
+constexpr std::array all_paces{pace_kind::sync, pace_kind::semisync,
+                               pace_kind::fedbuff, pace_kind::fedasync};
+
+/// Whether each offer can be mixed into the head as a whole model.
+bool can_be_mixed(const recipe& method) {
+  return std::all_of(
+    method.blocks.begin(), method.blocks.end(), [](const block_spec& x) {
+      const bool travels = x.where == scope::shared || x.where == scope::expert;
+      return !travels || x.merge.kind == merge_kind::mean
+             || x.merge.kind == merge_kind::replace;
+    });
+}
+
+std::string quoted(std::string_view x) {
+  return "`" + std::string{x} + "`";
+}
+
+/// One item per remark, with all that it is about.
+std::string remarks_as_markdown() {
+  std::vector<std::pair<std::string, std::string>> items; // Remark, then subject.
+  for (const auto& method : catalogue()) {
+    std::string_view last;
+    for (const auto pace : all_paces) {
+      const auto remark = remark_on(method, pace);
+      // What an extension does is the same for all methods that offer.
+      const bool general
+        = method.offers && standing_of(method, pace) == standing::extension;
+      const auto under = quoted(to_string(pace));
+      const auto found = std::ranges::find(
+        items, remark, &std::pair<std::string, std::string>::first);
+      if (remark.empty())
+        continue;
+      if (found == items.end())
+        items.emplace_back(remark,
+                           general ? under : quoted(method.name) + " under " + under);
+      else if (!general)
+        found->second
+          += ", " + (last == method.name ? "" : quoted(method.name) + " under ") + under;
+      last = general ? last : method.name;
+    }
+  }
+  std::string text;
+  for (const auto& [remark, subject] : items)
+    text += "* " + subject + ": " + remark + "\n";
+  return text;
+}
+
+} // namespace
+
+std::span<const recipe> catalogue() {
+#define TROUPE_MAKE_METHOD(name) methods::name(),
+  static const std::vector<recipe> all{TROUPE_METHODS(TROUPE_MAKE_METHOD)};
+#undef TROUPE_MAKE_METHOD
+  return all;
+}
+
+const recipe* find_recipe(std::string_view name) {
+  const auto all = catalogue();
+  const auto found = std::find_if(all.begin(), all.end(),
+                                  [&](const recipe& x) { return x.name == name; });
+  return found == all.end() ? nullptr : &*found;
+}
+
+std::span<const std::string_view> announced_methods() {
+#define TROUPE_NAME_METHOD(name) #name,
+  static constexpr std::string_view names[]{
+    TROUPE_ANNOUNCED_METHODS(TROUPE_NAME_METHOD)};
+#undef TROUPE_NAME_METHOD
+  return names;
+}
+
+standing standing_of(const recipe& method, pace_kind pace) {
+  if (pace == pace_kind::sync)
+    return standing::exact;
+  if (pace == pace_kind::fedasync && !can_be_mixed(method))
+    return standing::refused;
+  return method.asynchronous;
+}
+
+std::string remark_on(const recipe& method, pace_kind pace) {
+  const auto found = standing_of(method, pace);
+  if (found == standing::exact)
+    return {};
+  if (found == standing::refused)
+    return method.asynchronous == standing::refused
+             ? "Its offers mean nothing outside of the round that they were made in."
+             : "Mixing one client's model into the head has no meaning for a block "
+               "whose offers are summed over clients.";
+  if (!method.offers)
+    return "Nothing is merged: visits only follow each other.";
+  switch (pace) {
+    case pace_kind::semisync:
+      return "A window merges what arrived in it; late offers enter the next one, "
+             "discounted by their staleness.";
+    case pace_kind::fedbuff:
+      return "The first K offers are merged, each against the version it started "
+             "from, discounted by its staleness.";
+    case pace_kind::fedasync:
+      return "Each offer is mixed in alone, discounted by its staleness.";
+    case pace_kind::sync:
+      break;
+  }
+  return {};
+}
+
+recipe with_buffers(recipe method, buffer_policy policy) {
+  if (policy == buffer_policy::average)
+    return method;
+  for (auto& block : method.blocks) {
+    if (block.where != scope::shared || !block.name.ends_with(".buffers"))
+      continue;
+    block.where
+      = policy == buffer_policy::local ? scope::personal : scope::frozen;
+    // Neither is fetched: the first values are part of the model itself.
+    for (auto& leg : method.legs)
+      std::erase_if(leg.fetch, [&](const fetch_spec& x) {
+        return x.family == block.name;
+      });
+  }
+  return method;
+}
+
+std::string pairs_as_markdown() {
+  std::string table = "| method |";
+  std::string rule = "| --- |";
+  for (const auto pace : all_paces) {
+    table += " " + quoted(to_string(pace)) + " |";
+    rule += " --- |";
+  }
+  table += "\n" + rule + "\n";
+  for (const auto& method : catalogue()) {
+    table += "| " + quoted(method.name) + " |";
+    for (const auto pace : all_paces)
+      table += " " + std::string{to_string(standing_of(method, pace))} + " |";
+    table += "\n";
+  }
+  for (const auto name : announced_methods()) {
+    table += "| " + quoted(name) + " |";
+    for (std::size_t i = 0; i < all_paces.size(); ++i)
+      table += " not built yet |";
+    table += "\n";
+  }
+  return table + "\n" + remarks_as_markdown();
+}
+
+} // namespace troupe::policies

@@ -1,0 +1,234 @@
+#include "policies/catalogue.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <utility>
+
+#include "core/limits.hpp"
+#include "policies/mixing.hpp"
+
+// What a recipe says about itself is checked in the order in which it is written:
+// blocks, legs, roles, disclosures. Each function looks at one of them.
+
+namespace troupe::policies {
+
+namespace {
+
+using std::string;
+using std::to_string;
+
+bool travels(scope x) noexcept {
+  return x == scope::shared || x == scope::expert;
+}
+
+string quoted(const string& x) {
+  return "'" + x + "'";
+}
+
+template <class Named>
+const Named* find(const std::vector<Named>& xs, const string& name) {
+  const auto found = std::ranges::find(xs, name, &Named::name);
+  return found == xs.end() ? nullptr : &*found;
+}
+
+template <class Named>
+string names_of(const std::vector<Named>& xs) {
+  string text;
+  for (const auto& x : xs)
+    text += (text.empty() ? "" : ", ") + x.name;
+  return text;
+}
+
+/// Speaks of one recipe.
+struct checker {
+  const recipe& method;
+
+  result<void> refuse(const string& what) const {
+    return fail(errc::invalid_config, "recipe " + quoted(method.name) + ": " + what);
+  }
+
+  template <class Named>
+  result<void> check_names(const std::vector<Named>& xs, const string& what) const {
+    std::set<string> seen;
+    for (const auto& x : xs)
+      if (x.name.empty() || !seen.insert(x.name).second)
+        return refuse("two " + what + "s are named " + quoted(x.name)
+                      + ", or one has no name; each needs one of its own");
+    return {};
+  }
+
+  result<void> check_block(const block_spec& x) const {
+    const auto where = "block " + quoted(x.name);
+    if (x.count == 0 || x.count > limits::blocks_max)
+      return refuse(where + " has a count of " + to_string(x.count) + "; 1 to "
+                    + to_string(limits::blocks_max) + " would do");
+    if (!travels(x.where))
+      return x.group.empty()
+               ? result<void>{}
+               : refuse(where + " is in group " + quoted(x.group)
+                        + " and has no versions; only shared and expert blocks form "
+                          "groups");
+    if (auto rule = policies::check(x.merge); !rule)
+      return refuse(where + ": " + rule.error().context);
+    const bool by_rank = x.merge.kind == merge_kind::padded
+                         || x.weight == weight_rule::rank_norm;
+    if (by_rank && x.rank == 0)
+      return refuse(where + " is merged or weighed by rank and has none; give a rank, "
+                            "or the rule 'mean' with another weight");
+    const bool by_share = x.weight == weight_rule::examples_times_share
+                          || x.weight == weight_rule::one_times_share;
+    if (by_share && method.disclosures.empty())
+      return refuse(where + " is weighed by a share that no message discloses; declare "
+                            "a disclosure, or weigh by 'examples' or 'one'");
+    for (const auto& y : method.blocks)
+      if (!x.group.empty() && y.group == x.group
+          && (y.where != x.where || y.count != x.count))
+        return refuse("group " + quoted(x.group) + ": " + quoted(x.name) + " and "
+                      + quoted(y.name)
+                      + " differ in scope or count; one version line needs the same");
+    return {};
+  }
+
+  result<void> check_blocks() const {
+    if (method.blocks.empty())
+      return refuse("it has no blocks; name at least one");
+    if (auto names = check_names(method.blocks, "block"); !names)
+      return names;
+    for (const auto& x : method.blocks)
+      if (auto block = check_block(x); !block)
+        return block;
+    return {};
+  }
+
+  bool has_fixed_choice() const {
+    return std::ranges::any_of(method.roles, &role::choice_fixed);
+  }
+
+  result<void> check_fetch(std::size_t leg, const fetch_spec& x) const {
+    const auto where
+      = "leg " + to_string(leg + 1) + " fetches " + quoted(x.family) + ", ";
+    const auto* block = find(method.blocks, x.family);
+    if (!block)
+      return refuse(where + "which is no block of it; its blocks are "
+                    + names_of(method.blocks));
+    if (block->where == scope::personal)
+      return refuse(where + "which is personal and never travels; leave it out");
+    if (!x.chosen)
+      return {};
+    if (block->count < 2)
+      return refuse(where + "as chosen, and there is only one; set `chosen` to false");
+    const bool decided = leg > 0 && !method.legs[leg - 1].choice.value.empty();
+    if (!decided && !has_fixed_choice())
+      return refuse(where + "as chosen, and nothing chose before; give the leg before "
+                            "a choice, or a role a fixed one");
+    return {};
+  }
+
+  result<void> check_legs() const {
+    if (method.legs.empty())
+      return refuse("it has no legs; a visit fetches something");
+    std::set<string> fetched;
+    for (std::size_t i = 0; i < method.legs.size(); ++i) {
+      if (method.legs[i].fetch.empty())
+        return refuse("leg " + to_string(i + 1) + " fetches nothing; drop it");
+      for (const auto& x : method.legs[i].fetch) {
+        if (auto ok = check_fetch(i, x); !ok)
+          return ok;
+        if (!fetched.insert(x.family).second)
+          return refuse("leg " + to_string(i + 1) + " fetches " + quoted(x.family)
+                        + " again; what was fetched stays until the visit ends");
+      }
+    }
+    for (const auto& x : method.blocks)
+      if (method.offers && travels(x.where) && !fetched.contains(x.name))
+        return refuse("no leg fetches block " + quoted(x.name)
+                      + ", so nobody could offer to it; name it in a leg");
+    return {};
+  }
+
+  result<void> check_role(const role& x, bool last) const {
+    const auto where = "role " + quoted(x.name);
+    if (x.procedure.value.empty())
+      return refuse(where + " has no procedure; name one");
+    if (!last && x.quota == 0)
+      return refuse(where + " has no quota; only the last role takes the rest");
+    if (last && x.quota != 0)
+      return refuse(where + " is the last and has a quota of " + to_string(x.quota)
+                    + "; it takes the rest, so leave it at 0");
+    if (x.members > 0 && x.quota > x.members)
+      return refuse(where + " has a quota of " + to_string(x.quota) + " and "
+                    + to_string(x.members) + " members; no more than those can come");
+    if (!x.choice_fixed)
+      return {};
+    for (const auto& leg : method.legs)
+      for (const auto& y : leg.fetch)
+        if (const auto* block = find(method.blocks, y.family); y.chosen && block)
+          return x.members > 0 && x.members <= block->count
+                   ? result<void>{}
+                   : refuse(where + " ties " + to_string(x.members)
+                            + " members to instances of " + quoted(block->name) + "; 1 to "
+                            + to_string(block->count) + " would do");
+    return refuse(where + " has a fixed choice, and no leg fetches what is chosen");
+  }
+
+  result<void> check_roles() const {
+    if (method.roles.empty())
+      return refuse("it has no roles; one with a procedure would do");
+    if (auto names = check_names(method.roles, "role"); !names)
+      return names;
+    for (const auto& x : method.roles)
+      if (auto ok = check_role(x, &x == &method.roles.back()); !ok)
+        return ok;
+    if (std::ranges::count(method.roles, 0u, &role::members) != 1)
+      return refuse("exactly one role is for all clients that are no members of "
+                    "another; give the others `members`");
+    return {};
+  }
+
+  result<void> check_disclosures() const {
+    if (auto names = check_names(method.disclosures, "disclosure"); !names)
+      return names;
+    for (const auto& x : method.disclosures) {
+      const auto where = "disclosure " + quoted(x.name);
+      if (x.count_max == 0 || x.count_max > limits::disclosed_reals_max)
+        return refuse(where + " has up to " + to_string(x.count_max) + " values; 1 to "
+                      + to_string(limits::disclosed_reals_max) + " would do");
+      if (!std::isfinite(x.min) || !std::isfinite(x.max) || x.min > x.max)
+        return refuse(where + " has no finite range; min <= max would do");
+      if (x.sum && !(*x.sum <= x.count_max * std::max(0.0, x.max) && *x.sum >= x.min))
+        return refuse(where + " cannot add up to " + to_string(*x.sum)
+                      + " within its range; widen it");
+    }
+    return {};
+  }
+
+  result<void> check_rest() const {
+    for (const auto& [name, value] : method.defaults)
+      if (!std::isfinite(value))
+        return refuse("default of option " + quoted(name) + " is not finite");
+    const bool merges = std::ranges::any_of(
+      method.blocks, [](const block_spec& x) { return travels(x.where); });
+    if (method.offers && !merges)
+      return refuse("it offers and has no shared or expert block; set `offers` to false");
+    if (!method.offers && method.state == state_rule::on_accept)
+      return refuse("its state waits for a verdict, and nothing is offered; use "
+                    "`on_offer`");
+    return {};
+  }
+};
+
+} // namespace
+
+result<void> check(const recipe& method) {
+  const checker of{method};
+  if (method.name.empty())
+    return of.refuse("it has no name");
+  return of.check_blocks()
+    .and_then([&] { return of.check_legs(); })
+    .and_then([&] { return of.check_roles(); })
+    .and_then([&] { return of.check_disclosures(); })
+    .and_then([&] { return of.check_rest(); });
+}
+
+} // namespace troupe::policies

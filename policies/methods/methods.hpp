@@ -1,0 +1,27 @@
+#pragma once
+
+/// The methods that are built: one file beside this one and one line here. The file
+/// defines `recipe methods::name()`.
+#define TROUPE_METHODS(METHOD)                                                 \
+  METHOD(fedavg)                                                               \
+  METHOD(fedprox)                                                              \
+  METHOD(scaffold)                                                             \
+  METHOD(ditto)                                                                \
+  METHOD(local)
+
+/// Methods that people may name and that are not built yet.
+#define TROUPE_ANNOUNCED_METHODS(METHOD)                                       \
+  METHOD(floral)                                                               \
+  METHOD(ddome)                                                                \
+  METHOD(comigs)                                                               \
+  METHOD(pf2lora)
+
+#include "core/recipe.hpp"
+
+namespace troupe::policies::methods {
+
+#define TROUPE_DECLARE_METHOD(name) recipe name();
+TROUPE_METHODS(TROUPE_DECLARE_METHOD)
+#undef TROUPE_DECLARE_METHOD
+
+} // namespace troupe::policies::methods
