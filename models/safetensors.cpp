@@ -1,0 +1,237 @@
+#include "models/safetensors.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <optional>
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+#include "core/assert.hpp"
+#include "models/files.hpp"
+
+static_assert(std::endian::native == std::endian::little,
+              "values are taken as they lie in the file");
+
+namespace troupe::models {
+
+namespace {
+
+using json = nlohmann::json;
+
+constexpr std::uint64_t header_bytes_max = 100'000'000; ///< As the format says.
+constexpr const char* metadata_key = "__metadata__";
+
+tl::unexpected<error> fail_at(std::string_view origin,
+                              const std::string& what) {
+  return fail(errc::invalid_data, std::string{origin} + ": " + what);
+}
+
+/// A tensor and the bytes that it claims.
+struct claim {
+  tensor_spec tensor;
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+};
+
+bool counts(const json& x) {
+  return x.is_array() && std::all_of(x.begin(), x.end(), [](const json& n) {
+           return n.is_number_unsigned()
+                  && n.get<std::uint64_t>()
+                       <= std::numeric_limits<std::int64_t>::max();
+         });
+}
+
+/// The bytes of a tensor of f32 of this shape; nothing if they cannot be
+/// counted.
+std::optional<std::uint64_t> bytes_of(const std::vector<std::int64_t>& shape) {
+  std::uint64_t n = sizeof(float);
+  for (const auto extent : shape)
+    if (__builtin_mul_overflow(n, static_cast<std::uint64_t>(extent), &n))
+      return std::nullopt;
+  return n;
+}
+
+std::string shown(const std::vector<std::int64_t>& shape) {
+  std::string text;
+  for (const auto extent : shape)
+    text += (text.empty() ? "" : ", ") + std::to_string(extent);
+  return "[" + text + "]";
+}
+
+result<claim> parse_claim(const std::string& name, const json& x,
+                          std::string_view origin) {
+  const auto refuse = [&](const std::string& what) {
+    return fail_at(origin, "tensor '" + name + "' " + what);
+  };
+  const auto field = [&](const char* key) -> const json& {
+    static const json none;
+    return x.is_object() && x.contains(key) ? x[key] : none;
+  };
+  const auto& dtype = field("dtype");
+  if (!dtype.is_string())
+    return refuse("has no dtype");
+  if (dtype != "F32")
+    return refuse("is " + dtype.get<std::string>() + "; F32 would do");
+  const auto& shape = field("shape");
+  const auto& offsets = field("data_offsets");
+  if (!counts(shape) || !counts(offsets) || offsets.size() != 2)
+    return refuse("needs a shape and two data_offsets of integers from 0");
+  claim y{
+    .tensor = {.name = name, .shape = shape.get<std::vector<std::int64_t>>()},
+    .begin = offsets[0].get<std::uint64_t>(),
+    .end = offsets[1].get<std::uint64_t>()};
+  const auto size = bytes_of(y.tensor.shape);
+  if (!size || y.end < y.begin || y.end - y.begin != *size)
+    return refuse("of shape " + shown(y.tensor.shape) + " lies at bytes "
+                  + std::to_string(y.begin) + " to " + std::to_string(y.end)
+                  + ", which is not its size");
+  return y;
+}
+
+/// The header's JSON, and its whole length with the eight bytes before it.
+result<std::pair<json, std::size_t>>
+parse_header(std::span<const std::byte> bytes, std::string_view origin) {
+  std::uint64_t length = 0;
+  if (bytes.size() < sizeof length)
+    return fail_at(origin, "ends within its header; fetch the file again");
+  std::memcpy(&length, bytes.data(), sizeof length);
+  if (length
+      > std::min<std::uint64_t>(header_bytes_max, bytes.size() - sizeof length))
+    return fail_at(origin,
+                   "announces a header of " + std::to_string(length)
+                     + " bytes, which cannot be there; it is damaged or not "
+                       "a safetensors file");
+  const auto* text =
+    reinterpret_cast<const char*>(bytes.data()) + sizeof length;
+  auto x = json::parse(text, text + length, nullptr, false);
+  if (!x.is_object())
+    return fail_at(origin,
+                   "its header is not a JSON object; it is damaged or not a "
+                   "safetensors file");
+  return std::pair{std::move(x),
+                   static_cast<std::size_t>(length) + sizeof length};
+}
+
+result<std::vector<claim>>
+parse_claims(const json& header, std::string_view origin, tensor_file& to) {
+  std::vector<claim> claims;
+  for (const auto& [name, x] : header.items()) {
+    if (name == metadata_key) {
+      for (const auto& [key, value] : x.items())
+        if (value.is_string())
+          to.metadata[key] = value.get<std::string>();
+      continue;
+    }
+    auto y = parse_claim(name, x, origin);
+    if (!y)
+      return tl::unexpected{y.error()};
+    claims.push_back(std::move(*y));
+  }
+  std::sort(claims.begin(), claims.end(), [](const claim& a, const claim& b) {
+    return std::pair{a.begin, a.end} < std::pair{b.begin, b.end};
+  });
+  return claims;
+}
+
+} // namespace
+
+result<tensor_file> parse_safetensors(std::span<const std::byte> bytes,
+                                      std::string_view origin) {
+  const auto header = parse_header(bytes, origin);
+  if (!header)
+    return tl::unexpected{header.error()};
+  const auto payload = bytes.subspan(header->second);
+  tensor_file x;
+  auto claims = parse_claims(header->first, origin, x);
+  if (!claims)
+    return tl::unexpected{claims.error()};
+  std::uint64_t end = 0;
+  for (auto& y : *claims) {
+    if (y.begin != end)
+      return fail_at(origin,
+                     "tensor '" + y.tensor.name + "' begins at byte "
+                       + std::to_string(y.begin) + ", but the one before ends "
+                       + "at " + std::to_string(end)
+                       + "; tensors must neither overlap nor leave gaps");
+    end = y.end;
+    x.tensors.push_back(std::move(y.tensor));
+  }
+  if (end != payload.size())
+    return fail_at(origin, "has " + std::to_string(payload.size())
+                             + " bytes of values, but its header announces "
+                             + std::to_string(end) + "; fetch the file again");
+  x.values.resize(payload.size() / sizeof(float));
+  if (!payload.empty())
+    std::memcpy(x.values.data(), payload.data(), payload.size());
+  return x;
+}
+
+result<tensor_file> read_safetensors(const std::filesystem::path& path) {
+  const auto bytes = read_file(path, errc::invalid_data);
+  if (!bytes)
+    return tl::unexpected{bytes.error()};
+  return parse_safetensors(*bytes, path.string());
+}
+
+result<void> write_safetensors(const std::filesystem::path& path,
+                               const tensor_file& x) {
+  TROUPE_ASSERT(x.values.size() == size_of(x.tensors));
+  nlohmann::ordered_json header = nlohmann::ordered_json::object();
+  if (!x.metadata.empty())
+    header[metadata_key] = x.metadata;
+  std::size_t begin = 0;
+  for (const auto& tensor : x.tensors) {
+    if (tensor.name == metadata_key || header.contains(tensor.name))
+      return fail(errc::invalid_argument,
+                  path.string() + ": the name '" + tensor.name
+                    + "' is taken; tensors of one file need different names");
+    const auto end = begin + tensor.size() * sizeof(float);
+    header[tensor.name] = {{"dtype", "F32"},
+                           {"shape", tensor.shape},
+                           {"data_offsets", {begin, end}}};
+    begin = end;
+  }
+  auto text = header.dump(-1, ' ', false, json::error_handler_t::replace);
+  text.append((8 - text.size() % 8) % 8, ' '); // Values lie aligned.
+  const std::uint64_t length = text.size();
+  const std::array<std::span<const std::byte>, 3> parts{
+    std::as_bytes(std::span{&length, 1}), std::as_bytes(std::span{text}),
+    std::as_bytes(std::span{x.values})};
+  return replace_file(path, parts, {.sync = false});
+}
+
+result<std::vector<float>> values_of(const tensor_file& x,
+                                     const tensor_list& wanted,
+                                     std::string_view origin) {
+  std::map<std::string_view, std::pair<const tensor_spec*, std::size_t>> places;
+  std::size_t begin = 0;
+  for (const auto& tensor : x.tensors) {
+    places.emplace(tensor.name, std::pair{&tensor, begin});
+    begin += tensor.size();
+  }
+  std::vector<float> values;
+  values.reserve(size_of(wanted));
+  for (const auto& tensor : wanted) {
+    const auto found = places.find(tensor.name);
+    if (found == places.end())
+      return fail_at(origin, "has no tensor '" + tensor.name + "' of shape "
+                               + shown(tensor.shape)
+                               + ", which the model needs");
+    const auto& [there, at] = found->second;
+    if (there->shape != tensor.shape)
+      return fail_at(origin, "tensor '" + tensor.name + "' has shape "
+                               + shown(there->shape) + "; "
+                               + shown(tensor.shape) + " would do");
+    const auto first = x.values.begin() + static_cast<std::ptrdiff_t>(at);
+    values.insert(values.end(), first,
+                  first + static_cast<std::ptrdiff_t>(tensor.size()));
+  }
+  return values;
+}
+
+} // namespace troupe::models
