@@ -30,6 +30,8 @@ struct partition {
   std::vector<std::vector<std::uint32_t>> train;
   std::vector<std::vector<std::uint32_t>> test;
   std::size_t held_out = 0; ///< The last so many clients are never invited.
+  /// Training rows that nobody holds: what a run may stop or select by.
+  std::vector<std::uint32_t> validation = {};
 };
 
 /// A task: what there is to learn from and to be scored on. Nobody changes it

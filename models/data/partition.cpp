@@ -1,243 +1,18 @@
 #include "models/data/partition.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
-#include <map>
 #include <numeric>
-#include <span>
 #include <string>
 #include <utility>
 
-#include "core/assert.hpp"
 #include "core/limits.hpp"
 #include "core/random.hpp"
+#include "models/data/deal.hpp"
 
 namespace troupe::models {
 
 namespace {
-
-using row_list = std::vector<std::uint32_t>;
-using row_lists = std::vector<row_list>;
-
-/// What a scheme works on.
-struct deal {
-  const dataset& data;
-  std::size_t clients;
-  std::size_t examples_min;
-  random_stream random;
-
-  std::size_t rows() const noexcept {
-    return data.train.size;
-  }
-};
-
-tl::unexpected<error> refuse(const std::string& what) {
-  return fail(errc::invalid_config, "partition: " + what);
-}
-
-row_list all_rows(std::size_t n) {
-  row_list rows(n);
-  std::iota(rows.begin(), rows.end(), 0u);
-  return rows;
-}
-
-/// The rows of each class, each in a random order.
-row_lists rows_by_label(const example_set& from, std::int64_t classes,
-                        random_stream& random) {
-  row_lists rows(static_cast<std::size_t>(classes));
-  for (std::size_t i = 0; i < from.size; ++i)
-    rows[static_cast<std::size_t>(from.labels[i])].push_back(
-      static_cast<std::uint32_t>(i));
-  for (auto& list : rows)
-    random.shuffle(list);
-  return rows;
-}
-
-/// Appends rows [begin, end) of `from`.
-void give(row_list& to, const row_list& from, std::size_t begin,
-          std::size_t end) {
-  to.insert(to.end(), from.begin() + static_cast<std::ptrdiff_t>(begin),
-            from.begin() + static_cast<std::ptrdiff_t>(end));
-}
-
-/// Cuts `rows` into parts as large as `share` says, in order, and gives part k
-/// to list k. Shares are not negative and add up to 1, but for rounding.
-void cut_by_share(row_lists& to, const row_list& rows,
-                  std::span<const double> share) {
-  double sum = 0;
-  std::size_t begin = 0;
-  for (std::size_t k = 0; k < to.size(); ++k) {
-    sum += share[k];
-    const auto goal = std::round(sum * static_cast<double>(rows.size()));
-    const auto end =
-      k + 1 == to.size()
-        ? rows.size()
-        : std::clamp(static_cast<std::size_t>(goal), begin, rows.size());
-    give(to[k], rows, begin, end);
-    begin = end;
-  }
-}
-
-/// Whoever is short of rows takes them, one by one, from whoever holds most
-/// (the first of equals). @pre there are enough rows
-void level_up(deal& with, row_lists& parts) {
-  const auto shorter = [](const row_list& a, const row_list& b) {
-    return a.size() < b.size();
-  };
-  for (auto& part : parts)
-    while (part.size() < with.examples_min) {
-      auto& most = *std::max_element(parts.begin(), parts.end(), shorter);
-      TROUPE_ASSERT(most.size() > with.examples_min);
-      std::swap(most[with.random.below(most.size())], most.back());
-      part.push_back(most.back());
-      most.pop_back();
-    }
-}
-
-/// Everybody gets `examples_min` rows; the weights say who gets the others.
-row_lists deal_sizes(deal& with, std::vector<double> weight) {
-  const auto total = std::accumulate(weight.begin(), weight.end(), 0.0);
-  for (auto& x : weight)
-    x /= total;
-  auto rows = all_rows(with.rows());
-  with.random.shuffle(rows);
-  row_lists parts(with.clients);
-  const auto fixed = with.clients * with.examples_min;
-  for (std::size_t k = 0; k < with.clients; ++k)
-    give(parts[k], rows, k * with.examples_min, (k + 1) * with.examples_min);
-  row_list others;
-  give(others, rows, fixed, rows.size());
-  cut_by_share(parts, others, weight);
-  return parts;
-}
-
-result<row_lists> deal_by(const iid_partition&, deal& with) {
-  return deal_sizes(with, std::vector<double>(with.clients, 1));
-}
-
-result<row_lists> deal_by(const dirichlet_partition& how, deal& with) {
-  if (!(how.alpha > 0) || !std::isfinite(how.alpha))
-    return refuse("alpha is " + std::to_string(how.alpha)
-                  + "; a number above 0 would do");
-  row_lists parts(with.clients);
-  for (const auto& rows :
-       rows_by_label(with.data.train, with.data.classes, with.random))
-    cut_by_share(parts, rows, with.random.dirichlet(with.clients, how.alpha));
-  level_up(with, parts);
-  return parts;
-}
-
-/// The classes of each client. Classes come from one shuffled deck after
-/// another; a class that the client holds already waits for the next one.
-std::vector<std::vector<std::size_t>>
-draw_labels(deal& with, const std::vector<std::size_t>& present,
-            std::size_t count) {
-  std::vector<std::vector<std::size_t>> held(with.clients);
-  std::vector<std::size_t> deck;
-  for (auto& mine : held)
-    while (mine.size() < count) {
-      const auto fits = [&](std::size_t label) {
-        return std::find(mine.begin(), mine.end(), label) == mine.end();
-      };
-      auto next = std::find_if(deck.begin(), deck.end(), fits);
-      if (next == deck.end()) {
-        auto fresh = present;
-        with.random.shuffle(fresh);
-        next = deck.insert(deck.end(), fresh.begin(), fresh.end());
-        next = std::find_if(next, deck.end(), fits);
-      }
-      mine.push_back(*next);
-      deck.erase(next);
-    }
-  return held;
-}
-
-result<row_lists> deal_by(const labels_partition& how, deal& with) {
-  const auto by_label =
-    rows_by_label(with.data.train, with.data.classes, with.random);
-  std::vector<std::size_t> present;
-  for (std::size_t label = 0; label < by_label.size(); ++label)
-    if (!by_label[label].empty())
-      present.push_back(label);
-  if (how.count < 1 || how.count > present.size())
-    return refuse("labels per client is " + std::to_string(how.count)
-                  + "; 1 to " + std::to_string(present.size()) + " would do");
-  if (with.clients * how.count < present.size())
-    return refuse(std::to_string(with.clients) + " clients of "
-                  + std::to_string(how.count) + " labels leave some of the "
-                  + std::to_string(present.size())
-                  + " labels to nobody; more clients would do");
-  row_lists holders(by_label.size());
-  const auto held = draw_labels(with, present, how.count);
-  for (std::size_t k = 0; k < held.size(); ++k)
-    for (const auto label : held[k])
-      holders[label].push_back(static_cast<std::uint32_t>(k));
-  row_lists parts(with.clients);
-  for (std::size_t label = 0; label < by_label.size(); ++label) {
-    const auto& rows = by_label[label];
-    const auto sharers = holders[label].size();
-    for (std::size_t i = 0; i < sharers; ++i)
-      give(parts[holders[label][i]], rows, i * rows.size() / sharers,
-           (i + 1) * rows.size() / sharers);
-  }
-  return parts;
-}
-
-result<row_lists> deal_by(const shards_partition& how, deal& with) {
-  const auto shards = with.clients * how.count;
-  if (how.count < 1 || shards > with.rows())
-    return refuse("shards per client is " + std::to_string(how.count)
-                  + "; 1 to " + std::to_string(with.rows() / with.clients)
-                  + " would do");
-  row_list sorted;
-  for (const auto& rows :
-       rows_by_label(with.data.train, with.data.classes, with.random))
-    give(sorted, rows, 0, rows.size());
-  auto drawn = all_rows(shards);
-  with.random.shuffle(drawn);
-  row_lists parts(with.clients);
-  for (std::size_t i = 0; i < shards; ++i)
-    give(parts[i / how.count], sorted, drawn[i] * sorted.size() / shards,
-         (drawn[i] + std::size_t{1}) * sorted.size() / shards);
-  return parts;
-}
-
-result<row_lists> deal_by(const lognormal_partition& how, deal& with) {
-  if (!(how.sigma >= 0) || how.sigma > 10)
-    return refuse("sigma is " + std::to_string(how.sigma)
-                  + "; 0 to 10 would do");
-  std::vector<double> weight(with.clients);
-  for (auto& x : weight)
-    x = std::exp(how.sigma * with.random.normal());
-  return deal_sizes(with, std::move(weight));
-}
-
-result<row_lists> deal_by(const power_partition& how, deal& with) {
-  if (!(how.exponent >= 0) || how.exponent > 10)
-    return refuse("exponent is " + std::to_string(how.exponent)
-                  + "; 0 to 10 would do");
-  std::vector<double> weight(with.clients);
-  for (std::size_t k = 0; k < weight.size(); ++k)
-    weight[k] = std::pow(static_cast<double>(k + 1), -how.exponent);
-  with.random.shuffle(weight);
-  return deal_sizes(with, std::move(weight));
-}
-
-result<row_lists> deal_by(const column_partition&, deal& with) {
-  std::map<std::int64_t, row_list> owners;
-  for (std::size_t i = 0; i < with.rows(); ++i)
-    owners[with.data.partition_column[i]].push_back(
-      static_cast<std::uint32_t>(i));
-  row_lists parts;
-  for (auto& [value, rows] : owners)
-    parts.push_back(std::move(rows));
-  return parts;
-}
-
-result<row_lists> deal_by(const natural_partition&, deal& with) {
-  return with.data.natural->train;
-}
 
 /// How many clients there are, or why the options do not fit the data.
 result<std::size_t> count_clients(const dataset& data,
@@ -245,29 +20,30 @@ result<std::size_t> count_clients(const dataset& data,
   std::size_t given = 0; // By the data; 0 if the options say it.
   if (std::holds_alternative<natural_partition>(opts.how)) {
     if (!data.natural)
-      return refuse("'" + data.name
-                    + "' does not say who holds what; another kind "
-                      "of partition would do");
+      return refuse_partition("'" + data.name
+                              + "' does not say who holds what; another kind "
+                                "of partition would do");
     given = data.natural->train.size();
   }
   if (std::holds_alternative<column_partition>(opts.how)) {
     if (data.partition_column.size() != data.train.size)
-      return refuse("'" + data.name
-                    + "' has no column to partition by; naming one "
-                      "would do");
+      return refuse_partition("'" + data.name
+                              + "' has no column to partition by; naming one "
+                                "would do");
     auto values = data.partition_column;
     std::sort(values.begin(), values.end());
     given = static_cast<std::size_t>(std::unique(values.begin(), values.end())
                                      - values.begin());
   }
   if (given > 0 && opts.clients > 0 && opts.clients != given)
-    return refuse("clients is " + std::to_string(opts.clients)
-                  + ", but the data has " + std::to_string(given)
-                  + "; that number would do");
+    return refuse_partition("clients is " + std::to_string(opts.clients)
+                            + ", but the data has " + std::to_string(given)
+                            + "; that number would do");
   const auto clients = given > 0 ? given : opts.clients;
   if (clients < 1 || clients > limits::clients_max)
-    return refuse("clients is " + std::to_string(clients) + "; 1 to "
-                  + std::to_string(limits::clients_max) + " would do");
+    return refuse_partition("clients is " + std::to_string(clients) + "; 1 to "
+                            + std::to_string(limits::clients_max)
+                            + " would do");
   return clients;
 }
 
@@ -275,19 +51,67 @@ result<void> check(const dataset& data, const partition_options& opts,
                    std::size_t clients) {
   constexpr std::size_t rows_max = std::numeric_limits<std::uint32_t>::max();
   if (data.train.size > rows_max || data.test.size > rows_max)
-    return refuse("'" + data.name + "' has more than 2^32 examples");
+    return refuse_partition("'" + data.name + "' has more than 2^32 examples");
   if (opts.examples_min < 1 || opts.examples_min > data.train.size / clients)
-    return refuse(
+    return refuse_partition(
       std::to_string(opts.examples_min) + " or more for each of "
       + std::to_string(clients) + " clients cannot be had from "
       + std::to_string(data.train.size)
       + " training examples; fewer clients, or an examples_min from 1, "
         "would do");
+  if (opts.examples_max > 0 && opts.examples_max < opts.examples_min)
+    return refuse_partition("examples_max is "
+                            + std::to_string(opts.examples_max)
+                            + "; 0 for all, or from "
+                            + std::to_string(opts.examples_min) + ", would do");
+  if (!(opts.validation >= 0 && opts.validation < 1))
+    return refuse_partition("validation is " + std::to_string(opts.validation)
+                            + "; from 0 to below 1 would do");
   if (opts.held_out >= clients)
-    return refuse("held_out is " + std::to_string(opts.held_out) + " of "
-                  + std::to_string(clients)
-                  + " clients; at least one must be left to train");
+    return refuse_partition("held_out is " + std::to_string(opts.held_out)
+                            + " of " + std::to_string(clients)
+                            + " clients; at least one must be left to train");
   return {};
+}
+
+result<void> check_sizes(const row_lists& parts, std::size_t examples_min) {
+  for (std::size_t k = 0; k < parts.size(); ++k)
+    if (parts[k].size() < examples_min)
+      return refuse_partition("client " + std::to_string(k + 1) + " of "
+                              + std::to_string(parts.size()) + " would hold "
+                              + std::to_string(parts[k].size())
+                              + " training examples; fewer clients, or an "
+                                "examples_min of at most that, "
+                                "would do");
+  return {};
+}
+
+/// Takes the validation rows away from the clients that train.
+row_list set_aside(partition& from, const partition_options& opts,
+                   random_stream random) {
+  row_list aside;
+  // A common random start, as for test rows.
+  auto quota = random.uniform();
+  for (std::size_t k = 0; k + from.held_out < from.train.size(); ++k) {
+    auto& rows = from.train[k];
+    quota += opts.validation * static_cast<double>(rows.size());
+    const auto due = static_cast<std::size_t>(quota);
+    quota -= static_cast<double>(due);
+    const auto left =
+      rows.size() - std::min(due, rows.size() - opts.examples_min);
+    random.shuffle(rows);
+    give(aside, rows, left, rows.size());
+    rows.resize(left);
+  }
+  return aside;
+}
+
+/// Leaves each client `most` of its rows, drawn at random.
+void thin(row_lists& parts, std::size_t most, random_stream random) {
+  for (auto& rows : parts) {
+    random.shuffle(rows);
+    rows.resize(std::min(rows.size(), most));
+  }
 }
 
 row_lists deal_test(const dataset& data, const row_lists& train,
@@ -328,29 +152,28 @@ result<partition> make_partition(const dataset& data,
     return tl::unexpected{clients.error()};
   if (auto ok = check(data, opts, *clients); !ok)
     return tl::unexpected{ok.error()};
+  const auto stream = [&](const char* name) {
+    return random_stream{derive_seed(opts.seed, name)};
+  };
   deal with{.data = data,
             .clients = *clients,
             .examples_min = opts.examples_min,
-            .random = random_stream{derive_seed(opts.seed, "partition")}};
-  auto train =
-    std::visit([&](const auto& how) { return deal_by(how, with); }, opts.how);
+            .random = stream("partition")};
+  auto train = deal_rows(opts.how, with);
   if (!train)
     return tl::unexpected{train.error()};
-  for (std::size_t k = 0; k < train->size(); ++k)
-    if ((*train)[k].size() < opts.examples_min)
-      return refuse(
-        "client " + std::to_string(k + 1) + " of " + std::to_string(*clients)
-        + " would hold " + std::to_string((*train)[k].size())
-        + " training examples; fewer clients, or an examples_min of at "
-          "most that, would do");
+  if (auto ok = check_sizes(*train, opts.examples_min); !ok)
+    return tl::unexpected{ok.error()};
   partition x;
   x.train = std::move(*train);
-  x.test =
-    std::holds_alternative<natural_partition>(opts.how)
-      ? data.natural->test
-      : deal_test(data, x.train,
-                  random_stream{derive_seed(opts.seed, "partition test")});
   x.held_out = opts.held_out;
+  x.validation = set_aside(x, opts, stream("validation"));
+  if (opts.examples_max > 0)
+    thin(x.train, opts.examples_max, stream("examples"));
+  x.test = std::holds_alternative<natural_partition>(opts.how)
+             ? data.natural->test
+             : deal_test(data, x.train, stream("partition test"));
+  std::sort(x.validation.begin(), x.validation.end());
   for (auto* parts : {&x.train, &x.test})
     for (auto& rows : *parts)
       std::sort(rows.begin(), rows.end());

@@ -71,8 +71,13 @@ struct partition_options {
   /// 0: as many as there are, for `column_partition` and `natural_partition`.
   std::uint32_t clients = 100;
   std::uint32_t examples_min =
-    1;                        ///< Training rows of every client; at least 1.
+    1; ///< Training rows of every client; at least 1.
+  std::uint32_t examples_max =
+    0;                        ///< Rows above this are left out; 0: none are.
   std::uint32_t held_out = 0; ///< The last so many only ever evaluate.
+  /// The share of the training rows of clients that train (not below
+  /// `examples_min`) that nobody trains on.
+  double validation = 0;
   std::uint64_t seed = 0;
 };
 

@@ -147,6 +147,44 @@ TEST_P(partitioner_test, keeps_whole_clients_for_the_end) {
             "one must be left to train");
 }
 
+TEST_P(partitioner_test, sets_rows_aside_that_nobody_trains_on) {
+  auto aside = opts;
+  aside.validation = 0.1;
+  aside.held_out = 2;
+  const auto x = made(data, aside);
+  auto lists = x.train;
+  lists.push_back(x.validation);
+  EXPECT_EQ(flat(lists), up_to(data.train.size));
+  EXPECT_TRUE(std::is_sorted(x.validation.begin(), x.validation.end()));
+  const auto before = made(data, opts);
+  std::size_t trained = 0;
+  for (std::size_t k = 0; k < 18; ++k) {
+    trained += before.train[k].size();
+    EXPECT_GE(x.train[k].size(), 1u);
+    EXPECT_NEAR(static_cast<double>(x.train[k].size()),
+                0.9 * static_cast<double>(before.train[k].size()), 1);
+  }
+  EXPECT_NEAR(static_cast<double>(x.validation.size()),
+              static_cast<double>(trained) / 10, 3);
+  // Clients that are held out keep what they have.
+  EXPECT_EQ(x.train[18], before.train[18]);
+  EXPECT_EQ(x.train[19], before.train[19]);
+}
+
+TEST_P(partitioner_test, leaves_out_what_is_above_the_most) {
+  auto few = opts;
+  few.examples_max = 50;
+  const auto x = made(data, few);
+  const auto all = made(data, opts);
+  for (std::size_t k = 0; k < 20; ++k) {
+    EXPECT_EQ(x.train[k].size(),
+              std::min<std::size_t>(50, all.train[k].size()));
+    EXPECT_TRUE(std::includes(all.train[k].begin(), all.train[k].end(),
+                              x.train[k].begin(), x.train[k].end()));
+  }
+  EXPECT_EQ(flat(x.test), up_to(data.test.size));
+}
+
 TEST_P(partitioner_test, test_rows_follow_the_labels_of_the_training_rows) {
   if (std::holds_alternative<natural_partition>(GetParam()))
     return; // There the data says.
