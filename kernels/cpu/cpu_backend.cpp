@@ -12,40 +12,31 @@ namespace troupe::kernels {
 
 namespace {
 
-// So many sums stay in the first-level cache while all terms pass by, and so many
-// values of each buffer while the parts of a step do.
-constexpr std::size_t sum_tile = 2048;
-constexpr std::size_t step_tile = 1024;
+// So many values of each buffer stay in the first-level cache while all terms, or all
+// parts of a step, pass over them. It is a page of floats: prefetching ends there.
+constexpr std::size_t tile_size = 1024;
 
-/// Takes back what `terms` added to n sums. On the grid that is exact, to the last
-/// bit: rounding is symmetric.
-template <class Term>
-void subtract(std::span<const Term> terms, grid g, double* sum, std::size_t first,
-              std::size_t n) {
-  for (const auto& x : terms)
-    loops::add(reader_of(x, first), -x.weight, g.magic(), sum + first, n);
-}
-
-/// One pass over memory: a tile's values are checked, then added while they are
-/// still in the cache.
+/// One pass over memory, which checks what it adds. If something is outside, all is
+/// taken back.
 template <class Term>
 result<void> accumulate_tiles(std::span<const Term> terms, grid g,
                               std::span<double> sum) {
   if (auto ok = check_sizes(terms, g, sum.size()); !ok)
     return ok;
-  const auto magic = g.magic(), max = g.product_max();
-  for (std::size_t first = 0; first < sum.size(); first += sum_tile) {
-    const auto n = std::min(sum_tile, sum.size() - first);
-    for (std::size_t i = 0; i < terms.size(); ++i) {
-      const auto values = reader_of(terms[i], first);
-      if (loops::outside(values, terms[i].weight, max, n) > 0) {
-        subtract(terms.first(i), g, sum.data(), first, n);
-        subtract(terms, g, sum.data(), 0, first);
-        auto refusal = check_terms(terms, g, sum.size());
-        TROUPE_ASSERT(!refusal);
-        return refusal;
-      }
-      loops::add(values, terms[i].weight, magic, sum.data() + first, n);
+  const auto add_tile = [&](std::size_t first, std::size_t n, double sign) {
+    std::size_t outside = 0;
+    for (const auto& x : terms)
+      outside += loops::add(reader_of(x, first), sign * x.weight, g,
+                            sum.data() + first, n);
+    return outside;
+  };
+  for (std::size_t first = 0; first < sum.size(); first += tile_size) {
+    const auto n = std::min(tile_size, sum.size() - first);
+    if (add_tile(first, n, 1) > 0) {
+      add_tile(0, first + n, -1);
+      auto refusal = check_terms(terms, g, sum.size());
+      TROUPE_ASSERT(!refusal);
+      return refusal;
     }
   }
   return {};
@@ -54,8 +45,8 @@ result<void> accumulate_tiles(std::span<const Term> terms, grid g,
 /// Calls f(first, size) for each tile of a local step.
 template <class F>
 void for_each_tile(std::size_t n, F f) {
-  for (std::size_t first = 0; first < n; first += step_tile)
-    f(first, std::min(step_tile, n - first));
+  for (std::size_t first = 0; first < n; first += tile_size)
+    f(first, std::min(tile_size, n - first));
 }
 
 class cpu_backend final : public backend {

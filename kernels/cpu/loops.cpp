@@ -31,10 +31,17 @@ TROUPE_INLINE std::size_t outside_loop(Reader values, double weight, double max,
 }
 
 template <class Reader>
-TROUPE_INLINE void add_loop(Reader values, double weight, double magic,
-                            double* __restrict sum, std::size_t n) {
-  for (std::size_t j = 0; j < n; ++j)
-    sum[j] += (weight * values[j] + magic) - magic;
+TROUPE_INLINE std::size_t add_loop(Reader values, double weight, grid g,
+                                   double* __restrict sum, std::size_t n) {
+  const auto magic = g.magic(), max = g.product_max();
+  std::size_t result = 0;
+  for (std::size_t j = 0; j < n; ++j) {
+    const auto product = weight * values[j];
+    const bool inside = std::abs(product) <= max;
+    sum[j] += inside ? (product + magic) - magic : 0.0;
+    result += !inside;
+  }
+  return result;
 }
 
 template <server_rule Rule>
@@ -97,19 +104,19 @@ TROUPE_CLONES std::size_t outside(int8_reader values, double weight, double max,
   return outside_loop(values, weight, max, n);
 }
 
-TROUPE_CLONES void add(f32_reader values, double weight, double magic, double* sum,
-                       std::size_t n) {
-  add_loop(values, weight, magic, sum, n);
+TROUPE_CLONES std::size_t add(f32_reader values, double weight, grid g, double* sum,
+                              std::size_t n) {
+  return add_loop(values, weight, g, sum, n);
 }
 
-TROUPE_CLONES void add(f16_reader values, double weight, double magic, double* sum,
-                       std::size_t n) {
-  add_loop(values, weight, magic, sum, n);
+TROUPE_CLONES std::size_t add(f16_reader values, double weight, grid g, double* sum,
+                              std::size_t n) {
+  return add_loop(values, weight, g, sum, n);
 }
 
-TROUPE_CLONES void add(int8_reader values, double weight, double magic,
-                       double* sum, std::size_t n) {
-  add_loop(values, weight, magic, sum, n);
+TROUPE_CLONES std::size_t add(int8_reader values, double weight, grid g, double* sum,
+                              std::size_t n) {
+  return add_loop(values, weight, g, sum, n);
 }
 
 TROUPE_CLONES void finish(const float* base, const double* sum, scale by,

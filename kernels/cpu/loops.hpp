@@ -16,12 +16,15 @@ std::size_t outside(f32_reader values, double weight, double max, std::size_t n)
 std::size_t outside(f16_reader values, double weight, double max, std::size_t n);
 std::size_t outside(int8_reader values, double weight, double max, std::size_t n);
 
-void add(f32_reader values, double weight, double magic, double* sum,
-         std::size_t n);
-void add(f16_reader values, double weight, double magic, double* sum,
-         std::size_t n);
-void add(int8_reader values, double weight, double magic, double* sum,
-         std::size_t n);
+/// Adds each snapped product that is inside to its sum, and returns how many are not.
+/// With the weight negated it takes back what it added, exactly: rounding to the grid
+/// is symmetric.
+std::size_t add(f32_reader values, double weight, grid g, double* sum,
+                std::size_t n);
+std::size_t add(f16_reader values, double weight, grid g, double* sum,
+                std::size_t n);
+std::size_t add(int8_reader values, double weight, grid g, double* sum,
+                std::size_t n);
 
 void finish(const float* base, const double* sum, scale by, float* out,
             std::size_t n);

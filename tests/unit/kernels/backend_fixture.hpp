@@ -51,7 +51,13 @@ protected:
     testee = std::move(*made);
   }
 
+  /// Devices agree to the bit; the reference has more digits.
+  bool has_bits_of_cpu() const {
+    return GetParam() != "reference";
+  }
+
   std::unique_ptr<backend> testee;
+  std::unique_ptr<backend> cpu = make_named("cpu").value();
   std::unique_ptr<backend> reference = make_reference_backend();
 };
 

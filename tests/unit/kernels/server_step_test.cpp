@@ -117,6 +117,24 @@ TEST_P(server_step_test, agrees_with_the_reference_over_many_versions) {
     }
 }
 
+TEST_P(server_step_test, has_the_bits_of_the_cpu) {
+  if (!has_bits_of_cpu())
+    GTEST_SKIP() << "the reference has more digits";
+  for (auto rule : all_rules) {
+    const server_step how{.rule = rule, .rate = 0.1};
+    auto moments = start_of(how, 257), expected_moments = moments;
+    auto value = draw(257, 3), expected = value;
+    for (std::uint64_t i = 0; i < 5; ++i) {
+      const auto change = draw(257, derive_seed(4, "change", i));
+      const doubles sum(change.begin(), change.end());
+      ASSERT_TRUE(cpu->finish(expected, sum, 3, how, expected_moments, expected));
+      ASSERT_TRUE(testee->finish(value, sum, 3, how, moments, value));
+      ASSERT_EQ(value, expected) << static_cast<int>(rule);
+      ASSERT_EQ(moments, expected_moments) << static_cast<int>(rule);
+    }
+  }
+}
+
 TEST_P(server_step_test, a_variance_that_shrinks_to_nothing_stays_a_number) {
   for (auto rule : {server_rule::adam, server_rule::yogi}) {
     const server_step how{.rule = rule, .beta1 = 0, .beta2 = 0};

@@ -1,0 +1,115 @@
+#pragma once
+
+// One thread does what an iteration of the CPU's loops does. What must have the bits
+// of a CPU is spelled with the intrinsics that have a rounding mode in their name and
+// are never fused; the rest is compiled with --fmad=false.
+
+#include "kernels/elementwise.hpp"
+
+namespace troupe::kernels::cuda {
+
+inline __device__ std::size_t index_of_thread() {
+  return blockIdx.x * std::size_t{blockDim.x} + threadIdx.x;
+}
+
+template <class Reader>
+__global__ void add_term(Reader values, double weight, double magic, double max,
+                         double* sum, unsigned long long* outside,
+                         std::size_t n) {
+  const auto j = index_of_thread();
+  if (j >= n)
+    return;
+  const auto product = __dmul_rn(weight, values[j]);
+  if (fabs(product) <= max)
+    sum[j] = __dadd_rn(sum[j], __dsub_rn(__dadd_rn(product, magic), magic));
+  else
+    atomicAdd(outside, 1ull);
+}
+
+static __global__ void finish_plain(float* values, const double* sum, scale by,
+                             std::size_t n) {
+  const auto j = index_of_thread();
+  if (j >= n)
+    return;
+  const auto step = __dmul_rn(by.rate, __ddiv_rn(sum[j], by.total));
+  values[j] = __double2float_rn(__dadd_rn(static_cast<double>(values[j]), step));
+}
+
+template <server_rule Rule>
+__global__ void finish_with(server_step how, float* values, const double* sum,
+                            double total, double* first, double* second,
+                            std::size_t n) {
+  const auto j = index_of_thread();
+  if (j >= n)
+    return;
+  moments kept{first[j], second ? second[j] : 0};
+  const auto change = server_change<Rule>(how, __ddiv_rn(sum[j], total), kept);
+  first[j] = kept.first;
+  if (second)
+    second[j] = kept.second;
+  values[j] = __double2float_rn(__dadd_rn(static_cast<double>(values[j]), change));
+}
+
+/// One warp sums one block of the norm, in the order of `norm_block`.
+static __global__ void sum_squares(const float* values, double* blocks, std::size_t n) {
+  const auto first = blockIdx.x * norm_block;
+  const auto last = first + norm_block < n ? first + norm_block : n;
+  double sum = 0;
+  for (auto j = first + threadIdx.x; j < last; j += norm_lanes) {
+    const auto x = static_cast<double>(values[j]);
+    sum = __dadd_rn(sum, __dmul_rn(x, x));
+  }
+  for (unsigned half = norm_lanes / 2; half > 0; half /= 2)
+    sum = __dadd_rn(sum, __shfl_down_sync(~0u, sum, half));
+  if (threadIdx.x == 0)
+    blocks[blockIdx.x] = sum;
+}
+
+static __global__ void multiply(float* values, double factor, std::size_t n) {
+  const auto j = index_of_thread();
+  if (j < n)
+    values[j] = __double2float_rn(__dmul_rn(static_cast<double>(values[j]), factor));
+}
+
+/// Device pointers of a step; null where it has no such buffer.
+struct step_pointers {
+  float* weights;
+  float* gradient;
+  float* first;
+  float* second;
+  const float* anchor;
+  const float* correction;
+};
+
+static __global__ void descend(sgd_step how, step_pointers on, std::size_t n) {
+  const auto j = index_of_thread();
+  if (j >= n)
+    return;
+  const auto weight = on.weights[j];
+  auto gradient = on.gradient[j];
+  if (how.decay != 0)
+    gradient = __fmaf_rn(how.decay, weight, gradient);
+  if (how.proximal != 0)
+    gradient = __fmaf_rn(how.proximal, __fsub_rn(weight, on.anchor[j]), gradient);
+  if (on.correction)
+    gradient = __fadd_rn(gradient, on.correction[j]);
+  if (how.momentum != 0) {
+    if (!how.first)
+      gradient = __fadd_rn(__fmul_rn(how.momentum, on.first[j]), gradient);
+    on.first[j] = gradient;
+  }
+  on.weights[j] = __fmaf_rn(-how.rate, gradient, weight);
+}
+
+static __global__ void descend_adamw(adamw_factors how, step_pointers on, std::size_t n) {
+  const auto j = index_of_thread();
+  if (j >= n)
+    return;
+  auto gradient = on.gradient[j];
+  if (on.correction)
+    gradient = __fadd_rn(gradient, on.correction[j]);
+  on.weights[j]
+    = adamw_weight(how, on.weights[j], gradient, on.first[j], on.second[j]);
+}
+
+} // namespace troupe::kernels::cuda
