@@ -63,6 +63,9 @@ struct server_step {
 /// One step of local SGD, in torch's convention:
 ///   g += decay * w + proximal * (w - anchor) + correction;
 ///   m = momentum * m + g (m = g at the first step); w -= rate * m.
+/// Each product of a constant with a buffer is added with one rounding, but for
+/// momentum's: without proximal term and correction that gives the bits of
+/// torch::optim::SGD wherever torch's vectors have fused multiply-add.
 /// The gradient is set to zero afterwards: the next backward pass adds to it.
 struct sgd_step {
   float rate = 0.01f;
