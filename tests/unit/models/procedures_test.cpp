@@ -95,6 +95,10 @@ TEST_P(every_procedure, does_not_depend_on_the_order_of_a_cohort) {
     two.round({4, 2, 5, 1, 3});
   }
   EXPECT_EQ(all_values(one), all_values(two));
+  EXPECT_EQ(one.loop().loss(), two.loop().loss());
+  for (const auto& line : one.blocks().lines)
+    EXPECT_EQ(one.loop().line(line.id).back().merged,
+              two.loop().line(line.id).back().merged);
 }
 
 TEST_P(every_procedure, takes_the_steps_that_were_planned) {
