@@ -36,10 +36,10 @@ constexpr bool takes_server_step(merge_kind x) noexcept {
   return x == merge_kind::mean || x == merge_kind::padded || robust(x);
 }
 
-/// The same for a block. Statistics of a module (`<name>.buffers`) are averaged and
-/// not learned: momentum could make a variance negative.
-inline bool takes_server_step(const block_spec& x) noexcept {
-  return takes_server_step(x.merge.kind) && !x.name.ends_with(".buffers");
+/// The same for a block of this family. Statistics of a module (`<name>.buffers`) are
+/// averaged and not learned: momentum could make a variance negative.
+constexpr bool takes_server_step(std::string_view family, merge_kind x) noexcept {
+  return takes_server_step(x) && !family.ends_with(".buffers");
 }
 
 /// The fewest offers that the rule can merge.

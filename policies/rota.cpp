@@ -1,6 +1,7 @@
 #include "policies/rota.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "core/assert.hpp"
@@ -73,16 +74,19 @@ std::optional<choice> rota::next(const busy_test& busy,
   // only (Oort's, while the best are at work): then one is drawn from the free.
   const auto windows_max
     = (candidates.size() + options_.window_size - 1) / options_.window_size;
+  const auto is_free = [&](const candidate& x) { return !busy(x.client); };
   for (std::size_t drawn = 0;; ++drawn) {
     if (auto found = from_open(busy, candidates))
       return found;
-    std::vector<candidate> free;
-    for (const auto& x : candidates)
-      if (!busy(x.client))
-        free.push_back(x);
-    if (free.empty() || drawn > windows_max)
+    if (drawn > windows_max || std::ranges::none_of(candidates, is_free))
       return std::nullopt;
-    open_window(drawn < windows_max ? candidates : std::span<const candidate>{free});
+    if (drawn < windows_max) {
+      open_window(candidates);
+      continue;
+    }
+    std::vector<candidate> free;
+    std::ranges::copy_if(candidates, std::back_inserter(free), is_free);
+    open_window(free);
   }
 }
 

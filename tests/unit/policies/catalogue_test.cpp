@@ -60,8 +60,8 @@ TEST(catalogue, each_recipe_makes_sense_and_has_a_name_of_its_own) {
     EXPECT_TRUE(names.insert(x.name).second);
     EXPECT_EQ(find_recipe(x.name), &x);
   }
-  EXPECT_EQ(names, (std::set<std::string>{"fedavg", "fedprox", "scaffold", "ditto",
-                                          "local"}));
+  for (const auto* name : {"fedavg", "fedprox", "scaffold", "ditto", "local"})
+    EXPECT_TRUE(names.contains(name)) << name;
 }
 
 TEST(catalogue, announced_methods_are_not_built) {

@@ -58,10 +58,9 @@ TEST(merge_rules, each_has_a_name_and_words_of_its_own) {
 }
 
 TEST(takes_server_step, is_for_learned_means_only) {
-  EXPECT_TRUE(takes_server_step(block_spec{.name = "model"}));
-  EXPECT_FALSE(takes_server_step(block_spec{.name = "model.buffers"}));
-  EXPECT_FALSE(takes_server_step(
-    block_spec{.name = "control", .merge = {.kind = merge_kind::sum_over}}));
+  EXPECT_TRUE(takes_server_step("model", merge_kind::mean));
+  EXPECT_FALSE(takes_server_step("model.buffers", merge_kind::mean));
+  EXPECT_FALSE(takes_server_step("control", merge_kind::sum_over));
   EXPECT_TRUE(takes_server_step(merge_kind::krum));
   EXPECT_FALSE(takes_server_step(merge_kind::mix));
   EXPECT_FALSE(takes_server_step(merge_kind::replace));

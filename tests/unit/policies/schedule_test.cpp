@@ -31,17 +31,17 @@ INSTANTIATE_TEST_SUITE_P(all, rate_schedule_test,
                                          step_schedule{.steps = 3, .factor = 0.5}));
 
 TEST(cosine_schedule, is_half_way_down_in_the_middle) {
-  EXPECT_DOUBLE_EQ(rate_factor(cosine_schedule{}, 0.5), 0.5);
-  EXPECT_DOUBLE_EQ(rate_factor(cosine_schedule{.last = 0.2}, 0.5), 0.6);
-  EXPECT_DOUBLE_EQ(rate_factor(cosine_schedule{.last = 0.2}, 1), 0.2);
+  EXPECT_DOUBLE_EQ(cosine_schedule{}(0.5), 0.5);
+  EXPECT_DOUBLE_EQ((cosine_schedule{.last = 0.2}(0.5)), 0.6);
+  EXPECT_DOUBLE_EQ(cosine_schedule{.last = 0.2}(1), 0.2);
 }
 
 TEST(step_schedule, steps_at_equal_distances) {
   const step_schedule thirds{.steps = 2, .factor = 0.5};
-  EXPECT_EQ(rate_factor(thirds, 0.33), 1);
-  EXPECT_EQ(rate_factor(thirds, 0.34), 0.5);
-  EXPECT_EQ(rate_factor(thirds, 0.67), 0.25);
-  EXPECT_EQ(rate_factor(thirds, 1), 0.25);
+  EXPECT_EQ(thirds(0.33), 1);
+  EXPECT_EQ(thirds(0.34), 0.5);
+  EXPECT_EQ(thirds(0.67), 0.25);
+  EXPECT_EQ(thirds(1), 0.25);
 }
 
 } // namespace troupe::policies
