@@ -192,9 +192,7 @@ TEST(robust, offers_that_agree_are_not_changed) {
 }
 
 TEST(robust, no_order_of_the_offers_changes_a_bit_of_median_and_trimmed_mean) {
-  auto x = draw(9, 50, 3);
-  x.deltas[0][0] = x.deltas[1][0] = 0;
-  x.deltas[2][0] = -0.0f;
+  const auto x = draw(9, 50, 3);
   const auto median = median_of(x), trimmed = trimmed_of(x, 2);
   random_stream random{4};
   std::vector<std::size_t> order{0, 1, 2, 3, 4, 5, 6, 7, 8};
@@ -208,6 +206,13 @@ TEST(robust, no_order_of_the_offers_changes_a_bit_of_median_and_trimmed_mean) {
     ASSERT_EQ(median_of(y), median);
     ASSERT_EQ(trimmed_of(y, 2), trimmed);
   }
+}
+
+TEST(robust, the_order_of_two_kinds_of_zero_cannot_be_seen) {
+  for (const auto& x : {offers{{{0.f}, {-0.f}, {-0.f}}}, offers{{{-0.f}, {0.f}, {-0.f}}},
+                        offers{{{-0.f}, {-0.f}, {0.f}}}})
+    for (const auto& found : {median_of(x), trimmed_of(x, 1), krum_of(x, 0, 1)})
+      EXPECT_FALSE(std::signbit(found[0]));
 }
 
 TEST(robust, a_minority_cannot_move_them_far) {
