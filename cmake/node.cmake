@@ -4,8 +4,9 @@
 find_path(TROUPE_TOMLPP toml++/toml.h REQUIRED)
 find_package(CLI11 REQUIRED)
 
-set(needs_torch "/actors/node/(wiring.*|run.*|commands/run.*|main)\\.cpp$")
+set(needs_torch "/actors/node/(run.*|commands/run.*|main)\\.cpp$")
 file(GLOB_RECURSE config_sources CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/actors/node/*.cpp")
+list(REMOVE_ITEM config_sources "${CMAKE_SOURCE_DIR}/actors/node/wiring.cpp") # In the actors' room.
 set(node_sources ${config_sources})
 list(FILTER config_sources EXCLUDE REGEX "${needs_torch}")
 list(FILTER node_sources INCLUDE REGEX "${needs_torch}")

@@ -22,6 +22,9 @@ inline constexpr std::size_t frames_per_client_max = 4 * (outbox_offers_max + 3)
 /// Visit numbers that are reserved durably at a time, per client.
 inline constexpr std::uint64_t numbers_reserved = 32;
 
+/// Indices of invitations that are reserved durably at a time.
+inline constexpr std::uint64_t indices_reserved = 4096;
+
 /// A share below this is not offered; the client counts the block as left out.
 inline constexpr double share_min = 1.0 / 1024;
 

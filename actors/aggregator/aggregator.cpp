@@ -1,0 +1,110 @@
+#include "actors/aggregator/aggregator.hpp"
+
+#include "actors/caf/errors.hpp"
+
+namespace troupe::actors {
+
+namespace {
+
+using self_pointer = aggregator_impl::stateful_pointer<aggregator_state>;
+
+void tell(self_pointer self, const messages::part_answered& x) {
+  self->send(self->state.args.others->gateway, x);
+}
+
+void tell(self_pointer self, const messages::part_taken& x) {
+  self->send(self->state.args.others->director, x);
+}
+
+void tell(self_pointer self, const messages::round_merged& x) {
+  self->send(self->state.args.others->director, x);
+}
+
+void tell(self_pointer self, const messages::line_ended& x) {
+  self->send(self->state.args.others->director, x);
+}
+
+void tell(self_pointer self, const messages::version_published& x) {
+  // The expert first: who hears of a version may come and fetch it.
+  self->send(self->state.args.others->router, x);
+  self->send(self->state.args.others->publisher, x);
+  self->send(self->state.args.others->director, x);
+}
+
+void speak(self_pointer self) {
+  for (const auto& notice : self->state.book->take_notices())
+    std::visit([self](const auto& x) { tell(self, x); }, notice);
+}
+
+// The worker or the archivist is down or too slow. Nothing is lost, but nobody else
+// will remind us: once `pending_max` is reached, every offer is refused.
+void retry_later(self_pointer self) {
+  self->state.book->failed();
+  speak(self);
+  self->delayed_send(self, self->state.args.retry_after, caf::tick_atom_v);
+}
+
+void proceed(self_pointer self);
+
+void request(self_pointer self, const messages::merge_requested& x) {
+  const auto& args = self->state.args;
+  self->request(args.others->merger, args.merge_timeout, x)
+    .then(
+      [self](const messages::merge_finished& result) {
+        self->state.book->merged(result);
+        proceed(self);
+      },
+      [self](const caf::error& what) {
+        // The same numbers would come out again: the run is told where it broke.
+        if (is(what, errc::diverged))
+          self->send(self->state.args.others->director,
+                     messages::line_failed{self->state.args.options.line,
+                                           context_of(what)});
+        retry_later(self);
+      });
+}
+
+void request(self_pointer self, const messages::commit_requested& x) {
+  const auto& args = self->state.args;
+  self->request(args.others->archivist, args.commit_timeout, x)
+    .then(
+      [self](const messages::version_committed&) {
+        self->state.book->committed();
+        proceed(self);
+      },
+      [self](const caf::error&) { retry_later(self); });
+}
+
+void proceed(self_pointer self) {
+  if (const auto due = self->state.book->next())
+    std::visit([self](const auto& x) { request(self, x); }, *due);
+  speak(self);
+}
+
+} // namespace
+
+aggregator_impl::behavior_type aggregator(self_pointer self,
+                                          aggregator_args args) {
+  self->state.book.emplace(args.options, args.found);
+  self->state.args = std::move(args);
+  return {
+    [self](const messages::part_offered& x) {
+      self->state.book->offer(x);
+      proceed(self);
+    },
+    [self](const messages::round_closed& x) {
+      self->state.book->close(x);
+      proceed(self);
+    },
+    [self](const messages::clients_admitted& x) {
+      self->state.book->admitted(x.count);
+    },
+    [self](const messages::line_closing&) {
+      self->state.book->end();
+      proceed(self);
+    },
+    [self](caf::tick_atom) { proceed(self); },
+  };
+}
+
+} // namespace troupe::actors

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <chrono>
+#include <optional>
+
+#include <caf/stateful_actor.hpp>
+#include <caf/timespan.hpp>
+#include <caf/typed_event_based_actor.hpp>
+
+#include "actors/aggregator/ledger.hpp"
+#include "actors/interfaces.hpp"
+
+namespace troupe::actors {
+
+struct aggregator_args {
+  ledger::options options;
+  ledger::durable found; ///< What the archivist's store held at the start.
+  cast_ptr others;
+  caf::timespan merge_timeout = std::chrono::seconds{600};
+  caf::timespan commit_timeout = std::chrono::seconds{60};
+  caf::timespan retry_after = std::chrono::seconds{1};
+};
+
+struct aggregator_state {
+  static inline constexpr const char* name = "aggregator";
+
+  aggregator_args args;
+  std::optional<ledger> book; // Set before the first message arrives.
+};
+
+/// The public protocol plus what the actor sends to itself.
+using aggregator_impl = aggregator_actor::extend<caf::reacts_to<caf::tick_atom>>;
+
+/// The writer of one version line: has full batches merged by the worker and made
+/// durable by the archivist, and only then answers and announces. Every decision is
+/// the ledger's; this is the wiring.
+aggregator_impl::behavior_type
+aggregator(aggregator_impl::stateful_pointer<aggregator_state> self,
+           aggregator_args args);
+
+} // namespace troupe::actors

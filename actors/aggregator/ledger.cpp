@@ -1,0 +1,278 @@
+#include "actors/aggregator/ledger.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+#include "core/assert.hpp"
+
+namespace troupe::actors {
+
+using policies::verdict;
+
+ledger::ledger(options opts, durable found)
+  : options_(std::move(opts)), found_(std::move(found)), done_round_(found_.round) {
+  TROUPE_ASSERT(options_.buffer_size > 0);
+  TROUPE_ASSERT(options_.buffer_size <= options_.admission.pending_max);
+  TROUPE_ASSERT(options_.blocks.size() == found_.blocks.size());
+  remember_head();
+}
+
+verdict ledger::judge(const messages::part_offered& x) const {
+  if (ended_)
+    return verdict::withdrawn;
+  const auto answer = policies::admit(
+    options_.admission, {.visit = policies::state_of(found_.merged, x.visit),
+                         .versions_behind = staleness(x.base, head()),
+                         .pending = kept_.size()});
+  if (answer != verdict::accepted)
+    return answer;
+  if (head() < x.base)
+    return verdict::malformed;
+  if (options_.target_is_model && !history_.contains(x.base))
+    return verdict::too_stale;
+  // A round that is over takes nothing more; one that is closing only its list.
+  // Visits of windows and buffers name no round.
+  if (x.round.value > 0
+      && (x.round <= done_round_
+          || (closed_ && x.round == closed_->round && !is_listed(x.visit))))
+    return verdict::withdrawn;
+  return verdict::accepted;
+}
+
+void ledger::offer(const messages::part_offered& x) {
+  if (!kept_.contains(x.visit)) {
+    if (const auto answer = judge(x); answer != verdict::accepted)
+      return refuse(x, answer);
+    kept_.insert(x.visit);
+    pending_.push_back(x);
+  }
+  notices_.push_back(messages::part_taken{x.visit, x.line, x.lines_total,
+                                          verdict::accepted, x.loss});
+}
+
+void ledger::refuse(const messages::part_offered& x, verdict why) {
+  notices_.push_back(
+    messages::part_answered{x.visit, options_.line, why, head()});
+  notices_.push_back(
+    messages::part_taken{x.visit, x.line, x.lines_total, why, x.loss});
+}
+
+void ledger::close(const messages::round_closed& x) {
+  if (x.round <= done_round_) {
+    // The director restarted and did not know that this is done.
+    notices_.push_back(
+      messages::round_merged{options_.line, x.round, head()});
+    return;
+  }
+  const bool under_way = closed_ && (in_flight_ || due_);
+  if (under_way)
+    return;
+  closed_ = x;
+  if (!x.keep_late)
+    withdraw_pending(false);
+  if (std::ranges::none_of(x.visits,
+                           [this](const auto& v) { return is_listed(v.visit); }))
+    finish_round();
+}
+
+bool ledger::is_listed(visit_id x) const {
+  for (const auto& v : closed_->visits)
+    if (v.visit == x)
+      return std::ranges::find(v.lines, options_.line) != v.lines.end();
+  return false;
+}
+
+void ledger::withdraw_pending(bool all) {
+  pending_list rest;
+  for (auto& x : pending_) {
+    const bool stays = !all
+                       && (is_listed(x.visit) || closed_->round < x.round);
+    if (stays) {
+      rest.push_back(std::move(x));
+      continue;
+    }
+    kept_.erase(x.visit);
+    notices_.push_back(messages::part_answered{x.visit, options_.line,
+                                               verdict::withdrawn, head()});
+  }
+  pending_ = std::move(rest);
+}
+
+void ledger::finish_round() {
+  done_round_ = closed_->round;
+  notices_.push_back(
+    messages::round_merged{options_.line, closed_->round, head()});
+  closed_.reset();
+}
+
+void ledger::admitted(std::uint64_t clients) {
+  found_.admitted = std::max(found_.admitted, clients);
+}
+
+bool ledger::batch_is_complete() const {
+  if (!options_.by_round)
+    return pending_.size() >= options_.buffer_size;
+  if (!closed_)
+    return false;
+  std::size_t listed = 0;
+  for (const auto& v : closed_->visits)
+    listed += is_listed(v.visit)
+              && policies::state_of(found_.merged, v.visit)
+                   == policies::visit_window::state::open;
+  const auto here = std::ranges::count_if(
+    pending_, [this](const auto& x) { return is_listed(x.visit); });
+  return listed == static_cast<std::size_t>(here);
+}
+
+std::optional<ledger::request> ledger::next() {
+  if (in_flight_)
+    return std::nullopt;
+  if (!due_) {
+    if (ended_ || !batch_is_complete())
+      return std::nullopt;
+    take_batch();
+    if (merging_.empty())
+      return std::nullopt;
+    in_flight_ = true;
+    return merge_of_batch();
+  }
+  in_flight_ = true;
+  return *due_;
+}
+
+void ledger::take_batch() {
+  const auto chosen = [this](std::size_t taken, const auto& x) {
+    return options_.by_round ? is_listed(x.visit) : taken < options_.buffer_size;
+  };
+  pending_list rest;
+  for (auto& x : pending_) {
+    if (!chosen(merging_.size(), x)) {
+      rest.push_back(std::move(x));
+    } else if (!options_.target_is_model || aim_at_model(x)) {
+      merging_.push_back(std::move(x));
+    } else {
+      kept_.erase(x.visit);
+      refuse(x, verdict::malformed);
+    }
+  }
+  pending_ = std::move(rest);
+  std::ranges::sort(merging_, {}, &messages::part_offered::visit);
+}
+
+// Returns false where the distance between two versions leaves the range of exact
+// sums: such an offer would fail its batch for ever.
+bool ledger::aim_at_model(messages::part_offered& x) const {
+  const auto base = history_.find(x.base);
+  if (base == history_.end())
+    return false;
+  for (std::size_t b = 0; b < x.blocks.size(); ++b) {
+    const auto& from = *base->second[b];
+    const auto& to = *found_.blocks[b].values;
+    std::vector<float> aimed(*x.blocks[b].delta);
+    for (std::size_t j = 0; j < aimed.size(); ++j)
+      aimed[j] = static_cast<float>(static_cast<double>(aimed[j])
+                                    + static_cast<double>(from[j])
+                                    - static_cast<double>(to[j]));
+    if (!kernels::check_term({aimed, x.blocks[b].weight}, options_.blocks[b].grid))
+      return false;
+    x.blocks[b].delta = share(std::move(aimed));
+  }
+  return true;
+}
+
+messages::merge_requested ledger::merge_of_batch() const {
+  messages::merge_requested job{.line = options_.line,
+                                .base = head(),
+                                .blocks = {},
+                                .step = options_.step,
+                                .admitted = found_.admitted};
+  for (std::size_t b = 0; b < options_.blocks.size(); ++b) {
+    const auto& rules = options_.blocks[b];
+    messages::block_merge merge{.block = rules.id,
+                                .rule = rules.rule,
+                                .base = found_.blocks[b].values,
+                                .moments = found_.blocks[b].moments,
+                                .terms = {},
+                                .grid = rules.grid};
+    for (const auto& x : merging_)
+      merge.terms.push_back(
+        {.delta = x.blocks[b].delta,
+         .weight = x.blocks[b].weight,
+         .discount = policies::weight_of(options_.discount,
+                                         staleness(x.base, head()))});
+    job.blocks.push_back(std::move(merge));
+  }
+  return job;
+}
+
+void ledger::merged(const messages::merge_finished& x) {
+  TROUPE_ASSERT(in_flight_ && !merging_.empty() && x.base == head());
+  due_ = messages::commit_requested{
+    .line = options_.line,
+    .head = troupe::next(head()),
+    .round = closed_ ? closed_->round : round_number{},
+    .blocks = x.blocks,
+    .merged = {}};
+  for (const auto& part : merging_)
+    due_->merged.push_back(part.visit);
+  merging_.clear();
+  in_flight_ = false;
+}
+
+void ledger::committed() {
+  TROUPE_ASSERT(in_flight_ && due_);
+  found_.head = due_->head;
+  found_.round = due_->round;
+  found_.blocks = due_->blocks;
+  remember_head();
+  for (const auto& visit : due_->merged) {
+    found_.merged[visit.client].insert(visit.number);
+    kept_.erase(visit);
+    notices_.push_back(messages::part_answered{visit, options_.line,
+                                               verdict::accepted, head()});
+  }
+  notices_.push_back(messages::version_published{
+    .line = options_.line,
+    .head = head(),
+    .round = due_->round,
+    .blocks = std::move(due_->blocks),
+    .merged = std::move(due_->merged)});
+  due_.reset();
+  in_flight_ = false;
+  if (closed_)
+    finish_round();
+}
+
+void ledger::failed() {
+  TROUPE_ASSERT(in_flight_);
+  pending_.insert(pending_.begin(), std::move_iterator{merging_.begin()},
+                  std::move_iterator{merging_.end()});
+  merging_.clear();
+  in_flight_ = false;
+  if (ended_)
+    withdraw_pending(true);
+}
+
+void ledger::end() {
+  ended_ = true;
+  withdraw_pending(true);
+}
+
+std::vector<ledger::notice> ledger::take_notices() {
+  if (ended_ && idle() && !std::exchange(end_told_, true))
+    notices_.push_back(messages::line_ended{options_.line, head()});
+  return std::exchange(notices_, {});
+}
+
+void ledger::remember_head() {
+  if (!options_.target_is_model)
+    return;
+  auto& values = history_[head()];
+  values.clear();
+  for (const auto& x : found_.blocks)
+    values.push_back(x.values);
+  while (history_.size() > options_.admission.staleness_max + 1)
+    history_.erase(history_.begin());
+}
+
+} // namespace troupe::actors

@@ -1,0 +1,139 @@
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <map>
+#include <optional>
+#include <set>
+#include <variant>
+#include <vector>
+
+#include "actors/messages/internal.hpp"
+#include "policies/admission.hpp"
+#include "policies/staleness.hpp"
+#include "policies/visit_window.hpp"
+
+namespace troupe::actors {
+
+/// The books of one version line: what is pending, what is being merged, what waits
+/// to be durable, which version is the head. Knows nothing of actors, threads or
+/// time.
+///
+///   offer() --> pending --next()--> merging --merged()--> due --next()--> storing
+///                  ^                   |                   ^                 |
+///                  +---- failed() -----+                   +---- failed() ---+
+///                                                            committed() <---+
+///
+/// At most one request is in flight, hence versions form a line and not a tree. A
+/// failed merge may be done over with other offers. A failed commit may have
+/// happened, so only the very same one can follow it.
+///
+/// A batch is `buffer_size` offers in the order of arrival or, with `by_round`,
+/// exactly this line's part of the list in `close()`, once all of it is here.
+class ledger {
+public:
+  struct block_rules {
+    block_id id;
+    merge_rule rule;
+    kernels::grid grid;
+  };
+
+  struct options {
+    line_id line;
+    std::vector<block_rules> blocks;
+    policies::admission_limits admission{};
+    policies::staleness_discount discount{};
+    kernels::server_step step{};
+    std::size_t buffer_size = 8; ///< FedBuff's K; 1 is FedAsync.
+    bool by_round = false;
+    /// FedAsync as published mixes models: the term is delta + base - head.
+    bool target_is_model = false;
+  };
+
+  /// What is durable, and thus all that a restart finds.
+  struct durable {
+    version head{};
+    round_number round{}; ///< The last that made a version.
+    std::vector<messages::merged_block> blocks;
+    policies::visit_windows merged{};
+    std::uint64_t admitted = 1;
+  };
+
+  /// What the owner is to ask the kernel worker or the archivist for.
+  using request
+    = std::variant<messages::merge_requested, messages::commit_requested>;
+
+  /// What the owner is to tell others: the gateway, the director, everybody.
+  using notice = std::variant<messages::part_answered, messages::part_taken,
+                              messages::version_published, messages::round_merged,
+                              messages::line_ended>;
+
+  ledger(options opts, durable found);
+
+  /// Decides about an offer. It is answered by a notice: at once if it is refused,
+  /// else when the version that holds it is committed, or it is withdrawn.
+  void offer(const messages::part_offered& x);
+
+  /// Names the visits of a round. A second list for the same round replaces the
+  /// first unless that is being merged already.
+  void close(const messages::round_closed& x);
+
+  void admitted(std::uint64_t clients);
+
+  /// Starts what is due, if nothing is in flight.
+  std::optional<request> next();
+
+  /// Ends the merge in flight with its result. @pre `x.base == head()`
+  void merged(const messages::merge_finished& x);
+
+  /// Ends the commit in flight: its version is the head.
+  void committed();
+
+  /// Ends the request in flight without a result.
+  void failed();
+
+  /// Withdraws what is pending and refuses what comes; the run is over. A notice
+  /// says when nothing is in flight any more.
+  void end();
+
+  std::vector<notice> take_notices();
+
+  version head() const noexcept {
+    return found_.head;
+  }
+
+  /// Neither a request in flight nor one that failed and waits.
+  bool idle() const noexcept {
+    return !in_flight_ && !due_;
+  }
+
+private:
+  using pending_list = std::deque<messages::part_offered>;
+
+  policies::verdict judge(const messages::part_offered& x) const;
+  bool batch_is_complete() const;
+  void take_batch();
+  bool aim_at_model(messages::part_offered& x) const;
+  messages::merge_requested merge_of_batch() const;
+  void finish_round();
+  void refuse(const messages::part_offered& x, policies::verdict why);
+  void withdraw_pending(bool all);
+  bool is_listed(visit_id x) const;
+  void remember_head();
+
+  options options_;
+  durable found_;
+  bool in_flight_ = false;
+  bool ended_ = false;
+  bool end_told_ = false;
+  std::set<visit_id> kept_; ///< Pending, merging or due.
+  pending_list pending_;
+  std::vector<messages::part_offered> merging_;
+  std::optional<messages::commit_requested> due_;
+  std::optional<messages::round_closed> closed_;
+  round_number done_round_{}; ///< The last that is closed and settled.
+  std::map<version, std::vector<shared_values>> history_; ///< With target_is_model.
+  std::vector<notice> notices_;
+};
+
+} // namespace troupe::actors

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <memory>
+
+#include <caf/stateful_actor.hpp>
+#include <caf/typed_event_based_actor.hpp>
+
+#include "actors/archivist/store.hpp"
+#include "actors/interfaces.hpp"
+
+namespace troupe::actors {
+
+struct archivist_args {
+  std::shared_ptr<store> books; ///< Used by this actor alone while it lives.
+};
+
+struct archivist_state {
+  static inline constexpr const char* name = "archivist";
+
+  archivist_args args;
+};
+
+/// Makes durable what it is asked to, one transaction each. It may wait for a disk,
+/// so under the wall clock it has a thread of its own.
+archivist_actor::behavior_type
+archivist(archivist_actor::stateful_pointer<archivist_state> self,
+          archivist_args args);
+
+} // namespace troupe::actors

@@ -1,0 +1,64 @@
+#include "actors/archivist/store.hpp"
+
+namespace troupe::actors {
+
+namespace {
+
+class memory_store final : public store {
+public:
+  explicit memory_store(const seal::key& key) {
+    node_.key = key;
+  }
+
+  result<stored_node> load() override {
+    return node_;
+  }
+
+  result<void> begin(line_id line,
+                     const std::vector<messages::merged_block>& blocks) override {
+    node_.lines.try_emplace(
+      line, stored_line{.head = {}, .round = {}, .blocks = blocks, .merged = {}});
+    return {};
+  }
+
+  result<void> commit(const messages::commit_requested& x) override {
+    const auto found = node_.lines.find(x.line);
+    if (found == node_.lines.end())
+      return fail(errc::storage_failure, "there is no such line");
+    auto& line = found->second;
+    if (x.head == line.head)
+      return {};
+    if (x.head != next(line.head))
+      return fail(errc::storage_failure, "versions must form a line");
+    line.head = x.head;
+    line.round = x.round;
+    line.blocks = x.blocks;
+    for (const auto& visit : x.merged)
+      line.merged[visit.client].insert(visit.number);
+    return {};
+  }
+
+  result<void> save(const messages::save_requested& x) override {
+    for (const auto& record : x.clients)
+      node_.clients[record.client] = record;
+    node_.index_upto = std::max(node_.index_upto, x.index_upto);
+    if (x.round)
+      node_.round = *x.round;
+    return {};
+  }
+
+  result<void> note(const messages::line_noted&) override {
+    return {};
+  }
+
+private:
+  stored_node node_;
+};
+
+} // namespace
+
+std::unique_ptr<store> make_memory_store(const seal::key& key) {
+  return std::make_unique<memory_store>(key);
+}
+
+} // namespace troupe::actors

@@ -1,0 +1,62 @@
+#pragma once
+
+// The one seam to what outlives the process. There are two stores: in memory, for
+// tests and runs that keep nothing, and SQLite with content-addressed files beside it.
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "actors/gateway/seal.hpp"
+#include "actors/messages/internal.hpp"
+#include "core/result.hpp"
+#include "policies/visit_window.hpp"
+
+namespace troupe::actors {
+
+/// What is durable about one version line.
+struct stored_line {
+  version head{};
+  round_number round{}; ///< The last that made a version.
+  std::vector<messages::merged_block> blocks;
+  policies::visit_windows merged;
+};
+
+/// What is durable about a node.
+struct stored_node {
+  std::map<line_id, stored_line> lines;
+  std::map<client_id, messages::client_record> clients;
+  std::uint64_t index_upto = 0;
+  messages::round_record round;
+  seal::key key{}; ///< Drawn when the store was made.
+};
+
+/// One thread at a time uses a store. Every call is one transaction: when it returns
+/// an error, all of it or nothing may have happened, and the same call again is safe.
+class store {
+public:
+  virtual ~store() = default;
+
+  /// All that is durable; no lines if the store is new.
+  [[nodiscard]] virtual result<stored_node> load() = 0;
+
+  /// Makes version 0 of a line. One that is there already stays as it is.
+  [[nodiscard]] virtual result<void>
+  begin(line_id line, const std::vector<messages::merged_block>& blocks) = 0;
+
+  /// A version, its visits and the windows that they close. Returns
+  /// `storage_failure` if `x.head` is not the next one (or the last, repeated).
+  [[nodiscard]] virtual result<void> commit(const messages::commit_requested& x) = 0;
+
+  [[nodiscard]] virtual result<void> save(const messages::save_requested& x) = 0;
+
+  /// Appends a line of text for people and programs; durable at the next commit.
+  [[nodiscard]] virtual result<void> note(const messages::line_noted& x) = 0;
+};
+
+/// Keeps the last version of each line.
+std::unique_ptr<store> make_memory_store(const seal::key& key);
+
+} // namespace troupe::actors

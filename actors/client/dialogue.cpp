@@ -1,0 +1,356 @@
+#include "actors/client/dialogue.hpp"
+
+#include <algorithm>
+
+#include "core/assert.hpp"
+#include "core/limits.hpp"
+
+namespace troupe::actors {
+
+using policies::verdict;
+
+dialogue::dialogue(options opts, client_file found)
+  : options_(std::move(opts)), file_(std::move(found)) {
+  ++file_.incarnation;
+}
+
+dialogue::actions dialogue::start(instant now) {
+  spoke_ = now;
+  connected_ = false;
+  return {keep{},
+          messages::hello{.protocol_min = messages::protocol_version,
+                          .protocol_max = messages::protocol_version,
+                          .client = options_.me,
+                          .incarnation = file_.incarnation,
+                          .layout = options_.blocks->fingerprint(),
+                          .nonce = ++nonce_,
+                          .examples = options_.examples}};
+}
+
+dialogue::actions dialogue::heard(const messages::any_message& any, instant now) {
+  actions out;
+  std::visit([&](const auto& x) { on(x, out, now); }, any);
+  return out;
+}
+
+void dialogue::on(const messages::welcome& x, actions& out, instant now) {
+  if (connected_ || x.nonce != nonce_)
+    return;
+  connected_ = true;
+  beat_ = now;
+  resume(out, now);
+}
+
+void dialogue::on(const messages::farewell& x, actions& out, instant now) {
+  using messages::farewell_reason;
+  if (x.reason == farewell_reason::no_session) {
+    auto again = start(now);
+    std::ranges::move(again, std::back_inserter(out));
+  } else {
+    farewell_ = true;
+  }
+}
+
+// After a new session: everything that is not answered is said again.
+void dialogue::resume(actions& out, instant now) {
+  for (auto& x : file_.outbox)
+    say_offer(x, out, now);
+  if (file_.open && !working_)
+    fetch_leg(out, now);
+}
+
+void dialogue::on(const messages::invited& x, actions& out, instant now) {
+  using messages::decline_reason;
+  const auto& pass = x.pass;
+  if (pass.visit.client != options_.me)
+    return;
+  if (pass.visit.number <= file_.last) {
+    // A copy, or the answer to it was lost.
+    if (file_.open && file_.open->pass.visit == pass.visit)
+      return;
+    const auto kept = std::ranges::find(
+      file_.outbox, pass.visit, [](const auto& y) { return y.offer.pass.visit; });
+    if (kept != file_.outbox.end())
+      return say_offer(*kept, out, now);
+    return decline(pass, decline_reason::no_offer, out);
+  }
+  if (file_.open || file_.outbox.size() >= limits::outbox_offers_max)
+    return decline(pass, decline_reason::busy, out);
+  if (options_.method->state == state_rule::on_accept && !file_.outbox.empty()) {
+    held_ = pass;
+    return;
+  }
+  begin(pass, out, now);
+}
+
+void dialogue::begin(const messages::ticket& pass, actions& out, instant now) {
+  file_.last = pass.visit.number;
+  file_.open = begun_visit{pass, {}};
+  leg_ = 0;
+  working_ = false;
+  fetched_.clear();
+  chosen_.clear();
+  disclosed_.clear();
+  out.push_back(keep{});
+  fetch_leg(out, now);
+}
+
+std::vector<line_id> dialogue::lines_of_leg() const {
+  std::set<line_id> lines;
+  for (const auto& want : options_.method->legs[leg_].fetch)
+    for (const auto block : options_.blocks->family(want.family))
+      if (!want.chosen || std::ranges::find(chosen_, block) != chosen_.end())
+        lines.insert(options_.blocks->find(block)->line);
+  return {lines.begin(), lines.end()};
+}
+
+std::uint32_t dialogue::rank_of(line_id line) const {
+  const auto& first
+    = *options_.blocks->find(options_.blocks->find(line)->blocks.front());
+  const auto found = options_.ranks.find(first.family);
+  return found == options_.ranks.end() ? 0 : found->second;
+}
+
+void dialogue::fetch_leg(actions& out, instant now) {
+  if (missing_.empty())
+    for (const auto line : lines_of_leg())
+      if (std::ranges::none_of(fetched_, [&](const auto& x) {
+            return options_.blocks->find(x.block)->line == line;
+          }))
+        missing_.insert(line);
+  if (missing_.empty())
+    return leg_is_here(out, now);
+  messages::fetch_requested request{
+    .pass = file_.open->pass, .leg = leg_, .wanted = {}};
+  for (const auto line : missing_) {
+    messages::want want{.line = line, .rank = rank_of(line)};
+    if (const auto held = cache_.find(line); held != cache_.end())
+      want.held = held->second.base;
+    if (const auto before = file_.open->fetched.find(line);
+        before != file_.open->fetched.end())
+      want.exact = before->second;
+    request.wanted.push_back(want);
+  }
+  spoke_ = now;
+  out.push_back(std::move(request));
+}
+
+void dialogue::on(const messages::line_served& x, actions& out, instant now) {
+  if (!file_.open || file_.open->pass.visit != x.visit || x.leg != leg_
+      || !missing_.contains(x.line))
+    return;
+  auto blocks = x.blocks;
+  if (x.unchanged != 0) {
+    const auto held = cache_.find(x.line);
+    if (held == cache_.end() || held->second.base != x.base) {
+      cache_.erase(x.line); // Asked for again without it.
+      return;
+    }
+    blocks = held->second.blocks;
+  } else if (options_.cache) {
+    cache_[x.line] = {x.base, x.blocks};
+  }
+  missing_.erase(x.line);
+  for (const auto& block : blocks)
+    fetched_.push_back({block.block, x.base, block.values});
+  std::ranges::sort(fetched_, {}, &models::fetched_block::block);
+  if (file_.open->fetched.insert_or_assign(x.line, x.base).second)
+    out.push_back(keep{});
+  if (missing_.empty())
+    leg_is_here(out, now);
+}
+
+models::visit_input dialogue::input() const {
+  const auto& pass = file_.open->pass;
+  return {.visit = pass.visit,
+          .seed = pass.seed,
+          .progress = pass.progress,
+          .role = pass.role,
+          .leg = leg_,
+          .fetched = fetched_,
+          .chosen = chosen_,
+          .state = file_.state};
+}
+
+void dialogue::leg_is_here(actions& out, instant) {
+  working_ = true;
+  const bool chooses = !options_.method->legs[leg_].choice.value.empty();
+  if (chooses)
+    out.push_back(job{messages::choose_job{input()}});
+  else
+    out.push_back(job{messages::train_job{input()}});
+}
+
+dialogue::actions dialogue::finished(const messages::job_finished& x,
+                                     instant now) {
+  actions out;
+  // Of a visit that was withdrawn meanwhile: as if it had not been computed.
+  if (!file_.open || file_.open->pass.visit != x.visit || !working_)
+    return out;
+  working_ = false;
+  if (const auto* choice = std::get_if<models::choice>(&x.outcome)) {
+    chosen_ = choice->chosen;
+    for (const auto& [name, values] : choice->disclosures)
+      disclosed_[name] = values;
+    if (leg_ + 1 < options_.method->legs.size()) {
+      ++leg_;
+      fetch_leg(out, now);
+    } else {
+      working_ = true;
+      out.push_back(job{messages::train_job{input()}});
+    }
+  } else if (const auto* trained = std::get_if<models::trained>(&x.outcome)) {
+    offer(*trained, out, now);
+  } else {
+    const auto pass = file_.open->pass;
+    file_.open.reset();
+    out.push_back(keep{});
+    decline(pass, messages::decline_reason::failed, out);
+  }
+  return out;
+}
+
+void dialogue::offer(const models::trained& x, actions& out, instant now) {
+  auto next = std::make_shared<const models::client_state>(x.next);
+  kept_offer kept{.offer = {.pass = file_.open->pass,
+                            .disclosures = {},
+                            .blocks = {},
+                            .loss = x.loss},
+                  .unanswered = {},
+                  .refused = false,
+                  .next = nullptr};
+  for (const auto& part : x.parts) {
+    const auto from
+      = std::ranges::find(fetched_, part.block, &models::fetched_block::block);
+    TROUPE_ASSERT(from != fetched_.end());
+    kept.offer.blocks.push_back(
+      {part.block, from->base, part.rank, part.weight, part.delta});
+    kept.unanswered.insert(options_.blocks->find(part.block)->line);
+  }
+  for (const auto& [name, values] : x.disclosures)
+    disclosed_[name] = values;
+  const auto& declared = options_.method->disclosures;
+  for (std::uint32_t i = 0; i < declared.size(); ++i)
+    if (const auto found = disclosed_.find(declared[i].name);
+        found != disclosed_.end())
+      kept.offer.disclosures.push_back({i, found->second});
+  file_.open.reset();
+  if (kept.unanswered.empty()) {
+    file_.state = std::move(next);
+    out.push_back(keep{});
+    return decline(kept.offer.pass, messages::decline_reason::no_offer, out);
+  }
+  if (options_.method->state == state_rule::on_accept)
+    kept.next = std::move(next);
+  else
+    file_.state = std::move(next);
+  file_.outbox.push_back(std::move(kept));
+  out.push_back(keep{});
+  say_offer(file_.outbox.back(), out, now);
+}
+
+void dialogue::say_offer(kept_offer& x, actions& out, instant now) const {
+  x.said = now;
+  auto copy = x.offer;
+  std::erase_if(copy.blocks, [&](const auto& block) {
+    return !x.unanswered.contains(options_.blocks->find(block.block)->line);
+  });
+  out.push_back(std::move(copy));
+}
+
+void dialogue::decline(const messages::ticket& pass,
+                       messages::decline_reason why, actions& out) {
+  out.push_back(messages::visit_declined{pass, why});
+}
+
+void dialogue::on(const messages::offer_answered& x, actions& out, instant now) {
+  for (std::size_t i = 0; i < file_.outbox.size(); ++i) {
+    auto& kept = file_.outbox[i];
+    if (kept.offer.pass.visit != x.visit || x.verdict == verdict::overloaded)
+      continue;
+    if (kept.unanswered.erase(x.line) == 0)
+      return;
+    kept.refused |= x.verdict != verdict::accepted
+                    && x.verdict != verdict::duplicate;
+    if (kept.unanswered.empty())
+      close_offer(i, out, now);
+    else
+      out.push_back(keep{});
+    return;
+  }
+}
+
+void dialogue::on(const messages::visit_ended& x, actions& out, instant now) {
+  if (held_ && held_->visit == x.visit)
+    held_.reset();
+  if (file_.open && file_.open->pass.visit == x.visit) {
+    file_.open.reset();
+    missing_.clear();
+    working_ = false;
+    out.push_back(keep{});
+    return;
+  }
+  for (std::size_t i = 0; i < file_.outbox.size(); ++i)
+    if (file_.outbox[i].offer.pass.visit == x.visit) {
+      file_.outbox[i].refused = true;
+      return close_offer(i, out, now);
+    }
+}
+
+// Every line has answered.
+void dialogue::close_offer(std::size_t at, actions& out, instant now) {
+  const auto kept = std::move(file_.outbox[at]);
+  file_.outbox.erase(file_.outbox.begin() + static_cast<std::ptrdiff_t>(at));
+  if (kept.next && !kept.refused)
+    file_.state = kept.next;
+  out.push_back(keep{});
+  if (file_.outbox.empty() && held_ && !file_.open) {
+    const auto pass = *held_;
+    held_.reset();
+    begin(pass, out, now);
+  }
+}
+
+dialogue::actions dialogue::due(instant now) {
+  actions out;
+  if (farewell_)
+    return out;
+  if (connected_ && options_.beat_every > instant{}
+      && now >= beat_ + options_.beat_every) {
+    beat_ = now;
+    out.push_back(messages::beat{options_.me, {}});
+  }
+  const auto is_late = [&](instant said) {
+    return said + options_.resend_after <= now;
+  };
+  if (!connected_) {
+    if (is_late(spoke_))
+      out = start(now);
+    return out;
+  }
+  for (auto& x : file_.outbox)
+    if (is_late(x.said))
+      say_offer(x, out, now);
+  if (file_.open && !working_ && is_late(spoke_))
+    fetch_leg(out, now);
+  return out;
+}
+
+std::optional<instant> dialogue::next_due() const {
+  if (farewell_)
+    return std::nullopt;
+  std::optional<instant> least;
+  const auto consider = [&least](instant x) {
+    least = std::min(least.value_or(x), x);
+  };
+  if (!connected_ || (file_.open && !working_))
+    consider(spoke_ + options_.resend_after);
+  if (connected_)
+    for (const auto& x : file_.outbox)
+      consider(x.said + options_.resend_after);
+  if (connected_ && options_.beat_every > instant{})
+    consider(beat_ + options_.beat_every);
+  return least;
+}
+
+} // namespace troupe::actors

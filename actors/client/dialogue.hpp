@@ -1,0 +1,121 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <variant>
+#include <vector>
+
+#include "actors/client/client_file.hpp"
+#include "actors/messages/internal.hpp"
+#include "core/recipe.hpp"
+#include "models/layout.hpp"
+
+namespace troupe::actors {
+
+/// A client's side of the conversation. Knows nothing of actors; each call returns
+/// what to say, to compute and to keep.
+///
+///   invited ─► fetch leg 0 ─► choose ─► fetch leg 1 ─► … ─► train ─► offer
+///                                                                     │
+///                     outbox: resent until every line has answered ◄──┘
+///
+/// Whatever arrives twice changes nothing: a visit is begun once, trained once and
+/// offered until it is answered.
+class dialogue {
+public:
+  struct options {
+    client_id me;
+    std::uint64_t examples = 0;
+    const recipe* method = nullptr;
+    std::shared_ptr<const models::layout> blocks;
+    instant resend_after = std::chrono::seconds{10};
+    instant beat_every{}; ///< 0: no beats.
+    /// Keeps the last version of each line and does not fetch it again. Within one
+    /// process values are shared anyway.
+    bool cache = false;
+    /// Ranks to fetch, by family; what is not listed is fetched whole.
+    std::map<std::string, std::uint32_t> ranks = {};
+  };
+
+  /// Work for the kernel worker.
+  struct job {
+    std::variant<messages::choose_job, messages::train_job> what;
+  };
+
+  /// The file is to be written before anything after this in the list.
+  struct keep {};
+
+  using action = std::variant<messages::any_message, job, keep>;
+  using actions = std::vector<action>;
+
+  dialogue(options opts, client_file found);
+
+  /// Says hello, also to a server that has forgotten.
+  [[nodiscard]] actions start(instant now);
+  [[nodiscard]] actions heard(const messages::any_message& x, instant now);
+  [[nodiscard]] actions finished(const messages::job_finished& x, instant now);
+
+  /// Repeats what was not answered.
+  [[nodiscard]] actions due(instant now);
+  std::optional<instant> next_due() const;
+
+  const client_file& file() const noexcept {
+    return file_;
+  }
+
+  bool has_left() const noexcept {
+    return farewell_;
+  }
+
+private:
+  struct cached_line {
+    version base;
+    std::vector<messages::block_values> blocks;
+  };
+
+  void on(const messages::welcome& x, actions& out, instant now);
+  void on(const messages::farewell& x, actions& out, instant now);
+  void on(const messages::invited& x, actions& out, instant now);
+  void on(const messages::line_served& x, actions& out, instant now);
+  void on(const messages::offer_answered& x, actions& out, instant now);
+  void on(const messages::visit_ended& x, actions& out, instant now);
+  void on(const auto&, actions&, instant) {
+    // Heads and hints: what is newest is learned with the next fetch.
+  }
+
+  void begin(const messages::ticket& pass, actions& out, instant now);
+  void resume(actions& out, instant now);
+  void fetch_leg(actions& out, instant now);
+  void leg_is_here(actions& out, instant now);
+  void offer(const models::trained& x, actions& out, instant now);
+  void decline(const messages::ticket& pass, messages::decline_reason why,
+               actions& out);
+  void close_offer(std::size_t at, actions& out, instant now);
+  void say_offer(kept_offer& x, actions& out, instant now) const;
+  std::vector<line_id> lines_of_leg() const;
+  models::visit_input input() const;
+  std::uint32_t rank_of(line_id line) const;
+
+  options options_;
+  client_file file_;
+  bool connected_ = false;
+  bool farewell_ = false;
+  std::uint64_t nonce_ = 0;
+  instant spoke_{};                      ///< When a hello or fetch was last sent.
+  instant beat_{};
+  std::optional<messages::ticket> held_; ///< Waits for the verdict on the last.
+
+  // Of the open visit.
+  std::uint32_t leg_ = 0;
+  bool working_ = false; ///< A job is under way.
+  std::set<line_id> missing_;
+  std::vector<models::fetched_block> fetched_;
+  std::vector<block_id> chosen_;
+  models::disclosed disclosed_;
+  std::map<line_id, cached_line> cache_;
+};
+
+} // namespace troupe::actors

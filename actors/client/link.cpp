@@ -1,0 +1,87 @@
+#include "actors/client/link.hpp"
+
+#include <mutex>
+
+#include <caf/send.hpp>
+
+namespace troupe::actors {
+
+namespace {
+
+using transport::frame;
+using transport::peer_id;
+
+class server_end final : public transport::endpoint {
+public:
+  explicit server_end(std::shared_ptr<in_process_hub> hub) : hub_(std::move(hub)) {
+    // nop
+  }
+
+  std::size_t send(peer_id to, messages::any_message x) override {
+    const auto size = transport::encoded_size(x);
+    hub_->to_client(to, std::move(x));
+    return size;
+  }
+
+private:
+  std::shared_ptr<in_process_hub> hub_;
+};
+
+class client_end final : public transport::endpoint {
+public:
+  client_end(std::shared_ptr<in_process_hub> hub, peer_id me)
+    : hub_(std::move(hub)), me_(me) {
+    // nop
+  }
+
+  std::size_t send(peer_id, messages::any_message x) override {
+    const auto size = transport::encoded_size(x);
+    hub_->to_gateway(me_, std::move(x));
+    return size;
+  }
+
+private:
+  std::shared_ptr<in_process_hub> hub_;
+  peer_id me_;
+};
+
+} // namespace
+
+void in_process_hub::bind(gateway_actor x) {
+  const std::unique_lock guard{mutex_};
+  gateway_ = std::move(x);
+}
+
+void in_process_hub::connect(client_id who, client_actor x) {
+  const std::unique_lock guard{mutex_};
+  clients_[{who.value}] = std::move(x);
+}
+
+void in_process_hub::close() {
+  const std::unique_lock guard{mutex_};
+  gateway_ = nullptr;
+  clients_.clear();
+}
+
+std::shared_ptr<transport::endpoint> in_process_hub::server_side() {
+  return std::make_shared<server_end>(shared_from_this());
+}
+
+std::shared_ptr<transport::endpoint> in_process_hub::client_side(client_id who) {
+  return std::make_shared<client_end>(shared_from_this(), peer_id{who.value});
+}
+
+void in_process_hub::to_gateway(peer_id from, messages::any_message x) const {
+  const std::shared_lock guard{mutex_};
+  if (gateway_)
+    caf::anon_send(gateway_, messages::frame_arrived{from, frame{std::move(x)}});
+}
+
+void in_process_hub::to_client(peer_id to, messages::any_message x) const {
+  const std::shared_lock guard{mutex_};
+  if (const auto found = clients_.find(to); found != clients_.end())
+    caf::anon_send(found->second,
+                   messages::frame_arrived{to, frame{std::move(x)}});
+}
+
+} // namespace troupe::actors

@@ -1,0 +1,39 @@
+#pragma once
+
+// Clients and a gateway in one process: messages pass as they are, values by
+// pointer. This and the gateway are where CAF meets transport.
+
+#include <map>
+#include <memory>
+#include <shared_mutex>
+
+#include "actors/interfaces.hpp"
+#include "actors/transport/endpoint.hpp"
+
+namespace troupe::actors {
+
+/// Both ends of all connections within a process. Thread-safe.
+class in_process_hub : public std::enable_shared_from_this<in_process_hub> {
+public:
+  /// Where clients' messages go from now on; a restarted node binds again.
+  void bind(gateway_actor x);
+
+  /// Connects a client. Its peer id is its client id.
+  void connect(client_id who, client_actor x);
+
+  /// Lets go of all actors.
+  void close();
+
+  std::shared_ptr<transport::endpoint> server_side();
+  std::shared_ptr<transport::endpoint> client_side(client_id who);
+
+  void to_gateway(transport::peer_id from, messages::any_message x) const;
+  void to_client(transport::peer_id to, messages::any_message x) const;
+
+private:
+  mutable std::shared_mutex mutex_;
+  gateway_actor gateway_;
+  std::map<transport::peer_id, client_actor> clients_;
+};
+
+} // namespace troupe::actors

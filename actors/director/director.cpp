@@ -1,0 +1,145 @@
+#include "actors/director/director.hpp"
+
+#include "actors/archivist/events.hpp"
+
+namespace troupe::actors {
+
+namespace {
+
+using self_pointer = director_impl::stateful_pointer<director_state>;
+
+instant now(self_pointer self) {
+  return self->clock().now() - self->state.args.started;
+}
+
+void note(self_pointer self, std::string text) {
+  if (self->state.args.events)
+    self->send(self->state.args.others->archivist,
+               messages::line_noted{messages::line_noted::file::events,
+                                    std::move(text)});
+}
+
+void carry_out(self_pointer self, const programme::actions& what);
+
+void carry_out(self_pointer self, const messages::invitation_made& x) {
+  note(self, event_of(x, now(self)));
+  self->send(self->state.args.others->gateway, x);
+}
+
+void carry_out(self_pointer self, const messages::visit_withdrawn& x) {
+  note(self, event_of(x, now(self)));
+  self->send(self->state.args.others->gateway, x);
+}
+
+void carry_out(self_pointer self, const messages::round_closed& x) {
+  note(self, event_of(x, now(self)));
+  self->send(self->state.args.others->router, x);
+}
+
+void carry_out(self_pointer self, const messages::clients_admitted& x) {
+  self->send(self->state.args.others->router, x);
+}
+
+void carry_out(self_pointer self, const messages::line_closing& x) {
+  self->send(self->state.args.others->router, x);
+}
+
+void carry_out(self_pointer self, const programme::skipped& x) {
+  note(self, event_of(x.what, now(self)));
+}
+
+void carry_out(self_pointer self, const messages::run_finished& x) {
+  note(self, event_of(x, now(self)));
+  self->send(self->state.args.others->publisher, x);
+}
+
+// Nothing that waits for it can happen before a save has succeeded, so it is
+// repeated as it is until it does.
+void carry_out(self_pointer self, const messages::save_requested& x) {
+  const auto& args = self->state.args;
+  self->request(args.others->archivist, args.save_timeout, x)
+    .then(
+      [self](const messages::records_saved& done) {
+        carry_out(self, self->state.plan->saved(done.token, now(self)));
+      },
+      [self, x](const caf::error&) {
+        self->delayed_send(self, self->state.args.retry_after, x);
+      });
+}
+
+void arm(self_pointer self) {
+  auto& [args, plan, armed] = self->state;
+  const auto due = plan->next_due();
+  const auto current = now(self);
+  if (armed <= current)
+    armed = instant::max();
+  if (!due || armed <= *due)
+    return;
+  armed = std::max(*due, current);
+  self->delayed_send(self, armed - current, caf::tick_atom_v);
+}
+
+void carry_out(self_pointer self, const programme::actions& what) {
+  for (const auto& action : what)
+    std::visit([self](const auto& x) { carry_out(self, x); }, action);
+  arm(self);
+}
+
+double metric_of(stop_metric metric, const models::scores& x) {
+  return metric == stop_metric::accuracy ? x.accuracy() : x.mean_loss();
+}
+
+} // namespace
+
+director_impl::behavior_type director(self_pointer self, director_args args) {
+  self->state.plan.emplace(args.options, args.found);
+  self->state.args = std::move(args);
+  self->send(self, caf::tick_atom_v);
+  auto& plan = self->state.plan;
+  return {
+    [self, &plan](const messages::client_joined& x) {
+      carry_out(self, plan->joined(x, now(self)));
+    },
+    [self, &plan](const messages::client_left& x) {
+      carry_out(self, plan->left(x.client, now(self)));
+    },
+    [self, &plan](const messages::part_taken& x) {
+      if (x.verdict != policies::verdict::accepted)
+        note(self, event_of(x, now(self)));
+      carry_out(self, plan->taken(x, now(self)));
+    },
+    [self, &plan](const messages::visit_failed& x) {
+      note(self, event_of(x, now(self)));
+      carry_out(self, plan->failed(x, now(self)));
+    },
+    [self, &plan](const messages::version_published& x) {
+      carry_out(self, plan->published(x, now(self)));
+    },
+    [self, &plan](const messages::round_merged& x) {
+      carry_out(self, plan->merged(x, now(self)));
+    },
+    [self, &plan](const messages::line_ended& x) {
+      carry_out(self, plan->ended(x, now(self)));
+    },
+    [self, &plan](const messages::line_failed& x) {
+      carry_out(self, plan->finish(x.problem, true, now(self)));
+    },
+    [self, &plan](const messages::evaluation_finished& x) {
+      if (x.problem)
+        return carry_out(self,
+                         plan->finish(x.problem->context, true, now(self)));
+      const auto metric = metric_of(self->state.args.metric, x.scores.global);
+      carry_out(self, plan->evaluated(x, metric, now(self)));
+    },
+    [self, &plan](const messages::stop_requested& x) {
+      carry_out(self, plan->finish(x.reason, false, now(self)));
+    },
+    [self](const messages::save_requested& x) { carry_out(self, x); },
+    [self, &plan](caf::tick_atom) {
+      self->state.armed = instant::max();
+      carry_out(self, plan->due(now(self)));
+    },
+  };
+}
+
+} // namespace troupe::actors

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <chrono>
+#include <optional>
+
+#include <caf/stateful_actor.hpp>
+#include <caf/typed_event_based_actor.hpp>
+
+#include "actors/director/programme.hpp"
+#include "actors/interfaces.hpp"
+
+namespace troupe::actors {
+
+/// What the stop rule watches.
+enum class stop_metric : std::uint8_t { accuracy, loss };
+
+struct director_args {
+  programme::options options;
+  programme::durable found;
+  cast_ptr others;
+  stop_metric metric = stop_metric::accuracy;
+  caf::actor_clock::time_point started; ///< The run's instant zero.
+  caf::timespan save_timeout = std::chrono::seconds{60};
+  caf::timespan retry_after = std::chrono::seconds{1};
+  bool events = false; ///< Notes invitations, refusals and rounds.
+};
+
+struct director_state {
+  static inline constexpr const char* name = "director";
+
+  director_args args;
+  std::optional<programme> plan; // Set before the first message arrives.
+  instant armed = instant::max(); // The earliest tick under way.
+};
+
+using director_impl
+  = director_actor::extend<caf::reacts_to<messages::save_requested>,
+                           caf::reacts_to<caf::tick_atom>>;
+
+/// Carries out the programme: tells the gateway whom to invite, the lines which
+/// visits a round holds, the archivist what must not be forgotten.
+director_impl::behavior_type
+director(director_impl::stateful_pointer<director_state> self,
+         director_args args);
+
+} // namespace troupe::actors

@@ -1,0 +1,351 @@
+#include "actors/director/programme.hpp"
+
+#include <algorithm>
+
+#include "core/assert.hpp"
+
+namespace troupe::actors {
+
+using policies::verdict;
+
+namespace {
+
+/// Visits of buffers and windows may fetch whatever is newest.
+constexpr round_number no_cut{~std::uint64_t{0}};
+
+policies::rota_state resumed(std::uint64_t index_upto) {
+  return {.invitations = index_upto,
+          .window = {index_upto},
+          .waiting = {},
+          .open = {}};
+}
+
+bool is_kept(verdict x) {
+  return x == verdict::accepted || x == verdict::duplicate;
+}
+
+} // namespace
+
+programme::programme(options opts, durable found)
+  : options_(std::move(opts)),
+    rota_(options_.selection, resumed(found.index_upto)),
+    heads_(std::move(found.heads)),
+    stopper_(options_.stop.value_or(policies::stop_rule{})),
+    round_(std::move(found.round)),
+    rounds_(round_.round.value),
+    index_asked_(found.index_upto),
+    index_saved_(found.index_upto),
+    started_(found.index_upto > 0) {
+  for (const auto& [client, record] : found.clients)
+    clients_[client] = {.record = record,
+                        .numbers_saved = record.numbers_upto,
+                        .number = record.numbers_upto};
+  resume_round();
+}
+
+programme::actions programme::joined(const messages::client_joined& x,
+                                     instant now) {
+  actions out;
+  auto& entry = clients_[x.client];
+  if (entry.record.numbers_upto == 0) {
+    entry.record = {.client = x.client, .examples = x.examples};
+    unsaved_.insert(x.client);
+  }
+  entry.present = true;
+  entry.not_before = {};
+  const auto at = std::ranges::lower_bound(candidates_, x.client, {},
+                                           &policies::candidate::client);
+  if (at == candidates_.end() || at->client != x.client)
+    candidates_.insert(at, {.client = x.client, .examples = x.examples});
+  // It may have been away when it was invited, or have forgotten.
+  for (auto at = open_.lower_bound({x.client, {}});
+       at != open_.end() && at->first.client == x.client; ++at)
+    if (phase_ != phase::opening) {
+      at->second.again = now + options_.invitation_retry;
+      out.push_back(messages::invitation_made{at->second.pass});
+    }
+  carry_on(out, now);
+  return out;
+}
+
+programme::actions programme::left(client_id x, instant now) {
+  actions out;
+  if (const auto found = clients_.find(x); found != clients_.end())
+    found->second.present = false;
+  std::erase_if(candidates_, [=](const auto& c) { return c.client == x; });
+  carry_on(out, now);
+  return out;
+}
+
+programme::actions programme::taken(const messages::part_taken& x, instant now) {
+  actions out;
+  const auto found = open_.find(x.visit);
+  if (found == open_.end())
+    return out;
+  auto& v = found->second;
+  v.parts[x.line] = x.verdict;
+  // A part that is refused as `overloaded` comes again.
+  const bool waits = std::ranges::any_of(v.parts, [](const auto& p) {
+    return p.second == verdict::overloaded;
+  });
+  if (waits || v.parts.size() < x.lines_total)
+    return out;
+  const auto at = std::ranges::lower_bound(candidates_, x.visit.client, {},
+                                           &policies::candidate::client);
+  if (at != candidates_.end() && at->client == x.visit.client) {
+    at->loss = x.loss;
+    at->utility = policies::statistical_utility(
+      {.examples = at->examples, .loss = x.loss});
+    at->scored = true;
+  }
+  offered(x.visit, v, now);
+  close_visit(x.visit);
+  carry_on(out, now);
+  return out;
+}
+
+programme::actions programme::failed(const messages::visit_failed& x,
+                                     instant now) {
+  actions out;
+  if (!open_.contains(x.visit))
+    return out;
+  close_visit(x.visit);
+  if (const auto* why = std::get_if<messages::decline_reason>(&x.why);
+      why && *why != messages::decline_reason::no_offer) {
+    clients_[x.visit.client].not_before = now + options_.decline_pause;
+    look_at_ = std::min(look_at_, now + options_.decline_pause);
+  }
+  carry_on(out, now);
+  return out;
+}
+
+programme::actions programme::published(const messages::version_published& x,
+                                        instant now) {
+  actions out;
+  heads_[x.line] = x.head;
+  updates_ += x.merged.size();
+  for (const auto& visit : x.merged)
+    settle(visit.client);
+  refill_ = true;
+  carry_on(out, now);
+  return out;
+}
+
+programme::actions programme::ended(const messages::line_ended& x, instant now) {
+  actions out;
+  ended_.insert(x.line);
+  heads_[x.line] = x.head;
+  carry_on(out, now);
+  return out;
+}
+
+programme::actions
+programme::evaluated(const messages::evaluation_finished&, double metric,
+                     instant now) {
+  actions out;
+  if (!options_.stop)
+    return out;
+  switch (stopper_.observe(metric).stop) {
+    case policies::stop_reason::none:
+      return out;
+    case policies::stop_reason::target:
+      return finish("the target is reached", false, now);
+    case policies::stop_reason::patience:
+      break;
+  }
+  return finish("no better version within the patience", false, now);
+}
+
+programme::actions programme::finish(std::string reason, bool failed,
+                                     instant now) {
+  actions out;
+  if (finishing_)
+    return out;
+  finishing_ = messages::run_finished{std::move(reason), failed};
+  for (const auto& [visit, v] : open_)
+    out.push_back(messages::visit_withdrawn{visit});
+  open_.clear();
+  out.push_back(messages::line_closing{});
+  carry_on(out, now);
+  return out;
+}
+
+programme::actions programme::due(instant now) {
+  actions out;
+  if (now >= look_at_)
+    look_at_visits(out, now);
+  carry_on(out, now);
+  return out;
+}
+
+void programme::look_at_visits(actions& out, instant now) {
+  look_at_ = never;
+  std::vector<visit_id> expired;
+  for (auto& [visit, v] : open_) {
+    if (v.pass.expires() <= now) {
+      expired.push_back(visit);
+    } else if (v.again <= now && phase_ != phase::opening) {
+      v.again = now + options_.invitation_retry;
+      out.push_back(messages::invitation_made{v.pass});
+    }
+    look_at_ = std::min({look_at_, std::max(v.again, now), v.pass.expires()});
+  }
+  for (const auto& visit : expired) {
+    out.push_back(messages::visit_withdrawn{visit});
+    close_visit(visit);
+  }
+  for (const auto& [client, entry] : clients_)
+    if (entry.not_before > now)
+      look_at_ = std::min(look_at_, entry.not_before);
+}
+
+std::optional<instant> programme::next_due() const {
+  if (finishing_)
+    return std::nullopt;
+  auto least = look_at_;
+  if (phase_ == phase::open && by_round())
+    least = std::min(least, deadline_);
+  if (options_.budget.seconds > 0)
+    least = std::min(least, from_seconds(options_.budget.seconds));
+  if (least == never)
+    return std::nullopt;
+  return least;
+}
+
+void programme::carry_on(actions& out, instant now) {
+  if (!finishing_ && budget_spent(now)) {
+    auto more = finish("the run's length is reached", false, now);
+    std::ranges::move(more, std::back_inserter(out));
+    return;
+  }
+  if (finishing_) {
+    if (ended_.size() == options_.lines.size() && !std::exchange(told_, true))
+      out.push_back(*finishing_);
+    return;
+  }
+  if (!started_ && may_start()) {
+    started_ = true;
+    out.push_back(messages::clients_admitted{clients_.size()});
+  }
+  if (started_) {
+    if (by_round())
+      consider_closing(out, now);
+    if (options_.mode == pace_kind::sync)
+      open_round(out, now);
+    else
+      fill(out, now);
+  }
+  save(out);
+}
+
+bool programme::may_start() const {
+  return candidates_.size() >= options_.clients_expected && unsaved_.empty()
+         && !saving_;
+}
+
+void programme::fill(actions& out, instant now) {
+  if (options_.refill_by_version && !refill_ && !open_.empty())
+    return;
+  while (open_.size() < options_.concurrency) {
+    auto pass = next_ticket(out, now);
+    if (!pass)
+      break;
+    open_visit_of(*pass, now);
+    out.push_back(messages::invitation_made{*pass});
+  }
+  refill_ = false;
+}
+
+std::optional<messages::ticket> programme::next_ticket(actions& out, instant now) {
+  if (rota_.state().invitations >= index_saved_) {
+    index_asked_ = index_saved_ + limits::indices_reserved;
+    return std::nullopt;
+  }
+  const auto turn = rota_.next([=, this](client_id x) { return is_busy(x, now); },
+                               candidates_);
+  for (const auto& x : rota_.skips())
+    out.push_back(skipped{x});
+  if (!turn)
+    return std::nullopt;
+  if (turn->index + limits::indices_reserved / 2 > index_saved_)
+    index_asked_ = index_saved_ + limits::indices_reserved;
+  auto& entry = clients_.at(turn->client);
+  const visit_id visit{turn->client, {++entry.number}};
+  if (entry.number + limits::numbers_reserved / 2 > entry.record.numbers_upto)
+    unsaved_.insert(turn->client);
+  const bool sync = options_.mode == pace_kind::sync;
+  return messages::ticket{
+    .visit = visit,
+    .index = turn->index,
+    .seed = turn->seed,
+    .role = turn->role,
+    .progress = policies::progress(options_.budget, spent(now)),
+    .round = sync ? round_.round : round_number{},
+    .cut = by_round() ? round_number{rounds_} : no_cut,
+    .expires_ns = (now + options_.visit_timeout).count()};
+}
+
+void programme::open_visit_of(const messages::ticket& pass, instant now) {
+  clients_.at(pass.visit.client).open = true;
+  open_.emplace(pass.visit,
+                open_visit{.pass = pass,
+                           .parts = {},
+                           .again = now + options_.invitation_retry});
+  look_at_ = std::min({look_at_, now + options_.invitation_retry, pass.expires()});
+  const auto at = std::ranges::lower_bound(candidates_, pass.visit.client, {},
+                                           &policies::candidate::client);
+  if (at != candidates_.end() && at->client == pass.visit.client)
+    ++at->times_chosen;
+}
+
+void programme::offered(visit_id x, const open_visit& v, instant now) {
+  auto& entry = clients_.at(x.client);
+  messages::closed_visit what{x, {}};
+  for (const auto& [line, verdict] : v.parts)
+    if (is_kept(verdict))
+      what.lines.push_back(line);
+  if (options_.state == state_rule::on_accept)
+    for (const auto& [line, verdict] : v.parts)
+      entry.unsettled += verdict == verdict::accepted;
+  const bool complete = what.lines.size() == v.parts.size();
+  if (by_round() && !what.lines.empty()
+      && (complete || options_.mode == pace_kind::semisync))
+    offered_.insert({now, std::move(what)});
+}
+
+void programme::close_visit(visit_id x) {
+  if (open_.erase(x) > 0)
+    clients_.at(x.client).open = false;
+}
+
+void programme::settle(client_id x) {
+  if (const auto found = clients_.find(x);
+      found != clients_.end() && found->second.unsettled > 0)
+    --found->second.unsettled;
+}
+
+bool programme::is_busy(client_id x, instant now) const {
+  const auto& entry = clients_.at(x);
+  return entry.open || entry.unsettled > 0 || entry.not_before > now
+         || entry.number >= entry.numbers_saved;
+}
+
+policies::spent_budget programme::spent(instant now) const {
+  policies::spent_budget x{.rounds = rounds_, .versions = 0, .updates = updates_,
+                           .seconds = seconds(now)};
+  if (options_.lead)
+    x.versions = heads_.at(*options_.lead).value;
+  else
+    for (const auto& [line, head] : heads_)
+      x.versions = std::max(x.versions, head.value);
+  return x;
+}
+
+bool programme::budget_spent(instant now) const {
+  // A round's versions may be there before the round is over.
+  if (by_round() && (phase_ == phase::closing || phase_ == phase::merging))
+    return false;
+  return policies::exhausted(options_.budget, spent(now));
+}
+
+} // namespace troupe::actors

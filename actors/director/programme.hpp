@@ -1,0 +1,187 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "actors/messages/internal.hpp"
+#include "core/clock.hpp"
+#include "core/limits.hpp"
+#include "policies/pacing.hpp"
+#include "policies/rota.hpp"
+
+namespace troupe::actors {
+
+/// The course of a run: who is invited when, when a round or window closes, when it
+/// is over. Knows nothing of actors; each call returns what is to be said.
+///
+///   joined ─► saved ─► invited ─► part_taken (all lines) ─► offered
+///                                     │
+///             sync:     n offered, or the deadline ─► close ─► saved ─► round_closed
+///             semisync: the window's end           ─► close ─► saved ─► round_closed
+///             fedbuff, fedasync: each line merges when its buffer is full
+///
+/// What a restart must not forget is saved before it is acted upon: the numbers
+/// given to clients, the indices of invitations, a round's cohort and its list.
+class programme {
+public:
+  struct options {
+    pace_kind mode = pace_kind::fedbuff;
+    std::vector<line_id> lines;
+    std::optional<line_id> lead;
+    std::uint32_t clients_per_round = 10; ///< `sync`: n.
+    double over_selection = 1; ///< A factor: 1.3 invites 30 % more.
+    std::uint32_t quorum = 0; ///< 0: all of n.
+    instant round_deadline = std::chrono::hours{1};
+    std::uint32_t concurrency = 10; ///< All other paces.
+    bool refill_by_version = false;
+    instant window = std::chrono::seconds{10};
+    policies::budget budget;
+    std::optional<policies::stop_rule> stop;
+    policies::rota_options selection;
+    state_rule state = state_rule::on_offer;
+    instant visit_timeout = std::chrono::hours{24};
+    instant invitation_retry = std::chrono::hours{1};
+    instant decline_pause = std::chrono::seconds{1};
+    std::uint64_t clients_expected = 1; ///< The first invitation waits for so many.
+  };
+
+  /// What is durable, and thus all that a restart finds.
+  struct durable {
+    std::map<client_id, messages::client_record> clients;
+    std::uint64_t index_upto = 0;
+    messages::round_record round;
+    std::map<line_id, version> heads;
+  };
+
+  struct skipped {
+    policies::skip what;
+  };
+
+  using action
+    = std::variant<messages::invitation_made, messages::visit_withdrawn,
+                   messages::round_closed, messages::clients_admitted,
+                   messages::line_closing, messages::save_requested,
+                   messages::run_finished, skipped>;
+  using actions = std::vector<action>;
+
+  programme(options opts, durable found);
+
+  [[nodiscard]] actions joined(const messages::client_joined& x, instant now);
+  [[nodiscard]] actions left(client_id x, instant now);
+  [[nodiscard]] actions taken(const messages::part_taken& x, instant now);
+  [[nodiscard]] actions failed(const messages::visit_failed& x, instant now);
+  [[nodiscard]] actions published(const messages::version_published& x, instant now);
+  [[nodiscard]] actions merged(const messages::round_merged& x, instant now);
+  [[nodiscard]] actions ended(const messages::line_ended& x, instant now);
+  [[nodiscard]] actions saved(std::uint64_t token, instant now);
+  [[nodiscard]] actions evaluated(const messages::evaluation_finished& x,
+                                  double metric, instant now);
+  [[nodiscard]] actions finish(std::string reason, bool failed, instant now);
+  [[nodiscard]] actions due(instant now);
+
+  /// When `due` is to be called, at the latest.
+  std::optional<instant> next_due() const;
+
+  std::uint64_t rounds_closed() const noexcept {
+    return rounds_;
+  }
+
+  std::uint64_t visits_open() const noexcept {
+    return open_.size();
+  }
+
+  std::uint64_t invitations() const noexcept {
+    return rota_.state().invitations;
+  }
+
+private:
+  struct client_entry {
+    messages::client_record record; ///< As stored, or as asked to be.
+    std::uint64_t numbers_saved = 0;
+    std::uint64_t number = 0; ///< The last given.
+    bool present = false;
+    bool open = false;
+    std::uint32_t unsettled = 0; ///< Kept parts without a verdict, on_accept only.
+    instant not_before{};
+  };
+
+  struct open_visit {
+    messages::ticket pass;
+    std::map<line_id, policies::verdict> parts;
+    instant again{}; ///< When to repeat the invitation.
+  };
+
+  struct offered_visit {
+    instant at;
+    messages::closed_visit what;
+    friend bool operator<(const offered_visit& a, const offered_visit& b) {
+      return std::tie(a.at, a.what.visit) < std::tie(b.at, b.what.visit);
+    }
+  };
+
+  static constexpr instant never = instant::max();
+
+  enum class phase : std::uint8_t { idle, opening, open, closing, merging };
+
+  // programme.cpp
+  void carry_on(actions& out, instant now);
+  void look_at_visits(actions& out, instant now);
+  bool may_start() const;
+  void fill(actions& out, instant now);
+  std::optional<messages::ticket> next_ticket(actions& out, instant now);
+  void open_visit_of(const messages::ticket& pass, instant now);
+  void offered(visit_id x, const open_visit& v, instant now);
+  void close_visit(visit_id x);
+  void settle(client_id x);
+  bool is_busy(client_id x, instant now) const;
+  policies::spent_budget spent(instant now) const;
+  bool budget_spent(instant now) const;
+
+  // programme_rounds.cpp
+  bool by_round() const noexcept;
+  void resume_round();
+  void open_round(actions& out, instant now);
+  void announce_cohort(actions& out, instant now);
+  void consider_closing(actions& out, instant now);
+  void close_round(actions& out, std::size_t count);
+  void announce_list(actions& out);
+  void save(actions& out);
+
+  options options_;
+  std::map<client_id, client_entry> clients_;
+  std::vector<policies::candidate> candidates_; ///< Who is here, sorted.
+  std::map<visit_id, open_visit> open_;
+  instant look_at_ = never; ///< When some visit or pause may have run out.
+  policies::rota rota_;
+  std::map<line_id, version> heads_;
+  policies::stopper stopper_;
+
+  phase phase_ = phase::idle;
+  messages::round_record round_;
+  std::set<offered_visit> offered_; ///< Of this round or window.
+  std::set<line_id> unmerged_;      ///< Lines still at the closed list.
+  instant deadline_{};              ///< Of the round or window.
+  std::uint64_t rounds_ = 0;
+
+  std::uint64_t token_ = 0; ///< Of the last save asked for.
+  std::optional<messages::save_requested> saving_;
+  std::set<client_id> unsaved_; ///< Whose records are to be saved next.
+  bool round_is_dirty_ = false;
+  bool round_is_saved_ = false; ///< The closed list is durable and not announced.
+  std::uint64_t index_asked_ = 0;
+  std::uint64_t index_saved_ = 0;
+
+  std::uint64_t updates_ = 0;
+  bool started_ = false;
+  bool refill_ = true;
+  std::optional<messages::run_finished> finishing_;
+  bool told_ = false;
+  std::set<line_id> ended_;
+};
+
+} // namespace troupe::actors

@@ -1,0 +1,197 @@
+// Rounds and windows: how a list of visits closes, and what is saved before.
+
+#include <algorithm>
+
+#include "actors/director/programme.hpp"
+#include "core/assert.hpp"
+
+namespace troupe::actors {
+
+bool programme::by_round() const noexcept {
+  return options_.mode == pace_kind::sync || options_.mode == pace_kind::semisync;
+}
+
+// What a restart finds of a round: an open one waits for its cohort again, a closed
+// one is merged by the lines that have not done so.
+void programme::resume_round() {
+  if (!by_round() || round_.round.value == 0)
+    return;
+  rounds_ = round_.round.value - 1;
+  if (round_.closed != 0) {
+    phase_ = phase::closing;
+    round_is_saved_ = true;
+    return;
+  }
+  for (const auto& pass : round_.cohort) {
+    auto& entry = clients_[pass.visit.client];
+    entry.open = true;
+    open_.emplace(pass.visit,
+                  open_visit{.pass = pass, .parts = {}, .again = {}});
+  }
+  phase_ = phase::open;
+}
+
+void programme::open_round(actions& out, instant now) {
+  if (phase_ != phase::idle)
+    return;
+  const auto wanted
+    = policies::cohort_size(options_.clients_per_round, options_.over_selection);
+  messages::round_record next{.round = {rounds_ + 1}};
+  std::swap(round_, next);
+  while (round_.cohort.size() < wanted) {
+    auto pass = next_ticket(out, now);
+    if (!pass)
+      break;
+    open_visit_of(*pass, now);
+    round_.cohort.push_back(*pass);
+  }
+  if (round_.cohort.empty()) {
+    // Nobody is free; somebody will join, or a save will end.
+    std::swap(round_, next);
+    return;
+  }
+  phase_ = phase::opening;
+  round_is_dirty_ = true;
+}
+
+void programme::announce_cohort(actions& out, instant now) {
+  phase_ = phase::open;
+  deadline_ = now + options_.round_deadline;
+  for (const auto& pass : round_.cohort)
+    if (open_.contains(pass.visit))
+      out.push_back(messages::invitation_made{pass});
+}
+
+void programme::consider_closing(actions& out, instant now) {
+  if (phase_ == phase::closing && round_is_saved_)
+    return announce_list(out);
+  if (options_.mode == pace_kind::semisync && phase_ == phase::idle) {
+    phase_ = phase::open;
+    deadline_ = std::max(deadline_ + options_.window, now);
+  }
+  if (phase_ != phase::open)
+    return;
+  if (deadline_ == instant{}) // After a restart.
+    deadline_ = now + (options_.mode == pace_kind::sync ? options_.round_deadline
+                                                        : options_.window);
+  const bool passed = now >= deadline_;
+  if (options_.mode == pace_kind::semisync) {
+    if (passed && offered_.empty())
+      deadline_ = now + options_.window; // An empty window makes no version.
+    else if (passed)
+      close_round(out, offered_.size());
+    return;
+  }
+  const auto n = options_.clients_per_round;
+  switch (policies::decide(
+    {.clients_per_round = n, .quorum = options_.quorum},
+    {.complete = static_cast<std::uint32_t>(offered_.size()),
+     .still_open = static_cast<std::uint32_t>(open_.size()),
+     .deadline_passed = passed})) {
+    case policies::round_decision::wait:
+      return;
+    case policies::round_decision::close:
+      return close_round(out, std::min<std::size_t>(offered_.size(), n));
+    case policies::round_decision::give_up:
+      return close_round(out, 0);
+  }
+}
+
+void programme::close_round(actions& out, std::size_t count) {
+  if (options_.mode == pace_kind::semisync)
+    round_ = {.round = {rounds_ + 1}};
+  round_.closed = 1;
+  round_.visits.clear();
+  for (const auto& x : offered_)
+    if (round_.visits.size() < count)
+      round_.visits.push_back(x.what);
+  std::ranges::sort(round_.visits, {}, &messages::closed_visit::visit);
+  if (options_.mode == pace_kind::sync) {
+    // Whoever is not on the list has trained for nothing, and hears so at once.
+    for (const auto& [visit, v] : open_)
+      out.push_back(messages::visit_withdrawn{visit});
+    while (!open_.empty())
+      close_visit(open_.begin()->first);
+  }
+  offered_.clear();
+  phase_ = phase::closing;
+  round_is_dirty_ = true;
+  round_is_saved_ = false;
+}
+
+void programme::announce_list(actions& out) {
+  phase_ = phase::merging;
+  unmerged_ = {options_.lines.begin(), options_.lines.end()};
+  out.push_back(messages::clients_admitted{clients_.size()});
+  out.push_back(
+    messages::round_closed{.round = round_.round,
+                           .visits = round_.visits,
+                           .keep_late = options_.mode == pace_kind::semisync});
+}
+
+programme::actions programme::merged(const messages::round_merged& x,
+                                     instant now) {
+  actions out;
+  heads_[x.line] = std::max(heads_[x.line], x.head);
+  if (phase_ != phase::merging || x.round != round_.round)
+    return out;
+  unmerged_.erase(x.line);
+  if (!unmerged_.empty())
+    return out;
+  rounds_ = round_.round.value;
+  phase_ = phase::idle;
+  refill_ = true;
+  // A round's offers are merged or withdrawn by now; a window's may wait.
+  if (options_.mode == pace_kind::sync)
+    for (auto& [client, entry] : clients_)
+      entry.unsettled = 0;
+  carry_on(out, now);
+  return out;
+}
+
+// -- records --------------------------------------------------------------------
+
+// One save is under way at a time, so that an older one that is repeated cannot
+// overtake a newer one.
+void programme::save(actions& out) {
+  const bool round = round_is_dirty_;
+  if (saving_ || (unsaved_.empty() && index_asked_ == index_saved_ && !round))
+    return;
+  saving_ = messages::save_requested{.token = ++token_,
+                                     .clients = {},
+                                     .index_upto = index_asked_,
+                                     .round = {}};
+  for (const auto client : unsaved_) {
+    auto& record = clients_.at(client).record;
+    record.numbers_upto
+      = std::max(record.numbers_upto, clients_.at(client).number)
+        + limits::numbers_reserved;
+    saving_->clients.push_back(record);
+  }
+  unsaved_.clear();
+  if (round)
+    saving_->round = round_;
+  round_is_dirty_ = false;
+  out.push_back(*saving_);
+}
+
+programme::actions programme::saved(std::uint64_t token, instant now) {
+  actions out;
+  if (!saving_ || saving_->token != token)
+    return out;
+  const auto done = std::move(*saving_);
+  saving_.reset();
+  for (const auto& record : done.clients)
+    clients_.at(record.client).numbers_saved = record.numbers_upto;
+  index_saved_ = done.index_upto;
+  if (done.round && !finishing_) {
+    if (phase_ == phase::opening)
+      announce_cohort(out, now);
+    else if (phase_ == phase::closing)
+      round_is_saved_ = true;
+  }
+  carry_on(out, now);
+  return out;
+}
+
+} // namespace troupe::actors

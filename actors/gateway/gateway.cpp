@@ -1,0 +1,203 @@
+#include "actors/gateway/gateway.hpp"
+
+#include "actors/archivist/events.hpp"
+#include "core/limits.hpp"
+
+namespace troupe::actors {
+
+using policies::verdict;
+
+namespace {
+
+using self_pointer = gateway_actor::stateful_pointer<gateway_state>;
+using messages::farewell_reason;
+using transport::peer_id;
+
+instant now(self_pointer self) {
+  return self->clock().now() - self->state.args.started;
+}
+
+void say(self_pointer self, peer_id to, messages::any_message x) {
+  const auto bytes = self->state.args.network->send(to, std::move(x));
+  self->state.args.counted->bytes_down.fetch_add(bytes,
+                                                 std::memory_order_relaxed);
+}
+
+void say(self_pointer self, client_id to, messages::any_message x) {
+  if (const auto peer = self->state.peers.peer_of(to))
+    say(self, *peer, std::move(x));
+}
+
+std::vector<messages::line_head> heads(self_pointer self) {
+  std::vector<messages::line_head> result;
+  for (const auto& [line, head] : self->state.heads)
+    result.push_back({line, head});
+  return result;
+}
+
+/// Ends a visit that was refused as a whole.
+void end_visit(self_pointer self, visit_id visit, verdict why) {
+  say(self, visit.client, messages::visit_ended{visit, why});
+  self->send(self->state.args.others->director,
+             messages::visit_failed{visit, why});
+}
+
+/// What a ticket is worth when its owner shows it.
+std::optional<verdict> judge(self_pointer self, const messages::ticket& pass,
+                             client_id owner) {
+  if (pass.visit.client != owner || !self->state.tickets->is_ours(pass))
+    return verdict::not_invited;
+  if (pass.expires() < now(self))
+    return verdict::withdrawn;
+  return std::nullopt;
+}
+
+// What a client with a session says. -------------------------------------------
+
+void heard(self_pointer self, const sessions::session& from,
+           const messages::fetch_requested& x) {
+  if (const auto refusal = judge(self, x.pass, from.client))
+    return say(self, from.client,
+               messages::visit_ended{x.pass.visit, *refusal});
+  if (x.wanted.size() > limits::blocks_max)
+    return end_visit(self, x.pass.visit, verdict::malformed);
+  for (const auto& want : x.wanted)
+    self->send(self->state.args.others->router,
+               messages::serve_requested{x.pass.visit, x.leg, want, x.pass.cut});
+}
+
+void heard(self_pointer self, const sessions::session& from,
+           const messages::offer_made& x) {
+  const auto& args = self->state.args;
+  if (const auto refusal = judge(self, x.pass, from.client))
+    return say(self, from.client,
+               messages::visit_ended{x.pass.visit, *refusal});
+  if (const auto refusal = screen(x, from.examples, args.rules))
+    return end_visit(self, x.pass.visit, *refusal);
+  for (auto& part : split(x, *args.blocks))
+    self->send(args.others->router, std::move(part));
+}
+
+void heard(self_pointer self, const sessions::session& from,
+           const messages::visit_declined& x) {
+  if (judge(self, x.pass, from.client))
+    return;
+  self->send(self->state.args.others->director,
+             messages::visit_failed{x.pass.visit, x.why});
+}
+
+void heard(self_pointer self, const sessions::session& from,
+           const messages::beat&) {
+  self->send(self->state.args.others->roster, messages::beat_heard{from.client});
+  say(self, from.client, messages::beat_answered{heads(self)});
+}
+
+void heard(self_pointer self, const sessions::session& from,
+           const messages::leave&) {
+  const auto client = from.client;
+  self->send(self->state.args.others->roster, messages::client_left{client});
+  self->state.peers.close(client);
+}
+
+/// What only a server says is not for a server's ears.
+void heard(self_pointer self, const sessions::session&, const auto&) {
+  ++self->state.args.counted->frames_malformed;
+}
+
+void heard(self_pointer self, peer_id peer, const messages::any_message& any) {
+  if (const auto* x = std::get_if<messages::hello>(&any))
+    return self->send(self->state.args.others->roster,
+                      messages::hello_heard{peer, *x});
+  const auto* found = self->state.peers.of(peer);
+  if (!found)
+    return say(self, peer,
+               messages::farewell{farewell_reason::no_session,
+                                  "say hello first"});
+  const auto from = *found;
+  std::visit([&](const auto& x) { heard(self, from, x); }, any);
+}
+
+// What others tell. -------------------------------------------------------------
+
+void judged(self_pointer self, const messages::hello_judged& x) {
+  if (x.refusal)
+    return say(self, x.peer, messages::farewell{*x.refusal, x.text});
+  if (const auto old = self->state.peers.open(x))
+    say(self, *old,
+        messages::farewell{farewell_reason::superseded,
+                           "the client has another session"});
+  say(self, x.peer,
+      messages::welcome{.protocol = messages::protocol_version,
+                        .nonce = x.what.nonce,
+                        .session = x.session,
+                        .heads = heads(self)});
+  // Only now can the director invite it.
+  self->send(self->state.args.others->director,
+             messages::client_joined{x.what.client, x.what.examples});
+}
+
+void announced(self_pointer self, const messages::version_announced& x) {
+  auto& head = self->state.heads[x.line];
+  head = std::max(head, x.head);
+  if (!self->state.args.announce)
+    return;
+  for (const auto& [peer, session] : self->state.peers.all())
+    say(self, peer, x);
+}
+
+void farewell_to_all(self_pointer self, const messages::run_finished& x) {
+  for (const auto& [peer, session] : self->state.peers.all())
+    say(self, peer, messages::farewell{farewell_reason::finished, x.reason});
+}
+
+void start(self_pointer self, gateway_args args) {
+  auto& state = self->state;
+  state.args = std::move(args);
+  state.args.rules.blocks = state.args.blocks.get();
+  state.tickets.emplace(state.args.key);
+  for (const auto& [line, head] : state.args.heads)
+    state.heads[line] = head;
+  for (const auto peer : state.args.greeted)
+    say(self, peer,
+        messages::farewell{farewell_reason::no_session, "say hello"});
+}
+
+} // namespace
+
+gateway_actor::behavior_type gateway(self_pointer self, gateway_args args) {
+  start(self, std::move(args));
+  return {
+    [self](const messages::frame_arrived& x) {
+      auto& counted = *self->state.args.counted;
+      counted.bytes_up.fetch_add(x.what.size(), std::memory_order_relaxed);
+      if (const auto message = x.what.open())
+        heard(self, x.peer, **message);
+      else
+        ++counted.frames_malformed;
+    },
+    [self](const messages::hello_judged& x) { judged(self, x); },
+    [self](const messages::invitation_made& x) {
+      auto pass = x.pass;
+      self->state.tickets->sign(pass);
+      say(self, pass.visit.client, messages::invited{pass});
+    },
+    [self](const messages::visit_withdrawn& x) {
+      say(self, x.visit.client, messages::visit_ended{x.visit, x.why});
+    },
+    [self](const messages::line_served& x) {
+      if (self->state.args.events)
+        self->send(self->state.args.others->archivist,
+                   messages::line_noted{messages::line_noted::file::events,
+                                        event_of(x, now(self))});
+      say(self, x.visit.client, x);
+    },
+    [self](const messages::part_answered& x) {
+      say(self, x.visit.client,
+          messages::offer_answered{x.visit, x.line, x.verdict, x.head});
+    },
+    [self](const messages::version_announced& x) { announced(self, x); },
+    [self](const messages::run_finished& x) { farewell_to_all(self, x); },
+  };
+}
+
+} // namespace troupe::actors

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include <caf/stateful_actor.hpp>
+#include <caf/typed_event_based_actor.hpp>
+
+#include "actors/gateway/screen.hpp"
+#include "actors/gateway/seal.hpp"
+#include "actors/gateway/sessions.hpp"
+#include "actors/interfaces.hpp"
+#include "actors/transport/endpoint.hpp"
+
+namespace troupe::actors {
+
+/// What went over the wire, or would have: read by whoever reports.
+struct traffic {
+  std::atomic<std::uint64_t> bytes_up{0};
+  std::atomic<std::uint64_t> bytes_down{0};
+  std::atomic<std::uint64_t> frames_malformed{0};
+};
+
+struct gateway_args {
+  std::shared_ptr<transport::endpoint> network;
+  std::shared_ptr<traffic> counted;
+  std::shared_ptr<const models::layout> blocks;
+  const recipe* method = nullptr;
+  screening_rules rules;
+  seal::key key{};
+  cast_ptr others;
+  caf::actor_clock::time_point started; ///< The run's instant zero.
+  std::vector<messages::line_head> heads;
+  /// Peers that are connected already: told to say hello (again).
+  std::vector<transport::peer_id> greeted;
+  bool announce = false; ///< Passes hints about new versions to all sessions.
+  bool events = false;   ///< Notes what is fetched.
+};
+
+struct gateway_state {
+  static inline constexpr const char* name = "gateway";
+
+  gateway_args args;
+  std::optional<seal> tickets; // Set before the first message arrives.
+  sessions peers;
+  std::map<line_id, version> heads;
+};
+
+/// The only actor that speaks with clients: opens frames, checks sessions, tickets
+/// and offers, and passes on what is sound. It keeps nothing for anybody.
+gateway_actor::behavior_type
+gateway(gateway_actor::stateful_pointer<gateway_state> self, gateway_args args);
+
+} // namespace troupe::actors

@@ -1,0 +1,124 @@
+#include "actors/gateway/screen.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/limits.hpp"
+#include "kernels/backend.hpp"
+
+namespace troupe::actors {
+
+using policies::verdict;
+
+namespace {
+
+bool is_sound(const messages::disclosed_values& x,
+              std::span<const disclosure> declared) {
+  if (x.index >= declared.size())
+    return false;
+  const auto& rule = declared[x.index];
+  if (x.values.size() > rule.count_max)
+    return false;
+  double sum = 0;
+  for (const double v : x.values) {
+    if (!(v >= rule.min && v <= rule.max)) // Fails for NaN.
+      return false;
+    sum += v;
+  }
+  return !rule.sum || std::abs(sum - *rule.sum) <= 1e-6;
+}
+
+bool is_sound(const messages::offer_block& x, const models::block_layout& block,
+              std::uint64_t examples, const screening_rules& rules) {
+  if (x.rank > block.rank || !x.delta)
+    return false;
+  const auto rows = x.rank == 0 ? block.rank : x.rank;
+  const auto size = block.rank == 0 ? block.size : block.size / block.rank * rows;
+  if (x.delta->size() != size)
+    return false;
+  // A weight below a step would vanish from the total; NaN fails as well.
+  if (!(x.weight >= block.grid.step())
+      || !policies::within_bounds(
+        x.weight, {block.weight, rules.weighting, examples}))
+    return false;
+  return kernels::check_term({*x.delta, x.weight}, block.grid).has_value();
+}
+
+double squared_norm(const messages::offer_made& x) {
+  double sum = 0;
+  for (const auto& block : x.blocks)
+    for (const float v : *block.delta)
+      sum += static_cast<double>(v) * static_cast<double>(v);
+  return sum;
+}
+
+/// Each line that is offered to has all its blocks, on one base.
+bool lines_are_whole(const messages::offer_made& x, const models::layout& blocks) {
+  for (const auto& line : blocks.lines) {
+    std::size_t here = 0;
+    version base{};
+    for (const auto& part : x.blocks) {
+      if (blocks.find(part.block)->line != line.id)
+        continue;
+      if (here++ > 0 && part.base != base)
+        return false;
+      base = part.base;
+    }
+    if (here != 0 && here != line.blocks.size())
+      return false;
+  }
+  return true;
+}
+
+} // namespace
+
+std::optional<verdict> screen(const messages::offer_made& x,
+                              std::uint64_t examples,
+                              const screening_rules& rules) {
+  if (x.blocks.empty() || x.blocks.size() > limits::blocks_max
+      || !std::isfinite(x.loss))
+    return verdict::malformed;
+  for (std::size_t i = 0; i < x.blocks.size(); ++i) {
+    const auto& part = x.blocks[i];
+    if (i > 0 && part.block <= x.blocks[i - 1].block)
+      return verdict::malformed;
+    const auto* block = rules.blocks->find(part.block);
+    if (!block)
+      return verdict::unknown_expert;
+    if (!is_sound(part, *block, examples, rules))
+      return verdict::malformed;
+  }
+  if (!lines_are_whole(x, *rules.blocks))
+    return verdict::malformed;
+  for (const auto& values : x.disclosures)
+    if (!is_sound(values, rules.disclosures))
+      return verdict::malformed;
+  if (rules.norm_max > 0
+      && !(squared_norm(x) <= rules.norm_max * rules.norm_max))
+    return verdict::malformed;
+  return std::nullopt;
+}
+
+std::vector<messages::part_offered> split(const messages::offer_made& x,
+                                          const models::layout& blocks) {
+  std::vector<messages::part_offered> parts;
+  for (const auto& from : x.blocks) {
+    const auto line = blocks.find(from.block)->line;
+    auto at = std::ranges::find(parts, line, &messages::part_offered::line);
+    if (at == parts.end()) {
+      parts.push_back({.visit = x.pass.visit,
+                       .line = line,
+                       .round = x.pass.round,
+                       .base = from.base,
+                       .blocks = {},
+                       .loss = x.loss});
+      at = std::prev(parts.end());
+    }
+    at->blocks.push_back({from.block, from.rank, from.weight, from.delta});
+  }
+  for (auto& part : parts)
+    part.lines_total = static_cast<std::uint32_t>(parts.size());
+  return parts;
+}
+
+} // namespace troupe::actors

@@ -1,0 +1,156 @@
+#include "actors/kernel_worker/merge.hpp"
+
+#include <cmath>
+
+#include "core/assert.hpp"
+#include "kernels/robust.hpp"
+
+namespace troupe::actors {
+
+namespace {
+
+using messages::block_merge;
+
+/// A sum and what it is to be divided by.
+struct sum_of_terms {
+  std::vector<double> sum;
+  double total = 1;
+};
+
+double total_weight(const block_merge& x) {
+  double total = 0;
+  for (const auto& t : x.terms)
+    total += x.grid.snap(t.weight);
+  return total;
+}
+
+result<sum_of_terms> add(kernels::backend& arithmetic, const block_merge& x) {
+  sum_of_terms out{.sum = std::vector<double>(x.base->size()),
+                   .total = total_weight(x)};
+  // A prefix of the rows came from a client of lower rank: its other rows are zero.
+  for (const auto& t : x.terms) {
+    const kernels::term term{*t.delta, t.weight * t.discount};
+    const auto into = std::span{out.sum}.first(t.delta->size());
+    if (auto ok = arithmetic.accumulate(std::span{&term, 1}, x.grid, into); !ok)
+      return tl::make_unexpected(ok.error());
+  }
+  return out;
+}
+
+result<sum_of_terms> add_at_once(kernels::backend& arithmetic,
+                                 const block_merge& x) {
+  sum_of_terms out{.sum = std::vector<double>(x.base->size()),
+                   .total = total_weight(x)};
+  std::vector<kernels::term> terms;
+  for (const auto& t : x.terms)
+    terms.push_back({*t.delta, t.weight * t.discount});
+  if (auto ok = arithmetic.accumulate(terms, x.grid, out.sum); !ok)
+    return tl::make_unexpected(ok.error());
+  return out;
+}
+
+result<sum_of_terms> choose(const block_merge& x) {
+  std::vector<std::span<const float>> deltas;
+  std::vector<double> discounts;
+  for (const auto& t : x.terms) {
+    deltas.emplace_back(*t.delta);
+    discounts.push_back(t.discount);
+  }
+  const kernels::offer_set offers{deltas, discounts};
+  sum_of_terms out{.sum = std::vector<double>(x.base->size())};
+  const auto done = x.rule.kind == merge_kind::median
+                      ? kernels::coordinate_median(offers, out.sum)
+                    : x.rule.kind == merge_kind::trimmed_mean
+                      ? kernels::trimmed_mean(offers, x.rule.count, out.sum)
+                      : kernels::krum(offers, x.rule.count, x.rule.keep, out.sum);
+  if (!done)
+    return tl::make_unexpected(done.error());
+  return out;
+}
+
+result<sum_of_terms> combine(kernels::backend& arithmetic, const block_merge& x,
+                             std::uint64_t admitted) {
+  switch (x.rule.kind) {
+    case merge_kind::median:
+    case merge_kind::trimmed_mean:
+    case merge_kind::krum:
+      return choose(x);
+    case merge_kind::padded:
+      return add(arithmetic, x);
+    case merge_kind::sum_over:
+      return add_at_once(arithmetic, x).map([=](sum_of_terms s) {
+        s.total = static_cast<double>(admitted);
+        return s;
+      });
+    case merge_kind::mean:
+    case merge_kind::mix:
+    case merge_kind::replace:
+      break;
+  }
+  return add_at_once(arithmetic, x);
+}
+
+/// The server optimiser belongs to blocks that are averaged; a control variate or a
+/// replaced block has no use for momentum.
+kernels::server_step step_for(const block_merge& x, kernels::server_step step) {
+  switch (x.rule.kind) {
+    case merge_kind::sum_over:
+    case merge_kind::replace:
+      return {.rate = 1};
+    case merge_kind::mix:
+      return {.rate = x.rule.amount};
+    default:
+      return step;
+  }
+}
+
+result<void> check_finite(const models::block_layout& block,
+                          std::span<const float> values) {
+  for (const float x : values)
+    if (!std::isfinite(x))
+      return fail(errc::diverged, "block '" + block.name
+                                    + "' diverged: the merge has values that "
+                                      "are not finite");
+  return {};
+}
+
+result<messages::merged_block> merge_block(kernels::backend& arithmetic,
+                                           const models::block_layout& block,
+                                           const block_merge& x,
+                                           const messages::merge_requested& job) {
+  auto sum = combine(arithmetic, x, job.admitted);
+  if (!sum)
+    return tl::make_unexpected(sum.error());
+  const auto step = step_for(x, job.step);
+  messages::merged_block out{.block = x.block, .values = {}, .moments = x.moments};
+  out.moments.resize(x.base->size() * static_cast<std::size_t>(step.moment_count()));
+  std::vector<float> values(x.base->size());
+  auto ok = arithmetic.finish(*x.base, sum->sum, sum->total, step, out.moments,
+                              values);
+  if (ok)
+    ok = check_finite(block, values);
+  if (!ok)
+    return tl::make_unexpected(ok.error());
+  out.digest = models::digest_of(block, values);
+  out.values = share(std::move(values));
+  return out;
+}
+
+} // namespace
+
+result<messages::merge_finished> merge(kernels::backend& arithmetic,
+                                       const models::layout& blocks,
+                                       const messages::merge_requested& x) {
+  messages::merge_finished out{.line = x.line, .base = x.base, .blocks = {}};
+  for (const auto& job : x.blocks) {
+    const auto* block = blocks.find(job.block);
+    TROUPE_ASSERT(block);
+    auto merged = merge_block(arithmetic, *block, job, x);
+    if (!merged)
+      return tl::make_unexpected(merged.error());
+    out.blocks.push_back(std::move(*merged));
+  }
+  return out;
+}
+
+} // namespace troupe::actors

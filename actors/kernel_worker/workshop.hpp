@@ -1,0 +1,31 @@
+#pragma once
+
+#include <functional>
+
+#include "actors/messages/internal.hpp"
+#include "core/clock.hpp"
+#include "models/trainer.hpp"
+
+namespace troupe::actors {
+
+/// Where the work of clients is computed. How it is delivered is what the clocks
+/// differ in: as soon as it is done, or at the instant that it is due.
+class workshop {
+public:
+  using work = std::function<messages::job_finished(models::trainer&)>;
+  using deliver = std::function<void(messages::job_finished)>;
+
+  /// Results are delivered in this order under a virtual clock.
+  struct key {
+    instant due{};
+    visit_id visit;
+
+    friend auto operator<=>(const key&, const key&) = default;
+  };
+
+  virtual ~workshop() = default;
+
+  virtual void submit(key when, work what, deliver to) = 0;
+};
+
+} // namespace troupe::actors

@@ -1,0 +1,319 @@
+#pragma once
+
+// Messages that never leave the process: they have no wire schema. They are grouped
+// by who speaks; actors/interfaces.hpp says what each asks for.
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "actors/messages/wire.hpp"
+#include "actors/transport/frame.hpp"
+#include "core/ids.hpp"
+#include "core/recipe.hpp"
+#include "kernels/backend.hpp"
+#include "models/layout.hpp"
+#include "models/trainer.hpp"
+#include "policies/admission.hpp"
+
+namespace troupe::messages {
+
+// -- transport ----------------------------------------------------------------
+
+struct frame_arrived {
+  transport::peer_id peer;
+  transport::frame what;
+};
+
+// -- gateway and the lines ----------------------------------------------------
+
+struct offered_part {
+  block_id block;
+  std::uint32_t rank = 0;
+  double weight = 0;
+  shared_values delta;
+};
+
+/// One visit's offer to one line: all blocks of its group, on one base.
+struct part_offered {
+  visit_id visit;
+  line_id line;
+  std::uint32_t lines_total = 1; ///< To how many lines the visit offers.
+  round_number round;
+  version base;
+  std::vector<offered_part> blocks;
+  double loss = 0;
+};
+
+/// To the gateway, for the client.
+struct part_answered {
+  visit_id visit;
+  line_id line;
+  policies::verdict verdict{};
+  version head;
+};
+
+/// To the director: the part is kept (`accepted`) or refused.
+struct part_taken {
+  visit_id visit;
+  line_id line;
+  std::uint32_t lines_total = 1;
+  policies::verdict verdict{};
+  double loss = 0;
+};
+
+struct serve_requested {
+  visit_id visit;
+  std::uint32_t leg = 0;
+  want wanted;
+  round_number cut;
+};
+
+// -- merging ------------------------------------------------------------------
+
+struct merge_term {
+  shared_values delta;
+  double weight = 0;
+  double discount = 1;
+};
+
+/// A set of offers to one block: their order is of no consequence.
+struct block_merge {
+  block_id block;
+  merge_rule rule;
+  shared_values base;
+  std::vector<double> moments;
+  std::vector<merge_term> terms; ///< Sorted by visit.
+  kernels::grid grid;
+};
+
+struct merge_requested {
+  line_id line;
+  version base;
+  std::vector<block_merge> blocks;
+  kernels::server_step step;
+  std::uint64_t admitted = 1; ///< N of `sum_over`: clients ever admitted.
+};
+
+struct merged_block {
+  block_id block;
+  shared_values values;
+  std::vector<double> moments;
+  models::digest digest{};
+};
+
+struct merge_finished {
+  line_id line;
+  version base;
+  std::vector<merged_block> blocks;
+};
+
+/// Asks for one transaction: the version, and the visits that it merged.
+struct commit_requested {
+  line_id line;
+  version head; ///< The next after the durable one.
+  round_number round;
+  std::vector<merged_block> blocks;
+  std::vector<visit_id> merged; ///< Sorted.
+};
+
+struct version_committed {
+  line_id line;
+  version head;
+};
+
+struct version_published {
+  line_id line;
+  version head;
+  round_number round;
+  std::vector<merged_block> blocks;
+  std::vector<visit_id> merged;
+};
+
+// -- rounds -------------------------------------------------------------------
+
+struct closed_visit {
+  visit_id visit{};
+  std::vector<line_id> lines;
+
+  static constexpr auto fields(auto& x) {
+    return std::tie(x.visit.client, x.visit.number, x.lines);
+  }
+};
+
+/// Every line merges exactly its part of the list, possibly nothing, and withdraws
+/// what else it holds of this round or, under `sync`, of an earlier one.
+struct round_closed {
+  round_number round;
+  std::vector<closed_visit> visits;
+  bool keep_late = false; ///< semisync: what is not listed waits for the next.
+};
+
+struct round_merged {
+  line_id line;
+  round_number round;
+  version head;
+};
+
+/// The run ends: what is pending is withdrawn, what is being merged is committed.
+struct line_closing {};
+
+/// The line has ended: there will be no version after this one.
+struct line_ended {
+  line_id line;
+  version head;
+};
+
+/// Its offers cannot be merged any more: the run cannot go on.
+struct line_failed {
+  line_id line;
+  std::string problem;
+};
+
+/// How many clients were ever admitted.
+struct clients_admitted {
+  std::uint64_t count = 0;
+};
+
+// -- roster, director, gateway ------------------------------------------------
+
+/// Gateway to roster: somebody said hello.
+struct hello_heard {
+  transport::peer_id peer;
+  hello what;
+};
+
+/// Roster to gateway: who it is, or why not.
+struct hello_judged {
+  transport::peer_id peer;
+  hello what;
+  session_id session;                    ///< Unless refused.
+  std::optional<farewell_reason> refusal;
+  std::string text;
+};
+
+struct beat_heard {
+  client_id client;
+};
+
+struct client_joined {
+  client_id client;
+  std::uint64_t examples = 0;
+};
+
+struct client_left {
+  client_id client;
+};
+
+/// Director to gateway: seal the ticket and send it.
+struct invitation_made {
+  ticket pass;
+};
+
+struct visit_withdrawn {
+  visit_id visit;
+  policies::verdict why = policies::verdict::withdrawn;
+};
+
+/// Gateway to director: a visit ended without an offer that counts.
+struct visit_failed {
+  visit_id visit;
+  std::variant<decline_reason, policies::verdict> why;
+};
+
+// -- jobs ---------------------------------------------------------------------
+
+struct choose_job {
+  models::visit_input input;
+};
+
+struct train_job {
+  models::visit_input input;
+};
+
+/// Work for the client that sends this, finished at `due` under a virtual clock.
+struct job_requested {
+  client_id client;
+  visit_id visit;
+  instant due{};
+  std::variant<choose_job, train_job> what;
+};
+
+struct job_finished {
+  visit_id visit;
+  std::variant<error, models::choice, models::trained> outcome;
+};
+
+struct evaluation_requested {
+  line_id line; ///< Whose version was the occasion.
+  version head;
+  models::evaluation_input input;
+};
+
+struct evaluation_finished {
+  line_id line;
+  version head;
+  models::evaluated scores;
+  std::optional<error> problem;
+};
+
+// -- archivist ----------------------------------------------------------------
+
+/// What is known of a client for ever: it was admitted, with so many examples, and
+/// numbers up to `numbers_upto` may have been given to it.
+struct client_record {
+  client_id client{};
+  std::uint64_t examples = 0;
+  std::uint64_t numbers_upto = 0;
+
+  static constexpr auto fields(auto& x) {
+    return std::tie(x.client, x.examples, x.numbers_upto);
+  }
+};
+
+/// Where a synchronous or windowed run stands.
+struct round_record {
+  round_number round{};
+  std::uint8_t closed = 0;           ///< 1: `visits` is the list that is merged.
+  std::vector<ticket> cohort = {};   ///< Invited to this round.
+  std::vector<closed_visit> visits = {};
+
+  static constexpr auto fields(auto& x) {
+    return std::tie(x.round, x.closed, x.cohort, x.visits);
+  }
+};
+
+/// Director to archivist. Absent parts stay as they are stored.
+struct save_requested {
+  std::uint64_t token = 0;
+  std::vector<client_record> clients;
+  std::uint64_t index_upto = 0; ///< Invitation indices that may have been used.
+  std::optional<round_record> round;
+};
+
+struct records_saved {
+  std::uint64_t token = 0;
+};
+
+/// One line of events.jsonl or metrics.jsonl.
+struct line_noted {
+  enum class file : std::uint8_t { events, metrics } where = file::events;
+  std::string text;
+};
+
+/// Ends the run in order: what is being merged is committed.
+struct stop_requested {
+  std::string reason;
+};
+
+/// The run is over. The reason is for people.
+struct run_finished {
+  std::string reason;
+  bool failed = false;
+};
+
+} // namespace troupe::messages

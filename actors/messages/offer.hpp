@@ -1,0 +1,71 @@
+#pragma once
+
+// The way up: what a visit offers, and what becomes of it.
+
+#include <cstdint>
+#include <tuple>
+#include <vector>
+
+#include "actors/messages/schema.hpp"
+#include "actors/messages/ticket.hpp"
+#include "core/values.hpp"
+#include "policies/admission.hpp"
+
+namespace troupe::messages {
+
+/// The difference between what was fetched as version `base` of a block and what
+/// training made of it.
+struct offer_block {
+  block_id block{};
+  version base{};
+  std::uint32_t rank = 0; ///< 0: full.
+  double weight = 0;
+  shared_values delta;
+
+  static constexpr auto fields(auto& x) {
+    return std::tie(x.block, x.base, x.rank, x.weight, x.delta);
+  }
+};
+
+/// Values of the recipe's declared disclosure number `index`.
+struct disclosed_values {
+  std::uint32_t index = 0;
+  std::vector<double> values;
+
+  static constexpr auto fields(auto& x) {
+    return std::tie(x.index, x.values);
+  }
+};
+
+/// The whole visit in one message: the gateway screens it whole, then splits it.
+struct offer_made {
+  static constexpr schema wire{
+    .kind = 0x0101, .readable_since = 1, .field_counts = {4}};
+
+  ticket pass;
+  std::vector<disclosed_values> disclosures;
+  std::vector<offer_block> blocks; ///< Sorted by block; groups complete.
+  double loss = 0; ///< Mean training loss: what selection may record.
+
+  static constexpr auto fields(auto& x) {
+    return std::tie(x.pass, x.disclosures, x.blocks, x.loss);
+  }
+};
+
+/// The answer for one line. `accepted` means durable, so it comes with the version
+/// that holds the offer; refusals come at once.
+struct offer_answered {
+  static constexpr schema wire{
+    .kind = 0x0102, .readable_since = 1, .field_counts = {5}};
+
+  visit_id visit{};
+  line_id line{};
+  policies::verdict verdict = policies::verdict::overloaded;
+  version head{}; ///< Rides on every answer: announcements are only hints.
+
+  static constexpr auto fields(auto& x) {
+    return std::tie(x.visit.client, x.visit.number, x.line, x.verdict, x.head);
+  }
+};
+
+} // namespace troupe::messages

@@ -1,0 +1,245 @@
+#include "actors/node/wiring.hpp"
+
+#include "actors/aggregator/aggregator.hpp"
+#include "actors/archivist/archivist.hpp"
+#include "actors/expert/expert.hpp"
+#include "actors/kernel_worker/kernel_worker.hpp"
+#include "actors/roster/roster.hpp"
+#include "actors/router/router.hpp"
+#include "actors/supervisor/supervisor.hpp"
+#include "core/assert.hpp"
+
+namespace troupe::node {
+
+using namespace actors;
+
+namespace {
+
+bool by_round(pace_kind x) {
+  return x == pace_kind::sync || x == pace_kind::semisync;
+}
+
+ledger::options ledger_options(const node_args& args,
+                               const models::line_layout& line) {
+  ledger::options x{.line = line.id,
+                    .blocks = {},
+                    .admission = args.lines.admission,
+                    .discount = args.lines.discount,
+                    .step = args.lines.step,
+                    .buffer_size = args.lines.buffer_size,
+                    .by_round = by_round(args.programme.mode),
+                    .target_is_model = args.lines.target_is_model};
+  for (const auto id : line.blocks) {
+    const auto* block = args.blocks->find(id);
+    x.blocks.push_back({.id = id, .rule = block->merge, .grid = block->grid});
+  }
+  return x;
+}
+
+messages::version_published published(line_id line, const stored_line& x) {
+  return {.line = line,
+          .head = x.head,
+          .round = x.round,
+          .blocks = x.blocks,
+          .merged = {}};
+}
+
+/// Spawns one node, step by step.
+class builder {
+public:
+  builder(caf::actor_system& system, const node_args& args)
+    : system_(system), args_(args), others_(std::make_shared<cast>()) {
+    auto found = args.books->load();
+    TROUPE_ASSERT(found.has_value());
+    found_ = std::move(*found);
+  }
+
+  std::vector<caf::actor> build() {
+    spawn_arithmetic();
+    spawn_books();
+    spawn_publisher();
+    spawn_lines();
+    spawn_doors();
+    if (args_.started_as)
+      args_.started_as(*others_);
+    return std::move(all_);
+  }
+
+private:
+  template <caf::spawn_options Options = caf::no_spawn_options, class F, class... Ts>
+  auto spawn(F f, Ts&&... xs) {
+    auto x = system_.spawn<Options>(f, std::forward<Ts>(xs)...);
+    all_.push_back(caf::actor_cast<caf::actor>(x));
+    return x;
+  }
+
+  template <class F, class... Ts>
+  auto spawn_apart(F f, Ts&&... xs) {
+    return args_.detached ? spawn<caf::detached>(f, std::forward<Ts>(xs)...)
+                          : spawn(f, std::forward<Ts>(xs)...);
+  }
+
+  void spawn_arithmetic() {
+    const kernel_worker_args worker{.arithmetic = args_.arithmetic,
+                                    .blocks = args_.blocks,
+                                    .jobs = args_.jobs,
+                                    .evaluator = args_.evaluator};
+    others_->merger = spawn_apart(kernel_worker, worker);
+    others_->evaluator = spawn_apart(kernel_worker, worker);
+    if (args_.around_worker)
+      others_->merger = args_.around_worker(others_->merger);
+  }
+
+  void spawn_books() {
+    others_->archivist = spawn_apart(archivist, archivist_args{args_.books});
+    if (args_.around_archivist)
+      others_->archivist = args_.around_archivist(others_->archivist);
+  }
+
+  void spawn_publisher() {
+    publisher_args x{.heads = {},
+                     .lead = args_.blocks->lead(),
+                     .evaluate_every = args_.evaluate_every,
+                     .evaluate_at_end = args_.evaluate_at_end,
+                     .announce = args_.announce,
+                     .events = args_.events,
+                     .watching = args_.watching,
+                     .others = others_,
+                     .started = args_.started};
+    for (const auto& [line, stored] : found_.lines)
+      x.heads[line] = published(line, stored);
+    others_->publisher = spawn(publisher, std::move(x));
+  }
+
+  void spawn_lines() {
+    router_args routes{.lines = {}, .others = others_};
+    for (const auto& line : args_.blocks->lines) {
+      const auto& stored = found_.lines.at(line.id);
+      const auto writer = spawn(
+        aggregator,
+        aggregator_args{.options = ledger_options(args_, line),
+                        .found = {.head = stored.head,
+                                  .round = stored.round,
+                                  .blocks = stored.blocks,
+                                  .merged = stored.merged,
+                                  .admitted
+                                  = std::max<std::size_t>(1, found_.clients.size())},
+                        .others = others_,
+                        .merge_timeout = args_.merge_timeout,
+                        .commit_timeout = args_.commit_timeout,
+                        .retry_after = args_.retry_after});
+      const auto reader = spawn(
+        expert,
+        expert_args{.options = {.line = line.id,
+                                .versions_max
+                                = args_.lines.admission.staleness_max + 2},
+                    .first = published(line.id, stored),
+                    .blocks = args_.blocks,
+                    .others = others_});
+      routes.lines[line.id] = {caf::actor_cast<aggregator_actor>(writer), reader};
+    }
+    others_->router = spawn(router, std::move(routes));
+  }
+
+  // Last those to whom others speak first.
+  void spawn_doors() {
+    director_args plan{.options = args_.programme,
+                       .found = {.clients = found_.clients,
+                                 .index_upto = found_.index_upto,
+                                 .round = found_.round,
+                                 .heads = {}},
+                       .others = others_,
+                       .metric = args_.metric,
+                       .started = args_.started,
+                       .save_timeout = args_.commit_timeout,
+                       .retry_after = args_.retry_after,
+                       .events = args_.events};
+    gateway_args door{.network = args_.network,
+                      .counted = args_.counted,
+                      .blocks = args_.blocks,
+                      .method = args_.method,
+                      .rules = {.blocks = nullptr,
+                                .disclosures = args_.method->disclosures,
+                                .weighting = args_.weighting,
+                                .norm_max = args_.norm_max},
+                      .key = found_.key,
+                      .others = others_,
+                      .started = args_.started,
+                      .heads = {},
+                      .greeted = args_.peers ? args_.peers()
+                                             : std::vector<transport::peer_id>{},
+                      .announce = args_.announce,
+                      .events = args_.events};
+    plan.options.lead = args_.blocks->lead();
+    for (const auto& [line, stored] : found_.lines) {
+      plan.options.lines.push_back(line);
+      plan.found.heads[line] = stored.head;
+      door.heads.push_back({line, stored.head});
+    }
+    others_->roster = caf::actor_cast<roster_actor>(spawn(
+      roster, roster_args{args_.attendance, others_, args_.started}));
+    others_->director
+      = caf::actor_cast<director_actor>(spawn(director, std::move(plan)));
+    others_->gateway = spawn(gateway, std::move(door));
+  }
+
+  caf::actor_system& system_;
+  const node_args& args_;
+  stored_node found_;
+  std::shared_ptr<cast> others_;
+  std::vector<caf::actor> all_;
+};
+
+} // namespace
+
+result<void> begin_lines(store& books, const models::layout& blocks,
+                         const std::map<block_id, shared_values>& initial) {
+  for (const auto& line : blocks.lines) {
+    std::vector<messages::merged_block> first;
+    for (const auto id : line.blocks) {
+      const auto* block = blocks.find(id);
+      const auto& values = initial.at(id);
+      if (values->size() != block->size)
+        return fail(errc::invalid_argument,
+                    "block '" + block->name + "' has " + std::to_string(block->size)
+                      + " values, found " + std::to_string(values->size())
+                      + " to begin with");
+      first.push_back({.block = id,
+                       .values = values,
+                       .moments = {},
+                       .digest = models::digest_of(*block, *values)});
+    }
+    if (auto ok = books.begin(line.id, first); !ok)
+      return ok;
+  }
+  return {};
+}
+
+std::vector<caf::actor> build_node(caf::actor_system& system,
+                                   const node_args& args) {
+  return builder{system, args}.build();
+}
+
+caf::actor start_node(caf::actor_system& system, node_args args,
+                      std::function<void(const std::string&)> broke) {
+  return system.spawn(supervisor,
+                      supervisor_args{[&system, args = std::move(args)] {
+                                        return build_node(system, args);
+                                      },
+                                      std::move(broke)});
+}
+
+client_actor start_client(caf::actor_system& system, client_args args) {
+  return caf::actor_cast<client_actor>(system.spawn(client, std::move(args)));
+}
+
+kernel_worker_actor start_worker(caf::actor_system& system,
+                                 const node_args& args) {
+  return system.spawn(kernel_worker,
+                      kernel_worker_args{.arithmetic = args.arithmetic,
+                                         .blocks = args.blocks,
+                                         .jobs = args.jobs,
+                                         .evaluator = args.evaluator});
+}
+
+} // namespace troupe::node

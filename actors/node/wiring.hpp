@@ -1,0 +1,90 @@
+#pragma once
+
+// The composition root: the only place that spawns. What it makes is the same under
+// each clock and in the simulator; they differ in what they put in.
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include <caf/all.hpp>
+
+#include "actors/archivist/store.hpp"
+#include "actors/client/client.hpp"
+#include "actors/director/director.hpp"
+#include "actors/gateway/gateway.hpp"
+#include "actors/interfaces.hpp"
+#include "actors/kernel_worker/workshop.hpp"
+#include "actors/publisher/publisher.hpp"
+#include "actors/roster/attendance.hpp"
+#include "policies/staleness.hpp"
+
+namespace troupe::node {
+
+/// What all lines have in common; their blocks come from the layout.
+struct line_rules {
+  policies::admission_limits admission;
+  policies::staleness_discount discount;
+  kernels::server_step step;
+  std::size_t buffer_size = 8;
+  bool target_is_model = false;
+};
+
+struct node_args {
+  std::shared_ptr<const models::layout> blocks;
+  const recipe* method = nullptr;
+  line_rules lines;
+  actors::programme::options programme; ///< Lines and lead come from the layout.
+  actors::attendance::options attendance;
+  policies::weight_kind weighting = policies::weight_kind::examples;
+  double norm_max = 0;
+  actors::stop_metric metric = actors::stop_metric::accuracy;
+  std::uint64_t evaluate_every = 0;
+  bool evaluate_at_end = true;
+  bool announce = false;
+  bool events = false;
+
+  std::shared_ptr<actors::store> books;
+  std::shared_ptr<kernels::backend> arithmetic;
+  std::shared_ptr<actors::workshop> jobs;
+  std::shared_ptr<models::trainer> evaluator;
+  std::shared_ptr<actors::audience> watching;
+  std::shared_ptr<transport::endpoint> network;
+  std::shared_ptr<actors::traffic> counted;
+  /// Connected when the node starts (again).
+  std::function<std::vector<transport::peer_id>()> peers;
+  /// Told of the gateway, so that frames find it.
+  std::function<void(const actors::cast&)> started_as;
+  /// Stands between the archivist or the workers and those who use them; the
+  /// simulator's faults come in here.
+  std::function<actors::kernel_worker_actor(actors::kernel_worker_actor)> around_worker;
+  std::function<actors::archivist_actor(actors::archivist_actor)> around_archivist;
+
+  caf::actor_clock::time_point started; ///< The run's instant zero.
+  caf::timespan merge_timeout = std::chrono::seconds{600};
+  caf::timespan commit_timeout = std::chrono::seconds{60};
+  caf::timespan retry_after = std::chrono::seconds{1};
+  bool detached = false; ///< Threads of their own for disk and arithmetic.
+};
+
+/// Version 0 of each line, where the store has none.
+result<void> begin_lines(actors::store& books, const models::layout& blocks,
+                         const std::map<block_id, shared_values>& initial);
+
+/// The actors of a node, from what is durable. @pre `begin_lines` succeeded
+std::vector<caf::actor> build_node(caf::actor_system& system,
+                                   const node_args& args);
+
+/// A node that begins again from its store when one of its actors breaks.
+caf::actor start_node(caf::actor_system& system, node_args args,
+                      std::function<void(const std::string&)> broke = {});
+
+/// A client of this process.
+actors::client_actor start_client(caf::actor_system& system,
+                                  actors::client_args args);
+
+/// A kernel worker that only does clients' work.
+actors::kernel_worker_actor start_worker(caf::actor_system& system,
+                                         const node_args& args);
+
+} // namespace troupe::node

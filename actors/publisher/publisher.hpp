@@ -1,0 +1,55 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+
+#include <caf/stateful_actor.hpp>
+#include <caf/typed_event_based_actor.hpp>
+
+#include "actors/interfaces.hpp"
+#include "core/clock.hpp"
+
+namespace troupe::actors {
+
+/// Whoever watches a run from outside. Called on an actor's thread, so an
+/// implementation that others read from brings its own lock.
+class audience {
+public:
+  virtual ~audience() = default;
+  virtual void published(const messages::version_published& x, instant at) = 0;
+  virtual void evaluated(const messages::evaluation_finished& x, instant at) = 0;
+
+  /// The last call. `last` is absent if the final versions could not be scored.
+  virtual void finished(const messages::run_finished& x,
+                        const std::optional<messages::evaluation_finished>& last,
+                        instant at)
+    = 0;
+};
+
+struct publisher_args {
+  std::map<line_id, messages::version_published> heads; ///< At the start.
+  std::optional<line_id> lead;      ///< Whose versions are evaluated; none: any.
+  std::uint64_t evaluate_every = 0; ///< Versions; 0: only at the end.
+  bool evaluate_at_end = true;
+  bool announce = false;
+  bool events = false;
+  std::shared_ptr<audience> watching;
+  cast_ptr others;
+  caf::actor_clock::time_point started; ///< The run's instant zero.
+  caf::timespan evaluation_timeout = std::chrono::hours{1};
+};
+
+struct publisher_state {
+  static inline constexpr const char* name = "publisher";
+
+  publisher_args args;
+};
+
+/// "Line l is at version v": to the gateway, the record and the audience; has every
+/// n-th version scored and the director told.
+publisher_actor::behavior_type
+publisher(publisher_actor::stateful_pointer<publisher_state> self,
+          publisher_args args);
+
+} // namespace troupe::actors

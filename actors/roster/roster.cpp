@@ -1,0 +1,45 @@
+#include "actors/roster/roster.hpp"
+
+namespace troupe::actors {
+
+namespace {
+
+using self_pointer = roster_impl::stateful_pointer<roster_state>;
+
+instant now(self_pointer self) {
+  return self->clock().now() - self->state.args.started;
+}
+
+void look_again(self_pointer self) {
+  if (self->state.args.options.silence_max > instant{})
+    self->delayed_send(self, self->state.args.look_every, caf::tick_atom_v);
+}
+
+} // namespace
+
+roster_impl::behavior_type roster(self_pointer self, roster_args args) {
+  self->state.book.emplace(args.options);
+  self->state.args = std::move(args);
+  look_again(self);
+  return {
+    [self](const messages::hello_heard& x) {
+      self->send(self->state.args.others->gateway,
+                 self->state.book->judge(x, now(self)));
+    },
+    [self](const messages::beat_heard& x) {
+      self->state.book->beat(x.client, now(self));
+    },
+    [self](const messages::client_left& x) {
+      self->state.book->leave(x.client);
+      self->send(self->state.args.others->director, x);
+    },
+    [self](caf::tick_atom) {
+      for (const auto client : self->state.book->lost(now(self)))
+        self->send(self->state.args.others->director,
+                   messages::client_left{client});
+      look_again(self);
+    },
+  };
+}
+
+} // namespace troupe::actors

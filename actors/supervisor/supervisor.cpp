@@ -1,0 +1,62 @@
+#include "actors/supervisor/supervisor.hpp"
+
+#include <caf/all.hpp>
+
+namespace troupe::actors {
+
+namespace {
+
+using self_pointer = caf::stateful_actor<supervisor_state>*;
+
+void end_children(self_pointer self) {
+  for (const auto& child : self->state.children)
+    self->send_exit(child, caf::exit_reason::kill);
+}
+
+void build(self_pointer self) {
+  self->state.children = self->state.args.build();
+  for (const auto& child : self->state.children) {
+    self->state.alive.insert(child.address());
+    self->monitor(child);
+  }
+}
+
+void lost(self_pointer self, const caf::down_msg& x) {
+  auto& state = self->state;
+  if (state.alive.erase(x.source) == 0)
+    return;
+  const bool first = state.alive.size() + 1 == state.children.size();
+  if (first && !state.stopping) {
+    if (state.args.broke)
+      state.args.broke(self->system().render(x.reason));
+    end_children(self);
+  }
+  if (!state.alive.empty())
+    return;
+  state.children.clear();
+  if (state.stopping)
+    self->quit();
+  else
+    build(self);
+}
+
+} // namespace
+
+caf::behavior supervisor(self_pointer self, supervisor_args args) {
+  self->state.args = std::move(args);
+  self->set_down_handler([self](const caf::down_msg& x) { lost(self, x); });
+  self->set_exit_handler([self](const caf::exit_msg&) {
+    self->state.stopping = true;
+    end_children(self);
+    if (self->state.alive.empty())
+      self->quit();
+  });
+  build(self);
+  return {
+    [](caf::ok_atom) {
+      // An actor without a handler would end at once.
+    },
+  };
+}
+
+} // namespace troupe::actors

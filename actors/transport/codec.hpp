@@ -1,0 +1,275 @@
+#pragma once
+
+// Fields in, bytes out, and back. Numbers are little-endian and fixed in size; lists
+// have a 32-bit count in front. A count is the peer's claim and is checked against
+// the bytes that are there before anything is allocated.
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <concepts>
+#include <cstddef>
+#include <cstring>
+#include <memory>
+#include <span>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <vector>
+
+#include "actors/messages/schema.hpp"
+#include "core/ids.hpp"
+#include "core/result.hpp"
+#include "core/values.hpp"
+
+namespace troupe::transport {
+
+static_assert(std::endian::native == std::endian::little,
+              "the wire is little-endian; write the swaps before porting");
+
+using buffer = std::vector<std::byte>;
+
+/// Any bit pattern is a value. (A bool is not one of these: send an enum.)
+template <class T>
+concept number = std::is_arithmetic_v<T> && !std::is_same_v<T, bool>;
+
+/// Not every bit pattern is a value: `known` says which.
+template <class T>
+concept enumeration = std::is_enum_v<T> && requires(T x) {
+  { known(x) } -> std::same_as<bool>;
+};
+
+/// Writes fields in wire order to a `Sink`, a callable that takes (pointer, size).
+template <class Sink>
+class writer {
+public:
+  explicit writer(Sink& sink) : sink_(sink) {
+    // nop
+  }
+
+  void operator()(const number auto& x) {
+    sink_(&x, sizeof x);
+  }
+
+  void operator()(const enumeration auto& x) {
+    sink_(&x, sizeof x);
+  }
+
+  template <class Tag>
+  void operator()(const id<Tag>& x) {
+    (*this)(x.value);
+  }
+
+  template <std::size_t N>
+  void operator()(const std::array<std::uint8_t, N>& x) {
+    sink_(x.data(), N);
+  }
+
+  void operator()(const std::string& x) {
+    count(x.size());
+    sink_(x.data(), x.size());
+  }
+
+  void operator()(const shared_values& x) {
+    count(x ? x->size() : 0);
+    if (x)
+      sink_(x->data(), x->size() * sizeof(float));
+  }
+
+  template <class T>
+  void operator()(const std::vector<T>& xs) {
+    count(xs.size());
+    for (const auto& x : xs)
+      (*this)(x);
+  }
+
+  void operator()(const messages::composite auto& x) {
+    using type = std::remove_cvref_t<decltype(x)>;
+    std::apply([this](const auto&... field) { ((*this)(field), ...); },
+               type::fields(x));
+  }
+
+private:
+  void count(std::size_t n) {
+    (*this)(static_cast<std::uint32_t>(n));
+  }
+
+  Sink& sink_;
+};
+
+/// Reads what `writer` wrote, and remembers the first thing that was wrong.
+class reader {
+public:
+  explicit reader(std::span<const std::byte> in) : in_(in) {
+    // nop
+  }
+
+  bool empty() const noexcept {
+    return in_.empty();
+  }
+
+  bool failed() const noexcept {
+    return failed_;
+  }
+
+  void operator()(number auto& x) {
+    bytes(&x, sizeof x);
+  }
+
+  template <enumeration T>
+  void operator()(T& x) {
+    std::underlying_type_t<T> raw{};
+    bytes(&raw, sizeof raw);
+    if (known(static_cast<T>(raw)))
+      x = static_cast<T>(raw);
+    else
+      failed_ = true;
+  }
+
+  template <class Tag>
+  void operator()(id<Tag>& x) {
+    (*this)(x.value);
+  }
+
+  template <std::size_t N>
+  void operator()(std::array<std::uint8_t, N>& x) {
+    bytes(x.data(), N);
+  }
+
+  void operator()(std::string& x) {
+    x.resize(count(1));
+    bytes(x.data(), x.size());
+  }
+
+  void operator()(shared_values& x) {
+    std::vector<float> values(count(sizeof(float)));
+    bytes(values.data(), values.size() * sizeof(float));
+    x = failed_ ? nullptr : share(std::move(values));
+  }
+
+  template <class T>
+  void operator()(std::vector<T>& xs) {
+    // No element is smaller than a byte, so the list never outgrows its bytes by
+    // more than the size of a struct.
+    const auto n = count(1);
+    xs.clear();
+    for (std::size_t i = 0; i < n && !failed_; ++i)
+      (*this)(xs.emplace_back());
+  }
+
+  void operator()(messages::composite auto& x) {
+    using type = std::remove_cvref_t<decltype(x)>;
+    std::apply([this](auto&... field) { ((*this)(field), ...); },
+               type::fields(x));
+  }
+
+private:
+  std::size_t count(std::size_t element_bytes) {
+    std::uint32_t n = 0;
+    (*this)(n);
+    if (failed_ || in_.size() / element_bytes < n) {
+      failed_ = true;
+      return 0;
+    }
+    return n;
+  }
+
+  void bytes(void* to, std::size_t size) {
+    if (failed_ || in_.size() < size) {
+      failed_ = true;
+      return;
+    }
+    if (size > 0)
+      std::memcpy(to, in_.data(), size);
+    in_ = in_.subspan(size);
+  }
+
+  std::span<const std::byte> in_;
+  bool failed_ = false;
+};
+
+namespace detail {
+
+inline auto appender(buffer& out) {
+  return [&out](const void* first, std::size_t size) {
+    const auto* p = static_cast<const std::byte*>(first);
+    out.insert(out.end(), p, p + size);
+  };
+}
+
+template <class T>
+auto fields_of(T& x) {
+  return std::remove_cv_t<T>::fields(x);
+}
+
+} // namespace detail
+
+/// Appends the fields of `x`, a message or a composite.
+template <class T>
+void encode_into(buffer& out, const T& x) {
+  auto sink = detail::appender(out);
+  writer write{sink};
+  std::apply([&](const auto&... field) { (write(field), ...); },
+             detail::fields_of(x));
+}
+
+template <class T>
+buffer encode_payload(const T& x) {
+  buffer out;
+  encode_into(out, x);
+  return out;
+}
+
+/// What `encode_payload` would take, without writing it.
+template <class T>
+std::size_t payload_size(const T& x) {
+  std::size_t total = 0;
+  auto sink = [&total](const void*, std::size_t size) { total += size; };
+  writer write{sink};
+  std::apply([&](const auto&... field) { (write(field), ...); },
+             detail::fields_of(x));
+  return total;
+}
+
+/// Decodes a payload of which the envelope claims `peer`. The schema says how many
+/// fields that version has, and exactly these must be there: an older peer's message
+/// leaves the fields after them at their defaults, and only a newer peer's may have
+/// a tail, which stays unread.
+template <messages::message T>
+result<T> decode_payload(std::span<const std::byte> in,
+                         messages::written_as peer) {
+  constexpr auto ours = T::wire.current();
+  if (peer.readable_since > ours)
+    return fail(errc::version_mismatch, "the peer's schema is too new for us");
+  if (peer.version == 0 || peer.readable_since > peer.version)
+    return fail(errc::malformed_message, "the envelope claims no version");
+  const auto present = T::wire.fields_in(std::min(peer.version, ours));
+  T x;
+  reader read{in};
+  std::size_t index = 0;
+  const auto read_field = [&](auto& field) {
+    if (index++ < present)
+      read(field);
+  };
+  std::apply([&](auto&... field) { (read_field(field), ...); }, T::fields(x));
+  if (read.failed())
+    return fail(errc::malformed_message,
+                "the payload is not what version "
+                  + std::to_string(peer.version) + " looks like");
+  if (peer.version <= ours && !read.empty())
+    return fail(errc::malformed_message, "the payload has a tail");
+  return x;
+}
+
+/// Decodes a composite of our own making, such as a record of the ledger.
+template <class T>
+result<T> decode_record(std::span<const std::byte> in) {
+  T x;
+  reader read{in};
+  std::apply([&](auto&... field) { (read(field), ...); }, detail::fields_of(x));
+  if (read.failed() || !read.empty())
+    return fail(errc::storage_failure, "a stored record is damaged");
+  return x;
+}
+
+} // namespace troupe::transport

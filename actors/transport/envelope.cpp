@@ -1,0 +1,126 @@
+#include "actors/transport/envelope.hpp"
+
+#include <array>
+#include <cstring>
+
+#include "core/limits.hpp"
+
+namespace troupe::transport {
+
+namespace {
+
+constexpr std::array<std::byte, 4> magic{std::byte{'T'}, std::byte{'R'},
+                                         std::byte{'P'}, std::byte{'1'}};
+constexpr std::size_t crc_offset = 20;
+
+constexpr auto crc_table = [] {
+  std::array<std::uint32_t, 256> table{};
+  for (std::uint32_t i = 0; i < 256; ++i) {
+    auto x = i;
+    for (int bit = 0; bit < 8; ++bit)
+      x = (x >> 1) ^ ((x & 1) != 0 ? 0x82f63b78u : 0u);
+    table[i] = x;
+  }
+  return table;
+}();
+
+template <class T>
+void put(buffer& out, std::size_t at, T x) {
+  std::memcpy(out.data() + at, &x, sizeof x);
+}
+
+template <class T>
+T get(std::span<const std::byte> in, std::size_t at) {
+  T x;
+  std::memcpy(&x, in.data() + at, sizeof x);
+  return x;
+}
+
+std::uint32_t checksum(std::span<const std::byte> frame) {
+  return crc32c(frame.subspan(envelope_size), crc32c(frame.first(crc_offset)));
+}
+
+template <std::size_t I = 0>
+result<messages::any_message> decode_as(const envelope& head,
+                                        std::span<const std::byte> payload) {
+  using all = messages::any_message;
+  if constexpr (I == std::variant_size_v<all>) {
+    return fail(errc::malformed_message,
+                "no message has kind " + std::to_string(head.kind));
+  } else {
+    using type = std::variant_alternative_t<I, all>;
+    if (head.kind != type::wire.kind)
+      return decode_as<I + 1>(head, payload);
+    return decode_payload<type>(payload, head.writer).map([](type x) {
+      return all{std::move(x)};
+    });
+  }
+}
+
+} // namespace
+
+std::uint32_t crc32c(std::span<const std::byte> bytes, std::uint32_t crc) {
+  crc = ~crc;
+  for (const auto x : bytes)
+    crc = (crc >> 8) ^ crc_table[(crc ^ static_cast<std::uint32_t>(x)) & 0xff];
+  return ~crc;
+}
+
+buffer encode(const messages::any_message& any, std::uint32_t correlation) {
+  buffer out(envelope_size);
+  std::copy(magic.begin(), magic.end(), out.begin());
+  std::visit(
+    [&out](const auto& x) {
+      put(out, 4, x.wire.kind);
+      put(out, 6, x.wire.current());
+      put(out, 7, x.wire.readable_since);
+      encode_into(out, x);
+    },
+    any);
+  put(out, 12, static_cast<std::uint32_t>(out.size() - envelope_size));
+  put(out, 16, correlation);
+  put(out, crc_offset, checksum(out));
+  return out;
+}
+
+std::size_t encoded_size(const messages::any_message& any) {
+  return envelope_size
+         + std::visit([](const auto& x) { return payload_size(x); }, any);
+}
+
+result<envelope> open_envelope(std::span<const std::byte> frame,
+                               std::size_t payload_bytes_max) {
+  if (frame.size() < envelope_size)
+    return fail(errc::malformed_message,
+                "a frame of " + std::to_string(frame.size())
+                  + " bytes has no envelope");
+  if (!std::equal(magic.begin(), magic.end(), frame.begin()))
+    return fail(errc::malformed_message, "the frame does not begin with TRP1");
+  envelope x{.kind = get<std::uint16_t>(frame, 4),
+             .writer = {.version = get<std::uint8_t>(frame, 6),
+                        .readable_since = get<std::uint8_t>(frame, 7)},
+             .payload_size = get<std::uint32_t>(frame, 12),
+             .correlation = get<std::uint32_t>(frame, 16)};
+  if (x.payload_size > payload_bytes_max)
+    return fail(errc::malformed_message,
+                "a payload of " + std::to_string(x.payload_size)
+                  + " bytes is above the limit of "
+                  + std::to_string(payload_bytes_max));
+  if (x.payload_size != frame.size() - envelope_size)
+    return fail(errc::malformed_message,
+                "the envelope claims " + std::to_string(x.payload_size)
+                  + " bytes, there are "
+                  + std::to_string(frame.size() - envelope_size));
+  if (get<std::uint32_t>(frame, crc_offset) != checksum(frame))
+    return fail(errc::malformed_message, "the checksum does not agree");
+  return x;
+}
+
+result<messages::any_message> decode(std::span<const std::byte> frame) {
+  const auto head = open_envelope(frame, limits::payload_bytes_max);
+  if (!head)
+    return tl::make_unexpected(head.error());
+  return decode_as(*head, frame.subspan(envelope_size));
+}
+
+} // namespace troupe::transport
