@@ -35,7 +35,8 @@ template <class Term>
 result<void> check_all_sizes(std::span<const Term> terms, grid g,
                              std::size_t size) {
   if (g.terms_max < 2 || terms.size() > g.terms_max)
-    return refuse(std::to_string(terms.size()) + " terms, the grid has room for "
+    return refuse(std::to_string(terms.size())
+                  + " terms, the grid has room for "
                   + std::to_string(g.terms_max));
   for (const auto& x : terms)
     if (size_of(x) != size)
@@ -61,7 +62,8 @@ struct use {
   bool needed;
 };
 
-result<void> check_buffers(std::size_t size, std::initializer_list<use> buffers) {
+result<void> check_buffers(std::size_t size,
+                           std::initializer_list<use> buffers) {
   for (const auto& x : buffers)
     if (x.needed && x.size != size)
       return refuse(std::string{x.name} + " has " + std::to_string(x.size)
@@ -93,7 +95,8 @@ result<void> check_term(const int8_term& x, grid g) {
   return check_values(x, g);
 }
 
-result<void> check_sizes(std::span<const term> terms, grid g, std::size_t size) {
+result<void> check_sizes(std::span<const term> terms, grid g,
+                         std::size_t size) {
   return check_all_sizes(terms, g, size);
 }
 
@@ -107,7 +110,8 @@ result<void> check_sizes(std::span<const int8_term> terms, grid g,
   return check_all_sizes(terms, g, size);
 }
 
-result<void> check_terms(std::span<const term> terms, grid g, std::size_t size) {
+result<void> check_terms(std::span<const term> terms, grid g,
+                         std::size_t size) {
   return check_all(terms, g, size);
 }
 
@@ -144,9 +148,11 @@ result<void> check_server_step(const server_step& step, std::size_t moments,
                   + " moments, its rule keeps " + std::to_string(expected));
   const bool adaptive = step.moment_count() == 2;
   if (step.moment_count() > 0 && !(step.beta1 >= 0 && step.beta1 < 1))
-    return refuse("beta1 must be in [0, 1), found " + std::to_string(step.beta1));
+    return refuse("beta1 must be in [0, 1), found "
+                  + std::to_string(step.beta1));
   if (adaptive && !(step.beta2 >= 0 && step.beta2 < 1))
-    return refuse("beta2 must be in [0, 1), found " + std::to_string(step.beta2));
+    return refuse("beta2 must be in [0, 1), found "
+                  + std::to_string(step.beta2));
   if (adaptive && !(step.tau > 0 && std::isfinite(step.tau)))
     return refuse("tau must be positive and finite, found "
                   + std::to_string(step.tau));
@@ -176,7 +182,8 @@ result<void> check_step(const adamw_step& how, const step_buffers& on) {
 result<double> check_norm(double norm) {
   if (std::isfinite(norm))
     return norm;
-  return fail(errc::malformed_values, "a norm of values that are not all finite");
+  return fail(errc::malformed_values,
+              "a norm of values that are not all finite");
 }
 
 result<void> check_limit(double limit) {

@@ -36,8 +36,8 @@ struct int8_term {
   double weight = 0;
 };
 
-/// What becomes of a sum. The quotient is formed first, so that N equal offers make
-/// the same step as one, to the last bit.
+/// What becomes of a sum. The quotient is formed first, so that N equal offers
+/// make the same step as one, to the last bit.
 struct scale {
   double rate = 1;  ///< The step of the server, the design's eta.
   double total = 1; ///< The sum of the weights before any discount.
@@ -56,7 +56,9 @@ struct server_step {
 
   /// How many buffers of the block's size the rule keeps between versions.
   constexpr int moment_count() const noexcept {
-    return rule == server_rule::plain ? 0 : rule == server_rule::momentum ? 1 : 2;
+    return rule == server_rule::plain      ? 0
+           : rule == server_rule::momentum ? 1
+                                           : 2;
   }
 };
 
@@ -91,7 +93,7 @@ struct step_buffers {
   std::span<float> first_moment = {};     ///< Momentum's, or AdamW's m.
   std::span<float> second_moment = {};    ///< AdamW's v.
   std::span<const float> anchor = {};     ///< Of the proximal term.
-  std::span<const float> correction = {}; ///< Added to the gradient (SCAFFOLD's c - c_i).
+  std::span<const float> correction = {}; ///< Added: SCAFFOLD's c - c_i.
 };
 
 /// The arithmetic of the runtime on one device. One thread at a time uses an
@@ -100,8 +102,8 @@ struct step_buffers {
 /// specification in reference.hpp, and one conformance suite tests them all:
 /// tests/unit/kernels/.
 ///
-/// A merge takes a *set* of terms: `accumulate` gives the same bits for each order
-/// of the terms and each split into calls.
+/// A merge takes a *set* of terms: `accumulate` gives the same bits for each
+/// order of the terms and each split into calls.
 class backend {
 public:
   virtual ~backend() = default;
@@ -112,50 +114,49 @@ public:
   /// Returns `malformed_values` if a product is not finite or above its limit.
   /// A value of f16 is widened exactly; one of int8 is float(scale) * value in
   /// double, not rounded before the weight is applied.
-  /// @pre each term has as many values as `sum`; `sum` began as zeros and gets at
-  ///      most `g.terms_max` terms over all calls.
-  [[nodiscard]] virtual result<void> accumulate(std::span<const term> terms,
-                                                grid g, std::span<double> sum)
-    = 0;
+  /// @pre each term has as many values as `sum`; `sum` began as zeros and gets
+  ///      at most `g.terms_max` terms over all calls.
   [[nodiscard]] virtual result<void>
-  accumulate(std::span<const f16_term> terms, grid g, std::span<double> sum)
-    = 0;
+  accumulate(std::span<const term> terms, grid g, std::span<double> sum) = 0;
+  [[nodiscard]] virtual result<void> accumulate(std::span<const f16_term> terms,
+                                                grid g,
+                                                std::span<double> sum) = 0;
   [[nodiscard]] virtual result<void>
-  accumulate(std::span<const int8_term> terms, grid g, std::span<double> sum)
-    = 0;
+  accumulate(std::span<const int8_term> terms, grid g,
+             std::span<double> sum) = 0;
 
   /// Computes out[j] = float(base[j] + rate * (sum[j] / total)).
   /// @pre the three have one size, and `by.total` is positive.
   [[nodiscard]] virtual result<void> finish(std::span<const float> base,
                                             std::span<const double> sum,
-                                            scale by, std::span<float> out)
-    = 0;
+                                            scale by, std::span<float> out) = 0;
 
-  /// The same with a server optimiser: the pseudo-gradient is sum[j] / total, all
-  /// is double and rounds once. `moments` are `step.moment_count()` buffers of the
-  /// block's size behind each other, read and written: m, then v - tau^2. So zeros are
-  /// a start, the paper's v = tau^2. With `plain` it is `finish`.
+  /// The same with a server optimiser: the pseudo-gradient is sum[j] / total,
+  /// all is double and rounds once. `moments` are `step.moment_count()` buffers
+  /// of the block's size behind each other, read and written: m, then v -
+  /// tau^2. So zeros are a start, the paper's v = tau^2. With `plain` it is
+  /// `finish`.
   [[nodiscard]] virtual result<void>
   finish(std::span<const float> base, std::span<const double> sum, double total,
          const server_step& step, std::span<double> moments,
-         std::span<float> out)
-    = 0;
+         std::span<float> out) = 0;
 
   /// The Euclidean norm, summed in double in a fixed order. Returns
   /// `malformed_values` if a value is not finite.
   [[nodiscard]] virtual result<double> norm(std::span<const float> values) = 0;
 
-  /// Scales `values` so that their norm is at most `limit`, and leaves them alone if
-  /// it is. Returns the norm before.
-  [[nodiscard]] virtual result<double> clip(std::span<float> values, double limit)
-    = 0;
+  /// Scales `values` so that their norm is at most `limit`, and leaves them
+  /// alone if it is. Returns the norm before.
+  [[nodiscard]] virtual result<double> clip(std::span<float> values,
+                                            double limit) = 0;
 
-  // A local step changes the weights and its moments, and sets the gradient to zero.
+  // A local step changes the weights and its moments, and sets the gradient to
+  // zero.
 
-  [[nodiscard]] virtual result<void> step(const sgd_step& how, step_buffers on)
-    = 0;
-  [[nodiscard]] virtual result<void> step(const adamw_step& how, step_buffers on)
-    = 0;
+  [[nodiscard]] virtual result<void> step(const sgd_step& how,
+                                          step_buffers on) = 0;
+  [[nodiscard]] virtual result<void> step(const adamw_step& how,
+                                          step_buffers on) = 0;
 };
 
 enum class device_kind : std::uint8_t { cpu, cuda };
@@ -168,8 +169,8 @@ struct device {
 /// Returns `unsupported` if this build or this machine lacks the device.
 [[nodiscard]] result<std::unique_ptr<backend>> make_backend(device where);
 
-// The same checks for all implementations, and for the gateway, which refuses an
-// offer before it meets others.
+// The same checks for all implementations, and for the gateway, which refuses
+// an offer before it meets others.
 
 [[nodiscard]] result<void> check_term(const term& x, grid g);
 

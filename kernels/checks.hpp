@@ -1,7 +1,7 @@
 #pragma once
 
-// The checks that every backend makes first, beside those that backend.hpp gives to
-// the gateway.
+// The checks that every backend makes first, beside those that backend.hpp
+// gives to the gateway.
 
 #include "kernels/backend.hpp"
 
@@ -27,16 +27,19 @@ namespace troupe::kernels {
                                              std::size_t moments,
                                              std::size_t size);
 
-[[nodiscard]] result<void> check_step(const sgd_step& how, const step_buffers& on);
+[[nodiscard]] result<void> check_step(const sgd_step& how,
+                                      const step_buffers& on);
 [[nodiscard]] result<void> check_step(const adamw_step& how,
                                       const step_buffers& on);
 
-/// Returns the norm, or `malformed_values` if it shows a value that is not finite.
+/// Returns the norm, or `malformed_values` if it shows a value that is not
+/// finite.
 [[nodiscard]] result<double> check_norm(double norm);
 [[nodiscard]] result<void> check_limit(double limit);
 
-/// What `clip` multiplies with. A little smaller than the quotient: the norm of the
-/// rounded values must not exceed the limit either, so clipping again does nothing.
+/// What `clip` multiplies with. A little smaller than the quotient: the norm of
+/// the rounded values must not exceed the limit either, so clipping again does
+/// nothing.
 constexpr double clip_factor(double norm, double limit) noexcept {
   return limit / norm * (1 - 0x1p-23);
 }

@@ -1,8 +1,8 @@
 #pragma once
 
-// What happens to one value, written once for CPU and CUDA. Both compile it without
-// contraction, and a fused multiply-add is spelled out where it is meant, so both
-// compute the same bits.
+// What happens to one value, written once for CPU and CUDA. Both compile it
+// without contraction, and a fused multiply-add is spelled out where it is
+// meant, so both compute the same bits.
 
 #include <bit>
 #include <cmath>
@@ -19,8 +19,8 @@
 
 namespace troupe::kernels {
 
-/// Widens IEEE binary16, exactly. Without a branch, so that loops become vectors,
-/// and without subnormal floats, which some threads flush to zero.
+/// Widens IEEE binary16, exactly. Without a branch, so that loops become
+/// vectors, and without subnormal floats, which some threads flush to zero.
 TROUPE_ANYWHERE constexpr float widen_half(std::uint16_t half) noexcept {
   const std::uint32_t magnitude = half & 0x7fffu;
   const std::uint32_t sign = (half & 0x8000u) << 16;
@@ -61,14 +61,15 @@ struct int8_reader {
   }
 };
 
-/// Server optimisers keep v - tau^2, so that zeros are the paper's start, v = tau^2.
+/// Server optimisers keep v - tau^2, so that zeros are the paper's start, v =
+/// tau^2.
 struct moments {
   double first;
   double second;
 };
 
-/// One value's step of a server optimiser; `change` is the pseudo-gradient. Reddi et
-/// al. (2021), algorithm 2. Returns what to add to the base.
+/// One value's step of a server optimiser; `change` is the pseudo-gradient.
+/// Reddi et al. (2021), algorithm 2. Returns what to add to the base.
 template <server_rule Rule>
 TROUPE_ANYWHERE double server_change(const server_step& how, double change,
                                      moments& kept) noexcept {
@@ -85,7 +86,11 @@ TROUPE_ANYWHERE double server_change(const server_step& how, double change,
     if constexpr (Rule == server_rule::adam)
       v = how.beta2 * v + (1 - how.beta2) * square;
     else if constexpr (Rule == server_rule::yogi)
-      v = v - (1 - how.beta2) * (v > square ? square : v < square ? -square : 0.0);
+      v = v
+          - (1 - how.beta2)
+              * (v > square   ? square
+                 : v < square ? -square
+                              : 0.0);
     else
       v = v + square;
     kept.first = how.beta1 * kept.first + (1 - how.beta1) * change;
@@ -96,28 +101,31 @@ TROUPE_ANYWHERE double server_change(const server_step& how, double change,
 
 /// AdamW's factors, formed once per step in double.
 struct adamw_factors {
-  float keep;      ///< 1 - rate * decay
+  float keep; ///< 1 - rate * decay
   float beta1, rest1;
   float beta2, rest2;
-  float rate;      ///< rate / (1 - beta1^count)
-  float root;      ///< sqrt(1 - beta2^count)
+  float rate; ///< rate / (1 - beta1^count)
+  float root; ///< sqrt(1 - beta2^count)
   float epsilon;
 
   explicit adamw_factors(const adamw_step& how) noexcept
     : keep(static_cast<float>(1 - double{how.rate} * how.decay)),
-      beta1(how.beta1), rest1(static_cast<float>(1 - double{how.beta1})),
-      beta2(how.beta2), rest2(static_cast<float>(1 - double{how.beta2})),
+      beta1(how.beta1),
+      rest1(static_cast<float>(1 - double{how.beta1})),
+      beta2(how.beta2),
+      rest2(static_cast<float>(1 - double{how.beta2})),
       rate(static_cast<float>(
         how.rate / (1 - std::pow(how.beta1, static_cast<double>(how.count))))),
-      root(static_cast<float>(std::sqrt(
-        1 - std::pow(how.beta2, static_cast<double>(how.count))))),
+      root(static_cast<float>(
+        std::sqrt(1 - std::pow(how.beta2, static_cast<double>(how.count))))),
       epsilon(how.epsilon) {
     // nop
   }
 };
 
-TROUPE_ANYWHERE inline float adamw_weight(const adamw_factors& how, float weight,
-                                          float gradient, float& first,
+TROUPE_ANYWHERE inline float adamw_weight(const adamw_factors& how,
+                                          float weight, float gradient,
+                                          float& first,
                                           float& second) noexcept {
   first = fmaf(how.rest1, gradient, how.beta1 * first);
   second = fmaf(how.rest2 * gradient, gradient, how.beta2 * second);
@@ -125,9 +133,9 @@ TROUPE_ANYWHERE inline float adamw_weight(const adamw_factors& how, float weight
          - how.rate * first / (sqrtf(second) / how.root + how.epsilon);
 }
 
-/// A sum of squares has this order everywhere: blocks of consecutive values; in a
-/// block, value j goes to lane j % 32; lanes are added in halves; blocks one after
-/// the other. It depends on no vector width.
+/// A sum of squares has this order everywhere: blocks of consecutive values; in
+/// a block, value j goes to lane j % 32; lanes are added in halves; blocks one
+/// after the other. It depends on no vector width.
 inline constexpr std::size_t norm_block = 4096;
 inline constexpr std::size_t norm_lanes = 32;
 

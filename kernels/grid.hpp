@@ -5,9 +5,10 @@
 namespace troupe::kernels {
 
 /// The fixed grid on which a merge adds, a constant of the block's layout. Each
-/// product is rounded to a multiple of `step()` *before* it is added. Such multiples
-/// and all their sums within the range are doubles without a rounding error, so
-/// neither order nor tiling nor the number of calls changes a bit of a sum.
+/// product is rounded to a multiple of `step()` *before* it is added. Such
+/// multiples and all their sums within the range are doubles without a rounding
+/// error, so neither order nor tiling nor the number of calls changes a bit of
+/// a sum.
 struct grid {
   int fraction_bits = 30;         ///< The S of the design: a step is 2^-S.
   std::uint32_t terms_max = 4096; ///< Most terms in one sum; at least 2.
@@ -22,8 +23,9 @@ struct grid {
     return 1.5 * power_of_two(52 - fraction_bits);
   }
 
-  /// The largest product. It is a limit per term, so whether an offer is malformed
-  /// does not depend on the others, and `terms_max` of them still add up exactly.
+  /// The largest product. It is a limit per term, so whether an offer is
+  /// malformed does not depend on the others, and `terms_max` of them still add
+  /// up exactly.
   constexpr double product_max() const noexcept {
     return power_of_two(52 - fraction_bits) / terms_max;
   }
@@ -46,8 +48,9 @@ private:
   }
 };
 
-/// The finest grid on which `terms_max` products of a weight up to `weight_max` and
-/// a value up to `delta_max` add up exactly. Both are rounded up to powers of two.
+/// The finest grid on which `terms_max` products of a weight up to `weight_max`
+/// and a value up to `delta_max` add up exactly. Both are rounded up to powers
+/// of two.
 constexpr grid grid_for(double weight_max, double delta_max) noexcept {
   int bits = 0;
   for (double x = 1; x < weight_max; x *= 2)

@@ -1,6 +1,7 @@
 #pragma once
 
-// How code that is the same for all formats of the wire gets at a term's values.
+// How code that is the same for all formats of the wire gets at a term's
+// values.
 
 #include "kernels/elementwise.hpp"
 
@@ -26,7 +27,8 @@ inline f16_reader reader_of(const f16_term& x, std::size_t first = 0) noexcept {
   return {x.from.bits.data() + first};
 }
 
-inline int8_reader reader_of(const int8_term& x, std::size_t first = 0) noexcept {
+inline int8_reader reader_of(const int8_term& x,
+                             std::size_t first = 0) noexcept {
   return {x.from.values.data() + first, static_cast<double>(x.from.scale)};
 }
 

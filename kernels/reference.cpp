@@ -34,7 +34,8 @@ real adaptive_change(const server_step& how, real change, double& first,
   const real tau = how.tau, beta1 = how.beta1, beta2 = how.beta2;
   const real square = change * change;
   const real m = beta1 * first + (1 - beta1) * change;
-  real v = std::max<real>(second + tau * tau, 0); // Below only if tau grew since.
+  real v =
+    std::max<real>(second + tau * tau, 0); // Below only if tau grew since.
   if (how.rule == server_rule::adam)
     v = beta2 * v + (1 - beta2) * square;
   else if (how.rule == server_rule::yogi && v > square)
@@ -69,7 +70,8 @@ public:
     return accumulate_steps(terms, g, sum);
   }
 
-  // The one operation with a promise about bits that needs roundings in between.
+  // The one operation with a promise about bits that needs roundings in
+  // between.
   result<void> finish(std::span<const float> base, std::span<const double> sum,
                       scale by, std::span<float> out) override {
     if (auto ok = check_finish(base, sum, by, out.size()); !ok)
@@ -84,7 +86,8 @@ public:
 
   result<void> finish(std::span<const float> base, std::span<const double> sum,
                       double total, const server_step& step,
-                      std::span<double> moments, std::span<float> out) override {
+                      std::span<double> moments,
+                      std::span<float> out) override {
     const auto size = out.size();
     const scale by{.rate = step.rate, .total = total};
     if (auto ok = check_finish(base, sum, by, size); !ok)
@@ -121,7 +124,8 @@ public:
     const auto before = norm(values);
     if (before && *before > limit)
       for (auto& x : values)
-        x = static_cast<float>(x * static_cast<real>(clip_factor(*before, limit)));
+        x = static_cast<float>(
+          x * static_cast<real>(clip_factor(*before, limit)));
     return before;
   }
 

@@ -18,8 +18,8 @@ constexpr std::size_t column_values = 16 * 1024;
 /// A run of values whose squares are summed before the next pair of offers.
 constexpr std::size_t distance_tile = norm_block;
 
-/// Value j of offer i. Adding zero makes one zero of the two, so that the order of
-/// equal values cannot be seen.
+/// Value j of offer i. Adding zero makes one zero of the two, so that the order
+/// of equal values cannot be seen.
 double value_of(const offer_set& offers, std::size_t i, std::size_t j) {
   return offers.discounts[i] * static_cast<double>(offers.deltas[i][j]) + 0.0;
 }
@@ -34,22 +34,24 @@ result<void> check_offers(const offer_set& offers, std::size_t size) {
   for (std::size_t i = 0; i < n; ++i) {
     const auto delta = offers.deltas[i];
     if (delta.size() != size)
-      return fail(errc::invalid_argument,
-                  "offer " + std::to_string(i) + " has "
-                    + std::to_string(delta.size()) + " values, the output has "
-                    + std::to_string(size));
+      return fail(errc::invalid_argument, "offer " + std::to_string(i) + " has "
+                                            + std::to_string(delta.size())
+                                            + " values, the output has "
+                                            + std::to_string(size));
     // What is not finite has no place in an order.
     if (loops::outside(f32_reader{delta.data()}, offers.discounts[i],
                        std::numeric_limits<double>::max(), size)
         > 0)
-      return fail(errc::malformed_values, "offer " + std::to_string(i)
-                                            + " has values that are not finite");
+      return fail(errc::malformed_values,
+                  "offer " + std::to_string(i)
+                    + " has values that are not finite");
   }
   return {};
 }
 
-/// Calls f(j, column) for each j with the values of all offers, in ascending order.
-/// A tile of columns is gathered row by row, as the offers lie in memory.
+/// Calls f(j, column) for each j with the values of all offers, in ascending
+/// order. A tile of columns is gathered row by row, as the offers lie in
+/// memory.
 template <class F>
 void for_each_sorted_column(const offer_set& offers, std::size_t size, F f) {
   const auto n = offers.deltas.size();
@@ -111,9 +113,8 @@ result<void> coordinate_median(const offer_set& offers, std::span<double> out) {
     return ok;
   for_each_sorted_column(offers, out.size(), [=](auto j, auto column) {
     const auto middle = column.size() / 2;
-    out[j] = column.size() % 2 == 1
-               ? column[middle]
-               : (column[middle - 1] + column[middle]) / 2;
+    out[j] = column.size() % 2 == 1 ? column[middle]
+                                    : (column[middle - 1] + column[middle]) / 2;
   });
   return {};
 }
@@ -124,9 +125,9 @@ result<void> trimmed_mean(const offer_set& offers, std::uint32_t trim,
     return ok;
   const auto n = offers.deltas.size();
   if (2 * std::size_t{trim} >= n)
-    return fail(errc::invalid_argument,
-                "trimming " + std::to_string(trim) + " on each side leaves none of "
-                  + std::to_string(n) + " offers");
+    return fail(errc::invalid_argument, "trimming " + std::to_string(trim)
+                                          + " on each side leaves none of "
+                                          + std::to_string(n) + " offers");
   const auto kept = n - 2 * std::size_t{trim};
   for_each_sorted_column(offers, out.size(), [=](auto j, auto column) {
     const auto inner = column.subspan(trim, kept);
@@ -136,16 +137,16 @@ result<void> trimmed_mean(const offer_set& offers, std::uint32_t trim,
   return {};
 }
 
-result<void> krum(const offer_set& offers, std::uint32_t bad, std::uint32_t keep,
-                  std::span<double> out) {
+result<void> krum(const offer_set& offers, std::uint32_t bad,
+                  std::uint32_t keep, std::span<double> out) {
   if (auto ok = check_offers(offers, out.size()); !ok)
     return ok;
   const auto n = offers.deltas.size();
   if (n < std::size_t{bad} + 3)
-    return fail(errc::invalid_argument,
-                "Krum with " + std::to_string(bad) + " bad offers needs at least "
-                  + std::to_string(std::size_t{bad} + 3) + ", found "
-                  + std::to_string(n));
+    return fail(errc::invalid_argument, "Krum with " + std::to_string(bad)
+                                          + " bad offers needs at least "
+                                          + std::to_string(std::size_t{bad} + 3)
+                                          + ", found " + std::to_string(n));
   if (keep == 0 || keep > n)
     return fail(errc::invalid_argument,
                 "Krum keeps from 1 to " + std::to_string(n) + " offers, found "
@@ -155,7 +156,8 @@ result<void> krum(const offer_set& offers, std::uint32_t bad, std::uint32_t keep
   std::iota(chosen.begin(), chosen.end(), std::size_t{0});
   std::ranges::stable_sort(chosen, {}, [&](auto i) { return scores[i]; });
   chosen.resize(keep);
-  std::ranges::sort(chosen); // Added in the order of the set, not of the scores.
+  std::ranges::sort(
+    chosen); // Added in the order of the set, not of the scores.
   for (std::size_t j = 0; j < out.size(); ++j) {
     double sum = 0;
     for (const auto i : chosen)

@@ -1,8 +1,8 @@
 #pragma once
 
-// Merges that do not add. They keep their offers, sorted by visit by the caller, and
-// so depend on the set alone. Each writes what `finish` then takes as a sum with
-// total 1.
+// Merges that do not add. They keep their offers, sorted by visit by the
+// caller, and so depend on the set alone. Each writes what `finish` then takes
+// as a sum with total 1.
 
 #include <cstdint>
 #include <span>
@@ -28,9 +28,10 @@ struct offer_set {
                                         std::uint32_t trim,
                                         std::span<double> out);
 
-/// (Multi-)Krum of Blanchard et al. (2017): the mean of the `keep` offers with the
-/// smallest sum of squared distances to their n - bad - 2 nearest others; ties go to
-/// the earlier offer. Returns `invalid_argument` unless n >= bad + 3.
+/// (Multi-)Krum of Blanchard et al. (2017): the mean of the `keep` offers with
+/// the smallest sum of squared distances to their n - bad - 2 nearest others;
+/// ties go to the earlier offer. Returns `invalid_argument` unless n >= bad
+/// + 3.
 [[nodiscard]] result<void> krum(const offer_set& offers, std::uint32_t bad,
                                 std::uint32_t keep, std::span<double> out);
 

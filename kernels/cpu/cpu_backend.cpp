@@ -12,12 +12,13 @@ namespace troupe::kernels {
 
 namespace {
 
-// So many values of each buffer stay in the first-level cache while all terms, or all
-// parts of a step, pass over them. It is a page of floats: prefetching ends there.
+// So many values of each buffer stay in the first-level cache while all terms,
+// or all parts of a step, pass over them. It is a page of floats: prefetching
+// ends there.
 constexpr std::size_t tile_size = 1024;
 
-/// One pass over memory, which checks what it adds. If something is outside, all is
-/// taken back.
+/// One pass over memory, which checks what it adds. If something is outside,
+/// all is taken back.
 template <class Term>
 result<void> accumulate_tiles(std::span<const Term> terms, grid g,
                               std::span<double> sum) {
@@ -80,7 +81,8 @@ public:
 
   result<void> finish(std::span<const float> base, std::span<const double> sum,
                       double total, const server_step& step,
-                      std::span<double> moments, std::span<float> out) override {
+                      std::span<double> moments,
+                      std::span<float> out) override {
     const scale by{.rate = step.rate, .total = total};
     if (auto ok = check_finish(base, sum, by, out.size()); !ok)
       return ok;
@@ -90,7 +92,8 @@ public:
       loops::finish(base.data(), sum.data(), by, out.data(), out.size());
       return {};
     }
-    auto* second = step.moment_count() == 2 ? moments.data() + out.size() : nullptr;
+    auto* second =
+      step.moment_count() == 2 ? moments.data() + out.size() : nullptr;
     loops::finish(base.data(), sum.data(), total, step, moments.data(), second,
                   out.data(), out.size());
     return {};
@@ -106,7 +109,8 @@ public:
       return tl::unexpected{ok.error()};
     const auto before = norm(values);
     if (before && *before > limit)
-      loops::multiply(values.data(), clip_factor(*before, limit), values.size());
+      loops::multiply(values.data(), clip_factor(*before, limit),
+                      values.size());
     return before;
   }
 
@@ -142,7 +146,8 @@ public:
       if (!on.correction.empty())
         loops::add_correction(gradient, on.correction.data() + at, n);
       loops::adamw(factors, on.weights.data() + at, gradient,
-                   on.first_moment.data() + at, on.second_moment.data() + at, n);
+                   on.first_moment.data() + at, on.second_moment.data() + at,
+                   n);
     });
     return {};
   }

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <cmath>
 
-// Sanitizers also instrument the resolvers that choose a clone, which run before the
-// sanitizers are ready.
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)               \
+// Sanitizers also instrument the resolvers that choose a clone, which run
+// before the sanitizers are ready.
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)            \
   && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-#define TROUPE_CLONES                                                             \
+#define TROUPE_CLONES                                                          \
   __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
 #else
 #define TROUPE_CLONES
@@ -45,11 +45,10 @@ TROUPE_INLINE std::size_t add_loop(Reader values, double weight, grid g,
 }
 
 template <server_rule Rule>
-TROUPE_INLINE void finish_loop(const float* base, const double* __restrict sum,
-                               double total, const server_step& step,
-                               double* __restrict first,
-                               double* __restrict second, float* out,
-                               std::size_t n) {
+TROUPE_INLINE void
+finish_loop(const float* base, const double* __restrict sum, double total,
+            const server_step& step, double* __restrict first,
+            double* __restrict second, float* out, std::size_t n) {
   for (std::size_t j = 0; j < n; ++j) {
     moments kept{first[j], 0};
     if constexpr (Rule != server_rule::momentum)
@@ -104,18 +103,18 @@ TROUPE_CLONES std::size_t outside(int8_reader values, double weight, double max,
   return outside_loop(values, weight, max, n);
 }
 
-TROUPE_CLONES std::size_t add(f32_reader values, double weight, grid g, double* sum,
-                              std::size_t n) {
+TROUPE_CLONES std::size_t add(f32_reader values, double weight, grid g,
+                              double* sum, std::size_t n) {
   return add_loop(values, weight, g, sum, n);
 }
 
-TROUPE_CLONES std::size_t add(f16_reader values, double weight, grid g, double* sum,
-                              std::size_t n) {
+TROUPE_CLONES std::size_t add(f16_reader values, double weight, grid g,
+                              double* sum, std::size_t n) {
   return add_loop(values, weight, g, sum, n);
 }
 
-TROUPE_CLONES std::size_t add(int8_reader values, double weight, grid g, double* sum,
-                              std::size_t n) {
+TROUPE_CLONES std::size_t add(int8_reader values, double weight, grid g,
+                              double* sum, std::size_t n) {
   return add_loop(values, weight, g, sum, n);
 }
 
@@ -127,8 +126,8 @@ TROUPE_CLONES void finish(const float* base, const double* sum, scale by,
 }
 
 TROUPE_CLONES void finish(const float* base, const double* sum, double total,
-                          const server_step& step, double* first, double* second,
-                          float* out, std::size_t n) {
+                          const server_step& step, double* first,
+                          double* second, float* out, std::size_t n) {
   const auto how = step; // A copy that no store can change.
   switch (how.rule) {
     case server_rule::plain:
@@ -137,11 +136,11 @@ TROUPE_CLONES void finish(const float* base, const double* sum, double total,
       return finish_loop<server_rule::momentum>(base, sum, total, how, first,
                                                 second, out, n);
     case server_rule::adam:
-      return finish_loop<server_rule::adam>(base, sum, total, how, first, second,
-                                            out, n);
+      return finish_loop<server_rule::adam>(base, sum, total, how, first,
+                                            second, out, n);
     case server_rule::yogi:
-      return finish_loop<server_rule::yogi>(base, sum, total, how, first, second,
-                                            out, n);
+      return finish_loop<server_rule::yogi>(base, sum, total, how, first,
+                                            second, out, n);
     case server_rule::adagrad:
       return finish_loop<server_rule::adagrad>(base, sum, total, how, first,
                                                second, out, n);
@@ -149,18 +148,20 @@ TROUPE_CLONES void finish(const float* base, const double* sum, double total,
 }
 
 TROUPE_CLONES double sum_of_squares(const float* values, std::size_t n) {
-  return squares_loop(n, [=](std::size_t j) __attribute__((always_inline)) {
-    return static_cast<double>(values[j]);
-  });
+  return squares_loop(
+    n, [=](std::size_t j) __attribute__((always_inline)) {
+      return static_cast<double>(values[j]);
+    });
 }
 
 TROUPE_CLONES double squared_distance(const float* a, double scale_a,
                                       const float* b, double scale_b,
                                       std::size_t n) {
-  return squares_loop(n, [=](std::size_t j) __attribute__((always_inline)) {
-    return scale_a * static_cast<double>(a[j])
-           - scale_b * static_cast<double>(b[j]);
-  });
+  return squares_loop(
+    n, [=](std::size_t j) __attribute__((always_inline)) {
+      return scale_a * static_cast<double>(a[j])
+             - scale_b * static_cast<double>(b[j]);
+    });
 }
 
 TROUPE_CLONES void multiply(float* values, double factor, std::size_t n) {

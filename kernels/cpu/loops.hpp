@@ -1,9 +1,9 @@
 #pragma once
 
-// The inner loops of the CPU, each compiled for several widths of vectors and chosen
-// when the program starts. Lanes run over j, and nothing is contracted, so all
-// widths give the same bits. Arrays of one call must not overlap, but for `out` of
-// `finish`, which may be `base`.
+// The inner loops of the CPU, each compiled for several widths of vectors and
+// chosen when the program starts. Lanes run over j, and nothing is contracted,
+// so all widths give the same bits. Arrays of one call must not overlap, but
+// for `out` of `finish`, which may be `base`.
 
 #include <cstddef>
 
@@ -12,13 +12,16 @@
 namespace troupe::kernels::loops {
 
 /// How many products are not finite or above `max`.
-std::size_t outside(f32_reader values, double weight, double max, std::size_t n);
-std::size_t outside(f16_reader values, double weight, double max, std::size_t n);
-std::size_t outside(int8_reader values, double weight, double max, std::size_t n);
+std::size_t outside(f32_reader values, double weight, double max,
+                    std::size_t n);
+std::size_t outside(f16_reader values, double weight, double max,
+                    std::size_t n);
+std::size_t outside(int8_reader values, double weight, double max,
+                    std::size_t n);
 
-/// Adds each snapped product that is inside to its sum, and returns how many are not.
-/// With the weight negated it takes back what it added, exactly: rounding to the grid
-/// is symmetric.
+/// Adds each snapped product that is inside to its sum, and returns how many
+/// are not. With the weight negated it takes back what it added, exactly:
+/// rounding to the grid is symmetric.
 std::size_t add(f32_reader values, double weight, grid g, double* sum,
                 std::size_t n);
 std::size_t add(f16_reader values, double weight, grid g, double* sum,
@@ -29,7 +32,8 @@ std::size_t add(int8_reader values, double weight, grid g, double* sum,
 void finish(const float* base, const double* sum, scale by, float* out,
             std::size_t n);
 
-/// `second` is null where the rule keeps no such moment. @pre the rule is not plain
+/// `second` is null where the rule keeps no such moment. @pre the rule is not
+/// plain
 void finish(const float* base, const double* sum, double total,
             const server_step& step, double* first, double* second, float* out,
             std::size_t n);
@@ -55,7 +59,8 @@ void add_correction(float* gradient, const float* correction, std::size_t n);
 /// weights[j] -= rate * gradient[j], rounded once; the gradient becomes zero.
 void descend(float* weights, float rate, float* gradient, std::size_t n);
 
-/// The same along m = momentum * m + gradient, or m = gradient at the first step.
+/// The same along m = momentum * m + gradient, or m = gradient at the first
+/// step.
 void descend_with_momentum(float* weights, const sgd_step& how, float* gradient,
                            float* momentum, std::size_t n);
 

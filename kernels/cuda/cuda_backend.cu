@@ -1,5 +1,5 @@
-// Bound by memory and by the copies to and from the host, so every operation is one
-// simple kernel per pass over the values.
+// Bound by memory and by the copies to and from the host, so every operation is
+// one simple kernel per pass over the values.
 
 #include "kernels/cuda/cuda_backend.hpp"
 
@@ -86,7 +86,8 @@ public:
 
   result<void> finish(std::span<const float> base, std::span<const double> sum,
                       double total, const server_step& step,
-                      std::span<double> moments, std::span<float> out) override {
+                      std::span<double> moments,
+                      std::span<float> out) override {
     const auto n = out.size();
     const scale by{.rate = step.rate, .total = total};
     if (step.rule == server_rule::plain && moments.empty())
@@ -100,7 +101,8 @@ public:
     const auto* sums = on.input(sum);
     auto* first = on.input(std::span<const double>{moments});
     auto* second = step.moment_count() == 2 ? first + n : nullptr;
-    on.launch(kernel_of(step.rule), n, step, values, sums, total, first, second);
+    on.launch(kernel_of(step.rule), n, step, values, sums, total, first,
+              second);
     if (auto ok = on.finished("finish"); !ok)
       return ok;
     on.download(out, values);
@@ -153,8 +155,8 @@ public:
   }
 
 private:
-  using finish_kernel = void (*)(server_step, float*, const double*, double, double*,
-                                 double*, std::size_t);
+  using finish_kernel = void (*)(server_step, float*, const double*, double,
+                                 double*, double*, std::size_t);
 
   static finish_kernel kernel_of(server_rule rule) {
     switch (rule) {
@@ -200,13 +202,14 @@ private:
     return on.finished("accumulate");
   }
 
-  result<double> norm_on_device(operation& on, const float* values, std::size_t n) {
+  result<double> norm_on_device(operation& on, const float* values,
+                                std::size_t n) {
     static_assert(norm_lanes == 32, "a warp has 32 lanes");
     blocks_.resize((n + norm_block - 1) / norm_block);
     auto* blocks = on.room<double>(blocks_.size());
     if (on.ok()) {
-      cuda::sum_squares<<<static_cast<unsigned>(blocks_.size()), norm_lanes>>>(values,
-                                                                         blocks, n);
+      cuda::sum_squares<<<static_cast<unsigned>(blocks_.size()), norm_lanes>>>(
+        values, blocks, n);
       on.check(cudaGetLastError());
     }
     on.download(std::span{blocks_}, blocks);
@@ -219,16 +222,17 @@ private:
   }
 
   template <class Step>
-  result<void> local_step(void (*kernel)(Step, cuda::step_pointers, std::size_t),
+  result<void> local_step(void (*kernel)(Step, cuda::step_pointers,
+                                         std::size_t),
                           const Step& how, const step_buffers& host) {
     operation on{ordinal_, buffers_};
     const auto n = host.weights.size();
     const auto input = [&](std::span<const float> from) {
       return from.empty() ? nullptr : on.input(from);
     };
-    const cuda::step_pointers at{input(host.weights),       input(host.gradient),
-                           input(host.first_moment),  input(host.second_moment),
-                           input(host.anchor),        input(host.correction)};
+    const cuda::step_pointers at{
+      input(host.weights),       input(host.gradient), input(host.first_moment),
+      input(host.second_moment), input(host.anchor),   input(host.correction)};
     on.launch(kernel, n, how, at);
     if (auto ok = on.finished("step"); !ok)
       return ok;

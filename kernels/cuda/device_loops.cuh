@@ -1,8 +1,8 @@
 #pragma once
 
-// One thread does what an iteration of the CPU's loops does. What must have the bits
-// of a CPU is spelled with the intrinsics that have a rounding mode in their name and
-// are never fused; the rest is compiled with --fmad=false.
+// One thread does what an iteration of the CPU's loops does. What must have the
+// bits of a CPU is spelled with the intrinsics that have a rounding mode in
+// their name and are never fused; the rest is compiled with --fmad=false.
 
 #include "kernels/elementwise.hpp"
 
@@ -27,12 +27,13 @@ __global__ void add_term(Reader values, double weight, double magic, double max,
 }
 
 static __global__ void finish_plain(float* values, const double* sum, scale by,
-                             std::size_t n) {
+                                    std::size_t n) {
   const auto j = index_of_thread();
   if (j >= n)
     return;
   const auto step = __dmul_rn(by.rate, __ddiv_rn(sum[j], by.total));
-  values[j] = __double2float_rn(__dadd_rn(static_cast<double>(values[j]), step));
+  values[j] =
+    __double2float_rn(__dadd_rn(static_cast<double>(values[j]), step));
 }
 
 template <server_rule Rule>
@@ -47,11 +48,13 @@ __global__ void finish_with(server_step how, float* values, const double* sum,
   first[j] = kept.first;
   if (second)
     second[j] = kept.second;
-  values[j] = __double2float_rn(__dadd_rn(static_cast<double>(values[j]), change));
+  values[j] =
+    __double2float_rn(__dadd_rn(static_cast<double>(values[j]), change));
 }
 
 /// One warp sums one block of the norm, in the order of `norm_block`.
-static __global__ void sum_squares(const float* values, double* blocks, std::size_t n) {
+static __global__ void sum_squares(const float* values, double* blocks,
+                                   std::size_t n) {
   const auto first = blockIdx.x * norm_block;
   const auto last = first + norm_block < n ? first + norm_block : n;
   double sum = 0;
@@ -68,7 +71,8 @@ static __global__ void sum_squares(const float* values, double* blocks, std::siz
 static __global__ void multiply(float* values, double factor, std::size_t n) {
   const auto j = index_of_thread();
   if (j < n)
-    values[j] = __double2float_rn(__dmul_rn(static_cast<double>(values[j]), factor));
+    values[j] =
+      __double2float_rn(__dmul_rn(static_cast<double>(values[j]), factor));
 }
 
 /// Device pointers of a step; null where it has no such buffer.
@@ -90,7 +94,8 @@ static __global__ void descend(sgd_step how, step_pointers on, std::size_t n) {
   if (how.decay != 0)
     gradient = __fmaf_rn(how.decay, weight, gradient);
   if (how.proximal != 0)
-    gradient = __fmaf_rn(how.proximal, __fsub_rn(weight, on.anchor[j]), gradient);
+    gradient =
+      __fmaf_rn(how.proximal, __fsub_rn(weight, on.anchor[j]), gradient);
   if (on.correction)
     gradient = __fadd_rn(gradient, on.correction[j]);
   if (how.momentum != 0) {
@@ -101,15 +106,16 @@ static __global__ void descend(sgd_step how, step_pointers on, std::size_t n) {
   on.weights[j] = __fmaf_rn(-how.rate, gradient, weight);
 }
 
-static __global__ void descend_adamw(adamw_factors how, step_pointers on, std::size_t n) {
+static __global__ void descend_adamw(adamw_factors how, step_pointers on,
+                                     std::size_t n) {
   const auto j = index_of_thread();
   if (j >= n)
     return;
   auto gradient = on.gradient[j];
   if (on.correction)
     gradient = __fadd_rn(gradient, on.correction[j]);
-  on.weights[j]
-    = adamw_weight(how, on.weights[j], gradient, on.first[j], on.second[j]);
+  on.weights[j] =
+    adamw_weight(how, on.weights[j], gradient, on.first[j], on.second[j]);
 }
 
 } // namespace troupe::kernels::cuda

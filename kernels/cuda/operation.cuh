@@ -48,8 +48,9 @@ using device_buffers = std::array<device_buffer, 6>;
 
 inline constexpr unsigned block_size = 256;
 
-/// One operation: rooms, uploads, kernels, then `finished`, then downloads. After the
-/// first error nothing more is done, and the error is what `finished` returns.
+/// One operation: rooms, uploads, kernels, then `finished`, then downloads.
+/// After the first error nothing more is done, and the error is what `finished`
+/// returns.
 class operation {
 public:
   operation(int ordinal, device_buffers& buffers) : buffers_(buffers) {
@@ -76,7 +77,8 @@ public:
   template <class T>
   void upload(T* to, std::span<const T> from) {
     if (ok())
-      check(cudaMemcpy(to, from.data(), from.size_bytes(), cudaMemcpyHostToDevice));
+      check(
+        cudaMemcpy(to, from.data(), from.size_bytes(), cudaMemcpyHostToDevice));
   }
 
   void clear(void* at, std::size_t bytes) {
@@ -98,7 +100,8 @@ public:
   template <class T>
   void download(std::span<T> to, const T* from) {
     if (ok())
-      check(cudaMemcpy(to.data(), from, to.size_bytes(), cudaMemcpyDeviceToHost));
+      check(
+        cudaMemcpy(to.data(), from, to.size_bytes(), cudaMemcpyDeviceToHost));
   }
 
   void check(cudaError_t status) {
@@ -110,7 +113,8 @@ public:
     return status_ == cudaSuccess;
   }
 
-  /// Waits for the device. Before this is asked nothing of the caller's is written.
+  /// Waits for the device. Before this is asked nothing of the caller's is
+  /// written.
   result<void> finished(const char* what) {
     if (ok())
       check(cudaDeviceSynchronize());

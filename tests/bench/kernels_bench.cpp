@@ -1,6 +1,7 @@
-// How fast is the arithmetic? Everything here is bound by memory, so the bytes that
-// an operation must touch are counted, and `copy` in the same run says what this
-// machine moves at that size: the ratio of the two rates is the figure to look at.
+// How fast is the arithmetic? Everything here is bound by memory, so the bytes
+// that an operation must touch are counted, and `copy` in the same run says
+// what this machine moves at that size: the ratio of the two rates is the
+// figure to look at.
 
 #include <benchmark/benchmark.h>
 
@@ -137,7 +138,8 @@ void sgd(benchmark::State& state, sgd_step how) {
                                      .gradient = gradient,
                                      .first_moment = momentum,
                                      .anchor = anchor}));
-  count_bytes(state, 4 * sizeof(float) + (momentum.empty() ? 0 : 2 * sizeof(float))
+  count_bytes(state, 4 * sizeof(float)
+                       + (momentum.empty() ? 0 : 2 * sizeof(float))
                        + (anchor.empty() ? 0 : sizeof(float)));
 }
 
@@ -180,14 +182,17 @@ BENCHMARK(finish)->TROUPE_SIZES;
 BENCHMARK(finish_adam)->TROUPE_SIZES;
 BENCHMARK(norm)->TROUPE_SIZES;
 BENCHMARK_CAPTURE(sgd, plain, sgd_step{})->TROUPE_SIZES;
-BENCHMARK_CAPTURE(sgd, everything,
-                  sgd_step{.momentum = 0.9f, .decay = 1e-4f, .proximal = 0.1f, .first = false})
+BENCHMARK_CAPTURE(
+  sgd, everything,
+  sgd_step{.momentum = 0.9f, .decay = 1e-4f, .proximal = 0.1f, .first = false})
   ->TROUPE_SIZES;
 BENCHMARK(adamw)->TROUPE_SIZES;
 BENCHMARK_CAPTURE(robust, median, coordinate_median)->Arg(159010);
-BENCHMARK_CAPTURE(robust, krum, [](const offer_set& offers, std::span<double> out) {
-  return krum(offers, 2, 1, out);
-})->Arg(159010);
+BENCHMARK_CAPTURE(robust, krum,
+                  [](const offer_set& offers, std::span<double> out) {
+                    return krum(offers, 2, 1, out);
+                  })
+  ->Arg(159010);
 
 } // namespace
 

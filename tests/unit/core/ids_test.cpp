@@ -7,7 +7,9 @@
 namespace troupe {
 
 template <class A, class B>
-constexpr bool comparable = requires(A a, B b) { a == b; };
+constexpr bool comparable = requires(A a, B b) {
+  a == b;
+};
 
 // What an id cannot be mistaken for does not compile.
 static_assert(!std::convertible_to<client_id, block_id>);

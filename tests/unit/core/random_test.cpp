@@ -43,8 +43,9 @@ TEST(derive_seed, name_index_and_parent_each_give_another_stream) {
 TEST(derive_seed, streams_that_differ_in_name_only_are_not_correlated) {
   random_stream a{derive_seed(1, "network")}, b{derive_seed(1, "schedule")};
   // The product of two independent uniform values has the mean 1/4.
-  EXPECT_NEAR(sample_of(100'000, [&] { return a.uniform() * b.uniform(); }).mean,
-              0.25, 0.003);
+  EXPECT_NEAR(
+    sample_of(100'000, [&] { return a.uniform() * b.uniform(); }).mean, 0.25,
+    0.003);
 }
 
 TEST(derive_seed, never_changes) {
@@ -57,7 +58,8 @@ TEST(derive_seed, never_changes) {
 TEST(random_stream, draws_what_the_published_generator_draws) {
   // The first outputs of xoshiro256** from the state 1, 2, 3, 4.
   auto random = random_stream::resume({1, 2, 3, 4});
-  for (std::uint64_t x : {11520ull, 0ull, 1509978240ull, 1215971899390074240ull})
+  for (std::uint64_t x :
+       {11520ull, 0ull, 1509978240ull, 1215971899390074240ull})
     ASSERT_EQ(random(), x);
 }
 
@@ -107,9 +109,8 @@ TEST(random_stream, below_has_no_bias_where_a_plain_remainder_would) {
   // With n = 3/4 of 2^64 the lower third would be drawn twice as often.
   const auto n = std::uint64_t{3} << 62;
   random_stream random{5};
-  const auto low = sample_of(30'000, [&] {
-    return random.below(n) < n / 3 ? 1.0 : 0.0;
-  });
+  const auto low =
+    sample_of(30'000, [&] { return random.below(n) < n / 3 ? 1.0 : 0.0; });
   EXPECT_NEAR(low.mean, 1.0 / 3, 0.015);
 }
 
@@ -126,11 +127,14 @@ TEST(random_stream, uniform_has_the_moments_of_its_name) {
 
 TEST(random_stream, normal_has_the_moments_of_its_name) {
   random_stream random{7};
-  EXPECT_NEAR(sample_of(100'000, [&] { return random.normal(); }).mean, 0, 0.016);
-  EXPECT_NEAR(sample_of(100'000, [&] { return random.normal(); }).variance, 1, 0.025);
+  EXPECT_NEAR(sample_of(100'000, [&] { return random.normal(); }).mean, 0,
+              0.016);
+  EXPECT_NEAR(sample_of(100'000, [&] { return random.normal(); }).variance, 1,
+              0.025);
   // The fourth moment tells it from any other bell.
   EXPECT_NEAR(
-    sample_of(100'000, [&] { return std::pow(random.normal(), 4); }).mean, 3, 0.16);
+    sample_of(100'000, [&] { return std::pow(random.normal(), 4); }).mean, 3,
+    0.16);
 }
 
 TEST(random_stream, gamma_has_the_moments_of_its_name) {
@@ -155,7 +159,8 @@ TEST(random_stream, dirichlet_is_a_point_of_the_simplex) {
 TEST(random_stream, dirichlet_has_the_moments_of_its_name) {
   for (double alpha : {0.5, 2.0}) {
     random_stream random{10};
-    const auto found = sample_of(50'000, [&] { return random.dirichlet(4, alpha)[1]; });
+    const auto found =
+      sample_of(50'000, [&] { return random.dirichlet(4, alpha)[1]; });
     EXPECT_NEAR(found.mean, 0.25, 0.006) << alpha;
     EXPECT_NEAR(found.variance, 0.25 * 0.75 / (4 * alpha + 1), 0.003) << alpha;
   }

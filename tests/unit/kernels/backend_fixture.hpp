@@ -1,7 +1,8 @@
 #pragma once
 
-// Each law of the conformance suite runs over every backend: the CPU's, the GPU's
-// where there is one, and the reference, so that the specification obeys them too.
+// Each law of the conformance suite runs over every backend: the CPU's, the
+// GPU's where there is one, and the reference, so that the specification obeys
+// them too.
 
 #include <gtest/gtest.h>
 
@@ -21,8 +22,8 @@ using floats = std::vector<float>;
 using doubles = std::vector<double>;
 
 // Around vector, warp, block and tile widths, where tails are forgotten.
-inline constexpr std::size_t odd_sizes[]
-  = {0, 1, 3, 31, 33, 257, 1023, 1025, 2047, 2048, 2049, 4099};
+inline constexpr std::size_t odd_sizes[] = {0,    1,    3,    31,   33,   257,
+                                            1023, 1025, 2047, 2048, 2049, 4099};
 
 /// Values of very different sizes: where plain sums depend on their order.
 inline floats draw(std::size_t size, std::uint64_t seed) {
@@ -61,9 +62,9 @@ protected:
   std::unique_ptr<backend> reference = make_reference_backend();
 };
 
-#define TROUPE_FOR_ALL_BACKENDS(suite)                                            \
-  INSTANTIATE_TEST_SUITE_P(all, suite,                                            \
-                           testing::Values("cpu", "cuda", "reference"),           \
+#define TROUPE_FOR_ALL_BACKENDS(suite)                                         \
+  INSTANTIATE_TEST_SUITE_P(all, suite,                                         \
+                           testing::Values("cpu", "cuda", "reference"),        \
                            [](const auto& x) { return x.param; })
 
 } // namespace troupe::kernels

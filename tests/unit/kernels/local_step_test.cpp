@@ -13,8 +13,12 @@ struct client {
   floats weights, gradient, first, second, anchor, correction;
 
   explicit client(std::size_t size)
-    : weights(draw(size, 1)), gradient(draw(size, 2)), first(size), second(size),
-      anchor(draw(size, 3)), correction(draw(size, 4)) {
+    : weights(draw(size, 1)),
+      gradient(draw(size, 2)),
+      first(size),
+      second(size),
+      anchor(draw(size, 3)),
+      correction(draw(size, 4)) {
     // nop
   }
 
@@ -26,7 +30,8 @@ struct client {
 void expect_near(const floats& found, const floats& expected) {
   ASSERT_EQ(found.size(), expected.size());
   for (std::size_t j = 0; j < found.size(); ++j)
-    ASSERT_NEAR(found[j], expected[j], 1e-6f * std::abs(expected[j]) + 1e-6f) << j;
+    ASSERT_NEAR(found[j], expected[j], 1e-6f * std::abs(expected[j]) + 1e-6f)
+      << j;
 }
 
 } // namespace
@@ -41,7 +46,8 @@ protected:
       client ours{size}, exact{size};
       auto step = how;
       for (std::uint64_t i = 0; i < 10; ++i, advance(step)) {
-        ours.gradient = exact.gradient = draw(size, derive_seed(5, "gradient", i));
+        ours.gradient = exact.gradient =
+          draw(size, derive_seed(5, "gradient", i));
         ASSERT_TRUE(testee->step(step, ours.buffers()));
         ASSERT_TRUE(reference->step(step, exact.buffers()));
         ASSERT_EQ(ours.gradient, floats(size)) << "the gradient becomes zero";
@@ -98,11 +104,13 @@ TEST_P(local_step_test, sgd_agrees_with_the_reference) {
 }
 
 TEST_P(local_step_test, adamw_agrees_with_the_reference) {
-  expect_agreement<adamw_step>({.rate = 0.01f}, [](adamw_step& x) { ++x.count; });
+  expect_agreement<adamw_step>({.rate = 0.01f},
+                               [](adamw_step& x) { ++x.count; });
 }
 
 TEST_P(local_step_test, the_first_step_of_adamw_has_the_length_of_its_rate) {
-  // Bias correction makes it rate * g / |g|, and decay pulls by rate * decay * w.
+  // Bias correction makes it rate * g / |g|, and decay pulls by rate * decay *
+  // w.
   floats weights{2, 2}, gradient{5, -1e-3f}, first(2), second(2);
   ASSERT_TRUE(testee->step(adamw_step{.rate = 0.1f, .decay = 0.5f},
                            {.weights = weights,
@@ -115,7 +123,8 @@ TEST_P(local_step_test, the_first_step_of_adamw_has_the_length_of_its_rate) {
 
 TEST_P(local_step_test, a_value_does_not_depend_on_its_neighbours) {
   // So no tail is rounded in another way than the body.
-  const sgd_step how{.momentum = 0.9f, .decay = 0.1f, .proximal = 0.3f, .first = false};
+  const sgd_step how{
+    .momentum = 0.9f, .decay = 0.1f, .proximal = 0.3f, .first = false};
   client whole{4099};
   ASSERT_TRUE(testee->step(how, whole.buffers()));
   client parts{4099};
@@ -145,7 +154,8 @@ TEST_P(local_step_test, has_the_bits_of_the_cpu) {
   };
   both(sgd_step{});
   for (bool first : {true, false})
-    both(sgd_step{.momentum = 0.9f, .decay = 0.1f, .proximal = 0.3f, .first = first});
+    both(sgd_step{
+      .momentum = 0.9f, .decay = 0.1f, .proximal = 0.3f, .first = first});
   for (std::uint64_t count : {1, 2})
     both(adamw_step{.count = count});
 }

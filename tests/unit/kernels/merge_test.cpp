@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <limits>
 
-#include "tests/unit/kernels/backend_fixture.hpp"
 #include "kernels/elementwise.hpp"
+#include "tests/unit/kernels/backend_fixture.hpp"
 
 namespace troupe::kernels {
 
@@ -60,7 +60,8 @@ TEST_P(merge_test, equals_extended_precision_within_the_grid) {
       long double exact = 0;
       for (const auto& x : terms)
         exact += static_cast<long double>(x.weight) * x.values[j];
-      // Each term is off by half a step at most, and by the product's own rounding.
+      // Each term is off by half a step at most, and by the product's own
+      // rounding.
       ASSERT_NEAR(sum[j], static_cast<double>(exact),
                   0.5001 * g.step() * static_cast<double>(terms.size()))
         << "size " << size << ", index " << j;
@@ -123,7 +124,8 @@ TEST_P(merge_test, no_tiling_changes_a_bit) {
       std::vector<term> part;
       for (const auto& x : terms)
         part.push_back({x.values.subspan(first, n), x.weight});
-      ASSERT_TRUE(testee->accumulate(part, g, std::span{sum}.subspan(first, n)));
+      ASSERT_TRUE(
+        testee->accumulate(part, g, std::span{sum}.subspan(first, n)));
     }
     ASSERT_EQ(sum, expected) << tile;
   }
@@ -142,7 +144,8 @@ TEST_P(merge_test, equal_offers_make_the_same_step_as_one) {
     return out;
   };
   const auto once = step(1);
-  // 49 is where 49 * (1 / 49) is not 1: a factor instead of a quotient fails here.
+  // 49 is where 49 * (1 / 49) is not 1: a factor instead of a quotient fails
+  // here.
   for (std::size_t count : {2, 3, 5, 7, 10, 49, 100})
     ASSERT_EQ(step(count), once) << count;
 }
@@ -267,8 +270,9 @@ TEST(check_term, says_how_many_values_do_not_fit) {
   const floats values{1.f, 2000.f, nan};
   const auto answer = check_term({values, 1.0}, grid{});
   ASSERT_FALSE(answer);
-  EXPECT_EQ(answer.error().context, "2 of 3 values times weight are not finite or "
-                                    "above 1024.000000");
+  EXPECT_EQ(answer.error().context,
+            "2 of 3 values times weight are not finite or "
+            "above 1024.000000");
   EXPECT_TRUE(check_term({std::span{values}.first(1), 1024.0}, grid{}));
 }
 

@@ -30,8 +30,8 @@ TEST_P(norm_test, agrees_with_the_reference) {
 TEST_P(norm_test, adds_in_the_documented_order) {
   if (!has_bits_of_cpu())
     GTEST_SKIP() << "the reference needs no order";
-  // Each value after the first is less than half of a digit beside it, so how many are
-  // lost depends on where they are added first.
+  // Each value after the first is less than half of a digit beside it, so how
+  // many are lost depends on where they are added first.
   for (std::size_t size : {100, 4096, 4097, 10'001}) {
     auto values = draw(size, size);
     for (auto& x : values)

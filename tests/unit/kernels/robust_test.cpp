@@ -24,7 +24,8 @@ struct offers {
   std::vector<std::span<const float>> views;
 
   explicit offers(std::vector<floats> xs, double discount = 1)
-    : deltas(std::move(xs)), discounts(deltas.size(), discount),
+    : deltas(std::move(xs)),
+      discounts(deltas.size(), discount),
       views(deltas.begin(), deltas.end()) {
     // nop
   }
@@ -105,7 +106,8 @@ doubles slow_krum(const offers& x, std::size_t bad, std::size_t keep) {
     for (std::size_t b = 0; b < n; ++b) {
       double sum = 0;
       for (std::size_t j = 0; j < x.size(); ++j)
-        sum += (value(x, a, j) - value(x, b, j)) * (value(x, a, j) - value(x, b, j));
+        sum +=
+          (value(x, a, j) - value(x, b, j)) * (value(x, a, j) - value(x, b, j));
       if (a != b)
         distances.insert(sum);
     }
@@ -209,8 +211,9 @@ TEST(robust, no_order_of_the_offers_changes_a_bit_of_median_and_trimmed_mean) {
 }
 
 TEST(robust, the_order_of_two_kinds_of_zero_cannot_be_seen) {
-  for (const auto& x : {offers{{{0.f}, {-0.f}, {-0.f}}}, offers{{{-0.f}, {0.f}, {-0.f}}},
-                        offers{{{-0.f}, {-0.f}, {0.f}}}})
+  for (const auto& x :
+       {offers{{{0.f}, {-0.f}, {-0.f}}}, offers{{{-0.f}, {0.f}, {-0.f}}},
+        offers{{{-0.f}, {-0.f}, {0.f}}}})
     for (const auto& found : {median_of(x), trimmed_of(x, 1), krum_of(x, 0, 1)})
       EXPECT_FALSE(std::signbit(found[0]));
 }
@@ -254,7 +257,8 @@ TEST(robust, refuses_what_it_cannot_decide) {
   EXPECT_EQ(text(coordinate_median(x.set(), two)),
             "offer 0 has 1 values, the output has 2");
   const offers bad{{{1}, {std::numeric_limits<float>::infinity()}, {2}}};
-  EXPECT_EQ(coordinate_median(bad.set(), out).error().code, errc::malformed_values);
+  EXPECT_EQ(coordinate_median(bad.set(), out).error().code,
+            errc::malformed_values);
   EXPECT_EQ(out, doubles{7});
 }
 

@@ -6,9 +6,9 @@ namespace troupe::kernels {
 
 namespace {
 
-constexpr server_rule all_rules[]
-  = {server_rule::plain, server_rule::momentum, server_rule::adam,
-     server_rule::yogi, server_rule::adagrad};
+constexpr server_rule all_rules[] = {server_rule::plain, server_rule::momentum,
+                                     server_rule::adam, server_rule::yogi,
+                                     server_rule::adagrad};
 
 /// The moments that a rule has at the start.
 doubles start_of(const server_step& how, std::size_t size) {
@@ -19,7 +19,8 @@ doubles start_of(const server_step& how, std::size_t size) {
 
 class server_step_test : public backend_test {
 protected:
-  /// One value's steps from 0 with the given pseudo-gradients, as sums with total 2.
+  /// One value's steps from 0 with the given pseudo-gradients, as sums with
+  /// total 2.
   floats path(const server_step& how, const doubles& changes) {
     auto moments = start_of(how, 1);
     floats value{0}, result;
@@ -43,8 +44,9 @@ TEST_P(server_step_test, plain_is_finish) {
 
 TEST_P(server_step_test, momentum_by_hand) {
   // m = 1, 1.5, 0.75 for beta1 = 1/2, and the rate is 2.
-  EXPECT_EQ(path({.rule = server_rule::momentum, .rate = 2, .beta1 = 0.5}, {1, 1, 0}),
-            (floats{2, 5, 6.5}));
+  EXPECT_EQ(
+    path({.rule = server_rule::momentum, .rate = 2, .beta1 = 0.5}, {1, 1, 0}),
+    (floats{2, 5, 6.5}));
 }
 
 TEST_P(server_step_test, adagrad_by_hand) {
@@ -58,7 +60,8 @@ TEST_P(server_step_test, adagrad_by_hand) {
 }
 
 TEST_P(server_step_test, adam_by_hand) {
-  // No bias correction: m = 1/2 * 2 = 1; v = 3/4 * 4 + 1/4 * 4 = 4 with tau = 2.
+  // No bias correction: m = 1/2 * 2 = 1; v = 3/4 * 4 + 1/4 * 4 = 4 with tau
+  // = 2.
   const server_step how{.rule = server_rule::adam,
                         .rate = 8,
                         .beta1 = 0.5,
@@ -70,13 +73,11 @@ TEST_P(server_step_test, adam_by_hand) {
   EXPECT_FLOAT_EQ(found[1], static_cast<float>(2 + 4 / (std::sqrt(3.0) + 2)));
 }
 
-TEST_P(server_step_test, yogi_moves_the_variance_by_the_square_and_not_its_distance) {
+TEST_P(server_step_test,
+       yogi_moves_the_variance_by_the_square_and_not_its_distance) {
   // v = 4, then 4 + 1/4 * 16 = 8, then 8 - 1/4 * 4 = 7, then 7 - 0.
-  const server_step how{.rule = server_rule::yogi,
-                        .rate = 1,
-                        .beta1 = 0,
-                        .beta2 = 0.75,
-                        .tau = 2};
+  const server_step how{
+    .rule = server_rule::yogi, .rate = 1, .beta1 = 0, .beta2 = 0.75, .tau = 2};
   const auto found = path(how, {4, 2});
   EXPECT_FLOAT_EQ(found[0], static_cast<float>(4 / (std::sqrt(8.0) + 2)));
   EXPECT_FLOAT_EQ(found[1] - found[0],
@@ -105,10 +106,12 @@ TEST_P(server_step_test, agrees_with_the_reference_over_many_versions) {
         const auto change = draw(size, derive_seed(4, "change", i));
         const doubles sum(change.begin(), change.end());
         auto expected = value;
-        ASSERT_TRUE(reference->finish(value, sum, 3, how, expected_moments, expected));
+        ASSERT_TRUE(
+          reference->finish(value, sum, 3, how, expected_moments, expected));
         ASSERT_TRUE(testee->finish(value, sum, 3, how, moments, value));
         for (std::size_t j = 0; j < size; ++j)
-          ASSERT_NEAR(value[j], expected[j], 1.2e-7f * std::abs(expected[j]) + 1e-9f)
+          ASSERT_NEAR(value[j], expected[j],
+                      1.2e-7f * std::abs(expected[j]) + 1e-9f)
             << static_cast<int>(rule);
         for (std::size_t j = 0; j < moments.size(); ++j)
           ASSERT_NEAR(moments[j], expected_moments[j],
@@ -127,7 +130,8 @@ TEST_P(server_step_test, has_the_bits_of_the_cpu) {
     for (std::uint64_t i = 0; i < 5; ++i) {
       const auto change = draw(257, derive_seed(4, "change", i));
       const doubles sum(change.begin(), change.end());
-      ASSERT_TRUE(cpu->finish(expected, sum, 3, how, expected_moments, expected));
+      ASSERT_TRUE(
+        cpu->finish(expected, sum, 3, how, expected_moments, expected));
       ASSERT_TRUE(testee->finish(value, sum, 3, how, moments, value));
       ASSERT_EQ(value, expected) << static_cast<int>(rule);
       ASSERT_EQ(moments, expected_moments) << static_cast<int>(rule);
@@ -152,8 +156,8 @@ TEST_P(server_step_test, refuses_what_no_rule_can_use_and_writes_nothing) {
   doubles moments(2, 7);
   floats out{7};
   const auto code = [&](const server_step& how, std::span<double> kept) {
-    const auto answer
-      = testee->finish(floats{1}, doubles{1}, 1, how, kept, out);
+    const auto answer =
+      testee->finish(floats{1}, doubles{1}, 1, how, kept, out);
     return answer ? "accepted" : answer.error().context;
   };
   const server_step adam{.rule = server_rule::adam};

@@ -40,7 +40,8 @@ TEST(sgd_bits, are_those_of_torch) {
         floats buffer(ours.size());
         torch::optim::SGD optimizer(
           {theirs.set_requires_grad(true)},
-          torch::optim::SGDOptions(0.05).momentum(momentum).weight_decay(decay));
+          torch::optim::SGDOptions(0.05).momentum(momentum).weight_decay(
+            decay));
         for (int i = 0; i < 10; ++i) {
           theirs.mutable_grad() = torch::randn({size});
           auto gradient = values_of(theirs.grad());
@@ -51,7 +52,8 @@ TEST(sgd_bits, are_those_of_torch) {
                      .decay = static_cast<float>(decay),
                      .first = i == 0},
             {.weights = ours, .gradient = gradient, .first_moment = buffer}));
-          ASSERT_EQ(ours, values_of(theirs)) << size << ' ' << momentum << ' ' << decay;
+          ASSERT_EQ(ours, values_of(theirs))
+            << size << ' ' << momentum << ' ' << decay;
         }
       }
 }
