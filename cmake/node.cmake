@@ -14,7 +14,8 @@ list(REMOVE_ITEM node_sources "${CMAKE_SOURCE_DIR}/actors/node/main.cpp")
 
 add_library(troupe_config STATIC ${config_sources})
 target_link_libraries(troupe_config PUBLIC troupe_flags troupe_models troupe_policies troupe_kernels
-                                           CLI11::CLI11 nlohmann_json::nlohmann_json)
+                                           CLI11::CLI11 nlohmann_json::nlohmann_json
+                                           SQLite::SQLite3)
 target_compile_definitions(troupe_config PRIVATE TROUPE_VERSION="${PROJECT_VERSION}")
 
 if(TROUPE_WITH_TORCH)

@@ -32,4 +32,40 @@ policies::selection selection_options::policy() const {
   return policies::uniform_selection{};
 }
 
+models::partitioner partition_options::how() const {
+  switch (kind) {
+    case rule::dirichlet:
+      return models::dirichlet_partition{alpha};
+    case rule::labels:
+      return models::labels_partition{labels_per_client};
+    case rule::shards:
+      return models::shards_partition{shards_per_client};
+    case rule::size_skew:
+      return models::lognormal_partition{skew};
+    case rule::power:
+      return models::power_partition{skew};
+    case rule::column:
+      return models::column_partition{};
+    case rule::natural:
+      return models::natural_partition{};
+    case rule::iid:
+      break;
+  }
+  return models::iid_partition{};
+}
+
+policies::speed_distribution speed_options::how() const {
+  switch (kind) {
+    case distribution::uniform:
+      return policies::uniform_speed{slowest, fastest};
+    case distribution::half_normal:
+      return policies::half_normal_speed{sigma};
+    case distribution::lognormal:
+      return policies::lognormal_speed{sigma};
+    case distribution::constant:
+      break;
+  }
+  return policies::constant_speed{};
+}
+
 } // namespace troupe::node

@@ -10,7 +10,9 @@
 
 #include "core/recipe.hpp"
 #include "kernels/backend.hpp"
+#include "models/data/partition.hpp"
 #include "models/procedure.hpp"
+#include "policies/devices.hpp"
 #include "policies/selection.hpp"
 #include "policies/staleness.hpp"
 #include "policies/weighting.hpp"
@@ -100,8 +102,10 @@ struct partition_options {
     dirichlet,
     labels,
     shards,
-    size_skew,
+    size_skew, ///< Lognormal sizes.
+    power,     ///< Sizes as a power of the rank.
     column,
+    natural, ///< As the data says.
   };
 
   rule kind = rule::iid;
@@ -111,6 +115,8 @@ struct partition_options {
   double skew = 1;
   std::string column = {};
   std::uint32_t samples_per_client = 0; ///< At most; 0: all.
+
+  models::partitioner how() const;
 };
 
 /// What becomes of the offers of one version, beside the recipe's own rule.
@@ -131,7 +137,7 @@ struct data_options {
   double validation = 0.1;     ///< Kept aside for `stop`, only if it is set.
   double synthetic_alpha = 1;
   double synthetic_beta = 1;
-  std::uint32_t dimension = 16; ///< Of the quadratic.
+  std::uint32_t dimension = 60; ///< Of generated data.
 };
 
 struct model_options {
@@ -151,6 +157,8 @@ struct speed_options {
   double slowest = 0.1;
   double fastest = 1;
   double sigma = 1;
+
+  policies::speed_distribution how() const;
 };
 
 struct device_options {

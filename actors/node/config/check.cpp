@@ -6,6 +6,7 @@
 
 #include "actors/node/config/keys.hpp"
 #include "actors/node/config/reader.hpp"
+#include "policies/catalogue.hpp"
 
 namespace troupe::node {
 
@@ -129,6 +130,11 @@ public:
     if (d.kind == format::csv && x_.partition.kind == partition_options::rule::column
         && x_.partition.column.empty())
       refuse("partition.kind", "kind = \"column\" needs the name of a 'column'");
+    using dealing = partition_options::rule;
+    if (x_.partition.kind == dealing::natural && d.kind != format::synthetic
+        && d.kind != format::quadratic)
+      refuse("partition.kind", "kind = \"natural\" needs data that says who holds "
+                               "what: data.kind = \"synthetic\" or \"quadratic\"");
     const auto& speed = x_.devices.speed;
     if (speed.slowest > speed.fastest)
       refuse("devices.speed.slowest", "'slowest' must not be above 'fastest'");
@@ -138,8 +144,13 @@ public:
     const auto* found = methods.find(x_.method);
     if (!found)
       return unknown_method(methods);
-    if (found->asynchronous == standing::refused && x_.pace.mode != pace_kind::sync)
-      refuse("pace.mode", "method '" + x_.method + "' runs with mode = \"sync\" only");
+    if (policies::standing_of(*found, x_.pace.mode) == standing::refused)
+      refuse("pace.mode", "method '" + x_.method + "' refuses mode = \""
+                            + std::string{policies::to_string(x_.pace.mode)}
+                            + "\": " + policies::remark_on(*found, x_.pace.mode));
+    if (!found->offers && x_.length.rounds == 0 && x_.length.time_budget == 0)
+      refuse("method", "method '" + x_.method + "' merges nothing, so only 'rounds' or "
+                       "'time_budget' can end it");
     for (const auto& [name, value] : x_.training.method)
       if (!found->defaults.contains(name))
         unknown_option(*found, name);
@@ -256,7 +267,7 @@ void imply(entries& said) {
   if (kind && (*kind == "synthetic" || *kind == "quadratic")
       && !said.contains("partition.kind")) {
     auto made = data->second;
-    made.value = std::string{"column"};
+    made.value = std::string{"natural"};
     said.emplace("partition.kind", std::move(made));
   }
 }

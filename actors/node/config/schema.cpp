@@ -142,7 +142,8 @@ void visit_partition(schema_visitor& v, partition_options& x) {
   using enum partition_options::rule;
   v.begin({"partition", "which client holds which examples"});
   v.choice({"kind"}, x.kind,
-           {"iid", "dirichlet", "labels", "shards", "size_skew", "column"});
+           {"iid", "dirichlet", "labels", "shards", "size_skew", "power", "column",
+            "natural"});
   v.number({"alpha", "small: few labels per client", x.kind == dirichlet,
             "kind = \"dirichlet\""},
            x.alpha, above_zero);
@@ -151,13 +152,14 @@ void visit_partition(schema_visitor& v, partition_options& x) {
   v.count({"shards_per_client", "of the examples sorted by label",
            x.kind == shards, "kind = \"shards\""},
           x.shards_per_client, positive);
-  v.number({"skew", "sigma of the lognormal sizes", x.kind == size_skew,
-            "kind = \"size_skew\""},
+  v.number({"skew", "how much sizes differ: sigma, or the exponent",
+            x.kind == size_skew || x.kind == power,
+            "kind = \"size_skew\" or \"power\""},
            x.skew, {.max = 10});
   v.text({"column", "one client per value of it", x.kind == column,
           "kind = \"column\""},
          x.column);
-  v.count({"samples_per_client", "at most; 0: all"}, x.samples_per_client, {});
+  v.count({"samples_per_client", "the others are left out; 0: all"}, x.samples_per_client, {});
   v.end();
 }
 
@@ -231,8 +233,7 @@ void visit_data(schema_visitor& v, data_options& x) {
   v.text({"label", "the column of the labels", x.kind == csv, "kind = \"csv\""},
          x.label);
   v.number({"test_fraction", "where there is no test set",
-            x.kind == csv || x.kind == synthetic,
-            "kind = \"csv\" or \"synthetic\""},
+            x.kind == csv, "kind = \"csv\""},
            x.test_fraction, {.max = 0.9});
   v.number({"validation", "share of the training examples that 'stop' watches"},
            x.validation, {.max = 0.9});
@@ -242,7 +243,8 @@ void visit_data(schema_visitor& v, data_options& x) {
   v.number({"synthetic_beta", "how much inputs differ", x.kind == synthetic,
             "kind = \"synthetic\""},
            x.synthetic_beta, {});
-  v.count({"dimension", "", x.kind == quadratic, "kind = \"quadratic\""},
+  v.count({"dimension", "of generated data", !file,
+           "kind = \"synthetic\" or \"quadratic\""},
           x.dimension, positive);
   v.end();
 }
@@ -271,10 +273,10 @@ void visit_devices(schema_visitor& v, device_options& x) {
   v.begin({"speed", "how devices differ"});
   v.choice({"kind"}, x.speed.kind,
            {"constant", "uniform", "half_normal", "lognormal"});
-  const bool differ = x.speed.kind != constant;
-  v.number({"slowest", "no device is slower", differ, "another kind"},
+  const bool range = x.speed.kind == uniform;
+  v.number({"slowest", "no device is slower", range, "kind = \"uniform\""},
            x.speed.slowest, above_zero);
-  v.number({"fastest", "no device is faster", differ, "another kind"},
+  v.number({"fastest", "no device is faster", range, "kind = \"uniform\""},
            x.speed.fastest, above_zero);
   v.number({"sigma", "how far they spread",
             x.speed.kind == half_normal || x.speed.kind == lognormal,

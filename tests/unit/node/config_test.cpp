@@ -54,7 +54,7 @@ TEST(config, makes_defaults_that_depend_on_others_explicit) {
   EXPECT_EQ(x->x.training.method.at("proximal"), 0.01);
   EXPECT_EQ(read("rounds = 1")->x.method, "fedavg");
   EXPECT_EQ(read("rounds = 1\n[data]\nkind = 'synthetic'")->x.partition.kind,
-            partition_options::rule::column);
+            partition_options::rule::natural);
 }
 
 TEST(config, switching_the_mode_is_one_key) {
@@ -112,7 +112,7 @@ INSTANTIATE_TEST_SUITE_P(
                "a.toml:2: method 'floral' is not built yet"},
     bad_config{"rounds = 1\nmethod = 'fedavgg'",
                "a.toml:2: unknown method 'fedavgg', did you mean 'fedavg'? There are: "
-               "fedavg, fedprox, scaffold"},
+               "fedavg, fedprox, scaffold, local"},
     bad_config{"rounds = 1\nmethod = 'fedprox'\n[options]\nproximol = 1",
                "a.toml:4: method 'fedprox' has no option 'proximol'; did you mean "
                "'proximal'?"}));
@@ -163,7 +163,14 @@ INSTANTIATE_TEST_SUITE_P(
     bad_config{"rounds = 3\nmodel = {kind = 'torchscript'}",
                "a.toml:2: kind = \"torchscript\" needs the 'path' of a module"},
     bad_config{"versions = 3\nmode = 'fedbuff'\nmethod = 'scaffold'",
-               "a.toml:2: method 'scaffold' runs with mode = \"sync\" only"}));
+               "a.toml:2: method 'scaffold' refuses mode = \"fedbuff\": Its offers mean "
+               "nothing outside of the round that they were made in."},
+    bad_config{"versions = 3\nmethod = 'local'",
+               "a.toml:2: method 'local' merges nothing, so only 'rounds' or "
+               "'time_budget' can end it"},
+    bad_config{"rounds = 3\npartition = {kind = 'natural'}",
+               "a.toml:2: kind = \"natural\" needs data that says who holds what: "
+               "data.kind = \"synthetic\" or \"quadratic\""}));
 
 TEST(config, says_everything_that_is_wrong_and_at_most_ten_things) {
   EXPECT_EQ(refusal("seed = -1\nbatch_size = 0.5\n"),

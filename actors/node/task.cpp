@@ -1,0 +1,67 @@
+#include "actors/node/task.hpp"
+
+#include <filesystem>
+
+#include "core/assert.hpp"
+#include "core/random.hpp"
+#include "models/data/cifar.hpp"
+#include "models/data/csv.hpp"
+#include "models/data/idx.hpp"
+#include "models/data/partition.hpp"
+#include "models/data/synthetic.hpp"
+
+namespace troupe::node {
+
+namespace {
+
+result<models::dataset> load_csv(const experiment& x) {
+  const std::filesystem::path path{x.data.path};
+  const models::csv_options columns{.label = x.data.label,
+                                    .partition = x.partition.column};
+  models::csv_files files{.train = path,
+                          .test_share = x.data.test_fraction,
+                          .seed = derive_seed(x.seed, "test rows")};
+  if (std::filesystem::is_directory(path)) {
+    files.train = path / "train.csv";
+    files.test = path / "test.csv";
+  }
+  return models::read_csv(files, columns);
+}
+
+} // namespace
+
+result<models::dataset> load_data(const experiment& x) {
+  using format = data_options::format;
+  TROUPE_ASSERT(x.data.kind != format::quadratic);
+  switch (x.data.kind) {
+    case format::cifar10:
+      return models::read_cifar(x.data.path, models::cifar_kind::cifar10);
+    case format::cifar100:
+      return models::read_cifar(x.data.path, models::cifar_kind::cifar100);
+    case format::csv:
+      return load_csv(x);
+    case format::synthetic:
+      return models::make_synthetic({.alpha = x.data.synthetic_alpha,
+                                     .beta = x.data.synthetic_beta,
+                                     .clients = x.clients.clients,
+                                     .dimensions = x.data.dimension,
+                                     .seed = derive_seed(x.seed, "data")});
+    case format::idx:
+    case format::quadratic:
+      break;
+  }
+  return models::read_idx_folder(x.data.path);
+}
+
+result<models::partition> deal(const experiment& x, const models::dataset& data) {
+  const bool watched = x.stop.metric != stop_options::metric_kind::none;
+  return models::make_partition(
+    data, {.how = x.partition.how(),
+           .clients = x.clients.clients,
+           .examples_max = x.partition.samples_per_client,
+           .held_out = x.clients.held_out,
+           .validation = watched ? x.data.validation : 0,
+           .seed = derive_seed(x.seed, "partition")});
+}
+
+} // namespace troupe::node
