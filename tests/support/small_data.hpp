@@ -8,6 +8,7 @@
 
 #include "core/random.hpp"
 #include "models/data/example_set.hpp"
+#include "models/objective.hpp"
 
 namespace troupe::testing {
 

@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <fstream>
-#include <limits>
 #include <set>
 #include <sstream>
 
@@ -143,8 +143,7 @@ TEST(check_recipe, finds_what_does_not_fit) {
     void (*change)(recipe&);
     const char* said;
   };
-  const auto nan = std::numeric_limits<double>::quiet_NaN();
-  EXPECT_NE(complaint([&](recipe& x) { x.defaults["a"] = nan; }), "");
+  EXPECT_NE(complaint([](recipe& x) { x.defaults["a"] = NAN; }), "");
   const broken all[]{
     {[](recipe& x) { x.name = ""; }, "no name"},
     {[](recipe& x) { x.blocks.clear(); }, "no blocks"},

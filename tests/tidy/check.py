@@ -1,0 +1,65 @@
+#!/usr/bin/env python3
+"""Holds every rule against every source file of the tree: check.py [ROOT]."""
+
+import pathlib
+import re
+import sys
+
+from rules import findings
+
+ENDINGS = {".hpp", ".cpp", ".cu", ".py", ".sh", ".cmake"}
+FOLDERS = ["core", "policies", "kernels", "models", "actors", "tests", "cmake"]
+
+
+def sources(root):
+    for folder in FOLDERS:
+        for path in sorted((root / folder).rglob("*")):
+            if path.suffix in ENDINGS and "golden" not in path.parts:
+                yield path
+    yield from (x for x in [root / "dev", root / ".ci/run", root / ".ci/long"] if x.exists())
+
+
+def commands_of(root):
+    """What ./dev and troupe know, read from where they say it."""
+    dev = (root / "dev").read_text()
+    own = set(re.findall(r"^  (\w+)[ |)]", dev[dev.index("case $command in"):], re.M))
+    node = (root / "actors/node").rglob("*.cpp")
+    troupe = set()
+    for path in node:
+        troupe |= set(re.findall(r'^\s*\{"([a-z-]+)", "', path.read_text(), re.M))
+    return {"./dev": own | {""}, "troupe": troupe | {""}}
+
+
+def readme(root):
+    """Each command in a code block of README.md exists."""
+    path = root / "README.md"
+    if not path.exists():
+        return
+    known = commands_of(root)
+    inside = False
+    for number, line in enumerate(path.read_text().split("\n"), 1):
+        if line.startswith("```"):
+            inside = not inside
+        found = re.match(r"\s*(?:\$ )?(?:build/release/)?(\./dev|troupe)(?: ([a-z-]+))?", line)
+        if inside and found and (found.group(2) or "") not in known[found.group(1)]:
+            yield f"README.md:{number}: there is no '{found.group(0).strip()}' [readme]"
+
+
+def main():
+    root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else __file__ + "/../../..").resolve()
+    wrong = list(readme(root))
+    count = 0
+    for path in sources(root):
+        count += 1
+        wrong += findings(path.relative_to(root).as_posix(), path.read_text())
+    for line in wrong:
+        print(line)
+    if count < 50:
+        wrong.append("")
+        print(f"only {count} files below {root}: is this the tree?")
+    print(f"{count} files, {len(wrong)} findings")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
