@@ -75,13 +75,16 @@ quotient combine(std::span<const part> parts, const models::block_layout& block,
   return result;
 }
 
-/// Only what is averaged goes through the server's optimiser.
-kernels::server_step step_of(const merge_rule& rule,
+/// Only what is learned and averaged goes through the server's optimiser: statistics
+/// of a module are averaged and no more.
+kernels::server_step step_of(const models::block_layout& block,
                              const kernels::server_step& server) {
-  if (rule.kind == merge_kind::sum_over || rule.kind == merge_kind::replace)
+  const auto kind = block.merge.kind;
+  if (kind == merge_kind::mix)
+    return {.rate = block.merge.amount};
+  if (kind == merge_kind::sum_over || kind == merge_kind::replace
+      || block.family.ends_with(".buffers"))
     return {};
-  if (rule.kind == merge_kind::mix)
-    return {.rate = rule.amount};
   return server;
 }
 
@@ -146,7 +149,7 @@ reference_loop::reference_loop(models::trainer& trainer, reference_options how)
     reference_version first;
     for (const auto id : line.blocks) {
       const auto& block = *how_.blocks.find(id);
-      const auto step = step_of(block.merge, how_.server);
+      const auto step = step_of(block, how_.server);
       first.values.push_back(how_.initial.at(block.name));
       first.moments.resize(first.moments.size()
                            + block.size
@@ -251,7 +254,7 @@ void reference_loop::merge(const models::line_layout& line,
         }
     if (parts.empty())
       return; // Nobody offered anything: no version.
-    const auto step = step_of(block.merge, how_.server);
+    const auto step = step_of(block, how_.server);
     const auto used =
       block.size * static_cast<std::size_t>(step.moment_count());
     made.values.push_back(

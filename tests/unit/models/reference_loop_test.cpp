@@ -201,6 +201,29 @@ TEST_P(merge_in_the_loop, has_the_bits_of_the_kernels) {
   EXPECT_EQ(loop.line({1}).back().merged.front(), (visit_id{{1}, {4}}));
 }
 
+TEST(reference_loop, averages_statistics_without_the_servers_optimiser) {
+  recipe method{.name = "buffers",
+                .summary = {},
+                .blocks = {{.name = "w.buffers"}},
+                .legs = {{.fetch = {{"w.buffers"}}}},
+                .roles = {{.procedure = {"any"}}}};
+  const models::tensor_list shape{{"w", {static_cast<std::int64_t>(size)}}};
+  const auto blocks
+    = *models::make_layout(method, {{"w.buffers", shape}}, {.weight_max = 16});
+  drawing_trainer offers{false};
+  reference_loop loop{
+    offers,
+    {.method = method,
+     .blocks = blocks,
+     .initial = {{"w.buffers", share(std::vector<float>(size))}},
+     .server = {.rule = server_rule::adam, .rate = 0.1}}};
+  const invited alone{.client = {1}, .seed = 1};
+  ASSERT_TRUE(loop.round({&alone, 1}));
+  for (std::size_t j = 0; j < size; ++j)
+    EXPECT_NEAR(loop.values("w.buffers")[j],
+                (*offers.seen.at({1})[0].delta)[j], 1e-6);
+}
+
 TEST(reference_loop, offers_what_the_last_leg_chose) {
   // The gate is fetched and chooses; the second leg fetches one expert of
   // three.
