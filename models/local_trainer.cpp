@@ -1,6 +1,7 @@
 #include "models/local_trainer.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "core/assert.hpp"
@@ -72,8 +73,11 @@ public:
     if (!on)
       return tl::unexpected{on.error()};
     auto out = task_->table.procedures.at(procedure_of(x))(x, *on);
+    if (out && task_->how.norm_max > 0)
+      if (const auto done = shorten(*out); !done)
+        return tl::unexpected{done.error()};
     if (out && task_->attackers.clients.contains(x.visit.client))
-      distort(*out);
+      multiply(*out, task_->attackers.scale);
     return out;
   }
 
@@ -83,12 +87,13 @@ public:
     const auto* buffers = version_of(x, buffers_family);
     if (parameters == nullptr)
       return out;
-    if (task_->method.offers && !test_rows_.empty()) {
+    if (task_->method.offers) {
       load(*parameters, buffers ? std::span{*buffers} : fresh_buffers_);
-      const auto found = model_->evaluate(split::test, test_rows_);
-      if (!found)
-        return tl::unexpected{found.error()};
-      out.global = *found;
+      const auto done = score(split::test, test_rows_, out.global).and_then([&] {
+        return score(split::train, task_->clients.validation, out.validation);
+      });
+      if (!done)
+        return tl::unexpected{done.error()};
     }
     const auto& rows = task_->clients.test;
     for (std::size_t k = 0; x.per_client && k < rows.size(); ++k) {
@@ -98,10 +103,9 @@ public:
       const auto state = x.states.find(client);
       load_at_home(state == x.states.end() ? nullptr : state->second.get(),
                    *parameters, buffers ? std::span{*buffers} : fresh_buffers_);
-      const auto found = model_->evaluate(split::test, rows[k]);
-      if (!found)
-        return tl::unexpected{found.error()};
-      out.per_client[client] = *found;
+      if (const auto done = score(split::test, rows[k], out.per_client[client]);
+          !done)
+        return tl::unexpected{done.error()};
     }
     return out;
   }
@@ -149,14 +153,35 @@ private:
                          .weight = weight};
   }
 
-  void distort(trained& x) const {
-    const auto scale = static_cast<float>(task_->attackers.scale);
+  /// Scores the live model.
+  result<void> score(split part, std::span<const std::uint32_t> rows, scores& to) {
+    if (rows.empty())
+      return {};
+    return model_->evaluate(part, rows).map([&](const scores& x) { to = x; });
+  }
+
+  static void multiply(trained& x, double factor) {
     for (auto& part : x.parts) {
       auto delta = *part.delta;
       for (auto& value : delta)
-        value *= scale;
+        value = static_cast<float>(value * factor);
       part.delta = share(std::move(delta));
     }
+  }
+
+  result<void> shorten(trained& x) {
+    double squares = 0;
+    for (const auto& part : x.parts) {
+      const auto norm = arithmetic_->norm(*part.delta);
+      if (!norm)
+        return tl::unexpected{norm.error()};
+      squares += *norm * *norm;
+    }
+    // A little shorter than allowed: what is rounded up must still pass.
+    const auto norm = std::sqrt(squares);
+    if (norm > task_->how.norm_max)
+      multiply(x, task_->how.norm_max * (1 - 1e-6) / norm);
+    return {};
   }
 
   const std::vector<float>* version_of(const evaluation_input& x,

@@ -35,6 +35,9 @@ struct training_options {
   /// The share of visits that are stragglers, and what becomes of them: they do a
   /// random part of their epochs (FedProx), or would be dropped by the server.
   double stragglers = 0;
+  /// The largest norm of all deltas of a visit together, beyond which the offer would
+  /// be refused; longer ones are shortened. 0: none.
+  double norm_max = 0;
   options method; ///< proximal, lambda, …: the recipe's defaults, overridden.
 };
 

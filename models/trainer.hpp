@@ -72,6 +72,7 @@ struct trained {
 /// Scores of one fixed set of versions.
 struct evaluated {
   scores global;                  ///< On the whole test set.
+  scores validation;              ///< On rows that nobody trains on: for `stop`.
   std::map<client_id, scores> per_client; ///< On each client's own test rows.
   std::map<std::string, double> method_results;
 };

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "models/noop_trainer.hpp"
 #include "models/quadratic.hpp"
@@ -60,6 +61,7 @@ struct setting {
   training_options how = {.local_epochs = 2, .batch_size = 3, .method = {}};
   attack attackers = {};
   std::vector<double> weights = {};
+  std::vector<std::uint32_t> validation = {};
 };
 
 struct site {
@@ -77,11 +79,13 @@ site make_site(setting how) {
   const auto blocks =
     make_layout(how.method, shapes_of(*model), {.weight_max = 4});
   EXPECT_TRUE(blocks);
+  auto clients = partition_of(*x.world);
+  clients.validation = how.validation;
   x.task = std::make_shared<const local_task>(
     local_task{.method = how.method,
                .blocks = *blocks,
                .how = how.how,
-               .clients = partition_of(*x.world),
+               .clients = clients,
                .test_size = problem.clients,
                .weights = how.weights,
                .attackers = how.attackers});
@@ -182,6 +186,59 @@ TEST(local_trainer, lets_attackers_alone_scale_what_they_learned) {
       EXPECT_EQ((*lie->parts[i].delta)[j], -10 * (*truth->parts[i].delta)[j]);
   EXPECT_EQ(*x.worker->train(visit_to(x, 1))->parts[0].delta,
             *honest.worker->train(visit_to(honest, 1))->parts[0].delta);
+}
+
+TEST(local_trainer, shortens_what_all_deltas_together_are_too_long) {
+  auto free = make_site({});
+  setting bounded;
+  bounded.how.norm_max = 1e-3;
+  auto x = make_site(bounded);
+  const auto norm_of = [](const trained& y) {
+    double squares = 0;
+    for (const auto& part : y.parts)
+      for (const auto v : *part.delta)
+        squares += double{v} * v;
+    return std::sqrt(squares);
+  };
+  const auto whole = free.worker->train(visit_to(free, 2));
+  const auto shortened = x.worker->train(visit_to(x, 2));
+  ASSERT_TRUE(whole && shortened);
+  ASSERT_GT(norm_of(*whole), 0.01);
+  EXPECT_LE(norm_of(*shortened), 1e-3);
+  EXPECT_GT(norm_of(*shortened), 0.9999e-3);
+  const auto factor = norm_of(*shortened) / norm_of(*whole);
+  for (std::size_t i = 0; i < whole->parts.size(); ++i)
+    for (std::size_t j = 0; j < whole->parts[i].delta->size(); ++j)
+      EXPECT_NEAR((*shortened->parts[i].delta)[j],
+                  factor * (*whole->parts[i].delta)[j], 1e-8);
+}
+
+TEST(local_trainer, leaves_attackers_out_of_the_bound) {
+  setting how{.attackers = {.clients = {{2}}, .scale = -10}};
+  how.how.norm_max = 1e-3;
+  auto x = make_site(how);
+  const auto lie = x.worker->train(visit_to(x, 2));
+  ASSERT_TRUE(lie);
+  double squares = 0;
+  for (const auto& part : lie->parts)
+    for (const auto v : *part.delta)
+      squares += double{v} * v;
+  EXPECT_NEAR(std::sqrt(squares), 1e-2, 1e-5);
+}
+
+TEST(local_trainer, scores_validation_rows_apart_from_the_test_set) {
+  setting how;
+  how.validation = {3, 7};
+  auto x = make_site(how);
+  const auto versions = visit_to(x, 1).fetched;
+  const auto scored = x.worker->evaluate({.versions = versions, .states = {}});
+  ASSERT_TRUE(scored);
+  EXPECT_EQ(scored->validation.count, 2u);
+  quadratic alone{x.world};
+  std::ranges::copy(*versions[0].values, alone.parameters().begin());
+  EXPECT_EQ(scored->validation.loss,
+            alone.evaluate(split::train, how.validation)->loss);
+  EXPECT_NE(scored->validation.mean_loss(), scored->global.mean_loss());
 }
 
 TEST(local_trainer, scores_the_global_model_on_the_whole_test_set) {
