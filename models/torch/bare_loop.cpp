@@ -27,7 +27,8 @@ client_examples examples_of(const dataset& data,
   const auto index = torch::tensor(wanted, at::kLong);
   const auto& input = data.train.inputs.at(0);
   const auto count = static_cast<std::int64_t>(data.train.size);
-  const auto width = static_cast<std::int64_t>(tensor_spec{"", input.shape}.size());
+  const auto width =
+    static_cast<std::int64_t>(tensor_spec{"", input.shape}.size());
   const auto all = std::visit(
     [&](const auto& values) {
       using value = typename std::decay_t<decltype(values)>::value_type;
@@ -64,10 +65,12 @@ void train(torch::nn::Sequential& model, const client_examples& on,
   for (std::int64_t epoch = 0; epoch < opts.epochs; ++epoch) {
     const auto order = torch::randperm(count, at::kLong);
     for (std::int64_t at = 0; at < count; at += opts.batch_size) {
-      const auto batch = order.slice(0, at, std::min(at + opts.batch_size, count));
+      const auto batch =
+        order.slice(0, at, std::min(at + opts.batch_size, count));
       optimiser.zero_grad();
       const auto logits = model->forward(on.inputs.index_select(0, batch));
-      torch::nn::functional::cross_entropy(logits, on.labels.index_select(0, batch))
+      torch::nn::functional::cross_entropy(logits,
+                                           on.labels.index_select(0, batch))
         .backward();
       optimiser.step();
     }
@@ -90,7 +93,8 @@ double cpu_seconds_per_visit(const std::vector<client_examples>& clients,
       for (std::size_t i = 0; i < live.size(); ++i)
         live[i].copy_(global[i]);
     }
-    train(model, clients[static_cast<std::size_t>(visit) % clients.size()], opts);
+    train(model, clients[static_cast<std::size_t>(visit) % clients.size()],
+          opts);
     const torch::NoGradGuard no_grad;
     for (std::size_t i = 0; i < live.size(); ++i)
       sum[i].add_(live[i] - global[i], 0.1);
@@ -104,13 +108,15 @@ result<double> bare_loop(const dataset& data,
                          std::span<const std::vector<std::uint32_t>> clients,
                          const bare_loop_options& opts) {
   if (clients.empty() || opts.visits < 1 || opts.batch_size < 1)
-    return fail(errc::invalid_argument, "a loop without clients, visits or batches");
+    return fail(errc::invalid_argument,
+                "a loop without clients, visits or batches");
   use_one_thread_per_worker();
   try {
     std::vector<client_examples> examples;
     for (const auto& rows : clients)
       examples.push_back(examples_of(data, rows));
-    auto model = make_mlp(examples[0].inputs.size(1), opts.hidden, data.classes);
+    auto model =
+      make_mlp(examples[0].inputs.size(1), opts.hidden, data.classes);
     return cpu_seconds_per_visit(examples, model, opts);
   } catch (const std::exception& x) {
     return fail(errc::invalid_config, "the bare loop fails: " + first_line(x));

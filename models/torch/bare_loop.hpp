@@ -17,12 +17,12 @@ struct bare_loop_options {
   int visits = 100;
 };
 
-/// What a visit costs somebody who writes it down with LibTorch and nothing else:
-/// load the parameters of an MLP, take the steps of torch::optim::SGD over one
-/// client's rows, form the delta, add it to a sum, all in float. Visit i is that of
-/// `clients[i % clients.size()]`. The examples are tensors before the clock starts.
-/// Returns the CPU seconds of the process per visit; the yardstick of
-/// `troupe bench`.
+/// What a visit costs somebody who writes it down with LibTorch and nothing
+/// else: load the parameters of an MLP, take the steps of torch::optim::SGD
+/// over one client's rows, form the delta, add it to a sum, all in float. Visit
+/// i is that of `clients[i % clients.size()]`. The examples are tensors before
+/// the clock starts. Returns the CPU seconds of the process per visit; the
+/// yardstick of `troupe bench`.
 [[nodiscard]] result<double>
 bare_loop(const dataset& data,
           std::span<const std::vector<std::uint32_t>> clients,

@@ -9,8 +9,8 @@
 #include "core/random.hpp"
 #include "models/torch/network.hpp"
 
-// The built-in models: a list of tensors with the range of their first values, and
-// a plain function over them.
+// The built-in models: a list of tensors with the range of their first values,
+// and a plain function over them.
 
 namespace troupe::models {
 
@@ -44,7 +44,8 @@ struct architecture {
 
   void add_convolution(const std::string& name, std::array<std::int64_t, 3> x) {
     const auto [from, to, width] = x;
-    const start range{0, 1 / std::sqrt(static_cast<double>(from * width * width))};
+    const start range{0,
+                      1 / std::sqrt(static_cast<double>(from * width * width))};
     add(name + ".weight", {to, from, width, width}, range);
   }
 
@@ -64,7 +65,8 @@ struct image {
   std::int64_t width = 0;
 };
 
-architecture make_mlp(std::int64_t inputs, const std::vector<std::int64_t>& hidden,
+architecture make_mlp(std::int64_t inputs,
+                      const std::vector<std::int64_t>& hidden,
                       std::int64_t classes) {
   architecture result;
   auto from = inputs;
@@ -90,7 +92,8 @@ architecture make_cnn(image of, std::int64_t classes) {
   result.add_bias("convolution1", of.channels * width * width, first);
   result.add_convolution("convolution2", {first, second, width});
   result.add_bias("convolution2", first * width * width, second);
-  result.add_linear("output", second * (of.height / 4) * (of.width / 4), classes);
+  result.add_linear("output", second * (of.height / 4) * (of.width / 4),
+                    classes);
   result.forward = [of](const tensors& w, at::Tensor x) {
     x = x.view({x.size(0), of.channels, of.height, of.width});
     x = at::max_pool2d(at::conv2d(x, w[0], w[1], 1, width / 2).relu_(), 2);
@@ -141,7 +144,8 @@ at::Tensor resnet18_logits(const tensors& w, at::Tensor x) {
   for (const auto& block : resnet18_blocks()) {
     auto y = normalise(convolve(x, block.stride)).relu_();
     y = normalise(convolve(y, 1));
-    x = (y + (block.projects() ? normalise(convolve(x, block.stride)) : x)).relu_();
+    x = (y + (block.projects() ? normalise(convolve(x, block.stride)) : x))
+          .relu_();
   }
   return at::linear(at::mean(x, {2, 3}), w[next], w[next + 1]);
 }
@@ -244,11 +248,12 @@ result<architecture> make_architecture(const model_config& config,
   else if (shape.size() == 3)
     of = {shape[0], shape[1], shape[2]};
   if (of.height < 4 || of.width < 4)
-    return fail(errc::invalid_config,
-                "model.kind '" + std::string{name_of(config.kind)}
-                  + "' takes images [channels x height x width] of 4x4 or more; "
-                    "an example of this data has shape "
-                  + text_of(shape));
+    return fail(
+      errc::invalid_config,
+      "model.kind '" + std::string{name_of(config.kind)}
+        + "' takes images [channels x height x width] of 4x4 or more; "
+          "an example of this data has shape "
+        + text_of(shape));
   return config.kind == model_kind::cnn ? make_cnn(of, classes)
                                         : make_resnet18(of, classes);
 }

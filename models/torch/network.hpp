@@ -20,8 +20,8 @@ namespace troupe::models {
 
 enum class phase : std::uint8_t { training, evaluation };
 
-/// A function from inputs to logits, whose tensors somebody else lays out. What may
-/// throw is what torch throws, unless a function returns a result.
+/// A function from inputs to logits, whose tensors somebody else lays out. What
+/// may throw is what torch throws, unless a function returns a result.
 class network {
 public:
   virtual ~network() = default;
@@ -32,11 +32,11 @@ public:
   /// Float buffers. Integer buffers stay with the network.
   virtual const tensor_list& buffer_list() const noexcept = 0;
 
-  /// Goes on with these tensors, one per entry of the lists: views into the flat
-  /// buffers, the parameters with a gradient. Called once, before all below.
+  /// Goes on with these tensors, one per entry of the lists: views into the
+  /// flat buffers, the parameters with a gradient. Called once, before all
+  /// below.
   virtual void bind(std::vector<at::Tensor> parameters,
-                    std::vector<at::Tensor> buffers)
-    = 0;
+                    std::vector<at::Tensor> buffers) = 0;
 
   virtual std::vector<float> initial_parameters(std::uint64_t seed) const = 0;
   virtual std::vector<float> initial_buffers() const = 0;
@@ -48,7 +48,8 @@ public:
 
   /// Returns logits, one row per example. In evaluation nothing that is stored
   /// changes.
-  virtual at::Tensor forward(const std::vector<at::Tensor>& inputs, phase when) = 0;
+  virtual at::Tensor forward(const std::vector<at::Tensor>& inputs,
+                             phase when) = 0;
 };
 
 /// One of the built-in models.

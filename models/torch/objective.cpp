@@ -1,6 +1,7 @@
 #include "models/torch/objective.hpp"
 
 #include <ATen/ATen.h>
+#include <c10/core/GradMode.h>
 
 #include <algorithm>
 #include <array>
@@ -47,8 +48,8 @@ void append(const std::uint8_t* from, std::size_t size, float* to) {
 at::Tensor empty_batch(const column& from, std::size_t count) {
   std::vector<std::int64_t> shape{static_cast<std::int64_t>(count)};
   shape.insert(shape.end(), from.shape.begin(), from.shape.end());
-  const bool integers
-    = std::holds_alternative<std::vector<std::int64_t>>(from.values);
+  const bool integers =
+    std::holds_alternative<std::vector<std::int64_t>>(from.values);
   return at::empty(shape, integers ? at::kLong : at::kFloat);
 }
 
@@ -125,16 +126,20 @@ struct flat_buffer {
   }
 
   std::span<float> values() const noexcept {
-    return {storage.data_ptr<float>(), static_cast<std::size_t>(storage.numel())};
+    return {storage.data_ptr<float>(),
+            static_cast<std::size_t>(storage.numel())};
   }
 };
 
 class torch_objective final : public objective {
 public:
-  torch_objective(std::unique_ptr<network> x, std::shared_ptr<const dataset> data)
-    : network_(std::move(x)), data_(std::move(data)),
+  torch_objective(std::unique_ptr<network> x,
+                  std::shared_ptr<const dataset> data)
+    : network_(std::move(x)),
+      data_(std::move(data)),
       parameters_(network_->parameter_list()),
-      gradient_(network_->parameter_list()), buffers_(network_->buffer_list()) {
+      gradient_(network_->parameter_list()),
+      buffers_(network_->buffer_list()) {
     std::ranges::copy(network_->initial_buffers(), buffers_.values().begin());
     for (std::size_t i = 0; i < parameters_.views.size(); ++i) {
       parameters_.views[i].requires_grad_();
@@ -146,7 +151,7 @@ public:
   /// Runs two examples of zeros, to find out what training would.
   result<void> check() {
     return guarded(2, [this]() -> result<void> {
-      const at::NoGradGuard no_grad;
+      const c10::NoGradGuard no_grad;
       std::vector<at::Tensor> zeros;
       for (const auto& x : data_->train.inputs)
         zeros.push_back(empty_batch(x, 2).zero_());
@@ -192,10 +197,10 @@ public:
     TROUPE_ASSERT(!which.empty());
     auto loss = guarded(which.size(), [&]() -> result<double> {
       begin_torch_random(seed);
-      const auto logits
-        = network_->forward(gather_inputs(data_->train, which), phase::training);
-      const auto mean
-        = at::cross_entropy_loss(logits, gather_labels(data_->train, which));
+      const auto logits =
+        network_->forward(gather_inputs(data_->train, which), phase::training);
+      const auto mean =
+        at::cross_entropy_loss(logits, gather_labels(data_->train, which));
       mean.backward();
       return mean.item<double>();
     });
@@ -211,10 +216,11 @@ public:
     const auto& from = part == split::train ? data_->train : data_->test;
     scores sum;
     while (!which.empty()) {
-      const auto some = which.first(std::min(which.size(), evaluation_rows_max));
+      const auto some =
+        which.first(std::min(which.size(), evaluation_rows_max));
       which = which.subspan(some.size());
       auto scored = guarded(some.size(), [&]() -> result<scores> {
-        const at::NoGradGuard no_grad;
+        const c10::NoGradGuard no_grad;
         begin_torch_random(0);
         return score(
           network_->forward(gather_inputs(from, some), phase::evaluation), from,
@@ -262,23 +268,26 @@ std::size_t value_count(const column& x) {
 
 result<void> check_data(const dataset& data) {
   if (data.train.inputs.empty() || data.classes < 1)
-    return fail(errc::invalid_data, "data '" + data.name
-                                      + "' has no inputs or no classes");
+    return fail(errc::invalid_data,
+                "data '" + data.name + "' has no inputs or no classes");
   for (const auto* part : {&data.train, &data.test}) {
     const auto& inputs = part->inputs;
-    bool fits = part->labels.size() == part->size
-                && (inputs.size() == data.train.inputs.size() || part->size == 0);
+    bool fits =
+      part->labels.size() == part->size
+      && (inputs.size() == data.train.inputs.size() || part->size == 0);
     for (std::size_t i = 0; fits && i < inputs.size(); ++i)
-      fits = inputs[i].shape == data.train.inputs[i].shape
-             && inputs[i].values.index() == data.train.inputs[i].values.index()
-             && value_count(inputs[i]) == part->size * size_of_example(inputs[i]);
+      fits =
+        inputs[i].shape == data.train.inputs[i].shape
+        && inputs[i].values.index() == data.train.inputs[i].values.index()
+        && value_count(inputs[i]) == part->size * size_of_example(inputs[i]);
     for (const auto label : part->labels)
       fits = fits && label >= 0 && label < data.classes;
     if (!fits)
-      return fail(errc::invalid_data,
-                  "data '" + data.name + "': the "
-                    + (part == &data.train ? "training" : "test")
-                    + " set's sizes, shapes, types or labels contradict each other");
+      return fail(
+        errc::invalid_data,
+        "data '" + data.name + "': the "
+          + (part == &data.train ? "training" : "test")
+          + " set's sizes, shapes, types or labels contradict each other");
   }
   return {};
 }
@@ -297,7 +306,8 @@ make_torch_objective(const model_config& config,
                 : make_native_network(config, *data);
   if (!made)
     return tl::unexpected{std::move(made.error())};
-  auto result = std::make_unique<torch_objective>(std::move(*made), std::move(data));
+  auto result =
+    std::make_unique<torch_objective>(std::move(*made), std::move(data));
   if (auto ok = result->check(); !ok)
     return tl::unexpected{std::move(ok.error())};
   return result;

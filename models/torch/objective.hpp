@@ -9,8 +9,8 @@
 
 namespace troupe::models {
 
-/// A torch module over flat buffers, with the mean cross-entropy as its loss. It
-/// computes in the thread that calls it, whose torch it sets to one thread.
+/// A torch module over flat buffers, with the mean cross-entropy as its loss.
+/// It computes in the thread that calls it, whose torch it sets to one thread.
 /// Returns `invalid_config` if the model does not fit the data or the file of a
 /// script cannot be used, and `invalid_data` if the data contradicts itself.
 [[nodiscard]] result<std::unique_ptr<objective>>

@@ -11,10 +11,10 @@
 #include <type_traits>
 #include <utility>
 
-// Every operator that takes a generator and has code for the CPU is registered anew,
-// as the same code with our generator where the caller gave none. What is composed
-// of these (dropout, rand, randn, randint …) follows. A test walks torch's own list
-// of operators and asks whether one is missing.
+// Every operator that takes a generator and has code for the CPU is registered
+// anew, as the same code with our generator where the caller gave none. What is
+// composed of these (dropout, rand, randn, randint …) follows. A test walks
+// torch's own list of operators and asks whether one is missing.
 
 namespace troupe::models {
 
@@ -90,7 +90,8 @@ void replace_fillers(torch::Library& in) {
     in, "bernoulli_.float");
   replace<overload<Tensor&(Tensor&, const Tensor&, generator)>(
     native::bernoulli_)>(in, "bernoulli_.Tensor");
-  replace<overload<Tensor&(Tensor&, generator)>(native::random_)>(in, "random_");
+  replace<overload<Tensor&(Tensor&, generator)>(native::random_)>(in,
+                                                                  "random_");
   replace<overload<Tensor&(Tensor&, std::int64_t, generator)>(native::random_)>(
     in, "random_.to");
   replace<overload<Tensor&(Tensor&, std::int64_t, optional_integer, generator)>(
@@ -117,8 +118,8 @@ void replace_normals(torch::Library& in) {
   using both_given = Tensor(const Tensor&, const Tensor&, generator);
   using std_given_out = Tensor&(const Tensor&, double, generator, Tensor&);
   using mean_given_out = Tensor&(double, const Tensor&, generator, Tensor&);
-  using both_given_out
-    = Tensor&(const Tensor&, const Tensor&, generator, Tensor&);
+  using both_given_out =
+    Tensor&(const Tensor&, const Tensor&, generator, Tensor&);
   replace<overload<std_given>(native::normal)>(in, "normal.Tensor_float");
   replace<overload<mean_given>(native::normal)>(in, "normal.float_Tensor");
   replace<overload<both_given>(native::normal)>(in, "normal.Tensor_Tensor");

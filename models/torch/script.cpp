@@ -124,8 +124,9 @@ result<void> script_network::read(const std::string& path) {
       continue; // A constant, which every host reads from the same file.
     if (x.scalar_type() != at::kFloat)
       return refuse(name, x);
-    const auto known = std::find_if(trained.begin(), trained.end(),
-                                    [&](const auto& y) { return same_storage(x, y); });
+    const auto known =
+      std::find_if(trained.begin(), trained.end(),
+                   [&](const auto& y) { return same_storage(x, y); });
     const auto index = static_cast<std::size_t>(known - trained.begin());
     parameter_places_.push_back(find(name, index));
     if (known != trained.end())
@@ -170,10 +171,11 @@ void script_network::bind(tensors parameters, tensors buffers) {
   module_.train();
 }
 
-/// A script may have put new tensors in the place of its buffers ("self.n = self.n
+/// A script may have put new tensors in the place of its buffers ("self.n =
+/// self.n
 /// + 1"): their values move into ours.
 void script_network::settle() {
-  const at::NoGradGuard no_grad;
+  const c10::NoGradGuard no_grad;
   const auto take_back = [](const place& x, const at::Tensor& ours) {
     const auto now = x.get();
     if (now.is_same(ours))
@@ -190,11 +192,12 @@ void script_network::settle() {
 }
 
 at::Tensor script_network::run(const tensors& inputs) {
-  // The optimising executor's first gradients differ in bits from its second ones.
-  // The switch may belong to the thread, so it is set where the work is done.
+  // The optimising executor's first gradients differ in bits from its second
+  // ones. The switch may belong to the thread, so it is set where the work is
+  // done.
   torch::jit::setGraphExecutorOptimize(false);
-  const auto output
-    = module_.forward(std::vector<torch::jit::IValue>{inputs.begin(), inputs.end()});
+  const auto output = module_.forward(
+    std::vector<torch::jit::IValue>{inputs.begin(), inputs.end()});
   TORCH_CHECK(output.isTensor(), "the module returns ", output.tagKind(),
               ", not a tensor of logits");
   settle();
@@ -240,9 +243,9 @@ result<std::unique_ptr<network>> load_script(const std::string& path) {
       return tl::unexpected{std::move(ok.error())};
     return result;
   } catch (const std::exception& x) {
-    return fail(errc::invalid_config, "model.path '" + path
-                                        + "' is no scripted module: "
-                                        + first_line(x));
+    return fail(errc::invalid_config,
+                "model.path '" + path
+                  + "' is no scripted module: " + first_line(x));
   }
 }
 

@@ -14,8 +14,8 @@ namespace troupe::models {
 
 namespace {
 
-// OpenBLAS is found at run time: Debian exchanges the library behind libblas.so.3,
-// and torch's wheel brings another BLAS inside.
+// OpenBLAS is found at run time: Debian exchanges the library behind
+// libblas.so.3, and torch's wheel brings another BLAS inside.
 template <class Function>
 Function* find_function(const char* name) {
   return reinterpret_cast<Function*>(dlsym(RTLD_DEFAULT, name));

@@ -19,7 +19,8 @@ struct small_data_options {
   std::uint64_t seed = 1;
 };
 
-/// Real numbers without a meaning, and labels that follow from the first of them.
+/// Real numbers without a meaning, and labels that follow from the first of
+/// them.
 inline models::example_set small_examples(const small_data_options& x) {
   random_stream draws{x.seed};
   const auto per_example = models::tensor_spec{"", x.shape}.size();

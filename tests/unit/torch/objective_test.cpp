@@ -33,7 +33,8 @@ std::unique_ptr<objective> make(const model_config& config,
   return std::move(*made);
 }
 
-std::string refusal(const model_config& config, std::shared_ptr<const dataset> data) {
+std::string refusal(const model_config& config,
+                    std::shared_ptr<const dataset> data) {
   const auto made = make_torch_objective(config, std::move(data));
   return made ? "accepted" : made.error().context;
 }
@@ -61,8 +62,8 @@ void PrintTo(const subject& x, std::ostream* out) {
 
 class every_model : public ::testing::TestWithParam<subject> {
 protected:
-  std::shared_ptr<dataset> data_
-    = small_dataset({.shape = GetParam().shape, .classes = 3, .size = 12});
+  std::shared_ptr<dataset> data_ =
+    small_dataset({.shape = GetParam().shape, .classes = 3, .size = 12});
   std::unique_ptr<objective> model_ = make(GetParam().config, data_);
 };
 
@@ -73,15 +74,18 @@ TEST_P(every_model, has_flat_aligned_parameters_with_a_list) {
   EXPECT_EQ(size_of(model_->parameter_list()), GetParam().parameters);
   EXPECT_EQ(model_->gradient().size(), GetParam().parameters);
   EXPECT_EQ(model_->buffers().size(), 0u);
-  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(model_->parameters().data()) % 64, 0u);
-  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(model_->gradient().data()) % 64, 0u);
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(model_->parameters().data()) % 64,
+            0u);
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(model_->gradient().data()) % 64,
+            0u);
 }
 
 TEST_P(every_model, is_loaded_by_writing_into_its_parameters) {
   const auto before = loss_of(*model_, some);
   std::ranges::fill(model_->parameters(), 0.0f);
   EXPECT_NEAR(loss_of(*model_, some), std::log(3.0), 1e-6);
-  std::ranges::copy(model_->initial_parameters(7), model_->parameters().begin());
+  std::ranges::copy(model_->initial_parameters(7),
+                    model_->parameters().begin());
   EXPECT_EQ(loss_of(*model_, some), before);
 }
 
@@ -97,7 +101,8 @@ TEST_P(every_model, adds_gradients_up_until_they_are_zeroed) {
   const auto once = copied(model_->gradient());
   ASSERT_TRUE(model_->backward(some, 1));
   for (std::size_t i = 0; i < once.size(); ++i)
-    ASSERT_NEAR(model_->gradient()[i], 2 * once[i], 1e-6 + 1e-5 * std::abs(once[i]));
+    ASSERT_NEAR(model_->gradient()[i], 2 * once[i],
+                1e-6 + 1e-5 * std::abs(once[i]));
   EXPECT_EQ(gradient_of(*model_, some), once);
 }
 
@@ -163,8 +168,9 @@ TEST(torch_objective, gives_the_loss_that_one_computes_by_hand) {
                     model->parameters().begin());
   const auto chance = 1 / (1 + std::exp(0.75));
   EXPECT_NEAR(*model->backward(rows{0}, 1), -std::log(chance), 1e-6);
-  const std::vector<double> expected{1 - chance, 2 * (1 - chance), chance - 1,
-                                     2 * (chance - 1), 1 - chance, chance - 1};
+  const std::vector<double> expected{1 - chance, 2 * (1 - chance),
+                                     chance - 1, 2 * (chance - 1),
+                                     1 - chance, chance - 1};
   for (std::size_t i = 0; i < expected.size(); ++i)
     EXPECT_NEAR(model->gradient()[i], expected[i], 1e-6);
 }
@@ -185,7 +191,8 @@ TEST(torch_objective, counts_right_answers_and_gives_ties_to_the_first) {
   data->train.inputs[0].values = std::vector<float>{1, 1, -1, 0};
   data->train.labels = {0, 1, 2, 0};
   const auto model = make({.kind = model_kind::softmax}, data);
-  const std::vector<float> weights{1, 0, -1, 0, 0, 0}; // Three rows, three biases.
+  const std::vector<float> weights{1, 0, -1,
+                                   0, 0, 0}; // Three rows, three biases.
   std::ranges::copy(weights, model->parameters().begin());
   const auto all = rows{0, 1, 2, 3};
   EXPECT_EQ(model->evaluate(split::train, all)->correct, 3u);
@@ -211,7 +218,8 @@ TEST(torch_objective, scores_many_rows_as_the_sum_of_their_parts) {
 }
 
 TEST(torch_objective, trains_a_resnet18_of_the_known_size) {
-  const auto data = small_dataset({.shape = {3, 8, 8}, .classes = 10, .size = 4});
+  const auto data =
+    small_dataset({.shape = {3, 8, 8}, .classes = 10, .size = 4});
   const auto model = make({.kind = model_kind::resnet18}, data);
   EXPECT_EQ(model->parameters().size(), 11'173'962u); // As with batch norm.
   const auto before = model->backward(rows{0, 1}, 1);
@@ -223,22 +231,25 @@ TEST(torch_objective, trains_a_resnet18_of_the_known_size) {
 
 TEST(torch_objective, refuses_what_does_not_fit_the_data) {
   const auto data = small_dataset({.shape = {3, 3}, .classes = 2});
-  EXPECT_EQ(refusal({.kind = model_kind::cnn}, data),
-            "model.kind 'cnn' takes images [channels x height x width] of 4x4 or "
-            "more; an example of this data has shape [3x3]");
+  EXPECT_EQ(
+    refusal({.kind = model_kind::cnn}, data),
+    "model.kind 'cnn' takes images [channels x height x width] of 4x4 or "
+    "more; an example of this data has shape [3x3]");
   EXPECT_EQ(refusal({.kind = model_kind::mlp, .hidden = {3, 0}}, data),
             "model.hidden: widths are 1 or more, found 0");
   auto two = small_dataset();
   two->train.inputs.push_back(two->train.inputs[0]);
   two->test.inputs.push_back(two->test.inputs[0]);
-  EXPECT_EQ(refusal({.kind = model_kind::softmax}, two),
-            "model.kind 'softmax' takes one input of real numbers; for other data "
-            "bring a model of kind 'torchscript'");
+  EXPECT_EQ(
+    refusal({.kind = model_kind::softmax}, two),
+    "model.kind 'softmax' takes one input of real numbers; for other data "
+    "bring a model of kind 'torchscript'");
 }
 
 TEST(torch_objective, refuses_data_that_contradicts_itself) {
-  const std::string text = "data 'small': the training set's sizes, shapes, types "
-                           "or labels contradict each other";
+  const std::string text =
+    "data 'small': the training set's sizes, shapes, types "
+    "or labels contradict each other";
   auto data = small_dataset();
   data->train.labels[3] = 3;
   EXPECT_EQ(refusal({.kind = model_kind::softmax}, data), text);

@@ -73,8 +73,12 @@ const std::vector<draw> draws{
      return at::normal_out(out, half(), half());
    }},
   {"dropout", [] { return at::dropout(half(), 0.5, true); }},
-  {"native_dropout", [] { return std::get<0>(at::native_dropout(half(), 0.5, true)); }},
-  {"feature_dropout", [] { return at::feature_dropout(half().view({8, 5}), 0.5, true); }},
+  {"native_dropout",
+   [] { return std::get<0>(at::native_dropout(half(), 0.5, true)); }},
+  {"feature_dropout",
+   [] {
+     return at::feature_dropout(half().view({8, 5}), 0.5, true);
+   }},
   {"alpha_dropout", [] { return at::alpha_dropout(half(), 0.5, true); }},
   {"rand", [] { return at::rand({40}); }},
   {"randn", [] { return at::randn({40}); }},
@@ -128,8 +132,8 @@ TEST_F(torch_random, leaves_a_generator_that_somebody_gives_alone) {
   EXPECT_TRUE(at::empty({40}).uniform_(0, 1, theirs).equal(one));
 }
 
-// The list of what draws is torch's own, so that a new version cannot add an operator
-// that goes on drawing from the generator of the process.
+// The list of what draws is torch's own, so that a new version cannot add an
+// operator that goes on drawing from the generator of the process.
 TEST_F(torch_random, covers_all_operators_that_draw_on_the_cpu) {
   std::set<std::string> tested;
   for (const auto& x : draws)
@@ -149,8 +153,9 @@ TEST_F(torch_random, covers_all_operators_that_draw_on_the_cpu) {
     if (!draws)
       continue;
     ++found;
-    const auto full = name.name.substr(6)
-                      + (name.overload_name.empty() ? "" : "." + name.overload_name);
+    const auto full =
+      name.name.substr(6)
+      + (name.overload_name.empty() ? "" : "." + name.overload_name);
     EXPECT_EQ(tested.count(full), 1u) << full;
   }
   EXPECT_GE(found, 28);

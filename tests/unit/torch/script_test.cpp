@@ -56,15 +56,16 @@ protected:
   }
 
   result<std::unique_ptr<objective>> load() {
-    return make_torch_objective({.kind = model_kind::torchscript, .path = path_},
-                                data_);
+    return make_torch_objective(
+      {.kind = model_kind::torchscript, .path = path_}, data_);
   }
 
   std::unique_ptr<objective> ready() {
     auto made = load();
     if (!made)
       throw std::runtime_error(made.error().context);
-    std::ranges::copy((*made)->initial_parameters(1), (*made)->parameters().begin());
+    std::ranges::copy((*made)->initial_parameters(1),
+                      (*made)->parameters().begin());
     std::ranges::copy((*made)->initial_buffers(), (*made)->buffers().begin());
     (*made)->begin();
     return std::move(*made);
@@ -76,9 +77,9 @@ protected:
   }
 
   Module module_{"troupe_test"};
-  std::string path_ = ::testing::TempDir() + "troupe_script_"
-                      + ::testing::UnitTest::GetInstance()->current_test_info()->name()
-                      + ".pt";
+  std::string path_ =
+    ::testing::TempDir() + "troupe_script_"
+    + ::testing::UnitTest::GetInstance()->current_test_info()->name() + ".pt";
   std::shared_ptr<dataset> data_ = small_dataset();
 };
 
@@ -109,8 +110,8 @@ def forward(self, x):
 TEST_F(script, computes_what_the_same_native_model_does) {
   save(linear);
   const auto scripted = ready();
-  const auto native
-    = *make_torch_objective({.kind = model_kind::softmax}, data_);
+  const auto native =
+    *make_torch_objective({.kind = model_kind::softmax}, data_);
   std::ranges::copy(scripted->parameters(), native->parameters().begin());
   EXPECT_EQ(*scripted->backward(some, 1), *native->backward(some, 1));
   EXPECT_EQ(copied(scripted->gradient()), copied(native->gradient()));
@@ -131,7 +132,8 @@ TEST_F(script, begins_with_the_values_of_its_file) {
   EXPECT_EQ(model->initial_parameters(2), expected);
 }
 
-TEST_F(script, computes_what_torch_does_without_a_script_from_the_first_call_on) {
+TEST_F(script,
+       computes_what_torch_does_without_a_script_from_the_first_call_on) {
   data_ = small_dataset({.shape = {784}});
   add("v", numbers({200, 784}, 3));
   add("c", numbers({200}, 4));
@@ -146,9 +148,10 @@ def forward(self, x):
   auto values = std::get<std::vector<float>>(data_->train.inputs[0].values);
   const auto all = at::from_blob(values.data(), {12, 784});
   const auto which = at::tensor({0, 3, 5, 7}, at::kLong);
-  const auto labels = at::from_blob(data_->train.labels.data(), {12}, at::kLong);
-  const auto hidden = at::tanh(
-    at::linear(all.index_select(0, which), weights[2], weights[3]));
+  const auto labels =
+    at::from_blob(data_->train.labels.data(), {12}, at::kLong);
+  const auto hidden =
+    at::tanh(at::linear(all.index_select(0, which), weights[2], weights[3]));
   at::cross_entropy_loss(at::linear(hidden, weights[4], weights[1]),
                          labels.index_select(0, which))
     .backward();
@@ -163,8 +166,8 @@ def forward(self, x):
     EXPECT_TRUE(gradient_of(*model) == expected) << call;
 }
 
-// The optimising executor computes some gradients (that of tanh) in another way, from
-// the second call on, unless the first was an evaluation.
+// The optimising executor computes some gradients (that of tanh) in another
+// way, from the second call on, unless the first was an evaluation.
 TEST_F(script, runs_without_the_optimising_executor_in_every_thread) {
   save(linear);
   const auto model = ready();
@@ -313,21 +316,24 @@ def forward(self, x):
 TEST_F(script, is_refused_with_parameters_of_another_type) {
   add("d", at::ones({3}, at::kDouble));
   save("def forward(self, x):\n    return torch.linear(x, self.w, self.b)\n");
-  EXPECT_EQ(refusal(), "model.path '" + path_
-                         + "': 'd' is of type Double; only Float (32 bits) can be "
-                           "trained and merged, so save the module after "
-                           "module.float()");
+  EXPECT_EQ(refusal(),
+            "model.path '" + path_
+              + "': 'd' is of type Double; only Float (32 bits) can be "
+                "trained and merged, so save the module after "
+                "module.float()");
 }
 
 TEST_F(script, is_refused_where_the_data_does_not_fit) {
   save(linear);
   data_ = small_dataset({.shape = {5}});
-  EXPECT_THAT(refusal(), HasSubstr("the model fails on a batch of 2 examples: mat1 "
-                                   "and mat2 shapes cannot be multiplied (2x5 and "
-                                   "4x3)"));
+  EXPECT_THAT(refusal(),
+              HasSubstr("the model fails on a batch of 2 examples: mat1 "
+                        "and mat2 shapes cannot be multiplied (2x5 and "
+                        "4x3)"));
   data_ = small_dataset({.classes = 4});
-  EXPECT_EQ(refusal(), "the model's output for 2 examples has shape [2, 3] and type "
-                       "Float; logits of this data have shape [2, 4] and type Float");
+  EXPECT_EQ(refusal(),
+            "the model's output for 2 examples has shape [2, 3] and type "
+            "Float; logits of this data have shape [2, 4] and type Float");
   data_ = small_dataset();
   data_->train.inputs.push_back(data_->train.inputs[0]);
   data_->test.inputs.push_back(data_->test.inputs[0]);
@@ -335,9 +341,10 @@ TEST_F(script, is_refused_where_the_data_does_not_fit) {
 }
 
 TEST_F(script, is_refused_without_a_file_or_with_another_one) {
-  EXPECT_EQ(refusal(), "model.path '" + path_
-                         + "': there is no such file; kind 'torchscript' needs a "
-                           "saved module");
+  EXPECT_EQ(refusal(),
+            "model.path '" + path_
+              + "': there is no such file; kind 'torchscript' needs a "
+                "saved module");
   std::filesystem::copy_file(TROUPE_SOURCE_DIR "/CMakeLists.txt", path_);
   EXPECT_THAT(refusal(), HasSubstr("is no scripted module: "));
 }
