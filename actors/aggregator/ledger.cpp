@@ -148,7 +148,7 @@ void ledger::take_batch() {
   for (auto& x : pending_) {
     if (!chosen(merging_.size(), x)) {
       rest.push_back(std::move(x));
-    } else if (!options_.target_is_model || aim_at_model(x)) {
+    } else if (can_be_aimed(x)) {
       merging_.push_back(std::move(x));
     } else {
       kept_.erase(x.visit);
@@ -159,24 +159,34 @@ void ledger::take_batch() {
   std::ranges::sort(merging_, {}, &messages::part_offered::visit);
 }
 
-// Returns false where the distance between two versions leaves the range of exact
-// sums: such an offer would fail its batch for ever.
-bool ledger::aim_at_model(messages::part_offered& x) const {
-  const auto base = history_.find(x.base);
-  if (base == history_.end())
+// What an offer adds to the head: its delta or, where models are mixed, the way from
+// the head to the client's model.
+shared_values ledger::aimed(const messages::part_offered& x,
+                            std::size_t block) const {
+  const auto& delta = x.blocks[block].delta;
+  if (!options_.target_is_model)
+    return delta;
+  const auto& from = *history_.at(x.base)[block];
+  const auto& to = *found_.blocks[block].values;
+  std::vector<float> result(*delta);
+  for (std::size_t j = 0; j < result.size(); ++j)
+    result[j] = static_cast<float>(static_cast<double>(result[j])
+                                   + static_cast<double>(from[j])
+                                   - static_cast<double>(to[j]));
+  return share(std::move(result));
+}
+
+// False where the distance between two versions leaves the range of exact sums, or
+// the older is gone: such an offer would fail its batch for ever.
+bool ledger::can_be_aimed(const messages::part_offered& x) const {
+  if (!options_.target_is_model)
+    return true;
+  if (!history_.contains(x.base))
     return false;
-  for (std::size_t b = 0; b < x.blocks.size(); ++b) {
-    const auto& from = *base->second[b];
-    const auto& to = *found_.blocks[b].values;
-    std::vector<float> aimed(*x.blocks[b].delta);
-    for (std::size_t j = 0; j < aimed.size(); ++j)
-      aimed[j] = static_cast<float>(static_cast<double>(aimed[j])
-                                    + static_cast<double>(from[j])
-                                    - static_cast<double>(to[j]));
-    if (!kernels::check_term({aimed, x.blocks[b].weight}, options_.blocks[b].grid))
+  for (std::size_t b = 0; b < x.blocks.size(); ++b)
+    if (!kernels::check_term({*aimed(x, b), x.blocks[b].weight},
+                             options_.blocks[b].grid))
       return false;
-    x.blocks[b].delta = share(std::move(aimed));
-  }
   return true;
 }
 
@@ -196,7 +206,7 @@ messages::merge_requested ledger::merge_of_batch() const {
                                 .grid = rules.grid};
     for (const auto& x : merging_)
       merge.terms.push_back(
-        {.delta = x.blocks[b].delta,
+        {.delta = aimed(x, b),
          .weight = x.blocks[b].weight,
          .discount = policies::weight_of(options_.discount,
                                          staleness(x.base, head()))});

@@ -113,7 +113,8 @@ private:
   policies::verdict judge(const messages::part_offered& x) const;
   bool batch_is_complete() const;
   void take_batch();
-  bool aim_at_model(messages::part_offered& x) const;
+  shared_values aimed(const messages::part_offered& x, std::size_t block) const;
+  bool can_be_aimed(const messages::part_offered& x) const;
   messages::merge_requested merge_of_batch() const;
   void finish_round();
   void refuse(const messages::part_offered& x, policies::verdict why);

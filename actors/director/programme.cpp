@@ -47,10 +47,11 @@ programme::actions programme::joined(const messages::client_joined& x,
                                      instant now) {
   actions out;
   auto& entry = clients_[x.client];
-  if (entry.record.numbers_upto == 0) {
+  if (entry.record.numbers_upto == 0)
     entry.record = {.client = x.client, .examples = x.examples};
+  // Also after a restart, which cannot know which of the last range were given.
+  if (entry.number >= entry.numbers_saved)
     unsaved_.insert(x.client);
-  }
   entry.present = true;
   entry.not_before = {};
   const auto at = std::ranges::lower_bound(candidates_, x.client, {},

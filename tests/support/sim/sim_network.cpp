@@ -1,0 +1,78 @@
+#include "tests/support/sim/sim_network.hpp"
+
+namespace troupe::test {
+
+class sim_network::end final : public transport::endpoint {
+public:
+  end(sim_network& net, client_id who, bool up) : net_(net), who_(who), up_(up) {
+    // nop
+  }
+
+  std::size_t send(transport::peer_id to, messages::any_message x) override {
+    net_.carry(x, up_ ? who_ : client_id{to.value}, up_);
+    return transport::encoded_size(x);
+  }
+
+private:
+  sim_network& net_;
+  client_id who_;
+  bool up_;
+};
+
+void sim_network::close() {
+  gateway_ = nullptr;
+  clients_.clear();
+}
+
+std::shared_ptr<transport::endpoint> sim_network::server_side() {
+  return std::make_shared<end>(*this, client_id{}, false);
+}
+
+std::shared_ptr<transport::endpoint> sim_network::client_side(client_id who) {
+  return std::make_shared<end>(*this, who, true);
+}
+
+bool sim_network::is_cut(client_id peer, bool up) {
+  auto& until = cut_until_[{peer, up}];
+  if (luck_.happens(luck_.network, luck_.active.partition, "link cut"))
+    until = world_.now() + std::chrono::milliseconds{luck_.network.below(2000)};
+  const bool cut = luck_.active.partition > 0 && world_.now() < until;
+  luck_.happened["frame lost in a cut"] += cut;
+  return cut;
+}
+
+void sim_network::carry(const messages::any_message& x, client_id peer, bool up) {
+  const auto& see = up ? sees_.client_said : sees_.server_said;
+  if (see)
+    see(peer, x);
+  if (is_cut(peer, up))
+    return;
+  auto& [active, happened, net, devices, disk] = luck_;
+  if (luck_.happens(net, active.loss, "frame lost"))
+    return;
+  const int copies
+    = luck_.happens(net, active.duplication, "frame doubled") ? 2 : 1;
+  for (int i = 0; i < copies; ++i) {
+    auto bytes = transport::encode(x);
+    if (luck_.happens(net, active.corruption, "frame damaged"))
+      bytes[net.below(bytes.size())] ^= std::byte{1} << net.below(8);
+    if (luck_.happens(net, active.truncation, "frame truncated"))
+      bytes.resize(net.below(bytes.size()));
+    const auto delay
+      = std::chrono::milliseconds{net.below(active.delay_ms_max + 1)};
+    happened["frame delayed"] += delay.count() > 0;
+    world_.later(delay, [this, peer, up, frame = transport::frame{std::move(bytes)}] {
+      deliver(frame, peer, up);
+    });
+  }
+}
+
+void sim_network::deliver(transport::frame x, client_id peer, bool up) {
+  messages::frame_arrived arrived{{peer.value}, std::move(x)};
+  if (up && gateway_)
+    caf::anon_send(gateway_, std::move(arrived));
+  else if (const auto found = clients_.find(peer); !up && found != clients_.end())
+    caf::anon_send(found->second, std::move(arrived));
+}
+
+} // namespace troupe::test

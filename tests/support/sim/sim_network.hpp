@@ -1,0 +1,56 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+
+#include "actors/interfaces.hpp"
+#include "actors/transport/endpoint.hpp"
+#include "tests/support/sim/faults.hpp"
+#include "tests/support/world.hpp"
+
+namespace troupe::test {
+
+/// Frames as bytes, over a network that loses, doubles, delays, damages and cuts.
+class sim_network {
+public:
+  /// Sees what is said before anything happens to it.
+  struct witness {
+    std::function<void(client_id to, const messages::any_message&)> server_said;
+    std::function<void(client_id from, const messages::any_message&)> client_said;
+  };
+
+  sim_network(world& w, chances& luck, witness sees)
+    : world_(w), luck_(luck), sees_(std::move(sees)) {
+    // nop
+  }
+
+  void bind(actors::gateway_actor x) {
+    gateway_ = std::move(x);
+  }
+
+  void connect(client_id who, actors::client_actor x) {
+    clients_[who] = std::move(x);
+  }
+
+  void close();
+
+  std::shared_ptr<transport::endpoint> server_side();
+  std::shared_ptr<transport::endpoint> client_side(client_id who);
+
+private:
+  class end;
+
+  void carry(const messages::any_message& x, client_id peer, bool up);
+  void deliver(transport::frame x, client_id peer, bool up);
+  bool is_cut(client_id peer, bool up);
+
+  world& world_;
+  chances& luck_;
+  witness sees_;
+  actors::gateway_actor gateway_;
+  std::map<client_id, actors::client_actor> clients_;
+  std::map<std::pair<client_id, bool>, instant> cut_until_;
+};
+
+} // namespace troupe::test

@@ -1,0 +1,73 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "actors/client/client_file.hpp"
+#include "actors/node/wiring.hpp"
+#include "tests/support/sim/faults.hpp"
+#include "tests/support/sim/sim_network.hpp"
+#include "tests/support/sim/sim_store.hpp"
+#include "tests/support/sim/sim_work.hpp"
+#include "tests/support/world.hpp"
+
+namespace troupe::test {
+
+/// What a scenario is; a seed draws all of it.
+struct scenario {
+  pace_kind mode = pace_kind::fedbuff;
+  state_rule state = state_rule::on_offer;
+  std::uint64_t clients = 12;
+  std::uint64_t versions = 8; ///< Of the lead line, or rounds.
+  std::size_t buffer_size = 4;
+  std::uint32_t concurrency = 6;
+  bool refill_by_version = false;
+  std::uint64_t staleness_max = 3;
+  std::size_t pending_max = 8;
+  bool target_is_model = false;
+};
+
+/// The whole of a run in one world: the production actors as node/wiring makes them,
+/// over a network, workers, an archivist and clients that fail.
+class sim_node {
+public:
+  sim_node(std::uint64_t seed, const scenario& what, const faults& active,
+           tally& happened);
+  ~sim_node();
+
+  /// Takes one step. Returns false when nothing is left to happen.
+  bool step();
+
+  /// From now on the world is kind.
+  void heal();
+
+  bool finished() const;
+  bool failed() const;
+  std::string reason() const;
+  std::uint64_t trace() const;
+  instant now();
+  const models::layout& blocks() const;
+  const sim_store& store() const;
+
+  /// Checked at the end of a run that finished.
+  void check_end();
+
+private:
+  struct watcher;
+  struct parts;
+
+  void start_server();
+  void start_client(client_id who);
+  void crash_something();
+  void crash_server();
+  void crash_actor();
+  void crash_client();
+  void check_mail();
+
+  std::unique_ptr<parts> p_;
+};
+
+} // namespace troupe::test

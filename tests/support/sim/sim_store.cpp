@@ -1,0 +1,129 @@
+#include "tests/support/sim/sim_store.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <gtest/gtest.h>
+
+namespace troupe::test {
+
+sim_store::sim_store(const models::layout& blocks, const offers_made& made,
+                     rules how)
+  : blocks_(blocks),
+    made_(made),
+    rules_(how),
+    inner_(actors::make_memory_store(actors::seal::key{1, 2, 3})) {
+  // nop
+}
+
+result<actors::stored_node> sim_store::load() {
+  return inner_->load();
+}
+
+result<void> sim_store::begin(line_id line,
+                              const std::vector<messages::merged_block>& first) {
+  lines_[line] = {{line, version{0}, round_number{0}, first, {}}};
+  return inner_->begin(line, first);
+}
+
+result<void> sim_store::commit(const messages::commit_requested& x) {
+  auto& line = lines_.at(x.line);
+  if (x.head == line.back().head) {
+    EXPECT_EQ(x.merged, line.back().merged) << "another commit for a stored version";
+    return inner_->commit(x);
+  }
+  EXPECT_EQ(x.head.value, line.back().head.value + 1)
+    << "versions must form a line";
+  judge(x);
+  line.push_back(x);
+  return inner_->commit(x);
+}
+
+void sim_store::judge(const messages::commit_requested& x) {
+  const auto& before = lines_.at(x.line).back();
+  EXPECT_FALSE(x.merged.empty()) << "a version without offers";
+  EXPECT_EQ(x.blocks.size(), blocks_.find(x.line)->blocks.size())
+    << "a group is merged in part";
+  for (const auto& visit : x.merged) {
+    const bool first = merged_.insert({x.line, visit}).second;
+    EXPECT_TRUE(first) << "an offer is merged twice, of client "
+                       << visit.client.value;
+    mix(visit.client.value * 1000003 + visit.number.value);
+    const auto found = made_.find(visit);
+    if (found == made_.end()) {
+      ADD_FAILURE() << "an offer is merged that nobody made";
+      return;
+    }
+    for (const auto& block : found->second.blocks)
+      if (blocks_.find(block.block)->line == x.line) {
+        EXPECT_LE(staleness(block.base, before.head), rules_.staleness_max)
+          << "a merged offer was too stale when it was admitted";
+      }
+  }
+  for (std::size_t i = 0; i < x.blocks.size(); ++i) {
+    const auto& block = *blocks_.find(x.blocks[i].block);
+    EXPECT_EQ(*x.blocks[i].values, replay(x, block, i))
+      << "version " << x.head.value << " of block " << block.name
+      << " is not the merge of its offers";
+    EXPECT_EQ(x.blocks[i].digest, models::digest_of(block, *x.blocks[i].values))
+      << "a digest is not that of its values";
+  }
+}
+
+/// The specification of a merge: integers that count steps of the grid, added in the
+/// order of the visits' ids and not of their arrival.
+std::vector<float> sim_store::replay(const messages::commit_requested& x,
+                                     const models::block_layout& block,
+                                     std::size_t index) const {
+  const auto& line = lines_.at(x.line);
+  const auto& before = *line.back().blocks[index].values;
+  const double steps = std::exp2(block.grid.fraction_bits);
+  auto merged = x.merged;
+  std::ranges::sort(merged);
+  std::int64_t total = 0;
+  std::vector<std::int64_t> sum(before.size());
+  for (const auto& visit : merged) {
+    const auto& offer = made_.at(visit);
+    const auto part = std::ranges::find(offer.blocks, block.id,
+                                        &messages::offer_block::block);
+    const auto factor
+      = part->weight
+        * policies::weight_of(rules_.discount,
+                              staleness(part->base, line.back().head));
+    total += std::llrint(part->weight * steps);
+    for (std::size_t j = 0; j < sum.size(); ++j) {
+      auto value = static_cast<double>((*part->delta)[j]);
+      if (rules_.target_is_model)
+        value = static_cast<float>(
+          value
+          + static_cast<double>((*line[part->base.value].blocks[index].values)[j])
+          - static_cast<double>(before[j]));
+      sum[j] += std::llrint(factor * value * steps);
+    }
+  }
+  const bool summed = block.merge.kind == merge_kind::sum_over;
+  const double divisor = summed
+                           ? static_cast<double>(rules_.admitted) * steps
+                           : static_cast<double>(total);
+  std::vector<float> result;
+  for (std::size_t j = 0; j < sum.size(); ++j)
+    result.push_back(static_cast<float>(
+      static_cast<double>(before[j])
+      + (summed ? 1 : rules_.rate) * (static_cast<double>(sum[j]) / divisor)));
+  return result;
+}
+
+result<void> sim_store::save(const messages::save_requested& x) {
+  for (const auto& record : x.clients) {
+    auto& upto = reserved_[record.client];
+    EXPECT_GE(record.numbers_upto, upto) << "reserved numbers are taken back";
+    upto = record.numbers_upto;
+  }
+  return inner_->save(x);
+}
+
+result<void> sim_store::note(const messages::line_noted& x) {
+  return inner_->note(x);
+}
+
+} // namespace troupe::test

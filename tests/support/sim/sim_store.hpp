@@ -1,0 +1,79 @@
+#pragma once
+
+#include <map>
+#include <set>
+#include <vector>
+
+#include "actors/archivist/store.hpp"
+#include "models/layout.hpp"
+#include "policies/staleness.hpp"
+
+namespace troupe::test {
+
+/// What a client said it offers; the judge of every merge.
+using offers_made = std::map<visit_id, messages::offer_made>;
+
+/// What a crash leaves, and a judge of what is written: each version must be, to the
+/// bit, the merge of the offers that it names.
+class sim_store final : public actors::store {
+public:
+  struct rules {
+    policies::staleness_discount discount;
+    double rate = 1;
+    bool target_is_model = false;
+    std::uint64_t admitted = 1;
+    std::uint64_t staleness_max = 16; ///< When admitted, plus what may be in flight.
+  };
+
+  sim_store(const models::layout& blocks, const offers_made& made, rules how);
+
+  result<actors::stored_node> load() override;
+  result<void> begin(line_id line,
+                     const std::vector<messages::merged_block>& first) override;
+  result<void> commit(const messages::commit_requested& x) override;
+  result<void> save(const messages::save_requested& x) override;
+  result<void> note(const messages::line_noted& x) override;
+
+  /// The version that holds the visit's offer to the line is stored.
+  bool holds(line_id line, visit_id visit) const {
+    return merged_.contains({line, visit});
+  }
+
+  version head(line_id line) const {
+    return lines_.at(line).back().head;
+  }
+
+  const std::vector<messages::commit_requested>& line(line_id x) const {
+    return lines_.at(x);
+  }
+
+  std::size_t merges() const {
+    return merged_.size();
+  }
+
+  /// FNV hash of the order of everything merged.
+  std::uint64_t trace() const {
+    return trace_;
+  }
+
+  void mix(std::uint64_t x) {
+    trace_ = (trace_ ^ x) * 1099511628211ull;
+  }
+
+private:
+  void judge(const messages::commit_requested& x);
+  std::vector<float> replay(const messages::commit_requested& x,
+                            const models::block_layout& block,
+                            std::size_t index) const;
+
+  const models::layout& blocks_;
+  const offers_made& made_;
+  rules rules_;
+  std::unique_ptr<actors::store> inner_;
+  std::map<line_id, std::vector<messages::commit_requested>> lines_;
+  std::set<std::pair<line_id, visit_id>> merged_;
+  std::map<client_id, std::uint64_t> reserved_;
+  std::uint64_t trace_ = 14695981039346656037ull;
+};
+
+} // namespace troupe::test

@@ -1,0 +1,81 @@
+#include "tests/support/sim/sim_work.hpp"
+
+#include <cmath>
+
+namespace troupe::test {
+
+float optimum_of(block_id block) {
+  return static_cast<float>(block.value);
+}
+
+result<models::choice> pull_trainer::choose(const models::visit_input& x) {
+  const auto experts = blocks_.family("expert");
+  random_stream draw{derive_seed(x.seed, "pick")};
+  std::set<block_id> chosen;
+  // An anchor has its own expert; others pick one or two.
+  if (x.role == 0) {
+    chosen.insert(experts[(x.visit.client.value - 1) % experts.size()]);
+  } else {
+    chosen.insert(experts[draw.below(experts.size())]);
+    chosen.insert(experts[draw.below(experts.size())]);
+  }
+  models::choice result{.chosen = {chosen.begin(), chosen.end()},
+                        .disclosures = {}};
+  for (const auto& block : result.chosen)
+    result.disclosures["picked"].push_back(
+      blocks_.find(block)->instance);
+  return result;
+}
+
+result<models::trained> pull_trainer::train(const models::visit_input& x) {
+  models::trained out{.parts = {},
+                      .disclosures = {},
+                      .next = *x.state,
+                      .loss = 0,
+                      .steps = 1};
+  ++out.next.visits;
+  for (const auto& from : x.fetched) {
+    const auto& block = *blocks_.find(from.block);
+    std::vector<float> delta;
+    for (std::size_t j = 0; j < from.values->size(); ++j) {
+      const auto gap = optimum_of(from.block) - (*from.values)[j];
+      const auto phase = static_cast<double>(x.seed % 1000 + 7 * j);
+      delta.push_back(0.5f * gap + 0.01f * static_cast<float>(std::sin(phase)));
+      out.loss += static_cast<double>(gap) * static_cast<double>(gap);
+    }
+    const bool counts_examples = block.weight == weight_rule::examples;
+    out.parts.push_back(
+      {.block = from.block,
+       .rank = 0,
+       .weight = counts_examples
+                   ? static_cast<double>(examples(x.visit.client))
+                   : 1.0,
+       .delta = share(std::move(delta))});
+  }
+  return out;
+}
+
+result<models::evaluated>
+pull_trainer::evaluate(const models::evaluation_input& x) {
+  models::evaluated out;
+  for (const auto& from : x.versions) {
+    for (const float v : *from.values)
+      out.global.loss += std::abs(optimum_of(from.block) - v);
+    out.global.count += from.values->size();
+  }
+  return out;
+}
+
+void sim_workshop::submit(key when, work what, deliver to) {
+  auto done = what(trainer_);
+  auto& draw = luck_.devices;
+  if (luck_.happens(draw, luck_.active.job_failure, "job failed"))
+    done.outcome = error{errc::device_failure, "a fault of the simulation"};
+  auto delay = std::chrono::milliseconds{10 + draw.below(200)};
+  if (luck_.happens(draw, luck_.active.job_slowness, "job slow"))
+    delay *= 40;
+  const auto wait = std::max<instant>(delay, when.due - world_.now());
+  world_.later(wait, [to = std::move(to), done = std::move(done)] { to(done); });
+}
+
+} // namespace troupe::test

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <set>
+
+#include "actors/kernel_worker/workshop.hpp"
+#include "models/layout.hpp"
+#include "models/trainer.hpp"
+#include "tests/support/sim/faults.hpp"
+#include "tests/support/world.hpp"
+
+namespace troupe::test {
+
+/// Where the values of a block are pulled to: the optimum of the simulated task.
+float optimum_of(block_id block);
+
+/// Pulls every block a part of the way to its optimum, with a little noise that the
+/// visit's seed draws. Small enough to check by hand.
+class pull_trainer final : public models::trainer {
+public:
+  explicit pull_trainer(const models::layout& blocks) : blocks_(blocks) {
+    // nop
+  }
+
+  result<models::choice> choose(const models::visit_input& x) override;
+  result<models::trained> train(const models::visit_input& x) override;
+  result<models::evaluated> evaluate(const models::evaluation_input& x) override;
+
+  std::uint64_t examples(client_id x) const override {
+    return 10 + x.value;
+  }
+
+  std::uint64_t steps(const models::visit_input&) const override {
+    return 1;
+  }
+
+private:
+  const models::layout& blocks_;
+};
+
+/// Computes at once, and delivers after a while or with an error.
+class sim_workshop final : public actors::workshop {
+public:
+  sim_workshop(world& w, chances& luck, const models::layout& blocks)
+    : world_(w), luck_(luck), trainer_(blocks) {
+    // nop
+  }
+
+  void submit(key when, work what, deliver to) override;
+
+private:
+  world& world_;
+  chances& luck_;
+  pull_trainer trainer_;
+};
+
+} // namespace troupe::test
