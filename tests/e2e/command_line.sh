@@ -1,0 +1,37 @@
+#!/usr/bin/env bash
+# The command line as a process: exit codes, streams, JSON. Argument: the executable.
+set -euo pipefail
+troupe=$1
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+
+expect() { # EXIT-CODE WORD ARGUMENTS…: the code, and a word on stdout or stderr
+  local code=0
+  "$troupe" "${@:3}" >"$scratch/out" 2>"$scratch/err" || code=$?
+  if [ "$code" != "$1" ] || ! grep -qF -- "$2" "$scratch/out" "$scratch/err"; then
+    echo "troupe ${*:3}: exit code $code, expected $1 and '$2'"
+    cat "$scratch/out" "$scratch/err"
+    exit 1
+  fi
+}
+
+json() { python3 -c 'import json,sys; x=json.load(open(sys.argv[1])); assert eval(sys.argv[2]), x' \
+  "$scratch/out" "$1"; }
+
+expect 0 "check-config" --help
+expect 0 "troupe 0." version
+expect 2 "unknown command" zebra
+expect 2 "--zebra" version --zebra
+for file in deploy/examples/*.toml; do
+  expect 0 "ok" check-config "$file"
+done
+
+expect 3 "did you mean 'pace.buffer_size'" check-config deploy/examples/tiny.toml \
+  --set buffer_sise=3 --format json
+json 'x["success"] is False and x["error"]["code"] == "invalid_config"'
+[ ! -s "$scratch/err" ] || { echo "JSON is not alone"; exit 1; }
+
+expect 6 "/nowhere" data inspect deploy/examples/tiny.toml --set data.path=/nowhere
+expect 0 "torch" doctor --format json
+json 'x["success"] and any(y["name"] == "LibTorch" and y["state"] == "ok" for y in x["findings"])'
+echo "ok"
