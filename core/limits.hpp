@@ -25,6 +25,9 @@ inline constexpr std::uint64_t numbers_reserved = 32;
 /// Indices of invitations that are reserved durably at a time.
 inline constexpr std::uint64_t indices_reserved = 4096;
 
+/// Of a file of events or metrics, while the disk takes no more.
+inline constexpr std::size_t unwritten_bytes_max = std::size_t{16} << 20;
+
 /// A share below this is not offered; the client counts the block as left out.
 inline constexpr double share_min = 1.0 / 1024;
 

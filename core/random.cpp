@@ -1,7 +1,12 @@
 #include "core/random.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
+
+#include <unistd.h>
+
+#include "core/assert.hpp"
 
 namespace troupe {
 
@@ -22,6 +27,14 @@ std::uint64_t derive_seed(std::uint64_t seed, std::string_view name,
   for (const char c : name)
     x = mix(x ^ static_cast<unsigned char>(c));
   return mix(mix(x ^ 0xff51afd7ed558ccdu) + index);
+}
+
+void draw_secret(std::span<std::uint8_t> to) {
+  for (std::size_t done = 0; done < to.size();
+       done += 256) // It gives no more at once.
+    TROUPE_ASSERT(::getentropy(to.data() + done,
+                               std::min<std::size_t>(to.size() - done, 256))
+                  == 0);
 }
 
 random_stream::random_stream(std::uint64_t seed) noexcept {

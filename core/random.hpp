@@ -18,6 +18,9 @@ namespace troupe {
 std::uint64_t derive_seed(std::uint64_t seed, std::string_view name,
                           std::uint64_t index = 0) noexcept;
 
+/// Fills `to` from the system's entropy: for keys, never for what a run repeats.
+void draw_secret(std::span<std::uint8_t> to);
+
 /// xoshiro256** begun by splitmix64. Cheap to copy; a copy repeats the original.
 class random_stream {
 public:

@@ -86,6 +86,14 @@ bool version_store::contains(const digest& name) const {
   return fs::exists(path_of(name), ignored);
 }
 
+result<void> version_store::remove(const digest& name) {
+  std::error_code code;
+  std::filesystem::remove(path_of(name), code);
+  if (code)
+    return fail_at(path_of(name), "cannot remove the file: " + code.message());
+  return {};
+}
+
 result<std::size_t> version_store::retain(const std::set<digest>& names) {
   std::set<std::string> kept;
   for (const auto& name : names)

@@ -41,6 +41,9 @@ public:
 
   bool contains(const digest& name) const;
 
+  /// Removes the bytes of that digest. None to be there is fine.
+  [[nodiscard]] result<void> remove(const digest& name);
+
   /// Removes all values but these, and what a crash left unfinished. Files that
   /// are not the store's stay. Returns how many were removed.
   [[nodiscard]] result<std::size_t> retain(const std::set<digest>& names);

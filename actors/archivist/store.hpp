@@ -33,8 +33,9 @@ struct stored_node {
   seal::key key{}; ///< Drawn when the store was made.
 };
 
-/// One thread at a time uses a store. Every call is one transaction: when it returns
-/// an error, all of it or nothing may have happened, and the same call again is safe.
+/// One thread at a time uses a store. The blocks of a line are sorted by id. Every
+/// call is one transaction: when it returns an error, all of it or nothing may have
+/// happened, and the same call again is safe.
 class store {
 public:
   virtual ~store() = default;

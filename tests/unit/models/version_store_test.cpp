@@ -1,13 +1,13 @@
 #include "models/version_store.hpp"
 
-#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
-#include <sys/resource.h>
+
+#include "tests/support/small_disk.hpp"
 
 namespace troupe::models {
 
@@ -42,28 +42,6 @@ protected:
 
 const std::vector<float> some{1, 2, -0.0f};
 const std::vector<float> other{3};
-
-/// No file may grow beyond this, as on a disk that is full.
-class small_disk {
-public:
-  explicit small_disk(rlim_t bytes) {
-    // Else the process would be killed, where a full disk only fails a call.
-    handler_ = std::signal(SIGXFSZ, SIG_IGN);
-    getrlimit(RLIMIT_FSIZE, &before_);
-    auto now = before_;
-    now.rlim_cur = bytes;
-    setrlimit(RLIMIT_FSIZE, &now);
-  }
-
-  ~small_disk() {
-    setrlimit(RLIMIT_FSIZE, &before_);
-    std::signal(SIGXFSZ, handler_);
-  }
-
-private:
-  rlimit before_{};
-  void (*handler_)(int) = nullptr;
-};
 
 } // namespace
 
@@ -146,7 +124,7 @@ TEST_P(version_store_test, a_full_disk_leaves_nothing_behind) {
   const auto kept = testee.put(some).value();
   const std::vector<float> large(1000, 1);
   {
-    const small_disk full{100};
+    const test::small_disk full{100};
     const auto x = testee.put(large);
     ASSERT_FALSE(x);
     EXPECT_EQ(x.error().code, errc::storage_failure);

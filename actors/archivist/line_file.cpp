@@ -1,0 +1,113 @@
+#include "actors/archivist/line_file.hpp"
+
+#include <array>
+#include <cerrno>
+#include <system_error>
+#include <utility>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "core/limits.hpp"
+
+namespace troupe::actors {
+
+namespace {
+
+constexpr std::size_t written_at_once_bytes = std::size_t{1} << 16;
+
+tl::unexpected<error> fail_errno(const std::filesystem::path& path,
+                                 const char* doing) {
+  const std::error_code code{errno, std::generic_category()};
+  return fail(errc::storage_failure,
+              path.string() + ": cannot " + doing + ": " + code.message());
+}
+
+/// Where the last whole line ends.
+off_t end_of_lines(int fd) {
+  std::array<char, 4096> part;
+  auto end = ::lseek(fd, 0, SEEK_END);
+  while (end > 0) {
+    const auto size = std::min<off_t>(end, part.size());
+    const auto n =
+      ::pread(fd, part.data(), static_cast<std::size_t>(size), end - size);
+    if (n != size)
+      return -1;
+    const std::string_view text{part.data(), static_cast<std::size_t>(n)};
+    if (const auto at = text.rfind('\n'); at != text.npos)
+      return end - size + static_cast<off_t>(at) + 1;
+    end -= size;
+  }
+  return end;
+}
+
+} // namespace
+
+line_file::line_file(std::filesystem::path path, int fd)
+  : path_(std::move(path)),
+    fd_(fd) {
+  // nop
+}
+
+line_file::line_file(line_file&& other) noexcept
+  : path_(std::move(other.path_)),
+    fd_(std::exchange(other.fd_, -1)),
+    waiting_(std::exchange(other.waiting_, {})),
+    dirty_(other.dirty_) {
+  // nop
+}
+
+line_file::~line_file() {
+  if (fd_ < 0)
+    return;
+  (void)flush({});
+  ::close(fd_);
+}
+
+result<line_file> line_file::open(const std::filesystem::path& path) {
+  const auto fd =
+    ::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+  if (fd < 0)
+    return fail_errno(path, "open the file");
+  line_file x{path, fd};
+  const auto end = end_of_lines(fd);
+  if (end < 0 || ::ftruncate(fd, end) != 0)
+    return fail_errno(path, "cut half a line off its end");
+  return x;
+}
+
+result<void> line_file::append(std::string_view line) {
+  if (waiting_.size() >= written_at_once_bytes) {
+    auto written = flush({});
+    if (!written
+        && waiting_.size() + line.size() >= limits::unwritten_bytes_max)
+      return written;
+  }
+  waiting_.append(line).push_back('\n');
+  return {};
+}
+
+result<void> line_file::flush(const flush_options& opts) {
+  std::size_t done = 0;
+  while (done < waiting_.size()) {
+    const auto n = ::write(fd_, waiting_.data() + done, waiting_.size() - done);
+    if (n < 0 && errno == EINTR)
+      continue;
+    if (n < 0) {
+      auto failure = fail_errno(path_, "write the file");
+      waiting_.erase(0, done);
+      return failure;
+    }
+    done += static_cast<std::size_t>(n);
+    dirty_ = true;
+  }
+  waiting_.clear();
+  if (opts.sync && dirty_) {
+    if (::fdatasync(fd_) != 0)
+      return fail_errno(path_, "sync the file");
+    dirty_ = false;
+  }
+  return {};
+}
+
+} // namespace troupe::actors

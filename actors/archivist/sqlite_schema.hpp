@@ -1,0 +1,48 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+namespace troupe::actors::sqlite {
+
+/// Raised when an older build would misread the ledger.
+inline constexpr std::uint64_t schema_version = 1;
+
+inline constexpr std::array schema{
+  "CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT",
+  // Where each version line stands. `round` is the last that made a version.
+  "CREATE TABLE lines (line INTEGER PRIMARY KEY, head INTEGER NOT NULL,"
+  " round INTEGER NOT NULL) STRICT",
+  "CREATE TABLE versions (line INTEGER, version INTEGER, round INTEGER NOT "
+  "NULL,"
+  " digest TEXT NOT NULL, PRIMARY KEY (line, version)) STRICT, WITHOUT ROWID",
+  "CREATE TABLE blocks (line INTEGER, version INTEGER, block INTEGER,"
+  " digest TEXT NOT NULL,"
+  " PRIMARY KEY (line, version, block)) STRICT, WITHOUT ROWID",
+  // What is still there of a version: values (float32) and, of the head alone,
+  // the moments (float64) of the server optimiser. `content` is the digest of
+  // the bytes; where `bytes` is NULL it is also the name of their file in
+  // versions/.
+  "CREATE TABLE contents (line INTEGER, version INTEGER, block INTEGER, what "
+  "TEXT,"
+  " count INTEGER NOT NULL, content TEXT NOT NULL, bytes BLOB,"
+  " PRIMARY KEY (line, version, block, what)) STRICT",
+  "CREATE INDEX files ON contents (content) WHERE bytes IS NULL",
+  "CREATE TABLE merges (line INTEGER, version INTEGER, client INTEGER,"
+  " number INTEGER,"
+  " PRIMARY KEY (line, version, client, number)) STRICT, WITHOUT ROWID",
+  // Bit k of `bits` says that the visit `highest - k` is merged.
+  "CREATE TABLE windows (line INTEGER, client INTEGER, highest INTEGER NOT "
+  "NULL,"
+  " bits INTEGER NOT NULL, PRIMARY KEY (line, client)) STRICT, WITHOUT ROWID",
+  "CREATE TABLE clients (client INTEGER PRIMARY KEY, examples INTEGER NOT NULL,"
+  " numbers_upto INTEGER NOT NULL) STRICT",
+  "CREATE TABLE reservations (what TEXT PRIMARY KEY, upto INTEGER NOT NULL) "
+  "STRICT",
+  // One row: where a run in rounds stands. `record` is the wire's encoding.
+  "CREATE TABLE rounds (slot INTEGER PRIMARY KEY CHECK (slot = 0),"
+  " round INTEGER NOT NULL, closed INTEGER NOT NULL, record BLOB NOT NULL) "
+  "STRICT",
+};
+
+} // namespace troupe::actors::sqlite

@@ -1,0 +1,352 @@
+#include "actors/archivist/sqlite_store.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "actors/archivist/folder_lock.hpp"
+#include "actors/archivist/ledger_reader.hpp"
+#include "actors/archivist/line_file.hpp"
+#include "actors/archivist/sqlite.hpp"
+#include "actors/archivist/sqlite_schema.hpp"
+#include "actors/transport/codec.hpp"
+#include "core/assert.hpp"
+#include "core/random.hpp"
+#include "models/layout.hpp"
+#include "models/version_store.hpp"
+
+namespace troupe::actors {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+using bytes_view = std::span<const std::byte>;
+
+/// A block's values or moments, and where they go.
+struct content {
+  block_id block;
+  const char* what;
+  std::uint64_t count;
+  bytes_view bytes;
+  models::digest name{};
+};
+
+std::vector<content>
+contents_of(const std::vector<messages::merged_block>& blocks) {
+  std::vector<content> all;
+  const auto add = [&](block_id block, const char* what, auto values) {
+    const auto bytes = std::as_bytes(values);
+    all.push_back(
+      {block, what, values.size(), bytes, models::digest_of(bytes)});
+  };
+  // The reader finds them in this order, which counts in the digest of the
+  // version.
+  TROUPE_ASSERT(
+    std::ranges::is_sorted(blocks, {}, &messages::merged_block::block));
+  for (const auto& b : blocks) {
+    TROUPE_ASSERT(b.values != nullptr);
+    add(b.block, sqlite::values_kind, std::span{*b.values});
+    if (!b.moments.empty())
+      add(b.block, sqlite::moments_kind, std::span{b.moments});
+  }
+  return all;
+}
+
+class sqlite_store final : public store {
+public:
+  struct parts {
+    sqlite_options opts;
+    folder_lock lock;
+    std::unique_ptr<sqlite::database> ledger;
+    models::version_store files;
+    line_file events;
+    line_file metrics;
+  };
+
+  explicit sqlite_store(parts x) : x_(std::move(x)) {
+    // nop
+  }
+
+  /// Makes the tables if they are not there, and tidies up after a crash.
+  result<void> begin_ledger();
+
+  result<stored_node> load() override {
+    return sqlite::ledger_reader{*x_.ledger, x_.files, x_.opts.folder}.read();
+  }
+
+  result<void>
+  begin(line_id line,
+        const std::vector<messages::merged_block>& blocks) override;
+
+  result<void> commit(const messages::commit_requested& x) override;
+
+  result<void> save(const messages::save_requested& x) override;
+
+  result<void> note(const messages::line_noted& x) override {
+    using file = messages::line_noted::file;
+    return (x.where == file::events ? x_.events : x_.metrics).append(x.text);
+  }
+
+private:
+  using dropped_files = std::set<std::string>;
+
+  bool full() const noexcept {
+    return x_.opts.durable == durability::full;
+  }
+
+  bool is_small(const content& x) const noexcept {
+    return x.bytes.size() <= x_.opts.small_bytes_max;
+  }
+
+  std::optional<version> head_of(line_id line);
+  result<void> put_files(const std::vector<content>& all);
+  void insert_version(const messages::commit_requested& x,
+                      const std::vector<content>& all);
+  result<void> insert_merges(const messages::commit_requested& x);
+  dropped_files drop_old(line_id line, version head);
+  void remove_files(const dropped_files& names);
+  result<void> flush_notes();
+
+  parts x_;
+};
+
+// -- beginning ---------------------------------------------------------------
+
+result<void> sqlite_store::begin_ledger() {
+  auto& db = *x_.ledger;
+  db.begin();
+  bool is_new = false;
+  if (auto found = db.query("SELECT count(*) FROM sqlite_schema"); found.next())
+    is_new = found.integer(0) == 0;
+  if (is_new) {
+    for (const auto* sql : sqlite::schema)
+      db.run(sql);
+    seal::key key{};
+    draw_secret(key);
+    db.run("INSERT INTO meta VALUES ('schema_version', ?), ('seal_key', ?)",
+           std::to_string(sqlite::schema_version), models::to_hex(key));
+  }
+  if (auto ok = db.commit(); !ok)
+    return ok;
+  sqlite::ledger_reader reader{db, x_.files, x_.opts.folder};
+  if (auto key = reader.read_key(); !key)
+    return tl::unexpected{key.error()};
+  std::set<models::digest> named;
+  for (auto row = db.query("SELECT content FROM contents WHERE bytes IS NULL");
+       row.next();)
+    if (const auto name = sqlite::from_hex(row.text(0)))
+      named.insert(*name);
+  if (auto ok = db.check(); !ok)
+    return ok;
+  if (auto removed = x_.files.retain(named); !removed)
+    return tl::unexpected{removed.error()};
+  return {};
+}
+
+// -- storing ---------------------------------------------------------------
+
+result<void>
+sqlite_store::begin(line_id line,
+                    const std::vector<messages::merged_block>& blocks) {
+  const auto head = head_of(line);
+  if (auto ok = x_.ledger->check(); !ok || head)
+    return ok;
+  const auto all = contents_of(blocks);
+  if (auto ok = put_files(all); !ok)
+    return ok;
+  x_.ledger->begin();
+  insert_version(
+    {.line = line, .head = {}, .round = {}, .blocks = blocks, .merged = {}},
+    all);
+  return x_.ledger->commit();
+}
+
+result<void> sqlite_store::commit(const messages::commit_requested& x) {
+  const auto head = head_of(x.line);
+  if (auto ok = x_.ledger->check(); !ok)
+    return ok;
+  const auto name = "line " + std::to_string(x.line.value);
+  if (!head)
+    return fail(errc::storage_failure, name + ": there is no such line");
+  if (x.head != *head && x.head != next(*head))
+    return fail(errc::storage_failure,
+                name + ": versions must form a line: the head is "
+                  + std::to_string(head->value) + ", asked for was "
+                  + std::to_string(x.head.value));
+  if (auto ok = flush_notes(); !ok || x.head == *head)
+    return ok;
+  const auto all = contents_of(x.blocks);
+  if (auto ok = put_files(all); !ok)
+    return ok;
+  x_.ledger->begin();
+  insert_version(x, all);
+  if (auto ok = insert_merges(x); !ok) {
+    x_.ledger->roll_back();
+    return ok;
+  }
+  const auto dropped = drop_old(x.line, x.head);
+  auto ok = x_.ledger->commit();
+  if (ok)
+    remove_files(dropped);
+  return ok;
+}
+
+std::optional<version> sqlite_store::head_of(line_id line) {
+  auto row = x_.ledger->query("SELECT head FROM lines WHERE line = ?", line);
+  if (!row.next())
+    return std::nullopt;
+  return version{row.integer(0)};
+}
+
+result<void> sqlite_store::put_files(const std::vector<content>& all) {
+  for (const auto& x : all)
+    if (!is_small(x))
+      if (auto done = x_.files.put(x.bytes); !done)
+        return tl::unexpected{done.error()};
+  return {};
+}
+
+void sqlite_store::insert_version(const messages::commit_requested& x,
+                                  const std::vector<content>& all) {
+  auto& db = *x_.ledger;
+  db.run("INSERT INTO lines VALUES (?, ?, ?) ON CONFLICT DO UPDATE"
+         " SET head = excluded.head, round = excluded.round",
+         x.line, x.head, x.round);
+  db.run("INSERT INTO versions VALUES (?, ?, ?, ?)", x.line, x.head, x.round,
+         models::to_hex(sqlite::digest_of(x.blocks)));
+  for (const auto& b : x.blocks)
+    db.run("INSERT INTO blocks VALUES (?, ?, ?, ?)", x.line, x.head, b.block,
+           models::to_hex(b.digest));
+  const auto* sql = "INSERT INTO contents VALUES (?, ?, ?, ?, ?, ?, ?)";
+  for (const auto& c : all) {
+    const auto name = models::to_hex(c.name);
+    if (is_small(c))
+      db.run(sql, x.line, x.head, c.block, c.what, c.count, name, c.bytes);
+    else
+      db.run(sql, x.line, x.head, c.block, c.what, c.count, name, std::nullopt);
+  }
+}
+
+result<void> sqlite_store::insert_merges(const messages::commit_requested& x) {
+  auto& db = *x_.ledger;
+  for (const auto& visit : x.merged) {
+    policies::visit_window window;
+    if (auto row = db.query("SELECT highest, bits FROM windows"
+                            " WHERE line = ? AND client = ?",
+                            x.line, visit.client);
+        row.next())
+      window = {visit_number{row.integer(0)}, row.integer(1)};
+    if (window.of(visit.number) == policies::visit_window::state::merged)
+      return fail(errc::storage_failure,
+                  "visit " + std::to_string(visit.number.value) + " of client "
+                    + std::to_string(visit.client.value)
+                    + " is merged already; nothing was stored");
+    window.insert(visit.number);
+    db.run("INSERT INTO windows VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE"
+           " SET highest = excluded.highest, bits = excluded.bits",
+           x.line, visit.client, window.highest(), window.bits());
+    db.run("INSERT INTO merges VALUES (?, ?, ?, ?)", x.line, x.head,
+           visit.client, visit.number);
+  }
+  return {};
+}
+
+sqlite_store::dropped_files sqlite_store::drop_old(line_id line, version head) {
+  // Of the moments, the head's alone are needed to go on.
+  const auto retention = std::max<std::uint64_t>(x_.opts.retention, 1);
+  const auto keep_from =
+    head.value < retention ? 0 : head.value - retention + 1;
+  dropped_files dropped;
+  for (auto row = x_.ledger->query(
+         "SELECT content FROM contents WHERE line = ?1 AND bytes IS NULL"
+         " AND (version < ?2 OR (version < ?3 AND what = 'moments'))",
+         line, keep_from, head);
+       row.next();)
+    dropped.insert(row.text(0));
+  x_.ledger->run("DELETE FROM contents WHERE line = ?1"
+                 " AND (version < ?2 OR (version < ?3 AND what = 'moments'))",
+                 line, keep_from, head);
+  return dropped;
+}
+
+// A file that stays behind costs space until the next start, and no version.
+void sqlite_store::remove_files(const dropped_files& names) {
+  for (const auto& text : names) {
+    auto still = x_.ledger->query(
+      "SELECT 1 FROM contents WHERE content = ? AND bytes IS NULL", text);
+    const bool named = still.next();
+    if (const auto name = sqlite::from_hex(text);
+        name && !named && x_.ledger->check())
+      (void)x_.files.remove(*name);
+  }
+}
+
+result<void> sqlite_store::save(const messages::save_requested& x) {
+  auto& db = *x_.ledger;
+  db.begin();
+  for (const auto& c : x.clients)
+    db.run(
+      "INSERT INTO clients VALUES (?, ?, ?) ON CONFLICT DO UPDATE"
+      " SET examples = excluded.examples, numbers_upto = excluded.numbers_upto",
+      c.client, c.examples, c.numbers_upto);
+  db.run("INSERT INTO reservations VALUES ('index', ?) ON CONFLICT DO UPDATE"
+         " SET upto = max(upto, excluded.upto)",
+         x.index_upto);
+  if (x.round)
+    db.run("INSERT OR REPLACE INTO rounds VALUES (0, ?, ?, ?)", x.round->round,
+           x.round->closed, bytes_view{transport::encode_payload(*x.round)});
+  return db.commit();
+}
+
+result<void> sqlite_store::flush_notes() {
+  const line_file::flush_options opts{.sync = full()};
+  if (auto ok = x_.events.flush(opts); !ok)
+    return ok;
+  return x_.metrics.flush(opts);
+}
+
+} // namespace
+
+result<std::unique_ptr<store>> make_sqlite_store(const sqlite_options& opts) {
+  std::error_code code;
+  fs::create_directories(opts.folder, code);
+  if (code)
+    return fail(errc::storage_failure,
+                opts.folder.string()
+                  + ": cannot make the folder: " + code.message());
+  auto lock = folder_lock::take(opts.folder, "ledger.lock");
+  if (!lock)
+    return tl::unexpected{lock.error()};
+  const bool sync = opts.durable == durability::full;
+  auto ledger =
+    sqlite::database::open(opts.folder / "ledger.sqlite", {.sync = sync});
+  if (!ledger)
+    return tl::unexpected{ledger.error()};
+  auto files =
+    models::version_store::open(opts.folder / "versions", {.sync = sync});
+  if (!files)
+    return tl::unexpected{files.error()};
+  auto events = line_file::open(opts.folder / "events.jsonl");
+  if (!events)
+    return tl::unexpected{events.error()};
+  auto metrics = line_file::open(opts.folder / "metrics.jsonl");
+  if (!metrics)
+    return tl::unexpected{metrics.error()};
+  auto made = std::make_unique<sqlite_store>(
+    sqlite_store::parts{.opts = opts,
+                        .lock = std::move(*lock),
+                        .ledger = std::move(*ledger),
+                        .files = std::move(*files),
+                        .events = std::move(*events),
+                        .metrics = std::move(*metrics)});
+  if (auto ok = made->begin_ledger(); !ok)
+    return tl::unexpected{ok.error()};
+  return std::unique_ptr<store>{std::move(made)};
+}
+
+} // namespace troupe::actors

@@ -1,0 +1,115 @@
+#include "actors/archivist/sqlite_store.hpp"
+
+#include "actors/archivist/sqlite.hpp"
+#include "tests/unit/actors/store_fixture.hpp"
+
+namespace troupe::actors {
+
+using sqlite_store_test = folder_test;
+
+TEST_F(sqlite_store_test, another_process_finds_it_all_again) {
+  seal::key key{};
+  {
+    auto testee = with_versions(2);
+    ASSERT_TRUE(testee->save(
+      {.token = 1, .clients = {{{3}, 6, 32}}, .index_upto = 9, .round = {}}));
+    key = testee->load()->key;
+  }
+  const auto node = opened()->load().value();
+  EXPECT_EQ(node.lines.at(one_line).head, version{2});
+  expect_equal(node.lines.at(one_line).blocks, version_of(2).blocks);
+  EXPECT_EQ(node.lines.at(one_line).merged.size(), 2u);
+  EXPECT_EQ(node.index_upto, 9u);
+  EXPECT_EQ(node.key, key);
+  EXPECT_NE(node.key, seal::key{});
+}
+
+TEST_F(sqlite_store_test, two_runs_have_two_keys) {
+  const auto first = opened()->load()->key;
+  fs::remove_all(folder);
+  EXPECT_NE(opened()->load()->key, first);
+}
+
+TEST_F(sqlite_store_test, keeps_values_of_the_last_versions_and_all_digests) {
+  auto testee = with_versions(10);
+  EXPECT_EQ(files().size(),
+            3u); // One large block each; the retention is three.
+  testee.reset();
+  auto db = sqlite::database::open(folder / "ledger.sqlite", {}).value();
+  auto count =
+    db->query("SELECT (SELECT count(*) FROM versions),"
+              " (SELECT count(*) FROM blocks),"
+              " (SELECT min(version) FROM contents),"
+              " (SELECT count(*) FROM contents WHERE what = 'moments')");
+  ASSERT_TRUE(count.next());
+  EXPECT_EQ(count.integer(0), 11u);
+  EXPECT_EQ(count.integer(1), 22u);
+  EXPECT_EQ(count.integer(2), 8u);
+  EXPECT_EQ(count.integer(3), 1u);
+}
+
+TEST_F(sqlite_store_test, equal_values_of_another_version_keep_their_file) {
+  auto testee = with_versions(1);
+  for (std::uint64_t n = 2; n <= 8; ++n) {
+    auto same = version_of(1);
+    same.head = {n};
+    same.merged = {};
+    ASSERT_TRUE(testee->commit(same));
+  }
+  EXPECT_EQ(files().size(), 1u);
+  EXPECT_TRUE(testee->load());
+}
+
+TEST_F(sqlite_store_test, a_visit_is_never_merged_twice) {
+  auto testee = with_versions(1);
+  auto again = version_of(2);
+  again.merged = version_of(1).merged;
+  const auto done = testee->commit(again);
+  ASSERT_FALSE(done);
+  EXPECT_EQ(done.error().context,
+            "visit 1 of client 3 is merged already; nothing was stored");
+  EXPECT_EQ(testee->load()->lines.at(one_line).head, version{1});
+  EXPECT_TRUE(testee->commit(version_of(2)));
+}
+
+TEST_F(sqlite_store_test, notes_are_whole_lines_in_order) {
+  using file = messages::line_noted::file;
+  {
+    auto testee = with_versions(0);
+    ASSERT_TRUE(testee->note({file::events, "a"}));
+    ASSERT_TRUE(testee->note({file::metrics, "m"}));
+    ASSERT_TRUE(testee->note({file::events, "b"}));
+    EXPECT_EQ(text_of("events.jsonl"), "");
+    ASSERT_TRUE(testee->commit(version_of(1)));
+    EXPECT_EQ(text_of("events.jsonl"), "a\nb\n");
+    EXPECT_EQ(text_of("metrics.jsonl"), "m\n");
+    ASSERT_TRUE(testee->note({file::events, "c"}));
+  }
+  EXPECT_EQ(text_of("events.jsonl"), "a\nb\nc\n");
+  std::ofstream{folder / "events.jsonl", std::ios::app} << "{\"half";
+  opened();
+  EXPECT_EQ(text_of("events.jsonl"), "a\nb\nc\n");
+}
+
+TEST_F(sqlite_store_test, one_process_at_a_time) {
+  auto first = opened();
+  auto second = make_sqlite_store(options());
+  ASSERT_FALSE(second);
+  EXPECT_EQ(second.error().code, errc::storage_failure);
+  EXPECT_EQ(second.error().context,
+            folder.string() + ": process " + std::to_string(getpid())
+              + " works in this folder; end it, or take another folder");
+  first.reset();
+  EXPECT_TRUE(make_sqlite_store(options()));
+}
+
+TEST_F(sqlite_store_test, people_can_read_it_during_the_run) {
+  auto testee = with_versions(1);
+  auto db = sqlite::database::open(folder / "ledger.sqlite", {}).value();
+  auto row = db->query("SELECT head FROM lines");
+  ASSERT_TRUE(row.next());
+  EXPECT_EQ(row.integer(0), 1u);
+  EXPECT_TRUE(testee->commit(version_of(2))); // While the other still reads.
+}
+
+} // namespace troupe::actors
