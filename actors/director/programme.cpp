@@ -185,11 +185,16 @@ void programme::look_at_visits(actions& out, instant now) {
   for (auto& [visit, v] : open_) {
     if (v.pass.expires() <= now) {
       expired.push_back(visit);
-    } else if (v.again <= now && phase_ != phase::opening) {
+      continue;
+    }
+    if (v.again <= now && phase_ != phase::opening) {
       v.again = now + options_.invitation_retry;
       out.push_back(messages::invitation_made{v.pass});
     }
-    look_at_ = std::min({look_at_, std::max(v.again, now), v.pass.expires()});
+    // What is not announced yet has nothing to repeat.
+    look_at_ = std::min(look_at_, v.pass.expires());
+    if (phase_ != phase::opening)
+      look_at_ = std::min(look_at_, v.again);
   }
   for (const auto& visit : expired) {
     out.push_back(messages::visit_withdrawn{visit});

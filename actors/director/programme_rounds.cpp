@@ -57,9 +57,12 @@ void programme::open_round(actions& out, instant now) {
 void programme::announce_cohort(actions& out, instant now) {
   phase_ = phase::open;
   deadline_ = now + options_.round_deadline;
+  look_at_ = std::min(look_at_, now + options_.invitation_retry);
   for (const auto& pass : round_.cohort)
-    if (open_.contains(pass.visit))
+    if (const auto found = open_.find(pass.visit); found != open_.end()) {
+      found->second.again = now + options_.invitation_retry;
       out.push_back(messages::invitation_made{pass});
+    }
 }
 
 void programme::consider_closing(actions& out, instant now) {

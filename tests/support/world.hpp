@@ -53,12 +53,12 @@ public:
     return system_;
   }
 
-  caf::actor_clock::time_point clock_now() {
+  caf::actor_clock::time_point clock_now() const {
     return scheduler_.clock().now();
   }
 
   /// Virtual time since the world began.
-  instant now() {
+  instant now() const {
     return clock_now().time_since_epoch();
   }
 

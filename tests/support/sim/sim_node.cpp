@@ -1,6 +1,9 @@
 #include "tests/support/sim/sim_node.hpp"
 
+#include <array>
 #include <cmath>
+#include <cstdlib>
+#include <iostream>
 
 #include <gtest/gtest.h>
 
@@ -130,6 +133,35 @@ actors::programme::options programme_of(const scenario& x, const recipe& method,
   return o;
 }
 
+/// With TROUPE_TRACE, the same binary and seed tell what was said.
+void tell(const world& w, const char* direction, client_id who,
+          const messages::any_message& x) {
+  static const bool wanted = std::getenv("TROUPE_TRACE") != nullptr;
+  if (!wanted)
+    return;
+  constexpr std::array names{"hello",           "welcome",     "farewell",
+                             "beat",            "beat_answered", "leave",
+                             "invited",         "fetch_requested", "line_served",
+                             "visit_ended",     "visit_declined", "offer_made",
+                             "offer_answered",  "version_announced"};
+  std::cout << seconds(w.now()) << ' ' << direction << ' ' << who.value << ' '
+            << names[x.index()];
+  std::visit(
+    [](const auto& m) {
+      if constexpr (requires { m.pass; })
+        std::cout << " visit " << m.pass.visit.number.value << " round "
+                  << m.pass.round.value;
+      if constexpr (requires { m.visit; })
+        std::cout << " visit " << m.visit.number.value;
+      if constexpr (requires { m.line; })
+        std::cout << " line " << m.line.value;
+      if constexpr (requires { m.verdict; })
+        std::cout << ' ' << to_string(m.verdict);
+    },
+    x);
+  std::cout << '\n';
+}
+
 /// What a server says must be stored already.
 void check_words(const sim_store& store, client_id to,
                  const messages::any_message& any) {
@@ -178,8 +210,8 @@ sim_node::sim_node(std::uint64_t seed, const scenario& what, const faults& activ
     sim_network::witness{
       .server_said =
         [&p](client_id to, const messages::any_message& x) {
+          tell(p.w, "to", to, x);
           check_words(*p.store, to, x);
-          ++p.luck.happened["server said " + std::to_string(x.index())];
           if (const auto* a = std::get_if<messages::offer_answered>(&x)) {
             ++p.luck.happened[std::string{"verdict "} + to_string(a->verdict)];
             p.store->mix(a->visit.client.value * 31
@@ -189,8 +221,8 @@ sim_node::sim_node(std::uint64_t seed, const scenario& what, const faults& activ
           }
         },
       .client_said =
-        [&p](client_id, const messages::any_message& x) {
-          ++p.luck.happened["client said " + std::to_string(x.index())];
+        [&p](client_id from, const messages::any_message& x) {
+          tell(p.w, "from", from, x);
           if (const auto* o = std::get_if<messages::offer_made>(&x))
             p.made.try_emplace(o->pass.visit, *o);
         }});
@@ -268,6 +300,8 @@ void sim_node::start_server() {
           return std::vector<caf::actor>{};
         p.server = node::build_node(p.w.system(), p.args);
         ++p.luck.happened["server started"];
+        if (std::getenv("TROUPE_TRACE"))
+          std::cout << seconds(p.w.now()) << " server started\n";
         return p.server;
       },
       [&p](const std::string&) { ++p.luck.happened["server rebuilt"]; }});
