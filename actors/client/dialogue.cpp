@@ -12,6 +12,7 @@ using policies::verdict;
 dialogue::dialogue(options opts, client_file found)
   : options_(std::move(opts)), file_(std::move(found)) {
   ++file_.incarnation;
+  nonce_ = file_.incarnation << 32;
 }
 
 dialogue::actions dialogue::start(instant now) {
@@ -43,6 +44,8 @@ void dialogue::on(const messages::welcome& x, actions& out, instant now) {
 
 void dialogue::on(const messages::farewell& x, actions& out, instant now) {
   using messages::farewell_reason;
+  if (x.nonce != 0 && x.nonce != nonce_)
+    return; // An earlier life of this client was meant.
   if (x.reason == farewell_reason::no_session) {
     auto again = start(now);
     std::ranges::move(again, std::back_inserter(out));

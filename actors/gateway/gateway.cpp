@@ -121,7 +121,7 @@ void heard(self_pointer self, peer_id peer, const messages::any_message& any) {
 
 void judged(self_pointer self, const messages::hello_judged& x) {
   if (x.refusal)
-    return say(self, x.peer, messages::farewell{*x.refusal, x.text});
+    return say(self, x.peer, messages::farewell{*x.refusal, x.text, x.what.nonce});
   if (const auto old = self->state.peers.open(x))
     say(self, *old,
         messages::farewell{farewell_reason::superseded,

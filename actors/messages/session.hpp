@@ -73,13 +73,14 @@ constexpr bool known(farewell_reason x) noexcept {
 
 struct farewell {
   static constexpr schema wire{
-    .kind = 0x0003, .readable_since = 1, .field_counts = {2}};
+    .kind = 0x0003, .readable_since = 1, .field_counts = {3}};
 
   farewell_reason reason = farewell_reason::refused;
   std::string text; ///< For people.
+  std::uint64_t nonce = 0; ///< Of the hello that is refused; 0: not about a hello.
 
   static constexpr auto fields(auto& x) {
-    return std::tie(x.reason, x.text);
+    return std::tie(x.reason, x.text, x.nonce);
   }
 };
 
