@@ -109,7 +109,8 @@ database::open(const std::filesystem::path& path, const options& opts) {
   if (!x->failure_)
     sqlite3_busy_timeout(x->handle_, patience_ms);
   x->run("PRAGMA journal_mode = WAL");
-  x->run(opts.sync ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = OFF");
+  x->run(opts.sync ? "PRAGMA synchronous = FULL"
+                   : "PRAGMA synchronous = NORMAL");
   if (auto ok = x->check(); !ok)
     return tl::unexpected{ok.error()};
   return x;

@@ -58,7 +58,9 @@ private:
 class database {
 public:
   struct options {
-    bool sync = true; ///< A commit waits for the disk.
+    /// A commit waits for the disk. Without it a loss of power may take the last
+    /// commits; the file stays whole.
+    bool sync = true;
   };
 
   /// Opens the file or makes it, readable by its owner alone, with a

@@ -33,16 +33,14 @@ struct content {
   const char* what;
   std::uint64_t count;
   bytes_view bytes;
-  models::digest name{};
+  models::digest name{}; ///< Known once it has its place.
 };
 
 std::vector<content>
 contents_of(const std::vector<messages::merged_block>& blocks) {
   std::vector<content> all;
   const auto add = [&](block_id block, const char* what, auto values) {
-    const auto bytes = std::as_bytes(values);
-    all.push_back(
-      {block, what, values.size(), bytes, models::digest_of(bytes)});
+    all.push_back({block, what, values.size(), std::as_bytes(values)});
   };
   // The reader finds them in this order, which counts in the digest of the
   // version.
@@ -104,7 +102,7 @@ private:
   }
 
   std::optional<version> head_of(line_id line);
-  result<void> put_files(const std::vector<content>& all);
+  result<void> place(std::vector<content>& all);
   void insert_version(const messages::commit_requested& x,
                       const std::vector<content>& all);
   result<void> insert_merges(const messages::commit_requested& x);
@@ -156,8 +154,8 @@ sqlite_store::begin(line_id line,
   const auto head = head_of(line);
   if (auto ok = x_.ledger->check(); !ok || head)
     return ok;
-  const auto all = contents_of(blocks);
-  if (auto ok = put_files(all); !ok)
+  auto all = contents_of(blocks);
+  if (auto ok = place(all); !ok)
     return ok;
   x_.ledger->begin();
   insert_version(
@@ -180,8 +178,8 @@ result<void> sqlite_store::commit(const messages::commit_requested& x) {
                   + std::to_string(x.head.value));
   if (auto ok = flush_notes(); !ok || x.head == *head)
     return ok;
-  const auto all = contents_of(x.blocks);
-  if (auto ok = put_files(all); !ok)
+  auto all = contents_of(x.blocks);
+  if (auto ok = place(all); !ok)
     return ok;
   x_.ledger->begin();
   insert_version(x, all);
@@ -203,11 +201,18 @@ std::optional<version> sqlite_store::head_of(line_id line) {
   return version{row.integer(0)};
 }
 
-result<void> sqlite_store::put_files(const std::vector<content>& all) {
-  for (const auto& x : all)
-    if (!is_small(x))
-      if (auto done = x_.files.put(x.bytes); !done)
-        return tl::unexpected{done.error()};
+// What is large is in its file before the ledger names it.
+result<void> sqlite_store::place(std::vector<content>& all) {
+  for (auto& x : all) {
+    if (is_small(x)) {
+      x.name = models::digest_of(x.bytes);
+      continue;
+    }
+    const auto name = x_.files.put(x.bytes);
+    if (!name)
+      return tl::unexpected{name.error()};
+    x.name = *name;
+  }
   return {};
 }
 

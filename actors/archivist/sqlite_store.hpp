@@ -18,8 +18,11 @@ enum class durability : std::uint8_t {
   /// clients
   /// remember what they were told.
   full,
-  /// It survives the death of the process, not that of the machine. For virtual
-  /// clients, who live and die with the server.
+  /// It survives the death of the process. After that of the machine the ledger
+  /// is
+  /// whole, but may lack its last versions or their files. For virtual clients,
+  /// who
+  /// live and die with the server.
   relaxed,
 };
 
