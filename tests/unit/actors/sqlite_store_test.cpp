@@ -72,6 +72,18 @@ TEST_F(sqlite_store_test, a_visit_is_never_merged_twice) {
   EXPECT_TRUE(testee->commit(version_of(2)));
 }
 
+TEST_F(sqlite_store_test, a_statement_that_fails_takes_its_transaction_along) {
+  auto testee = with_versions(1);
+  auto twice = version_of(2);
+  twice.blocks = {block(1, {1}), block(1, {2})};
+  const auto done = testee->commit(twice);
+  ASSERT_FALSE(done);
+  EXPECT_NE(done.error().context.find("UNIQUE constraint failed: blocks.line"),
+            std::string::npos);
+  EXPECT_EQ(testee->load()->lines.at(one_line).head, version{1});
+  EXPECT_TRUE(testee->commit(version_of(2)));
+}
+
 TEST_F(sqlite_store_test, notes_are_whole_lines_in_order) {
   using file = messages::line_noted::file;
   {
