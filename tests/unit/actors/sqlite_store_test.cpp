@@ -13,7 +13,7 @@ TEST_F(sqlite_store_test, another_process_finds_it_all_again) {
     auto testee = with_versions(2);
     ASSERT_TRUE(testee->save(
       {.token = 1, .clients = {{{3}, 6, 32}}, .index_upto = 9, .round = {}}));
-    key = testee->load()->key;
+    key = testee->load().value().key;
   }
   const auto node = opened()->load().value();
   EXPECT_EQ(node.lines.at(one_line).head, version{2});
@@ -25,9 +25,9 @@ TEST_F(sqlite_store_test, another_process_finds_it_all_again) {
 }
 
 TEST_F(sqlite_store_test, two_runs_have_two_keys) {
-  const auto first = opened()->load()->key;
+  const auto first = opened()->load().value().key;
   fs::remove_all(folder);
-  EXPECT_NE(opened()->load()->key, first);
+  EXPECT_NE(opened()->load().value().key, first);
 }
 
 TEST_F(sqlite_store_test, keeps_values_of_the_last_versions_and_all_digests) {
@@ -68,7 +68,7 @@ TEST_F(sqlite_store_test, a_visit_is_never_merged_twice) {
   ASSERT_FALSE(done);
   EXPECT_EQ(done.error().context,
             "visit 1 of client 3 is merged already; nothing was stored");
-  EXPECT_EQ(testee->load()->lines.at(one_line).head, version{1});
+  EXPECT_EQ(testee->load().value().lines.at(one_line).head, version{1});
   EXPECT_TRUE(testee->commit(version_of(2)));
 }
 
@@ -80,7 +80,7 @@ TEST_F(sqlite_store_test, a_statement_that_fails_takes_its_transaction_along) {
   ASSERT_FALSE(done);
   EXPECT_NE(done.error().context.find("UNIQUE constraint failed: blocks.line"),
             std::string::npos);
-  EXPECT_EQ(testee->load()->lines.at(one_line).head, version{1});
+  EXPECT_EQ(testee->load().value().lines.at(one_line).head, version{1});
   EXPECT_TRUE(testee->commit(version_of(2)));
 }
 
