@@ -1,16 +1,17 @@
-# The executable: actors/node and everything below it. What needs no torch is a target
-# of its own, troupe_config, so that it is built and tested without it.
+# The executable: actors/node and everything below it. Only torch_model.cpp and main.cpp
+# need torch; troupe_config (no actors) and troupe_run are built and tested without it.
 
 find_path(TROUPE_TOMLPP toml++/toml.h REQUIRED)
 find_package(CLI11 REQUIRED)
 
-set(needs_torch "/actors/node/(run.*|commands/run.*|main)\\.cpp$")
+set(runs "/actors/node/(run/.*|commands/run)\\.cpp$")
+set(needs_torch "/actors/node/(torch_model|main)\\.cpp$")
 file(GLOB_RECURSE config_sources CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/actors/node/*.cpp")
 list(REMOVE_ITEM config_sources "${CMAKE_SOURCE_DIR}/actors/node/wiring.cpp") # In the actors' room.
-set(node_sources ${config_sources})
 list(FILTER config_sources EXCLUDE REGEX "${needs_torch}")
-list(FILTER node_sources INCLUDE REGEX "${needs_torch}")
-list(REMOVE_ITEM node_sources "${CMAKE_SOURCE_DIR}/actors/node/main.cpp")
+set(run_sources ${config_sources})
+list(FILTER run_sources INCLUDE REGEX "${runs}")
+list(FILTER config_sources EXCLUDE REGEX "${runs}")
 
 add_library(troupe_config STATIC ${config_sources})
 target_link_libraries(troupe_config PUBLIC troupe_flags troupe_models troupe_policies troupe_kernels
@@ -18,14 +19,12 @@ target_link_libraries(troupe_config PUBLIC troupe_flags troupe_models troupe_pol
                                            SQLite::SQLite3)
 target_compile_definitions(troupe_config PRIVATE TROUPE_VERSION="${PROJECT_VERSION}")
 
+add_library(troupe_run STATIC ${run_sources})
+target_link_libraries(troupe_run PUBLIC troupe_config troupe_actors)
+
 if(TROUPE_WITH_TORCH)
-  add_library(troupe_node INTERFACE)
-  if(node_sources)
-    add_library(troupe_wiring STATIC ${node_sources})
-    target_link_libraries(troupe_wiring PUBLIC troupe_config troupe_actors troupe_torch)
-    target_link_libraries(troupe_node INTERFACE troupe_wiring)
-  endif()
-  target_link_libraries(troupe_node INTERFACE troupe_config troupe_actors troupe_torch)
+  add_library(troupe_node STATIC "${CMAKE_SOURCE_DIR}/actors/node/torch_model.cpp")
+  target_link_libraries(troupe_node PUBLIC troupe_run troupe_torch)
   if(EXISTS "${CMAKE_SOURCE_DIR}/actors/node/main.cpp")
     add_executable(troupe "${CMAKE_SOURCE_DIR}/actors/node/main.cpp")
     target_link_libraries(troupe PRIVATE troupe_node)

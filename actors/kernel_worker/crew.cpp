@@ -20,6 +20,10 @@ result<std::unique_ptr<crew>> crew::hire(std::size_t size,
 }
 
 crew::~crew() {
+  dismiss();
+}
+
+void crew::dismiss() {
   {
     const std::lock_guard guard{mutex_};
     closing_ = true;

@@ -34,6 +34,10 @@ public:
 
   void add(task x);
 
+  /// Ends the task under way on each thread and forgets the others. Tasks speak to
+  /// actors, so this comes before the end of their system.
+  void dismiss();
+
 private:
   crew() = default;
 

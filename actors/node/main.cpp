@@ -1,14 +1,22 @@
 #include <iostream>
 
 #include "actors/node/command.hpp"
+#include "actors/node/commands/run.hpp"
+#include "actors/node/torch_model.hpp"
 #include "models/torch/threads.hpp"
 
 int main(int argc, char** argv) {
+  using namespace troupe;
   // Before anything computes: BLAS reads this once.
-  troupe::models::use_one_thread_per_worker();
+  models::use_one_thread_per_worker();
   const std::vector<std::string> args(argv + 1, argv + argc);
-  const auto all = troupe::node::basic_commands(
-    {.arithmetic = troupe::models::description,
-     .fingerprint = troupe::models::fingerprint});
-  return static_cast<int>(troupe::node::dispatch(all, args, {std::cout, std::cerr}));
+  const node::surroundings known{.arithmetic = models::description,
+                                 .fingerprint = models::fingerprint};
+  auto all = node::basic_commands(known);
+  all.insert(all.begin(), {"run", "FILE: a whole federation in this process",
+                           [&](node::arguments rest, node::streams io) {
+                             return node::run_command(node::make_torch_model, known,
+                                                      rest, io);
+                           }});
+  return static_cast<int>(node::dispatch(all, args, {std::cout, std::cerr}));
 }

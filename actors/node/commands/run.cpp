@@ -1,0 +1,82 @@
+#include "actors/node/commands/run.hpp"
+
+#include <iostream>
+#include <ostream>
+
+#include <nlohmann/json.hpp>
+#include <unistd.h>
+
+#include "actors/node/command_line.hpp"
+#include "actors/node/config.hpp"
+#include "actors/node/run/interrupt.hpp"
+#include "actors/node/run/run.hpp"
+
+namespace troupe::node {
+
+namespace {
+
+bool is_terminal(const std::ostream& x) {
+  return &x == &std::cerr && isatty(STDERR_FILENO) == 1;
+}
+
+std::string versions_of(const run_summary& x) {
+  std::string text;
+  for (const auto& [block, head] : x.heads)
+    text += (text.empty() ? "" : ", ") + block + " at version " + std::to_string(head);
+  return text;
+}
+
+exit_code conclude(const run_summary& x, bool json, streams io) {
+  if (x.failed)
+    return report({.code = "run_failed",
+                   .what = "the run failed: " + x.reason,
+                   .why = "it ended with " + versions_of(x),
+                   .hint = "what happened until then is in " + x.folder},
+                  exit_code::failed, json, io);
+  if (x.interrupted)
+    return report({.code = "interrupted",
+                   .what = "the run was interrupted",
+                   .why = "it ended in order with " + versions_of(x),
+                   .hint = "model.safetensors and all records are in " + x.folder},
+                  exit_code::interrupted, json, io);
+  if (json)
+    io.out << to_json(x).dump(2) << std::endl;
+  else
+    io.out << to_text(x) << std::flush;
+  return exit_code::ok;
+}
+
+} // namespace
+
+exit_code run_command(const model_maker& make_model, const surroundings& known,
+                      arguments args, streams io) {
+  command_line line{{"run", "Runs a whole federation in this process.",
+                     "run deploy/examples/quickstart.toml --set mode=sync"}};
+  line.add_config();
+  std::string folder;
+  line.app().add_option("--folder", folder, "where the run's folder is made");
+  if (const auto end = line.parse(args, io))
+    return *end;
+  auto loaded = load_config(line.file(), line.overrides());
+  if (!loaded)
+    return report({.code = "invalid_config",
+                   .what = "this configuration cannot be used",
+                   .why = loaded.error().context},
+                  exit_code::configuration, line.json(), io);
+  for (const auto& note : loaded->notes)
+    io.err << "note: " << note << '\n';
+  if (!folder.empty())
+    loaded->x.folder = folder;
+  const interruption stop;
+  const auto done
+    = run(loaded->x, {.make_model = make_model,
+                      .fingerprint = known.fingerprint ? known.fingerprint() : "",
+                      .progress = &io.err,
+                      .terminal = is_terminal(io.err),
+                      .stop = &stop.requested()});
+  if (!done)
+    return report(done.error(), line.json(), io);
+  return conclude(*done, line.json(), io);
+}
+
+} // namespace troupe::node

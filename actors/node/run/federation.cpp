@@ -1,0 +1,205 @@
+#include "actors/node/run/federation.hpp"
+
+#include <algorithm>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+
+#include "actors/caf/virtual_loop.hpp"
+#include "actors/client/link.hpp"
+#include "actors/kernel_worker/crew.hpp"
+#include "actors/node/run/home_states.hpp"
+#include "actors/node/run/plan.hpp"
+
+namespace troupe::node {
+
+using namespace actors;
+
+namespace {
+
+/// A node that breaks again and again will not be better the next time.
+constexpr std::uint64_t breaks_max = 3;
+
+std::size_t worker_count(const experiment& x) {
+  return x.workers > 0 ? x.workers : std::max(1u, std::thread::hardware_concurrency());
+}
+
+/// The actors of a run, and how they begin and end.
+class stage {
+public:
+  stage(const federation& f, caf::actor_system& system)
+    : f_(f), system_(system), hub_(std::make_shared<in_process_hub>()) {
+    // nop
+  }
+
+  result<void> set_up(std::shared_ptr<workshop> jobs,
+                      caf::actor_clock::time_point started) {
+    auto evaluator = f_.work.make_trainer();
+    auto counter = f_.work.make_trainer();
+    auto arithmetic = kernels::make_backend({});
+    if (!evaluator)
+      return tl::make_unexpected(evaluator.error());
+    if (!counter)
+      return tl::make_unexpected(counter.error());
+    if (!arithmetic)
+      return tl::make_unexpected(arithmetic.error());
+    auto files = std::make_shared<memory_vault>();
+    auto args = plan_of(f_.x, f_.work);
+    args.books = f_.books;
+    args.arithmetic = std::move(*arithmetic);
+    args.jobs = std::make_shared<watched_workshop>(std::move(jobs), f_.watching);
+    args.evaluator = std::make_shared<home_states>(std::move(*evaluator), files);
+    args.watching = f_.watching;
+    args.network = hub_->server_side();
+    args.counted = f_.counted;
+    // At first clients come by themselves; a node that begins again greets them.
+    args.peers = [this] {
+      return std::exchange(begun_, true) ? peers_
+                                         : std::vector<transport::peer_id>{};
+    };
+    for (std::uint64_t k = 1; k <= f_.x.clients.invitable(); ++k)
+      peers_.push_back({k});
+    args.started_as = [this](const cast& x) { bind(x); };
+    args.started = started;
+    worker_ = start_worker(system_, args);
+    node_ = start_node(system_, args, [this](const std::string& why) {
+      if (++breaks_ > breaks_max)
+        f_.watching->fail("the node broke again and again: " + why);
+    });
+    if (!simulated())
+      wait_for_node();
+    spawn_clients(started, std::move(files), std::move(*counter));
+    return {};
+  }
+
+  void stop() {
+    const std::lock_guard guard{mutex_};
+    if (director_)
+      caf::anon_send(director_, messages::stop_requested{"interrupted"});
+  }
+
+  /// Lets all actors end; they are gone when their mail is delivered.
+  void close() {
+    hub_->close();
+    caf::anon_send_exit(node_, caf::exit_reason::user_shutdown);
+    caf::anon_send_exit(worker_, caf::exit_reason::user_shutdown);
+    for (const auto& client : clients_)
+      caf::anon_send_exit(client, caf::exit_reason::user_shutdown);
+    const std::lock_guard guard{mutex_};
+    director_ = nullptr;
+    node_ = nullptr;
+    worker_ = nullptr;
+    clients_.clear();
+  }
+
+private:
+  void bind(const cast& x) {
+    hub_->bind(x.gateway);
+    const std::lock_guard guard{mutex_};
+    director_ = x.director;
+    bound_.notify_all();
+  }
+
+  // What is said to nobody is lost. Under the virtual clock the node is first in line.
+  void wait_for_node() {
+    std::unique_lock guard{mutex_};
+    bound_.wait(guard, [this] { return director_ != nullptr; });
+  }
+
+  bool simulated() const {
+    return f_.x.clock == clock_kind::virtual_time;
+  }
+
+  void spawn_clients(caf::actor_clock::time_point started,
+                     std::shared_ptr<vault> files,
+                     std::shared_ptr<models::trainer> counter) {
+    std::function<instant(const models::visit_input&)> duration;
+    if (simulated())
+      duration = durations_of(f_.x, std::move(counter));
+    for (std::uint64_t k = 1; k <= f_.x.clients.invitable(); ++k) {
+      auto args = client_of(f_.x, f_.work, {k});
+      args.network = hub_->client_side({k});
+      args.files = files;
+      args.worker = worker_;
+      args.started = started;
+      args.duration = duration;
+      auto client = start_client(system_, std::move(args));
+      hub_->connect({k}, client);
+      clients_.push_back(std::move(client));
+    }
+  }
+
+  const federation& f_;
+  caf::actor_system& system_;
+  std::shared_ptr<in_process_hub> hub_;
+  std::vector<transport::peer_id> peers_;
+  kernel_worker_actor worker_;
+  caf::actor node_;
+  std::vector<client_actor> clients_;
+  bool begun_ = false;
+  std::uint64_t breaks_ = 0;
+  std::mutex mutex_;
+  std::condition_variable bound_;
+  director_actor director_;
+};
+
+std::string stall_text(const virtual_loop& loop) {
+  return "the run stands still at " + std::to_string(seconds(loop.now()))
+         + " s: no client is at work, and nothing is due that could change that";
+}
+
+result<void> run_virtual(const federation& f, const std::shared_ptr<crew>& workers) {
+  caf::actor_system_config config;
+  use_virtual_time(config);
+  caf::actor_system system{config};
+  auto jobs = std::make_shared<due_workshop>(workers);
+  virtual_loop loop{system, *jobs};
+  stage on{f, system};
+  auto ready = on.set_up(jobs, loop.started());
+  if (ready) {
+    bool stopping = false;
+    const auto over = [&] {
+      if (f.stop && *f.stop && !std::exchange(stopping, true))
+        on.stop();
+      return f.watching->over();
+    };
+    if (loop.run(over) == virtual_loop::outcome::stalled)
+      f.watching->fail(stall_text(loop));
+    on.close();
+  }
+  loop.settle();
+  workers->dismiss();
+  return ready;
+}
+
+result<void> run_wall(const federation& f, const std::shared_ptr<crew>& workers) {
+  caf::actor_system_config config;
+  config.set("scheduler.max-threads", std::max(2u, std::thread::hardware_concurrency()));
+  caf::actor_system system{config};
+  stage on{f, system};
+  auto ready = on.set_up(std::make_shared<prompt_workshop>(workers),
+                         system.clock().now());
+  if (ready) {
+    bool stopping = false;
+    while (!f.watching->wait(std::chrono::milliseconds{50}))
+      if (f.stop && *f.stop && !std::exchange(stopping, true))
+        on.stop();
+    on.close();
+  }
+  system.await_all_actors_done();
+  workers->dismiss();
+  return ready;
+}
+
+} // namespace
+
+result<void> run_federation(const federation& f) {
+  auto hired = crew::hire(worker_count(f.x), f.work.make_trainer);
+  if (!hired)
+    return tl::make_unexpected(hired.error());
+  const std::shared_ptr<crew> workers{std::move(*hired)};
+  return f.x.clock == clock_kind::virtual_time ? run_virtual(f, workers)
+                                               : run_wall(f, workers);
+}
+
+} // namespace troupe::node

@@ -1,0 +1,29 @@
+#pragma once
+
+// A server and all of its clients in one process, under one of the clocks.
+
+#include <atomic>
+#include <memory>
+
+#include "actors/archivist/store.hpp"
+#include "actors/gateway/gateway.hpp"
+#include "actors/node/run/chronicle.hpp"
+#include "actors/node/run/workload.hpp"
+
+namespace troupe::node {
+
+struct federation {
+  const experiment& x;
+  const workload& work;
+  std::shared_ptr<actors::store> books; ///< Its lines have begun.
+  std::shared_ptr<chronicle> watching;
+  std::shared_ptr<actors::traffic> counted;
+  /// Becomes true when somebody wants the run to end in order. May be null.
+  const std::atomic<bool>* stop = nullptr;
+};
+
+/// Runs until it is over; the chronicle says how it ended. Returns an error if it
+/// could not begin. On return no thread and no actor of it is left.
+[[nodiscard]] result<void> run_federation(const federation& f);
+
+} // namespace troupe::node

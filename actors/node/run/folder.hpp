@@ -1,0 +1,56 @@
+#pragma once
+
+// A run's folder on disk. docs/run_folder.md says what is in it.
+
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <string>
+
+#include "actors/archivist/store.hpp"
+#include "actors/node/experiment.hpp"
+#include "core/result.hpp"
+#include "models/layout.hpp"
+
+namespace troupe::node {
+
+class run_folder {
+public:
+  /// Makes `<x.folder>/<time>-<x.name>` with config.toml in it. Two runs that begin
+  /// in the same second get different folders.
+  [[nodiscard]] static result<run_folder> make(const experiment& x);
+
+  const std::filesystem::path& path() const noexcept {
+    return path_;
+  }
+
+  /// Appends to metrics.jsonl.
+  void metric(const std::string& line) {
+    *metrics_ << line << '\n';
+  }
+
+  /// Appends to logs/run.log.
+  void log(const std::string& line);
+
+  /// The record of versions and visits that the configuration asks for.
+  [[nodiscard]] result<std::unique_ptr<actors::store>>
+  open_store(const experiment& x) const;
+
+  /// Writes travelling blocks as safetensors, each tensor under its own name where
+  /// there is one block, else under `<block>/<tensor>`.
+  [[nodiscard]] result<void>
+  save_values(const std::string& name, const models::layout& blocks,
+              const std::map<block_id, shared_values>& values) const;
+
+  [[nodiscard]] result<void> save_text(const std::string& name,
+                                       const std::string& text) const;
+
+private:
+  explicit run_folder(std::filesystem::path path);
+
+  std::filesystem::path path_;
+  std::unique_ptr<std::ofstream> metrics_;
+  std::unique_ptr<std::ofstream> log_;
+};
+
+} // namespace troupe::node

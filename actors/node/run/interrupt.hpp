@@ -1,0 +1,22 @@
+#pragma once
+
+// Ctrl-C: once ends a run in order, twice ends the process.
+
+#include <atomic>
+
+namespace troupe::node {
+
+/// While one lives, the first SIGINT or SIGTERM only makes `requested()` true; the
+/// second ends the process with exit code 130 at once. One at a time.
+class interruption {
+public:
+  interruption();
+  ~interruption();
+
+  interruption(const interruption&) = delete;
+  interruption& operator=(const interruption&) = delete;
+
+  const std::atomic<bool>& requested() const noexcept;
+};
+
+} // namespace troupe::node

@@ -1,0 +1,32 @@
+#pragma once
+
+// The lines of metrics.jsonl; docs/run_folder.md lists their keys.
+
+#include <optional>
+#include <string>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "actors/messages/internal.hpp"
+#include "core/clock.hpp"
+#include "models/layout.hpp"
+
+namespace troupe::node {
+
+struct spread;
+
+/// A version, with the mean training loss of the visits in it.
+std::string record_of(const messages::version_published& x,
+                      const models::layout& blocks, std::optional<double> loss,
+                      instant at);
+
+/// An evaluation; at the end with the spread over clients.
+std::string record_of(const messages::evaluation_finished& x, bool has_labels,
+                      const std::optional<spread>& clients, instant at);
+
+nlohmann::ordered_json to_json(const std::optional<spread>& x);
+
+/// JSON has no infinity and no NaN.
+nlohmann::ordered_json to_json(std::optional<double> x);
+
+} // namespace troupe::node

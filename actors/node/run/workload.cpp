@@ -1,0 +1,237 @@
+#include "actors/node/run/workload.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "actors/node/config.hpp"
+#include "actors/node/task.hpp"
+#include "core/assert.hpp"
+#include "core/random.hpp"
+#include "models/procedures/families.hpp"
+#include "models/quadratic.hpp"
+#include "models/safetensors.hpp"
+#include "policies/catalogue.hpp"
+#include "policies/mixing.hpp"
+#include "policies/weighting.hpp"
+
+namespace troupe::node {
+
+namespace {
+
+bool travels(const block_spec& x) {
+  return x.where == scope::shared || x.where == scope::expert;
+}
+
+policies::buffer_policy policy_of(model_options::buffer_rule x) {
+  switch (x) {
+    case model_options::buffer_rule::local:
+      return policies::buffer_policy::local;
+    case model_options::buffer_rule::freeze:
+      return policies::buffer_policy::freeze;
+    case model_options::buffer_rule::average:
+      break;
+  }
+  return policies::buffer_policy::average;
+}
+
+/// The catalogue's recipe, with what the configuration says about buffers and merging.
+recipe recipe_of(const experiment& x) {
+  const auto* found = all_methods().find(x.method);
+  TROUPE_ASSERT(found); // The configuration was checked.
+  auto method = policies::with_buffers(*found, policy_of(x.model.buffers));
+  if (x.merge.rule.kind != merge_kind::mean)
+    for (auto& block : method.blocks)
+      if (travels(block) && block.merge.kind == merge_kind::mean)
+        block.merge = x.merge.rule;
+  return method;
+}
+
+/// The parts of a task on its way to become a workload.
+struct materials {
+  std::shared_ptr<const models::dataset> data; ///< Null: a quadratic.
+  models::partition clients;
+  std::size_t test_size = 0;
+  models::objective_factory make_objective;
+};
+
+materials quadratic_of(const experiment& x) {
+  auto problem = models::make_quadratic_problem(
+    {.seed = derive_seed(x.seed, "data"),
+     .dimension = x.data.dimension,
+     .clients = x.clients.clients});
+  materials m{.data = nullptr,
+              .clients = models::partition_of(*problem),
+              .test_size = x.clients.clients,
+              .make_objective
+              = [problem]() -> result<std::unique_ptr<models::objective>> {
+                return std::make_unique<models::quadratic>(problem);
+              }};
+  m.clients.held_out = x.clients.held_out;
+  return m;
+}
+
+result<materials> examples_of(const experiment& x, const model_maker& make_model) {
+  auto loaded = load_data(x);
+  if (!loaded)
+    return tl::make_unexpected(loaded.error());
+  auto data = std::make_shared<const models::dataset>(std::move(*loaded));
+  auto clients = deal(x, *data);
+  if (!clients)
+    return tl::make_unexpected(clients.error());
+  return materials{.data = data,
+                   .clients = std::move(*clients),
+                   .test_size = data->test.size,
+                   .make_objective
+                   = [what = x.model, data, make_model] {
+                       return make_model(what, data);
+                     }};
+}
+
+std::uint64_t largest(const models::partition& clients) {
+  std::size_t most = 0;
+  for (const auto& rows : clients.train)
+    most = std::max(most, rows.size());
+  return most;
+}
+
+/// The largest weight that any offer to any block can have: the grid follows from it.
+double weight_max(const experiment& x, const recipe& method, std::uint64_t examples) {
+  double most = 1;
+  for (const auto& block : method.blocks)
+    if (travels(block))
+      most = std::max(most, policies::largest_weight(
+                              {.rule = block.weight,
+                               .kind = x.clients.example_weight,
+                               .examples = examples}));
+  return most;
+}
+
+result<void> check(const experiment& x, const recipe& method,
+                   const models::partition& clients) {
+  const bool stops = x.stop.metric != stop_options::metric_kind::none;
+  if (stops && clients.validation.empty())
+    return fail(errc::invalid_config,
+                "'stop' watches validation data, and this data has none to set aside");
+  if (stops && !method.offers)
+    return fail(errc::invalid_config, "'stop' watches the global model, and method '"
+                                        + method.name + "' has none");
+  if (!method.offers && x.pace.mode != pace_kind::sync && x.length.time_budget == 0)
+    return fail(errc::invalid_config,
+                "method '" + method.name + "' makes no versions, so nothing ends this "
+                + "run: give 'time_budget', or mode = \"sync\" and 'rounds'");
+  if (!method.offers && x.pace.mode == pace_kind::sync && x.length.rounds == 0
+      && x.length.time_budget == 0)
+    return fail(errc::invalid_config, "method '" + method.name
+                                        + "' makes no versions: give 'rounds'");
+  if (x.durability == durability_kind::offer)
+    return fail(errc::invalid_config, "durability = \"offer\" is not built yet");
+  if (const auto most = largest(clients);
+      x.merge.samples_max > 0 && most > x.merge.samples_max)
+    return fail(errc::invalid_config,
+                "'samples_max' must be at least " + std::to_string(most)
+                  + ", the examples of the largest client, found "
+                  + std::to_string(x.merge.samples_max));
+  return policies::check(
+    policies::fleet{x.devices.seconds_per_step, x.devices.speed.how()});
+}
+
+/// A file's values for one family of blocks; null if it says nothing about them.
+result<shared_values> from_file(const models::tensor_file& file,
+                                const models::block_layout& block,
+                                const std::string& path) {
+  const auto is_there = [&](const models::tensor_spec& wanted) {
+    return std::ranges::find(file.tensors, wanted.name, &models::tensor_spec::name)
+           != file.tensors.end();
+  };
+  if (block.family == models::buffers_family
+      && std::ranges::none_of(block.tensors, is_there))
+    return shared_values{};
+  auto values = models::values_of(file, block.tensors, path);
+  if (!values)
+    return tl::make_unexpected(values.error());
+  return share(std::move(*values));
+}
+
+result<std::map<block_id, shared_values>>
+first_values(const experiment& x, models::objective& model,
+             const models::layout& blocks) {
+  const auto fresh
+    = models::initial_values(model, blocks, derive_seed(x.seed, "initial"));
+  std::map<block_id, shared_values> values;
+  for (const auto& block : blocks.blocks)
+    values[block.id] = fresh.at(block.name);
+  if (x.init.empty())
+    return values;
+  const auto file = models::read_safetensors(x.init);
+  if (!file)
+    return tl::make_unexpected(file.error());
+  for (const auto& block : blocks.blocks) {
+    if (block.family != models::model_family
+        && block.family != models::buffers_family)
+      continue;
+    auto found = from_file(*file, block, x.init);
+    if (!found)
+      return tl::make_unexpected(found.error());
+    if (*found)
+      values[block.id] = std::move(*found);
+  }
+  return values;
+}
+
+std::shared_ptr<const models::local_task> task_of(const experiment& x,
+                                                  const workload& w,
+                                                  materials m) {
+  models::local_task task{.method = w.method,
+                          .blocks = *w.blocks,
+                          .how = x.training,
+                          .clients = std::move(m.clients),
+                          .test_size = m.test_size};
+  // Honest clients keep to the bound; the gateway refuses the others.
+  task.how.norm_max = x.merge.clip_norm;
+  for (const auto& rows : task.clients.train)
+    task.weights.push_back(
+      policies::weight_of(x.clients.example_weight, rows.size()));
+  task.attackers.scale = x.attack.scale;
+  for (std::uint64_t k = 1; k <= x.attack.clients; ++k)
+    task.attackers.clients.insert({k});
+  return std::make_shared<const models::local_task>(std::move(task));
+}
+
+} // namespace
+
+result<workload> prepare(const experiment& x, const model_maker& make_model) {
+  const bool quadratic = x.data.kind == data_options::format::quadratic;
+  auto found = quadratic ? result<materials>{quadratic_of(x)}
+                         : examples_of(x, make_model);
+  if (!found)
+    return tl::make_unexpected(found.error());
+  workload w{.method = recipe_of(x),
+             .blocks = nullptr,
+             .initial = {},
+             .task = nullptr,
+             .make_trainer = {},
+             .has_labels = !quadratic};
+  if (auto ok = check(x, w.method, found->clients); !ok)
+    return tl::make_unexpected(ok.error());
+  auto model = found->make_objective();
+  if (!model)
+    return tl::make_unexpected(model.error());
+  const auto examples
+    = x.merge.samples_max ? x.merge.samples_max : largest(found->clients);
+  auto blocks = models::make_layout(w.method, models::shapes_of(**model),
+                                    {.weight_max = weight_max(x, w.method, examples),
+                                     .delta_max = x.merge.delta_max});
+  if (!blocks)
+    return tl::make_unexpected(blocks.error());
+  auto initial = first_values(x, **model, *blocks);
+  if (!initial)
+    return tl::make_unexpected(initial.error());
+  w.blocks = std::make_shared<const models::layout>(std::move(*blocks));
+  w.initial = std::move(*initial);
+  const auto make_objective = found->make_objective;
+  w.task = task_of(x, w, std::move(*found));
+  w.make_trainer = models::local_trainers(w.task, make_objective);
+  return w;
+}
+
+} // namespace troupe::node
