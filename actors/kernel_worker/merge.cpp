@@ -4,6 +4,7 @@
 
 #include "core/assert.hpp"
 #include "kernels/robust.hpp"
+#include "policies/mixing.hpp"
 
 namespace troupe::actors {
 
@@ -90,18 +91,13 @@ result<sum_of_terms> combine(kernels::backend& arithmetic, const block_merge& x,
   return add_at_once(arithmetic, x);
 }
 
-/// The server optimiser belongs to blocks that are averaged; a control variate or a
-/// replaced block has no use for momentum.
-kernels::server_step step_for(const block_merge& x, kernels::server_step step) {
-  switch (x.rule.kind) {
-    case merge_kind::sum_over:
-    case merge_kind::replace:
-      return {.rate = 1};
-    case merge_kind::mix:
-      return {.rate = x.rule.amount};
-    default:
-      return step;
-  }
+/// The server optimiser belongs to blocks that are learned and averaged; a control
+/// variate, a replaced block and statistics have no use for momentum.
+kernels::server_step step_for(const models::block_layout& block,
+                              const block_merge& x, kernels::server_step step) {
+  if (policies::takes_server_step(block.family, x.rule.kind))
+    return step;
+  return {.rate = x.rule.kind == merge_kind::mix ? x.rule.amount : 1};
 }
 
 result<void> check_finite(const models::block_layout& block,
@@ -121,7 +117,7 @@ result<messages::merged_block> merge_block(kernels::backend& arithmetic,
   auto sum = combine(arithmetic, x, job.admitted);
   if (!sum)
     return tl::make_unexpected(sum.error());
-  const auto step = step_for(x, job.step);
+  const auto step = step_for(block, x, job.step);
   messages::merged_block out{.block = x.block, .values = {}, .moments = x.moments};
   out.moments.resize(x.base->size() * static_cast<std::size_t>(step.moment_count()));
   std::vector<float> values(x.base->size());
