@@ -97,7 +97,8 @@ TEST_F(ledger_damage_test, a_full_disk_fails_the_commit_and_room_lets_it_pass) {
   EXPECT_EQ(testee->load().value().lines.at(one_line).head, version{1});
   ASSERT_TRUE(testee->commit(version_of(2, 2000)));
   ASSERT_TRUE(testee->commit(version_of(3)));
-  expect_equal(testee->load().value().lines.at(one_line).blocks, version_of(3).blocks);
+  expect_equal(testee->load().value().lines.at(one_line).blocks,
+               version_of(3).blocks);
   EXPECT_EQ(text_of("events.jsonl"), "kept\n");
 }
 

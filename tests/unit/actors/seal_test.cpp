@@ -1,0 +1,66 @@
+#include "actors/gateway/seal.hpp"
+
+#include <cstddef>
+
+#include <gtest/gtest.h>
+
+#include "actors/transport/codec.hpp"
+
+namespace troupe::actors {
+
+namespace {
+
+const seal ours{seal::key{1, 2, 3}};
+
+messages::ticket signed_by(const seal& x) {
+  messages::ticket pass{.visit = {{3}, {14}},
+                        .index = 15,
+                        .seed = 92,
+                        .role = 1,
+                        .progress = 0.25,
+                        .round = {6},
+                        .cut = {5},
+                        .expires_ns = 358};
+  x.sign(pass);
+  return pass;
+}
+
+} // namespace
+
+TEST(seal, knows_what_it_signed_also_after_a_restart) {
+  EXPECT_TRUE(ours.is_ours(signed_by(ours)));
+  EXPECT_TRUE((seal{seal::key{1, 2, 3}}.is_ours(signed_by(ours))));
+}
+
+TEST(seal, a_ticket_without_a_signature_is_not_ours) {
+  EXPECT_FALSE(ours.is_ours({}));
+}
+
+TEST(seal, no_bit_of_a_ticket_can_be_changed) {
+  const auto bytes = transport::encode_payload(signed_by(ours));
+  for (std::size_t bit = 0; bit < 8 * bytes.size(); ++bit) {
+    auto changed = bytes;
+    changed[bit / 8] ^= std::byte{1} << (bit % 8);
+    const auto pass = transport::decode_record<messages::ticket>(changed);
+    ASSERT_TRUE(pass);
+    EXPECT_FALSE(ours.is_ours(*pass)) << "bit " << bit;
+  }
+}
+
+TEST(seal, no_bit_of_the_key_can_be_another) {
+  const auto pass = signed_by(ours);
+  for (std::size_t bit = 0; bit < 256; ++bit) {
+    seal::key key{1, 2, 3};
+    key[bit / 8] ^= static_cast<std::uint8_t>(1u << (bit % 8));
+    EXPECT_FALSE(seal{key}.is_ours(pass)) << "bit " << bit;
+  }
+}
+
+TEST(seal, signing_again_changes_nothing) {
+  auto pass = signed_by(ours);
+  const auto before = pass;
+  ours.sign(pass);
+  EXPECT_EQ(pass, before);
+}
+
+} // namespace troupe::actors

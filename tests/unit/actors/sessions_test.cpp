@@ -1,0 +1,89 @@
+#include "actors/gateway/sessions.hpp"
+
+#include <gtest/gtest.h>
+
+#include "core/random.hpp"
+
+namespace troupe::actors {
+
+namespace {
+
+using transport::peer_id;
+
+messages::hello_judged judged(std::uint64_t peer, std::uint64_t client,
+                              std::uint64_t session = 1) {
+  return {.peer = {peer},
+          .what = {.client = {client}, .examples = 10 * client},
+          .session = {session},
+          .refusal = {},
+          .text = {}};
+}
+
+} // namespace
+
+TEST(sessions, a_peer_is_the_client_that_said_hello) {
+  sessions testee;
+  EXPECT_EQ(testee.of({7}), nullptr);
+  EXPECT_FALSE(testee.open(judged(7, 1, 5)));
+  ASSERT_NE(testee.of({7}), nullptr);
+  EXPECT_EQ(testee.of({7})->client, client_id{1});
+  EXPECT_EQ(testee.of({7})->id, session_id{5});
+  EXPECT_EQ(testee.of({7})->examples, 10u);
+  EXPECT_EQ(testee.peer_of({1}), peer_id{7});
+}
+
+TEST(sessions, a_newer_session_takes_the_place_of_the_older) {
+  sessions testee;
+  testee.open(judged(7, 1));
+  EXPECT_EQ(testee.open(judged(8, 1)), peer_id{7});
+  EXPECT_EQ(testee.of({7}), nullptr);
+  EXPECT_EQ(testee.peer_of({1}), peer_id{8});
+}
+
+TEST(sessions, the_same_hello_again_ends_nothing) {
+  sessions testee;
+  testee.open(judged(7, 1, 1));
+  EXPECT_FALSE(testee.open(judged(7, 1, 2)));
+  EXPECT_EQ(testee.of({7})->id, session_id{2});
+}
+
+TEST(sessions, a_peer_may_become_another_client) {
+  sessions testee;
+  testee.open(judged(7, 1));
+  EXPECT_FALSE(testee.open(judged(7, 2)));
+  EXPECT_EQ(testee.of({7})->client, client_id{2});
+  EXPECT_FALSE(testee.peer_of({1}));
+}
+
+TEST(sessions, closing_what_is_not_open_does_nothing) {
+  sessions testee;
+  testee.open(judged(7, 1));
+  testee.close({2});
+  EXPECT_EQ(testee.all().size(), 1u);
+  testee.close({1});
+  testee.close({1});
+  EXPECT_TRUE(testee.all().empty());
+  EXPECT_EQ(testee.of({7}), nullptr);
+}
+
+TEST(sessions, both_directions_always_agree) {
+  random_stream random{1};
+  sessions testee;
+  for (int i = 0; i < 2000; ++i) {
+    const auto client = 1 + random.below(4);
+    if (random.chance(0.3))
+      testee.close({client});
+    else
+      testee.open(judged(1 + random.below(4), client));
+    std::size_t clients = 0;
+    for (std::uint64_t c = 1; c <= 4; ++c)
+      if (const auto peer = testee.peer_of({c})) {
+        ++clients;
+        ASSERT_NE(testee.of(*peer), nullptr);
+        EXPECT_EQ(testee.of(*peer)->client, client_id{c});
+      }
+    EXPECT_EQ(testee.all().size(), clients);
+  }
+}
+
+} // namespace troupe::actors

@@ -1,0 +1,128 @@
+#include "actors/expert/shelf.hpp"
+
+#include <gtest/gtest.h>
+
+namespace troupe::actors {
+
+namespace {
+
+/// One line of two blocks: three rows of two values that may travel in part,
+/// and one that may not.
+const models::layout blocks = [] {
+  models::layout x;
+  x.blocks.resize(2);
+  auto& rows = x.blocks[0];
+  auto& whole = x.blocks[1];
+  rows.id = {1};
+  rows.rank = 3;
+  rows.size = 6;
+  whole.id = {2};
+  whole.size = 1;
+  return x;
+}();
+
+messages::version_published version_of(std::uint64_t n, std::uint64_t round) {
+  const auto f = static_cast<float>(n);
+  return {.line = {1},
+          .head = {n},
+          .round = {round},
+          .blocks =
+            {{.block = {1},
+              .values = share({f, 1, 2, 3, 4, 5}),
+              .moments = {},
+              .digest = {}},
+             {.block = {2}, .values = share({f}), .moments = {}, .digest = {}}},
+          .merged = {{{1}, {n}}}};
+}
+
+/// Versions 0 to 4 of rounds 0, 2, 2, 4, 6; the last three are kept.
+shelf filled() {
+  shelf x{{.line = {1}, .versions_max = 3}, version_of(0, 0)};
+  x.add(version_of(1, 2));
+  x.add(version_of(2, 2));
+  x.add(version_of(3, 4));
+  x.add(version_of(4, 6));
+  return x;
+}
+
+messages::serve_requested asked(messages::want wanted,
+                                std::uint64_t cut = 100) {
+  wanted.line = {1};
+  return {.visit = {{3}, {5}}, .leg = 1, .wanted = wanted, .cut = {cut}};
+}
+
+version served(const shelf& x, const messages::serve_requested& request) {
+  return x.serve(request, blocks).base;
+}
+
+} // namespace
+
+TEST(shelf, serves_the_newest_and_says_to_whom) {
+  const auto answer = filled().serve(asked({}), blocks);
+  EXPECT_EQ(answer.base, version{4});
+  EXPECT_EQ(answer.visit, (visit_id{{3}, {5}}));
+  EXPECT_EQ(answer.leg, 1u);
+  EXPECT_EQ(answer.line, line_id{1});
+  EXPECT_EQ(answer.unchanged, 0);
+  ASSERT_EQ(answer.blocks.size(), 2u);
+  EXPECT_EQ(*answer.blocks[0].values, (std::vector<float>{4, 1, 2, 3, 4, 5}));
+}
+
+TEST(shelf, serves_nothing_after_the_cut) {
+  const auto testee = filled();
+  EXPECT_EQ(served(testee, asked({}, 6)), version{4});
+  EXPECT_EQ(served(testee, asked({}, 5)), version{3});
+  EXPECT_EQ(served(testee, asked({}, 2)), version{2});
+  EXPECT_EQ(served(testee, asked({}, 1)), version{2}); // The oldest: 0 is gone.
+}
+
+TEST(shelf, serves_the_version_that_a_resumed_visit_had) {
+  const auto testee = filled();
+  EXPECT_EQ(served(testee, asked({.exact = {3}})), version{3});
+  EXPECT_EQ(served(testee, asked({.exact = {4}}, 2)),
+            version{4}); // It has it already.
+  EXPECT_EQ(served(testee, asked({.exact = {1}})),
+            version{4}); // No longer here.
+}
+
+TEST(shelf, does_not_send_what_the_client_holds) {
+  const auto testee = filled();
+  const auto same = testee.serve(asked({.held = {4}}), blocks);
+  EXPECT_EQ(same.unchanged, 1);
+  EXPECT_EQ(same.base, version{4});
+  EXPECT_TRUE(same.blocks.empty());
+  const auto older = testee.serve(asked({.held = {3}}), blocks);
+  EXPECT_EQ(older.unchanged, 0);
+  EXPECT_EQ(older.blocks.size(), 2u);
+}
+
+TEST(shelf, sends_the_first_rows_of_a_block_that_has_ranks) {
+  const auto testee = filled();
+  const auto two = testee.serve(asked({.rank = 2}), blocks);
+  EXPECT_EQ(*two.blocks[0].values, (std::vector<float>{4, 1, 2, 3}));
+  EXPECT_EQ(*two.blocks[1].values, std::vector<float>{4});
+  for (const std::uint32_t rank : {0, 3, 9})
+    EXPECT_EQ(
+      testee.serve(asked({.rank = rank}), blocks).blocks[0].values->size(), 6u);
+}
+
+TEST(shelf, keeps_a_bounded_number_in_order_whatever_is_announced) {
+  auto testee = filled();
+  testee.add(version_of(4, 50)); // Announced again.
+  testee.add(version_of(2, 50)); // Late.
+  EXPECT_EQ(testee.head(), version{4});
+  EXPECT_EQ(served(testee, asked({}, 6)), version{4});
+  EXPECT_EQ(served(testee, asked({.exact = {2}}, 100)), version{2});
+  testee.add(version_of(9, 9));
+  EXPECT_EQ(testee.head(), version{9});
+  EXPECT_EQ(served(testee, asked({}, 0)), version{3});
+}
+
+TEST(shelf, whole_blocks_are_not_copied) {
+  const auto first = version_of(0, 0);
+  const shelf testee{{.line = {1}}, first};
+  EXPECT_EQ(testee.serve(asked({}), blocks).blocks[0].values,
+            first.blocks[0].values);
+}
+
+} // namespace troupe::actors
