@@ -1,0 +1,82 @@
+#include "tests/support/wire_examples.hpp"
+
+namespace troupe::test {
+
+messages::ticket example_ticket() {
+  return {.visit = {{0x11}, {0x12}},
+          .index = 0x13,
+          .seed = 0x1415161718191a1b,
+          .role = 0x1c,
+          .progress = 0.25,
+          .round = {0x1d},
+          .cut = {0x1e},
+          .expires_ns = -0x1f,
+          .mac = {0xa0, 0xa1, 0xa2, 0xa3, 0xa4, 0xa5, 0xa6, 0xa7, 0xa8, 0xa9,
+                  0xaa, 0xab, 0xac, 0xad, 0xae, 0xaf}};
+}
+
+namespace {
+
+using namespace messages;
+
+std::vector<messages::any_message> example_sessions() {
+  return {hello{.protocol_min = 1,
+                .protocol_max = 2,
+                .client = {3},
+                .incarnation = 4,
+                .layout = {5, 6, 7},
+                .nonce = 8,
+                .examples = 9},
+          welcome{.protocol = 1,
+                  .nonce = 2,
+                  .session = {3},
+                  .heads = {{{4}, {5}}, {{6}, {7}}}},
+          farewell{farewell_reason::finished, "the run is over", 9},
+          beat{{0x0102030405060708}, {9}},
+          beat_answered{{{{1}, {2}}}},
+          leave{{7}}};
+}
+
+std::vector<messages::any_message> example_visits() {
+  return {
+    invited{example_ticket()},
+    fetch_requested{
+      .pass = example_ticket(),
+      .leg = 1,
+      .wanted = {{.line = {2}, .held = {3}, .exact = {4}, .rank = 5},
+                 {.line = {6}}}},
+    line_served{.visit = {{1}, {2}},
+                .leg = 3,
+                .line = {4},
+                .base = {5},
+                .unchanged = 0,
+                .blocks = {{{6}, share({1.0f, -2.5f})}, {{7}, share({})}}},
+    visit_ended{{{1}, {2}}, policies::verdict::too_stale},
+    visit_declined{example_ticket(), decline_reason::failed},
+    offer_made{.pass = example_ticket(),
+               .disclosures = {{.index = 1, .values = {0.25, 0.75}}},
+               .blocks = {{.block = {1},
+                           .base = {2},
+                           .rank = 3,
+                           .weight = 40.5,
+                           .delta = share({0.125f, -0.5f, 3.0f})},
+                          {.block = {4},
+                           .base = {5},
+                           .rank = 0,
+                           .weight = 1,
+                           .delta = share({6.0f})}},
+               .loss = 1.5},
+    offer_answered{{{1}, {2}}, {3}, policies::verdict::duplicate, {4}},
+    version_announced{{1}, {2}}};
+}
+
+} // namespace
+
+std::vector<messages::any_message> example_messages() {
+  auto all = example_sessions();
+  for (auto& x : example_visits())
+    all.push_back(std::move(x));
+  return all;
+}
+
+} // namespace troupe::test
