@@ -5,7 +5,7 @@ find_path(TROUPE_TOMLPP toml++/toml.h REQUIRED)
 find_package(CLI11 REQUIRED)
 
 set(runs "/actors/node/(run/.*|commands/run)\\.cpp$")
-set(needs_torch "/actors/node/(torch_model|main)\\.cpp$")
+set(needs_torch "/actors/node/(torch_model|commands/bench|main)\\.cpp$")
 file(GLOB_RECURSE config_sources CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/actors/node/*.cpp")
 list(REMOVE_ITEM config_sources "${CMAKE_SOURCE_DIR}/actors/node/wiring.cpp") # In the actors' room.
 list(FILTER config_sources EXCLUDE REGEX "${needs_torch}")
@@ -23,7 +23,8 @@ add_library(troupe_run STATIC ${run_sources})
 target_link_libraries(troupe_run PUBLIC troupe_config troupe_actors)
 
 if(TROUPE_WITH_TORCH)
-  add_library(troupe_node STATIC "${CMAKE_SOURCE_DIR}/actors/node/torch_model.cpp")
+  add_library(troupe_node STATIC "${CMAKE_SOURCE_DIR}/actors/node/torch_model.cpp"
+                                 "${CMAKE_SOURCE_DIR}/actors/node/commands/bench.cpp")
   target_link_libraries(troupe_node PUBLIC troupe_run troupe_torch)
   if(EXISTS "${CMAKE_SOURCE_DIR}/actors/node/main.cpp")
     add_executable(troupe "${CMAKE_SOURCE_DIR}/actors/node/main.cpp")

@@ -1,6 +1,7 @@
 #include <iostream>
 
 #include "actors/node/command.hpp"
+#include "actors/node/commands/bench.hpp"
 #include "actors/node/commands/run.hpp"
 #include "actors/node/torch_model.hpp"
 #include "models/torch/threads.hpp"
@@ -18,5 +19,10 @@ int main(int argc, char** argv) {
                              return node::run_command(node::make_torch_model, known,
                                                       rest, io);
                            }});
+  all.insert(all.begin() + 1,
+             {"bench", "the project's own figures, each beside what limits it",
+              [](node::arguments rest, node::streams io) {
+                return node::bench_command(node::make_torch_model, rest, io);
+              }});
   return static_cast<int>(node::dispatch(all, args, {std::cout, std::cerr}));
 }

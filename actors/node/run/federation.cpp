@@ -172,13 +172,25 @@ result<void> run_virtual(const federation& f, const std::shared_ptr<crew>& worke
   return ready;
 }
 
+result<std::shared_ptr<workshop>>
+prompt_jobs(const federation& f, const std::shared_ptr<crew>& workers) {
+  if (!f.inline_work)
+    return std::make_shared<prompt_workshop>(workers);
+  auto own = f.work.make_trainer();
+  if (!own)
+    return tl::make_unexpected(own.error());
+  return std::make_shared<inline_workshop>(std::move(*own));
+}
+
 result<void> run_wall(const federation& f, const std::shared_ptr<crew>& workers) {
+  auto jobs = prompt_jobs(f, workers);
+  if (!jobs)
+    return tl::make_unexpected(jobs.error());
   caf::actor_system_config config;
   config.set("scheduler.max-threads", std::max(2u, std::thread::hardware_concurrency()));
   caf::actor_system system{config};
   stage on{f, system};
-  auto ready = on.set_up(std::make_shared<prompt_workshop>(workers),
-                         system.clock().now());
+  auto ready = on.set_up(std::move(*jobs), system.clock().now());
   if (ready) {
     bool stopping = false;
     while (!f.watching->wait(std::chrono::milliseconds{50}))
