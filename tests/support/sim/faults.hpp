@@ -14,6 +14,7 @@ struct faults {
   double duplication = 0;  ///< Of a frame.
   double corruption = 0;   ///< Of a byte in a frame.
   double truncation = 0;   ///< Of a frame.
+  double forgery = 0;      ///< Of an offer that no honest client would make.
   double partition = 0;    ///< Of a client's link in one direction, per frame.
   double job_failure = 0;  ///< Of a client's work.
   double job_slowness = 0; ///< Of the same, many times slower.
@@ -33,12 +34,14 @@ struct chances {
   faults active;
   tally& happened;
   random_stream network;
+  random_stream forgers;
   random_stream devices;
   random_stream disk;
 
   chances(std::uint64_t seed, tally& counts)
     : happened(counts),
       network(derive_seed(seed, "network")),
+      forgers(derive_seed(seed, "forgers")),
       devices(derive_seed(seed, "devices")),
       disk(derive_seed(seed, "disk")) {
     // nop

@@ -9,8 +9,9 @@ public:
   }
 
   std::size_t send(transport::peer_id to, messages::any_message x) override {
-    net_.carry(x, up_ ? who_ : client_id{to.value}, up_);
-    return transport::encoded_size(x);
+    const auto size = transport::encoded_size(x);
+    net_.carry(std::move(x), up_ ? who_ : client_id{to.value}, up_);
+    return size;
   }
 
 private:
@@ -41,13 +42,31 @@ bool sim_network::is_cut(client_id peer, bool up) {
   return cut;
 }
 
-void sim_network::carry(const messages::any_message& x, client_id peer, bool up) {
-  const auto& see = up ? sees_.client_said : sees_.server_said;
-  if (see)
-    see(peer, x);
+// A forged offer takes the place of the client's own.
+messages::any_message sim_network::forged(messages::offer_made x) {
+  auto& draw = luck_.forgers;
+  switch (draw.below(3)) {
+    case 0:
+      x.pass.mac[draw.below(x.pass.mac.size())] ^= 1;
+      break;
+    case 1:
+      x.blocks.back().block = {99};
+      break;
+    default:
+      x.blocks.back().weight = -1;
+  }
+  return x;
+}
+
+void sim_network::carry(messages::any_message x, client_id peer, bool up) {
+  (up ? sees_.client_said : sees_.server_said)(peer, x);
+  if (const auto* offer = std::get_if<messages::offer_made>(&x);
+      offer && luck_.happens(luck_.forgers, luck_.active.forgery, "offer forged"))
+    x = forged(*offer);
   if (is_cut(peer, up))
     return;
-  auto& [active, happened, net, devices, disk] = luck_;
+  const auto& active = luck_.active;
+  auto& net = luck_.network;
   if (luck_.happens(net, active.loss, "frame lost"))
     return;
   const int copies
@@ -60,7 +79,7 @@ void sim_network::carry(const messages::any_message& x, client_id peer, bool up)
       bytes.resize(net.below(bytes.size()));
     const auto delay
       = std::chrono::milliseconds{net.below(active.delay_ms_max + 1)};
-    happened["frame delayed"] += delay.count() > 0;
+    luck_.happened["frame delayed"] += delay.count() > 0;
     world_.later(delay, [this, peer, up, frame = transport::frame{std::move(bytes)}] {
       deliver(frame, peer, up);
     });
@@ -69,9 +88,12 @@ void sim_network::carry(const messages::any_message& x, client_id peer, bool up)
 
 void sim_network::deliver(transport::frame x, client_id peer, bool up) {
   messages::frame_arrived arrived{{peer.value}, std::move(x)};
-  if (up && gateway_)
+  if (up && gateway_) {
+    if (const auto whole = arrived.what.open())
+      sees_.server_heard(peer, **whole);
     caf::anon_send(gateway_, std::move(arrived));
-  else if (const auto found = clients_.find(peer); !up && found != clients_.end())
+  }
+  if (const auto found = clients_.find(peer); !up && found != clients_.end())
     caf::anon_send(found->second, std::move(arrived));
 }
 

@@ -18,6 +18,8 @@ public:
   struct witness {
     std::function<void(client_id to, const messages::any_message&)> server_said;
     std::function<void(client_id from, const messages::any_message&)> client_said;
+    /// What reached the server whole.
+    std::function<void(client_id from, const messages::any_message&)> server_heard;
   };
 
   sim_network(world& w, chances& luck, witness sees)
@@ -41,7 +43,8 @@ public:
 private:
   class end;
 
-  void carry(const messages::any_message& x, client_id peer, bool up);
+  void carry(messages::any_message x, client_id peer, bool up);
+  messages::any_message forged(messages::offer_made x);
   void deliver(transport::frame x, client_id peer, bool up);
   bool is_cut(client_id peer, bool up);
 

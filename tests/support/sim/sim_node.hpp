@@ -28,6 +28,7 @@ struct scenario {
   std::uint64_t staleness_max = 3;
   std::size_t pending_max = 8;
   bool target_is_model = false;
+  instant resend_after = std::chrono::seconds{1}; ///< Of the clients.
 };
 
 /// The whole of a run in one world: the production actors as node/wiring makes them,
@@ -56,9 +57,10 @@ public:
   void check_end();
 
 private:
-  struct watcher;
   struct parts;
 
+  void open_store();
+  node::node_args args_of(std::uint64_t seed);
   void start_server();
   void start_client(client_id who);
   void crash_something();

@@ -7,6 +7,17 @@
 
 namespace troupe::test {
 
+namespace {
+
+std::vector<visit_id> visits_of(const messages::round_record& x) {
+  std::vector<visit_id> result;
+  for (const auto& visit : x.visits)
+    result.push_back(visit.visit);
+  return result;
+}
+
+} // namespace
+
 sim_store::sim_store(const models::layout& blocks, const offers_made& made,
                      rules how)
   : blocks_(blocks),
@@ -119,7 +130,24 @@ result<void> sim_store::save(const messages::save_requested& x) {
     EXPECT_GE(record.numbers_upto, upto) << "reserved numbers are taken back";
     upto = record.numbers_upto;
   }
+  if (x.round)
+    judge(*x.round);
   return inner_->save(x);
+}
+
+void sim_store::judge(const messages::round_record& x) {
+  for (const auto& pass : x.cohort)
+    invited_.insert(pass.visit);
+  if (closed_ && x.round == closed_->round) {
+    // A save may be repeated as it is.
+    EXPECT_TRUE(x.closed != 0 && visits_of(x) == visits_of(*closed_))
+      << "a round is closed twice";
+  }
+  if (closed_) {
+    EXPECT_GE(x.round, closed_->round) << "rounds go back";
+  }
+  if (x.closed != 0)
+    closed_ = x;
 }
 
 result<void> sim_store::note(const messages::line_noted& x) {

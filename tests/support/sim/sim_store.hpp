@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <set>
 #include <vector>
 
@@ -39,6 +40,17 @@ public:
     return merged_.contains({line, visit});
   }
 
+  /// Numbers up to this one may have been given to the client.
+  std::uint64_t numbers_upto(client_id x) const {
+    const auto found = reserved_.find(x);
+    return found == reserved_.end() ? 0 : found->second;
+  }
+
+  /// The visit is in the cohort of a round that was stored.
+  bool has_invited(visit_id x) const {
+    return invited_.contains(x);
+  }
+
   version head(line_id line) const {
     return lines_.at(line).back().head;
   }
@@ -62,6 +74,7 @@ public:
 
 private:
   void judge(const messages::commit_requested& x);
+  void judge(const messages::round_record& x);
   std::vector<float> replay(const messages::commit_requested& x,
                             const models::block_layout& block,
                             std::size_t index) const;
@@ -73,6 +86,8 @@ private:
   std::map<line_id, std::vector<messages::commit_requested>> lines_;
   std::set<std::pair<line_id, visit_id>> merged_;
   std::map<client_id, std::uint64_t> reserved_;
+  std::set<visit_id> invited_;
+  std::optional<messages::round_record> closed_; ///< The last list.
   std::uint64_t trace_ = 14695981039346656037ull;
 };
 

@@ -1,0 +1,64 @@
+// Crashes of the node, of one of its actors, of a client.
+
+#include <gtest/gtest.h>
+
+#include "core/limits.hpp"
+#include "tests/support/sim/sim_parts.hpp"
+
+namespace troupe::test {
+
+void sim_node::crash_something() {
+  auto& p = *p_;
+  const auto& active = p.luck.active;
+  if (p.luck.happens(p.crashes, active.node_crash, "node crashed"))
+    crash_server();
+  if (p.luck.happens(p.crashes, active.actor_crash, "actor crashed"))
+    crash_actor();
+  if (p.luck.happens(p.crashes, active.client_crash, "client crashed"))
+    crash_client();
+}
+
+void sim_node::crash_server() {
+  auto& p = *p_;
+  for (const auto& line : p.blocks->lines)
+    ++p.luck.happened["crash while " + p.progress.phase(line.id)];
+  world::kill(p.supervisor);
+  for (const auto& x : p.server)
+    world::kill(x);
+  p.server.clear();
+  p.progress.forget();
+  start_server();
+}
+
+void sim_node::crash_actor() {
+  auto& p = *p_;
+  if (!p.server.empty())
+    world::kill(p.server[p.crashes.below(p.server.size())]);
+}
+
+void sim_node::crash_client() {
+  auto& p = *p_;
+  const client_id who{1 + p.crashes.below(p.what.clients)};
+  const auto file = p.vault->load(who);
+  const char* phase = !file                  ? "before its hello"
+                      : file->open           ? "on a visit"
+                      : file->outbox.empty() ? "at rest"
+                                             : "waiting for a verdict";
+  ++p.luck.happened[std::string{"client crash "} + phase];
+  world::kill(p.clients.at(who));
+  start_client(who);
+}
+
+// A mailbox is a queue: whoever fills it holds a credit.
+void sim_node::check_mail() {
+  auto& p = *p_;
+  const auto most
+    = p.what.clients * limits::frames_per_client_max + 16 * p.server.size();
+  for (const auto& x : p.server) {
+    EXPECT_LE(world::mail_of(x), most)
+      << "a mailbox grows without bound: "
+      << dynamic_cast<caf::local_actor&>(*caf::actor_cast<caf::abstract_actor*>(x)).name();
+  }
+}
+
+} // namespace troupe::test

@@ -1,0 +1,49 @@
+#pragma once
+
+// What a simulated run is made of; only sim_node's own sources look in here.
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "tests/support/recipes/two_leg.hpp"
+#include "tests/support/sim/sim_faulty.hpp"
+#include "tests/support/sim/sim_node.hpp"
+#include "tests/support/sim/sim_witness.hpp"
+
+namespace troupe::test {
+
+struct sim_node::parts {
+  parts(std::uint64_t seed, const scenario& x, const faults& active, tally& happened)
+    : what(x),
+      method(two_leg_recipe(x.state)),
+      luck(seed, happened),
+      crashes(derive_seed(seed, "crashes")),
+      w(seed) {
+    luck.active = active;
+  }
+
+  scenario what;
+  recipe method;
+  std::shared_ptr<const models::layout> blocks;
+  offers_made made;
+  chances luck;
+  random_stream crashes;
+  progress_of_lines progress;
+  std::shared_ptr<sim_store> store;
+  std::shared_ptr<sim_audience> watching = std::make_shared<sim_audience>();
+  std::shared_ptr<sim_vault> vault = std::make_shared<sim_vault>();
+  world w;
+  std::optional<sim_witness> witness;
+  std::unique_ptr<sim_network> network;
+  node::node_args args;
+  std::uint64_t life = 0; ///< Counts starts of the server.
+  caf::actor supervisor;
+  std::vector<caf::actor> server;
+  std::vector<caf::actor> proxies; ///< Of all lives of the server.
+  actors::kernel_worker_actor worker;
+  std::map<client_id, caf::actor> clients;
+};
+
+} // namespace troupe::test

@@ -1,0 +1,158 @@
+#include "tests/support/sim/sim_witness.hpp"
+
+#include <array>
+#include <cstdlib>
+#include <iostream>
+
+#include <gtest/gtest.h>
+
+#include "core/limits.hpp"
+
+namespace troupe::test {
+
+using policies::verdict;
+
+namespace {
+
+/// With TROUPE_TRACE, the same binary and seed tell what was said.
+void tell(const world& w, const char* direction, client_id who,
+          const messages::any_message& x) {
+  static const bool wanted = std::getenv("TROUPE_TRACE") != nullptr;
+  if (!wanted)
+    return;
+  constexpr std::array names{"hello",           "welcome",     "farewell",
+                             "beat",            "beat_answered", "leave",
+                             "invited",         "fetch_requested", "line_served",
+                             "visit_ended",     "visit_declined", "offer_made",
+                             "offer_answered",  "version_announced"};
+  std::cout << seconds(w.now()) << ' ' << direction << ' ' << who.value << ' '
+            << names[x.index()];
+  std::visit(
+    [](const auto& m) {
+      if constexpr (requires { m.pass; })
+        std::cout << " visit " << m.pass.visit.number.value << " round "
+                  << m.pass.round.value;
+      if constexpr (requires { m.visit; })
+        std::cout << " visit " << m.visit.number.value;
+      if constexpr (requires { m.line; })
+        std::cout << " line " << m.line.value;
+      if constexpr (requires { m.verdict; })
+        std::cout << ' ' << to_string(m.verdict);
+    },
+    x);
+  std::cout << '\n';
+}
+
+} // namespace
+
+void sim_witness::server_said(client_id to, const messages::any_message& any) {
+  tell(x_.w, "to", to, any);
+  if (const auto* a = std::get_if<messages::offer_answered>(&any)) {
+    check_answer(to, *a);
+  } else if (const auto* s = std::get_if<messages::line_served>(&any)) {
+    check_served(*s);
+  } else if (const auto* i = std::get_if<messages::invited>(&any)) {
+    check_invitation(i->pass);
+  } else if (const auto* v = std::get_if<messages::version_announced>(&any)) {
+    EXPECT_LE(v->head.value, x_.store.head(v->line).value)
+      << "announced, not durable";
+  } else if (const auto* e = std::get_if<messages::visit_ended>(&any)) {
+    ++x_.happened[std::string{"visit ended "} + to_string(e->why)];
+    forget(e->visit);
+  } else if (const auto* f = std::get_if<messages::farewell>(&any)) {
+    // Without a session nothing of it was heard.
+    if (f->reason == messages::farewell_reason::no_session)
+      std::erase_if(awaited_, [=](const auto& x) { return x.first.client == to; });
+  }
+}
+
+void sim_witness::check_answer(client_id to, const messages::offer_answered& x) {
+  ++x_.happened[std::string{"verdict "} + to_string(x.verdict)];
+  x_.store.mix(x.visit.client.value * 31 + static_cast<std::uint64_t>(x.verdict));
+  awaited_.erase({x.visit, x.line});
+  if (x.verdict == verdict::unknown_expert)
+    return;
+  EXPECT_LE(x.head.value, x_.store.head(x.line).value)
+    << "a client hears of a head that is not stored";
+  if (x.verdict == verdict::accepted || x.verdict == verdict::duplicate) {
+    EXPECT_TRUE(x_.store.holds(x.line, x.visit))
+      << "answered " << to_string(x.verdict) << " and not durable, client "
+      << to.value;
+  }
+}
+
+void sim_witness::check_served(const messages::line_served& x) const {
+  ASSERT_LE(x.base.value, x_.store.head(x.line).value) << "served, not stored";
+  const auto& stored = x_.store.line(x.line)[x.base.value];
+  for (std::size_t i = 0; i < x.blocks.size(); ++i)
+    EXPECT_EQ(*x.blocks[i].values, *stored.blocks[i].values)
+      << "served values are not those of the version";
+}
+
+// A restart must know of each number and of each cohort that a client has heard of.
+void sim_witness::check_invitation(const messages::ticket& x) const {
+  EXPECT_LE(x.visit.number.value, x_.store.numbers_upto(x.visit.client))
+    << "a visit's number is not reserved";
+  if (x.round.value > 0) {
+    EXPECT_TRUE(x_.store.has_invited(x.visit))
+      << "invited to a round that is not stored";
+  }
+}
+
+void sim_witness::client_said(client_id from, const messages::any_message& x) {
+  tell(x_.w, "from", from, x);
+  if (const auto* o = std::get_if<messages::offer_made>(&x))
+    x_.made.try_emplace(o->pass.visit, *o);
+}
+
+void sim_witness::server_heard(client_id, const messages::any_message& any) {
+  if (const auto* x = std::get_if<messages::offer_made>(&any); x && listens_)
+    for (const auto& part : x->blocks)
+      if (const auto* block = x_.blocks.find(part.block))
+        awaited_.insert({x->pass.visit, block->line});
+}
+
+void sim_witness::server_began() {
+  awaited_.clear();
+}
+
+void sim_witness::listen_no_more() {
+  listens_ = false;
+}
+
+void sim_witness::forget(visit_id visit) {
+  std::erase_if(awaited_, [=](const auto& x) { return x.first == visit; });
+}
+
+void sim_witness::check_end() const {
+  for (const auto& [visit, line] : awaited_)
+    ADD_FAILURE() << "an offer that arrived was not answered: of client "
+                  << visit.client.value << ", to line " << line.value;
+}
+
+void sim_audience::published(const messages::version_published& x, instant) {
+  EXPECT_LE(x.head.value, store->head(x.line).value) << "announced, not durable";
+}
+
+void sim_audience::evaluated(const messages::evaluation_finished&, instant) {
+  // The director decides.
+}
+
+void sim_audience::finished(const messages::run_finished& x,
+                            const std::optional<messages::evaluation_finished>&,
+                            instant) {
+  end = x;
+}
+
+void sim_vault::save(client_id who, const actors::client_file& x) {
+  if (x.open) {
+    EXPECT_FALSE(offered.contains(x.open->pass.visit))
+      << "a visit is begun again after its offer was kept";
+  }
+  for (const auto& kept : x.outbox)
+    offered.insert(kept.offer.pass.visit);
+  EXPECT_LE(x.outbox.size(), limits::outbox_offers_max);
+  inner.save(who, x);
+}
+
+} // namespace troupe::test

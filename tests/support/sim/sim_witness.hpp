@@ -1,0 +1,87 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "actors/client/client_file.hpp"
+#include "actors/publisher/publisher.hpp"
+#include "tests/support/sim/faults.hpp"
+#include "tests/support/sim/sim_store.hpp"
+#include "tests/support/world.hpp"
+
+namespace troupe::test {
+
+/// Hears all that is said between a server and its clients, and knows what may not
+/// be: words about what is not stored, and offers that nobody answers.
+class sim_witness {
+public:
+  struct parts {
+    const world& w;
+    const models::layout& blocks;
+    sim_store& store;
+    offers_made& made;
+    tally& happened;
+  };
+
+  explicit sim_witness(parts x) : x_(x) {
+    // nop
+  }
+
+  void server_said(client_id to, const messages::any_message& x);
+  void client_said(client_id from, const messages::any_message& x);
+
+  /// An intact frame is in the server's mailbox.
+  void server_heard(client_id from, const messages::any_message& x);
+
+  /// A server that begins knows of no offer but those that are stored.
+  void server_began();
+
+  /// The run is over: what comes now need not be answered.
+  void listen_no_more();
+
+  /// Conservation: each offer that arrived is merged or refused, and its client
+  /// was told. (What a crash forgot is offered again.)
+  void check_end() const;
+
+private:
+  void check_invitation(const messages::ticket& x) const;
+  void check_served(const messages::line_served& x) const;
+  void check_answer(client_id to, const messages::offer_answered& x);
+  void forget(visit_id x);
+
+  parts x_;
+  bool listens_ = true;
+  std::set<std::pair<visit_id, line_id>> awaited_; ///< Arrived, not answered.
+};
+
+/// Sees how a run ends, and that only what is stored is published.
+struct sim_audience final : actors::audience {
+  void published(const messages::version_published& x, instant) override;
+  void evaluated(const messages::evaluation_finished&, instant) override;
+  void finished(const messages::run_finished& x,
+                const std::optional<messages::evaluation_finished>&,
+                instant) override;
+
+  const sim_store* store = nullptr;
+  std::optional<messages::run_finished> end;
+};
+
+/// A vault that knows what no client may do.
+struct sim_vault final : actors::vault {
+  void save(client_id who, const actors::client_file& x) override;
+
+  std::optional<actors::client_file> load(client_id who) const override {
+    return inner.load(who);
+  }
+
+  std::map<client_id, actors::state_ptr> states() const override {
+    return inner.states();
+  }
+
+  actors::memory_vault inner;
+  std::set<visit_id> offered;
+};
+
+} // namespace troupe::test

@@ -1,0 +1,210 @@
+#include "actors/client/dialogue.hpp"
+
+#include <gtest/gtest.h>
+
+namespace troupe::actors {
+
+namespace {
+
+using namespace std::chrono_literals;
+using policies::verdict;
+
+const client_id me{7};
+const line_id first{1}, second{2};
+
+/// One leg, two lines.
+recipe method_of(state_rule state) {
+  return {.name = "two_lines",
+          .summary = "",
+          .blocks = {{.name = "a"}, {.name = "b"}},
+          .legs = {{.fetch = {{"a"}, {"b"}}}},
+          .roles = {},
+          .state = state};
+}
+
+/// A client that has said hello and was welcomed, and what it has said since.
+struct talk {
+  explicit talk(state_rule state, client_file found = {})
+    : method(method_of(state)),
+      blocks(std::make_shared<models::layout>(
+        *models::make_layout(method,
+                             {{"a", {{.name = "w", .shape = {1}}}},
+                              {"b", {{.name = "w", .shape = {1}}}}},
+                             {}))),
+      testee({.me = me, .examples = 5, .method = &method, .blocks = blocks,
+              .resend_after = 10s},
+             std::move(found)) {
+    did(testee.start(now));
+    welcome();
+    said.clear();
+  }
+
+  void welcome() {
+    const auto nonce = last<messages::hello>().nonce;
+    hear(messages::welcome{.nonce = nonce, .session = {1}, .heads = {}});
+  }
+
+  void did(const dialogue::actions& what) {
+    said.insert(said.end(), what.begin(), what.end());
+  }
+
+  void hear(const messages::any_message& x) {
+    did(testee.heard(x, now));
+  }
+
+  void invite(std::uint64_t number) {
+    messages::ticket pass;
+    pass.visit = {me, {number}};
+    hear(messages::invited{pass});
+  }
+
+  void serve(std::uint64_t number, line_id line) {
+    hear(messages::line_served{.visit = {me, {number}},
+                               .line = line,
+                               .base = {4},
+                               .blocks = {{{line.value}, share({0.f})}}});
+  }
+
+  /// A visit up to its offer.
+  void visit(std::uint64_t number) {
+    invite(number);
+    serve(number, first);
+    serve(number, second);
+    models::trained done;
+    done.parts = {{.block = {1}, .weight = 1, .delta = share({1.f})},
+                  {.block = {2}, .weight = 1, .delta = share({1.f})}};
+    done.next = *testee.file().state;
+    ++done.next.visits;
+    did(testee.finished({{me, {number}}, done}, now));
+  }
+
+  void answer(std::uint64_t number, line_id line, verdict x) {
+    hear(messages::offer_answered{{me, {number}}, line, x, {5}});
+  }
+
+  template <class T>
+  std::vector<T> all() const {
+    std::vector<T> result;
+    for (const auto& x : said)
+      if constexpr (std::is_same_v<T, dialogue::job>) {
+        if (const auto* one = std::get_if<T>(&x))
+          result.push_back(*one);
+      } else if (const auto* any = std::get_if<messages::any_message>(&x)) {
+        if (const auto* one = std::get_if<T>(any))
+          result.push_back(*one);
+      }
+    return result;
+  }
+
+  template <class T>
+  T last() const {
+    const auto found = all<T>();
+    EXPECT_FALSE(found.empty());
+    return found.empty() ? T{} : found.back();
+  }
+
+  instant now{1s};
+  recipe method;
+  std::shared_ptr<const models::layout> blocks;
+  dialogue testee;
+  dialogue::actions said;
+};
+
+std::vector<std::uint64_t> blocks_of(const messages::offer_made& x) {
+  std::vector<std::uint64_t> result;
+  for (const auto& block : x.blocks)
+    result.push_back(block.block.value);
+  return result;
+}
+
+} // namespace
+
+TEST(dialogue, trains_once_however_often_it_is_invited_and_served) {
+  talk x{state_rule::on_offer};
+  for (int i = 0; i < 2; ++i)
+    x.invite(1);
+  EXPECT_EQ(x.all<messages::fetch_requested>().size(), 1u);
+  for (int i = 0; i < 2; ++i) {
+    x.serve(1, first);
+    x.serve(1, second);
+  }
+  EXPECT_EQ(x.all<dialogue::job>().size(), 1u);
+}
+
+TEST(dialogue, offers_once_however_often_the_job_ends) {
+  talk x{state_rule::on_offer};
+  x.visit(1);
+  x.did(x.testee.finished({{me, {1}}, models::trained{}}, x.now));
+  EXPECT_EQ(x.all<messages::offer_made>().size(), 1u);
+  EXPECT_EQ(x.testee.file().state->visits, 1u);
+}
+
+TEST(dialogue, does_not_begin_a_visit_again_that_is_answered) {
+  talk x{state_rule::on_offer};
+  x.visit(1);
+  x.answer(1, first, verdict::accepted);
+  x.answer(1, second, verdict::accepted);
+  x.said.clear();
+  x.invite(1);
+  EXPECT_TRUE(x.all<messages::fetch_requested>().empty());
+  EXPECT_EQ(x.last<messages::visit_declined>().why, messages::decline_reason::no_offer);
+}
+
+TEST(dialogue, offers_again_only_what_is_unanswered) {
+  talk x{state_rule::on_offer};
+  x.visit(1);
+  x.answer(1, first, verdict::accepted);
+  x.said.clear();
+  x.did(x.testee.due(x.now + 9s));
+  EXPECT_TRUE(x.all<messages::offer_made>().empty());
+  x.did(x.testee.due(x.now + 10s));
+  EXPECT_EQ(blocks_of(x.last<messages::offer_made>()), std::vector<std::uint64_t>{2});
+  x.answer(1, second, verdict::overloaded); // Is to be said again.
+  EXPECT_EQ(x.testee.file().outbox.size(), 1u);
+  x.answer(1, second, verdict::accepted);
+  EXPECT_TRUE(x.testee.file().outbox.empty());
+}
+
+TEST(dialogue, offers_again_after_a_restart) {
+  talk before{state_rule::on_offer};
+  before.visit(1);
+  talk after{state_rule::on_offer, before.testee.file()};
+  EXPECT_EQ(after.testee.file().outbox.size(), 1u);
+  after.did(after.testee.due(after.now + 10s));
+  EXPECT_EQ(after.last<messages::offer_made>().pass.visit, (visit_id{me, {1}}));
+  after.said.clear();
+  after.invite(1);
+  EXPECT_TRUE(after.all<messages::fetch_requested>().empty());
+}
+
+TEST(dialogue, takes_the_new_state_only_when_all_of_the_offer_is_accepted) {
+  for (const auto end : {verdict::accepted, verdict::duplicate, verdict::withdrawn}) {
+    talk x{state_rule::on_accept};
+    x.visit(1);
+    x.answer(1, first, verdict::accepted);
+    EXPECT_EQ(x.testee.file().state->visits, 0u);
+    x.answer(1, second, end);
+    EXPECT_EQ(x.testee.file().state->visits, end == verdict::withdrawn ? 0u : 1u);
+  }
+}
+
+TEST(dialogue, holds_an_invitation_until_the_last_visit_is_settled) {
+  talk x{state_rule::on_accept};
+  x.visit(1);
+  x.said.clear();
+  x.invite(2);
+  EXPECT_TRUE(x.all<messages::fetch_requested>().empty());
+  x.answer(1, first, verdict::accepted);
+  x.answer(1, second, verdict::accepted);
+  EXPECT_EQ(x.last<messages::fetch_requested>().pass.visit, (visit_id{me, {2}}));
+}
+
+TEST(dialogue, has_no_ears_for_a_farewell_to_an_earlier_hello) {
+  talk x{state_rule::on_offer};
+  x.hear(messages::farewell{messages::farewell_reason::superseded, "", 12345});
+  EXPECT_FALSE(x.testee.has_left());
+  x.hear(messages::farewell{messages::farewell_reason::finished, ""});
+  EXPECT_TRUE(x.testee.has_left());
+}
+
+} // namespace troupe::actors

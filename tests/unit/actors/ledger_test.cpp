@@ -1,0 +1,243 @@
+#include "actors/aggregator/ledger.hpp"
+
+#include <gtest/gtest.h>
+
+namespace troupe::actors {
+
+namespace {
+
+using messages::commit_requested;
+using messages::merge_requested;
+using policies::verdict;
+
+const auto zero = share({0.f});
+const line_id line{1};
+
+messages::part_offered offer(std::uint64_t client, std::uint64_t number,
+                             std::uint64_t base = 0) {
+  return {.visit = {{client}, {number}},
+          .line = line,
+          .lines_total = 1,
+          .round = {},
+          .base = {base},
+          .blocks = {{{1}, 0, 1, zero}},
+          .loss = 0};
+}
+
+/// What a test sets of a ledger's options.
+struct rules {
+  policies::admission_limits admission = {};
+  policies::staleness_discount discount = {};
+  std::size_t buffer_size = 1;
+  bool by_round = false;
+  bool target_is_model = false;
+};
+
+std::vector<messages::merged_block> values(float x) {
+  return {{.block = {1}, .values = share({x}), .moments = {}, .digest = {}}};
+}
+
+ledger make(const rules& x) {
+  ledger::options options;
+  options.line = line;
+  options.blocks = {{.id = {1}, .rule = {}, .grid = {}}};
+  options.admission = x.admission;
+  options.discount = x.discount;
+  options.buffer_size = x.buffer_size;
+  options.by_round = x.by_round;
+  options.target_is_model = x.target_is_model;
+  ledger::durable found;
+  found.blocks = values(0);
+  return {options, found};
+}
+
+/// What the gateway hears of a visit: nothing while it is pending.
+std::vector<verdict> answers(ledger& testee) {
+  std::vector<verdict> result;
+  for (const auto& x : testee.take_notices())
+    if (const auto* answer = std::get_if<messages::part_answered>(&x))
+      result.push_back(answer->verdict);
+  return result;
+}
+
+std::vector<verdict> answers_to(ledger& testee, const messages::part_offered& x) {
+  testee.offer(x);
+  return answers(testee);
+}
+
+template <class T>
+T due(ledger& testee) {
+  const auto job = testee.next();
+  EXPECT_TRUE(job && std::holds_alternative<T>(*job));
+  return job && std::holds_alternative<T>(*job) ? std::get<T>(*job) : T{};
+}
+
+void merge(ledger& testee) {
+  due<merge_requested>(testee);
+  testee.merged({line, testee.head(), values(0)});
+}
+
+/// Merges and commits the batch that is due. Returns the visits in the version.
+std::vector<visit_id> turn(ledger& testee) {
+  merge(testee);
+  auto visits = due<commit_requested>(testee).merged;
+  testee.committed();
+  return visits;
+}
+
+using verdicts = std::vector<verdict>;
+using visits = std::vector<visit_id>;
+
+} // namespace
+
+TEST(ledger, says_accepted_with_the_version_and_not_before) {
+  auto testee = make({});
+  EXPECT_EQ(answers_to(testee, offer(1, 1)), verdicts{});
+  merge(testee);
+  EXPECT_EQ(answers(testee), verdicts{});
+  due<commit_requested>(testee);
+  EXPECT_EQ(answers(testee), verdicts{});
+  testee.committed();
+  EXPECT_EQ(answers(testee), verdicts{verdict::accepted});
+}
+
+TEST(ledger, keeps_a_resend_of_what_is_pending_only_once) {
+  auto testee = make({.buffer_size = 2});
+  EXPECT_EQ(answers_to(testee, offer(1, 1)), verdicts{});
+  EXPECT_EQ(answers_to(testee, offer(1, 1)), verdicts{});
+  EXPECT_FALSE(testee.next()) << "one offer is not a batch of two";
+  testee.offer(offer(1, 2));
+  EXPECT_EQ(turn(testee), (visits{{{1}, {1}}, {{1}, {2}}}));
+  answers(testee);
+  EXPECT_EQ(answers_to(testee, offer(1, 1)), verdicts{verdict::duplicate});
+}
+
+TEST(ledger, lets_no_more_wait_than_its_limit) {
+  auto testee = make({.admission = {.pending_max = 2}, .buffer_size = 2});
+  testee.offer(offer(1, 1));
+  testee.offer(offer(2, 1));
+  EXPECT_EQ(answers_to(testee, offer(3, 1)), verdicts{verdict::overloaded});
+  merge(testee); // What is being merged is still here.
+  EXPECT_EQ(answers_to(testee, offer(3, 1)), verdicts{verdict::overloaded});
+  due<commit_requested>(testee);
+  testee.committed();
+  answers(testee);
+  EXPECT_EQ(answers_to(testee, offer(3, 1)), verdicts{});
+}
+
+TEST(ledger, does_a_failed_merge_over_with_the_same_offers_first) {
+  auto testee = make({.buffer_size = 2});
+  testee.offer(offer(2, 1));
+  testee.offer(offer(3, 1));
+  due<merge_requested>(testee);
+  testee.offer(offer(1, 1));
+  testee.failed();
+  EXPECT_EQ(turn(testee), (visits{{{2}, {1}}, {{3}, {1}}}));
+}
+
+TEST(ledger, repeats_a_failed_commit_as_it_was) {
+  auto testee = make({});
+  testee.offer(offer(1, 1));
+  merge(testee);
+  const auto first = due<commit_requested>(testee);
+  testee.failed();
+  testee.offer(offer(2, 1));
+  const auto second = due<commit_requested>(testee);
+  EXPECT_EQ(second.head, first.head);
+  EXPECT_EQ(second.merged, first.merged);
+  EXPECT_EQ(second.blocks[0].values, first.blocks[0].values);
+}
+
+TEST(ledger, refuses_what_is_too_many_versions_behind) {
+  auto testee = make({.admission = {.staleness_max = 1}});
+  for (std::uint64_t i = 1; i <= 2; ++i) {
+    testee.offer(offer(1, i, i - 1));
+    turn(testee);
+  }
+  answers(testee);
+  EXPECT_EQ(answers_to(testee, offer(2, 1, 0)), verdicts{verdict::too_stale});
+  EXPECT_EQ(answers_to(testee, offer(2, 2, 1)), verdicts{});
+  EXPECT_EQ(answers_to(testee, offer(2, 3, 3)), verdicts{verdict::malformed})
+    << "a base that nobody has published";
+}
+
+TEST(ledger, discounts_an_offer_by_the_versions_that_it_is_behind) {
+  auto testee = make({.discount = policies::polynomial_discount{.exponent = 0.5}});
+  for (std::uint64_t i = 1; i <= 3; ++i) {
+    testee.offer(offer(1, i, i - 1));
+    turn(testee);
+  }
+  auto stale = offer(2, 1, 0); // Three behind: (1 + 3)^(-1/2) = 1/2.
+  stale.blocks[0].weight = 6;
+  testee.offer(stale);
+  const auto job = due<merge_requested>(testee);
+  ASSERT_EQ(job.blocks.at(0).terms.size(), 1u);
+  EXPECT_EQ(job.blocks[0].terms[0].weight, 6);
+  EXPECT_EQ(job.blocks[0].terms[0].discount, 0.5);
+}
+
+TEST(ledger, aims_at_the_head_anew_when_models_are_mixed_and_a_merge_fails) {
+  auto testee = make({.target_is_model = true});
+  testee.offer(offer(1, 1));
+  due<merge_requested>(testee);
+  testee.merged({line, {0}, values(4)});
+  due<commit_requested>(testee);
+  testee.committed();
+  auto late = offer(2, 1, 0);
+  late.blocks[0].delta = share({1.f});
+  testee.offer(late); // Its model is 0 + 1, the head is 4: the way is -3.
+  for (int i = 0; i < 2; ++i) {
+    const auto job = due<merge_requested>(testee);
+    EXPECT_EQ(*job.blocks.at(0).terms.at(0).delta, std::vector<float>{-3});
+    testee.failed();
+  }
+}
+
+TEST(ledger, merges_exactly_its_part_of_a_rounds_list) {
+  auto testee = make({.by_round = true});
+  for (std::uint64_t client = 1; client <= 3; ++client) {
+    auto x = offer(client, 1);
+    x.round = {1};
+    testee.offer(x);
+  }
+  EXPECT_FALSE(testee.next()) << "no list is there yet";
+  answers(testee);
+  testee.close({.round = {1}, .visits = {{{{1}, {1}}, {line}}, {{{3}, {1}}, {line}}}});
+  EXPECT_EQ(answers(testee), verdicts{verdict::withdrawn});
+  EXPECT_EQ(turn(testee), (visits{{{1}, {1}}, {{3}, {1}}}));
+}
+
+TEST(ledger, merges_a_round_once_however_often_it_is_closed) {
+  auto testee = make({.by_round = true});
+  auto x = offer(1, 1);
+  x.round = {1};
+  testee.offer(x);
+  const messages::round_closed list{.round = {1}, .visits = {{{{1}, {1}}, {line}}}};
+  testee.close(list);
+  merge(testee);
+  testee.close(list);
+  due<commit_requested>(testee);
+  testee.committed();
+  testee.take_notices();
+  testee.close(list);
+  EXPECT_FALSE(testee.next());
+  const auto said = testee.take_notices();
+  ASSERT_EQ(said.size(), 1u);
+  EXPECT_EQ(std::get<messages::round_merged>(said[0]).head, version{1});
+}
+
+TEST(ledger, finishes_what_is_being_merged_before_it_ends) {
+  auto testee = make({});
+  testee.offer(offer(1, 1));
+  merge(testee);
+  testee.offer(offer(2, 1));
+  testee.end();
+  EXPECT_EQ(answers(testee), verdicts{verdict::withdrawn});
+  due<commit_requested>(testee);
+  testee.committed();
+  const auto said = testee.take_notices();
+  EXPECT_TRUE(std::holds_alternative<messages::line_ended>(said.back()));
+  EXPECT_EQ(answers_to(testee, offer(3, 1)), verdicts{verdict::withdrawn});
+}
+
+} // namespace troupe::actors

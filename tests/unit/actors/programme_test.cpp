@@ -1,0 +1,232 @@
+#include "actors/director/programme.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include <gtest/gtest.h>
+
+namespace troupe::actors {
+
+namespace {
+
+using namespace std::chrono_literals;
+using messages::invitation_made;
+using messages::round_closed;
+using messages::save_requested;
+
+const line_id lead{1}, other{2};
+
+/// A programme whose saves succeed at once, and what it has said.
+struct run_of {
+  explicit run_of(programme::options o, programme::durable found = {})
+    : testee(prepared(o), with_heads(std::move(found))) {
+    // nop
+  }
+
+  static programme::options prepared(programme::options o) {
+    o.lines = {lead, other};
+    o.lead = lead;
+    o.selection.window_size = 3;
+    return o;
+  }
+
+  static programme::durable with_heads(programme::durable x) {
+    x.heads.insert({{lead, {0}}, {other, {0}}});
+    return x;
+  }
+
+  void did(programme::actions what) {
+    for (const auto& x : what) {
+      said.push_back(x);
+      if (const auto* save = std::get_if<save_requested>(&x); save && saves_succeed)
+        did(testee.saved(save->token, now));
+    }
+  }
+
+  void join(std::uint64_t clients) {
+    for (std::uint64_t i = 1; i <= clients; ++i)
+      did(testee.joined({{i}, 10}, now));
+  }
+
+  void take(visit_id x) {
+    for (const auto line : {lead, other})
+      did(testee.taken({.visit = x, .line = line, .lines_total = 2}, now));
+  }
+
+  template <class T>
+  std::vector<T> all() const {
+    std::vector<T> result;
+    for (const auto& x : said)
+      if (const auto* one = std::get_if<T>(&x))
+        result.push_back(*one);
+    return result;
+  }
+
+  bool saves_succeed = true;
+  instant now{1s};
+  programme testee;
+  programme::actions said;
+};
+
+programme::options rounds_of(std::uint32_t n) {
+  programme::options x;
+  x.mode = pace_kind::sync;
+  x.clients_per_round = n;
+  x.round_deadline = 10s;
+  x.clients_expected = 3;
+  return x;
+}
+
+programme::options slots_of(std::uint32_t n) {
+  programme::options x;
+  x.mode = pace_kind::fedbuff;
+  x.concurrency = n;
+  x.clients_expected = 3;
+  return x;
+}
+
+std::vector<visit_id> visits_of(const round_closed& x) {
+  std::vector<visit_id> result;
+  for (const auto& visit : x.visits)
+    result.push_back(visit.visit);
+  return result;
+}
+
+} // namespace
+
+TEST(programme, invites_nobody_before_all_are_here_and_saved) {
+  run_of run{rounds_of(2)};
+  run.join(2);
+  EXPECT_TRUE(run.all<invitation_made>().empty());
+  run.join(3);
+  EXPECT_EQ(run.all<invitation_made>().size(), 2u);
+}
+
+TEST(programme, announces_a_cohort_only_when_it_is_stored) {
+  run_of run{rounds_of(2)};
+  run.join(2);
+  run.saves_succeed = false;
+  run.join(3);
+  // First the third client's numbers and the indices, then the round.
+  for (int i = 0; i < 3 && !run.all<save_requested>().back().round; ++i) {
+    EXPECT_TRUE(run.all<invitation_made>().empty());
+    const auto last = run.all<save_requested>().back();
+    run.did(run.testee.saved(last.token, run.now));
+  }
+  const auto last = run.all<save_requested>().back();
+  ASSERT_TRUE(last.round);
+  EXPECT_EQ(last.round->cohort.size(), 2u);
+  EXPECT_TRUE(run.all<invitation_made>().empty());
+  run.did(run.testee.saved(last.token, run.now));
+  EXPECT_EQ(run.all<invitation_made>().size(), 2u);
+}
+
+TEST(programme, closes_a_round_at_n_offers_and_once) {
+  run_of run{rounds_of(2)};
+  run.join(3);
+  const auto cohort = run.all<invitation_made>();
+  ASSERT_EQ(cohort.size(), 2u);
+  run.take(cohort[0].pass.visit);
+  EXPECT_TRUE(run.all<round_closed>().empty());
+  run.saves_succeed = false;
+  run.take(cohort[1].pass.visit);
+  const auto closing = run.all<save_requested>().back();
+  ASSERT_TRUE(closing.round && closing.round->closed);
+  run.did(run.testee.due(run.now + 20s));
+  run.saves_succeed = true;
+  run.did(run.testee.saved(closing.token, run.now));
+  run.did(run.testee.due(run.now + 20s));
+  run.take(cohort[1].pass.visit);
+  ASSERT_EQ(run.all<round_closed>().size(), 1u);
+  auto wanted = std::vector{cohort[0].pass.visit, cohort[1].pass.visit};
+  std::ranges::sort(wanted);
+  EXPECT_EQ(visits_of(run.all<round_closed>()[0]), wanted);
+}
+
+TEST(programme, counts_a_visit_only_when_all_its_lines_have_it) {
+  run_of run{rounds_of(1)};
+  run.join(3);
+  const auto visit = run.all<invitation_made>().at(0).pass.visit;
+  for (int i = 0; i < 2; ++i)
+    run.did(run.testee.taken({.visit = visit, .line = lead, .lines_total = 2}, run.now));
+  EXPECT_TRUE(run.all<round_closed>().empty());
+  run.take(visit);
+  EXPECT_EQ(run.all<round_closed>().size(), 1u);
+}
+
+TEST(programme, gives_a_round_up_that_cannot_reach_its_quorum) {
+  run_of run{rounds_of(2)};
+  run.join(3);
+  run.take(run.all<invitation_made>().at(0).pass.visit);
+  run.did(run.testee.due(run.now + 11s));
+  ASSERT_EQ(run.all<round_closed>().size(), 1u);
+  EXPECT_TRUE(run.all<round_closed>()[0].visits.empty());
+  EXPECT_EQ(run.all<messages::visit_withdrawn>().size(), 1u);
+}
+
+TEST(programme, begins_the_next_round_when_every_line_has_merged_this_one) {
+  run_of run{rounds_of(1)};
+  run.join(3);
+  run.take(run.all<invitation_made>().at(0).pass.visit);
+  for (int i = 0; i < 2; ++i) // A copy says nothing new.
+    run.did(run.testee.merged({lead, {1}, {1}}, run.now));
+  EXPECT_EQ(run.testee.rounds_closed(), 0u);
+  run.did(run.testee.merged({other, {1}, {1}}, run.now));
+  EXPECT_EQ(run.testee.rounds_closed(), 1u);
+  EXPECT_EQ(run.all<invitation_made>().back().pass.round, round_number{2});
+}
+
+TEST(programme, announces_a_closed_list_again_after_a_restart) {
+  programme::durable found;
+  found.clients[{1}] = {.client = {1}, .examples = 10, .numbers_upto = 32};
+  found.index_upto = 4096;
+  found.round = {.round = {3}, .closed = 1, .visits = {{{{1}, {7}}, {lead, other}}}};
+  run_of run{rounds_of(1), found};
+  run.did(run.testee.due(run.now));
+  ASSERT_EQ(run.all<round_closed>().size(), 1u);
+  EXPECT_EQ(run.all<round_closed>()[0].round, round_number{3});
+  EXPECT_EQ(visits_of(run.all<round_closed>()[0]), (std::vector<visit_id>{{{1}, {7}}}));
+}
+
+TEST(programme, invites_an_open_cohort_again_after_a_restart) {
+  programme::durable found;
+  found.clients[{1}] = {.client = {1}, .examples = 10, .numbers_upto = 32};
+  found.index_upto = 4096;
+  const messages::ticket pass{.visit = {{1}, {7}},
+                              .round = {3},
+                              .expires_ns = instant{1h}.count()};
+  found.round = {.round = {3}, .cohort = {pass}};
+  run_of run{rounds_of(1), found};
+  run.join(1);
+  ASSERT_FALSE(run.all<invitation_made>().empty());
+  for (const auto& x : run.all<invitation_made>())
+    EXPECT_EQ(x.pass, pass);
+}
+
+TEST(programme, gives_no_number_twice_over_restarts) {
+  std::set<visit_id> given;
+  std::set<std::uint64_t> indices;
+  programme::durable found;
+  std::size_t count = 0;
+  for (int life = 0; life < 4; ++life) {
+    run_of run{slots_of(2), found};
+    run.join(3);
+    for (std::size_t i = 0; i < run.all<invitation_made>().size() && i < 200; ++i)
+      run.take(run.all<invitation_made>()[i].pass.visit);
+    EXPECT_GE(run.all<invitation_made>().size(), 200u);
+    for (const auto& x : run.all<invitation_made>()) {
+      given.insert(x.pass.visit);
+      indices.insert(x.pass.index);
+      ++count;
+    }
+    for (const auto& save : run.all<save_requested>()) {
+      for (const auto& record : save.clients)
+        found.clients[record.client] = record;
+      found.index_upto = save.index_upto;
+    }
+  }
+  EXPECT_EQ(given.size(), count);
+  EXPECT_EQ(indices.size(), count);
+}
+
+} // namespace troupe::actors
