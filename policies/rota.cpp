@@ -66,9 +66,7 @@ rota::rota(rota_options opts, rota_state from)
 std::optional<choice> rota::next(const busy_test& busy,
                                  std::span<const candidate> candidates) {
   skips_.clear();
-  std::erase_if(state_.waiting,
-                [&](const place& x) { return !is_here(x.client, candidates); });
-  if (auto found = from_waiting(busy))
+  if (auto found = from_waiting(busy, candidates))
     return found;
   // Windows enough to name each client once. A selection may still name busy clients
   // only (Oort's, while the best are at work): then one is drawn from the free.
@@ -90,15 +88,21 @@ std::optional<choice> rota::next(const busy_test& busy,
   }
 }
 
-std::optional<choice> rota::from_waiting(const busy_test& busy) {
+// Who left is noticed when its turn comes, not by looking at all of them each time.
+std::optional<choice> rota::from_waiting(const busy_test& busy,
+                                         std::span<const candidate> candidates) {
   auto& waiting = state_.waiting;
-  const auto found = std::find_if(waiting.begin(), waiting.end(),
-                                  [&](const place& x) { return !busy(x.client); });
-  if (found == waiting.end())
-    return std::nullopt;
-  const auto turn = *found;
-  waiting.erase(found);
-  return invite(turn);
+  for (auto at = waiting.begin(); at != waiting.end();) {
+    const auto turn = *at;
+    if (busy(turn.client)) {
+      ++at;
+      continue;
+    }
+    at = waiting.erase(at);
+    if (is_here(turn.client, candidates))
+      return invite(turn);
+  }
+  return std::nullopt;
 }
 
 std::optional<choice> rota::from_open(const busy_test& busy,

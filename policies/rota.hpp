@@ -106,7 +106,8 @@ public:
   }
 
 private:
-  std::optional<choice> from_waiting(const busy_test& busy);
+  std::optional<choice> from_waiting(const busy_test& busy,
+                                     std::span<const candidate> candidates);
   std::optional<choice> from_open(const busy_test& busy,
                                   std::span<const candidate> candidates);
   void open_window(std::span<const candidate> candidates);

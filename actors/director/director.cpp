@@ -12,27 +12,27 @@ instant now(self_pointer self) {
   return self->clock().now() - self->state.args.started;
 }
 
-void note(self_pointer self, std::string text) {
+void note(self_pointer self, const auto& x) {
   if (self->state.args.events)
     self->send(self->state.args.others->archivist,
                messages::line_noted{messages::line_noted::file::events,
-                                    std::move(text)});
+                                    event_of(x, now(self))});
 }
 
 void carry_out(self_pointer self, const programme::actions& what);
 
 void carry_out(self_pointer self, const messages::invitation_made& x) {
-  note(self, event_of(x, now(self)));
+  note(self, x);
   self->send(self->state.args.others->gateway, x);
 }
 
 void carry_out(self_pointer self, const messages::visit_withdrawn& x) {
-  note(self, event_of(x, now(self)));
+  note(self, x);
   self->send(self->state.args.others->gateway, x);
 }
 
 void carry_out(self_pointer self, const messages::round_closed& x) {
-  note(self, event_of(x, now(self)));
+  note(self, x);
   self->send(self->state.args.others->router, x);
 }
 
@@ -45,11 +45,11 @@ void carry_out(self_pointer self, const messages::line_closing& x) {
 }
 
 void carry_out(self_pointer self, const programme::skipped& x) {
-  note(self, event_of(x.what, now(self)));
+  note(self, x.what);
 }
 
 void carry_out(self_pointer self, const messages::run_finished& x) {
-  note(self, event_of(x, now(self)));
+  note(self, x);
   self->send(self->state.args.others->publisher, x);
 }
 
@@ -105,11 +105,11 @@ director_impl::behavior_type director(self_pointer self, director_args args) {
     },
     [self, &plan](const messages::part_taken& x) {
       if (x.verdict != policies::verdict::accepted)
-        note(self, event_of(x, now(self)));
+        note(self, x);
       carry_out(self, plan->taken(x, now(self)));
     },
     [self, &plan](const messages::visit_failed& x) {
-      note(self, event_of(x, now(self)));
+      note(self, x);
       carry_out(self, plan->failed(x, now(self)));
     },
     [self, &plan](const messages::version_published& x) {

@@ -68,7 +68,7 @@ public:
     });
     if (!simulated())
       wait_for_node();
-    spawn_clients(started, std::move(files), std::move(*counter));
+    start_clients(started, std::move(files), std::move(*counter));
     return {};
   }
 
@@ -110,7 +110,7 @@ private:
     return f_.x.clock == clock_kind::virtual_time;
   }
 
-  void spawn_clients(caf::actor_clock::time_point started,
+  void start_clients(caf::actor_clock::time_point started,
                      std::shared_ptr<vault> files,
                      std::shared_ptr<models::trainer> counter) {
     std::function<instant(const models::visit_input&)> duration;
