@@ -50,8 +50,8 @@ enum class weight_rule : std::uint8_t {
   rank_norm, ///< HETLoRA's norm of base plus delta.
 };
 
-/// One family of blocks. `count` instances of it are named `name.0`, `name.1`, …
-/// where it is above one, else just `name`.
+/// One family of blocks: `count` instances, named `name.0`, `name.1`, …, or just
+/// `name` if that is one. Of a personal family a client may hold fewer.
 struct block_spec {
   std::string name;
   scope where = scope::shared;
@@ -95,8 +95,8 @@ struct role {
   std::string name = "all";
   std::uint32_t quota = 0;
   procedure_name procedure = {};
-  /// Instances this role is tied to: client c of the role gets instance
-  /// (its place among the role's clients) of the chosen family.
+  /// No choice is made: each client of the role is tied to one instance of every
+  /// chosen family, that of its place among the role's clients.
   bool choice_fixed = false;
   /// The first `members` clients have this role (DDOME's anchors); 0: all others.
   std::uint32_t members = 0;

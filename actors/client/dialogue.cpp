@@ -4,6 +4,7 @@
 
 #include "core/assert.hpp"
 #include "core/limits.hpp"
+#include "policies/rota.hpp"
 
 namespace troupe::actors {
 
@@ -175,13 +176,43 @@ models::visit_input dialogue::input() const {
           .state = file_.state};
 }
 
-void dialogue::leg_is_here(actions& out, instant) {
+void dialogue::leg_is_here(actions& out, instant now) {
+  const auto& legs = options_.method->legs;
+  const auto& roles = options_.method->roles;
+  const bool chooses = !legs[leg_].choice.value.empty();
+  const auto role = file_.open->pass.role;
+  if (chooses && role < roles.size() && roles[role].choice_fixed) {
+    chosen_ = fixed_choice();
+    return after_choice(out, now);
+  }
   working_ = true;
-  const bool chooses = !options_.method->legs[leg_].choice.value.empty();
   if (chooses)
     out.push_back(job{messages::choose_job{input()}});
   else
     out.push_back(job{messages::train_job{input()}});
+}
+
+// Nothing is computed and nothing disclosed: the place says it all.
+std::vector<block_id> dialogue::fixed_choice() const {
+  const auto& legs = options_.method->legs;
+  const auto& roles = options_.method->roles;
+  const auto place = policies::place_in_role(options_.me, roles);
+  std::vector<block_id> result;
+  if (leg_ + 1 < legs.size())
+    for (const auto& want : legs[leg_ + 1].fetch)
+      if (const auto family = options_.blocks->family(want.family);
+          want.chosen && !family.empty())
+        result.push_back(family[place % family.size()]);
+  return result;
+}
+
+void dialogue::after_choice(actions& out, instant now) {
+  if (leg_ + 1 < options_.method->legs.size()) {
+    ++leg_;
+    return fetch_leg(out, now);
+  }
+  working_ = true;
+  out.push_back(job{messages::train_job{input()}});
 }
 
 dialogue::actions dialogue::finished(const messages::job_finished& x,
@@ -195,13 +226,7 @@ dialogue::actions dialogue::finished(const messages::job_finished& x,
     chosen_ = choice->chosen;
     for (const auto& [name, values] : choice->disclosures)
       disclosed_[name] = values;
-    if (leg_ + 1 < options_.method->legs.size()) {
-      ++leg_;
-      fetch_leg(out, now);
-    } else {
-      working_ = true;
-      out.push_back(job{messages::train_job{input()}});
-    }
+    after_choice(out, now);
   } else if (const auto* trained = std::get_if<models::trained>(&x.outcome)) {
     offer(*trained, out, now);
   } else {

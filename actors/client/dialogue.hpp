@@ -90,6 +90,8 @@ private:
   void resume(actions& out, instant now);
   void fetch_leg(actions& out, instant now);
   void leg_is_here(actions& out, instant now);
+  void after_choice(actions& out, instant now);
+  std::vector<block_id> fixed_choice() const;
   void offer(const models::trained& x, actions& out, instant now);
   void decline(const messages::ticket& pass, messages::decline_reason why,
                actions& out);

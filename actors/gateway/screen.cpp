@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <string_view>
 
 #include "core/limits.hpp"
 #include "kernels/backend.hpp"
@@ -32,6 +34,10 @@ bool is_sound(const messages::offer_block& x, const models::block_layout& block,
               std::uint64_t examples, const screening_rules& rules) {
   if (x.rank > block.rank || !x.delta)
     return false;
+  // Only a padded merge knows what to make of missing rows.
+  if (x.rank != 0 && x.rank < block.rank
+      && block.merge.kind != merge_kind::padded)
+    return false;
   const auto rows = x.rank == 0 ? block.rank : x.rank;
   const auto size = block.rank == 0 ? block.size : block.size / block.rank * rows;
   if (x.delta->size() != size)
@@ -42,6 +48,28 @@ bool is_sound(const messages::offer_block& x, const models::block_layout& block,
         x.weight, {block.weight, rules.weighting, examples}))
     return false;
   return kernels::check_term({*x.delta, x.weight}, block.grid).has_value();
+}
+
+bool has_shares(weight_rule x) {
+  return x == weight_rule::examples_times_share
+         || x == weight_rule::one_times_share;
+}
+
+/// The shares of a family add up to at most one: who spreads its weight over many
+/// instances cannot have more of it.
+bool shares_are_bounded(const messages::offer_made& x, std::uint64_t examples,
+                        const screening_rules& rules) {
+  std::map<std::string_view, double> totals;
+  for (const auto& part : x.blocks) {
+    const auto& block = *rules.blocks->find(part.block);
+    if (!has_shares(block.weight))
+      continue;
+    auto& total = totals[block.family];
+    total += part.weight;
+    if (!policies::within_bounds(total, {block.weight, rules.weighting, examples}))
+      return false;
+  }
+  return true;
 }
 
 double squared_norm(const messages::offer_made& x) {
@@ -88,7 +116,8 @@ std::optional<verdict> screen(const messages::offer_made& x,
     if (!is_sound(part, *block, examples, rules))
       return verdict::malformed;
   }
-  if (!lines_are_whole(x, *rules.blocks))
+  if (!lines_are_whole(x, *rules.blocks)
+      || !shares_are_bounded(x, examples, rules))
     return verdict::malformed;
   for (const auto& values : x.disclosures)
     if (!is_sound(values, rules.disclosures))

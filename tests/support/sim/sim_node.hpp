@@ -29,7 +29,28 @@ struct scenario {
   std::size_t pending_max = 8;
   bool target_is_model = false;
   instant resend_after = std::chrono::seconds{1}; ///< Of the clients.
+  double over_selection = 1.3;
+  std::uint32_t quorum = 2;
 };
+
+/// What is simulated: a recipe, and a trainer that plays it on quadratics.
+struct sim_method {
+  using trainer_maker
+    = std::function<std::unique_ptr<models::trainer>(const models::layout&)>;
+
+  recipe what;
+  std::map<std::string, models::tensor_list> shapes;
+  trainer_maker make_trainer;
+  /// Version 0 of a block; null: zeros.
+  std::function<std::vector<float>(const models::block_layout&)> initial = {};
+  /// What a client fetches less of, by family; null: nothing.
+  std::function<std::map<std::string, std::uint32_t>(client_id)> ranks = {};
+  /// Whether the lead block is to end near `optimum_of`.
+  bool lead_is_pulled = true;
+};
+
+/// Two legs, a group, experts: all that the runtime carries, in one recipe.
+sim_method two_leg_method(state_rule state);
 
 /// The whole of a run in one world: the production actors as node/wiring makes them,
 /// over a network, workers, an archivist and clients that fail.
@@ -37,6 +58,11 @@ class sim_node {
 public:
   sim_node(std::uint64_t seed, const scenario& what, const faults& active,
            tally& happened);
+
+  /// @param sees is told of every message as well
+  sim_node(std::uint64_t seed, const scenario& what, const sim_method& method,
+           const faults& active, tally& happened,
+           sim_network::witness sees = {});
   ~sim_node();
 
   /// Takes one step. Returns false when nothing is left to happen.
@@ -52,6 +78,7 @@ public:
   instant now();
   const models::layout& blocks() const;
   const sim_store& store() const;
+  std::map<client_id, actors::state_ptr> states() const;
 
   /// Checked at the end of a run that finished.
   void check_end();

@@ -15,9 +15,10 @@
 namespace troupe::test {
 
 struct sim_node::parts {
-  parts(std::uint64_t seed, const scenario& x, const faults& active, tally& happened)
+  parts(std::uint64_t seed, const scenario& x, const sim_method& m,
+        const faults& active, tally& happened)
     : what(x),
-      method(two_leg_recipe(x.state)),
+      how(m),
       luck(seed, happened),
       crashes(derive_seed(seed, "crashes")),
       w(seed) {
@@ -25,7 +26,7 @@ struct sim_node::parts {
   }
 
   scenario what;
-  recipe method;
+  sim_method how;
   std::shared_ptr<const models::layout> blocks;
   offers_made made;
   chances luck;

@@ -81,6 +81,23 @@ void sim_store::judge(const messages::commit_requested& x) {
   }
 }
 
+namespace {
+
+/// How far a merge goes: the server's rate belongs to what is averaged.
+double rate_of(const merge_rule& x, double server_rate) {
+  switch (x.kind) {
+    case merge_kind::sum_over:
+    case merge_kind::replace:
+      return 1;
+    case merge_kind::mix:
+      return x.amount;
+    default:
+      return server_rate;
+  }
+}
+
+} // namespace
+
 /// The specification of a merge: integers that count steps of the grid, added in the
 /// order of the visits' ids and not of their arrival.
 std::vector<float> sim_store::replay(const messages::commit_requested& x,
@@ -102,7 +119,8 @@ std::vector<float> sim_store::replay(const messages::commit_requested& x,
         * policies::weight_of(rules_.discount,
                               staleness(part->base, line.back().head));
     total += std::llrint(part->weight * steps);
-    for (std::size_t j = 0; j < sum.size(); ++j) {
+    // Rows that a prefix lacks add nothing, and count in the total.
+    for (std::size_t j = 0; j < part->delta->size(); ++j) {
       auto value = static_cast<double>((*part->delta)[j]);
       if (rules_.target_is_model)
         value = static_cast<float>(
@@ -112,15 +130,15 @@ std::vector<float> sim_store::replay(const messages::commit_requested& x,
       sum[j] += std::llrint(factor * value * steps);
     }
   }
-  const bool summed = block.merge.kind == merge_kind::sum_over;
-  const double divisor = summed
+  const double divisor = block.merge.kind == merge_kind::sum_over
                            ? static_cast<double>(rules_.admitted) * steps
                            : static_cast<double>(total);
+  const double rate = rate_of(block.merge, rules_.rate);
   std::vector<float> result;
   for (std::size_t j = 0; j < sum.size(); ++j)
     result.push_back(static_cast<float>(
       static_cast<double>(before[j])
-      + (summed ? 1 : rules_.rate) * (static_cast<double>(sum[j]) / divisor)));
+      + rate * (static_cast<double>(sum[j]) / divisor)));
   return result;
 }
 

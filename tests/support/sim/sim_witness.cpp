@@ -1,5 +1,6 @@
 #include "tests/support/sim/sim_witness.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <iostream>
@@ -41,6 +42,12 @@ void tell(const world& w, const char* direction, client_id who,
     },
     x);
   std::cout << '\n';
+}
+
+/// A client of lower rank is served the first rows.
+bool begins_with(const std::vector<float>& all, const std::vector<float>& some) {
+  return some.size() <= all.size()
+         && std::equal(some.begin(), some.end(), all.begin());
 }
 
 } // namespace
@@ -85,7 +92,7 @@ void sim_witness::check_served(const messages::line_served& x) const {
   ASSERT_LE(x.base.value, x_.store.head(x.line).value) << "served, not stored";
   const auto& stored = x_.store.line(x.line)[x.base.value];
   for (std::size_t i = 0; i < x.blocks.size(); ++i)
-    EXPECT_EQ(*x.blocks[i].values, *stored.blocks[i].values)
+    EXPECT_TRUE(begins_with(*stored.blocks[i].values, *x.blocks[i].values))
       << "served values are not those of the version";
 }
 

@@ -8,6 +8,17 @@ float optimum_of(block_id block) {
   return static_cast<float>(block.value);
 }
 
+std::vector<float> pull(const models::visit_input& x,
+                        const models::fetched_block& from) {
+  std::vector<float> delta;
+  for (std::size_t j = 0; j < from.values->size(); ++j) {
+    const auto gap = optimum_of(from.block) - (*from.values)[j];
+    const auto phase = static_cast<double>(x.seed % 1000 + 7 * j);
+    delta.push_back(0.5f * gap + 0.01f * static_cast<float>(std::sin(phase)));
+  }
+  return delta;
+}
+
 result<models::choice> pull_trainer::choose(const models::visit_input& x) {
   const auto experts = blocks_.family("expert");
   random_stream draw{derive_seed(x.seed, "pick")};
@@ -36,13 +47,8 @@ result<models::trained> pull_trainer::train(const models::visit_input& x) {
   ++out.next.visits;
   for (const auto& from : x.fetched) {
     const auto& block = *blocks_.find(from.block);
-    std::vector<float> delta;
-    for (std::size_t j = 0; j < from.values->size(); ++j) {
-      const auto gap = optimum_of(from.block) - (*from.values)[j];
-      const auto phase = static_cast<double>(x.seed % 1000 + 7 * j);
-      delta.push_back(0.5f * gap + 0.01f * static_cast<float>(std::sin(phase)));
-      out.loss += static_cast<double>(gap) * static_cast<double>(gap);
-    }
+    for (const float v : *from.values)
+      out.loss += std::pow(static_cast<double>(optimum_of(from.block) - v), 2);
     const bool counts_examples = block.weight == weight_rule::examples;
     out.parts.push_back(
       {.block = from.block,
@@ -50,7 +56,7 @@ result<models::trained> pull_trainer::train(const models::visit_input& x) {
        .weight = counts_examples
                    ? static_cast<double>(examples(x.visit.client))
                    : 1.0,
-       .delta = share(std::move(delta))});
+       .delta = share(pull(x, from))});
   }
   return out;
 }
@@ -67,7 +73,7 @@ pull_trainer::evaluate(const models::evaluation_input& x) {
 }
 
 void sim_workshop::submit(key when, work what, deliver to) {
-  auto done = what(trainer_);
+  auto done = what(*trainer_);
   auto& draw = luck_.devices;
   if (luck_.happens(draw, luck_.active.job_failure, "job failed"))
     done.outcome = error{errc::device_failure, "a fault of the simulation"};

@@ -15,6 +15,10 @@ namespace troupe::test {
 /// Where the values of a block are pulled to: the optimum of the simulated task.
 float optimum_of(block_id block);
 
+/// Half the way to the optimum, with a little noise that the visit's seed draws.
+std::vector<float> pull(const models::visit_input& x,
+                        const models::fetched_block& from);
+
 /// Pulls every block a part of the way to its optimum, with a little noise that the
 /// visit's seed draws. Small enough to check by hand.
 class pull_trainer final : public models::trainer {
@@ -42,8 +46,8 @@ private:
 /// Computes at once, and delivers after a while or with an error.
 class sim_workshop final : public actors::workshop {
 public:
-  sim_workshop(world& w, chances& luck, const models::layout& blocks)
-    : world_(w), luck_(luck), trainer_(blocks) {
+  sim_workshop(world& w, chances& luck, std::unique_ptr<models::trainer> own)
+    : world_(w), luck_(luck), trainer_(std::move(own)) {
     // nop
   }
 
@@ -52,7 +56,7 @@ public:
 private:
   world& world_;
   chances& luck_;
-  pull_trainer trainer_;
+  std::unique_ptr<models::trainer> trainer_;
 };
 
 } // namespace troupe::test

@@ -35,7 +35,9 @@ const models::layout blocks = [] {
   };
   add({1}, 2);
   add({1}, 1).weight = weight_rule::one;
-  add({2}, 4).rank = 2;
+  auto& adapter = add({2}, 4);
+  adapter.rank = 2;
+  adapter.merge.kind = merge_kind::padded;
   x.lines = {{.id = {1}, .name = "group", .blocks = {{1}, {2}}},
              {.id = {2}, .name = "adapter", .blocks = {{3}}}};
   return x;
@@ -137,6 +139,44 @@ TEST(screen, refuses_other_sizes_and_ranks) {
   EXPECT_EQ(after([](auto& x) { x.blocks[0].rank = 1; }), verdict::malformed);
   EXPECT_EQ(after([](auto& x) { x.blocks[2].rank = 2; }), verdict::malformed);
   EXPECT_EQ(after([](auto& x) { x.blocks[2].rank = 3; }), verdict::malformed);
+}
+
+TEST(screen, only_a_padded_merge_takes_a_prefix) {
+  auto other = blocks;
+  other.blocks[2].merge.kind = merge_kind::mean;
+  const screening_rules rules{.blocks = &other, .disclosures = disclosures};
+  EXPECT_EQ(screen(sound(), examples, rules), verdict::malformed);
+  auto whole = sound();
+  whole.blocks[2].rank = 0;
+  whole.blocks[2].delta = share({1, 2, 3, 4});
+  EXPECT_EQ(screen(whole, examples, rules), std::nullopt);
+}
+
+TEST(screen, the_shares_of_a_family_add_up_to_at_most_one) {
+  auto mixed = blocks;
+  mixed.blocks.erase(mixed.blocks.begin() + 2);
+  mixed.lines.pop_back();
+  for (std::uint64_t i = 0; i < 2; ++i) {
+    mixed.blocks.push_back(blocks.blocks[2]);
+    auto& block = mixed.blocks.back();
+    block.id = {3 + i};
+    block.line = {2 + i};
+    block.family = "adaptor";
+    block.weight = weight_rule::examples_times_share;
+    mixed.lines.push_back({.id = {2 + i}, .name = {}, .blocks = {{3 + i}}});
+  }
+  const screening_rules rules{.blocks = &mixed, .disclosures = disclosures};
+  const auto with_weights = [&](double a, double b) {
+    auto x = sound();
+    x.blocks[2].weight = a;
+    x.blocks.push_back(x.blocks[2]);
+    x.blocks.back().block = {4};
+    x.blocks.back().weight = b;
+    return screen(x, examples, rules);
+  };
+  EXPECT_EQ(with_weights(20, 30), std::nullopt);
+  EXPECT_EQ(with_weights(20, 31), verdict::malformed);
+  EXPECT_EQ(with_weights(50, 50), verdict::malformed);
 }
 
 TEST(screen, nobody_weighs_more_than_he_registered) {
