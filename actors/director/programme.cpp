@@ -99,6 +99,7 @@ programme::actions programme::taken(const messages::part_taken& x, instant now) 
       {.examples = at->examples, .loss = x.loss});
     at->scored = true;
   }
+  failures_ = 0;
   offered(x.visit, v, now);
   close_visit(x.visit);
   carry_on(out, now);
@@ -111,8 +112,14 @@ programme::actions programme::failed(const messages::visit_failed& x,
   if (!open_.contains(x.visit))
     return out;
   close_visit(x.visit);
-  if (const auto* why = std::get_if<messages::decline_reason>(&x.why);
-      why && *why != messages::decline_reason::no_offer) {
+  const auto* why = std::get_if<messages::decline_reason>(&x.why);
+  const bool in_order = why && *why == messages::decline_reason::no_offer;
+  failures_ = in_order ? 0 : failures_ + 1;
+  if (options_.failures_max > 0 && failures_ >= options_.failures_max)
+    return finish("the last " + std::to_string(failures_)
+                    + " visits failed, one after the other",
+                  true, now);
+  if (why && !in_order) {
     clients_[x.visit.client].not_before = now + options_.decline_pause;
     look_at_ = std::min(look_at_, now + options_.decline_pause);
   }

@@ -48,6 +48,8 @@ public:
     instant invitation_retry = std::chrono::hours{1};
     instant decline_pause = std::chrono::seconds{1};
     std::uint64_t clients_expected = 1; ///< The first invitation waits for so many.
+    /// So many visits that fail one after the other end the run; 0: it goes on.
+    std::uint64_t failures_max = 0;
   };
 
   /// What is durable, and thus all that a restart finds.
@@ -177,6 +179,7 @@ private:
   std::uint64_t index_saved_ = 0;
 
   std::uint64_t updates_ = 0;
+  std::uint64_t failures_ = 0; ///< Since a visit offered, or had nothing to offer.
   bool started_ = false;
   bool refill_ = true;
   std::optional<messages::run_finished> finishing_;

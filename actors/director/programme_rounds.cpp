@@ -34,8 +34,15 @@ void programme::resume_round() {
 void programme::open_round(actions& out, instant now) {
   if (phase_ != phase::idle)
     return;
-  const auto wanted
-    = policies::cohort_size(options_.clients_per_round, options_.over_selection);
+  // A round that could not reach its quorum would be given up in the same instant, and
+  // the next one as well: it waits until enough clients are free.
+  const auto n = options_.clients_per_round;
+  const auto needed = options_.quorum == 0 ? n : std::min(options_.quorum, n);
+  const auto free = std::ranges::count_if(
+    candidates_, [&](const auto& x) { return !is_busy(x.client, now); });
+  if (free < static_cast<std::ptrdiff_t>(needed))
+    return;
+  const auto wanted = policies::cohort_size(n, options_.over_selection);
   messages::round_record next{.round = {rounds_ + 1}};
   std::swap(round_, next);
   while (round_.cohort.size() < wanted) {
@@ -110,6 +117,8 @@ void programme::close_round(actions& out, std::size_t count) {
       round_.visits.push_back(x.what);
   std::ranges::sort(round_.visits, {}, &messages::closed_visit::visit);
   if (options_.mode == pace_kind::sync) {
+    if (count == 0 && failures_ > 0)
+      failures_ += open_.size(); // They failed with the one that failed.
     // Whoever is not on the list has trained for nothing, and hears so at once.
     for (const auto& [visit, v] : open_)
       out.push_back(messages::visit_withdrawn{visit});

@@ -148,9 +148,11 @@ public:
       refuse("pace.mode", "method '" + x_.method + "' refuses mode = \""
                             + std::string{policies::to_string(x_.pace.mode)}
                             + "\": " + policies::remark_on(*found, x_.pace.mode));
-    if (!found->offers && x_.length.rounds == 0 && x_.length.time_budget == 0)
-      refuse("method", "method '" + x_.method + "' merges nothing, so only 'rounds' or "
-                       "'time_budget' can end it");
+    // An empty window is none, so windows do not count its rounds.
+    const bool counts = x_.length.rounds > 0 && x_.pace.mode == pace_kind::sync;
+    if (!found->offers && !counts && x_.length.time_budget == 0)
+      refuse("method", "method '" + x_.method + "' merges nothing, so only "
+                       "'time_budget', or 'rounds' of \"sync\", can end it");
     for (const auto& [name, value] : x_.training.method)
       if (!found->defaults.contains(name))
         unknown_option(*found, name);

@@ -72,10 +72,15 @@ public:
     return {};
   }
 
-  void stop() {
+  /// Says once that the run is to end, as soon as there is somebody to hear it.
+  void obey() {
+    if (told_ || !f_.stop || !*f_.stop)
+      return;
     const std::lock_guard guard{mutex_};
-    if (director_)
+    if (director_) {
       caf::anon_send(director_, messages::stop_requested{"interrupted"});
+      told_ = true;
+    }
   }
 
   /// Lets all actors end; they are gone when their mail is delivered.
@@ -137,6 +142,7 @@ private:
   caf::actor node_;
   std::vector<client_actor> clients_;
   bool begun_ = false;
+  bool told_ = false;
   std::uint64_t breaks_ = 0;
   std::mutex mutex_;
   std::condition_variable bound_;
@@ -157,10 +163,8 @@ result<void> run_virtual(const federation& f, const std::shared_ptr<crew>& worke
   stage on{f, system};
   auto ready = on.set_up(jobs, loop.started());
   if (ready) {
-    bool stopping = false;
     const auto over = [&] {
-      if (f.stop && *f.stop && !std::exchange(stopping, true))
-        on.stop();
+      on.obey();
       return f.watching->over();
     };
     if (loop.run(over) == virtual_loop::outcome::stalled)
@@ -192,10 +196,9 @@ result<void> run_wall(const federation& f, const std::shared_ptr<crew>& workers)
   stage on{f, system};
   auto ready = on.set_up(std::move(*jobs), system.clock().now());
   if (ready) {
-    bool stopping = false;
-    while (!f.watching->wait(std::chrono::milliseconds{50}))
-      if (f.stop && *f.stop && !std::exchange(stopping, true))
-        on.stop();
+    do
+      on.obey();
+    while (!f.watching->wait(std::chrono::milliseconds{50}));
     on.close();
   }
   system.await_all_actors_done();

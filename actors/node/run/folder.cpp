@@ -4,6 +4,7 @@
 #include <cctype>
 #include <ctime>
 
+#include "actors/archivist/sqlite_store.hpp"
 #include "actors/node/config.hpp"
 #include "core/clock.hpp"
 #include "core/random.hpp"
@@ -124,8 +125,14 @@ void run_folder::log(const std::string& line) {
 
 result<std::unique_ptr<actors::store>>
 run_folder::open_store(const experiment& x) const {
-  return std::make_unique<noting_store>(actors::make_memory_store(key_of(x.seed)),
-                                        path_ / "events.jsonl");
+  if (x.ledger == ledger_kind::memory)
+    return std::make_unique<noting_store>(actors::make_memory_store(key_of(x.seed)),
+                                          path_ / "events.jsonl");
+  // Virtual clients live and die with the server: nobody remembers what it forgets.
+  return actors::make_sqlite_store(
+    {.folder = path_,
+     .durable = x.clock == clock_kind::wall ? actors::durability::full
+                                            : actors::durability::relaxed});
 }
 
 result<void>

@@ -72,7 +72,9 @@ actors::programme::options programme_of(const experiment& x, const recipe& metho
                   .how = x.clients.selection.policy(),
                   .roles = method.roles},
     .state = method.state,
-    .clients_expected = x.clients.invitable()};
+    .clients_expected = x.clients.invitable(),
+    // A model that has diverged comes back from nobody.
+    .failures_max = std::max<std::uint64_t>(100, 10 * x.clients.invitable())};
   // Virtual devices neither die nor forget, however slow they are.
   if (is_virtual(x))
     p.visit_timeout = p.invitation_retry = forever;

@@ -16,10 +16,10 @@ class progress_display {
 public:
   struct options {
     bool terminal = false;
-    length_options length;
+    length_options length = {};
     pace_kind mode = pace_kind::sync;
     bool has_labels = true;
-    std::optional<line_id> lead;
+    std::optional<line_id> lead = {};
     instant every = std::chrono::seconds{2}; ///< In a pipe; a tenth on a terminal.
   };
 

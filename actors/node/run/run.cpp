@@ -34,17 +34,18 @@ values_in(const std::map<line_id, messages::version_published>& lines) {
   return values;
 }
 
-std::map<line_id, messages::version_published> first_lines(actors::store& books) {
-  std::map<line_id, messages::version_published> lines;
-  const auto found = books.load();
-  if (found)
-    for (const auto& [line, x] : found->lines)
+result<std::map<line_id, messages::version_published>>
+first_lines(actors::store& books) {
+  return books.load().map([](const actors::stored_node& found) {
+    std::map<line_id, messages::version_published> lines;
+    for (const auto& [line, x] : found.lines)
       lines[line] = {.line = line,
                      .head = x.head,
                      .round = x.round,
                      .blocks = x.blocks,
                      .merged = {}};
-  return lines;
+    return lines;
+  });
 }
 
 std::optional<std::uint64_t> rounds_of(const experiment& x, actors::store& books) {
@@ -118,9 +119,12 @@ private:
   }
 
   result<void> play() {
+    auto lines = first_lines(*books_);
+    if (!lines)
+      return tl::make_unexpected(lines.error());
     chronicle::options opts{
       .blocks = work_.blocks,
-      .lines = first_lines(*books_),
+      .lines = std::move(*lines),
       .evaluate_every = x_.evaluate_every,
       .held_out = x_.clients.held_out,
       .clients = x_.clients.clients,
@@ -192,6 +196,10 @@ private:
     s.best = report.best;
     s.reason = report.finished->reason;
     s.failed = report.finished->failed;
+    if (work_.method.offers && s.versions == 0 && !report.first_error.empty()) {
+      s.failed = true;
+      s.reason = "no version was made";
+    }
     if (s.failed && !report.first_error.empty())
       s.reason += "; the first error was that of " + report.first_error;
     s.interrupted = in_.stop && *in_.stop;

@@ -115,14 +115,6 @@ result<void> check(const experiment& x, const recipe& method,
   if (stops && !method.offers)
     return fail(errc::invalid_config, "'stop' watches the global model, and method '"
                                         + method.name + "' has none");
-  if (!method.offers && x.pace.mode != pace_kind::sync && x.length.time_budget == 0)
-    return fail(errc::invalid_config,
-                "method '" + method.name + "' makes no versions, so nothing ends this "
-                + "run: give 'time_budget', or mode = \"sync\" and 'rounds'");
-  if (!method.offers && x.pace.mode == pace_kind::sync && x.length.rounds == 0
-      && x.length.time_budget == 0)
-    return fail(errc::invalid_config, "method '" + method.name
-                                        + "' makes no versions: give 'rounds'");
   if (x.durability == durability_kind::offer)
     return fail(errc::invalid_config, "durability = \"offer\" is not built yet");
   if (const auto most = largest(clients);

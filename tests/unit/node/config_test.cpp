@@ -166,8 +166,8 @@ INSTANTIATE_TEST_SUITE_P(
                "a.toml:2: method 'scaffold' refuses mode = \"fedbuff\": Its offers mean "
                "nothing outside of the round that they were made in."},
     bad_config{"versions = 3\nmethod = 'local'",
-               "a.toml:2: method 'local' merges nothing, so only 'rounds' or "
-               "'time_budget' can end it"},
+               "a.toml:2: method 'local' merges nothing, so only 'time_budget', "
+               "or 'rounds' of \"sync\", can end it"},
     bad_config{"rounds = 3\npartition = {kind = 'natural'}",
                "a.toml:2: kind = \"natural\" needs data that says who holds what: "
                "data.kind = \"synthetic\" or \"quadratic\""}));

@@ -1,0 +1,113 @@
+#pragma once
+
+// Runs that take milliseconds: clients on a quadratic, under any method and pace.
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include <unistd.h>
+
+#include "actors/node/config.hpp"
+#include "actors/node/run/run.hpp"
+
+namespace troupe::test {
+
+/// A folder for the runs of one test, removed with it.
+class scratch_folder {
+public:
+  scratch_folder() {
+    const auto* test = testing::UnitTest::GetInstance()->current_test_info();
+    path_ = std::filesystem::temp_directory_path()
+            / ("troupe-" + std::to_string(getpid()) + "-" + test->test_suite_name() + "."
+               + test->name());
+    std::filesystem::remove_all(path_);
+    std::filesystem::create_directories(path_);
+  }
+
+  scratch_folder(const scratch_folder&) = delete;
+  scratch_folder& operator=(const scratch_folder&) = delete;
+
+  ~scratch_folder() {
+    std::filesystem::remove_all(path_);
+  }
+
+  std::string path() const {
+    return path_.string();
+  }
+
+private:
+  std::filesystem::path path_;
+};
+
+using overrides = std::vector<std::string>;
+
+/// Twelve clients on a quadratic, six rounds of four; devices differ tenfold.
+inline constexpr std::string_view quadratic_run = R"(
+name = "small"
+method = "fedavg"
+rounds = 6
+evaluate_every = 2
+workers = 2
+ledger = "memory"
+events = false
+[data]
+kind = "quadratic"
+dimension = 5
+[model]
+kind = "quadratic"
+[clients]
+clients = 12
+clients_per_round = 4
+[pace]
+mode = "sync"
+buffer_size = 3
+window_seconds = 0.5
+[training]
+local_steps = 5
+batch_size = 0
+learning_rate = 0.1
+[devices]
+seconds_per_step = 0.01
+speed = { kind = "uniform", slowest = 0.1, fastest = 1.0 }
+)";
+
+inline node::experiment configured(std::string_view text, const overrides& changes,
+                                   const std::string& folder) {
+  const auto loaded = node::parse_config({text, "small.toml"}, changes);
+  if (!loaded) {
+    ADD_FAILURE() << loaded.error().context;
+    return {};
+  }
+  auto x = loaded->x;
+  x.folder = folder;
+  return x;
+}
+
+/// What ends a run under this pace after a moment.
+inline overrides under(std::string_view mode, overrides more = {}) {
+  more.push_back("mode=" + std::string{mode});
+  if (mode != "sync" && mode != "semisync")
+    more.push_back("versions=6"); // In place of the rounds.
+  return more;
+}
+
+inline result<std::unique_ptr<models::objective>>
+no_model(const node::model_options&, std::shared_ptr<const models::dataset>) {
+  return fail(errc::unsupported, "this test has quadratics only");
+}
+
+inline node::run_summary finished(const node::experiment& x,
+                                  const node::model_maker& make_model = no_model) {
+  const auto done = node::run(x, {.make_model = make_model});
+  if (!done) {
+    ADD_FAILURE() << done.error().context;
+    return {};
+  }
+  EXPECT_FALSE(done->failed) << done->reason;
+  return *done;
+}
+
+} // namespace troupe::test

@@ -1,0 +1,249 @@
+// The laws of a run, on quadratics: what a run learns is a function of its
+// configuration, and of nothing else.
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <set>
+#include <sstream>
+
+#include <nlohmann/json.hpp>
+
+#include "models/safetensors.hpp"
+#include "policies/catalogue.hpp"
+#include "tests/support/small_runs.hpp"
+
+namespace troupe::test {
+
+namespace {
+
+constexpr std::string_view paces[]{"sync", "semisync", "fedbuff", "fedasync"};
+
+/// All pairs that are not refused; `local` needs a length that it can reach.
+std::vector<overrides> all_pairs() {
+  std::vector<overrides> pairs;
+  for (const auto& method : policies::catalogue())
+    for (std::size_t i = 0; i < 4; ++i)
+      if (policies::standing_of(method, static_cast<pace_kind>(i)) != standing::refused)
+        pairs.push_back(under(paces[i], {"method=" + method.name, "time_budget=4"}));
+  return pairs;
+}
+
+std::string text_of(const overrides& xs) {
+  std::string text;
+  for (const auto& x : xs)
+    text += x + " ";
+  return text;
+}
+
+overrides with(overrides xs, const std::string& more) {
+  xs.push_back(more);
+  return xs;
+}
+
+std::vector<std::string> lines_of(const std::filesystem::path& path) {
+  std::ifstream file{path};
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(file, line);)
+    lines.push_back(line);
+  return lines;
+}
+
+class small_run : public testing::Test {
+protected:
+  node::run_summary go(const overrides& changes) {
+    return finished(configured(quadratic_run, changes, scratch_.path()));
+  }
+
+  std::string digest(const overrides& changes) {
+    return go(changes).digest;
+  }
+
+  result<node::run_summary> attempt(const overrides& changes) {
+    return node::run(configured(quadratic_run, changes, scratch_.path()),
+                     {.make_model = no_model});
+  }
+
+  scratch_folder scratch_;
+};
+
+} // namespace
+
+TEST_F(small_run, learns_the_same_with_one_worker_and_with_two) {
+  for (const auto& pair : all_pairs())
+    EXPECT_EQ(digest(with(pair, "workers=1")), digest(with(pair, "workers=2")))
+      << text_of(pair);
+}
+
+TEST_F(small_run, learns_the_same_whether_it_is_evaluated_or_not) {
+  for (const auto& pair : all_pairs())
+    EXPECT_EQ(digest(with(pair, "evaluate_every=0")),
+              digest(with(pair, "evaluate_every=1")))
+      << text_of(pair);
+}
+
+TEST_F(small_run, learns_the_same_with_either_ledger_and_with_events) {
+  for (const auto& pair : all_pairs())
+    EXPECT_EQ(digest(pair), digest(with(with(pair, "ledger=disk"), "events=true")))
+      << text_of(pair);
+}
+
+TEST_F(small_run, learns_the_same_under_the_wall_clock_in_full_rounds) {
+  for (const auto& method : policies::catalogue()) {
+    const overrides changes{"method=" + method.name};
+    EXPECT_EQ(digest(with(changes, "clock=wall")), digest(changes)) << method.name;
+  }
+}
+
+TEST_F(small_run, learns_something_else_from_another_seed_method_or_pace) {
+  std::set<std::string> digests{digest({}), digest({"seed=2"}), digest({"method=ditto"}),
+                                digest(under("fedbuff")), digest(under("fedasync"))};
+  // Ditto's shared model is FedAvg's where all clients hold as much.
+  EXPECT_EQ(digests.size(), 4u);
+}
+
+TEST_F(small_run, is_repeated_by_the_configuration_in_its_folder) {
+  for (const auto& pair : all_pairs()) {
+    const auto first = go(pair);
+    auto again = node::load_config(first.folder + "/config.toml");
+    ASSERT_TRUE(again) << again.error().context;
+    const auto second = finished(again->x);
+    EXPECT_EQ(second.digest, first.digest) << text_of(pair);
+    EXPECT_NE(second.folder, first.folder);
+  }
+}
+
+TEST_F(small_run, of_buffers_that_hold_a_cohort_is_that_of_rounds) {
+  for (const std::string method : {"fedavg", "fedprox", "ditto"})
+    EXPECT_EQ(digest(under("fedbuff", {"method=" + method, "buffer_size=4",
+                                       "concurrency=4", "refill=version"})),
+              digest({"method=" + method}))
+      << method;
+}
+
+TEST_F(small_run, counts_what_happened) {
+  const auto x = go({});
+  EXPECT_EQ(x.versions, 6u);
+  EXPECT_EQ(x.heads, (std::map<std::string, std::uint64_t>{{"model", 6}}));
+  EXPECT_EQ(x.rounds, 6u);
+  EXPECT_EQ(x.visits, 24u);
+  EXPECT_GT(x.bytes_up, 24u * 5 * 4);
+  EXPECT_GT(x.bytes_down, 24u * 5 * 4);
+  EXPECT_FALSE(x.accuracy); // A quadratic has no labels.
+  EXPECT_GT(x.loss, 0);
+  // Five steps of 10 ms on a device of the slowest tenth take at most half a second.
+  EXPECT_GT(x.virtual_seconds, 6 * 0.05);
+  EXPECT_LT(x.virtual_seconds, 6 * 0.5);
+  EXPECT_EQ(go({"method=local"}).rounds, 6u);
+}
+
+TEST_F(small_run, ends_with_exactly_the_keys_that_programs_read) {
+  const auto object = to_json(go({}));
+  std::vector<std::string> keys;
+  for (const auto& [key, value] : object.items())
+    keys.push_back(key);
+  EXPECT_EQ(keys, (std::vector<std::string>{
+                    "success", "mode", "method", "clock", "versions", "heads", "rounds",
+                    "visits", "accuracy", "loss", "per_client", "digest", "bytes_up",
+                    "bytes_down", "wall_seconds", "virtual_seconds", "cpu_seconds",
+                    "peak_memory_bytes", "folder", "method_results"}));
+  EXPECT_EQ(object["success"], true);
+  EXPECT_EQ(object["accuracy"], nullptr);
+  EXPECT_EQ(to_json(go(under("fedbuff")))["rounds"], nullptr);
+}
+
+TEST_F(small_run, leaves_a_record_per_version_and_evaluation) {
+  const auto x = go({"events=true"});
+  std::vector<std::string> kinds;
+  for (const auto& line : lines_of(x.folder + "/metrics.jsonl"))
+    kinds.push_back(nlohmann::json::parse(line)["kind"].get<std::string>().substr(0, 1));
+  // Every second version is scored, and the last one once more at home.
+  EXPECT_EQ(kinds, (std::vector<std::string>{"v", "v", "e", "v", "v", "e", "v", "v", "e",
+                                             "e"}));
+  const auto events = lines_of(x.folder + "/events.jsonl");
+  ASSERT_FALSE(events.empty());
+  EXPECT_EQ(nlohmann::json::parse(events.back())["event"], "finished");
+  const auto summary = nlohmann::json::parse(std::ifstream{x.folder + "/summary.json"});
+  EXPECT_EQ(summary["digest"], x.digest);
+}
+
+TEST_F(small_run, can_begin_where_another_ended) {
+  const auto first = go({});
+  const auto path = first.folder + "/model.safetensors";
+  const auto file = models::read_safetensors(path);
+  ASSERT_TRUE(file) << file.error().context;
+  const auto next = node::prepare(configured(quadratic_run, {"init=" + path}, ""),
+                                  no_model);
+  ASSERT_TRUE(next) << next.error().context;
+  EXPECT_EQ(*next->initial.at({1}), file->values);
+  EXPECT_NE(digest({"init=" + path}), first.digest);
+}
+
+TEST_F(small_run, says_that_it_stands_still) {
+  // Every client waits for the verdict on its offer, and too few are left to fill a
+  // buffer.
+  const auto x = attempt(under("fedbuff", {"method=scaffold", "buffer_size=100"}));
+  ASSERT_TRUE(x) << x.error().context;
+  EXPECT_TRUE(x->failed);
+  EXPECT_NE(x->reason.find("stands still"), std::string::npos) << x->reason;
+  EXPECT_EQ(x->visits, 12u);
+}
+
+TEST_F(small_run, that_diverges_fails_and_names_the_block) {
+  for (const auto mode : {"sync", "fedbuff"}) {
+    const auto x = attempt(under(mode, {"learning_rate=1e30"}));
+    ASSERT_TRUE(x) << x.error().context;
+    EXPECT_TRUE(x->failed);
+    EXPECT_NE(x->reason.find("'model'"), std::string::npos) << x->reason;
+  }
+}
+
+TEST_F(small_run, ends_in_order_when_it_is_asked_to) {
+  const std::atomic<bool> stop{true};
+  for (const auto clock : {"virtual", "wall"}) {
+    const auto x = node::run(
+      configured(quadratic_run, {"rounds=1000000", std::string{"clock="} + clock},
+                 scratch_.path()),
+      {.make_model = no_model, .stop = &stop});
+    ASSERT_TRUE(x) << x.error().context;
+    EXPECT_FALSE(x->failed);
+    EXPECT_TRUE(x->interrupted);
+    EXPECT_TRUE(std::filesystem::exists(x->folder + "/model.safetensors"));
+  }
+}
+
+TEST_F(small_run, refuses_what_its_data_cannot_do_or_is_not_built) {
+  const auto refusal = [&](const overrides& changes) {
+    const auto x = attempt(changes);
+    return x ? std::string{} : x.error().context;
+  };
+  EXPECT_NE(refusal({"stop.metric=loss", "stop.patience=2"}).find("validation"),
+            std::string::npos);
+  EXPECT_NE(refusal({"durability=offer", "ledger=disk"}).find("not built yet"),
+            std::string::npos);
+  EXPECT_NE(refusal({"init=/nowhere.safetensors"}).find("/nowhere.safetensors"),
+            std::string::npos);
+}
+
+TEST_F(small_run, merges_by_the_rule_that_the_configuration_names) {
+  const overrides attacked{"attack.clients=2", "attack.scale=-10", "delta_max=1000",
+                           "clients_per_round=12", "rounds=30"};
+  const auto calm = go({"clients_per_round=12", "rounds=30"}).loss;
+  const auto mean = go(attacked).loss;
+  const auto median = go(with(attacked, "merge.rule=median")).loss;
+  EXPECT_GT(*mean, 10 * *calm);
+  EXPECT_LT(*median, 3 * *calm);
+}
+
+TEST_F(small_run, never_invites_who_is_held_out) {
+  const auto x = go({"held_out=5", "rounds=10", "events=true"});
+  std::set<std::uint64_t> invited;
+  for (const auto& line : lines_of(x.folder + "/events.jsonl")) {
+    const auto event = nlohmann::json::parse(line);
+    if (event["event"] == "invited")
+      invited.insert(event["client"].get<std::uint64_t>());
+  }
+  EXPECT_EQ(invited, (std::set<std::uint64_t>{1, 2, 3, 4, 5, 6, 7}));
+}
+
+} // namespace troupe::test

@@ -1,0 +1,114 @@
+// Runs with real models: the laws of tests/unit/run/ hold for torch as well.
+
+#include <gtest/gtest.h>
+
+#include "actors/node/torch_model.hpp"
+#include "policies/catalogue.hpp"
+#include "tests/support/plain_run.hpp"
+#include "tests/support/small_runs.hpp"
+
+namespace troupe::test {
+
+namespace {
+
+constexpr std::string_view synthetic_run = R"(
+name = "small"
+method = "fedavg"
+rounds = 3
+evaluate_every = 1
+workers = 2
+ledger = "memory"
+events = false
+[data]
+kind = "synthetic"
+dimension = 6
+[model]
+kind = "mlp"
+hidden = [7]
+[clients]
+clients = 8
+clients_per_round = 3
+[partition]
+kind = "natural"
+samples_per_client = 40
+[pace]
+mode = "sync"
+buffer_size = 3
+window_seconds = 0.1
+[training]
+batch_size = 8
+learning_rate = 0.05
+[devices]
+seconds_per_step = 0.01
+speed = { kind = "uniform", slowest = 0.1, fastest = 1.0 }
+)";
+
+class torch_run : public testing::Test {
+protected:
+  node::experiment described(const overrides& changes) {
+    return configured(synthetic_run, changes, scratch_.path());
+  }
+
+  node::run_summary go(const overrides& changes) {
+    return finished(described(changes), node::make_torch_model);
+  }
+
+  scratch_folder scratch_;
+};
+
+} // namespace
+
+TEST_F(torch_run, under_sync_is_the_plain_loop_for_every_recipe) {
+  for (const auto& method : policies::catalogue()) {
+    const auto x = described({"method=" + method.name});
+    EXPECT_EQ(finished(x, node::make_torch_model).digest,
+              digest_of_plain_run(x, node::make_torch_model))
+      << method.name;
+  }
+}
+
+TEST_F(torch_run, learns_the_same_with_any_workers_clock_and_evaluation) {
+  for (const auto& method : policies::catalogue()) {
+    const auto name = "method=" + method.name;
+    const auto digest = go({name}).digest;
+    EXPECT_EQ(go({name, "workers=1", "evaluate_every=0"}).digest, digest) << name;
+    EXPECT_EQ(go({name, "clock=wall"}).digest, digest) << name;
+  }
+  const auto buffered = under("fedbuff");
+  auto alone = buffered;
+  alone.push_back("workers=1");
+  EXPECT_EQ(go(buffered).digest, go(alone).digest);
+}
+
+TEST_F(torch_run, scores_clients_at_home) {
+  const auto shared = go({});
+  ASSERT_TRUE(shared.per_client);
+  ASSERT_TRUE(shared.accuracy);
+  EXPECT_LE(shared.per_client->worst, shared.per_client->p10);
+  EXPECT_LE(shared.per_client->p10, shared.per_client->p90);
+  // Who keeps a model is scored with that, and not with the first one of all.
+  const auto alone = go({"method=local", "rounds=9", "learning_rate=0.2"});
+  ASSERT_TRUE(alone.per_client);
+  EXPECT_FALSE(alone.accuracy);
+  EXPECT_EQ(alone.versions, 0u);
+  const auto untrained = go({"method=local", "rounds=9", "learning_rate=1e-9"});
+  EXPECT_GT(alone.per_client->mean, untrained.per_client->mean + 0.1);
+}
+
+TEST_F(torch_run, scores_who_was_held_out_apart) {
+  const auto x = go({"held_out=3", "rounds=4"});
+  ASSERT_TRUE(x.held_out);
+  EXPECT_FALSE(go({}).held_out);
+}
+
+TEST_F(torch_run, stops_by_validation_data_and_keeps_the_best_version) {
+  const auto x = go({"rounds=200", "stop.metric=loss", "stop.patience=3"});
+  EXPECT_LT(x.versions, 200u);
+  ASSERT_TRUE(x.best);
+  EXPECT_EQ(x.best->head.value + 3, x.versions);
+  EXPECT_TRUE(std::filesystem::exists(x.folder + "/best.safetensors"));
+  const auto reached = go({"rounds=200", "stop.metric=accuracy", "stop.target=0.3"});
+  EXPECT_LT(reached.versions, 200u);
+}
+
+} // namespace troupe::test
