@@ -27,9 +27,11 @@ using kernel_worker_actor = caf::typed_actor<
 
 /// Makes versions and records durable; nobody else writes to disk.
 using archivist_actor = caf::typed_actor<
-  // Stores a version and its visits in one transaction. An error does not say that
-  // nothing was stored; the same request again is safe, another one is not.
-  caf::replies_to<messages::commit_requested>::with<messages::version_committed>,
+  // Stores a version and its visits in one transaction. An error does not say
+  // that nothing was stored; the same request again is safe, another one is
+  // not.
+  caf::replies_to<messages::commit_requested>::with<
+    messages::version_committed>,
   // Stores what the director must not forget.
   caf::replies_to<messages::save_requested>::with<messages::records_saved>,
   // Appends to a file that people and programs read.
@@ -54,10 +56,10 @@ using aggregator_actor = caf::typed_actor<
   caf::reacts_to<messages::line_closing>>;
 
 /// Serves the published versions of one line.
-using expert_actor = caf::typed_actor<
-  caf::reacts_to<messages::version_published>,
-  // Answered to the gateway with `line_served`.
-  caf::reacts_to<messages::serve_requested>>;
+using expert_actor =
+  caf::typed_actor<caf::reacts_to<messages::version_published>,
+                   // Answered to the gateway with `line_served`.
+                   caf::reacts_to<messages::serve_requested>>;
 
 /// Knows which lines there are and who keeps them.
 using router_actor = caf::typed_actor<
@@ -78,32 +80,33 @@ using roster_actor = caf::typed_actor<caf::reacts_to<messages::hello_heard>,
                                       caf::reacts_to<messages::client_left>>;
 
 /// Decides who is invited when, when rounds close, and when the run is over.
-using director_actor = caf::typed_actor<
-  caf::reacts_to<messages::client_joined>,
-  caf::reacts_to<messages::client_left>,
-  // A part of an offer is kept, or refused.
-  caf::reacts_to<messages::part_taken>,
-  // A visit ended without an offer that counts.
-  caf::reacts_to<messages::visit_failed>,
-  caf::reacts_to<messages::version_published>,
-  caf::reacts_to<messages::round_merged>,
-  caf::reacts_to<messages::line_ended>,
-  caf::reacts_to<messages::line_failed>,
-  caf::reacts_to<messages::evaluation_finished>,
-  caf::reacts_to<messages::stop_requested>>;
+using director_actor =
+  caf::typed_actor<caf::reacts_to<messages::client_joined>,
+                   caf::reacts_to<messages::client_left>,
+                   // A part of an offer is kept, or refused.
+                   caf::reacts_to<messages::part_taken>,
+                   // A visit ended without an offer that counts.
+                   caf::reacts_to<messages::visit_failed>,
+                   caf::reacts_to<messages::version_published>,
+                   caf::reacts_to<messages::round_merged>,
+                   caf::reacts_to<messages::line_ended>,
+                   caf::reacts_to<messages::line_failed>,
+                   caf::reacts_to<messages::evaluation_finished>,
+                   caf::reacts_to<messages::stop_requested>>;
 
-/// Speaks frames with clients, and lets nothing through that would spoil a batch.
-using gateway_actor = caf::typed_actor<
-  caf::reacts_to<messages::frame_arrived>,
-  caf::reacts_to<messages::hello_judged>,
-  caf::reacts_to<messages::invitation_made>,
-  caf::reacts_to<messages::visit_withdrawn>,
-  caf::reacts_to<messages::line_served>,
-  caf::reacts_to<messages::part_answered>,
-  // A hint for all sessions.
-  caf::reacts_to<messages::version_announced>,
-  // Says farewell to all.
-  caf::reacts_to<messages::run_finished>>;
+/// Speaks frames with clients, and lets nothing through that would spoil a
+/// batch.
+using gateway_actor =
+  caf::typed_actor<caf::reacts_to<messages::frame_arrived>,
+                   caf::reacts_to<messages::hello_judged>,
+                   caf::reacts_to<messages::invitation_made>,
+                   caf::reacts_to<messages::visit_withdrawn>,
+                   caf::reacts_to<messages::line_served>,
+                   caf::reacts_to<messages::part_answered>,
+                   // A hint for all sessions.
+                   caf::reacts_to<messages::version_announced>,
+                   // Says farewell to all.
+                   caf::reacts_to<messages::run_finished>>;
 
 /// A client, at rest until it is invited.
 using client_actor = caf::typed_actor<caf::reacts_to<messages::frame_arrived>,

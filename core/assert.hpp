@@ -3,8 +3,8 @@
 #include <cstdio>
 #include <cstdlib>
 
-/// A broken invariant of ours ends the process, also in release builds: going on
-/// would merge or store what nobody can vouch for.
+/// A broken invariant of ours ends the process, also in release builds: going
+/// on would merge or store what nobody can vouch for.
 #define TROUPE_ASSERT(condition)                                               \
   (static_cast<bool>(condition)                                                \
      ? static_cast<void>(0)                                                    \

@@ -1,7 +1,7 @@
 #pragma once
 
-// The only place that reads a clock of the machine. Whoever decides something gets
-// its time as an argument: an instant of the run, virtual or not.
+// The only place that reads a clock of the machine. Whoever decides something
+// gets its time as an argument: an instant of the run, virtual or not.
 
 #include <chrono>
 #include <cstdint>

@@ -15,10 +15,12 @@ struct id {
 
 using client_id = id<struct client_tag>;
 using block_id = id<struct block_tag>;
-using line_id = id<struct line_tag>; ///< A version line: one block or one group.
+using line_id =
+  id<struct line_tag>; ///< A version line: one block or one group.
 using visit_number = id<struct visit_number_tag>;
 using version = id<struct version_tag>;
-using round_number = id<struct round_tag>; ///< Of a round or a window; 0 is before.
+using round_number =
+  id<struct round_tag>; ///< Of a round or a window; 0 is before.
 using session_id = id<struct session_tag>;
 
 /// One client's round trip. The server gives the number with the invitation: it
@@ -27,8 +29,8 @@ struct visit_id {
   client_id client;
   visit_number number;
 
-  friend constexpr auto operator<=>(const visit_id&, const visit_id&) noexcept
-    = default;
+  friend constexpr auto operator<=>(const visit_id&,
+                                    const visit_id&) noexcept = default;
 };
 
 /// How many versions behind `head` something based on `base` is.

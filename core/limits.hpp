@@ -8,16 +8,18 @@
 namespace troupe::limits {
 
 inline constexpr std::size_t payload_bytes_max = std::size_t{1} << 30;
-inline constexpr std::size_t blocks_max = 4096;  ///< In one layout or message.
+inline constexpr std::size_t blocks_max = 4096; ///< In one layout or message.
 inline constexpr std::size_t clients_max = 1 << 20;
 inline constexpr std::size_t pending_offers_max = 4096; ///< Per version line.
-inline constexpr std::size_t outbox_offers_max = 8;     ///< Unanswered, per client.
+inline constexpr std::size_t outbox_offers_max = 8; ///< Unanswered, per client.
 inline constexpr std::size_t disclosed_reals_max = 4096; ///< Per offer.
-inline constexpr std::size_t text_bytes_max = 4096;      ///< Of a string on the wire.
+inline constexpr std::size_t text_bytes_max =
+  4096; ///< Of a string on the wire.
 
-/// Frames that one client may have under way to the gateway: a hello, a fetch, a
-/// beat, and its offers, each with copies that the network made or resends.
-inline constexpr std::size_t frames_per_client_max = 4 * (outbox_offers_max + 3);
+/// Frames that one client may have under way to the gateway: a hello, a fetch,
+/// a beat, and its offers, each with copies that the network made or resends.
+inline constexpr std::size_t frames_per_client_max =
+  4 * (outbox_offers_max + 3);
 
 /// Visit numbers that are reserved durably at a time, per client.
 inline constexpr std::uint64_t numbers_reserved = 32;

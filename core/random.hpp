@@ -1,8 +1,8 @@
 #pragma once
 
-// The only source of randomness. Streams are named, so that adding a draw in one
-// place does not reshuffle all others, and every distribution is written here,
-// because those of the standard library differ between implementations.
+// The only source of randomness. Streams are named, so that adding a draw in
+// one place does not reshuffle all others, and every distribution is written
+// here, because those of the standard library differ between implementations.
 
 #include <array>
 #include <cstddef>
@@ -18,10 +18,12 @@ namespace troupe {
 std::uint64_t derive_seed(std::uint64_t seed, std::string_view name,
                           std::uint64_t index = 0) noexcept;
 
-/// Fills `to` from the system's entropy: for keys, never for what a run repeats.
+/// Fills `to` from the system's entropy: for keys, never for what a run
+/// repeats.
 void draw_secret(std::span<std::uint8_t> to);
 
-/// xoshiro256** begun by splitmix64. Cheap to copy; a copy repeats the original.
+/// xoshiro256** begun by splitmix64. Cheap to copy; a copy repeats the
+/// original.
 class random_stream {
 public:
   using result_type = std::uint64_t;

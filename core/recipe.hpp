@@ -12,23 +12,26 @@
 
 namespace troupe {
 
-/// Who holds a block. Everything that the runtime does with it follows from this.
+/// Who holds a block. Everything that the runtime does with it follows from
+/// this.
 enum class scope : std::uint8_t {
-  frozen,   ///< Everybody, identified by digest; never trained.
-  shared,   ///< One version line; everybody trains it.
-  expert,   ///< One version line per instance; trained by whom the recipe routes to it.
+  frozen, ///< Everybody, identified by digest; never trained.
+  shared, ///< One version line; everybody trains it.
+  expert, ///< One version line per instance; trained by whom the recipe routes
+          ///< to it.
   personal, ///< One client. Never travels.
 };
 
 enum class merge_kind : std::uint8_t {
-  mean,         ///< Sum of a_i s_i d_i over the sum of a_i.
-  sum_over,     ///< Sum of a_i s_i d_i over the number of clients ever admitted.
-  mix,          ///< The mean, with `amount` as its rate (pFedMe's beta).
-  replace,      ///< The offer takes the place of the version.
-  padded,       ///< A mean in which rows above an offer's rank count as zero.
-  median,       ///< Per coordinate.
+  mean,     ///< Sum of a_i s_i d_i over the sum of a_i.
+  sum_over, ///< Sum of a_i s_i d_i over the number of clients ever admitted.
+  mix,      ///< The mean, with `amount` as its rate (pFedMe's beta).
+  replace,  ///< The offer takes the place of the version.
+  padded,   ///< A mean in which rows above an offer's rank count as zero.
+  median,   ///< Per coordinate.
   trimmed_mean, ///< Per coordinate, without the `count` largest and smallest.
-  krum,         ///< The mean of the `keep` offers closest to others, `count` of them bad.
+  krum, ///< The mean of the `keep` offers closest to others, `count` of them
+        ///< bad.
 };
 
 struct merge_rule {
@@ -40,8 +43,8 @@ struct merge_rule {
   friend bool operator==(const merge_rule&, const merge_rule&) = default;
 };
 
-/// What an offer to a block weighs. "Examples" is what the configuration makes of
-/// the client's number of examples: n, its root, its logarithm, or one.
+/// What an offer to a block weighs. "Examples" is what the configuration makes
+/// of the client's number of examples: n, its root, its logarithm, or one.
 enum class weight_rule : std::uint8_t {
   examples,
   one,
@@ -50,8 +53,8 @@ enum class weight_rule : std::uint8_t {
   rank_norm, ///< HETLoRA's norm of base plus delta.
 };
 
-/// One family of blocks: `count` instances, named `name.0`, `name.1`, …, or just
-/// `name` if that is one. Of a personal family a client may hold fewer.
+/// One family of blocks: `count` instances, named `name.0`, `name.1`, …, or
+/// just `name` if that is one. Of a personal family a client may hold fewer.
 struct block_spec {
   std::string name;
   scope where = scope::shared;
@@ -59,16 +62,19 @@ struct block_spec {
   std::string group = {}; ///< Families of one group form one version line.
   merge_rule merge = {};
   weight_rule weight = weight_rule::examples;
-  std::uint32_t rank = 0; ///< Above zero: rows are rank-major, a prefix may travel.
+  std::uint32_t rank =
+    0; ///< Above zero: rows are rank-major, a prefix may travel.
 };
 
 /// The name of a local procedure, resolved by models/procedures.
 struct procedure_name {
   std::string value;
-  friend auto operator<=>(const procedure_name&, const procedure_name&) = default;
+  friend auto operator<=>(const procedure_name&,
+                          const procedure_name&) = default;
 };
 
-/// The name of a pure local choice, resolved likewise. Empty: nothing is chosen.
+/// The name of a pure local choice, resolved likewise. Empty: nothing is
+/// chosen.
 struct choice_name {
   std::string value;
   friend auto operator<=>(const choice_name&, const choice_name&) = default;
@@ -89,16 +95,17 @@ struct leg {
 /// Numbers that configure a procedure or a choice, by name.
 using options = std::map<std::string, double>;
 
-/// Selection draws per role. The quotas of all roles but the last are counts per
-/// window; the last takes the rest.
+/// Selection draws per role. The quotas of all roles but the last are counts
+/// per window; the last takes the rest.
 struct role {
   std::string name = "all";
   std::uint32_t quota = 0;
   procedure_name procedure = {};
-  /// No choice is made: each client of the role is tied to one instance of every
-  /// chosen family, that of its place among the role's clients.
+  /// No choice is made: each client of the role is tied to one instance of
+  /// every chosen family, that of its place among the role's clients.
   bool choice_fixed = false;
-  /// The first `members` clients have this role (DDOME's anchors); 0: all others.
+  /// The first `members` clients have this role (DDOME's anchors); 0: all
+  /// others.
   std::uint32_t members = 0;
 };
 
@@ -131,8 +138,8 @@ struct recipe {
   std::vector<role> roles = {};
   state_rule state = state_rule::on_offer;
   std::vector<disclosure> disclosures = {};
-  options defaults = {};   ///< Of the procedure, with the values of the paper.
-  bool offers = true;      ///< False: visits only evaluate or train personal state.
+  options defaults = {}; ///< Of the procedure, with the values of the paper.
+  bool offers = true; ///< False: visits only evaluate or train personal state.
   standing asynchronous = standing::extension; ///< Under every pace but `sync`.
 };
 

@@ -14,9 +14,9 @@ inline shared_values share(std::vector<float> x) {
   return std::make_shared<const std::vector<float>>(std::move(x));
 }
 
-/// Parameters that stay with one client. Deliberately a type of its own without a
-/// conversion to `shared_values`, which is all that a message can carry: sending a
-/// personal block does not compile (tests/tidy/personal_values.cpp).
+/// Parameters that stay with one client. Deliberately a type of its own without
+/// a conversion to `shared_values`, which is all that a message can carry:
+/// sending a personal block does not compile (tests/tidy/personal_values.cpp).
 class personal_values {
 public:
   personal_values() = default;
@@ -37,8 +37,8 @@ public:
     return values_.empty();
   }
 
-  friend bool operator==(const personal_values&, const personal_values&)
-    = default;
+  friend bool operator==(const personal_values&,
+                         const personal_values&) = default;
 
 private:
   std::vector<float> values_;

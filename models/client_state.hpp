@@ -9,12 +9,13 @@
 
 namespace troupe::models {
 
-/// All that a client keeps between visits, all of it personal. It is written in one
-/// transaction with the offer that goes out, and becomes current when the recipe
-/// says (state_rule).
+/// All that a client keeps between visits, all of it personal. It is written in
+/// one transaction with the offer that goes out, and becomes current when the
+/// recipe says (state_rule).
 struct client_state {
-  std::map<std::string, personal_values> blocks;  ///< Personal blocks.
-  std::map<std::string, personal_values> moments; ///< Of optimisers that are kept.
+  std::map<std::string, personal_values> blocks; ///< Personal blocks.
+  std::map<std::string, personal_values>
+    moments; ///< Of optimisers that are kept.
   std::map<std::string, std::uint64_t> counters;
   std::array<std::uint64_t, 4> random{}; ///< Zeros until a procedure uses it.
   std::uint64_t visits = 0;              ///< Whose work is in this state.

@@ -44,8 +44,8 @@ struct line_layout {
   std::vector<block_id> blocks;
 };
 
-/// The travelling blocks of a run. Ids count up from 1 in the order of the recipe,
-/// so that they are the same on every host; personal blocks have none.
+/// The travelling blocks of a run. Ids count up from 1 in the order of the
+/// recipe, so that they are the same on every host; personal blocks have none.
 struct layout {
   std::vector<block_layout> blocks; ///< blocks[i].id is i + 1.
   std::vector<line_layout> lines;   ///< lines[i].id is i + 1.
@@ -70,9 +70,9 @@ struct layout_options {
   double delta_max = 8;
 };
 
-/// Returns `invalid_config` if `shapes` lacks a family of the recipe that travels.
-/// A family whose tensors are an empty list is left out ("model.buffers" of a model
-/// without buffers).
+/// Returns `invalid_config` if `shapes` lacks a family of the recipe that
+/// travels. A family whose tensors are an empty list is left out
+/// ("model.buffers" of a model without buffers).
 result<layout> make_layout(const recipe& method,
                            const std::map<std::string, tensor_list>& shapes,
                            const layout_options& opts);
@@ -81,7 +81,8 @@ result<layout> make_layout(const recipe& method,
 digest digest_of(const block_layout& block, std::span<const float> values);
 
 /// Of a version: over its blocks' digests and the server optimiser's state.
-digest digest_of(std::span<const digest> blocks, std::span<const double> moments);
+digest digest_of(std::span<const digest> blocks,
+                 std::span<const double> moments);
 
 /// Of a run: over (name, digest) sorted by name.
 digest digest_of(const std::map<std::string, digest>& blocks);

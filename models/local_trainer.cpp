@@ -89,9 +89,10 @@ public:
       return out;
     if (task_->method.offers) {
       load(*parameters, buffers ? std::span{*buffers} : fresh_buffers_);
-      const auto done = score(split::test, test_rows_, out.global).and_then([&] {
-        return score(split::train, task_->clients.validation, out.validation);
-      });
+      const auto done =
+        score(split::test, test_rows_, out.global).and_then([&] {
+          return score(split::train, task_->clients.validation, out.validation);
+        });
       if (!done)
         return tl::unexpected{done.error()};
     }
@@ -154,7 +155,8 @@ private:
   }
 
   /// Scores the live model.
-  result<void> score(split part, std::span<const std::uint32_t> rows, scores& to) {
+  result<void> score(split part, std::span<const std::uint32_t> rows,
+                     scores& to) {
     if (rows.empty())
       return {};
     return model_->evaluate(part, rows).map([&](const scores& x) { to = x; });

@@ -44,7 +44,7 @@ enum class split : std::uint8_t { train, test };
 
 /// Sums, not means, so that results of parts can be added.
 struct scores {
-  double loss = 0;         ///< Summed over examples.
+  double loss = 0; ///< Summed over examples.
   std::uint64_t correct = 0;
   std::uint64_t count = 0;
 
@@ -60,7 +60,8 @@ struct scores {
   }
 
   double accuracy() const noexcept {
-    return count ? static_cast<double>(correct) / static_cast<double>(count) : 0;
+    return count ? static_cast<double>(correct) / static_cast<double>(count)
+                 : 0;
   }
 };
 
@@ -90,17 +91,17 @@ public:
   /// Adds the gradient of the *mean* loss over `rows` of the training set, in
   /// training mode. Random operators draw from a stream that `seed` begins.
   /// Returns that loss. Rows may repeat. @pre !rows.empty()
-  [[nodiscard]] virtual result<double> backward(std::span<const std::uint32_t> rows,
-                                                std::uint64_t seed)
-    = 0;
+  [[nodiscard]] virtual result<double>
+  backward(std::span<const std::uint32_t> rows, std::uint64_t seed) = 0;
 
-  /// Scores the live parameters, in evaluation mode; no parameter or buffer changes.
-  [[nodiscard]] virtual result<scores> evaluate(split part,
-                                                std::span<const std::uint32_t> rows)
-    = 0;
+  /// Scores the live parameters, in evaluation mode; no parameter or buffer
+  /// changes.
+  [[nodiscard]] virtual result<scores>
+  evaluate(split part, std::span<const std::uint32_t> rows) = 0;
 
   /// Parameters and buffers of a fresh model, a function of the seed alone.
-  [[nodiscard]] virtual std::vector<float> initial_parameters(std::uint64_t seed) = 0;
+  [[nodiscard]] virtual std::vector<float>
+  initial_parameters(std::uint64_t seed) = 0;
   [[nodiscard]] virtual std::vector<float> initial_buffers() = 0;
 };
 

@@ -1,7 +1,8 @@
 #pragma once
 
-// A local procedure: what a client does between fetch and offer. Written over flat
-// buffers, so the same lines train a torch module, a script and a quadratic.
+// A local procedure: what a client does between fetch and offer. Written over
+// flat buffers, so the same lines train a torch module, a script and a
+// quadratic.
 
 #include <cstdint>
 #include <functional>
@@ -32,11 +33,12 @@ struct training_options {
   double learning_rate = 0.01;
   double momentum = 0;
   double weight_decay = 0;
-  /// The share of visits that are stragglers, and what becomes of them: they do a
-  /// random part of their epochs (FedProx), or would be dropped by the server.
+  /// The share of visits that are stragglers, and what becomes of them: they do
+  /// a random part of their epochs (FedProx), or would be dropped by the
+  /// server.
   double stragglers = 0;
-  /// The largest norm of all deltas of a visit together, beyond which the offer would
-  /// be refused; longer ones are shortened. 0: none.
+  /// The largest norm of all deltas of a visit together, beyond which the offer
+  /// would be refused; longer ones are shortened. 0: none.
   double norm_max = 0;
   options method; ///< proximal, lambda, …: the recipe's defaults, overridden.
 };

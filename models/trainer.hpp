@@ -1,7 +1,7 @@
 #pragma once
 
-// The work of one visit, without actors and without torch: what a kernel worker is
-// asked for and what it gives back.
+// The work of one visit, without actors and without torch: what a kernel worker
+// is asked for and what it gives back.
 
 #include <cstdint>
 #include <functional>
@@ -29,14 +29,14 @@ struct fetched_block {
 /// Values that a message discloses, by the name that the recipe declares.
 using disclosed = std::map<std::string, std::vector<double>>;
 
-/// One leg's choice, or one visit's training. Owns or shares all that it names, so
-/// that it can be computed on another thread while its client is at rest.
+/// One leg's choice, or one visit's training. Owns or shares all that it names,
+/// so that it can be computed on another thread while its client is at rest.
 struct visit_input {
   visit_id visit;
   std::uint64_t seed = 0;
   double progress = 0; ///< In [0, 1]: drives every schedule.
   std::uint32_t role = 0;
-  std::uint32_t leg = 0; ///< Of `choose`.
+  std::uint32_t leg = 0;              ///< Of `choose`.
   std::vector<fetched_block> fetched; ///< Of all legs so far, sorted by block.
   std::vector<block_id> chosen;       ///< By the last choice; empty: all.
   std::shared_ptr<const client_state> state;
@@ -71,8 +71,8 @@ struct trained {
 
 /// Scores of one fixed set of versions.
 struct evaluated {
-  scores global;                  ///< On the whole test set.
-  scores validation;              ///< On rows that nobody trains on: for `stop`.
+  scores global;     ///< On the whole test set.
+  scores validation; ///< On rows that nobody trains on: for `stop`.
   std::map<client_id, scores> per_client; ///< On each client's own test rows.
   std::map<std::string, double> method_results;
 };
@@ -92,7 +92,8 @@ public:
 
   [[nodiscard]] virtual result<choice> choose(const visit_input& x) = 0;
   [[nodiscard]] virtual result<trained> train(const visit_input& x) = 0;
-  [[nodiscard]] virtual result<evaluated> evaluate(const evaluation_input& x) = 0;
+  [[nodiscard]] virtual result<evaluated>
+  evaluate(const evaluation_input& x) = 0;
 
   /// Examples of a client, and the local steps that a visit of it takes: known
   /// without computing, since the virtual clock asks before the work is done.

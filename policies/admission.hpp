@@ -9,11 +9,11 @@ namespace troupe::policies {
 
 /// The answer to an offer. A refusal is an answer, not an error.
 enum class verdict : std::uint8_t {
-  accepted,       ///< Merged, and the version that holds it is durable.
-  duplicate,      ///< It was accepted before.
-  too_stale,      ///< Its base is too far behind, or the visit is closed.
-  overloaded,     ///< Not now: the only refusal after which a resend makes sense.
-  malformed,      ///< Not finite, out of range, or not of this block's size.
+  accepted,   ///< Merged, and the version that holds it is durable.
+  duplicate,  ///< It was accepted before.
+  too_stale,  ///< Its base is too far behind, or the visit is closed.
+  overloaded, ///< Not now: the only refusal after which a resend makes sense.
+  malformed,  ///< Not finite, out of range, or not of this block's size.
   unknown_expert, ///< No such block, or no longer.
   not_invited,    ///< The server did not give this number to this client.
   withdrawn,      ///< The round or the group that it belongs to was given up.
@@ -45,14 +45,14 @@ struct admission_facts {
   std::size_t pending = 0;
 };
 
-/// Checks run from the most to the least permanent reason: who hears `overloaded`
-/// may try again, who hears `duplicate` must not.
+/// Checks run from the most to the least permanent reason: who hears
+/// `overloaded` may try again, who hears `duplicate` must not.
 constexpr verdict admit(const admission_limits& limits,
                         const admission_facts& facts) noexcept {
   if (facts.visit == visit_window::state::merged)
     return verdict::duplicate;
-  // A stale offer is refused rather than down-weighted to almost nothing: the client
-  // learns the head and saves the upload next time.
+  // A stale offer is refused rather than down-weighted to almost nothing: the
+  // client learns the head and saves the upload next time.
   if (facts.visit == visit_window::state::closed
       || facts.versions_behind > limits.staleness_max)
     return verdict::too_stale;
@@ -75,7 +75,8 @@ static_assert(admit({.staleness_max = 2, .pending_max = 1},
 static_assert(admit({.staleness_max = 2, .pending_max = 1},
                     {.versions_behind = 2, .pending = 1})
               == verdict::overloaded);
-static_assert(admit({.staleness_max = 2, .pending_max = 1}, {.versions_behind = 2})
+static_assert(admit({.staleness_max = 2, .pending_max = 1},
+                    {.versions_behind = 2})
               == verdict::accepted);
 
 } // namespace troupe::policies

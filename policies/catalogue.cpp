@@ -29,25 +29,27 @@ std::string quoted(std::string_view x) {
 
 /// One item per remark, with all that it is about.
 std::string remarks_as_markdown() {
-  std::vector<std::pair<std::string, std::string>> items; // Remark, then subject.
+  std::vector<std::pair<std::string, std::string>>
+    items; // Remark, then subject.
   for (const auto& method : catalogue()) {
     std::string_view last;
     for (const auto pace : all_paces) {
       const auto remark = remark_on(method, pace);
       // What an extension does is the same for all methods that offer.
-      const bool general
-        = method.offers && standing_of(method, pace) == standing::extension;
+      const bool general =
+        method.offers && standing_of(method, pace) == standing::extension;
       const auto under = quoted(to_string(pace));
       const auto found = std::ranges::find(
         items, remark, &std::pair<std::string, std::string>::first);
       if (remark.empty())
         continue;
       if (found == items.end())
-        items.emplace_back(remark,
-                           general ? under : quoted(method.name) + " under " + under);
+        items.emplace_back(
+          remark, general ? under : quoted(method.name) + " under " + under);
       else if (!general)
-        found->second
-          += ", " + (last == method.name ? "" : quoted(method.name) + " under ") + under;
+        found->second +=
+          ", " + (last == method.name ? "" : quoted(method.name) + " under ")
+          + under;
       last = general ? last : method.name;
     }
   }
@@ -68,8 +70,8 @@ std::span<const recipe> catalogue() {
 
 const recipe* find_recipe(std::string_view name) {
   const auto all = catalogue();
-  const auto found = std::find_if(all.begin(), all.end(),
-                                  [&](const recipe& x) { return x.name == name; });
+  const auto found = std::find_if(
+    all.begin(), all.end(), [&](const recipe& x) { return x.name == name; });
   return found == all.end() ? nullptr : &*found;
 }
 
@@ -95,17 +97,21 @@ std::string remark_on(const recipe& method, pace_kind pace) {
     return {};
   if (found == standing::refused)
     return method.asynchronous == standing::refused
-             ? "Its offers mean nothing outside of the round that they were made in."
-             : "Mixing one client's model into the head has no meaning for a block "
+             ? "Its offers mean nothing outside of the round that they were "
+               "made in."
+             : "Mixing one client's model into the head has no meaning for a "
+               "block "
                "whose offers are summed over clients.";
   if (!method.offers)
     return "Nothing is merged: visits only follow each other.";
   switch (pace) {
     case pace_kind::semisync:
-      return "A window merges what arrived in it; late offers enter the next one, "
+      return "A window merges what arrived in it; late offers enter the next "
+             "one, "
              "discounted by their staleness.";
     case pace_kind::fedbuff:
-      return "The first K offers are merged, each against the version it started "
+      return "The first K offers are merged, each against the version it "
+             "started "
              "from, discounted by its staleness.";
     case pace_kind::fedasync:
       return "Each offer is mixed in alone, discounted by its staleness.";
@@ -121,13 +127,12 @@ recipe with_buffers(recipe method, buffer_policy policy) {
   for (auto& block : method.blocks) {
     if (block.where != scope::shared || !block.name.ends_with(".buffers"))
       continue;
-    block.where
-      = policy == buffer_policy::local ? scope::personal : scope::frozen;
+    block.where =
+      policy == buffer_policy::local ? scope::personal : scope::frozen;
     // Neither is fetched: the first values are part of the model itself.
     for (auto& leg : method.legs)
-      std::erase_if(leg.fetch, [&](const fetch_spec& x) {
-        return x.family == block.name;
-      });
+      std::erase_if(
+        leg.fetch, [&](const fetch_spec& x) { return x.family == block.name; });
   }
   return method;
 }

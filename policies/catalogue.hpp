@@ -24,8 +24,8 @@ const recipe* find_recipe(std::string_view name);
 /// Names of methods that are known and not built yet.
 std::span<const std::string_view> announced_methods();
 
-inline constexpr std::array<std::string_view, 4> pace_names{"sync", "semisync",
-                                                            "fedbuff", "fedasync"};
+inline constexpr std::array<std::string_view, 4> pace_names{
+  "sync", "semisync", "fedbuff", "fedasync"};
 
 constexpr std::string_view to_string(pace_kind x) noexcept {
   return pace_names[static_cast<std::size_t>(x)];
@@ -41,17 +41,18 @@ constexpr std::string_view to_string(standing x) noexcept {
 /// How the method under this pace relates to its publication.
 standing standing_of(const recipe& method, pace_kind pace);
 
-/// Why a pair is refused, or what an extension does that the publication does not;
-/// empty for what is exact. A whole sentence.
+/// Why a pair is refused, or what an extension does that the publication does
+/// not; empty for what is exact. A whole sentence.
 std::string remark_on(const recipe& method, pace_kind pace);
 
-/// Says whether the recipe makes sense by itself. Returns `invalid_config` with the
-/// first thing that does not, and what would do.
+/// Says whether the recipe makes sense by itself. Returns `invalid_config` with
+/// the first thing that does not, and what would do.
 [[nodiscard]] result<void> check(const recipe& method);
 
 /// What becomes of a module's float buffers, such as batch norm's statistics.
 enum class buffer_policy : std::uint8_t {
-  average, ///< As the recipe says: merged like parameters, without an optimiser.
+  average, ///< As the recipe says: merged like parameters, without an
+           ///< optimiser.
   local,   ///< Each client keeps its own.
   freeze,  ///< All keep the initial ones.
 };
@@ -59,8 +60,8 @@ enum class buffer_policy : std::uint8_t {
 /// The recipe with its shared blocks `<name>.buffers` under this policy.
 recipe with_buffers(recipe method, buffer_policy policy);
 
-/// The table of (method, pace) pairs and the remarks, in Markdown: docs/methods.md
-/// holds it, and a test compares.
+/// The table of (method, pace) pairs and the remarks, in Markdown:
+/// docs/methods.md holds it, and a test compares.
 std::string pairs_as_markdown();
 
 } // namespace troupe::policies

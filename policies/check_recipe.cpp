@@ -8,8 +8,9 @@
 #include "core/limits.hpp"
 #include "policies/mixing.hpp"
 
-// What a recipe says about itself is checked in the order in which it is written:
-// blocks, legs, roles, disclosures. Each function looks at one of them.
+// What a recipe says about itself is checked in the order in which it is
+// written: blocks, legs, roles, disclosures. Each function looks at one of
+// them.
 
 namespace troupe::policies {
 
@@ -45,11 +46,13 @@ struct checker {
   const recipe& method;
 
   result<void> refuse(const string& what) const {
-    return fail(errc::invalid_config, "recipe " + quoted(method.name) + ": " + what);
+    return fail(errc::invalid_config,
+                "recipe " + quoted(method.name) + ": " + what);
   }
 
   template <class Named>
-  result<void> check_names(const std::vector<Named>& xs, const string& what) const {
+  result<void> check_names(const std::vector<Named>& xs,
+                           const string& what) const {
     std::set<string> seen;
     for (const auto& x : xs)
       if (x.name.empty() || !seen.insert(x.name).second)
@@ -66,27 +69,33 @@ struct checker {
     if (!travels(x.where))
       return x.group.empty()
                ? result<void>{}
-               : refuse(where + " is in group " + quoted(x.group)
-                        + " and has no versions; only shared and expert blocks form "
-                          "groups");
+               : refuse(
+                 where + " is in group " + quoted(x.group)
+                 + " and has no versions; only shared and expert blocks form "
+                   "groups");
     if (auto rule = policies::check(x.merge); !rule)
       return refuse(where + ": " + rule.error().context);
-    const bool by_rank = x.merge.kind == merge_kind::padded
-                         || x.weight == weight_rule::rank_norm;
+    const bool by_rank =
+      x.merge.kind == merge_kind::padded || x.weight == weight_rule::rank_norm;
     if (by_rank && x.rank == 0)
-      return refuse(where + " is merged or weighed by rank and has none; give a rank, "
-                            "or the rule 'mean' with another weight");
+      return refuse(
+        where
+        + " is merged or weighed by rank and has none; give a rank, "
+          "or the rule 'mean' with another weight");
     const bool by_share = x.weight == weight_rule::examples_times_share
                           || x.weight == weight_rule::one_times_share;
     if (by_share && method.disclosures.empty())
-      return refuse(where + " is weighed by a share that no message discloses; declare "
-                            "a disclosure, or weigh by 'examples' or 'one'");
+      return refuse(
+        where
+        + " is weighed by a share that no message discloses; declare "
+          "a disclosure, or weigh by 'examples' or 'one'");
     for (const auto& y : method.blocks)
       if (!x.group.empty() && y.group == x.group
           && (y.where != x.where || y.count != x.count))
-        return refuse("group " + quoted(x.group) + ": " + quoted(x.name) + " and "
-                      + quoted(y.name)
-                      + " differ in scope or count; one version line needs the same");
+        return refuse(
+          "group " + quoted(x.group) + ": " + quoted(x.name) + " and "
+          + quoted(y.name)
+          + " differ in scope or count; one version line needs the same");
     return {};
   }
 
@@ -106,22 +115,26 @@ struct checker {
   }
 
   result<void> check_fetch(std::size_t leg, const fetch_spec& x) const {
-    const auto where
-      = "leg " + to_string(leg + 1) + " fetches " + quoted(x.family) + ", ";
+    const auto where =
+      "leg " + to_string(leg + 1) + " fetches " + quoted(x.family) + ", ";
     const auto* block = find(method.blocks, x.family);
     if (!block)
       return refuse(where + "which is no block of it; its blocks are "
                     + names_of(method.blocks));
     if (block->where == scope::personal)
-      return refuse(where + "which is personal and never travels; leave it out");
+      return refuse(where
+                    + "which is personal and never travels; leave it out");
     if (!x.chosen)
       return {};
     if (block->count < 2)
-      return refuse(where + "as chosen, and there is only one; set `chosen` to false");
+      return refuse(
+        where + "as chosen, and there is only one; set `chosen` to false");
     const bool decided = leg > 0 && !method.legs[leg - 1].choice.value.empty();
     if (!decided && !has_fixed_choice())
-      return refuse(where + "as chosen, and nothing chose before; give the leg before "
-                            "a choice, or a role a fixed one");
+      return refuse(
+        where
+        + "as chosen, and nothing chose before; give the leg before "
+          "a choice, or a role a fixed one");
     return {};
   }
 
@@ -136,8 +149,9 @@ struct checker {
         if (auto ok = check_fetch(i, x); !ok)
           return ok;
         if (!fetched.insert(x.family).second)
-          return refuse("leg " + to_string(i + 1) + " fetches " + quoted(x.family)
-                        + " again; what was fetched stays until the visit ends");
+          return refuse(
+            "leg " + to_string(i + 1) + " fetches " + quoted(x.family)
+            + " again; what was fetched stays until the visit ends");
       }
     }
     for (const auto& x : method.blocks)
@@ -154,22 +168,27 @@ struct checker {
     if (!last && x.quota == 0)
       return refuse(where + " has no quota; only the last role takes the rest");
     if (last && x.quota != 0)
-      return refuse(where + " is the last and has a quota of " + to_string(x.quota)
+      return refuse(where + " is the last and has a quota of "
+                    + to_string(x.quota)
                     + "; it takes the rest, so leave it at 0");
     if (x.members > 0 && x.quota > x.members)
       return refuse(where + " has a quota of " + to_string(x.quota) + " and "
-                    + to_string(x.members) + " members; no more than those can come");
+                    + to_string(x.members)
+                    + " members; no more than those can come");
     if (!x.choice_fixed)
       return {};
     for (const auto& leg : method.legs)
       for (const auto& y : leg.fetch)
-        if (const auto* block = find(method.blocks, y.family); y.chosen && block)
+        if (const auto* block = find(method.blocks, y.family);
+            y.chosen && block)
           return x.members > 0 && x.members <= block->count
                    ? result<void>{}
                    : refuse(where + " ties " + to_string(x.members)
-                            + " members to instances of " + quoted(block->name) + "; 1 to "
-                            + to_string(block->count) + " would do");
-    return refuse(where + " has a fixed choice, and no leg fetches what is chosen");
+                            + " members to instances of " + quoted(block->name)
+                            + "; 1 to " + to_string(block->count)
+                            + " would do");
+    return refuse(where
+                  + " has a fixed choice, and no leg fetches what is chosen");
   }
 
   result<void> check_roles() const {
@@ -181,8 +200,9 @@ struct checker {
       if (auto ok = check_role(x, &x == &method.roles.back()); !ok)
         return ok;
     if (std::ranges::count(method.roles, 0u, &role::members) != 1)
-      return refuse("exactly one role is for all clients that are no members of "
-                    "another; give the others `members`");
+      return refuse(
+        "exactly one role is for all clients that are no members of "
+        "another; give the others `members`");
     return {};
   }
 
@@ -192,11 +212,13 @@ struct checker {
     for (const auto& x : method.disclosures) {
       const auto where = "disclosure " + quoted(x.name);
       if (x.count_max == 0 || x.count_max > limits::disclosed_reals_max)
-        return refuse(where + " has up to " + to_string(x.count_max) + " values; 1 to "
+        return refuse(where + " has up to " + to_string(x.count_max)
+                      + " values; 1 to "
                       + to_string(limits::disclosed_reals_max) + " would do");
       if (!std::isfinite(x.min) || !std::isfinite(x.max) || x.min > x.max)
         return refuse(where + " has no finite range; min <= max would do");
-      if (x.sum && !(*x.sum <= x.count_max * std::max(0.0, x.max) && *x.sum >= x.min))
+      if (x.sum
+          && !(*x.sum <= x.count_max * std::max(0.0, x.max) && *x.sum >= x.min))
         return refuse(where + " cannot add up to " + to_string(*x.sum)
                       + " within its range; widen it");
     }
@@ -210,10 +232,12 @@ struct checker {
     const bool merges = std::ranges::any_of(
       method.blocks, [](const block_spec& x) { return travels(x.where); });
     if (method.offers && !merges)
-      return refuse("it offers and has no shared or expert block; set `offers` to false");
+      return refuse(
+        "it offers and has no shared or expert block; set `offers` to false");
     if (!method.offers && method.state == state_rule::on_accept)
-      return refuse("its state waits for a verdict, and nothing is offered; use "
-                    "`on_offer`");
+      return refuse(
+        "its state waits for a verdict, and nothing is offered; use "
+        "`on_offer`");
     return {};
   }
 };

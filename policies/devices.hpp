@@ -1,7 +1,8 @@
 #pragma once
 
-// How fast virtual devices are. A client's device is drawn once from (seed, client),
-// so it is the same device in each visit, in each pace and after a restart.
+// How fast virtual devices are. A client's device is drawn once from (seed,
+// client), so it is the same device in each visit, in each pace and after a
+// restart.
 
 #include <algorithm>
 #include <cmath>
@@ -34,8 +35,8 @@ struct uniform_speed {
   }
 };
 
-/// A step takes 1 + sigma |z| times as long, z standard normal: most devices are
-/// fast and some are slow, as in FedBuff's simulations.
+/// A step takes 1 + sigma |z| times as long, z standard normal: most devices
+/// are fast and some are slow, as in FedBuff's simulations.
 struct half_normal_speed {
   double sigma = 1;
 
@@ -44,7 +45,8 @@ struct half_normal_speed {
   }
 };
 
-/// Speeds are exp(sigma z), z standard normal: half of the devices are faster than 1.
+/// Speeds are exp(sigma z), z standard normal: half of the devices are faster
+/// than 1.
 struct lognormal_speed {
   double sigma = 1;
 
@@ -63,29 +65,36 @@ struct fleet {
   speed_distribution speed = constant_speed{};
 };
 
-/// Returns `invalid_config` if some client's steps could take no time, or for ever.
+/// Returns `invalid_config` if some client's steps could take no time, or for
+/// ever.
 [[nodiscard]] inline result<void> check(const fleet& x) {
   const auto usable = [](double v) { return v > 0 && v < 1e9; };
   if (!usable(x.seconds_per_step))
-    return fail(errc::invalid_config,
-                "seconds per step are " + std::to_string(x.seconds_per_step)
-                  + "; a number above 0 would do");
+    return fail(errc::invalid_config, "seconds per step are "
+                                        + std::to_string(x.seconds_per_step)
+                                        + "; a number above 0 would do");
   if (const auto* u = std::get_if<uniform_speed>(&x.speed);
-      u && !(usable(u->slowest) && usable(u->fastest) && u->slowest <= u->fastest))
+      u
+      && !(usable(u->slowest) && usable(u->fastest)
+           && u->slowest <= u->fastest))
     return fail(errc::invalid_config,
                 "device speeds from " + std::to_string(u->slowest) + " to "
                   + std::to_string(u->fastest)
                   + " are no range; 0 < slowest <= fastest would do");
   const auto* h = std::get_if<half_normal_speed>(&x.speed);
   const auto* l = std::get_if<lognormal_speed>(&x.speed);
-  if (const auto sigma = h ? h->sigma : l ? l->sigma : 0; !(sigma >= 0 && sigma <= 10))
+  if (const auto sigma = h   ? h->sigma
+                         : l ? l->sigma
+                             : 0;
+      !(sigma >= 0 && sigma <= 10))
     return fail(errc::invalid_config, "sigma of device speeds is "
                                         + std::to_string(sigma)
                                         + "; from 0 to 10 would do");
   return {};
 }
 
-/// The speed of a client's device, relative to the one that `seconds_per_step` is of.
+/// The speed of a client's device, relative to the one that `seconds_per_step`
+/// is of.
 inline double speed_of(const fleet& x, std::uint64_t seed, client_id client) {
   random_stream random{derive_seed(seed, "device", client.value)};
   return std::visit([&](const auto& draw) { return draw(random); }, x.speed);

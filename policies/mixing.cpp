@@ -41,8 +41,9 @@ std::string describe(const merge_rule& x) {
     case merge_kind::krum:
       break;
   }
-  return "mean of the " + std::to_string(x.keep) + " offers closest to others, of which "
-         + count + " may be bad (Krum)";
+  return "mean of the " + std::to_string(x.keep)
+         + " offers closest to others, of which " + count
+         + " may be bad (Krum)";
 }
 
 result<void> check(const merge_rule& x) {

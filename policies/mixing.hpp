@@ -1,7 +1,7 @@
 #pragma once
 
-// What merge rules and server optimisers need in order to make sense. The arithmetic
-// is in kernels/.
+// What merge rules and server optimisers need in order to make sense. The
+// arithmetic is in kernels/.
 
 #include <algorithm>
 #include <array>
@@ -29,16 +29,18 @@ constexpr bool robust(merge_kind x) noexcept {
          || x == merge_kind::krum;
 }
 
-/// Whether what the rule makes of the offers is a pseudo-gradient, which the server's
-/// optimiser and learning rate turn into a step. The others say themselves how far to
-/// go.
+/// Whether what the rule makes of the offers is a pseudo-gradient, which the
+/// server's optimiser and learning rate turn into a step. The others say
+/// themselves how far to go.
 constexpr bool takes_server_step(merge_kind x) noexcept {
   return x == merge_kind::mean || x == merge_kind::padded || robust(x);
 }
 
-/// The same for a block of this family. Statistics of a module (`<name>.buffers`) are
-/// averaged and not learned: momentum could make a variance negative.
-constexpr bool takes_server_step(std::string_view family, merge_kind x) noexcept {
+/// The same for a block of this family. Statistics of a module
+/// (`<name>.buffers`) are averaged and not learned: momentum could make a
+/// variance negative.
+constexpr bool takes_server_step(std::string_view family,
+                                 merge_kind x) noexcept {
   return takes_server_step(x) && !family.ends_with(".buffers");
 }
 
@@ -58,19 +60,23 @@ constexpr std::uint64_t offers_needed(const merge_rule& x) noexcept {
 
 static_assert(offers_needed({.kind = merge_kind::mean}) == 1);
 static_assert(offers_needed({.kind = merge_kind::median}) == 1);
-static_assert(offers_needed({.kind = merge_kind::trimmed_mean, .count = 2}) == 5);
+static_assert(offers_needed({.kind = merge_kind::trimmed_mean, .count = 2})
+              == 5);
 static_assert(offers_needed({.kind = merge_kind::krum, .count = 2}) == 5);
-static_assert(offers_needed({.kind = merge_kind::krum, .count = 2, .keep = 6}) == 8);
+static_assert(offers_needed({.kind = merge_kind::krum, .count = 2, .keep = 6})
+              == 8);
 
-/// The rule in words, for people: "trimmed mean without the 2 largest and smallest".
+/// The rule in words, for people: "trimmed mean without the 2 largest and
+/// smallest".
 std::string describe(const merge_rule& x);
 
 /// Returns `invalid_config` if the rule's own numbers make no sense.
 [[nodiscard]] result<void> check(const merge_rule& x);
 
-/// Returns `invalid_config` if the rule's numbers make no sense or merges of `offers`
-/// offers are too small for it. @pre offers is the least number that a merge can
-/// have: the buffer's size, 1 under `fedasync`, the quorum under `sync`.
+/// Returns `invalid_config` if the rule's numbers make no sense or merges of
+/// `offers` offers are too small for it. @pre offers is the least number that a
+/// merge can have: the buffer's size, 1 under `fedasync`, the quorum under
+/// `sync`.
 [[nodiscard]] result<void> check(const merge_rule& x, std::uint64_t offers);
 
 /// The numbers of a server optimiser, in the symbols of Reddi et al. (2021).
@@ -81,7 +87,8 @@ struct server_numbers {
   double tau = 1e-3;
 };
 
-/// Returns `invalid_config` if a number is outside of where the papers define it.
+/// Returns `invalid_config` if a number is outside of where the papers define
+/// it.
 [[nodiscard]] result<void> check(const server_numbers& x);
 
 } // namespace troupe::policies

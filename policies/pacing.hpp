@@ -1,7 +1,8 @@
 #pragma once
 
-// When a round closes, when a free slot is filled, how far a run is and when it is
-// over: decisions on plain data. Whoever asks brings the time as an argument.
+// When a round closes, when a free slot is filled, how far a run is and when it
+// is over: decisions on plain data. Whoever asks brings the time as an
+// argument.
 
 #include <algorithm>
 #include <cmath>
@@ -17,8 +18,8 @@ namespace troupe::policies {
 // Rounds.
 
 /// How many clients a round invites so that `clients_per_round` come through:
-/// `over_selection` is a factor (1.3 invites 30 % more), rounded up. Up to 1 it asks
-/// for nobody more.
+/// `over_selection` is a factor (1.3 invites 30 % more), rounded up. Up to 1 it
+/// asks for nobody more.
 inline std::uint32_t cohort_size(std::uint32_t clients_per_round,
                                  double over_selection) noexcept {
   const auto wished = clients_per_round * std::max(1.0, over_selection);
@@ -27,7 +28,8 @@ inline std::uint32_t cohort_size(std::uint32_t clients_per_round,
 }
 
 struct round_limits {
-  std::uint32_t clients_per_round = 1; ///< The design's n: so many offers close it.
+  std::uint32_t clients_per_round =
+    1;                      ///< The design's n: so many offers close it.
   std::uint32_t quorum = 0; ///< So many suffice at the deadline; 0: all n.
 };
 
@@ -39,9 +41,10 @@ struct round_facts {
 
 enum class round_decision : std::uint8_t { wait, close, give_up };
 
-/// A round closes at n offers. At the deadline, or when nobody is left to wait for, it
-/// closes with a quorum; without one it is given up, also before the deadline if too
-/// few are left to reach it. A round without an offer never closes.
+/// A round closes at n offers. At the deadline, or when nobody is left to wait
+/// for, it closes with a quorum; without one it is given up, also before the
+/// deadline if too few are left to reach it. A round without an offer never
+/// closes.
 constexpr round_decision decide(const round_limits& limits,
                                 const round_facts& facts) noexcept {
   const auto n = std::max(limits.clients_per_round, 1u);
@@ -81,9 +84,10 @@ static_assert(decide({.clients_per_round = 0}, {.deadline_passed = true})
 
 // Merges and slots.
 
-/// How many offers a line merges at once; none where a round or a window decides.
-constexpr std::optional<std::size_t> batch_size(pace_kind pace,
-                                                std::size_t buffer_size) noexcept {
+/// How many offers a line merges at once; none where a round or a window
+/// decides.
+constexpr std::optional<std::size_t>
+batch_size(pace_kind pace, std::size_t buffer_size) noexcept {
   switch (pace) {
     case pace_kind::fedasync:
       return 1;
@@ -108,12 +112,13 @@ enum class refill_kind : std::uint8_t {
 
 struct slot_facts {
   std::uint32_t concurrency = 1;
-  std::uint32_t open = 0;    ///< Visits under way.
+  std::uint32_t open = 0;     ///< Visits under way.
   std::uint32_t unmerged = 0; ///< Visits that offered, and wait for a version.
 };
 
 /// How many visits may be begun now.
-constexpr std::uint32_t free_slots(refill_kind refill, const slot_facts& x) noexcept {
+constexpr std::uint32_t free_slots(refill_kind refill,
+                                   const slot_facts& x) noexcept {
   const auto taken = x.open + (refill == refill_kind::version ? x.unmerged : 0);
   return x.concurrency > taken ? x.concurrency - taken : 0;
 }
@@ -146,15 +151,18 @@ struct spent_budget {
   double seconds = 0;
 };
 
-/// The share of the budget that is spent, in [0, 1]; 0 for a run without an end.
-constexpr double progress(const budget& of, const spent_budget& spent) noexcept {
+/// The share of the budget that is spent, in [0, 1]; 0 for a run without an
+/// end.
+constexpr double progress(const budget& of,
+                          const spent_budget& spent) noexcept {
   double share = 0;
   const auto consider = [&](double limit, double used) {
     if (limit > 0)
       share = std::max(share, used / limit);
   };
   consider(static_cast<double>(of.rounds), static_cast<double>(spent.rounds));
-  consider(static_cast<double>(of.versions), static_cast<double>(spent.versions));
+  consider(static_cast<double>(of.versions),
+           static_cast<double>(spent.versions));
   consider(static_cast<double>(of.updates), static_cast<double>(spent.updates));
   consider(of.seconds, spent.seconds);
   return std::min(share, 1.0);
@@ -164,7 +172,8 @@ constexpr bool exhausted(const budget& of, const spent_budget& spent) noexcept {
   return progress(of, spent) >= 1;
 }
 
-static_assert(progress({}, {.rounds = 7}) == 0 && !exhausted({}, {.rounds = 7}));
+static_assert(progress({}, {.rounds = 7}) == 0
+              && !exhausted({}, {.rounds = 7}));
 static_assert(progress({.rounds = 8}, {.rounds = 2}) == 0.25);
 static_assert(progress({.rounds = 8, .seconds = 4}, {.rounds = 2, .seconds = 3})
               == 0.75);
@@ -179,7 +188,8 @@ enum class goal : std::uint8_t { highest, lowest }; ///< Of accuracy; of loss.
 struct stop_rule {
   goal better = goal::highest;
   std::optional<double> target = {};
-  std::uint32_t patience = 0; ///< Observations without a better one; 0: no limit.
+  std::uint32_t patience =
+    0; ///< Observations without a better one; 0: no limit.
   double improvement_min = 0; ///< A smaller gain does not count as better.
 };
 
@@ -198,8 +208,10 @@ public:
     stop_reason stop = stop_reason::none;
   };
 
-  explicit constexpr stopper(stop_rule rule = {}, stopper_state from = {}) noexcept
-    : rule_(std::move(rule)), state_(std::move(from)) {
+  explicit constexpr stopper(stop_rule rule = {},
+                             stopper_state from = {}) noexcept
+    : rule_(std::move(rule)),
+      state_(std::move(from)) {
     // nop
   }
 

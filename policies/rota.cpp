@@ -30,7 +30,8 @@ void for_each_role(std::span<const role> roles, F f) {
 
 } // namespace
 
-std::optional<std::uint32_t> role_of(client_id client, std::span<const role> roles) {
+std::optional<std::uint32_t> role_of(client_id client,
+                                     std::span<const role> roles) {
   if (roles.empty())
     return 0;
   std::optional<std::uint32_t> member;
@@ -59,7 +60,8 @@ std::uint64_t place_in_role(client_id client, std::span<const role> roles) {
 }
 
 rota::rota(rota_options opts, rota_state from)
-  : options_(std::move(opts)), state_(std::move(from)) {
+  : options_(std::move(opts)),
+    state_(std::move(from)) {
   TROUPE_ASSERT(options_.window_size > 0);
 }
 
@@ -68,10 +70,11 @@ std::optional<choice> rota::next(const busy_test& busy,
   skips_.clear();
   if (auto found = from_waiting(busy, candidates))
     return found;
-  // Windows enough to name each client once. A selection may still name busy clients
-  // only (Oort's, while the best are at work): then one is drawn from the free.
-  const auto windows_max
-    = (candidates.size() + options_.window_size - 1) / options_.window_size;
+  // Windows enough to name each client once. A selection may still name busy
+  // clients only (Oort's, while the best are at work): then one is drawn from
+  // the free.
+  const auto windows_max =
+    (candidates.size() + options_.window_size - 1) / options_.window_size;
   const auto is_free = [&](const candidate& x) { return !busy(x.client); };
   for (std::size_t drawn = 0;; ++drawn) {
     if (auto found = from_open(busy, candidates))
@@ -88,9 +91,11 @@ std::optional<choice> rota::next(const busy_test& busy,
   }
 }
 
-// Who left is noticed when its turn comes, not by looking at all of them each time.
-std::optional<choice> rota::from_waiting(const busy_test& busy,
-                                         std::span<const candidate> candidates) {
+// Who left is noticed when its turn comes, not by looking at all of them each
+// time.
+std::optional<choice>
+rota::from_waiting(const busy_test& busy,
+                   std::span<const candidate> candidates) {
   auto& waiting = state_.waiting;
   for (auto at = waiting.begin(); at != waiting.end();) {
     const auto turn = *at;
@@ -116,9 +121,9 @@ std::optional<choice> rota::from_open(const busy_test& busy,
       open.erase(open.begin(), it + 1);
       return invite(turn);
     }
-    const bool waits = std::any_of(
-      waiting.begin(), waiting.end(),
-      [&](const place& x) { return x.client == turn.client; });
+    const bool waits =
+      std::any_of(waiting.begin(), waiting.end(),
+                  [&](const place& x) { return x.client == turn.client; });
     if (!waits)
       waiting.push_back(turn);
     skips_.push_back({.of = turn, .dropped = waits});
@@ -138,11 +143,13 @@ void rota::open_window(std::span<const candidate> candidates) {
   const auto seed = derive_seed(options_.seed, "selection");
   for (std::uint32_t i = 0; i < roles; ++i) {
     const bool last = i + 1 == roles;
-    const auto count
-      = last ? left : std::min<std::size_t>(left, options_.roles[i].quota);
-    for (const auto client : draw_window(options_.how, derive_seed(seed, "role", i),
-                                         state_.window, members[i], count)) {
-      state_.open.push_back({.client = client, .window = state_.window, .role = i});
+    const auto count =
+      last ? left : std::min<std::size_t>(left, options_.roles[i].quota);
+    for (const auto client :
+         draw_window(options_.how, derive_seed(seed, "role", i), state_.window,
+                     members[i], count)) {
+      state_.open.push_back(
+        {.client = client, .window = state_.window, .role = i});
       --left;
     }
   }

@@ -1,14 +1,15 @@
 #pragma once
 
-// Who is invited next. The i-th invitation is a function of (seed, i, roster, busy
-// set, recorded scores), in every pace:
+// Who is invited next. The i-th invitation is a function of (seed, i, roster,
+// busy set, recorded scores), in every pace:
 //
 //   draw_window ──► open window ──► invitation          (its client is free)
 //                        │
 //                        └──► waiting ──► invitation    (when it is free again)
 //
-// A client with an open visit keeps its place and is never in two visits. It waits
-// for one place only, so that there are at most as many waiting as there are clients.
+// A client with an open visit keeps its place and is never in two visits. It
+// waits for one place only, so that there are at most as many waiting as there
+// are clients.
 
 #include <cstdint>
 #include <functional>
@@ -22,13 +23,14 @@
 
 namespace troupe::policies {
 
-/// The role of a client, as an index of `roles`. Clients count from 1: those of the
-/// first role with `members` come first, then those of the next; a role without is
-/// for all others. None if the recipe has no role for the client.
-std::optional<std::uint32_t> role_of(client_id client, std::span<const role> roles);
+/// The role of a client, as an index of `roles`. Clients count from 1: those of
+/// the first role with `members` come first, then those of the next; a role
+/// without is for all others. None if the recipe has no role for the client.
+std::optional<std::uint32_t> role_of(client_id client,
+                                     std::span<const role> roles);
 
-/// How many clients of its role come before this one: the instance that a role with
-/// a fixed choice ties it to. @pre `role_of(client, roles)` is a role
+/// How many clients of its role come before this one: the instance that a role
+/// with a fixed choice ties it to. @pre `role_of(client, roles)` is a role
 std::uint64_t place_in_role(client_id client, std::span<const role> roles);
 
 /// A place in a window.
@@ -46,7 +48,8 @@ struct choice {
   std::uint64_t index = 0; ///< Counts all invitations of the run, from 1.
   round_number window;     ///< That the place came from.
   std::uint32_t role = 0;
-  std::uint64_t seed = 0; ///< Of the visit: derive_seed(run seed, "visit", index).
+  std::uint64_t seed =
+    0; ///< Of the visit: derive_seed(run seed, "visit", index).
 
   friend bool operator==(const choice&, const choice&) = default;
 };
@@ -84,10 +87,11 @@ public:
   /// @pre opts.window_size > 0
   explicit rota(rota_options opts, rota_state from = {});
 
-  /// The next invitation. None if no candidate is free (or none whose role has a
-  /// quota); nobody loses a place by that.
+  /// The next invitation. None if no candidate is free (or none whose role has
+  /// a quota); nobody loses a place by that.
   /// @param busy says which clients have an open visit
-  /// @param candidates the clients that are here, busy ones too, sorted by client.
+  /// @param candidates the clients that are here, busy ones too, sorted by
+  /// client.
   ///        Who is no longer among them loses its places.
   std::optional<choice> next(const busy_test& busy,
                              std::span<const candidate> candidates);

@@ -1,7 +1,8 @@
 #pragma once
 
-// A schedule maps progress in [0, 1] to a factor of the learning rate in [0, 1]. It
-// follows progress and not steps, so it means the same in asynchronous runs.
+// A schedule maps progress in [0, 1] to a factor of the learning rate in [0,
+// 1]. It follows progress and not steps, so it means the same in asynchronous
+// runs.
 
 #include <algorithm>
 #include <cmath>
@@ -38,8 +39,8 @@ struct step_schedule {
 };
 
 /// The closed set that a configuration can name.
-using rate_schedule
-  = std::variant<constant_schedule, cosine_schedule, step_schedule>;
+using rate_schedule =
+  std::variant<constant_schedule, cosine_schedule, step_schedule>;
 
 /// @pre `last` and `factor` are in [0, 1]
 inline double rate_factor(const rate_schedule& schedule, double progress) {

@@ -30,7 +30,8 @@ pointers first(pointers xs, std::size_t count) {
 
 /// Draws without replacement, each time in proportion to `weight`. Sorting by
 /// -ln(u) / weight has the law of drawing one after the other (Efraimidis and
-/// Spirakis 2006) and takes one random number per candidate, whatever the weights.
+/// Spirakis 2006) and takes one random number per candidate, whatever the
+/// weights.
 pointers draw_weighted(random_stream& random, const pointers& from,
                        std::size_t count, auto weight) {
   std::vector<std::pair<double, const candidate*>> keyed;
@@ -38,10 +39,12 @@ pointers draw_weighted(random_stream& random, const pointers& from,
   for (const auto* x : from) {
     const auto key = -std::log(1 - random.uniform());
     const double w = weight(*x);
-    keyed.emplace_back(w > 0 ? key / w : std::numeric_limits<double>::infinity(), x);
+    keyed.emplace_back(
+      w > 0 ? key / w : std::numeric_limits<double>::infinity(), x);
   }
-  std::stable_sort(keyed.begin(), keyed.end(),
-                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::stable_sort(
+    keyed.begin(), keyed.end(),
+    [](const auto& a, const auto& b) { return a.first < b.first; });
   pointers result;
   for (const auto& [key, x] : keyed)
     result.push_back(x);
@@ -59,7 +62,8 @@ pointers draw_uniform(random_stream& random, pointers from, std::size_t count) {
   return first(std::move(from), n);
 }
 
-/// A score that a diverged visit left is no reason to choose or to fear a client.
+/// A score that a diverged visit left is no reason to choose or to fear a
+/// client.
 double finite_or_zero(double x) noexcept {
   return std::isfinite(x) ? x : 0;
 }
@@ -72,7 +76,8 @@ pointers select(const round_robin_selection&, draw x) {
   const auto size = x.from.size();
   const auto n = std::min(x.count, size);
   const auto start = n > 0 ? x.window * n % size : 0;
-  std::rotate(x.from.begin(), x.from.begin() + static_cast<std::ptrdiff_t>(start),
+  std::rotate(x.from.begin(),
+              x.from.begin() + static_cast<std::ptrdiff_t>(start),
               x.from.end());
   return first(std::move(x.from), n);
 }
@@ -82,15 +87,16 @@ pointers select(const by_size_selection&, draw x) {
 }
 
 pointers select(const power_of_choice_selection& how, draw x) {
-  const std::size_t considered = how.considered > 0 ? how.considered : 2 * x.count;
-  auto drawn
-    = draw_weighted(x.random, x.from, std::max(considered, x.count), size_of);
+  const std::size_t considered =
+    how.considered > 0 ? how.considered : 2 * x.count;
+  auto drawn =
+    draw_weighted(x.random, x.from, std::max(considered, x.count), size_of);
   const auto rank = [](const candidate* c) {
     return std::pair{!c->scored, c->scored ? finite_or_zero(c->loss) : 0.0};
   };
-  std::stable_sort(drawn.begin(), drawn.end(), [&](const auto* a, const auto* b) {
-    return rank(a) > rank(b);
-  });
+  std::stable_sort(
+    drawn.begin(), drawn.end(),
+    [&](const auto* a, const auto* b) { return rank(a) > rank(b); });
   return first(std::move(drawn), x.count);
 }
 
@@ -114,13 +120,15 @@ pointers exploit(const oort_selection& how, random_stream& random,
   const auto clip = quantile_of(utilities, how.clip_quantile);
   std::sort(utilities.begin(), utilities.end(), std::greater{});
   const auto place = std::min(count, utilities.size()) - 1;
-  const auto enough = std::min(how.cut_off, 1.0) * std::min(clip, utilities[place]);
+  const auto enough =
+    std::min(how.cut_off, 1.0) * std::min(clip, utilities[place]);
   pointers near_best;
   for (const auto* c : scored)
     if (raw(*c) >= enough)
       near_best.push_back(c);
-  return draw_weighted(random, near_best, count,
-                       [&](const candidate& c) { return std::min(clip, raw(c)); });
+  return draw_weighted(random, near_best, count, [&](const candidate& c) {
+    return std::min(clip, raw(c));
+  });
 }
 
 pointers select(const oort_selection& how, draw x) {
@@ -132,13 +140,13 @@ pointers select(const oort_selection& how, draw x) {
      : c->scored                                           ? scored
                                                            : fresh)
       .push_back(c);
-  const auto share
-    = std::max(how.exploration_min,
-               how.exploration
-                 * std::pow(how.exploration_decay, static_cast<double>(x.window)));
+  const auto share =
+    std::max(how.exploration_min, how.exploration
+                                    * std::pow(how.exploration_decay,
+                                               static_cast<double>(x.window)));
   const auto usable = std::min(x.count, fresh.size() + scored.size());
-  const auto wished
-    = static_cast<std::size_t>(std::lround(share * static_cast<double>(usable)));
+  const auto wished =
+    static_cast<std::size_t>(std::lround(share * static_cast<double>(usable)));
   // What one side cannot fill, the other does.
   const auto most = std::min(wished, fresh.size());
   const auto exploited = std::min(usable - most, scored.size());
@@ -168,8 +176,9 @@ std::vector<client_id> draw_window(const selection& how, std::uint64_t seed,
   const auto in_order = [](const candidate& a, const candidate& b) {
     return !(a.client < b.client);
   };
-  TROUPE_ASSERT(std::adjacent_find(candidates.begin(), candidates.end(), in_order)
-                == candidates.end());
+  TROUPE_ASSERT(
+    std::adjacent_find(candidates.begin(), candidates.end(), in_order)
+    == candidates.end());
   draw x{.random = random_stream{derive_seed(seed, "window", window.value)},
          .window = window.value - 1,
          .from = {},

@@ -1,8 +1,9 @@
 #pragma once
 
-// Which clients a window of invitations holds. Each kind of selection is a function
-// of its arguments alone, so that an invitation depends on the seed, its number, the
-// roster and the recorded scores, and on nothing that a queue happens to hold.
+// Which clients a window of invitations holds. Each kind of selection is a
+// function of its arguments alone, so that an invitation depends on the seed,
+// its number, the roster and the recorded scores, and on nothing that a queue
+// happens to hold.
 
 #include <cstdint>
 #include <span>
@@ -40,23 +41,26 @@ struct power_of_choice_selection {
   std::uint32_t considered = 0; ///< The paper's d; 0: twice the window.
 };
 
-/// Guided selection in the manner of Oort (Lai et al. 2021), from recorded scores
-/// only. A share of the window explores clients without a score, uniformly; the rest
-/// is drawn in proportion to utility among those near the best. The share begins at
-/// `exploration` and shrinks with every window down to `exploration_min`.
+/// Guided selection in the manner of Oort (Lai et al. 2021), from recorded
+/// scores only. A share of the window explores clients without a score,
+/// uniformly; the rest is drawn in proportion to utility among those near the
+/// best. The share begins at `exploration` and shrinks with every window down
+/// to `exploration_min`.
 struct oort_selection {
   double exploration = 0.9;
   double exploration_decay = 0.98;
   double exploration_min = 0.2;
-  double cut_off = 0.95;       ///< Share of the last place's utility that suffices.
-  double clip_quantile = 0.95; ///< Outliers count as this quantile of utilities.
-  std::uint64_t times_max = 0; ///< Who was chosen as often is left out; 0: nobody.
+  double cut_off = 0.95; ///< Share of the last place's utility that suffices.
+  double clip_quantile =
+    0.95; ///< Outliers count as this quantile of utilities.
+  std::uint64_t times_max =
+    0; ///< Who was chosen as often is left out; 0: nobody.
 };
 
 /// The closed set that a configuration can name.
-using selection
-  = std::variant<uniform_selection, round_robin_selection, by_size_selection,
-                 power_of_choice_selection, oort_selection>;
+using selection =
+  std::variant<uniform_selection, round_robin_selection, by_size_selection,
+               power_of_choice_selection, oort_selection>;
 
 /// What a visit shows about a client, in Oort's form.
 struct visit_score {
@@ -70,9 +74,10 @@ struct visit_score {
 /// n * |loss|, times (preferred / taken)^penalty if the visit was too slow.
 double statistical_utility(const visit_score& x) noexcept;
 
-/// The clients of a window, in the order of their invitations: at most `count`, none
-/// twice, all of them candidates. Fewer only if there are fewer.
-/// @pre `candidates` are sorted by client, without repetition; `window` is not 0
+/// The clients of a window, in the order of their invitations: at most `count`,
+/// none twice, all of them candidates. Fewer only if there are fewer.
+/// @pre `candidates` are sorted by client, without repetition; `window` is not
+/// 0
 std::vector<client_id> draw_window(const selection& how, std::uint64_t seed,
                                    round_number window,
                                    std::span<const candidate> candidates,

@@ -27,8 +27,8 @@ struct polynomial_discount {
   }
 };
 
-/// FedAsync's hinge: 1 up to the knee b, and 1 / (a (s - b) + 1) after it, with the
-/// paper's a = 10 as slope and b = 4.
+/// FedAsync's hinge: 1 up to the knee b, and 1 / (a (s - b) + 1) after it, with
+/// the paper's a = 10 as slope and b = 4.
 struct hinge_discount {
   std::uint64_t knee = 4;
   double slope = 10.0;
@@ -58,8 +58,8 @@ using staleness_discount = std::variant<constant_discount, polynomial_discount,
 /// @pre exponents, slopes and rates are not negative
 inline double weight_of(const staleness_discount& discount,
                         std::uint64_t versions_behind) {
-  const auto weight
-    = std::visit([=](const auto& f) { return f(versions_behind); }, discount);
+  const auto weight =
+    std::visit([=](const auto& f) { return f(versions_behind); }, discount);
   return std::max(weight, std::numeric_limits<double>::min());
 }
 

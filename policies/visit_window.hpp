@@ -7,12 +7,12 @@
 
 namespace troupe::policies {
 
-/// Which visits of one client are merged into one version line. It takes 16 bytes
-/// however long the run is: the numbers up to a watermark are closed, the `size`
-/// numbers above it have one bit each, and all after them are open.
+/// Which visits of one client are merged into one version line. It takes 16
+/// bytes however long the run is: the numbers up to a watermark are closed, the
+/// `size` numbers above it have one bit each, and all after them are open.
 ///
-/// A client has fewer than `size` visits at a time, so only a visit that was given
-/// up long ago falls below the watermark. It is never merged again.
+/// A client has fewer than `size` visits at a time, so only a visit that was
+/// given up long ago falls below the watermark. It is never merged again.
 class visit_window {
 public:
   static constexpr std::uint64_t size = 64;
@@ -23,7 +23,8 @@ public:
 
   /// Goes on from what `highest` and `bits` of an earlier window said.
   constexpr visit_window(visit_number highest, std::uint64_t bits) noexcept
-    : highest_(highest.value), bits_(bits) {
+    : highest_(highest.value),
+      bits_(bits) {
     // nop
   }
 
@@ -58,8 +59,7 @@ public:
   }
 
   friend constexpr bool operator==(const visit_window&,
-                                   const visit_window&) noexcept
-    = default;
+                                   const visit_window&) noexcept = default;
 
 private:
   std::uint64_t highest_ = 0;

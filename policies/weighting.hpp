@@ -26,15 +26,16 @@ constexpr std::string_view to_string(weight_kind x) noexcept {
   return weight_kind_names[static_cast<std::size_t>(x)];
 }
 
-constexpr std::optional<weight_kind> parse_weight_kind(std::string_view x) noexcept {
+constexpr std::optional<weight_kind>
+parse_weight_kind(std::string_view x) noexcept {
   for (std::size_t i = 0; i < weight_kind_names.size(); ++i)
     if (weight_kind_names[i] == x)
       return static_cast<weight_kind>(i);
   return std::nullopt;
 }
 
-/// The weight of an offer that was trained on `examples` examples. It never falls
-/// when they grow, and without any it is 0: nothing was learned.
+/// The weight of an offer that was trained on `examples` examples. It never
+/// falls when they grow, and without any it is 0: nothing was learned.
 inline double weight_of(weight_kind kind, std::uint64_t examples) noexcept {
   const auto n = static_cast<double>(examples);
   switch (kind) {
@@ -60,8 +61,8 @@ struct weight_terms {
   std::uint64_t examples = 0; ///< That the client registered when it joined.
 };
 
-/// The most that such an offer can weigh: shares are at most one. A layout's grid
-/// follows from the largest of these.
+/// The most that such an offer can weigh: shares are at most one. A layout's
+/// grid follows from the largest of these.
 inline double largest_weight(const weight_terms& x) noexcept {
   switch (x.rule) {
     case weight_rule::examples:
@@ -76,8 +77,9 @@ inline double largest_weight(const weight_terms& x) noexcept {
   return 1.0;
 }
 
-/// Says whether an offer's weight is what the client may claim. Shares add up to one
-/// within 1e-6, so a product with a share may be above its bound by as much.
+/// Says whether an offer's weight is what the client may claim. Shares add up
+/// to one within 1e-6, so a product with a share may be above its bound by as
+/// much.
 inline bool within_bounds(double weight, const weight_terms& x) noexcept {
   // Written so that NaN fails.
   return weight > 0 && weight <= largest_weight(x) * (1 + 1e-6);

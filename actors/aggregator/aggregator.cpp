@@ -36,8 +36,8 @@ void speak(self_pointer self) {
     std::visit([self](const auto& x) { tell(self, x); }, notice);
 }
 
-// The worker or the archivist is down or too slow. Nothing is lost, but nobody else
-// will remind us: once `pending_max` is reached, every offer is refused.
+// The worker or the archivist is down or too slow. Nothing is lost, but nobody
+// else will remind us: once `pending_max` is reached, every offer is refused.
 void retry_later(self_pointer self) {
   self->state.book->failed();
   speak(self);
@@ -55,7 +55,8 @@ void request(self_pointer self, const messages::merge_requested& x) {
         proceed(self);
       },
       [self](const caf::error& what) {
-        // The same numbers would come out again: the run is told where it broke.
+        // The same numbers would come out again: the run is told where it
+        // broke.
         if (is(what, errc::diverged))
           self->send(self->state.args.others->director,
                      messages::line_failed{self->state.args.options.line,

@@ -29,11 +29,12 @@ struct aggregator_state {
 };
 
 /// The public protocol plus what the actor sends to itself.
-using aggregator_impl = aggregator_actor::extend<caf::reacts_to<caf::tick_atom>>;
+using aggregator_impl =
+  aggregator_actor::extend<caf::reacts_to<caf::tick_atom>>;
 
-/// The writer of one version line: has full batches merged by the worker and made
-/// durable by the archivist, and only then answers and announces. Every decision is
-/// the ledger's; this is the wiring.
+/// The writer of one version line: has full batches merged by the worker and
+/// made durable by the archivist, and only then answers and announces. Every
+/// decision is the ledger's; this is the wiring.
 aggregator_impl::behavior_type
 aggregator(aggregator_impl::stateful_pointer<aggregator_state> self,
            aggregator_args args);

@@ -10,7 +10,9 @@ namespace troupe::actors {
 using policies::verdict;
 
 ledger::ledger(options opts, durable found)
-  : options_(std::move(opts)), found_(std::move(found)), done_round_(found_.round) {
+  : options_(std::move(opts)),
+    found_(std::move(found)),
+    done_round_(found_.round) {
   TROUPE_ASSERT(options_.buffer_size > 0);
   TROUPE_ASSERT(options_.buffer_size <= options_.admission.pending_max);
   TROUPE_ASSERT(options_.blocks.size() == found_.blocks.size());
@@ -60,8 +62,7 @@ void ledger::refuse(const messages::part_offered& x, verdict why) {
 void ledger::close(const messages::round_closed& x) {
   if (x.round <= done_round_) {
     // The director restarted and did not know that this is done.
-    notices_.push_back(
-      messages::round_merged{options_.line, x.round, head()});
+    notices_.push_back(messages::round_merged{options_.line, x.round, head()});
     return;
   }
   const bool under_way = closed_ && (in_flight_ || due_);
@@ -70,8 +71,8 @@ void ledger::close(const messages::round_closed& x) {
   closed_ = x;
   if (!x.keep_late)
     withdraw_pending(false);
-  if (std::ranges::none_of(x.visits,
-                           [this](const auto& v) { return is_listed(v.visit); }))
+  if (std::ranges::none_of(
+        x.visits, [this](const auto& v) { return is_listed(v.visit); }))
     finish_round();
 }
 
@@ -85,8 +86,7 @@ bool ledger::is_listed(visit_id x) const {
 void ledger::withdraw_pending(bool all) {
   pending_list rest;
   for (auto& x : pending_) {
-    const bool stays = !all
-                       && (is_listed(x.visit) || closed_->round < x.round);
+    const bool stays = !all && (is_listed(x.visit) || closed_->round < x.round);
     if (stays) {
       rest.push_back(std::move(x));
       continue;
@@ -142,7 +142,8 @@ std::optional<ledger::request> ledger::next() {
 
 void ledger::take_batch() {
   const auto chosen = [this](std::size_t taken, const auto& x) {
-    return options_.by_round ? is_listed(x.visit) : taken < options_.buffer_size;
+    return options_.by_round ? is_listed(x.visit)
+                             : taken < options_.buffer_size;
   };
   pending_list rest;
   for (auto& x : pending_) {
@@ -159,8 +160,8 @@ void ledger::take_batch() {
   std::ranges::sort(merging_, {}, &messages::part_offered::visit);
 }
 
-// What an offer adds to the head: its delta or, where models are mixed, the way from
-// the head to the client's model.
+// What an offer adds to the head: its delta or, where models are mixed, the way
+// from the head to the client's model.
 shared_values ledger::aimed(const messages::part_offered& x,
                             std::size_t block) const {
   const auto& delta = x.blocks[block].delta;
@@ -176,8 +177,8 @@ shared_values ledger::aimed(const messages::part_offered& x,
   return share(std::move(result));
 }
 
-// False where the distance between two versions leaves the range of exact sums, or
-// the older is gone: such an offer would fail its batch for ever.
+// False where the distance between two versions leaves the range of exact sums,
+// or the older is gone: such an offer would fail its batch for ever.
 bool ledger::can_be_aimed(const messages::part_offered& x) const {
   if (!options_.target_is_model)
     return true;
@@ -205,11 +206,10 @@ messages::merge_requested ledger::merge_of_batch() const {
                                 .terms = {},
                                 .grid = rules.grid};
     for (const auto& x : merging_)
-      merge.terms.push_back(
-        {.delta = aimed(x, b),
-         .weight = x.blocks[b].weight,
-         .discount = policies::weight_of(options_.discount,
-                                         staleness(x.base, head()))});
+      merge.terms.push_back({.delta = aimed(x, b),
+                             .weight = x.blocks[b].weight,
+                             .discount = policies::weight_of(
+                               options_.discount, staleness(x.base, head()))});
     job.blocks.push_back(std::move(merge));
   }
   return job;
@@ -217,12 +217,12 @@ messages::merge_requested ledger::merge_of_batch() const {
 
 void ledger::merged(const messages::merge_finished& x) {
   TROUPE_ASSERT(in_flight_ && !merging_.empty() && x.base == head());
-  due_ = messages::commit_requested{
-    .line = options_.line,
-    .head = troupe::next(head()),
-    .round = closed_ ? closed_->round : round_number{},
-    .blocks = x.blocks,
-    .merged = {}};
+  due_ = messages::commit_requested{.line = options_.line,
+                                    .head = troupe::next(head()),
+                                    .round =
+                                      closed_ ? closed_->round : round_number{},
+                                    .blocks = x.blocks,
+                                    .merged = {}};
   for (const auto& part : merging_)
     due_->merged.push_back(part.visit);
   merging_.clear();
@@ -238,15 +238,15 @@ void ledger::committed() {
   for (const auto& visit : due_->merged) {
     found_.merged[visit.client].insert(visit.number);
     kept_.erase(visit);
-    notices_.push_back(messages::part_answered{visit, options_.line,
-                                               verdict::accepted, head()});
+    notices_.push_back(
+      messages::part_answered{visit, options_.line, verdict::accepted, head()});
   }
-  notices_.push_back(messages::version_published{
-    .line = options_.line,
-    .head = head(),
-    .round = due_->round,
-    .blocks = std::move(due_->blocks),
-    .merged = std::move(due_->merged)});
+  notices_.push_back(
+    messages::version_published{.line = options_.line,
+                                .head = head(),
+                                .round = due_->round,
+                                .blocks = std::move(due_->blocks),
+                                .merged = std::move(due_->merged)});
   due_.reset();
   in_flight_ = false;
   if (closed_)

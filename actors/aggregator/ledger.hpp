@@ -15,17 +15,18 @@
 
 namespace troupe::actors {
 
-/// The books of one version line: what is pending, what is being merged, what waits
-/// to be durable, which version is the head. Knows nothing of actors, threads or
-/// time.
+/// The books of one version line: what is pending, what is being merged, what
+/// waits to be durable, which version is the head. Knows nothing of actors,
+/// threads or time.
 ///
-///   offer() --> pending --next()--> merging --merged()--> due --next()--> storing
+///   offer() --> pending --next()--> merging --merged()--> due --next()-->
+///   storing
 ///                  ^                   |                   ^                 |
 ///                  +---- failed() -----+                   +---- failed() ---+
 ///                                                            committed() <---+
 ///
-/// At most one request is in flight, hence versions form a line and not a tree. A
-/// failed merge may be done over with other offers. A failed commit may have
+/// At most one request is in flight, hence versions form a line and not a tree.
+/// A failed merge may be done over with other offers. A failed commit may have
 /// happened, so only the very same one can follow it.
 ///
 /// A batch is `buffer_size` offers in the order of arrival or, with `by_round`,
@@ -60,18 +61,19 @@ public:
   };
 
   /// What the owner is to ask the kernel worker or the archivist for.
-  using request
-    = std::variant<messages::merge_requested, messages::commit_requested>;
+  using request =
+    std::variant<messages::merge_requested, messages::commit_requested>;
 
   /// What the owner is to tell others: the gateway, the director, everybody.
   using notice = std::variant<messages::part_answered, messages::part_taken,
-                              messages::version_published, messages::round_merged,
-                              messages::line_ended>;
+                              messages::version_published,
+                              messages::round_merged, messages::line_ended>;
 
   ledger(options opts, durable found);
 
-  /// Decides about an offer. It is answered by a notice: at once if it is refused,
-  /// else when the version that holds it is committed, or it is withdrawn.
+  /// Decides about an offer. It is answered by a notice: at once if it is
+  /// refused, else when the version that holds it is committed, or it is
+  /// withdrawn.
   void offer(const messages::part_offered& x);
 
   /// Names the visits of a round. A second list for the same round replaces the
@@ -92,8 +94,8 @@ public:
   /// Ends the request in flight without a result.
   void failed();
 
-  /// Withdraws what is pending and refuses what comes; the run is over. A notice
-  /// says when nothing is in flight any more.
+  /// Withdraws what is pending and refuses what comes; the run is over. A
+  /// notice says when nothing is in flight any more.
   void end();
 
   std::vector<notice> take_notices();
@@ -133,7 +135,8 @@ private:
   std::optional<messages::commit_requested> due_;
   std::optional<messages::round_closed> closed_;
   round_number done_round_{}; ///< The last that is closed and settled.
-  std::map<version, std::vector<shared_values>> history_; ///< With target_is_model.
+  std::map<version, std::vector<shared_values>>
+    history_; ///< With target_is_model.
   std::vector<notice> notices_;
 };
 

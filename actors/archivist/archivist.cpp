@@ -23,7 +23,7 @@ archivist(archivist_actor::stateful_pointer<archivist_state> self,
     },
     [self](const messages::line_noted& x) {
       // A full disk shows at the next commit, which is where it matters.
-      (void) self->state.args.books->note(x);
+      (void)self->state.args.books->note(x);
     },
   };
 }

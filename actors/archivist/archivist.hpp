@@ -20,8 +20,8 @@ struct archivist_state {
   archivist_args args;
 };
 
-/// Makes durable what it is asked to, one transaction each. It may wait for a disk,
-/// so under the wall clock it has a thread of its own.
+/// Makes durable what it is asked to, one transaction each. It may wait for a
+/// disk, so under the wall clock it has a thread of its own.
 archivist_actor::behavior_type
 archivist(archivist_actor::stateful_pointer<archivist_state> self,
           archivist_args args);

@@ -1,8 +1,8 @@
 #pragma once
 
-// The lines of events.jsonl: one JSON object each, with `at` (seconds of the run) and
-// `event`. What stands here is what a replay needs, so its keys are an interface;
-// docs/run_folder.md lists them.
+// The lines of events.jsonl: one JSON object each, with `at` (seconds of the
+// run) and `event`. What stands here is what a replay needs, so its keys are an
+// interface; docs/run_folder.md lists them.
 
 #include <string>
 

@@ -14,10 +14,12 @@ public:
     return node_;
   }
 
-  result<void> begin(line_id line,
-                     const std::vector<messages::merged_block>& blocks) override {
+  result<void>
+  begin(line_id line,
+        const std::vector<messages::merged_block>& blocks) override {
     node_.lines.try_emplace(
-      line, stored_line{.head = {}, .round = {}, .blocks = blocks, .merged = {}});
+      line,
+      stored_line{.head = {}, .round = {}, .blocks = blocks, .merged = {}});
     return {};
   }
 

@@ -58,8 +58,8 @@ private:
 class database {
 public:
   struct options {
-    /// A commit waits for the disk. Without it a loss of power may take the last
-    /// commits; the file stays whole.
+    /// A commit waits for the disk. Without it a loss of power may take the
+    /// last commits; the file stays whole.
     bool sync = true;
   };
 

@@ -1,7 +1,8 @@
 #pragma once
 
-// The one seam to what outlives the process. There are two stores: in memory, for
-// tests and runs that keep nothing, and SQLite with content-addressed files beside it.
+// The one seam to what outlives the process. There are two stores: in memory,
+// for tests and runs that keep nothing, and SQLite with content-addressed files
+// beside it.
 
 #include <cstdint>
 #include <map>
@@ -33,9 +34,9 @@ struct stored_node {
   seal::key key{}; ///< Drawn when the store was made.
 };
 
-/// One thread at a time uses a store. The blocks of a line are sorted by id. Every
-/// call is one transaction: when it returns an error, all of it or nothing may have
-/// happened, and the same call again is safe.
+/// One thread at a time uses a store. The blocks of a line are sorted by id.
+/// Every call is one transaction: when it returns an error, all of it or
+/// nothing may have happened, and the same call again is safe.
 class store {
 public:
   virtual ~store() = default;
@@ -49,11 +50,14 @@ public:
 
   /// A version, its visits and the windows that they close. Returns
   /// `storage_failure` if `x.head` is not the next one (or the last, repeated).
-  [[nodiscard]] virtual result<void> commit(const messages::commit_requested& x) = 0;
+  [[nodiscard]] virtual result<void>
+  commit(const messages::commit_requested& x) = 0;
 
-  [[nodiscard]] virtual result<void> save(const messages::save_requested& x) = 0;
+  [[nodiscard]] virtual result<void>
+  save(const messages::save_requested& x) = 0;
 
-  /// Appends a line of text for people and programs; durable at the next commit.
+  /// Appends a line of text for people and programs; durable at the next
+  /// commit.
   [[nodiscard]] virtual result<void> note(const messages::line_noted& x) = 0;
 };
 

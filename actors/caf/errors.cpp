@@ -19,7 +19,8 @@ caf::error to_caf(const error& x) {
 }
 
 bool is(const caf::error& x, errc code) {
-  return x.category() == category && x.code() == static_cast<std::uint8_t>(code);
+  return x.category() == category
+         && x.code() == static_cast<std::uint8_t>(code);
 }
 
 std::string context_of(const caf::error& x) {

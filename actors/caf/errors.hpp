@@ -1,7 +1,7 @@
 #pragma once
 
-// Between actors an error is CAF's, and means that something broke. One function
-// each way.
+// Between actors an error is CAF's, and means that something broke. One
+// function each way.
 
 #include <string>
 

@@ -1,8 +1,8 @@
 #pragma once
 
 // The only header that teaches CAF our messages. CAF carries them within one
-// process, by reference; the wire format is ours (actors/transport/). "Unsafe" is
-// CAF's word for "never serialized by CAF", which is what we mean.
+// process, by reference; the wire format is ours (actors/transport/). "Unsafe"
+// is CAF's word for "never serialized by CAF", which is what we mean.
 
 #include <caf/allowed_unsafe_message_type.hpp>
 

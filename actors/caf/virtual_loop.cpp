@@ -7,7 +7,8 @@ namespace troupe::actors {
 namespace {
 
 caf::scheduler::test_coordinator& scheduler_of(caf::actor_system& system) {
-  auto* found = dynamic_cast<caf::scheduler::test_coordinator*>(&system.scheduler());
+  auto* found =
+    dynamic_cast<caf::scheduler::test_coordinator*>(&system.scheduler());
   TROUPE_ASSERT(found);
   return *found;
 }
@@ -56,7 +57,8 @@ bool virtual_loop::advance() {
   }
   if (timers.empty())
     return false;
-  if (!job && timers.begin()->first - started_ > last_result_ + options_.stall_after)
+  if (!job
+      && timers.begin()->first - started_ > last_result_ + options_.stall_after)
     return false;
   return clock.trigger_timeout();
 }

@@ -18,14 +18,15 @@ namespace troupe::actors {
 /// Makes systems of this configuration ones that a `virtual_loop` drives.
 void use_virtual_time(caf::actor_system_config& x);
 
-/// Runs all actors of a system on the calling thread, one message at a time in the
-/// order in which they came. When there is no more mail, the least result or timer is
-/// due; at the same instant results come first. So a run is a function of what its
-/// jobs compute, and not of when they are done.
+/// Runs all actors of a system on the calling thread, one message at a time in
+/// the order in which they came. When there is no more mail, the least result
+/// or timer is due; at the same instant results come first. So a run is a
+/// function of what its jobs compute, and not of when they are done.
 class virtual_loop {
 public:
   struct options {
-    /// Timers alone are no progress: after so long without a result it is a stall.
+    /// Timers alone are no progress: after so long without a result it is a
+    /// stall.
     instant stall_after = std::chrono::hours{24 * 365};
   };
 

@@ -19,7 +19,8 @@ struct client_args {
   std::shared_ptr<vault> files;
   kernel_worker_actor worker;
   caf::actor_clock::time_point started; ///< The run's instant zero.
-  /// How long a visit takes under the virtual clock; known before it is computed.
+  /// How long a visit takes under the virtual clock; known before it is
+  /// computed.
   std::function<instant(const models::visit_input&)> duration;
 };
 
@@ -36,6 +37,7 @@ using client_impl = client_actor::extend<caf::reacts_to<caf::tick_atom>>;
 
 /// A client: says what its dialogue says, has its work done, keeps its file.
 client_impl::behavior_type
-client(client_impl::stateful_pointer<client_actor_state> self, client_args args);
+client(client_impl::stateful_pointer<client_actor_state> self,
+       client_args args);
 
 } // namespace troupe::actors

@@ -23,7 +23,7 @@ struct kept_offer {
   std::set<line_id> unanswered;
   bool refused = false; ///< Some line was.
   state_ptr next;       ///< Becomes current when all is accepted; null: it is.
-  instant said{};       ///< When it was last sent; of no meaning after a restart.
+  instant said{}; ///< When it was last sent; of no meaning after a restart.
 };
 
 /// A visit under way.

@@ -11,7 +11,8 @@ namespace troupe::actors {
 using policies::verdict;
 
 dialogue::dialogue(options opts, client_file found)
-  : options_(std::move(opts)), file_(std::move(found)) {
+  : options_(std::move(opts)),
+    file_(std::move(found)) {
   ++file_.incarnation;
   nonce_ = file_.incarnation << 32;
 }
@@ -19,17 +20,17 @@ dialogue::dialogue(options opts, client_file found)
 dialogue::actions dialogue::start(instant now) {
   spoke_ = now;
   connected_ = false;
-  return {keep{},
-          messages::hello{.protocol_min = messages::protocol_version,
-                          .protocol_max = messages::protocol_version,
-                          .client = options_.me,
-                          .incarnation = file_.incarnation,
-                          .layout = options_.blocks->fingerprint(),
-                          .nonce = ++nonce_,
-                          .examples = options_.examples}};
+  return {keep{}, messages::hello{.protocol_min = messages::protocol_version,
+                                  .protocol_max = messages::protocol_version,
+                                  .client = options_.me,
+                                  .incarnation = file_.incarnation,
+                                  .layout = options_.blocks->fingerprint(),
+                                  .nonce = ++nonce_,
+                                  .examples = options_.examples}};
 }
 
-dialogue::actions dialogue::heard(const messages::any_message& any, instant now) {
+dialogue::actions dialogue::heard(const messages::any_message& any,
+                                  instant now) {
   actions out;
   std::visit([&](const auto& x) { on(x, out, now); }, any);
   return out;
@@ -72,15 +73,17 @@ void dialogue::on(const messages::invited& x, actions& out, instant now) {
     // A copy, or the answer to it was lost.
     if (file_.open && file_.open->pass.visit == pass.visit)
       return;
-    const auto kept = std::ranges::find(
-      file_.outbox, pass.visit, [](const auto& y) { return y.offer.pass.visit; });
+    const auto kept =
+      std::ranges::find(file_.outbox, pass.visit,
+                        [](const auto& y) { return y.offer.pass.visit; });
     if (kept != file_.outbox.end())
       return say_offer(*kept, out, now);
     return decline(pass, decline_reason::no_offer, out);
   }
   if (file_.open || file_.outbox.size() >= limits::outbox_offers_max)
     return decline(pass, decline_reason::busy, out);
-  if (options_.method->state == state_rule::on_accept && !file_.outbox.empty()) {
+  if (options_.method->state == state_rule::on_accept
+      && !file_.outbox.empty()) {
     held_ = pass;
     return;
   }
@@ -109,8 +112,8 @@ std::vector<line_id> dialogue::lines_of_leg() const {
 }
 
 std::uint32_t dialogue::rank_of(line_id line) const {
-  const auto& first
-    = *options_.blocks->find(options_.blocks->find(line)->blocks.front());
+  const auto& first =
+    *options_.blocks->find(options_.blocks->find(line)->blocks.front());
   const auto found = options_.ranks.find(first.family);
   return found == options_.ranks.end() ? 0 : found->second;
 }
@@ -248,8 +251,8 @@ void dialogue::offer(const models::trained& x, actions& out, instant now) {
                   .refused = false,
                   .next = nullptr};
   for (const auto& part : x.parts) {
-    const auto from
-      = std::ranges::find(fetched_, part.block, &models::fetched_block::block);
+    const auto from =
+      std::ranges::find(fetched_, part.block, &models::fetched_block::block);
     TROUPE_ASSERT(from != fetched_.end());
     kept.offer.blocks.push_back(
       {part.block, from->base, part.rank, part.weight, part.delta});
@@ -291,15 +294,16 @@ void dialogue::decline(const messages::ticket& pass,
   out.push_back(messages::visit_declined{pass, why});
 }
 
-void dialogue::on(const messages::offer_answered& x, actions& out, instant now) {
+void dialogue::on(const messages::offer_answered& x, actions& out,
+                  instant now) {
   for (std::size_t i = 0; i < file_.outbox.size(); ++i) {
     auto& kept = file_.outbox[i];
     if (kept.offer.pass.visit != x.visit || x.verdict == verdict::overloaded)
       continue;
     if (kept.unanswered.erase(x.line) == 0)
       return;
-    kept.refused |= x.verdict != verdict::accepted
-                    && x.verdict != verdict::duplicate;
+    kept.refused |=
+      x.verdict != verdict::accepted && x.verdict != verdict::duplicate;
     if (kept.unanswered.empty())
       close_offer(i, out, now);
     else

@@ -15,15 +15,15 @@
 
 namespace troupe::actors {
 
-/// A client's side of the conversation. Knows nothing of actors; each call returns
-/// what to say, to compute and to keep.
+/// A client's side of the conversation. Knows nothing of actors; each call
+/// returns what to say, to compute and to keep.
 ///
 ///   invited ─► fetch leg 0 ─► choose ─► fetch leg 1 ─► … ─► train ─► offer
 ///                                                                     │
 ///                     outbox: resent until every line has answered ◄──┘
 ///
-/// Whatever arrives twice changes nothing: a visit is begun once, trained once and
-/// offered until it is answered.
+/// Whatever arrives twice changes nothing: a visit is begun once, trained once
+/// and offered until it is answered.
 class dialogue {
 public:
   struct options {
@@ -33,8 +33,8 @@ public:
     std::shared_ptr<const models::layout> blocks;
     instant resend_after = std::chrono::seconds{10};
     instant beat_every{}; ///< 0: no beats.
-    /// Keeps the last version of each line and does not fetch it again. Within one
-    /// process values are shared anyway.
+    /// Keeps the last version of each line and does not fetch it again. Within
+    /// one process values are shared anyway.
     bool cache = false;
     /// Ranks to fetch, by family; what is not listed is fetched whole.
     std::map<std::string, std::uint32_t> ranks = {};
@@ -106,7 +106,7 @@ private:
   bool connected_ = false;
   bool farewell_ = false;
   std::uint64_t nonce_ = 0;
-  instant spoke_{};                      ///< When a hello or fetch was last sent.
+  instant spoke_{}; ///< When a hello or fetch was last sent.
   instant beat_{};
   std::optional<messages::ticket> held_; ///< Waits for the verdict on the last.
 

@@ -13,7 +13,8 @@ using transport::peer_id;
 
 class server_end final : public transport::endpoint {
 public:
-  explicit server_end(std::shared_ptr<in_process_hub> hub) : hub_(std::move(hub)) {
+  explicit server_end(std::shared_ptr<in_process_hub> hub)
+    : hub_(std::move(hub)) {
     // nop
   }
 
@@ -30,7 +31,8 @@ private:
 class client_end final : public transport::endpoint {
 public:
   client_end(std::shared_ptr<in_process_hub> hub, peer_id me)
-    : hub_(std::move(hub)), me_(me) {
+    : hub_(std::move(hub)),
+      me_(me) {
     // nop
   }
 
@@ -67,14 +69,16 @@ std::shared_ptr<transport::endpoint> in_process_hub::server_side() {
   return std::make_shared<server_end>(shared_from_this());
 }
 
-std::shared_ptr<transport::endpoint> in_process_hub::client_side(client_id who) {
+std::shared_ptr<transport::endpoint>
+in_process_hub::client_side(client_id who) {
   return std::make_shared<client_end>(shared_from_this(), peer_id{who.value});
 }
 
 void in_process_hub::to_gateway(peer_id from, messages::any_message x) const {
   const std::shared_lock guard{mutex_};
   if (gateway_)
-    caf::anon_send(gateway_, messages::frame_arrived{from, frame{std::move(x)}});
+    caf::anon_send(gateway_,
+                   messages::frame_arrived{from, frame{std::move(x)}});
 }
 
 void in_process_hub::to_client(peer_id to, messages::any_message x) const {

@@ -128,8 +128,8 @@ director_impl::behavior_type director(self_pointer self, director_args args) {
       if (x.problem)
         return carry_out(self,
                          plan->finish(x.problem->context, true, now(self)));
-      const auto metric = metric_of(self->state.args.metric,
-                                    x.scores.validation);
+      const auto metric =
+        metric_of(self->state.args.metric, x.scores.validation);
       carry_out(self, plan->evaluated(x, metric, now(self)));
     },
     [self, &plan](const messages::stop_requested& x) {

@@ -29,13 +29,13 @@ struct director_state {
   static inline constexpr const char* name = "director";
 
   director_args args;
-  std::optional<programme> plan; // Set before the first message arrives.
+  std::optional<programme> plan;  // Set before the first message arrives.
   instant armed = instant::max(); // The earliest tick under way.
 };
 
-using director_impl
-  = director_actor::extend<caf::reacts_to<messages::save_requested>,
-                           caf::reacts_to<caf::tick_atom>>;
+using director_impl =
+  director_actor::extend<caf::reacts_to<messages::save_requested>,
+                         caf::reacts_to<caf::tick_atom>>;
 
 /// Carries out the programme: tells the gateway whom to invite, the lines which
 /// visits a round holds, the archivist what must not be forgotten.

@@ -78,7 +78,8 @@ programme::actions programme::left(client_id x, instant now) {
   return out;
 }
 
-programme::actions programme::taken(const messages::part_taken& x, instant now) {
+programme::actions programme::taken(const messages::part_taken& x,
+                                    instant now) {
   actions out;
   const auto found = open_.find(x.visit);
   if (found == open_.end())
@@ -86,17 +87,16 @@ programme::actions programme::taken(const messages::part_taken& x, instant now) 
   auto& v = found->second;
   v.parts[x.line] = x.verdict;
   // A part that is refused as `overloaded` comes again.
-  const bool waits = std::ranges::any_of(v.parts, [](const auto& p) {
-    return p.second == verdict::overloaded;
-  });
+  const bool waits = std::ranges::any_of(
+    v.parts, [](const auto& p) { return p.second == verdict::overloaded; });
   if (waits || v.parts.size() < x.lines_total)
     return out;
   const auto at = std::ranges::lower_bound(candidates_, x.visit.client, {},
                                            &policies::candidate::client);
   if (at != candidates_.end() && at->client == x.visit.client) {
     at->loss = x.loss;
-    at->utility = policies::statistical_utility(
-      {.examples = at->examples, .loss = x.loss});
+    at->utility =
+      policies::statistical_utility({.examples = at->examples, .loss = x.loss});
     at->scored = true;
   }
   failures_ = 0;
@@ -139,7 +139,8 @@ programme::actions programme::published(const messages::version_published& x,
   return out;
 }
 
-programme::actions programme::ended(const messages::line_ended& x, instant now) {
+programme::actions programme::ended(const messages::line_ended& x,
+                                    instant now) {
   actions out;
   ended_.insert(x.line);
   heads_[x.line] = x.head;
@@ -147,9 +148,8 @@ programme::actions programme::ended(const messages::line_ended& x, instant now) 
   return out;
 }
 
-programme::actions
-programme::evaluated(const messages::evaluation_finished&, double metric,
-                     instant now) {
+programme::actions programme::evaluated(const messages::evaluation_finished&,
+                                        double metric, instant now) {
   actions out;
   if (!options_.stop)
     return out;
@@ -269,13 +269,14 @@ void programme::fill(actions& out, instant now) {
   refill_ = false;
 }
 
-std::optional<messages::ticket> programme::next_ticket(actions& out, instant now) {
+std::optional<messages::ticket> programme::next_ticket(actions& out,
+                                                       instant now) {
   if (rota_.state().invitations >= index_saved_) {
     index_asked_ = index_saved_ + limits::indices_reserved;
     return std::nullopt;
   }
-  const auto turn = rota_.next([=, this](client_id x) { return is_busy(x, now); },
-                               candidates_);
+  const auto turn =
+    rota_.next([=, this](client_id x) { return is_busy(x, now); }, candidates_);
   for (const auto& x : rota_.skips())
     out.push_back(skipped{x});
   if (!turn)
@@ -287,15 +288,15 @@ std::optional<messages::ticket> programme::next_ticket(actions& out, instant now
   if (entry.number + limits::numbers_reserved / 2 > entry.record.numbers_upto)
     unsaved_.insert(turn->client);
   const bool sync = options_.mode == pace_kind::sync;
-  return messages::ticket{
-    .visit = visit,
-    .index = turn->index,
-    .seed = turn->seed,
-    .role = turn->role,
-    .progress = policies::progress(options_.budget, spent(now)),
-    .round = sync ? round_.round : round_number{},
-    .cut = by_round() ? round_number{rounds_} : no_cut,
-    .expires_ns = (now + options_.visit_timeout).count()};
+  return messages::ticket{.visit = visit,
+                          .index = turn->index,
+                          .seed = turn->seed,
+                          .role = turn->role,
+                          .progress =
+                            policies::progress(options_.budget, spent(now)),
+                          .round = sync ? round_.round : round_number{},
+                          .cut = by_round() ? round_number{rounds_} : no_cut,
+                          .expires_ns = (now + options_.visit_timeout).count()};
 }
 
 void programme::open_visit_of(const messages::ticket& pass, instant now) {
@@ -304,7 +305,8 @@ void programme::open_visit_of(const messages::ticket& pass, instant now) {
                 open_visit{.pass = pass,
                            .parts = {},
                            .again = now + options_.invitation_retry});
-  look_at_ = std::min({look_at_, now + options_.invitation_retry, pass.expires()});
+  look_at_ =
+    std::min({look_at_, now + options_.invitation_retry, pass.expires()});
   const auto at = std::ranges::lower_bound(candidates_, pass.visit.client, {},
                                            &policies::candidate::client);
   if (at != candidates_.end() && at->client == pass.visit.client)
@@ -344,7 +346,9 @@ bool programme::is_busy(client_id x, instant now) const {
 }
 
 policies::spent_budget programme::spent(instant now) const {
-  policies::spent_budget x{.rounds = rounds_, .versions = 0, .updates = updates_,
+  policies::spent_budget x{.rounds = rounds_,
+                           .versions = 0,
+                           .updates = updates_,
                            .seconds = seconds(now)};
   if (options_.lead)
     x.versions = heads_.at(*options_.lead).value;

@@ -16,14 +16,16 @@
 
 namespace troupe::actors {
 
-/// The course of a run: who is invited when, when a round or window closes, when it
-/// is over. Knows nothing of actors; each call returns what is to be said.
+/// The course of a run: who is invited when, when a round or window closes,
+/// when it is over. Knows nothing of actors; each call returns what is to be
+/// said.
 ///
 ///   joined ─► saved ─► invited ─► part_taken (all lines) ─► offered
 ///                                     │
-///             sync:     n offered, or the deadline ─► close ─► saved ─► round_closed
-///             semisync: the window's end           ─► close ─► saved ─► round_closed
-///             fedbuff, fedasync: each line merges when its buffer is full
+///             sync:     n offered, or the deadline ─► close ─► saved ─►
+///             round_closed semisync: the window's end           ─► close ─►
+///             saved ─► round_closed fedbuff, fedasync: each line merges when
+///             its buffer is full
 ///
 /// What a restart must not forget is saved before it is acted upon: the numbers
 /// given to clients, the indices of invitations, a round's cohort and its list.
@@ -34,8 +36,8 @@ public:
     std::vector<line_id> lines;
     std::optional<line_id> lead;
     std::uint32_t clients_per_round = 10; ///< `sync`: n.
-    double over_selection = 1; ///< A factor: 1.3 invites 30 % more.
-    std::uint32_t quorum = 0; ///< 0: all of n.
+    double over_selection = 1;            ///< A factor: 1.3 invites 30 % more.
+    std::uint32_t quorum = 0;             ///< 0: all of n.
     instant round_deadline = std::chrono::hours{1};
     std::uint32_t concurrency = 10; ///< All other paces.
     bool refill_by_version = false;
@@ -47,7 +49,8 @@ public:
     instant visit_timeout = std::chrono::hours{24};
     instant invitation_retry = std::chrono::hours{1};
     instant decline_pause = std::chrono::seconds{1};
-    std::uint64_t clients_expected = 1; ///< The first invitation waits for so many.
+    std::uint64_t clients_expected =
+      1; ///< The first invitation waits for so many.
     /// So many visits that fail one after the other end the run; 0: it goes on.
     std::uint64_t failures_max = 0;
   };
@@ -64,11 +67,11 @@ public:
     policies::skip what;
   };
 
-  using action
-    = std::variant<messages::invitation_made, messages::visit_withdrawn,
-                   messages::round_closed, messages::clients_admitted,
-                   messages::line_closing, messages::save_requested,
-                   messages::run_finished, skipped>;
+  using action =
+    std::variant<messages::invitation_made, messages::visit_withdrawn,
+                 messages::round_closed, messages::clients_admitted,
+                 messages::line_closing, messages::save_requested,
+                 messages::run_finished, skipped>;
   using actions = std::vector<action>;
 
   programme(options opts, durable found);
@@ -77,7 +80,8 @@ public:
   [[nodiscard]] actions left(client_id x, instant now);
   [[nodiscard]] actions taken(const messages::part_taken& x, instant now);
   [[nodiscard]] actions failed(const messages::visit_failed& x, instant now);
-  [[nodiscard]] actions published(const messages::version_published& x, instant now);
+  [[nodiscard]] actions published(const messages::version_published& x,
+                                  instant now);
   [[nodiscard]] actions merged(const messages::round_merged& x, instant now);
   [[nodiscard]] actions ended(const messages::line_ended& x, instant now);
   [[nodiscard]] actions saved(std::uint64_t token, instant now);
@@ -108,7 +112,8 @@ private:
     std::uint64_t number = 0; ///< The last given.
     bool present = false;
     bool open = false;
-    std::uint32_t unsettled = 0; ///< Kept parts without a verdict, on_accept only.
+    std::uint32_t unsettled =
+      0; ///< Kept parts without a verdict, on_accept only.
     instant not_before{};
   };
 
@@ -174,12 +179,14 @@ private:
   std::optional<messages::save_requested> saving_;
   std::set<client_id> unsaved_; ///< Whose records are to be saved next.
   bool round_is_dirty_ = false;
-  bool round_is_saved_ = false; ///< The closed list is durable and not announced.
+  bool round_is_saved_ =
+    false; ///< The closed list is durable and not announced.
   std::uint64_t index_asked_ = 0;
   std::uint64_t index_saved_ = 0;
 
   std::uint64_t updates_ = 0;
-  std::uint64_t failures_ = 0; ///< Since a visit offered, or had nothing to offer.
+  std::uint64_t failures_ =
+    0; ///< Since a visit offered, or had nothing to offer.
   bool started_ = false;
   bool refill_ = true;
   std::optional<messages::run_finished> finishing_;

@@ -8,11 +8,12 @@
 namespace troupe::actors {
 
 bool programme::by_round() const noexcept {
-  return options_.mode == pace_kind::sync || options_.mode == pace_kind::semisync;
+  return options_.mode == pace_kind::sync
+         || options_.mode == pace_kind::semisync;
 }
 
-// What a restart finds of a round: an open one waits for its cohort again, a closed
-// one is merged by the lines that have not done so.
+// What a restart finds of a round: an open one waits for its cohort again, a
+// closed one is merged by the lines that have not done so.
 void programme::resume_round() {
   if (!by_round() || round_.round.value == 0)
     return;
@@ -34,8 +35,8 @@ void programme::resume_round() {
 void programme::open_round(actions& out, instant now) {
   if (phase_ != phase::idle)
     return;
-  // A round that could not reach its quorum would be given up in the same instant, and
-  // the next one as well: it waits until enough clients are free.
+  // A round that could not reach its quorum would be given up in the same
+  // instant, and the next one as well: it waits until enough clients are free.
   const auto n = options_.clients_per_round;
   const auto needed = options_.quorum == 0 ? n : std::min(options_.quorum, n);
   const auto free = std::ranges::count_if(
@@ -82,8 +83,9 @@ void programme::consider_closing(actions& out, instant now) {
   if (phase_ != phase::open)
     return;
   if (deadline_ == instant{}) // After a restart.
-    deadline_ = now + (options_.mode == pace_kind::sync ? options_.round_deadline
-                                                        : options_.window);
+    deadline_ = now
+                + (options_.mode == pace_kind::sync ? options_.round_deadline
+                                                    : options_.window);
   const bool passed = now >= deadline_;
   if (options_.mode == pace_kind::semisync) {
     if (passed && offered_.empty())
@@ -93,11 +95,11 @@ void programme::consider_closing(actions& out, instant now) {
     return;
   }
   const auto n = options_.clients_per_round;
-  switch (policies::decide(
-    {.clients_per_round = n, .quorum = options_.quorum},
-    {.complete = static_cast<std::uint32_t>(offered_.size()),
-     .still_open = static_cast<std::uint32_t>(open_.size()),
-     .deadline_passed = passed})) {
+  switch (
+    policies::decide({.clients_per_round = n, .quorum = options_.quorum},
+                     {.complete = static_cast<std::uint32_t>(offered_.size()),
+                      .still_open = static_cast<std::uint32_t>(open_.size()),
+                      .deadline_passed = passed})) {
     case policies::round_decision::wait:
       return;
     case policies::round_decision::close:
@@ -161,7 +163,8 @@ programme::actions programme::merged(const messages::round_merged& x,
   return out;
 }
 
-// -- records --------------------------------------------------------------------
+// -- records
+// --------------------------------------------------------------------
 
 // One save is under way at a time, so that an older one that is repeated cannot
 // overtake a newer one.
@@ -169,15 +172,13 @@ void programme::save(actions& out) {
   const bool round = round_is_dirty_;
   if (saving_ || (unsaved_.empty() && index_asked_ == index_saved_ && !round))
     return;
-  saving_ = messages::save_requested{.token = ++token_,
-                                     .clients = {},
-                                     .index_upto = index_asked_,
-                                     .round = {}};
+  saving_ = messages::save_requested{
+    .token = ++token_, .clients = {}, .index_upto = index_asked_, .round = {}};
   for (const auto client : unsaved_) {
     auto& record = clients_.at(client).record;
-    record.numbers_upto
-      = std::max(record.numbers_upto, clients_.at(client).number)
-        + limits::numbers_reserved;
+    record.numbers_upto =
+      std::max(record.numbers_upto, clients_.at(client).number)
+      + limits::numbers_reserved;
     saving_->clients.push_back(record);
   }
   unsaved_.clear();

@@ -13,8 +13,7 @@ shared_values prefix(const messages::merged_block& x, std::uint32_t rank,
                      const models::block_layout& block) {
   if (rank == 0 || rank >= block.rank)
     return x.values;
-  const auto size
-    = static_cast<std::ptrdiff_t>(block.size / block.rank * rank);
+  const auto size = static_cast<std::ptrdiff_t>(block.size / block.rank * rank);
   return share({x.values->begin(), x.values->begin() + size});
 }
 

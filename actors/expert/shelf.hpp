@@ -9,13 +9,14 @@
 
 namespace troupe::actors {
 
-/// The published versions of one line: the newest, and as many before it as visits
-/// may still be based on.
+/// The published versions of one line: the newest, and as many before it as
+/// visits may still be based on.
 class shelf {
 public:
   struct options {
     line_id line;
-    std::size_t versions_max = 18; ///< staleness_max, the head, and one in flight.
+    std::size_t versions_max =
+      18; ///< staleness_max, the head, and one in flight.
   };
 
   shelf(options opts, messages::version_published first);
@@ -23,8 +24,8 @@ public:
   /// Puts a version on the shelf. One that is there already is ignored.
   void add(const messages::version_published& x);
 
-  /// What a fetch gets: the version it names if it is still here; else the newest
-  /// that its cut allows, or the oldest if the cut allows none.
+  /// What a fetch gets: the version it names if it is still here; else the
+  /// newest that its cut allows, or the oldest if the cut allows none.
   messages::line_served serve(const messages::serve_requested& x,
                               const models::layout& blocks) const;
 
@@ -33,7 +34,8 @@ public:
   }
 
 private:
-  const messages::version_published& pick(const messages::serve_requested& x) const;
+  const messages::version_published&
+  pick(const messages::serve_requested& x) const;
 
   options options_;
   std::deque<messages::version_published> versions_;

@@ -52,7 +52,8 @@ std::optional<verdict> judge(self_pointer self, const messages::ticket& pass,
   return std::nullopt;
 }
 
-// What a client with a session says. -------------------------------------------
+// What a client with a session says.
+// -------------------------------------------
 
 void heard(self_pointer self, const sessions::session& from,
            const messages::fetch_requested& x) {
@@ -62,8 +63,9 @@ void heard(self_pointer self, const sessions::session& from,
   if (x.wanted.size() > limits::blocks_max)
     return end_visit(self, x.pass.visit, verdict::malformed);
   for (const auto& want : x.wanted)
-    self->send(self->state.args.others->router,
-               messages::serve_requested{x.pass.visit, x.leg, want, x.pass.cut});
+    self->send(
+      self->state.args.others->router,
+      messages::serve_requested{x.pass.visit, x.leg, want, x.pass.cut});
 }
 
 void heard(self_pointer self, const sessions::session& from,
@@ -88,7 +90,8 @@ void heard(self_pointer self, const sessions::session& from,
 
 void heard(self_pointer self, const sessions::session& from,
            const messages::beat&) {
-  self->send(self->state.args.others->roster, messages::beat_heard{from.client});
+  self->send(self->state.args.others->roster,
+             messages::beat_heard{from.client});
   say(self, from.client, messages::beat_answered{heads(self)});
 }
 
@@ -110,18 +113,20 @@ void heard(self_pointer self, peer_id peer, const messages::any_message& any) {
                       messages::hello_heard{peer, *x});
   const auto* found = self->state.peers.of(peer);
   if (!found)
-    return say(self, peer,
-               messages::farewell{farewell_reason::no_session,
-                                  "say hello first"});
+    return say(
+      self, peer,
+      messages::farewell{farewell_reason::no_session, "say hello first"});
   const auto from = *found;
   std::visit([&](const auto& x) { heard(self, from, x); }, any);
 }
 
-// What others tell. -------------------------------------------------------------
+// What others tell.
+// -------------------------------------------------------------
 
 void judged(self_pointer self, const messages::hello_judged& x) {
   if (x.refusal)
-    return say(self, x.peer, messages::farewell{*x.refusal, x.text, x.what.nonce});
+    return say(self, x.peer,
+               messages::farewell{*x.refusal, x.text, x.what.nonce});
   if (const auto old = self->state.peers.open(x))
     say(self, *old,
         messages::farewell{farewell_reason::superseded,

@@ -49,8 +49,9 @@ struct gateway_state {
   std::map<line_id, version> heads;
 };
 
-/// The only actor that speaks with clients: opens frames, checks sessions, tickets
-/// and offers, and passes on what is sound. It keeps nothing for anybody.
+/// The only actor that speaks with clients: opens frames, checks sessions,
+/// tickets and offers, and passes on what is sound. It keeps nothing for
+/// anybody.
 gateway_actor::behavior_type
 gateway(gateway_actor::stateful_pointer<gateway_state> self, gateway_args args);
 

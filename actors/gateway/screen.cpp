@@ -39,13 +39,14 @@ bool is_sound(const messages::offer_block& x, const models::block_layout& block,
       && block.merge.kind != merge_kind::padded)
     return false;
   const auto rows = x.rank == 0 ? block.rank : x.rank;
-  const auto size = block.rank == 0 ? block.size : block.size / block.rank * rows;
+  const auto size =
+    block.rank == 0 ? block.size : block.size / block.rank * rows;
   if (x.delta->size() != size)
     return false;
   // A weight below a step would vanish from the total; NaN fails as well.
   if (!(x.weight >= block.grid.step())
-      || !policies::within_bounds(
-        x.weight, {block.weight, rules.weighting, examples}))
+      || !policies::within_bounds(x.weight,
+                                  {block.weight, rules.weighting, examples}))
     return false;
   return kernels::check_term({*x.delta, x.weight}, block.grid).has_value();
 }
@@ -55,8 +56,8 @@ bool has_shares(weight_rule x) {
          || x == weight_rule::one_times_share;
 }
 
-/// The shares of a family add up to at most one: who spreads its weight over many
-/// instances cannot have more of it.
+/// The shares of a family add up to at most one: who spreads its weight over
+/// many instances cannot have more of it.
 bool shares_are_bounded(const messages::offer_made& x, std::uint64_t examples,
                         const screening_rules& rules) {
   std::map<std::string_view, double> totals;
@@ -66,7 +67,8 @@ bool shares_are_bounded(const messages::offer_made& x, std::uint64_t examples,
       continue;
     auto& total = totals[block.family];
     total += part.weight;
-    if (!policies::within_bounds(total, {block.weight, rules.weighting, examples}))
+    if (!policies::within_bounds(total,
+                                 {block.weight, rules.weighting, examples}))
       return false;
   }
   return true;
@@ -81,7 +83,8 @@ double squared_norm(const messages::offer_made& x) {
 }
 
 /// Each line that is offered to has all its blocks, on one base.
-bool lines_are_whole(const messages::offer_made& x, const models::layout& blocks) {
+bool lines_are_whole(const messages::offer_made& x,
+                     const models::layout& blocks) {
   for (const auto& line : blocks.lines) {
     std::size_t here = 0;
     version base{};

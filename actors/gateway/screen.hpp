@@ -19,10 +19,10 @@ struct screening_rules {
   double norm_max = 0; ///< Of all deltas together, the clip; 0: none.
 };
 
-/// Refuses what must not reach an actor. What passes is complete: each line that it
-/// offers to has all its blocks, on one base, of the right size, whose values and
-/// weights can be added exactly whatever the others are. So an aggregator never
-/// meets an offer that would spoil its batch.
+/// Refuses what must not reach an actor. What passes is complete: each line
+/// that it offers to has all its blocks, on one base, of the right size, whose
+/// values and weights can be added exactly whatever the others are. So an
+/// aggregator never meets an offer that would spoil its batch.
 /// @param examples what the client registered; bounds its weights
 std::optional<policies::verdict> screen(const messages::offer_made& x,
                                         std::uint64_t examples,

@@ -7,8 +7,8 @@
 
 namespace troupe::actors {
 
-/// Signs invitations and recognizes its own. The key is kept in the ledger, so that a
-/// restarted server knows its visits.
+/// Signs invitations and recognizes its own. The key is kept in the ledger, so
+/// that a restarted server knows its visits.
 class seal {
 public:
   using key = std::array<std::uint8_t, 32>;

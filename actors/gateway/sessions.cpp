@@ -10,7 +10,8 @@ sessions::open(const messages::hello_judged& x) {
     ended = old;
   }
   // The peer may have been somebody else before.
-  if (const auto* before = of(x.peer); before && before->client != x.what.client)
+  if (const auto* before = of(x.peer);
+      before && before->client != x.what.client)
     by_client_.erase(before->client);
   by_peer_[x.peer] = {x.what.client, x.session, x.what.examples};
   by_client_[x.what.client] = x.peer;

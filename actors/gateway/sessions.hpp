@@ -8,7 +8,8 @@
 
 namespace troupe::actors {
 
-/// Which peer is which client. A client has one session: a newer one takes its place.
+/// Which peer is which client. A client has one session: a newer one takes its
+/// place.
 class sessions {
 public:
   struct session {

@@ -15,7 +15,8 @@ result<std::unique_ptr<crew>> crew::hire(std::size_t size,
     result->trainers_.push_back(std::move(*own));
   }
   for (auto& own : result->trainers_)
-    result->threads_.emplace_back([me = result.get(), &own] { me->work(*own); });
+    result->threads_.emplace_back(
+      [me = result.get(), &own] { me->work(*own); });
   return result;
 }
 
@@ -57,15 +58,14 @@ void crew::work(models::trainer& own) {
 }
 
 void prompt_workshop::submit(key, work what, deliver to) {
-  workers_->add([what = std::move(what), to = std::move(to)](models::trainer& own) {
-    to(what(own));
-  });
+  workers_->add([what = std::move(what),
+                 to = std::move(to)](models::trainer& own) { to(what(own)); });
 }
 
 void due_workshop::submit(key when, work what, deliver to) {
   auto promise = std::make_shared<std::promise<messages::job_finished>>();
-  const auto [at, added]
-    = under_way_.emplace(when, entry{promise->get_future(), std::move(to)});
+  const auto [at, added] =
+    under_way_.emplace(when, entry{promise->get_future(), std::move(to)});
   TROUPE_ASSERT(added); // A client has one job at a time.
   workers_->add([promise, what = std::move(what)](models::trainer& own) {
     promise->set_value(what(own));

@@ -1,7 +1,7 @@
 #pragma once
 
-// The workshops of production: plain threads, each with a trainer of its own, that
-// touch no actor.
+// The workshops of production: plain threads, each with a trainer of its own,
+// that touch no actor.
 
 #include <condition_variable>
 #include <cstddef>
@@ -17,15 +17,15 @@
 
 namespace troupe::actors {
 
-/// Threads that take tasks in the order in which they came. The queue holds at most
-/// one task per client, since a client has one visit open at a time.
+/// Threads that take tasks in the order in which they came. The queue holds at
+/// most one task per client, since a client has one visit open at a time.
 class crew {
 public:
   using task = std::function<void(models::trainer&)>;
 
   /// Starts `size` threads. Each makes its own trainer, before this returns.
-  static result<std::unique_ptr<crew>> hire(std::size_t size,
-                                            const models::trainer_factory& make);
+  static result<std::unique_ptr<crew>>
+  hire(std::size_t size, const models::trainer_factory& make);
 
   ~crew();
 
@@ -34,8 +34,8 @@ public:
 
   void add(task x);
 
-  /// Ends the task under way on each thread and forgets the others. Tasks speak to
-  /// actors, so this comes before the end of their system.
+  /// Ends the task under way on each thread and forgets the others. Tasks speak
+  /// to actors, so this comes before the end of their system.
   void dismiss();
 
 private:
@@ -65,8 +65,8 @@ private:
   std::shared_ptr<crew> workers_;
 };
 
-/// Virtual clock: computed at once, delivered when the clock's loop says that it is
-/// due, on the loop's thread. One thread calls all of this.
+/// Virtual clock: computed at once, delivered when the clock's loop says that
+/// it is due, on the loop's thread. One thread calls all of this.
 class due_workshop final : public workshop {
 public:
   explicit due_workshop(std::shared_ptr<crew> workers)
@@ -92,7 +92,8 @@ private:
   std::map<key, entry> under_way_;
 };
 
-/// Computed in the call and delivered at once: for work that is next to nothing.
+/// Computed in the call and delivered at once: for work that is next to
+/// nothing.
 class inline_workshop final : public workshop {
 public:
   explicit inline_workshop(std::unique_ptr<models::trainer> own)

@@ -41,11 +41,10 @@ kernel_worker(kernel_worker_actor::stateful_pointer<kernel_worker_state> self,
     },
     [self](const messages::job_requested& x) {
       auto client = caf::actor_cast<caf::actor>(self->current_sender());
-      self->state.args.jobs->submit(
-        {x.due, x.visit}, work_of(x),
-        [client](messages::job_finished done) {
-          caf::anon_send(client, std::move(done));
-        });
+      self->state.args.jobs->submit({x.due, x.visit}, work_of(x),
+                                    [client](messages::job_finished done) {
+                                      caf::anon_send(client, std::move(done));
+                                    });
     },
     [self](const messages::evaluation_requested& x) {
       messages::evaluation_finished answer{

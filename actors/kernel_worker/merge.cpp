@@ -28,7 +28,8 @@ double total_weight(const block_merge& x) {
 result<sum_of_terms> add(kernels::backend& arithmetic, const block_merge& x) {
   sum_of_terms out{.sum = std::vector<double>(x.base->size()),
                    .total = total_weight(x)};
-  // A prefix of the rows came from a client of lower rank: its other rows are zero.
+  // A prefix of the rows came from a client of lower rank: its other rows are
+  // zero.
   for (const auto& t : x.terms) {
     const kernels::term term{*t.delta, t.weight * t.discount};
     const auto into = std::span{out.sum}.first(t.delta->size());
@@ -59,11 +60,12 @@ result<sum_of_terms> choose(const block_merge& x) {
   }
   const kernels::offer_set offers{deltas, discounts};
   sum_of_terms out{.sum = std::vector<double>(x.base->size())};
-  const auto done = x.rule.kind == merge_kind::median
-                      ? kernels::coordinate_median(offers, out.sum)
-                    : x.rule.kind == merge_kind::trimmed_mean
-                      ? kernels::trimmed_mean(offers, x.rule.count, out.sum)
-                      : kernels::krum(offers, x.rule.count, x.rule.keep, out.sum);
+  const auto done =
+    x.rule.kind == merge_kind::median
+      ? kernels::coordinate_median(offers, out.sum)
+    : x.rule.kind == merge_kind::trimmed_mean
+      ? kernels::trimmed_mean(offers, x.rule.count, out.sum)
+      : kernels::krum(offers, x.rule.count, x.rule.keep, out.sum);
   if (!done)
     return tl::make_unexpected(done.error());
   return out;
@@ -91,8 +93,8 @@ result<sum_of_terms> combine(kernels::backend& arithmetic, const block_merge& x,
   return add_at_once(arithmetic, x);
 }
 
-/// The server optimiser belongs to blocks that are learned and averaged; a control
-/// variate, a replaced block and statistics have no use for momentum.
+/// The server optimiser belongs to blocks that are learned and averaged; a
+/// control variate, a replaced block and statistics have no use for momentum.
 kernels::server_step step_for(const models::block_layout& block,
                               const block_merge& x, kernels::server_step step) {
   if (policies::takes_server_step(block.family, x.rule.kind))
@@ -110,19 +112,20 @@ result<void> check_finite(const models::block_layout& block,
   return {};
 }
 
-result<messages::merged_block> merge_block(kernels::backend& arithmetic,
-                                           const models::block_layout& block,
-                                           const block_merge& x,
-                                           const messages::merge_requested& job) {
+result<messages::merged_block>
+merge_block(kernels::backend& arithmetic, const models::block_layout& block,
+            const block_merge& x, const messages::merge_requested& job) {
   auto sum = combine(arithmetic, x, job.admitted);
   if (!sum)
     return tl::make_unexpected(sum.error());
   const auto step = step_for(block, x, job.step);
-  messages::merged_block out{.block = x.block, .values = {}, .moments = x.moments};
-  out.moments.resize(x.base->size() * static_cast<std::size_t>(step.moment_count()));
+  messages::merged_block out{
+    .block = x.block, .values = {}, .moments = x.moments};
+  out.moments.resize(x.base->size()
+                     * static_cast<std::size_t>(step.moment_count()));
   std::vector<float> values(x.base->size());
-  auto ok = arithmetic.finish(*x.base, sum->sum, sum->total, step, out.moments,
-                              values);
+  auto ok =
+    arithmetic.finish(*x.base, sum->sum, sum->total, step, out.moments, values);
   if (ok)
     ok = check_finite(block, values);
   if (!ok)

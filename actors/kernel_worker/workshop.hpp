@@ -8,8 +8,8 @@
 
 namespace troupe::actors {
 
-/// Where the work of clients is computed. How it is delivered is what the clocks
-/// differ in: as soon as it is done, or at the instant that it is due.
+/// Where the work of clients is computed. How it is delivered is what the
+/// clocks differ in: as soon as it is done, or at the instant that it is due.
 class workshop {
 public:
   using work = std::function<messages::job_finished(models::trainer&)>;

@@ -1,7 +1,7 @@
 #pragma once
 
-// Messages that never leave the process: they have no wire schema. They are grouped
-// by who speaks; actors/interfaces.hpp says what each asks for.
+// Messages that never leave the process: they have no wire schema. They are
+// grouped by who speaks; actors/interfaces.hpp says what each asks for.
 
 #include <cstdint>
 #include <map>
@@ -145,8 +145,9 @@ struct closed_visit {
   }
 };
 
-/// Every line merges exactly its part of the list, possibly nothing, and withdraws
-/// what else it holds of this round or, under `sync`, of an earlier one.
+/// Every line merges exactly its part of the list, possibly nothing, and
+/// withdraws what else it holds of this round or, under `sync`, of an earlier
+/// one.
 struct round_closed {
   round_number round;
   std::vector<closed_visit> visits;
@@ -159,7 +160,8 @@ struct round_merged {
   version head;
 };
 
-/// The run ends: what is pending is withdrawn, what is being merged is committed.
+/// The run ends: what is pending is withdrawn, what is being merged is
+/// committed.
 struct line_closing {};
 
 /// The line has ended: there will be no version after this one.
@@ -191,7 +193,7 @@ struct hello_heard {
 struct hello_judged {
   transport::peer_id peer;
   hello what;
-  session_id session;                    ///< Unless refused.
+  session_id session; ///< Unless refused.
   std::optional<farewell_reason> refusal;
   std::string text;
 };
@@ -235,7 +237,8 @@ struct train_job {
   models::visit_input input;
 };
 
-/// Work for the client that sends this, finished at `due` under a virtual clock.
+/// Work for the client that sends this, finished at `due` under a virtual
+/// clock.
 struct job_requested {
   client_id client;
   visit_id visit;
@@ -263,8 +266,8 @@ struct evaluation_finished {
 
 // -- archivist ----------------------------------------------------------------
 
-/// What is known of a client for ever: it was admitted, with so many examples, and
-/// numbers up to `numbers_upto` may have been given to it.
+/// What is known of a client for ever: it was admitted, with so many examples,
+/// and numbers up to `numbers_upto` may have been given to it.
 struct client_record {
   client_id client{};
   std::uint64_t examples = 0;
@@ -278,8 +281,8 @@ struct client_record {
 /// Where a synchronous or windowed run stands.
 struct round_record {
   round_number round{};
-  std::uint8_t closed = 0;           ///< 1: `visits` is the list that is merged.
-  std::vector<ticket> cohort = {};   ///< Invited to this round.
+  std::uint8_t closed = 0;         ///< 1: `visits` is the list that is merged.
+  std::vector<ticket> cohort = {}; ///< Invited to this round.
   std::vector<closed_visit> visits = {};
 
   static constexpr auto fields(auto& x) {

@@ -13,8 +13,8 @@
 
 namespace troupe::messages {
 
-/// The difference between what was fetched as version `base` of a block and what
-/// training made of it.
+/// The difference between what was fetched as version `base` of a block and
+/// what training made of it.
 struct offer_block {
   block_id block{};
   version base{};
@@ -37,7 +37,8 @@ struct disclosed_values {
   }
 };
 
-/// The whole visit in one message: the gateway screens it whole, then splits it.
+/// The whole visit in one message: the gateway screens it whole, then splits
+/// it.
 struct offer_made {
   static constexpr schema wire{
     .kind = 0x0101, .readable_since = 1, .field_counts = {4}};
@@ -52,8 +53,8 @@ struct offer_made {
   }
 };
 
-/// The answer for one line. `accepted` means durable, so it comes with the version
-/// that holds the offer; refusals come at once.
+/// The answer for one line. `accepted` means durable, so it comes with the
+/// version that holds the offer; refusals come at once.
 struct offer_answered {
   static constexpr schema wire{
     .kind = 0x0102, .readable_since = 1, .field_counts = {5}};

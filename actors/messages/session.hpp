@@ -59,12 +59,12 @@ struct welcome {
 };
 
 enum class farewell_reason : std::uint8_t {
-  protocol,    ///< No version that both speak.
-  layout,      ///< Another architecture.
-  superseded,  ///< A newer incarnation of the client has a session.
-  refused,     ///< Not admitted: examples out of bounds, or evicted.
-  no_session,  ///< A message without a hello; say hello.
-  finished,    ///< The run has ended.
+  protocol,   ///< No version that both speak.
+  layout,     ///< Another architecture.
+  superseded, ///< A newer incarnation of the client has a session.
+  refused,    ///< Not admitted: examples out of bounds, or evicted.
+  no_session, ///< A message without a hello; say hello.
+  finished,   ///< The run has ended.
 };
 
 constexpr bool known(farewell_reason x) noexcept {
@@ -77,7 +77,8 @@ struct farewell {
 
   farewell_reason reason = farewell_reason::refused;
   std::string text; ///< For people.
-  std::uint64_t nonce = 0; ///< Of the hello that is refused; 0: not about a hello.
+  std::uint64_t nonce =
+    0; ///< Of the hello that is refused; 0: not about a hello.
 
   static constexpr auto fields(auto& x) {
     return std::tie(x.reason, x.text, x.nonce);

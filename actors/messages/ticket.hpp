@@ -13,11 +13,11 @@ namespace troupe::messages {
 /// restarts: a server knows its own visits without keeping a list of them.
 struct ticket {
   visit_id visit{};
-  std::uint64_t index = 0;    ///< Of the invitation, counted over the run.
-  std::uint64_t seed = 0;     ///< From (run seed, index).
-  std::uint32_t role = 0;     ///< Which of the recipe's.
-  double progress = 0;        ///< Share of the run's budget, in [0, 1].
-  round_number round{};       ///< That the visit belongs to; 0 where there is none.
+  std::uint64_t index = 0; ///< Of the invitation, counted over the run.
+  std::uint64_t seed = 0;  ///< From (run seed, index).
+  std::uint32_t role = 0;  ///< Which of the recipe's.
+  double progress = 0;     ///< Share of the run's budget, in [0, 1].
+  round_number round{}; ///< That the visit belongs to; 0 where there is none.
   /// Versions after this round are not served to the visit, so that what it
   /// fetches is one consistent cut.
   round_number cut{};

@@ -24,7 +24,8 @@ struct invited {
   }
 };
 
-/// "No version": in `held`, the client has none; in `exact`, the newest will do.
+/// "No version": in `held`, the client has none; in `exact`, the newest will
+/// do.
 inline constexpr version no_version{~std::uint64_t{0}};
 
 struct want {

@@ -1,7 +1,7 @@
 #pragma once
 
-// All messages that cross an endpoint. Kinds are grouped by conversation and never
-// reused: 0x00 sessions, 0x01 offers, 0x02 visits, 0x03 announcements.
+// All messages that cross an endpoint. Kinds are grouped by conversation and
+// never reused: 0x00 sessions, 0x01 offers, 0x02 visits, 0x03 announcements.
 
 #include <array>
 #include <variant>
@@ -12,10 +12,10 @@
 
 namespace troupe::messages {
 
-using any_message
-  = std::variant<hello, welcome, farewell, beat, beat_answered, leave, invited,
-                 fetch_requested, line_served, visit_ended, visit_declined,
-                 offer_made, offer_answered, version_announced>;
+using any_message =
+  std::variant<hello, welcome, farewell, beat, beat_answered, leave, invited,
+               fetch_requested, line_served, visit_ended, visit_declined,
+               offer_made, offer_answered, version_announced>;
 
 namespace detail {
 

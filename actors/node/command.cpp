@@ -50,7 +50,8 @@ meaning meaning_of(errc x) {
 void list(std::span<const command> all, std::ostream& out) {
   out << "troupe runs federated learning with experts, asynchronously.\n\n";
   for (const auto& x : all)
-    out << "  troupe " << std::left << std::setw(14) << x.name << x.synopsis << '\n';
+    out << "  troupe " << std::left << std::setw(14) << x.name << x.synopsis
+        << '\n';
   out << "\nEach has --help with an example, and --format json for programs.\n";
 }
 
@@ -62,7 +63,8 @@ exit_code report(const failure& x, exit_code how, bool json, streams io) {
       {"success", false},
       {"error",
        {{"code", x.code}, {"what", x.what}, {"why", x.why}, {"hint", x.hint}}}};
-    io.out << object.dump(2, ' ', false, nlohmann::json::error_handler_t::replace)
+    io.out << object.dump(2, ' ', false,
+                          nlohmann::json::error_handler_t::replace)
            << '\n';
     return how;
   }
@@ -81,7 +83,8 @@ exit_code report(const error& x, bool json, streams io) {
 
 std::vector<command> basic_commands(const surroundings& known) {
   return {
-    {"check-config", "FILE: say whether a configuration is usable", check_config},
+    {"check-config", "FILE: say whether a configuration is usable",
+     check_config},
     {"data", "inspect FILE: show who holds which labels", data},
     {"doctor", "say what this machine has and what is missing",
      [known](arguments args, streams io) { return doctor(known, args, io); }},

@@ -36,8 +36,8 @@ struct failure {
   std::string hint = {};
 };
 
-/// As a sentence on `err`, or as {"success": false, "error": …} on `out`. Returns
-/// `how`, so that a command can end with it.
+/// As a sentence on `err`, or as {"success": false, "error": …} on `out`.
+/// Returns `how`, so that a command can end with it.
 exit_code report(const failure& x, exit_code how, bool json, streams io);
 
 /// The same for an error of the rooms below, with the exit code that fits it.

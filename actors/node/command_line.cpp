@@ -12,9 +12,11 @@ command_line::command_line(const words& x) : app_(x.says, "troupe " + x.name) {
 }
 
 void command_line::add_config(bool required) {
-  app_.add_option("FILE", file_, "the configuration, in TOML")->required(required);
+  app_.add_option("FILE", file_, "the configuration, in TOML")
+    ->required(required);
   app_
-    .add_option("--set", overrides_, "key=value, in place of what the file says")
+    .add_option("--set", overrides_,
+                "key=value, in place of what the file says")
     ->allow_extra_args(false)
     ->take_all();
 }

@@ -1,7 +1,7 @@
 #pragma once
 
-// What all subcommands share: --help with an example, --format, and refusals of what
-// nobody asked for.
+// What all subcommands share: --help with an example, --format, and refusals of
+// what nobody asked for.
 
 #include <optional>
 #include <string>

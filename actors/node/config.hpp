@@ -37,16 +37,18 @@ struct config_source {
   std::string_view origin;
 };
 
-/// Reads a configuration; each override is "key=value", with a dotted key or a plain
-/// one. A refusal is `invalid_config` with up to ten lines, each of which names the
-/// file and line (or the override), the key, what was found and what would do.
+/// Reads a configuration; each override is "key=value", with a dotted key or a
+/// plain one. A refusal is `invalid_config` with up to ten lines, each of which
+/// names the file and line (or the override), the key, what was found and what
+/// would do.
 [[nodiscard]] result<loaded_config>
 parse_config(config_source from, std::span<const std::string> overrides = {},
              const method_list& methods = all_methods());
 
 /// The same from a file. Returns `storage_failure` if it cannot be read.
 [[nodiscard]] result<loaded_config>
-load_config(const std::string& path, std::span<const std::string> overrides = {},
+load_config(const std::string& path,
+            std::span<const std::string> overrides = {},
             const method_list& methods = all_methods());
 
 /// All keys that have an effect, as TOML that parses to the same experiment.

@@ -1,7 +1,7 @@
 #pragma once
 
-// One experiment as a configuration describes it: plain values, all resolved. What
-// each key means stands beside its name in config/schema.cpp.
+// One experiment as a configuration describes it: plain values, all resolved.
+// What each key means stands beside its name in config/schema.cpp.
 
 #include <cstdint>
 #include <optional>
@@ -28,7 +28,8 @@ struct stop_options {
 
   metric_kind metric = metric_kind::none;
   std::optional<double> target = {};
-  std::uint32_t patience = 0; ///< Evaluations without a better one; 0: no limit.
+  std::uint32_t patience =
+    0; ///< Evaluations without a better one; 0: no limit.
 };
 
 /// What comes first ends the run. Zero: not limited by this.
@@ -128,7 +129,14 @@ struct merge_options {
 };
 
 struct data_options {
-  enum class format : std::uint8_t { idx, cifar10, cifar100, csv, synthetic, quadratic };
+  enum class format : std::uint8_t {
+    idx,
+    cifar10,
+    cifar100,
+    csv,
+    synthetic,
+    quadratic
+  };
 
   format kind = format::idx;
   std::string path = "/usr/share/datasets/fashion-mnist";
@@ -141,7 +149,14 @@ struct data_options {
 };
 
 struct model_options {
-  enum class shape : std::uint8_t { softmax, mlp, cnn, resnet18, torchscript, quadratic };
+  enum class shape : std::uint8_t {
+    softmax,
+    mlp,
+    cnn,
+    resnet18,
+    torchscript,
+    quadratic
+  };
   enum class buffer_rule : std::uint8_t { average, local, freeze };
 
   shape kind = shape::mlp;
@@ -151,7 +166,12 @@ struct model_options {
 };
 
 struct speed_options {
-  enum class distribution : std::uint8_t { constant, uniform, half_normal, lognormal };
+  enum class distribution : std::uint8_t {
+    constant,
+    uniform,
+    half_normal,
+    lognormal
+  };
 
   distribution kind = distribution::constant;
   double slowest = 0.1;
@@ -166,7 +186,8 @@ struct device_options {
   speed_options speed = {};
 };
 
-/// For tests of robust merges: the first clients send their delta times `scale`.
+/// For tests of robust merges: the first clients send their delta times
+/// `scale`.
 struct attack_options {
   std::uint32_t clients = 0;
   double scale = -10;
@@ -177,9 +198,9 @@ struct experiment {
   std::string name = "run";
   std::string method = {}; ///< Resolved: the first that is built.
   clock_kind clock = clock_kind::virtual_time;
-  std::uint32_t workers = 0; ///< 0: one per core.
+  std::uint32_t workers = 0;         ///< 0: one per core.
   std::uint64_t evaluate_every = 10; ///< Versions; 0: never.
-  std::string init = {};             ///< A file of weights; empty: from the seed.
+  std::string init = {}; ///< A file of weights; empty: from the seed.
   std::string folder = "runs";
   bool events = true;
   ledger_kind ledger = ledger_kind::disk;

@@ -16,8 +16,8 @@ int main(int argc, char** argv) {
   auto all = node::basic_commands(known);
   all.insert(all.begin(), {"run", "FILE: a whole federation in this process",
                            [&](node::arguments rest, node::streams io) {
-                             return node::run_command(node::make_torch_model, known,
-                                                      rest, io);
+                             return node::run_command(node::make_torch_model,
+                                                      known, rest, io);
                            }});
   all.insert(all.begin() + 1,
              {"bench", "the project's own figures, each beside what limits it",

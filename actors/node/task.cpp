@@ -53,15 +53,16 @@ result<models::dataset> load_data(const experiment& x) {
   return models::read_idx_folder(x.data.path);
 }
 
-result<models::partition> deal(const experiment& x, const models::dataset& data) {
+result<models::partition> deal(const experiment& x,
+                               const models::dataset& data) {
   const bool watched = x.stop.metric != stop_options::metric_kind::none;
-  return models::make_partition(
-    data, {.how = x.partition.how(),
-           .clients = x.clients.clients,
-           .examples_max = x.partition.samples_per_client,
-           .held_out = x.clients.held_out,
-           .validation = watched ? x.data.validation : 0,
-           .seed = derive_seed(x.seed, "partition")});
+  return models::make_partition(data,
+                                {.how = x.partition.how(),
+                                 .clients = x.clients.clients,
+                                 .examples_max = x.partition.samples_per_client,
+                                 .held_out = x.clients.held_out,
+                                 .validation = watched ? x.data.validation : 0,
+                                 .seed = derive_seed(x.seed, "partition")});
 }
 
 } // namespace troupe::node

@@ -8,12 +8,13 @@
 
 namespace troupe::node {
 
-/// Reads or generates the data. Returns `invalid_data` if it is missing or damaged.
+/// Reads or generates the data. Returns `invalid_data` if it is missing or
+/// damaged.
 /// @pre the data is not a quadratic, which has no examples
 [[nodiscard]] result<models::dataset> load_data(const experiment& x);
 
-/// Deals the examples to the clients. Validation rows are set aside only if `stop`
-/// watches them.
+/// Deals the examples to the clients. Validation rows are set aside only if
+/// `stop` watches them.
 [[nodiscard]] result<models::partition> deal(const experiment& x,
                                              const models::dataset& data);
 

@@ -48,7 +48,9 @@ messages::version_published published(line_id line, const stored_line& x) {
 class builder {
 public:
   builder(caf::actor_system& system, const node_args& args)
-    : system_(system), args_(args), others_(std::make_shared<cast>()) {
+    : system_(system),
+      args_(args),
+      others_(std::make_shared<cast>()) {
     auto found = args.books->load();
     TROUPE_ASSERT(found.has_value());
     found_ = std::move(*found);
@@ -66,7 +68,8 @@ public:
   }
 
 private:
-  template <caf::spawn_options Options = caf::no_spawn_options, class F, class... Ts>
+  template <caf::spawn_options Options = caf::no_spawn_options, class F,
+            class... Ts>
   auto spawn(F f, Ts&&... xs) {
     auto x = system_.spawn<Options>(f, std::forward<Ts>(xs)...);
     all_.push_back(caf::actor_cast<caf::actor>(x));
@@ -116,27 +119,27 @@ private:
     for (const auto& line : args_.blocks->lines) {
       const auto& stored = found_.lines.at(line.id);
       const auto writer = spawn(
-        aggregator,
-        aggregator_args{.options = ledger_options(args_, line),
-                        .found = {.head = stored.head,
-                                  .round = stored.round,
-                                  .blocks = stored.blocks,
-                                  .merged = stored.merged,
-                                  .admitted
-                                  = std::max<std::size_t>(1, found_.clients.size())},
-                        .others = others_,
-                        .merge_timeout = args_.merge_timeout,
-                        .commit_timeout = args_.commit_timeout,
-                        .retry_after = args_.retry_after});
+        aggregator, aggregator_args{.options = ledger_options(args_, line),
+                                    .found = {.head = stored.head,
+                                              .round = stored.round,
+                                              .blocks = stored.blocks,
+                                              .merged = stored.merged,
+                                              .admitted = std::max<std::size_t>(
+                                                1, found_.clients.size())},
+                                    .others = others_,
+                                    .merge_timeout = args_.merge_timeout,
+                                    .commit_timeout = args_.commit_timeout,
+                                    .retry_after = args_.retry_after});
       const auto reader = spawn(
         expert,
-        expert_args{.options = {.line = line.id,
-                                .versions_max
-                                = args_.lines.admission.staleness_max + 2},
-                    .first = published(line.id, stored),
-                    .blocks = args_.blocks,
-                    .others = others_});
-      routes.lines[line.id] = {caf::actor_cast<aggregator_actor>(writer), reader};
+        expert_args{
+          .options = {.line = line.id,
+                      .versions_max = args_.lines.admission.staleness_max + 2},
+          .first = published(line.id, stored),
+          .blocks = args_.blocks,
+          .others = others_});
+      routes.lines[line.id] = {caf::actor_cast<aggregator_actor>(writer),
+                               reader};
     }
     others_->router = spawn(router, std::move(routes));
   }
@@ -166,8 +169,9 @@ private:
                       .others = others_,
                       .started = args_.started,
                       .heads = {},
-                      .greeted = args_.peers ? args_.peers()
-                                             : std::vector<transport::peer_id>{},
+                      .greeted = args_.peers
+                                   ? args_.peers()
+                                   : std::vector<transport::peer_id>{},
                       .announce = args_.announce,
                       .events = args_.events};
     plan.options.lead = args_.blocks->lead();
@@ -176,10 +180,10 @@ private:
       plan.found.heads[line] = stored.head;
       door.heads.push_back({line, stored.head});
     }
-    others_->roster = caf::actor_cast<roster_actor>(spawn(
-      roster, roster_args{args_.attendance, others_, args_.started}));
-    others_->director
-      = caf::actor_cast<director_actor>(spawn(director, std::move(plan)));
+    others_->roster = caf::actor_cast<roster_actor>(
+      spawn(roster, roster_args{args_.attendance, others_, args_.started}));
+    others_->director =
+      caf::actor_cast<director_actor>(spawn(director, std::move(plan)));
     others_->gateway = spawn(gateway, std::move(door));
   }
 
@@ -201,9 +205,9 @@ result<void> begin_lines(store& books, const models::layout& blocks,
       const auto& values = initial.at(id);
       if (values->size() != block->size)
         return fail(errc::invalid_argument,
-                    "block '" + block->name + "' has " + std::to_string(block->size)
-                      + " values, found " + std::to_string(values->size())
-                      + " to begin with");
+                    "block '" + block->name + "' has "
+                      + std::to_string(block->size) + " values, found "
+                      + std::to_string(values->size()) + " to begin with");
       first.push_back({.block = id,
                        .values = values,
                        .moments = {},

@@ -1,7 +1,7 @@
 #pragma once
 
-// The composition root: the only place that spawns. What it makes is the same under
-// each clock and in the simulator; they differ in what they put in.
+// The composition root: the only place that spawns. What it makes is the same
+// under each clock and in the simulator; they differ in what they put in.
 
 #include <functional>
 #include <memory>
@@ -34,7 +34,8 @@ struct node_args {
   std::shared_ptr<const models::layout> blocks;
   const recipe* method = nullptr;
   line_rules lines;
-  actors::programme::options programme; ///< Lines and lead come from the layout.
+  actors::programme::options
+    programme; ///< Lines and lead come from the layout.
   actors::attendance::options attendance;
   policies::weight_kind weighting = policies::weight_kind::examples;
   double norm_max = 0;
@@ -57,8 +58,10 @@ struct node_args {
   std::function<void(const actors::cast&)> started_as;
   /// Stands between the archivist or the workers and those who use them; the
   /// simulator's faults come in here.
-  std::function<actors::kernel_worker_actor(actors::kernel_worker_actor)> around_worker;
-  std::function<actors::archivist_actor(actors::archivist_actor)> around_archivist;
+  std::function<actors::kernel_worker_actor(actors::kernel_worker_actor)>
+    around_worker;
+  std::function<actors::archivist_actor(actors::archivist_actor)>
+    around_archivist;
 
   caf::actor_clock::time_point started; ///< The run's instant zero.
   caf::timespan merge_timeout = std::chrono::seconds{600};

@@ -16,8 +16,9 @@ instant now(self_pointer self) {
 messages::evaluation_requested occasion(self_pointer self, line_id line,
                                         version head, bool per_client) {
   messages::evaluation_requested x{
-    .line = line, .head = head, .input = {.versions = {}, .per_client = per_client,
-                                          .states = {}}};
+    .line = line,
+    .head = head,
+    .input = {.versions = {}, .per_client = per_client, .states = {}}};
   for (const auto& [id, published] : self->state.args.heads)
     for (const auto& block : published.blocks)
       x.input.versions.push_back({block.block, published.head, block.values});
@@ -29,8 +30,9 @@ void evaluate(self_pointer self, const messages::version_published& x) {
   const bool counts = !args.lead || *args.lead == x.line;
   if (args.evaluate_every == 0 || !counts || x.head.value % args.evaluate_every)
     return;
-  self->request(args.others->evaluator, args.evaluation_timeout,
-                occasion(self, x.line, x.head, false))
+  self
+    ->request(args.others->evaluator, args.evaluation_timeout,
+              occasion(self, x.line, x.head, false))
     .then(
       [self](const messages::evaluation_finished& done) {
         self->state.args.watching->evaluated(done, now(self));
@@ -47,8 +49,9 @@ void finish(self_pointer self, const messages::run_finished& x) {
   if (!args.evaluate_at_end || args.heads.empty())
     return args.watching->finished(x, std::nullopt, now(self));
   const auto& [line, last] = *args.heads.begin();
-  self->request(args.others->evaluator, args.evaluation_timeout,
-                occasion(self, args.lead.value_or(line), last.head, true))
+  self
+    ->request(args.others->evaluator, args.evaluation_timeout,
+              occasion(self, args.lead.value_or(line), last.head, true))
     .then(
       [self, x](const messages::evaluation_finished& done) {
         self->state.args.watching->finished(x, done, now(self));
@@ -60,7 +63,8 @@ void finish(self_pointer self, const messages::run_finished& x) {
 
 } // namespace
 
-publisher_actor::behavior_type publisher(self_pointer self, publisher_args args) {
+publisher_actor::behavior_type publisher(self_pointer self,
+                                         publisher_args args) {
   self->state.args = std::move(args);
   return {
     [self](const messages::version_published& x) {

@@ -18,18 +18,19 @@ class audience {
 public:
   virtual ~audience() = default;
   virtual void published(const messages::version_published& x, instant at) = 0;
-  virtual void evaluated(const messages::evaluation_finished& x, instant at) = 0;
+  virtual void evaluated(const messages::evaluation_finished& x,
+                         instant at) = 0;
 
   /// The last call. `last` is absent if the final versions could not be scored.
-  virtual void finished(const messages::run_finished& x,
-                        const std::optional<messages::evaluation_finished>& last,
-                        instant at)
-    = 0;
+  virtual void
+  finished(const messages::run_finished& x,
+           const std::optional<messages::evaluation_finished>& last,
+           instant at) = 0;
 };
 
 struct publisher_args {
   std::map<line_id, messages::version_published> heads; ///< At the start.
-  std::optional<line_id> lead;      ///< Whose versions are evaluated; none: any.
+  std::optional<line_id> lead; ///< Whose versions are evaluated; none: any.
   std::uint64_t evaluate_every = 0; ///< Versions; 0: only at the end.
   bool evaluate_at_end = true;
   bool announce = false;
@@ -46,8 +47,8 @@ struct publisher_state {
   publisher_args args;
 };
 
-/// "Line l is at version v": to the gateway, the record and the audience; has every
-/// n-th version scored and the director told.
+/// "Line l is at version v": to the gateway, the record and the audience; has
+/// every n-th version scored and the director told.
 publisher_actor::behavior_type
 publisher(publisher_actor::stateful_pointer<publisher_state> self,
           publisher_args args);

@@ -6,8 +6,8 @@ namespace troupe::actors {
 
 using messages::farewell_reason;
 
-std::optional<farewell_reason>
-attendance::refusal(const messages::hello& x, std::string& text) const {
+std::optional<farewell_reason> attendance::refusal(const messages::hello& x,
+                                                   std::string& text) const {
   const auto ours = messages::protocol_version;
   if (ours < x.protocol_min || x.protocol_max < ours) {
     text = "this server speaks protocol " + std::to_string(ours)
@@ -24,8 +24,7 @@ attendance::refusal(const messages::hello& x, std::string& text) const {
     return farewell_reason::refused;
   }
   if (options_.examples_max > 0 && x.examples > options_.examples_max) {
-    text = std::to_string(x.examples)
-           + " examples are above 'samples_max' = "
+    text = std::to_string(x.examples) + " examples are above 'samples_max' = "
            + std::to_string(options_.examples_max);
     return farewell_reason::refused;
   }

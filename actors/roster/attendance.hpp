@@ -12,8 +12,8 @@
 
 namespace troupe::actors {
 
-/// Who is here, and who may be. Liveness is separate from data: a client that trains
-/// for hours is alive while it beats.
+/// Who is here, and who may be. Liveness is separate from data: a client that
+/// trains for hours is alive while it beats.
 class attendance {
 public:
   struct options {
@@ -43,8 +43,8 @@ private:
     instant last{};
   };
 
-  std::optional<messages::farewell_reason>
-  refusal(const messages::hello& x, std::string& text) const;
+  std::optional<messages::farewell_reason> refusal(const messages::hello& x,
+                                                   std::string& text) const;
 
   options options_;
   std::map<client_id, entry> clients_;

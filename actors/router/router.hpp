@@ -26,8 +26,9 @@ struct router_state {
   router_args args;
 };
 
-/// The troupe as it is: which lines there are, and who keeps them. Whoever speaks
-/// about a line speaks to the router, so a new line is known in one place.
+/// The troupe as it is: which lines there are, and who keeps them. Whoever
+/// speaks about a line speaks to the router, so a new line is known in one
+/// place.
 router_actor::behavior_type
 router(router_actor::stateful_pointer<router_state> self, router_args args);
 

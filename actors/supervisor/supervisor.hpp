@@ -26,9 +26,9 @@ struct supervisor_state {
 };
 
 /// Actors of one node know each other and share what is in memory, so when one
-/// breaks, all end and begin again from the ledger: there is one way to start, and
-/// it is the one that every start takes. Never two of one line: the next ones are
-/// made when the last of the old is gone.
+/// breaks, all end and begin again from the ledger: there is one way to start,
+/// and it is the one that every start takes. Never two of one line: the next
+/// ones are made when the last of the old is gone.
 ///
 /// An exit message ends the children first, and then the supervisor.
 caf::behavior supervisor(caf::stateful_actor<supervisor_state>* self,

@@ -1,8 +1,8 @@
 #pragma once
 
-// Fields in, bytes out, and back. Numbers are little-endian and fixed in size; lists
-// have a 32-bit count in front. A count is the peer's claim and is checked against
-// the bytes that are there before anything is allocated.
+// Fields in, bytes out, and back. Numbers are little-endian and fixed in size;
+// lists have a 32-bit count in front. A count is the peer's claim and is
+// checked against the bytes that are there before anything is allocated.
 
 #include <algorithm>
 #include <array>
@@ -39,7 +39,8 @@ concept enumeration = std::is_enum_v<T> && requires(T x) {
   { known(x) } -> std::same_as<bool>;
 };
 
-/// Writes fields in wire order to a `Sink`, a callable that takes (pointer, size).
+/// Writes fields in wire order to a `Sink`, a callable that takes (pointer,
+/// size).
 template <class Sink>
 class writer {
 public:
@@ -149,8 +150,8 @@ public:
 
   template <class T>
   void operator()(std::vector<T>& xs) {
-    // No element is smaller than a byte, so the list never outgrows its bytes by
-    // more than the size of a struct.
+    // No element is smaller than a byte, so the list never outgrows its bytes
+    // by more than the size of a struct.
     const auto n = count(1);
     xs.clear();
     for (std::size_t i = 0; i < n && !failed_; ++i)
@@ -231,10 +232,10 @@ std::size_t payload_size(const T& x) {
   return total;
 }
 
-/// Decodes a payload of which the envelope claims `peer`. The schema says how many
-/// fields that version has, and exactly these must be there: an older peer's message
-/// leaves the fields after them at their defaults, and only a newer peer's may have
-/// a tail, which stays unread.
+/// Decodes a payload of which the envelope claims `peer`. The schema says how
+/// many fields that version has, and exactly these must be there: an older
+/// peer's message leaves the fields after them at their defaults, and only a
+/// newer peer's may have a tail, which stays unread.
 template <messages::message T>
 result<T> decode_payload(std::span<const std::byte> in,
                          messages::written_as peer) {
@@ -253,9 +254,9 @@ result<T> decode_payload(std::span<const std::byte> in,
   };
   std::apply([&](auto&... field) { (read_field(field), ...); }, T::fields(x));
   if (read.failed())
-    return fail(errc::malformed_message,
-                "the payload is not what version "
-                  + std::to_string(peer.version) + " looks like");
+    return fail(errc::malformed_message, "the payload is not what version "
+                                           + std::to_string(peer.version)
+                                           + " looks like");
   if (peer.version <= ours && !read.empty())
     return fail(errc::malformed_message, "the payload has a tail");
   return x;

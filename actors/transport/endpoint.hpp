@@ -6,16 +6,15 @@
 
 namespace troupe::transport {
 
-
-/// One side's way to send. What arrives comes as `messages::frame_arrived` to the
-/// actor that the endpoint was made for. There are three kinds: in_process (values
-/// pass by pointer), the simulator's (bytes, lossy) and sockets.
+/// One side's way to send. What arrives comes as `messages::frame_arrived` to
+/// the actor that the endpoint was made for. There are three kinds: in_process
+/// (values pass by pointer), the simulator's (bytes, lossy) and sockets.
 class endpoint {
 public:
   virtual ~endpoint() = default;
 
-  /// Sends, or loses: only an answer says that a message arrived. Messages to one
-  /// peer that arrive do so in order unless the network reorders.
+  /// Sends, or loses: only an answer says that a message arrived. Messages to
+  /// one peer that arrive do so in order unless the network reorders.
   /// @returns the bytes that the message takes on a wire.
   virtual std::size_t send(peer_id to, messages::any_message x) = 0;
 };

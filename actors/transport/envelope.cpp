@@ -91,9 +91,9 @@ std::size_t encoded_size(const messages::any_message& any) {
 result<envelope> open_envelope(std::span<const std::byte> frame,
                                std::size_t payload_bytes_max) {
   if (frame.size() < envelope_size)
-    return fail(errc::malformed_message,
-                "a frame of " + std::to_string(frame.size())
-                  + " bytes has no envelope");
+    return fail(errc::malformed_message, "a frame of "
+                                           + std::to_string(frame.size())
+                                           + " bytes has no envelope");
   if (!std::equal(magic.begin(), magic.end(), frame.begin()))
     return fail(errc::malformed_message, "the frame does not begin with TRP1");
   envelope x{.kind = get<std::uint16_t>(frame, 4),
@@ -102,10 +102,10 @@ result<envelope> open_envelope(std::span<const std::byte> frame,
              .payload_size = get<std::uint32_t>(frame, 12),
              .correlation = get<std::uint32_t>(frame, 16)};
   if (x.payload_size > payload_bytes_max)
-    return fail(errc::malformed_message,
-                "a payload of " + std::to_string(x.payload_size)
-                  + " bytes is above the limit of "
-                  + std::to_string(payload_bytes_max));
+    return fail(errc::malformed_message, "a payload of "
+                                           + std::to_string(x.payload_size)
+                                           + " bytes is above the limit of "
+                                           + std::to_string(payload_bytes_max));
   if (x.payload_size != frame.size() - envelope_size)
     return fail(errc::malformed_message,
                 "the envelope claims " + std::to_string(x.payload_size)

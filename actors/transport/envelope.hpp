@@ -15,7 +15,8 @@ namespace troupe::transport {
 ///          4  kind (2)           10  reserved (2), zero
 ///          6  written version    12  payload length (4)
 ///          7  readable since     16  correlation (4)
-///                                20  crc32c (4) of bytes 0 to 19 and the payload
+///                                20  crc32c (4) of bytes 0 to 19 and the
+///                                payload
 inline constexpr std::size_t envelope_size = 24;
 
 struct envelope {
@@ -34,8 +35,8 @@ buffer encode(const messages::any_message& x, std::uint32_t correlation = 0);
 /// The size of `encode(x)`, without encoding.
 std::size_t encoded_size(const messages::any_message& x);
 
-/// Reads an envelope and checks, in this order: magic, length against `max` and the
-/// bytes that are there, checksum. Nothing is allocated.
+/// Reads an envelope and checks, in this order: magic, length against `max` and
+/// the bytes that are there, checksum. Nothing is allocated.
 result<envelope> open_envelope(std::span<const std::byte> frame,
                                std::size_t payload_bytes_max);
 

@@ -11,8 +11,8 @@ namespace troupe::transport {
 /// Names the other end of a connection for as long as it lasts.
 using peer_id = id<struct peer_tag>;
 
-/// What crosses an endpoint: bytes, or within one process the message itself, whose
-/// values are pointers.
+/// What crosses an endpoint: bytes, or within one process the message itself,
+/// whose values are pointers.
 class frame {
 public:
   frame() = default;

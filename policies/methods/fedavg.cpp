@@ -2,15 +2,16 @@
 
 namespace troupe::policies {
 
-/// McMahan et al. (2017), "Communication-Efficient Learning of Deep Networks from
-/// Decentralized Data": everybody trains everything, and the mean is weighted by the
-/// number of examples, over the offers that arrived.
+/// McMahan et al. (2017), "Communication-Efficient Learning of Deep Networks
+/// from Decentralized Data": everybody trains everything, and the mean is
+/// weighted by the number of examples, over the offers that arrived.
 recipe methods::fedavg() {
-  return {.name = "fedavg",
-          .summary = "the mean of everybody's local SGD, weighted by examples",
-          .blocks = {{.name = "model"}, {.name = "model.buffers"}},
-          .legs = {{.fetch = {{.family = "model"}, {.family = "model.buffers"}}}},
-          .roles = {{.procedure = {"sgd"}}}};
+  return {
+    .name = "fedavg",
+    .summary = "the mean of everybody's local SGD, weighted by examples",
+    .blocks = {{.name = "model"}, {.name = "model.buffers"}},
+    .legs = {{.fetch = {{.family = "model"}, {.family = "model.buffers"}}}},
+    .roles = {{.procedure = {"sgd"}}}};
 }
 
 } // namespace troupe::policies

@@ -2,8 +2,8 @@
 
 namespace troupe::policies {
 
-/// Everybody learns alone: what federation is compared with. The shared model is where
-/// all begin; nobody offers, so it keeps its first version.
+/// Everybody learns alone: what federation is compared with. The shared model
+/// is where all begin; nobody offers, so it keeps its first version.
 recipe methods::local() {
   return {.name = "local",
           .summary = "everybody trains a model alone; nothing is merged",

@@ -1,7 +1,7 @@
 #pragma once
 
-/// The methods that are built: one file beside this one and one line here. The file
-/// defines `recipe methods::name()`.
+/// The methods that are built: one file beside this one and one line here. The
+/// file defines `recipe methods::name()`.
 #define TROUPE_METHODS(METHOD)                                                 \
   METHOD(fedavg)                                                               \
   METHOD(fedprox)                                                              \

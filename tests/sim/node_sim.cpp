@@ -1,7 +1,8 @@
-// A whole node and its clients, with a recipe of two legs, on a network that loses,
-// doubles, damages and cuts, with workers and a disk that fail, and crashes of
-// everything. Then the world is kind, and the run must reach its end: every version
-// is the merge of its offers to the bit, and nothing was merged twice.
+// A whole node and its clients, with a recipe of two legs, on a network that
+// loses, doubles, damages and cuts, with workers and a disk that fail, and
+// crashes of everything. Then the world is kind, and the run must reach its
+// end: every version is the merge of its offers to the bit, and nothing was
+// merged twice.
 
 #include <gtest/gtest.h>
 
@@ -24,8 +25,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// In some runs the network is kind and clients hardly ever say a thing again: a
-/// resend wakes up a server that has forgotten to look, and so would hide it.
+/// In some runs the network is kind and clients hardly ever say a thing again:
+/// a resend wakes up a server that has forgotten to look, and so would hide it.
 bool is_patient(std::uint64_t seed) {
   return seed % 10 == 5;
 }
@@ -68,11 +69,12 @@ faults faults_of(std::uint64_t seed) {
            .delay_ms_max = 1 + draw.below(100)};
   if (is_patient(seed))
     x.loss = x.corruption = x.truncation = x.partition = 0;
-  // Who hears that an offer was refused forgets the visit, and a server that forgets
-  // it as well would ask for it again: hence never with crashes.
+  // Who hears that an offer was refused forgets the visit, and a server that
+  // forgets it as well would ask for it again: hence never with crashes.
   if (seed % 14 == 13)
     x.forgery = 0.02;
-  // Not in every run: a restart forgets, and so would hide, what was wrong in memory.
+  // Not in every run: a restart forgets, and so would hide, what was wrong in
+  // memory.
   if (seed % 2 == 0) {
     x.node_crash = 0.0008;
     x.actor_crash = 0.0008;
@@ -102,7 +104,8 @@ std::uint64_t simulate(std::uint64_t seed, tally& happened) {
   run(300'000);
   if (testing::Test::HasFailure())
     return testee.trace(); // What else would be said is not worth reading.
-  EXPECT_TRUE(testee.finished()) << "the run does not end: a livelock or a stall";
+  EXPECT_TRUE(testee.finished())
+    << "the run does not end: a livelock or a stall";
   EXPECT_LT(seconds(testee.now() - healed), 600) << "the run ends too late";
   if (testee.finished())
     testee.check_end();
@@ -136,14 +139,15 @@ constexpr std::array must_happen{
   "commit stored, answered as failed", "commit stored, unanswered",
   // Crashes, in each phase of a version and of a visit.
   "node crashed", "actor crashed", "client crashed", "server rebuilt",
-  "crash while collecting", "crash while merging", "crash while merged, not stored",
-  "crash while stored, not announced", "client crash before its hello",
-  "client crash on a visit", "client crash waiting for a verdict",
-  "client crash at rest",
+  "crash while collecting", "crash while merging",
+  "crash while merged, not stored", "crash while stored, not announced",
+  "client crash before its hello", "client crash on a visit",
+  "client crash waiting for a verdict", "client crash at rest",
   // Verdicts; the last three are on a visit as a whole.
   "verdict accepted", "verdict duplicate", "verdict too_stale",
   "verdict overloaded", "verdict withdrawn", "visit ended withdrawn",
-  "visit ended malformed", "visit ended unknown_expert", "visit ended not_invited"};
+  "visit ended malformed", "visit ended unknown_expert",
+  "visit ended not_invited"};
 
 /// What this program says of a seed when it runs as another process.
 std::string said_of(std::uint64_t seed) {
@@ -157,7 +161,9 @@ std::string said_of(std::uint64_t seed) {
     text += part.data();
   EXPECT_TRUE(pipe && pclose(pipe) == 0) << text;
   const auto from = text.find("trace ");
-  return from == std::string::npos ? "" : text.substr(from, text.find('\n', from) - from);
+  return from == std::string::npos
+           ? ""
+           : text.substr(from, text.find('\n', from) - from);
 }
 
 } // namespace
@@ -202,7 +208,8 @@ TEST(node_sim, fresh_seeds) {
   const auto began = std::chrono::steady_clock::now();
   auto seed = *first;
   while (!HasFailure()
-         && std::chrono::steady_clock::now() - began < std::chrono::seconds{*limit})
+         && std::chrono::steady_clock::now() - began
+              < std::chrono::seconds{*limit})
     simulate(seed++, happened);
   std::cout << "seeds " << *first << " to " << seed - 1 << '\n';
   tell(happened);

@@ -17,7 +17,8 @@ inline const method_list& sample_methods() {
   static const recipe rounds{.name = "scaffold",
                              .summary = "in rounds only",
                              .asynchronous = standing::refused};
-  static const recipe alone{.name = "local", .summary = "alone", .offers = false};
+  static const recipe alone{
+    .name = "local", .summary = "alone", .offers = false};
   static const method_list all{{&plain, &pulled, &rounds, &alone}, {"floral"}};
   return all;
 }

@@ -13,8 +13,8 @@
 
 namespace troupe::test {
 
-/// What the rounds of a configuration make in the plain loop: the digest of the final
-/// values. Selection is the runtime's own, all else is the loop's.
+/// What the rounds of a configuration make in the plain loop: the digest of the
+/// final values. Selection is the runtime's own, all else is the loop's.
 inline std::string digest_of_plain_run(const node::experiment& x,
                                        const node::model_maker& make_model) {
   const auto work = node::prepare(x, make_model);

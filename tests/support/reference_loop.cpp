@@ -75,8 +75,8 @@ quotient combine(std::span<const part> parts, const models::block_layout& block,
   return result;
 }
 
-/// Only what is learned and averaged goes through the server's optimiser: statistics
-/// of a module are averaged and no more.
+/// Only what is learned and averaged goes through the server's optimiser:
+/// statistics of a module are averaged and no more.
 kernels::server_step step_of(const models::block_layout& block,
                              const kernels::server_step& server) {
   const auto kind = block.merge.kind;

@@ -1,6 +1,7 @@
 #pragma once
 
-// Runs that take milliseconds: clients on a quadratic, under any method and pace.
+// Runs that take milliseconds: clients on a quadratic, under any method and
+// pace.
 
 #include <gtest/gtest.h>
 
@@ -21,8 +22,8 @@ public:
   scratch_folder() {
     const auto* test = testing::UnitTest::GetInstance()->current_test_info();
     path_ = std::filesystem::temp_directory_path()
-            / ("troupe-" + std::to_string(getpid()) + "-" + test->test_suite_name() + "."
-               + test->name());
+            / ("troupe-" + std::to_string(getpid()) + "-"
+               + test->test_suite_name() + "." + test->name());
     std::filesystem::remove_all(path_);
     std::filesystem::create_directories(path_);
   }
@@ -74,7 +75,8 @@ seconds_per_step = 0.01
 speed = { kind = "uniform", slowest = 0.1, fastest = 1.0 }
 )";
 
-inline node::experiment configured(std::string_view text, const overrides& changes,
+inline node::experiment configured(std::string_view text,
+                                   const overrides& changes,
                                    const std::string& folder) {
   const auto loaded = node::parse_config({text, "small.toml"}, changes);
   if (!loaded) {
@@ -99,8 +101,9 @@ no_model(const node::model_options&, std::shared_ptr<const models::dataset>) {
   return fail(errc::unsupported, "this test has quadratics only");
 }
 
-inline node::run_summary finished(const node::experiment& x,
-                                  const node::model_maker& make_model = no_model) {
+inline node::run_summary
+finished(const node::experiment& x,
+         const node::model_maker& make_model = no_model) {
   const auto done = node::run(x, {.make_model = make_model});
   if (!done) {
     ADD_FAILURE() << done.error().context;

@@ -35,9 +35,13 @@ public:
     : schedule_(derive_seed(seed, "schedule")),
       system_(testing_config(config_)),
       scheduler_(dynamic_cast<scheduler_type&>(system_.scheduler())) {
-    runner_ = system_.spawn([](caf::event_based_actor*) -> caf::behavior {
-      return {[](const thunk& x) { x.what(); }};
-    });
+    // CAF forms a reference to nothing where a function has no argument: it
+    // gets one.
+    runner_ = system_.spawn(
+      [](caf::event_based_actor*, world*) -> caf::behavior {
+        return {[](const thunk& x) { x.what(); }};
+      },
+      this);
   }
 
   world(const world&) = delete;
@@ -80,12 +84,13 @@ public:
   static std::size_t mail_of(const caf::actor& x) {
     auto* ptr = caf::actor_cast<caf::abstract_actor*>(x);
     auto& mailbox = dynamic_cast<caf::scheduled_actor&>(*ptr).mailbox();
-    // Counting would unblock a mailbox whose owner sleeps, and nobody would wake it.
+    // Counting would unblock a mailbox whose owner sleeps, and nobody would
+    // wake it.
     return mailbox.blocked() || mailbox.closed() ? 0 : mailbox.size();
   }
 
-  /// Lets one random runnable actor take one message; if all are idle, time jumps
-  /// to the next timeout. Returns false when nothing is left to happen.
+  /// Lets one random runnable actor take one message; if all are idle, time
+  /// jumps to the next timeout. Returns false when nothing is left to happen.
   bool step() {
     auto& jobs = scheduler_.jobs;
     if (jobs.empty())
@@ -94,8 +99,8 @@ public:
     return scheduler_.try_run_once();
   }
 
-  /// Steps until nothing is left to happen. Returns false if that takes more than
-  /// `steps_max` steps: a livelock.
+  /// Steps until nothing is left to happen. Returns false if that takes more
+  /// than `steps_max` steps: a livelock.
   bool settle(std::size_t steps_max = 1'000'000) {
     for (std::size_t i = 0; i < steps_max; ++i)
       if (!step())

@@ -1,5 +1,5 @@
-// A personal block cannot be turned into a message. This file compiles as it stands;
-// with one token changed, TROUPE_MAKE=personal_values, it must not.
+// A personal block cannot be turned into a message. This file compiles as it
+// stands; with one token changed, TROUPE_MAKE=personal_values, it must not.
 
 #include "actors/messages/offer.hpp"
 #include "core/values.hpp"

@@ -39,13 +39,11 @@ struct figure {
 };
 
 nlohmann::ordered_json to_json(const figure& x) {
-  nlohmann::ordered_json line{{"name", x.name},
-                              {"value", x.value},
-                              {"unit", x.unit},
-                              {"compared_with", x.compared_with},
-                              {"ratio", x.ratio},
-                              {"bar", nullptr},
-                              {"holds", x.holds()}};
+  nlohmann::ordered_json line{
+    {"name", x.name},    {"value", x.value},
+    {"unit", x.unit},    {"compared_with", x.compared_with},
+    {"ratio", x.ratio},  {"bar", nullptr},
+    {"holds", x.holds()}};
   if (x.bar)
     line["bar"] = *x.bar;
   return line;
@@ -85,8 +83,8 @@ result<cost> measure(const experiment& x, const workload& work,
               .visits = watching->report().visits};
 }
 
-/// CPU per visit of an example over a bare loop that does the same steps, the two in
-/// turn; the least of each, since others use this machine too.
+/// CPU per visit of an example over a bare loop that does the same steps, the
+/// two in turn; the least of each, since others use this machine too.
 result<figure> cpu_per_visit(const model_maker& make_model,
                              const std::string& example) {
   auto loaded = load_config(example, std::vector<std::string>{"events=false"});
@@ -129,10 +127,12 @@ workload idle_workload(std::size_t clients) {
                 .make_trainer = {},
                 .has_labels = false};
   auto blocks = models::make_layout(
-    work.method, {{"model", {{.name = "w", .shape = {1000}}}}, {"model.buffers", {}}},
+    work.method,
+    {{"model", {{.name = "w", .shape = {1000}}}}, {"model.buffers", {}}},
     {.weight_max = 1, .delta_max = 8});
   work.blocks = std::make_shared<const models::layout>(std::move(*blocks));
-  work.initial[work.blocks->blocks.front().id] = share(std::vector<float>(1000));
+  work.initial[work.blocks->blocks.front().id] =
+    share(std::vector<float>(1000));
   auto task = std::make_shared<models::local_task>();
   task->clients.train.assign(clients, {0});
   task->clients.test.assign(clients, {});
@@ -159,11 +159,11 @@ kind = "quadratic"
 )";
 
 result<figure> idle_visits(bool on_disk) {
-  auto loaded = parse_config({idle_text, "bench"},
-                             std::vector<std::string>{
-                               "method=" + policies::catalogue().front().name,
-                               on_disk ? "events=true" : "events=false",
-                               on_disk ? "updates=32000" : "updates=128000"});
+  auto loaded = parse_config(
+    {idle_text, "bench"},
+    std::vector<std::string>{"method=" + policies::catalogue().front().name,
+                             on_disk ? "events=true" : "events=false",
+                             on_disk ? "updates=32000" : "updates=128000"});
   if (!loaded)
     return tl::make_unexpected(loaded.error());
   const auto work = idle_workload(loaded->x.clients.clients);
@@ -197,7 +197,8 @@ result<figure> idle_visits(bool on_disk) {
 
 } // namespace
 
-exit_code bench_command(const model_maker& make_model, arguments args, streams io) {
+exit_code bench_command(const model_maker& make_model, arguments args,
+                        streams io) {
   command_line line{{"bench", "The project's own figures.",
                      "bench --only idle_visits --format json"}};
   std::string only;
@@ -207,10 +208,10 @@ exit_code bench_command(const model_maker& make_model, arguments args, streams i
   line.app().add_option("--example", example, "what cpu_per_visit runs");
   if (const auto end = line.parse(args, io))
     return *end;
-  const std::vector<std::pair<std::string, std::function<result<figure>()>>> all{
-    {"cpu_per_visit", [&] { return cpu_per_visit(make_model, example); }},
-    {"idle_visits", [] { return idle_visits(false); }},
-    {"idle_visits_on_disk", [] { return idle_visits(true); }}};
+  const std::vector<std::pair<std::string, std::function<result<figure>()>>>
+    all{{"cpu_per_visit", [&] { return cpu_per_visit(make_model, example); }},
+        {"idle_visits", [] { return idle_visits(false); }},
+        {"idle_visits_on_disk", [] { return idle_visits(true); }}};
   nlohmann::ordered_json figures = nlohmann::ordered_json::array();
   bool hold = true;
   for (const auto& [name, make] : all) {
@@ -223,9 +224,9 @@ exit_code bench_command(const model_maker& make_model, arguments args, streams i
     hold = hold && x->holds();
     figures.push_back(to_json(*x));
     if (!line.json())
-      io.out << x->name << "  " << x->value << ' ' << x->unit << ", " << x->ratio
-             << " of " << x->compared_with << (x->holds() ? "" : "  BELOW ITS BAR")
-             << '\n';
+      io.out << x->name << "  " << x->value << ' ' << x->unit << ", "
+             << x->ratio << " of " << x->compared_with
+             << (x->holds() ? "" : "  BELOW ITS BAR") << '\n';
   }
   if (figures.empty())
     return report({.code = "unknown_figure",
@@ -234,8 +235,9 @@ exit_code bench_command(const model_maker& make_model, arguments args, streams i
                           "idle_visits_on_disk"},
                   exit_code::usage, line.json(), io);
   if (line.json())
-    io.out << nlohmann::ordered_json{{"success", hold}, {"figures", figures}}.dump(2)
-           << '\n';
+    io.out
+      << nlohmann::ordered_json{{"success", hold}, {"figures", figures}}.dump(2)
+      << '\n';
   return hold ? exit_code::ok : exit_code::failed;
 }
 

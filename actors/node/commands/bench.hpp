@@ -5,7 +5,9 @@
 
 namespace troupe::node {
 
-/// The project's own figures, each with what it is compared with, its ratio and bar.
-exit_code bench_command(const model_maker& make_model, arguments args, streams io);
+/// The project's own figures, each with what it is compared with, its ratio and
+/// bar.
+exit_code bench_command(const model_maker& make_model, arguments args,
+                        streams io);
 
 } // namespace troupe::node

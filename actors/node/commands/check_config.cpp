@@ -24,7 +24,9 @@ const char* to_string(scope x) {
 json disclosures_of(const recipe& method) {
   auto list = json::array();
   for (const auto& x : method.disclosures) {
-    json item{{"name", x.name}, {"count_max", x.count_max}, {"min", x.min},
+    json item{{"name", x.name},
+              {"count_max", x.count_max},
+              {"min", x.min},
               {"max", x.max}};
     if (x.sum)
       item["sum"] = *x.sum;
@@ -48,8 +50,9 @@ void print(const loaded_config& loaded, const recipe& method,
   if (method.disclosures.empty())
     out << "nothing beside the deltas and their weights";
   for (const auto& x : method.disclosures) {
-    out << (&x == &method.disclosures.front() ? "" : ", ") << x.name << " (up to "
-        << x.count_max << " numbers from " << x.min << " to " << x.max;
+    out << (&x == &method.disclosures.front() ? "" : ", ") << x.name
+        << " (up to " << x.count_max << " numbers from " << x.min << " to "
+        << x.max;
     if (x.sum)
       out << ", which add up to " << *x.sum;
     out << ')';
@@ -64,15 +67,16 @@ json describe(const loaded_config& loaded, const recipe& method) {
   auto blocks = json::array();
   for (const auto& x : method.blocks)
     blocks.push_back({{"name", x.name}, {"scope", to_string(x.where)}});
-  return {{"success", true},
-          {"method", method.name},
-          {"mode", policies::to_string(mode)},
-          {"standing", policies::to_string(policies::standing_of(method, mode))},
-          {"remark", policies::remark_on(method, mode)},
-          {"blocks", blocks},
-          {"discloses", disclosures_of(method)},
-          {"notes", loaded.notes},
-          {"resolved", write_config(loaded.x)}};
+  return {
+    {"success", true},
+    {"method", method.name},
+    {"mode", policies::to_string(mode)},
+    {"standing", policies::to_string(policies::standing_of(method, mode))},
+    {"remark", policies::remark_on(method, mode)},
+    {"blocks", blocks},
+    {"discloses", disclosures_of(method)},
+    {"notes", loaded.notes},
+    {"resolved", write_config(loaded.x)}};
 }
 
 void print_keys(bool as_json, std::ostream& out) {
@@ -90,7 +94,8 @@ void print_keys(bool as_json, std::ostream& out) {
 
 } // namespace
 
-exit_code check_config_with(const method_list& methods, arguments args, streams io) {
+exit_code check_config_with(const method_list& methods, arguments args,
+                            streams io) {
   command_line line{{"check-config", "Says whether a configuration is usable.",
                      "check-config deploy/examples/quickstart.toml --set "
                      "mode=sync"}};
@@ -98,7 +103,8 @@ exit_code check_config_with(const method_list& methods, arguments args, streams 
   bool keys = false;
   bool resolved = false;
   line.app().add_flag("--keys", keys, "list all keys and what they take");
-  line.app().add_flag("--resolved", resolved, "print the configuration in full");
+  line.app().add_flag("--resolved", resolved,
+                      "print the configuration in full");
   if (const auto end = line.parse(args, io))
     return *end;
   if (keys) {

@@ -22,9 +22,9 @@ std::uint64_t total(const std::vector<std::uint64_t>& xs) {
 
 void print(const models::dataset& data, const models::label_counts& table,
            const models::partition& parts, std::ostream& out) {
-  out << data.name << ": " << data.train.size << " training and " << data.test.size
-      << " test examples, " << data.classes << " labels, " << table.size()
-      << " clients\n\nclient   rows";
+  out << data.name << ": " << data.train.size << " training and "
+      << data.test.size << " test examples, " << data.classes << " labels, "
+      << table.size() << " clients\n\nclient   rows";
   for (std::int64_t c = 0; c < data.classes; ++c)
     out << std::setw(6) << c;
   out << "   test\n";
@@ -50,12 +50,9 @@ nlohmann::ordered_json describe(const models::dataset& data,
                        {"labels", table[k]},
                        {"test_rows", parts.test[k].size()},
                        {"held_out", k + parts.held_out >= table.size()}});
-  return {{"success", true},
-          {"data", data.name},
-          {"train", data.train.size},
-          {"test", data.test.size},
-          {"labels", data.classes},
-          {"clients", clients}};
+  return {{"success", true},          {"data", data.name},
+          {"train", data.train.size}, {"test", data.test.size},
+          {"labels", data.classes},   {"clients", clients}};
 }
 
 exit_code inspect(const command_line& line, streams io) {
@@ -87,8 +84,9 @@ exit_code inspect(const command_line& line, streams io) {
 } // namespace
 
 exit_code data(arguments args, streams io) {
-  command_line line{{"data", "Shows which client holds which labels.",
-                     "data inspect deploy/examples/quickstart.toml --set alpha=0.1"}};
+  command_line line{
+    {"data", "Shows which client holds which labels.",
+     "data inspect deploy/examples/quickstart.toml --set alpha=0.1"}};
   std::string verb;
   line.app()
     .add_option("VERB", verb, "inspect")

@@ -32,8 +32,9 @@ finding device(std::string name, kernels::device where) {
   const auto made = kernels::make_backend(where);
   if (made)
     return {std::move(name), state::fine, std::string{(*made)->name()}};
-  return {std::move(name), where.kind == kernels::device_kind::cpu ? state::missing
-                                                                   : state::optional,
+  return {std::move(name),
+          where.kind == kernels::device_kind::cpu ? state::missing
+                                                  : state::optional,
           made.error().context, "runs on the CPU do without"};
 }
 
@@ -44,27 +45,30 @@ finding disk(const std::filesystem::path& folder) {
     return {"disk", state::missing, folder.string() + ": " + failed.message(),
             "give a folder that exists with --folder"};
   const auto free = static_cast<double>(space.available);
-  const auto text
-    = gigabytes(free) + " free in "
-      + std::filesystem::absolute(folder, failed).lexically_normal().string();
+  const auto text =
+    gigabytes(free) + " free in "
+    + std::filesystem::absolute(folder, failed).lexically_normal().string();
   if (free < 1e9)
-    return {"disk", state::missing, text, "a run keeps versions: free at least 1 GB"};
+    return {"disk", state::missing, text,
+            "a run keeps versions: free at least 1 GB"};
   return {"disk", state::fine, text};
 }
 
 finding fashion_mnist(const std::filesystem::path& data_sets) {
   const auto folder = data_sets / "fashion-mnist";
-  for (const auto* name : {"train-images-idx3-ubyte", "train-labels-idx1-ubyte",
-                           "t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte"}) {
+  for (const auto* name :
+       {"train-images-idx3-ubyte", "train-labels-idx1-ubyte",
+        "t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte"}) {
     const auto plain = folder / name;
     auto packed = plain;
     packed += ".gz";
     std::error_code ignored;
     if (!std::filesystem::exists(plain, ignored)
         && !std::filesystem::exists(packed, ignored))
-      return {"Fashion-MNIST", state::optional, plain.string() + " is not there",
-              "sudo apt-get install dataset-fashion-mnist; or give a folder of IDX "
-              "files as data.path"};
+      return {
+        "Fashion-MNIST", state::optional, plain.string() + " is not there",
+        "sudo apt-get install dataset-fashion-mnist; or give a folder of IDX "
+        "files as data.path"};
   }
   return {"Fashion-MNIST", state::fine, folder.string()};
 }
@@ -75,9 +79,10 @@ finding arithmetic(const surroundings& known) {
             "configure with -DTROUPE_WITH_TORCH=ON; ./dev setup installs it"};
   const auto text = known.arithmetic();
   if (text.find("(slow)") != std::string::npos)
-    return {"LibTorch", state::missing, text,
-            "sudo apt-get install libopenblas0-pthread makes training ten times "
-            "faster"};
+    return {
+      "LibTorch", state::missing, text,
+      "sudo apt-get install libopenblas0-pthread makes training ten times "
+      "faster"};
   return {"LibTorch", state::fine, text};
 }
 
@@ -120,11 +125,13 @@ std::vector<finding> examine(const surroundings& known, const places& where) {
 }
 
 exit_code doctor(const surroundings& known, arguments args, streams io) {
-  command_line line{{"doctor", "Says what this machine has and what is missing.",
-                     "doctor"}};
+  command_line line{
+    {"doctor", "Says what this machine has and what is missing.", "doctor"}};
   places where;
-  line.app().add_option("--folder", where.folder, "where runs would be written");
-  line.app().add_option("--data-sets", where.data_sets, "where to look for data");
+  line.app().add_option("--folder", where.folder,
+                        "where runs would be written");
+  line.app().add_option("--data-sets", where.data_sets,
+                        "where to look for data");
   if (const auto end = line.parse(args, io))
     return *end;
   const auto all = examine(known, where);
@@ -138,7 +145,8 @@ exit_code doctor(const surroundings& known, arguments args, streams io) {
                                                              : "missing"},
                       {"what", x.what},
                       {"hint", x.hint}});
-    io.out << nlohmann::ordered_json{{"success", missing == 0}, {"findings", list}}
+    io.out << nlohmann::ordered_json{{"success", missing == 0},
+                                     {"findings", list}}
                 .dump(2)
            << '\n';
   } else {

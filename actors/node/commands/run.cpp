@@ -22,7 +22,8 @@ bool is_terminal(const std::ostream& x) {
 std::string versions_of(const run_summary& x) {
   std::string text;
   for (const auto& [block, head] : x.heads)
-    text += (text.empty() ? "" : ", ") + block + " at version " + std::to_string(head);
+    text += (text.empty() ? "" : ", ") + block + " at version "
+            + std::to_string(head);
   return text;
 }
 
@@ -34,11 +35,12 @@ exit_code conclude(const run_summary& x, bool json, streams io) {
                    .hint = "what happened until then is in " + x.folder},
                   exit_code::failed, json, io);
   if (x.interrupted)
-    return report({.code = "interrupted",
-                   .what = "the run was interrupted",
-                   .why = "it ended in order with " + versions_of(x),
-                   .hint = "model.safetensors and all records are in " + x.folder},
-                  exit_code::interrupted, json, io);
+    return report(
+      {.code = "interrupted",
+       .what = "the run was interrupted",
+       .why = "it ended in order with " + versions_of(x),
+       .hint = "model.safetensors and all records are in " + x.folder},
+      exit_code::interrupted, json, io);
   if (json)
     io.out << to_json(x).dump(2) << std::endl;
   else
@@ -68,12 +70,12 @@ exit_code run_command(const model_maker& make_model, const surroundings& known,
   if (!folder.empty())
     loaded->x.folder = folder;
   const interruption stop;
-  const auto done
-    = run(loaded->x, {.make_model = make_model,
-                      .fingerprint = known.fingerprint ? known.fingerprint() : "",
-                      .progress = &io.err,
-                      .terminal = is_terminal(io.err),
-                      .stop = &stop.requested()});
+  const auto done =
+    run(loaded->x, {.make_model = make_model,
+                    .fingerprint = known.fingerprint ? known.fingerprint() : "",
+                    .progress = &io.err,
+                    .terminal = is_terminal(io.err),
+                    .stop = &stop.requested()});
   if (!done)
     return report(done.error(), line.json(), io);
   return conclude(*done, line.json(), io);

@@ -20,14 +20,17 @@ class checker {
 public:
   checker(const experiment& x, const entries& said, std::string_view origin,
           problems& wrong)
-    : x_(x), said_(said), origin_(origin), wrong_(wrong) {
+    : x_(x),
+      said_(said),
+      origin_(origin),
+      wrong_(wrong) {
     // nop
   }
 
   void length() {
     const auto& n = x_.length;
-    const bool rounds = x_.pace.mode == pace_kind::sync
-                        || x_.pace.mode == pace_kind::semisync;
+    const bool rounds =
+      x_.pace.mode == pace_kind::sync || x_.pace.mode == pace_kind::semisync;
     if (n.rounds > 0 && !rounds)
       refuse("rounds", "'rounds' is for mode = \"sync\" or \"semisync\": write "
                        "'versions' here");
@@ -39,24 +42,28 @@ public:
     if (x_.stop.metric == stop_options::metric_kind::none)
       return;
     if (x_.evaluate_every == 0)
-      refuse("stop.metric", "'stop' needs evaluations: 'evaluate_every' must be at "
-                            "least 1, found 0");
+      refuse("stop.metric",
+             "'stop' needs evaluations: 'evaluate_every' must be at "
+             "least 1, found 0");
     if (!x_.stop.target && x_.stop.patience == 0)
       refuse("stop.metric", "'stop' needs a 'target' or a 'patience'");
     if (x_.data.validation == 0)
-      refuse("data.validation", "'stop' needs validation data: 'validation' must be "
-                                "above 0");
+      refuse("data.validation",
+             "'stop' needs validation data: 'validation' must be "
+             "above 0");
   }
 
   void clients() {
     const auto& c = x_.clients;
     if (said_.contains("clients.clients_per_round")
         && said_.contains("clients.fraction"))
-      refuse("clients.fraction", "give 'clients_per_round' or 'fraction', not both");
+      refuse("clients.fraction",
+             "give 'clients_per_round' or 'fraction', not both");
     if (c.held_out >= c.clients)
-      return refuse("clients.held_out",
-                    "'held_out' leaves nobody to invite: it must be below 'clients', "
-                      + text(c.clients) + ", found " + text(c.held_out));
+      return refuse(
+        "clients.held_out",
+        "'held_out' leaves nobody to invite: it must be below 'clients', "
+          + text(c.clients) + ", found " + text(c.held_out));
     if (c.clients_per_round > c.invitable())
       refuse("clients.clients_per_round",
              "'clients_per_round' must be at most " + text(c.invitable())
@@ -78,20 +85,25 @@ public:
   void pace() {
     const auto& p = x_.pace;
     const auto& c = x_.clients;
-    const bool slots = p.mode == pace_kind::fedbuff || p.mode == pace_kind::fedasync;
+    const bool slots =
+      p.mode == pace_kind::fedbuff || p.mode == pace_kind::fedasync;
     if (slots && c.held_out < c.clients && p.concurrency > c.invitable())
-      refuse("pace.concurrency",
-             "'concurrency' must be at most " + text(c.invitable())
-               + ", the clients that can be invited, found " + text(p.concurrency));
-    if (p.mode == pace_kind::fedbuff && p.refill == pace_options::refill_kind::version
+      refuse("pace.concurrency", "'concurrency' must be at most "
+                                   + text(c.invitable())
+                                   + ", the clients that can be invited, found "
+                                   + text(p.concurrency));
+    if (p.mode == pace_kind::fedbuff
+        && p.refill == pace_options::refill_kind::version
         && p.buffer_size > p.concurrency)
       refuse("pace.buffer_size",
              "'buffer_size' must be at most 'concurrency', "
-               + text(p.concurrency) + ", with refill = \"version\", or no version "
+               + text(p.concurrency)
+               + ", with refill = \"version\", or no version "
                + "would ever be made; found " + text(p.buffer_size));
     if (p.mode == pace_kind::sync)
       sync();
-    if (x_.durability == durability_kind::offer && x_.ledger == ledger_kind::memory)
+    if (x_.durability == durability_kind::offer
+        && x_.ledger == ledger_kind::memory)
       refuse("durability", "durability = \"offer\" needs ledger = \"disk\"");
   }
 
@@ -99,20 +111,25 @@ public:
     const auto& rule = x_.merge.rule;
     const auto least = least_offers();
     if (rule.kind != merge_kind::mean && x_.pace.mode == pace_kind::fedasync)
-      return refuse("merge.rule", "mode = \"fedasync\" merges one offer at a time: "
-                                  "rule must be \"mean\"");
+      return refuse("merge.rule",
+                    "mode = \"fedasync\" merges one offer at a time: "
+                    "rule must be \"mean\"");
     if (least == 0)
       return; // A window may bring any number.
-    if (rule.kind == merge_kind::trimmed_mean && 2 * std::uint64_t{rule.count} >= least)
+    if (rule.kind == merge_kind::trimmed_mean
+        && 2 * std::uint64_t{rule.count} >= least)
       refuse("merge.trim", "'trim' must be below half of the " + text(least)
-                             + " offers of a version, found " + text(rule.count));
+                             + " offers of a version, found "
+                             + text(rule.count));
     if (rule.kind == merge_kind::krum && std::uint64_t{rule.count} + 3 > least)
-      refuse("merge.bad", "'bad' must be at most " + text(least < 3 ? 0 : least - 3)
-                            + " with " + text(least) + " offers in a version, found "
+      refuse("merge.bad", "'bad' must be at most "
+                            + text(least < 3 ? 0 : least - 3) + " with "
+                            + text(least) + " offers in a version, found "
                             + text(rule.count));
     if (rule.kind == merge_kind::krum && rule.keep > least)
       refuse("merge.keep", "'keep' must be at most the " + text(least)
-                             + " offers of a version, found " + text(rule.keep));
+                             + " offers of a version, found "
+                             + text(rule.keep));
   }
 
   void work() {
@@ -121,20 +138,27 @@ public:
     const auto& d = x_.data;
     const auto& m = x_.model;
     if ((d.kind == format::quadratic) != (m.kind == shape::quadratic))
-      refuse("model.kind", "model.kind = \"quadratic\" and data.kind = \"quadratic\" "
-                           "need each other");
+      refuse("model.kind",
+             "model.kind = \"quadratic\" and data.kind = \"quadratic\" "
+             "need each other");
     if (m.kind == shape::torchscript && m.path.empty())
-      refuse("model.kind", "kind = \"torchscript\" needs the 'path' of a module");
-    if (d.kind != format::synthetic && d.kind != format::quadratic && d.path.empty())
-      refuse("data.path", "'data.path' must name a file or a folder, found \"\"");
-    if (d.kind == format::csv && x_.partition.kind == partition_options::rule::column
+      refuse("model.kind",
+             "kind = \"torchscript\" needs the 'path' of a module");
+    if (d.kind != format::synthetic && d.kind != format::quadratic
+        && d.path.empty())
+      refuse("data.path",
+             "'data.path' must name a file or a folder, found \"\"");
+    if (d.kind == format::csv
+        && x_.partition.kind == partition_options::rule::column
         && x_.partition.column.empty())
-      refuse("partition.kind", "kind = \"column\" needs the name of a 'column'");
+      refuse("partition.kind",
+             "kind = \"column\" needs the name of a 'column'");
     using dealing = partition_options::rule;
     if (x_.partition.kind == dealing::natural && d.kind != format::synthetic
         && d.kind != format::quadratic)
-      refuse("partition.kind", "kind = \"natural\" needs data that says who holds "
-                               "what: data.kind = \"synthetic\" or \"quadratic\"");
+      refuse("partition.kind",
+             "kind = \"natural\" needs data that says who holds "
+             "what: data.kind = \"synthetic\" or \"quadratic\"");
     const auto& speed = x_.devices.speed;
     if (speed.slowest > speed.fastest)
       refuse("devices.speed.slowest", "'slowest' must not be above 'fastest'");
@@ -145,14 +169,17 @@ public:
     if (!found)
       return unknown_method(methods);
     if (policies::standing_of(*found, x_.pace.mode) == standing::refused)
-      refuse("pace.mode", "method '" + x_.method + "' refuses mode = \""
-                            + std::string{policies::to_string(x_.pace.mode)}
-                            + "\": " + policies::remark_on(*found, x_.pace.mode));
+      refuse("pace.mode",
+             "method '" + x_.method + "' refuses mode = \""
+               + std::string{policies::to_string(x_.pace.mode)}
+               + "\": " + policies::remark_on(*found, x_.pace.mode));
     // An empty window is none, so windows do not count its rounds.
     const bool counts = x_.length.rounds > 0 && x_.pace.mode == pace_kind::sync;
     if (!found->offers && !counts && x_.length.time_budget == 0)
-      refuse("method", "method '" + x_.method + "' merges nothing, so only "
-                       "'time_budget', or 'rounds' of \"sync\", can end it");
+      refuse("method",
+             "method '" + x_.method
+               + "' merges nothing, so only "
+                 "'time_budget', or 'rounds' of \"sync\", can end it");
     for (const auto& [name, value] : x_.training.method)
       if (!found->defaults.contains(name))
         unknown_option(*found, name);
@@ -161,7 +188,8 @@ public:
 private:
   void refuse(const std::string& path, std::string_view what) {
     const auto at = said_.find(path);
-    wrong_.add(at == said_.end() ? origin_ : std::string_view{at->second.where}, what);
+    wrong_.add(at == said_.end() ? origin_ : std::string_view{at->second.where},
+               what);
   }
 
   void sync() {
@@ -171,12 +199,13 @@ private:
       refuse("pace.quorum", "'quorum' must be at most 'clients_per_round', "
                               + text(cohort) + ", found " + text(p.quorum));
     else if (p.quorum > 0 && p.quorum < cohort && p.round_deadline == 0)
-      refuse("pace.quorum", "'quorum' counts at the deadline: give 'round_deadline'");
+      refuse("pace.quorum",
+             "'quorum' counts at the deadline: give 'round_deadline'");
     if (cohort <= x_.clients.invitable()
         && std::ceil(cohort * p.over_selection) > x_.clients.invitable())
-      refuse("pace.over_selection",
-             "'over_selection' invites more than the " + text(x_.clients.invitable())
-               + " clients that can be invited");
+      refuse("pace.over_selection", "'over_selection' invites more than the "
+                                      + text(x_.clients.invitable())
+                                      + " clients that can be invited");
   }
 
   /// The fewest offers that a version may have; 0: not known beforehand.
@@ -274,7 +303,8 @@ void imply(entries& said) {
   }
 }
 
-void settle(loaded_config& loaded, const entries& said, const method_list& methods) {
+void settle(loaded_config& loaded, const entries& said,
+            const method_list& methods) {
   auto& x = loaded.x;
   if (x.clients.held_out < x.clients.clients)
     x.clients.clients_per_round = cohort_of(x.clients);
@@ -294,8 +324,9 @@ void settle(loaded_config& loaded, const entries& said, const method_list& metho
     if (method->defaults.contains(name) || !methods.has_option(name))
       return false;
     const auto& e = said.at(std::string{method_section} + '.' + name);
-    loaded.notes.push_back(e.where + ": '" + e.typed + "' has no effect: method '"
-                           + x.method + "' has no such option");
+    loaded.notes.push_back(e.where + ": '" + e.typed
+                           + "' has no effect: method '" + x.method
+                           + "' has no such option");
     return true;
   });
 }

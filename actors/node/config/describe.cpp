@@ -10,7 +10,8 @@ std::string describe(count_range x) {
   std::string text = "an integer";
   if (x.max >= std::numeric_limits<std::uint32_t>::max())
     return text + ", at least " + std::to_string(x.min);
-  return text + " from " + std::to_string(x.min) + " to " + std::to_string(x.max);
+  return text + " from " + std::to_string(x.min) + " to "
+         + std::to_string(x.max);
 }
 
 std::string describe(number_range x) {
@@ -18,7 +19,9 @@ std::string describe(number_range x) {
   text << "a number";
   if (x.min <= -1e300)
     return text.str();
-  text << (x.above_min ? " above " : x.max >= 1e300 ? ", at least " : " from ")
+  text << (x.above_min      ? " above "
+           : x.max >= 1e300 ? ", at least "
+                            : " from ")
        << x.min;
   if (x.max < 1e300)
     text << (x.above_min ? ", up to " : " to ") << x.max;

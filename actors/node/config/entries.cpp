@@ -17,7 +17,8 @@ std::string quoted(std::string_view x) {
   return '\'' + std::string{x} + '\'';
 }
 
-entry make_entry(const toml::node& node, std::string where, std::string_view typed) {
+entry make_entry(const toml::node& node, std::string where,
+                 std::string_view typed) {
   entry x{foreign{}, std::move(where), std::string{typed}, {}};
   if (const auto* flag = node.as_boolean())
     x.value = flag->get();
@@ -48,7 +49,8 @@ entry make_entry(const toml::node& node, std::string where, std::string_view typ
 class collector {
 public:
   collector(const method_list& methods, problems& wrong)
-    : methods_(methods), wrong_(wrong) {
+    : methods_(methods),
+      wrong_(wrong) {
     // nop
   }
 
@@ -124,7 +126,10 @@ private:
       return keep(paths[0], name, node);
     std::string text = quoted(name) + " may mean ";
     for (std::size_t i = 0; i < paths.size(); ++i)
-      text += (i == 0 ? "" : i + 1 == paths.size() ? " or " : ", ") + quoted(paths[i]);
+      text += (i == 0                  ? ""
+               : i + 1 == paths.size() ? " or "
+                                       : ", ")
+              + quoted(paths[i]);
     wrong_.add(where(node), text + ": write one of these");
   }
 
@@ -156,7 +161,8 @@ private:
   /// An override of one of a pair takes the place of the file's other.
   void drop_rivals(const std::string& path) {
     constexpr std::array<std::array<std::string_view, 2>, 2> pairs{
-      {{"clients.clients_per_round", "clients.fraction"}, {"rounds", "versions"}}};
+      {{"clients.clients_per_round", "clients.fraction"},
+       {"rounds", "versions"}}};
     for (const auto& [a, b] : pairs)
       for (const auto& [mine, rival] : {std::pair{a, b}, std::pair{b, a}})
         if (path == mine)
@@ -169,16 +175,19 @@ private:
     std::vector<std::string> candidates;
     const bool section = node.is_table();
     for (const auto& x : known_keys())
-      candidates.push_back(section ? x.path.substr(0, x.path.rfind('.')) : x.path);
+      candidates.push_back(section ? x.path.substr(0, x.path.rfind('.'))
+                                   : x.path);
     for (const auto* x : methods_.built)
       for (const auto& [option, value] : x->defaults)
         candidates.push_back(std::string{method_section} + '.' + option);
-    const auto text = (section ? "unknown table " : "unknown key ") + quoted(name);
+    const auto text =
+      (section ? "unknown table " : "unknown key ") + quoted(name);
     const auto near = nearest(name, candidates);
-    wrong_.add(where(node), text
-                              + (near.empty() ? "; 'troupe check-config --keys' lists "
-                                                "all keys"
-                                              : "; did you mean " + quoted(near) + "?"));
+    wrong_.add(where(node),
+               text
+                 + (near.empty() ? "; 'troupe check-config --keys' lists "
+                                   "all keys"
+                                 : "; did you mean " + quoted(near) + "?"));
   }
 
   const method_list& methods_;
@@ -229,7 +238,8 @@ std::string problems::text() const {
   auto lines = lines_;
   std::ranges::stable_sort(lines, {}, [](const line& x) {
     const auto colon = x.where.rfind(':');
-    return colon == std::string::npos ? 0 : std::atoi(x.where.c_str() + colon + 1);
+    return colon == std::string::npos ? 0
+                                      : std::atoi(x.where.c_str() + colon + 1);
   });
   std::string result;
   for (std::size_t i = 0; i < std::min(lines.size(), shown_max); ++i)

@@ -1,7 +1,7 @@
 #pragma once
 
-// What a file and its overrides say, by full path, before anything is made of it.
-// The only place that meets the TOML library.
+// What a file and its overrides say, by full path, before anything is made of
+// it. The only place that meets the TOML library.
 
 #include <cstdint>
 #include <map>
@@ -25,8 +25,8 @@ struct entry {
   std::variant<foreign, bool, std::int64_t, double, std::string,
                std::vector<std::int64_t>>
     value;
-  std::string where; ///< "file.toml:3", or "--set key=value".
-  std::string typed; ///< The key as it was written.
+  std::string where;              ///< "file.toml:3", or "--set key=value".
+  std::string typed;              ///< The key as it was written.
   std::optional<std::string> raw; ///< Of an override: its text, not yet TOML.
 
   /// What was found, for an error text.
@@ -55,9 +55,9 @@ private:
   std::vector<line> lines_;
 };
 
-/// Reads the file, then the overrides, which win. Keys that are unknown, ambiguous
-/// or given twice are problems. A plain key anywhere at the top of the file is read
-/// like one in an override.
+/// Reads the file, then the overrides, which win. Keys that are unknown,
+/// ambiguous or given twice are problems. A plain key anywhere at the top of
+/// the file is read like one in an override.
 entries read_entries(config_source from, std::span<const std::string> overrides,
                      const method_list& methods, problems& wrong);
 

@@ -40,7 +40,8 @@ public:
     sections.insert(path(section.name));
   }
 
-  void counts(const key& k, std::vector<std::uint32_t>&, count_range range) override {
+  void counts(const key& k, std::vector<std::uint32_t>&,
+              count_range range) override {
     add(k, "a list, each " + describe(range));
   }
 
@@ -83,16 +84,16 @@ const key_lister& listed() {
 
 /// Optimal string alignment: insert, delete, replace, or swap two neighbours.
 std::size_t edits(std::string_view a, std::string_view b) {
-  std::vector<std::vector<std::size_t>> cost(a.size() + 1,
-                                             std::vector<std::size_t>(b.size() + 1));
+  std::vector<std::vector<std::size_t>> cost(
+    a.size() + 1, std::vector<std::size_t>(b.size() + 1));
   for (std::size_t i = 0; i <= a.size(); ++i)
     cost[i][0] = i;
   std::iota(cost[0].begin(), cost[0].end(), std::size_t{0});
   for (std::size_t i = 1; i <= a.size(); ++i)
     for (std::size_t j = 1; j <= b.size(); ++j) {
       const std::size_t change = a[i - 1] == b[j - 1] ? 0 : 1;
-      cost[i][j] = std::min({cost[i - 1][j] + 1, cost[i][j - 1] + 1,
-                             cost[i - 1][j - 1] + change});
+      cost[i][j] = std::min(
+        {cost[i - 1][j] + 1, cost[i][j - 1] + 1, cost[i - 1][j - 1] + change});
       if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
         cost[i][j] = std::min(cost[i][j], cost[i - 2][j - 2] + 1);
     }
@@ -122,8 +123,9 @@ std::vector<std::string> meanings(std::string_view name) {
   if (is_key(name))
     return {std::string{name}};
   if (is_section(name))
-    for (const auto inner : {leaf(name), std::string_view{"kind"},
-                             std::string_view{"mode"}, std::string_view{"rule"}}) {
+    for (const auto inner :
+         {leaf(name), std::string_view{"kind"}, std::string_view{"mode"},
+          std::string_view{"rule"}}) {
       auto path = std::string{name} + '.' + std::string{inner};
       if (is_key(path))
         return {std::move(path)};
@@ -146,7 +148,8 @@ std::string nearest(std::string_view name,
   std::string result;
   for (const auto& x : candidates) {
     const bool whole = name.find('.') != std::string_view::npos;
-    const auto distance = std::min(edits(name, x), whole ? best : edits(name, leaf(x)));
+    const auto distance =
+      std::min(edits(name, x), whole ? best : edits(name, leaf(x)));
     if (distance < best) {
       best = distance;
       result = x;

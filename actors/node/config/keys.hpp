@@ -23,14 +23,15 @@ bool is_section(std::string_view path);
 /// The section below which the keys are those of the method.
 inline constexpr std::string_view method_section = "options";
 
-/// The keys that a plain name may mean. A section's name means its key of the same
-/// name, or its `kind`, `mode` or `rule`.
+/// The keys that a plain name may mean. A section's name means its key of the
+/// same name, or its `kind`, `mode` or `rule`.
 std::vector<std::string> meanings(std::string_view name);
 
 /// The last part of a path.
 std::string_view leaf(std::string_view path);
 
-/// The candidate that needs the fewest edits to become `name`; empty if none is near.
+/// The candidate that needs the fewest edits to become `name`; empty if none is
+/// near.
 std::string nearest(std::string_view name,
                     const std::vector<std::string>& candidates);
 

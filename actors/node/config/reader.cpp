@@ -13,7 +13,9 @@ namespace {
 class reader : public schema_visitor {
 public:
   reader(const entries& said, problems& wrong, std::vector<std::string>& notes)
-    : said_(said), wrong_(wrong), notes_(notes) {
+    : said_(said),
+      wrong_(wrong),
+      notes_(notes) {
     // nop
   }
 
@@ -114,8 +116,8 @@ private:
   }
 
   void refuse(const entry& e, const std::string& takes) {
-    wrong_.add(e.where, '\'' + e.typed + "' must be " + takes + ", found "
-                          + e.found());
+    wrong_.add(e.where,
+               '\'' + e.typed + "' must be " + takes + ", found " + e.found());
   }
 
   template <class T>

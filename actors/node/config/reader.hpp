@@ -12,9 +12,10 @@ loaded_config read_experiment(const entries& said, problems& wrong);
 /// client per generator of generated data.
 void imply(entries& said);
 
-/// Makes defaults that depend on others explicit: the method and its options, the
-/// cohort, the concurrency. @pre `said` is what it was read from.
-void settle(loaded_config& loaded, const entries& said, const method_list& methods);
+/// Makes defaults that depend on others explicit: the method and its options,
+/// the cohort, the concurrency. @pre `said` is what it was read from.
+void settle(loaded_config& loaded, const entries& said,
+            const method_list& methods);
 
 /// Finds combinations that cannot work, and names what would do.
 void check(const experiment& x, const entries& said, std::string_view origin,

@@ -30,15 +30,17 @@ void visit_run(schema_visitor& v, experiment& x) {
   v.text({"method", "a recipe of the catalogue"}, x.method);
   v.choice({"clock", "virtual time is simulated, wall time passes"}, x.clock,
            {"virtual", "wall"});
-  v.count({"workers", "kernel workers; 0: one per core"}, x.workers, {.max = 1024});
+  v.count({"workers", "kernel workers; 0: one per core"}, x.workers,
+          {.max = 1024});
   v.count({"evaluate_every", "versions; 0: never"}, x.evaluate_every, {});
-  v.text({"init", "a file of weights to start from; empty: from the seed"}, x.init);
+  v.text({"init", "a file of weights to start from; empty: from the seed"},
+         x.init);
   v.text({"folder", "where folders of runs are made"}, x.folder);
   v.flag({"events", "whether to write events.jsonl"}, x.events);
   v.choice({"ledger", "where versions and visits are recorded"}, x.ledger,
            {"disk", "memory"});
-  v.choice({"durability", "what is stored before 'accepted' is said"}, x.durability,
-           {"version", "offer"});
+  v.choice({"durability", "what is stored before 'accepted' is said"},
+           x.durability, {"version", "offer"});
   v.number({"snapshot_seconds", "between snapshots under the virtual clock"},
            x.snapshot_seconds, above_zero);
 }
@@ -60,7 +62,8 @@ void visit_length(schema_visitor& v, length_options& x) {
 
 void visit_stop(schema_visitor& v, stop_options& x) {
   v.begin({"stop", "ends the run early, by validation data"});
-  v.choice({"metric", "what is watched"}, x.metric, {"none", "accuracy", "loss"});
+  v.choice({"metric", "what is watched"}, x.metric,
+           {"none", "accuracy", "loss"});
   const bool on = x.metric != stop_options::metric_kind::none;
   const key target{"target", "stop when it is reached", on, "a 'metric'"};
   maybe(v, target, x.target, [&](double& y) { v.number(target, y, any); });
@@ -73,16 +76,18 @@ void visit_stop(schema_visitor& v, stop_options& x) {
 void visit_staleness(schema_visitor& v, staleness_options& x) {
   using enum staleness_options::shape;
   v.begin({"staleness", "what an offer weighs that is s versions behind"});
-  v.choice({"kind"}, x.kind, {"constant", "polynomial", "hinge", "exponential"});
+  v.choice({"kind"}, x.kind,
+           {"constant", "polynomial", "hinge", "exponential"});
   v.number({"exponent", "(1 + s)^-exponent, or e^(-exponent s)",
             x.kind == polynomial || x.kind == exponential,
             "kind = \"polynomial\" or \"exponential\""},
            x.exponent, {.max = 100});
-  v.number({"slope", "1 / (1 + slope (s - knee)) above the knee", x.kind == hinge,
-            "kind = \"hinge\""},
+  v.number({"slope", "1 / (1 + slope (s - knee)) above the knee",
+            x.kind == hinge, "kind = \"hinge\""},
            x.slope, {.max = 1e6});
-  v.count({"knee", "full weight up to here", x.kind == hinge, "kind = \"hinge\""},
-          x.knee, {});
+  v.count(
+    {"knee", "full weight up to here", x.kind == hinge, "kind = \"hinge\""},
+    x.knee, {});
   v.end();
 }
 
@@ -96,17 +101,20 @@ void visit_pace(schema_visitor& v, pace_options& x) {
           x.concurrency, clients);
   v.choice({"refill", "when a free slot is filled"}, x.refill,
            {"offer", "version"});
-  v.count({"quorum", "sync: offers that do at the deadline; 0: all"}, x.quorum, {});
+  v.count({"quorum", "sync: offers that do at the deadline; 0: all"}, x.quorum,
+          {});
   v.number({"over_selection", "sync: invitations per wanted offer"},
            x.over_selection, {.min = 1, .max = 10});
   v.number({"round_deadline", "sync: seconds; 0: none"}, x.round_deadline, {});
   v.number({"window_seconds", "semisync: from version to version"},
            x.window_seconds, above_zero);
   const key max{"staleness_max", "beyond it an offer is refused"};
-  maybe(v, max, x.staleness_max, [&](std::uint64_t& y) { v.count(max, y, {}); });
-  v.choice({"async_target", "fedasync: mix models, or add deltas"}, x.async_target,
-           {"model", "delta"});
-  visit_staleness(v, x.staleness); // Tables last: TOML has no way back out of one.
+  maybe(v, max, x.staleness_max,
+        [&](std::uint64_t& y) { v.count(max, y, {}); });
+  v.choice({"async_target", "fedasync: mix models, or add deltas"},
+           x.async_target, {"model", "delta"});
+  visit_staleness(v,
+                  x.staleness); // Tables last: TOML has no way back out of one.
   v.end();
 }
 
@@ -115,10 +123,12 @@ void visit_selection(schema_visitor& v, selection_options& x) {
   v.begin({"selection", "who is invited"});
   v.choice({"kind"}, x.kind,
            {"uniform", "round_robin", "by_size", "power_of_choice", "oort"});
-  v.count({"candidates", "of which those with most loss stay; 0: twice the cohort",
+  v.count({"candidates",
+           "of which those with most loss stay; 0: twice the cohort",
            x.kind == power_of_choice, "kind = \"power_of_choice\""},
           x.candidates, {.max = limits::clients_max});
-  v.number({"exploration", "share of the first windows for clients without a score",
+  v.number({"exploration",
+            "share of the first windows for clients without a score",
             x.kind == oort, "kind = \"oort\""},
            x.exploration, share);
   v.end();
@@ -142,8 +152,8 @@ void visit_partition(schema_visitor& v, partition_options& x) {
   using enum partition_options::rule;
   v.begin({"partition", "which client holds which examples"});
   v.choice({"kind"}, x.kind,
-           {"iid", "dirichlet", "labels", "shards", "size_skew", "power", "column",
-            "natural"});
+           {"iid", "dirichlet", "labels", "shards", "size_skew", "power",
+            "column", "natural"});
   v.number({"alpha", "small: few labels per client", x.kind == dirichlet,
             "kind = \"dirichlet\""},
            x.alpha, above_zero);
@@ -159,14 +169,16 @@ void visit_partition(schema_visitor& v, partition_options& x) {
   v.text({"column", "one client per value of it", x.kind == column,
           "kind = \"column\""},
          x.column);
-  v.count({"samples_per_client", "the others are left out; 0: all"}, x.samples_per_client, {});
+  v.count({"samples_per_client", "the others are left out; 0: all"},
+          x.samples_per_client, {});
   v.end();
 }
 
 void visit_training(schema_visitor& v, models::training_options& x) {
   v.begin({"training", "what a client does in a visit"});
   v.count({"local_epochs"}, x.local_epochs, positive);
-  v.count({"local_steps", "above 0: in place of the epochs"}, x.local_steps, {});
+  v.count({"local_steps", "above 0: in place of the epochs"}, x.local_steps,
+          {});
   v.count({"batch_size", "0: all examples at once"}, x.batch_size, {});
   v.choice({"optimiser"}, x.optimiser, {"sgd", "adamw"});
   v.number({"learning_rate"}, x.learning_rate, above_zero);
@@ -181,11 +193,13 @@ void visit_training(schema_visitor& v, models::training_options& x) {
 void visit_server(schema_visitor& v, kernels::server_step& x) {
   using enum kernels::server_rule;
   v.begin({"server", "the step from the merged delta to the next version"});
-  v.choice({"optimiser"}, x.rule, {"plain", "momentum", "adam", "yogi", "adagrad"});
+  v.choice({"optimiser"}, x.rule,
+           {"plain", "momentum", "adam", "yogi", "adagrad"});
   const bool moments = x.rule != plain;
   const bool steps = x.rule == adam || x.rule == yogi || x.rule == adagrad;
-  v.number({"server_learning_rate", "fedasync: the share of the client's model"},
-           x.rate, above_zero);
+  v.number(
+    {"server_learning_rate", "fedasync: the share of the client's model"},
+    x.rate, above_zero);
   v.number({"beta1", "", moments, "another optimiser than \"plain\""}, x.beta1,
            share);
   v.number({"beta2", "", x.rule == adam || x.rule == yogi,
@@ -196,7 +210,8 @@ void visit_server(schema_visitor& v, kernels::server_step& x) {
   v.end();
 }
 
-/// `trim` and `bad` are one number of the rule, under the name that its users know.
+/// `trim` and `bad` are one number of the rule, under the name that its users
+/// know.
 void visit_merge(schema_visitor& v, merge_options& x) {
   constexpr std::array kinds{merge_kind::mean, merge_kind::median,
                              merge_kind::trimmed_mean, merge_kind::krum};
@@ -215,7 +230,8 @@ void visit_merge(schema_visitor& v, merge_options& x) {
           x.rule.count, {});
   v.count({"keep", "offers whose mean is taken", krum, "rule = \"krum\""},
           x.rule.keep, positive);
-  v.number({"clip_norm", "largest norm of an offer; 0: no bound"}, x.clip_norm, {});
+  v.number({"clip_norm", "largest norm of an offer; 0: no bound"}, x.clip_norm,
+           {});
   v.number({"delta_max", "largest value of a delta"}, x.delta_max,
            {.max = 65536, .above_min = true});
   v.count({"samples_max", "largest weight of a client; 0: by the data"},
@@ -232,8 +248,8 @@ void visit_data(schema_visitor& v, data_options& x) {
   v.text({"path", "a folder, or a CSV file", file, "data from files"}, x.path);
   v.text({"label", "the column of the labels", x.kind == csv, "kind = \"csv\""},
          x.label);
-  v.number({"test_fraction", "where there is no test set",
-            x.kind == csv, "kind = \"csv\""},
+  v.number({"test_fraction", "where there is no test set", x.kind == csv,
+            "kind = \"csv\""},
            x.test_fraction, {.max = 0.9});
   v.number({"validation", "share of the training examples that 'stop' watches"},
            x.validation, {.max = 0.9});
@@ -254,9 +270,9 @@ void visit_model(schema_visitor& v, model_options& x) {
   v.begin({"model", "what is learned"});
   v.choice({"kind"}, x.kind,
            {"softmax", "mlp", "cnn", "resnet18", "torchscript", "quadratic"});
-  v.counts({"hidden", "widths of the hidden layers", x.kind == mlp,
-            "kind = \"mlp\""},
-           x.hidden, {.min = 1, .max = 1 << 20});
+  v.counts(
+    {"hidden", "widths of the hidden layers", x.kind == mlp, "kind = \"mlp\""},
+    x.hidden, {.min = 1, .max = 1 << 20});
   v.text({"path", "a scripted module", x.kind == torchscript,
           "kind = \"torchscript\""},
          x.path);
@@ -303,8 +319,8 @@ void visit_keys(schema_visitor& v, experiment& x) {
   visit_devices(v, x.devices);
   v.begin({"attack", "for tests: the first clients send false deltas"});
   v.count({"clients"}, x.attack.clients, {});
-  v.number({"scale", "their deltas are multiplied by this", x.attack.clients > 0,
-            "'clients' above 0"},
+  v.number({"scale", "their deltas are multiplied by this",
+            x.attack.clients > 0, "'clients' above 0"},
            x.attack.scale, any);
   v.end();
 }

@@ -1,7 +1,7 @@
 #pragma once
 
-// One description of all keys. Reading, writing, look-up of plain keys and the list
-// of keys for people are four visitors of it, so they cannot disagree.
+// One description of all keys. Reading, writing, look-up of plain keys and the
+// list of keys for people are four visitors of it, so they cannot disagree.
 
 #include <cstdint>
 #include <initializer_list>
@@ -48,8 +48,7 @@ public:
   virtual void number(const key& k, double& x, number_range range) = 0;
   virtual void numbers(const key& section, options& x) = 0;
   virtual void counts(const key& k, std::vector<std::uint32_t>& x,
-                      count_range range)
-    = 0;
+                      count_range range) = 0;
 
   /// Whether to visit a key that may be absent; `now` says whether it is there.
   virtual bool has(const key& k, bool now) = 0;
@@ -57,8 +56,8 @@ public:
   template <class Integer>
   void count(const key& k, Integer& x, count_range range) {
     std::uint64_t wide = x;
-    range.max = std::min<std::uint64_t>(range.max,
-                                        std::numeric_limits<Integer>::max());
+    range.max =
+      std::min<std::uint64_t>(range.max, std::numeric_limits<Integer>::max());
     visit_count(k, wide, range);
     x = static_cast<Integer>(wide);
   }
@@ -73,10 +72,10 @@ public:
   }
 
 protected:
-  virtual void visit_count(const key& k, std::uint64_t& x, count_range range) = 0;
+  virtual void visit_count(const key& k, std::uint64_t& x,
+                           count_range range) = 0;
   virtual void visit_choice(const key& k, std::size_t& index,
-                            std::span<const std::string_view> names)
-    = 0;
+                            std::span<const std::string_view> names) = 0;
 };
 
 /// Visits every key of `x` once, those that others depend on first.

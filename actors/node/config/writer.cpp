@@ -17,7 +17,8 @@ std::string basic_string(std::string_view x) {
       result += c;
     } else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {
       std::array<char, 8> code{};
-      std::snprintf(code.data(), code.size(), "\\u%04X", static_cast<unsigned>(c));
+      std::snprintf(code.data(), code.size(), "\\u%04X",
+                    static_cast<unsigned>(c));
       result += code.data();
     } else {
       result += c;
@@ -71,7 +72,8 @@ public:
     end();
   }
 
-  void counts(const key& k, std::vector<std::uint32_t>& x, count_range) override {
+  void counts(const key& k, std::vector<std::uint32_t>& x,
+              count_range) override {
     std::string list;
     for (const auto y : x)
       list += (list.empty() ? "" : ", ") + std::to_string(y);

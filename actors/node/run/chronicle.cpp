@@ -29,7 +29,8 @@ std::optional<spread> spread_of(std::vector<double> xs) {
 }
 
 chronicle::chronicle(options opts)
-  : options_(std::move(opts)), lead_(options_.blocks->lead()) {
+  : options_(std::move(opts)),
+    lead_(options_.blocks->lead()) {
   report_.lines = options_.lines;
 }
 
@@ -54,7 +55,8 @@ void chronicle::published(const messages::version_published& x, instant at) {
     options_.show(report_);
 }
 
-// Visits that no version will hold are forgotten with the next one of their client.
+// Visits that no version will hold are forgotten with the next one of their
+// client.
 std::optional<double> chronicle::loss_of(const std::vector<visit_id>& visits) {
   double sum = 0;
   std::size_t count = 0;
@@ -90,23 +92,23 @@ void chronicle::judge(const messages::evaluation_finished& x) {
                         ? x.scores.validation.accuracy()
                         : x.scores.validation.mean_loss();
   const auto& best = report_.best;
-  const bool better = !best
-                      || (*options_.goal == policies::goal::highest
-                            ? metric > best->metric
-                            : metric < best->metric);
+  const bool better =
+    !best
+    || (*options_.goal == policies::goal::highest ? metric > best->metric
+                                                  : metric < best->metric);
   if (std::isfinite(metric) && better)
     report_.best = {x.head, metric, std::move(scored->second)};
   asked_.erase(asked_.begin(), std::next(scored));
 }
 
-void chronicle::finished(const messages::run_finished& x,
-                         const std::optional<messages::evaluation_finished>& last,
-                         instant at) {
+void chronicle::finished(
+  const messages::run_finished& x,
+  const std::optional<messages::evaluation_finished>& last, instant at) {
   const std::lock_guard guard{mutex_};
   if (last && !last->problem) {
     report_.evaluation = last;
-    options_.metrics(
-      record_of(*last, options_.has_labels, spread_among(1, options_.clients), at));
+    options_.metrics(record_of(*last, options_.has_labels,
+                               spread_among(1, options_.clients), at));
   }
   report_.at = at;
   report_.finished = x;
@@ -120,15 +122,16 @@ void chronicle::delivered(const messages::job_finished& x) {
     ++report_.visits;
     losses_[x.visit] = done->loss;
     // Of a client whose visits no version ever holds, the newest few stay.
-    if (const auto number = x.visit.number.value; number > limits::outbox_offers_max)
+    if (const auto number = x.visit.number.value;
+        number > limits::outbox_offers_max)
       losses_.erase(losses_.lower_bound({x.visit.client, {}}),
                     losses_.upper_bound(
                       {x.visit.client, {number - limits::outbox_offers_max}}));
   } else if (const auto* broken = std::get_if<error>(&x.outcome)) {
     if (report_.first_error.empty())
-      report_.first_error
-        = "client " + std::to_string(x.visit.client.value) + ", visit "
-          + std::to_string(x.visit.number.value) + ": " + broken->context;
+      report_.first_error = "client " + std::to_string(x.visit.client.value)
+                            + ", visit " + std::to_string(x.visit.number.value)
+                            + ": " + broken->context;
   }
 }
 
@@ -162,7 +165,8 @@ std::optional<spread> chronicle::accuracies() const {
 
 std::optional<spread> chronicle::held_out_accuracies() const {
   const std::lock_guard guard{mutex_};
-  return spread_among(options_.clients - options_.held_out + 1, options_.clients);
+  return spread_among(options_.clients - options_.held_out + 1,
+                      options_.clients);
 }
 
 std::optional<spread> chronicle::spread_among(std::uint64_t first,
@@ -177,12 +181,12 @@ std::optional<spread> chronicle::spread_among(std::uint64_t first,
 }
 
 void watched_workshop::submit(key when, work what, deliver to) {
-  behind_->submit(when, std::move(what),
-                  [to = std::move(to), watching = watching_](
-                    messages::job_finished x) {
-                    watching->delivered(x);
-                    to(std::move(x));
-                  });
+  behind_->submit(
+    when, std::move(what),
+    [to = std::move(to), watching = watching_](messages::job_finished x) {
+      watching->delivered(x);
+      to(std::move(x));
+    });
 }
 
 } // namespace troupe::node

@@ -1,7 +1,7 @@
 #pragma once
 
-// What a run was: collected while it goes on, for the screen, metrics.jsonl and the
-// result.
+// What a run was: collected while it goes on, for the screen, metrics.jsonl and
+// the result.
 
 #include <condition_variable>
 #include <functional>
@@ -40,8 +40,8 @@ struct best_version {
 /// Where a run stands, or how it ended.
 struct progress_report {
   std::map<line_id, messages::version_published> lines; ///< The heads.
-  std::uint64_t visits = 0; ///< Trained, and delivered.
-  std::uint64_t updates = 0; ///< Visits that the lead line merged.
+  std::uint64_t visits = 0;            ///< Trained, and delivered.
+  std::uint64_t updates = 0;           ///< Visits that the lead line merged.
   std::optional<double> training_loss; ///< Of the visits in the last version.
   std::optional<messages::evaluation_finished> evaluation; ///< The last.
   std::optional<best_version> best;
@@ -61,8 +61,9 @@ public:
     bool has_labels = true;
     /// What the best version is by; none: no version is called the best.
     std::optional<policies::goal> goal;
-    std::function<void(const std::string& line)> metrics; ///< One JSON object each.
-    std::function<void(const progress_report&)> show;     ///< After each version.
+    std::function<void(const std::string& line)>
+      metrics;                                        ///< One JSON object each.
+    std::function<void(const progress_report&)> show; ///< After each version.
   };
 
   explicit chronicle(options opts);
@@ -95,7 +96,8 @@ public:
 private:
   void judge(const messages::evaluation_finished& x);
   std::optional<double> loss_of(const std::vector<visit_id>& visits);
-  std::optional<spread> spread_among(std::uint64_t first, std::uint64_t last) const;
+  std::optional<spread> spread_among(std::uint64_t first,
+                                     std::uint64_t last) const;
 
   options options_;
   std::optional<line_id> lead_;
@@ -111,7 +113,8 @@ class watched_workshop final : public actors::workshop {
 public:
   watched_workshop(std::shared_ptr<actors::workshop> behind,
                    std::shared_ptr<chronicle> watching)
-    : behind_(std::move(behind)), watching_(std::move(watching)) {
+    : behind_(std::move(behind)),
+      watching_(std::move(watching)) {
     // nop
   }
 

@@ -21,14 +21,17 @@ namespace {
 constexpr std::uint64_t breaks_max = 3;
 
 std::size_t worker_count(const experiment& x) {
-  return x.workers > 0 ? x.workers : std::max(1u, std::thread::hardware_concurrency());
+  return x.workers > 0 ? x.workers
+                       : std::max(1u, std::thread::hardware_concurrency());
 }
 
 /// The actors of a run, and how they begin and end.
 class stage {
 public:
   stage(const federation& f, caf::actor_system& system)
-    : f_(f), system_(system), hub_(std::make_shared<in_process_hub>()) {
+    : f_(f),
+      system_(system),
+      hub_(std::make_shared<in_process_hub>()) {
     // nop
   }
 
@@ -47,12 +50,15 @@ public:
     auto args = plan_of(f_.x, f_.work);
     args.books = f_.books;
     args.arithmetic = std::move(*arithmetic);
-    args.jobs = std::make_shared<watched_workshop>(std::move(jobs), f_.watching);
-    args.evaluator = std::make_shared<home_states>(std::move(*evaluator), files);
+    args.jobs =
+      std::make_shared<watched_workshop>(std::move(jobs), f_.watching);
+    args.evaluator =
+      std::make_shared<home_states>(std::move(*evaluator), files);
     args.watching = f_.watching;
     args.network = hub_->server_side();
     args.counted = f_.counted;
-    // At first clients come by themselves; a node that begins again greets them.
+    // At first clients come by themselves; a node that begins again greets
+    // them.
     args.peers = [this] {
       return std::exchange(begun_, true) ? peers_
                                          : std::vector<transport::peer_id>{};
@@ -105,7 +111,8 @@ private:
     bound_.notify_all();
   }
 
-  // What is said to nobody is lost. Under the virtual clock the node is first in line.
+  // What is said to nobody is lost. Under the virtual clock the node is first
+  // in line.
   void wait_for_node() {
     std::unique_lock guard{mutex_};
     bound_.wait(guard, [this] { return director_ != nullptr; });
@@ -151,10 +158,12 @@ private:
 
 std::string stall_text(const virtual_loop& loop) {
   return "the run stands still at " + std::to_string(seconds(loop.now()))
-         + " s: no client is at work, and nothing is due that could change that";
+         + " s: no client is at work, and nothing is due that could change "
+           "that";
 }
 
-result<void> run_virtual(const federation& f, const std::shared_ptr<crew>& workers) {
+result<void> run_virtual(const federation& f,
+                         const std::shared_ptr<crew>& workers) {
   caf::actor_system_config config;
   use_virtual_time(config);
   caf::actor_system system{config};
@@ -186,12 +195,14 @@ prompt_jobs(const federation& f, const std::shared_ptr<crew>& workers) {
   return std::make_shared<inline_workshop>(std::move(*own));
 }
 
-result<void> run_wall(const federation& f, const std::shared_ptr<crew>& workers) {
+result<void> run_wall(const federation& f,
+                      const std::shared_ptr<crew>& workers) {
   auto jobs = prompt_jobs(f, workers);
   if (!jobs)
     return tl::make_unexpected(jobs.error());
   caf::actor_system_config config;
-  config.set("scheduler.max-threads", std::max(2u, std::thread::hardware_concurrency()));
+  config.set("scheduler.max-threads",
+             std::max(2u, std::thread::hardware_concurrency()));
   caf::actor_system system{config};
   stage on{f, system};
   auto ready = on.set_up(std::move(*jobs), system.clock().now());

@@ -20,13 +20,13 @@ struct federation {
   std::shared_ptr<actors::traffic> counted;
   /// Becomes true when somebody wants the run to end in order. May be null.
   const std::atomic<bool>* stop = nullptr;
-  /// Does clients' work where it is asked for, under the wall clock: for work that is
-  /// next to nothing.
+  /// Does clients' work where it is asked for, under the wall clock: for work
+  /// that is next to nothing.
   bool inline_work = false;
 };
 
-/// Runs until it is over; the chronicle says how it ended. Returns an error if it
-/// could not begin. On return no thread and no actor of it is left.
+/// Runs until it is over; the chronicle says how it ended. Returns an error if
+/// it could not begin. On return no thread and no actor of it is left.
 [[nodiscard]] result<void> run_federation(const federation& f);
 
 } // namespace troupe::node

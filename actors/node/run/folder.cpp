@@ -22,8 +22,8 @@ std::string time_name() {
   std::tm parts{};
   gmtime_r(&now, &parts);
   std::array<char, 32> text{};
-  const auto size
-    = std::strftime(text.data(), text.size(), "%Y%m%d-%H%M%S", &parts);
+  const auto size =
+    std::strftime(text.data(), text.size(), "%Y%m%d-%H%M%S", &parts);
   return {text.data(), size};
 }
 
@@ -35,16 +35,19 @@ std::string plain(std::string name) {
   return name;
 }
 
-tl::unexpected<error> no_folder(const fs::path& path, const std::error_code& why) {
-  return fail(errc::storage_failure, path.string() + ": cannot make the run's folder: "
-                                       + why.message());
+tl::unexpected<error> no_folder(const fs::path& path,
+                                const std::error_code& why) {
+  return fail(errc::storage_failure,
+              path.string()
+                + ": cannot make the run's folder: " + why.message());
 }
 
 /// Keeps notes in a file, for a store that keeps none itself.
 class noting_store final : public actors::store {
 public:
   noting_store(std::unique_ptr<actors::store> behind, const fs::path& events)
-    : behind_(std::move(behind)), events_(events) {
+    : behind_(std::move(behind)),
+      events_(events) {
     // nop
   }
 
@@ -52,8 +55,9 @@ public:
     return behind_->load();
   }
 
-  result<void> begin(line_id line,
-                     const std::vector<messages::merged_block>& blocks) override {
+  result<void>
+  begin(line_id line,
+        const std::vector<messages::merged_block>& blocks) override {
     return behind_->begin(line, blocks);
   }
 
@@ -77,7 +81,8 @@ private:
   std::ofstream events_;
 };
 
-/// Tickets of a run that cannot be resumed need no other secret than a fresh one.
+/// Tickets of a run that cannot be resumed need no other secret than a fresh
+/// one.
 actors::seal::key key_of(std::uint64_t seed) {
   random_stream random{derive_seed(seed, "ticket key")};
   actors::seal::key key{};
@@ -126,9 +131,10 @@ void run_folder::log(const std::string& line) {
 result<std::unique_ptr<actors::store>>
 run_folder::open_store(const experiment& x) const {
   if (x.ledger == ledger_kind::memory)
-    return std::make_unique<noting_store>(actors::make_memory_store(key_of(x.seed)),
-                                          path_ / "events.jsonl");
-  // Virtual clients live and die with the server: nobody remembers what it forgets.
+    return std::make_unique<noting_store>(
+      actors::make_memory_store(key_of(x.seed)), path_ / "events.jsonl");
+  // Virtual clients live and die with the server: nobody remembers what it
+  // forgets.
   return actors::make_sqlite_store(
     {.folder = path_,
      .durable = x.clock == clock_kind::wall ? actors::durability::full
@@ -142,8 +148,8 @@ run_folder::save_values(const std::string& name, const models::layout& blocks,
   for (const auto& block : blocks.blocks) {
     const auto& own = *values.at(block.id);
     // What a model calls its tensors is how `init` finds them again.
-    const bool plain_names
-      = block.family == "model" || block.family == "model.buffers";
+    const bool plain_names =
+      block.family == "model" || block.family == "model.buffers";
     for (auto tensor : block.tensors) {
       if (!plain_names)
         tensor.name = block.name + "/" + tensor.name;

@@ -16,8 +16,8 @@ namespace troupe::node {
 
 class run_folder {
 public:
-  /// Makes `<x.folder>/<time>-<x.name>` with config.toml in it. Two runs that begin
-  /// in the same second get different folders.
+  /// Makes `<x.folder>/<time>-<x.name>` with config.toml in it. Two runs that
+  /// begin in the same second get different folders.
   [[nodiscard]] static result<run_folder> make(const experiment& x);
 
   const std::filesystem::path& path() const noexcept {
@@ -36,8 +36,8 @@ public:
   [[nodiscard]] result<std::unique_ptr<actors::store>>
   open_store(const experiment& x) const;
 
-  /// Writes travelling blocks as safetensors, each tensor under its own name where
-  /// there is one block, else under `<block>/<tensor>`.
+  /// Writes travelling blocks as safetensors, each tensor under its own name
+  /// where there is one block, else under `<block>/<tensor>`.
   [[nodiscard]] result<void>
   save_values(const std::string& name, const models::layout& blocks,
               const std::map<block_id, shared_values>& values) const;

@@ -7,13 +7,15 @@
 
 namespace troupe::node {
 
-/// Scores clients at home: with what their files in this process hold. The publisher
-/// asks for clients' scores without knowing what clients keep to themselves.
+/// Scores clients at home: with what their files in this process hold. The
+/// publisher asks for clients' scores without knowing what clients keep to
+/// themselves.
 class home_states final : public models::trainer {
 public:
   home_states(std::unique_ptr<models::trainer> behind,
               std::shared_ptr<const actors::vault> files)
-    : behind_(std::move(behind)), files_(std::move(files)) {
+    : behind_(std::move(behind)),
+      files_(std::move(files)) {
     // nop
   }
 
@@ -25,7 +27,8 @@ public:
     return behind_->train(x);
   }
 
-  result<models::evaluated> evaluate(const models::evaluation_input& x) override {
+  result<models::evaluated>
+  evaluate(const models::evaluation_input& x) override {
     if (!x.per_client)
       return behind_->evaluate(x);
     auto at_home = x;

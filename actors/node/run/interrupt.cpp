@@ -10,11 +10,13 @@ namespace troupe::node {
 namespace {
 
 std::atomic<bool> wanted{false};
-static_assert(std::atomic<bool>::is_always_lock_free); // Safe in a signal handler.
+static_assert(
+  std::atomic<bool>::is_always_lock_free); // Safe in a signal handler.
 
 void say(std::string_view text) {
   // Nothing can be done where it cannot be written.
-  [[maybe_unused]] const auto written = write(STDERR_FILENO, text.data(), text.size());
+  [[maybe_unused]] const auto written =
+    write(STDERR_FILENO, text.data(), text.size());
 }
 
 void on_signal(int) {

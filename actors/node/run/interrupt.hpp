@@ -6,8 +6,8 @@
 
 namespace troupe::node {
 
-/// While one lives, the first SIGINT or SIGTERM only makes `requested()` true; the
-/// second ends the process with exit code 130 at once. One at a time.
+/// While one lives, the first SIGINT or SIGTERM only makes `requested()` true;
+/// the second ends the process with exit code 130 at once. One at a time.
 class interruption {
 public:
   interruption();

@@ -15,14 +15,13 @@ bool is_virtual(const experiment& x) {
   return x.clock == clock_kind::virtual_time;
 }
 
-/// Where the configuration sets no limit, what the slowest tenth of a fleet that
-/// differs tenfold still keeps; a version is kept for as long as that.
+/// Where the configuration sets no limit, what the slowest tenth of a fleet
+/// that differs tenfold still keeps; a version is kept for as long as that.
 std::uint64_t staleness_max(const experiment& x) {
   if (x.pace.staleness_max)
     return *x.pace.staleness_max;
-  const std::uint64_t batch = x.pace.mode == pace_kind::fedbuff
-                                ? x.pace.buffer_size
-                                : 1;
+  const std::uint64_t batch =
+    x.pace.mode == pace_kind::fedbuff ? x.pace.buffer_size : 1;
   return 16 * (1 + (x.pace.concurrency + batch - 1) / batch);
 }
 
@@ -31,24 +30,26 @@ line_rules rules_of(const experiment& x) {
                         .pending_max = limits::pending_offers_max},
           .discount = x.pace.staleness.discount(),
           .step = x.server,
-          .buffer_size = policies::batch_size(x.pace.mode, x.pace.buffer_size)
-                           .value_or(1),
-          .target_is_model
-          = x.pace.mode == pace_kind::fedasync
+          .buffer_size =
+            policies::batch_size(x.pace.mode, x.pace.buffer_size).value_or(1),
+          .target_is_model =
+            x.pace.mode == pace_kind::fedasync
             && x.pace.async_target == pace_options::target_kind::model};
 }
 
 std::optional<policies::stop_rule> stop_of(const stop_options& x) {
   if (x.metric == stop_options::metric_kind::none)
     return std::nullopt;
-  return policies::stop_rule{.better = x.metric == stop_options::metric_kind::loss
-                                         ? policies::goal::lowest
-                                         : policies::goal::highest,
+  return policies::stop_rule{.better =
+                               x.metric == stop_options::metric_kind::loss
+                                 ? policies::goal::lowest
+                                 : policies::goal::highest,
                              .target = x.target,
                              .patience = x.patience};
 }
 
-actors::programme::options programme_of(const experiment& x, const recipe& method) {
+actors::programme::options programme_of(const experiment& x,
+                                        const recipe& method) {
   actors::programme::options p{
     .mode = x.pace.mode,
     .lines = {},
@@ -56,9 +57,8 @@ actors::programme::options programme_of(const experiment& x, const recipe& metho
     .clients_per_round = x.clients.clients_per_round,
     .over_selection = x.pace.over_selection,
     .quorum = x.pace.quorum,
-    .round_deadline = x.pace.round_deadline > 0
-                        ? from_seconds(x.pace.round_deadline)
-                        : forever,
+    .round_deadline =
+      x.pace.round_deadline > 0 ? from_seconds(x.pace.round_deadline) : forever,
     .concurrency = x.pace.concurrency,
     .refill_by_version = x.pace.refill == pace_options::refill_kind::version,
     .window = from_seconds(x.pace.window_seconds),
@@ -112,17 +112,19 @@ actors::client_args client_of(const experiment& x, const workload& w,
                   .blocks = w.blocks,
                   // Within a process nothing is lost: a resend is for the rare
                   // answer `overloaded`.
-                  .resend_after = is_virtual(x) ? forever
-                                                : instant{std::chrono::minutes{1}}};
+                  .resend_after =
+                    is_virtual(x) ? forever : instant{std::chrono::minutes{1}}};
   return args;
 }
 
 std::function<instant(const models::visit_input&)>
-durations_of(const experiment& x, std::shared_ptr<const models::trainer> steps) {
-  const policies::fleet devices{x.devices.seconds_per_step, x.devices.speed.how()};
+durations_of(const experiment& x,
+             std::shared_ptr<const models::trainer> steps) {
+  const policies::fleet devices{x.devices.seconds_per_step,
+                                x.devices.speed.how()};
   return [devices, seed = x.seed, steps](const models::visit_input& visit) {
-    const auto each
-      = policies::seconds_per_step(devices, seed, visit.visit.client);
+    const auto each =
+      policies::seconds_per_step(devices, seed, visit.visit.client);
     return from_seconds(each * static_cast<double>(steps->steps(visit)));
   };
 }

@@ -11,16 +11,17 @@
 
 namespace troupe::node {
 
-/// How versions are made, who is invited and when it ends. What the two clocks differ
-/// in, and everything that is shared with others (store, network, workshop, …), is
-/// left for the caller. `w` outlives the result.
+/// How versions are made, who is invited and when it ends. What the two clocks
+/// differ in, and everything that is shared with others (store, network,
+/// workshop, …), is left for the caller. `w` outlives the result.
 node_args plan_of(const experiment& x, const workload& w);
 
 /// The same for one client.
-actors::client_args client_of(const experiment& x, const workload& w, client_id who);
+actors::client_args client_of(const experiment& x, const workload& w,
+                              client_id who);
 
-/// How long visits take under the virtual clock: steps over the speed of the client's
-/// device. Whoever is asked for steps lives on in the result.
+/// How long visits take under the virtual clock: steps over the speed of the
+/// client's device. Whoever is asked for steps lives on in the result.
 std::function<instant(const models::visit_input&)>
 durations_of(const experiment& x, std::shared_ptr<const models::trainer> steps);
 

@@ -30,7 +30,8 @@ std::string clock_face(double left) {
     text << whole / 3600 << 'h' << std::setw(2) << std::setfill('0')
          << whole % 3600 / 60 << 'm';
   else if (whole >= 60)
-    text << whole / 60 << 'm' << std::setw(2) << std::setfill('0') << whole % 60 << 's';
+    text << whole / 60 << 'm' << std::setw(2) << std::setfill('0') << whole % 60
+         << 's';
   else
     text << whole << 's';
   return text.str();
@@ -44,7 +45,10 @@ std::string part_of(std::uint64_t x, std::uint64_t limit) {
 } // namespace
 
 progress_display::progress_display(std::ostream& out, options opts)
-  : out_(out), options_(std::move(opts)), began_(steady_now()), shown_(began_) {
+  : out_(out),
+    options_(std::move(opts)),
+    began_(steady_now()),
+    shown_(began_) {
   // nop
 }
 
@@ -74,7 +78,8 @@ void progress_display::finish() {
     out_ << std::endl;
 }
 
-std::string progress_display::describe(const progress_report& x, instant now) const {
+std::string progress_display::describe(const progress_report& x,
+                                       instant now) const {
   const auto done = spent(x, options_.lead);
   const auto& n = options_.length;
   const auto share = policies::progress({.rounds = n.rounds,
@@ -87,7 +92,8 @@ std::string progress_display::describe(const progress_report& x, instant now) co
   if (options_.terminal) {
     const auto full = static_cast<int>(share * bar_width);
     text << '[' << std::string(static_cast<std::size_t>(full), '#')
-         << std::string(static_cast<std::size_t>(bar_width - full), '.') << "] ";
+         << std::string(static_cast<std::size_t>(bar_width - full), '.')
+         << "] ";
   }
   text << std::setw(3) << std::lround(100 * share) << "%";
   if (n.rounds > 0)
@@ -105,7 +111,8 @@ std::string progress_display::describe(const progress_report& x, instant now) co
       text << "  test loss " << std::setprecision(6) << scores.mean_loss();
   }
   if (share > 0 && share < 1)
-    text << "  " << clock_face(seconds(now - began_) * (1 - share) / share) << " left";
+    text << "  " << clock_face(seconds(now - began_) * (1 - share) / share)
+         << " left";
   return text.str();
 }
 

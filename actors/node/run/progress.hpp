@@ -20,7 +20,8 @@ public:
     pace_kind mode = pace_kind::sync;
     bool has_labels = true;
     std::optional<line_id> lead = {};
-    instant every = std::chrono::seconds{2}; ///< In a pipe; a tenth on a terminal.
+    instant every =
+      std::chrono::seconds{2}; ///< In a pipe; a tenth on a terminal.
   };
 
   /// `out` outlives this.

@@ -50,13 +50,15 @@ std::string record_of(const messages::version_published& x,
   if (loss)
     line["training_loss"] = to_json(loss);
   for (const auto& block : x.blocks)
-    line["digests"][blocks.find(block.block)->name] = models::to_hex(block.digest);
+    line["digests"][blocks.find(block.block)->name] =
+      models::to_hex(block.digest);
   return line.dump();
 }
 
 std::string record_of(const messages::evaluation_finished& x, bool has_labels,
                       const std::optional<spread>& clients, instant at) {
-  json line{{"at", seconds(at)}, {"kind", "evaluation"}, {"version", x.head.value}};
+  json line{
+    {"at", seconds(at)}, {"kind", "evaluation"}, {"version", x.head.value}};
   put(line, "", x.scores.global, has_labels);
   put(line, "validation_", x.scores.validation, has_labels);
   if (clients)

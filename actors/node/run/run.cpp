@@ -48,7 +48,8 @@ first_lines(actors::store& books) {
   });
 }
 
-std::optional<std::uint64_t> rounds_of(const experiment& x, actors::store& books) {
+std::optional<std::uint64_t> rounds_of(const experiment& x,
+                                       actors::store& books) {
   if (x.pace.mode != pace_kind::sync && x.pace.mode != pace_kind::semisync)
     return std::nullopt;
   const auto found = books.load();
@@ -82,7 +83,10 @@ void put_scores(run_summary& s, const chronicle& watching, bool has_labels) {
 class enactment {
 public:
   enactment(const experiment& x, const run_surroundings& in)
-    : x_(resolved(x)), in_(in), began_(steady_now()), cpu_(process_cpu_time()) {
+    : x_(resolved(x)),
+      in_(in),
+      began_(steady_now()),
+      cpu_(process_cpu_time()) {
     // nop
   }
 
@@ -109,12 +113,11 @@ private:
     books_ = std::move(*books);
     if (in_.progress)
       display_ = std::make_unique<progress_display>(
-        *in_.progress,
-        progress_display::options{.terminal = in_.terminal,
-                                  .length = x_.length,
-                                  .mode = x_.pace.mode,
-                                  .has_labels = work_.has_labels,
-                                  .lead = work_.blocks->lead()});
+        *in_.progress, progress_display::options{.terminal = in_.terminal,
+                                                 .length = x_.length,
+                                                 .mode = x_.pace.mode,
+                                                 .has_labels = work_.has_labels,
+                                                 .lead = work_.blocks->lead()});
     return begin_lines(*books_, *work_.blocks, work_.initial);
   }
 
@@ -131,10 +134,11 @@ private:
       .has_labels = work_.has_labels,
       .goal = {},
       .metrics = [this](const std::string& line) { folder_->metric(line); },
-      .show = [this](const progress_report& now) {
-        if (display_)
-          display_->show(now);
-      }};
+      .show =
+        [this](const progress_report& now) {
+          if (display_)
+            display_->show(now);
+        }};
     if (x_.stop.metric != stop_options::metric_kind::none)
       opts.goal = x_.stop.metric == stop_options::metric_kind::loss
                     ? policies::goal::lowest
@@ -218,7 +222,8 @@ private:
   std::unique_ptr<progress_display> display_;
   std::shared_ptr<actors::store> books_;
   std::shared_ptr<chronicle> watching_;
-  std::shared_ptr<actors::traffic> counted_ = std::make_shared<actors::traffic>();
+  std::shared_ptr<actors::traffic> counted_ =
+    std::make_shared<actors::traffic>();
 };
 
 } // namespace

@@ -14,16 +14,19 @@ namespace troupe::node {
 
 /// What surrounds a run.
 struct run_surroundings {
-  model_maker make_model;        ///< Of every kind but the quadratic.
-  std::string fingerprint = {};  ///< What the bits of training depend on.
+  model_maker make_model;           ///< Of every kind but the quadratic.
+  std::string fingerprint = {};     ///< What the bits of training depend on.
   std::ostream* progress = nullptr; ///< Null: nothing is shown.
   bool terminal = false;            ///< `progress` is one.
-  const std::atomic<bool>* stop = nullptr; ///< True: the run is to end in order.
+  const std::atomic<bool>* stop =
+    nullptr; ///< True: the run is to end in order.
 };
 
-/// A whole federation in this process: the function behind `troupe run`. Its folder
-/// holds what it was. A run that began and failed is a summary that says so; an error
-/// is one that could not begin, or whose folder could not be written.
-[[nodiscard]] result<run_summary> run(const experiment& x, const run_surroundings& in);
+/// A whole federation in this process: the function behind `troupe run`. Its
+/// folder holds what it was. A run that began and failed is a summary that says
+/// so; an error is one that could not begin, or whose folder could not be
+/// written.
+[[nodiscard]] result<run_summary> run(const experiment& x,
+                                      const run_surroundings& in);
 
 } // namespace troupe::node

@@ -23,8 +23,8 @@ namespace {
 }
 
 std::string to_text(const spread& x) {
-  return format("mean %.4f, p10 %.4f, p50 %.4f, p90 %.4f, worst %.4f", x.mean, x.p10,
-                x.p50, x.p90, x.worst);
+  return format("mean %.4f, p10 %.4f, p50 %.4f, p90 %.4f, worst %.4f", x.mean,
+                x.p10, x.p50, x.p90, x.worst);
 }
 
 constexpr double mebi = 1 << 20;
@@ -75,8 +75,8 @@ json to_long_json(const run_summary& x) {
 std::string to_text(const run_summary& x) {
   std::string text = x.reason + "\n";
   if (x.accuracy)
-    text += format("  accuracy   %.4f on the test data, loss %.4f\n", *x.accuracy,
-                   x.loss.value_or(0));
+    text += format("  accuracy   %.4f on the test data, loss %.4f\n",
+                   *x.accuracy, x.loss.value_or(0));
   else if (x.loss)
     text += format("  loss       %.6g on the test data\n", *x.loss);
   if (x.per_client)
@@ -91,7 +91,8 @@ std::string to_text(const run_summary& x) {
                  static_cast<unsigned long long>(x.versions),
                  static_cast<unsigned long long>(x.visits));
   if (x.rounds)
-    text += format(" in %llu rounds", static_cast<unsigned long long>(*x.rounds));
+    text +=
+      format(" in %llu rounds", static_cast<unsigned long long>(*x.rounds));
   text += format("\n  sent       %.1f MiB up, %.1f MiB down\n",
                  static_cast<double>(x.bytes_up) / mebi,
                  static_cast<double>(x.bytes_down) / mebi);

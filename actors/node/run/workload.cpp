@@ -34,7 +34,8 @@ policies::buffer_policy policy_of(model_options::buffer_rule x) {
   return policies::buffer_policy::average;
 }
 
-/// The catalogue's recipe, with what the configuration says about buffers and merging.
+/// The catalogue's recipe, with what the configuration says about buffers and
+/// merging.
 recipe recipe_of(const experiment& x) {
   const auto* found = all_methods().find(x.method);
   TROUPE_ASSERT(found); // The configuration was checked.
@@ -55,22 +56,23 @@ struct materials {
 };
 
 materials quadratic_of(const experiment& x) {
-  auto problem = models::make_quadratic_problem(
-    {.seed = derive_seed(x.seed, "data"),
-     .dimension = x.data.dimension,
-     .clients = x.clients.clients});
+  auto problem =
+    models::make_quadratic_problem({.seed = derive_seed(x.seed, "data"),
+                                    .dimension = x.data.dimension,
+                                    .clients = x.clients.clients});
   materials m{.data = nullptr,
               .clients = models::partition_of(*problem),
               .test_size = x.clients.clients,
-              .make_objective
-              = [problem]() -> result<std::unique_ptr<models::objective>> {
+              .make_objective =
+                [problem]() -> result<std::unique_ptr<models::objective>> {
                 return std::make_unique<models::quadratic>(problem);
               }};
   m.clients.held_out = x.clients.held_out;
   return m;
 }
 
-result<materials> examples_of(const experiment& x, const model_maker& make_model) {
+result<materials> examples_of(const experiment& x,
+                              const model_maker& make_model) {
   auto loaded = load_data(x);
   if (!loaded)
     return tl::make_unexpected(loaded.error());
@@ -81,10 +83,9 @@ result<materials> examples_of(const experiment& x, const model_maker& make_model
   return materials{.data = data,
                    .clients = std::move(*clients),
                    .test_size = data->test.size,
-                   .make_objective
-                   = [what = x.model, data, make_model] {
-                       return make_model(what, data);
-                     }};
+                   .make_objective = [what = x.model, data, make_model] {
+                     return make_model(what, data);
+                   }};
 }
 
 std::uint64_t largest(const models::partition& clients) {
@@ -94,15 +95,17 @@ std::uint64_t largest(const models::partition& clients) {
   return most;
 }
 
-/// The largest weight that any offer to any block can have: the grid follows from it.
-double weight_max(const experiment& x, const recipe& method, std::uint64_t examples) {
+/// The largest weight that any offer to any block can have: the grid follows
+/// from it.
+double weight_max(const experiment& x, const recipe& method,
+                  std::uint64_t examples) {
   double most = 1;
   for (const auto& block : method.blocks)
     if (travels(block))
-      most = std::max(most, policies::largest_weight(
-                              {.rule = block.weight,
-                               .kind = x.clients.example_weight,
-                               .examples = examples}));
+      most = std::max(
+        most, policies::largest_weight({.rule = block.weight,
+                                        .kind = x.clients.example_weight,
+                                        .examples = examples}));
   return most;
 }
 
@@ -110,13 +113,16 @@ result<void> check(const experiment& x, const recipe& method,
                    const models::partition& clients) {
   const bool stops = x.stop.metric != stop_options::metric_kind::none;
   if (stops && clients.validation.empty())
-    return fail(errc::invalid_config,
-                "'stop' watches validation data, and this data has none to set aside");
+    return fail(
+      errc::invalid_config,
+      "'stop' watches validation data, and this data has none to set aside");
   if (stops && !method.offers)
-    return fail(errc::invalid_config, "'stop' watches the global model, and method '"
-                                        + method.name + "' has none");
+    return fail(errc::invalid_config,
+                "'stop' watches the global model, and method '" + method.name
+                  + "' has none");
   if (x.durability == durability_kind::offer)
-    return fail(errc::invalid_config, "durability = \"offer\" is not built yet");
+    return fail(errc::invalid_config,
+                "durability = \"offer\" is not built yet");
   if (const auto most = largest(clients);
       x.merge.samples_max > 0 && most > x.merge.samples_max)
     return fail(errc::invalid_config,
@@ -127,12 +133,14 @@ result<void> check(const experiment& x, const recipe& method,
     policies::fleet{x.devices.seconds_per_step, x.devices.speed.how()});
 }
 
-/// A file's values for one family of blocks; null if it says nothing about them.
+/// A file's values for one family of blocks; null if it says nothing about
+/// them.
 result<shared_values> from_file(const models::tensor_file& file,
                                 const models::block_layout& block,
                                 const std::string& path) {
   const auto is_there = [&](const models::tensor_spec& wanted) {
-    return std::ranges::find(file.tensors, wanted.name, &models::tensor_spec::name)
+    return std::ranges::find(file.tensors, wanted.name,
+                             &models::tensor_spec::name)
            != file.tensors.end();
   };
   if (block.family == models::buffers_family
@@ -147,8 +155,8 @@ result<shared_values> from_file(const models::tensor_file& file,
 result<std::map<block_id, shared_values>>
 first_values(const experiment& x, models::objective& model,
              const models::layout& blocks) {
-  const auto fresh
-    = models::initial_values(model, blocks, derive_seed(x.seed, "initial"));
+  const auto fresh =
+    models::initial_values(model, blocks, derive_seed(x.seed, "initial"));
   std::map<block_id, shared_values> values;
   for (const auto& block : blocks.blocks)
     values[block.id] = fresh.at(block.name);
@@ -170,9 +178,8 @@ first_values(const experiment& x, models::objective& model,
   return values;
 }
 
-std::shared_ptr<const models::local_task> task_of(const experiment& x,
-                                                  const workload& w,
-                                                  materials m) {
+std::shared_ptr<const models::local_task>
+task_of(const experiment& x, const workload& w, materials m) {
   models::local_task task{.method = w.method,
                           .blocks = *w.blocks,
                           .how = x.training,
@@ -193,8 +200,8 @@ std::shared_ptr<const models::local_task> task_of(const experiment& x,
 
 result<workload> prepare(const experiment& x, const model_maker& make_model) {
   const bool quadratic = x.data.kind == data_options::format::quadratic;
-  auto found = quadratic ? result<materials>{quadratic_of(x)}
-                         : examples_of(x, make_model);
+  auto found =
+    quadratic ? result<materials>{quadratic_of(x)} : examples_of(x, make_model);
   if (!found)
     return tl::make_unexpected(found.error());
   workload w{.method = recipe_of(x),
@@ -208,11 +215,12 @@ result<workload> prepare(const experiment& x, const model_maker& make_model) {
   auto model = found->make_objective();
   if (!model)
     return tl::make_unexpected(model.error());
-  const auto examples
-    = x.merge.samples_max ? x.merge.samples_max : largest(found->clients);
-  auto blocks = models::make_layout(w.method, models::shapes_of(**model),
-                                    {.weight_max = weight_max(x, w.method, examples),
-                                     .delta_max = x.merge.delta_max});
+  const auto examples =
+    x.merge.samples_max ? x.merge.samples_max : largest(found->clients);
+  auto blocks =
+    models::make_layout(w.method, models::shapes_of(**model),
+                        {.weight_max = weight_max(x, w.method, examples),
+                         .delta_max = x.merge.delta_max});
   if (!blocks)
     return tl::make_unexpected(blocks.error());
   auto initial = first_values(x, **model, *blocks);

@@ -1,7 +1,7 @@
 #pragma once
 
-// What a run learns and from what: everything about it that has neither actors nor a
-// clock.
+// What a run learns and from what: everything about it that has neither actors
+// nor a clock.
 
 #include <cstdint>
 #include <functional>
@@ -15,8 +15,8 @@
 
 namespace troupe::node {
 
-/// Makes a model of a kind that is not a quadratic. Only the executable knows torch,
-/// so it brings this along.
+/// Makes a model of a kind that is not a quadratic. Only the executable knows
+/// torch, so it brings this along.
 using model_maker = std::function<result<std::unique_ptr<models::objective>>(
   const model_options& what, std::shared_ptr<const models::dataset> data)>;
 

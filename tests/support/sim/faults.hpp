@@ -48,7 +48,8 @@ struct chances {
   }
 
   bool happens(random_stream& stream, double probability, const char* what) {
-    // Draws also when the probability is zero, so that healing does not reshuffle.
+    // Draws also when the probability is zero, so that healing does not
+    // reshuffle.
     const bool yes = stream.chance(probability);
     if (yes)
       ++happened[what];

@@ -52,12 +52,14 @@ void sim_node::crash_client() {
 // A mailbox is a queue: whoever fills it holds a credit.
 void sim_node::check_mail() {
   auto& p = *p_;
-  const auto most
-    = p.what.clients * limits::frames_per_client_max + 16 * p.server.size();
+  const auto most =
+    p.what.clients * limits::frames_per_client_max + 16 * p.server.size();
   for (const auto& x : p.server) {
     EXPECT_LE(world::mail_of(x), most)
       << "a mailbox grows without bound: "
-      << dynamic_cast<caf::local_actor&>(*caf::actor_cast<caf::abstract_actor*>(x)).name();
+      << dynamic_cast<caf::local_actor&>(
+           *caf::actor_cast<caf::abstract_actor*>(x))
+           .name();
   }
 }
 

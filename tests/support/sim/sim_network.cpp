@@ -4,7 +4,10 @@ namespace troupe::test {
 
 class sim_network::end final : public transport::endpoint {
 public:
-  end(sim_network& net, client_id who, bool up) : net_(net), who_(who), up_(up) {
+  end(sim_network& net, client_id who, bool up)
+    : net_(net),
+      who_(who),
+      up_(up) {
     // nop
   }
 
@@ -61,7 +64,8 @@ messages::any_message sim_network::forged(messages::offer_made x) {
 void sim_network::carry(messages::any_message x, client_id peer, bool up) {
   (up ? sees_.client_said : sees_.server_said)(peer, x);
   if (const auto* offer = std::get_if<messages::offer_made>(&x);
-      offer && luck_.happens(luck_.forgers, luck_.active.forgery, "offer forged"))
+      offer
+      && luck_.happens(luck_.forgers, luck_.active.forgery, "offer forged"))
     x = forged(*offer);
   if (is_cut(peer, up))
     return;
@@ -69,20 +73,21 @@ void sim_network::carry(messages::any_message x, client_id peer, bool up) {
   auto& net = luck_.network;
   if (luck_.happens(net, active.loss, "frame lost"))
     return;
-  const int copies
-    = luck_.happens(net, active.duplication, "frame doubled") ? 2 : 1;
+  const int copies =
+    luck_.happens(net, active.duplication, "frame doubled") ? 2 : 1;
   for (int i = 0; i < copies; ++i) {
     auto bytes = transport::encode(x);
     if (luck_.happens(net, active.corruption, "frame damaged"))
       bytes[net.below(bytes.size())] ^= std::byte{1} << net.below(8);
     if (luck_.happens(net, active.truncation, "frame truncated"))
       bytes.resize(net.below(bytes.size()));
-    const auto delay
-      = std::chrono::milliseconds{net.below(active.delay_ms_max + 1)};
+    const auto delay =
+      std::chrono::milliseconds{net.below(active.delay_ms_max + 1)};
     luck_.happened["frame delayed"] += delay.count() > 0;
-    world_.later(delay, [this, peer, up, frame = transport::frame{std::move(bytes)}] {
-      deliver(frame, peer, up);
-    });
+    world_.later(delay,
+                 [this, peer, up, frame = transport::frame{std::move(bytes)}] {
+                   deliver(frame, peer, up);
+                 });
   }
 }
 

@@ -11,19 +11,24 @@
 
 namespace troupe::test {
 
-/// Frames as bytes, over a network that loses, doubles, delays, damages and cuts.
+/// Frames as bytes, over a network that loses, doubles, delays, damages and
+/// cuts.
 class sim_network {
 public:
   /// Sees what is said before anything happens to it.
   struct witness {
     std::function<void(client_id to, const messages::any_message&)> server_said;
-    std::function<void(client_id from, const messages::any_message&)> client_said;
+    std::function<void(client_id from, const messages::any_message&)>
+      client_said;
     /// What reached the server whole.
-    std::function<void(client_id from, const messages::any_message&)> server_heard;
+    std::function<void(client_id from, const messages::any_message&)>
+      server_heard;
   };
 
   sim_network(world& w, chances& luck, witness sees)
-    : world_(w), luck_(luck), sees_(std::move(sees)) {
+    : world_(w),
+      luck_(luck),
+      sees_(std::move(sees)) {
     // nop
   }
 

@@ -17,20 +17,20 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr double rate = 0.75;
-const policies::staleness_discount discount
-  = policies::polynomial_discount{.exponent = 0.5};
+const policies::staleness_discount discount =
+  policies::polynomial_discount{.exponent = 0.5};
 
 std::shared_ptr<const models::layout> layout_of(const sim_method& x) {
-  auto made = models::make_layout(x.what, x.shapes,
-                                  {.weight_max = 64, .delta_max = 8});
+  auto made =
+    models::make_layout(x.what, x.shapes, {.weight_max = 64, .delta_max = 8});
   EXPECT_TRUE(made.has_value());
   return std::make_shared<const models::layout>(std::move(*made));
 }
 
 actors::programme::options programme_of(const scenario& x, const recipe& method,
                                         std::uint64_t seed) {
-  const bool rounds
-    = x.mode == pace_kind::sync || x.mode == pace_kind::semisync;
+  const bool rounds =
+    x.mode == pace_kind::sync || x.mode == pace_kind::semisync;
   actors::programme::options o;
   o.mode = x.mode;
   o.clients_per_round = x.concurrency;
@@ -67,15 +67,15 @@ sim_method two_leg_method(state_rule state) {
           }};
 }
 
-sim_node::sim_node(std::uint64_t seed, const scenario& what, const faults& active,
-                   tally& happened)
+sim_node::sim_node(std::uint64_t seed, const scenario& what,
+                   const faults& active, tally& happened)
   : sim_node(seed, what, two_leg_method(what.state), active, happened) {
   // nop
 }
 
 sim_node::sim_node(std::uint64_t seed, const scenario& what,
-                   const sim_method& method, const faults& active, tally& happened,
-                   sim_network::witness sees)
+                   const sim_method& method, const faults& active,
+                   tally& happened, sim_network::witness sees)
   : p_(std::make_unique<parts>(seed, what, method, active, happened)) {
   auto& p = *p_;
   p.blocks = layout_of(p.how);
@@ -95,8 +95,10 @@ sim_node::sim_node(std::uint64_t seed, const scenario& what,
             also(from, x);
           p.witness->client_said(from, x);
         },
-      .server_heard
-      = [&p](client_id from, const auto& x) { p.witness->server_heard(from, x); }});
+      .server_heard =
+        [&p](client_id from, const auto& x) {
+          p.witness->server_heard(from, x);
+        }});
   p.args = args_of(seed);
   p.worker = node::start_worker(p.w.system(), p.args);
   start_server();
@@ -108,7 +110,8 @@ void sim_node::open_store() {
   auto& p = *p_;
   const auto& what = p.what;
   // Offers that are pending when a version is made grow staler while they wait.
-  const auto waiting = what.pending_max / std::max<std::size_t>(1, what.buffer_size);
+  const auto waiting =
+    what.pending_max / std::max<std::size_t>(1, what.buffer_size);
   p.store = std::make_shared<sim_store>(
     *p.blocks, p.made,
     sim_store::rules{.discount = discount,
@@ -144,8 +147,8 @@ node::node_args sim_node::args_of(std::uint64_t seed) {
   a.announce = true;
   a.books = p.store;
   a.arithmetic = kernels::make_cpu_backend();
-  a.jobs = std::make_shared<sim_workshop>(p.w, p.luck,
-                                          p.how.make_trainer(*p.blocks));
+  a.jobs =
+    std::make_shared<sim_workshop>(p.w, p.luck, p.how.make_trainer(*p.blocks));
   a.evaluator = p.how.make_trainer(*p.blocks);
   a.watching = p.watching;
   a.network = p.network->server_side();

@@ -31,8 +31,9 @@ result<actors::stored_node> sim_store::load() {
   return inner_->load();
 }
 
-result<void> sim_store::begin(line_id line,
-                              const std::vector<messages::merged_block>& first) {
+result<void>
+sim_store::begin(line_id line,
+                 const std::vector<messages::merged_block>& first) {
   lines_[line] = {{line, version{0}, round_number{0}, first, {}}};
   return inner_->begin(line, first);
 }
@@ -40,7 +41,8 @@ result<void> sim_store::begin(line_id line,
 result<void> sim_store::commit(const messages::commit_requested& x) {
   auto& line = lines_.at(x.line);
   if (x.head == line.back().head) {
-    EXPECT_EQ(x.merged, line.back().merged) << "another commit for a stored version";
+    EXPECT_EQ(x.merged, line.back().merged)
+      << "another commit for a stored version";
     return inner_->commit(x);
   }
   EXPECT_EQ(x.head.value, line.back().head.value + 1)
@@ -98,8 +100,8 @@ double rate_of(const merge_rule& x, double server_rate) {
 
 } // namespace
 
-/// The specification of a merge: integers that count steps of the grid, added in the
-/// order of the visits' ids and not of their arrival.
+/// The specification of a merge: integers that count steps of the grid, added
+/// in the order of the visits' ids and not of their arrival.
 std::vector<float> sim_store::replay(const messages::commit_requested& x,
                                      const models::block_layout& block,
                                      std::size_t index) const {
@@ -112,21 +114,22 @@ std::vector<float> sim_store::replay(const messages::commit_requested& x,
   std::vector<std::int64_t> sum(before.size());
   for (const auto& visit : merged) {
     const auto& offer = made_.at(visit);
-    const auto part = std::ranges::find(offer.blocks, block.id,
-                                        &messages::offer_block::block);
-    const auto factor
-      = part->weight
-        * policies::weight_of(rules_.discount,
-                              staleness(part->base, line.back().head));
+    const auto part =
+      std::ranges::find(offer.blocks, block.id, &messages::offer_block::block);
+    const auto factor =
+      part->weight
+      * policies::weight_of(rules_.discount,
+                            staleness(part->base, line.back().head));
     total += std::llrint(part->weight * steps);
     // Rows that a prefix lacks add nothing, and count in the total.
     for (std::size_t j = 0; j < part->delta->size(); ++j) {
       auto value = static_cast<double>((*part->delta)[j]);
       if (rules_.target_is_model)
-        value = static_cast<float>(
-          value
-          + static_cast<double>((*line[part->base.value].blocks[index].values)[j])
-          - static_cast<double>(before[j]));
+        value =
+          static_cast<float>(value
+                             + static_cast<double>((
+                               *line[part->base.value].blocks[index].values)[j])
+                             - static_cast<double>(before[j]));
       sum[j] += std::llrint(factor * value * steps);
     }
   }
@@ -136,9 +139,9 @@ std::vector<float> sim_store::replay(const messages::commit_requested& x,
   const double rate = rate_of(block.merge, rules_.rate);
   std::vector<float> result;
   for (std::size_t j = 0; j < sum.size(); ++j)
-    result.push_back(static_cast<float>(
-      static_cast<double>(before[j])
-      + rate * (static_cast<double>(sum[j]) / divisor)));
+    result.push_back(
+      static_cast<float>(static_cast<double>(before[j])
+                         + rate * (static_cast<double>(sum[j]) / divisor)));
   return result;
 }
 

@@ -14,8 +14,8 @@ namespace troupe::test {
 /// What a client said it offers; the judge of every merge.
 using offers_made = std::map<visit_id, messages::offer_made>;
 
-/// What a crash leaves, and a judge of what is written: each version must be, to the
-/// bit, the merge of the offers that it names.
+/// What a crash leaves, and a judge of what is written: each version must be,
+/// to the bit, the merge of the offers that it names.
 class sim_store final : public actors::store {
 public:
   struct rules {
@@ -23,7 +23,8 @@ public:
     double rate = 1;
     bool target_is_model = false;
     std::uint64_t admitted = 1;
-    std::uint64_t staleness_max = 16; ///< When admitted, plus what may be in flight.
+    std::uint64_t staleness_max =
+      16; ///< When admitted, plus what may be in flight.
   };
 
   sim_store(const models::layout& blocks, const offers_made& made, rules how);

@@ -21,11 +21,12 @@ void tell(const world& w, const char* direction, client_id who,
   static const bool wanted = std::getenv("TROUPE_TRACE") != nullptr;
   if (!wanted)
     return;
-  constexpr std::array names{"hello",           "welcome",     "farewell",
-                             "beat",            "beat_answered", "leave",
-                             "invited",         "fetch_requested", "line_served",
-                             "visit_ended",     "visit_declined", "offer_made",
-                             "offer_answered",  "version_announced"};
+  constexpr std::array names{
+    "hello",          "welcome",          "farewell",
+    "beat",           "beat_answered",    "leave",
+    "invited",        "fetch_requested",  "line_served",
+    "visit_ended",    "visit_declined",   "offer_made",
+    "offer_answered", "version_announced"};
   std::cout << seconds(w.now()) << ' ' << direction << ' ' << who.value << ' '
             << names[x.index()];
   std::visit(
@@ -45,7 +46,8 @@ void tell(const world& w, const char* direction, client_id who,
 }
 
 /// A client of lower rank is served the first rows.
-bool begins_with(const std::vector<float>& all, const std::vector<float>& some) {
+bool begins_with(const std::vector<float>& all,
+                 const std::vector<float>& some) {
   return some.size() <= all.size()
          && std::equal(some.begin(), some.end(), all.begin());
 }
@@ -69,13 +71,16 @@ void sim_witness::server_said(client_id to, const messages::any_message& any) {
   } else if (const auto* f = std::get_if<messages::farewell>(&any)) {
     // Without a session nothing of it was heard.
     if (f->reason == messages::farewell_reason::no_session)
-      std::erase_if(awaited_, [=](const auto& x) { return x.first.client == to; });
+      std::erase_if(awaited_,
+                    [=](const auto& x) { return x.first.client == to; });
   }
 }
 
-void sim_witness::check_answer(client_id to, const messages::offer_answered& x) {
+void sim_witness::check_answer(client_id to,
+                               const messages::offer_answered& x) {
   ++x_.happened[std::string{"verdict "} + to_string(x.verdict)];
-  x_.store.mix(x.visit.client.value * 31 + static_cast<std::uint64_t>(x.verdict));
+  x_.store.mix(x.visit.client.value * 31
+               + static_cast<std::uint64_t>(x.verdict));
   awaited_.erase({x.visit, x.line});
   if (x.verdict == verdict::unknown_expert)
     return;
@@ -96,7 +101,8 @@ void sim_witness::check_served(const messages::line_served& x) const {
       << "served values are not those of the version";
 }
 
-// A restart must know of each number and of each cohort that a client has heard of.
+// A restart must know of each number and of each cohort that a client has heard
+// of.
 void sim_witness::check_invitation(const messages::ticket& x) const {
   EXPECT_LE(x.visit.number.value, x_.store.numbers_upto(x.visit.client))
     << "a visit's number is not reserved";
@@ -138,7 +144,8 @@ void sim_witness::check_end() const {
 }
 
 void sim_audience::published(const messages::version_published& x, instant) {
-  EXPECT_LE(x.head.value, store->head(x.line).value) << "announced, not durable";
+  EXPECT_LE(x.head.value, store->head(x.line).value)
+    << "announced, not durable";
 }
 
 void sim_audience::evaluated(const messages::evaluation_finished&, instant) {

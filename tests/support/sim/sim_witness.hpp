@@ -13,8 +13,8 @@
 
 namespace troupe::test {
 
-/// Hears all that is said between a server and its clients, and knows what may not
-/// be: words about what is not stored, and offers that nobody answers.
+/// Hears all that is said between a server and its clients, and knows what may
+/// not be: words about what is not stored, and offers that nobody answers.
 class sim_witness {
 public:
   struct parts {

@@ -33,17 +33,13 @@ result<models::choice> pull_trainer::choose(const models::visit_input& x) {
   models::choice result{.chosen = {chosen.begin(), chosen.end()},
                         .disclosures = {}};
   for (const auto& block : result.chosen)
-    result.disclosures["picked"].push_back(
-      blocks_.find(block)->instance);
+    result.disclosures["picked"].push_back(blocks_.find(block)->instance);
   return result;
 }
 
 result<models::trained> pull_trainer::train(const models::visit_input& x) {
-  models::trained out{.parts = {},
-                      .disclosures = {},
-                      .next = *x.state,
-                      .loss = 0,
-                      .steps = 1};
+  models::trained out{
+    .parts = {}, .disclosures = {}, .next = *x.state, .loss = 0, .steps = 1};
   ++out.next.visits;
   for (const auto& from : x.fetched) {
     const auto& block = *blocks_.find(from.block);
@@ -53,9 +49,8 @@ result<models::trained> pull_trainer::train(const models::visit_input& x) {
     out.parts.push_back(
       {.block = from.block,
        .rank = 0,
-       .weight = counts_examples
-                   ? static_cast<double>(examples(x.visit.client))
-                   : 1.0,
+       .weight =
+         counts_examples ? static_cast<double>(examples(x.visit.client)) : 1.0,
        .delta = share(pull(x, from))});
   }
   return out;
@@ -81,7 +76,8 @@ void sim_workshop::submit(key when, work what, deliver to) {
   if (luck_.happens(draw, luck_.active.job_slowness, "job slow"))
     delay *= 40;
   const auto wait = std::max<instant>(delay, when.due - world_.now());
-  world_.later(wait, [to = std::move(to), done = std::move(done)] { to(done); });
+  world_.later(wait,
+               [to = std::move(to), done = std::move(done)] { to(done); });
 }
 
 } // namespace troupe::test

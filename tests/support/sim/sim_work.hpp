@@ -12,15 +12,17 @@
 
 namespace troupe::test {
 
-/// Where the values of a block are pulled to: the optimum of the simulated task.
+/// Where the values of a block are pulled to: the optimum of the simulated
+/// task.
 float optimum_of(block_id block);
 
-/// Half the way to the optimum, with a little noise that the visit's seed draws.
+/// Half the way to the optimum, with a little noise that the visit's seed
+/// draws.
 std::vector<float> pull(const models::visit_input& x,
                         const models::fetched_block& from);
 
-/// Pulls every block a part of the way to its optimum, with a little noise that the
-/// visit's seed draws. Small enough to check by hand.
+/// Pulls every block a part of the way to its optimum, with a little noise that
+/// the visit's seed draws. Small enough to check by hand.
 class pull_trainer final : public models::trainer {
 public:
   explicit pull_trainer(const models::layout& blocks) : blocks_(blocks) {
@@ -29,7 +31,8 @@ public:
 
   result<models::choice> choose(const models::visit_input& x) override;
   result<models::trained> train(const models::visit_input& x) override;
-  result<models::evaluated> evaluate(const models::evaluation_input& x) override;
+  result<models::evaluated>
+  evaluate(const models::evaluation_input& x) override;
 
   std::uint64_t examples(client_id x) const override {
     return 10 + x.value;
@@ -47,7 +50,9 @@ private:
 class sim_workshop final : public actors::workshop {
 public:
   sim_workshop(world& w, chances& luck, std::unique_ptr<models::trainer> own)
-    : world_(w), luck_(luck), trainer_(std::move(own)) {
+    : world_(w),
+      luck_(luck),
+      trainer_(std::move(own)) {
     // nop
   }
 

@@ -31,7 +31,10 @@ struct talk {
                              {{"a", {{.name = "w", .shape = {1}}}},
                               {"b", {{.name = "w", .shape = {1}}}}},
                              {}))),
-      testee({.me = me, .examples = 5, .method = &method, .blocks = blocks,
+      testee({.me = me,
+              .examples = 5,
+              .method = &method,
+              .blocks = blocks,
               .resend_after = 10s},
              std::move(found)) {
     did(testee.start(now));
@@ -147,7 +150,8 @@ TEST(dialogue, does_not_begin_a_visit_again_that_is_answered) {
   x.said.clear();
   x.invite(1);
   EXPECT_TRUE(x.all<messages::fetch_requested>().empty());
-  EXPECT_EQ(x.last<messages::visit_declined>().why, messages::decline_reason::no_offer);
+  EXPECT_EQ(x.last<messages::visit_declined>().why,
+            messages::decline_reason::no_offer);
 }
 
 TEST(dialogue, offers_again_only_what_is_unanswered) {
@@ -158,7 +162,8 @@ TEST(dialogue, offers_again_only_what_is_unanswered) {
   x.did(x.testee.due(x.now + 9s));
   EXPECT_TRUE(x.all<messages::offer_made>().empty());
   x.did(x.testee.due(x.now + 10s));
-  EXPECT_EQ(blocks_of(x.last<messages::offer_made>()), std::vector<std::uint64_t>{2});
+  EXPECT_EQ(blocks_of(x.last<messages::offer_made>()),
+            std::vector<std::uint64_t>{2});
   x.answer(1, second, verdict::overloaded); // Is to be said again.
   EXPECT_EQ(x.testee.file().outbox.size(), 1u);
   x.answer(1, second, verdict::accepted);
@@ -178,13 +183,15 @@ TEST(dialogue, offers_again_after_a_restart) {
 }
 
 TEST(dialogue, takes_the_new_state_only_when_all_of_the_offer_is_accepted) {
-  for (const auto end : {verdict::accepted, verdict::duplicate, verdict::withdrawn}) {
+  for (const auto end :
+       {verdict::accepted, verdict::duplicate, verdict::withdrawn}) {
     talk x{state_rule::on_accept};
     x.visit(1);
     x.answer(1, first, verdict::accepted);
     EXPECT_EQ(x.testee.file().state->visits, 0u);
     x.answer(1, second, end);
-    EXPECT_EQ(x.testee.file().state->visits, end == verdict::withdrawn ? 0u : 1u);
+    EXPECT_EQ(x.testee.file().state->visits,
+              end == verdict::withdrawn ? 0u : 1u);
   }
 }
 
@@ -196,7 +203,8 @@ TEST(dialogue, holds_an_invitation_until_the_last_visit_is_settled) {
   EXPECT_TRUE(x.all<messages::fetch_requested>().empty());
   x.answer(1, first, verdict::accepted);
   x.answer(1, second, verdict::accepted);
-  EXPECT_EQ(x.last<messages::fetch_requested>().pass.visit, (visit_id{me, {2}}));
+  EXPECT_EQ(x.last<messages::fetch_requested>().pass.visit,
+            (visit_id{me, {2}}));
 }
 
 TEST(dialogue, has_no_ears_for_a_farewell_to_an_earlier_hello) {

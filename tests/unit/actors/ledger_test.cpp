@@ -60,7 +60,8 @@ std::vector<verdict> answers(ledger& testee) {
   return result;
 }
 
-std::vector<verdict> answers_to(ledger& testee, const messages::part_offered& x) {
+std::vector<verdict> answers_to(ledger& testee,
+                                const messages::part_offered& x) {
   testee.offer(x);
   return answers(testee);
 }
@@ -162,7 +163,8 @@ TEST(ledger, refuses_what_is_too_many_versions_behind) {
 }
 
 TEST(ledger, discounts_an_offer_by_the_versions_that_it_is_behind) {
-  auto testee = make({.discount = policies::polynomial_discount{.exponent = 0.5}});
+  auto testee =
+    make({.discount = policies::polynomial_discount{.exponent = 0.5}});
   for (std::uint64_t i = 1; i <= 3; ++i) {
     testee.offer(offer(1, i, i - 1));
     turn(testee);
@@ -202,7 +204,8 @@ TEST(ledger, merges_exactly_its_part_of_a_rounds_list) {
   }
   EXPECT_FALSE(testee.next()) << "no list is there yet";
   answers(testee);
-  testee.close({.round = {1}, .visits = {{{{1}, {1}}, {line}}, {{{3}, {1}}, {line}}}});
+  testee.close(
+    {.round = {1}, .visits = {{{{1}, {1}}, {line}}, {{{3}, {1}}, {line}}}});
   EXPECT_EQ(answers(testee), verdicts{verdict::withdrawn});
   EXPECT_EQ(turn(testee), (visits{{{1}, {1}}, {{3}, {1}}}));
 }
@@ -212,7 +215,8 @@ TEST(ledger, merges_a_round_once_however_often_it_is_closed) {
   auto x = offer(1, 1);
   x.round = {1};
   testee.offer(x);
-  const messages::round_closed list{.round = {1}, .visits = {{{{1}, {1}}, {line}}}};
+  const messages::round_closed list{.round = {1},
+                                    .visits = {{{{1}, {1}}, {line}}}};
   testee.close(list);
   merge(testee);
   testee.close(list);

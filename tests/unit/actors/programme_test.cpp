@@ -38,7 +38,8 @@ struct run_of {
   void did(programme::actions what) {
     for (const auto& x : what) {
       said.push_back(x);
-      if (const auto* save = std::get_if<save_requested>(&x); save && saves_succeed)
+      if (const auto* save = std::get_if<save_requested>(&x);
+          save && saves_succeed)
         did(testee.saved(save->token, now));
     }
   }
@@ -148,7 +149,8 @@ TEST(programme, counts_a_visit_only_when_all_its_lines_have_it) {
   run.join(3);
   const auto visit = run.all<invitation_made>().at(0).pass.visit;
   for (int i = 0; i < 2; ++i)
-    run.did(run.testee.taken({.visit = visit, .line = lead, .lines_total = 2}, run.now));
+    run.did(run.testee.taken({.visit = visit, .line = lead, .lines_total = 2},
+                             run.now));
   EXPECT_TRUE(run.all<round_closed>().empty());
   run.take(visit);
   EXPECT_EQ(run.all<round_closed>().size(), 1u);
@@ -180,21 +182,22 @@ TEST(programme, announces_a_closed_list_again_after_a_restart) {
   programme::durable found;
   found.clients[{1}] = {.client = {1}, .examples = 10, .numbers_upto = 32};
   found.index_upto = 4096;
-  found.round = {.round = {3}, .closed = 1, .visits = {{{{1}, {7}}, {lead, other}}}};
+  found.round = {
+    .round = {3}, .closed = 1, .visits = {{{{1}, {7}}, {lead, other}}}};
   run_of run{rounds_of(1), found};
   run.did(run.testee.due(run.now));
   ASSERT_EQ(run.all<round_closed>().size(), 1u);
   EXPECT_EQ(run.all<round_closed>()[0].round, round_number{3});
-  EXPECT_EQ(visits_of(run.all<round_closed>()[0]), (std::vector<visit_id>{{{1}, {7}}}));
+  EXPECT_EQ(visits_of(run.all<round_closed>()[0]),
+            (std::vector<visit_id>{{{1}, {7}}}));
 }
 
 TEST(programme, invites_an_open_cohort_again_after_a_restart) {
   programme::durable found;
   found.clients[{1}] = {.client = {1}, .examples = 10, .numbers_upto = 32};
   found.index_upto = 4096;
-  const messages::ticket pass{.visit = {{1}, {7}},
-                              .round = {3},
-                              .expires_ns = instant{1h}.count()};
+  const messages::ticket pass{
+    .visit = {{1}, {7}}, .round = {3}, .expires_ns = instant{1h}.count()};
   found.round = {.round = {3}, .cohort = {pass}};
   run_of run{rounds_of(1), found};
   run.join(1);
@@ -211,7 +214,8 @@ TEST(programme, gives_no_number_twice_over_restarts) {
   for (int life = 0; life < 4; ++life) {
     run_of run{slots_of(2), found};
     run.join(3);
-    for (std::size_t i = 0; i < run.all<invitation_made>().size() && i < 200; ++i)
+    for (std::size_t i = 0; i < run.all<invitation_made>().size() && i < 200;
+         ++i)
       run.take(run.all<invitation_made>()[i].pass.visit);
     EXPECT_GE(run.all<invitation_made>().size(), 200u);
     for (const auto& x : run.all<invitation_made>()) {

@@ -1,5 +1,6 @@
-// The catalogue names procedures and blocks; the procedures look for blocks by name.
-// Here each recipe makes visits on the quadratic, so that the names agree.
+// The catalogue names procedures and blocks; the procedures look for blocks by
+// name. Here each recipe makes visits on the quadratic, so that the names
+// agree.
 
 #include <gtest/gtest.h>
 
@@ -37,7 +38,8 @@ TEST(catalogue_visits, each_name_in_the_catalogue_is_that_of_a_procedure) {
       EXPECT_TRUE(table.procedures.contains(x.procedure.value))
         << method.name << ": " << x.procedure.value;
     for (const auto& x : method.legs)
-      EXPECT_TRUE(x.choice.value.empty() || table.choosers.contains(x.choice.value))
+      EXPECT_TRUE(x.choice.value.empty()
+                  || table.choosers.contains(x.choice.value))
         << method.name << ": " << x.choice.value;
   }
 }

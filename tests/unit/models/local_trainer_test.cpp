@@ -81,14 +81,14 @@ site make_site(setting how) {
   EXPECT_TRUE(blocks);
   auto clients = partition_of(*x.world);
   clients.validation = how.validation;
-  x.task = std::make_shared<const local_task>(
-    local_task{.method = how.method,
-               .blocks = *blocks,
-               .how = how.how,
-               .clients = clients,
-               .test_size = problem.clients,
-               .weights = how.weights,
-               .attackers = how.attackers});
+  x.task =
+    std::make_shared<const local_task>(local_task{.method = how.method,
+                                                  .blocks = *blocks,
+                                                  .how = how.how,
+                                                  .clients = clients,
+                                                  .test_size = problem.clients,
+                                                  .weights = how.weights,
+                                                  .attackers = how.attackers});
   auto worker =
     make_local_trainer(x.task, std::move(model), *kernels::make_backend({}));
   EXPECT_TRUE(worker);

@@ -208,8 +208,8 @@ TEST(reference_loop, averages_statistics_without_the_servers_optimiser) {
                 .legs = {{.fetch = {{"w.buffers"}}}},
                 .roles = {{.procedure = {"any"}}}};
   const models::tensor_list shape{{"w", {static_cast<std::int64_t>(size)}}};
-  const auto blocks
-    = *models::make_layout(method, {{"w.buffers", shape}}, {.weight_max = 16});
+  const auto blocks =
+    *models::make_layout(method, {{"w.buffers", shape}}, {.weight_max = 16});
   drawing_trainer offers{false};
   reference_loop loop{
     offers,
@@ -220,8 +220,8 @@ TEST(reference_loop, averages_statistics_without_the_servers_optimiser) {
   const invited alone{.client = {1}, .seed = 1};
   ASSERT_TRUE(loop.round({&alone, 1}));
   for (std::size_t j = 0; j < size; ++j)
-    EXPECT_NEAR(loop.values("w.buffers")[j],
-                (*offers.seen.at({1})[0].delta)[j], 1e-6);
+    EXPECT_NEAR(loop.values("w.buffers")[j], (*offers.seen.at({1})[0].delta)[j],
+                1e-6);
 }
 
 TEST(reference_loop, offers_what_the_last_leg_chose) {

@@ -77,8 +77,8 @@ TEST(command, each_refuses_what_it_does_not_know) {
     const auto x = run({y.name, "--zebra"});
     EXPECT_EQ(x.how, exit_code::usage) << y.name;
     EXPECT_FALSE(x.err.empty());
-    const auto object
-      = json::parse(run({y.name, "--zebra", "--format", "json"}).out);
+    const auto object =
+      json::parse(run({y.name, "--zebra", "--format", "json"}).out);
     EXPECT_EQ(object["success"], false);
     EXPECT_EQ(object["error"]["code"], "usage");
   }
@@ -99,7 +99,8 @@ TEST(check_config, says_what_a_method_discloses_and_how_it_stands) {
   EXPECT_THAT(x.out, HasSubstr("fedbuff, extension: "));
   EXPECT_THAT(x.out, HasSubstr("nothing beside the deltas"));
   const auto exact = json::parse(
-    run({"check-config", file.path(), "--set", "mode=sync", "--format", "json"}).out);
+    run({"check-config", file.path(), "--set", "mode=sync", "--format", "json"})
+      .out);
   EXPECT_EQ(exact["success"], true);
   EXPECT_EQ(exact["standing"], "exact");
   EXPECT_EQ(exact["discloses"], json::array());
@@ -108,14 +109,16 @@ TEST(check_config, says_what_a_method_discloses_and_how_it_stands) {
 TEST(check_config, knows_every_built_method_and_says_what_is_not_built_yet) {
   const scratch file{"rounds = 5\n"};
   for (const auto& method : policies::catalogue())
-    EXPECT_EQ(run({"check-config", file.path(), "--set", "method=" + method.name}).how,
-              exit_code::ok)
+    EXPECT_EQ(
+      run({"check-config", file.path(), "--set", "method=" + method.name}).how,
+      exit_code::ok)
       << method.name;
   for (const auto* name : {"floral", "ddome", "comigs", "pf2lora"}) {
-    const auto x
-      = run({"check-config", file.path(), "--set=method=" + std::string{name}});
+    const auto x =
+      run({"check-config", file.path(), "--set=method=" + std::string{name}});
     EXPECT_EQ(x.how, exit_code::configuration);
-    EXPECT_THAT(x.err, HasSubstr("'" + std::string{name} + "' is not built yet"));
+    EXPECT_THAT(x.err,
+                HasSubstr("'" + std::string{name} + "' is not built yet"));
   }
 }
 
@@ -124,14 +127,16 @@ TEST(check_config, a_refusal_has_its_exit_code_and_its_object) {
   const auto x = run({"check-config", file.path()});
   EXPECT_EQ(x.how, exit_code::configuration);
   EXPECT_EQ(x.out, "");
-  EXPECT_THAT(x.err, HasSubstr(file.path() + ":2: unknown key 'buffer_sise'; did you "
-                                             "mean 'pace.buffer_size'?"));
-  const auto object
-    = json::parse(run({"check-config", file.path(), "--format", "json"}).out);
+  EXPECT_THAT(x.err, HasSubstr(file.path()
+                               + ":2: unknown key 'buffer_sise'; did you "
+                                 "mean 'pace.buffer_size'?"));
+  const auto object =
+    json::parse(run({"check-config", file.path(), "--format", "json"}).out);
   EXPECT_EQ(object["success"], false);
   EXPECT_EQ(object["error"]["code"], "invalid_config");
   EXPECT_THAT(object["error"]["why"], HasSubstr("buffer_sise"));
-  EXPECT_EQ(run({"check-config", "/nowhere.toml"}).how, exit_code::configuration);
+  EXPECT_EQ(run({"check-config", "/nowhere.toml"}).how,
+            exit_code::configuration);
   EXPECT_EQ(run({"check-config"}).how, exit_code::usage);
 }
 
@@ -164,8 +169,8 @@ TEST(data_inspect, shows_each_client_and_each_label) {
   const scratch file{"rounds = 1\nclients = 3\nseed = 4\ndata = 'synthetic'\n"};
   const auto x = run({"data", "inspect", file.path()});
   EXPECT_EQ(x.how, exit_code::ok) << x.err;
-  const auto object
-    = json::parse(run({"data", "inspect", file.path(), "--format", "json"}).out);
+  const auto object =
+    json::parse(run({"data", "inspect", file.path(), "--format", "json"}).out);
   ASSERT_EQ(object["clients"].size(), 3u);
   std::size_t sum = 0;
   for (const auto& y : object["clients"]) {
@@ -200,7 +205,8 @@ TEST(doctor, says_what_is_missing_and_what_to_do) {
   EXPECT_EQ(find("Fashion-MNIST").state, state::optional);
   EXPECT_THAT(find("Fashion-MNIST").hint, HasSubstr("dataset-fashion-mnist"));
   EXPECT_EQ(find("kernels").state, state::fine);
-  const auto slow = examine({.arithmetic = [] { return "reference BLAS (slow)"; }}, {});
+  const auto slow =
+    examine({.arithmetic = [] { return "reference BLAS (slow)"; }}, {});
   EXPECT_THAT(json(slow[6].hint), HasSubstr("libopenblas0-pthread"));
 }
 

@@ -12,8 +12,9 @@ using testing::HasSubstr;
 } // namespace
 
 TEST(config, reads_plain_keys_and_tables_alike) {
-  const auto flat = read("rounds = 3\nclients = 20\nclients_per_round = 5\n"
-                         "alpha = 0.3\nbatch_size = 7\nserver_learning_rate = 2\n");
+  const auto flat =
+    read("rounds = 3\nclients = 20\nclients_per_round = 5\n"
+         "alpha = 0.3\nbatch_size = 7\nserver_learning_rate = 2\n");
   const auto tables = read("rounds = 3\n[clients]\nclients = 20\n"
                            "clients_per_round = 5\n[partition]\nalpha = 0.3\n"
                            "[training]\nbatch_size = 7\n"
@@ -46,7 +47,8 @@ TEST(config, reads_tables_inside_of_a_line) {
 }
 
 TEST(config, makes_defaults_that_depend_on_others_explicit) {
-  const auto x = read("rounds = 1\nmethod = 'fedprox'\nclients = 50\nfraction = 0.1");
+  const auto x =
+    read("rounds = 1\nmethod = 'fedprox'\nclients = 50\nfraction = 0.1");
   ASSERT_TRUE(x) << x.error().context;
   EXPECT_EQ(x->x.clients.clients_per_round, 5u);
   EXPECT_EQ(x->x.clients.fraction, 0);
@@ -58,12 +60,14 @@ TEST(config, makes_defaults_that_depend_on_others_explicit) {
 }
 
 TEST(config, switching_the_mode_is_one_key) {
-  const std::string text = "versions = 10\nbuffer_size = 5\nwindow_seconds = 3\n";
+  const std::string text =
+    "versions = 10\nbuffer_size = 5\nwindow_seconds = 3\n";
   for (const auto* mode : {"sync", "semisync", "fedbuff", "fedasync"})
     EXPECT_EQ(refusal(text, {"mode=" + std::string{mode}}), "") << mode;
 }
 
-// Texts of errors are an interface: they say where, what was found, what would do.
+// Texts of errors are an interface: they say where, what was found, what would
+// do.
 struct bad_config {
   const char* text;
   const char* error;
@@ -80,97 +84,124 @@ TEST_P(bad_configs, are_refused_with_this_text) {
 INSTANTIATE_TEST_SUITE_P(
   texts, bad_configs,
   testing::Values(
-    bad_config{"rounds = 1\nbuffer_sise = 3",
-               "a.toml:2: unknown key 'buffer_sise'; did you mean 'pace.buffer_size'?"},
+    bad_config{
+      "rounds = 1\nbuffer_sise = 3",
+      "a.toml:2: unknown key 'buffer_sise'; did you mean 'pace.buffer_size'?"},
     bad_config{"rounds = 1\n[pace]\nbuffersize = 3",
                "a.toml:3: unknown key 'pace.buffersize'; did you mean "
                "'pace.buffer_size'?"},
     bad_config{"rounds = 1\n[trainning]\nbatch_size = 3",
                "a.toml:2: unknown table 'trainning'; did you mean 'training'?"},
-    bad_config{"rounds = 1\nzebra = 3",
-               "a.toml:2: unknown key 'zebra'; 'troupe check-config --keys' lists all "
-               "keys"},
-    bad_config{"rounds = 1\n[pace]\nbuffer_size = 0",
-               "a.toml:3: 'pace.buffer_size' must be an integer from 1 to 4096, found "
-               "0"},
-    bad_config{"rounds = 1\nbatch_size = 'big'",
-               "a.toml:2: 'batch_size' must be an integer, at least 0, found \"big\""},
-    bad_config{"rounds = 1\nlearning_rate = -1.5",
-               "a.toml:2: 'learning_rate' must be a number above 0, found -1.5"},
+    bad_config{
+      "rounds = 1\nzebra = 3",
+      "a.toml:2: unknown key 'zebra'; 'troupe check-config --keys' lists all "
+      "keys"},
+    bad_config{
+      "rounds = 1\n[pace]\nbuffer_size = 0",
+      "a.toml:3: 'pace.buffer_size' must be an integer from 1 to 4096, found "
+      "0"},
+    bad_config{
+      "rounds = 1\nbatch_size = 'big'",
+      "a.toml:2: 'batch_size' must be an integer, at least 0, found \"big\""},
+    bad_config{
+      "rounds = 1\nlearning_rate = -1.5",
+      "a.toml:2: 'learning_rate' must be a number above 0, found -1.5"},
     bad_config{"rounds = 1\nlearning_rate = nan",
                "a.toml:2: 'learning_rate' must be a number above 0, found nan"},
-    bad_config{"rounds = 1\nmode = 'async'",
-               "a.toml:2: 'mode' must be \"sync\", \"semisync\", \"fedbuff\" or "
-               "\"fedasync\", found \"async\""},
-    bad_config{"rounds = 1\nkind = 'iid'",
-               "a.toml:2: 'kind' may mean 'pace.staleness.kind', "
-               "'clients.selection.kind', 'data.kind', 'partition.kind', 'model.kind' "
-               "or 'devices.speed.kind': write one of these"},
+    bad_config{
+      "rounds = 1\nmode = 'async'",
+      "a.toml:2: 'mode' must be \"sync\", \"semisync\", \"fedbuff\" or "
+      "\"fedasync\", found \"async\""},
+    bad_config{
+      "rounds = 1\nkind = 'iid'",
+      "a.toml:2: 'kind' may mean 'pace.staleness.kind', "
+      "'clients.selection.kind', 'data.kind', 'partition.kind', 'model.kind' "
+      "or 'devices.speed.kind': write one of these"},
     bad_config{"rounds = 1\nalpha = 0.1\n[partition]\nalpha = 0.2",
                "a.toml:4: 'partition.alpha' is given twice, also at a.toml:2"},
     bad_config{"rounds = 1\nmethod = 'floral'",
                "a.toml:2: method 'floral' is not built yet"},
-    bad_config{"rounds = 1\nmethod = 'fedavgg'",
-               "a.toml:2: unknown method 'fedavgg', did you mean 'fedavg'? There are: "
-               "fedavg, fedprox, scaffold, local"},
-    bad_config{"rounds = 1\nmethod = 'fedprox'\n[options]\nproximol = 1",
-               "a.toml:4: method 'fedprox' has no option 'proximol'; did you mean "
-               "'proximal'?"}));
+    bad_config{
+      "rounds = 1\nmethod = 'fedavgg'",
+      "a.toml:2: unknown method 'fedavgg', did you mean 'fedavg'? There are: "
+      "fedavg, fedprox, scaffold, local"},
+    bad_config{
+      "rounds = 1\nmethod = 'fedprox'\n[options]\nproximol = 1",
+      "a.toml:4: method 'fedprox' has no option 'proximol'; did you mean "
+      "'proximal'?"}));
 
 INSTANTIATE_TEST_SUITE_P(
   combinations, bad_configs,
   testing::Values(
-    bad_config{"seed = 1", "a.toml: nothing ends this run: give 'rounds', 'versions', "
-                           "'updates' or 'time_budget'"},
-    bad_config{"mode = 'fedbuff'\nrounds = 3",
-               "a.toml:2: 'rounds' is for mode = \"sync\" or \"semisync\": write "
-               "'versions' here"},
+    bad_config{"seed = 1",
+               "a.toml: nothing ends this run: give 'rounds', 'versions', "
+               "'updates' or 'time_budget'"},
+    bad_config{
+      "mode = 'fedbuff'\nrounds = 3",
+      "a.toml:2: 'rounds' is for mode = \"sync\" or \"semisync\": write "
+      "'versions' here"},
     bad_config{"rounds = 3\nversions = 3",
                "a.toml:1: give 'rounds' or 'versions', not both"},
     bad_config{"rounds = 3\nclients_per_round = 2\nfraction = 0.5",
                "a.toml:3: give 'clients_per_round' or 'fraction', not both"},
-    bad_config{"rounds = 3\nclients = 5\nclients_per_round = 6",
-               "a.toml:3: 'clients_per_round' must be at most 5, the clients that can "
-               "be invited, found 6"},
+    bad_config{
+      "rounds = 3\nclients = 5\nclients_per_round = 6",
+      "a.toml:3: 'clients_per_round' must be at most 5, the clients that can "
+      "be invited, found 6"},
     bad_config{"rounds = 3\nclients = 5\nheld_out = 5",
                "a.toml:3: 'held_out' leaves nobody to invite: it must be below "
                "'clients', 5, found 5"},
-    bad_config{"versions = 3\nmode = 'fedbuff'\nrefill = 'version'\nconcurrency = 4\n"
-               "buffer_size = 5",
-               "a.toml:5: 'buffer_size' must be at most 'concurrency', 4, with refill "
-               "= \"version\", or no version would ever be made; found 5"},
-    bad_config{"versions = 3\nmode = 'fedbuff'\nconcurrency = 11",
-               "a.toml:3: 'concurrency' must be at most 10, the clients that can be "
-               "invited, found 11"},
-    bad_config{"rounds = 3\nclients_per_round = 4\n[merge]\nrule = 'trimmed_mean'\n"
-               "trim = 2",
-               "a.toml:5: 'trim' must be below half of the 4 offers of a version, "
-               "found 2"},
-    bad_config{"rounds = 3\nclients_per_round = 4\nmerge = {rule = 'krum', bad = 2}",
-               "a.toml:3: 'bad' must be at most 1 with 4 offers in a version, found "
-               "2"},
-    bad_config{"versions = 3\nmode = 'fedasync'\nmerge = {rule = 'median'}",
-               "a.toml:3: mode = \"fedasync\" merges one offer at a time: rule must be "
-               "\"mean\""},
-    bad_config{"rounds = 3\nquorum = 3",
-               "a.toml:2: 'quorum' counts at the deadline: give 'round_deadline'"},
-    bad_config{"rounds = 3\nover_selection = 1.3",
-               "a.toml:2: 'over_selection' invites more than the 10 clients that can "
-               "be invited"},
-    bad_config{"rounds = 3\nevaluate_every = 0\nstop = {metric = 'loss', patience = 2}",
-               "a.toml:3: 'stop' needs evaluations: 'evaluate_every' must be at least "
-               "1, found 0"},
+    bad_config{
+      "versions = 3\nmode = 'fedbuff'\nrefill = 'version'\nconcurrency = 4\n"
+      "buffer_size = 5",
+      "a.toml:5: 'buffer_size' must be at most 'concurrency', 4, with refill "
+      "= \"version\", or no version would ever be made; found 5"},
+    bad_config{
+      "versions = 3\nmode = 'fedbuff'\nconcurrency = 11",
+      "a.toml:3: 'concurrency' must be at most 10, the clients that can be "
+      "invited, found 11"},
+    bad_config{
+      "rounds = 3\nover_selection = 1.3",
+      "a.toml:2: 'over_selection' invites more than the 10 clients that can "
+      "be invited"}));
+
+INSTANTIATE_TEST_SUITE_P(
+  rules_and_methods, bad_configs,
+  testing::Values(
+    bad_config{
+      "rounds = 3\nclients_per_round = 4\n[merge]\nrule = 'trimmed_mean'\n"
+      "trim = 2",
+      "a.toml:5: 'trim' must be below half of the 4 offers of a version, "
+      "found 2"},
+    bad_config{
+      "rounds = 3\nclients_per_round = 4\nmerge = {rule = 'krum', bad = 2}",
+      "a.toml:3: 'bad' must be at most 1 with 4 offers in a version, found "
+      "2"},
+    bad_config{
+      "versions = 3\nmode = 'fedasync'\nmerge = {rule = 'median'}",
+      "a.toml:3: mode = \"fedasync\" merges one offer at a time: rule must be "
+      "\"mean\""},
+    bad_config{
+      "rounds = 3\nquorum = 3",
+      "a.toml:2: 'quorum' counts at the deadline: give 'round_deadline'"},
+    bad_config{
+      "rounds = 3\nevaluate_every = 0\nstop = {metric = 'loss', patience = 2}",
+      "a.toml:3: 'stop' needs evaluations: 'evaluate_every' must be at least "
+      "1, found 0"},
     bad_config{"rounds = 3\nmodel = {kind = 'torchscript'}",
                "a.toml:2: kind = \"torchscript\" needs the 'path' of a module"},
-    bad_config{"versions = 3\nmode = 'fedbuff'\nmethod = 'scaffold'",
-               "a.toml:2: method 'scaffold' refuses mode = \"fedbuff\": Its offers mean "
-               "nothing outside of the round that they were made in."},
-    bad_config{"versions = 3\nmethod = 'local'",
-               "a.toml:2: method 'local' merges nothing, so only 'time_budget', "
-               "or 'rounds' of \"sync\", can end it"},
-    bad_config{"rounds = 3\npartition = {kind = 'natural'}",
-               "a.toml:2: kind = \"natural\" needs data that says who holds what: "
-               "data.kind = \"synthetic\" or \"quadratic\""}));
+    bad_config{
+      "versions = 3\nmode = 'fedbuff'\nmethod = 'scaffold'",
+      "a.toml:2: method 'scaffold' refuses mode = \"fedbuff\": Its offers mean "
+      "nothing outside of the round that they were made in."},
+    bad_config{
+      "versions = 3\nmethod = 'local'",
+      "a.toml:2: method 'local' merges nothing, so only 'time_budget', "
+      "or 'rounds' of \"sync\", can end it"},
+    bad_config{
+      "rounds = 3\npartition = {kind = 'natural'}",
+      "a.toml:2: kind = \"natural\" needs data that says who holds what: "
+      "data.kind = \"synthetic\" or \"quadratic\""}));
 
 TEST(config, says_everything_that_is_wrong_and_at_most_ten_things) {
   EXPECT_EQ(refusal("seed = -1\nbatch_size = 0.5\n"),
@@ -190,13 +221,15 @@ TEST(config, a_file_that_is_not_toml_is_refused_with_its_line) {
 }
 
 TEST(config, notes_keys_that_have_no_effect) {
-  EXPECT_THAT(read("rounds = 1\nproximal = 1")->notes,
-              ElementsAre("a.toml:2: 'proximal' has no effect: method 'fedavg' has "
-                          "no such option"));
+  EXPECT_THAT(
+    read("rounds = 1\nproximal = 1")->notes,
+    ElementsAre("a.toml:2: 'proximal' has no effect: method 'fedavg' has "
+                "no such option"));
   const auto x = read("rounds = 1\n[partition]\nkind = 'iid'\nalpha = 0.5\n");
   ASSERT_TRUE(x);
-  EXPECT_THAT(x->notes, ElementsAre("a.toml:4: 'partition.alpha' has no effect: it "
-                                    "needs kind = \"dirichlet\""));
+  EXPECT_THAT(x->notes,
+              ElementsAre("a.toml:4: 'partition.alpha' has no effect: it "
+                          "needs kind = \"dirichlet\""));
 }
 
 TEST(config, a_missing_file_is_named) {

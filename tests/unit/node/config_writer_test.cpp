@@ -17,12 +17,15 @@ std::vector<std::string> draw_overrides(std::uint64_t seed) {
     return key + '=' + std::to_string(random.uniform() + 1e-3);
   };
   return {
-    "clients=64", "clients_per_round=16", "held_out=" + std::to_string(random.below(8)),
+    "clients=64",
+    "clients_per_round=16",
+    "held_out=" + std::to_string(random.below(8)),
     "seed=" + std::to_string(random.below(1u << 30)),
     pick("mode", {"sync", "semisync", "fedbuff"}),
     pick("staleness", {"constant", "polynomial", "hinge", "exponential"}),
     pick("staleness_max", {"0", "7"}),
-    pick("selection", {"uniform", "round_robin", "by_size", "power_of_choice", "oort"}),
+    pick("selection",
+         {"uniform", "round_robin", "by_size", "power_of_choice", "oort"}),
     pick("example_weight", {"n", "sqrt", "log", "equal"}),
     pick("partition", {"iid", "dirichlet", "labels", "shards", "size_skew"}),
     pick("server.optimiser", {"plain", "momentum", "adam", "yogi", "adagrad"}),
@@ -33,10 +36,19 @@ std::vector<std::string> draw_overrides(std::uint64_t seed) {
     pick("method", {"fedavg", "fedprox"}),
     pick("attack.clients", {"0", "2"}),
     pick("events", {"true", "false"}),
-    pick("stop.metric", {"none", "loss"}), "stop.target=0.25", "patience=3",
-    real("learning_rate"), real("alpha"), real("training.momentum"), real("sigma"),
-    real("time_budget"), real("exponent"), real("beta1"), real("scale"),
-    "name=a \"quoted\\name\" \t\x7f", "partition.kind=iid",
+    pick("stop.metric", {"none", "loss"}),
+    "stop.target=0.25",
+    "patience=3",
+    real("learning_rate"),
+    real("alpha"),
+    real("training.momentum"),
+    real("sigma"),
+    real("time_budget"),
+    real("exponent"),
+    real("beta1"),
+    real("scale"),
+    "name=a \"quoted\\name\" \t\x7f",
+    "partition.kind=iid",
   };
 }
 
@@ -69,7 +81,8 @@ TEST(config_writer, writes_what_was_resolved_and_nothing_without_effect) {
   EXPECT_NE(text.find("rounds = 2\n"), std::string::npos);
   EXPECT_EQ(text.find("fraction"), std::string::npos);
   EXPECT_EQ(text.find("versions"), std::string::npos);
-  EXPECT_EQ(text.find("alpha = "), text.find("alpha = 0.5")) << "it is without effect";
+  EXPECT_EQ(text.find("alpha = "), text.find("alpha = 0.5"))
+    << "it is without effect";
 }
 
 TEST(config_writer, a_written_configuration_can_be_overridden) {

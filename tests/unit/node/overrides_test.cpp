@@ -15,21 +15,52 @@ TEST(overrides, win_over_the_file_with_dotted_and_with_plain_keys) {
 }
 
 TEST(overrides, the_keys_that_people_type_blind_are_plain) {
-  for (const auto* key :
-       {"seed", "name", "method", "clock", "workers", "evaluate_every", "init",
-        "rounds", "versions", "updates", "time_budget", "mode", "buffer_size",
-        "concurrency", "refill", "quorum", "over_selection", "round_deadline",
-        "window_seconds", "staleness", "staleness_max", "clients",
-        "clients_per_round", "fraction", "alpha", "local_epochs", "local_steps",
-        "batch_size", "learning_rate", "server_learning_rate", "async_target",
-        "exponent", "metric", "target", "patience", "model", "data", "clip_norm"})
+  for (const auto* key : {"seed",
+                          "name",
+                          "method",
+                          "clock",
+                          "workers",
+                          "evaluate_every",
+                          "init",
+                          "rounds",
+                          "versions",
+                          "updates",
+                          "time_budget",
+                          "mode",
+                          "buffer_size",
+                          "concurrency",
+                          "refill",
+                          "quorum",
+                          "over_selection",
+                          "round_deadline",
+                          "window_seconds",
+                          "staleness",
+                          "staleness_max",
+                          "clients",
+                          "clients_per_round",
+                          "fraction",
+                          "alpha",
+                          "local_epochs",
+                          "local_steps",
+                          "batch_size",
+                          "learning_rate",
+                          "server_learning_rate",
+                          "async_target",
+                          "exponent",
+                          "metric",
+                          "target",
+                          "patience",
+                          "model",
+                          "data",
+                          "clip_norm"})
     EXPECT_EQ(meanings(key).size(), 1u) << key;
 }
 
 TEST(overrides, take_bare_words_tables_and_lists) {
-  const auto x = read("versions = 3", {"mode=fedbuff", "name=7", "hidden=[3, 4]",
-                                       "stop={metric='loss', patience=2}",
-                                       "staleness=constant", "clients=30"});
+  const auto x =
+    read("versions = 3", {"mode=fedbuff", "name=7", "hidden=[3, 4]",
+                          "stop={metric='loss', patience=2}",
+                          "staleness=constant", "clients=30"});
   ASSERT_TRUE(x) << x.error().context;
   EXPECT_EQ(x->x.pace.mode, pace_kind::fedbuff);
   EXPECT_EQ(x->x.name, "7");
@@ -40,8 +71,8 @@ TEST(overrides, take_bare_words_tables_and_lists) {
 }
 
 TEST(overrides, take_the_place_of_the_other_of_a_pair) {
-  const auto x = read("rounds = 3\nclients_per_round = 5\n",
-                      {"versions=4", "fraction=0.2"});
+  const auto x =
+    read("rounds = 3\nclients_per_round = 5\n", {"versions=4", "fraction=0.2"});
   ASSERT_TRUE(x) << x.error().context;
   EXPECT_EQ(x->x.length.rounds, 0u);
   EXPECT_EQ(x->x.length.versions, 4u);
@@ -62,18 +93,22 @@ TEST(overrides, reach_the_options_of_a_method) {
 }
 
 TEST(overrides, are_named_by_errors) {
-  EXPECT_EQ(refusal("rounds = 3", {"buffer_size=0"}),
-            "--set buffer_size=0: 'buffer_size' must be an integer from 1 to 4096, "
-            "found 0");
-  EXPECT_EQ(refusal("rounds = 3", {"path=x"}),
-            "--set path=x: 'path' may mean 'data.path' or 'model.path': write one of "
-            "these");
+  EXPECT_EQ(
+    refusal("rounds = 3", {"buffer_size=0"}),
+    "--set buffer_size=0: 'buffer_size' must be an integer from 1 to 4096, "
+    "found 0");
+  EXPECT_EQ(
+    refusal("rounds = 3", {"path=x"}),
+    "--set path=x: 'path' may mean 'data.path' or 'model.path': write one of "
+    "these");
   EXPECT_EQ(refusal("rounds = 3", {"sed=1"}),
             "--set sed=1: unknown key 'sed'; did you mean 'seed'?");
-  EXPECT_EQ(refusal("rounds = 3", {"seed"}), "--set seed: it must be key=value");
-  EXPECT_EQ(refusal("rounds = 3", {"clients_per_round=11"}),
-            "--set clients_per_round=11: 'clients_per_round' must be at most 10, the "
-            "clients that can be invited, found 11");
+  EXPECT_EQ(refusal("rounds = 3", {"seed"}),
+            "--set seed: it must be key=value");
+  EXPECT_EQ(
+    refusal("rounds = 3", {"clients_per_round=11"}),
+    "--set clients_per_round=11: 'clients_per_round' must be at most 10, the "
+    "clients that can be invited, found 11");
 }
 
 } // namespace troupe::node

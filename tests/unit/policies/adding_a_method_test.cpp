@@ -1,5 +1,5 @@
-// docs/adding-a-method.md adds this method and says that it is enough. The page's
-// recipe stands below, word for word, and a test compares the two.
+// docs/adding-a-method.md adds this method and says that it is enough. The
+// page's recipe stands below, word for word, and a test compares the two.
 
 #include <gtest/gtest.h>
 
@@ -18,12 +18,13 @@ namespace troupe::policies {
 
 /// As `fedavg`, but each client counts the same, however many examples it has.
 recipe methods::fedavg_equal() {
-  return {.name = "fedavg_equal",
-          .summary = "the plain mean of everybody's local SGD",
-          .blocks = {{.name = "model", .weight = weight_rule::one},
-                     {.name = "model.buffers", .weight = weight_rule::one}},
-          .legs = {{.fetch = {{.family = "model"}, {.family = "model.buffers"}}}},
-          .roles = {{.procedure = {"sgd"}}}};
+  return {
+    .name = "fedavg_equal",
+    .summary = "the plain mean of everybody's local SGD",
+    .blocks = {{.name = "model", .weight = weight_rule::one},
+               {.name = "model.buffers", .weight = weight_rule::one}},
+    .legs = {{.fetch = {{.family = "model"}, {.family = "model.buffers"}}}},
+    .roles = {{.procedure = {"sgd"}}}};
 }
 
 } // namespace troupe::policies
@@ -61,11 +62,12 @@ TEST(adding_a_method, the_recipe_of_the_page_makes_sense) {
 }
 
 TEST(adding_a_method, the_page_shows_what_was_tested) {
-  const auto page = between(text_of("docs/adding-a-method.md"),
-                            "#include \"policies/methods/methods.hpp\"\n\n", "```");
-  const auto source
-    = between(text_of("tests/unit/policies/adding_a_method_test.cpp"),
-              "// The recipe, as on the page:\n", "// Its end.");
+  const auto page =
+    between(text_of("docs/adding-a-method.md"),
+            "#include \"policies/methods/methods.hpp\"\n\n", "```");
+  const auto source =
+    between(text_of("tests/unit/policies/adding_a_method_test.cpp"),
+            "// The recipe, as on the page:\n", "// Its end.");
   ASSERT_FALSE(source.empty());
   EXPECT_EQ(page, source);
 }

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <fstream>
 #include <set>
+#include <span>
 #include <sstream>
 
 namespace troupe::policies {
@@ -23,7 +24,8 @@ const block_spec& block_of(const recipe& method, std::string_view name) {
   return *std::ranges::find(method.blocks, name, &block_spec::name);
 }
 
-/// A recipe that is in order: two legs, a choice, anchors with an expert of their own.
+/// A recipe that is in order: two legs, a choice, anchors with an expert of
+/// their own.
 recipe two_legs() {
   return {.name = "two_legs",
           .summary = "for tests",
@@ -112,7 +114,8 @@ TEST(with_buffers, moves_statistics_out_of_the_visit_unless_they_are_averaged) {
     const auto x = with_buffers(method, policy);
     const auto found = check(x);
     EXPECT_TRUE(found) << found.error().context;
-    EXPECT_EQ(x.legs[0].fetch.size(), policy == buffer_policy::average ? 2u : 1u);
+    EXPECT_EQ(x.legs[0].fetch.size(),
+              policy == buffer_policy::average ? 2u : 1u);
     EXPECT_EQ(block_of(x, "model").where, scope::shared);
     return block_of(x, "model.buffers").where;
   };
@@ -122,7 +125,8 @@ TEST(with_buffers, moves_statistics_out_of_the_visit_unless_they_are_averaged) {
 }
 
 TEST(catalogue, the_page_about_methods_has_the_table) {
-  EXPECT_NE(text_of("docs/methods.md").find(pairs_as_markdown()), std::string::npos)
+  EXPECT_NE(text_of("docs/methods.md").find(pairs_as_markdown()),
+            std::string::npos)
     << "docs/methods.md lacks this, word for word:\n"
     << pairs_as_markdown();
 }
@@ -132,27 +136,39 @@ TEST(check_recipe, accepts_two_legs_with_anchors) {
 }
 
 TEST(check_recipe, says_where_and_what_would_do) {
-  EXPECT_EQ(complaint([](recipe& x) { x.legs[1].fetch[0].family = "experts"; }),
-            "recipe 'two_legs': leg 2 fetches 'experts', which is no block of it; its "
-            "blocks are gate, expert, own");
+  EXPECT_EQ(
+    complaint([](recipe& x) { x.legs[1].fetch[0].family = "experts"; }),
+    "recipe 'two_legs': leg 2 fetches 'experts', which is no block of it; its "
+    "blocks are gate, expert, own");
 }
 
 // Each change breaks one rule; the text that must be said stands beside it.
-TEST(check_recipe, finds_what_does_not_fit) {
-  struct broken {
-    void (*change)(recipe&);
-    const char* said;
-  };
+struct broken {
+  void (*change)(recipe&);
+  const char* said;
+};
+
+void expect_each_found(std::span<const broken> all) {
+  for (const auto& [change, said] : all)
+    EXPECT_NE(complaint(change).find(said), std::string::npos)
+      << "expected: " << said << "\nfound: " << complaint(change);
+}
+
+TEST(check_recipe, finds_blocks_that_do_not_fit) {
   EXPECT_NE(complaint([](recipe& x) { x.defaults["a"] = NAN; }), "");
   const broken all[]{
     {[](recipe& x) { x.name = ""; }, "no name"},
     {[](recipe& x) { x.blocks.clear(); }, "no blocks"},
-    {[](recipe& x) { x.blocks[1].name = "gate"; }, "two blocks are named 'gate'"},
+    {[](recipe& x) { x.blocks[1].name = "gate"; },
+     "two blocks are named 'gate'"},
     {[](recipe& x) { x.blocks[1].count = 0; }, "count of 0"},
-    {[](recipe& x) { x.blocks[2].group = "g"; }, "only shared and expert blocks"},
+    {[](recipe& x) { x.blocks[2].group = "g"; },
+     "only shared and expert blocks"},
     {[](recipe& x) { x.blocks[0].group = x.blocks[1].group = "g"; },
      "differ in scope or count"},
-    {[](recipe& x) { x.blocks[0].merge = {.kind = merge_kind::mix, .amount = 2}; },
+    {[](recipe& x) {
+       x.blocks[0].merge = {.kind = merge_kind::mix, .amount = 2};
+     },
      "amount is 2"},
     {[](recipe& x) { x.blocks[0].merge.kind = merge_kind::padded; }, "by rank"},
     {[](recipe& x) { x.blocks[0].weight = weight_rule::rank_norm; }, "by rank"},
@@ -161,6 +177,18 @@ TEST(check_recipe, finds_what_does_not_fit) {
        x.blocks[1].weight = weight_rule::examples_times_share;
      },
      "no message discloses"},
+    {[](recipe& x) {
+       x.blocks = {{.name = "own", .where = scope::frozen}};
+       x.legs = {{.fetch = {{.family = "own"}}}};
+       x.roles = {{.procedure = {"joint"}}};
+     },
+     "no shared or expert block"},
+  };
+  expect_each_found(all);
+}
+
+TEST(check_recipe, finds_legs_and_roles_that_do_not_fit) {
+  const broken all[]{
     {[](recipe& x) { x.legs.clear(); }, "no legs"},
     {[](recipe& x) { x.legs[0].fetch.clear(); }, "fetches nothing"},
     {[](recipe& x) { x.legs[0].fetch[0].family = "own"; }, "never travels"},
@@ -187,16 +215,8 @@ TEST(check_recipe, finds_what_does_not_fit) {
     {[](recipe& x) { x.disclosures[0].sum = 9; }, "cannot add up to 9"},
     {[](recipe& x) { x.offers = false, x.state = state_rule::on_accept; },
      "nothing is offered"},
-    {[](recipe& x) {
-       x.blocks = {{.name = "own", .where = scope::frozen}};
-       x.legs = {{.fetch = {{.family = "own"}}}};
-       x.roles = {{.procedure = {"joint"}}};
-     },
-     "no shared or expert block"},
   };
-  for (const auto& [change, said] : all)
-    EXPECT_NE(complaint(change).find(said), std::string::npos)
-      << "expected: " << said << "\nfound: " << complaint(change);
+  expect_each_found(all);
 }
 
 } // namespace troupe::policies

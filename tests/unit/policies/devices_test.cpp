@@ -11,7 +11,8 @@ namespace troupe::policies {
 
 namespace {
 
-std::vector<double> speeds(const speed_distribution& x, std::uint64_t clients = 2000) {
+std::vector<double> speeds(const speed_distribution& x,
+                           std::uint64_t clients = 2000) {
   std::vector<double> result;
   for (std::uint64_t c = 1; c <= clients; ++c)
     result.push_back(speed_of({.speed = x}, 7, {c}));
@@ -42,16 +43,16 @@ TEST_P(speed_test, a_client_keeps_its_device) {
 TEST_P(speed_test, time_is_proportional_to_the_reference_device) {
   const fleet one{.seconds_per_step = 1, .speed = GetParam()};
   const fleet half{.seconds_per_step = 0.5, .speed = GetParam()};
-  EXPECT_DOUBLE_EQ(seconds_per_step(half, 3, {4}), 0.5 * seconds_per_step(one, 3, {4}));
+  EXPECT_DOUBLE_EQ(seconds_per_step(half, 3, {4}),
+                   0.5 * seconds_per_step(one, 3, {4}));
 }
 
-INSTANTIATE_TEST_SUITE_P(all, speed_test,
-                         testing::Values(constant_speed{}, uniform_speed{},
-                                         uniform_speed{.slowest = 3, .fastest = 3},
-                                         half_normal_speed{},
-                                         half_normal_speed{.sigma = 10},
-                                         lognormal_speed{},
-                                         lognormal_speed{.sigma = 0}));
+INSTANTIATE_TEST_SUITE_P(
+  all, speed_test,
+  testing::Values(constant_speed{}, uniform_speed{},
+                  uniform_speed{.slowest = 3, .fastest = 3},
+                  half_normal_speed{}, half_normal_speed{.sigma = 10},
+                  lognormal_speed{}, lognormal_speed{.sigma = 0}));
 
 TEST(uniform_speed, from_1_to_10_differs_tenfold) {
   const auto found = speeds(uniform_speed{.slowest = 1, .fastest = 10});

@@ -21,7 +21,8 @@ TEST(merge_rules, say_how_many_offers_they_need) {
     for (std::uint32_t count = 0; count < 4; ++count)
       for (std::uint64_t offers = 1; offers < 12; ++offers) {
         const merge_rule x{.kind = static_cast<merge_kind>(i), .count = count};
-        const bool expected = x.kind == merge_kind::trimmed_mean ? 2 * count < offers
+        const bool expected = x.kind == merge_kind::trimmed_mean
+                                ? 2 * count < offers
                               : x.kind == merge_kind::krum ? offers >= count + 3
                                                            : true;
         EXPECT_EQ(check(x, offers).has_value(), expected)
@@ -32,16 +33,18 @@ TEST(merge_rules, say_how_many_offers_they_need) {
 TEST(merge_rules, a_refusal_says_what_would_do) {
   const auto found = check({.kind = merge_kind::trimmed_mean, .count = 2}, 4);
   ASSERT_FALSE(found);
-  EXPECT_EQ(found.error().context,
-            "merge rule 'trimmed_mean' with count 2 needs 5 offers, and a merge may "
-            "have 4; larger merges or a smaller count would do");
+  EXPECT_EQ(
+    found.error().context,
+    "merge rule 'trimmed_mean' with count 2 needs 5 offers, and a merge may "
+    "have 4; larger merges or a smaller count would do");
   EXPECT_FALSE(check({.kind = merge_kind::krum, .count = 2, .keep = 6}, 7));
   EXPECT_FALSE(check({.kind = merge_kind::krum, .keep = 0}, 7));
 }
 
 TEST(merge_rules, a_rate_of_mixing_is_a_share) {
   for (const double bad : {0.0, -0.5, 1.1, nan})
-    EXPECT_FALSE(check(merge_rule{.kind = merge_kind::mix, .amount = bad})) << bad;
+    EXPECT_FALSE(check(merge_rule{.kind = merge_kind::mix, .amount = bad}))
+      << bad;
   EXPECT_TRUE(check(merge_rule{.kind = merge_kind::mix, .amount = 1}));
 }
 

@@ -22,9 +22,11 @@ TEST(decide, a_round_that_can_still_succeed_waits_until_its_deadline) {
       for (std::uint32_t complete = 0; complete < 7; ++complete)
         for (std::uint32_t open = 0; open < 7; ++open) {
           const round_limits limits{.clients_per_round = n, .quorum = quorum};
-          const auto before = decide(limits, {.complete = complete, .still_open = open});
-          const auto after = decide(
-            limits, {.complete = complete, .still_open = open, .deadline_passed = true});
+          const auto before =
+            decide(limits, {.complete = complete, .still_open = open});
+          const auto after = decide(limits, {.complete = complete,
+                                             .still_open = open,
+                                             .deadline_passed = true});
           // The deadline ends all waiting, and what was decided stays so.
           EXPECT_NE(after, round_decision::wait);
           if (before != round_decision::wait) {

@@ -50,7 +50,8 @@ std::vector<std::uint64_t> take(rota& x, std::size_t count,
 }
 
 rota round_robin(std::uint32_t window_size) {
-  return rota{{.seed = 1, .window_size = window_size, .how = round_robin_selection{}}};
+  return rota{
+    {.seed = 1, .window_size = window_size, .how = round_robin_selection{}}};
 }
 
 using numbers = std::vector<std::uint64_t>;
@@ -88,7 +89,8 @@ TEST_P(rota_test, seeds_follow_from_the_running_index) {
   }
 }
 
-// A walk at random through visits that begin and end, and clients that come and go.
+// A walk at random through visits that begin and end, and clients that come and
+// go.
 TEST_P(rota_test, never_invites_the_busy_and_never_idles_beside_the_free) {
   random_stream random{2};
   for (const std::uint32_t window_size : {1u, 3u, 8u, 20u}) {
@@ -103,12 +105,15 @@ TEST_P(rota_test, never_invites_the_busy_and_never_idles_beside_the_free) {
           here.insert(x);
       std::vector<candidate> from;
       for (const auto x : here)
-        from.push_back({.client = {x}, .examples = x, .utility = 1.0 * x,
-                        .loss = 1.0 * x, .scored = x % 3 != 0});
+        from.push_back({.client = {x},
+                        .examples = x,
+                        .utility = 1.0 * x,
+                        .loss = 1.0 * x,
+                        .scored = x % 3 != 0});
       if (random.chance(0.6)) {
         const auto found = testee.next(only(busy), from);
-        const bool all = std::includes(busy.begin(), busy.end(), here.begin(),
-                                       here.end());
+        const bool all =
+          std::includes(busy.begin(), busy.end(), here.begin(), here.end());
         ASSERT_EQ(found.has_value(), !all);
         if (found) {
           ASSERT_TRUE(here.contains(found->client.value));
@@ -159,13 +164,12 @@ TEST_P(rota_test, returns_nothing_and_loses_nothing_when_all_are_busy) {
   EXPECT_EQ(testee.state().invitations, 4u);
 }
 
-INSTANTIATE_TEST_SUITE_P(all, rota_test,
-                         testing::Values(uniform_selection{}, round_robin_selection{},
-                                         by_size_selection{},
-                                         power_of_choice_selection{},
-                                         oort_selection{},
-                                         oort_selection{.exploration = 0,
-                                                        .exploration_min = 0}));
+INSTANTIATE_TEST_SUITE_P(
+  all, rota_test,
+  testing::Values(uniform_selection{}, round_robin_selection{},
+                  by_size_selection{}, power_of_choice_selection{},
+                  oort_selection{},
+                  oort_selection{.exploration = 0, .exploration_min = 0}));
 
 TEST(rota, round_robin_invites_everybody_equally_often) {
   const auto from = roster(7);
@@ -246,7 +250,8 @@ TEST(rota, the_last_role_fills_what_others_leave) {
                .roles = {{.name = "anchor", .quota = 3, .members = 4},
                          {.name = "common"}}}};
   // Of four anchors only one is here.
-  EXPECT_EQ(take(testee, 4, nobody, roster({2, 5, 6, 7, 8})), (numbers{2, 5, 6, 7}));
+  EXPECT_EQ(take(testee, 4, nobody, roster({2, 5, 6, 7, 8})),
+            (numbers{2, 5, 6, 7}));
 }
 
 TEST(rota, idles_where_only_a_role_without_quota_is_free) {
@@ -259,9 +264,8 @@ TEST(rota, idles_where_only_a_role_without_quota_is_free) {
 }
 
 TEST(role_of, counts_members_in_the_order_of_roles) {
-  const std::vector<role> roles{{.name = "a", .members = 2},
-                                {.name = "rest"},
-                                {.name = "b", .members = 1}};
+  const std::vector<role> roles{
+    {.name = "a", .members = 2}, {.name = "rest"}, {.name = "b", .members = 1}};
   EXPECT_EQ(role_of({1}, roles), 0u);
   EXPECT_EQ(role_of({2}, roles), 0u);
   EXPECT_EQ(role_of({3}, roles), 2u);

@@ -23,12 +23,12 @@ TEST_P(rate_schedule_test, stays_at_its_ends_outside_of_the_run) {
   EXPECT_EQ(rate_factor(GetParam(), 7), rate_factor(GetParam(), 1));
 }
 
-INSTANTIATE_TEST_SUITE_P(all, rate_schedule_test,
-                         testing::Values(constant_schedule{}, cosine_schedule{},
-                                         cosine_schedule{.last = 0.1},
-                                         step_schedule{},
-                                         step_schedule{.steps = 0},
-                                         step_schedule{.steps = 3, .factor = 0.5}));
+INSTANTIATE_TEST_SUITE_P(
+  all, rate_schedule_test,
+  testing::Values(constant_schedule{}, cosine_schedule{},
+                  cosine_schedule{.last = 0.1}, step_schedule{},
+                  step_schedule{.steps = 0},
+                  step_schedule{.steps = 3, .factor = 0.5}));
 
 TEST(cosine_schedule, is_half_way_down_in_the_middle) {
   EXPECT_DOUBLE_EQ(cosine_schedule{}(0.5), 0.5);

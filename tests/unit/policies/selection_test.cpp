@@ -31,7 +31,8 @@ std::vector<candidate> scored_roster(std::uint64_t size) {
 
 std::map<client_id, int> count_in_windows(const selection& how,
                                           std::span<const candidate> candidates,
-                                          std::size_t size, std::uint64_t windows) {
+                                          std::size_t size,
+                                          std::uint64_t windows) {
   std::map<client_id, int> result;
   for (std::uint64_t w = 1; w <= windows; ++w)
     for (const auto x : draw_window(how, 7, {w}, candidates, size))
@@ -110,14 +111,16 @@ TEST(round_robin_selection, goes_around_in_the_order_of_ids) {
 
 TEST(by_size_selection, chooses_in_proportion_to_examples) {
   // Sizes 10, 20, 30, 40: one of four is client i with probability i / 10.
-  const auto times = count_in_windows(by_size_selection{}, roster(4), 1, 10'000);
+  const auto times =
+    count_in_windows(by_size_selection{}, roster(4), 1, 10'000);
   for (const auto& [client, n] : times)
-    EXPECT_NEAR(n, 1000.0 * static_cast<double>(client.value), 200) << client.value;
+    EXPECT_NEAR(n, 1000.0 * static_cast<double>(client.value), 200)
+      << client.value;
 }
 
 TEST(by_size_selection, draws_the_second_place_from_the_rest) {
-  // By hand, for sizes 1, 1, 2 and two places: client 3 is missing if 1 and 2 are
-  // drawn, which is 2 * 1/4 * 1/3 = 1/6.
+  // By hand, for sizes 1, 1, 2 and two places: client 3 is missing if 1 and 2
+  // are drawn, which is 2 * 1/4 * 1/3 = 1/6.
   const std::vector<candidate> from{{.client = {1}, .examples = 1},
                                     {.client = {2}, .examples = 1},
                                     {.client = {3}, .examples = 2}};
@@ -129,7 +132,8 @@ TEST(by_size_selection, a_client_without_examples_comes_last) {
   auto from = roster(5);
   from[2].examples = 0;
   EXPECT_EQ(count_in_windows(by_size_selection{}, from, 4, 100).count({3}), 0u);
-  EXPECT_EQ(draw_window(by_size_selection{}, 1, {1}, from, 5).back(), client_id{3});
+  EXPECT_EQ(draw_window(by_size_selection{}, 1, {1}, from, 5).back(),
+            client_id{3});
 }
 
 TEST(power_of_choice_selection, keeps_the_highest_losses_of_those_considered) {
@@ -141,7 +145,8 @@ TEST(power_of_choice_selection, keeps_the_highest_losses_of_those_considered) {
             (std::vector<client_id>{{10}, {8}, {6}}));
   // Who has no score yet comes before any loss.
   from[0].scored = false;
-  EXPECT_EQ(draw_window(all, 1, {1}, from, 2), (std::vector<client_id>{{1}, {10}}));
+  EXPECT_EQ(draw_window(all, 1, {1}, from, 2),
+            (std::vector<client_id>{{1}, {10}}));
 }
 
 TEST(oort_selection, prefers_high_utility_and_goes_on_exploring) {
@@ -176,27 +181,27 @@ TEST(oort_selection, explores_less_from_window_to_window) {
 TEST(oort_selection, leaves_out_who_was_chosen_too_often) {
   auto from = scored_roster(6);
   from[5].times_chosen = 3;
-  const auto times = count_in_windows(oort_selection{.times_max = 3}, from, 5, 50);
+  const auto times =
+    count_in_windows(oort_selection{.times_max = 3}, from, 5, 50);
   EXPECT_EQ(times.count({6}), 0u);
 }
 
 TEST(statistical_utility, punishes_only_slow_visits) {
   EXPECT_DOUBLE_EQ(statistical_utility({.examples = 10, .loss = 2}), 20);
-  EXPECT_DOUBLE_EQ(statistical_utility({.examples = 10,
-                                        .loss = 2,
-                                        .seconds = 4,
-                                        .seconds_preferred = 2}),
-                   5);
-  EXPECT_DOUBLE_EQ(statistical_utility({.examples = 10,
-                                        .loss = 2,
-                                        .seconds = 1,
-                                        .seconds_preferred = 2}),
-                   20);
+  EXPECT_DOUBLE_EQ(
+    statistical_utility(
+      {.examples = 10, .loss = 2, .seconds = 4, .seconds_preferred = 2}),
+    5);
+  EXPECT_DOUBLE_EQ(
+    statistical_utility(
+      {.examples = 10, .loss = 2, .seconds = 1, .seconds_preferred = 2}),
+    20);
 }
 
 TEST(draw_window_death_test, wants_its_candidates_sorted) {
   const std::vector<candidate> from{{.client = {2}}, {.client = {1}}};
-  EXPECT_DEATH(draw_window(uniform_selection{}, 1, {1}, from, 1), "broken invariant");
+  EXPECT_DEATH(draw_window(uniform_selection{}, 1, {1}, from, 1),
+               "broken invariant");
 }
 
 } // namespace troupe::policies

@@ -18,19 +18,19 @@ TEST_P(staleness_discount_test, weight_never_grows_and_stays_positive) {
     ASSERT_LE(weight_of(GetParam(), s + 1), weight_of(GetParam(), s)) << s;
     ASSERT_GT(weight_of(GetParam(), s), 0.0) << s;
   }
-  EXPECT_GT(weight_of(GetParam(), std::numeric_limits<std::uint64_t>::max()), 0.0);
+  EXPECT_GT(weight_of(GetParam(), std::numeric_limits<std::uint64_t>::max()),
+            0.0);
 }
 
-INSTANTIATE_TEST_SUITE_P(all, staleness_discount_test,
-                         testing::Values(constant_discount{},
-                                         polynomial_discount{.exponent = 0.5},
-                                         polynomial_discount{.exponent = 2},
-                                         polynomial_discount{.exponent = 90},
-                                         polynomial_discount{.exponent = 0},
-                                         hinge_discount{.knee = 4},
-                                         hinge_discount{.knee = 0, .slope = 0.5},
-                                         exponential_discount{.rate = 0.5},
-                                         exponential_discount{.rate = 0}));
+INSTANTIATE_TEST_SUITE_P(
+  all, staleness_discount_test,
+  testing::Values(constant_discount{}, polynomial_discount{.exponent = 0.5},
+                  polynomial_discount{.exponent = 2},
+                  polynomial_discount{.exponent = 90},
+                  polynomial_discount{.exponent = 0}, hinge_discount{.knee = 4},
+                  hinge_discount{.knee = 0, .slope = 0.5},
+                  exponential_discount{.rate = 0.5},
+                  exponential_discount{.rate = 0}));
 
 TEST(polynomial_discount, matches_the_formula_by_hand) {
   // Three versions behind with exponent 1/2: (1 + 3)^(-1/2) = 1/2.
@@ -38,7 +38,8 @@ TEST(polynomial_discount, matches_the_formula_by_hand) {
 }
 
 TEST(hinge_discount, matches_the_paper_and_not_its_usual_misreading) {
-  // 1 / (a (s - b) + 1); often coded as 1 / (a (s - b + 1)), which would be 1/15.
+  // 1 / (a (s - b) + 1); often coded as 1 / (a (s - b + 1)), which would be
+  // 1/15.
   EXPECT_DOUBLE_EQ((hinge_discount{.knee = 4, .slope = 5}(6)), 1.0 / 11);
   EXPECT_DOUBLE_EQ((hinge_discount{.knee = 4, .slope = 5}(4)), 1.0);
 }

@@ -15,8 +15,8 @@ TEST(visit_window, agrees_with_a_set_that_forgets_nothing) {
     const auto highest = merged.empty() ? 0 : *merged.rbegin();
     const auto number = 1 + random() % (highest + (i % 100 == 0 ? 200 : 3));
     const auto state = testee.of({number});
-    const bool below = highest >= visit_window::size
-                       && number <= highest - visit_window::size;
+    const bool below =
+      highest >= visit_window::size && number <= highest - visit_window::size;
     ASSERT_EQ(state == visit_window::state::closed, below);
     ASSERT_EQ(state == visit_window::state::merged,
               !below && merged.contains(number));

@@ -60,8 +60,8 @@ TEST(largest_weight, follows_the_rule_of_the_block) {
 
 TEST(within_bounds, refuses_what_is_no_weight) {
   const weight_terms terms{.examples = 10};
-  for (const double x : {0.0, -1.0, 11.0, HUGE_VAL,
-                         std::numeric_limits<double>::quiet_NaN()})
+  for (const double x :
+       {0.0, -1.0, 11.0, HUGE_VAL, std::numeric_limits<double>::quiet_NaN()})
     EXPECT_FALSE(within_bounds(x, terms)) << x;
 }
 

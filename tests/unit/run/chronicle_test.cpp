@@ -12,11 +12,14 @@ namespace {
 
 messages::version_published version_of(std::uint64_t head,
                                        std::vector<visit_id> merged) {
-  return {.line = {1}, .head = {head}, .round = {}, .blocks = {}, .merged = merged};
+  return {
+    .line = {1}, .head = {head}, .round = {}, .blocks = {}, .merged = merged};
 }
 
-messages::evaluation_finished score_of(std::uint64_t head, std::uint64_t correct) {
-  messages::evaluation_finished x{.line = {1}, .head = {head}, .scores = {}, .problem = {}};
+messages::evaluation_finished score_of(std::uint64_t head,
+                                       std::uint64_t correct) {
+  messages::evaluation_finished x{
+    .line = {1}, .head = {head}, .scores = {}, .problem = {}};
   // The test set says the opposite: it is not what the best is chosen by.
   x.scores.global = {.loss = 1, .correct = 10 - correct, .count = 10};
   x.scores.validation = {.loss = 1, .correct = correct, .count = 10};
@@ -103,9 +106,9 @@ TEST(progress, is_lines_in_a_pipe_and_a_bar_on_a_terminal) {
   now.finished = messages::run_finished{"done", false};
   const auto shown = [&](bool terminal) {
     std::ostringstream out;
-    progress_display display{out, {.terminal = terminal,
-                                   .length = {.versions = 10},
-                                   .lead = line_id{1}}};
+    progress_display display{
+      out,
+      {.terminal = terminal, .length = {.versions = 10}, .lead = line_id{1}}};
     display.show(now);
     return out.str();
   };

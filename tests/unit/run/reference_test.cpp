@@ -1,5 +1,5 @@
-// Under `sync` with full quorum the actors compute what a plain loop on one thread
-// does, to the bit.
+// Under `sync` with full quorum the actors compute what a plain loop on one
+// thread does, to the bit.
 
 #include <gtest/gtest.h>
 
@@ -13,10 +13,11 @@ TEST(sync_run, is_the_plain_loop_for_every_recipe) {
   const scratch_folder scratch;
   for (const auto& method : policies::catalogue())
     for (const std::string server : {"plain", "momentum", "adam"}) {
-      const auto x = configured(quadratic_run,
-                                {"method=" + method.name, "server.optimiser=" + server,
-                                 "server_learning_rate=0.5"},
-                                scratch.path());
+      const auto x =
+        configured(quadratic_run,
+                   {"method=" + method.name, "server.optimiser=" + server,
+                    "server_learning_rate=0.5"},
+                   scratch.path());
       EXPECT_EQ(finished(x).digest, digest_of_plain_run(x, no_model))
         << method.name << " with " << server;
     }
@@ -25,8 +26,9 @@ TEST(sync_run, is_the_plain_loop_for_every_recipe) {
 TEST(sync_run, is_the_plain_loop_for_every_selection_and_weight) {
   const scratch_folder scratch;
   for (const std::string change :
-       {"selection.kind=round_robin", "selection.kind=by_size", "example_weight=sqrt",
-        "merge.rule=median", "merge.rule=trimmed_mean", "training.stragglers=0.5"}) {
+       {"selection.kind=round_robin", "selection.kind=by_size",
+        "example_weight=sqrt", "merge.rule=median", "merge.rule=trimmed_mean",
+        "training.stragglers=0.5"}) {
     const auto x = configured(quadratic_run, {change}, scratch.path());
     EXPECT_EQ(finished(x).digest, digest_of_plain_run(x, no_model)) << change;
   }

@@ -24,8 +24,10 @@ std::vector<overrides> all_pairs() {
   std::vector<overrides> pairs;
   for (const auto& method : policies::catalogue())
     for (std::size_t i = 0; i < 4; ++i)
-      if (policies::standing_of(method, static_cast<pace_kind>(i)) != standing::refused)
-        pairs.push_back(under(paces[i], {"method=" + method.name, "time_budget=4"}));
+      if (policies::standing_of(method, static_cast<pace_kind>(i))
+          != standing::refused)
+        pairs.push_back(
+          under(paces[i], {"method=" + method.name, "time_budget=4"}));
   return pairs;
 }
 
@@ -84,20 +86,23 @@ TEST_F(small_run, learns_the_same_whether_it_is_evaluated_or_not) {
 
 TEST_F(small_run, learns_the_same_with_either_ledger_and_with_events) {
   for (const auto& pair : all_pairs())
-    EXPECT_EQ(digest(pair), digest(with(with(pair, "ledger=disk"), "events=true")))
+    EXPECT_EQ(digest(pair),
+              digest(with(with(pair, "ledger=disk"), "events=true")))
       << text_of(pair);
 }
 
 TEST_F(small_run, learns_the_same_under_the_wall_clock_in_full_rounds) {
   for (const auto& method : policies::catalogue()) {
     const overrides changes{"method=" + method.name};
-    EXPECT_EQ(digest(with(changes, "clock=wall")), digest(changes)) << method.name;
+    EXPECT_EQ(digest(with(changes, "clock=wall")), digest(changes))
+      << method.name;
   }
 }
 
 TEST_F(small_run, learns_something_else_from_another_seed_method_or_pace) {
-  std::set<std::string> digests{digest({}), digest({"seed=2"}), digest({"method=ditto"}),
-                                digest(under("fedbuff")), digest(under("fedasync"))};
+  std::set<std::string> digests{
+    digest({}), digest({"seed=2"}), digest({"method=ditto"}),
+    digest(under("fedbuff")), digest(under("fedasync"))};
   // Ditto's shared model is FedAvg's where all clients hold as much.
   EXPECT_EQ(digests.size(), 4u);
 }
@@ -131,7 +136,8 @@ TEST_F(small_run, counts_what_happened) {
   EXPECT_GT(x.bytes_down, 24u * 5 * 4);
   EXPECT_FALSE(x.accuracy); // A quadratic has no labels.
   EXPECT_GT(x.loss, 0);
-  // Five steps of 10 ms on a device of the slowest tenth take at most half a second.
+  // Five steps of 10 ms on a device of the slowest tenth take at most half a
+  // second.
   EXPECT_GT(x.virtual_seconds, 6 * 0.05);
   EXPECT_LT(x.virtual_seconds, 6 * 0.5);
   EXPECT_EQ(go({"method=local"}).rounds, 6u);
@@ -142,11 +148,16 @@ TEST_F(small_run, ends_with_exactly_the_keys_that_programs_read) {
   std::vector<std::string> keys;
   for (const auto& [key, value] : object.items())
     keys.push_back(key);
-  EXPECT_EQ(keys, (std::vector<std::string>{
-                    "success", "mode", "method", "clock", "versions", "heads", "rounds",
-                    "visits", "accuracy", "loss", "per_client", "digest", "bytes_up",
-                    "bytes_down", "wall_seconds", "virtual_seconds", "cpu_seconds",
-                    "peak_memory_bytes", "folder", "method_results"}));
+  EXPECT_EQ(keys, (std::vector<std::string>{"success",      "mode",
+                                            "method",       "clock",
+                                            "versions",     "heads",
+                                            "rounds",       "visits",
+                                            "accuracy",     "loss",
+                                            "per_client",   "digest",
+                                            "bytes_up",     "bytes_down",
+                                            "wall_seconds", "virtual_seconds",
+                                            "cpu_seconds",  "peak_memory_bytes",
+                                            "folder",       "method_results"}));
   EXPECT_EQ(object["success"], true);
   EXPECT_EQ(object["accuracy"], nullptr);
   EXPECT_EQ(to_json(go(under("fedbuff")))["rounds"], nullptr);
@@ -156,14 +167,16 @@ TEST_F(small_run, leaves_a_record_per_version_and_evaluation) {
   const auto x = go({"events=true"});
   std::vector<std::string> kinds;
   for (const auto& line : lines_of(x.folder + "/metrics.jsonl"))
-    kinds.push_back(nlohmann::json::parse(line)["kind"].get<std::string>().substr(0, 1));
+    kinds.push_back(
+      nlohmann::json::parse(line)["kind"].get<std::string>().substr(0, 1));
   // Every second version is scored, and the last one once more at home.
-  EXPECT_EQ(kinds, (std::vector<std::string>{"v", "v", "e", "v", "v", "e", "v", "v", "e",
-                                             "e"}));
+  EXPECT_EQ(kinds, (std::vector<std::string>{"v", "v", "e", "v", "v", "e", "v",
+                                             "v", "e", "e"}));
   const auto events = lines_of(x.folder + "/events.jsonl");
   ASSERT_FALSE(events.empty());
   EXPECT_EQ(nlohmann::json::parse(events.back())["event"], "finished");
-  const auto summary = nlohmann::json::parse(std::ifstream{x.folder + "/summary.json"});
+  const auto summary =
+    nlohmann::json::parse(std::ifstream{x.folder + "/summary.json"});
   EXPECT_EQ(summary["digest"], x.digest);
 }
 
@@ -172,17 +185,18 @@ TEST_F(small_run, can_begin_where_another_ended) {
   const auto path = first.folder + "/model.safetensors";
   const auto file = models::read_safetensors(path);
   ASSERT_TRUE(file) << file.error().context;
-  const auto next = node::prepare(configured(quadratic_run, {"init=" + path}, ""),
-                                  no_model);
+  const auto next =
+    node::prepare(configured(quadratic_run, {"init=" + path}, ""), no_model);
   ASSERT_TRUE(next) << next.error().context;
   EXPECT_EQ(*next->initial.at({1}), file->values);
   EXPECT_NE(digest({"init=" + path}), first.digest);
 }
 
 TEST_F(small_run, says_that_it_stands_still) {
-  // Every client waits for the verdict on its offer, and too few are left to fill a
-  // buffer.
-  const auto x = attempt(under("fedbuff", {"method=scaffold", "buffer_size=100"}));
+  // Every client waits for the verdict on its offer, and too few are left to
+  // fill a buffer.
+  const auto x =
+    attempt(under("fedbuff", {"method=scaffold", "buffer_size=100"}));
   ASSERT_TRUE(x) << x.error().context;
   EXPECT_TRUE(x->failed);
   EXPECT_NE(x->reason.find("stands still"), std::string::npos) << x->reason;
@@ -201,10 +215,11 @@ TEST_F(small_run, that_diverges_fails_and_names_the_block) {
 TEST_F(small_run, ends_in_order_when_it_is_asked_to) {
   const std::atomic<bool> stop{true};
   for (const auto clock : {"virtual", "wall"}) {
-    const auto x = node::run(
-      configured(quadratic_run, {"rounds=1000000", std::string{"clock="} + clock},
-                 scratch_.path()),
-      {.make_model = no_model, .stop = &stop});
+    const auto x =
+      node::run(configured(quadratic_run,
+                           {"rounds=1000000", std::string{"clock="} + clock},
+                           scratch_.path()),
+                {.make_model = no_model, .stop = &stop});
     ASSERT_TRUE(x) << x.error().context;
     EXPECT_FALSE(x->failed);
     EXPECT_TRUE(x->interrupted);
@@ -226,8 +241,9 @@ TEST_F(small_run, refuses_what_its_data_cannot_do_or_is_not_built) {
 }
 
 TEST_F(small_run, merges_by_the_rule_that_the_configuration_names) {
-  const overrides attacked{"attack.clients=2", "attack.scale=-10", "delta_max=1000",
-                           "clients_per_round=12", "rounds=30"};
+  const overrides attacked{"attack.clients=2", "attack.scale=-10",
+                           "delta_max=1000", "clients_per_round=12",
+                           "rounds=30"};
   const auto calm = go({"clients_per_round=12", "rounds=30"}).loss;
   const auto mean = go(attacked).loss;
   const auto median = go(with(attacked, "merge.rule=median")).loss;

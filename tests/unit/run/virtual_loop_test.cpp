@@ -22,7 +22,8 @@ models::trainer_factory idle_trainers() {
     result<models::trained> train(const models::visit_input&) override {
       return models::trained{};
     }
-    result<models::evaluated> evaluate(const models::evaluation_input&) override {
+    result<models::evaluated>
+    evaluate(const models::evaluation_input&) override {
       return models::evaluated{};
     }
     std::uint64_t examples(client_id) const override {
@@ -42,11 +43,15 @@ protected:
   virtual_loop_run() : workers_(std::move(*crew::hire(2, idle_trainers()))) {
     use_virtual_time(config_);
     system_ = std::make_unique<caf::actor_system>(config_);
-    loop_ = std::make_unique<virtual_loop>(*system_, jobs_,
-                                           virtual_loop::options{.stall_after = 1h});
-    ear_ = system_->spawn([this]() -> caf::behavior {
-      return {[this](int x) { heard_.emplace_back(loop_->now(), x); }};
-    });
+    loop_ = std::make_unique<virtual_loop>(
+      *system_, jobs_, virtual_loop::options{.stall_after = 1h});
+    // CAF forms a reference to nothing where a function has no argument.
+    ear_ = system_->spawn(
+      [](caf::event_based_actor*, virtual_loop_run* test) -> caf::behavior {
+        return {
+          [test](int x) { test->heard_.emplace_back(test->loop_->now(), x); }};
+      },
+      this);
   }
 
   ~virtual_loop_run() override {
@@ -57,14 +62,13 @@ protected:
 
   /// A result that is due then; its computation takes real time.
   void work(instant due, std::uint64_t client, int says) {
-    jobs_.submit({due, {{client}, {1}}},
-                 [=](models::trainer&) {
-                   std::this_thread::sleep_for(instant{due.count() % 7});
-                   return messages::job_finished{{{client}, {1}}, models::trained{}};
-                 },
-                 [this, says](messages::job_finished) {
-                   caf::anon_send(ear_, says);
-                 });
+    jobs_.submit(
+      {due, {{client}, {1}}},
+      [=](models::trainer&) {
+        std::this_thread::sleep_for(instant{due.count() % 7});
+        return messages::job_finished{{{client}, {1}}, models::trained{}};
+      },
+      [this, says](messages::job_finished) { caf::anon_send(ear_, says); });
   }
 
   void later(instant when, int says) {
@@ -105,12 +109,14 @@ TEST_F(virtual_loop_run, stands_still_when_nothing_is_left) {
 }
 
 TEST_F(virtual_loop_run, does_not_take_timers_alone_for_progress) {
-  const auto clock = system_->spawn([](caf::event_based_actor* self) -> caf::behavior {
-    self->send(self, caf::tick_atom_v);
-    return {[self](caf::tick_atom) {
-      self->delayed_send(self, 60s, caf::tick_atom_v);
-    }};
-  });
+  const auto clock = system_->spawn(
+    [](caf::event_based_actor* self, instant pause) -> caf::behavior {
+      self->send(self, caf::tick_atom_v);
+      return {[self, pause](caf::tick_atom) {
+        self->delayed_send(self, pause, caf::tick_atom_v);
+      }};
+    },
+    instant{60s});
   EXPECT_EQ(run(1), virtual_loop::outcome::stalled);
   EXPECT_EQ(loop_->now(), 1h);
   caf::anon_send_exit(clock, caf::exit_reason::user_shutdown);

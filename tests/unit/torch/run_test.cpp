@@ -71,7 +71,8 @@ TEST_F(torch_run, learns_the_same_with_any_workers_clock_and_evaluation) {
   for (const auto& method : policies::catalogue()) {
     const auto name = "method=" + method.name;
     const auto digest = go({name}).digest;
-    EXPECT_EQ(go({name, "workers=1", "evaluate_every=0"}).digest, digest) << name;
+    EXPECT_EQ(go({name, "workers=1", "evaluate_every=0"}).digest, digest)
+      << name;
     EXPECT_EQ(go({name, "clock=wall"}).digest, digest) << name;
   }
   const auto buffered = under("fedbuff");
@@ -107,7 +108,8 @@ TEST_F(torch_run, stops_by_validation_data_and_keeps_the_best_version) {
   ASSERT_TRUE(x.best);
   EXPECT_EQ(x.best->head.value + 3, x.versions);
   EXPECT_TRUE(std::filesystem::exists(x.folder + "/best.safetensors"));
-  const auto reached = go({"rounds=200", "stop.metric=accuracy", "stop.target=0.3"});
+  const auto reached =
+    go({"rounds=200", "stop.metric=accuracy", "stop.target=0.3"});
   EXPECT_LT(reached.versions, 200u);
 }
 
