@@ -30,24 +30,24 @@ def commands_of(root):
     return {"./dev": own | {""}, "troupe": troupe | {""}}
 
 
-def readme(root):
-    """Each command in a code block of README.md exists."""
-    path = root / "README.md"
-    if not path.exists():
-        return
+def documented(root, path):
+    """Each command in a code block of a document exists; tests/e2e/documented.sh runs those of troupe."""
     known = commands_of(root)
     inside = False
     for number, line in enumerate(path.read_text().split("\n"), 1):
         if line.startswith("```"):
             inside = not inside
+        code = inside or line.startswith("    ")
         found = re.match(r"\s*(?:\$ )?(?:build/release/)?(\./dev|troupe)(?: ([a-z-]+))?", line)
-        if inside and found and (found.group(2) or "") not in known[found.group(1)]:
-            yield f"README.md:{number}: there is no '{found.group(0).strip()}' [readme]"
+        if code and found and (found.group(2) or "") not in known[found.group(1)]:
+            name = path.relative_to(root).as_posix()
+            yield f"{name}:{number}: there is no '{found.group(0).strip()}' [documented]"
 
 
 def main():
     root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else __file__ + "/../../..").resolve()
-    wrong = list(readme(root))
+    documents = [x for x in [root / "README.md"] if x.exists()] + sorted(root.glob("docs/*.md"))
+    wrong = [line for path in documents for line in documented(root, path)]
     count = 0
     for path in sources(root):
         count += 1

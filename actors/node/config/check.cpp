@@ -7,6 +7,7 @@
 #include "actors/node/config/keys.hpp"
 #include "actors/node/config/reader.hpp"
 #include "policies/catalogue.hpp"
+#include "policies/pacing.hpp"
 
 namespace troupe::node {
 
@@ -202,7 +203,8 @@ private:
       refuse("pace.quorum",
              "'quorum' counts at the deadline: give 'round_deadline'");
     if (cohort <= x_.clients.invitable()
-        && std::ceil(cohort * p.over_selection) > x_.clients.invitable())
+        && policies::cohort_size(cohort, p.over_selection)
+             > x_.clients.invitable())
       refuse("pace.over_selection", "'over_selection' invites more than the "
                                       + text(x_.clients.invitable())
                                       + " clients that can be invited");

@@ -75,6 +75,14 @@ struct bad_config {
 
 class bad_configs : public testing::TestWithParam<bad_config> {};
 
+TEST(config, counts_invitations_as_a_round_does) {
+  // 100 times 1.1 is a little more than 110 in binary.
+  EXPECT_TRUE(read("rounds = 3\nclients = 110\nclients_per_round = 100\n"
+                   "over_selection = 1.1"));
+  EXPECT_FALSE(read("rounds = 3\nclients = 109\nclients_per_round = 100\n"
+                    "over_selection = 1.1"));
+}
+
 TEST_P(bad_configs, are_refused_with_this_text) {
   const auto& [text, error] = GetParam();
   const auto found = refusal(text);
@@ -160,6 +168,9 @@ INSTANTIATE_TEST_SUITE_P(
       "versions = 3\nmode = 'fedbuff'\nconcurrency = 11",
       "a.toml:3: 'concurrency' must be at most 10, the clients that can be "
       "invited, found 11"},
+    bad_config{"rounds = 3\nover_selection = 0.5",
+               "a.toml:2: 'over_selection' must be a number from 1 to 10, "
+               "found 0.5"},
     bad_config{
       "rounds = 3\nover_selection = 1.3",
       "a.toml:2: 'over_selection' invites more than the 10 clients that can "

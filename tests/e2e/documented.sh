@@ -1,0 +1,60 @@
+#!/usr/bin/env bash
+# What the documents tell people to type works: each example runs, and each command of troupe in a
+# code block of README.md and docs/, both made short. Argument: the executable.
+set -euo pipefail
+troupe=$1
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+
+commands() { # FILE:LINE, TAB, ARGUMENTS of troupe, a line per command
+  python3 - README.md docs/*.md <<'PY'
+import re, sys
+for path in sys.argv[1:]:
+    fenced, said = False, ""
+    for number, line in enumerate(open(path), 1):
+        if line.startswith("```"):
+            fenced = not fenced
+        elif fenced or line.startswith("    "):
+            said += line.strip()
+            if said.endswith("\\"):
+                said = said[:-1]
+                continue
+            command = re.sub(r"\s#\s.*", "", said)
+            command = re.sub(r"^\./dev run(?=$| -)", "./dev run deploy/examples/quickstart.toml", command)
+            command = re.sub(r"^(\./dev|build/release/troupe)(?= )", "troupe", command)
+            if re.match(r"troupe (run|check-config|data|doctor|version)\b", command):
+                print(f"{path}:{number}\t{command.removeprefix('troupe ')}")
+        said = ""
+PY
+}
+
+short() { # FILE: settings after which a run of it takes a second
+  local length=versions
+  grep -q '^rounds' "$1" && length=rounds
+  echo "--set $length=2 --set folder=$scratch --set workers=1 --set ledger=memory" \
+       "--set evaluate_every=0 --set samples_per_client=20 --set local_epochs=1 --format json"
+}
+
+try() { # WHERE ARGUMENTS…
+  local line="${*:2}" more=""
+  [ "$2" = run ] && more=$(short "$3")
+  # Words as a shell would split them: there are no quotes in what is documented.
+  # shellcheck disable=SC2086
+  if ! "$troupe" $line $more >"$scratch/out" 2>&1; then
+    echo "$1: 'troupe $line' fails:"
+    cat "$scratch/out"
+    exit 1
+  fi
+  echo "$1: troupe $line"
+}
+
+for file in deploy/examples/*.toml; do
+  try "$file" run "$file"
+done
+commands >"$scratch/commands"
+while IFS=$'\t' read -r where line; do
+  # shellcheck disable=SC2086
+  try "$where" $line
+done <"$scratch/commands"
+[ "$(grep -c README.md "$scratch/commands")" -ge 4 ] || { echo "README.md: no commands"; exit 1; }
+echo "ok"
