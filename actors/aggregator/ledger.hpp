@@ -19,11 +19,10 @@ namespace troupe::actors {
 /// waits to be durable, which version is the head. Knows nothing of actors,
 /// threads or time.
 ///
-///   offer() --> pending --next()--> merging --merged()--> due --next()-->
-///   storing
-///                  ^                   |                   ^                 |
-///                  +---- failed() -----+                   +---- failed() ---+
-///                                                            committed() <---+
+///   offer() ─► pending ─next()─► merging ─merged()─► due ─next()─► storing
+///                 ▲                 │                 ▲               │
+///                 └─── failed() ────┘                 └── failed() ───┤
+///                                                   committed() ◄─────┘
 ///
 /// At most one request is in flight, hence versions form a line and not a tree.
 /// A failed merge may be done over with other offers. A failed commit may have

@@ -81,6 +81,8 @@ programme::actions programme::left(client_id x, instant now) {
 programme::actions programme::taken(const messages::part_taken& x,
                                     instant now) {
   actions out;
+  if (is_kept(x.verdict))
+    missing_.erase({x.visit, x.line});
   const auto found = open_.find(x.visit);
   if (found == open_.end())
     return out;
@@ -218,6 +220,8 @@ std::optional<instant> programme::next_due() const {
   auto least = look_at_;
   if (phase_ == phase::open && by_round())
     least = std::min(least, deadline_);
+  if (phase_ == phase::merging)
+    least = std::min(least, strike_at_);
   if (options_.budget.seconds > 0)
     least = std::min(least, from_seconds(options_.budget.seconds));
   if (least == never)

@@ -21,11 +21,10 @@ namespace troupe::actors {
 /// said.
 ///
 ///   joined ─► saved ─► invited ─► part_taken (all lines) ─► offered
-///                                     │
-///             sync:     n offered, or the deadline ─► close ─► saved ─►
-///             round_closed semisync: the window's end           ─► close ─►
-///             saved ─► round_closed fedbuff, fedasync: each line merges when
-///             its buffer is full
+///
+///   sync:     n offered, or the deadline ─► close ─► saved ─► round_closed
+///   semisync: the window's end           ─► close ─► saved ─► round_closed
+///   fedbuff, fedasync: each line merges when its buffer is full
 ///
 /// What a restart must not forget is saved before it is acted upon: the numbers
 /// given to clients, the indices of invitations, a round's cohort and its list.
@@ -156,7 +155,8 @@ private:
   void announce_cohort(actions& out, instant now);
   void consider_closing(actions& out, instant now);
   void close_round(actions& out, std::size_t count);
-  void announce_list(actions& out);
+  void announce_list(actions& out, instant now);
+  void strike_missing();
   void save(actions& out);
 
   options options_;
@@ -173,6 +173,11 @@ private:
   std::set<offered_visit> offered_; ///< Of this round or window.
   std::set<line_id> unmerged_;      ///< Lines still at the closed list.
   instant deadline_{};              ///< Of the round or window.
+  /// Parts of a list found closed that have not come again. Whoever dropped its
+  /// offer meanwhile must not be waited for: at `strike_at_` they are struck
+  /// out.
+  std::set<std::pair<visit_id, line_id>> missing_;
+  instant strike_at_ = never;
   std::uint64_t rounds_ = 0;
 
   std::uint64_t token_ = 0; ///< Of the last save asked for.

@@ -21,6 +21,9 @@ void programme::resume_round() {
   if (round_.closed != 0) {
     phase_ = phase::closing;
     round_is_saved_ = true;
+    for (const auto& x : round_.visits)
+      for (const auto line : x.lines)
+        missing_.insert({x.visit, line});
     return;
   }
   for (const auto& pass : round_.cohort) {
@@ -74,8 +77,10 @@ void programme::announce_cohort(actions& out, instant now) {
 }
 
 void programme::consider_closing(actions& out, instant now) {
+  if (phase_ == phase::merging && now >= strike_at_)
+    strike_missing();
   if (phase_ == phase::closing && round_is_saved_)
-    return announce_list(out);
+    return announce_list(out, now);
   if (options_.mode == pace_kind::semisync && phase_ == phase::idle) {
     phase_ = phase::open;
     deadline_ = std::max(deadline_ + options_.window, now);
@@ -133,8 +138,25 @@ void programme::close_round(actions& out, std::size_t count) {
   round_is_saved_ = false;
 }
 
-void programme::announce_list(actions& out) {
+// A line that has meanwhile heard of a part after all ignores the shorter list
+// if it merges already, and answers for the round either way.
+void programme::strike_missing() {
+  strike_at_ = never;
+  for (auto& x : round_.visits)
+    std::erase_if(x.lines, [&](line_id line) {
+      return unmerged_.contains(line) && missing_.contains({x.visit, line});
+    });
+  std::erase_if(round_.visits, [](const auto& x) { return x.lines.empty(); });
+  missing_.clear();
+  phase_ = phase::closing;
+  round_is_dirty_ = true;
+  round_is_saved_ = false;
+}
+
+void programme::announce_list(actions& out, instant now) {
   phase_ = phase::merging;
+  if (!missing_.empty())
+    strike_at_ = now + options_.round_deadline;
   unmerged_ = {options_.lines.begin(), options_.lines.end()};
   out.push_back(messages::clients_admitted{clients_.size()});
   out.push_back(
@@ -152,6 +174,8 @@ programme::actions programme::merged(const messages::round_merged& x,
   unmerged_.erase(x.line);
   if (!unmerged_.empty())
     return out;
+  missing_.clear();
+  strike_at_ = never;
   rounds_ = round_.round.value;
   phase_ = phase::idle;
   refill_ = true;
@@ -163,8 +187,7 @@ programme::actions programme::merged(const messages::round_merged& x,
   return out;
 }
 
-// -- records
-// --------------------------------------------------------------------
+// Records.
 
 // One save is under way at a time, so that an older one that is repeated cannot
 // overtake a newer one.

@@ -53,7 +53,6 @@ std::optional<verdict> judge(self_pointer self, const messages::ticket& pass,
 }
 
 // What a client with a session says.
-// -------------------------------------------
 
 void heard(self_pointer self, const sessions::session& from,
            const messages::fetch_requested& x) {
@@ -121,7 +120,6 @@ void heard(self_pointer self, peer_id peer, const messages::any_message& any) {
 }
 
 // What others tell.
-// -------------------------------------------------------------
 
 void judged(self_pointer self, const messages::hello_judged& x) {
   if (x.refusal)

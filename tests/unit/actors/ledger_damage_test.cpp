@@ -128,8 +128,7 @@ TEST_F(ledger_damage_test, says_which_folder_cannot_be_written) {
   EXPECT_TRUE(make_sqlite_store(options()));
 }
 
-// -- crashes
-// --------------------------------------------------------------------
+// Crashes.
 
 namespace {
 

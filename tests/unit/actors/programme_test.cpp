@@ -192,6 +192,40 @@ TEST(programme, announces_a_closed_list_again_after_a_restart) {
             (std::vector<visit_id>{{{1}, {7}}}));
 }
 
+TEST(programme, strikes_out_what_does_not_come_again_after_a_restart) {
+  const visit_id here{{1}, {7}}, gone{{2}, {4}}, half{{3}, {5}};
+  programme::durable found;
+  found.index_upto = 4096;
+  found.round = {
+    .round = {3},
+    .closed = 1,
+    .visits = {{here, {lead, other}}, {gone, {other}}, {half, {lead, other}}}};
+  for (std::uint64_t i = 1; i <= 3; ++i)
+    found.clients[{i}] = {.client = {i}, .examples = 10, .numbers_upto = 32};
+  run_of run{rounds_of(3), found};
+  run.did(run.testee.due(run.now));
+  run.take(here);
+  run.did(
+    run.testee.taken({half, other, 2, policies::verdict::too_stale}, run.now));
+  run.did(run.testee.merged({lead, {3}, {9}}, run.now)); // Before the crash.
+  ASSERT_EQ(run.testee.next_due(), run.now + 10s);
+
+  run.now += 10s;
+  run.saves_succeed = false;
+  run.did(run.testee.due(run.now));
+  EXPECT_EQ(run.all<round_closed>().size(), 1u) << "announced and not saved";
+  run.did(run.testee.saved(run.all<save_requested>().back().token, run.now));
+  ASSERT_EQ(run.all<round_closed>().size(), 2u);
+  const auto list = run.all<round_closed>()[1];
+  EXPECT_EQ(visits_of(list), (std::vector<visit_id>{here, half}));
+  EXPECT_EQ(list.visits[0].lines, (std::vector<line_id>{lead, other}));
+  EXPECT_EQ(list.visits[1].lines, (std::vector<line_id>{lead}));
+  for (const auto line : {lead, other})
+    run.did(run.testee.merged({line, {3}, {9}}, run.now));
+  EXPECT_EQ(run.testee.rounds_closed(), 3u);
+  EXPECT_EQ(run.testee.next_due(), std::nullopt);
+}
+
 TEST(programme, invites_an_open_cohort_again_after_a_restart) {
   programme::durable found;
   found.clients[{1}] = {.client = {1}, .examples = 10, .numbers_upto = 32};
