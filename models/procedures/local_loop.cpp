@@ -117,8 +117,11 @@ result<double> run_steps(local_problem& on, std::uint64_t steps,
     return fail(errc::invalid_config,
                 "optimiser \"adamw\" has no proximal term and no correction of "
                 "its gradient; this method needs \"sgd\"");
-  // A visit that failed halfway may have left a gradient behind.
-  std::ranges::fill(on.model.gradient(), 0.f);
+  // The next visit finds the gradient that a step leaves: zeros.
+  const auto give_up = [&](const error& why) {
+    std::ranges::fill(on.model.gradient(), 0.f);
+    return tl::unexpected{why};
+  };
   batch_sequence batches{on.rows, on.how.batch_size, seed};
   optimiser by{on, terms};
   double total = 0;
@@ -126,10 +129,10 @@ result<double> run_steps(local_problem& on, std::uint64_t steps,
     const auto loss =
       on.model.backward(batches.next(), derive_seed(seed, "operators", i));
     if (!loss)
-      return tl::unexpected{loss.error()};
+      return give_up(loss.error());
     total += *loss;
     if (const auto done = by.step(); !done)
-      return tl::unexpected{done.error()};
+      return give_up(done.error());
   }
   return steps == 0 ? 0 : total / static_cast<double>(steps);
 }

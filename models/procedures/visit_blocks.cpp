@@ -1,6 +1,7 @@
 #include "models/procedures/visit_blocks.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstdint>
@@ -48,6 +49,22 @@ bool subtract(const float* __restrict a, const float* __restrict b,
   for (; j < n; ++j)
     one(j);
   return bad >> 31 == 0;
+}
+
+/// a - b, tile by tile: a vector that begins as zeros would be written twice.
+std::vector<float> difference(std::span<const float> a,
+                              std::span<const float> b, bool& finite) {
+  std::vector<float> result;
+  result.reserve(a.size());
+  std::array<float, 1024> tile;
+  finite = true;
+  for (std::size_t at = 0; at < a.size(); at += tile.size()) {
+    const auto n = std::min(tile.size(), a.size() - at);
+    finite &= subtract(a.data() + at, b.data() + at, tile.data(), n);
+    result.insert(result.end(), tile.begin(),
+                  tile.begin() + static_cast<std::ptrdiff_t>(n));
+  }
+  return result;
 }
 
 result<double> weight_of(const block_layout& block, const local_problem& on) {
@@ -163,8 +180,9 @@ result<void> offer_difference(const base_block& base,
   const auto weight = weight_of(*base.layout, on);
   if (!weight)
     return tl::unexpected{weight.error()};
-  std::vector<float> delta(now.size());
-  if (!subtract(now.data(), base.values.data(), delta.data(), now.size())) {
+  bool finite = true;
+  auto delta = difference(now, base.values, finite);
+  if (!finite) {
     const auto bad =
       std::ranges::find_if(delta, [](float v) { return !std::isfinite(v); });
     const auto at = static_cast<std::size_t>(bad - delta.begin());

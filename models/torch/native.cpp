@@ -7,6 +7,7 @@
 
 #include "core/assert.hpp"
 #include "core/random.hpp"
+#include "models/torch/linear.hpp"
 #include "models/torch/network.hpp"
 
 // The built-in models: a list of tensors with the range of their first values,
@@ -79,8 +80,8 @@ architecture make_mlp(std::int64_t inputs,
     if (x.dim() != 2)
       x = x.flatten(1);
     for (std::size_t i = 0; i + 2 < w.size(); i += 2)
-      x = at::linear(x, w[i], w[i + 1]).relu_();
-    return at::linear(x, w[w.size() - 2], w.back());
+      x = linear_layer(x, w[i], w[i + 1]).relu_();
+    return linear_layer(x, w[w.size() - 2], w.back());
   };
   return result;
 }
@@ -98,7 +99,7 @@ architecture make_cnn(image of, std::int64_t classes) {
     x = x.view({x.size(0), of.channels, of.height, of.width});
     x = at::max_pool2d(at::conv2d(x, w[0], w[1], 1, width / 2).relu_(), 2);
     x = at::max_pool2d(at::conv2d(x, w[2], w[3], 1, width / 2).relu_(), 2);
-    return at::linear(x.flatten(1), w[4], w[5]);
+    return linear_layer(x.flatten(1), w[4], w[5]);
   };
   return result;
 }
@@ -147,7 +148,7 @@ at::Tensor resnet18_logits(const tensors& w, at::Tensor x) {
     x = (y + (block.projects() ? normalise(convolve(x, block.stride)) : x))
           .relu_();
   }
-  return at::linear(at::mean(x, {2, 3}), w[next], w[next + 1]);
+  return linear_layer(at::mean(x, {2, 3}), w[next], w[next + 1]);
 }
 
 architecture make_resnet18(image of, std::int64_t classes) {

@@ -4,8 +4,11 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <numeric>
 #include <set>
+
+#include "models/quadratic.hpp"
 
 namespace troupe::models {
 
@@ -16,6 +19,23 @@ std::vector<std::uint32_t> rows_up_to(std::uint32_t n) {
   std::iota(rows.begin(), rows.end(), 0u);
   return rows;
 }
+
+/// Its third pass fails after it has added something.
+class brittle final : public quadratic {
+public:
+  using quadratic::quadratic;
+
+  result<double> backward(std::span<const std::uint32_t> rows,
+                          std::uint64_t seed) override {
+    auto loss = quadratic::backward(rows, seed);
+    if (++passes_ == 3)
+      return fail(errc::diverged, "the third pass");
+    return loss;
+  }
+
+private:
+  int passes_ = 0;
+};
 
 } // namespace
 
@@ -110,6 +130,26 @@ TEST(local_loop, only_stragglers_are_dropped) {
     dropped += plan.dropped;
   }
   EXPECT_NEAR(dropped, 500, 80);
+}
+
+TEST(local_loop, a_visit_that_fails_halfway_leaves_no_gradient_behind) {
+  brittle model{make_quadratic_problem({.seed = 3, .rows_per_client = 4})};
+  const auto arithmetic = kernels::make_backend({}).value();
+  const auto rows = rows_up_to(4);
+  const recipe method;
+  const layout blocks;
+  const training_options how{.batch_size = 1, .learning_rate = 0.1};
+  local_problem on{.model = model,
+                   .arithmetic = *arithmetic,
+                   .method = method,
+                   .blocks = blocks,
+                   .how = how,
+                   .rows = rows};
+  const auto end = run_steps(on, 4, 1);
+  ASSERT_FALSE(end);
+  EXPECT_EQ(end.error().context, "the third pass");
+  for (const float x : model.gradient())
+    EXPECT_EQ(x, 0);
 }
 
 } // namespace troupe::models
