@@ -82,6 +82,22 @@ double squared_norm(const messages::offer_made& x) {
   return sum;
 }
 
+/// Each declared disclosure at most once, in order: what is bounded one by one
+/// is then bounded as a whole.
+bool discloses_soundly(const messages::offer_made& x,
+                       std::span<const disclosure> declared) {
+  std::size_t reals = 0;
+  for (std::size_t i = 0; i < x.disclosures.size(); ++i) {
+    const auto& values = x.disclosures[i];
+    if (i > 0 && values.index <= x.disclosures[i - 1].index)
+      return false;
+    if (!is_sound(values, declared))
+      return false;
+    reals += values.values.size();
+  }
+  return reals <= limits::disclosed_reals_max;
+}
+
 /// Each line that is offered to has all its blocks, on one base.
 bool lines_are_whole(const messages::offer_made& x,
                      const models::layout& blocks) {
@@ -120,11 +136,9 @@ std::optional<verdict> screen(const messages::offer_made& x,
       return verdict::malformed;
   }
   if (!lines_are_whole(x, *rules.blocks)
-      || !shares_are_bounded(x, examples, rules))
+      || !shares_are_bounded(x, examples, rules)
+      || !discloses_soundly(x, rules.disclosures))
     return verdict::malformed;
-  for (const auto& values : x.disclosures)
-    if (!is_sound(values, rules.disclosures))
-      return verdict::malformed;
   if (rules.norm_max > 0
       && !(squared_norm(x) <= rules.norm_max * rules.norm_max))
     return verdict::malformed;

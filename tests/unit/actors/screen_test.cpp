@@ -10,6 +10,7 @@
 
 #include <gtest/gtest.h>
 
+#include "core/limits.hpp"
 #include "kernels/backend.hpp"
 
 namespace troupe::actors {
@@ -231,6 +232,29 @@ TEST(screen, a_disclosure_without_a_sum_is_bounded_as_well) {
               }),
               verdict::malformed)
       << bad;
+}
+
+TEST(screen, discloses_each_thing_once_and_in_order) {
+  using list = std::vector<messages::disclosed_values>;
+  const messages::disclosed_values mixture{0, {0.25, 0.75}}, rank{1, {2}};
+  for (const auto& good : {list{}, list{rank}, list{mixture, rank}})
+    EXPECT_EQ(after([&](auto& x) { x.disclosures = good; }), std::nullopt);
+  for (const auto& bad : {list{mixture, mixture}, list{rank, mixture},
+                          list{mixture, rank, mixture}, list{rank, rank}})
+    EXPECT_EQ(after([&](auto& x) { x.disclosures = bad; }), verdict::malformed);
+}
+
+TEST(screen, discloses_no_more_reals_than_the_limit) {
+  const auto most = limits::disclosed_reals_max;
+  const auto count_max = static_cast<std::uint32_t>(most);
+  const std::array declared{disclosure{.name = "a", .count_max = count_max},
+                            disclosure{.name = "b", .count_max = count_max}};
+  const screening_rules rules{.blocks = &blocks, .disclosures = declared};
+  auto x = sound();
+  x.disclosures = {{0, std::vector<double>(most - 1)}, {1, {0}}};
+  EXPECT_EQ(screen(x, examples, rules), std::nullopt);
+  x.disclosures[1].values.push_back(0);
+  EXPECT_EQ(screen(x, examples, rules), verdict::malformed);
 }
 
 TEST(screen, the_norm_of_all_deltas_together_is_clipped) {
