@@ -23,9 +23,11 @@ add_library(troupe_run STATIC ${run_sources})
 target_link_libraries(troupe_run PUBLIC troupe_config troupe_actors)
 
 if(TROUPE_WITH_TORCH)
+  find_package(benchmark REQUIRED)
   add_library(troupe_node STATIC "${CMAKE_SOURCE_DIR}/actors/node/torch_model.cpp"
                                  "${CMAKE_SOURCE_DIR}/actors/node/commands/bench.cpp")
-  target_link_libraries(troupe_node PUBLIC troupe_run troupe_torch)
+  target_link_libraries(troupe_node PUBLIC troupe_run troupe_torch
+                                          PRIVATE benchmark::benchmark)
   if(EXISTS "${CMAKE_SOURCE_DIR}/actors/node/main.cpp")
     add_executable(troupe "${CMAKE_SOURCE_DIR}/actors/node/main.cpp")
     target_link_libraries(troupe PRIVATE troupe_node)
