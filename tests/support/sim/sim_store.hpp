@@ -89,6 +89,7 @@ private:
   std::map<client_id, std::uint64_t> reserved_;
   std::set<visit_id> invited_;
   std::optional<messages::round_record> closed_; ///< The last list.
+  bool may_shrink_ = false; ///< That list, since the node began again.
   std::uint64_t trace_ = 14695981039346656037ull;
 };
 
