@@ -135,8 +135,11 @@ std::optional<choice> rota::from_open(const busy_test& busy,
 void rota::open_window(std::span<const candidate> candidates) {
   state_.window = troupe::next(state_.window);
   const auto roles = std::max<std::size_t>(options_.roles.size(), 1);
+  // A window is small: where all have one role, nobody is copied for it.
+  const bool one_role =
+    options_.roles.empty() || (roles == 1 && options_.roles[0].members == 0);
   std::vector<std::vector<candidate>> members(roles);
-  for (const auto& x : candidates)
+  for (const auto& x : one_role ? std::span<const candidate>{} : candidates)
     if (const auto own = role_of(x.client, options_.roles))
       members[*own].push_back(x);
   std::size_t left = options_.window_size;
@@ -147,7 +150,7 @@ void rota::open_window(std::span<const candidate> candidates) {
       last ? left : std::min<std::size_t>(left, options_.roles[i].quota);
     for (const auto client :
          draw_window(options_.how, derive_seed(seed, "role", i), state_.window,
-                     members[i], count)) {
+                     one_role ? candidates : members[i], count)) {
       state_.open.push_back(
         {.client = client, .window = state_.window, .role = i});
       --left;
