@@ -13,6 +13,8 @@
 
 namespace troupe::actors {
 
+struct snapshot;
+
 /// Runs arithmetic for others; one per device.
 using kernel_worker_actor = caf::typed_actor<
   // Computes what follows from merging a set of offers. An error is final for
@@ -53,13 +55,15 @@ using aggregator_actor = caf::typed_actor<
   caf::reacts_to<messages::round_closed>,
   caf::reacts_to<messages::clients_admitted>,
   // The run ends; what is pending is withdrawn.
-  caf::reacts_to<messages::line_closing>>;
+  caf::reacts_to<messages::line_closing>,
+  caf::reacts_to<messages::state_asked>>;
 
 /// Serves the published versions of one line.
 using expert_actor =
   caf::typed_actor<caf::reacts_to<messages::version_published>,
                    // Answered to the gateway with `line_served`.
-                   caf::reacts_to<messages::serve_requested>>;
+                   caf::reacts_to<messages::serve_requested>,
+                   caf::reacts_to<messages::state_asked>>;
 
 /// Knows which lines there are and who keeps them.
 using router_actor = caf::typed_actor<
@@ -72,12 +76,14 @@ using router_actor = caf::typed_actor<
   // Passed to all lines.
   caf::reacts_to<messages::round_closed>,
   caf::reacts_to<messages::clients_admitted>,
-  caf::reacts_to<messages::line_closing>>;
+  caf::reacts_to<messages::line_closing>,
+  // Passed to all lines and experts.
+  caf::reacts_to<messages::state_asked>>;
 
 /// Who is here: sessions, incarnations, liveness.
-using roster_actor = caf::typed_actor<caf::reacts_to<messages::hello_heard>,
-                                      caf::reacts_to<messages::beat_heard>,
-                                      caf::reacts_to<messages::client_left>>;
+using roster_actor = caf::typed_actor<
+  caf::reacts_to<messages::hello_heard>, caf::reacts_to<messages::beat_heard>,
+  caf::reacts_to<messages::client_left>, caf::reacts_to<messages::state_asked>>;
 
 /// Decides who is invited when, when rounds close, and when the run is over.
 using director_actor =
@@ -92,7 +98,8 @@ using director_actor =
                    caf::reacts_to<messages::line_ended>,
                    caf::reacts_to<messages::line_failed>,
                    caf::reacts_to<messages::evaluation_finished>,
-                   caf::reacts_to<messages::stop_requested>>;
+                   caf::reacts_to<messages::stop_requested>,
+                   caf::reacts_to<messages::state_asked>>;
 
 /// Speaks frames with clients, and lets nothing through that would spoil a
 /// batch.
@@ -106,11 +113,13 @@ using gateway_actor =
                    // A hint for all sessions.
                    caf::reacts_to<messages::version_announced>,
                    // Says farewell to all.
-                   caf::reacts_to<messages::run_finished>>;
+                   caf::reacts_to<messages::run_finished>,
+                   caf::reacts_to<messages::state_asked>>;
 
 /// A client, at rest until it is invited.
 using client_actor = caf::typed_actor<caf::reacts_to<messages::frame_arrived>,
-                                      caf::reacts_to<messages::job_finished>>;
+                                      caf::reacts_to<messages::job_finished>,
+                                      caf::reacts_to<messages::state_asked>>;
 
 /// The actors of one node, by role. All of them hold this list; it is complete
 /// before the first message is sent, and replaced as a whole when they are.

@@ -2,6 +2,7 @@
 
 #include <compare>
 #include <cstdint>
+#include <tuple>
 
 namespace troupe {
 
@@ -28,6 +29,10 @@ using session_id = id<struct session_tag>;
 struct visit_id {
   client_id client;
   visit_number number;
+
+  static constexpr auto fields(auto& x) {
+    return std::tie(x.client, x.number);
+  }
 
   friend constexpr auto operator<=>(const visit_id&,
                                     const visit_id&) noexcept = default;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <tuple>
 
 #include "core/values.hpp"
 
@@ -19,6 +20,10 @@ struct client_state {
   std::map<std::string, std::uint64_t> counters;
   std::array<std::uint64_t, 4> random{}; ///< Zeros until a procedure uses it.
   std::uint64_t visits = 0;              ///< Whose work is in this state.
+
+  static constexpr auto fields(auto& x) {
+    return std::tie(x.blocks, x.moments, x.counters, x.random, x.visits);
+  }
 
   friend bool operator==(const client_state&, const client_state&) = default;
 };

@@ -48,6 +48,10 @@ struct scores {
   std::uint64_t correct = 0;
   std::uint64_t count = 0;
 
+  static constexpr auto fields(auto& x) {
+    return std::tie(x.loss, x.correct, x.count);
+  }
+
   scores& operator+=(const scores& x) noexcept {
     loss += x.loss;
     correct += x.correct;

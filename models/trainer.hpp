@@ -9,6 +9,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "core/ids.hpp"
@@ -24,6 +25,10 @@ struct fetched_block {
   block_id block;
   version base;
   shared_values values;
+
+  static constexpr auto fields(auto& x) {
+    return std::tie(x.block, x.base, x.values);
+  }
 };
 
 /// Values that a message discloses, by the name that the recipe declares.
@@ -40,6 +45,11 @@ struct visit_input {
   std::vector<fetched_block> fetched; ///< Of all legs so far, sorted by block.
   std::vector<block_id> chosen;       ///< By the last choice; empty: all.
   std::shared_ptr<const client_state> state;
+
+  static constexpr auto fields(auto& x) {
+    return std::tie(x.visit, x.seed, x.progress, x.role, x.leg, x.fetched,
+                    x.chosen, x.state);
+  }
 
   const fetched_block* find(block_id x) const noexcept {
     for (const auto& y : fetched)
@@ -75,6 +85,10 @@ struct evaluated {
   scores validation; ///< On rows that nobody trains on: for `stop`.
   std::map<client_id, scores> per_client; ///< On each client's own test rows.
   std::map<std::string, double> method_results;
+
+  static constexpr auto fields(auto& x) {
+    return std::tie(x.global, x.validation, x.per_client, x.method_results);
+  }
 };
 
 struct evaluation_input {

@@ -198,6 +198,10 @@ enum class stop_reason : std::uint8_t { none, target, patience };
 struct stopper_state {
   std::optional<double> best = {};
   std::uint32_t since_best = 0; ///< Observations after the best.
+
+  static constexpr auto fields(auto& x) {
+    return std::tie(x.best, x.since_best);
+  }
 };
 
 /// Follows one metric on validation data.
@@ -223,6 +227,10 @@ public:
     else
       ++state_.since_best;
     return {.best = best, .stop = judge(value)};
+  }
+
+  static constexpr auto fields(auto& x) {
+    return std::tie(x.state_);
   }
 
   constexpr const stopper_state& state() const noexcept {

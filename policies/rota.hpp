@@ -39,6 +39,10 @@ struct place {
   round_number window;
   std::uint32_t role = 0;
 
+  static constexpr auto fields(auto& x) {
+    return std::tie(x.client, x.window, x.role);
+  }
+
   friend bool operator==(const place&, const place&) = default;
 };
 
@@ -76,6 +80,10 @@ struct rota_state {
   std::vector<place> waiting;    ///< Skipped places, oldest first.
   std::vector<place> open;       ///< What is left of the last window, in order.
 
+  static constexpr auto fields(auto& x) {
+    return std::tie(x.invitations, x.window, x.waiting, x.open);
+  }
+
   friend bool operator==(const rota_state&, const rota_state&) = default;
 };
 
@@ -103,6 +111,10 @@ public:
 
   const rota_state& state() const noexcept {
     return state_;
+  }
+
+  static constexpr auto fields(auto& x) {
+    return std::tie(x.state_);
   }
 
   const rota_options& options() const noexcept {

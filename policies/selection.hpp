@@ -23,6 +23,11 @@ struct candidate {
   std::uint64_t times_chosen = 0;
   bool scored = false; ///< False: `utility` and `loss` say nothing yet.
 
+  static constexpr auto fields(auto& x) {
+    return std::tie(x.client, x.examples, x.utility, x.loss, x.times_chosen,
+                    x.scored);
+  }
+
   friend bool operator==(const candidate&, const candidate&) = default;
 };
 

@@ -1,5 +1,6 @@
 #include "actors/aggregator/aggregator.hpp"
 
+#include "actors/archivist/snapshot.hpp"
 #include "actors/caf/errors.hpp"
 
 namespace troupe::actors {
@@ -88,6 +89,10 @@ aggregator_impl::behavior_type aggregator(self_pointer self,
                                           aggregator_args args) {
   self->state.book.emplace(args.options, args.found);
   self->state.args = std::move(args);
+  const auto part =
+    "line/" + std::to_string(self->state.args.options.line.value) + "/writer";
+  if (const auto& from = self->state.args.resumed)
+    restore(*from, part, *self->state.book);
   return {
     [self](const messages::part_offered& x) {
       self->state.book->offer(x);
@@ -103,6 +108,11 @@ aggregator_impl::behavior_type aggregator(self_pointer self,
     [self](const messages::line_closing&) {
       self->state.book->end();
       proceed(self);
+    },
+    [self, part](const messages::state_asked& x) {
+      if (!self->state.book->idle())
+        return x.draft->refuse();
+      x.draft->add(part, *self->state.book);
     },
     [self](caf::tick_atom) { proceed(self); },
   };

@@ -19,6 +19,7 @@ struct aggregator_args {
   caf::timespan merge_timeout = std::chrono::seconds{600};
   caf::timespan commit_timeout = std::chrono::seconds{60};
   caf::timespan retry_after = std::chrono::seconds{1};
+  std::shared_ptr<const snapshot> resumed = {}; ///< Goes on from this.
 };
 
 struct aggregator_state {

@@ -108,6 +108,13 @@ public:
     return !in_flight_ && !due_;
   }
 
+  /// What a snapshot keeps of it; the rest is durable already.
+  /// @pre `idle()`
+  static constexpr auto fields(auto& x) {
+    return std::tie(x.found_.admitted, x.ended_, x.end_told_, x.kept_,
+                    x.pending_, x.closed_, x.done_round_, x.history_);
+  }
+
 private:
   using pending_list = std::deque<messages::part_offered>;
 

@@ -87,6 +87,18 @@ result<void> line_file::append(std::string_view line) {
   return {};
 }
 
+std::uint64_t line_file::size() const {
+  const auto end = ::lseek(fd_, 0, SEEK_END);
+  return end < 0 ? 0 : static_cast<std::uint64_t>(end);
+}
+
+result<void> line_file::cut(std::uint64_t bytes) {
+  waiting_.clear();
+  if (bytes < size() && ::ftruncate(fd_, static_cast<off_t>(bytes)) != 0)
+    return fail_errno(path_, "cut the file back to its snapshot");
+  return {};
+}
+
 result<void> line_file::flush(const flush_options& opts) {
   std::size_t done = 0;
   while (done < waiting_.size()) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -33,6 +34,12 @@ public:
 
   /// Writes all lines. What could not be written waits for the next call.
   [[nodiscard]] result<void> flush(const flush_options& opts);
+
+  /// Bytes in the file, without the lines that wait.
+  std::uint64_t size() const;
+
+  /// Forgets what comes after so many bytes, and all lines that wait.
+  [[nodiscard]] result<void> cut(std::uint64_t bytes);
 
 private:
   line_file(std::filesystem::path path, int fd);

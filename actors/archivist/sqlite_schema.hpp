@@ -43,6 +43,20 @@ inline constexpr std::array schema{
   "CREATE TABLE rounds (slot INTEGER PRIMARY KEY CHECK (slot = 0),"
   " round INTEGER NOT NULL, closed INTEGER NOT NULL, record BLOB NOT NULL) "
   "STRICT",
+  // The last snapshot of a simulated run: its actors' state, the values that it
+  // names (as in `contents`) and the tables as they were.
+  "CREATE TABLE kept_parts (name TEXT PRIMARY KEY, digest TEXT NOT NULL,"
+  " bytes BLOB NOT NULL) STRICT",
+  "CREATE TABLE kept_values (content TEXT PRIMARY KEY, bytes BLOB) STRICT",
+  "CREATE TABLE kept_lines AS SELECT * FROM lines",
+  "CREATE TABLE kept_windows AS SELECT * FROM windows",
+  "CREATE TABLE kept_clients AS SELECT * FROM clients",
+  "CREATE TABLE kept_reservations AS SELECT * FROM reservations",
+  "CREATE TABLE kept_rounds AS SELECT * FROM rounds",
 };
+
+/// Those whose rows change while a run goes on; the others only grow.
+inline constexpr std::array changing_tables{"lines", "windows", "clients",
+                                            "reservations", "rounds"};
 
 } // namespace troupe::actors::sqlite

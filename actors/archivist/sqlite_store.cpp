@@ -13,6 +13,7 @@
 #include "actors/archivist/line_file.hpp"
 #include "actors/archivist/sqlite.hpp"
 #include "actors/archivist/sqlite_schema.hpp"
+#include "actors/archivist/sqlite_snapshot.hpp"
 #include "actors/transport/codec.hpp"
 #include "core/assert.hpp"
 #include "core/random.hpp"
@@ -90,6 +91,10 @@ public:
     return (x.where == file::events ? x_.events : x_.metrics).append(x.text);
   }
 
+  result<void> keep(const snapshot& x) override;
+
+  result<std::optional<snapshot>> rewind() override;
+
 private:
   using dropped_files = std::set<std::string>;
 
@@ -135,7 +140,9 @@ result<void> sqlite_store::begin_ledger() {
   if (auto key = reader.read_key(); !key)
     return tl::unexpected{key.error()};
   std::set<models::digest> named;
-  for (auto row = db.query("SELECT content FROM contents WHERE bytes IS NULL");
+  for (auto row = db.query("SELECT content FROM contents WHERE bytes IS NULL"
+                           " UNION SELECT content FROM kept_values"
+                           " WHERE bytes IS NULL");
        row.next();)
     if (const auto name = sqlite::from_hex(row.text(0)))
       named.insert(*name);
@@ -262,33 +269,34 @@ result<void> sqlite_store::insert_merges(const messages::commit_requested& x) {
 }
 
 sqlite_store::dropped_files sqlite_store::drop_old(line_id line, version head) {
-  // Of the moments, the head's alone are needed to go on.
+  // Of the moments, the head's alone are needed to go on; and a snapshot may
+  // be gone back to.
   const auto retention = std::max<std::uint64_t>(x_.opts.retention, 1);
   const auto keep_from =
     head.value < retention ? 0 : head.value - retention + 1;
   dropped_files dropped;
   for (auto row = x_.ledger->query(
          "SELECT content FROM contents WHERE line = ?1 AND bytes IS NULL"
-         " AND (version < ?2 OR (version < ?3 AND what = 'moments'))",
+         " AND (version < ?2 OR (version < ?3 AND what = 'moments'))"
+         " AND version NOT IN"
+         " (SELECT head FROM kept_lines k WHERE k.line = ?1)",
          line, keep_from, head);
        row.next();)
     dropped.insert(row.text(0));
   x_.ledger->run("DELETE FROM contents WHERE line = ?1"
-                 " AND (version < ?2 OR (version < ?3 AND what = 'moments'))",
+                 " AND (version < ?2 OR (version < ?3 AND what = 'moments'))"
+                 " AND version NOT IN"
+                 " (SELECT head FROM kept_lines k WHERE k.line = ?1)",
                  line, keep_from, head);
   return dropped;
 }
 
 // A file that stays behind costs space until the next start, and no version.
 void sqlite_store::remove_files(const dropped_files& names) {
-  for (const auto& text : names) {
-    auto still = x_.ledger->query(
-      "SELECT 1 FROM contents WHERE content = ? AND bytes IS NULL", text);
-    const bool named = still.next();
+  for (const auto& text : names)
     if (const auto name = sqlite::from_hex(text);
-        name && !named && x_.ledger->check())
+        name && !sqlite::is_named(*x_.ledger, text) && x_.ledger->check())
       (void)x_.files.remove(*name);
-  }
 }
 
 result<void> sqlite_store::save(const messages::save_requested& x) {
@@ -313,6 +321,30 @@ result<void> sqlite_store::flush_notes() {
   if (auto ok = x_.events.flush(opts); !ok)
     return ok;
   return x_.metrics.flush(opts);
+}
+
+result<void> sqlite_store::keep(const snapshot& x) {
+  if (auto ok = flush_notes(); !ok)
+    return ok;
+  const auto dropped = sqlite::keep(
+    *x_.ledger, x_.files, {.what = x, .events_bytes = x_.events.size()},
+    x_.opts.small_bytes_max);
+  if (!dropped)
+    return tl::make_unexpected(dropped.error());
+  for (const auto& name : *dropped)
+    (void)x_.files.remove(name); // Else the next start does.
+  return {};
+}
+
+result<std::optional<snapshot>> sqlite_store::rewind() {
+  auto found = sqlite::rewind(*x_.ledger, x_.files);
+  if (!found)
+    return tl::make_unexpected(found.error());
+  if (!*found)
+    return std::nullopt;
+  if (auto ok = x_.events.cut((*found)->events_bytes); !ok)
+    return tl::make_unexpected(ok.error());
+  return std::move((*found)->what);
 }
 
 } // namespace

@@ -10,6 +10,7 @@
 #include <optional>
 #include <vector>
 
+#include "actors/archivist/snapshot.hpp"
 #include "actors/gateway/seal.hpp"
 #include "actors/messages/internal.hpp"
 #include "core/result.hpp"
@@ -59,6 +60,18 @@ public:
   /// Appends a line of text for people and programs; durable at the next
   /// commit.
   [[nodiscard]] virtual result<void> note(const messages::line_noted& x) = 0;
+
+  /// Keeps where a simulated run stands, with all that is durable now. A store
+  /// that does not outlive the run has no use for it.
+  [[nodiscard]] virtual result<void> keep(const snapshot&) {
+    return {};
+  }
+
+  /// Goes back to the last snapshot: what was stored or noted after it is gone.
+  /// Nothing where there is none, and then nothing has changed.
+  [[nodiscard]] virtual result<std::optional<snapshot>> rewind() {
+    return std::nullopt;
+  }
 };
 
 /// Keeps the last version of each line.

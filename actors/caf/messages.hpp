@@ -11,6 +11,7 @@
 #define TROUPE_MESSAGE(name)                                                   \
   CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::messages::name)
 
+TROUPE_MESSAGE(state_asked)
 TROUPE_MESSAGE(frame_arrived)
 TROUPE_MESSAGE(part_offered)
 TROUPE_MESSAGE(part_answered)

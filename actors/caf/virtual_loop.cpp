@@ -23,9 +23,10 @@ virtual_loop::virtual_loop(caf::actor_system& system, due_workshop& jobs,
                            options opts)
   : scheduler_(scheduler_of(system)),
     jobs_(jobs),
-    options_(opts),
-    started_(std::chrono::seconds{1}) {
-  scheduler_.clock().current_time = started_;
+    options_(std::move(opts)),
+    started_(std::chrono::seconds{1}),
+    last_result_(options_.begin_at) {
+  scheduler_.clock().current_time = started_ + options_.begin_at;
 }
 
 instant virtual_loop::now() const {
@@ -33,9 +34,14 @@ instant virtual_loop::now() const {
 }
 
 virtual_loop::outcome virtual_loop::run(const std::function<bool()>& over) {
-  while (!over())
-    if (!scheduler_.try_run_once() && !advance())
+  while (!over()) {
+    if (scheduler_.try_run_once())
+      continue;
+    if (options_.at_rest)
+      options_.at_rest();
+    if (!advance())
       return outcome::stalled;
+  }
   return outcome::over;
 }
 

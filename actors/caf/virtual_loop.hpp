@@ -28,6 +28,10 @@ public:
     /// Timers alone are no progress: after so long without a result it is a
     /// stall.
     instant stall_after = std::chrono::hours{24 * 365};
+    /// Where a resumed run stands when it begins.
+    instant begin_at{};
+    /// Called when there is no mail, before time moves. It may send some.
+    std::function<void()> at_rest = {};
   };
 
   enum class outcome : std::uint8_t {

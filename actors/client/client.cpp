@@ -1,5 +1,7 @@
 #include "actors/client/client.hpp"
 
+#include "actors/archivist/snapshot.hpp"
+
 namespace troupe::actors {
 
 namespace {
@@ -14,18 +16,27 @@ void carry_out(self_pointer self, const messages::any_message& x) {
   self->state.args.network->send({}, x);
 }
 
+visit_id visit_of(const dialogue::job& x) {
+  return std::visit([](const auto& y) { return y.input.visit; }, x.what);
+}
+
+void ask_for(self_pointer self, const dialogue::job& x, instant due) {
+  const auto& args = self->state.args;
+  self->send(args.worker, messages::job_requested{.client = args.options.me,
+                                                  .visit = visit_of(x),
+                                                  .due = due,
+                                                  .what = x.what});
+}
+
 void carry_out(self_pointer self, const dialogue::job& x) {
   const auto& args = self->state.args;
-  messages::job_requested job{
-    .client = args.options.me, .visit = {}, .due = now(self), .what = x.what};
-  if (const auto* train = std::get_if<messages::train_job>(&x.what)) {
-    job.visit = train->input.visit;
-    if (args.duration)
-      job.due += args.duration(train->input);
-  } else {
-    job.visit = std::get<messages::choose_job>(x.what).input.visit;
-  }
-  self->send(args.worker, std::move(job));
+  auto due = now(self);
+  if (const auto* train = std::get_if<messages::train_job>(&x.what);
+      train && args.duration)
+    due += args.duration(train->input);
+  if (args.duration) // Else it is a matter of this instant.
+    self->state.jobs.insert_or_assign(visit_of(x), std::pair{due, x});
+  ask_for(self, x, due);
 }
 
 void carry_out(self_pointer self, const dialogue::keep&) {
@@ -34,9 +45,9 @@ void carry_out(self_pointer self, const dialogue::keep&) {
 }
 
 void arm(self_pointer self) {
-  auto& [args, talk, greeted, armed] = self->state;
+  auto& armed = self->state.armed;
   const auto current = now(self);
-  const auto due = talk->next_due();
+  const auto due = self->state.talk->next_due();
   if (armed <= current)
     armed = instant::max();
   if (!due || armed <= *due)
@@ -54,13 +65,31 @@ void carry_out(self_pointer self, const dialogue::actions& what) {
     arm(self);
 }
 
+std::string part_of(client_id x) {
+  return "client/" + std::to_string(x.value);
+}
+
+// Jobs under way are computed again, and due when they were.
+void go_on(self_pointer self, const snapshot& from) {
+  auto& state = self->state;
+  const auto me = state.args.options.me;
+  restore(from, part_of(me), *state.talk, state.greeted, state.jobs);
+  state.args.files->save(me, state.talk->file());
+  for (const auto& [visit, job] : state.jobs)
+    ask_for(self, job.second, job.first);
+  arm(self);
+}
+
 } // namespace
 
 client_impl::behavior_type client(self_pointer self, client_args args) {
   auto found = args.files->load(args.options.me);
   self->state.talk.emplace(args.options, found ? *found : client_file{});
   self->state.args = std::move(args);
-  self->send(self, caf::tick_atom_v); // Says hello.
+  if (const auto& from = self->state.args.resumed)
+    go_on(self, *from);
+  else
+    self->send(self, caf::tick_atom_v); // Says hello.
   auto& talk = self->state.talk;
   return {
     [self, &talk](const messages::frame_arrived& x) {
@@ -69,7 +98,13 @@ client_impl::behavior_type client(self_pointer self, client_args args) {
         carry_out(self, talk->heard(**message, now(self)));
     },
     [self, &talk](const messages::job_finished& x) {
+      self->state.jobs.erase(x.visit);
       carry_out(self, talk->finished(x, now(self)));
+    },
+    [self](const messages::state_asked& x) {
+      const auto& state = self->state;
+      x.draft->add(part_of(state.args.options.me), *state.talk, state.greeted,
+                   state.jobs);
     },
     [self, &talk](caf::tick_atom) {
       self->state.armed = instant::max();

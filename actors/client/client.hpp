@@ -1,8 +1,10 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include <caf/stateful_actor.hpp>
 #include <caf/typed_event_based_actor.hpp>
@@ -22,6 +24,7 @@ struct client_args {
   /// How long a visit takes under the virtual clock; known before it is
   /// computed.
   std::function<instant(const models::visit_input&)> duration;
+  std::shared_ptr<const snapshot> resumed = {}; ///< Goes on from this.
 };
 
 struct client_actor_state {
@@ -31,6 +34,8 @@ struct client_actor_state {
   std::optional<dialogue> talk; // Set before the first message arrives.
   bool greeted = false;
   instant armed = instant::max();
+  /// Jobs under way and when they are due, also of withdrawn visits.
+  std::map<visit_id, std::pair<instant, dialogue::job>> jobs;
 };
 
 using client_impl = client_actor::extend<caf::reacts_to<caf::tick_atom>>;

@@ -24,12 +24,20 @@ struct kept_offer {
   bool refused = false; ///< Some line was.
   state_ptr next;       ///< Becomes current when all is accepted; null: it is.
   instant said{}; ///< When it was last sent; of no meaning after a restart.
+
+  static constexpr auto fields(auto& x) {
+    return std::tie(x.offer, x.unanswered, x.refused, x.next, x.said);
+  }
 };
 
 /// A visit under way.
 struct begun_visit {
   messages::ticket pass;
   std::map<line_id, version> fetched; ///< A resumed visit asks for these again.
+
+  static constexpr auto fields(auto& x) {
+    return std::tie(x.pass, x.fetched);
+  }
 };
 
 /// What a client must not forget: written whole, in one transaction, whenever a
@@ -40,6 +48,10 @@ struct client_file {
   state_ptr state = std::make_shared<const models::client_state>();
   std::optional<begun_visit> open;
   std::vector<kept_offer> outbox;
+
+  static constexpr auto fields(auto& x) {
+    return std::tie(x.incarnation, x.last, x.state, x.open, x.outbox);
+  }
 };
 
 /// Where clients that live in this process keep their files. Thread-safe.

@@ -43,6 +43,10 @@ public:
   /// Work for the kernel worker.
   struct job {
     std::variant<messages::choose_job, messages::train_job> what;
+
+    static constexpr auto fields(auto& x) {
+      return std::tie(x.what);
+    }
   };
 
   /// The file is to be written before anything after this in the list.
@@ -70,10 +74,21 @@ public:
     return farewell_;
   }
 
+  /// What a snapshot keeps.
+  static constexpr auto fields(auto& x) {
+    return std::tie(x.file_, x.connected_, x.farewell_, x.nonce_, x.spoke_,
+                    x.beat_, x.held_, x.leg_, x.working_, x.missing_,
+                    x.fetched_, x.chosen_, x.disclosed_, x.cache_);
+  }
+
 private:
   struct cached_line {
     version base;
     std::vector<messages::block_values> blocks;
+
+    static constexpr auto fields(auto& x) {
+      return std::tie(x.base, x.blocks);
+    }
   };
 
   void on(const messages::welcome& x, actions& out, instant now);

@@ -1,12 +1,15 @@
 #include "actors/director/director.hpp"
 
 #include "actors/archivist/events.hpp"
+#include "actors/archivist/snapshot.hpp"
 
 namespace troupe::actors {
 
 namespace {
 
 using self_pointer = director_impl::stateful_pointer<director_state>;
+
+constexpr const char* part_name = "director";
 
 instant now(self_pointer self) {
   return self->clock().now() - self->state.args.started;
@@ -94,7 +97,12 @@ double metric_of(stop_metric metric, const models::scores& x) {
 director_impl::behavior_type director(self_pointer self, director_args args) {
   self->state.plan.emplace(args.options, args.found);
   self->state.args = std::move(args);
-  self->send(self, caf::tick_atom_v);
+  if (const auto& from = self->state.args.resumed) {
+    restore(*from, part_name, *self->state.plan);
+    arm(self);
+  } else {
+    self->send(self, caf::tick_atom_v);
+  }
   auto& plan = self->state.plan;
   return {
     [self, &plan](const messages::client_joined& x) {
@@ -136,6 +144,11 @@ director_impl::behavior_type director(self_pointer self, director_args args) {
       carry_out(self, plan->finish(x.reason, false, now(self)));
     },
     [self](const messages::save_requested& x) { carry_out(self, x); },
+    [&plan](const messages::state_asked& x) {
+      if (!plan->at_rest())
+        return x.draft->refuse();
+      x.draft->add(part_name, *plan);
+    },
     [self, &plan](caf::tick_atom) {
       self->state.armed = instant::max();
       carry_out(self, plan->due(now(self)));

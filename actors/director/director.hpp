@@ -23,6 +23,7 @@ struct director_args {
   caf::timespan save_timeout = std::chrono::seconds{60};
   caf::timespan retry_after = std::chrono::seconds{1};
   bool events = false; ///< Notes invitations, refusals and rounds.
+  std::shared_ptr<const snapshot> resumed = {}; ///< Goes on from this.
 };
 
 struct director_state {

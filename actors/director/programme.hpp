@@ -104,6 +104,21 @@ public:
     return rota_.state().invitations;
   }
 
+  /// No save is under way and the run goes on: a snapshot may be taken.
+  bool at_rest() const noexcept {
+    return !saving_ && !finishing_;
+  }
+
+  /// What a snapshot keeps. @pre `at_rest()`
+  static constexpr auto fields(auto& x) {
+    return std::tie(x.clients_, x.candidates_, x.open_, x.look_at_, x.rota_,
+                    x.heads_, x.stopper_, x.phase_, x.round_, x.offered_,
+                    x.unmerged_, x.deadline_, x.missing_, x.strike_at_,
+                    x.rounds_, x.token_, x.unsaved_, x.round_is_dirty_,
+                    x.round_is_saved_, x.index_asked_, x.index_saved_,
+                    x.updates_, x.failures_, x.started_, x.refill_, x.ended_);
+  }
+
 private:
   struct client_entry {
     messages::client_record record; ///< As stored, or as asked to be.
@@ -114,17 +129,31 @@ private:
     std::uint32_t unsettled =
       0; ///< Kept parts without a verdict, on_accept only.
     instant not_before{};
+
+    static constexpr auto fields(auto& x) {
+      return std::tie(x.record, x.numbers_saved, x.number, x.present, x.open,
+                      x.unsettled, x.not_before);
+    }
   };
 
   struct open_visit {
     messages::ticket pass;
     std::map<line_id, policies::verdict> parts;
     instant again{}; ///< When to repeat the invitation.
+
+    static constexpr auto fields(auto& x) {
+      return std::tie(x.pass, x.parts, x.again);
+    }
   };
 
   struct offered_visit {
     instant at;
     messages::closed_visit what;
+
+    static constexpr auto fields(auto& x) {
+      return std::tie(x.at, x.what);
+    }
+
     friend bool operator<(const offered_visit& a, const offered_visit& b) {
       return std::tie(a.at, a.what.visit) < std::tie(b.at, b.what.visit);
     }

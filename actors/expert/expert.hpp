@@ -16,6 +16,7 @@ struct expert_args {
   messages::version_published first; ///< The durable head at the start.
   std::shared_ptr<const models::layout> blocks;
   cast_ptr others;
+  std::shared_ptr<const snapshot> resumed = {}; ///< Goes on from this.
 };
 
 struct expert_state {

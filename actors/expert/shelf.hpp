@@ -33,6 +33,10 @@ public:
     return versions_.back().head;
   }
 
+  static constexpr auto fields(auto& x) {
+    return std::tie(x.versions_);
+  }
+
 private:
   const messages::version_published&
   pick(const messages::serve_requested& x) const;

@@ -1,6 +1,7 @@
 #include "actors/gateway/gateway.hpp"
 
 #include "actors/archivist/events.hpp"
+#include "actors/archivist/snapshot.hpp"
 #include "core/limits.hpp"
 
 namespace troupe::actors {
@@ -12,6 +13,8 @@ namespace {
 using self_pointer = gateway_actor::stateful_pointer<gateway_state>;
 using messages::farewell_reason;
 using transport::peer_id;
+
+constexpr const char* part_name = "gateway";
 
 instant now(self_pointer self) {
   return self->clock().now() - self->state.args.started;
@@ -160,6 +163,8 @@ void start(self_pointer self, gateway_args args) {
   state.tickets.emplace(state.args.key);
   for (const auto& [line, head] : state.args.heads)
     state.heads[line] = head;
+  if (state.args.resumed)
+    restore(*state.args.resumed, part_name, state.peers, state.heads);
   for (const auto peer : state.args.greeted)
     say(self, peer,
         messages::farewell{farewell_reason::no_session, "say hello"});
@@ -200,6 +205,9 @@ gateway_actor::behavior_type gateway(self_pointer self, gateway_args args) {
     },
     [self](const messages::version_announced& x) { announced(self, x); },
     [self](const messages::run_finished& x) { farewell_to_all(self, x); },
+    [self](const messages::state_asked& x) {
+      x.draft->add(part_name, self->state.peers, self->state.heads);
+    },
   };
 }
 

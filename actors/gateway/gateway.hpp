@@ -38,6 +38,7 @@ struct gateway_args {
   std::vector<transport::peer_id> greeted;
   bool announce = false; ///< Passes hints about new versions to all sessions.
   bool events = false;   ///< Notes what is fetched.
+  std::shared_ptr<const snapshot> resumed = {}; ///< Goes on from this.
 };
 
 struct gateway_state {

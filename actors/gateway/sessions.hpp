@@ -16,6 +16,10 @@ public:
     client_id client;
     session_id id;
     std::uint64_t examples = 0;
+
+    static constexpr auto fields(auto& x) {
+      return std::tie(x.client, x.id, x.examples);
+    }
   };
 
   /// Opens a session. Returns the peer whose session ended by that, if any.
@@ -31,6 +35,10 @@ public:
 
   const std::map<transport::peer_id, session>& all() const noexcept {
     return by_peer_;
+  }
+
+  static constexpr auto fields(auto& x) {
+    return std::tie(x.by_peer_, x.by_client_);
   }
 
 private:

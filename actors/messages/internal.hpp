@@ -20,6 +20,10 @@
 #include "models/trainer.hpp"
 #include "policies/admission.hpp"
 
+namespace troupe::actors {
+class snapshot_draft;
+}
+
 namespace troupe::messages {
 
 // -- transport ----------------------------------------------------------------
@@ -36,6 +40,10 @@ struct offered_part {
   std::uint32_t rank = 0;
   double weight = 0;
   shared_values delta;
+
+  static constexpr auto fields(auto& x) {
+    return std::tie(x.block, x.rank, x.weight, x.delta);
+  }
 };
 
 /// One visit's offer to one line: all blocks of its group, on one base.
@@ -47,6 +55,11 @@ struct part_offered {
   version base;
   std::vector<offered_part> blocks;
   double loss = 0;
+
+  static constexpr auto fields(auto& x) {
+    return std::tie(x.visit.client, x.visit.number, x.line, x.lines_total,
+                    x.round, x.base, x.blocks, x.loss);
+  }
 };
 
 /// To the gateway, for the client.
@@ -104,6 +117,10 @@ struct merged_block {
   shared_values values;
   std::vector<double> moments;
   models::digest digest{};
+
+  static constexpr auto fields(auto& x) {
+    return std::tie(x.block, x.values, x.moments, x.digest);
+  }
 };
 
 struct merge_finished {
@@ -132,6 +149,10 @@ struct version_published {
   round_number round;
   std::vector<merged_block> blocks;
   std::vector<visit_id> merged;
+
+  static constexpr auto fields(auto& x) {
+    return std::tie(x.line, x.head, x.round, x.blocks, x.merged);
+  }
 };
 
 // -- rounds -------------------------------------------------------------------
@@ -152,6 +173,10 @@ struct round_closed {
   round_number round;
   std::vector<closed_visit> visits;
   bool keep_late = false; ///< semisync: what is not listed waits for the next.
+
+  static constexpr auto fields(auto& x) {
+    return std::tie(x.round, x.visits, x.keep_late);
+  }
 };
 
 struct round_merged {
@@ -231,10 +256,18 @@ struct visit_failed {
 
 struct choose_job {
   models::visit_input input;
+
+  static constexpr auto fields(auto& x) {
+    return std::tie(x.input);
+  }
 };
 
 struct train_job {
   models::visit_input input;
+
+  static constexpr auto fields(auto& x) {
+    return std::tie(x.input);
+  }
 };
 
 /// Work for the client that sends this, finished at `due` under a virtual
@@ -262,6 +295,11 @@ struct evaluation_finished {
   version head;
   models::evaluated scores;
   std::optional<error> problem;
+
+  /// Of one without a problem.
+  static constexpr auto fields(auto& x) {
+    return std::tie(x.line, x.head, x.scores);
+  }
 };
 
 // -- archivist ----------------------------------------------------------------
@@ -306,6 +344,11 @@ struct records_saved {
 struct line_noted {
   enum class file : std::uint8_t { events, metrics } where = file::events;
   std::string text;
+};
+
+/// Between two instants of a virtual clock: who hears this adds its state.
+struct state_asked {
+  std::shared_ptr<actors::snapshot_draft> draft;
 };
 
 /// Ends the run in order: what is being merged is committed.

@@ -54,6 +54,8 @@ public:
     auto found = args.books->load();
     TROUPE_ASSERT(found.has_value());
     found_ = std::move(*found);
+    if (args.resumed)
+      resumed_ = args.resumed();
   }
 
   std::vector<caf::actor> build() {
@@ -129,7 +131,8 @@ private:
                                     .others = others_,
                                     .merge_timeout = args_.merge_timeout,
                                     .commit_timeout = args_.commit_timeout,
-                                    .retry_after = args_.retry_after});
+                                    .retry_after = args_.retry_after,
+                                    .resumed = resumed_});
       const auto reader = spawn(
         expert,
         expert_args{
@@ -137,7 +140,8 @@ private:
                       .versions_max = args_.lines.admission.staleness_max + 2},
           .first = published(line.id, stored),
           .blocks = args_.blocks,
-          .others = others_});
+          .others = others_,
+          .resumed = resumed_});
       routes.lines[line.id] = {caf::actor_cast<aggregator_actor>(writer),
                                reader};
     }
@@ -156,7 +160,8 @@ private:
                        .started = args_.started,
                        .save_timeout = args_.commit_timeout,
                        .retry_after = args_.retry_after,
-                       .events = args_.events};
+                       .events = args_.events,
+                       .resumed = resumed_};
     gateway_args door{.network = args_.network,
                       .counted = args_.counted,
                       .blocks = args_.blocks,
@@ -173,7 +178,8 @@ private:
                                    ? args_.peers()
                                    : std::vector<transport::peer_id>{},
                       .announce = args_.announce,
-                      .events = args_.events};
+                      .events = args_.events,
+                      .resumed = resumed_};
     plan.options.lead = args_.blocks->lead();
     for (const auto& [line, stored] : found_.lines) {
       plan.options.lines.push_back(line);
@@ -181,7 +187,10 @@ private:
       door.heads.push_back({line, stored.head});
     }
     others_->roster = caf::actor_cast<roster_actor>(
-      spawn(roster, roster_args{args_.attendance, others_, args_.started}));
+      spawn(roster, roster_args{.options = args_.attendance,
+                                .others = others_,
+                                .started = args_.started,
+                                .resumed = resumed_}));
     others_->director =
       caf::actor_cast<director_actor>(spawn(director, std::move(plan)));
     others_->gateway = spawn(gateway, std::move(door));
@@ -190,6 +199,7 @@ private:
   caf::actor_system& system_;
   const node_args& args_;
   stored_node found_;
+  std::shared_ptr<const snapshot> resumed_;
   std::shared_ptr<cast> others_;
   std::vector<caf::actor> all_;
 };

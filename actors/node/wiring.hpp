@@ -54,6 +54,9 @@ struct node_args {
   std::shared_ptr<actors::traffic> counted;
   /// Connected when the node starts (again).
   std::function<std::vector<transport::peer_id>()> peers;
+  /// What a node that starts for the first time goes on from; null: from what
+  /// is durable, as every other time.
+  std::function<std::shared_ptr<const actors::snapshot>()> resumed;
   /// Told of the gateway, so that frames find it.
   std::function<void(const actors::cast&)> started_as;
   /// Stands between the archivist or the workers and those who use them; the

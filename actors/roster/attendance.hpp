@@ -36,11 +36,19 @@ public:
   /// Clients that were silent for too long. They are gone then.
   std::vector<client_id> lost(instant now);
 
+  static constexpr auto fields(auto& x) {
+    return std::tie(x.clients_, x.sessions_);
+  }
+
 private:
   struct entry {
     std::uint64_t incarnation = 0;
     bool present = false;
     instant last{};
+
+    static constexpr auto fields(auto& x) {
+      return std::tie(x.incarnation, x.present, x.last);
+    }
   };
 
   std::optional<messages::farewell_reason> refusal(const messages::hello& x,

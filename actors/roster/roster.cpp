@@ -1,10 +1,14 @@
 #include "actors/roster/roster.hpp"
 
+#include "actors/archivist/snapshot.hpp"
+
 namespace troupe::actors {
 
 namespace {
 
 using self_pointer = roster_impl::stateful_pointer<roster_state>;
+
+constexpr const char* part_name = "roster";
 
 instant now(self_pointer self) {
   return self->clock().now() - self->state.args.started;
@@ -20,6 +24,8 @@ void look_again(self_pointer self) {
 roster_impl::behavior_type roster(self_pointer self, roster_args args) {
   self->state.book.emplace(args.options);
   self->state.args = std::move(args);
+  if (const auto& from = self->state.args.resumed)
+    restore(*from, part_name, *self->state.book);
   look_again(self);
   return {
     [self](const messages::hello_heard& x) {
@@ -32,6 +38,9 @@ roster_impl::behavior_type roster(self_pointer self, roster_args args) {
     [self](const messages::client_left& x) {
       self->state.book->leave(x.client);
       self->send(self->state.args.others->director, x);
+    },
+    [self](const messages::state_asked& x) {
+      x.draft->add(part_name, *self->state.book);
     },
     [self](caf::tick_atom) {
       for (const auto client : self->state.book->lost(now(self)))

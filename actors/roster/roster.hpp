@@ -16,6 +16,7 @@ struct roster_args {
   cast_ptr others;
   caf::actor_clock::time_point started; ///< The run's instant zero.
   caf::timespan look_every = std::chrono::seconds{10}; ///< For the silent.
+  std::shared_ptr<const snapshot> resumed = {};        ///< Goes on from this.
 };
 
 struct roster_state {

@@ -54,12 +54,25 @@ exit_code run_command(const model_maker& make_model, const surroundings& known,
                       arguments args, streams io) {
   command_line line{{"run", "Runs a whole federation in this process.",
                      "run deploy/examples/quickstart.toml --set mode=sync"}};
-  line.add_config();
+  line.add_config(false);
   std::string folder;
   line.app().add_option("--folder", folder, "where the run's folder is made");
+  std::string resume;
+  line.app()
+    .add_option("--resume", resume,
+                "the folder of a run that did not come to its end")
+    ->excludes("FILE")
+    ->excludes("--set")
+    ->excludes("--folder");
   if (const auto end = line.parse(args, io))
     return *end;
-  auto loaded = load_config(line.file(), line.overrides());
+  if (line.file().empty() && resume.empty())
+    return report({.code = "usage",
+                   .what = "FILE is required, or --resume FOLDER",
+                   .hint = "troupe run --help shows an example"},
+                  exit_code::usage, line.json(), io);
+  const auto file = resume.empty() ? line.file() : resume + "/config.toml";
+  auto loaded = load_config(file, line.overrides());
   if (!loaded)
     return report({.code = "invalid_config",
                    .what = "this configuration cannot be used",
@@ -75,7 +88,8 @@ exit_code run_command(const model_maker& make_model, const surroundings& known,
                     .fingerprint = known.fingerprint ? known.fingerprint() : "",
                     .progress = &io.err,
                     .terminal = is_terminal(io.err),
-                    .stop = &stop.requested()});
+                    .stop = &stop.requested(),
+                    .resume = resume});
   if (!done)
     return report(done.error(), line.json(), io);
   return conclude(*done, line.json(), io);

@@ -35,6 +35,10 @@ struct best_version {
   version head;
   double metric = 0; ///< On validation data.
   std::map<line_id, messages::version_published> lines;
+
+  static constexpr auto fields(auto& x) {
+    return std::tie(x.head, x.metric, x.lines);
+  }
 };
 
 /// Where a run stands, or how it ended.
@@ -48,6 +52,12 @@ struct progress_report {
   std::optional<messages::run_finished> finished;
   std::string first_error; ///< Of a visit.
   instant at{};            ///< Of the last that is in here.
+
+  /// Of a run that goes on.
+  static constexpr auto fields(auto& x) {
+    return std::tie(x.lines, x.visits, x.updates, x.training_loss, x.evaluation,
+                    x.best, x.first_error, x.at);
+  }
 };
 
 class chronicle final : public actors::audience {
@@ -92,6 +102,11 @@ public:
 
   /// Those of the clients that were never invited.
   std::optional<spread> held_out_accuracies() const;
+
+  /// What a snapshot keeps. Only while nobody calls anything else.
+  static constexpr auto fields(auto& x) {
+    return std::tie(x.report_, x.losses_, x.asked_);
+  }
 
 private:
   void judge(const messages::evaluation_finished& x);

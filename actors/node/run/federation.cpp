@@ -57,11 +57,16 @@ public:
     args.watching = f_.watching;
     args.network = hub_->server_side();
     args.counted = f_.counted;
-    // At first clients come by themselves; a node that begins again greets
-    // them.
+    args.resumed = [this, from = f_.resumed]() mutable {
+      goes_on_ = from != nullptr;
+      return std::exchange(from, nullptr);
+    };
+    // At first clients come by themselves, or have their sessions; a node that
+    // begins again greets them.
     args.peers = [this] {
-      return std::exchange(begun_, true) ? peers_
-                                         : std::vector<transport::peer_id>{};
+      return std::exchange(begun_, true) && !goes_on_
+               ? peers_
+               : std::vector<transport::peer_id>{};
     };
     for (std::uint64_t k = 1; k <= f_.x.clients.invitable(); ++k)
       peers_.push_back({k});
@@ -83,10 +88,21 @@ public:
     if (told_ || !f_.stop || !*f_.stop)
       return;
     const std::lock_guard guard{mutex_};
-    if (director_) {
-      caf::anon_send(director_, messages::stop_requested{"interrupted"});
+    if (cast_.director) {
+      caf::anon_send(cast_.director, messages::stop_requested{"interrupted"});
       told_ = true;
     }
+  }
+
+  /// Has everybody add its state. @pre no mail is under way
+  void ask_for_state(const std::shared_ptr<snapshot_draft>& draft) {
+    const messages::state_asked question{draft};
+    caf::anon_send(cast_.gateway, question);
+    caf::anon_send(cast_.roster, question);
+    caf::anon_send(cast_.director, question);
+    caf::anon_send(cast_.router, question);
+    for (const auto& client : clients_)
+      caf::anon_send(client, question);
   }
 
   /// Lets all actors end; they are gone when their mail is delivered.
@@ -97,7 +113,7 @@ public:
     for (const auto& client : clients_)
       caf::anon_send_exit(client, caf::exit_reason::user_shutdown);
     const std::lock_guard guard{mutex_};
-    director_ = nullptr;
+    cast_ = {};
     node_ = nullptr;
     worker_ = nullptr;
     clients_.clear();
@@ -107,7 +123,7 @@ private:
   void bind(const cast& x) {
     hub_->bind(x.gateway);
     const std::lock_guard guard{mutex_};
-    director_ = x.director;
+    cast_ = x;
     bound_.notify_all();
   }
 
@@ -115,7 +131,7 @@ private:
   // in line.
   void wait_for_node() {
     std::unique_lock guard{mutex_};
-    bound_.wait(guard, [this] { return director_ != nullptr; });
+    bound_.wait(guard, [this] { return cast_.director != nullptr; });
   }
 
   bool simulated() const {
@@ -135,6 +151,7 @@ private:
       args.worker = worker_;
       args.started = started;
       args.duration = duration;
+      args.resumed = f_.resumed;
       auto client = start_client(system_, std::move(args));
       hub_->connect({k}, client);
       clients_.push_back(std::move(client));
@@ -149,11 +166,12 @@ private:
   caf::actor node_;
   std::vector<client_actor> clients_;
   bool begun_ = false;
+  bool goes_on_ = false;
   bool told_ = false;
   std::uint64_t breaks_ = 0;
   std::mutex mutex_;
   std::condition_variable bound_;
-  director_actor director_;
+  cast cast_;
 };
 
 std::string stall_text(const virtual_loop& loop) {
@@ -162,14 +180,53 @@ std::string stall_text(const virtual_loop& loop) {
            "that";
 }
 
+constexpr const char* clock_part = "clock";
+
+/// Takes snapshots of a simulated run, now and then.
+class keeper {
+public:
+  keeper(const federation& f, stage& on) : f_(f), on_(on) {
+    // nop
+  }
+
+  void consider(virtual_loop& loop) {
+    const auto now = steady_now();
+    if (!f_.add_to_snapshot || f_.watching->over()
+        || now - last_ < from_seconds(f_.x.snapshot_seconds))
+      return;
+    last_ = now;
+    const auto draft = std::make_shared<snapshot_draft>();
+    on_.ask_for_state(draft);
+    loop.settle();
+    draft->add(clock_part, loop.now());
+    f_.add_to_snapshot(*draft);
+    // One that could not be stored costs time after a crash, and no result.
+    if (!draft->refused())
+      (void)f_.books->keep(draft->taken());
+  }
+
+private:
+  const federation& f_;
+  stage& on_;
+  instant last_ = steady_now();
+};
+
 result<void> run_virtual(const federation& f,
                          const std::shared_ptr<crew>& workers) {
   caf::actor_system_config config;
   use_virtual_time(config);
   caf::actor_system system{config};
   auto jobs = std::make_shared<due_workshop>(workers);
-  virtual_loop loop{system, *jobs};
   stage on{f, system};
+  keeper keeps{f, on};
+  instant begin_at{};
+  if (f.resumed)
+    restore(*f.resumed, clock_part, begin_at);
+  virtual_loop* running = nullptr;
+  virtual_loop loop{system, *jobs, {.begin_at = begin_at, .at_rest = [&] {
+                                      keeps.consider(*running);
+                                    }}};
+  running = &loop;
   auto ready = on.set_up(jobs, loop.started());
   if (ready) {
     const auto over = [&] {

@@ -3,8 +3,10 @@
 // A server and all of its clients in one process, under one of the clocks.
 
 #include <atomic>
+#include <functional>
 #include <memory>
 
+#include "actors/archivist/snapshot.hpp"
 #include "actors/archivist/store.hpp"
 #include "actors/gateway/gateway.hpp"
 #include "actors/node/run/chronicle.hpp"
@@ -23,6 +25,11 @@ struct federation {
   /// Does clients' work where it is asked for, under the wall clock: for work
   /// that is next to nothing.
   bool inline_work = false;
+  /// Under the virtual clock: goes on from this; null: begins.
+  std::shared_ptr<const actors::snapshot> resumed = {};
+  /// Under the virtual clock: what a snapshot holds of those who watch. Empty:
+  /// none is taken.
+  std::function<void(actors::snapshot_draft&)> add_to_snapshot = {};
 };
 
 /// Runs until it is over; the chronicle says how it ended. Returns an error if

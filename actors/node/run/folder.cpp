@@ -95,8 +95,10 @@ actors::seal::key key_of(std::uint64_t seed) {
 
 run_folder::run_folder(fs::path path)
   : path_(std::move(path)),
-    metrics_(std::make_unique<std::ofstream>(path_ / "metrics.jsonl")),
-    log_(std::make_unique<std::ofstream>(path_ / "logs" / "run.log")) {
+    metrics_(
+      std::make_unique<std::ofstream>(path_ / "metrics.jsonl", std::ios::app)),
+    log_(std::make_unique<std::ofstream>(path_ / "logs" / "run.log",
+                                         std::ios::app)) {
   // nop
 }
 
@@ -122,6 +124,31 @@ result<run_folder> run_folder::make(const experiment& x) {
   if (auto ok = made.save_text("config.toml", write_config(x)); !ok)
     return tl::make_unexpected(ok.error());
   return made;
+}
+
+result<run_folder> run_folder::open(const fs::path& path) {
+  if (!fs::exists(path / "ledger.sqlite"))
+    return fail(errc::storage_failure,
+                path.string()
+                  + " holds no run that can go on: there is no ledger.sqlite"
+                    " in it");
+  run_folder found{path};
+  if (!*found.metrics_ || !*found.log_)
+    return fail(errc::storage_failure, path.string() + ": cannot write here");
+  return found;
+}
+
+std::uint64_t run_folder::metrics_size() {
+  metrics_->flush();
+  std::error_code none;
+  return fs::file_size(path_ / "metrics.jsonl", none);
+}
+
+void run_folder::cut_metrics(std::uint64_t bytes) {
+  metrics_->flush();
+  std::error_code none;
+  if (bytes < fs::file_size(path_ / "metrics.jsonl", none))
+    fs::resize_file(path_ / "metrics.jsonl", bytes, none);
 }
 
 void run_folder::log(const std::string& line) {

@@ -20,6 +20,16 @@ public:
   /// begin in the same second get different folders.
   [[nodiscard]] static result<run_folder> make(const experiment& x);
 
+  /// Opens the folder of a run that did not come to its end.
+  [[nodiscard]] static result<run_folder>
+  open(const std::filesystem::path& path);
+
+  /// Bytes in metrics.jsonl.
+  std::uint64_t metrics_size();
+
+  /// Forgets the metrics after so many bytes.
+  void cut_metrics(std::uint64_t bytes);
+
   const std::filesystem::path& path() const noexcept {
     return path_;
   }

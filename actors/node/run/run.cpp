@@ -17,6 +17,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr const char* run_part = "run";
+
 /// What the folder's config.toml says, so that it works from any folder.
 experiment resolved(experiment x) {
   for (auto* path : {&x.init, &x.data.path, &x.model.path})
@@ -102,7 +104,8 @@ public:
 
 private:
   result<void> open() {
-    auto folder = run_folder::make(x_);
+    auto folder =
+      in_.resume.empty() ? run_folder::make(x_) : run_folder::open(in_.resume);
     if (!folder)
       return tl::make_unexpected(folder.error());
     folder_ = std::make_unique<run_folder>(std::move(*folder));
@@ -118,7 +121,38 @@ private:
                                                  .mode = x_.pace.mode,
                                                  .has_labels = work_.has_labels,
                                                  .lead = work_.blocks->lead()});
-    return begin_lines(*books_, *work_.blocks, work_.initial);
+    if (auto ok = begin_lines(*books_, *work_.blocks, work_.initial); !ok)
+      return ok;
+    return in_.resume.empty() ? result<void>{} : go_back();
+  }
+
+  // To the last snapshot; what came after it is computed again.
+  result<void> go_back() {
+    auto found = books_->rewind();
+    if (!found)
+      return tl::make_unexpected(found.error());
+    if (!*found)
+      return fail(errc::storage_failure,
+                  folder_->path().string()
+                    + " holds no snapshot yet: run its config.toml again");
+    resumed_ = std::make_shared<const actors::snapshot>(std::move(**found));
+    return {};
+  }
+
+  void add_to_snapshot(actors::snapshot_draft& draft) {
+    draft.add(run_part, *watching_, counted_->bytes_up.load(),
+              counted_->bytes_down.load(), folder_->metrics_size());
+  }
+
+  void restore_watching() {
+    std::uint64_t up = 0;
+    std::uint64_t down = 0;
+    std::uint64_t metrics = 0;
+    restore(*resumed_, run_part, *watching_, up, down, metrics);
+    counted_->bytes_up = up;
+    counted_->bytes_down = down;
+    folder_->cut_metrics(metrics);
+    folder_->log("resumed");
   }
 
   result<void> play() {
@@ -144,17 +178,24 @@ private:
                     ? policies::goal::lowest
                     : policies::goal::highest;
     watching_ = std::make_shared<chronicle>(std::move(opts));
+    if (resumed_)
+      restore_watching();
     if (display_)
-      display_->say("running " + x_.method + " under "
-                    + std::string{policies::to_string(x_.pace.mode)} + " with "
-                    + std::to_string(x_.clients.clients) + " clients; folder "
-                    + folder_->path().string());
-    const auto done = run_federation({.x = x_,
-                                      .work = work_,
-                                      .books = books_,
-                                      .watching = watching_,
-                                      .counted = counted_,
-                                      .stop = in_.stop});
+      display_->say((resumed_ ? "resuming " : "running ") + x_.method
+                    + " under " + std::string{policies::to_string(x_.pace.mode)}
+                    + " with " + std::to_string(x_.clients.clients)
+                    + " clients; folder " + folder_->path().string());
+    const auto done =
+      run_federation({.x = x_,
+                      .work = work_,
+                      .books = books_,
+                      .watching = watching_,
+                      .counted = counted_,
+                      .stop = in_.stop,
+                      .resumed = resumed_,
+                      .add_to_snapshot = [this](actors::snapshot_draft& draft) {
+                        add_to_snapshot(draft);
+                      }});
     if (display_)
       display_->finish();
     return done;
@@ -222,6 +263,7 @@ private:
   std::unique_ptr<progress_display> display_;
   std::shared_ptr<actors::store> books_;
   std::shared_ptr<chronicle> watching_;
+  std::shared_ptr<const actors::snapshot> resumed_;
   std::shared_ptr<actors::traffic> counted_ =
     std::make_shared<actors::traffic>();
 };

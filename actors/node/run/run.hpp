@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <filesystem>
 #include <functional>
 #include <iosfwd>
 #include <string>
@@ -20,6 +21,8 @@ struct run_surroundings {
   bool terminal = false;            ///< `progress` is one.
   const std::atomic<bool>* stop =
     nullptr; ///< True: the run is to end in order.
+  /// The folder of a run that is to go on; empty: it begins, in a new one.
+  std::filesystem::path resume = {};
 };
 
 /// A whole federation in this process: the function behind `troupe run`. Its
