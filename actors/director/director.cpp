@@ -92,17 +92,22 @@ double metric_of(stop_metric metric, const models::scores& x) {
   return metric == stop_metric::accuracy ? x.accuracy() : x.mean_loss();
 }
 
-} // namespace
-
-director_impl::behavior_type director(self_pointer self, director_args args) {
-  self->state.plan.emplace(args.options, args.found);
-  self->state.args = std::move(args);
+// One that goes on has looked at everything up to this instant.
+void start(self_pointer self) {
   if (const auto& from = self->state.args.resumed) {
     restore(*from, part_name, *self->state.plan);
     arm(self);
   } else {
     self->send(self, caf::tick_atom_v);
   }
+}
+
+} // namespace
+
+director_impl::behavior_type director(self_pointer self, director_args args) {
+  self->state.plan.emplace(args.options, args.found);
+  self->state.args = std::move(args);
+  start(self);
   auto& plan = self->state.plan;
   return {
     [self, &plan](const messages::client_joined& x) {

@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "core/clock.hpp"
 #include "core/random.hpp"
 #include "tests/support/small_runs.hpp"
 
@@ -70,14 +71,16 @@ class killed_run : public testing::TestWithParam<scene> {};
 TEST_P(killed_run, ends_as_if_nothing_had_happened) {
   const auto changes = long_enough(GetParam());
   const scratch_folder scratch;
+  const auto began = steady_now();
   const auto whole =
     finished(configured(quadratic_run, changes, scratch.path() + "/whole"));
+  const auto took = seconds(steady_now() - began);
   random_stream draw{derive_seed(1, GetParam().mode)};
   int resumed = 0;
   for (int attempt = 0; attempt < 40 && resumed < 4; ++attempt) {
     const auto place = scratch.path() + "/" + std::to_string(attempt);
     const auto x = configured(quadratic_run, changes, place);
-    run_and_kill(x, std::chrono::milliseconds{20 + draw.below(200)});
+    run_and_kill(x, from_seconds(took * draw.uniform()));
     const auto folder = only_folder_in(place);
     if (folder.empty() || fs::exists(folder / "summary.json"))
       continue;
