@@ -23,10 +23,9 @@ def commands_of(root):
     """What ./dev and troupe know, read from where they say it."""
     dev = (root / "dev").read_text()
     own = set(re.findall(r"^  (\w+)[ |)]", dev[dev.index("case $command in"):], re.M))
-    node = (root / "actors/node").rglob("*.cpp")
     troupe = set()
-    for path in node:
-        troupe |= set(re.findall(r'^\s*\{"([a-z-]+)", "', path.read_text(), re.M))
+    for name in ["main.cpp", "command.cpp"]:
+        troupe |= set(re.findall(r'\{"([a-z-]+)", "', (root / "actors/node" / name).read_text()))
     return {"./dev": own | {""}, "troupe": troupe | {""}}
 
 
