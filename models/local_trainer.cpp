@@ -145,13 +145,16 @@ private:
     const auto weight = task_->weights.empty()
                           ? static_cast<double>(rows.size())
                           : task_->weights[client.value - 1];
-    return local_problem{.model = *model_,
-                         .arithmetic = *arithmetic_,
-                         .method = task_->method,
-                         .blocks = task_->blocks,
-                         .how = task_->how,
-                         .rows = rows,
-                         .weight = weight};
+    return local_problem{
+      .model = *model_,
+      .arithmetic = *arithmetic_,
+      .method = task_->method,
+      .blocks = task_->blocks,
+      .how = task_->how,
+      .rate = task_->how.learning_rate
+              * policies::rate_factor(task_->how.schedule, x.progress),
+      .rows = rows,
+      .weight = weight};
   }
 
   /// Scores the live model.

@@ -19,6 +19,7 @@
 #include "models/layout.hpp"
 #include "models/objective.hpp"
 #include "models/trainer.hpp"
+#include "policies/schedule.hpp"
 
 namespace troupe::models {
 
@@ -31,6 +32,7 @@ struct training_options {
   std::uint32_t batch_size = 32; ///< 0: all examples at once.
   optimiser_kind optimiser = optimiser_kind::sgd;
   double learning_rate = 0.01;
+  policies::rate_schedule schedule = {};
   double momentum = 0;
   double weight_decay = 0;
   /// The share of visits that are stragglers, and what becomes of them: they do
@@ -40,7 +42,7 @@ struct training_options {
   /// The largest norm of all deltas of a visit together, beyond which the offer
   /// would be refused; longer ones are shortened. 0: none.
   double norm_max = 0;
-  options method; ///< proximal, lambda, …: the recipe's defaults, overridden.
+  options method = {}; ///< proximal, lambda, …: the recipe's defaults, overridden.
 };
 
 /// Everything that a procedure may use.
@@ -50,6 +52,7 @@ struct local_problem {
   const recipe& method;
   const layout& blocks;
   const training_options& how;
+  double rate; ///< Of this visit: the learning rate as scheduled.
   std::span<const std::uint32_t> rows; ///< The client's training examples.
   double weight = 1; ///< An offer's weight before shares: n, its root, …
 };

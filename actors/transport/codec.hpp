@@ -19,6 +19,7 @@
 
 #include "actors/messages/schema.hpp"
 #include "core/ids.hpp"
+#include "core/limits.hpp"
 #include "core/result.hpp"
 #include "core/values.hpp"
 
@@ -138,7 +139,9 @@ public:
   }
 
   void operator()(std::string& x) {
-    x.resize(count(1));
+    const auto n = count(1);
+    failed_ = failed_ || n > limits::text_bytes_max;
+    x.resize(failed_ ? 0 : n);
     bytes(x.data(), x.size());
   }
 

@@ -22,14 +22,14 @@ namespace troupe::models {
 
 namespace {
 
-double effective_rate(const training_options& how, std::uint64_t steps) {
+double effective_rate(double rate, double momentum, std::uint64_t steps) {
   double sum = 0;
   for (std::uint64_t t = 0; t < steps; ++t)
-    sum += how.momentum == 0
+    sum += momentum == 0
              ? 1
-             : (1 - std::pow(how.momentum, static_cast<double>(steps - t)))
-                 / (1 - how.momentum);
-  return how.learning_rate * sum;
+             : (1 - std::pow(momentum, static_cast<double>(steps - t)))
+                 / (1 - momentum);
+  return rate * sum;
 }
 
 } // namespace
@@ -63,7 +63,7 @@ result<trained> controlled_sgd(const visit_input& x, local_problem& on) {
   if (!loss)
     return tl::unexpected{loss.error()};
   out.loss = *loss;
-  const auto rate = effective_rate(on.how, plan.steps);
+  const auto rate = effective_rate(on.rate, on.how.momentum, plan.steps);
   const auto live = on.model.parameters();
   std::vector<float> next(size);
   for (std::size_t j = 0; j < size; ++j) {

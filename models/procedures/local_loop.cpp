@@ -40,12 +40,12 @@ public:
     const auto& how = on_.how;
     if (how.optimiser == optimiser_kind::adamw)
       return on_.arithmetic.step(
-        kernels::adamw_step{.rate = static_cast<float>(how.learning_rate),
+        kernels::adamw_step{.rate = static_cast<float>(on_.rate),
                             .decay = static_cast<float>(how.weight_decay),
                             .count = count_},
         buffers);
     return on_.arithmetic.step(
-      kernels::sgd_step{.rate = static_cast<float>(how.learning_rate),
+      kernels::sgd_step{.rate = static_cast<float>(on_.rate),
                         .momentum = static_cast<float>(how.momentum),
                         .decay = static_cast<float>(how.weight_decay),
                         .proximal = static_cast<float>(terms_.proximal),

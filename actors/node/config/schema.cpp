@@ -174,6 +174,36 @@ void visit_partition(schema_visitor& v, partition_options& x) {
   v.end();
 }
 
+void visit_schedule(schema_visitor& v, policies::rate_schedule& x) {
+  using namespace policies;
+  std::size_t kind = x.index();
+  v.begin({"schedule", "of the learning rate, over the run's progress"});
+  v.choice({"kind"}, kind, {"constant", "cosine", "step"});
+  constexpr std::array<rate_schedule, 3> kinds{
+    constant_schedule{}, cosine_schedule{}, step_schedule{}};
+  if (kind != x.index())
+    x = kinds[kind];
+  cosine_schedule none_of_cosine;
+  step_schedule none_of_steps;
+  auto* cosine = std::get_if<cosine_schedule>(&x);
+  auto* step = std::get_if<step_schedule>(&x);
+  const bool is_cosine = cosine != nullptr;
+  const bool is_step = step != nullptr;
+  if (!is_cosine)
+    cosine = &none_of_cosine;
+  if (!is_step)
+    step = &none_of_steps;
+  v.number(
+    {"last", "share of the rate at the end", is_cosine, "kind = \"cosine\""},
+    cosine->last, share);
+  v.count({"steps", "how many times it falls", is_step, "kind = \"step\""},
+          step->steps, {});
+  v.number({"factor", "what is left of the rate after a step", is_step,
+            "kind = \"step\""},
+           step->factor, share);
+  v.end();
+}
+
 void visit_training(schema_visitor& v, models::training_options& x) {
   v.begin({"training", "what a client does in a visit"});
   v.count({"local_epochs"}, x.local_epochs, positive);
@@ -186,6 +216,7 @@ void visit_training(schema_visitor& v, models::training_options& x) {
   v.number({"weight_decay"}, x.weight_decay, {});
   v.number({"stragglers", "share of visits that do part of their work"},
            x.stragglers, share);
+  visit_schedule(v, x.schedule);
   v.end();
   v.numbers({"options", "of the method's local procedure"}, x.method);
 }

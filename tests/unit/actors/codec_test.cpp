@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "actors/transport/envelope.hpp"
+#include "core/limits.hpp"
 #include "tests/support/wire_examples.hpp"
 
 namespace troupe::transport {
@@ -270,6 +271,14 @@ void expect_known(T x, std::size_t at, unsigned names) {
               value < names ? errc{} : errc::malformed_message)
       << value;
   }
+}
+
+TEST(codec, reads_texts_up_to_their_bound) {
+  messages::farewell x{.text = std::string(limits::text_bytes_max, 'a')};
+  EXPECT_EQ(refusal_of<messages::farewell>(encode_payload(x)), errc{});
+  x.text += 'a';
+  EXPECT_EQ(refusal_of<messages::farewell>(encode_payload(x)),
+            errc::malformed_message);
 }
 
 TEST(codec, refuses_an_enumerator_that_it_does_not_know) {

@@ -144,6 +144,7 @@ TEST(local_loop, a_visit_that_fails_halfway_leaves_no_gradient_behind) {
                    .method = method,
                    .blocks = blocks,
                    .how = how,
+                   .rate = how.learning_rate,
                    .rows = rows};
   const auto end = run_steps(on, 4, 1);
   ASSERT_FALSE(end);

@@ -110,6 +110,25 @@ visit_input visit_to(const site& x, std::uint64_t client,
 
 } // namespace
 
+TEST(local_trainer, the_schedule_follows_the_run_s_progress) {
+  setting falling{.how = {.local_epochs = 2,
+                          .batch_size = 3,
+                          .schedule = policies::cosine_schedule{},
+                          .method = {}}};
+  const auto moved = [](const setting& how, double progress) {
+    auto x = make_site(how);
+    auto visit = visit_to(x, 1);
+    visit.progress = progress;
+    const auto done = x.worker->train(visit);
+    EXPECT_TRUE(done);
+    return *done->parts.front().delta;
+  };
+  EXPECT_EQ(moved(falling, 0), moved({}, 0.7));
+  EXPECT_NE(moved(falling, 0.5), moved(falling, 0));
+  for (const float x : moved(falling, 1))
+    EXPECT_NEAR(x, 0, 1e-12);
+}
+
 TEST(local_trainer, averages_buffers_beside_the_model) {
   auto x = make_site({});
   const auto done = x.worker->train(visit_to(x, 2));

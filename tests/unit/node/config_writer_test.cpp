@@ -14,7 +14,7 @@ std::vector<std::string> draw_overrides(std::uint64_t seed) {
     return key + '=' + values[random.below(values.size())];
   };
   const auto real = [&](std::string key) {
-    return key + '=' + std::to_string(random.uniform() + 1e-3);
+    return key + '=' + std::to_string(0.99 * random.uniform() + 1e-3);
   };
   return {
     "clients=64",
@@ -36,6 +36,7 @@ std::vector<std::string> draw_overrides(std::uint64_t seed) {
     pick("method", {"fedavg", "fedprox"}),
     pick("attack.clients", {"0", "2"}),
     pick("events", {"true", "false"}),
+    pick("training.schedule.kind", {"constant", "cosine", "step"}),
     pick("stop.metric", {"none", "loss"}),
     "stop.target=0.25",
     "patience=3",
