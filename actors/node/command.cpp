@@ -9,6 +9,7 @@
 #include "actors/node/commands/check_config.hpp"
 #include "actors/node/commands/data.hpp"
 #include "actors/node/commands/doctor.hpp"
+#include "actors/node/commands/report.hpp"
 #include "actors/node/commands/version.hpp"
 #include "actors/node/config/keys.hpp"
 
@@ -88,6 +89,7 @@ std::vector<command> basic_commands(const surroundings& known) {
     {"data", "inspect FILE: show who holds which labels", data},
     {"doctor", "say what this machine has and what is missing",
      [known](arguments args, streams io) { return doctor(known, args, io); }},
+    {"report", "RUN: make the page that shows a run", report_command},
     {"version", "say which troupe this is", version_command},
   };
 }

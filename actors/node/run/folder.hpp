@@ -39,6 +39,11 @@ public:
     *metrics_ << line << '\n';
   }
 
+  /// What was appended can be read by others.
+  void flush() {
+    metrics_->flush();
+  }
+
   /// Appends to logs/run.log.
   void log(const std::string& line);
 

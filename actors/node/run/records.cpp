@@ -1,5 +1,6 @@
 #include "actors/node/run/records.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include <nlohmann/json.hpp>
@@ -19,6 +20,22 @@ void put(json& to, const std::string& prefix, const models::scores& x,
   if (has_labels)
     to[prefix + "accuracy"] = x.accuracy();
   to[prefix + "loss"] = to_json(x.mean_loss());
+}
+
+constexpr std::size_t accuracies_max = 1000;
+
+json accuracies_of(const models::evaluated& x) {
+  std::vector<double> all;
+  for (const auto& [client, scores] : x.per_client)
+    all.push_back(scores.accuracy());
+  std::ranges::sort(all);
+  const auto shown = std::min(all.size(), accuracies_max);
+  auto list = json::array();
+  for (std::size_t i = 0; i < shown; ++i) {
+    const auto at = shown > 1 ? i * (all.size() - 1) / (shown - 1) : 0;
+    list.push_back(std::round(all[at] * 1e4) / 1e4);
+  }
+  return list;
 }
 
 } // namespace
@@ -61,8 +78,10 @@ std::string record_of(const messages::evaluation_finished& x, bool has_labels,
     {"at", seconds(at)}, {"kind", "evaluation"}, {"version", x.head.value}};
   put(line, "", x.scores.global, has_labels);
   put(line, "validation_", x.scores.validation, has_labels);
-  if (clients)
+  if (clients) {
     line["per_client"] = to_json(clients);
+    line["client_accuracies"] = accuracies_of(x.scores);
+  }
   for (const auto& [name, value] : x.scores.method_results)
     line["method_results"][name] = to_json(value);
   return line.dump();

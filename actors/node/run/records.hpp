@@ -20,7 +20,8 @@ std::string record_of(const messages::version_published& x,
                       const models::layout& blocks, std::optional<double> loss,
                       instant at);
 
-/// An evaluation; at the end with the spread over clients.
+/// An evaluation; at the end with the spread over clients and, worst first,
+/// their accuracies: all of them, or a thousand that stand evenly among them.
 std::string record_of(const messages::evaluation_finished& x, bool has_labels,
                       const std::optional<spread>& clients, instant at);
 

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <sys/resource.h>
 
+#include "actors/node/report/page.hpp"
 #include "actors/node/run/federation.hpp"
 #include "actors/node/run/folder.hpp"
 #include "actors/node/run/progress.hpp"
@@ -211,7 +212,17 @@ private:
                                 values_in(s.best->lines));
     if (ok)
       ok = folder_->save_text("summary.json", to_long_json(s).dump(2) + "\n");
+    if (ok)
+      show_page();
     return ok.map([&] { return s; });
+  }
+
+  // A run without its page is no worse a run.
+  void show_page() {
+    books_.reset(); // The last events are on disk when it is gone.
+    folder_->flush();
+    if (const auto page = write_report(folder_->path()); !page)
+      folder_->log("no report.html: " + page.error().context);
   }
 
   run_summary summary() const {
