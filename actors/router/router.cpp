@@ -7,7 +7,8 @@ using policies::verdict;
 router_actor::behavior_type
 router(router_actor::stateful_pointer<router_state> self, router_args args) {
   self->state.args = std::move(args);
-  auto& [lines, others] = self->state.args;
+  auto& lines = self->state.args.lines;
+  auto& others = self->state.args.others;
   const auto to_all = [self, &lines](const auto& x) {
     for (const auto& [line, keepers] : lines)
       self->send(keepers.aggregator, x);
