@@ -119,7 +119,13 @@ using gateway_actor =
 /// A client, at rest until it is invited.
 using client_actor = caf::typed_actor<caf::reacts_to<messages::frame_arrived>,
                                       caf::reacts_to<messages::job_finished>,
+                                      caf::reacts_to<messages::life_changed>,
                                       caf::reacts_to<messages::state_asked>>;
+
+/// Tells virtual clients when they are there; hears what the run has reached.
+using world_actor =
+  caf::typed_actor<caf::reacts_to<messages::version_announced>,
+                   caf::reacts_to<messages::state_asked>>;
 
 /// The actors of one node, by role. All of them hold this list; it is complete
 /// before the first message is sent, and replaced as a whole when they are.

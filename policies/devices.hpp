@@ -7,8 +7,10 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "core/ids.hpp"
 #include "core/random.hpp"
@@ -55,15 +57,45 @@ struct lognormal_speed {
   }
 };
 
+/// One of the speeds that somebody measured, each as often as it is listed.
+struct recorded_speed {
+  std::shared_ptr<const std::vector<double>> speeds; ///< At least one.
+
+  double operator()(random_stream& random) const noexcept {
+    return (*speeds)[random.below(speeds->size())];
+  }
+};
+
 /// The closed set that a configuration can name.
-using speed_distribution = std::variant<constant_speed, uniform_speed,
-                                        half_normal_speed, lognormal_speed>;
+using speed_distribution =
+  std::variant<constant_speed, uniform_speed, half_normal_speed,
+               lognormal_speed, recorded_speed>;
 
 /// The devices of a simulation.
 struct fleet {
   double seconds_per_step = 0.01; ///< Of a device of speed 1.
   speed_distribution speed = constant_speed{};
 };
+
+/// How long frames travel. A client's link is drawn once, like its device.
+struct links {
+  double delay = 0;    ///< Seconds, each way.
+  double download = 0; ///< Bytes per second; 0: no limit.
+  double upload = 0;
+  double spread = 0; ///< Links are exp(spread z) times as wide.
+};
+
+/// What a visit spends on the way, with so many bytes down and up.
+inline double seconds_on_the_way(const links& x, std::uint64_t seed,
+                                 client_id client, std::uint64_t down,
+                                 std::uint64_t up) {
+  random_stream random{derive_seed(seed, "link", client.value)};
+  const auto width = std::exp(x.spread * random.normal());
+  const auto takes = [&](std::uint64_t bytes, double rate) {
+    return rate > 0 ? static_cast<double>(bytes) / (rate * width) : 0;
+  };
+  return 2 * x.delay + takes(down, x.download) + takes(up, x.upload);
+}
 
 /// Returns `invalid_config` if some client's steps could take no time, or for
 /// ever.
@@ -81,6 +113,12 @@ struct fleet {
                 "device speeds from " + std::to_string(u->slowest) + " to "
                   + std::to_string(u->fastest)
                   + " are no range; 0 < slowest <= fastest would do");
+  if (const auto* r = std::get_if<recorded_speed>(&x.speed);
+      r
+      && !(r->speeds && !r->speeds->empty()
+           && std::ranges::all_of(*r->speeds, usable)))
+    return fail(errc::invalid_config,
+                "recorded device speeds must be numbers above 0, at least one");
   const auto* h = std::get_if<half_normal_speed>(&x.speed);
   const auto* l = std::get_if<lognormal_speed>(&x.speed);
   if (const auto sigma = h   ? h->sigma

@@ -70,7 +70,7 @@ result<stored_node> ledger_reader::read() {
   return node;
 }
 
-result<seal::key> ledger_reader::read_key() {
+result<messages::seal_key> ledger_reader::read_key() {
   std::string schema;
   std::string key;
   for (auto row = db_.query("SELECT key, value FROM meta"); row.next();) {

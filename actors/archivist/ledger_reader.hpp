@@ -40,7 +40,7 @@ public:
   [[nodiscard]] result<stored_node> read();
 
   /// Fails also if the ledger has a schema that is not ours.
-  [[nodiscard]] result<seal::key> read_key();
+  [[nodiscard]] result<messages::seal_key> read_key();
 
 private:
   tl::unexpected<error> damaged(const std::string& what) const;

@@ -6,7 +6,7 @@ namespace {
 
 class memory_store final : public store {
 public:
-  explicit memory_store(const seal::key& key) {
+  explicit memory_store(const messages::seal_key& key) {
     node_.key = key;
   }
 
@@ -59,7 +59,7 @@ private:
 
 } // namespace
 
-std::unique_ptr<store> make_memory_store(const seal::key& key) {
+std::unique_ptr<store> make_memory_store(const messages::seal_key& key) {
   return std::make_unique<memory_store>(key);
 }
 

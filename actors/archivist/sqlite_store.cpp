@@ -129,7 +129,7 @@ result<void> sqlite_store::begin_ledger() {
   if (is_new) {
     for (const auto* sql : sqlite::schema)
       db.run(sql);
-    seal::key key{};
+    messages::seal_key key{};
     draw_secret(key);
     db.run("INSERT INTO meta VALUES ('schema_version', ?), ('seal_key', ?)",
            std::to_string(sqlite::schema_version), models::to_hex(key));

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "actors/archivist/snapshot.hpp"
-#include "actors/gateway/seal.hpp"
 #include "actors/messages/internal.hpp"
+#include "actors/messages/ticket.hpp"
 #include "core/result.hpp"
 #include "policies/visit_window.hpp"
 
@@ -32,7 +32,7 @@ struct stored_node {
   std::map<client_id, messages::client_record> clients;
   std::uint64_t index_upto = 0;
   messages::round_record round;
-  seal::key key{}; ///< Drawn when the store was made.
+  messages::seal_key key{}; ///< Drawn when the store was made.
 };
 
 /// One thread at a time uses a store. The blocks of a line are sorted by id.
@@ -75,6 +75,6 @@ public:
 };
 
 /// Keeps the last version of each line.
-std::unique_ptr<store> make_memory_store(const seal::key& key);
+std::unique_ptr<store> make_memory_store(const messages::seal_key& key);
 
 } // namespace troupe::actors

@@ -12,6 +12,7 @@
   CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::messages::name)
 
 TROUPE_MESSAGE(state_asked)
+TROUPE_MESSAGE(life_changed)
 TROUPE_MESSAGE(frame_arrived)
 TROUPE_MESSAGE(part_offered)
 TROUPE_MESSAGE(part_answered)

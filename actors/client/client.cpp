@@ -69,15 +69,62 @@ std::string part_of(client_id x) {
   return "client/" + std::to_string(x.value);
 }
 
+// What was not stored is gone. Results under way are for nobody.
+void crash(self_pointer self) {
+  auto& state = self->state;
+  const auto found = state.args.files->load(state.args.options.me);
+  state.talk.emplace(state.args.options, found ? *found : client_file{});
+  state.jobs.clear();
+  state.down = true;
+}
+
+dialogue::actions live_on(self_pointer self, policies::life_event what) {
+  auto& state = self->state;
+  switch (what) {
+    case policies::life_event::come:
+      state.greeted = true;
+      return std::exchange(state.down, false) ? state.talk->start(now(self))
+                                              : state.talk->come(now(self));
+    case policies::life_event::go:
+      return state.down ? dialogue::actions{} : state.talk->go();
+    case policies::life_event::drain:
+      return state.down ? dialogue::actions{} : state.talk->drain();
+    case policies::life_event::crash:
+      crash(self);
+  }
+  return {};
+}
+
+enum class fate : std::uint8_t { stale, counts, drops_out };
+
+// Under the virtual clock: a job that was asked for before a crash may be done
+// while its visit is computed again.
+fate fate_of(self_pointer self, const messages::job_finished& x) {
+  auto& state = self->state;
+  if (!state.args.duration)
+    return state.down ? fate::stale : fate::counts;
+  const auto found = state.jobs.find(x.visit);
+  if (found == state.jobs.end() || found->second.first > now(self))
+    return fate::stale;
+  const auto job = std::move(found->second.second);
+  state.jobs.erase(found);
+  const auto* train = std::get_if<messages::train_job>(&job.what);
+  return train && state.args.drops_out && state.args.drops_out(train->input)
+           ? fate::drops_out
+           : fate::counts;
+}
+
 // Jobs under way are computed again, and due when they were.
 void go_on(self_pointer self, const snapshot& from) {
   auto& state = self->state;
   const auto me = state.args.options.me;
-  restore(from, part_of(me), *state.talk, state.greeted, state.jobs);
+  restore(from, part_of(me), *state.talk, state.greeted, state.down,
+          state.jobs);
   state.args.files->save(me, state.talk->file());
   for (const auto& [visit, job] : state.jobs)
     ask_for(self, job.second, job.first);
-  arm(self);
+  if (!state.down)
+    arm(self);
 }
 
 } // namespace
@@ -86,28 +133,37 @@ client_impl::behavior_type client(self_pointer self, client_args args) {
   auto found = args.files->load(args.options.me);
   self->state.talk.emplace(args.options, found ? *found : client_file{});
   self->state.args = std::move(args);
+  self->state.down = self->state.args.absent;
   if (const auto& from = self->state.args.resumed)
     go_on(self, *from);
-  else
+  else if (!self->state.down)
     self->send(self, caf::tick_atom_v); // Says hello.
   auto& talk = self->state.talk;
   return {
     [self, &talk](const messages::frame_arrived& x) {
       // A damaged frame is as good as a lost one: what it was is said again.
-      if (const auto message = x.what.open())
+      if (const auto message = x.what.open(); message && !self->state.down)
         carry_out(self, talk->heard(**message, now(self)));
     },
     [self, &talk](const messages::job_finished& x) {
-      self->state.jobs.erase(x.visit);
-      carry_out(self, talk->finished(x, now(self)));
+      const auto what = fate_of(self, x);
+      if (what == fate::counts)
+        carry_out(self, talk->finished(x, now(self)));
+      else if (what == fate::drops_out)
+        carry_out(self, talk->give_up(x.visit));
+    },
+    [self](const messages::life_changed& x) {
+      carry_out(self, live_on(self, x.what));
     },
     [self](const messages::state_asked& x) {
       const auto& state = self->state;
       x.draft->add(part_of(state.args.options.me), *state.talk, state.greeted,
-                   state.jobs);
+                   state.down, state.jobs);
     },
     [self, &talk](caf::tick_atom) {
       self->state.armed = instant::max();
+      if (self->state.down)
+        return;
       if (!std::exchange(self->state.greeted, true))
         carry_out(self, talk->start(now(self)));
       else

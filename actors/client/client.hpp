@@ -24,7 +24,10 @@ struct client_args {
   /// How long a visit takes under the virtual clock; known before it is
   /// computed.
   std::function<instant(const models::visit_input&)> duration;
+  /// Whether a visit's work is never offered; empty: all is.
+  std::function<bool(const models::visit_input&)> drops_out = {};
   std::shared_ptr<const snapshot> resumed = {}; ///< Goes on from this.
+  bool absent = false;                          ///< Until it is told to come.
 };
 
 struct client_actor_state {
@@ -33,6 +36,7 @@ struct client_actor_state {
   client_args args;
   std::optional<dialogue> talk; // Set before the first message arrives.
   bool greeted = false;
+  bool down = false; ///< It crashed, or did not come yet: hears nothing.
   instant armed = instant::max();
   /// Jobs under way and when they are due, also of withdrawn visits.
   std::map<visit_id, std::pair<instant, dialogue::job>> jobs;

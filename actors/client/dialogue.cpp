@@ -32,7 +32,10 @@ dialogue::actions dialogue::start(instant now) {
 dialogue::actions dialogue::heard(const messages::any_message& any,
                                   instant now) {
   actions out;
+  if (where_ == place::away)
+    return out;
   std::visit([&](const auto& x) { on(x, out, now); }, any);
+  leave_if_drained(out);
   return out;
 }
 
@@ -80,7 +83,8 @@ void dialogue::on(const messages::invited& x, actions& out, instant now) {
       return say_offer(*kept, out, now);
     return decline(pass, decline_reason::no_offer, out);
   }
-  if (file_.open || file_.outbox.size() >= limits::outbox_offers_max)
+  if (file_.open || where_ == place::draining
+      || file_.outbox.size() >= limits::outbox_offers_max)
     return decline(pass, decline_reason::busy, out);
   if (options_.method->state == state_rule::on_accept
       && !file_.outbox.empty()) {
@@ -238,6 +242,7 @@ dialogue::actions dialogue::finished(const messages::job_finished& x,
     out.push_back(keep{});
     decline(pass, messages::decline_reason::failed, out);
   }
+  leave_if_drained(out);
   return out;
 }
 
@@ -316,9 +321,7 @@ void dialogue::on(const messages::visit_ended& x, actions& out, instant now) {
   if (held_ && held_->visit == x.visit)
     held_.reset();
   if (file_.open && file_.open->pass.visit == x.visit) {
-    file_.open.reset();
-    missing_.clear();
-    working_ = false;
+    drop_visit();
     out.push_back(keep{});
     return;
   }
@@ -341,48 +344,6 @@ void dialogue::close_offer(std::size_t at, actions& out, instant now) {
     held_.reset();
     begin(pass, out, now);
   }
-}
-
-dialogue::actions dialogue::due(instant now) {
-  actions out;
-  if (farewell_)
-    return out;
-  if (connected_ && options_.beat_every > instant{}
-      && now >= beat_ + options_.beat_every) {
-    beat_ = now;
-    out.push_back(messages::beat{options_.me, {}});
-  }
-  const auto is_late = [&](instant said) {
-    return said + options_.resend_after <= now;
-  };
-  if (!connected_) {
-    if (is_late(spoke_))
-      out = start(now);
-    return out;
-  }
-  for (auto& x : file_.outbox)
-    if (is_late(x.said))
-      say_offer(x, out, now);
-  if (file_.open && !working_ && is_late(spoke_))
-    fetch_leg(out, now);
-  return out;
-}
-
-std::optional<instant> dialogue::next_due() const {
-  if (farewell_)
-    return std::nullopt;
-  std::optional<instant> least;
-  const auto consider = [&least](instant x) {
-    least = std::min(least.value_or(x), x);
-  };
-  if (!connected_ || (file_.open && !working_))
-    consider(spoke_ + options_.resend_after);
-  if (connected_)
-    for (const auto& x : file_.outbox)
-      consider(x.said + options_.resend_after);
-  if (connected_ && options_.beat_every > instant{})
-    consider(beat_ + options_.beat_every);
-  return least;
 }
 
 } // namespace troupe::actors

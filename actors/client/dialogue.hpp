@@ -62,6 +62,19 @@ public:
   [[nodiscard]] actions heard(const messages::any_message& x, instant now);
   [[nodiscard]] actions finished(const messages::job_finished& x, instant now);
 
+  /// Says that it leaves. What it works on is dropped; what it offered stays,
+  /// and is said again if it comes back.
+  [[nodiscard]] actions go();
+
+  /// Takes no more invitations, and leaves when nothing is under way.
+  [[nodiscard]] actions drain();
+
+  /// Comes back after it left.
+  [[nodiscard]] actions come(instant now);
+
+  /// The visit, if it is open, ends without an offer, as if it had not been.
+  [[nodiscard]] actions give_up(visit_id x);
+
   /// Repeats what was not answered.
   [[nodiscard]] actions due(instant now);
   std::optional<instant> next_due() const;
@@ -70,18 +83,21 @@ public:
     return file_;
   }
 
+  /// For good: the server said farewell.
   bool has_left() const noexcept {
     return farewell_;
   }
 
   /// What a snapshot keeps.
   static constexpr auto fields(auto& x) {
-    return std::tie(x.file_, x.connected_, x.farewell_, x.nonce_, x.spoke_,
-                    x.beat_, x.held_, x.leg_, x.working_, x.missing_,
+    return std::tie(x.file_, x.where_, x.connected_, x.farewell_, x.nonce_,
+                    x.spoke_, x.beat_, x.held_, x.leg_, x.working_, x.missing_,
                     x.fetched_, x.chosen_, x.disclosed_, x.cache_);
   }
 
 private:
+  enum class place : std::uint8_t { here, draining, away };
+
   struct cached_line {
     version base;
     std::vector<messages::block_values> blocks;
@@ -111,6 +127,8 @@ private:
   void decline(const messages::ticket& pass, messages::decline_reason why,
                actions& out);
   void close_offer(std::size_t at, actions& out, instant now);
+  void leave_if_drained(actions& out);
+  void drop_visit();
   void say_offer(kept_offer& x, actions& out, instant now) const;
   std::vector<line_id> lines_of_leg() const;
   models::visit_input input() const;
@@ -118,6 +136,7 @@ private:
 
   options options_;
   client_file file_;
+  place where_ = place::here;
   bool connected_ = false;
   bool farewell_ = false;
   std::uint64_t nonce_ = 0;

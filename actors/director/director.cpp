@@ -114,7 +114,7 @@ director_impl::behavior_type director(self_pointer self, director_args args) {
       carry_out(self, plan->joined(x, now(self)));
     },
     [self, &plan](const messages::client_left& x) {
-      carry_out(self, plan->left(x.client, now(self)));
+      carry_out(self, plan->left(x, now(self)));
     },
     [self, &plan](const messages::part_taken& x) {
       if (x.verdict != policies::verdict::accepted)

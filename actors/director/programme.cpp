@@ -69,11 +69,19 @@ programme::actions programme::joined(const messages::client_joined& x,
   return out;
 }
 
-programme::actions programme::left(client_id x, instant now) {
+programme::actions programme::left(const messages::client_left& x,
+                                   instant now) {
   actions out;
-  if (const auto found = clients_.find(x); found != clients_.end())
+  if (const auto found = clients_.find(x.client); found != clients_.end())
     found->second.present = false;
-  std::erase_if(candidates_, [=](const auto& c) { return c.client == x; });
+  std::erase_if(candidates_,
+                [&](const auto& c) { return c.client == x.client; });
+  const auto open = open_.lower_bound(visit_id{x.client, visit_number{0}});
+  if (x.said && open != open_.end() && open->first.client == x.client) {
+    const auto visit = open->first;
+    out.push_back(messages::visit_withdrawn{visit});
+    close_visit(visit);
+  }
   carry_on(out, now);
   return out;
 }

@@ -76,7 +76,7 @@ public:
   programme(options opts, durable found);
 
   [[nodiscard]] actions joined(const messages::client_joined& x, instant now);
-  [[nodiscard]] actions left(client_id x, instant now);
+  [[nodiscard]] actions left(const messages::client_left& x, instant now);
   [[nodiscard]] actions taken(const messages::part_taken& x, instant now);
   [[nodiscard]] actions failed(const messages::visit_failed& x, instant now);
   [[nodiscard]] actions published(const messages::version_published& x,

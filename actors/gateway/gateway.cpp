@@ -100,7 +100,8 @@ void heard(self_pointer self, const sessions::session& from,
 void heard(self_pointer self, const sessions::session& from,
            const messages::leave&) {
   const auto client = from.client;
-  self->send(self->state.args.others->roster, messages::client_left{client});
+  self->send(self->state.args.others->roster,
+             messages::client_left{client, true});
   self->state.peers.close(client);
 }
 

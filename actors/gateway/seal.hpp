@@ -11,7 +11,7 @@ namespace troupe::actors {
 /// that a restarted server knows its visits.
 class seal {
 public:
-  using key = std::array<std::uint8_t, 32>;
+  using key = messages::seal_key;
 
   explicit seal(const key& x) : key_(x) {
     // nop

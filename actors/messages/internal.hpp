@@ -19,6 +19,7 @@
 #include "models/layout.hpp"
 #include "models/trainer.hpp"
 #include "policies/admission.hpp"
+#include "policies/presence.hpp"
 
 namespace troupe::actors {
 class snapshot_draft;
@@ -234,6 +235,9 @@ struct client_joined {
 
 struct client_left {
   client_id client;
+  /// It said so, and drops what it was working on. Else it was silent for too
+  /// long, and may come back with its work.
+  bool said = false;
 };
 
 /// Director to gateway: seal the ticket and send it.
@@ -250,6 +254,11 @@ struct visit_withdrawn {
 struct visit_failed {
   visit_id visit;
   std::variant<decline_reason, policies::verdict> why;
+};
+
+/// To a virtual client, by the world that it lives in.
+struct life_changed {
+  policies::life_event what;
 };
 
 // -- jobs ---------------------------------------------------------------------

@@ -9,6 +9,9 @@
 
 namespace troupe::messages {
 
+/// Of the run: what its tickets are signed with.
+using seal_key = std::array<std::uint8_t, 32>;
+
 /// The invitation to one visit. It carries a MAC under a key that survives
 /// restarts: a server knows its own visits without keeping a list of them.
 struct ticket {

@@ -63,6 +63,7 @@ policies::speed_distribution speed_options::how() const {
     case distribution::lognormal:
       return policies::lognormal_speed{sigma};
     case distribution::constant:
+    case distribution::trace:
       break;
   }
   return policies::constant_speed{};

@@ -13,6 +13,7 @@
 #include "models/data/partition.hpp"
 #include "models/procedure.hpp"
 #include "policies/devices.hpp"
+#include "policies/presence.hpp"
 #include "policies/selection.hpp"
 #include "policies/staleness.hpp"
 #include "policies/weighting.hpp"
@@ -63,6 +64,7 @@ struct pace_options {
   double over_selection = 1;
   double round_deadline = 0; ///< Seconds; 0: none.
   double window_seconds = 60;
+  double visit_timeout = 0; ///< Seconds; 0: by the clock.
   staleness_options staleness = {};
   std::optional<std::uint64_t> staleness_max = {};
   target_kind async_target = target_kind::model;
@@ -170,20 +172,32 @@ struct speed_options {
     constant,
     uniform,
     half_normal,
-    lognormal
+    lognormal,
+    trace
   };
 
   distribution kind = distribution::constant;
   double slowest = 0.1;
   double fastest = 1;
   double sigma = 1;
+  std::string path = {}; ///< A speed per line.
 
+  /// All but `trace`, which is read from its file.
   policies::speed_distribution how() const;
 };
 
 struct device_options {
   double seconds_per_step = 0.01; ///< Of a device of speed 1.
+  double drop_out = 0; ///< Share of visits whose work is never offered.
   speed_options speed = {};
+};
+
+struct availability_options {
+  enum class rule : std::uint8_t { always, windows, trace };
+
+  rule kind = rule::always;
+  policies::available_windows windows = {};
+  std::string path = {}; ///< CSV: client, from, to.
 };
 
 /// For tests of robust merges: the first clients send their delta times
@@ -217,6 +231,10 @@ struct experiment {
   data_options data = {};
   model_options model = {};
   device_options devices = {};
+  policies::links network = {};
+  availability_options availability = {};
+  policies::crash_options crashes = {};
+  std::string scenario = {}; ///< A file; empty: nothing else happens.
   attack_options attack = {};
 };
 

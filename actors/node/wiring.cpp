@@ -247,6 +247,10 @@ client_actor start_client(caf::actor_system& system, client_args args) {
   return caf::actor_cast<client_actor>(system.spawn(client, std::move(args)));
 }
 
+world_actor start_world(caf::actor_system& system, world_args args) {
+  return caf::actor_cast<world_actor>(system.spawn(world, std::move(args)));
+}
+
 kernel_worker_actor start_worker(caf::actor_system& system,
                                  const node_args& args) {
   return system.spawn(kernel_worker,

@@ -17,6 +17,7 @@
 #include "actors/kernel_worker/workshop.hpp"
 #include "actors/publisher/publisher.hpp"
 #include "actors/roster/attendance.hpp"
+#include "actors/world/world.hpp"
 #include "policies/staleness.hpp"
 
 namespace troupe::node {
@@ -88,6 +89,10 @@ caf::actor start_node(caf::actor_system& system, node_args args,
 /// A client of this process.
 actors::client_actor start_client(caf::actor_system& system,
                                   actors::client_args args);
+
+/// What happens to the clients of this process.
+actors::world_actor start_world(caf::actor_system& system,
+                                actors::world_args args);
 
 /// A kernel worker that only does clients' work.
 actors::kernel_worker_actor start_worker(caf::actor_system& system,

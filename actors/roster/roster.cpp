@@ -45,7 +45,7 @@ roster_impl::behavior_type roster(self_pointer self, roster_args args) {
     [self](caf::tick_atom) {
       for (const auto client : self->state.book->lost(now(self)))
         self->send(self->state.args.others->director,
-                   messages::client_left{client});
+                   messages::client_left{.client = client});
       look_again(self);
     },
   };

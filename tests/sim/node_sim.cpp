@@ -66,6 +66,7 @@ faults faults_of(std::uint64_t seed) {
            .node_crash = 0,
            .actor_crash = 0,
            .client_crash = 0,
+           .client_leave = seed % 3 == 0 ? 0.003 : 0,
            .delay_ms_max = 1 + draw.below(100)};
   if (is_patient(seed))
     x.loss = x.corruption = x.truncation = x.partition = 0;
@@ -143,6 +144,8 @@ constexpr std::array must_happen{
   "crash while merged, not stored", "crash while stored, not announced",
   "client crash before its hello", "client crash on a visit",
   "client crash waiting for a verdict", "client crash at rest",
+  "client leaves on a visit", "client leaves at rest",
+  "client drains on a visit", "client drains at rest", "client came back",
   // Verdicts; the last three are on a visit as a whole.
   "verdict accepted", "verdict duplicate", "verdict too_stale",
   "verdict overloaded", "verdict withdrawn", "visit ended withdrawn",

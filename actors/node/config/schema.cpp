@@ -35,6 +35,8 @@ void visit_run(schema_visitor& v, experiment& x) {
   v.count({"evaluate_every", "versions; 0: never"}, x.evaluate_every, {});
   v.text({"init", "a file of weights to start from; empty: from the seed"},
          x.init);
+  v.text({"scenario", "a file of joins, leaves, drains and failures"},
+         x.scenario);
   v.text({"folder", "where folders of runs are made"}, x.folder);
   v.flag({"events", "whether to write events.jsonl"}, x.events);
   v.choice({"ledger", "where versions and visits are recorded"}, x.ledger,
@@ -108,6 +110,10 @@ void visit_pace(schema_visitor& v, pace_options& x) {
   v.number({"round_deadline", "sync: seconds; 0: none"}, x.round_deadline, {});
   v.number({"window_seconds", "semisync: from version to version"},
            x.window_seconds, above_zero);
+  v.number({"visit_timeout",
+            "seconds that a client has; 0: a day, or as long as it takes under "
+            "the virtual clock"},
+           x.visit_timeout, {.max = 1e9});
   const key max{"staleness_max", "beyond it an offer is refused"};
   maybe(v, max, x.staleness_max,
         [&](std::uint64_t& y) { v.count(max, y, {}); });
@@ -312,27 +318,6 @@ void visit_model(schema_visitor& v, model_options& x) {
   v.end();
 }
 
-void visit_devices(schema_visitor& v, device_options& x) {
-  using enum speed_options::distribution;
-  v.begin({"devices", "what virtual clients run on"});
-  v.number({"seconds_per_step", "of a device of speed 1"}, x.seconds_per_step,
-           above_zero);
-  v.begin({"speed", "how devices differ"});
-  v.choice({"kind"}, x.speed.kind,
-           {"constant", "uniform", "half_normal", "lognormal"});
-  const bool range = x.speed.kind == uniform;
-  v.number({"slowest", "no device is slower", range, "kind = \"uniform\""},
-           x.speed.slowest, above_zero);
-  v.number({"fastest", "no device is faster", range, "kind = \"uniform\""},
-           x.speed.fastest, above_zero);
-  v.number({"sigma", "how far they spread",
-            x.speed.kind == half_normal || x.speed.kind == lognormal,
-            "kind = \"half_normal\" or \"lognormal\""},
-           x.speed.sigma, {.max = 10});
-  v.end();
-  v.end();
-}
-
 } // namespace
 
 void visit_keys(schema_visitor& v, experiment& x) {
@@ -347,7 +332,7 @@ void visit_keys(schema_visitor& v, experiment& x) {
   visit_training(v, x.training);
   visit_server(v, x.server);
   visit_merge(v, x.merge);
-  visit_devices(v, x.devices);
+  visit_surroundings(v, x);
   v.begin({"attack", "for tests: the first clients send false deltas"});
   v.count({"clients"}, x.attack.clients, {});
   v.number({"scale", "their deltas are multiplied by this",

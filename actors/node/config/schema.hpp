@@ -78,6 +78,9 @@ protected:
                             std::span<const std::string_view> names) = 0;
 };
 
+/// The part of `visit_keys` about where virtual clients live.
+void visit_surroundings(schema_visitor& v, experiment& x);
+
 /// Visits every key of `x` once, those that others depend on first.
 void visit_keys(schema_visitor& v, experiment& x);
 

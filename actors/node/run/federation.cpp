@@ -5,7 +5,7 @@
 #include <mutex>
 #include <thread>
 
-#include "actors/caf/virtual_loop.hpp"
+#include "actors/node/run/virtual_loop.hpp"
 #include "actors/client/link.hpp"
 #include "actors/kernel_worker/crew.hpp"
 #include "actors/node/run/home_states.hpp"
@@ -24,6 +24,43 @@ std::size_t worker_count(const experiment& x) {
   return x.workers > 0 ? x.workers
                        : std::max(1u, std::thread::hardware_concurrency());
 }
+
+/// The world of virtual clients, once there is one.
+struct world_place {
+  std::mutex mutex;
+  world_actor who;
+};
+
+/// Tells the world what the run has reached.
+class herald final : public audience {
+public:
+  herald(std::shared_ptr<audience> behind, std::shared_ptr<world_place> world)
+    : behind_(std::move(behind)),
+      world_(std::move(world)) {
+    // nop
+  }
+
+  void published(const messages::version_published& x, instant at) override {
+    behind_->published(x, at);
+    const std::lock_guard guard{world_->mutex};
+    if (world_->who)
+      caf::anon_send(world_->who, messages::version_announced{x.line, x.head});
+  }
+
+  void evaluated(const messages::evaluation_finished& x, instant at) override {
+    behind_->evaluated(x, at);
+  }
+
+  void finished(const messages::run_finished& x,
+                const std::optional<messages::evaluation_finished>& last,
+                instant at) override {
+    behind_->finished(x, last, at);
+  }
+
+private:
+  std::shared_ptr<audience> behind_;
+  std::shared_ptr<world_place> world_;
+};
 
 /// The actors of a run, and how they begin and end.
 class stage {
@@ -54,7 +91,7 @@ public:
       std::make_shared<watched_workshop>(std::move(jobs), f_.watching);
     args.evaluator =
       std::make_shared<home_states>(std::move(*evaluator), files);
-    args.watching = f_.watching;
+    args.watching = std::make_shared<herald>(f_.watching, heard_);
     args.network = hub_->server_side();
     args.counted = f_.counted;
     args.resumed = [this, from = f_.resumed]() mutable {
@@ -101,8 +138,9 @@ public:
     caf::anon_send(cast_.roster, question);
     caf::anon_send(cast_.director, question);
     caf::anon_send(cast_.router, question);
-    for (const auto& client : clients_)
+    for (const auto& [id, client] : clients_)
       caf::anon_send(client, question);
+    caf::anon_send(heard_->who, question);
   }
 
   /// Lets all actors end; they are gone when their mail is delivered.
@@ -110,8 +148,14 @@ public:
     hub_->close();
     caf::anon_send_exit(node_, caf::exit_reason::user_shutdown);
     caf::anon_send_exit(worker_, caf::exit_reason::user_shutdown);
-    for (const auto& client : clients_)
+    for (const auto& [id, client] : clients_)
       caf::anon_send_exit(client, caf::exit_reason::user_shutdown);
+    {
+      const std::lock_guard guard{heard_->mutex};
+      if (heard_->who)
+        caf::anon_send_exit(heard_->who, caf::exit_reason::user_shutdown);
+      heard_->who = nullptr;
+    }
     const std::lock_guard guard{mutex_};
     cast_ = {};
     node_ = nullptr;
@@ -143,7 +187,8 @@ private:
                      std::shared_ptr<models::trainer> counter) {
     std::function<instant(const models::visit_input&)> duration;
     if (simulated())
-      duration = durations_of(f_.x, std::move(counter));
+      duration = durations_of(f_.x, f_.work, std::move(counter));
+    const auto there = policies::presence{f_.work.life}.at_first();
     for (std::uint64_t k = 1; k <= f_.x.clients.invitable(); ++k) {
       auto args = client_of(f_.x, f_.work, {k});
       args.network = hub_->client_side({k});
@@ -151,11 +196,20 @@ private:
       args.worker = worker_;
       args.started = started;
       args.duration = duration;
+      args.drops_out = drop_outs_of(f_.x);
+      args.absent = !there.contains({k});
       args.resumed = f_.resumed;
       auto client = start_client(system_, std::move(args));
       hub_->connect({k}, client);
-      clients_.push_back(std::move(client));
+      clients_.emplace(client_id{k}, std::move(client));
     }
+    auto world = start_world(system_, world_args{.options = f_.work.life,
+                                                 .clients = clients_,
+                                                 .lead = f_.work.blocks->lead(),
+                                                 .started = started,
+                                                 .resumed = f_.resumed});
+    const std::lock_guard guard{heard_->mutex};
+    heard_->who = std::move(world);
   }
 
   const federation& f_;
@@ -164,7 +218,8 @@ private:
   std::vector<transport::peer_id> peers_;
   kernel_worker_actor worker_;
   caf::actor node_;
-  std::vector<client_actor> clients_;
+  std::map<client_id, client_actor> clients_;
+  std::shared_ptr<world_place> heard_ = std::make_shared<world_place>();
   bool begun_ = false;
   bool goes_on_ = false;
   bool told_ = false;
@@ -190,11 +245,9 @@ public:
   }
 
   void consider(virtual_loop& loop) {
-    const auto now = steady_now();
-    if (!f_.add_to_snapshot || f_.watching->over()
-        || now - last_ < from_seconds(f_.x.snapshot_seconds))
+    const auto began = steady_now();
+    if (!f_.add_to_snapshot || f_.watching->over() || began < next_)
       return;
-    last_ = now;
     const auto draft = std::make_shared<snapshot_draft>();
     on_.ask_for_state(draft);
     loop.settle();
@@ -203,12 +256,19 @@ public:
     // One that could not be stored costs time after a crash, and no result.
     if (!draft->refused())
       (void)f_.books->keep(draft->taken());
+    // At most a tenth of the time, however often they are wanted.
+    const auto ended = steady_now();
+    next_ = ended + std::max(interval(), 9 * (ended - began));
   }
 
 private:
+  instant interval() const {
+    return from_seconds(f_.x.snapshot_seconds);
+  }
+
   const federation& f_;
   stage& on_;
-  instant last_ = steady_now();
+  instant next_ = steady_now() + interval();
 };
 
 result<void> run_virtual(const federation& f,

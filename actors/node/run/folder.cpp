@@ -83,9 +83,9 @@ private:
 
 /// Tickets of a run that cannot be resumed need no other secret than a fresh
 /// one.
-actors::seal::key key_of(std::uint64_t seed) {
+messages::seal_key key_of(std::uint64_t seed) {
   random_stream random{derive_seed(seed, "ticket key")};
-  actors::seal::key key{};
+  messages::seal_key key{};
   for (auto& x : key)
     x = static_cast<std::uint8_t>(random.below(256));
   return key;

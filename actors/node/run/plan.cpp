@@ -1,6 +1,7 @@
 #include "actors/node/run/plan.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include "policies/devices.hpp"
 
@@ -49,7 +50,8 @@ std::optional<policies::stop_rule> stop_of(const stop_options& x) {
 }
 
 actors::programme::options programme_of(const experiment& x,
-                                        const recipe& method) {
+                                        const workload& w) {
+  const auto& method = w.method;
   actors::programme::options p{
     .mode = x.pace.mode,
     .lines = {},
@@ -72,13 +74,42 @@ actors::programme::options programme_of(const experiment& x,
                   .how = x.clients.selection.policy(),
                   .roles = method.roles},
     .state = method.state,
-    .clients_expected = x.clients.invitable(),
+    .clients_expected =
+      std::max<std::uint64_t>(1, policies::presence{w.life}.at_first().size()),
     // A model that has diverged comes back from nobody.
     .failures_max = std::max<std::uint64_t>(100, 10 * x.clients.invitable())};
   // Virtual devices neither die nor forget, however slow they are.
   if (is_virtual(x))
     p.visit_timeout = p.invitation_retry = forever;
+  if (x.pace.visit_timeout > 0)
+    p.visit_timeout = from_seconds(x.pace.visit_timeout);
   return p;
+}
+
+std::uint64_t bytes_of(const models::fetched_block& x) {
+  return x.values ? x.values->size() * sizeof(float) : 0;
+}
+
+std::uint64_t bytes_down(const models::visit_input& x) {
+  std::uint64_t bytes = 0;
+  for (const auto& y : x.fetched)
+    bytes += bytes_of(y);
+  return bytes;
+}
+
+/// An offer is as large as what was fetched; of a family with a choice, as what
+/// was chosen.
+std::uint64_t bytes_up(const models::visit_input& x,
+                       const models::layout& blocks) {
+  std::set<std::string_view> by_choice;
+  for (const auto block : x.chosen)
+    by_choice.insert(blocks.find(block)->family);
+  std::uint64_t bytes = 0;
+  for (const auto& y : x.fetched)
+    if (!by_choice.contains(blocks.find(y.block)->family)
+        || std::ranges::find(x.chosen, y.block) != x.chosen.end())
+      bytes += bytes_of(y);
+  return bytes;
 }
 
 } // namespace
@@ -88,7 +119,7 @@ node_args plan_of(const experiment& x, const workload& w) {
   args.blocks = w.blocks;
   args.method = &w.method;
   args.lines = rules_of(x);
-  args.programme = programme_of(x, w.method);
+  args.programme = programme_of(x, w);
   args.attendance = {.layout = w.blocks->fingerprint(),
                      .examples_max = x.merge.samples_max};
   args.weighting = x.clients.example_weight;
@@ -118,14 +149,27 @@ actors::client_args client_of(const experiment& x, const workload& w,
 }
 
 std::function<instant(const models::visit_input&)>
-durations_of(const experiment& x,
+durations_of(const experiment& x, const workload& w,
              std::shared_ptr<const models::trainer> steps) {
-  const policies::fleet devices{x.devices.seconds_per_step,
-                                x.devices.speed.how()};
-  return [devices, seed = x.seed, steps](const models::visit_input& visit) {
-    const auto each =
-      policies::seconds_per_step(devices, seed, visit.visit.client);
-    return from_seconds(each * static_cast<double>(steps->steps(visit)));
+  return
+    [devices = w.devices, links = x.network, seed = x.seed, blocks = w.blocks,
+     offers = w.method.offers, steps](const models::visit_input& visit) {
+      const auto client = visit.visit.client;
+      const auto down = bytes_down(visit);
+      const auto up = offers ? bytes_up(visit, *blocks) : 0;
+      return from_seconds(
+        policies::seconds_per_step(devices, seed, client)
+          * static_cast<double>(steps->steps(visit))
+        + policies::seconds_on_the_way(links, seed, client, down, up));
+    };
+}
+
+std::function<bool(const models::visit_input&)>
+drop_outs_of(const experiment& x) {
+  if (x.devices.drop_out <= 0)
+    return {};
+  return [share = x.devices.drop_out](const models::visit_input& visit) {
+    return random_stream{derive_seed(visit.seed, "drop_out")}.chance(share);
   };
 }
 

@@ -20,9 +20,15 @@ node_args plan_of(const experiment& x, const workload& w);
 actors::client_args client_of(const experiment& x, const workload& w,
                               client_id who);
 
-/// How long visits take under the virtual clock: steps over the speed of the
-/// client's device. Whoever is asked for steps lives on in the result.
+/// How long visits take under the virtual clock: the way down, steps over the
+/// speed of the client's device, the way up. Whoever is asked for steps lives
+/// on in the result.
 std::function<instant(const models::visit_input&)>
-durations_of(const experiment& x, std::shared_ptr<const models::trainer> steps);
+durations_of(const experiment& x, const workload& w,
+             std::shared_ptr<const models::trainer> steps);
+
+/// Which visits end without an offer; empty: none.
+std::function<bool(const models::visit_input&)>
+drop_outs_of(const experiment& x);
 
 } // namespace troupe::node

@@ -22,7 +22,8 @@ constexpr const char* run_part = "run";
 
 /// What the folder's config.toml says, so that it works from any folder.
 experiment resolved(experiment x) {
-  for (auto* path : {&x.init, &x.data.path, &x.model.path})
+  for (auto* path : {&x.init, &x.data.path, &x.model.path, &x.scenario,
+                     &x.devices.speed.path, &x.availability.path})
     if (!path->empty())
       *path = fs::absolute(*path).lexically_normal().string();
   return x;

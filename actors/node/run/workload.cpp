@@ -4,6 +4,7 @@
 #include <set>
 
 #include "actors/node/config.hpp"
+#include "actors/node/run/surroundings.hpp"
 #include "actors/node/task.hpp"
 #include "core/assert.hpp"
 #include "core/random.hpp"
@@ -129,8 +130,7 @@ result<void> check(const experiment& x, const recipe& method,
                 "'samples_max' must be at least " + std::to_string(most)
                   + ", the examples of the largest client, found "
                   + std::to_string(x.merge.samples_max));
-  return policies::check(
-    policies::fleet{x.devices.seconds_per_step, x.devices.speed.how()});
+  return {};
 }
 
 /// A file's values for one family of blocks; null if it says nothing about
@@ -212,6 +212,14 @@ result<workload> prepare(const experiment& x, const model_maker& make_model) {
              .has_labels = !quadratic};
   if (auto ok = check(x, w.method, found->clients); !ok)
     return tl::make_unexpected(ok.error());
+  auto life = life_of(x);
+  if (!life)
+    return tl::make_unexpected(life.error());
+  auto devices = fleet_of(x);
+  if (!devices)
+    return tl::make_unexpected(devices.error());
+  w.life = std::move(*life);
+  w.devices = std::move(*devices);
   auto model = found->make_objective();
   if (!model)
     return tl::make_unexpected(model.error());

@@ -23,6 +23,8 @@ struct faults {
   double node_crash = 0;   ///< Of the whole node, at each step.
   double actor_crash = 0;  ///< Of one of its actors, at each step.
   double client_crash = 0; ///< Of a client, at each step.
+  double client_leave = 0; ///< Of a client's owner, at each step; and its
+                           ///< return.
   std::uint64_t delay_ms_max = 20; ///< Of a frame; reorders.
 };
 

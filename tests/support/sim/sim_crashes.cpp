@@ -16,6 +16,27 @@ void sim_node::crash_something() {
     crash_actor();
   if (p.luck.happens(p.crashes, active.client_crash, "client crashed"))
     crash_client();
+  if (p.luck.happens(p.owners, active.client_leave, "client moved"))
+    leave_or_come();
+}
+
+void sim_node::live(client_id who, policies::life_event what) {
+  caf::anon_send(p_->clients.at(who), messages::life_changed{what});
+}
+
+void sim_node::leave_or_come() {
+  auto& p = *p_;
+  const client_id who{1 + p.owners.below(p.what.clients)};
+  const auto file = p.vault->load(who);
+  if (p.gone.erase(who) > 0) {
+    ++p.luck.happened["client came back"];
+    return live(who, policies::life_event::come);
+  }
+  p.gone.insert(who);
+  const bool drains = p.owners.chance(0.5);
+  ++p.luck.happened[std::string{"client "} + (drains ? "drains " : "leaves ")
+                    + (file && file->open ? "on a visit" : "at rest")];
+  live(who, drains ? policies::life_event::drain : policies::life_event::go);
 }
 
 void sim_node::crash_server() {
@@ -46,6 +67,7 @@ void sim_node::crash_client() {
                                              : "waiting for a verdict";
   ++p.luck.happened[std::string{"client crash "} + phase];
   world::kill(p.clients.at(who));
+  p.gone.erase(who);
   start_client(who);
 }
 

@@ -241,6 +241,8 @@ bool sim_node::step() {
 
 void sim_node::heal() {
   p_->luck.active = {};
+  for (const auto who : std::exchange(p_->gone, {}))
+    live(who, policies::life_event::come);
 }
 
 bool sim_node::finished() const {

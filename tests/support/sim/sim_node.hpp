@@ -94,6 +94,8 @@ private:
   void crash_server();
   void crash_actor();
   void crash_client();
+  void leave_or_come();
+  void live(client_id who, policies::life_event what);
   void check_mail();
 
   std::unique_ptr<parts> p_;

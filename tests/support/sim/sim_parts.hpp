@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "tests/support/recipes/two_leg.hpp"
@@ -21,6 +22,7 @@ struct sim_node::parts {
       how(m),
       luck(seed, happened),
       crashes(derive_seed(seed, "crashes")),
+      owners(derive_seed(seed, "owners")),
       w(seed) {
     luck.active = active;
   }
@@ -31,6 +33,7 @@ struct sim_node::parts {
   offers_made made;
   chances luck;
   random_stream crashes;
+  random_stream owners;
   progress_of_lines progress;
   std::shared_ptr<sim_store> store;
   std::shared_ptr<sim_audience> watching = std::make_shared<sim_audience>();
@@ -45,6 +48,7 @@ struct sim_node::parts {
   std::vector<caf::actor> proxies; ///< Of all lives of the server.
   actors::kernel_worker_actor worker;
   std::map<client_id, caf::actor> clients;
+  std::set<client_id> gone; ///< Clients that left, and were not started again.
 };
 
 } // namespace troupe::test

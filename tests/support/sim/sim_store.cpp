@@ -25,7 +25,7 @@ sim_store::sim_store(const models::layout& blocks, const offers_made& made,
   : blocks_(blocks),
     made_(made),
     rules_(how),
-    inner_(actors::make_memory_store(actors::seal::key{1, 2, 3})) {
+    inner_(actors::make_memory_store(messages::seal_key{1, 2, 3})) {
   // nop
 }
 

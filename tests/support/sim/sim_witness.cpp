@@ -118,7 +118,12 @@ void sim_witness::client_said(client_id from, const messages::any_message& x) {
     x_.made.try_emplace(o->pass.visit, *o);
 }
 
-void sim_witness::server_heard(client_id, const messages::any_message& any) {
+void sim_witness::server_heard(client_id from,
+                               const messages::any_message& any) {
+  // Who has left hears nothing. It asks again when it is back.
+  if (std::holds_alternative<messages::leave>(any))
+    std::erase_if(awaited_,
+                  [=](const auto& x) { return x.first.client == from; });
   if (const auto* x = std::get_if<messages::offer_made>(&any); x && listens_)
     for (const auto& part : x->blocks)
       if (const auto* block = x_.blocks.find(part.block))

@@ -215,4 +215,60 @@ TEST(dialogue, has_no_ears_for_a_farewell_to_an_earlier_hello) {
   EXPECT_TRUE(x.testee.has_left());
 }
 
+TEST(dialogue, drops_its_visit_and_keeps_its_offers_when_it_goes) {
+  talk x{state_rule::on_offer};
+  x.visit(1);
+  x.invite(2);
+  x.said.clear();
+  x.did(x.testee.go());
+  EXPECT_EQ(x.all<messages::leave>().size(), 1u);
+  EXPECT_FALSE(x.testee.file().open);
+  EXPECT_EQ(x.testee.file().outbox.size(), 1u);
+  EXPECT_FALSE(x.testee.next_due());
+  // Whatever still arrives is for nobody.
+  x.said.clear();
+  x.invite(3);
+  x.serve(2, first);
+  x.did(x.testee.go());
+  EXPECT_TRUE(x.said.empty());
+  // The offer is said again to whoever welcomes it.
+  x.did(x.testee.come(x.now));
+  x.welcome();
+  EXPECT_EQ(x.last<messages::offer_made>().pass.visit, (visit_id{me, {1}}));
+}
+
+TEST(dialogue, finishes_what_it_has_begun_when_it_drains) {
+  talk x{state_rule::on_offer};
+  x.invite(1);
+  x.did(x.testee.drain());
+  EXPECT_TRUE(x.all<messages::leave>().empty());
+  x.visit(1);
+  x.invite(2);
+  EXPECT_EQ(x.last<messages::visit_declined>().why,
+            messages::decline_reason::busy);
+  x.answer(1, first, verdict::accepted);
+  EXPECT_TRUE(x.all<messages::leave>().empty());
+  x.answer(1, second, verdict::accepted);
+  EXPECT_EQ(x.all<messages::leave>().size(), 1u);
+}
+
+TEST(dialogue, leaves_at_once_when_it_drains_with_nothing_under_way) {
+  talk x{state_rule::on_offer};
+  x.did(x.testee.drain());
+  EXPECT_EQ(x.all<messages::leave>().size(), 1u);
+}
+
+TEST(dialogue, gives_a_visit_up_as_if_it_had_not_been) {
+  talk x{state_rule::on_offer};
+  const auto before = x.testee.file().state;
+  x.invite(1);
+  x.did(x.testee.give_up({me, {2}}));
+  EXPECT_TRUE(x.all<messages::visit_declined>().empty());
+  x.did(x.testee.give_up({me, {1}}));
+  EXPECT_EQ(x.last<messages::visit_declined>().why,
+            messages::decline_reason::no_offer);
+  EXPECT_EQ(x.testee.file().state, before);
+  EXPECT_TRUE(x.testee.file().outbox.empty());
+}
+
 } // namespace troupe::actors

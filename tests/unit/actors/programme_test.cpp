@@ -166,6 +166,20 @@ TEST(programme, gives_a_round_up_that_cannot_reach_its_quorum) {
   EXPECT_EQ(run.all<messages::visit_withdrawn>().size(), 1u);
 }
 
+TEST(programme, gives_the_place_of_a_client_that_leaves_to_another) {
+  run_of run{slots_of(2)};
+  run.join(3);
+  const auto first = run.all<invitation_made>().front().pass.visit;
+  run.did(run.testee.left({.client = first.client}, run.now));
+  EXPECT_TRUE(run.all<messages::visit_withdrawn>().empty())
+    << "it is silent, and may be at work";
+  EXPECT_EQ(run.testee.visits_open(), 2u);
+  run.did(run.testee.left({.client = first.client, .said = true}, run.now));
+  EXPECT_EQ(run.all<messages::visit_withdrawn>().front().visit, first);
+  EXPECT_EQ(run.testee.visits_open(), 2u);
+  EXPECT_EQ(run.all<invitation_made>().size(), 3u);
+}
+
 TEST(programme, begins_the_next_round_when_every_line_has_merged_this_one) {
   run_of run{rounds_of(1)};
   run.join(3);

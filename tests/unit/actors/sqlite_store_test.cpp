@@ -8,7 +8,7 @@ namespace troupe::actors {
 using sqlite_store_test = folder_test;
 
 TEST_F(sqlite_store_test, another_process_finds_it_all_again) {
-  seal::key key{};
+  messages::seal_key key{};
   {
     auto testee = with_versions(2);
     ASSERT_TRUE(testee->save(
@@ -21,7 +21,7 @@ TEST_F(sqlite_store_test, another_process_finds_it_all_again) {
   EXPECT_EQ(node.lines.at(one_line).merged.size(), 2u);
   EXPECT_EQ(node.index_upto, 9u);
   EXPECT_EQ(node.key, key);
-  EXPECT_NE(node.key, seal::key{});
+  EXPECT_NE(node.key, messages::seal_key{});
 }
 
 TEST_F(sqlite_store_test, two_runs_have_two_keys) {

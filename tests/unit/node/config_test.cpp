@@ -124,7 +124,8 @@ INSTANTIATE_TEST_SUITE_P(
       "rounds = 1\nkind = 'iid'",
       "a.toml:2: 'kind' may mean 'pace.staleness.kind', "
       "'clients.selection.kind', 'data.kind', 'partition.kind', 'model.kind', "
-      "'training.schedule.kind' or 'devices.speed.kind': write one of these"},
+      "'training.schedule.kind', 'devices.speed.kind' or "
+      "'availability.kind': write one of these"},
     bad_config{"rounds = 1\nalpha = 0.1\n[partition]\nalpha = 0.2",
                "a.toml:4: 'partition.alpha' is given twice, also at a.toml:2"},
     bad_config{"rounds = 1\nmethod = 'floral'",

@@ -97,10 +97,9 @@ TEST(overrides, are_named_by_errors) {
     refusal("rounds = 3", {"buffer_size=0"}),
     "--set buffer_size=0: 'buffer_size' must be an integer from 1 to 4096, "
     "found 0");
-  EXPECT_EQ(
-    refusal("rounds = 3", {"path=x"}),
-    "--set path=x: 'path' may mean 'data.path' or 'model.path': write one of "
-    "these");
+  EXPECT_EQ(refusal("rounds = 3", {"path=x"}),
+            "--set path=x: 'path' may mean 'data.path', 'model.path', "
+            "'devices.speed.path' or 'availability.path': write one of these");
   EXPECT_EQ(refusal("rounds = 3", {"sed=1"}),
             "--set sed=1: unknown key 'sed'; did you mean 'seed'?");
   EXPECT_EQ(refusal("rounds = 3", {"seed"}),

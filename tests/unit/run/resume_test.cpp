@@ -102,12 +102,14 @@ TEST_P(killed_run, ends_as_if_nothing_had_happened) {
 
 INSTANTIATE_TEST_SUITE_P(
   paces, killed_run,
-  testing::Values(scene{"sync", {"method=scaffold"}},
-                  scene{"sync", {"method=ditto", "over_selection=1.5"}},
-                  scene{"semisync", {}},
-                  scene{"fedbuff", {"server.optimiser=adam"}},
-                  scene{"fedbuff", {"method=ditto", "refill=version"}},
-                  scene{"fedasync", {}}),
+  testing::Values(
+    scene{"sync", {"method=scaffold"}},
+    scene{"sync", {"method=ditto", "over_selection=1.5"}},
+    scene{"semisync", {}}, scene{"fedbuff", {"server.optimiser=adam"}},
+    scene{"fedbuff", {"method=ditto", "refill=version"}}, scene{"fedasync", {}},
+    scene{"fedbuff",
+          {"method=scaffold", "drop_out=0.1", "availability.kind=windows",
+           "period=20", "per_hour=200", "restart_seconds=1"}}),
   [](const auto& x) {
     return std::string{x.param.mode} + std::to_string(x.index);
   });

@@ -1,4 +1,4 @@
-#include "actors/caf/virtual_loop.hpp"
+#include "actors/node/run/virtual_loop.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,9 @@
 
 #include "models/trainer.hpp"
 
-namespace troupe::actors {
+namespace troupe::node {
+
+using namespace actors;
 
 namespace {
 
@@ -122,4 +124,4 @@ TEST_F(virtual_loop_run, does_not_take_timers_alone_for_progress) {
   caf::anon_send_exit(clock, caf::exit_reason::user_shutdown);
 }
 
-} // namespace troupe::actors
+} // namespace troupe::node

@@ -1,8 +1,8 @@
-#include "actors/caf/virtual_loop.hpp"
+#include "actors/node/run/virtual_loop.hpp"
 
 #include "core/assert.hpp"
 
-namespace troupe::actors {
+namespace troupe::node {
 
 namespace {
 
@@ -19,8 +19,8 @@ void use_virtual_time(caf::actor_system_config& x) {
   x.set("scheduler.policy", caf::atom("testing"));
 }
 
-virtual_loop::virtual_loop(caf::actor_system& system, due_workshop& jobs,
-                           options opts)
+virtual_loop::virtual_loop(caf::actor_system& system,
+                           actors::due_workshop& jobs, options opts)
   : scheduler_(scheduler_of(system)),
     jobs_(jobs),
     options_(std::move(opts)),
@@ -69,4 +69,4 @@ bool virtual_loop::advance() {
   return clock.trigger_timeout();
 }
 
-} // namespace troupe::actors
+} // namespace troupe::node

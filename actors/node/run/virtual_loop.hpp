@@ -13,7 +13,7 @@
 #include "actors/kernel_worker/crew.hpp"
 #include "core/clock.hpp"
 
-namespace troupe::actors {
+namespace troupe::node {
 
 /// Makes systems of this configuration ones that a `virtual_loop` drives.
 void use_virtual_time(caf::actor_system_config& x);
@@ -40,9 +40,10 @@ public:
   };
 
   /// Time begins here. @pre `system` was made with `use_virtual_time`
-  virtual_loop(caf::actor_system& system, due_workshop& jobs, options opts);
+  virtual_loop(caf::actor_system& system, actors::due_workshop& jobs,
+               options opts);
 
-  virtual_loop(caf::actor_system& system, due_workshop& jobs)
+  virtual_loop(caf::actor_system& system, actors::due_workshop& jobs)
     : virtual_loop(system, jobs, options{}) {
     // nop
   }
@@ -64,10 +65,10 @@ private:
   bool advance();
 
   caf::scheduler::test_coordinator& scheduler_;
-  due_workshop& jobs_;
+  actors::due_workshop& jobs_;
   options options_;
   caf::actor_clock::time_point started_;
   instant last_result_{};
 };
 
-} // namespace troupe::actors
+} // namespace troupe::node

@@ -1,0 +1,106 @@
+// When a client comes and goes, and what it repeats meanwhile.
+
+#include <algorithm>
+
+#include "actors/client/dialogue.hpp"
+
+namespace troupe::actors {
+
+dialogue::actions dialogue::go() {
+  actions out;
+  if (where_ == place::away)
+    return out;
+  where_ = place::away;
+  connected_ = false;
+  held_.reset();
+  drop_visit();
+  out.push_back(keep{});
+  out.push_back(messages::leave{options_.me});
+  return out;
+}
+
+dialogue::actions dialogue::drain() {
+  actions out;
+  if (where_ == place::here)
+    where_ = place::draining;
+  leave_if_drained(out);
+  return out;
+}
+
+dialogue::actions dialogue::come(instant now) {
+  if (where_ == place::away) {
+    where_ = place::here;
+    return start(now);
+  }
+  where_ = place::here;
+  return {};
+}
+
+dialogue::actions dialogue::give_up(visit_id x) {
+  actions out;
+  if (!file_.open || file_.open->pass.visit != x)
+    return out;
+  const auto pass = file_.open->pass;
+  drop_visit();
+  out.push_back(keep{});
+  decline(pass, messages::decline_reason::no_offer, out);
+  leave_if_drained(out);
+  return out;
+}
+
+void dialogue::leave_if_drained(actions& out) {
+  if (where_ != place::draining || file_.open || held_ || !file_.outbox.empty())
+    return;
+  for (auto& x : go())
+    out.push_back(std::move(x));
+}
+
+void dialogue::drop_visit() {
+  file_.open.reset();
+  missing_.clear();
+  working_ = false;
+}
+
+dialogue::actions dialogue::due(instant now) {
+  actions out;
+  if (farewell_ || where_ == place::away)
+    return out;
+  if (connected_ && options_.beat_every > instant{}
+      && now >= beat_ + options_.beat_every) {
+    beat_ = now;
+    out.push_back(messages::beat{options_.me, {}});
+  }
+  const auto is_late = [&](instant said) {
+    return said + options_.resend_after <= now;
+  };
+  if (!connected_) {
+    if (is_late(spoke_))
+      out = start(now);
+    return out;
+  }
+  for (auto& x : file_.outbox)
+    if (is_late(x.said))
+      say_offer(x, out, now);
+  if (file_.open && !working_ && is_late(spoke_))
+    fetch_leg(out, now);
+  return out;
+}
+
+std::optional<instant> dialogue::next_due() const {
+  if (farewell_ || where_ == place::away)
+    return std::nullopt;
+  std::optional<instant> least;
+  const auto consider = [&least](instant x) {
+    least = std::min(least.value_or(x), x);
+  };
+  if (!connected_ || (file_.open && !working_))
+    consider(spoke_ + options_.resend_after);
+  if (connected_)
+    for (const auto& x : file_.outbox)
+      consider(x.said + options_.resend_after);
+  if (connected_ && options_.beat_every > instant{})
+    consider(beat_ + options_.beat_every);
+  return least;
+}
+
+} // namespace troupe::actors
