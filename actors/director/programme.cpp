@@ -92,8 +92,14 @@ programme::actions programme::taken(const messages::part_taken& x,
   if (is_kept(x.verdict))
     missing_.erase({x.visit, x.line});
   const auto found = open_.find(x.visit);
-  if (found == open_.end())
+  if (found == open_.end()) {
+    if (is_kept(x.verdict))
+      return out;
+    // A line may refuse what it had kept.
+    settle(x.visit, x.line);
+    carry_on(out, now);
     return out;
+  }
   auto& v = found->second;
   v.parts[x.line] = x.verdict;
   // A part that is refused as `overloaded` comes again.
@@ -143,7 +149,10 @@ programme::actions programme::published(const messages::version_published& x,
   heads_[x.line] = x.head;
   updates_ += x.merged.size();
   for (const auto& visit : x.merged)
-    settle(visit.client);
+    if (const auto open = open_.find(visit); open != open_.end())
+      open->second.merged.insert(x.line);
+    else
+      settle(visit, x.line);
   refill_ = true;
   carry_on(out, now);
   return out;
@@ -333,7 +342,8 @@ void programme::offered(visit_id x, const open_visit& v, instant now) {
       what.lines.push_back(line);
   if (options_.state == state_rule::on_accept)
     for (const auto& [line, verdict] : v.parts)
-      entry.unsettled += verdict == verdict::accepted;
+      if (verdict == verdict::accepted && !v.merged.contains(line))
+        entry.unsettled.emplace(x, line);
   const bool complete = what.lines.size() == v.parts.size();
   if (by_round() && !what.lines.empty()
       && (complete || options_.mode == pace_kind::semisync))
@@ -345,15 +355,14 @@ void programme::close_visit(visit_id x) {
     clients_.at(x.client).open = false;
 }
 
-void programme::settle(client_id x) {
-  if (const auto found = clients_.find(x);
-      found != clients_.end() && found->second.unsettled > 0)
-    --found->second.unsettled;
+void programme::settle(visit_id x, line_id line) {
+  if (const auto found = clients_.find(x.client); found != clients_.end())
+    found->second.unsettled.erase({x, line});
 }
 
 bool programme::is_busy(client_id x, instant now) const {
   const auto& entry = clients_.at(x);
-  return entry.open || entry.unsettled > 0 || entry.not_before > now
+  return entry.open || !entry.unsettled.empty() || entry.not_before > now
          || entry.number >= entry.numbers_saved;
 }
 

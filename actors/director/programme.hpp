@@ -126,8 +126,8 @@ private:
     std::uint64_t number = 0; ///< The last given.
     bool present = false;
     bool open = false;
-    std::uint32_t unsettled =
-      0; ///< Kept parts without a verdict, on_accept only.
+    /// Kept parts without a verdict, on_accept only.
+    std::set<std::pair<visit_id, line_id>> unsettled = {};
     instant not_before{};
 
     static constexpr auto fields(auto& x) {
@@ -139,10 +139,11 @@ private:
   struct open_visit {
     messages::ticket pass;
     std::map<line_id, policies::verdict> parts;
-    instant again{}; ///< When to repeat the invitation.
+    std::set<line_id> merged = {}; ///< Lines that were faster than the others.
+    instant again{};               ///< When to repeat the invitation.
 
     static constexpr auto fields(auto& x) {
-      return std::tie(x.pass, x.parts, x.again);
+      return std::tie(x.pass, x.parts, x.merged, x.again);
     }
   };
 
@@ -172,7 +173,7 @@ private:
   void open_visit_of(const messages::ticket& pass, instant now);
   void offered(visit_id x, const open_visit& v, instant now);
   void close_visit(visit_id x);
-  void settle(client_id x);
+  void settle(visit_id x, line_id line);
   bool is_busy(client_id x, instant now) const;
   policies::spent_budget spent(instant now) const;
   bool budget_spent(instant now) const;

@@ -182,7 +182,7 @@ programme::actions programme::merged(const messages::round_merged& x,
   // A round's offers are merged or withdrawn by now; a window's may wait.
   if (options_.mode == pace_kind::sync)
     for (auto& [client, entry] : clients_)
-      entry.unsettled = 0;
+      entry.unsettled.clear();
   carry_on(out, now);
   return out;
 }

@@ -180,6 +180,64 @@ TEST(programme, gives_the_place_of_a_client_that_leaves_to_another) {
   EXPECT_EQ(run.all<invitation_made>().size(), 3u);
 }
 
+struct verdicts_of_one_client : testing::Test {
+  verdicts_of_one_client() {
+    auto x = slots_of(1);
+    x.clients_expected = 1;
+    x.state = state_rule::on_accept;
+    run.emplace(x);
+    run->join(1);
+    visit = run->all<invitation_made>().front().pass.visit;
+  }
+
+  void taken(line_id line, policies::verdict what) {
+    run->did(run->testee.taken(
+      {.visit = visit, .line = line, .lines_total = 2, .verdict = what},
+      run->now));
+  }
+
+  void merged(line_id line) {
+    messages::version_published x{.line = line, .head = {1}};
+    x.merged = {visit};
+    run->did(run->testee.published(x, run->now));
+  }
+
+  std::size_t invitations() const {
+    return run->all<invitation_made>().size();
+  }
+
+  std::optional<run_of> run;
+  visit_id visit;
+};
+
+TEST_F(verdicts_of_one_client, come_from_every_line_before_its_next_visit) {
+  taken(lead, policies::verdict::accepted);
+  taken(other, policies::verdict::accepted);
+  merged(lead);
+  EXPECT_EQ(invitations(), 1u);
+  merged(lead); // Twice is once.
+  EXPECT_EQ(invitations(), 1u);
+  merged(other);
+  EXPECT_EQ(invitations(), 2u);
+}
+
+TEST_F(verdicts_of_one_client, may_come_before_another_line_has_its_part) {
+  taken(lead, policies::verdict::accepted);
+  merged(lead);
+  taken(other, policies::verdict::accepted);
+  EXPECT_EQ(invitations(), 1u);
+  merged(other);
+  EXPECT_EQ(invitations(), 2u);
+}
+
+TEST_F(verdicts_of_one_client, may_be_refusals_of_what_was_kept) {
+  taken(lead, policies::verdict::accepted);
+  taken(other, policies::verdict::accepted);
+  merged(lead);
+  taken(other, policies::verdict::malformed);
+  EXPECT_EQ(invitations(), 2u);
+}
+
 TEST(programme, begins_the_next_round_when_every_line_has_merged_this_one) {
   run_of run{rounds_of(1)};
   run.join(3);
