@@ -55,8 +55,8 @@ using aggregator_actor = caf::typed_actor<
   caf::reacts_to<messages::round_closed>,
   caf::reacts_to<messages::clients_admitted>,
   // The run ends; what is pending is withdrawn.
-  caf::reacts_to<messages::line_closing>,
-  caf::reacts_to<messages::state_asked>>;
+  caf::reacts_to<messages::line_closing>, caf::reacts_to<messages::state_asked>,
+  caf::reacts_to<messages::status_asked>>;
 
 /// Serves the published versions of one line.
 using expert_actor =
@@ -78,7 +78,9 @@ using router_actor = caf::typed_actor<
   caf::reacts_to<messages::clients_admitted>,
   caf::reacts_to<messages::line_closing>,
   // Passed to all lines and experts.
-  caf::reacts_to<messages::state_asked>>;
+  caf::reacts_to<messages::state_asked>,
+  // Passed to all lines.
+  caf::reacts_to<messages::status_asked>>;
 
 /// Who is here: sessions, incarnations, liveness.
 using roster_actor = caf::typed_actor<
@@ -99,7 +101,8 @@ using director_actor =
                    caf::reacts_to<messages::line_failed>,
                    caf::reacts_to<messages::evaluation_finished>,
                    caf::reacts_to<messages::stop_requested>,
-                   caf::reacts_to<messages::state_asked>>;
+                   caf::reacts_to<messages::state_asked>,
+                   caf::reacts_to<messages::status_asked>>;
 
 /// Speaks frames with clients, and lets nothing through that would spoil a
 /// batch.
@@ -114,7 +117,8 @@ using gateway_actor =
                    caf::reacts_to<messages::version_announced>,
                    // Says farewell to all.
                    caf::reacts_to<messages::run_finished>,
-                   caf::reacts_to<messages::state_asked>>;
+                   caf::reacts_to<messages::state_asked>,
+                   caf::reacts_to<messages::status_asked>>;
 
 /// A client, at rest until it is invited.
 using client_actor = caf::typed_actor<caf::reacts_to<messages::frame_arrived>,

@@ -30,6 +30,9 @@ inline constexpr std::uint64_t indices_reserved = 4096;
 /// Of a file of events or metrics, while the disk takes no more.
 inline constexpr std::size_t unwritten_bytes_max = std::size_t{16} << 20;
 
+/// Connections to `--http` that wait for one of its threads.
+inline constexpr std::size_t http_connections_max = 16;
+
 /// A share below this is not offered; the client counts the block as left out.
 inline constexpr double share_min = 1.0 / 1024;
 

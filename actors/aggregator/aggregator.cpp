@@ -39,7 +39,8 @@ void speak(self_pointer self) {
 
 // The worker or the archivist is down or too slow. Nothing is lost, but nobody
 // else will remind us: once `pending_max` is reached, every offer is refused.
-void retry_later(self_pointer self) {
+void retry_later(self_pointer self, const caf::error& why) {
+  self->state.failure = context_of(why);
   self->state.book->failed();
   speak(self);
   self->delayed_send(self, self->state.args.retry_after, caf::tick_atom_v);
@@ -47,11 +48,27 @@ void retry_later(self_pointer self) {
 
 void proceed(self_pointer self);
 
+std::uint64_t bytes_in(const messages::merge_requested& x) {
+  std::uint64_t count = 0;
+  for (const auto& block : x.blocks)
+    for (const auto& term : block.terms)
+      count += term.delta->size() * sizeof(float);
+  return count;
+}
+
+void took(duration_sum& sum, instant since) {
+  sum.add(seconds(steady_now() - since));
+}
+
 void request(self_pointer self, const messages::merge_requested& x) {
   const auto& args = self->state.args;
   self->request(args.others->merger, args.merge_timeout, x)
     .then(
-      [self](const messages::merge_finished& result) {
+      [self, bytes = bytes_in(x),
+       asked = steady_now()](const messages::merge_finished& result) {
+        took(self->state.merges, asked);
+        self->state.merged_bytes += bytes;
+        self->state.failure.clear();
         self->state.book->merged(result);
         proceed(self);
       },
@@ -62,7 +79,7 @@ void request(self_pointer self, const messages::merge_requested& x) {
           self->send(self->state.args.others->director,
                      messages::line_failed{self->state.args.options.line,
                                            context_of(what)});
-        retry_later(self);
+        retry_later(self, what);
       });
 }
 
@@ -70,11 +87,13 @@ void request(self_pointer self, const messages::commit_requested& x) {
   const auto& args = self->state.args;
   self->request(args.others->archivist, args.commit_timeout, x)
     .then(
-      [self](const messages::version_committed&) {
+      [self, asked = steady_now()](const messages::version_committed&) {
+        took(self->state.commits, asked);
+        self->state.failure.clear();
         self->state.book->committed();
         proceed(self);
       },
-      [self](const caf::error&) { retry_later(self); });
+      [self](const caf::error& what) { retry_later(self, what); });
 }
 
 void proceed(self_pointer self) {
@@ -113,6 +132,14 @@ aggregator_impl::behavior_type aggregator(self_pointer self,
       if (!self->state.book->idle())
         return x.draft->refuse();
       x.draft->add(part, *self->state.book);
+    },
+    [self](const messages::status_asked& x) {
+      auto status = self->state.book->status();
+      status.merges = self->state.merges;
+      status.commits = self->state.commits;
+      status.merged_bytes = self->state.merged_bytes;
+      status.failure = self->state.failure;
+      x.draft->add(self->state.args.options.line, status);
     },
     [self](caf::tick_atom) { proceed(self); },
   };

@@ -27,6 +27,12 @@ struct aggregator_state {
 
   aggregator_args args;
   std::optional<ledger> book; // Set before the first message arrives.
+
+  // What the ledger cannot know.
+  duration_sum merges;
+  duration_sum commits;
+  std::uint64_t merged_bytes = 0;
+  std::string failure; ///< Of the last request; empty: it succeeded.
 };
 
 /// The public protocol plus what the actor sends to itself.

@@ -53,10 +53,27 @@ void ledger::offer(const messages::part_offered& x) {
 }
 
 void ledger::refuse(const messages::part_offered& x, verdict why) {
-  notices_.push_back(
-    messages::part_answered{x.visit, options_.line, why, head()});
+  answer(x.visit, why);
   notices_.push_back(
     messages::part_taken{x.visit, x.line, x.lines_total, why, x.loss});
+}
+
+void ledger::answer(visit_id visit, verdict what) {
+  ++answers_[static_cast<std::size_t>(what)];
+  notices_.push_back(
+    messages::part_answered{visit, options_.line, what, head()});
+}
+
+line_status ledger::status() const {
+  using step = line_status::step;
+  return {.head = head(),
+          .at = due_         ? step::storing
+                : in_flight_ ? step::merging
+                             : step::collecting,
+          .pending = pending_.size(),
+          .needed = options_.by_round ? 0 : options_.buffer_size,
+          .answers = answers_,
+          .staleness = staleness_};
 }
 
 void ledger::close(const messages::round_closed& x) {
@@ -92,8 +109,7 @@ void ledger::withdraw_pending(bool all) {
       continue;
     }
     kept_.erase(x.visit);
-    notices_.push_back(messages::part_answered{x.visit, options_.line,
-                                               verdict::withdrawn, head()});
+    answer(x.visit, verdict::withdrawn);
   }
   pending_ = std::move(rest);
 }
@@ -223,8 +239,10 @@ void ledger::merged(const messages::merge_finished& x) {
                                       closed_ ? closed_->round : round_number{},
                                     .blocks = x.blocks,
                                     .merged = {}};
-  for (const auto& part : merging_)
+  for (const auto& part : merging_) {
     due_->merged.push_back(part.visit);
+    staleness_.add(staleness(part.base, head()));
+  }
   merging_.clear();
   in_flight_ = false;
 }
@@ -238,8 +256,7 @@ void ledger::committed() {
   for (const auto& visit : due_->merged) {
     found_.merged[visit.client].insert(visit.number);
     kept_.erase(visit);
-    notices_.push_back(
-      messages::part_answered{visit, options_.line, verdict::accepted, head()});
+    answer(visit, verdict::accepted);
   }
   notices_.push_back(
     messages::version_published{.line = options_.line,

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "actors/messages/internal.hpp"
+#include "actors/metrics/status.hpp"
 #include "policies/admission.hpp"
 #include "policies/staleness.hpp"
 #include "policies/visit_window.hpp"
@@ -108,11 +109,15 @@ public:
     return !in_flight_ && !due_;
   }
 
+  /// Where it stands; what it cannot know is left out.
+  line_status status() const;
+
   /// What a snapshot keeps of it; the rest is durable already.
   /// @pre `idle()`
   static constexpr auto fields(auto& x) {
     return std::tie(x.found_.admitted, x.ended_, x.end_told_, x.kept_,
-                    x.pending_, x.closed_, x.done_round_, x.history_);
+                    x.pending_, x.closed_, x.done_round_, x.history_,
+                    x.answers_, x.staleness_);
   }
 
 private:
@@ -128,6 +133,7 @@ private:
   void refuse(const messages::part_offered& x, policies::verdict why);
   void withdraw_pending(bool all);
   bool is_listed(visit_id x) const;
+  void answer(visit_id visit, policies::verdict what);
   void remember_head();
 
   options options_;
@@ -143,6 +149,8 @@ private:
   round_number done_round_{}; ///< The last that is closed and settled.
   std::map<version, std::vector<shared_values>>
     history_; ///< With target_is_model.
+  verdict_counts answers_{};
+  staleness_counts staleness_; ///< Of what was merged.
   std::vector<notice> notices_;
 };
 

@@ -13,6 +13,7 @@
 
 TROUPE_MESSAGE(state_asked)
 TROUPE_MESSAGE(life_changed)
+TROUPE_MESSAGE(status_asked)
 TROUPE_MESSAGE(frame_arrived)
 TROUPE_MESSAGE(part_offered)
 TROUPE_MESSAGE(part_answered)

@@ -2,6 +2,7 @@
 
 #include "actors/archivist/events.hpp"
 #include "actors/archivist/snapshot.hpp"
+#include "actors/caf/errors.hpp"
 
 namespace troupe::actors {
 
@@ -63,16 +64,18 @@ void carry_out(self_pointer self, const messages::save_requested& x) {
   self->request(args.others->archivist, args.save_timeout, x)
     .then(
       [self](const messages::records_saved& done) {
+        self->state.failure.clear();
         carry_out(self, self->state.plan->saved(done.token, now(self)));
       },
-      [self, x](const caf::error&) {
+      [self, x](const caf::error& why) {
+        self->state.failure = context_of(why);
         self->delayed_send(self, self->state.args.retry_after, x);
       });
 }
 
 void arm(self_pointer self) {
-  auto& [args, plan, armed] = self->state;
-  const auto due = plan->next_due();
+  auto& armed = self->state.armed;
+  const auto due = self->state.plan->next_due();
   const auto current = now(self);
   if (armed <= current)
     armed = instant::max();
@@ -100,6 +103,12 @@ void start(self_pointer self) {
   } else {
     self->send(self, caf::tick_atom_v);
   }
+}
+
+void tell(self_pointer self, const messages::status_asked& x) {
+  auto status = self->state.plan->status(now(self));
+  status.failure = self->state.failure;
+  x.draft->add(status);
 }
 
 } // namespace
@@ -154,6 +163,7 @@ director_impl::behavior_type director(self_pointer self, director_args args) {
         return x.draft->refuse();
       x.draft->add(part_name, *plan);
     },
+    [self](const messages::status_asked& x) { tell(self, x); },
     [self, &plan](caf::tick_atom) {
       self->state.armed = instant::max();
       carry_out(self, plan->due(now(self)));

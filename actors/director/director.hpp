@@ -32,6 +32,7 @@ struct director_state {
   director_args args;
   std::optional<programme> plan;  // Set before the first message arrives.
   instant armed = instant::max(); // The earliest tick under way.
+  std::string failure;            ///< Of the last save; empty: it succeeded.
 };
 
 using director_impl =

@@ -89,8 +89,12 @@ programme::actions programme::left(const messages::client_left& x,
 programme::actions programme::taken(const messages::part_taken& x,
                                     instant now) {
   actions out;
-  if (is_kept(x.verdict))
+  if (is_kept(x.verdict)) {
     missing_.erase({x.visit, x.line});
+    stale_ = 0;
+  } else {
+    stale_ += x.verdict == verdict::too_stale;
+  }
   const auto found = open_.find(x.visit);
   if (found == open_.end()) {
     if (is_kept(x.verdict))

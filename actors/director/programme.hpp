@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "actors/messages/internal.hpp"
+#include "actors/metrics/status.hpp"
 #include "core/clock.hpp"
 #include "core/limits.hpp"
 #include "policies/pacing.hpp"
@@ -104,6 +105,9 @@ public:
     return rota_.state().invitations;
   }
 
+  /// Where it stands; whether a save failed it cannot know.
+  course_status status(instant now) const;
+
   /// No save is under way and the run goes on: a snapshot may be taken.
   bool at_rest() const noexcept {
     return !saving_ && !finishing_;
@@ -116,7 +120,8 @@ public:
                     x.unmerged_, x.deadline_, x.missing_, x.strike_at_,
                     x.rounds_, x.token_, x.unsaved_, x.round_is_dirty_,
                     x.round_is_saved_, x.index_asked_, x.index_saved_,
-                    x.updates_, x.failures_, x.started_, x.refill_, x.ended_);
+                    x.updates_, x.failures_, x.stale_, x.empty_, x.given_up_,
+                    x.started_, x.refill_, x.ended_);
   }
 
 private:
@@ -221,7 +226,10 @@ private:
 
   std::uint64_t updates_ = 0;
   std::uint64_t failures_ =
-    0; ///< Since a visit offered, or had nothing to offer.
+    0;                      ///< Since a visit offered, or had nothing to offer.
+  std::uint64_t stale_ = 0; ///< Parts too stale, since one was kept.
+  std::uint64_t empty_ = 0; ///< Rounds or windows without an offer, in a row.
+  std::uint64_t given_up_ = 0; ///< Rounds below their quorum, in a row.
   bool started_ = false;
   bool refill_ = true;
   std::optional<messages::run_finished> finishing_;

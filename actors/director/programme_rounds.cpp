@@ -93,9 +93,10 @@ void programme::consider_closing(actions& out, instant now) {
                                                     : options_.window);
   const bool passed = now >= deadline_;
   if (options_.mode == pace_kind::semisync) {
-    if (passed && offered_.empty())
+    if (passed && offered_.empty()) {
       deadline_ = now + options_.window; // An empty window makes no version.
-    else if (passed)
+      ++empty_;
+    } else if (passed)
       close_round(out, offered_.size());
     return;
   }
@@ -117,6 +118,8 @@ void programme::consider_closing(actions& out, instant now) {
 void programme::close_round(actions& out, std::size_t count) {
   if (options_.mode == pace_kind::semisync)
     round_ = {.round = {rounds_ + 1}};
+  empty_ = offered_.empty() ? empty_ + 1 : 0;
+  given_up_ = count == 0 ? given_up_ + 1 : 0;
   round_.closed = 1;
   round_.visits.clear();
   for (const auto& x : offered_)

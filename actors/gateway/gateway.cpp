@@ -40,6 +40,7 @@ std::vector<messages::line_head> heads(self_pointer self) {
 
 /// Ends a visit that was refused as a whole.
 void end_visit(self_pointer self, visit_id visit, verdict why) {
+  ++self->state.refusals[static_cast<std::size_t>(why)];
   say(self, visit.client, messages::visit_ended{visit, why});
   self->send(self->state.args.others->director,
              messages::visit_failed{visit, why});
@@ -208,6 +209,10 @@ gateway_actor::behavior_type gateway(self_pointer self, gateway_args args) {
     [self](const messages::run_finished& x) { farewell_to_all(self, x); },
     [self](const messages::state_asked& x) {
       x.draft->add(part_name, self->state.peers, self->state.heads);
+    },
+    [self](const messages::status_asked& x) {
+      x.draft->add(door_status{.sessions = self->state.peers.all().size(),
+                               .refusals = self->state.refusals});
     },
   };
 }

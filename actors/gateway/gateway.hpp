@@ -13,6 +13,7 @@
 #include "actors/gateway/seal.hpp"
 #include "actors/gateway/sessions.hpp"
 #include "actors/interfaces.hpp"
+#include "actors/metrics/status.hpp"
 #include "actors/transport/endpoint.hpp"
 
 namespace troupe::actors {
@@ -48,6 +49,7 @@ struct gateway_state {
   std::optional<seal> tickets; // Set before the first message arrives.
   sessions peers;
   std::map<line_id, version> heads;
+  verdict_counts refusals{}; ///< Of whole visits.
 };
 
 /// The only actor that speaks with clients: opens frames, checks sessions,

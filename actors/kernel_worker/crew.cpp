@@ -1,5 +1,7 @@
 #include "actors/kernel_worker/crew.hpp"
 
+#include <utility>
+
 #include "core/assert.hpp"
 
 namespace troupe::actors {
@@ -14,9 +16,9 @@ result<std::unique_ptr<crew>> crew::hire(std::size_t size,
       return tl::make_unexpected(own.error());
     result->trainers_.push_back(std::move(*own));
   }
-  for (auto& own : result->trainers_)
-    result->threads_.emplace_back(
-      [me = result.get(), &own] { me->work(*own); });
+  result->under_way_.resize(size);
+  for (std::size_t i = 0; i < size; ++i)
+    result->threads_.emplace_back([me = result.get(), i] { me->work(i); });
   return result;
 }
 
@@ -34,32 +36,57 @@ void crew::dismiss() {
   threads_.clear(); // Joins.
 }
 
-void crew::add(task x) {
+void crew::add(task x, visit_id of) {
   {
     const std::lock_guard guard{mutex_};
-    tasks_.push_back(std::move(x));
+    tasks_.push_back({std::move(x), of, steady_now()});
   }
   changed_.notify_one();
 }
 
-void crew::work(models::trainer& own) {
+crew_status crew::status() const {
+  const auto now = steady_now();
+  const std::lock_guard guard{mutex_};
+  crew_status x{.workers = under_way_.size(),
+                .queued = tasks_.size(),
+                .under_way = {},
+                .waits = waits_,
+                .work = works_};
+  for (const auto& task : under_way_)
+    if (task)
+      x.under_way.push_back({task->of, seconds(now - task->since)});
+  return x;
+}
+
+void crew::work(std::size_t place) {
   for (;;) {
     task next;
     {
       std::unique_lock guard{mutex_};
+      finished(place);
       changed_.wait(guard, [this] { return closing_ || !tasks_.empty(); });
       if (closing_)
         return;
-      next = std::move(tasks_.front());
+      const auto now = steady_now();
+      waits_.add(seconds(now - tasks_.front().added));
+      next = std::move(tasks_.front().what);
+      under_way_[place] = running{tasks_.front().of, now};
       tasks_.pop_front();
     }
-    next(own);
+    next(*trainers_[place]);
   }
 }
 
-void prompt_workshop::submit(key, work what, deliver to) {
+// The task that the thread was at, if any.
+void crew::finished(std::size_t place) {
+  if (const auto done = std::exchange(under_way_[place], std::nullopt))
+    works_.add(seconds(steady_now() - done->since));
+}
+
+void prompt_workshop::submit(key when, work what, deliver to) {
   workers_->add([what = std::move(what),
-                 to = std::move(to)](models::trainer& own) { to(what(own)); });
+                 to = std::move(to)](models::trainer& own) { to(what(own)); },
+                when.visit);
 }
 
 void due_workshop::submit(key when, work what, deliver to) {
@@ -67,9 +94,9 @@ void due_workshop::submit(key when, work what, deliver to) {
   const auto [at, added] =
     under_way_.emplace(when, entry{promise->get_future(), std::move(to)});
   TROUPE_ASSERT(added); // A client has one job at a time.
-  workers_->add([promise, what = std::move(what)](models::trainer& own) {
-    promise->set_value(what(own));
-  });
+  workers_->add([promise, what = std::move(what)](
+                  models::trainer& own) { promise->set_value(what(own)); },
+                when.visit);
 }
 
 const workshop::key* due_workshop::next() const {

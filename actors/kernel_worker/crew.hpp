@@ -10,10 +10,12 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <vector>
 
 #include "actors/kernel_worker/workshop.hpp"
+#include "actors/metrics/status.hpp"
 
 namespace troupe::actors {
 
@@ -32,7 +34,10 @@ public:
   crew(const crew&) = delete;
   crew& operator=(const crew&) = delete;
 
-  void add(task x);
+  /// @param of whose work it is, for those who watch
+  void add(task x, visit_id of = {});
+
+  crew_status status() const;
 
   /// Ends the task under way on each thread and forgets the others. Tasks speak
   /// to actors, so this comes before the end of their system.
@@ -41,11 +46,26 @@ public:
 private:
   crew() = default;
 
-  void work(models::trainer& own);
+  struct entry {
+    task what;
+    visit_id of;
+    instant added;
+  };
 
-  std::mutex mutex_;
+  struct running {
+    visit_id of;
+    instant since;
+  };
+
+  void work(std::size_t place);
+  void finished(std::size_t place);
+
+  mutable std::mutex mutex_;
   std::condition_variable changed_;
-  std::deque<task> tasks_;
+  std::deque<entry> tasks_;
+  std::vector<std::optional<running>> under_way_; ///< By thread.
+  duration_sum waits_;
+  duration_sum works_;
   bool closing_ = false;
   std::vector<std::unique_ptr<models::trainer>> trainers_;
   std::vector<std::jthread> threads_;

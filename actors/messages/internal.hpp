@@ -23,7 +23,8 @@
 
 namespace troupe::actors {
 class snapshot_draft;
-}
+class status_draft;
+} // namespace troupe::actors
 
 namespace troupe::messages {
 
@@ -358,6 +359,11 @@ struct line_noted {
 /// Between two instants of a virtual clock: who hears this adds its state.
 struct state_asked {
   std::shared_ptr<actors::snapshot_draft> draft;
+};
+
+/// Who hears this adds where it stands, and does nothing else.
+struct status_asked {
+  std::shared_ptr<actors::status_draft> draft;
 };
 
 /// Ends the run in order: what is being merged is committed.

@@ -11,6 +11,7 @@
 #include "actors/node/commands/doctor.hpp"
 #include "actors/node/commands/report.hpp"
 #include "actors/node/commands/version.hpp"
+#include "actors/node/commands/why.hpp"
 #include "actors/node/config/keys.hpp"
 
 namespace troupe::node {
@@ -91,6 +92,7 @@ std::vector<command> basic_commands(const surroundings& known) {
      [known](arguments args, streams io) { return doctor(known, args, io); }},
     {"report", "RUN: make the page that shows a run", report_command},
     {"version", "say which troupe this is", version_command},
+    {"why", "RUN: say what a run waits for", why_command},
   };
 }
 

@@ -22,6 +22,7 @@ for path in sys.argv[1:]:
             command = re.sub(r"\s#\s.*", "", said)
             command = re.sub(r"^\./dev run(?=$| -)", "./dev run deploy/examples/quickstart.toml", command)
             command = re.sub(r"^(\./dev|build/release/troupe)(?= )", "troupe", command)
+            command = command.replace(":9464", ":0")  # Any port that is free.
             if re.match(r"troupe (run|check-config|data|doctor|version)\b", command):
                 print(f"{path}:{number}\t{command.removeprefix('troupe ')}")
         said = ""

@@ -9,6 +9,7 @@
 #include "actors/node/command_line.hpp"
 #include "actors/node/config.hpp"
 #include "actors/node/run/interrupt.hpp"
+#include "actors/node/run/pages.hpp"
 #include "actors/node/run/run.hpp"
 
 namespace troupe::node {
@@ -64,6 +65,10 @@ exit_code run_command(const model_maker& make_model, const surroundings& known,
     ->excludes("FILE")
     ->excludes("--set")
     ->excludes("--folder");
+  std::string address;
+  line.app().add_option("--http", address,
+                        "HOST:PORT where /metrics, /healthz, /readyz and /why "
+                        "answer while it runs, such as 127.0.0.1:9464");
   if (const auto end = line.parse(args, io))
     return *end;
   if (line.file().empty() && resume.empty())
@@ -82,6 +87,15 @@ exit_code run_command(const model_maker& make_model, const surroundings& known,
     io.err << "note: " << note << '\n';
   if (!folder.empty())
     loaded->x.folder = folder;
+  const auto board = std::make_shared<status_board>();
+  std::unique_ptr<http::server> door;
+  if (!address.empty()) {
+    auto opened = http::server::open(address, pages_of(board));
+    if (!opened)
+      return report(opened.error(), line.json(), io);
+    door = std::move(*opened);
+    io.err << "metrics at http://" << door->address() << "/metrics\n";
+  }
   const interruption stop;
   const auto done =
     run(loaded->x, {.make_model = make_model,
@@ -89,7 +103,9 @@ exit_code run_command(const model_maker& make_model, const surroundings& known,
                     .progress = &io.err,
                     .terminal = is_terminal(io.err),
                     .stop = &stop.requested(),
-                    .resume = resume});
+                    .resume = resume,
+                    .board = board,
+                    .http = door ? door->address() : ""});
   if (!done)
     return report(done.error(), line.json(), io);
   return conclude(*done, line.json(), io);

@@ -158,6 +158,30 @@ progress_report chronicle::report() const {
   return report_;
 }
 
+void chronicle::describe(actors::run_status& to) const {
+  const std::lock_guard guard{mutex_};
+  to.at = report_.at;
+  to.visits = report_.visits;
+  for (const auto& [line, head] : report_.lines)
+    for (const auto& block : head.blocks)
+      to.heads[options_.blocks->find(block.block)->name] = head.head.value;
+  if (report_.finished) {
+    to.over = true;
+    to.reason = report_.finished->reason;
+  }
+  if (!report_.evaluation)
+    return;
+  const auto put = [&](const std::string& split, const models::scores& x) {
+    if (x.count == 0)
+      return;
+    if (options_.has_labels)
+      to.evaluation[split + " accuracy"] = x.accuracy();
+    to.evaluation[split + " loss"] = x.mean_loss();
+  };
+  put("test", report_.evaluation->scores.global);
+  put("validation", report_.evaluation->scores.validation);
+}
+
 std::optional<spread> chronicle::accuracies() const {
   const std::lock_guard guard{mutex_};
   return spread_among(1, options_.clients);

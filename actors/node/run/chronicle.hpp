@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "actors/kernel_worker/workshop.hpp"
+#include "actors/metrics/status.hpp"
 #include "actors/node/run/workload.hpp"
 #include "actors/publisher/publisher.hpp"
 #include "policies/pacing.hpp"
@@ -96,6 +97,9 @@ public:
   bool wait(instant at_most);
 
   progress_report report() const;
+
+  /// Adds what it knows to a status.
+  void describe(actors::run_status& to) const;
 
   /// The clients' scores of the last evaluation that has them.
   std::optional<spread> accuracies() const;

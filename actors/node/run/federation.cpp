@@ -5,11 +5,11 @@
 #include <mutex>
 #include <thread>
 
-#include "actors/node/run/virtual_loop.hpp"
 #include "actors/client/link.hpp"
 #include "actors/kernel_worker/crew.hpp"
 #include "actors/node/run/home_states.hpp"
 #include "actors/node/run/plan.hpp"
+#include "actors/node/run/virtual_loop.hpp"
 
 namespace troupe::node {
 
@@ -141,6 +141,18 @@ public:
     for (const auto& [id, client] : clients_)
       caf::anon_send(client, question);
     caf::anon_send(heard_->who, question);
+  }
+
+  /// Has everybody say where it stands, if somebody wants to know.
+  void answer() {
+    const auto draft = f_.desk ? f_.desk->asked() : nullptr;
+    const std::lock_guard guard{mutex_};
+    if (!draft || !cast_.director)
+      return;
+    const messages::status_asked question{draft};
+    caf::anon_send(cast_.director, question);
+    caf::anon_send(cast_.router, question);
+    caf::anon_send(cast_.gateway, question);
   }
 
   /// Lets all actors end; they are gone when their mail is delivered.
@@ -285,6 +297,8 @@ result<void> run_virtual(const federation& f,
   virtual_loop* running = nullptr;
   virtual_loop loop{system, *jobs, {.begin_at = begin_at, .at_rest = [&] {
                                       keeps.consider(*running);
+                                      on.answer();
+                                      running->settle();
                                     }}};
   running = &loop;
   auto ready = on.set_up(jobs, loop.started());
@@ -324,9 +338,10 @@ result<void> run_wall(const federation& f,
   stage on{f, system};
   auto ready = on.set_up(std::move(*jobs), system.clock().now());
   if (ready) {
-    do
+    do {
       on.obey();
-    while (!f.watching->wait(std::chrono::milliseconds{50}));
+      on.answer();
+    } while (!f.watching->wait(std::chrono::milliseconds{50}));
     on.close();
   }
   system.await_all_actors_done();
@@ -341,6 +356,8 @@ result<void> run_federation(const federation& f) {
   if (!hired)
     return tl::make_unexpected(hired.error());
   const std::shared_ptr<crew> workers{std::move(*hired)};
+  if (f.desk)
+    f.desk->watch(workers);
   return f.x.clock == clock_kind::virtual_time ? run_virtual(f, workers)
                                                : run_wall(f, workers);
 }

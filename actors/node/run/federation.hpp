@@ -9,6 +9,7 @@
 #include "actors/archivist/snapshot.hpp"
 #include "actors/archivist/store.hpp"
 #include "actors/gateway/gateway.hpp"
+#include "actors/node/run/board.hpp"
 #include "actors/node/run/chronicle.hpp"
 #include "actors/node/run/workload.hpp"
 
@@ -30,6 +31,8 @@ struct federation {
   /// Under the virtual clock: what a snapshot holds of those who watch. Empty:
   /// none is taken.
   std::function<void(actors::snapshot_draft&)> add_to_snapshot = {};
+  /// Where somebody may ask where the run stands. May be null.
+  std::shared_ptr<status_desk> desk = {};
 };
 
 /// Runs until it is over; the chronicle says how it ended. Returns an error if

@@ -8,6 +8,7 @@
 #include "actors/node/report/page.hpp"
 #include "actors/node/run/federation.hpp"
 #include "actors/node/run/folder.hpp"
+#include "actors/node/run/monitor.hpp"
 #include "actors/node/run/progress.hpp"
 #include "actors/node/wiring.hpp"
 #include "policies/catalogue.hpp"
@@ -187,17 +188,24 @@ private:
                     + " under " + std::string{policies::to_string(x_.pace.mode)}
                     + " with " + std::to_string(x_.clients.clients)
                     + " clients; folder " + folder_->path().string());
-    const auto done =
-      run_federation({.x = x_,
-                      .work = work_,
-                      .books = books_,
-                      .watching = watching_,
-                      .counted = counted_,
-                      .stop = in_.stop,
-                      .resumed = resumed_,
-                      .add_to_snapshot = [this](actors::snapshot_draft& draft) {
-                        add_to_snapshot(draft);
-                      }});
+    monitor outlook{{.x = x_,
+                     .blocks = work_.blocks,
+                     .watching = watching_,
+                     .counted = counted_,
+                     .folder = folder_->path(),
+                     .board = in_.board,
+                     .http = in_.http}};
+    const auto done = run_federation(
+      {.x = x_,
+       .work = work_,
+       .books = books_,
+       .watching = watching_,
+       .counted = counted_,
+       .stop = in_.stop,
+       .resumed = resumed_,
+       .add_to_snapshot =
+         [this](actors::snapshot_draft& draft) { add_to_snapshot(draft); },
+       .desk = outlook.desk()});
     if (display_)
       display_->finish();
     return done;

@@ -4,9 +4,11 @@
 #include <filesystem>
 #include <functional>
 #include <iosfwd>
+#include <memory>
 #include <string>
 
 #include "actors/node/experiment.hpp"
+#include "actors/node/run/board.hpp"
 #include "actors/node/run/summary.hpp"
 #include "actors/node/run/workload.hpp"
 #include "core/result.hpp"
@@ -23,6 +25,8 @@ struct run_surroundings {
     nullptr; ///< True: the run is to end in order.
   /// The folder of a run that is to go on; empty: it begins, in a new one.
   std::filesystem::path resume = {};
+  std::shared_ptr<status_board> board = {}; ///< Where it says how it stands.
+  std::string http = {}; ///< Where others read that; empty: nowhere.
 };
 
 /// A whole federation in this process: the function behind `troupe run`. Its

@@ -1,0 +1,52 @@
+// What can be seen of a programme from outside.
+
+#include <algorithm>
+
+#include "actors/director/programme.hpp"
+
+namespace troupe::actors {
+
+course_status programme::status(instant now) const {
+  using step = course_status::phase;
+  const auto standing = [this] {
+    if (finishing_)
+      return step::ending;
+    if (!started_)
+      return step::gathering;
+    if (!by_round())
+      return step::open;
+    constexpr step by_phase[]{step::between, step::opening, step::open,
+                              step::closing, step::merging};
+    return by_phase[static_cast<std::size_t>(phase_)];
+  };
+  const bool sync = options_.mode == pace_kind::sync;
+  course_status x{.now = now,
+                  .mode = options_.mode,
+                  .at = standing(),
+                  .saving = saving_.has_value(),
+                  .round = by_round() ? round_.round.value : 0,
+                  .complete = offered_.size(),
+                  .wanted = sync ? options_.clients_per_round : 0,
+                  .quorum = options_.quorum,
+                  .expected = options_.clients_expected,
+                  .known = clients_.size(),
+                  .here = candidates_.size(),
+                  .visits_open = open_.size(),
+                  .stale_in_a_row = stale_,
+                  .empty_in_a_row = empty_,
+                  .given_up_in_a_row = given_up_,
+                  .progress = policies::progress(options_.budget, spent(now))};
+  // Nobody sets a deadline that is never.
+  if (by_round() && phase_ == phase::open
+      && deadline_ < now + std::chrono::hours{24 * 365})
+    x.deadline = deadline_;
+  // Counting one by one pays only where a round waits for it.
+  if (sync && phase_ == phase::idle)
+    x.free = static_cast<std::uint64_t>(std::ranges::count_if(
+      candidates_, [&](const auto& c) { return !is_busy(c.client, now); }));
+  else
+    x.free = x.here - std::min<std::uint64_t>(x.here, x.visits_open);
+  return x;
+}
+
+} // namespace troupe::actors

@@ -1,0 +1,192 @@
+#pragma once
+
+// Where a run stands, for those who look at it from outside. Each actor adds
+// its own part when it is asked, now and then; nobody reads an actor's state.
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "core/clock.hpp"
+#include "core/ids.hpp"
+#include "core/recipe.hpp"
+#include "policies/admission.hpp"
+
+namespace troupe::actors {
+
+/// A number of offers per verdict.
+using verdict_counts = std::array<std::uint64_t, policies::verdict_count>;
+
+/// What a merged offer's staleness is counted by: the largest of each bucket;
+/// what is above the last has one of its own.
+inline constexpr std::array<std::uint64_t, 10> staleness_bounds{
+  0, 1, 2, 4, 8, 16, 32, 64, 128, 256};
+
+struct staleness_counts {
+  std::array<std::uint64_t, staleness_bounds.size() + 1> buckets{};
+  std::uint64_t sum = 0;
+
+  void add(std::uint64_t versions);
+
+  static constexpr auto fields(auto& x) {
+    return std::tie(x.buckets, x.sum);
+  }
+};
+
+/// What takes time, and how much of it was taken.
+struct duration_sum {
+  std::uint64_t count = 0;
+  double seconds = 0;
+
+  void add(double x) {
+    ++count;
+    seconds += x;
+  }
+};
+
+/// One version line, by its aggregator.
+struct line_status {
+  enum class step : std::uint8_t { collecting, merging, storing };
+
+  version head{};
+  step at = step::collecting;
+  std::uint64_t pending = 0; ///< Offers that wait.
+  std::uint64_t needed = 0;  ///< Of them for a version; 0: a round says.
+  verdict_counts answers{};
+  staleness_counts staleness = {};
+  duration_sum merges = {};
+  duration_sum commits = {};
+  std::uint64_t merged_bytes = 0;
+  std::string failure =
+    {}; ///< Of the last merge or commit; empty: it succeeded.
+};
+
+/// The run's course, by its director.
+struct course_status {
+  enum class phase : std::uint8_t {
+    gathering, ///< Before the first invitation: not all clients are here.
+    between,   ///< No round is open, and none can be opened yet.
+    opening,   ///< What an invitation needs is being stored.
+    open,      ///< Clients are at work.
+    closing,   ///< The round's list is being stored.
+    merging,   ///< The lines are at the round's list.
+    ending,
+  };
+
+  instant now{}; ///< Of the run's clock.
+  pace_kind mode{};
+  phase at = phase::gathering;
+  bool saving = false; ///< Waits for the archivist.
+  std::uint64_t round = 0;
+  std::uint64_t complete = 0; ///< Offers that the round or window holds.
+  std::uint64_t wanted = 0;   ///< Offers that close the round; 0: only time.
+  std::uint64_t quorum = 0;   ///< Offers that do at the deadline.
+  std::optional<instant> deadline = {}; ///< Of the round or window.
+  std::uint64_t expected = 0; ///< Clients that the first invitation waits for.
+  std::uint64_t known = 0;    ///< Clients that were ever here.
+  std::uint64_t here = 0;
+  std::uint64_t free = 0; ///< Of those that are here.
+  std::uint64_t visits_open = 0;
+  std::uint64_t stale_in_a_row = 0;    ///< Parts too stale, since one was kept.
+  std::uint64_t empty_in_a_row = 0;    ///< Rounds or windows without an offer.
+  std::uint64_t given_up_in_a_row = 0; ///< Rounds below their quorum.
+  double progress = 0;
+  std::string failure = {}; ///< Of the last save; empty: it succeeded.
+};
+
+/// What the gateway let through and did not.
+struct door_status {
+  std::uint64_t sessions = 0;
+  verdict_counts refusals{}; ///< Of whole visits.
+};
+
+/// The threads that do clients' work.
+struct crew_status {
+  struct task {
+    visit_id visit = {};
+    double seconds = 0; ///< That it is under way.
+  };
+
+  std::uint64_t workers = 0;
+  std::uint64_t queued = 0;
+  std::vector<task> under_way = {};
+  duration_sum waits = {};
+  duration_sum work = {};
+};
+
+/// What actors add, from their threads; twice a second nobody waits for the
+/// lock.
+class status_draft {
+public:
+  struct parts {
+    std::optional<course_status> course;
+    std::optional<door_status> door;
+    std::map<line_id, line_status> lines;
+  };
+
+  void add(const course_status& x) {
+    const std::lock_guard guard{mutex_};
+    parts_.course = x;
+  }
+
+  void add(const door_status& x) {
+    const std::lock_guard guard{mutex_};
+    parts_.door = x;
+  }
+
+  void add(line_id line, const line_status& x) {
+    const std::lock_guard guard{mutex_};
+    parts_.lines[line] = x;
+  }
+
+  /// All that was added until now.
+  parts taken() const {
+    const std::lock_guard guard{mutex_};
+    return parts_;
+  }
+
+private:
+  mutable std::mutex mutex_;
+  parts parts_;
+};
+
+/// All that can be seen of a run from outside.
+struct run_status {
+  // What it is.
+  std::string method;
+  std::string mode;
+  std::string clock;
+  std::map<line_id, std::string> line_names;
+  std::map<std::string, std::uint64_t> heads; ///< By block.
+
+  // Where it stands.
+  instant at{};                 ///< Of the run's clock.
+  std::int64_t now_ms = 0;      ///< Of this status; since 1970, like the next.
+  std::int64_t answered_ms = 0; ///< When its actors said where they stand.
+  std::int64_t progress_ms = 0; ///< When last a visit or a version was done.
+  std::optional<course_status> course; ///< None: it has not begun.
+  std::optional<door_status> door;
+  std::map<line_id, line_status> lines;
+  crew_status crew;
+  bool over = false;
+  std::string reason; ///< Why it ended.
+
+  // What it did.
+  std::uint64_t visits = 0;
+  std::uint64_t bytes_up = 0;
+  std::uint64_t bytes_down = 0;
+  std::uint64_t frames_malformed = 0;
+  std::map<std::string, double> evaluation; ///< "test accuracy" and the like.
+
+  // What it takes.
+  std::uint64_t ledger_bytes = 0;
+  double cpu_seconds = 0;
+  std::uint64_t memory_bytes = 0;
+};
+
+} // namespace troupe::actors

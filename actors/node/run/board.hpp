@@ -1,0 +1,77 @@
+#pragma once
+
+// Between a run and those who look at it: what they want to know goes one way,
+// a snapshot comes back. Nobody waits for anybody.
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+
+#include "actors/kernel_worker/crew.hpp"
+#include "actors/metrics/status.hpp"
+
+namespace troupe::node {
+
+/// The last status, for any number of readers.
+class status_board {
+public:
+  void publish(std::shared_ptr<const actors::run_status> x) {
+    const std::lock_guard guard{mutex_};
+    last_ = std::move(x);
+  }
+
+  /// Null before the run has begun.
+  std::shared_ptr<const actors::run_status> last() const {
+    const std::lock_guard guard{mutex_};
+    return last_;
+  }
+
+private:
+  mutable std::mutex mutex_;
+  std::shared_ptr<const actors::run_status> last_;
+};
+
+/// Where a draft is asked for and filled. One side wants, the run's loop looks
+/// here now and then: that costs it one load.
+class status_desk {
+public:
+  using draft = std::shared_ptr<actors::status_draft>;
+
+  /// Asks for a new draft, and returns the one that was asked for before, as
+  /// far as it is filled; null: there is none.
+  draft want() {
+    const std::lock_guard guard{mutex_};
+    wanted_ = true;
+    return current_;
+  }
+
+  /// What the loop is to have filled now; null: nothing.
+  draft asked() {
+    if (!wanted_.load(std::memory_order_relaxed))
+      return nullptr;
+    const std::lock_guard guard{mutex_};
+    wanted_ = false;
+    current_ = std::make_shared<actors::status_draft>();
+    return current_;
+  }
+
+  /// Whose load is part of the status, for as long as they live.
+  void watch(const std::shared_ptr<actors::crew>& workers) {
+    const std::lock_guard guard{mutex_};
+    workers_ = workers;
+  }
+
+  actors::crew_status crew() const {
+    const std::lock_guard guard{mutex_};
+    const auto workers = workers_.lock();
+    return workers ? workers->status() : actors::crew_status{};
+  }
+
+private:
+  std::atomic<bool> wanted_{false};
+  mutable std::mutex mutex_;
+  draft current_;
+  std::weak_ptr<actors::crew> workers_;
+};
+
+} // namespace troupe::node
