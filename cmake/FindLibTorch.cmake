@@ -32,7 +32,8 @@ if(LibTorch_FOUND AND NOT TARGET LibTorch::LibTorch)
   set_target_properties(LibTorch::LibTorch PROPERTIES
     INTERFACE_INCLUDE_DIRECTORIES "${LIBTORCH_INCLUDE_DIR};${LIBTORCH_API_DIR}")
   target_link_libraries(LibTorch::LibTorch INTERFACE "${LIBTORCH_CPU}" "${LIBTORCH_C10}")
-  if(LIBTORCH_CUDA AND LIBTORCH_C10_CUDA)
+  # The wheel brings these also where there is no device, and they want all of CUDA.
+  if(TROUPE_WITH_CUDA AND LIBTORCH_CUDA AND LIBTORCH_C10_CUDA)
     target_link_options(LibTorch::LibTorch INTERFACE
       "SHELL:-Wl,--no-as-needed ${LIBTORCH_CUDA} ${LIBTORCH_C10_CUDA} -Wl,--as-needed")
   endif()
