@@ -12,7 +12,7 @@ namespace {
 
 constexpr double width = 560;
 constexpr double height = 290;
-constexpr double left = 64;
+constexpr double left = 78;
 constexpr double right = 548;
 constexpr double top = 14;
 constexpr double bottom = 244;
@@ -52,8 +52,12 @@ public:
         + "\"/>");
     for (const auto& t : up_.ticks())
       label(left - 8, y(t.value) + 4, "end", t.label);
+    // The last one would stick out where it is long.
     for (const auto& t : across_.ticks())
-      label(x(t.value), bottom + 18, "middle", t.label);
+      if (x(t.value) > right - 12)
+        label(width, bottom + 18, "end", t.label);
+      else
+        label(x(t.value), bottom + 18, "middle", t.label);
     label((left + right) / 2, bottom + 38, "middle", x_title, "name");
     add("<text class=\"name\" text-anchor=\"middle\" transform=\"translate(13 "
         + coordinate((top + bottom) / 2) + ") rotate(-90)\">" + escaped(y_title)

@@ -13,7 +13,9 @@ namespace troupe::node {
 namespace {
 
 std::string html_of(const figure& f) {
-  std::string text = "<figure><h3>" + escaped(f.title) + "</h3>";
+  std::string text =
+    (f.drawing.empty() ? "<figure class=\"empty\"><h3>" : "<figure><h3>")
+    + escaped(f.title) + "</h3>";
   if (!f.keys.empty())
     text += "<div class=\"keys\">" + f.keys + "</div>";
   text += f.drawing;

@@ -35,6 +35,7 @@ small{color:var(--soft);font-size:13px}
 .tile b{font-size:22px;line-height:1.3;font-variant-numeric:tabular-nums;white-space:nowrap}
 .figures{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(480px,100%),1fr));gap:20px}
 figure{margin:0;padding:14px 16px;border:1px solid var(--rule);border-radius:6px;min-width:0}
+.empty{align-self:start}
 figcaption,.aside{color:var(--soft);font-size:14px;margin-top:4px}
 .none{color:var(--soft)}
 .keys{display:flex;flex-wrap:wrap;gap:2px 18px;font-size:13px;color:var(--soft)}

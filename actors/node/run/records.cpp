@@ -33,7 +33,7 @@ json accuracies_of(const models::evaluated& x) {
   auto list = json::array();
   for (std::size_t i = 0; i < shown; ++i) {
     const auto at = shown > 1 ? i * (all.size() - 1) / (shown - 1) : 0;
-    list.push_back(std::round(all[at] * 1e4) / 1e4);
+    list.push_back(std::round(all[at] * 1e6) / 1e6);
   }
   return list;
 }
