@@ -4,7 +4,7 @@
 find_path(TROUPE_TOMLPP toml++/toml.h REQUIRED)
 find_package(CLI11 REQUIRED)
 
-set(runs "/actors/node/(run/.*|commands/run)\\.cpp$")
+set(runs "/actors/node/(run/.*|commands/(run|replay))\\.cpp$")
 set(needs_torch "/actors/node/(torch_model|commands/bench|main)\\.cpp$")
 file(GLOB_RECURSE config_sources CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/actors/node/*.cpp")
 list(REMOVE_ITEM config_sources "${CMAKE_SOURCE_DIR}/actors/node/wiring.cpp") # In the actors' room.

@@ -9,6 +9,55 @@ namespace troupe::actors {
 
 using policies::verdict;
 
+namespace {
+
+// What an offer adds to the head: its delta or, where models are mixed, the way
+// from the head to the client's model.
+shared_values aimed(const ledger::options& how, const ledger::durable& head,
+                    const messages::part_offered& x, std::size_t block,
+                    const version_values& known) {
+  const auto& delta = x.blocks[block].delta;
+  if (!how.target_is_model)
+    return delta;
+  const auto& from = *known.at(x.base)[block];
+  const auto& to = *head.blocks[block].values;
+  std::vector<float> result(*delta);
+  for (std::size_t j = 0; j < result.size(); ++j)
+    result[j] = static_cast<float>(static_cast<double>(result[j])
+                                   + static_cast<double>(from[j])
+                                   - static_cast<double>(to[j]));
+  return share(std::move(result));
+}
+
+} // namespace
+
+messages::merge_requested
+merge_of(const ledger::options& how, const ledger::durable& head,
+         std::span<const messages::part_offered> batch,
+         const version_values& known) {
+  messages::merge_requested job{.line = how.line,
+                                .base = head.head,
+                                .blocks = {},
+                                .step = how.step,
+                                .admitted = head.admitted};
+  for (std::size_t b = 0; b < how.blocks.size(); ++b) {
+    const auto& rules = how.blocks[b];
+    messages::block_merge merge{.block = rules.id,
+                                .rule = rules.rule,
+                                .base = head.blocks[b].values,
+                                .moments = head.blocks[b].moments,
+                                .terms = {},
+                                .grid = rules.grid};
+    for (const auto& x : batch)
+      merge.terms.push_back({.delta = aimed(how, head, x, b, known),
+                             .weight = x.blocks[b].weight,
+                             .discount = policies::weight_of(
+                               how.discount, staleness(x.base, head.head))});
+    job.blocks.push_back(std::move(merge));
+  }
+  return job;
+}
+
 ledger::ledger(options opts, durable found)
   : options_(std::move(opts)),
     found_(std::move(found)),
@@ -150,7 +199,7 @@ std::optional<ledger::request> ledger::next() {
     if (merging_.empty())
       return std::nullopt;
     in_flight_ = true;
-    return merge_of_batch();
+    return merge_of(options_, found_, merging_, history_);
   }
   in_flight_ = true;
   return *due_;
@@ -176,23 +225,6 @@ void ledger::take_batch() {
   std::ranges::sort(merging_, {}, &messages::part_offered::visit);
 }
 
-// What an offer adds to the head: its delta or, where models are mixed, the way
-// from the head to the client's model.
-shared_values ledger::aimed(const messages::part_offered& x,
-                            std::size_t block) const {
-  const auto& delta = x.blocks[block].delta;
-  if (!options_.target_is_model)
-    return delta;
-  const auto& from = *history_.at(x.base)[block];
-  const auto& to = *found_.blocks[block].values;
-  std::vector<float> result(*delta);
-  for (std::size_t j = 0; j < result.size(); ++j)
-    result[j] = static_cast<float>(static_cast<double>(result[j])
-                                   + static_cast<double>(from[j])
-                                   - static_cast<double>(to[j]));
-  return share(std::move(result));
-}
-
 // False where the distance between two versions leaves the range of exact sums,
 // or the older is gone: such an offer would fail its batch for ever.
 bool ledger::can_be_aimed(const messages::part_offered& x) const {
@@ -201,34 +233,11 @@ bool ledger::can_be_aimed(const messages::part_offered& x) const {
   if (!history_.contains(x.base))
     return false;
   for (std::size_t b = 0; b < x.blocks.size(); ++b)
-    if (!kernels::check_term({*aimed(x, b), x.blocks[b].weight},
-                             options_.blocks[b].grid))
+    if (!kernels::check_term(
+          {*aimed(options_, found_, x, b, history_), x.blocks[b].weight},
+          options_.blocks[b].grid))
       return false;
   return true;
-}
-
-messages::merge_requested ledger::merge_of_batch() const {
-  messages::merge_requested job{.line = options_.line,
-                                .base = head(),
-                                .blocks = {},
-                                .step = options_.step,
-                                .admitted = found_.admitted};
-  for (std::size_t b = 0; b < options_.blocks.size(); ++b) {
-    const auto& rules = options_.blocks[b];
-    messages::block_merge merge{.block = rules.id,
-                                .rule = rules.rule,
-                                .base = found_.blocks[b].values,
-                                .moments = found_.blocks[b].moments,
-                                .terms = {},
-                                .grid = rules.grid};
-    for (const auto& x : merging_)
-      merge.terms.push_back({.delta = aimed(x, b),
-                             .weight = x.blocks[b].weight,
-                             .discount = policies::weight_of(
-                               options_.discount, staleness(x.base, head()))});
-    job.blocks.push_back(std::move(merge));
-  }
-  return job;
 }
 
 void ledger::merged(const messages::merge_finished& x) {

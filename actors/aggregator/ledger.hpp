@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <variant>
 #include <vector>
 
@@ -15,6 +16,9 @@
 #include "policies/visit_window.hpp"
 
 namespace troupe::actors {
+
+/// Values of a line's versions, block by block.
+using version_values = std::map<version, std::vector<shared_values>>;
 
 /// The books of one version line: what is pending, what is being merged, what
 /// waits to be durable, which version is the head. Knows nothing of actors,
@@ -126,9 +130,7 @@ private:
   policies::verdict judge(const messages::part_offered& x) const;
   bool batch_is_complete() const;
   void take_batch();
-  shared_values aimed(const messages::part_offered& x, std::size_t block) const;
   bool can_be_aimed(const messages::part_offered& x) const;
-  messages::merge_requested merge_of_batch() const;
   void finish_round();
   void refuse(const messages::part_offered& x, policies::verdict why);
   void withdraw_pending(bool all);
@@ -147,11 +149,17 @@ private:
   std::optional<messages::commit_requested> due_;
   std::optional<messages::round_closed> closed_;
   round_number done_round_{}; ///< The last that is closed and settled.
-  std::map<version, std::vector<shared_values>>
-    history_; ///< With target_is_model.
+  version_values history_;    ///< With target_is_model.
   verdict_counts answers_{};
   staleness_counts staleness_; ///< Of what was merged.
   std::vector<notice> notices_;
 };
+
+/// What merging `batch`, sorted by visit, into the head takes. @pre with
+/// `target_is_model`, `known` has the base of each part
+messages::merge_requested
+merge_of(const ledger::options& how, const ledger::durable& head,
+         std::span<const messages::part_offered> batch,
+         const version_values& known);
 
 } // namespace troupe::actors

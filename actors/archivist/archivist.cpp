@@ -1,18 +1,36 @@
 #include "actors/archivist/archivist.hpp"
 
+#include "actors/archivist/events.hpp"
 #include "actors/caf/errors.hpp"
 
 namespace troupe::actors {
 
-archivist_actor::behavior_type
-archivist(archivist_actor::stateful_pointer<archivist_state> self,
-          archivist_args args) {
+namespace {
+
+using self_pointer = archivist_actor::stateful_pointer<archivist_state>;
+
+// Here and not by somebody who hears of it: what anybody does with a version
+// comes after it in the record.
+void note(self_pointer self, const messages::commit_requested& x) {
+  auto& [args, noted] = self->state;
+  if (!args.events || noted[x.line] == x.head)
+    return; // A commit may be asked for again.
+  noted[x.line] = x.head;
+  const auto at = self->clock().now() - args.started;
+  (void)args.books->note({messages::line_noted::file::events, event_of(x, at)});
+}
+
+} // namespace
+
+archivist_actor::behavior_type archivist(self_pointer self,
+                                         archivist_args args) {
   self->state.args = std::move(args);
   return {
     [self](const messages::commit_requested& x)
       -> caf::result<messages::version_committed> {
       if (auto done = self->state.args.books->commit(x); !done)
         return to_caf(done.error());
+      note(self, x);
       return messages::version_committed{x.line, x.head};
     },
     [self](const messages::save_requested& x)

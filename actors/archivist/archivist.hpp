@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <memory>
 
 #include <caf/stateful_actor.hpp>
@@ -12,12 +13,15 @@ namespace troupe::actors {
 
 struct archivist_args {
   std::shared_ptr<store> books; ///< Used by this actor alone while it lives.
+  bool events = false;          ///< Notes versions.
+  caf::actor_clock::time_point started; ///< The run's instant zero.
 };
 
 struct archivist_state {
   static inline constexpr const char* name = "archivist";
 
   archivist_args args;
+  std::map<line_id, version> noted; ///< The last of each line.
 };
 
 /// Makes durable what it is asked to, one transaction each. It may wait for a

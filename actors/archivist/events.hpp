@@ -2,9 +2,12 @@
 
 // The lines of events.jsonl: one JSON object each, with `at` (seconds of the
 // run) and `event`. What stands here is what a replay needs, so its keys are an
-// interface; docs/run_folder.md lists them.
+// interface; docs/run_folder.md lists them. event_reader.hpp reads them again.
 
+#include <array>
+#include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "actors/messages/internal.hpp"
 #include "core/clock.hpp"
@@ -12,14 +15,45 @@
 
 namespace troupe::actors {
 
+enum class event_kind : std::uint8_t {
+  began,
+  admitted,
+  invited,
+  fetched,
+  offered,
+  withdrawn,
+  visit_failed,
+  refused,
+  skipped,
+  round_closed,
+  version,
+  finished,
+};
+
+inline constexpr std::array<std::string_view, 12> event_kind_names{
+  "began",        "admitted", "invited", "fetched",      "offered", "withdrawn",
+  "visit_failed", "refused",  "skipped", "round_closed", "version", "finished"};
+
+/// A process works on the run from here on.
+struct process_began {
+  std::string fingerprint; ///< What the bits of training depend on.
+};
+
+std::string event_of(const process_began& x, instant at);
+std::string event_of(const messages::clients_admitted& x, instant at);
 std::string event_of(const messages::invitation_made& x, instant at);
 std::string event_of(const messages::visit_withdrawn& x, instant at);
 std::string event_of(const messages::visit_failed& x, instant at);
-std::string event_of(const messages::part_taken& x, instant at);
+std::string event_of(const messages::offer_made& x, instant at);
+std::string event_of(const messages::part_answered& x, instant at);
 std::string event_of(const messages::line_served& x, instant at);
 std::string event_of(const messages::round_closed& x, instant at);
-std::string event_of(const messages::version_published& x, instant at);
+std::string event_of(const messages::commit_requested& x, instant at);
 std::string event_of(const messages::run_finished& x, instant at);
 std::string event_of(const policies::skip& x, instant at);
+
+/// Of all that an offer says beside its ticket, as 16 hex digits. Differs where
+/// a bit does; it is no protection from somebody who wants it not to.
+std::string checksum_of(const messages::offer_made& x);
 
 } // namespace troupe::actors

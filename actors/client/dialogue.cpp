@@ -238,7 +238,7 @@ dialogue::actions dialogue::finished(const messages::job_finished& x,
     offer(*trained, out, now);
   } else {
     const auto pass = file_.open->pass;
-    file_.open.reset();
+    drop_visit();
     out.push_back(keep{});
     decline(pass, messages::decline_reason::failed, out);
   }
@@ -270,7 +270,7 @@ void dialogue::offer(const models::trained& x, actions& out, instant now) {
     if (const auto found = disclosed_.find(declared[i].name);
         found != disclosed_.end())
       kept.offer.disclosures.push_back({i, found->second});
-  file_.open.reset();
+  drop_visit();
   if (kept.unanswered.empty()) {
     file_.state = std::move(next);
     out.push_back(keep{});

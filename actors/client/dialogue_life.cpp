@@ -55,9 +55,11 @@ void dialogue::leave_if_drained(actions& out) {
     out.push_back(std::move(x));
 }
 
+// What was fetched may be the last to hold an old version.
 void dialogue::drop_visit() {
   file_.open.reset();
   missing_.clear();
+  fetched_.clear();
   working_ = false;
 }
 

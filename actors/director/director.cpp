@@ -26,12 +26,10 @@ void note(self_pointer self, const auto& x) {
 void carry_out(self_pointer self, const programme::actions& what);
 
 void carry_out(self_pointer self, const messages::invitation_made& x) {
-  note(self, x);
   self->send(self->state.args.others->gateway, x);
 }
 
 void carry_out(self_pointer self, const messages::visit_withdrawn& x) {
-  note(self, x);
   self->send(self->state.args.others->gateway, x);
 }
 
@@ -41,6 +39,7 @@ void carry_out(self_pointer self, const messages::round_closed& x) {
 }
 
 void carry_out(self_pointer self, const messages::clients_admitted& x) {
+  note(self, x);
   self->send(self->state.args.others->router, x);
 }
 
@@ -126,12 +125,9 @@ director_impl::behavior_type director(self_pointer self, director_args args) {
       carry_out(self, plan->left(x, now(self)));
     },
     [self, &plan](const messages::part_taken& x) {
-      if (x.verdict != policies::verdict::accepted)
-        note(self, x);
       carry_out(self, plan->taken(x, now(self)));
     },
     [self, &plan](const messages::visit_failed& x) {
-      note(self, x);
       carry_out(self, plan->failed(x, now(self)));
     },
     [self, &plan](const messages::version_published& x) {

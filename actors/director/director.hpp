@@ -22,7 +22,7 @@ struct director_args {
   caf::actor_clock::time_point started; ///< The run's instant zero.
   caf::timespan save_timeout = std::chrono::seconds{60};
   caf::timespan retry_after = std::chrono::seconds{1};
-  bool events = false; ///< Notes invitations, refusals and rounds.
+  bool events = false;                          ///< Notes rounds and the end.
   std::shared_ptr<const snapshot> resumed = {}; ///< Goes on from this.
 };
 

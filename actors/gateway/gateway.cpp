@@ -31,6 +31,14 @@ void say(self_pointer self, client_id to, messages::any_message x) {
     say(self, *peer, std::move(x));
 }
 
+// What clients hear and say is noted here, where it has an order.
+void note(self_pointer self, const auto& x) {
+  if (self->state.args.events)
+    self->send(self->state.args.others->archivist,
+               messages::line_noted{messages::line_noted::file::events,
+                                    event_of(x, now(self))});
+}
+
 std::vector<messages::line_head> heads(self_pointer self) {
   std::vector<messages::line_head> result;
   for (const auto& [line, head] : self->state.heads)
@@ -38,12 +46,16 @@ std::vector<messages::line_head> heads(self_pointer self) {
   return result;
 }
 
+void fail_visit(self_pointer self, const messages::visit_failed& x) {
+  note(self, x);
+  self->send(self->state.args.others->director, x);
+}
+
 /// Ends a visit that was refused as a whole.
 void end_visit(self_pointer self, visit_id visit, verdict why) {
   ++self->state.refusals[static_cast<std::size_t>(why)];
   say(self, visit.client, messages::visit_ended{visit, why});
-  self->send(self->state.args.others->director,
-             messages::visit_failed{visit, why});
+  fail_visit(self, {visit, why});
 }
 
 /// What a ticket is worth when its owner shows it.
@@ -74,9 +86,13 @@ void heard(self_pointer self, const sessions::session& from,
 void heard(self_pointer self, const sessions::session& from,
            const messages::offer_made& x) {
   const auto& args = self->state.args;
-  if (const auto refusal = judge(self, x.pass, from.client))
+  const auto not_valid = judge(self, x.pass, from.client);
+  // The client's own state has moved on, whatever becomes of its offer.
+  if (not_valid != verdict::not_invited)
+    note(self, x);
+  if (not_valid)
     return say(self, from.client,
-               messages::visit_ended{x.pass.visit, *refusal});
+               messages::visit_ended{x.pass.visit, *not_valid});
   if (const auto refusal = screen(x, from.examples, args.rules))
     return end_visit(self, x.pass.visit, *refusal);
   for (auto& part : split(x, *args.blocks))
@@ -87,8 +103,7 @@ void heard(self_pointer self, const sessions::session& from,
            const messages::visit_declined& x) {
   if (judge(self, x.pass, from.client))
     return;
-  self->send(self->state.args.others->director,
-             messages::visit_failed{x.pass.visit, x.why});
+  fail_visit(self, {x.pass.visit, x.why});
 }
 
 void heard(self_pointer self, const sessions::session& from,
@@ -187,21 +202,22 @@ gateway_actor::behavior_type gateway(self_pointer self, gateway_args args) {
     },
     [self](const messages::hello_judged& x) { judged(self, x); },
     [self](const messages::invitation_made& x) {
+      note(self, x);
       auto pass = x.pass;
       self->state.tickets->sign(pass);
       say(self, pass.visit.client, messages::invited{pass});
     },
     [self](const messages::visit_withdrawn& x) {
+      note(self, x);
       say(self, x.visit.client, messages::visit_ended{x.visit, x.why});
     },
     [self](const messages::line_served& x) {
-      if (self->state.args.events)
-        self->send(self->state.args.others->archivist,
-                   messages::line_noted{messages::line_noted::file::events,
-                                        event_of(x, now(self))});
+      note(self, x);
       say(self, x.visit.client, x);
     },
     [self](const messages::part_answered& x) {
+      if (x.verdict != verdict::accepted)
+        note(self, x);
       say(self, x.visit.client,
           messages::offer_answered{x.visit, x.line, x.verdict, x.head});
     },

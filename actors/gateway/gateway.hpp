@@ -38,7 +38,7 @@ struct gateway_args {
   /// Peers that are connected already: told to say hello (again).
   std::vector<transport::peer_id> greeted;
   bool announce = false; ///< Passes hints about new versions to all sessions.
-  bool events = false;   ///< Notes what is fetched.
+  bool events = false;   ///< Notes what clients hear and say.
   std::shared_ptr<const snapshot> resumed = {}; ///< Goes on from this.
 };
 

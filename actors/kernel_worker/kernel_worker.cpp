@@ -8,24 +8,6 @@
 
 namespace troupe::actors {
 
-namespace {
-
-messages::job_finished finish(visit_id visit, auto outcome) {
-  if (!outcome)
-    return {visit, outcome.error()};
-  return {visit, std::move(*outcome)};
-}
-
-workshop::work work_of(const messages::job_requested& x) {
-  return [visit = x.visit, what = x.what](models::trainer& own) {
-    if (const auto* job = std::get_if<messages::choose_job>(&what))
-      return finish(visit, own.choose(job->input));
-    return finish(visit, own.train(std::get<messages::train_job>(what).input));
-  };
-}
-
-} // namespace
-
 kernel_worker_actor::behavior_type
 kernel_worker(kernel_worker_actor::stateful_pointer<kernel_worker_state> self,
               kernel_worker_args args) {
@@ -41,7 +23,7 @@ kernel_worker(kernel_worker_actor::stateful_pointer<kernel_worker_state> self,
     },
     [self](const messages::job_requested& x) {
       auto client = caf::actor_cast<caf::actor>(self->current_sender());
-      self->state.args.jobs->submit({x.due, x.visit}, work_of(x),
+      self->state.args.jobs->submit({x.due, x.visit}, work_of(x.visit, x.what),
                                     [client](messages::job_finished done) {
                                       caf::anon_send(client, std::move(done));
                                     });

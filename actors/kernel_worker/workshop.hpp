@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <variant>
 
 #include "actors/messages/internal.hpp"
 #include "core/clock.hpp"
@@ -27,5 +28,10 @@ public:
 
   virtual void submit(key when, work what, deliver to) = 0;
 };
+
+/// What computes a client's job. Owns or shares all that it needs.
+workshop::work
+work_of(visit_id visit,
+        std::variant<messages::choose_job, messages::train_job> what);
 
 } // namespace troupe::actors

@@ -2,6 +2,7 @@
 
 #include "actors/node/command.hpp"
 #include "actors/node/commands/bench.hpp"
+#include "actors/node/commands/replay.hpp"
 #include "actors/node/commands/run.hpp"
 #include "actors/node/torch_model.hpp"
 #include "models/torch/threads.hpp"
@@ -20,6 +21,12 @@ int main(int argc, char** argv) {
                                                       known, rest, io);
                            }});
   all.insert(all.begin() + 1,
+             {"replay", "RUN: recompute a recorded run, compare all digests",
+              [&](node::arguments rest, node::streams io) {
+                return node::replay_command(node::make_torch_model, known, rest,
+                                            io);
+              }});
+  all.insert(all.begin() + 2,
              {"bench", "the project's own figures, each beside what limits it",
               [](node::arguments rest, node::streams io) {
                 return node::bench_command(node::make_torch_model, rest, io);

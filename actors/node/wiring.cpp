@@ -19,23 +19,6 @@ bool by_round(pace_kind x) {
   return x == pace_kind::sync || x == pace_kind::semisync;
 }
 
-ledger::options ledger_options(const node_args& args,
-                               const models::line_layout& line) {
-  ledger::options x{.line = line.id,
-                    .blocks = {},
-                    .admission = args.lines.admission,
-                    .discount = args.lines.discount,
-                    .step = args.lines.step,
-                    .buffer_size = args.lines.buffer_size,
-                    .by_round = by_round(args.programme.mode),
-                    .target_is_model = args.lines.target_is_model};
-  for (const auto id : line.blocks) {
-    const auto* block = args.blocks->find(id);
-    x.blocks.push_back({.id = id, .rule = block->merge, .grid = block->grid});
-  }
-  return x;
-}
-
 messages::version_published published(line_id line, const stored_line& x) {
   return {.line = line,
           .head = x.head,
@@ -96,7 +79,8 @@ private:
   }
 
   void spawn_books() {
-    others_->archivist = spawn_apart(archivist, archivist_args{args_.books});
+    others_->archivist = spawn_apart(
+      archivist, archivist_args{args_.books, args_.events, args_.started});
     if (args_.around_archivist)
       others_->archivist = args_.around_archivist(others_->archivist);
   }
@@ -107,7 +91,6 @@ private:
                      .evaluate_every = args_.evaluate_every,
                      .evaluate_at_end = args_.evaluate_at_end,
                      .announce = args_.announce,
-                     .events = args_.events,
                      .watching = args_.watching,
                      .others = others_,
                      .started = args_.started};
@@ -205,6 +188,23 @@ private:
 };
 
 } // namespace
+
+ledger::options ledger_options(const node_args& args,
+                               const models::line_layout& line) {
+  ledger::options x{.line = line.id,
+                    .blocks = {},
+                    .admission = args.lines.admission,
+                    .discount = args.lines.discount,
+                    .step = args.lines.step,
+                    .buffer_size = args.lines.buffer_size,
+                    .by_round = by_round(args.programme.mode),
+                    .target_is_model = args.lines.target_is_model};
+  for (const auto id : line.blocks) {
+    const auto* block = args.blocks->find(id);
+    x.blocks.push_back({.id = id, .rule = block->merge, .grid = block->grid});
+  }
+  return x;
+}
 
 result<void> begin_lines(store& books, const models::layout& blocks,
                          const std::map<block_id, shared_values>& initial) {

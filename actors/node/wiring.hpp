@@ -9,6 +9,7 @@
 
 #include <caf/all.hpp>
 
+#include "actors/aggregator/ledger.hpp"
 #include "actors/archivist/store.hpp"
 #include "actors/client/client.hpp"
 #include "actors/director/director.hpp"
@@ -73,6 +74,10 @@ struct node_args {
   caf::timespan retry_after = std::chrono::seconds{1};
   bool detached = false; ///< Threads of their own for disk and arithmetic.
 };
+
+/// How a line merges.
+actors::ledger::options ledger_options(const node_args& args,
+                                       const models::line_layout& line);
 
 /// Version 0 of each line, where the store has none.
 result<void> begin_lines(actors::store& books, const models::layout& blocks,

@@ -1,6 +1,5 @@
 #include "actors/publisher/publisher.hpp"
 
-#include "actors/archivist/events.hpp"
 #include "actors/caf/errors.hpp"
 
 namespace troupe::actors {
@@ -73,10 +72,6 @@ publisher_actor::behavior_type publisher(self_pointer self,
       args.watching->published(x, now(self));
       self->send(args.others->gateway,
                  messages::version_announced{x.line, x.head});
-      if (args.events)
-        self->send(args.others->archivist,
-                   messages::line_noted{messages::line_noted::file::events,
-                                        event_of(x, now(self))});
       evaluate(self, x);
     },
     [self](const messages::run_finished& x) { finish(self, x); },

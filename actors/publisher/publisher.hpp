@@ -34,7 +34,6 @@ struct publisher_args {
   std::uint64_t evaluate_every = 0; ///< Versions; 0: only at the end.
   bool evaluate_at_end = true;
   bool announce = false;
-  bool events = false;
   std::shared_ptr<audience> watching;
   cast_ptr others;
   caf::actor_clock::time_point started; ///< The run's instant zero.

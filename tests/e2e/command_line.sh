@@ -31,6 +31,22 @@ expect 3 "did you mean 'pace.buffer_size'" check-config deploy/examples/tiny.tom
 json 'x["success"] is False and x["error"]["code"] == "invalid_config"'
 [ ! -s "$scratch/err" ] || { echo "JSON is not alone"; exit 1; }
 
+expect 2 "RUN is required" replay
+expect 2 "no folder" replay "$scratch/nowhere"
+expect 3 "cannot be read" replay "$scratch"
+"$troupe" run deploy/examples/tiny.toml --set versions=2 --set ledger=memory --set evaluate_every=0 \
+  --set samples_per_client=20 --folder "$scratch/runs" >"$scratch/out" 2>&1
+run=$(echo "$scratch"/runs/*)
+expect 0 "digests equal" replay "$run"
+expect 0 '"first_difference": null' replay "$run" --format json
+json 'x["success"] and x["equal"] == x["total"] > 2'
+sed -i '3s/"seed":[0-9]*/"seed":7/' "$run/events.jsonl"
+expect 1 "first difference: events.jsonl:" replay "$run"
+expect 1 "recomputed" replay "$run" --format json
+json 'not x["success"] and x["equal"] < x["total"] and x["first_difference"]["line"] > 3'
+sed -i '3s/"seed":7/"seed":/' "$run/events.jsonl"
+expect 6 "events.jsonl:3: " replay "$run"
+
 expect 6 "/nowhere" data inspect deploy/examples/tiny.toml --set data.path=/nowhere
 expect 0 "torch" doctor --format json
 json 'x["success"] and any(y["name"] == "LibTorch" and y["state"] == "ok" for y in x["findings"])'

@@ -23,7 +23,7 @@ for path in sys.argv[1:]:
             command = re.sub(r"^\./dev run(?=$| -)", "./dev run deploy/examples/quickstart.toml", command)
             command = re.sub(r"^(\./dev|build/release/troupe)(?= )", "troupe", command)
             command = command.replace(":9464", ":0")  # Any port that is free.
-            if re.match(r"troupe (run|check-config|data|doctor|version)\b", command):
+            if re.match(r"troupe (run|replay|check-config|data|doctor|version)\b", command):
                 print(f"{path}:{number}\t{command.removeprefix('troupe ')}")
         said = ""
 PY
@@ -39,6 +39,8 @@ short() { # FILE: settings after which a run of it takes a second
 try() { # WHERE ARGUMENTS…
   local line="${*:2}" more=""
   [ "$2" = run ] && more=$(short "$3")
+  # The folder that is documented is not here: that of a run above.
+  [ "$2" = replay ] && line="replay $(dirname "$(find "$scratch" -name events.jsonl | head -n 1)")"
   # Words as a shell would split them: there are no quotes in what is documented.
   # shellcheck disable=SC2086
   if ! "$troupe" $line $more >"$scratch/out" 2>&1; then
@@ -51,6 +53,10 @@ try() { # WHERE ARGUMENTS…
 
 for file in deploy/examples/*.toml; do
   try "$file" run "$file"
+done
+for record in "$scratch"/*/events.jsonl; do
+  "$troupe" replay "$(dirname "$record")" | grep -E '^([0-9]+)/\1 digests equal$' ||
+    { echo "$record: not computed again"; exit 1; }
 done
 commands >"$scratch/commands"
 while IFS=$'\t' read -r where line; do

@@ -20,11 +20,6 @@ namespace {
 /// A node that breaks again and again will not be better the next time.
 constexpr std::uint64_t breaks_max = 3;
 
-std::size_t worker_count(const experiment& x) {
-  return x.workers > 0 ? x.workers
-                       : std::max(1u, std::thread::hardware_concurrency());
-}
-
 /// The world of virtual clients, once there is one.
 struct world_place {
   std::mutex mutex;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <thread>
 
 #include "policies/devices.hpp"
 
@@ -146,6 +147,11 @@ actors::client_args client_of(const experiment& x, const workload& w,
                   .resend_after =
                     is_virtual(x) ? forever : instant{std::chrono::minutes{1}}};
   return args;
+}
+
+std::size_t worker_count(const experiment& x) {
+  return x.workers > 0 ? x.workers
+                       : std::max(1u, std::thread::hardware_concurrency());
 }
 
 std::function<instant(const models::visit_input&)>

@@ -20,6 +20,9 @@ node_args plan_of(const experiment& x, const workload& w);
 actors::client_args client_of(const experiment& x, const workload& w,
                               client_id who);
 
+/// Kernel workers, resolved.
+std::size_t worker_count(const experiment& x);
+
 /// How long visits take under the virtual clock: the way down, steps over the
 /// speed of the client's device, the way up. Whoever is asked for steps lives
 /// on in the result.

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <sys/resource.h>
 
+#include "actors/archivist/events.hpp"
 #include "actors/node/report/page.hpp"
 #include "actors/node/run/federation.hpp"
 #include "actors/node/run/folder.hpp"
@@ -126,7 +127,15 @@ private:
                                                  .lead = work_.blocks->lead()});
     if (auto ok = begin_lines(*books_, *work_.blocks, work_.initial); !ok)
       return ok;
-    return in_.resume.empty() ? result<void>{} : go_back();
+    return in_.resume.empty() ? note_begin({}) : go_back();
+  }
+
+  result<void> note_begin(instant at) {
+    if (!x_.events)
+      return {};
+    return books_->note(
+      {messages::line_noted::file::events,
+       actors::event_of(actors::process_began{in_.fingerprint}, at)});
   }
 
   // To the last snapshot; what came after it is computed again.
@@ -144,18 +153,23 @@ private:
 
   void add_to_snapshot(actors::snapshot_draft& draft) {
     draft.add(run_part, *watching_, counted_->bytes_up.load(),
-              counted_->bytes_down.load(), folder_->metrics_size());
+              counted_->bytes_down.load(), folder_->metrics_size(),
+              in_.fingerprint);
   }
 
-  void restore_watching() {
+  result<void> restore_watching() {
+    std::string fingerprint;
     std::uint64_t up = 0;
     std::uint64_t down = 0;
     std::uint64_t metrics = 0;
-    restore(*resumed_, run_part, *watching_, up, down, metrics);
+    restore(*resumed_, run_part, *watching_, up, down, metrics, fingerprint);
     counted_->bytes_up = up;
     counted_->bytes_down = down;
     folder_->cut_metrics(metrics);
     folder_->log("resumed");
+    // Else the record is that of a run that was never interrupted.
+    return fingerprint == in_.fingerprint ? result<void>{}
+                                          : note_begin(watching_->report().at);
   }
 
   result<void> play() {
@@ -182,7 +196,8 @@ private:
                     : policies::goal::highest;
     watching_ = std::make_shared<chronicle>(std::move(opts));
     if (resumed_)
-      restore_watching();
+      if (auto ok = restore_watching(); !ok)
+        return ok;
     if (display_)
       display_->say((resumed_ ? "resuming " : "running ") + x_.method
                     + " under " + std::string{policies::to_string(x_.pace.mode)}

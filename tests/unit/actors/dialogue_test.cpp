@@ -271,4 +271,30 @@ TEST(dialogue, gives_a_visit_up_as_if_it_had_not_been) {
   EXPECT_TRUE(x.testee.file().outbox.empty());
 }
 
+TEST(dialogue, lets_go_of_what_it_fetched_when_a_visit_ends) {
+  for (const bool withdrawn : {false, true}) {
+    talk x{state_rule::on_offer};
+    std::weak_ptr<const std::vector<float>> fetched;
+    {
+      x.invite(1);
+      const auto values = share({0.f});
+      fetched = values;
+      x.hear(messages::line_served{.visit = {me, {1}},
+                                   .line = first,
+                                   .base = {4},
+                                   .blocks = {{{1}, values}}});
+    }
+    EXPECT_FALSE(fetched.expired());
+    if (withdrawn) {
+      x.hear(messages::visit_ended{{me, {1}}});
+    } else {
+      x.serve(1, second);
+      x.did(x.testee.finished({{me, {1}}, error{errc::diverged, "it diverged"}},
+                              x.now));
+    }
+    x.said.clear();
+    EXPECT_TRUE(fetched.expired());
+  }
+}
+
 } // namespace troupe::actors

@@ -1,0 +1,228 @@
+#include "actors/archivist/event_reader.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+
+#include <nlohmann/json.hpp>
+
+namespace troupe::actors {
+
+namespace {
+
+using json = nlohmann::json;
+
+/// Takes the keys of one object. The first that is not as it should be is the
+/// problem; what is taken after it is of no use.
+class keys {
+public:
+  explicit keys(const json& object) : object_(object) {
+    // nop
+  }
+
+  std::uint64_t number(const char* key) {
+    return number_in(find(key), key);
+  }
+
+  std::uint32_t small_number(const char* key) {
+    const auto x = number(key);
+    if (x > std::numeric_limits<std::uint32_t>::max())
+      refuse(find(key), key, "a number below 2^32");
+    return static_cast<std::uint32_t>(x);
+  }
+
+  double real(const char* key) {
+    const auto* x = find(key);
+    if (x && x->is_number())
+      return x->get<double>();
+    refuse(x, key, "a number");
+    return 0;
+  }
+
+  std::string text(const char* key) {
+    const auto* x = find(key);
+    if (x && x->is_string())
+      return x->get<std::string>();
+    refuse(x, key, "a text");
+    return {};
+  }
+
+  visit_id visit() {
+    return {{number("client")}, {number("visit")}};
+  }
+
+  /// Each item as `read` takes it.
+  template <class F>
+  auto list(const char* key, F read) {
+    std::vector<decltype(read(object_))> items;
+    const auto* x = find(key);
+    if (!x || !x->is_array() || x->empty())
+      refuse(x, key, "a list that is not empty");
+    else
+      for (const auto& item : *x)
+        items.push_back(read(item));
+    return items;
+  }
+
+  visit_id pair_in(const json& x, const char* key) {
+    if (x.is_array() && x.size() == 2)
+      return {{number_in(&x[0], key)}, {number_in(&x[1], key)}};
+    refuse(&x, key, "pairs [client, visit]");
+    return {};
+  }
+
+  std::string text_in(const json& x, const char* key) {
+    if (x.is_string())
+      return x.get<std::string>();
+    refuse(&x, key, "texts");
+    return {};
+  }
+
+  /// The place of a text among these names.
+  template <class Names>
+  std::size_t one_of(const char* key, const Names& names) {
+    const auto found = text(key);
+    const auto at = std::ranges::find(names, found);
+    if (at != std::ranges::end(names))
+      return static_cast<std::size_t>(at - std::ranges::begin(names));
+    std::string all;
+    for (const auto& name : names)
+      all += (all.empty() ? "" : ", ") + std::string{name};
+    refuse(find(key), key, "one of " + all);
+    return 0;
+  }
+
+  const std::optional<std::string>& problem() const noexcept {
+    return problem_;
+  }
+
+private:
+  const json* find(const char* key) const {
+    const auto at = object_.find(key);
+    return at == object_.end() ? nullptr : &*at;
+  }
+
+  std::uint64_t number_in(const json* x, const char* key) {
+    if (x && x->is_number_unsigned())
+      return x->get<std::uint64_t>();
+    refuse(x, key, "a whole number");
+    return 0;
+  }
+
+  void refuse(const json* found, const char* key, const std::string& wanted) {
+    if (!problem_)
+      problem_ = "'" + std::string{key} + "' is "
+                 + (found ? found->dump().substr(0, 60) : "missing") + "; "
+                 + wanted + " would do";
+  }
+
+  const json& object_;
+  std::optional<std::string> problem_;
+};
+
+std::vector<std::string_view> names_of_verdicts() {
+  std::vector<std::string_view> names;
+  for (std::size_t i = 0; i < policies::verdict_count; ++i)
+    names.push_back(policies::to_string(static_cast<policies::verdict>(i)));
+  return names;
+}
+
+messages::visit_failed failure_in(keys& x) {
+  auto names = names_of_verdicts();
+  names.insert(names.begin(), {"busy", "failed", "no_offer"});
+  messages::visit_failed failed{x.visit(), {}};
+  const auto why = x.one_of("why", names);
+  if (why < 3)
+    failed.why = static_cast<messages::decline_reason>(why);
+  else
+    failed.why = static_cast<policies::verdict>(why - 3);
+  return failed;
+}
+
+messages::invitation_made invitation_in(keys& x) {
+  messages::ticket pass;
+  pass.visit = x.visit();
+  pass.index = x.number("index");
+  pass.seed = x.number("seed");
+  pass.role = x.small_number("role");
+  pass.progress = x.real("progress");
+  return {pass};
+}
+
+messages::line_served fetch_in(keys& x) {
+  messages::line_served served;
+  served.visit = x.visit();
+  served.leg = x.small_number("leg");
+  served.line = {x.number("line")};
+  served.base = {x.number("version")};
+  return served;
+}
+
+version_recorded version_in(keys& x) {
+  return {.line = {x.number("line")},
+          .head = {x.number("version")},
+          .merged = x.list(
+            "merged", [&](const json& y) { return x.pair_in(y, "merged"); }),
+          .digests = x.list(
+            "digests", [&](const json& y) { return x.text_in(y, "digests"); })};
+}
+
+recorded_event event_in(keys& x) {
+  switch (static_cast<event_kind>(x.one_of("event", event_kind_names))) {
+    case event_kind::began:
+      return process_began{x.text("fingerprint")};
+    case event_kind::admitted:
+      return messages::clients_admitted{x.number("clients")};
+    case event_kind::invited:
+      return invitation_in(x);
+    case event_kind::fetched:
+      return fetch_in(x);
+    case event_kind::offered:
+      return offer_recorded{x.visit(), x.text("checksum")};
+    case event_kind::withdrawn:
+      return messages::visit_withdrawn{x.visit()};
+    case event_kind::visit_failed:
+      return failure_in(x);
+    case event_kind::refused:
+      return messages::part_answered{x.visit(),
+                                     {x.number("line")},
+                                     static_cast<policies::verdict>(x.one_of(
+                                       "verdict", names_of_verdicts())),
+                                     {}};
+    case event_kind::version:
+      return version_in(x);
+    case event_kind::skipped:
+    case event_kind::round_closed:
+    case event_kind::finished:
+      break;
+  }
+  return other_event{};
+}
+
+tl::unexpected<error> refuse(std::string_view line, const std::string& why) {
+  return fail(errc::invalid_data,
+              why + "; found: " + std::string{line.substr(0, 120)}
+                + (line.size() > 120 ? " …" : ""));
+}
+
+} // namespace
+
+result<recorded_event> read_event(std::string_view line) {
+  json object;
+  try {
+    object = json::parse(line);
+  } catch (const json::exception& e) {
+    return refuse(line, "this is no JSON object (" + std::string{e.what()}
+                          + "); one with 'at' and 'event' would do");
+  }
+  if (!object.is_object())
+    return refuse(line,
+                  "this is no JSON object; one with 'at' and 'event' would do");
+  keys x{object};
+  auto event = event_in(x);
+  if (x.problem())
+    return refuse(line, *x.problem());
+  return event;
+}
+
+} // namespace troupe::actors

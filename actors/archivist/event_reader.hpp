@@ -1,0 +1,41 @@
+#pragma once
+
+// Reads the lines of events.jsonl: those that say what a run computed.
+
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "actors/archivist/events.hpp"
+#include "core/result.hpp"
+
+namespace troupe::actors {
+
+struct offer_recorded {
+  visit_id visit;
+  std::string checksum;
+};
+
+struct version_recorded {
+  line_id line;
+  version head;
+  std::vector<visit_id> merged;
+  std::vector<std::string> digests; ///< Of the line's blocks, in their order.
+};
+
+/// What is read of an event where a replay has no use for it.
+struct other_event {};
+
+using recorded_event =
+  std::variant<other_event, process_began, messages::clients_admitted,
+               messages::invitation_made, messages::line_served, offer_recorded,
+               messages::visit_withdrawn, messages::visit_failed,
+               messages::part_answered, version_recorded>;
+
+/// Messages hold what the line says of them, and defaults. Returns
+/// `invalid_data` that says what was found and what would do; the caller knows
+/// where.
+[[nodiscard]] result<recorded_event> read_event(std::string_view line);
+
+} // namespace troupe::actors

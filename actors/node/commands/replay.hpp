@@ -1,0 +1,12 @@
+#pragma once
+
+#include "actors/node/command.hpp"
+#include "actors/node/run/workload.hpp"
+
+namespace troupe::node {
+
+/// `troupe replay RUN`.
+exit_code replay_command(const model_maker& make_model,
+                         const surroundings& known, arguments args, streams io);
+
+} // namespace troupe::node

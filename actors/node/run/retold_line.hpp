@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <span>
+#include <vector>
+
+#include "actors/aggregator/ledger.hpp"
+#include "core/result.hpp"
+
+namespace troupe::node {
+
+/// A version line as a replay makes it again: the head, and of the versions
+/// before it those that a visit may still need, and offers without a verdict.
+class retold_line {
+public:
+  retold_line(actors::ledger::options rules,
+              std::vector<messages::merged_block> first);
+
+  version head() const noexcept {
+    return head_.head;
+  }
+
+  /// From now on a visit may fetch this version and later ones. They stay until
+  /// it is released.
+  version open();
+  void release(version from);
+
+  /// A version's values, block by block; null if it is not here.
+  const std::vector<shared_values>* find(version x) const;
+
+  /// A part of an offer waits for its verdict: a version holds it or none will.
+  void offer(messages::part_offered x);
+  void refuse(visit_id x);
+  bool holds(visit_id x) const;
+
+  /// What merging the parts of these visits into the head takes; they no longer
+  /// wait. Returns `invalid_data` if one has no part here. @pre the base of
+  /// each part is here
+  result<messages::merge_requested> merge_of(std::span<const visit_id> visits);
+
+  /// So many clients were ever admitted.
+  void admit(std::uint64_t clients);
+
+  /// The next version.
+  void adopt(const std::vector<messages::merged_block>& blocks);
+
+private:
+  version oldest_at_hand() const;
+
+  actors::ledger::options rules_;
+  actors::ledger::durable head_;
+  actors::version_values known_;
+  std::multiset<version> needed_;
+  std::map<visit_id, messages::part_offered> pending_;
+};
+
+} // namespace troupe::node
