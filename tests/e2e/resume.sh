@@ -10,9 +10,9 @@ trap 'rm -rf "$scratch"' EXIT
 
 cat >"$scratch/run.toml" <<TOML
 name = "killed"
-versions = $((60 + kills * 15))
+versions = $((100 + kills * 40))
 evaluate_every = 20
-snapshot_seconds = 0.2
+snapshot_seconds = 0.02
 workers = 1
 [data]
 path = "/usr/share/datasets/fashion-mnist"
@@ -39,9 +39,20 @@ TOML
 value() { python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))[sys.argv[2]])' "$@"; }
 
 "$troupe" run "$scratch/run.toml" --folder "$scratch/whole" --format json \
-  >"$scratch/whole.json" 2>"$scratch/err" || { cat "$scratch/err"; exit 1; }
+  >"$scratch/whole.json" 2>"$scratch/err" || { cat "$scratch/whole.json" "$scratch/err"; exit 1; }
 whole=$(echo "$scratch"/whole/*)
 versions() { cat "$scratch"/killed/*/metrics.jsonl 2>/dev/null | grep -c '"version"' || true; }
+
+has_snapshot() { # LEDGER
+  python3 - "$1" <<'PY'
+import sqlite3, sys
+try:
+    kept = sqlite3.connect(f"file:{sys.argv[1]}?mode=ro", uri=True).execute("SELECT count(*) FROM kept_parts")
+    sys.exit(kept.fetchone()[0] == 0)
+except sqlite3.Error:
+    sys.exit(1)
+PY
+}
 
 RANDOM=7
 upto=0
@@ -55,7 +66,7 @@ for ((attempt = 0; attempt < 4 * kills && killed < kills; ++attempt)); do
   fi
   pid=$!
   # Some versions further than the last time, and anywhere between two of them.
-  upto=$((upto + 2 + RANDOM % 12))
+  upto=$((upto + 10 + RANDOM % 30))
   while kill -0 "$pid" 2>/dev/null && [ "$(versions)" -lt "$upto" ]; do sleep 0.02; done
   sleep "0.0$((RANDOM % 10))"
   kill -9 "$pid" 2>/dev/null || true
@@ -63,7 +74,7 @@ for ((attempt = 0; attempt < 4 * kills && killed < kills; ++attempt)); do
   folder=$(echo "$scratch"/killed/*)
   [ ! -e "$folder/summary.json" ] || break
   # Before the first snapshot there is nothing to go on from.
-  if grep -q "holds no" "$scratch/err" || [ ! -e "$folder/ledger.sqlite" ]; then
+  if ! has_snapshot "$folder/ledger.sqlite"; then
     rm -rf "$scratch/killed"
     folder=
     upto=0
@@ -73,7 +84,7 @@ for ((attempt = 0; attempt < 4 * kills && killed < kills; ++attempt)); do
 done
 [ "$killed" -ge "$kills" ] || { echo "the run was killed $killed times only"; exit 1; }
 "$troupe" run --resume "$folder" --format json >"$scratch/again.json" 2>"$scratch/err" ||
-  { cat "$scratch/err"; exit 1; }
+  { cat "$scratch/again.json" "$scratch/err"; exit 1; }
 for key in digest visits versions virtual_seconds; do
   [ "$(value "$scratch/whole.json" $key)" = "$(value "$scratch/again.json" $key)" ] ||
     { echo "$key differs"; exit 1; }
