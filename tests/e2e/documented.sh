@@ -30,10 +30,11 @@ PY
 }
 
 short() { # FILE: settings after which a run of it takes a second
-  local length=versions
+  local length=versions every=0
   grep -q '^rounds' "$1" && length=rounds
+  grep -q '^stop' "$1" && every=1
   echo "--set $length=2 --set folder=$scratch --set workers=1 --set ledger=memory" \
-       "--set evaluate_every=0 --set samples_per_client=20 --set local_epochs=1 --format json"
+       "--set evaluate_every=$every --set samples_per_client=20 --set local_epochs=1 --format json"
 }
 
 try() { # WHERE ARGUMENTS…
