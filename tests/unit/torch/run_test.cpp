@@ -1,7 +1,9 @@
 // Runs with real models: the laws of tests/unit/run/ hold for torch as well.
 
 #include <gtest/gtest.h>
+#include <torch/script.h>
 
+#include "actors/node/run/replay.hpp"
 #include "actors/node/torch_model.hpp"
 #include "policies/catalogue.hpp"
 #include "tests/support/plain_run.hpp"
@@ -111,6 +113,36 @@ TEST_F(torch_run, stops_by_validation_data_and_keeps_the_best_version) {
   const auto reached =
     go({"rounds=200", "stop.metric=accuracy", "stop.target=0.3"});
   EXPECT_LT(reached.versions, 200u);
+}
+
+TEST_F(torch_run, is_computed_again_from_its_record) {
+  torch::jit::Module script{"with_dropout"};
+  script.register_attribute("training", c10::BoolType::get(), true);
+  script.register_parameter("w", at::zeros({10, 6}).requires_grad_(), false);
+  script.define(R"(
+def forward(self, x):
+    return torch.linear(torch.dropout(x, 0.5, self.training), self.w)
+)");
+  const auto path = scratch_.path() + "/model.pt";
+  script.save(path);
+  for (const overrides& model :
+       {overrides{"model.kind=mlp"},
+        overrides{"model.kind=torchscript", "model.path=" + path}})
+    for (const std::string mode : {"sync", "fedbuff"}) {
+      auto changes = under(mode, model);
+      changes.push_back("events=true");
+      const auto done = go(changes);
+      const auto loaded = node::load_config(done.folder + "/config.toml");
+      ASSERT_TRUE(loaded) << loaded.error().context;
+      const auto again = node::replay(loaded->x, done.folder,
+                                      {.make_model = node::make_torch_model,
+                                       .note = [](const auto&) {},
+                                       .show = [](const auto&) {}});
+      ASSERT_TRUE(again) << again.error().context;
+      EXPECT_GT(again->digests.total, 9u);
+      EXPECT_EQ(again->digests.equal, again->digests.total)
+        << model[0] << " " << mode << ": " << again->digests.first->what;
+    }
 }
 
 } // namespace troupe::test
