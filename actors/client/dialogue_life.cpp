@@ -14,8 +14,8 @@ dialogue::actions dialogue::go() {
   connected_ = false;
   held_.reset();
   drop_visit();
-  out.push_back(keep{});
-  out.push_back(messages::leave{options_.me});
+  out.emplace_back(keep{});
+  out.emplace_back(messages::leave{options_.me});
   return out;
 }
 

@@ -48,6 +48,10 @@ sed -i '3s/"seed":7/"seed":/' "$run/events.jsonl"
 expect 6 "events.jsonl:3: " replay "$run"
 
 expect 6 "/nowhere" data inspect deploy/examples/tiny.toml --set data.path=/nowhere
+# Whether the bar is met is not the question here: that the figure comes is.
+timeout 120 "$troupe" bench --only idle_visits --repetitions 1 --format json \
+  >"$scratch/out" 2>/dev/null || true
+json 'x["figures"][0]["value"] > 0'
 expect 0 "torch" doctor --format json
 json 'x["success"] and any(y["name"] == "LibTorch" and y["state"] == "ok" for y in x["findings"])'
 echo "ok"

@@ -210,7 +210,8 @@ workload idle_workload(std::size_t clients) {
                 .initial = {},
                 .task = {},
                 .make_trainer = {},
-                .has_labels = false};
+                .has_labels = false,
+                .life = {.clients = clients}};
   auto blocks = models::make_layout(
     work.method,
     {{"model", {{.name = "w", .shape = {1000}}}}, {"model.buffers", {}}},
@@ -307,6 +308,10 @@ exit_code bench_command(const model_maker& make_model, arguments args,
   line.app().add_option("--only", only,
                         "cpu_per_visit, idle_visits or idle_visits_on_disk");
   line.app().add_option("--example", example, "what cpu_per_visit runs");
+  std::optional<int> repetitions;
+  line.app()
+    .add_option("--repetitions", repetitions, "of each figure")
+    ->check(CLI::Range(1, 1000));
   if (const auto end = line.parse(args, io))
     return *end;
   auto figures = all_figures(make_model, example);
@@ -318,6 +323,8 @@ exit_code bench_command(const model_maker& make_model, arguments args,
                    .why = "there are cpu_per_visit, idle_visits and "
                           "idle_visits_on_disk"},
                   exit_code::usage, line.json(), io);
+  for (auto& x : figures)
+    x.repetitions = repetitions.value_or(x.repetitions);
   if (const auto done = measure_all(figures, io.err); !done)
     return report(done.error(), line.json(), io);
   auto lines = nlohmann::ordered_json::array();

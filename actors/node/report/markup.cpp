@@ -80,7 +80,7 @@ std::string count(double x) {
   auto digits = format("%.0f", std::abs(x));
   for (auto at = static_cast<std::ptrdiff_t>(digits.size()) - 3; at > 0;
        at -= 3)
-    digits.insert(static_cast<std::size_t>(at), ",");
+    digits.insert(static_cast<std::size_t>(at), 1, ',');
   return x < 0 ? "-" + digits : digits;
 }
 

@@ -180,20 +180,21 @@ first_values(const experiment& x, models::objective& model,
 
 std::shared_ptr<const models::local_task>
 task_of(const experiment& x, const workload& w, materials m) {
-  models::local_task task{.method = w.method,
-                          .blocks = *w.blocks,
-                          .how = x.training,
-                          .clients = std::move(m.clients),
-                          .test_size = m.test_size};
+  auto task = std::make_shared<models::local_task>();
+  task->method = w.method;
+  task->blocks = *w.blocks;
+  task->how = x.training;
+  task->clients = std::move(m.clients);
+  task->test_size = m.test_size;
   // Honest clients keep to the bound; the gateway refuses the others.
-  task.how.norm_max = x.merge.clip_norm;
-  for (const auto& rows : task.clients.train)
-    task.weights.push_back(
+  task->how.norm_max = x.merge.clip_norm;
+  for (const auto& rows : task->clients.train)
+    task->weights.push_back(
       policies::weight_of(x.clients.example_weight, rows.size()));
-  task.attackers.scale = x.attack.scale;
+  task->attackers.scale = x.attack.scale;
   for (std::uint64_t k = 1; k <= x.attack.clients; ++k)
-    task.attackers.clients.insert({k});
-  return std::make_shared<const models::local_task>(std::move(task));
+    task->attackers.clients.insert({k});
+  return task;
 }
 
 } // namespace
@@ -204,13 +205,8 @@ result<workload> prepare(const experiment& x, const model_maker& make_model) {
     quadratic ? result<materials>{quadratic_of(x)} : examples_of(x, make_model);
   if (!found)
     return tl::make_unexpected(found.error());
-  workload w{.method = recipe_of(x),
-             .blocks = nullptr,
-             .initial = {},
-             .task = nullptr,
-             .make_trainer = {},
-             .has_labels = !quadratic};
-  if (auto ok = check(x, w.method, found->clients); !ok)
+  const auto method = recipe_of(x);
+  if (auto ok = check(x, method, found->clients); !ok)
     return tl::make_unexpected(ok.error());
   auto life = life_of(x);
   if (!life)
@@ -218,8 +214,14 @@ result<workload> prepare(const experiment& x, const model_maker& make_model) {
   auto devices = fleet_of(x);
   if (!devices)
     return tl::make_unexpected(devices.error());
-  w.life = std::move(*life);
-  w.devices = std::move(*devices);
+  workload w{.method = method,
+             .blocks = nullptr,
+             .initial = {},
+             .task = nullptr,
+             .make_trainer = {},
+             .has_labels = !quadratic,
+             .devices = std::move(*devices),
+             .life = std::move(*life)};
   auto model = found->make_objective();
   if (!model)
     return tl::make_unexpected(model.error());

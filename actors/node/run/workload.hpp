@@ -28,7 +28,7 @@ struct workload {
   models::trainer_factory make_trainer;
   bool has_labels = true; ///< Accuracy means something.
   policies::fleet devices = {};
-  policies::presence::options life = {}; ///< Of all that may be invited.
+  policies::presence::options life; ///< Of all that may be invited.
 
   std::uint64_t examples(client_id x) const {
     return task->clients.train[x.value - 1].size();

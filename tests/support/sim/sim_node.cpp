@@ -212,21 +212,20 @@ void sim_node::start_server() {
 
 void sim_node::start_client(client_id who) {
   auto& p = *p_;
-  actors::client_args x{
-    .options = {.me = who,
-                .examples = 10 + who.value,
-                .method = &p.how.what,
-                .blocks = p.blocks,
-                .resend_after = p.what.resend_after,
-                .beat_every = 3s,
-                .cache = who.value % 2 == 0,
-                .ranks = p.how.ranks ? p.how.ranks(who)
-                                     : std::map<std::string, std::uint32_t>{}},
-    .network = p.network->client_side(who),
-    .files = p.vault,
-    .worker = p.worker,
-    .started = p.args.started,
-    .duration = nullptr};
+  actors::client_args x;
+  x.options.me = who;
+  x.options.examples = 10 + who.value;
+  x.options.method = &p.how.what;
+  x.options.blocks = p.blocks;
+  x.options.resend_after = p.what.resend_after;
+  x.options.beat_every = 3s;
+  x.options.cache = who.value % 2 == 0;
+  if (p.how.ranks)
+    x.options.ranks = p.how.ranks(who);
+  x.network = p.network->client_side(who);
+  x.files = p.vault;
+  x.worker = p.worker;
+  x.started = p.args.started;
   const auto started = node::start_client(p.w.system(), std::move(x));
   p.clients[who] = caf::actor_cast<caf::actor>(started);
   p.network->connect(who, started);

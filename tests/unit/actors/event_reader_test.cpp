@@ -39,7 +39,7 @@ TEST(event_reader, reads_what_was_written) {
   const messages::invitation_made invited{pass};
   EXPECT_EQ(again<messages::invitation_made>(invited).pass, pass);
   const messages::line_served served{
-    .visit = visit, .leg = 1, .line = {2}, .base = {9}};
+    .visit = visit, .leg = 1, .line = {2}, .base = {9}, .blocks = {}};
   const auto fetched = again<messages::line_served>(served);
   EXPECT_EQ(std::tuple(fetched.visit, fetched.leg, fetched.line, fetched.base),
             std::tuple(visit, 1u, line_id{2}, version{9}));
@@ -49,10 +49,12 @@ TEST(event_reader, reads_what_was_written) {
     visit, {2}, verdict::too_stale, version{9}};
   EXPECT_EQ(again<messages::part_answered>(refused).verdict,
             verdict::too_stale);
+  messages::merged_block block;
+  block.block = {1};
   const messages::commit_requested committed{.line = {2},
                                              .head = {9},
                                              .round = {},
-                                             .blocks = {{.block = {1}}},
+                                             .blocks = {block},
                                              .merged = {visit}};
   const auto made = again<version_recorded>(committed);
   EXPECT_EQ(made.merged, std::vector{visit});

@@ -197,7 +197,9 @@ struct verdicts_of_one_client : testing::Test {
   }
 
   void merged(line_id line) {
-    messages::version_published x{.line = line, .head = {1}};
+    messages::version_published x;
+    x.line = line;
+    x.head = {1};
     x.merged = {visit};
     run->did(run->testee.published(x, run->now));
   }

@@ -138,7 +138,9 @@ TEST(local_loop, a_visit_that_fails_halfway_leaves_no_gradient_behind) {
   const auto rows = rows_up_to(4);
   const recipe method;
   const layout blocks;
-  const training_options how{.batch_size = 1, .learning_rate = 0.1};
+  training_options how;
+  how.batch_size = 1;
+  how.learning_rate = 0.1;
   local_problem on{.model = model,
                    .arithmetic = *arithmetic,
                    .method = method,
