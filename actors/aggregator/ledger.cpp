@@ -137,6 +137,7 @@ void ledger::close(const messages::round_closed& x) {
   closed_ = x;
   if (!x.keep_late)
     withdraw_pending(false);
+  refuse_stale();
   if (std::ranges::none_of(
         x.visits, [this](const auto& v) { return is_listed(v.visit); }))
     finish_round();
@@ -159,6 +160,26 @@ void ledger::withdraw_pending(bool all) {
     }
     kept_.erase(x.visit);
     answer(x.visit, verdict::withdrawn);
+  }
+  pending_ = std::move(rest);
+}
+
+// With lists, only what is on one: another may name what is refused meanwhile,
+// and would wait for it.
+void ledger::refuse_stale() {
+  pending_list rest;
+  for (auto& x : pending_) {
+    if (staleness(x.base, head()) <= options_.admission.staleness_max
+        || (options_.by_round && !is_listed(x.visit))) {
+      rest.push_back(std::move(x));
+      continue;
+    }
+    kept_.erase(x.visit);
+    refuse(x, verdict::too_stale);
+    if (closed_)
+      for (auto& v : closed_->visits)
+        if (v.visit == x.visit)
+          std::erase(v.lines, options_.line);
   }
   pending_ = std::move(rest);
 }
@@ -277,6 +298,8 @@ void ledger::committed() {
   in_flight_ = false;
   if (closed_)
     finish_round();
+  if (!options_.by_round)
+    refuse_stale();
 }
 
 void ledger::failed() {

@@ -35,6 +35,7 @@ using version_values = std::map<version, std::vector<shared_values>>;
 ///
 /// A batch is `buffer_size` offers in the order of arrival or, with `by_round`,
 /// exactly this line's part of the list in `close()`, once all of it is here.
+/// What waited until it was too stale is refused, so none that is merged is.
 class ledger {
 public:
   struct block_rules {
@@ -134,6 +135,7 @@ private:
   void finish_round();
   void refuse(const messages::part_offered& x, policies::verdict why);
   void withdraw_pending(bool all);
+  void refuse_stale();
   bool is_listed(visit_id x) const;
   void answer(visit_id visit, policies::verdict what);
   void remember_head();

@@ -153,7 +153,7 @@ server::open(const std::string& address, std::map<std::string, page> pages) {
   listener.set_payload_max_length(1024);
   for (auto& [path, make] : pages)
     listener.Get(
-      path, [make](const httplib::Request& asked, httplib::Response& said) {
+      path, [make = make](const httplib::Request& asked, httplib::Response& said) {
         const auto x = make(wants_json(asked));
         said.status = x.status;
         said.set_content(x.body, x.type.c_str());

@@ -143,6 +143,7 @@ struct data_options {
   format kind = format::idx;
   std::string path = "/usr/share/datasets/fashion-mnist";
   std::string label = "label"; ///< The column of a CSV file.
+  std::uint32_t classes = 0;   ///< 0: as many as the training labels count.
   double test_fraction = 0.1;  ///< Where the data has no test set of its own.
   double validation = 0.1;     ///< Kept aside for `stop`, only if it is set.
   double synthetic_alpha = 1;

@@ -17,7 +17,8 @@ namespace {
 result<models::dataset> load_csv(const experiment& x) {
   const std::filesystem::path path{x.data.path};
   const models::csv_options columns{.label = x.data.label,
-                                    .partition = x.partition.column};
+                                    .partition = x.partition.column,
+                                    .classes = x.data.classes};
   models::csv_files files{.train = path,
                           .test_share = x.data.test_fraction,
                           .seed = derive_seed(x.seed, "test rows")};
@@ -50,7 +51,7 @@ result<models::dataset> load_data(const experiment& x) {
     case format::quadratic:
       break;
   }
-  return models::read_idx_folder(x.data.path);
+  return models::read_idx_folder(x.data.path, x.data.classes);
 }
 
 result<models::partition> deal(const experiment& x,

@@ -9,11 +9,14 @@
 #include <utility>
 
 #include "core/random.hpp"
+#include "models/data/classes.hpp"
 #include "models/files.hpp"
 
 namespace troupe::models {
 
 namespace {
+
+constexpr std::int64_t labels_max = 65'536;
 
 /// Where an error is, as compilers and editors write it.
 tl::unexpected<error> fail_at(std::string_view origin, std::size_t line,
@@ -186,7 +189,7 @@ result<header> make_header(std::vector<std::string> names, std::size_t line,
 
 result<void> append_row(const std::vector<std::string>& fields,
                         std::size_t line, std::string_view origin,
-                        const header& head, std::int64_t classes_max,
+                        const header& head, std::int64_t classes,
                         csv_table& to) {
   if (fields.size() != head.names.size())
     return fail_at(origin, line,
@@ -209,9 +212,9 @@ result<void> append_row(const std::vector<std::string>& fields,
     values.push_back(static_cast<float>(*x));
   }
   const auto label = number<std::int64_t>(fields[head.label]);
-  if (!label || *label < 0 || *label >= classes_max)
+  if (!label || *label < 0 || *label >= classes)
     return refuse(head.label,
-                  "an integer from 0 to " + std::to_string(classes_max - 1));
+                  "an integer from 0 to " + std::to_string(classes - 1));
   to.examples.labels.push_back(*label);
   if (head.partition)
     to.partition.emplace_back(trimmed(fields[*head.partition]));
@@ -320,7 +323,7 @@ result<csv_table> parse_csv(std::string_view text, std::string_view origin,
      .values = std::vector<float>{}});
   while ((more = records.next(fields)) && *more)
     if (auto ok = append_row(fields, records.line(), origin, *head,
-                             opts.classes_max, x);
+                             opts.classes ? opts.classes : labels_max, x);
         !ok)
       return tl::unexpected{ok.error()};
   if (!more)
@@ -337,9 +340,11 @@ result<dataset> read_csv(const csv_files& files, const csv_options& opts) {
   dataset x;
   x.name = files.train.stem().string();
   x.partition_column = numbered(train->partition);
-  x.classes = 1
-              + *std::max_element(train->examples.labels.begin(),
-                                  train->examples.labels.end());
+  const auto classes =
+    count_classes(train->examples.labels, opts.classes, files.train.string());
+  if (!classes)
+    return tl::unexpected{classes.error()};
+  x.classes = *classes;
   x.train = std::move(train->examples);
   if (files.test.empty()) {
     if (auto ok = split_off_test(x, files); !ok)
@@ -347,7 +352,7 @@ result<dataset> read_csv(const csv_files& files, const csv_options& opts) {
     return x;
   }
   auto test_opts = opts;
-  test_opts.classes_max = x.classes;
+  test_opts.classes = x.classes;
   auto test = read_table(files.test, test_opts);
   if (!test)
     return tl::unexpected{test.error()};

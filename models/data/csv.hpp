@@ -19,7 +19,7 @@ struct csv_options {
   std::string label = "label"; ///< The column of labels: integers from 0.
   std::string partition = {};  ///< The column to partition by; empty: none.
   char separator = ',';        ///< '\t' for TSV.
-  std::int64_t classes_max = 65'536; ///< Labels are below this.
+  std::int64_t classes = 0;    ///< 0: as many as the labels count.
 };
 
 struct csv_table {
@@ -45,7 +45,7 @@ struct csv_files {
   std::uint64_t seed = 0; ///< Says which.
 };
 
-/// There are as many classes as the training labels count. A partition column
+/// A partition column
 /// of integers is taken as it is; of texts, as their places in sorted order.
 [[nodiscard]] result<dataset> read_csv(const csv_files& files,
                                        const csv_options& opts);

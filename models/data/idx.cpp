@@ -11,6 +11,7 @@
 #include <zlib.h>
 
 #include "core/assert.hpp"
+#include "models/data/classes.hpp"
 #include "models/files.hpp"
 
 namespace troupe::models {
@@ -239,7 +240,8 @@ result<idx_tensor> read_idx(const std::filesystem::path& path) {
   return parse_idx(*bytes, path.string());
 }
 
-result<dataset> read_idx_folder(const std::filesystem::path& folder) {
+result<dataset> read_idx_folder(const std::filesystem::path& folder,
+                                std::int64_t classes) {
   auto train = read_set(folder, "train");
   if (!train)
     return tl::unexpected{train.error()};
@@ -250,19 +252,20 @@ result<dataset> read_idx_folder(const std::filesystem::path& folder) {
     return fail_at(folder.string(),
                    "the images of the two sets differ in size; the "
                    "files belong to different data");
-  const auto highest =
-    *std::max_element(train->labels.begin(), train->labels.end());
+  const auto counted = count_classes(
+    train->labels, classes, (folder / "train-labels-idx1-ubyte").string());
+  if (!counted)
+    return tl::unexpected{counted.error()};
   for (std::size_t i = 0; i < test->size; ++i)
-    if (test->labels[i] > highest)
+    if (test->labels[i] >= *counted)
       return fail_at((folder / "t10k-labels-idx1-ubyte").string(),
                      "label " + std::to_string(test->labels[i]) + " of example "
-                       + std::to_string(i)
-                       + " is out of range; the training labels"
-                       + " go from 0 to " + std::to_string(highest));
+                       + std::to_string(i) + " is out of range; 0 to "
+                       + std::to_string(*counted - 1) + " would do");
   return dataset{.name = folder.filename().string(),
                  .train = std::move(*train),
                  .test = std::move(*test),
-                 .classes = highest + 1};
+                 .classes = *counted};
 }
 
 } // namespace troupe::models

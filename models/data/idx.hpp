@@ -32,9 +32,9 @@ struct idx_tensor {
 
 /// The four files of MNIST (`train-images-idx3-ubyte`,
 /// `train-labels-idx1-ubyte`, `t10k-…`, each plain or with `.gz`). One input
-/// `image` of shape 1 × rows × columns. There are as many classes as the
-/// training labels count, from 0.
+/// `image` of shape 1 × rows × columns. `classes` may be 0: as many as the
+/// training labels count.
 [[nodiscard]] result<dataset>
-read_idx_folder(const std::filesystem::path& folder);
+read_idx_folder(const std::filesystem::path& folder, std::int64_t classes = 0);
 
 } // namespace troupe::models

@@ -9,7 +9,7 @@
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data,
                                       std::size_t size) {
   const troupe::models::csv_options opts{
-    .label = "y", .partition = "p", .classes_max = 10};
+    .label = "y", .partition = "p", .classes = 10};
   const auto x = troupe::models::parse_csv(
     {reinterpret_cast<const char*>(data), size}, "fuzz", opts);
   if (!x)
@@ -20,7 +20,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data,
                 && x->partition.size() == rows);
   TROUPE_ASSERT(values.size() == rows * x->features.size());
   for (const auto label : labels)
-    TROUPE_ASSERT(label >= 0 && label < opts.classes_max);
+    TROUPE_ASSERT(label >= 0 && label < opts.classes);
   for (const auto value : values)
     TROUPE_ASSERT(std::isfinite(value));
   return 0;

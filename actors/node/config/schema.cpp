@@ -285,6 +285,9 @@ void visit_data(schema_visitor& v, data_options& x) {
   v.text({"path", "a folder, or a CSV file", file, "data from files"}, x.path);
   v.text({"label", "the column of the labels", x.kind == csv, "kind = \"csv\""},
          x.label);
+  v.count({"classes", "how many labels there are; 0: as the data says",
+           x.kind == idx || x.kind == csv, "kind = \"idx\" or \"csv\""},
+          x.classes, {.max = 65'536});
   v.number({"test_fraction", "where there is no test set", x.kind == csv,
             "kind = \"csv\""},
            x.test_fraction, {.max = 0.9});

@@ -109,16 +109,13 @@ sim_node::sim_node(std::uint64_t seed, const scenario& what,
 void sim_node::open_store() {
   auto& p = *p_;
   const auto& what = p.what;
-  // Offers that are pending when a version is made grow staler while they wait.
-  const auto waiting =
-    what.pending_max / std::max<std::size_t>(1, what.buffer_size);
   p.store = std::make_shared<sim_store>(
     *p.blocks, p.made,
     sim_store::rules{.discount = discount,
                      .rate = rate,
                      .target_is_model = what.target_is_model,
                      .admitted = what.clients,
-                     .staleness_max = what.staleness_max + waiting + 1});
+                     .staleness_max = what.staleness_max});
   p.watching->store = p.store.get();
   p.witness.emplace(
     sim_witness::parts{p.w, *p.blocks, *p.store, p.made, p.luck.happened});

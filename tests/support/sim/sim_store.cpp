@@ -73,7 +73,7 @@ void sim_store::judge(const messages::commit_requested& x) {
     for (const auto& block : found->second.blocks)
       if (blocks_.find(block.block)->line == x.line) {
         EXPECT_LE(staleness(block.base, before.head), rules_.staleness_max)
-          << "a merged offer was too stale when it was admitted";
+          << "a merged offer is too stale";
       }
   }
   for (std::size_t i = 0; i < x.blocks.size(); ++i) {

@@ -23,8 +23,7 @@ public:
     double rate = 1;
     bool target_is_model = false;
     std::uint64_t admitted = 1;
-    std::uint64_t staleness_max =
-      16; ///< When admitted, plus what may be in flight.
+    std::uint64_t staleness_max = 16;
   };
 
   sim_store(const models::layout& blocks, const offers_made& made, rules how);

@@ -162,6 +162,39 @@ TEST(ledger, refuses_what_is_too_many_versions_behind) {
     << "a base that nobody has published";
 }
 
+TEST(ledger, refuses_what_became_too_stale_while_it_waited) {
+  auto testee = make({.admission = {.staleness_max = 0}, .buffer_size = 2});
+  testee.offer(offer(1, 1));
+  testee.offer(offer(2, 1));
+  merge(testee);
+  EXPECT_EQ(answers_to(testee, offer(3, 1)), verdicts{}) << "fresh as yet";
+  due<commit_requested>(testee);
+  testee.committed();
+  EXPECT_EQ(answers(testee), (verdicts{verdict::accepted, verdict::accepted,
+                                       verdict::too_stale}));
+}
+
+TEST(ledger, waits_for_no_listed_part_that_became_too_stale) {
+  auto testee = make({.admission = {.staleness_max = 0}, .by_round = true});
+  const auto window = [](std::uint64_t round,
+                         const std::vector<visit_id>& listed) {
+    messages::round_closed x{.round = {round}, .visits = {}, .keep_late = true};
+    for (const auto& visit : listed)
+      x.visits.push_back({visit, {line}});
+    return x;
+  };
+  testee.offer(offer(1, 1));
+  testee.offer(offer(2, 1));
+  testee.close(window(1, {{{1}, {1}}}));
+  EXPECT_EQ(turn(testee), (visits{{{1}, {1}}}));
+  EXPECT_EQ(answers(testee), verdicts{verdict::accepted})
+    << "another list may name what waits";
+  testee.offer(offer(3, 1, 1));
+  testee.close(window(2, {{{2}, {1}}, {{3}, {1}}}));
+  EXPECT_EQ(answers(testee), verdicts{verdict::too_stale});
+  EXPECT_EQ(turn(testee), (visits{{{3}, {1}}}));
+}
+
 TEST(ledger, discounts_an_offer_by_the_versions_that_it_is_behind) {
   auto testee =
     make({.discount = policies::polynomial_discount{.exponent = 0.5}});

@@ -98,11 +98,11 @@ TEST(csv, says_where_what_was_found_and_what_would_do) {
     "some.csv:2: column 2 (label) holds '-1'; an integer from 0 to 65535 "
     "would do");
   EXPECT_EQ(
-    refusal("a,label\n1,2.5\n", {.classes_max = 3}),
+    refusal("a,label\n1,2.5\n", {.classes = 3}),
     "some.csv:2: column 2 (label) holds '2.5'; an integer from 0 to 2 would "
     "do");
   EXPECT_EQ(
-    refusal("a,label\n1,3\n", {.classes_max = 3}),
+    refusal("a,label\n1,3\n", {.classes = 3}),
     "some.csv:2: column 2 (label) holds '3'; an integer from 0 to 2 would "
     "do");
   EXPECT_EQ(refusal("a,label\n\"1,2\n"),

@@ -165,6 +165,23 @@ TEST(idx_folder, holds_both_sets_as_bytes) {
             (std::vector<std::uint8_t>{'a', 'b', 'c', 'd'}));
 }
 
+TEST(idx_folder, a_damaged_label_makes_no_model_of_hundreds_of_classes) {
+  const folder at{"idx_classes"};
+  fill(at);
+  at.write("train-labels-idx1-ubyte", idx({2}, {"\xff\x00", 2}));
+  const auto where = at.path.string()
+                     + "/train-labels-idx1-ubyte: label 255 "
+                       "of example 0 ";
+  EXPECT_EQ(read_idx_folder(at.path).error().context,
+            where
+              + "stands far from the others: of 256 labels up to it only 2 "
+                "occur; if all of them are meant, data.classes = 256 says so");
+  EXPECT_EQ(read_idx_folder(at.path, 10).error().context,
+            where + "is out of range; 0 to 9, as data.classes says, would do");
+  EXPECT_EQ(read_idx_folder(at.path, 256)->classes, 256);
+  EXPECT_EQ(read_idx_folder(at.path, 300)->classes, 300);
+}
+
 TEST(idx_folder, names_the_file_that_does_not_fit) {
   const folder at{"idx_misfits"};
   const auto text = [&](const std::string& name, const bytes& x) {
@@ -182,7 +199,7 @@ TEST(idx_folder, names_the_file_that_does_not_fit) {
     text("t10k-labels-idx1-ubyte", idx({1}, "\x03")),
     where
       + "/t10k-labels-idx1-ubyte: label 3 of example 0 is out of range; "
-        "the training labels go from 0 to 2");
+        "0 to 2 would do");
   fs::remove(at.path / "t10k-labels-idx1-ubyte");
   EXPECT_EQ(text("train-images-idx3-ubyte", idx({4}, "abcd")),
             where + "/train-images-idx3-ubyte: has 1 dimensions; 3 would do");
