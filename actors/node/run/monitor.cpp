@@ -4,6 +4,7 @@
 
 #include <unistd.h>
 
+#include "actors/metrics/why.hpp"
 #include "policies/catalogue.hpp"
 
 namespace troupe::node {
@@ -15,6 +16,9 @@ namespace fs = std::filesystem;
 constexpr std::chrono::milliseconds look_every{500};
 /// Files are counted less often: there may be many.
 constexpr std::uint64_t looks_per_count = 20;
+/// Without a visit or a version, before a wait is told; and until it is again.
+constexpr std::int64_t patience_ms = 10'000;
+constexpr std::int64_t again_ms = 60'000;
 
 std::uint64_t bytes_below(const fs::path& path) {
   std::uint64_t bytes = 0;
@@ -86,6 +90,7 @@ void monitor::look() {
   hear(x);
   measure(x);
   file_.write(x, options_.http);
+  remark(x);
   if (options_.board)
     options_.board->publish(std::move(seen));
 }
@@ -130,6 +135,24 @@ void monitor::measure(actors::run_status& to) {
     progress_ms_ = to.now_ms;
   done_ = done;
   to.progress_ms = progress_ms_;
+}
+
+void monitor::remark(const actors::run_status& x) {
+  if (!options_.say || x.over)
+    return;
+  const auto wait = actors::why(x);
+  const bool fails = wait.code == "disk" || wait.code == "merge";
+  const bool idle = x.now_ms - x.progress_ms >= patience_ms;
+  if (wait.code == "nothing" || (!fails && !idle)) {
+    if (!std::exchange(said_, {}).empty())
+      options_.say("it goes on");
+    return;
+  }
+  if (wait.code == said_ && x.now_ms - said_ms_ < again_ms)
+    return;
+  said_ = wait.code;
+  said_ms_ = x.now_ms;
+  options_.say("waiting   " + wait.what + "\nends with " + wait.ends);
 }
 
 } // namespace troupe::node

@@ -1,10 +1,12 @@
 #pragma once
 
 // A thread that looks at a run twice a second, and tells others what it saw:
-// on a board in this process, and in status.json in the run's folder.
+// on a board in this process, in status.json in the run's folder, and aloud if
+// the run does not get on.
 
 #include <condition_variable>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -27,6 +29,7 @@ public:
     std::filesystem::path folder;
     std::shared_ptr<status_board> board = {}; ///< May be null.
     std::string http = {}; ///< Where the board is read; empty: nowhere.
+    std::function<void(const std::string& line)> say = {}; ///< May be empty.
   };
 
   explicit monitor(options opts);
@@ -47,6 +50,7 @@ private:
   void look();
   void hear(actors::run_status& to);
   void measure(actors::run_status& to);
+  void remark(const actors::run_status& x);
 
   options options_;
   std::shared_ptr<status_desk> desk_ = std::make_shared<status_desk>();
@@ -60,6 +64,8 @@ private:
   std::uint64_t done_ = 0; ///< Visits and versions, when last looked at.
   std::uint64_t ledger_bytes_ = 0;
   std::uint64_t looks_ = 0;
+  std::string said_; ///< The code of the wait that was told last.
+  std::int64_t said_ms_ = 0;
 
   std::mutex mutex_;
   std::condition_variable changed_;

@@ -53,6 +53,7 @@ progress_display::progress_display(std::ostream& out, options opts)
 }
 
 void progress_display::show(const progress_report& x) {
+  const std::lock_guard guard{mutex_};
   const auto now = steady_now();
   const auto pause = options_.terminal ? options_.every / 10 : options_.every;
   if (!x.finished && now - shown_ < pause)
@@ -69,11 +70,17 @@ void progress_display::show(const progress_report& x) {
 }
 
 void progress_display::say(const std::string& line) {
-  finish();
+  const std::lock_guard guard{mutex_};
+  end_bar();
   out_ << line << std::endl;
 }
 
 void progress_display::finish() {
+  const std::lock_guard guard{mutex_};
+  end_bar();
+}
+
+void progress_display::end_bar() {
   if (std::exchange(drawn_, false))
     out_ << std::endl;
 }

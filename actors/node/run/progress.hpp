@@ -4,6 +4,7 @@
 
 #include <iosfwd>
 #include <memory>
+#include <mutex>
 #include <string>
 
 #include "actors/node/experiment.hpp"
@@ -12,6 +13,7 @@
 
 namespace troupe::node {
 
+/// Any thread may call it.
 class progress_display {
 public:
   struct options {
@@ -38,7 +40,9 @@ public:
 
 private:
   std::string describe(const progress_report& x, instant now) const;
+  void end_bar();
 
+  std::mutex mutex_;
   std::ostream& out_;
   options options_;
   instant began_;

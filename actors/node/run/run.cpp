@@ -209,7 +209,11 @@ private:
                      .counted = counted_,
                      .folder = folder_->path(),
                      .board = in_.board,
-                     .http = in_.http}};
+                     .http = in_.http,
+                     .say = [this](const std::string& line) {
+                       if (display_)
+                         display_->say(line);
+                     }}};
     const auto done = run_federation(
       {.x = x_,
        .work = work_,

@@ -70,8 +70,8 @@ public:
                                std::pair{"drain", scene::kind::drain},
                                std::pair{"fail", scene::kind::fail}};
     for (const auto& [name, node] : from_)
-      if (std::ranges::none_of(kinds,
-                               [&](const auto& k) { return name == k.first; })
+      if (std::ranges::none_of(
+            kinds, [&, &name = name](const auto& k) { return name == k.first; })
           && name != "at" && name != "version" && name != "restart_seconds")
         return wrong(node, "unknown key '" + std::string{name.str()}
                              + "'; at, version, join, leave, drain, fail and "
