@@ -54,6 +54,7 @@ using aggregator_actor = caf::typed_actor<
   // Names the visits of a round; the director hears `round_merged`.
   caf::reacts_to<messages::round_closed>,
   caf::reacts_to<messages::clients_admitted>,
+  caf::reacts_to<messages::visit_dropped>,
   // The run ends; what is pending is withdrawn.
   caf::reacts_to<messages::line_closing>, caf::reacts_to<messages::state_asked>,
   caf::reacts_to<messages::status_asked>>;
@@ -76,6 +77,7 @@ using router_actor = caf::typed_actor<
   // Passed to all lines.
   caf::reacts_to<messages::round_closed>,
   caf::reacts_to<messages::clients_admitted>,
+  caf::reacts_to<messages::visit_dropped>,
   caf::reacts_to<messages::line_closing>,
   // Passed to all lines and experts.
   caf::reacts_to<messages::state_asked>,

@@ -124,6 +124,10 @@ aggregator_impl::behavior_type aggregator(self_pointer self,
     [self](const messages::clients_admitted& x) {
       self->state.book->admitted(x.count);
     },
+    [self](const messages::visit_dropped& x) {
+      self->state.book->drop(x.visit);
+      speak(self);
+    },
     [self](const messages::line_closing&) {
       self->state.book->end();
       proceed(self);

@@ -184,6 +184,16 @@ void ledger::refuse_stale() {
   pending_ = std::move(rest);
 }
 
+void ledger::drop(visit_id x) {
+  const auto at =
+    std::ranges::find(pending_, x, &messages::part_offered::visit);
+  if (at == pending_.end() || (closed_ && is_listed(x)))
+    return;
+  kept_.erase(x);
+  refuse(*at, verdict::withdrawn);
+  pending_.erase(at);
+}
+
 void ledger::finish_round() {
   done_round_ = closed_->round;
   notices_.push_back(

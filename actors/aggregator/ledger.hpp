@@ -85,6 +85,9 @@ public:
   /// first unless that is being merged already.
   void close(const messages::round_closed& x);
 
+  /// Withdraws what is pending of a visit that no list names or will name.
+  void drop(visit_id x);
+
   void admitted(std::uint64_t clients);
 
   /// Starts what is due, if nothing is in flight.

@@ -43,6 +43,10 @@ void carry_out(self_pointer self, const messages::clients_admitted& x) {
   self->send(self->state.args.others->router, x);
 }
 
+void carry_out(self_pointer self, const messages::visit_dropped& x) {
+  self->send(self->state.args.others->router, x);
+}
+
 void carry_out(self_pointer self, const messages::line_closing& x) {
   self->send(self->state.args.others->router, x);
 }

@@ -20,10 +20,6 @@ policies::rota_state resumed(std::uint64_t index_upto) {
           .open = {}};
 }
 
-bool is_kept(verdict x) {
-  return x == verdict::accepted || x == verdict::duplicate;
-}
-
 } // namespace
 
 programme::programme(options opts, durable found)
@@ -80,7 +76,7 @@ programme::actions programme::left(const messages::client_left& x,
   if (x.said && open != open_.end() && open->first.client == x.client) {
     const auto visit = open->first;
     out.push_back(messages::visit_withdrawn{visit});
-    close_visit(visit);
+    give_up(visit, now);
   }
   carry_on(out, now);
   return out;
@@ -97,6 +93,7 @@ programme::actions programme::taken(const messages::part_taken& x,
   }
   const auto found = open_.find(x.visit);
   if (found == open_.end()) {
+    take_loose(x, now);
     if (is_kept(x.verdict))
       return out;
     // A line may refuse what it had kept.
@@ -106,10 +103,7 @@ programme::actions programme::taken(const messages::part_taken& x,
   }
   auto& v = found->second;
   v.parts[x.line] = x.verdict;
-  // A part that is refused as `overloaded` comes again.
-  const bool waits = std::ranges::any_of(
-    v.parts, [](const auto& p) { return p.second == verdict::overloaded; });
-  if (waits || v.parts.size() < x.lines_total)
+  if (!is_whole(v.parts, x.lines_total))
     return out;
   const auto at = std::ranges::lower_bound(candidates_, x.visit.client, {},
                                            &policies::candidate::client);
@@ -131,10 +125,12 @@ programme::actions programme::failed(const messages::visit_failed& x,
   actions out;
   if (!open_.contains(x.visit))
     return out;
-  close_visit(x.visit);
+  give_up(x.visit, now);
   const auto* why = std::get_if<messages::decline_reason>(&x.why);
   const bool in_order = why && *why == messages::decline_reason::no_offer;
-  failures_ = in_order ? 0 : failures_ + 1;
+  // Who is busy waits for us: that says nothing about visits.
+  const bool busy = why && *why == messages::decline_reason::busy;
+  failures_ = in_order ? 0 : failures_ + !busy;
   if (options_.failures_max > 0 && failures_ >= options_.failures_max)
     return finish("the last " + std::to_string(failures_)
                     + " visits failed, one after the other",
@@ -196,6 +192,7 @@ programme::actions programme::finish(std::string reason, bool failed,
   for (const auto& [visit, v] : open_)
     out.push_back(messages::visit_withdrawn{visit});
   open_.clear();
+  loose_.clear();
   out.push_back(messages::line_closing{});
   carry_on(out, now);
   return out;
@@ -228,8 +225,9 @@ void programme::look_at_visits(actions& out, instant now) {
   }
   for (const auto& visit : expired) {
     out.push_back(messages::visit_withdrawn{visit});
-    close_visit(visit);
+    give_up(visit, now);
   }
+  drop_loose(out, now);
   for (const auto& [client, entry] : clients_)
     if (entry.not_before > now)
       look_at_ = std::min(look_at_, entry.not_before);

@@ -8,6 +8,7 @@
 #include <variant>
 #include <vector>
 
+#include "actors/director/parts.hpp"
 #include "actors/messages/internal.hpp"
 #include "actors/metrics/status.hpp"
 #include "core/clock.hpp"
@@ -71,7 +72,7 @@ public:
     std::variant<messages::invitation_made, messages::visit_withdrawn,
                  messages::round_closed, messages::clients_admitted,
                  messages::line_closing, messages::save_requested,
-                 messages::run_finished, skipped>;
+                 messages::visit_dropped, messages::run_finished, skipped>;
   using actions = std::vector<action>;
 
   programme(options opts, durable found);
@@ -115,13 +116,13 @@ public:
 
   /// What a snapshot keeps. @pre `at_rest()`
   static constexpr auto fields(auto& x) {
-    return std::tie(x.clients_, x.candidates_, x.open_, x.look_at_, x.rota_,
-                    x.heads_, x.stopper_, x.phase_, x.round_, x.offered_,
-                    x.unmerged_, x.deadline_, x.missing_, x.strike_at_,
-                    x.rounds_, x.token_, x.unsaved_, x.round_is_dirty_,
-                    x.round_is_saved_, x.index_asked_, x.index_saved_,
-                    x.updates_, x.failures_, x.stale_, x.empty_, x.given_up_,
-                    x.started_, x.refill_, x.ended_);
+    return std::tie(x.clients_, x.candidates_, x.open_, x.loose_, x.look_at_,
+                    x.rota_, x.heads_, x.stopper_, x.phase_, x.round_,
+                    x.offered_, x.unmerged_, x.deadline_, x.missing_,
+                    x.strike_at_, x.rounds_, x.token_, x.unsaved_,
+                    x.round_is_dirty_, x.round_is_saved_, x.index_asked_,
+                    x.index_saved_, x.updates_, x.failures_, x.stale_, x.empty_,
+                    x.given_up_, x.started_, x.refill_, x.ended_);
   }
 
 private:
@@ -143,7 +144,7 @@ private:
 
   struct open_visit {
     messages::ticket pass;
-    std::map<line_id, policies::verdict> parts;
+    part_verdicts parts;
     std::set<line_id> merged = {}; ///< Lines that were faster than the others.
     instant again{};               ///< When to repeat the invitation.
 
@@ -183,6 +184,12 @@ private:
   policies::spent_budget spent(instant now) const;
   bool budget_spent(instant now) const;
 
+  // programme_loose.cpp
+  void give_up(visit_id x, instant now);
+  void take_loose(const messages::part_taken& x, instant now);
+  void drop_loose(actions& out, instant now);
+  bool is_on_a_list(visit_id x) const;
+
   // programme_rounds.cpp
   bool by_round() const noexcept;
   void resume_round();
@@ -198,6 +205,11 @@ private:
   std::map<client_id, client_entry> clients_;
   std::vector<policies::candidate> candidates_; ///< Who is here, sorted.
   std::map<visit_id, open_visit> open_;
+  /// Under `semisync`: visits that are not open any more, or that a restart
+  /// forgot, while lines hold parts of them. Those that are whole before
+  /// `again` count; else the lines are told, or they would be full of them one
+  /// day.
+  std::map<visit_id, open_visit> loose_;
   instant look_at_ = never; ///< When some visit or pause may have run out.
   policies::rota rota_;
   std::map<line_id, version> heads_;

@@ -208,6 +208,11 @@ struct clients_admitted {
   std::uint64_t count = 0;
 };
 
+/// No list will name it: its parts that are pending are withdrawn.
+struct visit_dropped {
+  visit_id visit;
+};
+
 // -- roster, director, gateway ------------------------------------------------
 
 /// Gateway to roster: somebody said hello.

@@ -173,6 +173,7 @@ struct run_status {
   std::optional<door_status> door;
   std::map<line_id, line_status> lines;
   crew_status crew;
+  std::string obstacle; ///< What cannot be stored, and holds all up.
   bool over = false;
   std::string reason; ///< Why it ended.
 

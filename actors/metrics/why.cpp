@@ -251,6 +251,10 @@ wait find(const run_status& x) {
     return {.code = "nothing",
             .what = "the run is over: " + x.reason,
             .ends = "nothing: it has ended"};
+  if (!x.obstacle.empty())
+    return storage_wait("the run cannot store what comes next, and its clock "
+                        "stands still",
+                        x.obstacle);
   if (auto found = failing(x))
     return *found;
   if (auto found = hanging(x))

@@ -38,6 +38,7 @@ router(router_actor::stateful_pointer<router_state> self, router_args args) {
     },
     [to_all](const messages::round_closed& x) { to_all(x); },
     [to_all](const messages::clients_admitted& x) { to_all(x); },
+    [to_all](const messages::visit_dropped& x) { to_all(x); },
     [to_all](const messages::line_closing& x) { to_all(x); },
     [to_all](const messages::status_asked& x) { to_all(x); },
     [self, &lines](const messages::state_asked& x) {

@@ -29,7 +29,7 @@ std::string versions_of(const run_summary& x) {
 }
 
 exit_code conclude(const run_summary& x, bool json, streams io) {
-  if (x.failed)
+  if (x.failed && !x.interrupted)
     return report({.code = "run_failed",
                    .what = "the run failed: " + x.reason,
                    .why = "it ended with " + versions_of(x),
@@ -39,7 +39,9 @@ exit_code conclude(const run_summary& x, bool json, streams io) {
     return report(
       {.code = "interrupted",
        .what = "the run was interrupted",
-       .why = "it ended in order with " + versions_of(x),
+       .why =
+         (x.failed ? x.reason + "; it ended with " : "it ended in order with ")
+         + versions_of(x),
        .hint = "model.safetensors and all records are in " + x.folder},
       exit_code::interrupted, json, io);
   if (json)

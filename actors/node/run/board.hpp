@@ -6,6 +6,7 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
+#include <string>
 
 #include "actors/kernel_worker/crew.hpp"
 #include "actors/metrics/status.hpp"
@@ -67,11 +68,23 @@ public:
     return workers ? workers->status() : actors::crew_status{};
   }
 
+  /// What the whole run waits for, in the middle of something; empty: nothing.
+  void hold(std::string obstacle) {
+    const std::lock_guard guard{mutex_};
+    obstacle_ = std::move(obstacle);
+  }
+
+  std::string obstacle() const {
+    const std::lock_guard guard{mutex_};
+    return obstacle_;
+  }
+
 private:
   std::atomic<bool> wanted_{false};
   mutable std::mutex mutex_;
   draft current_;
   std::weak_ptr<actors::crew> workers_;
+  std::string obstacle_;
 };
 
 } // namespace troupe::node

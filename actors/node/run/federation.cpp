@@ -8,6 +8,7 @@
 #include "actors/client/link.hpp"
 #include "actors/kernel_worker/crew.hpp"
 #include "actors/node/run/home_states.hpp"
+#include "actors/node/run/patient_store.hpp"
 #include "actors/node/run/plan.hpp"
 #include "actors/node/run/virtual_loop.hpp"
 
@@ -278,8 +279,31 @@ private:
   instant next_ = steady_now() + interval();
 };
 
-result<void> run_virtual(const federation& f,
-                         const std::shared_ptr<crew>& workers) {
+constexpr std::chrono::milliseconds storage_pause{1000};
+constexpr std::chrono::milliseconds glance{50};
+
+/// Waits for room on the disk, unless the run is to end.
+bool await_storage(const federation& f, const error& refused) {
+  const auto until = steady_now() + storage_pause;
+  if (f.desk)
+    f.desk->hold(refused.context);
+  while (steady_now() < until) {
+    if (f.stop && *f.stop) {
+      f.watching->fail("it was interrupted while it could not store what came "
+                       "next: "
+                       + refused.context);
+      return false;
+    }
+    std::this_thread::sleep_for(glance);
+  }
+  if (f.desk)
+    f.desk->hold({});
+  return true;
+}
+
+result<void> run_virtual(federation f, const std::shared_ptr<crew>& workers) {
+  f.books = std::make_shared<patient_store>(
+    f.books, [&f](const error& refused) { return await_storage(f, refused); });
   caf::actor_system_config config;
   use_virtual_time(config);
   caf::actor_system system{config};

@@ -243,6 +243,19 @@ TEST(ledger, merges_exactly_its_part_of_a_rounds_list) {
   EXPECT_EQ(turn(testee), (visits{{{1}, {1}}, {{3}, {1}}}));
 }
 
+TEST(ledger, drops_what_no_list_will_name_and_nothing_that_one_does) {
+  auto testee = make({.by_round = true});
+  testee.offer(offer(1, 1));
+  testee.offer(offer(2, 1));
+  testee.close(
+    {.round = {1}, .visits = {{{{1}, {1}}, {line}}}, .keep_late = true});
+  answers(testee);
+  for (std::uint64_t client = 1; client <= 3; ++client)
+    testee.drop({{client}, {1}});
+  EXPECT_EQ(answers(testee), verdicts{verdict::withdrawn});
+  EXPECT_EQ(turn(testee), (visits{{{1}, {1}}}));
+}
+
 TEST(ledger, merges_a_round_once_however_often_it_is_closed) {
   auto testee = make({.by_round = true});
   auto x = offer(1, 1);

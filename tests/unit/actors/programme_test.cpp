@@ -1,99 +1,10 @@
-#include "actors/director/programme.hpp"
-
-#include <algorithm>
 #include <set>
 
-#include <gtest/gtest.h>
+#include "tests/unit/actors/programme_fixture.hpp"
 
 namespace troupe::actors {
 
-namespace {
-
 using namespace std::chrono_literals;
-using messages::invitation_made;
-using messages::round_closed;
-using messages::save_requested;
-
-const line_id lead{1}, other{2};
-
-/// A programme whose saves succeed at once, and what it has said.
-struct run_of {
-  explicit run_of(programme::options o, programme::durable found = {})
-    : testee(prepared(o), with_heads(std::move(found))) {
-    // nop
-  }
-
-  static programme::options prepared(programme::options o) {
-    o.lines = {lead, other};
-    o.lead = lead;
-    o.selection.window_size = 3;
-    return o;
-  }
-
-  static programme::durable with_heads(programme::durable x) {
-    x.heads.insert({{lead, {0}}, {other, {0}}});
-    return x;
-  }
-
-  void did(programme::actions what) {
-    for (const auto& x : what) {
-      said.push_back(x);
-      if (const auto* save = std::get_if<save_requested>(&x);
-          save && saves_succeed)
-        did(testee.saved(save->token, now));
-    }
-  }
-
-  void join(std::uint64_t clients) {
-    for (std::uint64_t i = 1; i <= clients; ++i)
-      did(testee.joined({{i}, 10}, now));
-  }
-
-  void take(visit_id x) {
-    for (const auto line : {lead, other})
-      did(testee.taken({.visit = x, .line = line, .lines_total = 2}, now));
-  }
-
-  template <class T>
-  std::vector<T> all() const {
-    std::vector<T> result;
-    for (const auto& x : said)
-      if (const auto* one = std::get_if<T>(&x))
-        result.push_back(*one);
-    return result;
-  }
-
-  bool saves_succeed = true;
-  instant now{1s};
-  programme testee;
-  programme::actions said;
-};
-
-programme::options rounds_of(std::uint32_t n) {
-  programme::options x;
-  x.mode = pace_kind::sync;
-  x.clients_per_round = n;
-  x.round_deadline = 10s;
-  x.clients_expected = 3;
-  return x;
-}
-
-programme::options slots_of(std::uint32_t n) {
-  programme::options x;
-  x.mode = pace_kind::fedbuff;
-  x.concurrency = n;
-  x.clients_expected = 3;
-  return x;
-}
-
-std::vector<visit_id> visits_of(const round_closed& x) {
-  std::vector<visit_id> result;
-  for (const auto& visit : x.visits)
-    result.push_back(visit.visit);
-  return result;
-}
-
-} // namespace
 
 TEST(programme, invites_nobody_before_all_are_here_and_saved) {
   run_of run{rounds_of(2)};
@@ -339,6 +250,26 @@ TEST(programme, gives_no_number_twice_over_restarts) {
   }
   EXPECT_EQ(given.size(), count);
   EXPECT_EQ(indices.size(), count);
+}
+
+TEST(programme, does_not_end_for_clients_that_wait_for_it) {
+  auto options = slots_of(1);
+  options.failures_max = 2;
+  options.decline_pause = 1s;
+  run_of run{options};
+  run.join(3);
+  const auto decline = [&](messages::decline_reason why) {
+    const auto visit = run.all<invitation_made>().back().pass.visit;
+    run.did(run.testee.failed({visit, why}, run.now));
+    run.now += 2s;
+    run.did(run.testee.due(run.now));
+  };
+  for (int i = 0; i < 9; ++i)
+    decline(messages::decline_reason::busy);
+  EXPECT_TRUE(run.all<messages::line_closing>().empty());
+  for (int i = 0; i < 2; ++i)
+    decline(messages::decline_reason::failed);
+  EXPECT_EQ(run.all<messages::line_closing>().size(), 1u);
 }
 
 } // namespace troupe::actors

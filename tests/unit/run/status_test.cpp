@@ -26,29 +26,6 @@ namespace {
 
 using testing::HasSubstr;
 
-class run_status : public testing::Test {
-protected:
-  std::shared_ptr<const actors::run_status> after(const overrides& changes) {
-    const auto done =
-      node::run(configured(quadratic_run, changes, scratch_.path()),
-                {.make_model = no_model, .board = board_});
-    EXPECT_TRUE(done);
-    folder_ = done ? done->folder : "";
-    return board_->last();
-  }
-
-  std::string said(node::exit_code expected, std::vector<std::string> args) {
-    std::ostringstream out;
-    EXPECT_EQ(node::why_command(args, {out, out}), expected);
-    return out.str();
-  }
-
-  scratch_folder scratch_;
-  std::string folder_;
-  std::shared_ptr<node::status_board> board_ =
-    std::make_shared<node::status_board>();
-};
-
 /// A disk that is full until somebody makes room.
 class full_store final : public actors::store {
 public:
@@ -83,6 +60,77 @@ private:
   std::unique_ptr<actors::store> behind_ = actors::make_memory_store({});
 };
 
+class run_status : public testing::Test {
+protected:
+  std::shared_ptr<const actors::run_status> after(const overrides& changes) {
+    const auto done =
+      node::run(configured(quadratic_run, changes, scratch_.path()),
+                {.make_model = no_model, .board = board_});
+    EXPECT_TRUE(done);
+    folder_ = done ? done->folder : "";
+    return board_->last();
+  }
+
+  std::string said(node::exit_code expected, std::vector<std::string> args) {
+    std::ostringstream out;
+    EXPECT_EQ(node::why_command(args, {out, out}), expected);
+    return out.str();
+  }
+
+  using heads = std::map<line_id, messages::version_published>;
+
+  /// Two rounds whose versions cannot be stored until `look` has seen what the
+  /// run says of it; null: they can from the start.
+  heads on_a_full_disk(const std::string& clock,
+                       const std::function<void(const std::string&)>& look) {
+    auto x = configured(quadratic_run, {"clock=" + clock, "rounds=2"},
+                        scratch_.path());
+    auto work = node::prepare(x, no_model);
+    EXPECT_TRUE(work);
+    const auto books = std::make_shared<full_store>();
+    books->full = look != nullptr;
+    EXPECT_TRUE(node::begin_lines(*books, *work->blocks, work->initial));
+    node::chronicle::options opts{.blocks = work->blocks,
+                                  .lines = {},
+                                  .clients = 12,
+                                  .goal = {},
+                                  .metrics = [](const std::string&) {},
+                                  .show = [](const node::progress_report&) {}};
+    const auto watching = std::make_shared<node::chronicle>(std::move(opts));
+    const auto counted = std::make_shared<actors::traffic>();
+    node::monitor outlook{{.x = x,
+                           .blocks = work->blocks,
+                           .watching = watching,
+                           .counted = counted,
+                           .folder = scratch_.path(),
+                           .board = board_}};
+    std::jthread run{[&] {
+      EXPECT_TRUE(node::run_federation({.x = x,
+                                        .work = *work,
+                                        .books = books,
+                                        .watching = watching,
+                                        .counted = counted,
+                                        .desk = outlook.desk()}));
+    }};
+    if (look) {
+      // A process that fails to store looks at it every second.
+      const auto code = [&] { return actors::why(*board_->last()).code; };
+      for (int i = 0; i < 600 && code() != "disk"; ++i)
+        std::this_thread::sleep_for(std::chrono::milliseconds{50});
+      EXPECT_EQ(code(), "disk");
+      look(said(node::exit_code::ok, {scratch_.path()}));
+      books->full = false;
+    }
+    run.join();
+    return watching->report().lines;
+  }
+
+  scratch_folder scratch_;
+  std::string folder_;
+  std::shared_ptr<node::status_board> board_ =
+    std::make_shared<node::status_board>();
+};
+
 } // namespace
 
 TEST_F(run_status, of_a_run_that_is_over_agrees_with_its_summary) {
@@ -96,46 +144,23 @@ TEST_F(run_status, of_a_run_that_is_over_agrees_with_its_summary) {
 }
 
 TEST_F(run_status, names_a_full_disk_until_there_is_room) {
-  auto x =
-    configured(quadratic_run, {"clock=wall", "rounds=2"}, scratch_.path());
-  auto work = node::prepare(x, no_model);
-  ASSERT_TRUE(work);
-  const auto books = std::make_shared<full_store>();
-  ASSERT_TRUE(node::begin_lines(*books, *work->blocks, work->initial));
-  node::chronicle::options opts{.blocks = work->blocks,
-                                .lines = {},
-                                .clients = 12,
-                                .goal = {},
-                                .metrics = [](const std::string&) {},
-                                .show = [](const node::progress_report&) {}};
-  const auto watching = std::make_shared<node::chronicle>(std::move(opts));
-  const auto counted = std::make_shared<actors::traffic>();
-  node::monitor outlook{{.x = x,
-                         .blocks = work->blocks,
-                         .watching = watching,
-                         .counted = counted,
-                         .folder = scratch_.path(),
-                         .board = board_}};
-  std::jthread run{[&] {
-    EXPECT_TRUE(node::run_federation({.x = x,
-                                      .work = *work,
-                                      .books = books,
-                                      .watching = watching,
-                                      .counted = counted,
-                                      .desk = outlook.desk()}));
-  }};
-  // A process that fails to store looks at it every second.
-  const auto code = [&] { return actors::why(*board_->last()).code; };
-  for (int i = 0; i < 600 && code() != "disk"; ++i)
-    std::this_thread::sleep_for(std::chrono::milliseconds{50});
-  EXPECT_EQ(code(), "disk");
-  const auto text = said(node::exit_code::ok, {scratch_.path()});
-  EXPECT_THAT(text, HasSubstr("waiting   version line 'model' cannot store "
-                              "version 1: versions: cannot write: No space"));
-  EXPECT_THAT(text, HasSubstr("ends with room on the disk"));
-  books->full = false;
-  run.join();
-  EXPECT_EQ(watching->report().lines.begin()->second.head.value, 2u);
+  const auto done = on_a_full_disk("wall", [&](const std::string& text) {
+    EXPECT_THAT(text, HasSubstr("waiting   version line 'model' cannot store "
+                                "version 1: versions: cannot write: No space"));
+    EXPECT_THAT(text, HasSubstr("ends with room on the disk"));
+  });
+  EXPECT_EQ(done.begin()->second.head.value, 2u);
+}
+
+TEST_F(run_status, a_full_disk_holds_simulated_time_and_changes_no_bit) {
+  const auto done = on_a_full_disk("virtual", [&](const std::string& text) {
+    EXPECT_THAT(text, HasSubstr("its clock stands still: versions: cannot "
+                                "write: No space"));
+  });
+  const auto unbroken = on_a_full_disk("virtual", nullptr);
+  EXPECT_EQ(done.begin()->second.head.value, 2u);
+  EXPECT_EQ(done.begin()->second.blocks.front().digest,
+            unbroken.begin()->second.blocks.front().digest);
 }
 
 TEST_F(run_status, of_a_process_that_is_gone_says_so) {

@@ -1,0 +1,59 @@
+// Visits that are over while lines of windows hold parts of them.
+
+#include <algorithm>
+
+#include "actors/director/programme.hpp"
+
+namespace troupe::actors {
+
+// Its parts may still become whole, as a buffer would take each of them.
+void programme::give_up(visit_id x, instant now) {
+  if (const auto found = open_.find(x); found != open_.end()
+                                        && options_.mode == pace_kind::semisync
+                                        && is_any_kept(found->second.parts)) {
+    auto& v = loose_[x] = std::move(found->second);
+    v.again = now + 2 * options_.window;
+    look_at_ = std::min(look_at_, v.again);
+  }
+  close_visit(x);
+}
+
+void programme::take_loose(const messages::part_taken& x, instant now) {
+  if (options_.mode != pace_kind::semisync || finishing_)
+    return;
+  auto found = loose_.find(x.visit);
+  if (found == loose_.end()) {
+    if (x.verdict != policies::verdict::accepted || is_on_a_list(x.visit))
+      return;
+    found = loose_.emplace(x.visit, open_visit{}).first;
+    found->second.again = now + 2 * options_.window;
+    look_at_ = std::min(look_at_, found->second.again);
+  }
+  auto& v = found->second;
+  v.parts[x.line] = x.verdict;
+  if (is_whole(v.parts, x.lines_total))
+    offered(x.visit, v, now);
+  else if (is_any_kept(v.parts))
+    return;
+  loose_.erase(found);
+}
+
+bool programme::is_on_a_list(visit_id x) const {
+  return std::ranges::find(round_.visits, x, &messages::closed_visit::visit)
+           != round_.visits.end()
+         || std::ranges::any_of(
+           offered_, [x](const auto& o) { return o.what.visit == x; });
+}
+
+void programme::drop_loose(actions& out, instant now) {
+  std::erase_if(loose_, [&](const auto& x) {
+    if (x.second.again > now) {
+      look_at_ = std::min(look_at_, x.second.again);
+      return false;
+    }
+    out.push_back(messages::visit_dropped{x.first});
+    return true;
+  });
+}
+
+} // namespace troupe::actors

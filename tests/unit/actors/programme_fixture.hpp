@@ -1,0 +1,96 @@
+#pragma once
+
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "actors/director/programme.hpp"
+
+namespace troupe::actors {
+
+using messages::invitation_made;
+using messages::round_closed;
+using messages::save_requested;
+
+inline const line_id lead{1}, other{2};
+
+/// A programme whose saves succeed at once, and what it has said.
+struct run_of {
+  explicit run_of(programme::options o, programme::durable found = {})
+    : testee(prepared(o), with_heads(std::move(found))) {
+    // nop
+  }
+
+  static programme::options prepared(programme::options o) {
+    o.lines = {lead, other};
+    o.lead = lead;
+    o.selection.window_size = 3;
+    return o;
+  }
+
+  static programme::durable with_heads(programme::durable x) {
+    x.heads.insert({{lead, {0}}, {other, {0}}});
+    return x;
+  }
+
+  void did(programme::actions what) {
+    for (const auto& x : what) {
+      said.push_back(x);
+      if (const auto* save = std::get_if<save_requested>(&x);
+          save && saves_succeed)
+        did(testee.saved(save->token, now));
+    }
+  }
+
+  void join(std::uint64_t clients) {
+    for (std::uint64_t i = 1; i <= clients; ++i)
+      did(testee.joined({{i}, 10}, now));
+  }
+
+  void take(visit_id x) {
+    for (const auto line : {lead, other})
+      did(testee.taken({.visit = x, .line = line, .lines_total = 2}, now));
+  }
+
+  template <class T>
+  std::vector<T> all() const {
+    std::vector<T> result;
+    for (const auto& x : said)
+      if (const auto* one = std::get_if<T>(&x))
+        result.push_back(*one);
+    return result;
+  }
+
+  bool saves_succeed = true;
+  instant now = std::chrono::seconds{1};
+  programme testee;
+  programme::actions said;
+};
+
+inline programme::options rounds_of(std::uint32_t n) {
+  programme::options x;
+  x.mode = pace_kind::sync;
+  x.clients_per_round = n;
+  x.round_deadline = std::chrono::seconds{10};
+  x.clients_expected = 3;
+  return x;
+}
+
+inline programme::options slots_of(std::uint32_t n) {
+  programme::options x;
+  x.mode = pace_kind::fedbuff;
+  x.concurrency = n;
+  x.clients_expected = 3;
+  return x;
+}
+
+inline std::vector<visit_id> visits_of(const round_closed& x) {
+  std::vector<visit_id> result;
+  for (const auto& visit : x.visits)
+    result.push_back(visit.visit);
+  return result;
+}
+
+} // namespace troupe::actors
