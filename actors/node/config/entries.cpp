@@ -5,9 +5,8 @@
 #include <cstdlib>
 #include <sstream>
 
-#include <toml++/toml.h>
-
 #include "actors/node/config/keys.hpp"
+#include "actors/node/config/toml.hpp"
 
 namespace troupe::node {
 
@@ -55,15 +54,15 @@ public:
   }
 
   void read_file(config_source from) {
-    try {
-      const auto root = toml::parse(from.text);
-      origin_ = from.origin;
-      walk(root, {});
-    } catch (const toml::parse_error& e) {
+    const auto root = read_toml(from.text);
+    if (!root) {
       wrong_.add(std::string{from.origin} + ':'
-                   + std::to_string(e.source().begin.line),
-                 "this is not TOML: " + std::string{e.description()});
+                   + std::to_string(root.error().line),
+                 "this is not TOML: " + root.error().what);
+      return;
     }
+    origin_ = from.origin;
+    walk(*root, {});
   }
 
   void read_override(const std::string& x) {
@@ -75,12 +74,8 @@ public:
     }
     raw_ = x.substr(equals + 1);
     const auto name = x.substr(0, equals);
-    toml::table table;
-    try {
-      table = toml::parse("x = " + *raw_);
-    } catch (const toml::parse_error&) {
-      table.clear(); // A bare word is a string: --set mode=sync.
-    }
+    // A bare word is a string: --set mode=sync.
+    auto table = read_toml("x = " + *raw_).value_or(toml::table{});
     if (table.size() != 1)
       table = toml::table{{"x", *raw_}};
     place(name, *table.get("x"));

@@ -7,7 +7,7 @@
 #include <iterator>
 #include <sstream>
 
-#include <toml++/toml.h>
+#include "actors/node/config/toml.hpp"
 
 namespace troupe::node {
 
@@ -162,16 +162,13 @@ private:
 result<std::vector<scene>> parse_scenario(std::string_view text,
                                           std::string_view origin,
                                           std::uint64_t clients) {
-  toml::table root;
-  try {
-    root = toml::parse(text);
-  } catch (const toml::parse_error& e) {
+  const auto root = read_toml(text);
+  if (!root)
     return fail(errc::invalid_data, std::string{origin} + ':'
-                                      + std::to_string(e.source().begin.line)
-                                      + ": " + std::string{e.description()});
-  }
+                                      + std::to_string(root.error().line) + ": "
+                                      + root.error().what);
   std::vector<scene> out;
-  for (const auto& [name, node] : root) {
+  for (const auto& [name, node] : *root) {
     const auto* list = node.as_array();
     if (name != "scene" || list == nullptr
         || !list->is_homogeneous(toml::node_type::table))

@@ -230,6 +230,10 @@ TEST(config, says_everything_that_is_wrong_and_at_most_ten_things) {
 TEST(config, a_file_that_is_not_toml_is_refused_with_its_line) {
   EXPECT_THAT(refusal("rounds = 1\nrounds = 2"),
               HasSubstr("a.toml:2: this is not TOML: "));
+  for (const auto* header : {"[.a]", "[ #]", "[@model]", "[\x01"})
+    EXPECT_THAT(refusal("rounds = 1\n" + std::string{header} + "\nseed = 1"),
+                HasSubstr("a.toml:2: this is not TOML: "))
+      << header;
 }
 
 TEST(config, notes_keys_that_have_no_effect) {
