@@ -105,6 +105,10 @@ public:
       peers_.push_back({k});
     args.started_as = [this](const cast& x) { bind(x); };
     args.started = started;
+    // Merges and commits take no simulated time. CAF keeps the timer of a
+    // request until it would have fired: these are to be few.
+    if (simulated())
+      args.merge_timeout = args.commit_timeout = std::chrono::seconds{1};
     worker_ = start_worker(system_, args);
     node_ = start_node(system_, args, [this](const std::string& why) {
       if (++breaks_ > breaks_max)
