@@ -48,7 +48,7 @@ programme::actions programme::joined(const messages::client_joined& x,
   // Also after a restart, which cannot know which of the last range were given.
   if (entry.number >= entry.numbers_saved)
     unsaved_.insert(x.client);
-  entry.present = true;
+  joins_ += !std::exchange(entry.present, true);
   entry.not_before = {};
   const auto at = std::ranges::lower_bound(candidates_, x.client, {},
                                            &policies::candidate::client);
@@ -68,8 +68,9 @@ programme::actions programme::joined(const messages::client_joined& x,
 programme::actions programme::left(const messages::client_left& x,
                                    instant now) {
   actions out;
-  if (const auto found = clients_.find(x.client); found != clients_.end())
-    found->second.present = false;
+  if (const auto found = clients_.find(x.client);
+      found != clients_.end() && std::exchange(found->second.present, false))
+    ++(x.said ? leaves_ : losses_);
   std::erase_if(candidates_,
                 [&](const auto& c) { return c.client == x.client; });
   const auto open = open_.lower_bound(visit_id{x.client, visit_number{0}});

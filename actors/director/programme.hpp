@@ -116,13 +116,13 @@ public:
 
   /// What a snapshot keeps. @pre `at_rest()`
   static constexpr auto fields(auto& x) {
-    return std::tie(x.clients_, x.candidates_, x.open_, x.loose_, x.look_at_,
-                    x.rota_, x.heads_, x.stopper_, x.phase_, x.round_,
-                    x.offered_, x.unmerged_, x.deadline_, x.missing_,
-                    x.strike_at_, x.rounds_, x.token_, x.unsaved_,
-                    x.round_is_dirty_, x.round_is_saved_, x.index_asked_,
-                    x.index_saved_, x.updates_, x.failures_, x.stale_, x.empty_,
-                    x.given_up_, x.started_, x.refill_, x.ended_);
+    return std::tie(
+      x.clients_, x.candidates_, x.open_, x.loose_, x.look_at_, x.rota_,
+      x.heads_, x.stopper_, x.phase_, x.round_, x.offered_, x.unmerged_,
+      x.deadline_, x.missing_, x.strike_at_, x.rounds_, x.token_, x.unsaved_,
+      x.round_is_dirty_, x.round_is_saved_, x.index_asked_, x.index_saved_,
+      x.updates_, x.failures_, x.stale_, x.empty_, x.given_up_, x.joins_,
+      x.leaves_, x.losses_, x.started_, x.refill_, x.ended_);
   }
 
 private:
@@ -242,6 +242,9 @@ private:
   std::uint64_t stale_ = 0; ///< Parts too stale, since one was kept.
   std::uint64_t empty_ = 0; ///< Rounds or windows without an offer, in a row.
   std::uint64_t given_up_ = 0; ///< Rounds below their quorum, in a row.
+  std::uint64_t joins_ = 0;
+  std::uint64_t leaves_ = 0;
+  std::uint64_t losses_ = 0;
   bool started_ = false;
   bool refill_ = true;
   std::optional<messages::run_finished> finishing_;

@@ -35,6 +35,9 @@ course_status programme::status(instant now) const {
                   .stale_in_a_row = stale_,
                   .empty_in_a_row = empty_,
                   .given_up_in_a_row = given_up_,
+                  .joins = joins_,
+                  .leaves = leaves_,
+                  .losses = losses_,
                   .progress = policies::progress(options_.budget, spent(now))};
   // Nobody sets a deadline that is never.
   if (by_round() && phase_ == phase::open

@@ -147,6 +147,11 @@ void put_course(families& to, const run_status& x) {
   to.put(c.visits_open, {{"state", "at_work"}});
   to.put(c.free, {{"state", "free"}});
   to.put(c.known > c.here ? c.known - c.here : 0, {{"state", "away"}});
+  to.counter("troupe_joins_total", "Clients that came, also again.");
+  to.put(c.joins);
+  to.counter("troupe_leaves_total", "Clients that went, by how.");
+  to.put(c.leaves, {{"reason", "said"}});
+  to.put(c.losses, {{"reason", "lost"}});
   to.gauge("troupe_sessions", "Clients with an open session.");
   to.put(x.door ? x.door->sessions : 0);
   to.gauge("troupe_round", "The round or window; 0 where there are none.");
@@ -198,6 +203,9 @@ void put_rest(families& to, const run_status& x) {
   }
   to.gauge("troupe_ledger_bytes", "The ledger and the versions beside it.");
   to.put(x.ledger_bytes);
+  to.summary("troupe_checkpoint_seconds",
+             "Real time that snapshots of a simulated run took.");
+  to.put(x.checkpoints, {});
   to.counter("troupe_process_cpu_seconds_total", "CPU time of this process.");
   to.put(x.cpu_seconds);
   to.gauge("troupe_process_resident_memory_bytes", "Memory of this process.");

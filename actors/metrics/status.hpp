@@ -95,6 +95,9 @@ struct course_status {
   std::uint64_t stale_in_a_row = 0;    ///< Parts too stale, since one was kept.
   std::uint64_t empty_in_a_row = 0;    ///< Rounds or windows without an offer.
   std::uint64_t given_up_in_a_row = 0; ///< Rounds below their quorum.
+  std::uint64_t joins = 0;
+  std::uint64_t leaves = 0; ///< Clients that said so.
+  std::uint64_t losses = 0; ///< Clients that fell silent.
   double progress = 0;
   std::string failure = {}; ///< Of the last save; empty: it succeeded.
 };
@@ -186,6 +189,7 @@ struct run_status {
 
   // What it takes.
   std::uint64_t ledger_bytes = 0;
+  duration_sum checkpoints; ///< Snapshots of a simulated run.
   double cpu_seconds = 0;
   std::uint64_t memory_bytes = 0;
 };

@@ -79,12 +79,24 @@ public:
     return obstacle_;
   }
 
+  /// A snapshot was taken.
+  void kept(double seconds) {
+    const std::lock_guard guard{mutex_};
+    checkpoints_.add(seconds);
+  }
+
+  actors::duration_sum checkpoints() const {
+    const std::lock_guard guard{mutex_};
+    return checkpoints_;
+  }
+
 private:
   std::atomic<bool> wanted_{false};
   mutable std::mutex mutex_;
   draft current_;
   std::weak_ptr<actors::crew> workers_;
   std::string obstacle_;
+  actors::duration_sum checkpoints_;
 };
 
 } // namespace troupe::node

@@ -270,6 +270,8 @@ public:
       (void)f_.books->keep(draft->taken());
     // At most a tenth of the time, however often they are wanted.
     const auto ended = steady_now();
+    if (f_.desk)
+      f_.desk->kept(seconds(ended - began));
     next_ = ended + std::max(interval(), 9 * (ended - began));
   }
 

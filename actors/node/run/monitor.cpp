@@ -121,6 +121,7 @@ void monitor::hear(actors::run_status& to) {
 void monitor::measure(actors::run_status& to) {
   to.crew = desk_->crew();
   to.obstacle = desk_->obstacle();
+  to.checkpoints = desk_->checkpoints();
   to.bytes_up = options_.counted->bytes_up;
   to.bytes_down = options_.counted->bytes_down;
   to.frames_malformed = options_.counted->frames_malformed;

@@ -89,6 +89,10 @@ TEST(programme, gives_the_place_of_a_client_that_leaves_to_another) {
   EXPECT_EQ(run.all<messages::visit_withdrawn>().front().visit, first);
   EXPECT_EQ(run.testee.visits_open(), 2u);
   EXPECT_EQ(run.all<invitation_made>().size(), 3u);
+  const auto seen = run.testee.status(run.now);
+  EXPECT_EQ(std::tuple(seen.joins, seen.leaves, seen.losses),
+            std::tuple(3u, 0u, 1u))
+    << "it went once, in silence";
 }
 
 struct verdicts_of_one_client : testing::Test {

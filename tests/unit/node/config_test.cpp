@@ -236,6 +236,18 @@ TEST(config, a_file_that_is_not_toml_is_refused_with_its_line) {
       << header;
 }
 
+TEST(config, letters_of_all_languages_stand_in_quotes_and_comments_alone) {
+  for (const auto* text : {"rounds = 1 # für später\nname = \"gr\\\"ün\"\n",
+                           "\xEF\xBB\xBFrounds = 1\nname = '''a\n''é'''\n"}) {
+    const auto x = read(text);
+    EXPECT_TRUE(x) << (x ? "" : x.error().context);
+  }
+  EXPECT_THAT(refusal("rounds = 1\nname = 'ü'\nläuft = 1"),
+              HasSubstr("a.toml:3: this is not TOML: letters beyond ASCII"));
+  EXPECT_THAT(refusal("name = \"\"\"\n\n\"\"\" é"),
+              HasSubstr("a.toml:3: this is not TOML: letters beyond ASCII"));
+}
+
 TEST(config, notes_keys_that_have_no_effect) {
   EXPECT_THAT(
     read("rounds = 1\nproximal = 1")->notes,

@@ -188,7 +188,8 @@ TEST_F(run_status, is_not_in_a_folder_that_holds_no_run) {
 TEST_F(run_status, is_exposed_with_the_numbers_of_the_run) {
   const auto text = actors::exposition_of(*after({"method=scaffold"}));
   for (const auto* line :
-       {"troupe_visits_total 24\n", "troupe_offers_total{verdict=\"accepted\"}",
+       {"troupe_visits_total 24\n", "troupe_joins_total 12\n",
+        "troupe_offers_total{verdict=\"accepted\"}",
         "troupe_offer_staleness_versions_bucket{line=",
         "troupe_workers{state=\"busy\"} 0\n",
         "troupe_evaluation_metric{metric=\"loss\",split=\"test\",scope="
