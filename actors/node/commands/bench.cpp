@@ -281,7 +281,7 @@ std::vector<figure> all_figures(const model_maker& make_model,
            .unit = "ms",
            .compared_with = "a bare LibTorch loop",
            .bar = 1.15,
-           .repetitions = 5,
+           .repetitions = 12, // Others may take the caches for seconds.
            .once = [=] { return cpu_per_visit(make_model, example); }},
           {.name = "idle_visits",
            .unit = "1/s",
