@@ -159,6 +159,13 @@ pointers select(const oort_selection& how, draw x) {
   return result;
 }
 
+pointers select(const least_chosen_selection&, draw x) {
+  const auto all = x.from.size();
+  auto drawn = draw_uniform(x.random, std::move(x.from), all);
+  std::ranges::stable_sort(drawn, {}, &candidate::times_chosen);
+  return first(std::move(drawn), x.count);
+}
+
 } // namespace
 
 double statistical_utility(const visit_score& x) noexcept {

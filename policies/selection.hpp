@@ -62,10 +62,15 @@ struct oort_selection {
     0; ///< Who was chosen as often is left out; 0: nobody.
 };
 
+/// Those that were chosen least often, by lot among equals. Who is seldom here
+/// is chosen when it is, so that in the end a model has not learned most from
+/// those who are always here.
+struct least_chosen_selection {};
+
 /// The closed set that a configuration can name.
-using selection =
-  std::variant<uniform_selection, round_robin_selection, by_size_selection,
-               power_of_choice_selection, oort_selection>;
+using selection = std::variant<uniform_selection, round_robin_selection,
+                               by_size_selection, power_of_choice_selection,
+                               oort_selection, least_chosen_selection>;
 
 /// What a visit shows about a client, in Oort's form.
 struct visit_score {

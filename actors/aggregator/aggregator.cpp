@@ -37,10 +37,20 @@ void speak(self_pointer self) {
     std::visit([self](const auto& x) { tell(self, x); }, notice);
 }
 
+// Before the number of pending offers changes: adds up how long they have
+// waited all together, without a list of who came when.
+void count_waiting(self_pointer self) {
+  const auto now = steady_now();
+  const auto pending = static_cast<double>(self->state.book->pending());
+  self->state.waits.seconds += pending * seconds(now - self->state.counted);
+  self->state.counted = now;
+}
+
 // The worker or the archivist is down or too slow. Nothing is lost, but nobody
 // else will remind us: once `pending_max` is reached, every offer is refused.
 void retry_later(self_pointer self, const caf::error& why) {
   self->state.failure = context_of(why);
+  count_waiting(self);
   self->state.book->failed();
   speak(self);
   self->delayed_send(self, self->state.args.retry_after, caf::tick_atom_v);
@@ -97,7 +107,11 @@ void request(self_pointer self, const messages::commit_requested& x) {
 }
 
 void proceed(self_pointer self) {
-  if (const auto due = self->state.book->next())
+  count_waiting(self);
+  const auto waited = self->state.book->pending();
+  const auto due = self->state.book->next();
+  self->state.waits.count += waited - self->state.book->pending();
+  if (due)
     std::visit([self](const auto& x) { request(self, x); }, *due);
   speak(self);
 }
@@ -114,6 +128,7 @@ aggregator_impl::behavior_type aggregator(self_pointer self,
     restore(*from, part, *self->state.book);
   return {
     [self](const messages::part_offered& x) {
+      count_waiting(self);
       self->state.book->offer(x);
       proceed(self);
     },
@@ -125,10 +140,12 @@ aggregator_impl::behavior_type aggregator(self_pointer self,
       self->state.book->admitted(x.count);
     },
     [self](const messages::visit_dropped& x) {
+      count_waiting(self);
       self->state.book->drop(x.visit);
       speak(self);
     },
     [self](const messages::line_closing&) {
+      count_waiting(self);
       self->state.book->end();
       proceed(self);
     },
@@ -139,6 +156,9 @@ aggregator_impl::behavior_type aggregator(self_pointer self,
     },
     [self](const messages::status_asked& x) {
       auto status = self->state.book->status();
+      count_waiting(self);
+      status.waits = self->state.waits;
+      status.mailbox = self->mailbox().size();
       status.merges = self->state.merges;
       status.commits = self->state.commits;
       status.merged_bytes = self->state.merged_bytes;

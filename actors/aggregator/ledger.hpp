@@ -112,6 +112,10 @@ public:
     return found_.head;
   }
 
+  std::size_t pending() const noexcept {
+    return pending_.size();
+  }
+
   /// Neither a request in flight nor one that failed and waits.
   bool idle() const noexcept {
     return !in_flight_ && !due_;

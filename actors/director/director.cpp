@@ -111,6 +111,7 @@ void start(self_pointer self) {
 void tell(self_pointer self, const messages::status_asked& x) {
   auto status = self->state.plan->status(now(self));
   status.failure = self->state.failure;
+  status.mailbox = self->mailbox().size();
   x.draft->add(status);
 }
 

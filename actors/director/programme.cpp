@@ -50,10 +50,13 @@ programme::actions programme::joined(const messages::client_joined& x,
     unsaved_.insert(x.client);
   joins_ += !std::exchange(entry.present, true);
   entry.not_before = {};
-  const auto at = std::ranges::lower_bound(candidates_, x.client, {},
-                                           &policies::candidate::client);
-  if (at == candidates_.end() || at->client != x.client)
-    candidates_.insert(at, {.client = x.client, .examples = x.examples});
+  if (!candidate_of(x.client)) {
+    entry.known_as.client = x.client;
+    entry.known_as.examples = x.examples;
+    candidates_.insert(std::ranges::lower_bound(candidates_, x.client, {},
+                                                &policies::candidate::client),
+                       entry.known_as);
+  }
   // It may have been away when it was invited, or have forgotten.
   for (auto at = open_.lower_bound({x.client, {}});
        at != open_.end() && at->first.client == x.client; ++at)
@@ -71,8 +74,10 @@ programme::actions programme::left(const messages::client_left& x,
   if (const auto found = clients_.find(x.client);
       found != clients_.end() && std::exchange(found->second.present, false))
     ++(x.said ? leaves_ : losses_);
-  std::erase_if(candidates_,
-                [&](const auto& c) { return c.client == x.client; });
+  if (const auto* at = candidate_of(x.client)) {
+    clients_.at(x.client).known_as = *at;
+    candidates_.erase(candidates_.begin() + (at - candidates_.data()));
+  }
   const auto open = open_.lower_bound(visit_id{x.client, visit_number{0}});
   if (x.said && open != open_.end() && open->first.client == x.client) {
     const auto visit = open->first;
@@ -106,9 +111,7 @@ programme::actions programme::taken(const messages::part_taken& x,
   v.parts[x.line] = x.verdict;
   if (!is_whole(v.parts, x.lines_total))
     return out;
-  const auto at = std::ranges::lower_bound(candidates_, x.visit.client, {},
-                                           &policies::candidate::client);
-  if (at != candidates_.end() && at->client == x.visit.client) {
+  if (auto* at = candidate_of(x.visit.client)) {
     at->loss = x.loss;
     at->utility =
       policies::statistical_utility({.examples = at->examples, .loss = x.loss});
@@ -331,10 +334,14 @@ void programme::open_visit_of(const messages::ticket& pass, instant now) {
                            .again = now + options_.invitation_retry});
   look_at_ =
     std::min({look_at_, now + options_.invitation_retry, pass.expires()});
-  const auto at = std::ranges::lower_bound(candidates_, pass.visit.client, {},
-                                           &policies::candidate::client);
-  if (at != candidates_.end() && at->client == pass.visit.client)
+  if (auto* at = candidate_of(pass.visit.client))
     ++at->times_chosen;
+}
+
+policies::candidate* programme::candidate_of(client_id x) {
+  const auto at =
+    std::ranges::lower_bound(candidates_, x, {}, &policies::candidate::client);
+  return at != candidates_.end() && at->client == x ? &*at : nullptr;
 }
 
 void programme::offered(visit_id x, const open_visit& v, instant now) {

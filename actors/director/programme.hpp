@@ -135,10 +135,11 @@ private:
     /// Kept parts without a verdict, on_accept only.
     std::set<std::pair<visit_id, line_id>> unsettled = {};
     instant not_before{};
+    policies::candidate known_as = {}; ///< When it was last here.
 
     static constexpr auto fields(auto& x) {
       return std::tie(x.record, x.numbers_saved, x.number, x.present, x.open,
-                      x.unsettled, x.not_before);
+                      x.unsettled, x.not_before, x.known_as);
     }
   };
 
@@ -177,6 +178,7 @@ private:
   void fill(actions& out, instant now);
   std::optional<messages::ticket> next_ticket(actions& out, instant now);
   void open_visit_of(const messages::ticket& pass, instant now);
+  policies::candidate* candidate_of(client_id x); ///< Null: it is not here.
   void offered(visit_id x, const open_visit& v, instant now);
   void close_visit(visit_id x);
   void settle(visit_id x, line_id line);

@@ -228,7 +228,8 @@ gateway_actor::behavior_type gateway(self_pointer self, gateway_args args) {
     },
     [self](const messages::status_asked& x) {
       x.draft->add(door_status{.sessions = self->state.peers.all().size(),
-                               .refusals = self->state.refusals});
+                               .refusals = self->state.refusals,
+                               .mailbox = self->mailbox().size()});
     },
   };
 }

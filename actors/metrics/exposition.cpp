@@ -164,18 +164,19 @@ void put_course(families& to, const run_status& x) {
 
 void put_work(families& to, const run_status& x) {
   to.summary("troupe_visit_seconds",
-             "Real time that visits took, by phase; merges and commits are of "
-             "whole batches.");
+             "Real time that visits took, by phase: queue for a worker, buffer "
+             "for a merge; merges and commits are of whole batches.");
   to.put(x.crew.waits, {{"phase", "queue"}});
   to.put(x.crew.work, {{"phase", "train"}});
+  duration_sum waits;
   duration_sum merges;
   duration_sum commits;
   for (const auto& [line, s] : x.lines) {
-    merges.count += s.merges.count;
-    merges.seconds += s.merges.seconds;
-    commits.count += s.commits.count;
-    commits.seconds += s.commits.seconds;
+    waits.add(s.waits);
+    merges.add(s.merges);
+    commits.add(s.commits);
   }
+  to.put(waits, {{"phase", "buffer"}});
   to.put(merges, {{"phase", "merge"}});
   to.put(commits, {{"phase", "commit"}});
   to.gauge("troupe_workers", "Kernel workers by what they do.");
@@ -187,6 +188,16 @@ void put_work(families& to, const run_status& x) {
   to.put(x.crew.queued);
 }
 
+void put_mailboxes(families& to, const run_status& x) {
+  to.gauge("troupe_mailbox_messages", "Messages that wait for an actor.");
+  if (x.course)
+    to.put(x.course->mailbox, {{"actor", "director"}});
+  if (x.door)
+    to.put(x.door->mailbox, {{"actor", "gateway"}});
+  for (const auto& [line, s] : x.lines)
+    to.put(s.mailbox, {{"actor", "aggregator"}, {"line", name_of(x, line)}});
+}
+
 void put_rest(families& to, const run_status& x) {
   to.counter("troupe_transferred_bytes_total",
              "Bytes of encoded frames, by direction as the server sees it.");
@@ -196,10 +207,11 @@ void put_rest(families& to, const run_status& x) {
   to.put(x.frames_malformed);
   to.gauge("troupe_evaluation_metric", "Of the last evaluation.");
   for (const auto& [name, value] : x.evaluation) {
-    const auto gap = name.find(' ');
-    to.put(value, {{"metric", name.substr(gap + 1)},
-                   {"split", name.substr(0, gap)},
-                   {"scope", "global"}});
+    const auto first = name.find(' ');
+    const auto second = name.find(' ', first + 1);
+    to.put(value, {{"metric", name.substr(first + 1, second - first - 1)},
+                   {"split", name.substr(0, first)},
+                   {"scope", name.substr(second + 1)}});
   }
   to.gauge("troupe_ledger_bytes", "The ledger and the versions beside it.");
   to.put(x.ledger_bytes);
@@ -221,6 +233,7 @@ std::string exposition_of(const run_status& x) {
   put_offers(all, x);
   put_course(all, x);
   put_work(all, x);
+  put_mailboxes(all, x);
   put_rest(all, x);
   return all.text();
 }

@@ -47,6 +47,11 @@ struct duration_sum {
     ++count;
     seconds += x;
   }
+
+  void add(const duration_sum& x) {
+    count += x.count;
+    seconds += x.seconds;
+  }
 };
 
 /// One version line, by its aggregator.
@@ -59,9 +64,11 @@ struct line_status {
   std::uint64_t needed = 0;  ///< Of them for a version; 0: a round says.
   verdict_counts answers{};
   staleness_counts staleness = {};
+  duration_sum waits = {}; ///< Of offers, until their merge was asked for.
   duration_sum merges = {};
   duration_sum commits = {};
   std::uint64_t merged_bytes = 0;
+  std::uint64_t mailbox = 0; ///< Messages that wait for the actor.
   std::string failure =
     {}; ///< Of the last merge or commit; empty: it succeeded.
 };
@@ -99,6 +106,7 @@ struct course_status {
   std::uint64_t leaves = 0; ///< Clients that said so.
   std::uint64_t losses = 0; ///< Clients that fell silent.
   double progress = 0;
+  std::uint64_t mailbox = 0;
   std::string failure = {}; ///< Of the last save; empty: it succeeded.
 };
 
@@ -106,6 +114,7 @@ struct course_status {
 struct door_status {
   std::uint64_t sessions = 0;
   verdict_counts refusals{}; ///< Of whole visits.
+  std::uint64_t mailbox = 0;
 };
 
 /// The threads that do clients' work.
@@ -185,7 +194,8 @@ struct run_status {
   std::uint64_t bytes_up = 0;
   std::uint64_t bytes_down = 0;
   std::uint64_t frames_malformed = 0;
-  std::map<std::string, double> evaluation; ///< "test accuracy" and the like.
+  /// By split, metric and scope: "test accuracy global".
+  std::map<std::string, double> evaluation;
 
   // What it takes.
   std::uint64_t ledger_bytes = 0;

@@ -10,6 +10,7 @@
 #include "actors/node/commands/data.hpp"
 #include "actors/node/commands/doctor.hpp"
 #include "actors/node/commands/report.hpp"
+#include "actors/node/commands/trace.hpp"
 #include "actors/node/commands/version.hpp"
 #include "actors/node/commands/why.hpp"
 #include "actors/node/config/keys.hpp"
@@ -91,6 +92,7 @@ std::vector<command> basic_commands(const surroundings& known) {
     {"doctor", "say what this machine has and what is missing",
      [known](arguments args, streams io) { return doctor(known, args, io); }},
     {"report", "RUN: make the page that shows a run", report_command},
+    {"trace", "RUN: make a trace of its visits, for Perfetto", trace_command},
     {"version", "say which troupe this is", version_command},
     {"why", "RUN: say what a run waits for", why_command},
   };

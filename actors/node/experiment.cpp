@@ -26,6 +26,8 @@ policies::selection selection_options::policy() const {
       return policies::power_of_choice_selection{candidates};
     case rule::oort:
       return policies::oort_selection{.exploration = exploration};
+    case rule::least_chosen:
+      return policies::least_chosen_selection{};
     case rule::uniform:
       break;
   }

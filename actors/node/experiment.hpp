@@ -77,6 +77,7 @@ struct selection_options {
     by_size,
     power_of_choice,
     oort,
+    least_chosen,
   };
 
   rule kind = rule::uniform;

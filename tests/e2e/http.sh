@@ -65,6 +65,8 @@ until_is "is ready" holds /readyz "200 OK"
 holds /healthz "200 OK" || fail "is not well"
 until_is "makes versions" eval 'holds /metrics "troupe_versions_total{line=\"model\"}" &&
   ! grep -q "^troupe_versions_total.* 0$" "$scratch/page"'
+until_is "counts how long offers waited" eval 'holds /metrics "visit_seconds_count{phase=\"buffer\"}" &&
+  ! grep -q "phase=\"buffer\"} 0$" "$scratch/page"'
 until_is "is evaluated" holds /metrics 'troupe_evaluation_metric{metric="loss",split="test"'
 if command -v promtool >/dev/null; then
   tail -n +2 "$scratch/page" | promtool check metrics || fail "promtool does not like it"

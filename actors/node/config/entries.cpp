@@ -12,7 +12,7 @@ namespace troupe::node {
 
 namespace {
 
-std::string quoted(std::string_view x) {
+std::string in_quotes(std::string_view x) {
   return '\'' + std::string{x} + '\'';
 }
 
@@ -103,7 +103,7 @@ private:
       if (is_section(name))
         walk(*table, name + '.');
       else if (is_key(name))
-        wrong_.add(where(node), quoted(name) + " is not a table");
+        wrong_.add(where(node), in_quotes(name) + " is not a table");
       else if (const auto sections = section_of(name); !sections.empty())
         walk(*table, sections + '.');
       else
@@ -119,12 +119,12 @@ private:
       return unknown(name, node);
     if (paths.size() == 1)
       return keep(paths[0], name, node);
-    std::string text = quoted(name) + " may mean ";
+    std::string text = in_quotes(name) + " may mean ";
     for (std::size_t i = 0; i < paths.size(); ++i)
       text += (i == 0                  ? ""
                : i + 1 == paths.size() ? " or "
                                        : ", ")
-              + quoted(paths[i]);
+              + in_quotes(paths[i]);
     wrong_.add(where(node), text + ": write one of these");
   }
 
@@ -144,7 +144,7 @@ private:
     made.raw = raw_;
     if (const auto old = found_.find(path);
         old != found_.end() && overriding_.empty()) {
-      wrong_.add(made.where, quoted(path) + " is given twice, also at "
+      wrong_.add(made.where, in_quotes(path) + " is given twice, also at "
                                + old->second.where);
       return;
     }
@@ -176,13 +176,13 @@ private:
       for (const auto& [option, value] : x->defaults)
         candidates.push_back(std::string{method_section} + '.' + option);
     const auto text =
-      (section ? "unknown table " : "unknown key ") + quoted(name);
+      (section ? "unknown table " : "unknown key ") + in_quotes(name);
     const auto near = nearest(name, candidates);
     wrong_.add(where(node),
                text
                  + (near.empty() ? "; 'troupe check-config --keys' lists "
                                    "all keys"
-                                 : "; did you mean " + quoted(near) + "?"));
+                                 : "; did you mean " + in_quotes(near) + "?"));
   }
 
   const method_list& methods_;

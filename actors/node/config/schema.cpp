@@ -128,7 +128,8 @@ void visit_selection(schema_visitor& v, selection_options& x) {
   using enum selection_options::rule;
   v.begin({"selection", "who is invited"});
   v.choice({"kind"}, x.kind,
-           {"uniform", "round_robin", "by_size", "power_of_choice", "oort"});
+           {"uniform", "round_robin", "by_size", "power_of_choice", "oort",
+            "least_chosen"});
   v.count({"candidates",
            "of which those with most loss stay; 0: twice the cohort",
            x.kind == power_of_choice, "kind = \"power_of_choice\""},

@@ -175,11 +175,16 @@ void chronicle::describe(actors::run_status& to) const {
     if (x.count == 0)
       return;
     if (options_.has_labels)
-      to.evaluation[split + " accuracy"] = x.accuracy();
-    to.evaluation[split + " loss"] = x.mean_loss();
+      to.evaluation[split + " accuracy global"] = x.accuracy();
+    to.evaluation[split + " loss global"] = x.mean_loss();
   };
   put("test", report_.evaluation->scores.global);
   put("validation", report_.evaluation->scores.validation);
+  if (const auto clients = spread_among(1, options_.clients)) {
+    to.evaluation["own_test accuracy mean"] = clients->mean;
+    to.evaluation["own_test accuracy p10"] = clients->p10;
+    to.evaluation["own_test accuracy worst"] = clients->worst;
+  }
 }
 
 std::optional<spread> chronicle::accuracies() const {

@@ -290,6 +290,8 @@ constexpr std::chrono::milliseconds glance{50};
 
 /// Waits for room on the disk, unless the run is to end.
 bool await_storage(const federation& f, const error& refused) {
+  if (f.watching->over())
+    return false;
   const auto until = steady_now() + storage_pause;
   if (f.desk)
     f.desk->hold(refused.context);
@@ -307,9 +309,15 @@ bool await_storage(const federation& f, const error& refused) {
   return true;
 }
 
+std::shared_ptr<store> patient(const federation& f,
+                               patient_store::waiting what) {
+  return std::make_shared<patient_store>(
+    f.books, what,
+    [&f](const error& refused) { return await_storage(f, refused); });
+}
+
 result<void> run_virtual(federation f, const std::shared_ptr<crew>& workers) {
-  f.books = std::make_shared<patient_store>(
-    f.books, [&f](const error& refused) { return await_storage(f, refused); });
+  f.books = patient(f, patient_store::waiting::for_all);
   caf::actor_system_config config;
   use_virtual_time(config);
   caf::actor_system system{config};
@@ -351,8 +359,8 @@ prompt_jobs(const federation& f, const std::shared_ptr<crew>& workers) {
   return std::make_shared<inline_workshop>(std::move(*own));
 }
 
-result<void> run_wall(const federation& f,
-                      const std::shared_ptr<crew>& workers) {
+result<void> run_wall(federation f, const std::shared_ptr<crew>& workers) {
+  f.books = patient(f, patient_store::waiting::for_lines);
   auto jobs = prompt_jobs(f, workers);
   if (!jobs)
     return tl::make_unexpected(jobs.error());

@@ -24,10 +24,14 @@ patient_store::begin(line_id line,
 }
 
 result<void> patient_store::commit(const messages::commit_requested& x) {
+  if (what_ == waiting::for_lines)
+    return behind_->commit(x);
   return insist(goes_on_, [&] { return behind_->commit(x); });
 }
 
 result<void> patient_store::save(const messages::save_requested& x) {
+  if (what_ == waiting::for_lines)
+    return behind_->save(x);
   return insist(goes_on_, [&] { return behind_->save(x); });
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <utility>
@@ -8,15 +9,21 @@
 
 namespace troupe::node {
 
-/// A store under a simulation: while the disk refuses, simulated time stands
-/// still, so that a full one costs real time and changes no bit of the result.
+/// A store that waits for room on the disk. Under a simulation simulated time
+/// stands still meanwhile, so that a full one costs real time and changes no bit
+/// of the result. Under the wall clock only lines of the record wait here, so
+/// that none is lost; who asks for a commit or a save does so again.
 class patient_store final : public actors::store {
 public:
   /// Waits a moment, and says whether the same is to be tried again.
   using patience = std::function<bool(const error& refused)>;
 
-  patient_store(std::shared_ptr<actors::store> behind, patience goes_on)
+  enum class waiting : std::uint8_t { for_all, for_lines };
+
+  patient_store(std::shared_ptr<actors::store> behind, waiting what,
+                patience goes_on)
     : behind_(std::move(behind)),
+      what_(what),
       goes_on_(std::move(goes_on)) {
     // nop
   }
@@ -32,6 +39,7 @@ public:
 
 private:
   std::shared_ptr<actors::store> behind_;
+  waiting what_;
   patience goes_on_;
 };
 

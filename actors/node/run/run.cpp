@@ -7,6 +7,7 @@
 
 #include "actors/archivist/events.hpp"
 #include "actors/node/report/page.hpp"
+#include "actors/node/report/trace.hpp"
 #include "actors/node/run/federation.hpp"
 #include "actors/node/run/folder.hpp"
 #include "actors/node/run/monitor.hpp"
@@ -241,16 +242,20 @@ private:
     if (ok)
       ok = folder_->save_text("summary.json", to_long_json(s).dump(2) + "\n");
     if (ok)
-      show_page();
+      show_pages();
     return ok.map([&] { return s; });
   }
 
-  // A run without its page is no worse a run.
-  void show_page() {
+  // A run without its pages is no worse a run.
+  void show_pages() {
     books_.reset(); // The last events are on disk when it is gone.
     folder_->flush();
     if (const auto page = write_report(folder_->path()); !page)
       folder_->log("no report.html: " + page.error().context);
+    if (!x_.events)
+      return;
+    if (const auto trace = write_trace(folder_->path()); !trace)
+      folder_->log("no trace.json: " + trace.error().context);
   }
 
   run_summary summary() const {

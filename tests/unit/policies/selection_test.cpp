@@ -83,7 +83,8 @@ INSTANTIATE_TEST_SUITE_P(
                   by_size_selection{}, power_of_choice_selection{},
                   power_of_choice_selection{.considered = 6}, oort_selection{},
                   oort_selection{.exploration = 0, .exploration_min = 0},
-                  oort_selection{.cut_off = 5, .times_max = 1}));
+                  oort_selection{.cut_off = 5, .times_max = 1},
+                  least_chosen_selection{}));
 
 TEST(uniform_selection, chooses_everybody_about_equally_often) {
   // 4,000 windows of 3 of 10: 1,200 each, with a standard deviation of 29.
@@ -184,6 +185,24 @@ TEST(oort_selection, leaves_out_who_was_chosen_too_often) {
   const auto times =
     count_in_windows(oort_selection{.times_max = 3}, from, 5, 50);
   EXPECT_EQ(times.count({6}), 0u);
+}
+
+TEST(least_chosen_selection, takes_its_turns_whoever_is_here) {
+  // Client 1 is here in one of five windows, the others always.
+  auto all = roster(5);
+  for (std::uint64_t w = 1; w <= 500; ++w) {
+    const auto here = std::span{all}.subspan(w % 5 == 0 ? 0 : 1);
+    for (const auto x : draw_window(least_chosen_selection{}, 1, {w}, here, 1))
+      ++all[x.value - 1].times_chosen;
+  }
+  for (const auto& x : all)
+    EXPECT_EQ(x.times_chosen, 100u) << x.client.value;
+}
+
+TEST(least_chosen_selection, leaves_equals_to_chance) {
+  for (const auto& [client, times] :
+       count_in_windows(least_chosen_selection{}, roster(10), 3, 4000))
+    EXPECT_NEAR(times, 1200, 150) << client.value;
 }
 
 TEST(statistical_utility, punishes_only_slow_visits) {

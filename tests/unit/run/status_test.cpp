@@ -192,6 +192,8 @@ TEST_F(run_status, is_exposed_with_the_numbers_of_the_run) {
         "troupe_offers_total{verdict=\"accepted\"}",
         "troupe_offer_staleness_versions_bucket{line=",
         "troupe_workers{state=\"busy\"} 0\n",
+        "troupe_mailbox_messages{actor=\"director\"} 0\n",
+        "troupe_visit_seconds_count{phase=\"buffer\"} ",
         "troupe_evaluation_metric{metric=\"loss\",split=\"test\",scope="
         "\"global\"}",
         "troupe_run_info{method=\"scaffold\",mode=\"sync\",clock=\"virtual\"}"})

@@ -132,6 +132,35 @@ leave = [1, 8]
   EXPECT_EQ(x.end.versions, 30u);
 }
 
+// Client 12 is there for two fifths of the time.
+TEST(surroundings, give_who_is_seldom_there_its_turn_where_that_is_wanted) {
+  const scratch_folder scratch;
+  std::string record = "client,from,to\n";
+  for (int k = 1; k < 12; ++k)
+    record += std::to_string(k) + ",0,100000\n";
+  for (int i = 0; i < 1000; ++i)
+    record +=
+      "12," + std::to_string(5 * i) + ',' + std::to_string(5 * i + 2) + '\n';
+  const auto times = written(scratch.path() + "/times", record);
+  const auto share_of_12 = [&](const std::string& selection) {
+    const lived x{{"mode=fedbuff", "versions=600", "concurrency=2",
+                   "buffer_size=2", "speed.kind=constant",
+                   "availability.kind=trace", "availability.path=" + times,
+                   "selection=" + selection},
+                  scratch.path() + "/" + selection};
+    double all = 0;
+    double seldom = 0;
+    for (const auto& event : x.events)
+      if (event["event"] == "invited") {
+        ++all;
+        seldom += event["client"] == 12;
+      }
+    return 12 * seldom / all; // 1: as often as the others.
+  };
+  EXPECT_LT(share_of_12("uniform"), 0.6);
+  EXPECT_GT(share_of_12("least_chosen"), 0.8);
+}
+
 TEST(surroundings, wait_for_clients_that_come_back_after_a_failure) {
   const scratch_folder scratch;
   const auto file = written(scratch.path() + "/s.toml", R"(
