@@ -10,9 +10,9 @@
 namespace troupe::node {
 
 /// A store that waits for room on the disk. Under a simulation simulated time
-/// stands still meanwhile, so that a full one costs real time and changes no bit
-/// of the result. Under the wall clock only lines of the record wait here, so
-/// that none is lost; who asks for a commit or a save does so again.
+/// stands still meanwhile, so that a full one costs real time and changes no
+/// bit of the result. Under the wall clock only lines of the record wait here,
+/// so that none is lost; who asks for a commit or a save does so again.
 class patient_store final : public actors::store {
 public:
   /// Waits a moment, and says whether the same is to be tried again.
