@@ -64,6 +64,7 @@ struct block_spec {
   weight_rule weight = weight_rule::examples;
   std::uint32_t rank =
     0; ///< Above zero: rows are rank-major, a prefix may travel.
+  std::string count_option = {}; ///< The option that says `count`, if any.
 };
 
 /// The name of a local procedure, resolved by models/procedures.
@@ -116,6 +117,7 @@ struct disclosure {
   double min = 0;
   double max = 1;
   std::optional<double> sum = {}; ///< What the values add up to, within 1e-6.
+  std::string count_option = {};  ///< The option that says `count_max`, if any.
 };
 
 /// When the client state that a visit made becomes the client's own.

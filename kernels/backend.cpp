@@ -179,6 +179,31 @@ result<void> check_step(const adamw_step& how, const step_buffers& on) {
      {"the correction", on.correction.size(), !on.correction.empty()}});
 }
 
+result<void> check_low_rank(const low_rank& x, std::size_t matrix,
+                            std::size_t out) {
+  const auto rank = x.scale.size();
+  const auto size = x.rows * x.columns;
+  if (x.u.size() != rank * x.rows || x.v.size() != rank * x.columns)
+    return refuse("factors of " + std::to_string(rank) + " ranks have "
+                  + std::to_string(x.u.size()) + " and "
+                  + std::to_string(x.v.size()) + " values, a matrix of "
+                  + std::to_string(x.rows) + " x " + std::to_string(x.columns)
+                  + " needs others");
+  if (matrix != size || out != size)
+    return refuse("a matrix of " + std::to_string(x.rows) + " x "
+                  + std::to_string(x.columns) + " is given as "
+                  + std::to_string(matrix) + " values, for "
+                  + std::to_string(out));
+  return {};
+}
+
+result<void> check_slopes(const low_rank& x, const low_rank_slopes& out) {
+  if (out.u.size() != x.u.size() || out.v.size() != x.v.size()
+      || out.scale.size() != x.scale.size())
+    return refuse("slopes differ in size from the factors that they are of");
+  return {};
+}
+
 result<double> check_norm(double norm) {
   if (std::isfinite(norm))
     return norm;

@@ -96,6 +96,26 @@ struct step_buffers {
   std::span<const float> correction = {}; ///< Added: SCAFFOLD's c - c_i.
 };
 
+/// A matrix of low rank: the sum of scale[k] u_k v_k^T. Row k of `u` and of `v`
+/// is a factor's column: factors lie rank-major, so a prefix of ranks is one of
+/// memory. The ranks of many adaptors of one layer behind each other, each with
+/// its adaptor's share as scale, are one such matrix.
+struct low_rank {
+  std::size_t rows = 0;
+  std::size_t columns = 0;
+  std::span<const float> u = {};     ///< rank x rows
+  std::span<const float> v = {};     ///< rank x columns
+  std::span<const float> scale = {}; ///< One per rank.
+};
+
+/// What a gradient G of the whole matrix means for its factors, without their
+/// scale: G v_k, G^T u_k, and u_k^T G v_k, which is the slope along scale[k].
+struct low_rank_slopes {
+  std::span<float> u = {};
+  std::span<float> v = {};
+  std::span<double> scale = {};
+};
+
 /// The arithmetic of the runtime on one device. One thread at a time uses an
 /// instance. Calls are synchronous: when one returns, the output is ready, or,
 /// after an error, unchanged. The implementations are in cpu/ and cuda/, the
@@ -157,6 +177,17 @@ public:
                                           step_buffers on) = 0;
   [[nodiscard]] virtual result<void> step(const adamw_step& how,
                                           step_buffers on) = 0;
+
+  /// Computes out = base + x, in one pass over the matrix, row-major.
+  /// @pre base and out have rows x columns values
+  [[nodiscard]] virtual result<void> expand(std::span<const float> base,
+                                            const low_rank& x,
+                                            std::span<float> out) = 0;
+
+  /// The way back, in one pass over the gradient.
+  [[nodiscard]] virtual result<void> shrink(std::span<const float> gradient,
+                                            const low_rank& x,
+                                            low_rank_slopes out) = 0;
 };
 
 enum class device_kind : std::uint8_t { cpu, cuda };

@@ -32,6 +32,11 @@ namespace troupe::kernels {
 [[nodiscard]] result<void> check_step(const adamw_step& how,
                                       const step_buffers& on);
 
+[[nodiscard]] result<void> check_low_rank(const low_rank& x, std::size_t matrix,
+                                          std::size_t out);
+[[nodiscard]] result<void> check_slopes(const low_rank& x,
+                                        const low_rank_slopes& out);
+
 /// Returns the norm, or `malformed_values` if it shows a value that is not
 /// finite.
 [[nodiscard]] result<double> check_norm(double norm);

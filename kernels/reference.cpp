@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include "kernels/checks.hpp"
 #include "kernels/readers.hpp"
@@ -169,6 +170,48 @@ public:
       on.weights[j] = static_cast<float>(w - rate * how.decay * w
                                          - rate * mean / (root + how.epsilon));
       on.gradient[j] = 0;
+    }
+    return {};
+  }
+
+  result<void> expand(std::span<const float> base, const low_rank& x,
+                      std::span<float> out) override {
+    if (auto ok = check_low_rank(x, base.size(), out.size()); !ok)
+      return ok;
+    for (std::size_t i = 0; i < x.rows; ++i)
+      for (std::size_t j = 0; j < x.columns; ++j) {
+        real sum = base[i * x.columns + j];
+        for (std::size_t k = 0; k < x.scale.size(); ++k)
+          sum += static_cast<real>(x.scale[k]) * x.u[k * x.rows + i]
+                 * x.v[k * x.columns + j];
+        out[i * x.columns + j] = static_cast<float>(sum);
+      }
+    return {};
+  }
+
+  result<void> shrink(std::span<const float> gradient, const low_rank& x,
+                      low_rank_slopes out) override {
+    if (auto ok = check_low_rank(x, gradient.size(), gradient.size()); !ok)
+      return ok;
+    if (auto ok = check_slopes(x, out); !ok)
+      return ok;
+    for (std::size_t k = 0; k < x.scale.size(); ++k) {
+      const auto* u = x.u.data() + k * x.rows;
+      const auto* v = x.v.data() + k * x.columns;
+      std::vector<real> by_row(x.rows), by_column(x.columns);
+      real slope = 0;
+      for (std::size_t i = 0; i < x.rows; ++i)
+        for (std::size_t j = 0; j < x.columns; ++j) {
+          const real g = gradient[i * x.columns + j];
+          by_row[i] += g * v[j];
+          by_column[j] += g * u[i];
+          slope += g * u[i] * v[j];
+        }
+      std::ranges::copy(by_row, out.u.begin()
+                                  + static_cast<std::ptrdiff_t>(k * x.rows));
+      std::ranges::copy(
+        by_column, out.v.begin() + static_cast<std::ptrdiff_t>(k * x.columns));
+      out.scale[k] = static_cast<double>(slope);
     }
     return {};
   }

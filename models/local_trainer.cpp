@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "core/assert.hpp"
+#include "core/random.hpp"
 #include "models/procedures/families.hpp"
 #include "models/procedures/local_loop.hpp"
 
@@ -90,9 +91,12 @@ public:
     if (task_->method.offers) {
       load(*parameters, buffers ? std::span{*buffers} : fresh_buffers_);
       const auto done =
-        score(split::test, test_rows_, out.global).and_then([&] {
-          return score(split::train, task_->clients.validation, out.validation);
-        });
+        settle({.client = {}, .versions = x.versions})
+          .and_then([&] { return score(split::test, test_rows_, out.global); })
+          .and_then([&] {
+            return score(split::train, task_->clients.validation,
+                         out.validation);
+          });
       if (!done)
         return tl::unexpected{done.error()};
     }
@@ -101,13 +105,20 @@ public:
       if (rows[k].empty())
         continue;
       const client_id client{k + 1};
-      const auto state = x.states.find(client);
-      load_at_home(state == x.states.end() ? nullptr : state->second.get(),
-                   *parameters, buffers ? std::span{*buffers} : fresh_buffers_);
-      if (const auto done = score(split::test, rows[k], out.per_client[client]);
-          !done)
+      const auto found = x.states.find(client);
+      const auto* state =
+        found == x.states.end() ? nullptr : found->second.get();
+      load_at_home(state, *parameters,
+                   buffers ? std::span{*buffers} : fresh_buffers_);
+      const auto done =
+        settle({.client = client, .state = state, .versions = x.versions})
+          .and_then([&] {
+            return score(split::test, rows[k], out.per_client[client]);
+          });
+      if (!done)
         return tl::unexpected{done.error()};
     }
+    summarise(x, out);
     return out;
   }
 
@@ -145,16 +156,51 @@ private:
     const auto weight = task_->weights.empty()
                           ? static_cast<double>(rows.size())
                           : task_->weights[client.value - 1];
-    return local_problem{
-      .model = *model_,
-      .arithmetic = *arithmetic_,
-      .method = task_->method,
-      .blocks = task_->blocks,
-      .how = task_->how,
-      .rate = task_->how.learning_rate
-              * policies::rate_factor(task_->how.schedule, x.progress),
-      .rows = rows,
-      .weight = weight};
+    return problem_with(x.progress, rows, weight);
+  }
+
+  local_problem problem_with(double progress,
+                             std::span<const std::uint32_t> rows,
+                             double weight) {
+    return {.model = *model_,
+            .arithmetic = *arithmetic_,
+            .method = task_->method,
+            .blocks = task_->blocks,
+            .how = task_->how,
+            .rate = task_->how.learning_rate
+                    * policies::rate_factor(task_->how.schedule, progress),
+            .rows = rows,
+            .weight = weight,
+            .adapters = task_->adapters ? &*task_->adapters : nullptr,
+            .groups = task_->groups};
+  }
+
+  /// Where clients make a model of their own of what is shared, it takes the
+  /// place of the live one.
+  result<void> settle(const home& x) {
+    for (const auto& role : task_->method.roles)
+      if (const auto maker = task_->table.homes.find(role.procedure.value);
+          maker != task_->table.homes.end()) {
+        auto on = problem_with(1, {}, 1);
+        return maker->second(x, on);
+      }
+    return {};
+  }
+
+  void summarise(const evaluation_input& x, evaluated& to) {
+    if (!x.per_client)
+      return;
+    if (task_->population_error && !to.per_client.empty()) {
+      double sum = 0;
+      for (const auto& [client, own] : to.per_client)
+        sum += own.mean_loss();
+      to.method_results["test_mse"] =
+        sum / static_cast<double>(to.per_client.size());
+    }
+    for (const auto& role : task_->method.roles)
+      if (const auto maker = task_->table.summaries.find(role.procedure.value);
+          maker != task_->table.summaries.end())
+        maker->second(x, problem_with(1, {}, 1), to);
   }
 
   /// Scores the live model.
@@ -230,14 +276,57 @@ private:
 
 } // namespace
 
-std::map<std::string, tensor_list> shapes_of(const objective& model) {
-  return {{std::string{model_family}, model.parameter_list()},
-          {std::string{buffers_family}, model.buffer_list()},
-          {std::string{control_family}, model.parameter_list()}};
+result<std::optional<adapter_plan>> adapters_for(const recipe& method,
+                                                 const objective& model,
+                                                 const options& said) {
+  if (std::ranges::none_of(method.blocks, [](const block_spec& x) {
+        return x.name == adapter_family || x.name == own_adapter_family;
+      }))
+    return std::optional<adapter_plan>{};
+  adapter_options how;
+  const auto number = [&](const char* name, double otherwise) {
+    const auto found = said.find(name);
+    return found == said.end() ? otherwise : found->second;
+  };
+  const auto kind = number("convolution", 5);
+  how.budget = number("budget", how.budget);
+  if (!(how.budget > 0) || how.budget > 65'536)
+    return fail(errc::invalid_config,
+                "option 'budget' is a share above 0, or from 1 on a rank; "
+                "found "
+                  + std::to_string(how.budget));
+  if (!(kind >= 0) || kind > 5)
+    return fail(errc::invalid_config,
+                "option 'convolution' is 0 (none), 1 (in), 2 (out), 3 "
+                "(balanced), 4 (filter) or 5 (balanced_2d); found "
+                  + std::to_string(kind));
+  how.convolution = static_cast<kernel_split>(static_cast<int>(kind));
+  how.bias = number("adapter_bias", 1) != 0;
+  how.norm = number("adapter_norm", 0) != 0;
+  return plan_adapters(model.parameter_list(), how).map([](adapter_plan x) {
+    return std::optional{std::move(x)};
+  });
+}
+
+std::map<std::string, tensor_list>
+shapes_of(const objective& model, const std::optional<adapter_plan>& adapters) {
+  std::map<std::string, tensor_list> shapes{
+    {std::string{model_family}, model.parameter_list()},
+    {std::string{buffers_family}, model.buffer_list()},
+    {std::string{control_family}, model.parameter_list()}};
+  if (adapters)
+    shapes[std::string{adapter_family}] = adapters->tensors;
+  return shapes;
 }
 
 std::map<std::string, shared_values>
-initial_values(objective& model, const layout& blocks, std::uint64_t seed) {
+initial_values(objective& model, const layout& blocks, std::uint64_t seed,
+               const std::optional<adapter_plan>& adapters,
+               const options& said) {
+  const auto outer = said.find("outer_random");
+  const auto start = outer != said.end() && outer->second != 0
+                       ? factor_start::outer_random
+                       : factor_start::inner_random;
   std::map<std::string, shared_values> result;
   for (const auto& x : blocks.blocks) {
     if (x.family == model_family)
@@ -246,6 +335,9 @@ initial_values(objective& model, const layout& blocks, std::uint64_t seed) {
       result[x.name] = share(model.initial_buffers());
     else if (x.family == control_family)
       result[x.name] = share(std::vector<float>(x.size));
+    else if (x.family == adapter_family && adapters)
+      result[x.name] = share(initial_adapter(
+        *adapters, start, derive_seed(seed, "adapter", x.instance)));
   }
   return result;
 }

@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -34,17 +35,30 @@ struct local_task {
   /// Of each client's offers, before shares: n, its root, … Empty: n.
   std::vector<double> weights = {};
   attack attackers = {};
+  std::optional<adapter_plan> adapters = {}; ///< Where the recipe has some.
+  std::size_t groups = 0;                    ///< See `local_problem`.
+  bool population_error = false; ///< Clients' own test loss is a result.
   procedure_table table = procedures();
 };
 
+/// The adaptors that a recipe has of a model; none if it has none. Options:
+/// `budget`, `convolution` (a `kernel_split`), `adapter_bias`, `adapter_norm`.
+result<std::optional<adapter_plan>>
+adapters_for(const recipe& method, const objective& model, const options& said);
+
 /// Tensors of the families that the built-in procedures know, for
 /// `make_layout`.
-std::map<std::string, tensor_list> shapes_of(const objective& model);
+std::map<std::string, tensor_list>
+shapes_of(const objective& model,
+          const std::optional<adapter_plan>& adapters = {});
 
 /// First values of the travelling blocks among them, by name: model and buffers
-/// from the objective under `seed`, a control variate of zeros.
+/// from the objective under `seed`, adaptors each from a seed of its own, with
+/// the option `outer_random`, a control variate of zeros.
 std::map<std::string, shared_values>
-initial_values(objective& model, const layout& blocks, std::uint64_t seed);
+initial_values(objective& model, const layout& blocks, std::uint64_t seed,
+               const std::optional<adapter_plan>& adapters = {},
+               const options& said = {});
 
 /// Trains one visit at a time. A visit that names a client without data here is
 /// `invalid_argument`. Under a recipe that offers nothing there is no global

@@ -16,6 +16,7 @@
 #include "core/recipe.hpp"
 #include "core/result.hpp"
 #include "kernels/backend.hpp"
+#include "models/adapters.hpp"
 #include "models/layout.hpp"
 #include "models/objective.hpp"
 #include "models/trainer.hpp"
@@ -30,6 +31,7 @@ struct training_options {
   std::uint32_t local_epochs = 1;
   std::uint32_t local_steps = 0; ///< Above zero: takes the place of the epochs.
   std::uint32_t batch_size = 32; ///< 0: all examples at once.
+  bool shuffle = true; ///< Else every epoch has the order of the rows.
   optimiser_kind optimiser = optimiser_kind::sgd;
   double learning_rate = 0.01;
   policies::rate_schedule schedule = {};
@@ -56,6 +58,9 @@ struct local_problem {
   double rate; ///< Of this visit: the learning rate as scheduled.
   std::span<const std::uint32_t> rows; ///< The client's training examples.
   double weight = 1; ///< An offer's weight before shares: n, its root, …
+  const adapter_plan* adapters = nullptr; ///< Of the model, if the recipe has.
+  /// Client k's data are of kind (k - 1) mod this, where that is known; 0: not.
+  std::size_t groups = 0;
 };
 
 /// Runs one visit. A function of its arguments: the random draws come from
@@ -65,11 +70,29 @@ using procedure = result<trained> (*)(const visit_input& x, local_problem& on);
 /// Makes a choice between two legs, or before the offer.
 using chooser = result<choice> (*)(const visit_input& x, local_problem& on);
 
+/// A client as it is scored: with the versions of all blocks and what it keeps.
+struct home {
+  client_id client;
+  const client_state* state = nullptr; ///< Null: it keeps nothing yet.
+  const std::vector<fetched_block>& versions;
+};
+
+/// Makes live the model that a client would use itself. Client 0 is nobody: the
+/// model that a newcomer would use.
+using home_maker = result<void> (*)(const home& x, local_problem& on);
+
+/// Adds what can be said about all clients together to `to.method_results`.
+using summary_maker = void (*)(const evaluation_input& x,
+                               const local_problem& on, evaluated& to);
+
 struct procedure_table {
   std::map<std::string, procedure, std::less<>> procedures;
   std::map<std::string, chooser, std::less<>> choosers;
   /// How many steps a procedure makes of a planned one, where that is not one.
   std::map<std::string, std::uint32_t, std::less<>> passes = {};
+  /// Of procedures whose clients use neither the shared model nor `own_model`.
+  std::map<std::string, home_maker, std::less<>> homes = {};
+  std::map<std::string, summary_maker, std::less<>> summaries = {};
 };
 
 /// All that is built in; tests add theirs.

@@ -1,6 +1,7 @@
 #include "policies/catalogue.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 #include <vector>
 
@@ -134,6 +135,31 @@ recipe with_buffers(recipe method, buffer_policy policy) {
       std::erase_if(
         leg.fetch, [&](const fetch_spec& x) { return x.family == block.name; });
   }
+  return method;
+}
+
+result<recipe> with_counts(recipe method, const options& said) {
+  constexpr double most = 1024;
+  std::string wrong;
+  const auto resolve = [&](const std::string& option, std::uint32_t& count) {
+    const auto found = said.find(option);
+    if (option.empty() || found == said.end())
+      return;
+    if (found->second >= 1 && found->second <= most
+        && found->second == std::floor(found->second))
+      count = static_cast<std::uint32_t>(found->second);
+    else
+      wrong = option;
+  };
+  for (auto& x : method.blocks)
+    resolve(x.count_option, x.count);
+  for (auto& x : method.disclosures)
+    resolve(x.count_option, x.count_max);
+  if (!wrong.empty())
+    return fail(errc::invalid_config, "option '" + wrong + "' of method '"
+                                        + method.name
+                                        + "' counts from 1 to 1024, found "
+                                        + std::to_string(said.at(wrong)));
   return method;
 }
 

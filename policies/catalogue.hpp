@@ -60,6 +60,10 @@ enum class buffer_policy : std::uint8_t {
 /// The recipe with its shared blocks `<name>.buffers` under this policy.
 recipe with_buffers(recipe method, buffer_policy policy);
 
+/// The recipe with the numbers of instances that its options say. Returns
+/// `invalid_config` where one of them is no whole number from 1 to 1024.
+[[nodiscard]] result<recipe> with_counts(recipe method, const options& said);
+
 /// The table of (method, pace) pairs and the remarks, in Markdown:
 /// docs/methods.md holds it, and a test compares.
 std::string pairs_as_markdown();

@@ -1,6 +1,7 @@
 #include "actors/client/link.hpp"
 
 #include <mutex>
+#include <utility>
 
 #include <caf/send.hpp>
 
@@ -63,6 +64,7 @@ void in_process_hub::close() {
   const std::unique_lock guard{mutex_};
   gateway_ = nullptr;
   clients_.clear();
+  held_.clear();
 }
 
 std::shared_ptr<transport::endpoint> in_process_hub::server_side() {
@@ -81,8 +83,31 @@ void in_process_hub::to_gateway(peer_id from, messages::any_message x) const {
                    messages::frame_arrived{from, frame{std::move(x)}});
 }
 
-void in_process_hub::to_client(peer_id to, messages::any_message x) const {
-  const std::shared_lock guard{mutex_};
+void in_process_hub::hold() {
+  const std::unique_lock guard{mutex_};
+  holding_ = true;
+}
+
+bool in_process_hub::release() {
+  const std::unique_lock guard{mutex_};
+  const auto held = std::exchange(held_, {});
+  for (const auto& [to, messages] : held)
+    for (const auto& x : messages)
+      deliver(to, x);
+  return !held.empty();
+}
+
+void in_process_hub::to_client(peer_id to, messages::any_message x) {
+  {
+    const std::shared_lock guard{mutex_};
+    if (!holding_)
+      return deliver(to, std::move(x));
+  }
+  const std::unique_lock guard{mutex_};
+  held_[to].push_back(std::move(x));
+}
+
+void in_process_hub::deliver(peer_id to, messages::any_message x) const {
   if (const auto found = clients_.find(to); found != clients_.end())
     caf::anon_send(found->second,
                    messages::frame_arrived{to, frame{std::move(x)}});

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <shared_mutex>
+#include <vector>
 
 #include "actors/interfaces.hpp"
 #include "actors/transport/endpoint.hpp"
@@ -21,6 +22,14 @@ public:
   /// Connects a client. Its peer id is its client id.
   void connect(client_id who, client_actor x);
 
+  /// From now on what is sent to clients waits for `release`. Under a simulated
+  /// clock clients hear of an instant when the node has done all of it: what
+  /// they fetch then does not depend on which of its actors was faster.
+  void hold();
+
+  /// Delivers what waits, by client. False if nothing did.
+  bool release();
+
   /// Lets go of all actors.
   void close();
 
@@ -28,12 +37,16 @@ public:
   std::shared_ptr<transport::endpoint> client_side(client_id who);
 
   void to_gateway(transport::peer_id from, messages::any_message x) const;
-  void to_client(transport::peer_id to, messages::any_message x) const;
+  void to_client(transport::peer_id to, messages::any_message x);
 
 private:
+  void deliver(transport::peer_id to, messages::any_message x) const;
+
   mutable std::shared_mutex mutex_;
   gateway_actor gateway_;
   std::map<transport::peer_id, client_actor> clients_;
+  bool holding_ = false;
+  std::map<transport::peer_id, std::vector<messages::any_message>> held_;
 };
 
 } // namespace troupe::actors

@@ -138,8 +138,10 @@ struct data_options {
     cifar100,
     csv,
     synthetic,
-    quadratic
+    quadratic,
+    clusters ///< FLoRAL's synthetic tasks.
   };
+  enum class cluster_task : std::uint8_t { linear, mlp };
 
   format kind = format::idx;
   std::string path = "/usr/share/datasets/fashion-mnist";
@@ -150,6 +152,14 @@ struct data_options {
   double synthetic_alpha = 1;
   double synthetic_beta = 1;
   std::uint32_t dimension = 60; ///< Of generated data.
+  cluster_task task = cluster_task::linear;
+  std::uint32_t clusters = 2;
+  std::uint32_t cluster_rows = 0; ///< 0: as the task was published.
+
+  /// The data and the model are one thing: there are no examples to look at.
+  bool has_own_model() const noexcept {
+    return kind == format::quadratic || kind == format::clusters;
+  }
 };
 
 struct model_options {
@@ -159,7 +169,8 @@ struct model_options {
     cnn,
     resnet18,
     torchscript,
-    quadratic
+    quadratic,
+    regression
   };
   enum class buffer_rule : std::uint8_t { average, local, freeze };
 

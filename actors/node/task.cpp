@@ -33,7 +33,7 @@ result<models::dataset> load_csv(const experiment& x) {
 
 result<models::dataset> load_data(const experiment& x) {
   using format = data_options::format;
-  TROUPE_ASSERT(x.data.kind != format::quadratic);
+  TROUPE_ASSERT(!x.data.has_own_model());
   switch (x.data.kind) {
     case format::cifar10:
       return models::read_cifar(x.data.path, models::cifar_kind::cifar10);
@@ -49,6 +49,7 @@ result<models::dataset> load_data(const experiment& x) {
                                      .seed = derive_seed(x.seed, "data")});
     case format::idx:
     case format::quadratic:
+    case format::clusters:
       break;
   }
   return models::read_idx_folder(x.data.path, x.data.classes);

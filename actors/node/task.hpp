@@ -10,7 +10,7 @@ namespace troupe::node {
 
 /// Reads or generates the data. Returns `invalid_data` if it is missing or
 /// damaged.
-/// @pre the data is not a quadratic, which has no examples
+/// @pre the data has no model of its own
 [[nodiscard]] result<models::dataset> load_data(const experiment& x);
 
 /// Deals the examples to the clients. Validation rows are set aside only if

@@ -20,9 +20,10 @@ models::model_kind kind_of(model_options::shape x) {
     case model_options::shape::torchscript:
       return models::model_kind::torchscript;
     case model_options::shape::quadratic:
+    case model_options::shape::regression:
       break;
   }
-  TROUPE_ASSERT(!"a quadratic needs no torch");
+  TROUPE_ASSERT(!"this model needs no torch");
   return {};
 }
 

@@ -151,6 +151,30 @@ public:
     });
     return {};
   }
+
+  result<void> expand(std::span<const float> base, const low_rank& x,
+                      std::span<float> out) override {
+    if (auto ok = check_low_rank(x, base.size(), out.size()); !ok)
+      return ok;
+    for (std::size_t i = 0; i < x.rows; ++i)
+      loops::expand_row(base.data() + i * x.columns, x, i,
+                        out.data() + i * x.columns);
+    return {};
+  }
+
+  result<void> shrink(std::span<const float> gradient, const low_rank& x,
+                      low_rank_slopes out) override {
+    if (auto ok = check_low_rank(x, gradient.size(), gradient.size()); !ok)
+      return ok;
+    if (auto ok = check_slopes(x, out); !ok)
+      return ok;
+    std::ranges::fill(out.v, 0.f);
+    std::ranges::fill(out.scale, 0.0);
+    // A row of the gradient stays in the cache while all ranks pass over it.
+    for (std::size_t i = 0; i < x.rows; ++i)
+      loops::shrink_row(gradient.data() + i * x.columns, x, i, out);
+    return {};
+  }
 };
 
 } // namespace

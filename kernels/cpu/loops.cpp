@@ -86,6 +86,23 @@ TROUPE_INLINE double squares_loop(std::size_t n, Value value) {
   return total;
 }
 
+/// Lanes of a sum of floats; they are added pair by pair in the end.
+constexpr std::size_t dot_lanes = 16;
+
+TROUPE_INLINE float dot(const float* a, const float* b, std::size_t n) {
+  float lanes[dot_lanes] = {};
+  std::size_t j = 0;
+  for (; j + dot_lanes <= n; j += dot_lanes)
+    for (std::size_t lane = 0; lane < dot_lanes; ++lane)
+      lanes[lane] += a[j + lane] * b[j + lane];
+  for (std::size_t lane = 0; j < n; ++lane, ++j)
+    lanes[lane] += a[j] * b[j];
+  for (auto half = dot_lanes / 2; half > 0; half /= 2)
+    for (std::size_t lane = 0; lane < half; ++lane)
+      lanes[lane] += lanes[lane + half];
+  return lanes[0];
+}
+
 } // namespace
 
 TROUPE_CLONES std::size_t outside(f32_reader values, double weight, double max,
@@ -212,6 +229,32 @@ TROUPE_CLONES void descend_with_momentum(float* __restrict weights,
   for (std::size_t j = 0; j < n; ++j) {
     weights[j] = std::fma(-rate, momentum[j], weights[j]);
     gradient[j] = 0;
+  }
+}
+
+TROUPE_CLONES void expand_row(const float* base, const low_rank& x,
+                              std::size_t i, float* __restrict out) {
+  const auto n = x.columns;
+  std::copy_n(base, n, out);
+  for (std::size_t k = 0; k < x.scale.size(); ++k) {
+    const float factor = x.scale[k] * x.u[k * x.rows + i];
+    const auto* v = x.v.data() + k * n;
+    for (std::size_t j = 0; j < n; ++j)
+      out[j] += factor * v[j];
+  }
+}
+
+TROUPE_CLONES void shrink_row(const float* gradient, const low_rank& x,
+                              std::size_t i, const low_rank_slopes& out) {
+  const auto n = x.columns;
+  for (std::size_t k = 0; k < x.scale.size(); ++k) {
+    const auto along = dot(gradient, x.v.data() + k * n, n);
+    const auto u = x.u[k * x.rows + i];
+    auto* __restrict to = out.v.data() + k * n;
+    out.u[k * x.rows + i] = along;
+    out.scale[k] += static_cast<double>(u) * static_cast<double>(along);
+    for (std::size_t j = 0; j < n; ++j)
+      to[j] += u * gradient[j];
   }
 }
 

@@ -154,6 +154,17 @@ public:
     return local_step(cuda::descend_adamw, adamw_factors{how}, on);
   }
 
+  // They come with the training of adaptors on this device.
+  result<void> expand(std::span<const float>, const low_rank&,
+                      std::span<float>) override {
+    return fail(errc::unsupported, "expand: not on a CUDA device yet");
+  }
+
+  result<void> shrink(std::span<const float>, const low_rank&,
+                      low_rank_slopes) override {
+    return fail(errc::unsupported, "shrink: not on a CUDA device yet");
+  }
+
 private:
   using finish_kernel = void (*)(server_step, float*, const double*, double,
                                  double*, double*, std::size_t);

@@ -27,4 +27,17 @@ result<trained> two_stage_sgd(const visit_input& x, local_problem& on);
 /// The client's own model alone, begun from the fetched one. Offers nothing.
 result<trained> own_sgd(const visit_input& x, local_problem& on);
 
+/// FLoRAL: the shared model, adaptors of low rank and the client's router in
+/// one joint step. `tied_sgd`: the router is fixed, client k has adaptor k mod
+/// C.
+result<trained> mixed_sgd(const visit_input& x, local_problem& on);
+result<trained> tied_sgd(const visit_input& x, local_problem& on);
+/// The shared model and an adaptor of the client's own, which never travels.
+result<trained> own_adapter_sgd(const visit_input& x, local_problem& on);
+result<void> own_adapter_home(const home& x, local_problem& on);
+result<void> mixed_home(const home& x, local_problem& on);
+result<void> tied_home(const home& x, local_problem& on);
+void summarise_mixtures(const evaluation_input& x, const local_problem& on,
+                        evaluated& to);
+
 } // namespace troupe::models

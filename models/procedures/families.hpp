@@ -22,4 +22,11 @@ inline constexpr std::string_view own_control_family = "own_control";
 inline constexpr std::string_view own_model_family = "own_model";
 inline constexpr std::string_view own_buffers_family = "own_model.buffers";
 
+/// Adaptors of low rank of the shared model, and what a client mixes them by.
+inline constexpr std::string_view adapter_family = "adapter";
+inline constexpr std::string_view mixture_family = "mixture";
+
+/// An adaptor that a client keeps to itself.
+inline constexpr std::string_view own_adapter_family = "own_adapter";
+
 } // namespace troupe::models

@@ -91,10 +91,11 @@ visit_plan plan_visit(const training_options& how, std::size_t examples,
 }
 
 batch_sequence::batch_sequence(std::span<const std::uint32_t> rows,
-                               std::uint32_t batch_size, std::uint64_t seed)
+                               const training_options& how, std::uint64_t seed)
   : rows_(rows.begin(), rows.end()),
-    batch_(batch_of(rows.size(), batch_size)),
+    batch_(batch_of(rows.size(), how.batch_size)),
     used_(rows.size()),
+    shuffles_(how.shuffle && batch_ < rows.size()),
     random_(derive_seed(seed, "batches")) {
   TROUPE_ASSERT(!rows_.empty());
 }
@@ -102,7 +103,7 @@ batch_sequence::batch_sequence(std::span<const std::uint32_t> rows,
 std::span<const std::uint32_t> batch_sequence::next() {
   if (used_ == rows_.size()) {
     used_ = 0;
-    if (batch_ < rows_.size())
+    if (shuffles_)
       random_.shuffle(rows_);
   }
   const auto size = std::min(batch_, rows_.size() - used_);
@@ -122,7 +123,7 @@ result<double> run_steps(local_problem& on, std::uint64_t steps,
     std::ranges::fill(on.model.gradient(), 0.f);
     return tl::unexpected{why};
   };
-  batch_sequence batches{on.rows, on.how.batch_size, seed};
+  batch_sequence batches{on.rows, on.how, seed};
   optimiser by{on, terms};
   double total = 0;
   for (std::uint64_t i = 0; i < steps; ++i) {

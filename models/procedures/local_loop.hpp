@@ -49,8 +49,8 @@ double option_or(const training_options& how, std::string_view name,
 class batch_sequence {
 public:
   /// @pre !rows.empty()
-  batch_sequence(std::span<const std::uint32_t> rows, std::uint32_t batch_size,
-                 std::uint64_t seed);
+  batch_sequence(std::span<const std::uint32_t> rows,
+                 const training_options& how, std::uint64_t seed);
 
   /// Valid until the next call.
   std::span<const std::uint32_t> next();
@@ -59,6 +59,7 @@ private:
   std::vector<std::uint32_t> rows_;
   std::size_t batch_;
   std::size_t used_; // Of this epoch.
+  bool shuffles_;
   random_stream random_;
 };
 

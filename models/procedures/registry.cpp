@@ -8,9 +8,16 @@ const procedure_table& procedures() {
                    {"proximal_sgd", proximal_sgd},
                    {"controlled_sgd", controlled_sgd},
                    {"two_stage_sgd", two_stage_sgd},
-                   {"own_sgd", own_sgd}},
+                   {"own_sgd", own_sgd},
+                   {"mixed_sgd", mixed_sgd},
+                   {"tied_sgd", tied_sgd},
+                   {"own_adapter_sgd", own_adapter_sgd}},
     .choosers = {},
-    .passes = {{"two_stage_sgd", 2}}};
+    .passes = {{"two_stage_sgd", 2}},
+    .homes = {{"mixed_sgd", mixed_home},
+              {"tied_sgd", tied_home},
+              {"own_adapter_sgd", own_adapter_home}},
+    .summaries = {{"mixed_sgd", summarise_mixtures}}};
   return table;
 }
 

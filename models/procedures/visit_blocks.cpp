@@ -8,6 +8,7 @@
 #include <string>
 
 #include "core/assert.hpp"
+#include "core/limits.hpp"
 #include "models/procedures/families.hpp"
 
 namespace troupe::models {
@@ -67,12 +68,21 @@ std::vector<float> difference(std::span<const float> a,
   return result;
 }
 
-result<double> weight_of(const block_layout& block, const local_problem& on) {
+result<double> weight_of(const block_layout& block, const local_problem& on,
+                         std::optional<double> part) {
   switch (block.weight) {
     case weight_rule::examples:
       return on.weight;
     case weight_rule::one:
       return 1.0;
+    case weight_rule::examples_times_share:
+      if (part)
+        return on.weight * *part;
+      [[fallthrough]];
+    case weight_rule::one_times_share:
+      if (part)
+        return *part;
+      [[fallthrough]];
     default:
       return fail(errc::invalid_config,
                   "block " + quoted(block.name)
@@ -176,8 +186,11 @@ result<void> keep_buffers(const local_problem& on, std::string_view name,
 
 result<void> offer_difference(const base_block& base,
                               std::span<const float> now,
-                              const local_problem& on, trained& to) {
-  const auto weight = weight_of(*base.layout, on);
+                              const local_problem& on, trained& to,
+                              std::optional<double> part) {
+  if (part && *part < limits::share_min)
+    return {};
+  const auto weight = weight_of(*base.layout, on, part);
   if (!weight)
     return tl::unexpected{weight.error()};
   bool finite = true;

@@ -2,6 +2,7 @@
 
 // From fetched blocks to live buffers, and from live buffers to an offer.
 
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -48,11 +49,13 @@ result<void> keep(std::string_view name, std::span<const float> values,
                   client_state& next);
 
 /// Adds `now - base` to the offer, in its place, with the weight of the block's
-/// rule. Returns `diverged`, naming the block and the tensor, if a difference
-/// is not finite.
+/// rule; `part` is the share, for rules that have one, and where it is too
+/// small to be offered nothing is. Returns `diverged`, naming the block and the
+/// tensor, if a difference is not finite.
 result<void> offer_difference(const base_block& base,
                               std::span<const float> now,
-                              const local_problem& on, trained& to);
+                              const local_problem& on, trained& to,
+                              std::optional<double> part = {});
 
 /// Makes the fetched shared model live, with its buffers.
 result<base_block> begin_model(const visit_input& x, local_problem& on);

@@ -7,11 +7,13 @@
   METHOD(fedprox)                                                              \
   METHOD(scaffold)                                                             \
   METHOD(ditto)                                                                \
-  METHOD(local)
+  METHOD(local)                                                                \
+  METHOD(floral)                                                               \
+  METHOD(floral_optimal)                                                       \
+  METHOD(local_adaptor)
 
 /// Methods that people may name and that are not built yet.
 #define TROUPE_ANNOUNCED_METHODS(METHOD)                                       \
-  METHOD(floral)                                                               \
   METHOD(ddome)                                                                \
   METHOD(comigs)                                                               \
   METHOD(pf2lora)

@@ -52,9 +52,10 @@ try() { # WHERE ARGUMENTS…
   echo "$1: troupe $line"
 }
 
-for file in deploy/examples/*.toml; do
+find deploy/examples -name '*.toml' | sort >"$scratch/examples"
+while read -r file; do
   try "$file" run "$file"
-done
+done <"$scratch/examples"
 for record in "$scratch"/*/events.jsonl; do
   "$troupe" replay "$(dirname "$record")" | grep -E '^([0-9]+)/\1 digests equal$' ||
     { echo "$record: not computed again"; exit 1; }

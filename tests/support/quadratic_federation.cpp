@@ -13,12 +13,14 @@ namespace troupe::test {
 quadratic_federation::quadratic_federation(quadratic_setting how)
   : problem_(models::make_quadratic_problem(how.problem)) {
   models::quadratic model{problem_};
+  const auto adapters =
+    models::adapters_for(how.method, model, how.how.method).value();
   auto blocks = models::make_layout(
-    how.method, models::shapes_of(model),
+    how.method, models::shapes_of(model, adapters),
     {.weight_max = static_cast<double>(how.problem.rows_per_client)});
   EXPECT_TRUE(blocks) << blocks.error().context;
   blocks_ = *blocks;
-  const auto initial = models::initial_values(model, blocks_, 1);
+  const auto initial = models::initial_values(model, blocks_, 1, adapters);
   const auto clients = how.problem.clients;
   auto task = std::make_shared<const models::local_task>(
     models::local_task{.method = how.method,
@@ -26,7 +28,8 @@ quadratic_federation::quadratic_federation(quadratic_setting how)
                        .how = how.how,
                        .clients = models::partition_of(*problem_),
                        .test_size = clients,
-                       .attackers = how.attackers});
+                       .attackers = how.attackers,
+                       .adapters = adapters});
   const auto make = models::local_trainers(
     task, [problem = problem_]() -> result<std::unique_ptr<models::objective>> {
       return std::make_unique<models::quadratic>(problem);

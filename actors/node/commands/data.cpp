@@ -62,11 +62,12 @@ exit_code inspect(const command_line& line, streams io) {
                    .what = "this configuration cannot be used",
                    .why = loaded.error().context},
                   exit_code::configuration, line.json(), io);
-  if (loaded->x.data.kind == data_options::format::quadratic)
-    return report({.code = "invalid_data",
-                   .what = "a quadratic has no examples to show",
-                   .hint = "data.kind = \"synthetic\" has"},
-                  exit_code::data, line.json(), io);
+  if (loaded->x.data.has_own_model())
+    return report(
+      {.code = "invalid_data",
+       .what = "data that is a model of its own has no examples to show",
+       .hint = "data.kind = \"synthetic\" has"},
+      exit_code::data, line.json(), io);
   const auto data = load_data(loaded->x);
   if (!data)
     return report(data.error(), line.json(), io);

@@ -142,11 +142,14 @@ public:
       refuse("model.kind",
              "model.kind = \"quadratic\" and data.kind = \"quadratic\" "
              "need each other");
+    if ((d.kind == format::clusters) != (m.kind == shape::regression))
+      refuse("model.kind",
+             "model.kind = \"regression\" and data.kind = \"clusters\" "
+             "need each other");
     if (m.kind == shape::torchscript && m.path.empty())
       refuse("model.kind",
              "kind = \"torchscript\" needs the 'path' of a module");
-    if (d.kind != format::synthetic && d.kind != format::quadratic
-        && d.path.empty())
+    if (d.kind != format::synthetic && !d.has_own_model() && d.path.empty())
       refuse("data.path",
              "'data.path' must name a file or a folder, found \"\"");
     if (d.kind == format::csv
@@ -156,10 +159,10 @@ public:
              "kind = \"column\" needs the name of a 'column'");
     using dealing = partition_options::rule;
     if (x_.partition.kind == dealing::natural && d.kind != format::synthetic
-        && d.kind != format::quadratic)
+        && !d.has_own_model())
       refuse("partition.kind",
-             "kind = \"natural\" needs data that says who holds "
-             "what: data.kind = \"synthetic\" or \"quadratic\"");
+             "kind = \"natural\" needs data that says who holds what: "
+             "data.kind = \"synthetic\", \"quadratic\" or \"clusters\"");
     const auto& speed = x_.devices.speed;
     if (speed.slowest > speed.fastest)
       refuse("devices.speed.slowest", "'slowest' must not be above 'fastest'");
@@ -297,7 +300,8 @@ void imply(entries& said) {
   const auto* kind = data == said.end()
                        ? nullptr
                        : std::get_if<std::string>(&data->second.value);
-  if (kind && (*kind == "synthetic" || *kind == "quadratic")
+  if (kind
+      && (*kind == "synthetic" || *kind == "quadratic" || *kind == "clusters")
       && !said.contains("partition.kind")) {
     auto made = data->second;
     made.value = std::string{"natural"};

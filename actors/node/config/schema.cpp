@@ -217,6 +217,7 @@ void visit_training(schema_visitor& v, models::training_options& x) {
   v.count({"local_steps", "above 0: in place of the epochs"}, x.local_steps,
           {});
   v.count({"batch_size", "0: all examples at once"}, x.batch_size, {});
+  v.flag({"shuffle", "whether each epoch has an order of its own"}, x.shuffle);
   v.choice({"optimiser"}, x.optimiser, {"sgd", "adamw"});
   v.number({"learning_rate"}, x.learning_rate, above_zero);
   v.number({"momentum"}, x.momentum, share);
@@ -281,8 +282,9 @@ void visit_data(schema_visitor& v, data_options& x) {
   using enum data_options::format;
   v.begin({"data", "what there is to learn from"});
   v.choice({"kind"}, x.kind,
-           {"idx", "cifar10", "cifar100", "csv", "synthetic", "quadratic"});
-  const bool file = x.kind != synthetic && x.kind != quadratic;
+           {"idx", "cifar10", "cifar100", "csv", "synthetic", "quadratic",
+            "clusters"});
+  const bool file = x.kind != synthetic && !x.has_own_model();
   v.text({"path", "a folder, or a CSV file", file, "data from files"}, x.path);
   v.text({"label", "the column of the labels", x.kind == csv, "kind = \"csv\""},
          x.label);
@@ -300,9 +302,19 @@ void visit_data(schema_visitor& v, data_options& x) {
   v.number({"synthetic_beta", "how much inputs differ", x.kind == synthetic,
             "kind = \"synthetic\""},
            x.synthetic_beta, {});
-  v.count({"dimension", "of generated data", !file,
+  v.count({"dimension", "of generated data",
+           x.kind == synthetic || x.kind == quadratic,
            "kind = \"synthetic\" or \"quadratic\""},
           x.dimension, positive);
+  const key task{"task", "the truth that clients of a cluster share",
+                 x.kind == clusters, "kind = \"clusters\""};
+  v.choice(task, x.task, {"linear", "mlp"});
+  v.count({"clusters", "client k is in cluster k mod this", x.kind == clusters,
+           "kind = \"clusters\""},
+          x.clusters, positive);
+  v.count({"cluster_rows", "training rows of a client; 0: as published",
+           x.kind == clusters, "kind = \"clusters\""},
+          x.cluster_rows, {});
   v.end();
 }
 
@@ -310,10 +322,12 @@ void visit_model(schema_visitor& v, model_options& x) {
   using enum model_options::shape;
   v.begin({"model", "what is learned"});
   v.choice({"kind"}, x.kind,
-           {"softmax", "mlp", "cnn", "resnet18", "torchscript", "quadratic"});
-  v.counts(
-    {"hidden", "widths of the hidden layers", x.kind == mlp, "kind = \"mlp\""},
-    x.hidden, {.min = 1, .max = 1 << 20});
+           {"softmax", "mlp", "cnn", "resnet18", "torchscript", "quadratic",
+            "regression"});
+  v.counts({"hidden", "widths of the hidden layers",
+            x.kind == mlp || x.kind == regression,
+            "kind = \"mlp\" or \"regression\""},
+           x.hidden, {.min = 1, .max = 1 << 20});
   v.text({"path", "a scripted module", x.kind == torchscript,
           "kind = \"torchscript\""},
          x.path);

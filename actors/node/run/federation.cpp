@@ -7,6 +7,7 @@
 
 #include "actors/client/link.hpp"
 #include "actors/kernel_worker/crew.hpp"
+#include "actors/node/run/herald.hpp"
 #include "actors/node/run/home_states.hpp"
 #include "actors/node/run/patient_store.hpp"
 #include "actors/node/run/plan.hpp"
@@ -20,43 +21,6 @@ namespace {
 
 /// A node that breaks again and again will not be better the next time.
 constexpr std::uint64_t breaks_max = 3;
-
-/// The world of virtual clients, once there is one.
-struct world_place {
-  std::mutex mutex;
-  world_actor who;
-};
-
-/// Tells the world what the run has reached.
-class herald final : public audience {
-public:
-  herald(std::shared_ptr<audience> behind, std::shared_ptr<world_place> world)
-    : behind_(std::move(behind)),
-      world_(std::move(world)) {
-    // nop
-  }
-
-  void published(const messages::version_published& x, instant at) override {
-    behind_->published(x, at);
-    const std::lock_guard guard{world_->mutex};
-    if (world_->who)
-      caf::anon_send(world_->who, messages::version_announced{x.line, x.head});
-  }
-
-  void evaluated(const messages::evaluation_finished& x, instant at) override {
-    behind_->evaluated(x, at);
-  }
-
-  void finished(const messages::run_finished& x,
-                const std::optional<messages::evaluation_finished>& last,
-                instant at) override {
-    behind_->finished(x, last, at);
-  }
-
-private:
-  std::shared_ptr<audience> behind_;
-  std::shared_ptr<world_place> world_;
-};
 
 /// The actors of a run, and how they begin and end.
 class stage {
@@ -79,6 +43,8 @@ public:
       return tl::make_unexpected(counter.error());
     if (!arithmetic)
       return tl::make_unexpected(arithmetic.error());
+    if (simulated())
+      hub_->hold();
     auto files = std::make_shared<memory_vault>();
     auto args = plan_of(f_.x, f_.work);
     args.books = f_.books;
@@ -129,6 +95,11 @@ public:
       caf::anon_send(cast_.director, messages::stop_requested{"interrupted"});
       told_ = true;
     }
+  }
+
+  /// Under the virtual clock: lets clients hear what the node said.
+  bool release() {
+    return hub_->release();
   }
 
   /// Has everybody add its state. @pre no mail is under way
@@ -328,11 +299,16 @@ result<void> run_virtual(federation f, const std::shared_ptr<crew>& workers) {
   if (f.resumed)
     restore(*f.resumed, clock_part, begin_at);
   virtual_loop* running = nullptr;
-  virtual_loop loop{system, *jobs, {.begin_at = begin_at, .at_rest = [&] {
-                                      keeps.consider(*running);
-                                      on.answer();
-                                      running->settle();
-                                    }}};
+  virtual_loop loop{system,
+                    *jobs,
+                    {.begin_at = begin_at,
+                     .release = [&] { return on.release(); },
+                     .at_rest =
+                       [&] {
+                         keeps.consider(*running);
+                         on.answer();
+                         running->settle();
+                       }}};
   running = &loop;
   auto ready = on.set_up(jobs, loop.started());
   if (ready) {

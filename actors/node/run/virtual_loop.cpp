@@ -37,6 +37,8 @@ virtual_loop::outcome virtual_loop::run(const std::function<bool()>& over) {
   while (!over()) {
     if (scheduler_.try_run_once())
       continue;
+    if (options_.release && options_.release())
+      continue;
     if (options_.at_rest)
       options_.at_rest();
     if (!advance())

@@ -30,7 +30,11 @@ public:
     instant stall_after = std::chrono::hours{24 * 365};
     /// Where a resumed run stands when it begins.
     instant begin_at{};
-    /// Called when there is no mail, before time moves. It may send some.
+    /// Called when there is no mail: delivers what waited for that, and says
+    /// whether there was something.
+    std::function<bool()> release = {};
+    /// Called when nothing is left of an instant, before time moves. It may
+    /// send mail.
     std::function<void()> at_rest = {};
   };
 

@@ -10,6 +10,7 @@
 #include "core/random.hpp"
 #include "models/procedures/families.hpp"
 #include "models/quadratic.hpp"
+#include "models/regression.hpp"
 #include "models/safetensors.hpp"
 #include "policies/catalogue.hpp"
 #include "policies/mixing.hpp"
@@ -37,10 +38,14 @@ policies::buffer_policy policy_of(model_options::buffer_rule x) {
 
 /// The catalogue's recipe, with what the configuration says about buffers and
 /// merging.
-recipe recipe_of(const experiment& x) {
+result<recipe> recipe_of(const experiment& x) {
   const auto* found = all_methods().find(x.method);
   TROUPE_ASSERT(found); // The configuration was checked.
-  auto method = policies::with_buffers(*found, policy_of(x.model.buffers));
+  auto counted = policies::with_counts(*found, x.training.method);
+  if (!counted)
+    return counted;
+  auto method =
+    policies::with_buffers(std::move(*counted), policy_of(x.model.buffers));
   if (x.merge.rule.kind != merge_kind::mean)
     for (auto& block : method.blocks)
       if (travels(block) && block.merge.kind == merge_kind::mean)
@@ -50,10 +55,12 @@ recipe recipe_of(const experiment& x) {
 
 /// The parts of a task on its way to become a workload.
 struct materials {
-  std::shared_ptr<const models::dataset> data; ///< Null: a quadratic.
   models::partition clients;
   std::size_t test_size = 0;
   models::objective_factory make_objective;
+  bool has_labels = true;
+  std::size_t groups =
+    0; ///< Client k is in group (k - 1) mod this; 0: unknown.
 };
 
 materials quadratic_of(const experiment& x) {
@@ -61,13 +68,39 @@ materials quadratic_of(const experiment& x) {
     models::make_quadratic_problem({.seed = derive_seed(x.seed, "data"),
                                     .dimension = x.data.dimension,
                                     .clients = x.clients.clients});
-  materials m{.data = nullptr,
-              .clients = models::partition_of(*problem),
+  materials m{.clients = models::partition_of(*problem),
               .test_size = x.clients.clients,
               .make_objective =
                 [problem]() -> result<std::unique_ptr<models::objective>> {
                 return std::make_unique<models::quadratic>(problem);
-              }};
+              },
+              .has_labels = false};
+  m.clients.held_out = x.clients.held_out;
+  return m;
+}
+
+/// FLoRAL's presets: 7 training rows of a client for the linear task, 96 for
+/// the other.
+materials clusters_of(const experiment& x) {
+  using truth = models::cluster_options::truth;
+  const bool linear = x.data.task == data_options::cluster_task::linear;
+  const std::size_t published = linear ? 7 : 96;
+  auto problem = models::make_cluster_problem(
+    {.task = linear ? truth::linear : truth::mlp,
+     .seed = derive_seed(x.seed, "data"),
+     .clients = x.clients.clients,
+     .groups = x.data.clusters,
+     .train_rows = x.data.cluster_rows ? x.data.cluster_rows : published});
+  const std::vector<std::size_t> hidden(x.model.hidden.begin(),
+                                        x.model.hidden.end());
+  materials m{.clients = problem->clients,
+              .test_size = problem->rows(models::split::test),
+              .make_objective = [problem, hidden]()
+                -> result<std::unique_ptr<models::objective>> {
+                return std::make_unique<models::regression>(problem, hidden);
+              },
+              .has_labels = false,
+              .groups = x.data.clusters};
   m.clients.held_out = x.clients.held_out;
   return m;
 }
@@ -81,8 +114,7 @@ result<materials> examples_of(const experiment& x,
   auto clients = deal(x, *data);
   if (!clients)
     return tl::make_unexpected(clients.error());
-  return materials{.data = data,
-                   .clients = std::move(*clients),
+  return materials{.clients = std::move(*clients),
                    .test_size = data->test.size,
                    .make_objective = [what = x.model, data, make_model] {
                      return make_model(what, data);
@@ -154,9 +186,10 @@ result<shared_values> from_file(const models::tensor_file& file,
 
 result<std::map<block_id, shared_values>>
 first_values(const experiment& x, models::objective& model,
-             const models::layout& blocks) {
-  const auto fresh =
-    models::initial_values(model, blocks, derive_seed(x.seed, "initial"));
+             const models::layout& blocks,
+             const std::optional<models::adapter_plan>& adapters) {
+  const auto fresh = models::initial_values(
+    model, blocks, derive_seed(x.seed, "initial"), adapters, x.training.method);
   std::map<block_id, shared_values> values;
   for (const auto& block : blocks.blocks)
     values[block.id] = fresh.at(block.name);
@@ -179,8 +212,12 @@ first_values(const experiment& x, models::objective& model,
 }
 
 std::shared_ptr<const models::local_task>
-task_of(const experiment& x, const workload& w, materials m) {
+task_of(const experiment& x, const workload& w, materials m,
+        std::optional<models::adapter_plan> adapters) {
   auto task = std::make_shared<models::local_task>();
+  task->adapters = std::move(adapters);
+  task->groups = m.groups;
+  task->population_error = m.groups > 0;
   task->method = w.method;
   task->blocks = *w.blocks;
   task->how = x.training;
@@ -197,16 +234,28 @@ task_of(const experiment& x, const workload& w, materials m) {
   return task;
 }
 
+result<materials> materials_of(const experiment& x,
+                               const model_maker& make_model) {
+  switch (x.data.kind) {
+    case data_options::format::quadratic:
+      return quadratic_of(x);
+    case data_options::format::clusters:
+      return clusters_of(x);
+    default:
+      return examples_of(x, make_model);
+  }
+}
+
 } // namespace
 
 result<workload> prepare(const experiment& x, const model_maker& make_model) {
-  const bool quadratic = x.data.kind == data_options::format::quadratic;
-  auto found =
-    quadratic ? result<materials>{quadratic_of(x)} : examples_of(x, make_model);
+  auto found = materials_of(x, make_model);
   if (!found)
     return tl::make_unexpected(found.error());
   const auto method = recipe_of(x);
-  if (auto ok = check(x, method, found->clients); !ok)
+  if (!method)
+    return tl::make_unexpected(method.error());
+  if (auto ok = check(x, *method, found->clients); !ok)
     return tl::make_unexpected(ok.error());
   auto life = life_of(x);
   if (!life)
@@ -214,32 +263,35 @@ result<workload> prepare(const experiment& x, const model_maker& make_model) {
   auto devices = fleet_of(x);
   if (!devices)
     return tl::make_unexpected(devices.error());
-  workload w{.method = method,
+  workload w{.method = *method,
              .blocks = nullptr,
              .initial = {},
              .task = nullptr,
              .make_trainer = {},
-             .has_labels = !quadratic,
+             .has_labels = found->has_labels,
              .devices = std::move(*devices),
              .life = std::move(*life)};
   auto model = found->make_objective();
   if (!model)
     return tl::make_unexpected(model.error());
+  auto adapters = models::adapters_for(w.method, **model, x.training.method);
+  if (!adapters)
+    return tl::make_unexpected(adapters.error());
   const auto examples =
     x.merge.samples_max ? x.merge.samples_max : largest(found->clients);
   auto blocks =
-    models::make_layout(w.method, models::shapes_of(**model),
+    models::make_layout(w.method, models::shapes_of(**model, *adapters),
                         {.weight_max = weight_max(x, w.method, examples),
                          .delta_max = x.merge.delta_max});
   if (!blocks)
     return tl::make_unexpected(blocks.error());
-  auto initial = first_values(x, **model, *blocks);
+  auto initial = first_values(x, **model, *blocks, *adapters);
   if (!initial)
     return tl::make_unexpected(initial.error());
   w.blocks = std::make_shared<const models::layout>(std::move(*blocks));
   w.initial = std::move(*initial);
   const auto make_objective = found->make_objective;
-  w.task = task_of(x, w, std::move(*found));
+  w.task = task_of(x, w, std::move(*found), std::move(*adapters));
   w.make_trainer = models::local_trainers(w.task, make_objective);
   return w;
 }

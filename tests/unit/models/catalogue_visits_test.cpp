@@ -54,7 +54,7 @@ TEST(catalogue_visits, a_visit_offers_what_travels_and_keeps_what_is_personal) {
     ASSERT_TRUE(found) << found.error().context;
     std::set<std::string> offered;
     for (const auto& x : found->parts)
-      offered.insert(federation.blocks().find(x.block)->name);
+      offered.insert(federation.blocks().find(x.block)->family);
     EXPECT_EQ(offered, method.offers ? names_of(method, travels)
                                      : std::set<std::string>{});
     std::set<std::string> kept;

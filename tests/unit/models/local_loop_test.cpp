@@ -41,7 +41,7 @@ private:
 
 TEST(local_loop, an_epoch_takes_each_row_once_and_ends_with_a_short_batch) {
   const auto rows = rows_up_to(10);
-  batch_sequence batches{rows, 4, 1};
+  batch_sequence batches{rows, {.batch_size = 4}, 1};
   for (int epoch = 0; epoch < 3; ++epoch) {
     std::set<std::uint32_t> seen;
     for (const std::size_t size : {4, 4, 2}) {
@@ -56,7 +56,7 @@ TEST(local_loop, an_epoch_takes_each_row_once_and_ends_with_a_short_batch) {
 TEST(local_loop, each_epoch_has_an_order_of_its_own) {
   const auto rows = rows_up_to(50);
   std::set<std::vector<std::uint32_t>> orders;
-  batch_sequence batches{rows, 49, 1};
+  batch_sequence batches{rows, {.batch_size = 49}, 1};
   for (int epoch = 0; epoch < 5; ++epoch) {
     const auto batch = batches.next();
     orders.insert({batch.begin(), batch.end()});
@@ -68,7 +68,7 @@ TEST(local_loop, each_epoch_has_an_order_of_its_own) {
 TEST(local_loop, a_batch_that_holds_everything_keeps_the_order) {
   const auto rows = rows_up_to(5);
   for (const std::uint32_t size : {0, 5, 100}) {
-    batch_sequence batches{rows, size, 1};
+    batch_sequence batches{rows, {.batch_size = size}, 1};
     for (int i = 0; i < 3; ++i) {
       const auto batch = batches.next();
       EXPECT_TRUE(std::ranges::equal(batch, rows));

@@ -316,10 +316,11 @@ TEST(local_trainer, names_the_procedures_that_there_are) {
     make_local_trainer(task, std::make_unique<quadratic>(world), nullptr);
   ASSERT_FALSE(made);
   EXPECT_EQ(made.error().code, errc::invalid_config);
-  EXPECT_EQ(made.error().context,
-            "recipe 'sdg on a shared model', role 'all': there is no local "
-            "procedure 'sdg'; there are controlled_sgd, own_sgd, proximal_sgd, "
-            "sgd, two_stage_sgd");
+  EXPECT_EQ(
+    made.error().context,
+    "recipe 'sdg on a shared model', role 'all': there is no local "
+    "procedure 'sdg'; there are controlled_sgd, mixed_sgd, "
+    "own_adapter_sgd, own_sgd, proximal_sgd, sgd, tied_sgd, two_stage_sgd");
 }
 
 TEST(local_trainer, refuses_a_client_without_data_here) {

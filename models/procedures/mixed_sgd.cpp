@@ -1,0 +1,386 @@
+// FLoRAL. A client's model is the base and the mixture of the adaptors,
+//
+//   w + sum of pi_c a_c,   pi = softmax(theta),
+//
+// composed before each step, so that one forward and one backward pass give the
+// gradient of all: the base's as it is, an adaptor's by its factors and times
+// its share, the router's by the slope along each share. All three step at
+// once, from the same point; the adaptors' gradients are preconditioned.
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "core/assert.hpp"
+#include "models/aligned.hpp"
+#include "models/procedures/built_in.hpp"
+#include "models/procedures/families.hpp"
+#include "models/procedures/local_loop.hpp"
+#include "models/procedures/router.hpp"
+#include "models/procedures/visit_blocks.hpp"
+
+namespace troupe::models {
+
+namespace {
+
+using floats = std::span<const float>;
+
+enum class mixing : std::uint8_t {
+  learned, ///< By the client's own logits.
+  tied,    ///< Client k has adaptor k mod C.
+  own,     ///< The client has an adaptor of its own, which never travels.
+};
+
+/// How a visit's shares come about.
+struct router {
+  std::vector<double> logits; ///< Empty: shares are fixed.
+  std::vector<double> shares;
+
+  void refresh() {
+    if (!logits.empty())
+      shares = softmax(logits);
+  }
+};
+
+/// The client's own adaptor, where the clusters are known: k mod C, from 0.
+router tied_router(client_id client, std::size_t count) {
+  router r{.logits = {}, .shares = std::vector<double>(count)};
+  if (client.value == 0)
+    std::ranges::fill(r.shares, 1.0 / static_cast<double>(count));
+  else
+    r.shares[(client.value - 1) % count] = 1;
+  return r;
+}
+
+/// The client's own adaptor; before its first visit one that changes nothing.
+result<std::vector<float>> own_adapter(const client_state* state,
+                                       const local_problem& on,
+                                       std::uint64_t seed) {
+  if (state) {
+    const auto found = state->blocks.find(std::string{own_adapter_family});
+    if (found != state->blocks.end()) {
+      const auto kept = found->second.view();
+      if (kept.size() != on.adapters->size())
+        return fail(errc::invalid_argument,
+                    "the client keeps an adaptor of "
+                      + std::to_string(kept.size())
+                      + " values where the model here has one of "
+                      + std::to_string(on.adapters->size()));
+      return std::vector<float>(kept.begin(), kept.end());
+    }
+  }
+  return initial_adapter(*on.adapters,
+                         option_or(on.how, "outer_random", 0) != 0
+                           ? factor_start::outer_random
+                           : factor_start::inner_random,
+                         derive_seed(seed, "own adapter"));
+}
+
+result<router> kept_router(const client_state* state, std::size_t count) {
+  router r{.logits = std::vector<double>(count), .shares = {}};
+  if (state) {
+    const auto found = state->blocks.find(std::string{mixture_family});
+    if (found != state->blocks.end()) {
+      const auto kept = found->second.view();
+      if (kept.size() != count)
+        return fail(errc::invalid_argument,
+                    "the client mixes " + std::to_string(kept.size())
+                      + " adaptors, and there are " + std::to_string(count));
+      std::ranges::copy(kept, r.logits.begin());
+    }
+  }
+  r.refresh();
+  return r;
+}
+
+/// What a visit trains.
+struct mixed_model {
+  aligned_floats base;
+  std::vector<std::vector<float>> adapters;
+  router by;
+
+  std::vector<floats> views() const {
+    return {adapters.begin(), adapters.end()};
+  }
+};
+
+struct rates {
+  double adapter;
+  double router;
+};
+
+double rate_or(const local_problem& on, std::string_view name) {
+  const auto said = option_or(on.how, name, 0);
+  // A schedule holds for all of them.
+  return said > 0 ? said * on.rate / on.how.learning_rate : on.rate;
+}
+
+class trainer_of_mixtures {
+public:
+  trainer_of_mixtures(local_problem& on, mixed_model& what)
+    : on_(on),
+      what_(what),
+      mix_(*on.adapters, on.arithmetic),
+      rates_{rate_or(on, "adapter_rate"), rate_or(on, "router_rate")},
+      epsilon_(option_or(on.how, "epsilon", 0)),
+      noise_(option_or(on.how, "router_noise", 0)) {
+    // nop
+  }
+
+  /// Returns the mean loss before the steps.
+  result<double> run(std::uint64_t steps, std::uint64_t seed) {
+    batch_sequence batches{on_.rows, on_.how, seed};
+    random_stream noise{derive_seed(seed, "router noise")};
+    double total = 0;
+    for (std::uint64_t i = 0; i < steps; ++i) {
+      const auto loss =
+        step(batches.next(), derive_seed(seed, "operators", i), noise);
+      if (!loss) {
+        std::ranges::fill(on_.model.gradient(), 0.f);
+        return loss;
+      }
+      total += *loss;
+    }
+    return total / static_cast<double>(steps);
+  }
+
+private:
+  std::vector<double> shares_of_step(random_stream& noise) const {
+    if (noise_ == 0 || what_.by.logits.empty())
+      return what_.by.shares;
+    auto logits = what_.by.logits;
+    for (auto& x : logits)
+      x += noise_ * noise.uniform();
+    return softmax(logits);
+  }
+
+  result<double> step(std::span<const std::uint32_t> rows, std::uint64_t seed,
+                      random_stream& noise) {
+    const auto shares = shares_of_step(noise);
+    const auto views = what_.views();
+    if (auto ok =
+          mix_.compose(what_.base, views, shares, on_.model.parameters());
+        !ok)
+      return tl::unexpected{ok.error()};
+    const auto loss = on_.model.backward(rows, seed);
+    if (!loss)
+      return loss;
+    const auto gradient = on_.model.gradient();
+    if (auto ok = mix_.pull_back(gradient, views, shares, slopes_); !ok)
+      return tl::unexpected{ok.error()};
+    for (std::size_t c = 0; c < views.size(); ++c)
+      if (shares[c] > 0)
+        descend(what_.adapters[c], slopes_.adapters[c]);
+    const auto router_slopes = logit_slopes(shares, slopes_.shares);
+    for (std::size_t c = 0; c < what_.by.logits.size(); ++c)
+      what_.by.logits[c] -= rates_.router * router_slopes[c];
+    what_.by.refresh();
+    const auto done = on_.arithmetic.step(
+      kernels::sgd_step{.rate = static_cast<float>(on_.rate)},
+      {.weights = what_.base, .gradient = gradient});
+    if (!done)
+      return tl::unexpected{done.error()};
+    return loss;
+  }
+
+  void descend(std::vector<float>& adapter, std::vector<float>& slopes) const {
+    if (epsilon_ > 0)
+      precondition(*on_.adapters, adapter, epsilon_, slopes);
+    const auto rate = static_cast<float>(rates_.adapter);
+    for (std::size_t j = 0; j < adapter.size(); ++j)
+      adapter[j] -= rate * slopes[j];
+  }
+
+  local_problem& on_;
+  mixed_model& what_;
+  adapter_mixture mix_;
+  rates rates_;
+  double epsilon_;
+  double noise_;
+  adapter_mixture::slopes slopes_;
+};
+
+result<std::vector<base_block>> adapters_of(const visit_input& x,
+                                            const local_problem& on) {
+  std::vector<base_block> result;
+  for (const auto id : on.blocks.family(adapter_family)) {
+    const auto found =
+      base_of(x, on, on.blocks.find(id)->name, on.adapters->size());
+    if (!found)
+      return tl::unexpected{found.error()};
+    result.push_back(*found);
+  }
+  return result;
+}
+
+result<void> check(const local_problem& on) {
+  if (on.adapters == nullptr)
+    return fail(errc::invalid_config,
+                "the recipe trains adaptors and has no block of them");
+  if (on.how.optimiser != optimiser_kind::sgd || on.how.momentum != 0
+      || on.how.weight_decay != 0)
+    return fail(errc::invalid_config,
+                "mixtures of adaptors learn by plain SGD: optimiser = \"sgd\", "
+                "momentum = 0 and weight_decay = 0 would do");
+  return {};
+}
+
+/// What the visit starts from. `fetched` is empty where the adaptor is the
+/// client's own.
+result<mixed_model> begin_mixture(const visit_input& x, const local_problem& on,
+                                  const base_block& base,
+                                  std::span<const base_block> fetched,
+                                  mixing how) {
+  mixed_model what{.base = {base.values.begin(), base.values.end()},
+                   .adapters = {},
+                   .by = {.logits = {}, .shares = {1}}};
+  if (how == mixing::own) {
+    auto own = own_adapter(x.state.get(), on, x.seed);
+    if (!own)
+      return tl::unexpected{own.error()};
+    what.adapters.push_back(std::move(*own));
+    return what;
+  }
+  for (const auto& y : fetched)
+    what.adapters.emplace_back(y.values.begin(), y.values.end());
+  if (how == mixing::tied) {
+    what.by = tied_router(x.visit.client, fetched.size());
+    return what;
+  }
+  auto by = kept_router(x.state.get(), fetched.size());
+  if (!by)
+    return tl::unexpected{by.error()};
+  what.by = std::move(*by);
+  return what;
+}
+
+/// Offers what travels, and keeps what does not.
+result<void> end_mixture(const visit_input& x, local_problem& on,
+                         const base_block& base,
+                         std::span<const base_block> fetched,
+                         const mixed_model& what, mixing how, trained& out) {
+  load_parameters(on.model, what.base);
+  if (auto done = end_model(x, on, base, out); !done)
+    return done;
+  if (how == mixing::own)
+    return keep(own_adapter_family, what.adapters.front(), out.next);
+  for (std::size_t c = 0; c < fetched.size(); ++c)
+    if (auto done = offer_difference(fetched[c], what.adapters[c], on, out,
+                                     what.by.shares[c]);
+        !done)
+      return done;
+  out.disclosures["pi"] = what.by.shares;
+  if (how == mixing::tied)
+    return {};
+  const std::vector<float> logits(what.by.logits.begin(), what.by.logits.end());
+  return keep(mixture_family, logits, out.next);
+}
+
+result<trained> train_mixture(const visit_input& x, local_problem& on,
+                              mixing how) {
+  if (auto ok = check(on); !ok)
+    return tl::unexpected{ok.error()};
+  auto out = begin_result(x);
+  const auto plan = plan_visit(on.how, on.rows.size(), x.seed);
+  out.steps = plan.steps;
+  if (plan.idle())
+    return out;
+  const auto base = begin_model(x, on);
+  if (!base)
+    return tl::unexpected{base.error()};
+  const auto fetched = adapters_of(x, on);
+  if (!fetched)
+    return tl::unexpected{fetched.error()};
+  auto what = begin_mixture(x, on, *base, *fetched, how);
+  if (!what)
+    return tl::unexpected{what.error()};
+  const auto loss = trainer_of_mixtures{on, *what}.run(plan.steps, x.seed);
+  if (!loss)
+    return tl::unexpected{loss.error()};
+  out.loss = *loss;
+  if (auto done = end_mixture(x, on, *base, *fetched, *what, how, out); !done)
+    return tl::unexpected{done.error()};
+  return out;
+}
+
+result<void> home_of(const home& x, local_problem& on, mixing how) {
+  if (auto ok = check(on); !ok)
+    return ok;
+  const auto values = [&](block_id id) -> floats {
+    const auto found = std::ranges::find(x.versions, id, &fetched_block::block);
+    TROUPE_ASSERT(found != x.versions.end());
+    return *found->values;
+  };
+  std::vector<floats> adapters;
+  for (const auto id : on.blocks.family(adapter_family))
+    adapters.push_back(values(id));
+  std::vector<float> own;
+  router by{.logits = {}, .shares = {1}};
+  if (how == mixing::own) {
+    auto found = own_adapter(x.state, on, 0);
+    if (!found)
+      return tl::unexpected{found.error()};
+    own = std::move(*found);
+    adapters = {own};
+  } else if (how == mixing::tied) {
+    by = tied_router(x.client, adapters.size());
+  } else {
+    auto found = kept_router(x.state, adapters.size());
+    if (!found)
+      return tl::unexpected{found.error()};
+    by = std::move(*found);
+  }
+  return adapter_mixture{*on.adapters, on.arithmetic}.compose(
+    values(on.blocks.find(model_family)->id), adapters, by.shares,
+    on.model.parameters());
+}
+
+} // namespace
+
+result<trained> mixed_sgd(const visit_input& x, local_problem& on) {
+  return train_mixture(x, on, mixing::learned);
+}
+
+result<trained> tied_sgd(const visit_input& x, local_problem& on) {
+  return train_mixture(x, on, mixing::tied);
+}
+
+result<trained> own_adapter_sgd(const visit_input& x, local_problem& on) {
+  return train_mixture(x, on, mixing::own);
+}
+
+result<void> own_adapter_home(const home& x, local_problem& on) {
+  return home_of(x, on, mixing::own);
+}
+
+result<void> mixed_home(const home& x, local_problem& on) {
+  return home_of(x, on, mixing::learned);
+}
+
+result<void> tied_home(const home& x, local_problem& on) {
+  return home_of(x, on, mixing::tied);
+}
+
+void summarise_mixtures(const evaluation_input& x, const local_problem& on,
+                        evaluated& to) {
+  const auto count = on.blocks.family(adapter_family).size();
+  std::map<client_id, std::vector<double>> shares;
+  double sum = 0;
+  for (const auto& [client, state] : x.states)
+    if (auto by = kept_router(state.get(), count)) {
+      sum += entropy(by->shares);
+      shares[client] = std::move(by->shares);
+    }
+  if (shares.empty())
+    return;
+  to.method_results["router_entropy"] =
+    sum / static_cast<double>(shares.size());
+  if (on.groups == 0)
+    return;
+  to.method_results["recovered"] = recovers_groups(shares, on.groups) ? 1 : 0;
+  to.method_results["router_mismatch"] =
+    mismatch_with_groups(shares, on.groups);
+}
+
+} // namespace troupe::models

@@ -1,0 +1,107 @@
+#pragma once
+
+// Real numbers learned from real numbers: a multilayer perceptron with the mean
+// squared error, written out by hand. The synthetic tasks of FLoRAL are so
+// small that a step takes a microsecond here, and a hundred in a deep-learning
+// library.
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "models/aligned.hpp"
+#include "models/data/example_set.hpp"
+#include "models/objective.hpp"
+
+namespace troupe::models {
+
+/// Rows of inputs and of targets, row-major.
+struct regression_set {
+  std::vector<float> inputs;
+  std::vector<float> targets;
+};
+
+struct regression_problem {
+  std::size_t inputs = 0; ///< Of one row.
+  std::size_t targets = 0;
+  regression_set train;
+  regression_set test;
+  partition clients;
+
+  std::size_t rows(split part) const noexcept {
+    return (part == split::train ? train : test).inputs.size() / inputs;
+  }
+};
+
+/// FLoRAL's synthetic tasks: clients in groups, one after the other, whose
+/// truths differ by a matrix of rank one.
+///
+///   linear  y = the first 3 of W_c x + b, for x in R^10
+///   mlp     y = Phi (W_c x + b)_+, with 10 hidden values and one y
+///
+/// W_c = W + 2 u_c v_c^T. Entries are normal with the deviation one over the
+/// root of what they are summed over; inputs are standard normal; no noise.
+struct cluster_options {
+  enum class truth : std::uint8_t { linear, mlp };
+
+  truth task = truth::linear;
+  std::uint64_t seed = 1;
+  std::size_t clients = 10;
+  std::size_t groups = 2;
+  std::size_t train_rows = 7;  ///< Of a client.
+  std::size_t test_rows = 500; ///< Of a client, fresh.
+};
+
+/// @pre clients, groups and rows are positive
+std::shared_ptr<const regression_problem>
+make_cluster_problem(const cluster_options& how);
+
+/// Layers of these hidden widths with ReLU between them, and a linear one. The
+/// tensors are named as those of `mlp`, and so are their first values' ranges.
+class regression final : public objective {
+public:
+  regression(std::shared_ptr<const regression_problem> problem,
+             const std::vector<std::size_t>& hidden);
+
+  const tensor_list& parameter_list() const noexcept override;
+  const tensor_list& buffer_list() const noexcept override;
+  std::span<float> parameters() noexcept override;
+  std::span<float> gradient() noexcept override;
+  std::span<float> buffers() noexcept override;
+
+  /// The loss is the mean over rows and targets.
+  result<double> backward(std::span<const std::uint32_t> rows,
+                          std::uint64_t seed) override;
+
+  /// A row's loss is the mean over its targets.
+  result<scores> evaluate(split part,
+                          std::span<const std::uint32_t> rows) override;
+  std::vector<float> initial_parameters(std::uint64_t seed) override;
+  std::vector<float> initial_buffers() override;
+
+private:
+  struct layer {
+    std::size_t from = 0;
+    std::size_t to = 0;
+    std::size_t weight_at = 0; ///< In the parameters, as is the next.
+    std::size_t bias_at = 0;
+  };
+
+  result<void> check(split part, std::span<const std::uint32_t> rows) const;
+  double run(split part, std::uint32_t row);
+  void pull_back(std::span<const float> slopes);
+
+  std::shared_ptr<const regression_problem> problem_;
+  std::vector<layer> layers_;
+  tensor_list parameter_list_;
+  tensor_list buffer_list_;
+  aligned_floats parameters_;
+  aligned_floats gradient_;
+  /// Of the last row: what goes into each layer, and what comes out.
+  std::vector<std::vector<float>> values_;
+  std::vector<float> errors_;
+};
+
+} // namespace troupe::models

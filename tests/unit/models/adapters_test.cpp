@@ -1,0 +1,278 @@
+// Adaptors of low rank: what they are made of, that they change nothing at
+// first, that a mixture of them is the layer that is claimed, and the way back.
+
+#include "models/adapters.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numeric>
+
+#include "core/random.hpp"
+
+namespace troupe::models {
+
+namespace {
+
+using floats = std::vector<float>;
+using views = std::vector<std::span<const float>>;
+
+floats draw(std::size_t size, std::uint64_t seed) {
+  random_stream random{seed};
+  floats xs(size);
+  for (auto& x : xs)
+    x = static_cast<float>(random.normal());
+  return xs;
+}
+
+std::unique_ptr<kernels::backend> cpu() {
+  return kernels::make_backend({}).value();
+}
+
+adapter_plan planned(const tensor_list& model, const adapter_options& how) {
+  auto plan = plan_adapters(model, how);
+  EXPECT_TRUE(plan) << plan.error().context;
+  return plan ? *plan : adapter_plan{};
+}
+
+std::vector<std::size_t> ranks(const tensor_list& model, double budget,
+                               bool as_released = false) {
+  std::vector<std::size_t> result;
+  for (const auto& m :
+       planned(model, {.budget = budget, .ranks_of_release = as_released})
+         .matrices)
+    result.push_back(m.rank);
+  return result;
+}
+
+tensor_list linear(const std::string& name, std::int64_t from,
+                   std::int64_t to) {
+  return {{name + ".weight", {to, from}}, {name + ".bias", {to}}};
+}
+
+tensor_list kernel(const std::string& name, std::int64_t from, std::int64_t to,
+                   std::int64_t width) {
+  return {{name + ".weight", {to, from, width, width}}, {name + ".bias", {to}}};
+}
+
+tensor_list all_of(const std::vector<tensor_list>& layers) {
+  tensor_list result;
+  for (const auto& x : layers)
+    result.insert(result.end(), x.begin(), x.end());
+  return result;
+}
+
+const tensor_list mnist = all_of({linear("a", 784, 200), linear("b", 200, 10)});
+const tensor_list cifar = all_of({kernel("a", 3, 32, 5), kernel("b", 32, 64, 3),
+                                  linear("c", 1024, 64), linear("d", 64, 10)});
+const tensor_list vgg =
+  all_of({kernel("a", 3, 16, 3), kernel("b", 16, 32, 3), kernel("c", 32, 64, 3),
+          kernel("d", 64, 128, 3), kernel("e", 128, 512, 3),
+          linear("f", 512, 512), linear("g", 512, 512), linear("h", 512, 100)});
+
+/// A model with all that can be adapted.
+const tensor_list mixed = {{"first.weight", {4, 2, 3, 5}},
+                           {"first.bias", {4}},
+                           {"norm.weight", {4}},
+                           {"norm.bias", {4}},
+                           {"last.weight", {3, 6}},
+                           {"last.bias", {3}},
+                           {"scale", {}}};
+
+constexpr kernel_split splits[] = {
+  kernel_split::none,     kernel_split::in,     kernel_split::out,
+  kernel_split::balanced, kernel_split::filter, kernel_split::balanced_2d};
+
+double inner(const floats& a, const floats& b) {
+  return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
+}
+
+} // namespace
+
+// Specification, 3.8: "ranks → params/adaptor".
+TEST(adapters, have_the_published_ranks_and_sizes) {
+  using counts = std::vector<std::size_t>;
+  const auto small = linear("a", 10, 3);
+  EXPECT_EQ(ranks(small, 0.01), counts{1});
+  EXPECT_EQ(planned(small, {.budget = 0.01}).size(), 16u);
+  const auto two = all_of({linear("a", 10, 20), linear("b", 20, 1)});
+  EXPECT_EQ(planned(two, {.budget = 0.1}).size(), 72u);
+  EXPECT_EQ(ranks(mnist, 0.01), (counts{1, 1}));
+  EXPECT_EQ(ranks(mnist, 0.1), (counts{15, 1}));
+  EXPECT_EQ(planned(mnist, {.budget = 0.01}).size(), 1404u);
+  EXPECT_EQ(planned(mnist, {.budget = 0.1}).size(), 15'180u);
+  EXPECT_EQ(ranks(cifar, 0.1), (counts{1, 6, 6, 1}));
+  EXPECT_EQ(ranks(cifar, 0.1, true), (counts{1, 4, 6, 1}));
+  EXPECT_EQ(planned(cifar, {.budget = 0.01}).size(), 1795u);
+  EXPECT_EQ(planned(cifar, {.budget = 0.1}).size(), 8675u);
+  EXPECT_EQ(planned(cifar, {.budget = 0.1, .ranks_of_release = true}).size(),
+            8099u);
+  EXPECT_EQ(ranks(vgg, 0.01), (counts{1, 1, 1, 1, 3, 2, 2, 1}));
+  EXPECT_EQ(ranks(vgg, 0.1), (counts{1, 3, 6, 12, 30, 25, 25, 8}));
+  EXPECT_EQ(planned(vgg, {.budget = 0.01}).size(), 13'409u);
+  EXPECT_EQ(planned(vgg, {.budget = 0.1}).size(), 124'701u);
+  EXPECT_EQ(planned(vgg, {.budget = 0.01, .ranks_of_release = true}).size(),
+            11'489u);
+  EXPECT_EQ(planned(vgg, {.budget = 0.1, .ranks_of_release = true}).size(),
+            102'477u);
+  // A rank by itself, and biases as an option.
+  EXPECT_EQ(ranks(mnist, 8), (counts{8, 8}));
+  EXPECT_EQ(planned(mnist, {.budget = 0.01, .bias = false}).size(), 1194u);
+}
+
+TEST(adapters, leave_out_what_is_switched_off) {
+  adapter_options how{.linear = false, .convolution = kernel_split::none};
+  EXPECT_FALSE(plan_adapters(mixed, how)); // Biases belong to adapted layers.
+  how.norm = true;
+  const auto norms = planned(mixed, how);
+  EXPECT_EQ(norms.size(), 8u);
+  EXPECT_EQ(norms.tensors[0].name, "norm.weight");
+  how = {.budget = 2, .linear = false};
+  EXPECT_EQ(planned(mixed, how).matrices.size(), 1u);
+  EXPECT_EQ(planned(mixed, how).vectors.size(), 1u);
+}
+
+TEST(adapters, change_nothing_at_first) {
+  const auto arithmetic = cpu();
+  for (const auto split : splits)
+    for (const auto start :
+         {factor_start::inner_random, factor_start::outer_random}) {
+      const auto plan =
+        planned(mixed, {.budget = 2, .convolution = split, .norm = true});
+      const auto base = draw(plan.model_size, 1);
+      const auto a = initial_adapter(plan, start, 2);
+      const auto b = initial_adapter(plan, start, 3);
+      EXPECT_NE(a, b);
+      floats out(base.size());
+      adapter_mixture mix{plan, *arithmetic};
+      const double shares[] = {0.3, 0.7};
+      ASSERT_TRUE(mix.compose(base, views{a, b}, shares, out));
+      EXPECT_EQ(out, base);
+    }
+}
+
+// <G, composed> is linear in shares and bilinear in factors: differences are
+// exact but for rounding.
+TEST(adapters, pull_a_gradient_back) {
+  const auto arithmetic = cpu();
+  for (const auto split : splits) {
+    const auto plan =
+      planned(mixed, {.budget = 2, .convolution = split, .norm = true});
+    const auto base = draw(plan.model_size, 1);
+    const auto gradient = draw(plan.model_size, 2);
+    std::vector<floats> adapters{draw(plan.size(), 3), draw(plan.size(), 4)};
+    std::vector<double> shares{0.25, 0.5};
+    adapter_mixture mix{plan, *arithmetic};
+    const auto value = [&] {
+      floats out(base.size());
+      EXPECT_TRUE(
+        mix.compose(base, views{adapters[0], adapters[1]}, shares, out));
+      return inner(gradient, out);
+    };
+    adapter_mixture::slopes found;
+    ASSERT_TRUE(
+      mix.pull_back(gradient, views{adapters[0], adapters[1]}, shares, found));
+    const auto slope_at = [&](auto& at) {
+      const auto before = at;
+      at = before + 1;
+      const auto above = value();
+      at = before - 1;
+      const auto below = value();
+      at = before;
+      return (above - below) / 2;
+    };
+    for (std::size_t c = 0; c < 2; ++c) {
+      EXPECT_NEAR(slope_at(shares[c]), found.shares[c], 1e-3);
+      for (std::size_t j = 0; j < plan.size(); ++j)
+        EXPECT_NEAR(slope_at(adapters[c][j]), found.adapters[c][j], 1e-3)
+          << static_cast<int>(split) << ' ' << j;
+    }
+  }
+}
+
+namespace {
+
+struct axis {
+  std::size_t stride = 1, padding = 0, dilation = 1;
+};
+
+/// A convolution of one image, channel by channel.
+floats convolved(const floats& image, std::size_t channels, std::size_t height,
+                 std::size_t width, const floats& kernel,
+                 std::array<std::size_t, 4> shape, axis down, axis across) {
+  const auto [out, in, k1, k2] = shape;
+  EXPECT_EQ(in, channels);
+  const auto extent = [](std::size_t n, std::size_t k, const axis& x) {
+    return (n + 2 * x.padding - x.dilation * (k - 1) - 1) / x.stride + 1;
+  };
+  const auto rows = extent(height, k1, down);
+  const auto columns = extent(width, k2, across);
+  floats result;
+  for (std::size_t i = 0; i < out; ++i)
+    for (std::size_t y = 0; y < rows; ++y)
+      for (std::size_t x = 0; x < columns; ++x) {
+        double sum = 0;
+        for (std::size_t j = 0; j < in; ++j)
+          for (std::size_t a = 0; a < k1; ++a)
+            for (std::size_t b = 0; b < k2; ++b) {
+              const auto from_y = y * down.stride + a * down.dilation;
+              const auto from_x = x * across.stride + b * across.dilation;
+              if (from_y < down.padding || from_y >= height + down.padding
+                  || from_x < across.padding
+                  || from_x >= width + across.padding)
+                continue;
+              sum +=
+                static_cast<double>(
+                  image[(j * height + from_y - down.padding) * width + from_x
+                        - across.padding])
+                * static_cast<double>(kernel[((i * in + j) * k1 + a) * k2 + b]);
+            }
+        result.push_back(static_cast<float>(sum));
+      }
+  return result;
+}
+
+} // namespace
+
+// Specification, 3.3: V first with stride, padding and dilation of the first
+// axis, then U with those of the second, is the composed kernel.
+TEST(adapters, of_a_convolution_are_two_convolutions) {
+  const auto arithmetic = cpu();
+  constexpr std::size_t in = 2, out = 4, k1 = 3, k2 = 5, rank = 2;
+  constexpr std::size_t height = 11, width = 13;
+  const auto plan = planned({{"w", {out, in, k1, k2}}}, {.budget = rank});
+  const auto& m = plan.matrices.at(0);
+  // 4 * 5 + 2 * 3 is more than 4 * 3 + 2 * 5: the longer axis goes inwards.
+  ASSERT_EQ(m.rows, out * k1);
+  ASSERT_EQ(m.columns, in * k2);
+  const auto adapter = draw(plan.size(), 1);
+  const auto image = draw(in * height * width, 2);
+  floats composed(plan.model_size);
+  adapter_mixture mix{plan, *arithmetic};
+  const double one[] = {1};
+  ASSERT_TRUE(
+    mix.compose(floats(plan.model_size), views{adapter}, one, composed));
+  // As kernels of their own: V is rank x in x 1 x k2, U is out x rank x k1 x 1.
+  const floats v(adapter.begin() + static_cast<std::ptrdiff_t>(m.v_at),
+                 adapter.begin()
+                   + static_cast<std::ptrdiff_t>(m.v_at + rank * m.columns));
+  floats u(out * rank * k1);
+  for (std::size_t i = 0; i < out; ++i)
+    for (std::size_t k = 0; k < rank; ++k)
+      for (std::size_t a = 0; a < k1; ++a)
+        u[(i * rank + k) * k1 + a] = adapter[m.u_at + k * m.rows + i * k1 + a];
+  const axis down{.stride = 2, .padding = 1, .dilation = 2};
+  const axis across{.stride = 3, .padding = 2, .dilation = 1};
+  const auto whole = convolved(image, in, height, width, composed,
+                               {out, in, k1, k2}, down, across);
+  const auto between =
+    convolved(image, in, height, width, v, {rank, in, 1, k2}, {}, across);
+  const auto twice =
+    convolved(between, rank, height, between.size() / rank / height, u,
+              {out, rank, k1, 1}, down, {});
+  ASSERT_EQ(whole.size(), twice.size());
+  for (std::size_t j = 0; j < whole.size(); ++j)
+    EXPECT_NEAR(whole[j], twice[j], 1e-4) << j;
+}
+
+} // namespace troupe::models

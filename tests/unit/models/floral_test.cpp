@@ -1,0 +1,274 @@
+// FLoRAL: one joint step by hand, the published vectors, and what must not
+// happen.
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "models/local_trainer.hpp"
+#include "models/procedures/router.hpp"
+#include "models/quadratic.hpp"
+#include "policies/catalogue.hpp"
+#include "tests/support/reference_loop.hpp"
+
+namespace troupe::test {
+
+namespace {
+
+/// One client with f(w) = (w - 3)^2 / 2.
+std::shared_ptr<const models::quadratic_problem> scalar_problem() {
+  models::quadratic_options how{.dimension = 1, .clients = 1};
+  return std::make_shared<const models::quadratic_problem>(
+    models::quadratic_problem{
+      .how = how, .curvature = {1}, .centre = {3}, .row_centre = {3}});
+}
+
+recipe floral_of(std::uint32_t components, std::string_view name = "floral") {
+  auto method = policies::with_counts(*policies::find_recipe(name),
+                                      {{"components", components}});
+  EXPECT_TRUE(method);
+  return *method;
+}
+
+/// A site with the scalar problem and FLoRAL.
+struct scalar_site {
+  explicit scalar_site(std::string_view name, options said = {}) {
+    method = floral_of(2, name);
+    for (const auto& [option, value] : method.defaults)
+      said.try_emplace(option, value);
+    const auto problem = scalar_problem();
+    models::quadratic model{problem};
+    const auto adapters = models::adapters_for(method, model, said).value();
+    blocks = models::make_layout(method, models::shapes_of(model, adapters),
+                                 {.weight_max = 30})
+               .value();
+    models::local_task task{.method = method,
+                            .blocks = blocks,
+                            .how = {.local_steps = 1,
+                                    .batch_size = 0,
+                                    .learning_rate = 0.1,
+                                    .method = said},
+                            .clients = models::partition_of(*problem),
+                            .weights = {10},
+                            .adapters = adapters};
+    trainer = models::make_local_trainer(
+                std::make_shared<const models::local_task>(std::move(task)),
+                std::make_unique<models::quadratic>(problem),
+                kernels::make_backend({}).value())
+                .value();
+  }
+
+  models::visit_input visit(std::vector<float> values) const {
+    models::visit_input x{
+      .visit = {{1}, {1}}, .fetched = {}, .chosen = {}, .state = {}};
+    for (std::size_t i = 0; i < values.size(); ++i)
+      x.fetched.push_back(
+        {blocks.blocks[i].id, {0}, share(std::vector{values[i]})});
+    return x;
+  }
+
+  recipe method;
+  models::layout blocks;
+  std::unique_ptr<models::trainer> trainer;
+};
+
+double delta_of(const models::trained& x, std::uint64_t block) {
+  for (const auto& part : x.parts)
+    if (part.block == block_id{block})
+      return part.delta->front();
+  ADD_FAILURE() << "nothing offered to block " << block;
+  return 0;
+}
+
+} // namespace
+
+// Specification, 2.8 #2. An implementation that alternates has other numbers.
+TEST(floral, makes_the_published_joint_step) {
+  const scalar_site site{"floral"};
+  const auto out = site.trainer->train(site.visit({0, 0, 2}));
+  ASSERT_TRUE(out) << out.error().context;
+  EXPECT_NEAR(delta_of(*out, 1), 0.2, 1e-6);
+  EXPECT_NEAR(delta_of(*out, 2), 0.1, 1e-6);
+  EXPECT_NEAR(delta_of(*out, 3), 0.1, 1e-6);
+  const auto logits = out->next.blocks.at("mixture").view();
+  EXPECT_NEAR(logits[0], -0.1, 1e-6);
+  EXPECT_NEAR(logits[1], 0.1, 1e-6);
+  const auto& pi = out->disclosures.at("pi");
+  EXPECT_NEAR(pi[0], 0.450166, 1e-6);
+  EXPECT_NEAR(pi[1], 0.549834, 1e-6);
+  // The weights are those after training.
+  EXPECT_DOUBLE_EQ(out->parts[0].weight, 10);
+  EXPECT_NEAR(out->parts[1].weight, 10 * 0.450166, 1e-5);
+  EXPECT_NEAR(out->parts[2].weight, 10 * 0.549834, 1e-5);
+}
+
+TEST(floral, goes_on_with_the_router_that_the_client_kept) {
+  const scalar_site site{"floral"};
+  auto x = site.visit({0, 0, 2});
+  models::client_state kept;
+  kept.blocks["mixture"] = personal_values{{0, std::log(3.f)}};
+  x.state = std::make_shared<const models::client_state>(kept);
+  // pi = (1/4, 3/4): the model is 1.5, the gradient -1.5; the slope along a
+  // logit is share (slope - mean): (1/4)(0 + 2.25), (3/4)(-3 + 2.25).
+  const auto out = site.trainer->train(x);
+  ASSERT_TRUE(out);
+  EXPECT_NEAR(delta_of(*out, 1), 0.15, 1e-6);
+  EXPECT_NEAR(delta_of(*out, 2), 0.0375, 1e-6);
+  EXPECT_NEAR(delta_of(*out, 3), 0.1125, 1e-6);
+  EXPECT_NEAR(out->next.blocks.at("mixture").view()[0], -0.05625, 1e-6);
+}
+
+TEST(floral, has_a_router_that_stands_still_where_adaptors_are_equal) {
+  const scalar_site site{"floral"};
+  const auto out = site.trainer->train(site.visit({0, 1, 1}));
+  ASSERT_TRUE(out);
+  EXPECT_EQ(out->next.blocks.at("mixture").view()[0], 0);
+  EXPECT_EQ(delta_of(*out, 2), delta_of(*out, 3));
+}
+
+TEST(floral, gives_router_and_adaptors_rates_of_their_own) {
+  const scalar_site site{"floral",
+                         {{"router_rate", 0.3}, {"adapter_rate", 0.05}}};
+  const auto out = site.trainer->train(site.visit({0, 0, 2}));
+  ASSERT_TRUE(out);
+  EXPECT_NEAR(delta_of(*out, 1), 0.2, 1e-6);
+  EXPECT_NEAR(delta_of(*out, 2), 0.05, 1e-6);
+  EXPECT_NEAR(out->next.blocks.at("mixture").view()[1], 0.3, 1e-6);
+}
+
+TEST(floral_optimal, trains_the_adaptor_of_its_own_cluster_alone) {
+  const scalar_site site{"floral_optimal"};
+  const auto out = site.trainer->train(site.visit({0, 0, 2}));
+  ASSERT_TRUE(out) << out.error().context;
+  ASSERT_EQ(out->parts.size(), 2u);
+  EXPECT_NEAR(delta_of(*out, 1), 0.3, 1e-6);
+  EXPECT_NEAR(delta_of(*out, 2), 0.3, 1e-6);
+  EXPECT_DOUBLE_EQ(out->parts[1].weight, 10);
+  EXPECT_TRUE(out->next.blocks.empty());
+}
+
+TEST(floral, is_scored_with_the_mixture_of_each_client) {
+  const scalar_site site{"floral"};
+  const auto visit = site.visit({0, 0, 2});
+  auto kept = std::make_shared<models::client_state>();
+  kept->blocks["mixture"] = personal_values{{-50, 50}};
+  const auto found = site.trainer->evaluate(
+    {.versions = visit.fetched, .per_client = true, .states = {{{1}, kept}}});
+  ASSERT_TRUE(found) << found.error().context;
+  EXPECT_NEAR(found->per_client.at({1}).mean_loss(), 0.5, 1e-6); // (2 - 3)^2/2
+  EXPECT_NEAR(found->method_results.at("router_entropy"), 0, 1e-6);
+}
+
+namespace {
+
+/// Offers what it is told to, whoever is trained.
+class prepared_trainer final : public models::trainer {
+public:
+  struct offer {
+    double examples;
+    std::vector<double> pi;
+    std::vector<float> deltas;
+  };
+
+  prepared_trainer(const models::layout& blocks, std::vector<offer> offers)
+    : blocks_(blocks),
+      offers_(std::move(offers)) {
+    // nop
+  }
+
+  result<models::choice> choose(const models::visit_input&) override {
+    return models::choice{};
+  }
+
+  result<models::trained> train(const models::visit_input& x) override {
+    const auto& mine = offers_[x.visit.client.value - 1];
+    models::trained out;
+    for (const auto& block : blocks_.blocks) {
+      const bool base = block.family == "model";
+      out.parts.push_back(
+        {.block = block.id,
+         .weight = mine.examples * (base ? 1 : mine.pi[block.instance]),
+         .delta = share(std::vector{mine.deltas[out.parts.size()]})});
+    }
+    return out;
+  }
+
+  result<models::evaluated> evaluate(const models::evaluation_input&) override {
+    return models::evaluated{};
+  }
+
+  std::uint64_t examples(client_id) const override {
+    return 1;
+  }
+
+  std::uint64_t steps(const models::visit_input&) const override {
+    return 1;
+  }
+
+private:
+  const models::layout& blocks_;
+  std::vector<offer> offers_;
+};
+
+} // namespace
+
+// Specification, 2.8 #1.
+TEST(floral, is_merged_as_published) {
+  const scalar_site site{"floral"};
+  prepared_trainer trainer{site.blocks,
+                           {{10, {0.9, 0.1}, {6, 1, 10}},
+                            {20, {0.5, 0.5}, {12, 2, 20}},
+                            {30, {0.2, 0.8}, {18, 3, 30}}}};
+  auto blocks = site.blocks;
+  for (auto& x : blocks.blocks)
+    x.grid = kernels::grid_for(30, 32);
+  reference_options how{.method = site.method, .blocks = blocks, .initial = {}};
+  for (const auto& x : blocks.blocks)
+    how.initial[x.name] = share(std::vector{0.f});
+  reference_loop loop{trainer, how};
+  const invited cohort[] = {{{1}}, {{2}}, {{3}}};
+  ASSERT_TRUE(loop.round(cohort));
+  EXPECT_NEAR(loop.values("model")[0], 14, 1e-5);
+  EXPECT_NEAR(loop.values("adapter.0")[0], 1.88, 1e-5);
+  EXPECT_NEAR(loop.values("adapter.1")[0], 930.0 / 35, 1e-4);
+}
+
+TEST(router, has_slopes_that_add_up_to_zero) {
+  const std::vector<double> logits{0.3, -1, 2};
+  const auto shares = models::softmax(logits);
+  const std::vector<double> slopes{1, -4, 0.5};
+  const auto found = models::logit_slopes(shares, slopes);
+  EXPECT_NEAR(found[0] + found[1] + found[2], 0, 1e-12);
+  // Along a logit, by differences.
+  const auto value = [&](std::vector<double> at) {
+    const auto pi = models::softmax(at);
+    return pi[0] * slopes[0] + pi[1] * slopes[1] + pi[2] * slopes[2];
+  };
+  for (std::size_t c = 0; c < 3; ++c) {
+    auto above = logits, below = logits;
+    above[c] += 1e-5;
+    below[c] -= 1e-5;
+    EXPECT_NEAR((value(above) - value(below)) / 2e-5, found[c], 1e-8);
+  }
+}
+
+// Specification, 2.8 #3.
+TEST(router, is_as_far_from_its_groups_as_published) {
+  for (const std::size_t groups : {2, 4, 10}) {
+    models::shares_by_client undecided, decided, wrong;
+    for (std::uint64_t k = 1; k <= 20; ++k) {
+      undecided[{k}].assign(groups, 1.0 / static_cast<double>(groups));
+      decided[{k}].assign(groups, 0);
+      decided[{k}][(k + 2) % groups] = 1; // Another order of the same.
+      wrong[{k}].assign(groups, 0);
+      wrong[{k}][0] = 1;
+    }
+    EXPECT_NEAR(models::mismatch_with_groups(undecided, groups),
+                2 * (1 - 1 / static_cast<double>(groups)), 1e-12);
+    EXPECT_NEAR(models::mismatch_with_groups(decided, groups), 0, 1e-12);
+    EXPECT_TRUE(models::recovers_groups(decided, groups));
+    EXPECT_FALSE(models::recovers_groups(wrong, groups));
+  }
+}
+
+} // namespace troupe::test
