@@ -136,9 +136,7 @@ programme::actions programme::failed(const messages::visit_failed& x,
   const bool busy = why && *why == messages::decline_reason::busy;
   failures_ = in_order ? 0 : failures_ + !busy;
   if (options_.failures_max > 0 && failures_ >= options_.failures_max)
-    return finish("the last " + std::to_string(failures_)
-                    + " visits failed, one after the other",
-                  true, now);
+    return finish(failures_text(x), true, now);
   if (why && !in_order) {
     clients_[x.visit.client].not_before = now + options_.decline_pause;
     look_at_ = std::min(look_at_, now + options_.decline_pause);

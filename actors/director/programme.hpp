@@ -186,6 +186,9 @@ private:
   policies::spent_budget spent(instant now) const;
   bool budget_spent(instant now) const;
 
+  // programme_status.cpp
+  std::string failures_text(const messages::visit_failed& last) const;
+
   // programme_loose.cpp
   void give_up(visit_id x, instant now);
   void take_loose(const messages::part_taken& x, instant now);

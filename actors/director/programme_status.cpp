@@ -52,4 +52,17 @@ course_status programme::status(instant now) const {
   return x;
 }
 
+std::string programme::failures_text(const messages::visit_failed& last) const {
+  auto text = "the last " + std::to_string(failures_)
+              + " visits failed, one after the other";
+  const auto* why = std::get_if<policies::verdict>(&last.why);
+  if (!why)
+    return text;
+  text += "; the last offer was " + std::string{policies::to_string(*why)};
+  // What an honest client may meet without knowing.
+  return *why == policies::verdict::malformed
+           ? text + ", perhaps by a value above merge.delta_max"
+           : text;
+}
+
 } // namespace troupe::actors

@@ -11,6 +11,7 @@
 #include "core/recipe.hpp"
 #include "kernels/backend.hpp"
 #include "models/data/partition.hpp"
+#include "models/data/shift.hpp"
 #include "models/procedure.hpp"
 #include "policies/devices.hpp"
 #include "policies/presence.hpp"
@@ -152,6 +153,7 @@ struct data_options {
   double synthetic_alpha = 1;
   double synthetic_beta = 1;
   std::uint32_t dimension = 60; ///< Of generated data.
+  models::cluster_shift shift = models::cluster_shift::none;
   cluster_task task = cluster_task::linear;
   std::uint32_t clusters = 2;
   std::uint32_t cluster_rows = 0; ///< 0: as the task was published.

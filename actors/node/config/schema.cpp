@@ -306,11 +306,16 @@ void visit_data(schema_visitor& v, data_options& x) {
            x.kind == synthetic || x.kind == quadratic,
            "kind = \"synthetic\" or \"quadratic\""},
           x.dimension, positive);
+  v.choice({"shift", "what differs between clusters of clients", file,
+            "data from files"},
+           x.shift, {"none", "rotation", "labels"});
+  const bool in_clusters =
+    x.kind == clusters || x.shift != models::cluster_shift::none;
   const key task{"task", "the truth that clients of a cluster share",
                  x.kind == clusters, "kind = \"clusters\""};
   v.choice(task, x.task, {"linear", "mlp"});
-  v.count({"clusters", "client k is in cluster k mod this", x.kind == clusters,
-           "kind = \"clusters\""},
+  v.count({"clusters", "client k is in cluster k mod this", in_clusters,
+           "kind = \"clusters\", or a 'shift'"},
           x.clusters, positive);
   v.count({"cluster_rows", "training rows of a client; 0: as published",
            x.kind == clusters, "kind = \"clusters\""},

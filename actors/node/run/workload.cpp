@@ -110,15 +110,21 @@ result<materials> examples_of(const experiment& x,
   auto loaded = load_data(x);
   if (!loaded)
     return tl::make_unexpected(loaded.error());
-  auto data = std::make_shared<const models::dataset>(std::move(*loaded));
-  auto clients = deal(x, *data);
+  auto clients = deal(x, *loaded);
   if (!clients)
     return tl::make_unexpected(clients.error());
-  return materials{.clients = std::move(*clients),
-                   .test_size = data->test.size,
-                   .make_objective = [what = x.model, data, make_model] {
-                     return make_model(what, data);
-                   }};
+  const bool shifts = x.data.shift != models::cluster_shift::none;
+  if (auto ok = models::shift_clusters(*loaded, *clients, x.data.shift,
+                                       x.data.clusters);
+      !ok)
+    return tl::make_unexpected(ok.error());
+  auto data = std::make_shared<const models::dataset>(std::move(*loaded));
+  return materials{
+    .clients = std::move(*clients),
+    .test_size = data->test.size,
+    .make_objective = [what = x.model, data,
+                       make_model] { return make_model(what, data); },
+    .groups = shifts ? x.data.clusters : 0};
 }
 
 std::uint64_t largest(const models::partition& clients) {
@@ -217,7 +223,7 @@ task_of(const experiment& x, const workload& w, materials m,
   auto task = std::make_shared<models::local_task>();
   task->adapters = std::move(adapters);
   task->groups = m.groups;
-  task->population_error = m.groups > 0;
+  task->population_error = m.groups > 0 && !m.has_labels;
   task->method = w.method;
   task->blocks = *w.blocks;
   task->how = x.training;

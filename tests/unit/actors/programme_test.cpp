@@ -276,4 +276,22 @@ TEST(programme, does_not_end_for_clients_that_wait_for_it) {
   EXPECT_EQ(run.all<messages::line_closing>().size(), 1u);
 }
 
+TEST(programme, says_what_was_wrong_with_the_last_of_many_failures) {
+  auto options = slots_of(1);
+  options.failures_max = 2;
+  run_of run{options};
+  run.join(3);
+  for (int i = 0; i < 2; ++i)
+    run.did(run.testee.failed({run.all<invitation_made>().back().pass.visit,
+                               policies::verdict::malformed},
+                              run.now));
+  for (const auto line : {lead, other})
+    run.did(run.testee.ended(messages::line_ended{line, {}}, run.now));
+  const auto ends = run.all<messages::run_finished>();
+  ASSERT_EQ(ends.size(), 1u);
+  EXPECT_EQ(ends[0].reason,
+            "the last 2 visits failed, one after the other; the last offer was "
+            "malformed, perhaps by a value above merge.delta_max");
+}
+
 } // namespace troupe::actors

@@ -42,18 +42,18 @@ struct scalar_site {
     blocks = models::make_layout(method, models::shapes_of(model, adapters),
                                  {.weight_max = 30})
                .value();
-    models::local_task task{.method = method,
-                            .blocks = blocks,
-                            .how = {.local_steps = 1,
-                                    .batch_size = 0,
-                                    .learning_rate = 0.1,
-                                    .method = said},
-                            .clients = models::partition_of(*problem),
-                            .weights = {10},
-                            .adapters = adapters};
+    auto task = std::make_shared<models::local_task>();
+    task->method = method;
+    task->blocks = blocks;
+    task->how.local_steps = 1;
+    task->how.batch_size = 0;
+    task->how.learning_rate = 0.1;
+    task->how.method = said;
+    task->clients = models::partition_of(*problem);
+    task->weights = {10};
+    task->adapters = adapters;
     trainer = models::make_local_trainer(
-                std::make_shared<const models::local_task>(std::move(task)),
-                std::make_unique<models::quadratic>(problem),
+                task, std::make_unique<models::quadratic>(problem),
                 kernels::make_backend({}).value())
                 .value();
   }

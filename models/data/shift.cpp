@@ -1,0 +1,100 @@
+#include "models/data/shift.hpp"
+
+#include <algorithm>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "core/assert.hpp"
+
+namespace troupe::models {
+
+namespace {
+
+/// One example of a column, as planes of n x n.
+struct image_shape {
+  std::size_t planes = 0;
+  std::size_t edge = 0;
+
+  std::size_t size() const noexcept {
+    return planes * edge * edge;
+  }
+};
+
+result<image_shape> shape_of(const dataset& data) {
+  const auto& shape = data.train.inputs.front().shape;
+  const auto n = shape.size();
+  if (data.train.inputs.size() != 1 || n < 2 || n > 3
+      || shape[n - 1] != shape[n - 2])
+    return fail(errc::invalid_config,
+                "data '" + data.name
+                  + "' has no square images, which 'shift' = \"rotation\" "
+                    "turns; \"labels\" would do");
+  return image_shape{.planes = n == 3 ? static_cast<std::size_t>(shape[0]) : 1,
+                     .edge = static_cast<std::size_t>(shape[n - 1])};
+}
+
+/// A quarter to the left: what was at the right is on top.
+template <class T>
+void turn(T* image, const image_shape& shape, std::vector<T>& room) {
+  const auto n = shape.edge;
+  room.assign(image, image + shape.size());
+  for (std::size_t p = 0; p < shape.planes; ++p)
+    for (std::size_t y = 0; y < n; ++y)
+      for (std::size_t x = 0; x < n; ++x)
+        image[(p * n + y) * n + x] = room[(p * n + x) * n + n - 1 - y];
+}
+
+void turn_rows(example_set& of, const std::vector<std::uint32_t>& rows,
+               const image_shape& shape, std::size_t quarters) {
+  std::visit(
+    [&](auto& values) {
+      auto room = values;
+      room.clear();
+      for (const auto row : rows)
+        for (std::size_t i = 0; i < quarters; ++i)
+          turn(values.data() + row * shape.size(), shape, room);
+    },
+    of.inputs.front().values);
+}
+
+void shift_labels(example_set& of, const std::vector<std::uint32_t>& rows,
+                  std::int64_t by, std::int64_t classes) {
+  for (const auto row : rows)
+    of.labels[row] = (of.labels[row] + by) % classes;
+}
+
+} // namespace
+
+result<void> shift_clusters(dataset& data, const partition& parts,
+                            cluster_shift how, std::size_t clusters) {
+  TROUPE_ASSERT(clusters > 0);
+  if (how == cluster_shift::none)
+    return {};
+  image_shape shape;
+  if (how == cluster_shift::rotation) {
+    if (4 % clusters != 0)
+      return fail(errc::invalid_config,
+                  "images turn by quarters, so 1, 2 or 4 'clusters' would do; "
+                  "found "
+                    + std::to_string(clusters));
+    const auto found = shape_of(data);
+    if (!found)
+      return tl::unexpected{found.error()};
+    shape = *found;
+  }
+  const auto change = [&](example_set& of, const auto& lists) {
+    for (std::size_t k = 0; k < lists.size(); ++k) {
+      const auto c = k % clusters;
+      if (how == cluster_shift::rotation)
+        turn_rows(of, lists[k], shape, c * 4 / clusters);
+      else
+        shift_labels(of, lists[k], static_cast<std::int64_t>(c), data.classes);
+    }
+  };
+  change(data.train, parts.train);
+  change(data.test, parts.test);
+  return {};
+}
+
+} // namespace troupe::models
