@@ -181,7 +181,12 @@ private:
     for (const auto& role : task_->method.roles)
       if (const auto maker = task_->table.homes.find(role.procedure.value);
           maker != task_->table.homes.end()) {
-        auto on = problem_with(1, {}, 1);
+        using rows = std::span<const std::uint32_t>;
+        auto on = problem_with(
+          1,
+          knows(x.client) ? rows{task_->clients.train[x.client.value - 1]}
+                          : rows{},
+          1);
         return maker->second(x, on);
       }
     return {};
@@ -237,9 +242,10 @@ private:
 
   const std::vector<float>* version_of(const evaluation_input& x,
                                        std::string_view name) const {
-    const auto* block = task_->blocks.find(name);
+    // Of several, the first: `settle` finds the client's own.
+    const auto family = task_->blocks.family(name);
     for (const auto& y : x.versions)
-      if (block != nullptr && y.block == block->id)
+      if (!family.empty() && y.block == family.front())
         return y.values.get();
     return nullptr;
   }
@@ -330,7 +336,8 @@ initial_values(objective& model, const layout& blocks, std::uint64_t seed,
   std::map<std::string, shared_values> result;
   for (const auto& x : blocks.blocks) {
     if (x.family == model_family)
-      result[x.name] = share(model.initial_parameters(seed));
+      result[x.name] = share(model.initial_parameters(
+        x.instance == 0 ? seed : derive_seed(seed, "model", x.instance)));
     else if (x.family == buffers_family)
       result[x.name] = share(model.initial_buffers());
     else if (x.family == control_family)

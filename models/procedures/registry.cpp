@@ -11,12 +11,14 @@ const procedure_table& procedures() {
                    {"own_sgd", own_sgd},
                    {"mixed_sgd", mixed_sgd},
                    {"tied_sgd", tied_sgd},
-                   {"own_adapter_sgd", own_adapter_sgd}},
-    .choosers = {},
+                   {"own_adapter_sgd", own_adapter_sgd},
+                   {"chosen_sgd", chosen_sgd}},
+    .choosers = {{"least_loss", least_loss}},
     .passes = {{"two_stage_sgd", 2}},
     .homes = {{"mixed_sgd", mixed_home},
               {"tied_sgd", tied_home},
-              {"own_adapter_sgd", own_adapter_home}},
+              {"own_adapter_sgd", own_adapter_home},
+              {"chosen_sgd", chosen_home}},
     .summaries = {{"mixed_sgd", summarise_mixtures}}};
   return table;
 }

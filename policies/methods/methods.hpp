@@ -10,7 +10,8 @@
   METHOD(local)                                                                \
   METHOD(floral)                                                               \
   METHOD(floral_optimal)                                                       \
-  METHOD(local_adaptor)
+  METHOD(local_adaptor)                                                        \
+  METHOD(ifca)
 
 /// Methods that people may name and that are not built yet.
 #define TROUPE_ANNOUNCED_METHODS(METHOD)                                       \

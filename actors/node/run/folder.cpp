@@ -174,9 +174,10 @@ run_folder::save_values(const std::string& name, const models::layout& blocks,
   models::tensor_file file;
   for (const auto& block : blocks.blocks) {
     const auto& own = *values.at(block.id);
-    // What a model calls its tensors is how `init` finds them again.
+    // What a model calls its tensors is how `init` finds them again; of several
+    // models, each under its block's name.
     const bool plain_names =
-      block.family == "model" || block.family == "model.buffers";
+      block.name == "model" || block.name == "model.buffers";
     for (auto tensor : block.tensors) {
       if (!plain_names)
         tensor.name = block.name + "/" + tensor.name;

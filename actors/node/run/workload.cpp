@@ -184,7 +184,15 @@ result<shared_values> from_file(const models::tensor_file& file,
   if (block.family == models::buffers_family
       && std::ranges::none_of(block.tensors, is_there))
     return shared_values{};
-  auto values = models::values_of(file, block.tensors, path);
+  auto tensors = block.tensors;
+  // One model of several: its own, if the file has it; else they all begin as
+  // the one that is there.
+  auto own = tensors;
+  for (auto& x : own)
+    x.name = block.name + "/" + x.name;
+  if (std::ranges::all_of(own, is_there))
+    tensors = std::move(own);
+  auto values = models::values_of(file, tensors, path);
   if (!values)
     return tl::make_unexpected(values.error());
   return share(std::move(*values));

@@ -319,7 +319,7 @@ TEST(local_trainer, names_the_procedures_that_there_are) {
   EXPECT_EQ(
     made.error().context,
     "recipe 'sdg on a shared model', role 'all': there is no local "
-    "procedure 'sdg'; there are controlled_sgd, mixed_sgd, "
+    "procedure 'sdg'; there are chosen_sgd, controlled_sgd, mixed_sgd, "
     "own_adapter_sgd, own_sgd, proximal_sgd, sgd, tied_sgd, two_stage_sgd");
 }
 

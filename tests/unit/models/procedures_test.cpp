@@ -68,10 +68,10 @@ TEST(procedures, the_table_holds_what_stands_in_the_folder) {
   std::vector<std::string> names;
   for (const auto& [name, unused] : models::procedures().procedures)
     names.push_back(name);
-  EXPECT_EQ(names, (std::vector<std::string>{"controlled_sgd", "mixed_sgd",
-                                             "own_adapter_sgd", "own_sgd",
-                                             "proximal_sgd", "sgd", "tied_sgd",
-                                             "two_stage_sgd"}));
+  EXPECT_EQ(names, (std::vector<std::string>{"chosen_sgd", "controlled_sgd",
+                                             "mixed_sgd", "own_adapter_sgd",
+                                             "own_sgd", "proximal_sgd", "sgd",
+                                             "tied_sgd", "two_stage_sgd"}));
 }
 
 TEST_P(every_procedure, gives_equal_bits_for_equal_seeds) {

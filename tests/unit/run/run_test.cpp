@@ -192,6 +192,25 @@ TEST_F(small_run, can_begin_where_another_ended) {
   EXPECT_NE(digest({"init=" + path}), first.digest);
 }
 
+TEST_F(small_run, of_several_models_begins_each_where_it_ended) {
+  const auto path = go({"method=ifca"}).folder + "/model.safetensors";
+  const auto file = models::read_safetensors(path);
+  ASSERT_TRUE(file) << file.error().context;
+  const auto next = node::prepare(
+    configured(quadratic_run, {"method=ifca", "init=" + path}, ""), no_model);
+  ASSERT_TRUE(next) << next.error().context;
+  std::vector<float> all;
+  for (const auto& [id, values] : next->initial)
+    all.insert(all.end(), values->begin(), values->end());
+  EXPECT_EQ(all, file->values);
+  // All begin as one model where the file has only that.
+  const auto one = go({}).folder + "/model.safetensors";
+  const auto same = node::prepare(
+    configured(quadratic_run, {"method=ifca", "init=" + one}, ""), no_model);
+  ASSERT_TRUE(same) << same.error().context;
+  EXPECT_EQ(*same->initial.at({1}), *same->initial.at({2}));
+}
+
 TEST_F(small_run, says_that_it_stands_still) {
   // Every client waits for the verdict on its offer, and too few are left to
   // fill a buffer.

@@ -1,0 +1,82 @@
+// IFCA. All C models come; the client chooses the one whose loss over its own
+// training examples is least, trains it as FedAvg does, and offers that one.
+
+#include <limits>
+
+#include "models/procedures/built_in.hpp"
+#include "models/procedures/families.hpp"
+#include "models/procedures/local_loop.hpp"
+#include "models/procedures/visit_blocks.hpp"
+
+namespace troupe::models {
+
+namespace {
+
+/// The instance of least loss, the first among equals; it is live afterwards or
+/// not, as the last one was.
+result<block_id> best_of(std::span<const fetched_block> versions,
+                         local_problem& on) {
+  const auto all = on.blocks.family(model_family);
+  block_id best = all.front();
+  auto least = std::numeric_limits<double>::infinity();
+  for (const auto id : all)
+    for (const auto& x : versions) {
+      if (x.block != id || on.rows.empty())
+        continue;
+      load_parameters(on.model, *x.values);
+      const auto found = on.model.evaluate(split::train, on.rows);
+      if (!found)
+        return tl::unexpected{found.error()};
+      if (found->mean_loss() < least) {
+        least = found->mean_loss();
+        best = id;
+      }
+    }
+  return best;
+}
+
+} // namespace
+
+result<choice> least_loss(const visit_input& x, local_problem& on) {
+  if (const auto done = load_buffers(x, on, buffers_family); !done)
+    return tl::unexpected{done.error()};
+  return best_of(x.fetched, on).map([](block_id best) {
+    return choice{.chosen = {best}, .disclosures = {}};
+  });
+}
+
+result<trained> chosen_sgd(const visit_input& x, local_problem& on) {
+  auto out = begin_result(x);
+  const auto plan = plan_visit(on.how, on.rows.size(), x.seed);
+  out.steps = plan.steps;
+  if (plan.idle())
+    return out;
+  const auto id = x.chosen.empty() ? on.blocks.family(model_family).front()
+                                   : x.chosen.front();
+  const auto base =
+    base_of(x, on, on.blocks.find(id)->name, on.model.parameters().size());
+  if (!base)
+    return tl::unexpected{base.error()};
+  load_parameters(on.model, base->values);
+  if (const auto done = load_buffers(x, on, buffers_family); !done)
+    return tl::unexpected{done.error()};
+  const auto loss = run_steps(on, plan.steps, x.seed);
+  if (!loss)
+    return tl::unexpected{loss.error()};
+  out.loss = *loss;
+  if (const auto done = end_model(x, on, *base, out); !done)
+    return tl::unexpected{done.error()};
+  return out;
+}
+
+result<void> chosen_home(const home& x, local_problem& on) {
+  const auto best = best_of(x.versions, on);
+  if (!best)
+    return tl::unexpected{best.error()};
+  for (const auto& y : x.versions)
+    if (y.block == *best)
+      load_parameters(on.model, *y.values);
+  return {};
+}
+
+} // namespace troupe::models

@@ -1,0 +1,24 @@
+#include "policies/methods/methods.hpp"
+
+namespace troupe::policies {
+
+/// Ghosh et al. (2020), "An Efficient Framework for Clustered Federated
+/// Learning", with model averaging: C models, each begun from a seed of its
+/// own; a client takes the one of least loss on its training examples, trains
+/// it and offers it. Models nobody chose keep their version.
+recipe methods::ifca() {
+  return {.name = "ifca",
+          .summary =
+            "one model per cluster; a client trains the one that fits best",
+          .blocks = {{.name = "model",
+                      .where = scope::expert,
+                      .count = 4,
+                      .count_option = "components"},
+                     {.name = "model.buffers"}},
+          .legs = {{.fetch = {{.family = "model"}, {.family = "model.buffers"}},
+                    .choice = {"least_loss"}}},
+          .roles = {{.procedure = {"chosen_sgd"}}},
+          .defaults = {{"components", 4}}};
+}
+
+} // namespace troupe::policies
