@@ -30,6 +30,26 @@ recipe floral_of(std::uint32_t components, std::string_view name = "floral") {
   return *method;
 }
 
+/// Counts how often it is differentiated.
+class counted_quadratic final : public models::quadratic {
+public:
+  counted_quadratic(std::shared_ptr<const models::quadratic_problem> problem,
+                    int& passes)
+    : quadratic(std::move(problem)),
+      passes_(passes) {
+    // nop
+  }
+
+  result<double> backward(std::span<const std::uint32_t> rows,
+                          std::uint64_t seed) override {
+    ++passes_;
+    return quadratic::backward(rows, seed);
+  }
+
+private:
+  int& passes_;
+};
+
 /// A site with the scalar problem and FLoRAL.
 struct scalar_site {
   explicit scalar_site(std::string_view name, options said = {}) {
@@ -53,7 +73,7 @@ struct scalar_site {
     task->weights = {10};
     task->adapters = adapters;
     trainer = models::make_local_trainer(
-                task, std::make_unique<models::quadratic>(problem),
+                task, std::make_unique<counted_quadratic>(problem, passes),
                 kernels::make_backend({}).value())
                 .value();
   }
@@ -67,6 +87,7 @@ struct scalar_site {
     return x;
   }
 
+  int passes = 0; ///< Of the model, backward.
   recipe method;
   models::layout blocks;
   std::unique_ptr<models::trainer> trainer;
@@ -100,6 +121,7 @@ TEST(floral, makes_the_published_joint_step) {
   EXPECT_DOUBLE_EQ(out->parts[0].weight, 10);
   EXPECT_NEAR(out->parts[1].weight, 10 * 0.450166, 1e-5);
   EXPECT_NEAR(out->parts[2].weight, 10 * 0.549834, 1e-5);
+  EXPECT_EQ(site.passes, 1) << "one pass, however many adaptors";
 }
 
 TEST(floral, goes_on_with_the_router_that_the_client_kept) {
