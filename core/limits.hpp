@@ -18,6 +18,7 @@ inline constexpr std::size_t text_bytes_max =
 
 /// Frames that one client may have under way to the gateway: a hello, a fetch,
 /// a beat, and its offers, each with copies that the network made or resends.
+/// As many may wait for it while an instant of virtual time is not over.
 inline constexpr std::size_t frames_per_client_max =
   4 * (outbox_offers_max + 3);
 

@@ -221,6 +221,7 @@ void divide(std::span<float> xs, double by) {
 result<adapter_plan> plan_adapters(const tensor_list& model,
                                    const adapter_options& how) {
   adapter_plan plan;
+  plan.start = how.start;
   planner add{how, plan};
   for (const auto& x : model) {
     add.add(x, plan.model_size);
@@ -233,12 +234,12 @@ result<adapter_plan> plan_adapters(const tensor_list& model,
   return plan;
 }
 
-std::vector<float> initial_adapter(const adapter_plan& plan, factor_start how,
+std::vector<float> initial_adapter(const adapter_plan& plan,
                                    std::uint64_t seed) {
   std::vector<float> result(plan.size());
   for (std::size_t i = 0; i < plan.matrices.size(); ++i) {
     const auto& m = plan.matrices[i];
-    const bool inner = how == factor_start::inner_random;
+    const bool inner = plan.start == factor_start::inner_random;
     const auto fan_in = inner ? m.columns : m.rank * m.row_positions;
     const auto bound = std::sqrt(6 / static_cast<double>(fan_in));
     random_stream draws{derive_seed(seed, "adapter", i)};

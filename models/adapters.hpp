@@ -28,6 +28,11 @@ enum class kernel_split : std::uint8_t {
                ///< smaller.
 };
 
+enum class factor_start : std::uint8_t {
+  inner_random, ///< v is uniform within sqrt(6 / its length), u is zero.
+  outer_random, ///< The other way around.
+};
+
 struct adapter_options {
   /// Below 1: an adaptor of a layer has at most this share of the layer's
   /// weights, and rank 1 at least. From 1 on: the rank itself.
@@ -36,6 +41,7 @@ struct adapter_options {
   kernel_split convolution = kernel_split::balanced_2d;
   bool bias = true;  ///< Of adapted layers.
   bool norm = false; ///< Scales and shifts of normalisations.
+  factor_start start = factor_start::inner_random;
   /// FLoRAL's program counts a convolution's rank as if its kernel were 2.
   bool ranks_of_release = false;
 };
@@ -73,6 +79,7 @@ struct adapter_plan {
   std::vector<adapted_matrix> matrices;
   std::vector<adapted_vector> vectors;
   std::size_t model_size = 0;
+  factor_start start = factor_start::inner_random;
 
   std::size_t size() const noexcept {
     return size_of(tensors);
@@ -86,14 +93,9 @@ struct adapter_plan {
 result<adapter_plan> plan_adapters(const tensor_list& model,
                                    const adapter_options& how);
 
-enum class factor_start : std::uint8_t {
-  inner_random, ///< v is uniform within sqrt(6 / its length), u is zero.
-  outer_random, ///< The other way around.
-};
-
 /// First values, with which an adaptor changes nothing. Those of two adaptors
 /// must come from two seeds: equal ones stay equal for ever.
-std::vector<float> initial_adapter(const adapter_plan& plan, factor_start how,
+std::vector<float> initial_adapter(const adapter_plan& plan,
                                    std::uint64_t seed);
 
 /// Adaptors over one model, mixed by shares: their *products* are mixed, so C

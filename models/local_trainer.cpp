@@ -309,6 +309,8 @@ result<std::optional<adapter_plan>> adapters_for(const recipe& method,
   how.convolution = static_cast<kernel_split>(static_cast<int>(kind));
   how.bias = number("adapter_bias", 1) != 0;
   how.norm = number("adapter_norm", 0) != 0;
+  if (number("outer_random", 0) != 0)
+    how.start = factor_start::outer_random;
   return plan_adapters(model.parameter_list(), how).map([](adapter_plan x) {
     return std::optional{std::move(x)};
   });
@@ -327,12 +329,7 @@ shapes_of(const objective& model, const std::optional<adapter_plan>& adapters) {
 
 std::map<std::string, shared_values>
 initial_values(objective& model, const layout& blocks, std::uint64_t seed,
-               const std::optional<adapter_plan>& adapters,
-               const options& said) {
-  const auto outer = said.find("outer_random");
-  const auto start = outer != said.end() && outer->second != 0
-                       ? factor_start::outer_random
-                       : factor_start::inner_random;
+               const std::optional<adapter_plan>& adapters) {
   std::map<std::string, shared_values> result;
   for (const auto& x : blocks.blocks) {
     if (x.family == model_family)
@@ -343,8 +340,8 @@ initial_values(objective& model, const layout& blocks, std::uint64_t seed,
     else if (x.family == control_family)
       result[x.name] = share(std::vector<float>(x.size));
     else if (x.family == adapter_family && adapters)
-      result[x.name] = share(initial_adapter(
-        *adapters, start, derive_seed(seed, "adapter", x.instance)));
+      result[x.name] = share(
+        initial_adapter(*adapters, derive_seed(seed, "adapter", x.instance)));
   }
   return result;
 }

@@ -42,7 +42,8 @@ struct local_task {
 };
 
 /// The adaptors that a recipe has of a model; none if it has none. Options:
-/// `budget`, `convolution` (a `kernel_split`), `adapter_bias`, `adapter_norm`.
+/// `budget`, `convolution` (a `kernel_split`), `adapter_bias`, `adapter_norm`,
+/// `outer_random`.
 result<std::optional<adapter_plan>>
 adapters_for(const recipe& method, const objective& model, const options& said);
 
@@ -53,12 +54,11 @@ shapes_of(const objective& model,
           const std::optional<adapter_plan>& adapters = {});
 
 /// First values of the travelling blocks among them, by name: model and buffers
-/// from the objective under `seed`, adaptors each from a seed of its own, with
-/// the option `outer_random`, a control variate of zeros.
+/// from the objective under `seed`, adaptors each from a seed of its own, a
+/// control variate of zeros.
 std::map<std::string, shared_values>
 initial_values(objective& model, const layout& blocks, std::uint64_t seed,
-               const std::optional<adapter_plan>& adapters = {},
-               const options& said = {});
+               const std::optional<adapter_plan>& adapters = {});
 
 /// Trains one visit at a time. A visit that names a client without data here is
 /// `invalid_argument`. Under a recipe that offers nothing there is no global

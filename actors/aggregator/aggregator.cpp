@@ -32,26 +32,22 @@ void tell(self_pointer self, const messages::version_published& x) {
   self->send(self->state.args.others->director, x);
 }
 
-void speak(self_pointer self) {
-  for (const auto& notice : self->state.book->take_notices())
-    std::visit([self](const auto& x) { tell(self, x); }, notice);
+/// The ledger, at this time.
+ledger& book(self_pointer self) {
+  self->state.book->pass(steady_now());
+  return *self->state.book;
 }
 
-// Before the number of pending offers changes: adds up how long they have
-// waited all together, without a list of who came when.
-void count_waiting(self_pointer self) {
-  const auto now = steady_now();
-  const auto pending = static_cast<double>(self->state.book->pending());
-  self->state.waits.seconds += pending * seconds(now - self->state.counted);
-  self->state.counted = now;
+void speak(self_pointer self) {
+  for (const auto& notice : book(self).take_notices())
+    std::visit([self](const auto& x) { tell(self, x); }, notice);
 }
 
 // The worker or the archivist is down or too slow. Nothing is lost, but nobody
 // else will remind us: once `pending_max` is reached, every offer is refused.
 void retry_later(self_pointer self, const caf::error& why) {
   self->state.failure = context_of(why);
-  count_waiting(self);
-  self->state.book->failed();
+  book(self).failed();
   speak(self);
   self->delayed_send(self, self->state.args.retry_after, caf::tick_atom_v);
 }
@@ -79,7 +75,7 @@ void request(self_pointer self, const messages::merge_requested& x) {
         took(self->state.merges, asked);
         self->state.merged_bytes += bytes;
         self->state.failure.clear();
-        self->state.book->merged(result);
+        book(self).merged(result);
         proceed(self);
       },
       [self](const caf::error& what) {
@@ -100,18 +96,14 @@ void request(self_pointer self, const messages::commit_requested& x) {
       [self, asked = steady_now()](const messages::version_committed&) {
         took(self->state.commits, asked);
         self->state.failure.clear();
-        self->state.book->committed();
+        book(self).committed();
         proceed(self);
       },
       [self](const caf::error& what) { retry_later(self, what); });
 }
 
 void proceed(self_pointer self) {
-  count_waiting(self);
-  const auto waited = self->state.book->pending();
-  const auto due = self->state.book->next();
-  self->state.waits.count += waited - self->state.book->pending();
-  if (due)
+  if (const auto due = book(self).next())
     std::visit([self](const auto& x) { request(self, x); }, *due);
   speak(self);
 }
@@ -125,39 +117,34 @@ aggregator_impl::behavior_type aggregator(self_pointer self,
   const auto part =
     "line/" + std::to_string(self->state.args.options.line.value) + "/writer";
   if (const auto& from = self->state.args.resumed)
-    restore(*from, part, *self->state.book);
+    restore(*from, part, book(self));
   return {
     [self](const messages::part_offered& x) {
-      count_waiting(self);
-      self->state.book->offer(x);
+      book(self).offer(x);
       proceed(self);
     },
     [self](const messages::round_closed& x) {
-      self->state.book->close(x);
+      book(self).close(x);
       proceed(self);
     },
     [self](const messages::clients_admitted& x) {
-      self->state.book->admitted(x.count);
+      book(self).admitted(x.count);
     },
     [self](const messages::visit_dropped& x) {
-      count_waiting(self);
-      self->state.book->drop(x.visit);
+      book(self).drop(x.visit);
       speak(self);
     },
     [self](const messages::line_closing&) {
-      count_waiting(self);
-      self->state.book->end();
+      book(self).end();
       proceed(self);
     },
     [self, part](const messages::state_asked& x) {
-      if (!self->state.book->idle())
+      if (!book(self).idle())
         return x.draft->refuse();
-      x.draft->add(part, *self->state.book);
+      x.draft->add(part, book(self));
     },
     [self](const messages::status_asked& x) {
-      auto status = self->state.book->status();
-      count_waiting(self);
-      status.waits = self->state.waits;
+      auto status = book(self).status();
       status.mailbox = self->mailbox().size();
       status.merges = self->state.merges;
       status.commits = self->state.commits;

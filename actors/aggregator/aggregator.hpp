@@ -29,8 +29,6 @@ struct aggregator_state {
   std::optional<ledger> book; // Set before the first message arrives.
 
   // What the ledger cannot know.
-  duration_sum waits;
-  instant counted = steady_now(); ///< Until when they are.
   duration_sum merges;
   duration_sum commits;
   std::uint64_t merged_bytes = 0;

@@ -68,6 +68,13 @@ ledger::ledger(options opts, durable found)
   remember_head();
 }
 
+void ledger::pass(instant now) {
+  // All of them together, without a list of who came when.
+  waits_.seconds +=
+    static_cast<double>(pending_.size()) * seconds(now - passed_);
+  passed_ = now;
+}
+
 verdict ledger::judge(const messages::part_offered& x) const {
   if (ended_)
     return verdict::withdrawn;
@@ -96,6 +103,7 @@ void ledger::offer(const messages::part_offered& x) {
       return refuse(x, answer);
     kept_.insert(x.visit);
     pending_.push_back(x);
+    ++waits_.count;
   }
   notices_.push_back(messages::part_taken{x.visit, x.line, x.lines_total,
                                           verdict::accepted, x.loss});
@@ -122,7 +130,8 @@ line_status ledger::status() const {
           .pending = pending_.size(),
           .needed = options_.by_round ? 0 : options_.buffer_size,
           .answers = answers_,
-          .staleness = staleness_};
+          .staleness = staleness_,
+          .waits = waits_};
 }
 
 void ledger::close(const messages::round_closed& x) {

@@ -11,6 +11,7 @@
 
 #include "actors/messages/internal.hpp"
 #include "actors/metrics/status.hpp"
+#include "core/clock.hpp"
 #include "policies/admission.hpp"
 #include "policies/staleness.hpp"
 #include "policies/visit_window.hpp"
@@ -21,8 +22,8 @@ namespace troupe::actors {
 using version_values = std::map<version, std::vector<shared_values>>;
 
 /// The books of one version line: what is pending, what is being merged, what
-/// waits to be durable, which version is the head. Knows nothing of actors,
-/// threads or time.
+/// waits to be durable, which version is the head. Knows nothing of actors or
+/// threads, and of time what it is told.
 ///
 ///   offer() ─► pending ─next()─► merging ─merged()─► due ─next()─► storing
 ///                 ▲                 │                 ▲               │
@@ -76,6 +77,9 @@ public:
 
   ledger(options opts, durable found);
 
+  /// It is `now`. Only `status()` depends on it: how long offers were pending.
+  void pass(instant now);
+
   /// Decides about an offer. It is answered by a notice: at once if it is
   /// refused, else when the version that holds it is committed, or it is
   /// withdrawn.
@@ -110,10 +114,6 @@ public:
 
   version head() const noexcept {
     return found_.head;
-  }
-
-  std::size_t pending() const noexcept {
-    return pending_.size();
   }
 
   /// Neither a request in flight nor one that failed and waits.
@@ -161,6 +161,8 @@ private:
   version_values history_;    ///< With target_is_model.
   verdict_counts answers_{};
   staleness_counts staleness_; ///< Of what was merged.
+  duration_sum waits_;         ///< Of what was or is pending, until `passed_`.
+  instant passed_{};
   std::vector<notice> notices_;
 };
 

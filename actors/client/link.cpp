@@ -5,6 +5,8 @@
 
 #include <caf/send.hpp>
 
+#include "core/limits.hpp"
+
 namespace troupe::actors {
 
 namespace {
@@ -104,7 +106,11 @@ void in_process_hub::to_client(peer_id to, messages::any_message x) {
       return deliver(to, std::move(x));
   }
   const std::unique_lock guard{mutex_};
-  held_[to].push_back(std::move(x));
+  auto& held = held_[to];
+  if (held.size() == limits::frames_per_client_max)
+    for (auto& y : std::exchange(held, {}))
+      deliver(to, std::move(y));
+  held.push_back(std::move(x));
 }
 
 void in_process_hub::deliver(peer_id to, messages::any_message x) const {

@@ -24,7 +24,8 @@ public:
 
   /// From now on what is sent to clients waits for `release`. Under a simulated
   /// clock clients hear of an instant when the node has done all of it: what
-  /// they fetch then does not depend on which of its actors was faster.
+  /// they fetch then does not depend on which of its actors was faster. What is
+  /// too much for a client is delivered before the end of the instant.
   void hold();
 
   /// Delivers what waits, by client. False if nothing did.

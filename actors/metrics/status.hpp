@@ -64,7 +64,7 @@ struct line_status {
   std::uint64_t needed = 0;  ///< Of them for a version; 0: a round says.
   verdict_counts answers{};
   staleness_counts staleness = {};
-  duration_sum waits = {}; ///< Of offers, until their merge was asked for.
+  duration_sum waits = {}; ///< Of offers that were taken, until they left.
   duration_sum merges = {};
   duration_sum commits = {};
   std::uint64_t merged_bytes = 0;

@@ -32,11 +32,6 @@ result<trained> own_sgd(const visit_input& x, local_problem& on);
 /// C.
 result<trained> mixed_sgd(const visit_input& x, local_problem& on);
 result<trained> tied_sgd(const visit_input& x, local_problem& on);
-/// IFCA (Ghosh et al. 2020): the model of least loss, chosen before training.
-result<choice> least_loss(const visit_input& x, local_problem& on);
-result<trained> chosen_sgd(const visit_input& x, local_problem& on);
-result<void> chosen_home(const home& x, local_problem& on);
-
 /// The shared model and an adaptor of the client's own, which never travels.
 result<trained> own_adapter_sgd(const visit_input& x, local_problem& on);
 result<void> own_adapter_home(const home& x, local_problem& on);
@@ -44,5 +39,10 @@ result<void> mixed_home(const home& x, local_problem& on);
 result<void> tied_home(const home& x, local_problem& on);
 void summarise_mixtures(const evaluation_input& x, const local_problem& on,
                         evaluated& to);
+
+/// IFCA (Ghosh et al. 2020): the model of least loss, chosen before training.
+result<choice> least_loss(const visit_input& x, local_problem& on);
+result<trained> chosen_sgd(const visit_input& x, local_problem& on);
+result<void> chosen_home(const home& x, local_problem& on);
 
 } // namespace troupe::models

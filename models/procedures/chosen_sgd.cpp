@@ -4,8 +4,7 @@
 #include <limits>
 
 #include "models/procedures/built_in.hpp"
-#include "models/procedures/families.hpp"
-#include "models/procedures/local_loop.hpp"
+#include "models/procedures/shared_model.hpp"
 #include "models/procedures/visit_blocks.hpp"
 
 namespace troupe::models {
@@ -46,27 +45,9 @@ result<choice> least_loss(const visit_input& x, local_problem& on) {
 }
 
 result<trained> chosen_sgd(const visit_input& x, local_problem& on) {
-  auto out = begin_result(x);
-  const auto plan = plan_visit(on.how, on.rows.size(), x.seed);
-  out.steps = plan.steps;
-  if (plan.idle())
-    return out;
   const auto id = x.chosen.empty() ? on.blocks.family(model_family).front()
                                    : x.chosen.front();
-  const auto base =
-    base_of(x, on, on.blocks.find(id)->name, on.model.parameters().size());
-  if (!base)
-    return tl::unexpected{base.error()};
-  load_parameters(on.model, base->values);
-  if (const auto done = load_buffers(x, on, buffers_family); !done)
-    return tl::unexpected{done.error()};
-  const auto loss = run_steps(on, plan.steps, x.seed);
-  if (!loss)
-    return tl::unexpected{loss.error()};
-  out.loss = *loss;
-  if (const auto done = end_model(x, on, *base, out); !done)
-    return tl::unexpected{done.error()};
-  return out;
+  return train_shared_model(x, on, {.block = on.blocks.find(id)->name});
 }
 
 result<void> chosen_home(const home& x, local_problem& on) {

@@ -49,7 +49,7 @@ result<trained> controlled_sgd(const visit_input& x, local_problem& on) {
   if (!control)
     return tl::unexpected{control.error()};
   const std::vector<float> zeros(size);
-  const auto own = own_or(x, own_control_family, zeros);
+  const auto own = own_or(x.state.get(), own_control_family, zeros);
   if (!own)
     return tl::unexpected{own.error()};
   const auto base = begin_model(x, on);

@@ -53,56 +53,56 @@ router tied_router(client_id client, std::size_t count) {
   return r;
 }
 
-/// The client's own adaptor; before its first visit one that changes nothing.
-result<std::vector<float>> own_adapter(const client_state* state,
-                                       const local_problem& on,
-                                       std::uint64_t seed) {
-  if (state) {
-    const auto found = state->blocks.find(std::string{own_adapter_family});
-    if (found != state->blocks.end()) {
-      const auto kept = found->second.view();
-      if (kept.size() != on.adapters->size())
-        return fail(errc::invalid_argument,
-                    "the client keeps an adaptor of "
-                      + std::to_string(kept.size())
-                      + " values where the model here has one of "
-                      + std::to_string(on.adapters->size()));
-      return std::vector<float>(kept.begin(), kept.end());
-    }
-  }
-  return initial_adapter(*on.adapters,
-                         option_or(on.how, "outer_random", 0) != 0
-                           ? factor_start::outer_random
-                           : factor_start::inner_random,
-                         derive_seed(seed, "own adapter"));
-}
-
 result<router> kept_router(const client_state* state, std::size_t count) {
-  router r{.logits = std::vector<double>(count), .shares = {}};
-  if (state) {
-    const auto found = state->blocks.find(std::string{mixture_family});
-    if (found != state->blocks.end()) {
-      const auto kept = found->second.view();
-      if (kept.size() != count)
-        return fail(errc::invalid_argument,
-                    "the client mixes " + std::to_string(kept.size())
-                      + " adaptors, and there are " + std::to_string(count));
-      std::ranges::copy(kept, r.logits.begin());
-    }
-  }
-  r.refresh();
-  return r;
+  const std::vector<float> even(count);
+  return own_or(state, mixture_family, even).map([](floats kept) {
+    router r{.logits = {kept.begin(), kept.end()}, .shares = {}};
+    r.refresh();
+    return r;
+  });
 }
 
-/// What a visit trains.
-struct mixed_model {
-  aligned_floats base;
+/// What a client mixes, and how.
+struct mixture {
   std::vector<std::vector<float>> adapters;
   router by;
 
   std::vector<floats> views() const {
     return {adapters.begin(), adapters.end()};
   }
+};
+
+/// A client's mixture of what it `shared` with others and what it keeps. An
+/// adaptor of its own begins as one that changes nothing, drawn from `seed`.
+result<mixture> mixture_of(client_id client, const client_state* state,
+                           const local_problem& on, mixing how,
+                           std::vector<floats> shared, std::uint64_t seed) {
+  router by{.logits = {}, .shares = {1}};
+  std::vector<float> fresh;
+  if (how == mixing::own) {
+    fresh = initial_adapter(*on.adapters, derive_seed(seed, "own adapter"));
+    const auto own = own_or(state, own_adapter_family, fresh);
+    if (!own)
+      return tl::unexpected{own.error()};
+    shared = {*own};
+  } else if (how == mixing::tied) {
+    by = tied_router(client, shared.size());
+  } else {
+    auto kept = kept_router(state, shared.size());
+    if (!kept)
+      return tl::unexpected{kept.error()};
+    by = std::move(*kept);
+  }
+  mixture x{.adapters = {}, .by = std::move(by)};
+  for (const auto& y : shared)
+    x.adapters.emplace_back(y.begin(), y.end());
+  return x;
+}
+
+/// What a visit trains.
+struct mixed_model {
+  aligned_floats base;
+  mixture on_top;
 };
 
 struct rates {
@@ -147,9 +147,9 @@ public:
 
 private:
   std::vector<double> shares_of_step(random_stream& noise) const {
-    if (noise_ == 0 || what_.by.logits.empty())
-      return what_.by.shares;
-    auto logits = what_.by.logits;
+    if (noise_ == 0 || what_.on_top.by.logits.empty())
+      return what_.on_top.by.shares;
+    auto logits = what_.on_top.by.logits;
     for (auto& x : logits)
       x += noise_ * noise.uniform();
     return softmax(logits);
@@ -158,7 +158,7 @@ private:
   result<double> step(std::span<const std::uint32_t> rows, std::uint64_t seed,
                       random_stream& noise) {
     const auto shares = shares_of_step(noise);
-    const auto views = what_.views();
+    const auto views = what_.on_top.views();
     if (auto ok =
           mix_.compose(what_.base, views, shares, on_.model.parameters());
         !ok)
@@ -171,11 +171,11 @@ private:
       return tl::unexpected{ok.error()};
     for (std::size_t c = 0; c < views.size(); ++c)
       if (shares[c] > 0)
-        descend(what_.adapters[c], slopes_.adapters[c]);
+        descend(what_.on_top.adapters[c], slopes_.adapters[c]);
     const auto router_slopes = logit_slopes(shares, slopes_.shares);
-    for (std::size_t c = 0; c < what_.by.logits.size(); ++c)
-      what_.by.logits[c] -= rates_.router * router_slopes[c];
-    what_.by.refresh();
+    for (std::size_t c = 0; c < what_.on_top.by.logits.size(); ++c)
+      what_.on_top.by.logits[c] -= rates_.router * router_slopes[c];
+    what_.on_top.by.refresh();
     const auto done = on_.arithmetic.step(
       kernels::sgd_step{.rate = static_cast<float>(on_.rate)},
       {.weights = what_.base, .gradient = gradient});
@@ -226,35 +226,6 @@ result<void> check(const local_problem& on) {
   return {};
 }
 
-/// What the visit starts from. `fetched` is empty where the adaptor is the
-/// client's own.
-result<mixed_model> begin_mixture(const visit_input& x, const local_problem& on,
-                                  const base_block& base,
-                                  std::span<const base_block> fetched,
-                                  mixing how) {
-  mixed_model what{.base = {base.values.begin(), base.values.end()},
-                   .adapters = {},
-                   .by = {.logits = {}, .shares = {1}}};
-  if (how == mixing::own) {
-    auto own = own_adapter(x.state.get(), on, x.seed);
-    if (!own)
-      return tl::unexpected{own.error()};
-    what.adapters.push_back(std::move(*own));
-    return what;
-  }
-  for (const auto& y : fetched)
-    what.adapters.emplace_back(y.values.begin(), y.values.end());
-  if (how == mixing::tied) {
-    what.by = tied_router(x.visit.client, fetched.size());
-    return what;
-  }
-  auto by = kept_router(x.state.get(), fetched.size());
-  if (!by)
-    return tl::unexpected{by.error()};
-  what.by = std::move(*by);
-  return what;
-}
-
 /// Offers what travels, and keeps what does not.
 result<void> end_mixture(const visit_input& x, local_problem& on,
                          const base_block& base,
@@ -264,16 +235,17 @@ result<void> end_mixture(const visit_input& x, local_problem& on,
   if (auto done = end_model(x, on, base, out); !done)
     return done;
   if (how == mixing::own)
-    return keep(own_adapter_family, what.adapters.front(), out.next);
+    return keep(own_adapter_family, what.on_top.adapters.front(), out.next);
   for (std::size_t c = 0; c < fetched.size(); ++c)
-    if (auto done = offer_difference(fetched[c], what.adapters[c], on, out,
-                                     what.by.shares[c]);
+    if (auto done = offer_difference(fetched[c], what.on_top.adapters[c], on,
+                                     out, what.on_top.by.shares[c]);
         !done)
       return done;
-  out.disclosures["pi"] = what.by.shares;
+  out.disclosures["pi"] = what.on_top.by.shares;
   if (how == mixing::tied)
     return {};
-  const std::vector<float> logits(what.by.logits.begin(), what.by.logits.end());
+  const std::vector<float> logits(what.on_top.by.logits.begin(),
+                                  what.on_top.by.logits.end());
   return keep(mixture_family, logits, out.next);
 }
 
@@ -292,14 +264,20 @@ result<trained> train_mixture(const visit_input& x, local_problem& on,
   const auto fetched = adapters_of(x, on);
   if (!fetched)
     return tl::unexpected{fetched.error()};
-  auto what = begin_mixture(x, on, *base, *fetched, how);
-  if (!what)
-    return tl::unexpected{what.error()};
-  const auto loss = trainer_of_mixtures{on, *what}.run(plan.steps, x.seed);
+  std::vector<floats> shared;
+  for (const auto& y : *fetched)
+    shared.push_back(y.values);
+  auto begun =
+    mixture_of(x.visit.client, x.state.get(), on, how, shared, x.seed);
+  if (!begun)
+    return tl::unexpected{begun.error()};
+  mixed_model what{.base = {base->values.begin(), base->values.end()},
+                   .on_top = std::move(*begun)};
+  const auto loss = trainer_of_mixtures{on, what}.run(plan.steps, x.seed);
   if (!loss)
     return tl::unexpected{loss.error()};
   out.loss = *loss;
-  if (auto done = end_mixture(x, on, *base, *fetched, *what, how, out); !done)
+  if (auto done = end_mixture(x, on, *base, *fetched, what, how, out); !done)
     return tl::unexpected{done.error()};
   return out;
 }
@@ -312,27 +290,14 @@ result<void> home_of(const home& x, local_problem& on, mixing how) {
     TROUPE_ASSERT(found != x.versions.end());
     return *found->values;
   };
-  std::vector<floats> adapters;
+  std::vector<floats> shared;
   for (const auto id : on.blocks.family(adapter_family))
-    adapters.push_back(values(id));
-  std::vector<float> own;
-  router by{.logits = {}, .shares = {1}};
-  if (how == mixing::own) {
-    auto found = own_adapter(x.state, on, 0);
-    if (!found)
-      return tl::unexpected{found.error()};
-    own = std::move(*found);
-    adapters = {own};
-  } else if (how == mixing::tied) {
-    by = tied_router(x.client, adapters.size());
-  } else {
-    auto found = kept_router(x.state, adapters.size());
-    if (!found)
-      return tl::unexpected{found.error()};
-    by = std::move(*found);
-  }
+    shared.push_back(values(id));
+  const auto mixed = mixture_of(x.client, x.state, on, how, shared, 0);
+  if (!mixed)
+    return tl::unexpected{mixed.error()};
   return adapter_mixture{*on.adapters, on.arithmetic}.compose(
-    values(on.blocks.find(model_family)->id), adapters, by.shares,
+    values(on.blocks.find(model_family)->id), mixed->views(), mixed->by.shares,
     on.model.parameters());
 }
 

@@ -11,7 +11,7 @@ result<double> train_own_model(const visit_input& x, local_problem& on,
   const auto base = base_of(x, on, model_family, on.model.parameters().size());
   if (!base)
     return tl::unexpected{base.error()};
-  const auto own = own_or(x, own_model_family, base->values);
+  const auto own = own_or(x.state.get(), own_model_family, base->values);
   if (!own)
     return tl::unexpected{own.error()};
   load_parameters(on.model, *own);

@@ -9,7 +9,6 @@
 
 #include "core/assert.hpp"
 #include "core/limits.hpp"
-#include "models/procedures/families.hpp"
 
 namespace troupe::models {
 
@@ -122,13 +121,13 @@ result<base_block> base_of(const visit_input& x, const local_problem& on,
   return base_block{layout, *fetched->values};
 }
 
-result<std::span<const float>> own_or(const visit_input& x,
+result<std::span<const float>> own_or(const client_state* state,
                                       std::string_view name,
                                       std::span<const float> otherwise) {
-  if (!x.state)
+  if (!state)
     return otherwise;
-  const auto found = x.state->blocks.find(std::string{name});
-  if (found == x.state->blocks.end())
+  const auto found = state->blocks.find(std::string{name});
+  if (found == state->blocks.end())
     return otherwise;
   const auto values = found->second.view();
   if (values.size() != otherwise.size())
@@ -159,7 +158,8 @@ result<void> load_buffers(const visit_input& x, local_problem& on,
     return {};
   }
   const auto fresh = on.model.initial_buffers();
-  const auto first = where == scope::personal ? own_or(x, name, fresh) : fresh;
+  const auto first =
+    where == scope::personal ? own_or(x.state.get(), name, fresh) : fresh;
   if (!first)
     return tl::unexpected{first.error()};
   std::ranges::copy(*first, live.begin());
@@ -213,8 +213,9 @@ result<void> offer_difference(const base_block& base,
   return {};
 }
 
-result<base_block> begin_model(const visit_input& x, local_problem& on) {
-  auto base = base_of(x, on, model_family, on.model.parameters().size());
+result<base_block> begin_model(const visit_input& x, local_problem& on,
+                               std::string_view name) {
+  auto base = base_of(x, on, name, on.model.parameters().size());
   if (!base)
     return base;
   load_parameters(on.model, base->values);

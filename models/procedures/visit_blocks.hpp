@@ -9,6 +9,7 @@
 
 #include "core/values.hpp"
 #include "models/procedure.hpp"
+#include "models/procedures/families.hpp"
 
 namespace troupe::models {
 
@@ -25,7 +26,7 @@ result<base_block> base_of(const visit_input& x, const local_problem& on,
 
 /// The values that the client keeps under `name`, or `otherwise` if it has none
 /// yet. Returns `invalid_argument` if what it keeps has another size.
-result<std::span<const float>> own_or(const visit_input& x,
+result<std::span<const float>> own_or(const client_state* state,
                                       std::string_view name,
                                       std::span<const float> otherwise);
 
@@ -57,10 +58,12 @@ result<void> offer_difference(const base_block& base,
                               const local_problem& on, trained& to,
                               std::optional<double> part = {});
 
-/// Makes the fetched shared model live, with its buffers.
-result<base_block> begin_model(const visit_input& x, local_problem& on);
+/// Makes a fetched shared model live, with its buffers. `name` is for recipes
+/// with more than one.
+result<base_block> begin_model(const visit_input& x, local_problem& on,
+                               std::string_view name = model_family);
 
-/// Offers the live parameters as `model`, and the live buffers as
+/// Offers the live parameters in the place of `base`, and the live buffers as
 /// `model.buffers` where these are shared; where they are personal the client
 /// keeps them.
 /// @pre `base` is what `begin_model` returned

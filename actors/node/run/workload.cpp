@@ -203,7 +203,7 @@ first_values(const experiment& x, models::objective& model,
              const models::layout& blocks,
              const std::optional<models::adapter_plan>& adapters) {
   const auto fresh = models::initial_values(
-    model, blocks, derive_seed(x.seed, "initial"), adapters, x.training.method);
+    model, blocks, derive_seed(x.seed, "initial"), adapters);
   std::map<block_id, shared_values> values;
   for (const auto& block : blocks.blocks)
     values[block.id] = fresh.at(block.name);

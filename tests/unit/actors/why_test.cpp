@@ -321,4 +321,19 @@ TEST(ledger, counts_its_answers_and_how_stale_what_it_merged_was) {
   EXPECT_EQ(x.staleness.buckets[2], 1u);
 }
 
+TEST(ledger, adds_up_how_long_offers_were_pending) {
+  auto book = ledger_of(3);
+  book.pass(100s);
+  book.offer(offer(1));
+  book.pass(101s);
+  book.offer(offer(2));
+  book.offer(offer(2)); // Again.
+  book.pass(103s);
+  EXPECT_EQ(book.status().waits.count, 2u);
+  EXPECT_EQ(book.status().waits.seconds, 1 + 2 * 2);
+  book.drop(offer(1).visit);
+  book.pass(104s);
+  EXPECT_EQ(book.status().waits.seconds, 6);
+}
+
 } // namespace troupe::actors

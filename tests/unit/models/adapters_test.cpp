@@ -8,32 +8,11 @@
 #include <cmath>
 #include <numeric>
 
-#include "core/random.hpp"
+#include "tests/support/small_adapters.hpp"
 
 namespace troupe::models {
 
 namespace {
-
-using floats = std::vector<float>;
-using views = std::vector<std::span<const float>>;
-
-floats draw(std::size_t size, std::uint64_t seed) {
-  random_stream random{seed};
-  floats xs(size);
-  for (auto& x : xs)
-    x = static_cast<float>(random.normal());
-  return xs;
-}
-
-std::unique_ptr<kernels::backend> cpu() {
-  return kernels::make_backend({}).value();
-}
-
-adapter_plan planned(const tensor_list& model, const adapter_options& how) {
-  auto plan = plan_adapters(model, how);
-  EXPECT_TRUE(plan) << plan.error().context;
-  return plan ? *plan : adapter_plan{};
-}
 
 std::vector<std::size_t> ranks(const tensor_list& model, double budget,
                                bool as_released = false) {
@@ -69,15 +48,6 @@ const tensor_list vgg =
   all_of({kernel("a", 3, 16, 3), kernel("b", 16, 32, 3), kernel("c", 32, 64, 3),
           kernel("d", 64, 128, 3), kernel("e", 128, 512, 3),
           linear("f", 512, 512), linear("g", 512, 512), linear("h", 512, 100)});
-
-/// A model with all that can be adapted.
-const tensor_list mixed = {{"first.weight", {4, 2, 3, 5}},
-                           {"first.bias", {4}},
-                           {"norm.weight", {4}},
-                           {"norm.bias", {4}},
-                           {"last.weight", {3, 6}},
-                           {"last.bias", {3}},
-                           {"scale", {}}};
 
 constexpr kernel_split splits[] = {
   kernel_split::none,     kernel_split::in,     kernel_split::out,
@@ -137,11 +107,12 @@ TEST(adapters, change_nothing_at_first) {
   for (const auto split : splits)
     for (const auto start :
          {factor_start::inner_random, factor_start::outer_random}) {
-      const auto plan =
-        planned(mixed, {.budget = 2, .convolution = split, .norm = true});
+      const auto plan = planned(
+        mixed,
+        {.budget = 2, .convolution = split, .norm = true, .start = start});
       const auto base = draw(plan.model_size, 1);
-      const auto a = initial_adapter(plan, start, 2);
-      const auto b = initial_adapter(plan, start, 3);
+      const auto a = initial_adapter(plan, 2);
+      const auto b = initial_adapter(plan, 3);
       EXPECT_NE(a, b);
       floats out(base.size());
       adapter_mixture mix{plan, *arithmetic};

@@ -6,42 +6,11 @@
 #include <array>
 #include <cmath>
 
-#include "core/random.hpp"
-#include "models/adapters.hpp"
+#include "tests/support/small_adapters.hpp"
 
 namespace troupe::models {
 
 namespace {
-
-using floats = std::vector<float>;
-using views = std::vector<std::span<const float>>;
-
-floats draw(std::size_t size, std::uint64_t seed) {
-  random_stream random{seed};
-  floats xs(size);
-  for (auto& x : xs)
-    x = static_cast<float>(random.normal());
-  return xs;
-}
-
-std::unique_ptr<kernels::backend> cpu() {
-  return kernels::make_backend({}).value();
-}
-
-adapter_plan planned(const tensor_list& model, const adapter_options& how) {
-  auto plan = plan_adapters(model, how);
-  EXPECT_TRUE(plan) << plan.error().context;
-  return plan ? *plan : adapter_plan{};
-}
-
-/// A model with all that can be adapted.
-const tensor_list mixed = {{"first.weight", {4, 2, 3, 5}},
-                           {"first.bias", {4}},
-                           {"norm.weight", {4}},
-                           {"norm.bias", {4}},
-                           {"last.weight", {3, 6}},
-                           {"last.bias", {3}},
-                           {"scale", {}}};
 
 /// A plain layer of 6 x 5 with rank 2, and what a preconditioned step does to
 /// its product.
@@ -155,7 +124,7 @@ TEST(preconditioner, does_not_see_how_a_product_is_factored) {
 TEST(preconditioner, is_finite_where_a_factor_is_zero_and_leaves_vectors) {
   for (const auto split : {kernel_split::in, kernel_split::balanced_2d}) {
     const auto plan = planned(mixed, {.budget = 2, .convolution = split});
-    const auto adapter = initial_adapter(plan, factor_start::inner_random, 1);
+    const auto adapter = initial_adapter(plan, 1);
     const auto before = draw(plan.size(), 2);
     auto after = before;
     precondition(plan, adapter, 1e-5, after);

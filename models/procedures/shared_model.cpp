@@ -1,22 +1,24 @@
-#include "models/procedures/built_in.hpp"
-#include "models/procedures/local_loop.hpp"
+#include "models/procedures/shared_model.hpp"
+
 #include "models/procedures/visit_blocks.hpp"
 
 namespace troupe::models {
 
-result<trained> proximal_sgd(const visit_input& x, local_problem& on) {
+result<trained> train_shared_model(const visit_input& x, local_problem& on,
+                                   const shared_visit& how) {
   auto out = begin_result(x);
   const auto plan = plan_visit(on.how, on.rows.size(), x.seed);
   out.steps = plan.steps;
   if (plan.idle())
     return out;
-  const auto base = begin_model(x, on);
+  const auto base = begin_model(x, on, how.block);
   if (!base)
     return tl::unexpected{base.error()};
-  // At zero the term is left out, not multiplied by zero: the bits are `sgd`'s.
+  // At zero the term is left out, not multiplied by zero: the bits are those of
+  // plain SGD.
   step_terms terms;
-  if (const auto proximal = option_or(on.how, "proximal", 0); proximal != 0)
-    terms = {.proximal = proximal, .anchor = base->values};
+  if (how.pull != 0)
+    terms = {.proximal = how.pull, .anchor = base->values};
   const auto loss = run_steps(on, plan.steps, x.seed, terms);
   if (!loss)
     return tl::unexpected{loss.error()};
