@@ -9,6 +9,7 @@
 #include "actors/node/commands/check_config.hpp"
 #include "actors/node/commands/data.hpp"
 #include "actors/node/commands/doctor.hpp"
+#include "actors/node/commands/export.hpp"
 #include "actors/node/commands/report.hpp"
 #include "actors/node/commands/trace.hpp"
 #include "actors/node/commands/version.hpp"
@@ -91,6 +92,7 @@ std::vector<command> basic_commands(const surroundings& known) {
     {"data", "inspect FILE: show who holds which labels", data},
     {"doctor", "say what this machine has and what is missing",
      [known](arguments args, streams io) { return doctor(known, args, io); }},
+    {"export", "RUN: write its model for use elsewhere", export_command},
     {"report", "RUN: make the page that shows a run", report_command},
     {"trace", "RUN: make a trace of its visits, for Perfetto", trace_command},
     {"version", "say which troupe this is", version_command},

@@ -54,7 +54,9 @@ try() { # WHERE ARGUMENTS…
 
 find deploy/examples -name '*.toml' | sort >"$scratch/examples"
 while read -r file; do
-  try "$file" run "$file"
+  # Hundreds of runs: sweep.sh makes a sweep.
+  grep -q '^\[sweep\]' "$file" && verb=check-config || verb=run
+  try "$file" $verb "$file"
 done <"$scratch/examples"
 for record in "$scratch"/*/events.jsonl; do
   "$troupe" replay "$(dirname "$record")" | grep -E '^([0-9]+)/\1 digests equal$' ||

@@ -1,6 +1,7 @@
 #include "actors/node/commands/check_config.hpp"
 
 #include <iomanip>
+#include <optional>
 #include <ostream>
 #include <sstream>
 
@@ -8,6 +9,7 @@
 
 #include "actors/node/command_line.hpp"
 #include "actors/node/config/keys.hpp"
+#include "actors/node/sweep/sweep_plan.hpp"
 #include "policies/catalogue.hpp"
 
 namespace troupe::node {
@@ -92,6 +94,40 @@ void print_keys(bool as_json, std::ostream& out) {
   out << json{{"success", true}, {"keys", list}}.dump(2) << '\n';
 }
 
+/// The rows of a sweep in place of one run; nothing if the file asks for none.
+std::optional<result<void>> check_sweep(const command_line& line,
+                                        std::ostream& out) {
+  const auto plan = load_sweep(line.file());
+  if (!plan)
+    return tl::unexpected{plan.error()};
+  if (!*plan)
+    return std::nullopt;
+  if (auto ok = check_rows(**plan, (*plan)->run, line.overrides()); !ok)
+    return tl::unexpected{ok.error()};
+  const auto runs = cells_of(**plan).size();
+  if (line.json()) {
+    auto rows = json::array();
+    for (const auto& row : (*plan)->rows)
+      rows.push_back(row.name());
+    out << json{{"success", true}, {"runs", runs}, {"rows", rows}}.dump(2)
+        << '\n';
+    return result<void>{};
+  }
+  out << line.file() << ": ok\n  sweep      " << runs << " runs, "
+      << (*plan)->seeds.size() << " of each row:";
+  for (const auto& row : (*plan)->rows)
+    out << (&row == &(*plan)->rows.front() ? " " : ", ") << row.name();
+  out << '\n';
+  return result<void>{};
+}
+
+exit_code refuse(const error& why, const command_line& line, streams io) {
+  return report({.code = "invalid_config",
+                 .what = "this configuration cannot be used",
+                 .why = why.context},
+                exit_code::configuration, line.json(), io);
+}
+
 } // namespace
 
 exit_code check_config_with(const method_list& methods, arguments args,
@@ -116,12 +152,11 @@ exit_code check_config_with(const method_list& methods, arguments args,
                    .what = "FILE is required",
                    .hint = "troupe check-config --help shows an example"},
                   exit_code::usage, line.json(), io);
+  if (const auto sweep = check_sweep(line, io.out))
+    return *sweep ? exit_code::ok : refuse(sweep->error(), line, io);
   const auto loaded = load_config(line.file(), line.overrides(), methods);
   if (!loaded)
-    return report({.code = "invalid_config",
-                   .what = "this configuration cannot be used",
-                   .why = loaded.error().context},
-                  exit_code::configuration, line.json(), io);
+    return refuse(loaded.error(), line, io);
   const auto* method = methods.find(loaded->x.method);
   if (line.json())
     io.out << describe(*loaded, *method).dump(2) << '\n';

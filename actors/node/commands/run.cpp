@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "actors/node/command_line.hpp"
+#include "actors/node/commands/sweep.hpp"
 #include "actors/node/config.hpp"
 #include "actors/node/run/interrupt.hpp"
 #include "actors/node/run/pages.hpp"
@@ -51,34 +52,58 @@ exit_code conclude(const run_summary& x, bool json, streams io) {
   return exit_code::ok;
 }
 
+/// What the command line says beside the configuration.
+struct wishes {
+  std::string folder;
+  std::string resume;
+  std::string address;
+  bool alone = false;
+
+  void add_to(command_line& line) {
+    line.add_config(false);
+    auto& app = line.app();
+    app.add_option("--folder", folder, "where the run's folder is made");
+    app
+      .add_option(
+        "--resume", resume,
+        "the folder of a run, or of a sweep, that did not come to its "
+        "end")
+      ->excludes("FILE")
+      ->excludes("--set")
+      ->excludes("--folder");
+    app.add_flag("--alone", alone,
+                 "make one run, also where the file asks for a [sweep]");
+    app.add_option("--http", address,
+                   "HOST:PORT where /metrics, /healthz, /readyz and /why "
+                   "answer while it runs, such as 127.0.0.1:9464");
+  }
+};
+
 } // namespace
 
 exit_code run_command(const model_maker& make_model, const surroundings& known,
                       arguments args, streams io) {
   command_line line{{"run", "Runs a whole federation in this process.",
                      "run deploy/examples/quickstart.toml --set mode=sync"}};
-  line.add_config(false);
-  std::string folder;
-  line.app().add_option("--folder", folder, "where the run's folder is made");
-  std::string resume;
-  line.app()
-    .add_option("--resume", resume,
-                "the folder of a run that did not come to its end")
-    ->excludes("FILE")
-    ->excludes("--set")
-    ->excludes("--folder");
-  std::string address;
-  line.app().add_option("--http", address,
-                        "HOST:PORT where /metrics, /healthz, /readyz and /why "
-                        "answer while it runs, such as 127.0.0.1:9464");
+  wishes wish;
+  wish.add_to(line);
   if (const auto end = line.parse(args, io))
     return *end;
-  if (line.file().empty() && resume.empty())
+  if (line.file().empty() && wish.resume.empty())
     return report({.code = "usage",
                    .what = "FILE is required, or --resume FOLDER",
                    .hint = "troupe run --help shows an example"},
                   exit_code::usage, line.json(), io);
-  const auto file = resume.empty() ? line.file() : resume + "/config.toml";
+  if (!wish.alone)
+    if (const auto end = sweep_if_asked({.file = line.file(),
+                                         .resume = wish.resume,
+                                         .folder = wish.folder,
+                                         .changes = line.overrides(),
+                                         .json = line.json()},
+                                        io))
+      return *end;
+  const auto file =
+    wish.resume.empty() ? line.file() : wish.resume + "/config.toml";
   auto loaded = load_config(file, line.overrides());
   if (!loaded)
     return report({.code = "invalid_config",
@@ -87,12 +112,12 @@ exit_code run_command(const model_maker& make_model, const surroundings& known,
                   exit_code::configuration, line.json(), io);
   for (const auto& note : loaded->notes)
     io.err << "note: " << note << '\n';
-  if (!folder.empty())
-    loaded->x.folder = folder;
+  if (!wish.folder.empty())
+    loaded->x.folder = wish.folder;
   const auto board = std::make_shared<status_board>();
   std::unique_ptr<http::server> door;
-  if (!address.empty()) {
-    auto opened = http::server::open(address, pages_of(board));
+  if (!wish.address.empty()) {
+    auto opened = http::server::open(wish.address, pages_of(board));
     if (!opened)
       return report(opened.error(), line.json(), io);
     door = std::move(*opened);
@@ -105,7 +130,7 @@ exit_code run_command(const model_maker& make_model, const surroundings& known,
                     .progress = &io.err,
                     .terminal = is_terminal(io.err),
                     .stop = &stop.requested(),
-                    .resume = resume,
+                    .resume = wish.resume,
                     .board = board,
                     .http = door ? door->address() : ""});
   if (!done)

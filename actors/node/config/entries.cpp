@@ -99,6 +99,9 @@ private:
 
   /// `name` is dotted, or plain and then perhaps short for something.
   void place(const std::string& name, const toml::node& node) {
+    // That is read apart: which runs to make of the rest.
+    if (name == sweep_section && overriding_.empty())
+      return;
     if (const auto* table = node.as_table()) {
       if (is_section(name))
         walk(*table, name + '.');

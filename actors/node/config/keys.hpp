@@ -23,6 +23,9 @@ bool is_section(std::string_view path);
 /// The section below which the keys are those of the method.
 inline constexpr std::string_view method_section = "options";
 
+/// The table that asks for many runs; sweep/ reads it.
+inline constexpr std::string_view sweep_section = "sweep";
+
 /// The keys that a plain name may mean. A section's name means its key of the
 /// same name, or its `kind`, `mode` or `rule`.
 std::vector<std::string> meanings(std::string_view name);

@@ -93,6 +93,22 @@ messages::seal_key key_of(std::uint64_t seed) {
 
 } // namespace
 
+result<fs::path> make_dated_folder(const fs::path& parent,
+                                   const std::string& name) {
+  std::error_code why;
+  fs::create_directories(parent, why);
+  if (why)
+    return no_folder(parent, why);
+  const auto first = parent / (time_name() + "-" + plain(name));
+  auto path = first;
+  for (int i = 2; !fs::create_directory(path, why); ++i) {
+    if (why)
+      return no_folder(path, why);
+    path = first.string() + "-" + std::to_string(i);
+  }
+  return path;
+}
+
 run_folder::run_folder(fs::path path)
   : path_(std::move(path)),
     metrics_(
@@ -103,24 +119,16 @@ run_folder::run_folder(fs::path path)
 }
 
 result<run_folder> run_folder::make(const experiment& x) {
+  const auto path = make_dated_folder(x.folder, x.name);
+  if (!path)
+    return tl::make_unexpected(path.error());
   std::error_code why;
-  const fs::path parent{x.folder};
-  fs::create_directories(parent, why);
+  fs::create_directory(*path / "logs", why);
   if (why)
-    return no_folder(parent, why);
-  const auto first = parent / (time_name() + "-" + plain(x.name));
-  auto path = first;
-  for (int i = 2; !fs::create_directory(path, why); ++i) {
-    if (why)
-      return no_folder(path, why);
-    path = first.string() + "-" + std::to_string(i);
-  }
-  fs::create_directory(path / "logs", why);
-  if (why)
-    return no_folder(path, why);
-  run_folder made{path};
+    return no_folder(*path, why);
+  run_folder made{*path};
   if (!*made.metrics_ || !*made.log_)
-    return fail(errc::storage_failure, path.string() + ": cannot write here");
+    return fail(errc::storage_failure, path->string() + ": cannot write here");
   if (auto ok = made.save_text("config.toml", write_config(x)); !ok)
     return tl::make_unexpected(ok.error());
   return made;

@@ -14,6 +14,11 @@
 
 namespace troupe::node {
 
+/// Makes `<parent>/<time>-<name>`, with a number behind it if that is there
+/// already.
+[[nodiscard]] result<std::filesystem::path>
+make_dated_folder(const std::filesystem::path& parent, const std::string& name);
+
 class run_folder {
 public:
   /// Makes `<x.folder>/<time>-<x.name>` with config.toml in it. Two runs that

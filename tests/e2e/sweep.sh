@@ -1,0 +1,67 @@
+#!/usr/bin/env bash
+# Many runs from one file: interrupted, continued, with a run that fails, and the table that comes
+# out. Argument: the executable.
+set -euo pipefail
+troupe=$(realpath "$1")
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+fail() { echo "$1"; cat "$scratch/out" "$scratch/err"; exit 1; }
+
+sed 's/^rounds = .*/rounds = 400/' deploy/examples/floral/synthetic_linear.toml >"$scratch/synthetic_linear.toml"
+cat >"$scratch/sweep.toml" <<'TOML'
+[sweep]
+run = "synthetic_linear.toml"
+methods = ["fedavg", "floral"]
+seeds = [4, 6]
+metrics = ["test_mse", "recovered"]
+[sweep.settings]
+sync = []
+buffered = ["mode=fedbuff", "buffer_size=10", "versions=400"]
+[sweep.published]
+"floral sync" = "9e-8"
+TOML
+
+sweep() { # ARGUMENTS…
+  env --default-signal=INT "$troupe" run "$@" >"$scratch/out" 2>"$scratch/err"
+}
+
+sweep "$scratch/sweep.toml" --folder "$scratch/whole" || fail "a sweep fails"
+whole=$(echo "$scratch"/whole/*)
+grep -q "^| floral sync | .* | .* | 1 ± 0 | 1 | 9e-8 | 2 |$" "$scratch/out" || fail "no such row"
+for file in table.md table.csv table.json figure.svg; do
+  [ -s "$whole/$file" ] || fail "no $file"
+done
+python3 - "$whole/table.json" <<'PY'
+import json, sys
+rows = {x["name"]: x["metrics"]["test_mse"] for x in json.load(open(sys.argv[1]))}
+assert set(rows) == {"fedavg sync", "floral sync", "fedavg buffered", "floral buffered"}, rows
+assert all(x["runs"] == 2 for x in rows.values()), rows
+assert rows["floral sync"]["most"] < 0.05 < 0.3 < rows["fedavg sync"]["least"], rows
+PY
+
+# Ctrl-C in the middle, and the rest afterwards: the same table.
+sweep "$scratch/sweep.toml" --folder "$scratch/cut" &
+run=$!
+for _ in $(seq 200); do
+  [ "$(find "$scratch/cut" -name '*.json' -path '*cells*' 2>/dev/null | wc -l)" -ge 2 ] && break
+  sleep 0.05
+done
+pkill -INT -P "$run" -x troupe
+code=0
+wait $run || code=$?
+[ $code = 130 ] && grep -q "makes the other runs" "$scratch/err" || fail "Ctrl-C ends with $code"
+cut=$(echo "$scratch"/cut/*)
+[ "$(find "$cut/cells" -name '*.json' | wc -l)" -lt 8 ] || fail "nothing was left to do"
+sweep --resume "$cut" || fail "a sweep does not go on"
+cmp "$whole/table.md" "$cut/table.md" || fail "another table"
+
+# A row that cannot be, before anything is run; and a run that fails.
+code=0
+sweep "$scratch/sweep.toml" --set method_that_is_none=1 --folder "$scratch/none" || code=$?
+[ $code = 3 ] && [ ! -e "$scratch/none" ] && grep -q "row 'fedavg sync'" "$scratch/err" || fail "ends with $code"
+sed -i 's/seeds = .*/seeds = [4]/; s/^sync = .*/wild = ["learning_rate=1e30"]/; /published/,$d' "$scratch/sweep.toml"
+code=0
+sweep "$scratch/sweep.toml" --folder "$scratch/wild" || code=$?
+[ $code = 1 ] && grep -q "failed: .*/cells/fedavg-wild-4.log" "$scratch/err" || fail "ends with $code"
+grep -q "1 failed or missing" "$scratch"/wild/*/table.md || fail "counts no failure"
+echo "ok"
