@@ -74,6 +74,8 @@ public:
     if (!on)
       return tl::unexpected{on.error()};
     auto out = task_->table.procedures.at(procedure_of(x))(x, *on);
+    if (out)
+      out->steps *= passes_of(x);
     if (out && task_->how.norm_max > 0)
       if (const auto done = shorten(*out); !done)
         return tl::unexpected{done.error()};
@@ -86,15 +88,20 @@ public:
     evaluated out;
     const auto* parameters = version_of(x, model_family);
     const auto* buffers = version_of(x, buffers_family);
-    if (parameters == nullptr)
+    if (parameters == nullptr && !of_roles(task_->table.homes))
       return out;
+    // Where there is no whole model, clients make one.
+    const auto model = parameters ? floats{*parameters} : floats{};
     if (task_->method.offers) {
-      load(*parameters, buffers ? std::span{*buffers} : fresh_buffers_);
+      load(model, buffers ? std::span{*buffers} : fresh_buffers_);
+      const home newcomer{.client = {}, .versions = x.versions};
       const auto done =
-        settle({.client = {}, .versions = x.versions})
-          .and_then([&] { return score(split::test, test_rows_, out.global); })
+        settle(newcomer)
           .and_then([&] {
-            return score(split::train, task_->clients.validation,
+            return score(newcomer, split::test, test_rows_, out.global);
+          })
+          .and_then([&] {
+            return score(newcomer, split::train, task_->clients.validation,
                          out.validation);
           });
       if (!done)
@@ -108,13 +115,12 @@ public:
       const auto found = x.states.find(client);
       const auto* state =
         found == x.states.end() ? nullptr : found->second.get();
-      load_at_home(state, *parameters,
+      load_at_home(state, model,
                    buffers ? std::span{*buffers} : fresh_buffers_);
-      const auto done =
-        settle({.client = client, .state = state, .versions = x.versions})
-          .and_then([&] {
-            return score(split::test, rows[k], out.per_client[client]);
-          });
+      const home own{.client = client, .state = state, .versions = x.versions};
+      const auto done = settle(own).and_then([&] {
+        return score(own, split::test, rows[k], out.per_client[client]);
+      });
       if (!done)
         return tl::unexpected{done.error()};
     }
@@ -128,9 +134,7 @@ public:
 
   std::uint64_t steps(const visit_input& x) const override {
     const auto plan = plan_visit(task_->how, examples(x.visit.client), x.seed);
-    const auto passes = task_->table.passes.find(procedure_of(x));
-    return plan.steps
-           * (passes == task_->table.passes.end() ? 1 : passes->second);
+    return plan.steps * passes_of(x);
   }
 
 private:
@@ -143,6 +147,11 @@ private:
   const std::string& procedure_of(const visit_input& x) const {
     TROUPE_ASSERT(x.role < task_->method.roles.size());
     return task_->method.roles[x.role].procedure.value;
+  }
+
+  std::uint64_t passes_of(const visit_input& x) const {
+    const auto found = task_->table.passes.find(procedure_of(x));
+    return found == task_->table.passes.end() ? 1 : found->second(task_->how);
   }
 
   result<local_problem> problem_of(const visit_input& x) {
@@ -178,18 +187,29 @@ private:
   /// Where clients make a model of their own of what is shared, it takes the
   /// place of the live one.
   result<void> settle(const home& x) {
-    for (const auto& role : task_->method.roles)
-      if (const auto maker = task_->table.homes.find(role.procedure.value);
-          maker != task_->table.homes.end()) {
-        using rows = std::span<const std::uint32_t>;
-        auto on = problem_with(
-          1,
-          knows(x.client) ? rows{task_->clients.train[x.client.value - 1]}
-                          : rows{},
-          1);
-        return maker->second(x, on);
-      }
+    if (const auto maker = of_roles(task_->table.homes)) {
+      auto on = problem_at(x);
+      return maker(x, on);
+    }
     return {};
+  }
+
+  /// What a role of the recipe has in a table; null: none has.
+  template <class Table>
+  typename Table::mapped_type of_roles(const Table& table) const {
+    for (const auto& role : task_->method.roles)
+      if (const auto found = table.find(role.procedure.value);
+          found != table.end())
+        return found->second;
+    return nullptr;
+  }
+
+  local_problem problem_at(const home& x) {
+    using rows = std::span<const std::uint32_t>;
+    return problem_with(
+      1,
+      knows(x.client) ? rows{task_->clients.train[x.client.value - 1]} : rows{},
+      1);
   }
 
   void summarise(const evaluation_input& x, evaluated& to) {
@@ -202,18 +222,21 @@ private:
       to.method_results["test_mse"] =
         sum / static_cast<double>(to.per_client.size());
     }
-    for (const auto& role : task_->method.roles)
-      if (const auto maker = task_->table.summaries.find(role.procedure.value);
-          maker != task_->table.summaries.end())
-        maker->second(x, problem_with(1, {}, 1), to);
+    if (const auto maker = of_roles(task_->table.summaries))
+      maker(x, problem_with(1, {}, 1), to);
   }
 
-  /// Scores the live model.
-  result<void> score(split part, std::span<const std::uint32_t> rows,
-                     scores& to) {
+  /// Scores the live model, or as this client would.
+  result<void> score(const home& x, split part,
+                     std::span<const std::uint32_t> rows, scores& to) {
     if (rows.empty())
       return {};
-    return model_->evaluate(part, rows).map([&](const scores& x) { to = x; });
+    const auto put = [&](const scores& found) { to = found; };
+    if (const auto scorer = of_roles(task_->table.scorers)) {
+      auto on = problem_at(x);
+      return scorer(x, on, part, rows).map(put);
+    }
+    return model_->evaluate(part, rows).map(put);
   }
 
   static void multiply(trained& x, double factor) {
@@ -251,7 +274,8 @@ private:
   }
 
   void load(floats parameters, floats buffers) {
-    TROUPE_ASSERT(parameters.size() == model_->parameters().size());
+    TROUPE_ASSERT(parameters.empty()
+                  || parameters.size() == model_->parameters().size());
     TROUPE_ASSERT(buffers.size() == model_->buffers().size());
     std::ranges::copy(parameters, model_->parameters().begin());
     std::ranges::copy(buffers, model_->buffers().begin());
@@ -281,70 +305,6 @@ private:
 };
 
 } // namespace
-
-result<std::optional<adapter_plan>> adapters_for(const recipe& method,
-                                                 const objective& model,
-                                                 const options& said) {
-  if (std::ranges::none_of(method.blocks, [](const block_spec& x) {
-        return x.name == adapter_family || x.name == own_adapter_family;
-      }))
-    return std::optional<adapter_plan>{};
-  adapter_options how;
-  const auto number = [&](const char* name, double otherwise) {
-    const auto found = said.find(name);
-    return found == said.end() ? otherwise : found->second;
-  };
-  const auto kind = number("convolution", 5);
-  how.budget = number("budget", how.budget);
-  if (!(how.budget > 0) || how.budget > 65'536)
-    return fail(errc::invalid_config,
-                "option 'budget' is a share above 0, or from 1 on a rank; "
-                "found "
-                  + std::to_string(how.budget));
-  if (!(kind >= 0) || kind > 5)
-    return fail(errc::invalid_config,
-                "option 'convolution' is 0 (none), 1 (in), 2 (out), 3 "
-                "(balanced), 4 (filter) or 5 (balanced_2d); found "
-                  + std::to_string(kind));
-  how.convolution = static_cast<kernel_split>(static_cast<int>(kind));
-  how.bias = number("adapter_bias", 1) != 0;
-  how.norm = number("adapter_norm", 0) != 0;
-  if (number("outer_random", 0) != 0)
-    how.start = factor_start::outer_random;
-  return plan_adapters(model.parameter_list(), how).map([](adapter_plan x) {
-    return std::optional{std::move(x)};
-  });
-}
-
-std::map<std::string, tensor_list>
-shapes_of(const objective& model, const std::optional<adapter_plan>& adapters) {
-  std::map<std::string, tensor_list> shapes{
-    {std::string{model_family}, model.parameter_list()},
-    {std::string{buffers_family}, model.buffer_list()},
-    {std::string{control_family}, model.parameter_list()}};
-  if (adapters)
-    shapes[std::string{adapter_family}] = adapters->tensors;
-  return shapes;
-}
-
-std::map<std::string, shared_values>
-initial_values(objective& model, const layout& blocks, std::uint64_t seed,
-               const std::optional<adapter_plan>& adapters) {
-  std::map<std::string, shared_values> result;
-  for (const auto& x : blocks.blocks) {
-    if (x.family == model_family)
-      result[x.name] = share(model.initial_parameters(
-        x.instance == 0 ? seed : derive_seed(seed, "model", x.instance)));
-    else if (x.family == buffers_family)
-      result[x.name] = share(model.initial_buffers());
-    else if (x.family == control_family)
-      result[x.name] = share(std::vector<float>(x.size));
-    else if (x.family == adapter_family && adapters)
-      result[x.name] = share(
-        initial_adapter(*adapters, derive_seed(seed, "adapter", x.instance)));
-  }
-  return result;
-}
 
 result<std::unique_ptr<trainer>>
 make_local_trainer(std::shared_ptr<const local_task> task,

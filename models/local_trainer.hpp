@@ -14,6 +14,7 @@
 
 #include "models/data/example_set.hpp"
 #include "models/procedure.hpp"
+#include "models/shapes.hpp"
 #include "models/trainer.hpp"
 
 namespace troupe::models {
@@ -40,25 +41,6 @@ struct local_task {
   bool population_error = false; ///< Clients' own test loss is a result.
   procedure_table table = procedures();
 };
-
-/// The adaptors that a recipe has of a model; none if it has none. Options:
-/// `budget`, `convolution` (a `kernel_split`), `adapter_bias`, `adapter_norm`,
-/// `outer_random`.
-result<std::optional<adapter_plan>>
-adapters_for(const recipe& method, const objective& model, const options& said);
-
-/// Tensors of the families that the built-in procedures know, for
-/// `make_layout`.
-std::map<std::string, tensor_list>
-shapes_of(const objective& model,
-          const std::optional<adapter_plan>& adapters = {});
-
-/// First values of the travelling blocks among them, by name: model and buffers
-/// from the objective under `seed`, adaptors each from a seed of its own, a
-/// control variate of zeros.
-std::map<std::string, shared_values>
-initial_values(objective& model, const layout& blocks, std::uint64_t seed,
-               const std::optional<adapter_plan>& adapters = {});
 
 /// Trains one visit at a time. A visit that names a client without data here is
 /// `invalid_argument`. Under a recipe that offers nothing there is no global

@@ -69,6 +69,8 @@ struct scores {
   }
 };
 
+class model_outputs;
+
 /// One model with room for one set of parameters. One thread at a time uses it.
 class objective {
 public:
@@ -102,6 +104,11 @@ public:
   /// changes.
   [[nodiscard]] virtual result<scores>
   evaluate(split part, std::span<const std::uint32_t> rows) = 0;
+
+  /// Its outputs, where it has any that could be mixed with others'.
+  virtual model_outputs* outputs() noexcept {
+    return nullptr;
+  }
 
   /// Parameters and buffers of a fresh model, a function of the seed alone.
   [[nodiscard]] virtual std::vector<float>

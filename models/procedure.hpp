@@ -81,17 +81,25 @@ struct home {
 /// model that a newcomer would use.
 using home_maker = result<void> (*)(const home& x, local_problem& on);
 
+/// Scores rows as a client would itself, where that is not done by one model.
+using home_scorer = result<scores> (*)(const home& x, local_problem& on,
+                                       split part,
+                                       std::span<const std::uint32_t> rows);
+
 /// Adds what can be said about all clients together to `to.method_results`.
 using summary_maker = void (*)(const evaluation_input& x,
                                const local_problem& on, evaluated& to);
 
+/// How many steps a procedure makes of a planned one, where that is not one.
+using pass_counter = std::uint64_t (*)(const training_options& how);
+
 struct procedure_table {
   std::map<std::string, procedure, std::less<>> procedures;
   std::map<std::string, chooser, std::less<>> choosers;
-  /// How many steps a procedure makes of a planned one, where that is not one.
-  std::map<std::string, std::uint32_t, std::less<>> passes = {};
+  std::map<std::string, pass_counter, std::less<>> passes = {};
   /// Of procedures whose clients use neither the shared model nor `own_model`.
   std::map<std::string, home_maker, std::less<>> homes = {};
+  std::map<std::string, home_scorer, std::less<>> scorers = {};
   std::map<std::string, summary_maker, std::less<>> summaries = {};
 };
 

@@ -49,6 +49,13 @@ std::vector<double> weighted_centre(const quadratic_problem& x,
   return above;
 }
 
+tensor_list tensors_of(std::size_t dimension) {
+  const auto n = static_cast<std::int64_t>(dimension);
+  if (n == 1)
+    return {{"w", {1}}};
+  return {{"first", {n / 2}}, {"last", {n - n / 2}}};
+}
+
 } // namespace
 
 std::vector<double> quadratic_problem::mean_centre(std::size_t client) const {
@@ -108,8 +115,7 @@ std::vector<double> fixed_point_of_averaging(const quadratic_problem& x,
 
 quadratic::quadratic(std::shared_ptr<const quadratic_problem> problem)
   : problem_(std::move(problem)),
-    parameter_list_{
-      {"w", {static_cast<std::int64_t>(problem_->how.dimension)}}},
+    parameter_list_(tensors_of(problem_->how.dimension)),
     parameters_(problem_->how.dimension),
     gradient_(problem_->how.dimension),
     sum_(problem_->how.dimension) {
@@ -176,6 +182,43 @@ result<scores> quadratic::evaluate(split part,
       result.loss += 0.5 * curvature[j] * distance * distance;
     }
     ++result.count;
+  }
+  return result;
+}
+
+result<void> quadratic::say(split, std::span<const std::uint32_t> rows,
+                            std::optional<std::uint64_t>,
+                            std::span<float> out) {
+  auto to = out.begin();
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    to = std::ranges::copy(parameters_, to).out;
+  return {};
+}
+
+result<void> quadratic::pull_back(std::span<const std::uint32_t> rows,
+                                  std::uint64_t,
+                                  std::span<const float> slopes) {
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    for (std::size_t j = 0; j < size(); ++j)
+      gradient_[j] += slopes[i * size() + j];
+  return {};
+}
+
+judgement quadratic::judge(split part, std::span<const std::uint32_t> rows,
+                           std::span<const float> outputs,
+                           std::span<float> slopes) const {
+  judgement result;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const auto [curvature, centre] = bowl_of(*problem_, part, rows[i]);
+    double loss = 0;
+    for (std::size_t j = 0; j < size(); ++j) {
+      const auto at = i * size() + j;
+      const auto distance = static_cast<double>(outputs[at]) - centre[j];
+      loss += 0.5 * curvature[j] * distance * distance;
+      if (!slopes.empty())
+        slopes[at] = static_cast<float>(curvature[j] * distance);
+    }
+    result.losses.push_back(loss);
   }
   return result;
 }

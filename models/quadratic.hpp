@@ -17,6 +17,7 @@
 #include "models/aligned.hpp"
 #include "models/data/example_set.hpp"
 #include "models/objective.hpp"
+#include "models/outputs.hpp"
 
 namespace troupe::models {
 
@@ -79,8 +80,9 @@ std::vector<double> fixed_point_of_averaging(const quadratic_problem& x,
                                              std::span<const double> weights,
                                              const local_descent& how);
 
-/// The quadratic as an objective, with one tensor and no buffers.
-class quadratic : public objective {
+/// The quadratic as an objective without buffers, whose coordinates are two
+/// tensors where there are two. What it says of any row is its point.
+class quadratic : public objective, public model_outputs {
 public:
   explicit quadratic(std::shared_ptr<const quadratic_problem> problem);
 
@@ -95,6 +97,28 @@ public:
                           std::span<const std::uint32_t> rows) override;
   std::vector<float> initial_parameters(std::uint64_t seed) override;
   std::vector<float> initial_buffers() override;
+
+  model_outputs* outputs() noexcept override {
+    return this;
+  }
+
+  output_kind kind() const noexcept override {
+    return output_kind::numbers;
+  }
+
+  std::size_t size() const noexcept override {
+    return parameters_.size();
+  }
+
+  result<void> say(split part, std::span<const std::uint32_t> rows,
+                   std::optional<std::uint64_t> seed,
+                   std::span<float> out) override;
+  result<void> pull_back(std::span<const std::uint32_t> rows,
+                         std::uint64_t seed,
+                         std::span<const float> slopes) override;
+  judgement judge(split part, std::span<const std::uint32_t> rows,
+                  std::span<const float> outputs,
+                  std::span<float> slopes) const override;
 
 private:
   std::shared_ptr<const quadratic_problem> problem_;

@@ -188,7 +188,7 @@ double regression::run(split part, std::uint32_t row) {
 }
 
 // @param slopes along the last layer's values
-void regression::pull_back(std::span<const float> slopes) {
+void regression::pull_row_back(std::span<const float> slopes) {
   std::vector<float> above(slopes.begin(), slopes.end());
   for (std::size_t l = layers_.size(); l-- > 0;) {
     const auto& x = layers_[l];
@@ -221,7 +221,7 @@ result<double> regression::backward(std::span<const std::uint32_t> rows,
     loss += run(split::train, row);
     for (auto& x : errors_)
       x *= factor;
-    pull_back(errors_);
+    pull_row_back(errors_);
   }
   return loss / count;
 }
@@ -236,6 +236,45 @@ result<scores> regression::evaluate(split part,
     ++sum.count;
   }
   return sum;
+}
+
+result<void> regression::say(split part, std::span<const std::uint32_t> rows,
+                             std::optional<std::uint64_t>,
+                             std::span<float> out) {
+  if (auto ok = check(part, rows); !ok)
+    return ok;
+  auto to = out.begin();
+  for (const auto row : rows) {
+    run(part, row);
+    to = std::ranges::copy(values_.back(), to).out;
+  }
+  return {};
+}
+
+result<void> regression::pull_back(std::span<const std::uint32_t> rows,
+                                   std::uint64_t,
+                                   std::span<const float> slopes) {
+  if (auto ok = check(split::train, rows); !ok)
+    return ok;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    run(split::train, rows[i]);
+    pull_row_back(slopes.subspan(i * size(), size()));
+  }
+  return {};
+}
+
+judgement regression::judge(split part, std::span<const std::uint32_t> rows,
+                            std::span<const float> outputs,
+                            std::span<float> slopes) const {
+  const auto& from = part == split::train ? problem_->train : problem_->test;
+  std::vector<float> targets;
+  targets.reserve(outputs.size());
+  for (const auto row : rows) {
+    const auto at =
+      from.targets.begin() + static_cast<std::ptrdiff_t>(row * size());
+    targets.insert(targets.end(), at, at + static_cast<std::ptrdiff_t>(size()));
+  }
+  return judge_numbers(outputs, targets, size(), slopes);
 }
 
 std::vector<float> regression::initial_parameters(std::uint64_t seed) {

@@ -14,6 +14,7 @@
 #include "models/aligned.hpp"
 #include "models/data/example_set.hpp"
 #include "models/objective.hpp"
+#include "models/outputs.hpp"
 
 namespace troupe::models {
 
@@ -60,7 +61,7 @@ make_cluster_problem(const cluster_options& how);
 
 /// Layers of these hidden widths with ReLU between them, and a linear one. The
 /// tensors are named as those of `mlp`, and so are their first values' ranges.
-class regression final : public objective {
+class regression final : public objective, public model_outputs {
 public:
   regression(std::shared_ptr<const regression_problem> problem,
              const std::vector<std::size_t>& hidden);
@@ -81,6 +82,28 @@ public:
   std::vector<float> initial_parameters(std::uint64_t seed) override;
   std::vector<float> initial_buffers() override;
 
+  model_outputs* outputs() noexcept override {
+    return this;
+  }
+
+  output_kind kind() const noexcept override {
+    return output_kind::numbers;
+  }
+
+  std::size_t size() const noexcept override {
+    return problem_->targets;
+  }
+
+  result<void> say(split part, std::span<const std::uint32_t> rows,
+                   std::optional<std::uint64_t> seed,
+                   std::span<float> out) override;
+  result<void> pull_back(std::span<const std::uint32_t> rows,
+                         std::uint64_t seed,
+                         std::span<const float> slopes) override;
+  judgement judge(split part, std::span<const std::uint32_t> rows,
+                  std::span<const float> outputs,
+                  std::span<float> slopes) const override;
+
 private:
   struct layer {
     std::size_t from = 0;
@@ -91,7 +114,7 @@ private:
 
   result<void> check(split part, std::span<const std::uint32_t> rows) const;
   double run(split part, std::uint32_t row);
-  void pull_back(std::span<const float> slopes);
+  void pull_row_back(std::span<const float> slopes);
 
   std::shared_ptr<const regression_problem> problem_;
   std::vector<layer> layers_;

@@ -45,4 +45,35 @@ result<choice> least_loss(const visit_input& x, local_problem& on);
 result<trained> chosen_sgd(const visit_input& x, local_problem& on);
 result<void> chosen_home(const home& x, local_problem& on);
 
+/// FLoRAL's ensemble: C whole models whose outputs each client mixes.
+result<trained> ensemble_sgd(const visit_input& x, local_problem& on);
+result<trained> tied_ensemble_sgd(const visit_input& x, local_problem& on);
+result<scores> ensemble_scores(const home& x, local_problem& on, split part,
+                               std::span<const std::uint32_t> rows);
+result<scores> tied_ensemble_scores(const home& x, local_problem& on,
+                                    split part,
+                                    std::span<const std::uint32_t> rows);
+void summarise_ensembles(const evaluation_input& x, const local_problem& on,
+                         evaluated& to);
+
+/// FedEM (Marfoq et al. 2021): C models, and examples that belong to them in
+/// parts.
+result<trained> em_sgd(const visit_input& x, local_problem& on);
+result<scores> em_scores(const home& x, local_problem& on, split part,
+                         std::span<const std::uint32_t> rows);
+
+/// pFedMe (Dinh et al. 2020), with `lambda`, `inner_rate` and `inner_steps`.
+result<trained> envelope_sgd(const visit_input& x, local_problem& on);
+std::uint64_t envelope_passes(const training_options& how);
+
+/// Per-FedAvg (Fallah et al. 2020), with `inner_rate` and `difference`.
+result<trained> meta_sgd(const visit_input& x, local_problem& on);
+result<void> meta_home(const home& x, local_problem& on);
+std::uint64_t meta_passes(const training_options& how);
+
+/// FedRep (Collins et al. 2021) with `head_passes` above 0, else FedPer.
+result<trained> split_sgd(const visit_input& x, local_problem& on);
+result<void> split_home(const home& x, local_problem& on);
+std::uint64_t split_passes(const training_options& how);
+
 } // namespace troupe::models

@@ -26,6 +26,11 @@ inline constexpr std::string_view own_buffers_family = "own_model.buffers";
 inline constexpr std::string_view adapter_family = "adapter";
 inline constexpr std::string_view mixture_family = "mixture";
 
+/// A model in two parts: all but its last layer, and that, which stays with the
+/// client.
+inline constexpr std::string_view body_family = "body";
+inline constexpr std::string_view head_family = "head";
+
 /// An adaptor that a client keeps to itself.
 inline constexpr std::string_view own_adapter_family = "own_adapter";
 

@@ -69,6 +69,16 @@ double option_or(const training_options& how, std::string_view name,
   return found == how.method.end() ? otherwise : found->second;
 }
 
+result<void> check_plain_sgd(const local_problem& on) {
+  if (on.how.optimiser != optimiser_kind::sgd || on.how.momentum != 0
+      || on.how.weight_decay != 0)
+    return fail(errc::invalid_config,
+                "method '" + on.method.name
+                  + "' learns by plain SGD: optimiser = \"sgd\", momentum = 0 "
+                    "and weight_decay = 0 would do");
+  return {};
+}
+
 visit_plan plan_visit(const training_options& how, std::size_t examples,
                       std::uint64_t seed) {
   if (examples == 0)
@@ -132,6 +142,9 @@ result<double> run_steps(local_problem& on, std::uint64_t steps,
     if (!loss)
       return give_up(loss.error());
     total += *loss;
+    const auto still = on.model.gradient().subspan(
+      terms.still_from, terms.still_to - terms.still_from);
+    std::ranges::fill(still, 0.f);
     if (const auto done = by.step(); !done)
       return give_up(done.error());
   }

@@ -44,6 +44,10 @@ visit_plan plan_visit(const training_options& how, std::size_t examples,
 double option_or(const training_options& how, std::string_view name,
                  double otherwise);
 
+/// `invalid_config` unless steps are those of SGD without momentum and decay,
+/// for procedures that make their own.
+result<void> check_plain_sgd(const local_problem& on);
+
 /// Batches without end: epoch after epoch, each in an order of its own. If one
 /// batch holds everything, its order stays that of the rows.
 class batch_sequence {
@@ -68,6 +72,9 @@ struct step_terms {
   double proximal = 0; ///< Times (w - anchor).
   std::span<const float> anchor = {};
   std::span<const float> correction = {};
+  /// Parameters from here to there stay as they are. @pre `check_plain_sgd`
+  std::size_t still_from = 0;
+  std::size_t still_to = 0;
 };
 
 /// Runs `steps` steps of the configured optimiser on the live parameters, with

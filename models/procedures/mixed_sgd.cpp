@@ -8,16 +8,15 @@
 // once, from the same point; the adaptors' gradients are preconditioned.
 
 #include <algorithm>
-#include <map>
 #include <optional>
 #include <string>
 
 #include "core/assert.hpp"
 #include "models/aligned.hpp"
 #include "models/procedures/built_in.hpp"
+#include "models/procedures/client_router.hpp"
 #include "models/procedures/families.hpp"
 #include "models/procedures/local_loop.hpp"
-#include "models/procedures/router.hpp"
 #include "models/procedures/visit_blocks.hpp"
 
 namespace troupe::models {
@@ -26,46 +25,14 @@ namespace {
 
 using floats = std::span<const float>;
 
-enum class mixing : std::uint8_t {
-  learned, ///< By the client's own logits.
-  tied,    ///< Client k has adaptor k mod C.
-  own,     ///< The client has an adaptor of its own, which never travels.
-};
-
-/// How a visit's shares come about.
-struct router {
-  std::vector<double> logits; ///< Empty: shares are fixed.
-  std::vector<double> shares;
-
-  void refresh() {
-    if (!logits.empty())
-      shares = softmax(logits);
-  }
-};
-
-/// The client's own adaptor, where the clusters are known: k mod C, from 0.
-router tied_router(client_id client, std::size_t count) {
-  router r{.logits = {}, .shares = std::vector<double>(count)};
-  if (client.value == 0)
-    std::ranges::fill(r.shares, 1.0 / static_cast<double>(count));
-  else
-    r.shares[(client.value - 1) % count] = 1;
-  return r;
-}
-
-result<router> kept_router(const client_state* state, std::size_t count) {
-  const std::vector<float> even(count);
-  return own_or(state, mixture_family, even).map([](floats kept) {
-    router r{.logits = {kept.begin(), kept.end()}, .shares = {}};
-    r.refresh();
-    return r;
-  });
-}
+/// Where the shares come from; nothing: the client has one adaptor, of its own,
+/// which never travels.
+using sharing = std::optional<mixing>;
 
 /// What a client mixes, and how.
 struct mixture {
   std::vector<std::vector<float>> adapters;
-  router by;
+  client_router by;
 
   std::vector<floats> views() const {
     return {adapters.begin(), adapters.end()};
@@ -75,25 +42,22 @@ struct mixture {
 /// A client's mixture of what it `shared` with others and what it keeps. An
 /// adaptor of its own begins as one that changes nothing, drawn from `seed`.
 result<mixture> mixture_of(client_id client, const client_state* state,
-                           const local_problem& on, mixing how,
+                           const local_problem& on, sharing how,
                            std::vector<floats> shared, std::uint64_t seed) {
-  router by{.logits = {}, .shares = {1}};
+  mixture x{.adapters = {}, .by = {.logits = {}, .shares = {1}}};
   std::vector<float> fresh;
-  if (how == mixing::own) {
+  if (how) {
+    auto by = router_of(*how, client, state, shared.size());
+    if (!by)
+      return tl::unexpected{by.error()};
+    x.by = std::move(*by);
+  } else {
     fresh = initial_adapter(*on.adapters, derive_seed(seed, "own adapter"));
     const auto own = own_or(state, own_adapter_family, fresh);
     if (!own)
       return tl::unexpected{own.error()};
     shared = {*own};
-  } else if (how == mixing::tied) {
-    by = tied_router(client, shared.size());
-  } else {
-    auto kept = kept_router(state, shared.size());
-    if (!kept)
-      return tl::unexpected{kept.error()};
-    by = std::move(*kept);
   }
-  mixture x{.adapters = {}, .by = std::move(by)};
   for (const auto& y : shared)
     x.adapters.emplace_back(y.begin(), y.end());
   return x;
@@ -109,12 +73,6 @@ struct rates {
   double adapter;
   double router;
 };
-
-double rate_or(const local_problem& on, std::string_view name) {
-  const auto said = option_or(on.how, name, 0);
-  // A schedule holds for all of them.
-  return said > 0 ? said * on.rate / on.how.learning_rate : on.rate;
-}
 
 class trainer_of_mixtures {
 public:
@@ -146,18 +104,9 @@ public:
   }
 
 private:
-  std::vector<double> shares_of_step(random_stream& noise) const {
-    if (noise_ == 0 || what_.on_top.by.logits.empty())
-      return what_.on_top.by.shares;
-    auto logits = what_.on_top.by.logits;
-    for (auto& x : logits)
-      x += noise_ * noise.uniform();
-    return softmax(logits);
-  }
-
   result<double> step(std::span<const std::uint32_t> rows, std::uint64_t seed,
                       random_stream& noise) {
-    const auto shares = shares_of_step(noise);
+    const auto shares = what_.on_top.by.noisy_shares(noise, noise_);
     const auto views = what_.on_top.views();
     if (auto ok =
           mix_.compose(what_.base, views, shares, on_.model.parameters());
@@ -172,10 +121,7 @@ private:
     for (std::size_t c = 0; c < views.size(); ++c)
       if (shares[c] > 0)
         descend(what_.on_top.adapters[c], slopes_.adapters[c]);
-    const auto router_slopes = logit_slopes(shares, slopes_.shares);
-    for (std::size_t c = 0; c < what_.on_top.by.logits.size(); ++c)
-      what_.on_top.by.logits[c] -= rates_.router * router_slopes[c];
-    what_.on_top.by.refresh();
+    what_.on_top.by.descend(shares, slopes_.shares, rates_.router);
     const auto done = on_.arithmetic.step(
       kernels::sgd_step{.rate = static_cast<float>(on_.rate)},
       {.weights = what_.base, .gradient = gradient});
@@ -218,39 +164,29 @@ result<void> check(const local_problem& on) {
   if (on.adapters == nullptr)
     return fail(errc::invalid_config,
                 "the recipe trains adaptors and has no block of them");
-  if (on.how.optimiser != optimiser_kind::sgd || on.how.momentum != 0
-      || on.how.weight_decay != 0)
-    return fail(errc::invalid_config,
-                "mixtures of adaptors learn by plain SGD: optimiser = \"sgd\", "
-                "momentum = 0 and weight_decay = 0 would do");
-  return {};
+  return check_plain_sgd(on);
 }
 
 /// Offers what travels, and keeps what does not.
 result<void> end_mixture(const visit_input& x, local_problem& on,
                          const base_block& base,
                          std::span<const base_block> fetched,
-                         const mixed_model& what, mixing how, trained& out) {
+                         const mixed_model& what, sharing how, trained& out) {
   load_parameters(on.model, what.base);
   if (auto done = end_model(x, on, base, out); !done)
     return done;
-  if (how == mixing::own)
+  if (!how)
     return keep(own_adapter_family, what.on_top.adapters.front(), out.next);
   for (std::size_t c = 0; c < fetched.size(); ++c)
     if (auto done = offer_difference(fetched[c], what.on_top.adapters[c], on,
                                      out, what.on_top.by.shares[c]);
         !done)
       return done;
-  out.disclosures["pi"] = what.on_top.by.shares;
-  if (how == mixing::tied)
-    return {};
-  const std::vector<float> logits(what.on_top.by.logits.begin(),
-                                  what.on_top.by.logits.end());
-  return keep(mixture_family, logits, out.next);
+  return keep_router(what.on_top.by, out);
 }
 
 result<trained> train_mixture(const visit_input& x, local_problem& on,
-                              mixing how) {
+                              sharing how) {
   if (auto ok = check(on); !ok)
     return tl::unexpected{ok.error()};
   auto out = begin_result(x);
@@ -282,7 +218,7 @@ result<trained> train_mixture(const visit_input& x, local_problem& on,
   return out;
 }
 
-result<void> home_of(const home& x, local_problem& on, mixing how) {
+result<void> home_of(const home& x, local_problem& on, sharing how) {
   if (auto ok = check(on); !ok)
     return ok;
   const auto values = [&](block_id id) -> floats {
@@ -312,11 +248,11 @@ result<trained> tied_sgd(const visit_input& x, local_problem& on) {
 }
 
 result<trained> own_adapter_sgd(const visit_input& x, local_problem& on) {
-  return train_mixture(x, on, mixing::own);
+  return train_mixture(x, on, {});
 }
 
 result<void> own_adapter_home(const home& x, local_problem& on) {
-  return home_of(x, on, mixing::own);
+  return home_of(x, on, {});
 }
 
 result<void> mixed_home(const home& x, local_problem& on) {
@@ -329,23 +265,7 @@ result<void> tied_home(const home& x, local_problem& on) {
 
 void summarise_mixtures(const evaluation_input& x, const local_problem& on,
                         evaluated& to) {
-  const auto count = on.blocks.family(adapter_family).size();
-  std::map<client_id, std::vector<double>> shares;
-  double sum = 0;
-  for (const auto& [client, state] : x.states)
-    if (auto by = kept_router(state.get(), count)) {
-      sum += entropy(by->shares);
-      shares[client] = std::move(by->shares);
-    }
-  if (shares.empty())
-    return;
-  to.method_results["router_entropy"] =
-    sum / static_cast<double>(shares.size());
-  if (on.groups == 0)
-    return;
-  to.method_results["recovered"] = recovers_groups(shares, on.groups) ? 1 : 0;
-  to.method_results["router_mismatch"] =
-    mismatch_with_groups(shares, on.groups);
+  summarise_routers(x, on, on.blocks.family(adapter_family).size(), to);
 }
 
 } // namespace troupe::models

@@ -1,6 +1,19 @@
 #include "models/procedures/built_in.hpp"
+#include "models/procedures/local_loop.hpp"
 
 namespace troupe::models {
+
+namespace {
+
+std::uint64_t two(const training_options&) {
+  return 2;
+}
+
+std::uint64_t as_many_as_models(const training_options& how) {
+  return static_cast<std::uint64_t>(option_or(how, "components", 1));
+}
+
+} // namespace
 
 const procedure_table& procedures() {
   static const procedure_table table{
@@ -12,14 +25,32 @@ const procedure_table& procedures() {
                    {"mixed_sgd", mixed_sgd},
                    {"tied_sgd", tied_sgd},
                    {"own_adapter_sgd", own_adapter_sgd},
-                   {"chosen_sgd", chosen_sgd}},
+                   {"chosen_sgd", chosen_sgd},
+                   {"ensemble_sgd", ensemble_sgd},
+                   {"tied_ensemble_sgd", tied_ensemble_sgd},
+                   {"em_sgd", em_sgd},
+                   {"envelope_sgd", envelope_sgd},
+                   {"meta_sgd", meta_sgd},
+                   {"split_sgd", split_sgd}},
     .choosers = {{"least_loss", least_loss}},
-    .passes = {{"two_stage_sgd", 2}},
+    .passes = {{"two_stage_sgd", two},
+               {"ensemble_sgd", as_many_as_models},
+               {"em_sgd", as_many_as_models},
+               {"envelope_sgd", envelope_passes},
+               {"meta_sgd", meta_passes},
+               {"split_sgd", split_passes}},
     .homes = {{"mixed_sgd", mixed_home},
               {"tied_sgd", tied_home},
               {"own_adapter_sgd", own_adapter_home},
-              {"chosen_sgd", chosen_home}},
-    .summaries = {{"mixed_sgd", summarise_mixtures}}};
+              {"chosen_sgd", chosen_home},
+              {"meta_sgd", meta_home},
+              {"split_sgd", split_home}},
+    .scorers = {{"ensemble_sgd", ensemble_scores},
+                {"tied_ensemble_sgd", tied_ensemble_scores},
+                {"em_sgd", em_scores}},
+    .summaries = {{"mixed_sgd", summarise_mixtures},
+                  {"ensemble_sgd", summarise_ensembles},
+                  {"em_sgd", summarise_ensembles}}};
   return table;
 }
 

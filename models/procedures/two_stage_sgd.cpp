@@ -14,7 +14,6 @@ result<trained> two_stage_sgd(const visit_input& x, local_problem& on) {
   auto out = sgd(x, on);
   if (!out)
     return out;
-  out->steps *= 2;
   const auto plan = plan_visit(on.how, on.rows.size(), x.seed);
   if (plan.idle())
     return out;

@@ -226,8 +226,13 @@ result<base_block> begin_model(const visit_input& x, local_problem& on,
 
 result<void> end_model(const visit_input& x, local_problem& on,
                        const base_block& base, trained& to) {
-  if (auto done = offer_difference(base, on.model.parameters(), on, to); !done)
-    return done;
+  return offer_difference(base, on.model.parameters(), on, to).and_then([&] {
+    return offer_buffers(x, on, to);
+  });
+}
+
+result<void> offer_buffers(const visit_input& x, local_problem& on,
+                           trained& to) {
   if (auto done = keep_buffers(on, buffers_family, to.next); !done)
     return done;
   const auto live = on.model.buffers();

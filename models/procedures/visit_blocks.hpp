@@ -70,6 +70,10 @@ result<base_block> begin_model(const visit_input& x, local_problem& on,
 result<void> end_model(const visit_input& x, local_problem& on,
                        const base_block& base, trained& to);
 
+/// The buffers' part of that.
+result<void> offer_buffers(const visit_input& x, local_problem& on,
+                           trained& to);
+
 /// The result of a visit that has not trained yet: the state it found, counted
 /// on.
 trained begin_result(const visit_input& x);

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "core/assert.hpp"
+#include "models/outputs.hpp"
 #include "models/torch/network.hpp"
 #include "models/torch/random.hpp"
 #include "models/torch/threads.hpp"
@@ -131,7 +132,7 @@ struct flat_buffer {
   }
 };
 
-class torch_objective final : public objective {
+class torch_objective final : public objective, public model_outputs {
 public:
   torch_objective(std::unique_ptr<network> x,
                   std::shared_ptr<const dataset> data)
@@ -231,6 +232,62 @@ public:
       sum += *scored;
     }
     return sum;
+  }
+
+  model_outputs* outputs() noexcept override {
+    return this;
+  }
+
+  output_kind kind() const noexcept override {
+    return output_kind::logits;
+  }
+
+  std::size_t size() const noexcept override {
+    return static_cast<std::size_t>(data_->classes);
+  }
+
+  result<void> say(split part, rows which, std::optional<std::uint64_t> seed,
+                   std::span<float> out) override {
+    TROUPE_ASSERT(out.size() == which.size() * size());
+    const auto& from = part == split::train ? data_->train : data_->test;
+    return guarded(which.size(), [&]() -> result<void> {
+      const c10::NoGradGuard no_grad;
+      begin_torch_random(seed.value_or(0));
+      const auto logits =
+        network_
+          ->forward(gather_inputs(from, which),
+                    seed ? phase::training : phase::evaluation)
+          .contiguous();
+      std::copy_n(logits.data_ptr<float>(), out.size(), out.begin());
+      return {};
+    });
+  }
+
+  result<void> pull_back(rows which, std::uint64_t seed,
+                         std::span<const float> slopes) override {
+    TROUPE_ASSERT(slopes.size() == which.size() * size());
+    auto done = guarded(which.size(), [&]() -> result<void> {
+      begin_torch_random(seed);
+      const auto logits =
+        network_->forward(gather_inputs(data_->train, which), phase::training);
+      auto along = at::empty_like(logits, at::MemoryFormat::Contiguous);
+      std::ranges::copy(slopes, along.data_ptr<float>());
+      logits.backward(along);
+      return {};
+    });
+    if (!done)
+      gradient_.storage.zero_();
+    return done;
+  }
+
+  judgement judge(split part, rows which, std::span<const float> outputs,
+                  std::span<float> slopes) const override {
+    const auto& from = part == split::train ? data_->train : data_->test;
+    std::vector<std::int64_t> labels;
+    labels.reserve(which.size());
+    for (const auto row : which)
+      labels.push_back(from.labels[row]);
+    return judge_logits(outputs, labels, size(), slopes);
   }
 
   std::vector<float> initial_parameters(std::uint64_t seed) override {

@@ -11,7 +11,14 @@
   METHOD(floral)                                                               \
   METHOD(floral_optimal)                                                       \
   METHOD(local_adaptor)                                                        \
-  METHOD(ifca)
+  METHOD(ifca)                                                                 \
+  METHOD(ensemble)                                                             \
+  METHOD(ensemble_optimal)                                                     \
+  METHOD(fedem)                                                                \
+  METHOD(pfedme)                                                               \
+  METHOD(per_fedavg)                                                           \
+  METHOD(fedrep)                                                               \
+  METHOD(fedper)
 
 /// Methods that people may name and that are not built yet.
 #define TROUPE_ANNOUNCED_METHODS(METHOD)                                       \

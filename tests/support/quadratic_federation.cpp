@@ -14,7 +14,8 @@ quadratic_federation::quadratic_federation(quadratic_setting how)
   : problem_(models::make_quadratic_problem(how.problem)) {
   models::quadratic model{problem_};
   const auto adapters =
-    models::adapters_for(how.method, model, how.how.method).value();
+    models::adapters_for(how.method, model.parameter_list(), how.how.method)
+      .value();
   auto blocks = models::make_layout(
     how.method, models::shapes_of(model, adapters),
     {.weight_max = static_cast<double>(how.problem.rows_per_client)});

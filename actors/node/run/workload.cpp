@@ -288,9 +288,12 @@ result<workload> prepare(const experiment& x, const model_maker& make_model) {
   auto model = found->make_objective();
   if (!model)
     return tl::make_unexpected(model.error());
-  auto adapters = models::adapters_for(w.method, **model, x.training.method);
+  auto adapters = models::adapters_for(w.method, (*model)->parameter_list(),
+                                       x.training.method);
   if (!adapters)
     return tl::make_unexpected(adapters.error());
+  if (auto ok = models::check_body(w.method, **model); !ok)
+    return tl::make_unexpected(ok.error());
   const auto examples =
     x.merge.samples_max ? x.merge.samples_max : largest(found->clients);
   auto blocks =

@@ -10,102 +10,15 @@
 #include "models/quadratic.hpp"
 #include "policies/catalogue.hpp"
 #include "tests/support/reference_loop.hpp"
+#include "tests/support/site_by_hand.hpp"
 
 namespace troupe::test {
 
-namespace {
-
-/// One client with f(w) = (w - 3)^2 / 2.
-std::shared_ptr<const models::quadratic_problem> scalar_problem() {
-  models::quadratic_options how{.dimension = 1, .clients = 1};
-  return std::make_shared<const models::quadratic_problem>(
-    models::quadratic_problem{
-      .how = how, .curvature = {1}, .centre = {3}, .row_centre = {3}});
-}
-
-recipe floral_of(std::uint32_t components, std::string_view name = "floral") {
-  auto method = policies::with_counts(*policies::find_recipe(name),
-                                      {{"components", components}});
-  EXPECT_TRUE(method);
-  return *method;
-}
-
-/// Counts how often it is differentiated.
-class counted_quadratic final : public models::quadratic {
-public:
-  counted_quadratic(std::shared_ptr<const models::quadratic_problem> problem,
-                    int& passes)
-    : quadratic(std::move(problem)),
-      passes_(passes) {
-    // nop
-  }
-
-  result<double> backward(std::span<const std::uint32_t> rows,
-                          std::uint64_t seed) override {
-    ++passes_;
-    return quadratic::backward(rows, seed);
-  }
-
-private:
-  int& passes_;
-};
-
-/// A site with the scalar problem and FLoRAL.
-struct scalar_site {
-  explicit scalar_site(std::string_view name, options said = {}) {
-    method = floral_of(2, name);
-    for (const auto& [option, value] : method.defaults)
-      said.try_emplace(option, value);
-    const auto problem = scalar_problem();
-    models::quadratic model{problem};
-    const auto adapters = models::adapters_for(method, model, said).value();
-    blocks = models::make_layout(method, models::shapes_of(model, adapters),
-                                 {.weight_max = 30})
-               .value();
-    auto task = std::make_shared<models::local_task>();
-    task->method = method;
-    task->blocks = blocks;
-    task->how.local_steps = 1;
-    task->how.batch_size = 0;
-    task->how.learning_rate = 0.1;
-    task->how.method = said;
-    task->clients = models::partition_of(*problem);
-    task->weights = {10};
-    task->adapters = adapters;
-    trainer = models::make_local_trainer(
-                task, std::make_unique<counted_quadratic>(problem, passes),
-                kernels::make_backend({}).value())
-                .value();
-  }
-
-  models::visit_input visit(std::vector<float> values) const {
-    models::visit_input x{
-      .visit = {{1}, {1}}, .fetched = {}, .chosen = {}, .state = {}};
-    for (std::size_t i = 0; i < values.size(); ++i)
-      x.fetched.push_back(
-        {blocks.blocks[i].id, {0}, share(std::vector{values[i]})});
-    return x;
-  }
-
-  int passes = 0; ///< Of the model, backward.
-  recipe method;
-  models::layout blocks;
-  std::unique_ptr<models::trainer> trainer;
-};
-
-double delta_of(const models::trained& x, std::uint64_t block) {
-  for (const auto& part : x.parts)
-    if (part.block == block_id{block})
-      return part.delta->front();
-  ADD_FAILURE() << "nothing offered to block " << block;
-  return 0;
-}
-
-} // namespace
+namespace {} // namespace
 
 // Specification, 2.8 #2. An implementation that alternates has other numbers.
 TEST(floral, makes_the_published_joint_step) {
-  const scalar_site site{"floral"};
+  const site_by_hand site{"floral"};
   const auto out = site.trainer->train(site.visit({0, 0, 2}));
   ASSERT_TRUE(out) << out.error().context;
   EXPECT_NEAR(delta_of(*out, 1), 0.2, 1e-6);
@@ -125,7 +38,7 @@ TEST(floral, makes_the_published_joint_step) {
 }
 
 TEST(floral, goes_on_with_the_router_that_the_client_kept) {
-  const scalar_site site{"floral"};
+  const site_by_hand site{"floral"};
   auto x = site.visit({0, 0, 2});
   models::client_state kept;
   kept.blocks["mixture"] = personal_values{{0, std::log(3.f)}};
@@ -141,7 +54,7 @@ TEST(floral, goes_on_with_the_router_that_the_client_kept) {
 }
 
 TEST(floral, has_a_router_that_stands_still_where_adaptors_are_equal) {
-  const scalar_site site{"floral"};
+  const site_by_hand site{"floral"};
   const auto out = site.trainer->train(site.visit({0, 1, 1}));
   ASSERT_TRUE(out);
   EXPECT_EQ(out->next.blocks.at("mixture").view()[0], 0);
@@ -149,8 +62,8 @@ TEST(floral, has_a_router_that_stands_still_where_adaptors_are_equal) {
 }
 
 TEST(floral, gives_router_and_adaptors_rates_of_their_own) {
-  const scalar_site site{"floral",
-                         {{"router_rate", 0.3}, {"adapter_rate", 0.05}}};
+  const site_by_hand site{"floral",
+                          {{"router_rate", 0.3}, {"adapter_rate", 0.05}}};
   const auto out = site.trainer->train(site.visit({0, 0, 2}));
   ASSERT_TRUE(out);
   EXPECT_NEAR(delta_of(*out, 1), 0.2, 1e-6);
@@ -159,7 +72,7 @@ TEST(floral, gives_router_and_adaptors_rates_of_their_own) {
 }
 
 TEST(floral_optimal, trains_the_adaptor_of_its_own_cluster_alone) {
-  const scalar_site site{"floral_optimal"};
+  const site_by_hand site{"floral_optimal"};
   const auto out = site.trainer->train(site.visit({0, 0, 2}));
   ASSERT_TRUE(out) << out.error().context;
   ASSERT_EQ(out->parts.size(), 2u);
@@ -170,7 +83,7 @@ TEST(floral_optimal, trains_the_adaptor_of_its_own_cluster_alone) {
 }
 
 TEST(floral, is_scored_with_the_mixture_of_each_client) {
-  const scalar_site site{"floral"};
+  const site_by_hand site{"floral"};
   const auto visit = site.visit({0, 0, 2});
   auto kept = std::make_shared<models::client_state>();
   kept->blocks["mixture"] = personal_values{{-50, 50}};
@@ -236,7 +149,7 @@ private:
 
 // Specification, 2.8 #1.
 TEST(floral, is_merged_as_published) {
-  const scalar_site site{"floral"};
+  const site_by_hand site{"floral"};
   prepared_trainer trainer{site.blocks,
                            {{10, {0.9, 0.1}, {6, 1, 10}},
                             {20, {0.5, 0.5}, {12, 2, 20}},

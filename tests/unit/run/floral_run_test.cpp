@@ -14,16 +14,20 @@ namespace {
 
 class floral_run : public testing::Test {
 protected:
-  node::run_summary after(const overrides& changes) {
+  static std::string text() {
     std::ifstream file{TROUPE_SOURCE_DIR
                        "/deploy/examples/floral/synthetic_linear.toml"};
     std::ostringstream text;
     text << file.rdbuf();
+    return text.str();
+  }
+
+  node::run_summary after(const overrides& changes) {
     overrides all{"evaluate_every=400", "seed=4"};
     if (changes.empty() || !changes.back().starts_with("versions="))
       all.push_back("rounds=400");
     all.insert(all.end(), changes.begin(), changes.end());
-    return finished(configured(text.str(), all, scratch_.path()));
+    return finished(configured(text(), all, scratch_.path()));
   }
 
   scratch_folder scratch_;
@@ -48,6 +52,37 @@ TEST_F(floral_run, solves_what_one_model_cannot) {
   // Half of the adaptors that are needed: no better than one model.
   const auto half = after({"components=1"});
   EXPECT_NEAR(error_of(half), error_of(fedavg), 0.05 * error_of(fedavg));
+}
+
+TEST_F(floral_run, is_beaten_by_whole_models_at_their_price) {
+  const auto ensemble = after({"method=ensemble"});
+  EXPECT_LT(error_of(ensemble), 0.02);
+  EXPECT_EQ(ensemble.method_results.at("recovered"), 1);
+  const auto optimal = after({"method=ensemble_optimal"});
+  EXPECT_LT(error_of(optimal), 1e-4);
+  EXPECT_FALSE(optimal.method_results.contains("recovered"));
+  EXPECT_LT(error_of(after({"method=ifca"})), 1e-3);
+}
+
+TEST_F(floral_run, is_not_matched_by_methods_without_clusters) {
+  const auto fedavg = error_of(after({"method=fedavg"}));
+  for (const std::string method : {"pfedme", "per_fedavg"})
+    EXPECT_GT(error_of(after({"method=" + method, "learning_rate=0.05"})), 0.1)
+      << method;
+  // Two distributions, each with a model: what FedEM is made for.
+  EXPECT_LT(error_of(after({"method=fedem"})), 0.1 * fedavg);
+}
+
+// One layer has no body; two have.
+TEST_F(floral_run, refuses_to_split_a_model_of_one_layer) {
+  const overrides split{"method=fedrep", "rounds=2"};
+  const auto x = configured(text(), split, scratch_.path());
+  const auto done = node::run(x, {.make_model = no_model});
+  ASSERT_FALSE(done);
+  EXPECT_EQ(done.error().code, errc::invalid_config);
+  EXPECT_NE(done.error().context.find("a hidden layer would do"),
+            std::string::npos);
+  EXPECT_GT(error_of(after({"method=fedrep", "hidden=[4]", "rounds=2"})), 0);
 }
 
 TEST_F(floral_run, solves_it_under_every_pace) {

@@ -1,0 +1,79 @@
+#pragma once
+
+// What a model says of an example before it is judged by it: for procedures
+// that mix what several models say, or weigh one example against another.
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "models/objective.hpp"
+
+namespace troupe::models {
+
+enum class output_kind : std::uint8_t {
+  numbers, ///< As the targets.
+  logits,  ///< A class has the softmax of them as its chance.
+};
+
+/// Of each row its loss, and how many are right.
+struct judgement {
+  std::vector<double> losses;
+  std::uint64_t correct = 0;
+};
+
+/// The side of an objective that has outputs, `size()` for a row, row by row.
+class model_outputs {
+public:
+  virtual ~model_outputs() = default;
+
+  virtual output_kind kind() const noexcept = 0;
+  virtual std::size_t size() const noexcept = 0;
+
+  /// Writes what the live parameters say of `rows`: in training mode with the
+  /// random draws that `seed` begins, or without a seed in evaluation mode. No
+  /// gradient changes. @pre out.size() == rows.size() * size()
+  [[nodiscard]] virtual result<void> say(split part,
+                                         std::span<const std::uint32_t> rows,
+                                         std::optional<std::uint64_t> seed,
+                                         std::span<float> out) = 0;
+
+  /// Adds to the gradient what slopes along the outputs of training rows make
+  /// of it. @pre slopes.size() == rows.size() * size()
+  [[nodiscard]] virtual result<void>
+  pull_back(std::span<const std::uint32_t> rows, std::uint64_t seed,
+            std::span<const float> slopes) = 0;
+
+  /// Judges rows by outputs, whoever made them; where `slopes` has room, writes
+  /// the slope of each row's loss along its own. @pre outputs.size() ==
+  /// rows.size() * size()
+  virtual judgement judge(split part, std::span<const std::uint32_t> rows,
+                          std::span<const float> outputs,
+                          std::span<float> slopes) const = 0;
+};
+
+/// `judge` where the target is a class. A row is right if no other logit is
+/// larger, and none before its own as large; what is not a number is wrong.
+/// @pre labels are below `classes`
+judgement judge_logits(std::span<const float> logits,
+                       std::span<const std::int64_t> labels,
+                       std::size_t classes, std::span<float> slopes);
+
+/// `judge` where targets are numbers: a row's loss is the mean square error.
+judgement judge_numbers(std::span<const float> said,
+                        std::span<const float> targets, std::size_t size,
+                        std::span<float> slopes);
+
+/// Adds `share` times what one of several says. @pre of the same size
+void add_said(std::span<const float> said, double share, std::span<float> sum);
+
+/// Adds `share` times the chances that one of several gives to `classes`.
+void add_chances(std::span<const float> logits, std::size_t classes,
+                 double share, std::span<float> sum);
+
+/// Turns chances into logits of the same.
+void to_logits(std::span<float> chances);
+
+} // namespace troupe::models

@@ -1,0 +1,93 @@
+#include "models/shapes.hpp"
+
+#include <algorithm>
+
+#include "core/random.hpp"
+#include "models/procedures/families.hpp"
+#include "models/procedures/split_model.hpp"
+
+namespace troupe::models {
+
+result<std::optional<adapter_plan>> adapters_for(const recipe& method,
+                                                 const tensor_list& model,
+                                                 const options& said) {
+  if (std::ranges::none_of(method.blocks, [](const block_spec& x) {
+        return x.name == adapter_family || x.name == own_adapter_family;
+      }))
+    return std::optional<adapter_plan>{};
+  adapter_options how;
+  const auto number = [&](const char* name, double otherwise) {
+    const auto found = said.find(name);
+    return found == said.end() ? otherwise : found->second;
+  };
+  const auto kind = number("convolution", 5);
+  how.budget = number("budget", how.budget);
+  if (!(how.budget > 0) || how.budget > 65'536)
+    return fail(errc::invalid_config,
+                "option 'budget' is a share above 0, or from 1 on a rank; "
+                "found "
+                  + std::to_string(how.budget));
+  if (!(kind >= 0) || kind > 5)
+    return fail(errc::invalid_config,
+                "option 'convolution' is 0 (none), 1 (in), 2 (out), 3 "
+                "(balanced), 4 (filter) or 5 (balanced_2d); found "
+                  + std::to_string(kind));
+  how.convolution = static_cast<kernel_split>(static_cast<int>(kind));
+  how.bias = number("adapter_bias", 1) != 0;
+  how.norm = number("adapter_norm", 0) != 0;
+  if (number("outer_random", 0) != 0)
+    how.start = factor_start::outer_random;
+  return plan_adapters(model, how).map([](adapter_plan x) {
+    return std::optional{std::move(x)};
+  });
+}
+
+result<void> check_body(const recipe& method, const objective& model) {
+  const auto& all = model.parameter_list();
+  const bool splits = std::ranges::any_of(
+    method.blocks, [](const block_spec& x) { return x.name == body_family; });
+  if (!splits || (!all.empty() && head_of(all) != all.begin()))
+    return {};
+  return fail(errc::invalid_config,
+              "method '" + method.name
+                + "' shares all of a model but its last layer, and this one "
+                  "has no other; a hidden layer would do");
+}
+
+std::map<std::string, tensor_list>
+shapes_of(const objective& model, const std::optional<adapter_plan>& adapters) {
+  std::map<std::string, tensor_list> shapes{
+    {std::string{model_family}, model.parameter_list()},
+    {std::string{buffers_family}, model.buffer_list()},
+    {std::string{control_family}, model.parameter_list()}};
+  if (adapters)
+    shapes[std::string{adapter_family}] = adapters->tensors;
+  if (const auto all = model.parameter_list(); !all.empty())
+    shapes[std::string{body_family}] = {all.begin(), head_of(all)};
+  return shapes;
+}
+
+std::map<std::string, shared_values>
+initial_values(objective& model, const layout& blocks, std::uint64_t seed,
+               const std::optional<adapter_plan>& adapters) {
+  std::map<std::string, shared_values> result;
+  for (const auto& x : blocks.blocks) {
+    if (x.family == model_family)
+      result[x.name] = share(model.initial_parameters(
+        x.instance == 0 ? seed : derive_seed(seed, "model", x.instance)));
+    else if (x.family == buffers_family)
+      result[x.name] = share(model.initial_buffers());
+    else if (x.family == control_family)
+      result[x.name] = share(std::vector<float>(x.size));
+    else if (x.family == body_family) {
+      auto all = model.initial_parameters(seed);
+      all.resize(x.size);
+      result[x.name] = share(std::move(all));
+    } else if (x.family == adapter_family && adapters)
+      result[x.name] = share(
+        initial_adapter(*adapters, derive_seed(seed, "adapter", x.instance)));
+  }
+  return result;
+}
+
+} // namespace troupe::models

@@ -1,0 +1,44 @@
+#pragma once
+
+// What the blocks of a recipe are, given a model: their tensors and their first
+// values.
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "core/recipe.hpp"
+#include "core/result.hpp"
+#include "core/values.hpp"
+#include "models/adapters.hpp"
+#include "models/layout.hpp"
+#include "models/objective.hpp"
+
+namespace troupe::models {
+
+/// The adaptors that a recipe has of a model; none if it has none. Options:
+/// `budget`, `convolution` (a `kernel_split`), `adapter_bias`, `adapter_norm`,
+/// `outer_random`.
+result<std::optional<adapter_plan>> adapters_for(const recipe& method,
+                                                 const tensor_list& model,
+                                                 const options& said);
+
+/// Refuses a recipe that shares all but the last layer of a model that has no
+/// other.
+result<void> check_body(const recipe& method, const objective& model);
+
+/// Tensors of the families that the built-in procedures know, for
+/// `make_layout`.
+std::map<std::string, tensor_list>
+shapes_of(const objective& model,
+          const std::optional<adapter_plan>& adapters = {});
+
+/// First values of the travelling blocks among them, by name: model and buffers
+/// from the objective under `seed`, adaptors each from a seed of its own, a
+/// control variate of zeros.
+std::map<std::string, shared_values>
+initial_values(objective& model, const layout& blocks, std::uint64_t seed,
+               const std::optional<adapter_plan>& adapters = {});
+
+} // namespace troupe::models

@@ -1,0 +1,20 @@
+#include "policies/methods/methods.hpp"
+
+namespace troupe::policies {
+
+/// Fallah et al. (2020), "Personalized Federated Learning with Theoretical
+/// Guarantees": the shared model is where one step on a client's data ends
+/// well. `difference` 0 is the first-order variant; above 0 the one whose
+/// Hessians are differences of gradients, so far apart. Clients are scored
+/// after a step on examples they train on, never on those they are scored by.
+recipe methods::per_fedavg() {
+  return {
+    .name = "per_fedavg",
+    .summary = "a model from which one step fits each client",
+    .blocks = {{.name = "model"}, {.name = "model.buffers"}},
+    .legs = {{.fetch = {{.family = "model"}, {.family = "model.buffers"}}}},
+    .roles = {{.procedure = {"meta_sgd"}}},
+    .defaults = {{"inner_rate", 0.01}, {"difference", 0}}};
+}
+
+} // namespace troupe::policies
