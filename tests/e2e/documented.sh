@@ -38,6 +38,8 @@ short() { # FILE: settings after which a run of it takes a second
 }
 
 try() { # WHERE ARGUMENTS…
+  # A sweep is hundreds of runs: sweep.sh makes a small one.
+  [ "$2" = run ] && grep -q '^\[sweep\]' "$3" && set -- "$1" check-config "$3"
   local line="${*:2}" more=""
   [ "$2" = run ] && more=$(short "$3")
   # The folder that is documented is not here: that of a run above.
@@ -54,9 +56,7 @@ try() { # WHERE ARGUMENTS…
 
 find deploy/examples -name '*.toml' | sort >"$scratch/examples"
 while read -r file; do
-  # Hundreds of runs: sweep.sh makes a sweep.
-  grep -q '^\[sweep\]' "$file" && verb=check-config || verb=run
-  try "$file" $verb "$file"
+  try "$file" run "$file"
 done <"$scratch/examples"
 for record in "$scratch"/*/events.jsonl; do
   "$troupe" replay "$(dirname "$record")" | grep -E '^([0-9]+)/\1 digests equal$' ||
