@@ -114,7 +114,7 @@ public:
                && (!is_bias || norms_.contains(layer))) {
       add_vector(x, at);
       norms_.insert(layer);
-    } else if (x.shape.size() == 1 && x.name == layer && how_.bias) {
+    } else if (x.shape.size() == 1 && x.name == layer) {
       add_vector(x, at); // No layer's: a model that is one vector.
     }
   }
@@ -239,6 +239,16 @@ std::vector<float> initial_adapter(const adapter_plan& plan,
   std::vector<float> result(plan.size());
   for (std::size_t i = 0; i < plan.matrices.size(); ++i) {
     const auto& m = plan.matrices[i];
+    if (plan.start == factor_start::inner_normal
+        || plan.start == factor_start::both_normal) {
+      random_stream draws{derive_seed(seed, "adapter", i)};
+      for (std::size_t j = 0; j < m.rank * m.columns; ++j)
+        result[m.v_at + j] = static_cast<float>(draws.normal());
+      for (std::size_t j = 0;
+           plan.start == factor_start::both_normal && j < m.rank * m.rows; ++j)
+        result[m.u_at + j] = static_cast<float>(draws.normal());
+      continue;
+    }
     const bool inner = plan.start == factor_start::inner_random;
     const auto fan_in = inner ? m.columns : m.rank * m.row_positions;
     const auto bound = std::sqrt(6 / static_cast<double>(fan_in));

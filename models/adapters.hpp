@@ -31,6 +31,8 @@ enum class kernel_split : std::uint8_t {
 enum class factor_start : std::uint8_t {
   inner_random, ///< v is uniform within sqrt(6 / its length), u is zero.
   outer_random, ///< The other way around.
+  inner_normal, ///< v is standard normal, u is zero.
+  both_normal,  ///< Both are: such an adaptor changes the model at once.
 };
 
 struct adapter_options {
@@ -93,8 +95,9 @@ struct adapter_plan {
 result<adapter_plan> plan_adapters(const tensor_list& model,
                                    const adapter_options& how);
 
-/// First values, with which an adaptor changes nothing. Those of two adaptors
-/// must come from two seeds: equal ones stay equal for ever.
+/// First values, with which an adaptor changes nothing unless the plan says so.
+/// Those of two adaptors must come from two seeds: equal ones stay equal for
+/// ever.
 std::vector<float> initial_adapter(const adapter_plan& plan,
                                    std::uint64_t seed);
 

@@ -86,7 +86,7 @@ public:
 
   result<evaluated> evaluate(const evaluation_input& x) override {
     evaluated out;
-    const auto* parameters = version_of(x, model_family);
+    const auto* parameters = model_of(x);
     const auto* buffers = version_of(x, buffers_family);
     if (parameters == nullptr && !of_roles(task_->table.homes))
       return out;
@@ -181,7 +181,12 @@ private:
             .rows = rows,
             .weight = weight,
             .adapters = task_->adapters ? &*task_->adapters : nullptr,
-            .groups = task_->groups};
+            .groups = task_->groups,
+            .own_adapters =
+              task_->own_adapters ? &*task_->own_adapters : nullptr,
+            .frozen = &task_->frozen,
+            .clients = &task_->clients,
+            .truths = task_->truths};
   }
 
   /// Where clients make a model of their own of what is shared, it takes the
@@ -271,6 +276,14 @@ private:
       if (!family.empty() && y.block == family.front())
         return y.values.get();
     return nullptr;
+  }
+
+  /// The model as it is merged, or as it always was.
+  const std::vector<float>* model_of(const evaluation_input& x) const {
+    if (const auto* found = version_of(x, model_family))
+      return found;
+    const auto kept = task_->frozen.find(std::string{model_family});
+    return kept == task_->frozen.end() ? nullptr : kept->second.get();
   }
 
   void load(floats parameters, floats buffers) {

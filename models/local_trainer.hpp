@@ -38,6 +38,9 @@ struct local_task {
   attack attackers = {};
   std::optional<adapter_plan> adapters = {}; ///< Where the recipe has some.
   std::size_t groups = 0;                    ///< See `local_problem`.
+  std::optional<adapter_plan> own_adapters = {};
+  std::map<std::string, shared_values> frozen = {};
+  std::vector<std::vector<float>> truths = {};
   bool population_error = false; ///< Clients' own test loss is a result.
   procedure_table table = procedures();
 };

@@ -100,6 +100,18 @@ public:
   [[nodiscard]] virtual result<double>
   backward(std::span<const std::uint32_t> rows, std::uint64_t seed) = 0;
 
+  /// Adds to the gradient what it changes by along `direction`: the Hessian of
+  /// that mean loss, times the direction. An equal seed draws what `backward`
+  /// drew. Returns `unsupported` where a model has no second derivatives.
+  /// @pre !rows.empty(), and the direction has the parameters' size
+  [[nodiscard]] virtual result<void>
+  curve(std::span<const std::uint32_t> /*rows*/, std::uint64_t /*seed*/,
+        std::span<const float> /*direction*/) {
+    return fail(errc::unsupported,
+                "this model has no second derivatives; a method that needs "
+                "none would do, or its first-order variant");
+  }
+
   /// Scores the live parameters, in evaluation mode; no parameter or buffer
   /// changes.
   [[nodiscard]] virtual result<scores>

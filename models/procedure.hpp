@@ -17,6 +17,7 @@
 #include "core/result.hpp"
 #include "kernels/backend.hpp"
 #include "models/adapters.hpp"
+#include "models/data/example_set.hpp"
 #include "models/layout.hpp"
 #include "models/objective.hpp"
 #include "models/trainer.hpp"
@@ -61,6 +62,13 @@ struct local_problem {
   const adapter_plan* adapters = nullptr; ///< Of the model, if the recipe has.
   /// Client k's data are of kind (k - 1) mod this, where that is known; 0: not.
   std::size_t groups = 0;
+  /// Of adaptors that clients keep, where these have a rank of their own.
+  const adapter_plan* own_adapters = nullptr;
+  /// First values of what nobody trains, by block.
+  const std::map<std::string, shared_values>* frozen = nullptr;
+  const partition* clients = nullptr; ///< All rows that are here.
+  /// Of each client, the parameters that its data are made of; empty: unknown.
+  std::span<const std::vector<float>> truths = {};
 };
 
 /// Runs one visit. A function of its arguments: the random draws come from

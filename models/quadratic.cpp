@@ -166,6 +166,25 @@ result<double> quadratic::backward(std::span<const std::uint32_t> rows,
   return loss / n;
 }
 
+result<void> quadratic::curve(std::span<const std::uint32_t> rows,
+                              std::uint64_t, std::span<const float> direction) {
+  TROUPE_ASSERT(!rows.empty() && direction.size() == parameters_.size());
+  std::fill(sum_.begin(), sum_.end(), 0.0);
+  for (const auto row : rows) {
+    if (row >= problem_->rows())
+      return fail(errc::invalid_argument, "quadratic: training row "
+                                            + std::to_string(row) + " of "
+                                            + std::to_string(problem_->rows()));
+    const auto* curvature = bowl_of(*problem_, split::train, row).curvature;
+    for (std::size_t j = 0; j < sum_.size(); ++j)
+      sum_[j] += curvature[j] * static_cast<double>(direction[j]);
+  }
+  const auto n = static_cast<double>(rows.size());
+  for (std::size_t j = 0; j < sum_.size(); ++j)
+    gradient_[j] += static_cast<float>(sum_[j] / n);
+  return {};
+}
+
 result<scores> quadratic::evaluate(split part,
                                    std::span<const std::uint32_t> rows) {
   const auto size =

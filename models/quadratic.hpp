@@ -93,6 +93,8 @@ public:
   std::span<float> buffers() noexcept override;
   result<double> backward(std::span<const std::uint32_t> rows,
                           std::uint64_t seed) override;
+  result<void> curve(std::span<const std::uint32_t> rows, std::uint64_t seed,
+                     std::span<const float> direction) override;
   result<scores> evaluate(split part,
                           std::span<const std::uint32_t> rows) override;
   std::vector<float> initial_parameters(std::uint64_t seed) override;

@@ -116,9 +116,12 @@ regression::regression(std::shared_ptr<const regression_problem> problem,
     const auto m = static_cast<std::int64_t>(to);
     parameter_list_.push_back(
       {name + ".weight", {m, static_cast<std::int64_t>(from)}});
-    parameter_list_.push_back({name + ".bias", {m}});
     layers_.push_back({from, to, used, used + from * to});
-    used += (from + 1) * to;
+    used += from * to;
+    if (problem_->has_bias) {
+      parameter_list_.push_back({name + ".bias", {m}});
+      used += to;
+    }
     values_.emplace_back(from);
     from = to;
   };
@@ -129,6 +132,7 @@ regression::regression(std::shared_ptr<const regression_problem> problem,
   parameters_.resize(used);
   gradient_.resize(used);
   errors_.resize(problem_->targets);
+  tangents_ = values_;
 }
 
 const tensor_list& regression::parameter_list() const noexcept {
@@ -172,7 +176,7 @@ double regression::run(split part, std::uint32_t row) {
     const bool last = l + 1 == layers_.size();
     for (std::size_t i = 0; i < x.to; ++i) {
       const auto* weights = parameters_.data() + x.weight_at + i * x.from;
-      float sum = parameters_[x.bias_at + i];
+      float sum = problem_->has_bias ? parameters_[x.bias_at + i] : 0;
       for (std::size_t j = 0; j < x.from; ++j)
         sum += weights[j] * values_[l][j];
       values_[l + 1][i] = last ? sum : std::max(sum, 0.f);
@@ -184,7 +188,7 @@ double regression::run(split part, std::uint32_t row) {
     errors_[i] = values_.back()[i] - from.targets[row * n + i];
     loss += static_cast<double>(errors_[i]) * static_cast<double>(errors_[i]);
   }
-  return loss / static_cast<double>(n);
+  return problem_->sums_targets ? loss : loss / static_cast<double>(n);
 }
 
 // @param slopes along the last layer's values
@@ -195,11 +199,12 @@ void regression::pull_row_back(std::span<const float> slopes) {
     std::vector<float> below(x.from);
     for (std::size_t i = 0; i < x.to; ++i) {
       const auto at = x.weight_at + i * x.from;
-      gradient_[x.bias_at + i] += above[i];
-      for (std::size_t j = 0; j < x.from; ++j) {
+      if (problem_->has_bias)
+        gradient_[x.bias_at + i] += above[i];
+      for (std::size_t j = 0; j < x.from; ++j)
         gradient_[at + j] += above[i] * values_[l][j];
+      for (std::size_t j = 0; l > 0 && j < x.from; ++j)
         below[j] += above[i] * parameters_[at + j];
-      }
     }
     for (std::size_t j = 0; l > 0 && j < x.from; ++j)
       if (values_[l][j] <= 0)
@@ -208,14 +213,69 @@ void regression::pull_row_back(std::span<const float> slopes) {
   }
 }
 
+// From the last row's values, what each of them changes by along `direction`.
+void regression::push_forward(std::span<const float> direction) {
+  for (std::size_t l = 0; l < layers_.size(); ++l) {
+    const auto& x = layers_[l];
+    const bool last = l + 1 == layers_.size();
+    for (std::size_t i = 0; i < x.to; ++i) {
+      const auto at = x.weight_at + i * x.from;
+      float sum = problem_->has_bias ? direction[x.bias_at + i] : 0;
+      for (std::size_t j = 0; j < x.from; ++j)
+        sum += direction[at + j] * values_[l][j]
+               + parameters_[at + j] * tangents_[l][j];
+      tangents_[l + 1][i] = last || values_[l + 1][i] > 0 ? sum : 0;
+    }
+  }
+}
+
+// What `pull_back` would add changes by this along `direction`. ReLU has no
+// second derivative where it has a first.
+void regression::pull_back_curved(std::span<const float> direction,
+                                  float factor) {
+  auto above = errors_;
+  auto turned = tangents_.back(); // What `above` changes by.
+  for (std::size_t i = 0; i < above.size(); ++i) {
+    above[i] *= factor;
+    turned[i] *= factor;
+  }
+  for (std::size_t l = layers_.size(); l-- > 0;) {
+    const auto& x = layers_[l];
+    std::vector<float> below(x.from);
+    std::vector<float> turned_below(x.from);
+    for (std::size_t i = 0; i < x.to; ++i) {
+      const auto at = x.weight_at + i * x.from;
+      if (problem_->has_bias)
+        gradient_[x.bias_at + i] += turned[i];
+      for (std::size_t j = 0; j < x.from; ++j)
+        gradient_[at + j] +=
+          turned[i] * values_[l][j] + above[i] * tangents_[l][j];
+      for (std::size_t j = 0; l > 0 && j < x.from; ++j) {
+        below[j] += above[i] * parameters_[at + j];
+        turned_below[j] +=
+          turned[i] * parameters_[at + j] + above[i] * direction[at + j];
+      }
+    }
+    for (std::size_t j = 0; l > 0 && j < x.from; ++j)
+      if (values_[l][j] <= 0)
+        below[j] = turned_below[j] = 0;
+    above = std::move(below);
+    turned = std::move(turned_below);
+  }
+}
+
+float regression::factor_of(std::size_t rows) const {
+  const auto parts = problem_->sums_targets ? 1 : problem_->targets;
+  return static_cast<float>(
+    2 / (static_cast<double>(rows) * static_cast<double>(parts)));
+}
+
 result<double> regression::backward(std::span<const std::uint32_t> rows,
                                     std::uint64_t) {
   TROUPE_ASSERT(!rows.empty());
   if (auto ok = check(split::train, rows); !ok)
     return tl::unexpected{ok.error()};
-  const auto count = static_cast<double>(rows.size());
-  const auto factor =
-    static_cast<float>(2 / (count * static_cast<double>(problem_->targets)));
+  const auto factor = factor_of(rows.size());
   double loss = 0;
   for (const auto row : rows) {
     loss += run(split::train, row);
@@ -223,7 +283,21 @@ result<double> regression::backward(std::span<const std::uint32_t> rows,
       x *= factor;
     pull_row_back(errors_);
   }
-  return loss / count;
+  return loss / static_cast<double>(rows.size());
+}
+
+result<void> regression::curve(std::span<const std::uint32_t> rows,
+                               std::uint64_t,
+                               std::span<const float> direction) {
+  TROUPE_ASSERT(!rows.empty() && direction.size() == parameters_.size());
+  if (auto ok = check(split::train, rows); !ok)
+    return ok;
+  for (const auto row : rows) {
+    run(split::train, row);
+    push_forward(direction);
+    pull_back_curved(direction, factor_of(rows.size()));
+  }
+  return {};
 }
 
 result<scores> regression::evaluate(split part,
@@ -278,9 +352,13 @@ judgement regression::judge(split part, std::span<const std::uint32_t> rows,
 }
 
 std::vector<float> regression::initial_parameters(std::uint64_t seed) {
+  if (problem_->begins_at_zero)
+    return std::vector<float>(parameters_.size());
   std::vector<float> result;
+  const std::size_t tensors = problem_->has_bias ? 2 : 1; // Of a layer.
   for (std::size_t i = 0; i < parameter_list_.size(); ++i) {
-    const auto bound = 1 / std::sqrt(static_cast<double>(layers_[i / 2].from));
+    const auto bound =
+      1 / std::sqrt(static_cast<double>(layers_[i / tensors].from));
     random_stream draws{derive_seed(seed, "initial parameters", i)};
     for (std::size_t j = 0; j < parameter_list_[i].size(); ++j)
       result.push_back(static_cast<float>(bound * (2 * draws.uniform() - 1)));

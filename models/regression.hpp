@@ -30,6 +30,9 @@ struct regression_problem {
   regression_set train;
   regression_set test;
   partition clients;
+  bool has_bias = true;        ///< Each layer has one.
+  bool sums_targets = false;   ///< A row's loss is a sum, not a mean.
+  bool begins_at_zero = false; ///< All first values are zeros.
 
   std::size_t rows(split part) const noexcept {
     return (part == split::train ? train : test).inputs.size() / inputs;
@@ -72,11 +75,13 @@ public:
   std::span<float> gradient() noexcept override;
   std::span<float> buffers() noexcept override;
 
-  /// The loss is the mean over rows and targets.
+  /// The loss is the mean over rows and, unless the problem sums, over targets.
   result<double> backward(std::span<const std::uint32_t> rows,
                           std::uint64_t seed) override;
+  result<void> curve(std::span<const std::uint32_t> rows, std::uint64_t seed,
+                     std::span<const float> direction) override;
 
-  /// A row's loss is the mean over its targets.
+  /// A row's loss is that of its targets.
   result<scores> evaluate(split part,
                           std::span<const std::uint32_t> rows) override;
   std::vector<float> initial_parameters(std::uint64_t seed) override;
@@ -115,6 +120,9 @@ private:
   result<void> check(split part, std::span<const std::uint32_t> rows) const;
   double run(split part, std::uint32_t row);
   void pull_row_back(std::span<const float> slopes);
+  void push_forward(std::span<const float> direction);
+  void pull_back_curved(std::span<const float> direction, float factor);
+  float factor_of(std::size_t rows) const;
 
   std::shared_ptr<const regression_problem> problem_;
   std::vector<layer> layers_;
@@ -125,6 +133,8 @@ private:
   /// Of the last row: what goes into each layer, and what comes out.
   std::vector<std::vector<float>> values_;
   std::vector<float> errors_;
+  /// What `values_` change by along a direction.
+  std::vector<std::vector<float>> tangents_;
 };
 
 } // namespace troupe::models

@@ -37,6 +37,10 @@ result<std::optional<adapter_plan>> adapters_for(const recipe& method,
   how.norm = number("adapter_norm", 0) != 0;
   if (number("outer_random", 0) != 0)
     how.start = factor_start::outer_random;
+  const auto normal = number("normal_start", 0);
+  if (normal != 0)
+    how.start =
+      normal == 1 ? factor_start::inner_normal : factor_start::both_normal;
   return plan_adapters(model, how).map([](adapter_plan x) {
     return std::optional{std::move(x)};
   });

@@ -75,13 +75,10 @@ struct checker {
                    "groups");
     if (auto rule = policies::check(x.merge); !rule)
       return refuse(where + ": " + rule.error().context);
-    const bool by_rank =
-      x.merge.kind == merge_kind::padded || x.weight == weight_rule::rank_norm;
-    if (by_rank && x.rank == 0)
-      return refuse(
-        where
-        + " is merged or weighed by rank and has none; give a rank, "
-          "or the rule 'mean' with another weight");
+    if (x.merge.kind == merge_kind::padded && x.rank == 0)
+      return refuse(where
+                    + " is merged by rank and has none; give a rank, or the "
+                      "rule 'mean'");
     const bool by_share = x.weight == weight_rule::examples_times_share
                           || x.weight == weight_rule::one_times_share;
     if (by_share && method.disclosures.empty())

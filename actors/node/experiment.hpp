@@ -12,6 +12,7 @@
 #include "kernels/backend.hpp"
 #include "models/data/partition.hpp"
 #include "models/data/shift.hpp"
+#include "models/low_rank.hpp"
 #include "models/procedure.hpp"
 #include "policies/devices.hpp"
 #include "policies/presence.hpp"
@@ -140,7 +141,8 @@ struct data_options {
     csv,
     synthetic,
     quadratic,
-    clusters ///< FLoRAL's synthetic tasks.
+    clusters, ///< FLoRAL's synthetic tasks.
+    low_rank  ///< PF2LoRA's synthetic task.
   };
   enum class cluster_task : std::uint8_t { linear, mlp };
 
@@ -157,10 +159,15 @@ struct data_options {
   cluster_task task = cluster_task::linear;
   std::uint32_t clusters = 2;
   std::uint32_t cluster_rows = 0; ///< 0: as the task was published.
+  models::low_rank_options::truth truth = {};
+
+  bool is_regression() const noexcept {
+    return kind == format::clusters || kind == format::low_rank;
+  }
 
   /// The data and the model are one thing: there are no examples to look at.
   bool has_own_model() const noexcept {
-    return kind == format::quadratic || kind == format::clusters;
+    return kind == format::quadratic || is_regression();
   }
 };
 

@@ -50,6 +50,7 @@ result<models::dataset> load_data(const experiment& x) {
     case format::idx:
     case format::quadratic:
     case format::clusters:
+    case format::low_rank:
       break;
   }
   return models::read_idx_folder(x.data.path, x.data.classes);

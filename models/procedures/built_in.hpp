@@ -76,4 +76,16 @@ result<trained> split_sgd(const visit_input& x, local_problem& on);
 result<void> split_home(const home& x, local_problem& on);
 std::uint64_t split_passes(const training_options& how);
 
+/// PF2LoRA: one common adaptor over a frozen model, and one of each client's
+/// own. Each step differentiates four times.
+result<trained> two_level_sgd(const visit_input& x, local_problem& on);
+
+/// The common adaptor alone (HOMLoRA), and that at a client's own rank
+/// (HETLoRA).
+result<trained> common_sgd(const visit_input& x, local_problem& on);
+result<trained> pruned_sgd(const visit_input& x, local_problem& on);
+result<void> common_home(const home& x, local_problem& on);
+void summarise_adapters(const evaluation_input& x, const local_problem& on,
+                        evaluated& to);
+
 } // namespace troupe::models

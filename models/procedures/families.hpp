@@ -34,4 +34,7 @@ inline constexpr std::string_view head_family = "head";
 /// An adaptor that a client keeps to itself.
 inline constexpr std::string_view own_adapter_family = "own_adapter";
 
+/// The common adaptor as a client left it, before it was merged with others'.
+inline constexpr std::string_view left_adapter_family = "left_adapter";
+
 } // namespace troupe::models

@@ -9,6 +9,10 @@ std::uint64_t two(const training_options&) {
   return 2;
 }
 
+std::uint64_t four(const training_options&) {
+  return 4;
+}
+
 std::uint64_t as_many_as_models(const training_options& how) {
   return static_cast<std::uint64_t>(option_or(how, "components", 1));
 }
@@ -31,26 +35,36 @@ const procedure_table& procedures() {
                    {"em_sgd", em_sgd},
                    {"envelope_sgd", envelope_sgd},
                    {"meta_sgd", meta_sgd},
-                   {"split_sgd", split_sgd}},
+                   {"split_sgd", split_sgd},
+                   {"two_level_sgd", two_level_sgd},
+                   {"common_sgd", common_sgd},
+                   {"pruned_sgd", pruned_sgd}},
     .choosers = {{"least_loss", least_loss}},
     .passes = {{"two_stage_sgd", two},
                {"ensemble_sgd", as_many_as_models},
                {"em_sgd", as_many_as_models},
                {"envelope_sgd", envelope_passes},
                {"meta_sgd", meta_passes},
-               {"split_sgd", split_passes}},
+               {"split_sgd", split_passes},
+               {"two_level_sgd", four}},
     .homes = {{"mixed_sgd", mixed_home},
               {"tied_sgd", tied_home},
               {"own_adapter_sgd", own_adapter_home},
               {"chosen_sgd", chosen_home},
               {"meta_sgd", meta_home},
-              {"split_sgd", split_home}},
+              {"split_sgd", split_home},
+              {"two_level_sgd", common_home},
+              {"common_sgd", common_home},
+              {"pruned_sgd", common_home}},
     .scorers = {{"ensemble_sgd", ensemble_scores},
                 {"tied_ensemble_sgd", tied_ensemble_scores},
                 {"em_sgd", em_scores}},
     .summaries = {{"mixed_sgd", summarise_mixtures},
                   {"ensemble_sgd", summarise_ensembles},
-                  {"em_sgd", summarise_ensembles}}};
+                  {"em_sgd", summarise_ensembles},
+                  {"two_level_sgd", summarise_adapters},
+                  {"common_sgd", summarise_adapters},
+                  {"pruned_sgd", summarise_adapters}}};
   return table;
 }
 

@@ -74,6 +74,10 @@ result<double> weight_of(const block_layout& block, const local_problem& on,
       return on.weight;
     case weight_rule::one:
       return 1.0;
+    case weight_rule::rank_norm:
+      if (part)
+        return *part;
+      [[fallthrough]];
     case weight_rule::examples_times_share:
       if (part)
         return on.weight * *part;

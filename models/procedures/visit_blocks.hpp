@@ -50,9 +50,9 @@ result<void> keep(std::string_view name, std::span<const float> values,
                   client_state& next);
 
 /// Adds `now - base` to the offer, in its place, with the weight of the block's
-/// rule; `part` is the share, for rules that have one, and where it is too
-/// small to be offered nothing is. Returns `diverged`, naming the block and the
-/// tensor, if a difference is not finite.
+/// rule; `part` is the share, or the norm, for rules that have one, and where
+/// it is too small to be offered nothing is. Returns `diverged`, naming the
+/// block and the tensor, if a difference is not finite.
 result<void> offer_difference(const base_block& base,
                               std::span<const float> now,
                               const local_problem& on, trained& to,

@@ -2,6 +2,7 @@
 
 #include <ATen/ATen.h>
 #include <c10/core/GradMode.h>
+#include <torch/csrc/autograd/autograd.h>
 
 #include <algorithm>
 #include <array>
@@ -211,6 +212,39 @@ public:
     for (std::size_t i = 0; i < parameters_.views.size(); ++i)
       TROUPE_ASSERT(parameters_.views[i].grad().is_same(gradient_.views[i]));
     return loss;
+  }
+
+  result<void> curve(rows which, std::uint64_t seed,
+                     std::span<const float> direction) override {
+    TROUPE_ASSERT(!which.empty() && direction.size() == parameters().size());
+    return guarded(which.size(), [&]() -> result<void> {
+      begin_torch_random(seed);
+      const auto logits =
+        network_->forward(gather_inputs(data_->train, which), phase::training);
+      const auto mean =
+        at::cross_entropy_loss(logits, gather_labels(data_->train, which));
+      // The slope along the direction is a loss of its own.
+      const auto first =
+        torch::autograd::grad({mean}, parameters_.views, {}, true, true, true);
+      auto slope = at::zeros({});
+      const auto* at = direction.data();
+      for (std::size_t i = 0; i < first.size(); ++i) {
+        const auto& view = parameters_.views[i];
+        const auto part = at::from_blob(const_cast<float*>(at), view.sizes());
+        at += view.numel();
+        if (first[i].defined())
+          slope = slope + (first[i] * part).sum();
+      }
+      if (!slope.requires_grad())
+        return {};
+      const auto second = torch::autograd::grad({slope}, parameters_.views, {},
+                                                false, false, true);
+      const c10::NoGradGuard no_grad;
+      for (std::size_t i = 0; i < second.size(); ++i)
+        if (second[i].defined())
+          gradient_.views[i].add_(second[i]);
+      return {};
+    });
   }
 
   result<scores> evaluate(split part, rows which) override {

@@ -18,13 +18,15 @@
   METHOD(pfedme)                                                               \
   METHOD(per_fedavg)                                                           \
   METHOD(fedrep)                                                               \
-  METHOD(fedper)
+  METHOD(fedper)                                                               \
+  METHOD(pf2lora)                                                              \
+  METHOD(homlora)                                                              \
+  METHOD(hetlora)
 
 /// Methods that people may name and that are not built yet.
 #define TROUPE_ANNOUNCED_METHODS(METHOD)                                       \
   METHOD(ddome)                                                                \
-  METHOD(comigs)                                                               \
-  METHOD(pf2lora)
+  METHOD(comigs)
 
 #include "core/recipe.hpp"
 

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "core/random.hpp"
+#include "models/adapted_task.hpp"
 
 namespace troupe::test {
 
@@ -23,14 +24,17 @@ quadratic_federation::quadratic_federation(quadratic_setting how)
   blocks_ = *blocks;
   const auto initial = models::initial_values(model, blocks_, 1, adapters);
   const auto clients = how.problem.clients;
-  auto task = std::make_shared<const models::local_task>(
-    models::local_task{.method = how.method,
-                       .blocks = blocks_,
-                       .how = how.how,
-                       .clients = models::partition_of(*problem_),
-                       .test_size = clients,
-                       .attackers = how.attackers,
-                       .adapters = adapters});
+  auto task = std::make_shared<const models::local_task>(models::local_task{
+    .method = how.method,
+    .blocks = blocks_,
+    .how = how.how,
+    .clients = models::partition_of(*problem_),
+    .test_size = clients,
+    .attackers = how.attackers,
+    .adapters = adapters,
+    .own_adapters =
+      models::own_adapters_for(how.method, model, how.how.method).value(),
+    .frozen = models::frozen_values(model, how.method, 1)});
   const auto make = models::local_trainers(
     task, [problem = problem_]() -> result<std::unique_ptr<models::objective>> {
       return std::make_unique<models::quadratic>(problem);

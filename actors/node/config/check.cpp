@@ -142,10 +142,15 @@ public:
       refuse("model.kind",
              "model.kind = \"quadratic\" and data.kind = \"quadratic\" "
              "need each other");
-    if ((d.kind == format::clusters) != (m.kind == shape::regression))
+    if (d.is_regression() != (m.kind == shape::regression))
       refuse("model.kind",
-             "model.kind = \"regression\" and data.kind = \"clusters\" "
-             "need each other");
+             "model.kind = \"regression\" and data.kind = \"clusters\" or "
+             "\"low_rank\" need each other");
+    if (d.kind == format::low_rank && x_.clients.clients != 2)
+      refuse("clients.clients",
+             "data.kind = \"low_rank\" is of two clients: 'clients' must be 2, "
+             "found "
+               + text(x_.clients.clients));
     if (m.kind == shape::torchscript && m.path.empty())
       refuse("model.kind",
              "kind = \"torchscript\" needs the 'path' of a module");
@@ -162,7 +167,8 @@ public:
         && !d.has_own_model())
       refuse("partition.kind",
              "kind = \"natural\" needs data that says who holds what: "
-             "data.kind = \"synthetic\", \"quadratic\" or \"clusters\"");
+             "data.kind = \"synthetic\", \"quadratic\", \"clusters\" or "
+             "\"low_rank\"");
     const auto& speed = x_.devices.speed;
     if (speed.slowest > speed.fastest)
       refuse("devices.speed.slowest", "'slowest' must not be above 'fastest'");
@@ -301,7 +307,8 @@ void imply(entries& said) {
                        ? nullptr
                        : std::get_if<std::string>(&data->second.value);
   if (kind
-      && (*kind == "synthetic" || *kind == "quadratic" || *kind == "clusters")
+      && (*kind == "synthetic" || *kind == "quadratic" || *kind == "clusters"
+          || *kind == "low_rank")
       && !said.contains("partition.kind")) {
     auto made = data->second;
     made.value = std::string{"natural"};

@@ -283,7 +283,7 @@ void visit_data(schema_visitor& v, data_options& x) {
   v.begin({"data", "what there is to learn from"});
   v.choice({"kind"}, x.kind,
            {"idx", "cifar10", "cifar100", "csv", "synthetic", "quadratic",
-            "clusters"});
+            "clusters", "low_rank"});
   const bool file = x.kind != synthetic && !x.has_own_model();
   v.text({"path", "a folder, or a CSV file", file, "data from files"}, x.path);
   v.text({"label", "the column of the labels", x.kind == csv, "kind = \"csv\""},
@@ -320,6 +320,9 @@ void visit_data(schema_visitor& v, data_options& x) {
   v.count({"cluster_rows", "training rows of a client; 0: as published",
            x.kind == clusters, "kind = \"clusters\""},
           x.cluster_rows, {});
+  v.choice({"truth", "as published, or with directions in common",
+            x.kind == low_rank, "kind = \"low_rank\""},
+           x.truth, {"gaussian", "aligned"});
   v.end();
 }
 

@@ -8,6 +8,7 @@
 #include "actors/node/task.hpp"
 #include "core/assert.hpp"
 #include "core/random.hpp"
+#include "models/adapted_task.hpp"
 #include "models/procedures/families.hpp"
 #include "models/quadratic.hpp"
 #include "models/regression.hpp"
@@ -61,6 +62,7 @@ struct materials {
   bool has_labels = true;
   std::size_t groups =
     0; ///< Client k is in group (k - 1) mod this; 0: unknown.
+  std::vector<std::vector<float>> truths = {}; ///< Of clients, where known.
 };
 
 materials quadratic_of(const experiment& x) {
@@ -79,6 +81,22 @@ materials quadratic_of(const experiment& x) {
   return m;
 }
 
+materials
+regression_of(const experiment& x,
+              std::shared_ptr<const models::regression_problem> problem) {
+  const std::vector<std::size_t> hidden(x.model.hidden.begin(),
+                                        x.model.hidden.end());
+  materials m{.clients = problem->clients,
+              .test_size = problem->rows(models::split::test),
+              .make_objective = [problem, hidden]()
+                -> result<std::unique_ptr<models::objective>> {
+                return std::make_unique<models::regression>(problem, hidden);
+              },
+              .has_labels = false};
+  m.clients.held_out = x.clients.held_out;
+  return m;
+}
+
 /// FLoRAL's presets: 7 training rows of a client for the linear task, 96 for
 /// the other.
 materials clusters_of(const experiment& x) {
@@ -91,17 +109,16 @@ materials clusters_of(const experiment& x) {
      .clients = x.clients.clients,
      .groups = x.data.clusters,
      .train_rows = x.data.cluster_rows ? x.data.cluster_rows : published});
-  const std::vector<std::size_t> hidden(x.model.hidden.begin(),
-                                        x.model.hidden.end());
-  materials m{.clients = problem->clients,
-              .test_size = problem->rows(models::split::test),
-              .make_objective = [problem, hidden]()
-                -> result<std::unique_ptr<models::objective>> {
-                return std::make_unique<models::regression>(problem, hidden);
-              },
-              .has_labels = false,
-              .groups = x.data.clusters};
-  m.clients.held_out = x.clients.held_out;
+  auto m = regression_of(x, problem);
+  m.groups = x.data.clusters;
+  return m;
+}
+
+materials low_rank_of(const experiment& x) {
+  auto problem = models::make_low_rank_problem(
+    {.task = x.data.truth, .seed = derive_seed(x.seed, "data")});
+  auto m = regression_of(x, problem.rows);
+  m.truths = std::move(problem.truths);
   return m;
 }
 
@@ -225,10 +242,38 @@ first_values(const experiment& x, models::objective& model,
   return values;
 }
 
-std::shared_ptr<const models::local_task>
+/// The adaptors that clients keep, and the model that nobody trains: a file's,
+/// if one is said.
+result<void> complete(const experiment& x, models::objective& model,
+                      models::local_task& task) {
+  auto own = models::own_adapters_for(task.method, model, x.training.method);
+  if (!own)
+    return tl::make_unexpected(own.error());
+  task.own_adapters = std::move(*own);
+  task.frozen =
+    models::frozen_values(model, task.method, derive_seed(x.seed, "initial"));
+  if (task.frozen.empty() || x.init.empty())
+    return {};
+  const auto file = models::read_safetensors(x.init);
+  if (!file)
+    return tl::make_unexpected(file.error());
+  for (auto& [name, values] : task.frozen) {
+    models::block_layout block;
+    block.name = block.family = name;
+    block.tensors = model.parameter_list();
+    auto found = from_file(*file, block, x.init);
+    if (!found)
+      return tl::make_unexpected(found.error());
+    values = std::move(*found);
+  }
+  return {};
+}
+
+std::shared_ptr<models::local_task>
 task_of(const experiment& x, const workload& w, materials m,
         std::optional<models::adapter_plan> adapters) {
   auto task = std::make_shared<models::local_task>();
+  task->truths = std::move(m.truths);
   task->adapters = std::move(adapters);
   task->groups = m.groups;
   task->population_error = m.groups > 0 && !m.has_labels;
@@ -255,6 +300,8 @@ result<materials> materials_of(const experiment& x,
       return quadratic_of(x);
     case data_options::format::clusters:
       return clusters_of(x);
+    case data_options::format::low_rank:
+      return low_rank_of(x);
     default:
       return examples_of(x, make_model);
   }
@@ -308,7 +355,10 @@ result<workload> prepare(const experiment& x, const model_maker& make_model) {
   w.blocks = std::make_shared<const models::layout>(std::move(*blocks));
   w.initial = std::move(*initial);
   const auto make_objective = found->make_objective;
-  w.task = task_of(x, w, std::move(*found), std::move(*adapters));
+  auto task = task_of(x, w, std::move(*found), std::move(*adapters));
+  if (auto ok = complete(x, **model, *task); !ok)
+    return tl::make_unexpected(ok.error());
+  w.task = std::move(task);
   w.make_trainer = models::local_trainers(w.task, make_objective);
   return w;
 }

@@ -213,7 +213,8 @@ INSTANTIATE_TEST_SUITE_P(
     bad_config{
       "rounds = 3\npartition = {kind = 'natural'}",
       "a.toml:2: kind = \"natural\" needs data that says who holds what: "
-      "data.kind = \"synthetic\", \"quadratic\" or \"clusters\""}));
+      "data.kind = \"synthetic\", \"quadratic\", \"clusters\" or "
+      "\"low_rank\""}));
 
 TEST(config, says_everything_that_is_wrong_and_at_most_ten_things) {
   EXPECT_EQ(refusal("seed = -1\nbatch_size = 0.5\n"),

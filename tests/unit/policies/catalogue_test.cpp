@@ -67,7 +67,7 @@ TEST(catalogue, each_recipe_makes_sense_and_has_a_name_of_its_own) {
 }
 
 TEST(catalogue, announced_methods_are_not_built) {
-  EXPECT_EQ(announced_methods().size(), 3u);
+  EXPECT_EQ(announced_methods().size(), 2u);
   for (const auto name : announced_methods())
     EXPECT_EQ(find_recipe(name), nullptr) << name;
 }
@@ -171,7 +171,6 @@ TEST(check_recipe, finds_blocks_that_do_not_fit) {
      },
      "amount is 2"},
     {[](recipe& x) { x.blocks[0].merge.kind = merge_kind::padded; }, "by rank"},
-    {[](recipe& x) { x.blocks[0].weight = weight_rule::rank_norm; }, "by rank"},
     {[](recipe& x) {
        x.disclosures.clear();
        x.blocks[1].weight = weight_rule::examples_times_share;

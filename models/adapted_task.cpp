@@ -1,0 +1,27 @@
+#include "models/adapted_task.hpp"
+
+#include "models/procedures/families.hpp"
+
+namespace troupe::models {
+
+result<std::optional<adapter_plan>> own_adapters_for(const recipe& method,
+                                                     const objective& model,
+                                                     const options& said) {
+  const auto own = said.find("own_budget");
+  if (own == said.end())
+    return std::optional<adapter_plan>{};
+  auto changed = said;
+  changed["budget"] = own->second;
+  return adapters_for(method, model, changed);
+}
+
+std::map<std::string, shared_values>
+frozen_values(objective& model, const recipe& method, std::uint64_t seed) {
+  std::map<std::string, shared_values> result;
+  for (const auto& x : method.blocks)
+    if (x.where == scope::frozen && x.name == model_family)
+      result[x.name] = share(model.initial_parameters(seed));
+  return result;
+}
+
+} // namespace troupe::models

@@ -1,0 +1,25 @@
+#pragma once
+
+// What a task needs besides, whose clients adapt a model that nobody trains.
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "models/local_trainer.hpp"
+
+namespace troupe::models {
+
+/// The adaptors that clients keep, where the recipe says how large these are:
+/// its option `own_budget` takes the place of `budget`.
+result<std::optional<adapter_plan>> own_adapters_for(const recipe& method,
+                                                     const objective& model,
+                                                     const options& said);
+
+/// First values of the recipe's frozen blocks, under the seed of
+/// `initial_values`.
+std::map<std::string, shared_values>
+frozen_values(objective& model, const recipe& method, std::uint64_t seed);
+
+} // namespace troupe::models

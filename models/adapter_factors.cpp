@@ -1,0 +1,158 @@
+#include "models/adapter_factors.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/assert.hpp"
+#include "models/spectrum.hpp"
+
+namespace troupe::models {
+
+namespace {
+
+using floats = std::span<const float>;
+
+/// The two factors of one matrix in an adaptor's buffer.
+template <class T>
+struct factor_pair {
+  std::span<T> u;
+  std::span<T> v;
+};
+
+template <class T>
+factor_pair<T> factors(const adapted_matrix& m, std::span<T> adapter) {
+  return {adapter.subspan(m.u_at, m.rank * m.rows),
+          adapter.subspan(m.v_at, m.rank * m.columns)};
+}
+
+double dot(floats a, floats b) {
+  double sum = 0;
+  for (std::size_t j = 0; j < a.size(); ++j)
+    sum += static_cast<double>(a[j]) * static_cast<double>(b[j]);
+  return sum;
+}
+
+/// x -= along b, for each of these orthogonal rows b of x's length.
+void project_out(const std::vector<std::vector<float>>& rows,
+                 std::span<float> x) {
+  for (const auto& b : rows) {
+    const auto along = static_cast<float>(dot(x, b) / dot(b, b));
+    for (std::size_t j = 0; j < x.size(); ++j)
+      x[j] -= along * b[j];
+  }
+}
+
+/// Orthogonal rows with the span of a factor's. What is left of a row that
+/// depends on those before it is rounding, and says nothing.
+std::vector<std::vector<float>> basis_of(floats factor, std::size_t length) {
+  constexpr double least = 1e-10; // Of the squared length.
+  std::vector<std::vector<float>> result;
+  for (std::size_t at = 0; at < factor.size(); at += length) {
+    const auto row = factor.subspan(at, length);
+    std::vector<float> left(row.begin(), row.end());
+    project_out(result, left);
+    if (dot(left, left) > least * dot(row, row))
+      result.push_back(std::move(left));
+  }
+  return result;
+}
+
+void make_orthogonal(std::span<float> factor, floats to, std::size_t length) {
+  const auto basis = basis_of(to, length);
+  for (std::size_t at = 0; at < factor.size(); at += length)
+    project_out(basis, factor.subspan(at, length));
+}
+
+} // namespace
+
+result<void> push_forward(const planned_adapter& x, floats direction,
+                          kernels::backend& arithmetic, std::span<float> out) {
+  TROUPE_ASSERT(x.values.size() == direction.size());
+  // Two products whose sum it is: each has one factor of the direction. What is
+  // added as it is moves as it does.
+  std::vector<float> moves_u(x.values.begin(), x.values.end());
+  std::vector<float> moves_v(direction.begin(), direction.end());
+  for (const auto& m : x.plan.matrices) {
+    const auto u = direction.subspan(m.u_at, m.rank * m.rows);
+    const auto still = x.values.subspan(m.u_at, m.rank * m.rows);
+    std::ranges::copy(u, moves_u.begin() + static_cast<std::ptrdiff_t>(m.u_at));
+    std::ranges::copy(still,
+                      moves_v.begin() + static_cast<std::ptrdiff_t>(m.u_at));
+  }
+  for (const auto& y : x.plan.vectors)
+    std::fill_n(moves_u.begin() + static_cast<std::ptrdiff_t>(y.in_adapter),
+                y.size, 0.f);
+  const std::vector<float> zeros(x.plan.model_size);
+  const floats products[] = {moves_u, moves_v};
+  const double shares[] = {1, 1};
+  return adapter_mixture{x.plan, arithmetic}.compose(zeros, products, shares,
+                                                     out);
+}
+
+void truncate(const adapter_plan& plan, std::size_t rank,
+              std::span<float> adapter) {
+  for (const auto& m : plan.matrices) {
+    const auto first = std::min(rank, m.rank);
+    const auto x = factors(m, adapter);
+    std::ranges::fill(x.u.subspan(first * m.rows), 0.f);
+    std::ranges::fill(x.v.subspan(first * m.columns), 0.f);
+  }
+}
+
+void make_orthogonal(const adapter_plan& plan, std::span<float> adapter,
+                     const planned_adapter& to) {
+  TROUPE_ASSERT(plan.matrices.size() == to.plan.matrices.size());
+  for (std::size_t i = 0; i < plan.matrices.size(); ++i) {
+    const auto& m = plan.matrices[i];
+    const auto own = factors(m, adapter);
+    const auto other = factors(to.plan.matrices[i], to.values);
+    make_orthogonal(own.u, other.u, m.rows);
+    make_orthogonal(own.v, other.v, m.columns);
+  }
+}
+
+double tail_norm(const planned_adapter& x, std::size_t rank, double factor,
+                 std::span<float> slopes) {
+  double sum = 0;
+  for (const auto& m : x.plan.matrices) {
+    const auto first = std::min(rank, m.rank);
+    const auto tail = [&]<class T>(std::span<T> of) {
+      const auto both = factors(m, of);
+      return factor_pair<T>{both.u.subspan(first * m.rows),
+                            both.v.subspan(first * m.columns)};
+    };
+    const auto [u, v] = tail(x.values);
+    const auto u_norm = std::sqrt(dot(u, u));
+    const auto v_norm = std::sqrt(dot(v, v));
+    sum += u_norm * v_norm;
+    // At zero a norm has no slope, and none is taken.
+    if (slopes.empty() || u_norm == 0 || v_norm == 0)
+      continue;
+    const auto to = tail(slopes);
+    for (std::size_t j = 0; j < u.size(); ++j)
+      to.u[j] += static_cast<float>(factor * v_norm / u_norm) * u[j];
+    for (std::size_t j = 0; j < v.size(); ++j)
+      to.v[j] += static_cast<float>(factor * u_norm / v_norm) * v[j];
+  }
+  return sum;
+}
+
+double mean_rank(std::span<const planned_adapter> sum) {
+  const auto count = sum.empty() ? 0 : sum.front().plan.matrices.size();
+  double total = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    std::vector<float> u, v;
+    for (const auto& x : sum) {
+      const auto both = factors(x.plan.matrices[i], x.values);
+      u.insert(u.end(), both.u.begin(), both.u.end());
+      v.insert(v.end(), both.v.begin(), both.v.end());
+    }
+    const auto& m = sum.front().plan.matrices[i];
+    const std::vector<float> ones(u.size() / m.rows, 1.f);
+    total += static_cast<double>(effective_rank(
+      singular_values(kernels::low_rank{m.rows, m.columns, u, v, ones})));
+  }
+  return count == 0 ? 0 : total / static_cast<double>(count);
+}
+
+} // namespace troupe::models

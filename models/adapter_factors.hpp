@@ -1,0 +1,48 @@
+#pragma once
+
+// What is done with the factors of adaptors beside composing them: methods
+// whose adaptors have different ranks, or whose adaptors should begin apart.
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "core/result.hpp"
+#include "models/adapters.hpp"
+
+namespace troupe::models {
+
+/// An adaptor and what it is an adaptor of.
+struct planned_adapter {
+  const adapter_plan& plan;
+  std::span<const float> values;
+};
+
+/// What the composed model changes by, to first order, where an adaptor moves
+/// along `direction`: V_u v^T + u V_v^T of each matrix.
+/// @pre out has the model's size
+[[nodiscard]] result<void> push_forward(const planned_adapter& x,
+                                        std::span<const float> direction,
+                                        kernels::backend& arithmetic,
+                                        std::span<float> out);
+
+/// Sets to zero what an adaptor has beyond this rank.
+void truncate(const adapter_plan& plan, std::size_t rank,
+              std::span<float> adapter);
+
+/// Takes away from an adaptor's factors what lies in the span of another's of
+/// the same matrices: neither product says anything where the other does.
+void make_orthogonal(const adapter_plan& plan, std::span<float> adapter,
+                     const planned_adapter& to);
+
+/// How large the products are beyond a rank: the sum over matrices of the
+/// Frobenius norms of the two factors' tails, multiplied. Adds its gradient,
+/// times `factor`, to `slopes` where that is not empty.
+double tail_norm(const planned_adapter& x, std::size_t rank, double factor = 0,
+                 std::span<float> slopes = {});
+
+/// The effective rank of the sum of adaptors of the same matrices, as a mean
+/// over these; 0 where there are none.
+double mean_rank(std::span<const planned_adapter> sum);
+
+} // namespace troupe::models

@@ -1,0 +1,137 @@
+// How well clients do whose model is a frozen one with adaptors on it: before
+// the common one is merged with others' (`pre`), and after (`post`).
+
+#include <algorithm>
+#include <string>
+
+#include "core/assert.hpp"
+#include "models/procedures/built_in.hpp"
+#include "models/procedures/common_adapter.hpp"
+#include "models/spectrum.hpp"
+
+namespace troupe::models {
+
+namespace {
+
+const std::vector<float>& common_of(const std::vector<fetched_block>& versions,
+                                    const local_problem& on) {
+  const auto* block = on.blocks.find(adapter_family);
+  TROUPE_ASSERT(block != nullptr);
+  const auto found =
+    std::ranges::find(versions, block->id, &fetched_block::block);
+  TROUPE_ASSERT(found != versions.end());
+  return *found->values;
+}
+
+/// The 90 % rank of a client's truth, as a mean over the adapted matrices.
+double true_rank(const local_problem& on, std::span<const float> truth) {
+  double sum = 0;
+  for (const auto& m : on.adapters->matrices) {
+    dense x{m.rows, m.columns, std::vector<double>(m.size())};
+    for (std::size_t j = 0; j < m.size(); ++j)
+      x.values[j] = truth[m.at + (m.order.empty() ? j : m.order[j])];
+    sum += static_cast<double>(effective_rank(singular_values(x)));
+  }
+  return on.adapters->matrices.empty()
+           ? 0
+           : sum / static_cast<double>(on.adapters->matrices.size());
+}
+
+double squared_distance(std::span<const float> a, std::span<const float> b) {
+  double sum = 0;
+  for (std::size_t j = 0; j < a.size(); ++j) {
+    const auto d = static_cast<double>(a[j]) - static_cast<double>(b[j]);
+    sum += d * d;
+  }
+  return sum;
+}
+
+/// Reports on all clients at one moment.
+class reporter {
+public:
+  reporter(local_problem on, std::string moment, evaluated& to)
+    : on_(on),
+      moment_(std::move(moment)),
+      to_(to) {
+    // nop
+  }
+
+  void add(client_id client, const client_adapters& x) {
+    const auto adapters = x.on(on_);
+    const auto rank = mean_rank(adapters);
+    ranks_ += rank;
+    ++clients_;
+    const auto k = client.value - 1;
+    if (k >= on_.truths.size() || !compose(on_, adapters))
+      return;
+    const auto& truth = on_.truths[k];
+    put("rank", client, rank);
+    put("distance", client, squared_distance(on_.model.parameters(), truth));
+    met_ += rank == true_rank(on_, truth);
+    if (on_.clients != nullptr) {
+      put_loss("train_loss", client, split::train, on_.clients->train[k]);
+      put_loss("test_loss", client, split::test, on_.clients->test[k]);
+    }
+  }
+
+  void finish() {
+    if (clients_ == 0)
+      return;
+    to_.method_results["rank_" + moment_] = ranks_ / clients_;
+    if (!on_.truths.empty())
+      to_.method_results["ranks_met_" + moment_] = met_;
+  }
+
+private:
+  void put(const std::string& name, client_id client, double value) {
+    to_.method_results[name + "_" + moment_ + "."
+                       + std::to_string(client.value)] = value;
+  }
+
+  void put_loss(const std::string& name, client_id client, split part,
+                std::span<const std::uint32_t> rows) {
+    if (const auto scored = on_.model.evaluate(part, rows))
+      put(name, client, scored->mean_loss());
+  }
+
+  local_problem on_;
+  std::string moment_;
+  evaluated& to_;
+  double ranks_ = 0;
+  double clients_ = 0;
+  double met_ = 0;
+};
+
+} // namespace
+
+result<void> common_home(const home& x, local_problem& on) {
+  return adapters_after(on, x.state, common_of(x.versions, on))
+    .and_then([&](const client_adapters& y) { return compose(on, y.on(on)); });
+}
+
+void summarise_adapters(const evaluation_input& x, const local_problem& on,
+                        evaluated& to) {
+  reporter before{on, "pre", to};
+  reporter after{on, "post", to};
+  const auto& common = common_of(x.versions, on);
+  for (const auto& [client, state] : x.states) {
+    const auto left = adapters_before(on, *state);
+    const auto now = adapters_after(on, state.get(), common);
+    if (!left || !now || left->common.empty())
+      continue;
+    before.add(client, *left);
+    after.add(client, *now);
+    const auto k = client.value - 1;
+    if (k >= on.truths.size())
+      continue;
+    const auto name = std::to_string(client.value);
+    to.method_results["true_rank." + name] = true_rank(on, on.truths[k]);
+    if (const auto own = state->counters.find(rank_counter);
+        own != state->counters.end())
+      to.method_results["kept_rank." + name] = static_cast<double>(own->second);
+  }
+  before.finish();
+  after.finish();
+}
+
+} // namespace troupe::models

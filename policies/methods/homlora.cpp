@@ -1,0 +1,22 @@
+#include "policies/methods/methods.hpp"
+
+namespace troupe::policies {
+
+/// PF2LoRA's first baseline, FedAvg on the factors of one adaptor of one rank
+/// over a frozen model, with a plain mean. The publication gives it rank 8, and
+/// 12 where it may have more parameters than PF2LoRA.
+recipe methods::homlora() {
+  return {.name = "homlora",
+          .summary = "one adaptor of one rank that all train",
+          .blocks = {{.name = "model", .where = scope::frozen},
+                     {.name = "adapter", .weight = weight_rule::one},
+                     {.name = "left_adapter", .where = scope::personal}},
+          .legs = {{.fetch = {{.family = "adapter"}}}},
+          .roles = {{.procedure = {"common_sgd"}}},
+          .defaults = {{"budget", 8},
+                       {"convolution", 0},
+                       {"adapter_bias", 0},
+                       {"normal_start", 0}}};
+}
+
+} // namespace troupe::policies

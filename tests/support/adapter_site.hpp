@@ -1,0 +1,79 @@
+#pragma once
+
+// One client's visits to an adaptor over a frozen linear model, and the same
+// derivatives in double, written out.
+
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "models/adapted_task.hpp"
+#include "models/regression.hpp"
+#include "policies/catalogue.hpp"
+
+namespace troupe::test {
+
+/// Y = X W with `rows` rows, all of them client 1's, and a model that begins at
+/// zero.
+std::shared_ptr<const models::regression_problem>
+linear_problem(std::size_t inputs, std::size_t targets, std::size_t rows,
+               std::uint64_t seed);
+
+struct site_options {
+  std::string_view method = "pf2lora";
+  std::shared_ptr<const models::regression_problem> problem;
+  models::training_options how = {};
+  options said = {};
+};
+
+/// A trainer for visits of client 1.
+struct adapter_site {
+  explicit adapter_site(site_options x);
+
+  models::visit_input
+  visit(const std::vector<float>& common,
+        std::shared_ptr<const models::client_state> state = {}) const;
+
+  recipe method;
+  models::layout blocks;
+  std::unique_ptr<models::trainer> trainer;
+};
+
+/// A state in which the client keeps this adaptor of its own.
+std::shared_ptr<const models::client_state>
+keeping(const std::vector<float>& own);
+
+/// Two factors of a matrix of targets x inputs as they lie in an adaptor's
+/// buffer: rank x targets, then rank x inputs.
+struct double_factors {
+  std::size_t rank = 0;
+  std::vector<double> values;
+};
+
+/// f(x, y) = the mean over rows of |(x's product + y's product) row -
+/// target|^2.
+class two_level_loss {
+public:
+  explicit two_level_loss(const models::regression_problem& of) : of_(of) {
+    // nop
+  }
+
+  using rows = std::vector<std::uint32_t>;
+
+  double value(const double_factors& x, const double_factors& y,
+               const rows& of) const;
+
+  /// Along the factors of `x`; the other's by the same call with both changed.
+  std::vector<double> gradient(const double_factors& x, const double_factors& y,
+                               const rows& of) const;
+
+private:
+  std::vector<double> matrix(const double_factors& x,
+                             const double_factors& y) const;
+
+  const models::regression_problem& of_;
+};
+
+} // namespace troupe::test

@@ -1,0 +1,136 @@
+// HETLoRA's visit: what it trains, gives up and offers.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "models/adapter_factors.hpp"
+#include "tests/support/adapter_site.hpp"
+#include "tests/support/small_adapters.hpp"
+
+namespace troupe::test {
+
+namespace {
+
+/// 4 inputs, 3 targets, an adaptor of rank 4: u has 12 values and v 16.
+struct het_case {
+  std::shared_ptr<const models::regression_problem> problem =
+    linear_problem(4, 3, 12, 5);
+  std::vector<float> common = models::draw(28, 1);
+
+  models::trained
+  trained(options said, std::string_view method = "hetlora", double rate = 0.01,
+          std::shared_ptr<const models::client_state> state = {}) const {
+    said["budget"] = 4;
+    models::training_options how;
+    how.local_steps = 3;
+    how.batch_size = 0;
+    how.learning_rate = rate;
+    const adapter_site site{
+      {.method = method, .problem = problem, .how = how, .said = said}};
+    const auto out = site.trainer->train(site.visit(common, state));
+    EXPECT_TRUE(out) << out.error().context;
+    return out ? *out : models::trained{};
+  }
+
+  std::vector<float> after(const models::trained& x) const {
+    auto values = common;
+    for (std::size_t j = 0; j < values.size(); ++j)
+      values[j] += (*x.parts.at(0).delta)[j];
+    return values;
+  }
+};
+
+options of_rank(double rank, options more = {}) {
+  more.try_emplace("rank_min", 1);
+  more["rank_first"] = more["rank_last"] = rank;
+  more.try_emplace("keep_share", 0.7);
+  more.try_emplace("penalty", 0);
+  return more;
+}
+
+std::uint64_t rank_of(const models::trained& x) {
+  return x.next.counters.at("rank");
+}
+
+} // namespace
+
+TEST(hetlora, of_the_full_rank_without_penalty_is_homlora_to_the_bit) {
+  const het_case c;
+  const auto het = c.trained(of_rank(4, {{"rank_min", 4}}));
+  const auto hom = c.trained({}, "homlora");
+  EXPECT_EQ(*het.parts[0].delta, *hom.parts[0].delta);
+  EXPECT_EQ(rank_of(het), 4u);
+}
+
+TEST(hetlora, counts_what_it_lacks_as_zeros) {
+  const het_case c;
+  const auto out = c.trained(of_rank(2, {{"rank_min", 2}}));
+  const auto after = c.after(out);
+  for (std::size_t j = 0; j < 12; ++j)
+    EXPECT_EQ(after[j] == 0, j >= 6) << j;
+  for (std::size_t j = 0; j < 16; ++j)
+    EXPECT_EQ(after[12 + j] == 0, j >= 8) << j;
+}
+
+TEST(hetlora, weighs_by_the_norm_of_its_product) {
+  const het_case c;
+  const auto out = c.trained(of_rank(1));
+  const auto x = c.after(out);
+  double u = 0, v = 0;
+  for (std::size_t j = 0; j < 3; ++j)
+    u += std::pow(static_cast<double>(x[j]), 2);
+  for (std::size_t j = 12; j < 16; ++j)
+    v += std::pow(static_cast<double>(x[j]), 2);
+  EXPECT_NEAR(out.parts[0].weight, std::sqrt(u * v), 1e-4);
+}
+
+TEST(hetlora, gives_up_a_tail_that_became_smaller_and_no_other) {
+  het_case c;
+  const auto shrunk = c.trained(of_rank(4, {{"penalty", 20}}));
+  EXPECT_EQ(rank_of(shrunk), 2u); // 70 % of 4, rounded down.
+  const auto bounded =
+    c.trained(of_rank(4, {{"penalty", 20}, {"rank_min", 3}}));
+  EXPECT_EQ(rank_of(bounded), 3u);
+  // From zero a tail can only grow.
+  std::fill_n(c.common.begin(), 12, 0.f);
+  EXPECT_EQ(rank_of(c.trained(of_rank(4, {{"penalty", 20}}))), 4u);
+}
+
+TEST(hetlora, remembers_the_rank_that_it_has_left) {
+  const het_case c;
+  auto state = std::make_shared<models::client_state>();
+  state->counters["rank"] = 1;
+  const auto out = c.trained(of_rank(4), "hetlora", 0.01, state);
+  EXPECT_EQ(rank_of(out), 1u);
+  EXPECT_EQ(c.after(out)[3], 0);
+}
+
+// Specification, 3.3 and 6.4: floor(8 + 4 (k - 1) / 8).
+TEST(hetlora, gives_clients_the_published_ranks) {
+  constexpr std::size_t expected[] = {8, 8, 9, 9, 10, 10, 11, 11};
+  auto problem = *linear_problem(4, 3, 8, 5);
+  problem.clients = {};
+  for (std::uint32_t k = 0; k < 8; ++k)
+    problem.clients.train.push_back({k});
+  problem.clients.test = problem.clients.train;
+  models::training_options how;
+  how.local_steps = 1;
+  how.learning_rate = 1e-4;
+  const adapter_site site{
+    {.method = "hetlora",
+     .problem = std::make_shared<const models::regression_problem>(problem),
+     .how = how,
+     .said = {{"penalty", 0}}}};
+  // Nothing has a tail to be given up where all begins at zero.
+  auto x = site.visit(std::vector<float>(12 * 7));
+  for (std::size_t k = 0; k < 8; ++k) {
+    x.visit.client = {k + 1};
+    const auto out = site.trainer->train(x);
+    ASSERT_TRUE(out) << out.error().context;
+    EXPECT_EQ(rank_of(*out), expected[k]) << k;
+  }
+}
+
+} // namespace troupe::test

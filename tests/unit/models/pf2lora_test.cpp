@@ -1,0 +1,274 @@
+// PF2LoRA's step: the published scalars, the derivative through the inner step,
+// and what it becomes in special cases.
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "models/adapter_factors.hpp"
+#include "tests/support/adapter_site.hpp"
+#include "tests/support/quadratic_federation.hpp"
+#include "tests/support/small_adapters.hpp"
+
+namespace troupe::test {
+
+namespace {
+
+constexpr double inner_rate = 0.1;
+constexpr double outer_rate = 0.1;
+
+models::training_options one_step(std::uint32_t batch = 0) {
+  models::training_options how;
+  how.local_steps = 1;
+  how.batch_size = batch;
+  how.shuffle = false;
+  how.learning_rate = outer_rate;
+  return how;
+}
+
+/// (a b + c d - 3)^2 with the common adaptor (a, b) and the own (c, d).
+std::shared_ptr<const models::regression_problem> scalar_problem() {
+  models::regression_problem x{.inputs = 1,
+                               .targets = 1,
+                               .train = {{1}, {3}},
+                               .test = {{1}, {3}},
+                               .clients = {.train = {{0}}, .test = {{0}}},
+                               .has_bias = false,
+                               .sums_targets = true,
+                               .begins_at_zero = true};
+  return std::make_shared<const models::regression_problem>(std::move(x));
+}
+
+options ranks(double common, double own) {
+  return {{"budget", common}, {"own_budget", own}, {"inner_rate", inner_rate}};
+}
+
+options with(options x, const char* name, double value) {
+  x[name] = value;
+  return x;
+}
+
+models::trained trained_by(const adapter_site& site,
+                           const std::vector<float>& common,
+                           const std::vector<float>& own) {
+  const auto out = site.trainer->train(site.visit(common, keeping(own)));
+  EXPECT_TRUE(out) << out.error().context;
+  return out ? *out : models::trained{};
+}
+
+/// x's hypergradient as the visit used it: the delta of one step, over the
+/// rate.
+std::vector<double> direction_of(const models::trained& x) {
+  std::vector<double> result;
+  for (const float v : *x.parts.at(0).delta)
+    result.push_back(-static_cast<double>(v) / outer_rate);
+  return result;
+}
+
+std::vector<double> doubled(const std::vector<float>& x) {
+  return {x.begin(), x.end()};
+}
+
+void expect_near(const std::vector<double>& a, const std::vector<double>& b,
+                 double tolerance) {
+  ASSERT_EQ(a.size(), b.size());
+  for (std::size_t j = 0; j < a.size(); ++j)
+    EXPECT_NEAR(a[j], b[j], tolerance) << j;
+}
+
+/// Twelve rows, 4 inputs, 3 targets; a common adaptor of rank 2, own of rank 1.
+struct small_case {
+  std::shared_ptr<const models::regression_problem> problem =
+    linear_problem(4, 3, 12, 5);
+  std::vector<float> common = models::draw(14, 1);
+  std::vector<float> own = models::draw(7, 2);
+  two_level_loss loss{*problem};
+  double_factors x{2, doubled(common)};
+  double_factors y{1, doubled(own)};
+
+  using rows = two_level_loss::rows;
+
+  double_factors moved(const rows& of) const {
+    auto result = y;
+    const auto slopes = loss.gradient(y, x, of);
+    for (std::size_t j = 0; j < slopes.size(); ++j)
+      result.values[j] -= inner_rate * slopes[j];
+    return result;
+  }
+
+  models::trained trained(std::uint32_t batch, const options& said) const {
+    return trained_by(
+      adapter_site{{.problem = problem, .how = one_step(batch), .said = said}},
+      common, own);
+  }
+};
+
+} // namespace
+
+// Specification, 2.2.
+TEST(pf2lora, makes_the_published_scalar_step) {
+  const auto after = [](const options& said) {
+    return trained_by(
+      adapter_site{
+        {.problem = scalar_problem(), .how = one_step(), .said = said}},
+      {1, 1}, {1, 1});
+  };
+  const auto out = after(ranks(1, 1));
+  expect_near(direction_of(out), {-0.5824, -0.5824}, 1e-5);
+  const auto own = out.next.blocks.at("own_adapter").view();
+  EXPECT_NEAR(own[0], 1.2, 1e-6);
+  EXPECT_NEAR(own[1], 1.2, 1e-6);
+  expect_near(direction_of(after(with(ranks(1, 1), "first_order", 1))),
+              {-1.12, -1.12}, 1e-5);
+  // Both from the old point: 2 (1 + 1 - 3) = -2.
+  expect_near(direction_of(after(with(ranks(1, 1), "joint", 1))), {-2, -2},
+              1e-5);
+  EXPECT_NEAR(out.loss, 1, 1e-6);
+  EXPECT_DOUBLE_EQ(out.parts[0].weight, 1);
+}
+
+TEST(pf2lora, follows_the_gradient_through_the_inner_step) {
+  const small_case c;
+  const auto& all = c.problem->clients.train[0];
+  // f(x, y - a f_y(x, y)) as a function of x, by differences in double.
+  std::vector<double> expected;
+  constexpr double step = 1e-5;
+  for (std::size_t j = 0; j < c.x.values.size(); ++j) {
+    const auto value = [&](double by) {
+      auto at = c;
+      at.x.values[j] += by;
+      return c.loss.value(at.x, at.moved(all), all);
+    };
+    expected.push_back((value(step) - value(-step)) / (2 * step));
+  }
+  expect_near(direction_of(c.trained(0, ranks(2, 1))), expected, 2e-4);
+}
+
+TEST(pf2lora, takes_each_derivative_at_its_point_and_on_its_batch) {
+  const small_case c;
+  using rows = two_level_loss::rows;
+  const rows batch[] = {{0, 1, 2}, {3, 4, 5}, {6, 7, 8}, {9, 10, 11}};
+  const auto expected = [&](const rows& inner, const rows& outer,
+                            const rows& along, const rows& curve) {
+    const auto next = c.moved(inner);
+    auto h = c.loss.gradient(c.x, next, outer);
+    const auto v = c.loss.gradient(next, c.x, along);
+    constexpr double step = 1e-4;
+    auto above = c.y, below = c.y; // The old one.
+    for (std::size_t j = 0; j < v.size(); ++j) {
+      above.values[j] += step * v[j];
+      below.values[j] -= step * v[j];
+    }
+    const auto high = c.loss.gradient(c.x, above, curve);
+    const auto low = c.loss.gradient(c.x, below, curve);
+    for (std::size_t j = 0; j < h.size(); ++j)
+      h[j] -= inner_rate * (high[j] - low[j]) / (2 * step);
+    return h;
+  };
+  expect_near(direction_of(c.trained(3, ranks(2, 1))),
+              expected(batch[0], batch[1], batch[1], batch[0]), 1e-3);
+  expect_near(direction_of(c.trained(3, with(ranks(2, 1), "four_batches", 1))),
+              expected(batch[0], batch[1], batch[2], batch[3]), 1e-3);
+}
+
+TEST(pf2lora, moves_its_own_adaptor_by_plain_descent) {
+  const small_case c;
+  auto how = one_step();
+  how.momentum = 0.9; // Of the common one alone.
+  const auto out = trained_by(
+    adapter_site{{.problem = c.problem, .how = how, .said = ranks(2, 1)}},
+    c.common, c.own);
+  const auto own = out.next.blocks.at("own_adapter").view();
+  expect_near({own.begin(), own.end()},
+              c.moved(c.problem->clients.train[0]).values, 1e-5);
+}
+
+TEST(pf2lora, with_nothing_of_its_own_is_homlora_to_the_bit) {
+  const small_case c;
+  auto how = one_step();
+  how.local_steps = 5;
+  const std::vector<float> nothing(7);
+  const auto two = trained_by(
+    adapter_site{{.problem = c.problem, .how = how, .said = ranks(2, 1)}},
+    c.common, nothing);
+  const auto one = trained_by(adapter_site{{.method = "homlora",
+                                            .problem = c.problem,
+                                            .how = how,
+                                            .said = {{"budget", 2}}}},
+                              c.common, nothing);
+  EXPECT_EQ(*two.parts[0].delta, *one.parts[0].delta);
+  const auto kept = two.next.blocks.at("own_adapter").view();
+  EXPECT_EQ(std::vector<float>(kept.begin(), kept.end()), nothing);
+}
+
+TEST(pf2lora, without_the_correction_is_of_first_order_where_the_rate_is_none) {
+  const small_case c;
+  const auto still = with(ranks(2, 1), "inner_rate", 0);
+  EXPECT_EQ(*c.trained(0, still).parts[0].delta,
+            *c.trained(0, with(still, "first_order", 1)).parts[0].delta);
+}
+
+// Specification, 8.5: what is left of the bias after the correction. Here
+// f = a (x + y - c)^2 / 2 a coordinate: y* = c - x, where f has no slope.
+TEST(pf2lora, removes_as_much_bias_as_the_theory_says) {
+  quadratic_setting how{.method = *policies::find_recipe("pf2lora"),
+                        .how = one_step(),
+                        .problem = {.dimension = 4, .clients = 1}};
+  how.how.method = how.method.defaults;
+  how.how.method["inner_rate"] = inner_rate;
+  quadratic_federation federation{how};
+  auto x = federation.visit(1, 9);
+  x.fetched[0].values = share({1, 2, -1, 0.5f});
+  x.state = keeping({0.5f, -1, 2, 0.25f});
+  models::quadratic model{models::make_quadratic_problem(how.problem)};
+  const auto frozen = *models::frozen_values(model, how.method, 1).at("model");
+  const auto out = federation.trainer().train(x);
+  ASSERT_TRUE(out) << out.error().context;
+  const auto found = direction_of(*out);
+  const auto& problem = federation.problem();
+  for (std::size_t j = 0; j < 4; ++j) {
+    const auto a = problem.curvature[j];
+    const auto error =
+      static_cast<double>(frozen[j])
+      + static_cast<double>((*x.fetched[0].values)[j])
+      + static_cast<double>(x.state->blocks.at("own_adapter").view()[j])
+      - problem.row_centre[j];
+    const auto left = 1 - inner_rate * a;
+    EXPECT_NEAR(found[j], a * left * left * error, 1e-4) << j;
+  }
+}
+
+TEST(pf2lora, goes_on_with_the_moments_that_it_kept) {
+  const small_case c;
+  auto how = one_step();
+  how.optimiser = models::optimiser_kind::adamw;
+  const adapter_site site{
+    {.problem = c.problem, .how = how, .said = ranks(2, 1)}};
+  const auto first = trained_by(site, c.common, c.own);
+  auto between = c.common;
+  for (std::size_t j = 0; j < between.size(); ++j)
+    between[j] += (*first.parts[0].delta)[j];
+  const auto second = site.trainer->train(site.visit(
+    between, std::make_shared<const models::client_state>(first.next)));
+  ASSERT_TRUE(second);
+  EXPECT_EQ(second->next.counters.at("adapter.steps"), 2u);
+  how.local_steps = 2;
+  const auto both = trained_by(
+    adapter_site{{.problem = c.problem, .how = how, .said = ranks(2, 1)}},
+    c.common, c.own);
+  for (std::size_t j = 0; j < between.size(); ++j)
+    EXPECT_NEAR((*first.parts[0].delta)[j] + (*second->parts[0].delta)[j],
+                (*both.parts[0].delta)[j], 1e-5);
+  EXPECT_EQ(both.next.moments.size(), 2u);
+}
+
+TEST(pf2lora, needs_a_rank_for_what_clients_keep) {
+  const auto method = *policies::find_recipe("pf2lora");
+  quadratic_federation federation{
+    {.method = method, .how = {.local_steps = 1, .batch_size = 0}}};
+  const auto out = federation.trainer().train(federation.visit(1, 1));
+  ASSERT_FALSE(out);
+  EXPECT_NE(out.error().context.find("'own_budget'"), std::string::npos);
+}
+
+} // namespace troupe::test

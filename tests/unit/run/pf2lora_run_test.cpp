@@ -1,0 +1,113 @@
+// PF2LoRA's synthetic task with all actors: what must come out, what cannot,
+// and what stays with the client.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fstream>
+#include <sstream>
+
+#include "core/random.hpp"
+#include "models/low_rank.hpp"
+#include "models/spectrum.hpp"
+#include "tests/support/small_runs.hpp"
+
+namespace troupe::test {
+
+namespace {
+
+// The first draw whose truths have the effective ranks 3 and 4.
+constexpr std::uint64_t seed = 2;
+
+class pf2lora_run : public testing::Test {
+protected:
+  node::run_summary after(overrides changes) {
+    std::ifstream file{TROUPE_SOURCE_DIR
+                       "/deploy/examples/pf2lora/synthetic.toml"};
+    std::ostringstream text;
+    text << file.rdbuf();
+    changes.push_back("evaluate_every=20");
+    changes.push_back("seed=" + std::to_string(seed));
+    return finished(configured(text.str(), changes, scratch_.path()));
+  }
+
+  scratch_folder scratch_;
+};
+
+double found(const node::run_summary& x, const std::string& name) {
+  const auto at = x.method_results.find(name);
+  EXPECT_NE(at, x.method_results.end()) << name;
+  return at == x.method_results.end() ? -1 : at->second;
+}
+
+/// Of both clients together, squared.
+double distance(const node::run_summary& x, const std::string& moment) {
+  return found(x, "distance_" + moment + ".1")
+         + found(x, "distance_" + moment + ".2");
+}
+
+std::vector<double> spectrum_of(const std::vector<float>& x) {
+  return models::singular_values(models::dense{10, 10, {x.begin(), x.end()}});
+}
+
+double squares_from(const std::vector<double>& xs, std::size_t first) {
+  double sum = 0;
+  for (std::size_t j = first; j < xs.size(); ++j)
+    sum += xs[j] * xs[j];
+  return sum;
+}
+
+models::low_rank_problem truth() {
+  return models::make_low_rank_problem({.seed = derive_seed(seed, "data")});
+}
+
+} // namespace
+
+TEST_F(pf2lora_run, finds_the_ranks_of_the_truths_before_the_average) {
+  const auto two_levels = after({});
+  EXPECT_EQ(found(two_levels, "ranks_met_pre"), 2);
+  EXPECT_EQ(found(two_levels, "rank_pre.1"), 3);
+  EXPECT_EQ(found(two_levels, "rank_pre.2"), 4);
+  EXPECT_LT(found(two_levels, "distance_pre.1"), 3);
+  EXPECT_LT(found(two_levels, "distance_pre.2"), 3);
+  const auto one = after({"method=homlora", "rounds=100"});
+  EXPECT_GT(distance(one, "pre"), 10 * distance(two_levels, "pre"));
+  // After an average both share a matrix, and differ by rank 4 at most.
+  const auto truths = truth().truths;
+  auto between = truths[0];
+  for (std::size_t j = 0; j < between.size(); ++j)
+    between[j] -= truths[1][j];
+  EXPECT_GE(distance(two_levels, "post"),
+            0.5 * squares_from(spectrum_of(between), 4));
+}
+
+TEST_F(pf2lora_run, keeps_what_it_found_where_the_truths_have_much_in_common) {
+  const auto end = after(
+    {"truth=aligned", "learning_rate=0.01", "inner_rate=0.01", "rounds=100"});
+  EXPECT_EQ(found(end, "ranks_met_post"), 2);
+  EXPECT_LT(found(end, "distance_post.1"), 0.05);
+  EXPECT_LT(found(end, "distance_post.2"), 0.05);
+}
+
+TEST_F(pf2lora_run, does_what_hetlora_cannot) {
+  const auto end = after({"method=hetlora", "learning_rate=0.002",
+                          "normal_start=1", "budget=12", "rounds=40"});
+  EXPECT_LE(found(end, "kept_rank.1"), 2);
+  EXPECT_LE(found(end, "rank_post.1"), 2);
+  const auto least = squares_from(spectrum_of(truth().truths[0]), 2);
+  EXPECT_GE(found(end, "distance_post.1"), least);
+  EXPECT_GE(found(end, "distance_pre.1"), least);
+}
+
+TEST_F(pf2lora_run, sends_the_common_adaptor_and_nothing_else) {
+  const auto sent = [&](overrides changes) {
+    changes.push_back("rounds=5");
+    return after(changes).bytes_up;
+  };
+  const auto bytes = sent({});
+  EXPECT_EQ(sent({"own_budget=4"}), bytes);
+  EXPECT_EQ(sent({"method=homlora"}), bytes);
+  EXPECT_GT(sent({"method=homlora", "budget=6"}), bytes);
+}
+
+} // namespace troupe::test
