@@ -1,5 +1,6 @@
 #include "models/torch/linear.hpp"
 
+#include <c10/core/GradMode.h>
 #include <torch/csrc/autograd/custom_function.h>
 
 namespace troupe::models {
@@ -21,6 +22,9 @@ struct linear_function : torch::autograd::Function<linear_function> {
     const auto saved = context->get_saved_variables();
     const auto& [x, weight, bias] = std::tie(saved[0], saved[1], saved[2]);
     const auto& of_result = gradients[0];
+    // Gradients that are to be differentiated themselves must be tensors.
+    if (c10::GradMode::is_enabled())
+      return {of_result.mm(weight), of_result.t().mm(x), of_result.sum(0)};
     weight.mutable_grad().addmm_(of_result.t(), x);
     bias.mutable_grad().add_(of_result.sum(0));
     // Nothing is left to be added to weight and bias.
