@@ -21,9 +21,9 @@ constexpr std::uint64_t seed = 2;
 
 class pf2lora_run : public testing::Test {
 protected:
-  node::run_summary after(overrides changes) {
-    std::ifstream file{TROUPE_SOURCE_DIR
-                       "/deploy/examples/pf2lora/synthetic.toml"};
+  node::run_summary after(overrides changes,
+                          const std::string& example = "synthetic.toml") {
+    std::ifstream file{TROUPE_SOURCE_DIR "/deploy/examples/pf2lora/" + example};
     std::ostringstream text;
     text << file.rdbuf();
     changes.push_back("evaluate_every=20");
@@ -90,8 +90,7 @@ TEST_F(pf2lora_run, keeps_what_it_found_where_the_truths_have_much_in_common) {
 }
 
 TEST_F(pf2lora_run, does_what_hetlora_cannot) {
-  const auto end = after({"method=hetlora", "learning_rate=0.002",
-                          "normal_start=1", "budget=12", "rounds=40"});
+  const auto end = after({"rounds=40"}, "hetlora.toml");
   EXPECT_LE(found(end, "kept_rank.1"), 2);
   EXPECT_LE(found(end, "rank_post.1"), 2);
   const auto least = squares_from(spectrum_of(truth().truths[0]), 2);
