@@ -12,7 +12,7 @@ result<std::optional<adapter_plan>> own_adapters_for(const recipe& method,
     return std::optional<adapter_plan>{};
   auto changed = said;
   changed["budget"] = own->second;
-  return adapters_for(method, model, changed);
+  return adapters_for(method, model.parameter_list(), changed);
 }
 
 std::map<std::string, shared_values>

@@ -57,9 +57,8 @@ judgement judge_logits(floats logits, std::span<const std::int64_t> labels,
 }
 
 judgement judge_numbers(floats said, floats targets, std::size_t size,
-                        std::span<float> slopes) {
+                        double by, std::span<float> slopes) {
   TROUPE_ASSERT(said.size() == targets.size());
-  const auto width = static_cast<double>(size);
   judgement result;
   for (std::size_t i = 0; i < said.size(); i += size) {
     double loss = 0;
@@ -68,9 +67,9 @@ judgement judge_numbers(floats said, floats targets, std::size_t size,
         static_cast<double>(said[j]) - static_cast<double>(targets[j]);
       loss += off * off;
       if (!slopes.empty())
-        slopes[j] = static_cast<float>(2 * off / width);
+        slopes[j] = static_cast<float>(2 * off / by);
     }
-    result.losses.push_back(loss / width);
+    result.losses.push_back(loss / by);
   }
   return result;
 }

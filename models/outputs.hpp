@@ -61,10 +61,11 @@ judgement judge_logits(std::span<const float> logits,
                        std::span<const std::int64_t> labels,
                        std::size_t classes, std::span<float> slopes);
 
-/// `judge` where targets are numbers: a row's loss is the mean square error.
+/// `judge` where targets are numbers, `size` of a row: a row's loss is the sum
+/// of the square errors, divided by `by`.
 judgement judge_numbers(std::span<const float> said,
                         std::span<const float> targets, std::size_t size,
-                        std::span<float> slopes);
+                        double by, std::span<float> slopes);
 
 /// Adds `share` times what one of several says. @pre of the same size
 void add_said(std::span<const float> said, double share, std::span<float> sum);

@@ -348,7 +348,7 @@ judgement regression::judge(split part, std::span<const std::uint32_t> rows,
       from.targets.begin() + static_cast<std::ptrdiff_t>(row * size());
     targets.insert(targets.end(), at, at + static_cast<std::ptrdiff_t>(size()));
   }
-  return judge_numbers(outputs, targets, size(), slopes);
+  return judge_numbers(outputs, targets, size(), 2 / factor_of(1), slopes);
 }
 
 std::vector<float> regression::initial_parameters(std::uint64_t seed) {

@@ -190,7 +190,7 @@ result<trained> two_level_sgd(const visit_input& x, local_problem& on) {
                 "adaptors that clients keep");
   auto out = begin_result(x);
   const auto plan = plan_visit(on.how, on.rows.size(), x.seed);
-  out.steps = plan.steps * two_level_passes;
+  out.steps = plan.steps;
   if (plan.idle())
     return out;
   const auto base = begin_common(x, on);

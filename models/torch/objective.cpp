@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "core/assert.hpp"
+#include "models/data/check_dataset.hpp"
 #include "models/outputs.hpp"
 #include "models/torch/network.hpp"
 #include "models/torch/random.hpp"
@@ -21,10 +22,6 @@ namespace {
 constexpr std::size_t evaluation_rows_max = 1000;
 
 using rows = std::span<const std::uint32_t>;
-
-std::size_t size_of_example(const column& x) {
-  return tensor_spec{x.name, x.shape}.size();
-}
 
 /// What a pixel is as an input. A table costs less than a division per pixel.
 constexpr auto pixel_values = [] {
@@ -353,36 +350,6 @@ private:
   flat_buffer buffers_;
 };
 
-std::size_t value_count(const column& x) {
-  return std::visit([](const auto& values) { return values.size(); }, x.values);
-}
-
-result<void> check_data(const dataset& data) {
-  if (data.train.inputs.empty() || data.classes < 1)
-    return fail(errc::invalid_data,
-                "data '" + data.name + "' has no inputs or no classes");
-  for (const auto* part : {&data.train, &data.test}) {
-    const auto& inputs = part->inputs;
-    bool fits =
-      part->labels.size() == part->size
-      && (inputs.size() == data.train.inputs.size() || part->size == 0);
-    for (std::size_t i = 0; fits && i < inputs.size(); ++i)
-      fits =
-        inputs[i].shape == data.train.inputs[i].shape
-        && inputs[i].values.index() == data.train.inputs[i].values.index()
-        && value_count(inputs[i]) == part->size * size_of_example(inputs[i]);
-    for (const auto label : part->labels)
-      fits = fits && label >= 0 && label < data.classes;
-    if (!fits)
-      return fail(
-        errc::invalid_data,
-        "data '" + data.name + "': the "
-          + (part == &data.train ? "training" : "test")
-          + " set's sizes, shapes, types or labels contradict each other");
-  }
-  return {};
-}
-
 } // namespace
 
 result<std::unique_ptr<objective>>
@@ -390,7 +357,7 @@ make_torch_objective(const model_config& config,
                      std::shared_ptr<const dataset> data) {
   use_one_thread_per_worker();
   own_torch_random();
-  if (auto ok = check_data(*data); !ok)
+  if (auto ok = check_dataset(*data); !ok)
     return tl::unexpected{std::move(ok.error())};
   auto made = config.kind == model_kind::torchscript
                 ? load_script(config.path)

@@ -63,7 +63,8 @@ task_of(const low_rank_problem& of, const way& how, models::objective& model) {
   for (const auto& [option, value] : task->method.defaults)
     task->how.method.try_emplace(option, value);
   const auto& said = task->how.method;
-  task->adapters = models::adapters_for(task->method, model, said).value();
+  task->adapters =
+    models::adapters_for(task->method, model.parameter_list(), said).value();
   task->own_adapters =
     models::own_adapters_for(task->method, model, said).value();
   task->frozen = models::frozen_values(model, task->method, 1);

@@ -36,7 +36,8 @@ adapter_site::adapter_site(site_options x)
   for (const auto& [option, value] : method.defaults)
     x.said.try_emplace(option, value);
   models::regression model{x.problem, {}};
-  const auto adapters = models::adapters_for(method, model, x.said).value();
+  const auto adapters =
+    models::adapters_for(method, model.parameter_list(), x.said).value();
   blocks = models::make_layout(method, models::shapes_of(model, adapters),
                                {.weight_max = 1024})
              .value();
