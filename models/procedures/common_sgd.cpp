@@ -145,6 +145,9 @@ result<trained> pruned_sgd(const visit_input& x, local_problem& on) {
   truncate(*on.adapters, rank, adapter);
   out.next.counters[rank_counter] = rank;
   by.keep(out.next);
+  // It has a norm only where it is finite.
+  if (auto ok = keep(left_adapter_family, adapter, out.next); !ok)
+    return tl::unexpected{ok.error()};
   const auto weight = weight_of(on, adapter);
   if (!weight)
     return tl::unexpected{weight.error()};
