@@ -1,5 +1,6 @@
 #include "models/torch/linear.hpp"
 
+#include <ATen/CPUGeneratorImpl.h>
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
@@ -19,10 +20,11 @@ struct gradients {
 
 /// What a layer makes of gradients that begin as zeros.
 gradients of(const layer& f, std::int64_t rows) {
-  torch::manual_seed(1);
-  auto x = torch::randn({rows, 31}).requires_grad_();
-  auto weight = torch::randn({17, 31}).requires_grad_();
-  auto bias = torch::randn({17}).requires_grad_();
+  // Its own draws: other tests give this thread another generator.
+  const auto draws = at::detail::createCPUGenerator(1);
+  auto x = torch::randn({rows, 31}, draws).requires_grad_();
+  auto weight = torch::randn({17, 31}, draws).requires_grad_();
+  auto bias = torch::randn({17}, draws).requires_grad_();
   weight.mutable_grad() = torch::zeros({17, 31});
   bias.mutable_grad() = torch::zeros({17});
   const auto result = f(x, weight, bias);
