@@ -264,7 +264,8 @@ result<void> complete(const experiment& x, models::objective& model,
     auto found = from_file(*file, block, x.init);
     if (!found)
       return tl::make_unexpected(found.error());
-    values = std::move(*found);
+    if (*found)
+      values = std::move(*found);
   }
   return {};
 }
