@@ -139,7 +139,7 @@ static_assert(free_slots(refill_kind::version,
 struct budget {
   std::uint64_t rounds = 0;
   std::uint64_t versions = 0; ///< Of the lead line.
-  std::uint64_t updates = 0;  ///< Offers that were merged.
+  std::uint64_t updates = 0;  ///< Offers of which a part was merged.
   double seconds = 0;         ///< Of the run's clock.
 };
 

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <tuple>
 
 #include "core/ids.hpp"
 
@@ -58,6 +59,10 @@ public:
     return bits_;
   }
 
+  static constexpr auto fields(auto& x) {
+    return std::tie(x.highest_, x.bits_);
+  }
+
   friend constexpr bool operator==(const visit_window&,
                                    const visit_window&) noexcept = default;
 
@@ -73,6 +78,15 @@ inline visit_window::state state_of(const visit_windows& windows, visit_id x) {
   const auto found = windows.find(x.client);
   return found == windows.end() ? visit_window::state::open
                                 : found->second.of(x.number);
+}
+
+/// Counts a visit of which several lines tell: true for the first that does.
+inline bool insert_once(visit_windows& windows, visit_id x) {
+  auto& window = windows[x.client];
+  if (window.of(x.number) != visit_window::state::open)
+    return false;
+  window.insert(x.number);
+  return true;
 }
 
 } // namespace troupe::policies

@@ -149,12 +149,13 @@ programme::actions programme::published(const messages::version_published& x,
                                         instant now) {
   actions out;
   heads_[x.line] = x.head;
-  updates_ += x.merged.size();
-  for (const auto& visit : x.merged)
+  for (const auto& visit : x.merged) {
+    updates_ += policies::insert_once(merged_, visit) ? 1 : 0;
     if (const auto open = open_.find(visit); open != open_.end())
       open->second.merged.insert(x.line);
     else
       settle(visit, x.line);
+  }
   refill_ = true;
   carry_on(out, now);
   return out;

@@ -15,6 +15,7 @@
 #include "core/limits.hpp"
 #include "policies/pacing.hpp"
 #include "policies/rota.hpp"
+#include "policies/visit_window.hpp"
 
 namespace troupe::actors {
 
@@ -121,8 +122,8 @@ public:
       x.heads_, x.stopper_, x.phase_, x.round_, x.offered_, x.unmerged_,
       x.deadline_, x.missing_, x.strike_at_, x.rounds_, x.token_, x.unsaved_,
       x.round_is_dirty_, x.round_is_saved_, x.index_asked_, x.index_saved_,
-      x.updates_, x.failures_, x.stale_, x.empty_, x.given_up_, x.joins_,
-      x.leaves_, x.losses_, x.started_, x.refill_, x.ended_);
+      x.updates_, x.merged_, x.failures_, x.stale_, x.empty_, x.given_up_,
+      x.joins_, x.leaves_, x.losses_, x.started_, x.refill_, x.ended_);
   }
 
 private:
@@ -241,7 +242,8 @@ private:
   std::uint64_t index_asked_ = 0;
   std::uint64_t index_saved_ = 0;
 
-  std::uint64_t updates_ = 0;
+  std::uint64_t updates_ = 0; ///< Visits of which some line merged a part.
+  policies::visit_windows merged_;
   std::uint64_t failures_ =
     0;                      ///< Since a visit offered, or had nothing to offer.
   std::uint64_t stale_ = 0; ///< Parts too stale, since one was kept.

@@ -34,7 +34,7 @@ policies::selection selection_options::policy() const {
   return policies::uniform_selection{};
 }
 
-models::partitioner partition_options::how() const {
+models::partitioner partition_options::how(std::size_t clusters) const {
   switch (kind) {
     case rule::dirichlet:
       return models::dirichlet_partition{alpha};
@@ -42,6 +42,8 @@ models::partitioner partition_options::how() const {
       return models::labels_partition{labels_per_client};
     case rule::shards:
       return models::shards_partition{shards_per_client};
+    case rule::disjoint:
+      return models::disjoint_partition{clusters};
     case rule::size_skew:
       return models::lognormal_partition{skew};
     case rule::power:

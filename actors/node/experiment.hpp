@@ -108,6 +108,7 @@ struct partition_options {
     dirichlet,
     labels,
     shards,
+    disjoint,  ///< By `data_options::clusters`.
     size_skew, ///< Lognormal sizes.
     power,     ///< Sizes as a power of the rank.
     column,
@@ -121,8 +122,9 @@ struct partition_options {
   double skew = 1;
   std::string column = {};
   std::uint32_t samples_per_client = 0; ///< At most; 0: all.
+  double train_share = 1;
 
-  models::partitioner how() const;
+  models::partitioner how(std::size_t clusters) const;
 };
 
 /// What becomes of the offers of one version, beside the recipe's own rule.
@@ -176,6 +178,8 @@ struct model_options {
     softmax,
     mlp,
     cnn,
+    lenet,
+    vgg8,
     resnet18,
     torchscript,
     quadratic,

@@ -15,6 +15,10 @@ models::model_kind kind_of(model_options::shape x) {
       return models::model_kind::mlp;
     case model_options::shape::cnn:
       return models::model_kind::cnn;
+    case model_options::shape::lenet:
+      return models::model_kind::lenet;
+    case model_options::shape::vgg8:
+      return models::model_kind::vgg8;
     case model_options::shape::resnet18:
       return models::model_kind::resnet18;
     case model_options::shape::torchscript:

@@ -163,6 +163,28 @@ result<row_lists> deal_by(const shards_partition& how, deal& with) {
   return parts;
 }
 
+result<row_lists> deal_by(const disjoint_partition& how, deal& with) {
+  const auto by_label =
+    rows_by_label(with.data.train, with.data.classes, with.random);
+  const auto most = std::min(by_label.size(), with.clients);
+  if (how.clusters < 1 || how.clusters > most)
+    return refuse_partition("'clusters' is " + std::to_string(how.clusters)
+                            + "; 1 to " + std::to_string(most)
+                            + ", each with a label and a client, would do");
+  row_lists parts(with.clients);
+  for (std::size_t c = 0; c < how.clusters; ++c) {
+    row_list rows;
+    for (auto label = c; label < by_label.size(); label += how.clusters)
+      give(rows, by_label[label], 0, by_label[label].size());
+    with.random.shuffle(rows);
+    const auto members = (with.clients - c - 1) / how.clusters + 1;
+    for (std::size_t i = 0; i < members; ++i)
+      give(parts[c + i * how.clusters], rows, i * rows.size() / members,
+           (i + 1) * rows.size() / members);
+  }
+  return parts;
+}
+
 result<row_lists> deal_by(const lognormal_partition& how, deal& with) {
   if (!(how.sigma >= 0) || how.sigma > 10)
     return refuse_partition("sigma is " + std::to_string(how.sigma)

@@ -1,6 +1,7 @@
 #include "models/data/partition.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <numeric>
 #include <string>
@@ -67,6 +68,9 @@ result<void> check(const dataset& data, const partition_options& opts,
   if (!(opts.validation >= 0 && opts.validation < 1))
     return refuse_partition("validation is " + std::to_string(opts.validation)
                             + "; from 0 to below 1 would do");
+  if (!(opts.train_share > 0 && opts.train_share <= 1))
+    return refuse_partition("train_share is " + std::to_string(opts.train_share)
+                            + "; above 0, to 1, would do");
   if (opts.held_out >= clients)
     return refuse_partition("held_out is " + std::to_string(opts.held_out)
                             + " of " + std::to_string(clients)
@@ -106,12 +110,18 @@ row_list set_aside(partition& from, const partition_options& opts,
   return aside;
 }
 
-/// Leaves each client `most` of its rows, drawn at random.
-void thin(row_lists& parts, std::size_t most, random_stream random) {
+/// Leaves each client as many of its rows as `left` says, drawn at random.
+void thin(row_lists& parts, random_stream random, auto left) {
   for (auto& rows : parts) {
     random.shuffle(rows);
-    rows.resize(std::min(rows.size(), most));
+    rows.resize(std::min(rows.size(), left(rows.size())));
   }
+}
+
+std::size_t share_left(double share, std::size_t of) {
+  constexpr std::size_t least = 10;
+  const auto kept = std::round(share * static_cast<double>(of));
+  return std::max(static_cast<std::size_t>(kept), least);
 }
 
 row_lists deal_test(const dataset& data, const row_lists& train,
@@ -169,10 +179,14 @@ result<partition> make_partition(const dataset& data,
   x.held_out = opts.held_out;
   x.validation = set_aside(x, opts, stream("validation"));
   if (opts.examples_max > 0)
-    thin(x.train, opts.examples_max, stream("examples"));
+    thin(x.train, stream("examples"),
+         [&](std::size_t) { return std::size_t{opts.examples_max}; });
   x.test = std::holds_alternative<natural_partition>(opts.how)
              ? data.natural->test
              : deal_test(data, x.train, stream("partition test"));
+  if (opts.train_share < 1)
+    thin(x.train, stream("training share"),
+         [&](std::size_t n) { return share_left(opts.train_share, n); });
   std::sort(x.validation.begin(), x.validation.end());
   for (auto* parts : {&x.train, &x.test})
     for (auto& rows : *parts)

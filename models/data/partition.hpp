@@ -44,6 +44,12 @@ struct shards_partition {
   std::uint32_t count = 2;
 };
 
+/// Client k is in cluster k mod `clusters`, whose classes are those of the same
+/// rest; its clients share their rows evenly, as they come.
+struct disjoint_partition {
+  std::size_t clusters = 10;
+};
+
 /// Sizes as draws from a lognormal distribution, labels as they come.
 struct lognormal_partition {
   double sigma = 1;
@@ -63,8 +69,8 @@ struct natural_partition {};
 
 using partitioner =
   std::variant<iid_partition, dirichlet_partition, labels_partition,
-               shards_partition, lognormal_partition, power_partition,
-               column_partition, natural_partition>;
+               shards_partition, disjoint_partition, lognormal_partition,
+               power_partition, column_partition, natural_partition>;
 
 struct partition_options {
   partitioner how = iid_partition{};
@@ -73,7 +79,10 @@ struct partition_options {
   std::uint32_t examples_min =
     1; ///< Training rows of every client; at least 1.
   std::uint32_t examples_max =
-    0;                        ///< Rows above this are left out; 0: none are.
+    0; ///< Rows above this are left out; 0: none are.
+  /// Of its training rows each client keeps this share, but ten if it has them.
+  /// The test rows are dealt as if it kept all.
+  double train_share = 1;
   std::uint32_t held_out = 0; ///< The last so many only ever evaluate.
   /// The share of the training rows of clients that train (not below
   /// `examples_min`) that nobody trains on.

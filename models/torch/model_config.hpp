@@ -14,15 +14,19 @@ enum class model_kind : std::uint8_t {
   softmax,     ///< One linear layer: multinomial logistic regression.
   mlp,         ///< Linear layers of `hidden` widths with ReLU between them.
   cnn,         ///< Two 5x5 convolutions with pooling, one linear layer.
+  lenet,       ///< A 5x5 and a 3x3 convolution with pooling, two linear layers.
+  vgg8,        ///< Five 3x3 convolutions, three linear layers with dropout.
   resnet18,    ///< With group norm, and the small first layer for small images.
   torchscript, ///< The scripted module that stands in `path`.
 };
 
 /// The names that a configuration uses.
-inline constexpr std::array<std::pair<std::string_view, model_kind>, 5>
+inline constexpr std::array<std::pair<std::string_view, model_kind>, 7>
   model_kinds{{{"softmax", model_kind::softmax},
                {"mlp", model_kind::mlp},
                {"cnn", model_kind::cnn},
+               {"lenet", model_kind::lenet},
+               {"vgg8", model_kind::vgg8},
                {"resnet18", model_kind::resnet18},
                {"torchscript", model_kind::torchscript}}};
 

@@ -28,7 +28,8 @@ struct start {
 struct architecture {
   tensor_list parameters;
   std::vector<start> starts;
-  std::function<at::Tensor(const tensors& weights, at::Tensor x)> forward;
+  std::function<at::Tensor(const tensors& weights, at::Tensor x, phase)>
+    forward;
 
   void add(std::string name, std::vector<std::int64_t> shape, start from) {
     parameters.push_back({std::move(name), std::move(shape)});
@@ -76,7 +77,7 @@ architecture make_mlp(std::int64_t inputs,
     from = hidden[i];
   }
   result.add_linear("output", from, classes);
-  result.forward = [](const tensors& w, at::Tensor x) {
+  result.forward = [](const tensors& w, at::Tensor x, phase) {
     if (x.dim() != 2)
       x = x.flatten(1);
     for (std::size_t i = 0; i + 2 < w.size(); i += 2)
@@ -95,11 +96,71 @@ architecture make_cnn(image of, std::int64_t classes) {
   result.add_bias("convolution2", first * width * width, second);
   result.add_linear("output", second * (of.height / 4) * (of.width / 4),
                     classes);
-  result.forward = [of](const tensors& w, at::Tensor x) {
+  result.forward = [of](const tensors& w, at::Tensor x, phase) {
     x = x.view({x.size(0), of.channels, of.height, of.width});
     x = at::max_pool2d(at::conv2d(x, w[0], w[1], 1, width / 2).relu_(), 2);
     x = at::max_pool2d(at::conv2d(x, w[2], w[3], 1, width / 2).relu_(), 2);
     return linear_layer(x.flatten(1), w[4], w[5]);
+  };
+  return result;
+}
+
+// The two that FLoRAL is published with.
+
+architecture make_lenet(image of, std::int64_t classes) {
+  constexpr std::int64_t first = 32, second = 64, hidden = 64;
+  const auto left = [](std::int64_t n) { return ((n - 4) / 2 - 2) / 3; };
+  architecture result;
+  result.add_convolution("convolution1", {of.channels, first, 5});
+  result.add_bias("convolution1", of.channels * 25, first);
+  result.add_convolution("convolution2", {first, second, 3});
+  result.add_bias("convolution2", first * 9, second);
+  result.add_linear("hidden", second * left(of.height) * left(of.width),
+                    hidden);
+  result.add_linear("output", hidden, classes);
+  result.forward = [of](const tensors& w, at::Tensor x, phase) {
+    x = x.view({x.size(0), of.channels, of.height, of.width});
+    x = at::max_pool2d(at::conv2d(x, w[0], w[1]).relu_(), 2);
+    x = at::max_pool2d(at::conv2d(x, w[2], w[3]).relu_(), 3);
+    x = linear_layer(x.flatten(1), w[4], w[5]).relu_();
+    return linear_layer(x, w[6], w[7]);
+  };
+  return result;
+}
+
+constexpr std::array<std::int64_t, 5> vgg8_widths{16, 32, 64, 128, 512};
+
+at::Tensor vgg8_logits(const tensors& w, at::Tensor x, phase what) {
+  const bool drops = what == phase::training;
+  std::size_t next = 0;
+  for (; next < 2 * vgg8_widths.size(); next += 2)
+    x = at::max_pool2d(at::conv2d(x, w[next], w[next + 1], 1, 1).relu_(), 2);
+  x = x.flatten(1);
+  for (int i = 0; i < 2; ++i, next += 2)
+    x = linear_layer(at::dropout(x, 0.5, drops), w[next], w[next + 1]).relu_();
+  return linear_layer(x, w[next], w[next + 1]);
+}
+
+architecture make_vgg8(image of, std::int64_t classes) {
+  constexpr std::int64_t hidden = 512;
+  architecture result;
+  auto from = of.channels;
+  for (std::size_t i = 0; i < vgg8_widths.size(); ++i) {
+    const auto name = "convolution" + std::to_string(i + 1);
+    const auto to = vgg8_widths[i];
+    // Published with normal draws; these have the same variance.
+    const start range{0, std::sqrt(6 / (9.0 * static_cast<double>(to)))};
+    result.add(name + ".weight", {to, from, 3, 3}, range);
+    result.add(name + ".bias", {to}, {0, 0});
+    from = to;
+  }
+  result.add_linear("hidden1", from * (of.height / 32) * (of.width / 32),
+                    hidden);
+  result.add_linear("hidden2", hidden, hidden);
+  result.add_linear("output", hidden, classes);
+  result.forward = [of](const tensors& w, at::Tensor x, phase what) {
+    x = x.view({x.size(0), of.channels, of.height, of.width});
+    return vgg8_logits(w, x, what);
   };
   return result;
 }
@@ -168,7 +229,7 @@ architecture make_resnet18(image of, std::int64_t classes) {
     }
   }
   result.add_linear("output", 512, classes);
-  result.forward = [of](const tensors& w, at::Tensor x) {
+  result.forward = [of](const tensors& w, at::Tensor x, phase) {
     return resnet18_logits(
       w, x.view({x.size(0), of.channels, of.height, of.width}));
   };
@@ -211,8 +272,8 @@ public:
     return {};
   }
 
-  at::Tensor forward(const tensors& inputs, phase) override {
-    return model_.forward(weights_, inputs[0]);
+  at::Tensor forward(const tensors& inputs, phase what) override {
+    return model_.forward(weights_, inputs[0], what);
   }
 
 private:
@@ -226,6 +287,13 @@ std::string text_of(const std::vector<std::int64_t>& shape) {
   for (const auto x : shape)
     result += (result.empty() ? "" : "x") + std::to_string(x);
   return "[" + result + "]";
+}
+
+/// Below it, nothing is left after the pooling.
+std::int64_t least_edge(model_kind x) {
+  if (x == model_kind::vgg8)
+    return 32;
+  return x == model_kind::lenet ? 14 : 4;
 }
 
 result<architecture> make_architecture(const model_config& config,
@@ -248,15 +316,20 @@ result<architecture> make_architecture(const model_config& config,
     of = {1, shape[0], shape[1]};
   else if (shape.size() == 3)
     of = {shape[0], shape[1], shape[2]};
-  if (of.height < 4 || of.width < 4)
-    return fail(
-      errc::invalid_config,
-      "model.kind '" + std::string{name_of(config.kind)}
-        + "' takes images [channels x height x width] of 4x4 or more; "
-          "an example of this data has shape "
-        + text_of(shape));
-  return config.kind == model_kind::cnn ? make_cnn(of, classes)
-                                        : make_resnet18(of, classes);
+  const auto least = least_edge(config.kind);
+  const auto edge = std::to_string(least);
+  if (of.height < least || of.width < least)
+    return fail(errc::invalid_config,
+                "model.kind '" + std::string{name_of(config.kind)}
+                  + "' takes images [channels x height x width] of " + edge
+                  + "x" + edge + " or more; an example of this data has shape "
+                  + text_of(shape));
+  if (config.kind == model_kind::cnn)
+    return make_cnn(of, classes);
+  if (config.kind == model_kind::lenet)
+    return make_lenet(of, classes);
+  return config.kind == model_kind::vgg8 ? make_vgg8(of, classes)
+                                         : make_resnet18(of, classes);
 }
 
 } // namespace

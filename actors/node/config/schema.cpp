@@ -48,15 +48,16 @@ void visit_run(schema_visitor& v, experiment& x) {
 }
 
 void visit_length(schema_visitor& v, length_options& x) {
-  const key rounds{"rounds", "of sync, or windows of semisync"};
+  const key rounds{"rounds", "of sync, or windows of semisync; 0: no limit"};
   if (v.has(rounds, x.rounds > 0))
-    v.count(rounds, x.rounds, positive);
-  const key versions{"versions", "of the lead line"};
+    v.count(rounds, x.rounds, {});
+  const key versions{"versions", "of the lead line; 0: no limit"};
   if (v.has(versions, x.versions > 0))
-    v.count(versions, x.versions, positive);
-  const key updates{"updates", "offers that were merged"};
+    v.count(versions, x.versions, {});
+  const key updates{"updates",
+                    "offers of which a part was merged; 0: no limit"};
   if (v.has(updates, x.updates > 0))
-    v.count(updates, x.updates, positive);
+    v.count(updates, x.updates, {});
   const key time{"time_budget", "seconds of the run's clock"};
   if (v.has(time, x.time_budget > 0))
     v.number(time, x.time_budget, above_zero);
@@ -159,8 +160,8 @@ void visit_partition(schema_visitor& v, partition_options& x) {
   using enum partition_options::rule;
   v.begin({"partition", "which client holds which examples"});
   v.choice({"kind"}, x.kind,
-           {"iid", "dirichlet", "labels", "shards", "size_skew", "power",
-            "column", "natural"});
+           {"iid", "dirichlet", "labels", "shards", "disjoint", "size_skew",
+            "power", "column", "natural"});
   v.number({"alpha", "small: few labels per client", x.kind == dirichlet,
             "kind = \"dirichlet\""},
            x.alpha, above_zero);
@@ -178,6 +179,10 @@ void visit_partition(schema_visitor& v, partition_options& x) {
          x.column);
   v.count({"samples_per_client", "the others are left out; 0: all"},
           x.samples_per_client, {});
+  v.number({"train_share",
+            "of its training rows that each client keeps, but ten; its test "
+            "rows stay as they are"},
+           x.train_share, {.max = 1, .above_min = true});
   v.end();
 }
 
@@ -278,7 +283,8 @@ void visit_merge(schema_visitor& v, merge_options& x) {
   v.end();
 }
 
-void visit_data(schema_visitor& v, data_options& x) {
+void visit_data(schema_visitor& v, data_options& x,
+                partition_options::rule dealing) {
   using enum data_options::format;
   v.begin({"data", "what there is to learn from"});
   v.choice({"kind"}, x.kind,
@@ -309,13 +315,14 @@ void visit_data(schema_visitor& v, data_options& x) {
   v.choice({"shift", "what differs between clusters of clients", file,
             "data from files"},
            x.shift, {"none", "rotation", "labels"});
-  const bool in_clusters =
-    x.kind == clusters || x.shift != models::cluster_shift::none;
+  const bool in_clusters = x.kind == clusters
+                           || x.shift != models::cluster_shift::none
+                           || dealing == partition_options::rule::disjoint;
   const key task{"task", "the truth that clients of a cluster share",
                  x.kind == clusters, "kind = \"clusters\""};
   v.choice(task, x.task, {"linear", "mlp"});
   v.count({"clusters", "client k is in cluster k mod this", in_clusters,
-           "kind = \"clusters\", or a 'shift'"},
+           "kind = \"clusters\", a 'shift' or partition.kind = \"disjoint\""},
           x.clusters, positive);
   v.count({"cluster_rows", "training rows of a client; 0: as published",
            x.kind == clusters, "kind = \"clusters\""},
@@ -330,8 +337,8 @@ void visit_model(schema_visitor& v, model_options& x) {
   using enum model_options::shape;
   v.begin({"model", "what is learned"});
   v.choice({"kind"}, x.kind,
-           {"softmax", "mlp", "cnn", "resnet18", "torchscript", "quadratic",
-            "regression"});
+           {"softmax", "mlp", "cnn", "lenet", "vgg8", "resnet18", "torchscript",
+            "quadratic", "regression"});
   v.counts({"hidden", "widths of the hidden layers",
             x.kind == mlp || x.kind == regression,
             "kind = \"mlp\" or \"regression\""},
@@ -352,8 +359,8 @@ void visit_keys(schema_visitor& v, experiment& x) {
   visit_stop(v, x.stop);
   visit_pace(v, x.pace);
   visit_clients(v, x.clients);
-  visit_data(v, x.data);
   visit_partition(v, x.partition);
+  visit_data(v, x.data, x.partition.kind);
   visit_model(v, x.model);
   visit_training(v, x.training);
   visit_server(v, x.server);

@@ -64,8 +64,7 @@ void event_tally::version_made(const flat_record& x) {
 void event_tally::merged_one(client_id client, std::uint64_t visit,
                              std::uint64_t line, std::uint64_t version) {
   const visit_id id{client, {visit}};
-  if (policies::state_of(counted_, id) == policies::visit_window::state::open) {
-    counted_[client].insert(id.number);
+  if (policies::insert_once(counted_, id)) {
     ++clients_[client].merged;
     ++merged_;
   }

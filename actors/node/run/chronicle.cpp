@@ -42,10 +42,11 @@ void chronicle::published(const messages::version_published& x, instant at) {
   head = x;
   report_.at = at;
   const bool leads = !lead_ || *lead_ == x.line;
+  for (const auto& visit : x.merged)
+    report_.updates += policies::insert_once(merged_, visit) ? 1 : 0;
   std::optional<double> loss;
   if (leads) {
     loss = report_.training_loss = loss_of(x.merged);
-    report_.updates += x.merged.size();
     if (options_.goal && options_.evaluate_every > 0
         && x.head.value % options_.evaluate_every == 0)
       asked_[x.head] = report_.lines;

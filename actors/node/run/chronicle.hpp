@@ -16,6 +16,7 @@
 #include "actors/node/run/workload.hpp"
 #include "actors/publisher/publisher.hpp"
 #include "policies/pacing.hpp"
+#include "policies/visit_window.hpp"
 
 namespace troupe::node {
 
@@ -45,8 +46,8 @@ struct best_version {
 /// Where a run stands, or how it ended.
 struct progress_report {
   std::map<line_id, messages::version_published> lines; ///< The heads.
-  std::uint64_t visits = 0;            ///< Trained, and delivered.
-  std::uint64_t updates = 0;           ///< Visits that the lead line merged.
+  std::uint64_t visits = 0;  ///< Trained, and delivered.
+  std::uint64_t updates = 0; ///< Visits of which a line merged a part.
   std::optional<double> training_loss; ///< Of the visits in the last version.
   std::optional<messages::evaluation_finished> evaluation; ///< The last.
   std::optional<best_version> best;
@@ -109,7 +110,7 @@ public:
 
   /// What a snapshot keeps. Only while nobody calls anything else.
   static constexpr auto fields(auto& x) {
-    return std::tie(x.report_, x.losses_, x.asked_);
+    return std::tie(x.report_, x.losses_, x.merged_, x.asked_);
   }
 
 private:
@@ -124,6 +125,7 @@ private:
   std::condition_variable changed_;
   progress_report report_;
   std::map<visit_id, double> losses_; ///< Of visits that no version holds yet.
+  policies::visit_windows merged_;
   std::map<version, std::map<line_id, messages::version_published>> asked_;
 };
 

@@ -130,7 +130,9 @@ result<materials> examples_of(const experiment& x,
   auto clients = deal(x, *loaded);
   if (!clients)
     return tl::make_unexpected(clients.error());
-  const bool shifts = x.data.shift != models::cluster_shift::none;
+  const bool clustered =
+    x.data.shift != models::cluster_shift::none
+    || x.partition.kind == partition_options::rule::disjoint;
   if (auto ok = models::shift_clusters(*loaded, *clients, x.data.shift,
                                        x.data.clusters);
       !ok)
@@ -141,7 +143,7 @@ result<materials> examples_of(const experiment& x,
     .test_size = data->test.size,
     .make_objective = [what = x.model, data,
                        make_model] { return make_model(what, data); },
-    .groups = shifts ? x.data.clusters : 0};
+    .groups = clustered ? x.data.clusters : 0};
 }
 
 std::uint64_t largest(const models::partition& clients) {

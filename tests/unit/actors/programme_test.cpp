@@ -276,6 +276,24 @@ TEST(programme, does_not_end_for_clients_that_wait_for_it) {
   EXPECT_EQ(run.all<messages::line_closing>().size(), 1u);
 }
 
+TEST(programme, spends_a_budget_of_updates_once_per_visit_not_per_line) {
+  auto options = slots_of(1);
+  options.budget.updates = 2;
+  run_of run{options};
+  run.join(3);
+  for (std::uint64_t client = 1; client <= 2; ++client) {
+    EXPECT_TRUE(run.all<messages::line_closing>().empty());
+    for (const auto line : {lead, other}) {
+      messages::version_published x;
+      x.line = line;
+      x.head = {client};
+      x.merged = {{{client}, {1}}};
+      run.did(run.testee.published(x, run.now));
+    }
+  }
+  EXPECT_EQ(run.all<messages::line_closing>().size(), 1u);
+}
+
 TEST(programme, says_what_was_wrong_with_the_last_of_many_failures) {
   auto options = slots_of(1);
   options.failures_max = 2;

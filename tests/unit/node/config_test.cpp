@@ -123,7 +123,7 @@ INSTANTIATE_TEST_SUITE_P(
     bad_config{
       "rounds = 1\nkind = 'iid'",
       "a.toml:2: 'kind' may mean 'pace.staleness.kind', "
-      "'clients.selection.kind', 'data.kind', 'partition.kind', 'model.kind', "
+      "'clients.selection.kind', 'partition.kind', 'data.kind', 'model.kind', "
       "'training.schedule.kind', 'devices.speed.kind' or "
       "'availability.kind': write one of these"},
     bad_config{"rounds = 1\nalpha = 0.1\n[partition]\nalpha = 0.2",

@@ -31,7 +31,7 @@ std::vector<std::string> draw_overrides(std::uint64_t seed) {
     pick("server.optimiser", {"plain", "momentum", "adam", "yogi", "adagrad"}),
     pick("merge.rule", {"mean", "median"}),
     pick("data", {"idx", "cifar10", "csv"}),
-    pick("model", {"softmax", "mlp", "cnn", "resnet18"}),
+    pick("model", {"softmax", "mlp", "cnn", "lenet", "vgg8", "resnet18"}),
     pick("speed", {"constant", "uniform", "half_normal", "lognormal"}),
     pick("method", {"fedavg", "fedprox"}),
     pick("attack.clients", {"0", "2"}),

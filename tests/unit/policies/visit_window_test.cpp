@@ -46,4 +46,12 @@ TEST(visit_windows, a_client_that_was_never_merged_is_open) {
   EXPECT_EQ(state_of(windows, {{2}, {2}}), visit_window::state::open);
 }
 
+TEST(visit_windows, count_a_visit_once_however_many_lines_tell_of_it) {
+  visit_windows testee;
+  EXPECT_TRUE(insert_once(testee, {{1}, {2}}));
+  EXPECT_FALSE(insert_once(testee, {{1}, {2}}));
+  EXPECT_TRUE(insert_once(testee, {{1}, {1}})); // Another line was slower.
+  EXPECT_TRUE(insert_once(testee, {{2}, {2}}));
+}
+
 } // namespace troupe::policies

@@ -78,6 +78,19 @@ TEST(chronicle, gives_a_version_the_loss_of_the_visits_in_it) {
   EXPECT_EQ(x.report().updates, 2u);
 }
 
+TEST(chronicle, counts_a_visit_once_of_which_two_lines_merge_parts) {
+  auto opts = watching();
+  auto blocks = *opts.blocks;
+  blocks.lines.push_back({.id = {2}, .name = "other", .blocks = {}});
+  opts.blocks = std::make_shared<const models::layout>(blocks);
+  chronicle x{opts};
+  x.published(version_of(1, {{{1}, {1}}, {{2}, {1}}}), {});
+  auto other = version_of(1, {{{1}, {1}}, {{3}, {1}}});
+  other.line = {2};
+  x.published(other, {});
+  EXPECT_EQ(x.report().updates, 3u);
+}
+
 TEST(chronicle, calls_a_version_the_best_by_validation_data_alone) {
   chronicle x{watching(policies::goal::highest)};
   for (const std::uint64_t correct : {3, 7, 5}) {

@@ -155,8 +155,26 @@ INSTANTIATE_TEST_SUITE_P(
     subject{"mlp", {.kind = model_kind::mlp, .hidden = {8}}, {2, 2}, 67},
     subject{"deep_mlp", {.kind = model_kind::mlp, .hidden = {5, 6}}, {4}, 82},
     subject{"cnn", {.kind = model_kind::cnn}, {1, 8, 8}, 13635},
-    subject{"colour_cnn", {.kind = model_kind::cnn}, {3, 8, 8}, 14435}),
+    subject{"colour_cnn", {.kind = model_kind::cnn}, {3, 8, 8}, 14435},
+    subject{"lenet", {.kind = model_kind::lenet}, {1, 14, 14}, 23683}),
   [](const auto& x) { return x.param.name; });
+
+TEST(torch_objective,
+     has_the_models_of_the_publication_on_mixtures_of_adaptors) {
+  const auto cifar = [](std::int64_t classes) {
+    return small_dataset(
+      {.shape = {3, 32, 32}, .classes = classes, .size = 200});
+  };
+  const auto lenet = make({.kind = model_kind::lenet}, cifar(10));
+  EXPECT_EQ(lenet->parameters().size(), 87'178u);
+  const auto vgg8 = make({.kind = model_kind::vgg8}, cifar(100));
+  EXPECT_EQ(vgg8->parameters().size(), 1'264'388u);
+  // Dropout is of the training alone, and the seed draws it.
+  const auto trained = *vgg8->backward(rows{0, 1, 2}, 1);
+  EXPECT_EQ(*vgg8->backward(rows{0, 1, 2}, 1), trained);
+  EXPECT_NE(*vgg8->backward(rows{0, 1, 2}, 2), trained);
+  EXPECT_EQ(loss_of(*vgg8, {0, 1, 2}), loss_of(*vgg8, {0, 1, 2}));
+}
 
 TEST(torch_objective, gives_the_loss_that_one_computes_by_hand) {
   auto data = small_dataset({.shape = {2}, .classes = 2, .size = 1});

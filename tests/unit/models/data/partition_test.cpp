@@ -212,6 +212,7 @@ INSTANTIATE_TEST_SUITE_P(
                   dirichlet_partition{.alpha = 0.001},
                   labels_partition{.count = 1}, labels_partition{.count = 3},
                   shards_partition{.count = 2}, lognormal_partition{.sigma = 2},
+                  disjoint_partition{.clusters = 5},
                   power_partition{.exponent = 1.5}, column_partition{},
                   natural_partition{}));
 
@@ -263,6 +264,39 @@ TEST(partition, each_client_has_as_many_labels_as_asked_for) {
     for (const auto n : holders)
       EXPECT_EQ(n, 2 * count);
   }
+}
+
+TEST(partition, clusters_of_disjoint_labels_share_what_they_have_evenly) {
+  const auto data = example();
+  const auto x =
+    made(data, {.how = disjoint_partition{.clusters = 5}, .clients = 12});
+  for (const auto part : {split::train, split::test}) {
+    const auto table = label_table(data, x, part);
+    for (std::size_t k = 0; k < table.size(); ++k)
+      for (std::size_t label = 0; label < classes; ++label)
+        EXPECT_EQ(table[k][label] > 0, label % 5 == k % 5);
+  }
+  for (std::size_t k = 5; k < 12; ++k)
+    EXPECT_NEAR(double(x.train[k].size()), double(x.train[k - 5].size()), 1);
+}
+
+TEST(partition, a_share_of_the_training_rows_leaves_the_test_rows) {
+  const auto data = example(); // 3,000 training rows.
+  const partition_options all{.clients = 6, .seed = 3};
+  auto few = all;
+  few.train_share = 0.05;
+  const auto whole = made(data, all), reduced = made(data, few);
+  EXPECT_EQ(reduced.test, whole.test);
+  for (std::size_t k = 0; k < 6; ++k) {
+    EXPECT_EQ(reduced.train[k].size(), 25u);
+    EXPECT_TRUE(std::includes(whole.train[k].begin(), whole.train[k].end(),
+                              reduced.train[k].begin(),
+                              reduced.train[k].end()));
+  }
+  few.train_share = 0.001; // Half a row: ten are left.
+  EXPECT_EQ(made(data, few).train.front().size(), 10u);
+  few.clients = 500; // Of six rows each.
+  EXPECT_EQ(made(data, few).train.front().size(), 6u);
 }
 
 TEST(partition, a_client_of_two_shards_has_few_labels) {
@@ -337,6 +371,11 @@ TEST(partition, says_what_is_wrong_and_what_would_do) {
     "more clients would do");
   EXPECT_EQ(refusal(data, {.how = shards_partition{.count = 31}}),
             "partition: shards per client is 31; 1 to 30 would do");
+  EXPECT_EQ(refusal(data, {.how = disjoint_partition{.clusters = 11}}),
+            "partition: 'clusters' is 11; 1 to 10, each with a label and a "
+            "client, would do");
+  EXPECT_EQ(refusal(data, {.train_share = 0}),
+            "partition: train_share is 0.000000; above 0, to 1, would do");
   EXPECT_EQ(refusal(data, {.clients = 0}),
             "partition: clients is 0; 1 to 1048576 would do");
   EXPECT_EQ(
