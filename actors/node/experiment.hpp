@@ -262,6 +262,13 @@ struct experiment {
   policies::crash_options crashes = {};
   std::string scenario = {}; ///< A file; empty: nothing else happens.
   attack_options attack = {};
+
+  /// Whether client k is in cluster k mod `data.clusters`.
+  bool in_clusters() const {
+    return data.kind == data_options::format::clusters
+           || data.shift != models::cluster_shift::none
+           || partition.kind == partition_options::rule::disjoint;
+  }
 };
 
 } // namespace troupe::node

@@ -151,6 +151,11 @@ public:
              "data.kind = \"low_rank\" is of two clients: 'clients' must be 2, "
              "found "
                + text(x_.clients.clients));
+    if (x_.in_clusters() && d.clusters > x_.clients.clients)
+      refuse("data.clusters", "'clusters' must be at most 'clients', which is "
+                                + text(x_.clients.clients)
+                                + ", or some are without a client; " + "found "
+                                + text(d.clusters));
     if (m.kind == shape::torchscript && m.path.empty())
       refuse("model.kind",
              "kind = \"torchscript\" needs the 'path' of a module");
@@ -193,6 +198,10 @@ public:
     for (const auto& [name, value] : x_.training.method)
       if (!found->defaults.contains(name))
         unknown_option(*found, name);
+      else if (!(value >= 0 && std::isfinite(value)))
+        refuse(std::string{method_section} + '.' + name,
+               "'" + name + "' must be a number from 0, found "
+                 + std::to_string(value));
   }
 
 private:

@@ -273,6 +273,8 @@ private:
         digests[name] = block.digest;
       }
     }
+    for (const auto& block : work_.blocks->blocks)
+      s.values[block.family] += block.size;
     s.digest = models::to_hex(models::digest_of(digests));
     s.rounds = rounds_of(x_, *books_);
     s.visits = report.visits;

@@ -44,6 +44,7 @@ json to_json(const run_summary& x) {
           {"clock", x.clock},
           {"versions", x.versions},
           {"heads", heads},
+          {"values", x.values},
           {"rounds", x.rounds ? json(*x.rounds) : json(nullptr)},
           {"visits", x.visits},
           {"accuracy", to_json(x.accuracy)},
@@ -93,6 +94,10 @@ std::string to_text(const run_summary& x) {
   if (x.rounds)
     text +=
       format(" in %llu rounds", static_cast<unsigned long long>(*x.rounds));
+  text += "\n  values     ";
+  for (const auto& [family, count] : x.values)
+    text += (family == x.values.begin()->first ? "" : ", ") + family + ' '
+            + std::to_string(count);
   text += format("\n  sent       %.1f MiB up, %.1f MiB down\n",
                  static_cast<double>(x.bytes_up) / mebi,
                  static_cast<double>(x.bytes_down) / mebi);

@@ -130,9 +130,6 @@ result<materials> examples_of(const experiment& x,
   auto clients = deal(x, *loaded);
   if (!clients)
     return tl::make_unexpected(clients.error());
-  const bool clustered =
-    x.data.shift != models::cluster_shift::none
-    || x.partition.kind == partition_options::rule::disjoint;
   if (auto ok = models::shift_clusters(*loaded, *clients, x.data.shift,
                                        x.data.clusters);
       !ok)
@@ -143,7 +140,7 @@ result<materials> examples_of(const experiment& x,
     .test_size = data->test.size,
     .make_objective = [what = x.model, data,
                        make_model] { return make_model(what, data); },
-    .groups = clustered ? x.data.clusters : 0};
+    .groups = x.in_clusters() ? x.data.clusters : 0};
 }
 
 std::uint64_t largest(const models::partition& clients) {

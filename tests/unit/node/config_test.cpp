@@ -126,6 +126,13 @@ INSTANTIATE_TEST_SUITE_P(
       "'clients.selection.kind', 'partition.kind', 'data.kind', 'model.kind', "
       "'training.schedule.kind', 'devices.speed.kind' or "
       "'availability.kind': write one of these"},
+    bad_config{"rounds = 1\nmethod = 'fedprox'\n[options]\nproximal = -1",
+               "a.toml:4: 'proximal' must be a number from 0, found "
+               "-1.000000"},
+    bad_config{"rounds = 1\n[clients]\nclients = 3\n"
+               "[data]\nshift = 'labels'\nclusters = 4",
+               "a.toml:6: 'clusters' must be at most 'clients', which is 3, or "
+               "some are without a client; found 4"},
     bad_config{"rounds = 1\nalpha = 0.1\n[partition]\nalpha = 0.2",
                "a.toml:4: 'partition.alpha' is given twice, also at a.toml:2"},
     bad_config{"rounds = 1\nmethod = 'floral'",

@@ -52,6 +52,8 @@ TEST_F(floral_run, solves_what_one_model_cannot) {
   // Half of the adaptors that are needed: no better than one model.
   const auto half = after({"components=1"});
   EXPECT_NEAR(error_of(half), error_of(fedavg), 0.05 * error_of(fedavg));
+  // Twice as many do no harm.
+  EXPECT_LT(error_of(after({"components=4"})), 0.05);
 }
 
 TEST_F(floral_run, is_beaten_by_whole_models_at_their_price) {
@@ -98,11 +100,28 @@ TEST_F(floral_run, solves_it_under_every_pace) {
 
 // A client's router is its own: only pi travels, beside the offers.
 TEST_F(floral_run, sends_as_much_as_its_blocks_are_large) {
-  const auto floral = after({});
-  const auto fedavg = after({"method=fedavg"});
-  // 33 values of the base and twice 16 of adaptors, against 33.
-  EXPECT_GT(floral.bytes_up, fedavg.bytes_up);
-  EXPECT_LT(floral.bytes_up, 4 * fedavg.bytes_up);
+  using sizes = std::map<std::string, std::uint64_t>;
+  const auto sent = [&](const overrides& method, const sizes& values) {
+    auto all = method;
+    all.push_back("rounds=5");
+    const auto end = after(all);
+    EXPECT_EQ(end.values, values) << method.front();
+    return static_cast<double>(end.bytes_up) / static_cast<double>(end.visits);
+  };
+  const auto one = sent({"method=fedavg"}, {{"model", 33}});
+  const auto two =
+    sent({"method=floral"}, {{"adapter", 32}, {"model", 33}}) - one - 32 * 4;
+  const auto three =
+    sent({"method=floral", "components=3"}, {{"adapter", 48}, {"model", 33}})
+    - one - 48 * 4;
+  const auto whole = sent({"method=ensemble"}, {{"model", 66}}) - one - 33 * 4;
+  // Beside the values there are a header of each block, as long for all, and
+  // pi.
+  const auto header = three - two - 8;
+  EXPECT_GT(header, 0);
+  EXPECT_LT(header, 100);
+  EXPECT_EQ(two - header, whole);
+  EXPECT_EQ(sent({"method=local_adaptor"}, {{"model", 33}}), one);
 }
 
 } // namespace troupe::test

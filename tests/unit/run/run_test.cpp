@@ -148,16 +148,27 @@ TEST_F(small_run, ends_with_exactly_the_keys_that_programs_read) {
   std::vector<std::string> keys;
   for (const auto& [key, value] : object.items())
     keys.push_back(key);
-  EXPECT_EQ(keys, (std::vector<std::string>{"success",      "mode",
-                                            "method",       "clock",
-                                            "versions",     "heads",
-                                            "rounds",       "visits",
-                                            "accuracy",     "loss",
-                                            "per_client",   "digest",
-                                            "bytes_up",     "bytes_down",
-                                            "wall_seconds", "virtual_seconds",
-                                            "cpu_seconds",  "peak_memory_bytes",
-                                            "folder",       "method_results"}));
+  EXPECT_EQ(keys, (std::vector<std::string>{"success",
+                                            "mode",
+                                            "method",
+                                            "clock",
+                                            "versions",
+                                            "heads",
+                                            "values",
+                                            "rounds",
+                                            "visits",
+                                            "accuracy",
+                                            "loss",
+                                            "per_client",
+                                            "digest",
+                                            "bytes_up",
+                                            "bytes_down",
+                                            "wall_seconds",
+                                            "virtual_seconds",
+                                            "cpu_seconds",
+                                            "peak_memory_bytes",
+                                            "folder",
+                                            "method_results"}));
   EXPECT_EQ(object["success"], true);
   EXPECT_EQ(object["accuracy"], nullptr);
   EXPECT_EQ(to_json(go(under("fedbuff")))["rounds"], nullptr);
