@@ -39,6 +39,8 @@ result<void> mixed_home(const home& x, local_problem& on);
 result<void> tied_home(const home& x, local_problem& on);
 void summarise_mixtures(const evaluation_input& x, const local_problem& on,
                         evaluated& to);
+/// 1 + `warm_passes`.
+std::uint64_t mixed_passes(const training_options& how);
 
 /// IFCA (Ghosh et al. 2020): the model of least loss, chosen before training.
 result<choice> least_loss(const visit_input& x, local_problem& on);

@@ -4,7 +4,6 @@
 
 #include "models/procedures/families.hpp"
 #include "models/procedures/local_loop.hpp"
-#include "models/procedures/router.hpp"
 #include "models/procedures/visit_blocks.hpp"
 
 namespace troupe::models {
@@ -72,17 +71,21 @@ result<void> keep_router(const client_router& x, trained& to) {
   return keep(mixture_family, logits, to.next);
 }
 
-void summarise_routers(const evaluation_input& x, const local_problem& on,
-                       std::size_t count, evaluated& to) {
+shares_by_client kept_shares(const evaluation_input& x, std::size_t count) {
   shares_by_client shares;
-  double sum = 0;
   for (const auto& [client, state] : x.states)
-    if (auto by = kept_router(state.get(), count)) {
-      sum += entropy(by->shares);
+    if (auto by = kept_router(state.get(), count))
       shares[client] = std::move(by->shares);
-    }
+  return shares;
+}
+
+void summarise_routers(const shares_by_client& shares, const local_problem& on,
+                       evaluated& to) {
   if (shares.empty())
     return;
+  double sum = 0;
+  for (const auto& [client, own] : shares)
+    sum += entropy(own);
   to.method_results["router_entropy"] =
     sum / static_cast<double>(shares.size());
   if (on.groups == 0)

@@ -10,6 +10,7 @@
 
 #include "core/random.hpp"
 #include "models/procedure.hpp"
+#include "models/procedures/router.hpp"
 
 namespace troupe::models {
 
@@ -38,10 +39,13 @@ result<client_router> router_of(mixing how, client_id client,
 /// Tells the shares, and keeps the logits if there are any.
 result<void> keep_router(const client_router& x, trained& to);
 
-/// `router_entropy` over all clients that keep logits of `count` instances and,
-/// where their groups are known, `recovered` and `router_mismatch`.
-void summarise_routers(const evaluation_input& x, const local_problem& on,
-                       std::size_t count, evaluated& to);
+/// Of all clients that keep a router of `count` instances.
+shares_by_client kept_shares(const evaluation_input& x, std::size_t count);
+
+/// `router_entropy` over these clients and, where their groups are known,
+/// `recovered` and `router_mismatch`.
+void summarise_routers(const shares_by_client& shares, const local_problem& on,
+                       evaluated& to);
 
 /// An option that is a rate: as the learning rate where it is 0, and scheduled
 /// as that is.

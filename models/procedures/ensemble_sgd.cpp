@@ -168,7 +168,8 @@ result<scores> tied_ensemble_scores(const home& x, local_problem& on,
 
 void summarise_ensembles(const evaluation_input& x, const local_problem& on,
                          evaluated& to) {
-  summarise_routers(x, on, on.blocks.family(model_family).size(), to);
+  summarise_routers(kept_shares(x, on.blocks.family(model_family).size()), on,
+                    to);
 }
 
 } // namespace troupe::models

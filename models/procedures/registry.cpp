@@ -41,6 +41,7 @@ const procedure_table& procedures() {
                    {"pruned_sgd", pruned_sgd}},
     .choosers = {{"least_loss", least_loss}},
     .passes = {{"two_stage_sgd", two},
+               {"mixed_sgd", mixed_passes},
                {"ensemble_sgd", as_many_as_models},
                {"em_sgd", as_many_as_models},
                {"envelope_sgd", envelope_passes},

@@ -31,7 +31,10 @@ recipe mixture_of_adapters(std::string name, std::string summary) {
                  {"adapter_rate", 0}, // 0: the learning rate, as is the next.
                  {"router_rate", 0},
                  {"epsilon", 1e-5},
-                 {"router_noise", 0}}};
+                 {"router_noise", 0},
+                 {"stateless", 0},   // 1: clients keep no router,
+                 {"warm_passes", 0}, // and learn one first, in so many passes;
+                 {"warm_rate", 0}}}; // 0: the router's rate.
 }
 
 } // namespace
@@ -56,8 +59,10 @@ recipe methods::floral_optimal() {
   method.roles = {{.procedure = {"tied_sgd"}}};
   std::erase_if(method.blocks,
                 [](const block_spec& x) { return x.name == "mixture"; });
-  std::erase_if(method.defaults,
-                [](const auto& x) { return x.first.starts_with("router"); });
+  std::erase_if(method.defaults, [](const auto& x) {
+    return x.first.starts_with("router") || x.first.starts_with("warm")
+           || x.first == "stateless";
+  });
   return method;
 }
 

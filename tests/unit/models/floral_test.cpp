@@ -71,6 +71,51 @@ TEST(floral, gives_router_and_adaptors_rates_of_their_own) {
   EXPECT_NEAR(out->next.blocks.at("mixture").view()[1], 0.3, 1e-6);
 }
 
+TEST(floral, lets_the_router_learn_alone_before_all_else) {
+  const site_by_hand site{"floral", {{"warm_passes", 1}}};
+  const auto visit = site.visit({0, 0, 2});
+  const auto out = site.trainer->train(visit);
+  ASSERT_TRUE(out) << out.error().context;
+  // First pi = (0.450166, 0.549834), as after the joint step; then the model is
+  // 1.099668, and the slopes along the shares are 0 and -3.800664.
+  EXPECT_NEAR(delta_of(*out, 1), 0.1900332, 1e-6);
+  EXPECT_NEAR(delta_of(*out, 2), 0.0855465, 1e-6);
+  EXPECT_NEAR(out->next.blocks.at("mixture").view()[0], -0.1940727, 1e-6);
+  EXPECT_NEAR(out->loss, 1.900332 * 1.900332 / 2, 1e-5);
+  EXPECT_EQ(site.passes, 2);
+  EXPECT_EQ(out->steps, 2u);
+  EXPECT_EQ(site.trainer->steps(visit), 2u);
+}
+
+TEST(floral, tells_a_router_that_it_does_not_keep) {
+  const site_by_hand site{
+    "floral", {{"stateless", 1}, {"warm_passes", 1}, {"warm_rate", 0.5}}};
+  const auto visit = site.visit({0, 0, 2});
+  const auto out = site.trainer->train(visit);
+  ASSERT_TRUE(out) << out.error().context;
+  EXPECT_TRUE(out->next.blocks.empty());
+  const auto& pi = out->disclosures.at("pi");
+  EXPECT_GT(pi[1], 1 / (1 + std::exp(-1))) << "both of its steps count";
+  // At home it learns one anew: logits of -0.5 and 0.5, a model of 1.462117.
+  const auto found = site.trainer->evaluate(
+    {.versions = visit.fetched, .per_client = true, .states = {}});
+  ASSERT_TRUE(found) << found.error().context;
+  EXPECT_NEAR(found->per_client.at({1}).mean_loss(), 1.182542, 1e-5);
+  EXPECT_NEAR(found->method_results.at("router_entropy"), 0.582203, 1e-5);
+}
+
+TEST(floral, asks_a_client_that_keeps_a_router_for_no_other) {
+  const site_by_hand site{"floral", {{"warm_passes", 5}}};
+  const auto visit = site.visit({0, 0, 2});
+  auto kept = std::make_shared<models::client_state>();
+  kept->blocks["mixture"] = personal_values{{50, -50}};
+  const auto found = site.trainer->evaluate(
+    {.versions = visit.fetched, .per_client = true, .states = {{{1}, kept}}});
+  ASSERT_TRUE(found) << found.error().context;
+  EXPECT_NEAR(found->per_client.at({1}).mean_loss(), 4.5, 1e-6);
+  EXPECT_EQ(site.passes, 0);
+}
+
 TEST(floral_optimal, trains_the_adaptor_of_its_own_cluster_alone) {
   const site_by_hand site{"floral_optimal"};
   const auto out = site.trainer->train(site.visit({0, 0, 2}));

@@ -56,6 +56,21 @@ TEST_F(floral_run, solves_what_one_model_cannot) {
   EXPECT_LT(error_of(after({"components=4"})), 0.05);
 }
 
+TEST_F(floral_run, needs_a_warm_router_where_clients_forget_theirs) {
+  const overrides forget{"stateless=1", "warm_rate=0.5"};
+  const auto with = [&](const std::string& passes) {
+    auto all = forget;
+    all.push_back("warm_passes=" + passes);
+    return after(all);
+  };
+  const auto cold = with("0");
+  EXPECT_GT(error_of(cold), 0.3);
+  EXPECT_EQ(cold.method_results.at("recovered"), 0);
+  const auto warm = with("5");
+  EXPECT_LT(error_of(warm), 0.1);
+  EXPECT_EQ(warm.method_results.at("recovered"), 1);
+}
+
 TEST_F(floral_run, is_beaten_by_whole_models_at_their_price) {
   const auto ensemble = after({"method=ensemble"});
   EXPECT_LT(error_of(ensemble), 0.02);
