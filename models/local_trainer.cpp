@@ -133,7 +133,7 @@ public:
   }
 
   std::uint64_t steps(const visit_input& x) const override {
-    const auto plan = plan_visit(task_->how, examples(x.visit.client), x.seed);
+    const auto plan = plan_visit(task_->how, examples(x.visit.client), x);
     return plan.steps * passes_of(x);
   }
 

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <string>
 
-#include "core/assert.hpp"
 #include "models/procedures/built_in.hpp"
 #include "models/procedures/common_adapter.hpp"
 #include "models/spectrum.hpp"
@@ -12,16 +11,6 @@
 namespace troupe::models {
 
 namespace {
-
-const std::vector<float>& common_of(const std::vector<fetched_block>& versions,
-                                    const local_problem& on) {
-  const auto* block = on.blocks.find(adapter_family);
-  TROUPE_ASSERT(block != nullptr);
-  const auto found =
-    std::ranges::find(versions, block->id, &fetched_block::block);
-  TROUPE_ASSERT(found != versions.end());
-  return *found->values;
-}
 
 /// The 90 % rank of a client's truth, as a mean over the adapted matrices.
 double true_rank(const local_problem& on, std::span<const float> truth) {

@@ -87,6 +87,11 @@ result<trained> two_level_sgd(const visit_input& x, local_problem& on);
 result<trained> common_sgd(const visit_input& x, local_problem& on);
 result<trained> pruned_sgd(const visit_input& x, local_problem& on);
 result<void> common_home(const home& x, local_problem& on);
+
+/// Per-FedAvg of the common adaptor, with the whole second derivative.
+result<trained> common_meta_sgd(const visit_input& x, local_problem& on);
+result<void> common_meta_home(const home& x, local_problem& on);
+std::uint64_t common_meta_passes(const training_options& how);
 void summarise_adapters(const evaluation_input& x, const local_problem& on,
                         evaluated& to);
 

@@ -91,6 +91,26 @@ result<std::vector<float>> pull_back(local_problem& on,
   return std::move(found.adapters.front());
 }
 
+result<void> curve_along(local_problem& on, const planned_adapter& x,
+                         floats direction, std::span<const std::uint32_t> rows,
+                         std::uint64_t seed) {
+  std::vector<float> change(on.model.parameters().size());
+  return push_forward(x, direction, on.arithmetic, change).and_then([&] {
+    std::ranges::fill(on.model.gradient(), 0.f);
+    return on.model.curve(rows, seed, change);
+  });
+}
+
+const std::vector<float>& common_of(const std::vector<fetched_block>& versions,
+                                    const local_problem& on) {
+  const auto* block = on.blocks.find(adapter_family);
+  TROUPE_ASSERT(block != nullptr);
+  const auto found =
+    std::ranges::find(versions, block->id, &fetched_block::block);
+  TROUPE_ASSERT(found != versions.end());
+  return *found->values;
+}
+
 common_optimiser::common_optimiser(local_problem& on, const client_state* state,
                                    std::size_t size)
   : on_(on) {

@@ -37,6 +37,17 @@ result<double> differentiate(local_problem& on,
 result<std::vector<float>> pull_back(local_problem& on,
                                      const planned_adapter& x);
 
+/// Makes the gradient the Hessian of the mean loss of the live model, times
+/// what the model changes by where `x` moves along `direction`.
+result<void> curve_along(local_problem& on, const planned_adapter& x,
+                         std::span<const float> direction,
+                         std::span<const std::uint32_t> rows,
+                         std::uint64_t seed);
+
+/// The common adaptor's version. @pre there is one
+const std::vector<float>& common_of(const std::vector<fetched_block>& versions,
+                                    const local_problem& on);
+
 /// The steps of the configured optimiser on a common adaptor. Its moments stay
 /// with the client, and its next visit goes on with them.
 class common_optimiser {

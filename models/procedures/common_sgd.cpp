@@ -93,7 +93,7 @@ result<double> weight_of(const local_problem& on, floats adapter) {
 
 result<trained> common_sgd(const visit_input& x, local_problem& on) {
   auto out = begin_result(x);
-  const auto plan = plan_visit(on.how, on.rows.size(), x.seed);
+  const auto plan = plan_visit(on.how, on.rows.size(), x);
   out.steps = plan.steps;
   if (plan.idle())
     return out;
@@ -117,7 +117,7 @@ result<trained> common_sgd(const visit_input& x, local_problem& on) {
 // zero there, so the others' ranks shrink by its weight.
 result<trained> pruned_sgd(const visit_input& x, local_problem& on) {
   auto out = begin_result(x);
-  const auto plan = plan_visit(on.how, on.rows.size(), x.seed);
+  const auto plan = plan_visit(on.how, on.rows.size(), x);
   out.steps = plan.steps;
   if (plan.idle())
     return out;

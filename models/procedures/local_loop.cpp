@@ -100,6 +100,15 @@ visit_plan plan_visit(const training_options& how, std::size_t examples,
   return plan;
 }
 
+visit_plan plan_visit(const training_options& how, std::size_t examples,
+                      const visit_input& x) {
+  auto plan = plan_visit(how, examples, x.seed);
+  const bool first = x.state == nullptr || x.state->visits == 0;
+  if (first && option_or(how, "printed_schedule", 0) > 0)
+    plan.steps = std::min<std::uint64_t>(plan.steps, 1);
+  return plan;
+}
+
 batch_sequence::batch_sequence(std::span<const std::uint32_t> rows,
                                const training_options& how, std::uint64_t seed)
   : rows_(rows.begin(), rows.end()),

@@ -40,6 +40,12 @@ struct visit_plan {
 visit_plan plan_visit(const training_options& how, std::size_t examples,
                       std::uint64_t seed);
 
+/// The same; but with the method's option `printed_schedule` above zero a
+/// client's first visit makes one step, so that averages come after the steps
+/// 0, I, 2 I, … of PF2LoRA's algorithm 1 as it is printed.
+visit_plan plan_visit(const training_options& how, std::size_t examples,
+                      const visit_input& x);
+
 /// A method's option, or `otherwise` where the configuration has none.
 double option_or(const training_options& how, std::string_view name,
                  double otherwise);

@@ -148,15 +148,9 @@ private:
   /// F_xy(x, y) along a direction of y, at the y that the step began with.
   result<std::vector<float>>
   mixed_derivative(floats along, const row_list& rows, std::uint64_t seed) {
-    std::vector<float> change(on_.model.parameters().size());
-    const auto done = push_forward(own(), along, on_.arithmetic, change)
-                        .and_then([&] {
-                          return compose(on_, {common(), own()});
-                        })
-                        .and_then([&] {
-                          std::ranges::fill(on_.model.gradient(), 0.f);
-                          return on_.model.curve(rows, seed, change);
-                        });
+    const auto done = compose(on_, {common(), own()}).and_then([&] {
+      return curve_along(on_, own(), along, rows, seed);
+    });
     if (!done)
       return tl::unexpected{done.error()};
     return pull_back(on_, common());
@@ -189,7 +183,7 @@ result<trained> two_level_sgd(const visit_input& x, local_problem& on) {
                 "the recipe has no option 'own_budget', the rank of the "
                 "adaptors that clients keep");
   auto out = begin_result(x);
-  const auto plan = plan_visit(on.how, on.rows.size(), x.seed);
+  const auto plan = plan_visit(on.how, on.rows.size(), x);
   out.steps = plan.steps;
   if (plan.idle())
     return out;

@@ -25,6 +25,7 @@ recipe methods::hetlora() {
                        {"rank_last", 0},
                        {"keep_share", 0.99},
                        {"penalty", 5e-3},
+                       {"printed_schedule", 0},
                        {"convolution", 0},
                        {"adapter_bias", 0},
                        {"normal_start", 0}}};

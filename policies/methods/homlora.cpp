@@ -14,6 +14,7 @@ recipe methods::homlora() {
           .legs = {{.fetch = {{.family = "adapter"}}}},
           .roles = {{.procedure = {"common_sgd"}}},
           .defaults = {{"budget", 8},
+                       {"printed_schedule", 0},
                        {"convolution", 0},
                        {"adapter_bias", 0},
                        {"normal_start", 0}}};

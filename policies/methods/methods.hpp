@@ -20,6 +20,7 @@
   METHOD(fedrep)                                                               \
   METHOD(fedper)                                                               \
   METHOD(pf2lora)                                                              \
+  METHOD(per_fedavg_lora)                                                      \
   METHOD(homlora)                                                              \
   METHOD(hetlora)
 

@@ -28,6 +28,7 @@ recipe methods::pf2lora() {
                        {"first_order", 0},
                        {"joint", 0}, // Both levels step from the same point.
                        {"four_batches", 0},
+                       {"printed_schedule", 0},
                        {"convolution", 0},
                        {"adapter_bias", 0},
                        {"normal_start", 0}}}; // 1: the inner factor; 2: both.

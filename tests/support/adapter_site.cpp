@@ -35,25 +35,30 @@ adapter_site::adapter_site(site_options x)
   : method(*policies::find_recipe(x.method)) {
   for (const auto& [option, value] : method.defaults)
     x.said.try_emplace(option, value);
-  models::regression model{x.problem, {}};
-  const auto adapters =
-    models::adapters_for(method, model.parameter_list(), x.said).value();
-  blocks = models::make_layout(method, models::shapes_of(model, adapters),
-                               {.weight_max = 1024})
-             .value();
+  if (!x.model) {
+    x.model = std::make_unique<models::regression>(x.problem,
+                                                   std::vector<std::size_t>{});
+    x.clients = x.problem->clients;
+  }
   auto task = std::make_shared<models::local_task>();
   task->method = method;
-  task->blocks = blocks;
   task->how = x.how;
   task->how.method = x.said;
-  task->clients = x.problem->clients;
-  task->test_size = x.problem->rows(models::split::test);
-  task->adapters = adapters;
-  task->own_adapters = models::own_adapters_for(method, model, x.said).value();
-  task->frozen = models::frozen_values(model, method, 1);
-  trainer = models::make_local_trainer(task,
-                                       std::make_unique<models::regression>(
-                                         x.problem, std::vector<std::size_t>{}),
+  task->clients = x.clients;
+  task->test_size = x.problem ? x.problem->rows(models::split::test) : 0;
+  task->adapters =
+    x.common
+      ? x.common
+      : models::adapters_for(method, x.model->parameter_list(), x.said).value();
+  task->own_adapters =
+    x.own ? x.own : models::own_adapters_for(method, *x.model, x.said).value();
+  task->frozen = models::frozen_values(*x.model, method, 1);
+  task->blocks =
+    models::make_layout(method, models::shapes_of(*x.model, task->adapters),
+                        {.weight_max = 1024})
+      .value();
+  blocks = task->blocks;
+  trainer = models::make_local_trainer(task, std::move(x.model),
                                        kernels::make_backend({}).value())
               .value();
 }

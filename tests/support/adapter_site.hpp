@@ -4,6 +4,7 @@
 // derivatives in double, written out.
 
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -23,9 +24,16 @@ linear_problem(std::size_t inputs, std::size_t targets, std::size_t rows,
 
 struct site_options {
   std::string_view method = "pf2lora";
-  std::shared_ptr<const models::regression_problem> problem;
+  std::shared_ptr<const models::regression_problem> problem = {};
   models::training_options how = {};
   options said = {};
+  /// In the place of the problem's linear model: another, and who has which
+  /// rows.
+  std::unique_ptr<models::objective> model = {};
+  models::partition clients = {};
+  /// In the place of those that follow from the model.
+  std::optional<models::adapter_plan> common = {};
+  std::optional<models::adapter_plan> own = {};
 };
 
 /// A trainer for visits of client 1.

@@ -1,6 +1,7 @@
 // PF2LoRA's step: the published scalars, the derivative through the inner step,
 // and what it becomes in special cases.
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -260,6 +261,35 @@ TEST(pf2lora, goes_on_with_the_moments_that_it_kept) {
     EXPECT_NEAR((*first.parts[0].delta)[j] + (*second->parts[0].delta)[j],
                 (*both.parts[0].delta)[j], 1e-5);
   EXPECT_EQ(both.next.moments.size(), 2u);
+}
+
+// Specification, A2: T = 20 and I = 10.
+TEST(pf2lora, averages_as_printed_or_after_whole_rounds) {
+  const small_case c;
+  const auto averages = [&](double printed) {
+    auto how = one_step();
+    how.local_steps = 10;
+    how.optimiser = models::optimiser_kind::adamw;
+    const adapter_site site{
+      {.problem = c.problem,
+       .how = how,
+       .said = with(ranks(2, 1), "printed_schedule", printed)}};
+    std::vector<std::uint64_t> after;
+    for (auto x = site.visit(c.common);;) {
+      const auto planned = site.trainer->steps(x);
+      const auto out = site.trainer->train(x);
+      EXPECT_TRUE(out) << out.error().context;
+      EXPECT_EQ(out->steps, planned);
+      // AdamW counts the steps of a client's whole life.
+      const auto steps = out->next.counters.at("adapter.steps");
+      if (steps > 20)
+        return after;
+      after.push_back(steps - 1);
+      x.state = std::make_shared<const models::client_state>(out->next);
+    }
+  };
+  EXPECT_THAT(averages(1), testing::ElementsAre(0, 10));
+  EXPECT_THAT(averages(0), testing::ElementsAre(9, 19));
 }
 
 TEST(pf2lora, needs_a_rank_for_what_clients_keep) {
