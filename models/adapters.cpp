@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <numeric>
 #include <set>
 #include <string>
 
@@ -146,10 +148,19 @@ private:
   std::set<std::string> norms_;
 };
 
+void divide(std::span<float> xs, double by) {
+  for (auto& x : xs)
+    x = static_cast<float>(static_cast<double>(x) / by);
+}
+
 /// In place: solves (A + epsilon) x = b for each column of b, rank-major, with
 /// A the Gram matrix of `other`'s ranks.
 void divide_by_gram(std::span<const float> other, std::size_t rank,
                     double epsilon, std::span<float> b) {
+  if (rank == 1)
+    return divide(b, std::inner_product(other.begin(), other.end(),
+                                        other.begin(), epsilon, std::plus{},
+                                        std::multiplies<double>{}));
   const auto m = other.size() / rank;
   const auto n = b.size() / rank;
   std::vector<double> gram(rank * rank);
@@ -209,11 +220,6 @@ double gram_norm(std::span<const float> factor, std::size_t rank,
         squares += sum * sum;
       }
   return std::sqrt(squares);
-}
-
-void divide(std::span<float> xs, double by) {
-  for (auto& x : xs)
-    x = static_cast<float>(static_cast<double>(x) / by);
 }
 
 } // namespace
@@ -284,8 +290,13 @@ result<void> adapter_mixture::compose(floats base,
                                       std::span<float> out) {
   TROUPE_ASSERT(base.size() == plan_.model_size && out.size() == base.size());
   TROUPE_ASSERT(adapters.size() == shares.size());
-  std::ranges::copy(base, out.begin());
+  const auto copy = [&](std::size_t at, std::size_t end) {
+    std::copy_n(base.data() + at, end - at, out.data() + at);
+    return end;
+  };
+  std::size_t done = 0; // What lies between matrices is copied.
   for (const auto& x : plan_.matrices) {
+    done = copy(done, x.at) + x.size();
     const auto product = gather(x, adapters, shares);
     const auto from = base.subspan(x.at, x.size());
     const auto to = out.subspan(x.at, x.size());
@@ -303,6 +314,7 @@ result<void> adapter_mixture::compose(floats base,
     for (std::size_t j = 0; j < x.size(); ++j)
       to[x.order[j]] = composed_[j];
   }
+  copy(done, plan_.model_size);
   for (const auto& x : plan_.vectors)
     for (std::size_t c = 0; c < adapters.size(); ++c)
       for (std::size_t j = 0; j < x.size; ++j)

@@ -290,7 +290,8 @@ private:
     TROUPE_ASSERT(parameters.empty()
                   || parameters.size() == model_->parameters().size());
     TROUPE_ASSERT(buffers.size() == model_->buffers().size());
-    std::ranges::copy(parameters, model_->parameters().begin());
+    std::copy(parameters.begin(), parameters.end(),
+              model_->parameters().begin());
     std::ranges::copy(buffers, model_->buffers().begin());
   }
 

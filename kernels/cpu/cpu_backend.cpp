@@ -170,8 +170,11 @@ public:
       return ok;
     std::ranges::fill(out.v, 0.f);
     std::ranges::fill(out.scale, 0.0);
-    // A row of the gradient stays in the cache while all ranks pass over it.
-    for (std::size_t i = 0; i < x.rows; ++i)
+    // Rows of the gradient stay in the cache while all ranks pass over them.
+    std::size_t i = 0;
+    for (; i + loops::shrink_rows_max <= x.rows; i += loops::shrink_rows_max)
+      loops::shrink_rows(gradient.data() + i * x.columns, x, i, out);
+    for (; i < x.rows; ++i)
       loops::shrink_row(gradient.data() + i * x.columns, x, i, out);
     return {};
   }

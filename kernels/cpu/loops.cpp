@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 
 // Sanitizers also instrument the resolvers that choose a clone, which run
 // before the sanitizers are ready.
@@ -86,21 +87,51 @@ TROUPE_INLINE double squares_loop(std::size_t n, Value value) {
   return total;
 }
 
-/// Lanes of a sum of floats; they are added pair by pair in the end.
+/// Lanes of a sum of floats; they are added pair by pair in the end. A type of
+/// the compiler's, since it keeps an array in memory.
 constexpr std::size_t dot_lanes = 16;
+using lanes [[gnu::vector_size(dot_lanes * sizeof(float))]] = float;
 
-TROUPE_INLINE float dot(const float* a, const float* b, std::size_t n) {
-  float lanes[dot_lanes] = {};
-  std::size_t j = 0;
-  for (; j + dot_lanes <= n; j += dot_lanes)
-    for (std::size_t lane = 0; lane < dot_lanes; ++lane)
-      lanes[lane] += a[j + lane] * b[j + lane];
-  for (std::size_t lane = 0; j < n; ++lane, ++j)
-    lanes[lane] += a[j] * b[j];
+TROUPE_INLINE void add_products(const float* a, const lanes& b, lanes& sum) {
+  lanes x;
+  std::memcpy(&x, a, sizeof x);
+  sum += x * b;
+}
+
+TROUPE_INLINE float total(const float* a, const float* b, std::size_t left,
+                          lanes sum) {
+  for (std::size_t lane = 0; lane < left; ++lane)
+    sum[lane] += a[lane] * b[lane];
   for (auto half = dot_lanes / 2; half > 0; half /= 2)
     for (std::size_t lane = 0; lane < half; ++lane)
-      lanes[lane] += lanes[lane + half];
-  return lanes[0];
+      sum[lane] += sum[lane + half];
+  return sum[0];
+}
+
+/// The products of `b` with rows of `a`: four together, since each sum waits
+/// for itself, or one.
+template <std::size_t Rows>
+TROUPE_INLINE void dot(const float* a, const float* b, std::size_t n,
+                       float* out) {
+  static_assert(Rows == 1 || Rows == 4);
+  lanes s0{}, s1{}, s2{}, s3{};
+  std::size_t j = 0;
+  for (; j + dot_lanes <= n; j += dot_lanes) {
+    lanes y;
+    std::memcpy(&y, b + j, sizeof y);
+    add_products(a + j, y, s0);
+    if constexpr (Rows == 4) {
+      add_products(a + n + j, y, s1);
+      add_products(a + 2 * n + j, y, s2);
+      add_products(a + 3 * n + j, y, s3);
+    }
+  }
+  out[0] = total(a + j, b + j, n - j, s0);
+  if constexpr (Rows == 4) {
+    out[1] = total(a + n + j, b + j, n - j, s1);
+    out[2] = total(a + 2 * n + j, b + j, n - j, s2);
+    out[3] = total(a + 3 * n + j, b + j, n - j, s3);
+  }
 }
 
 } // namespace
@@ -232,30 +263,71 @@ TROUPE_CLONES void descend_with_momentum(float* __restrict weights,
   }
 }
 
+// Ranks go by fours here, and rows below, so that there is less to read and
+// write; each value is summed in the same order as one by one.
+
 TROUPE_CLONES void expand_row(const float* base, const low_rank& x,
-                              std::size_t i, float* __restrict out) {
-  const auto n = x.columns;
-  std::copy_n(base, n, out);
-  for (std::size_t k = 0; k < x.scale.size(); ++k) {
-    const float factor = x.scale[k] * x.u[k * x.rows + i];
+                              std::size_t i, float* out) {
+  const auto n = x.columns, ranks = x.scale.size();
+  const auto factor = [&](std::size_t k) {
+    return x.scale[k] * x.u[k * x.rows + i];
+  };
+  std::size_t k = 0;
+  for (; k + 4 <= ranks; k += 4, base = out) {
+    const float f0 = factor(k), f1 = factor(k + 1), f2 = factor(k + 2),
+                f3 = factor(k + 3);
     const auto* v = x.v.data() + k * n;
+#pragma GCC ivdep
     for (std::size_t j = 0; j < n; ++j)
-      out[j] += factor * v[j];
+      out[j] = base[j] + f0 * v[j] + f1 * v[n + j] + f2 * v[2 * n + j]
+               + f3 * v[3 * n + j];
   }
+  for (; k < ranks; ++k, base = out) {
+    const auto f = factor(k);
+    const auto* v = x.v.data() + k * n;
+#pragma GCC ivdep
+    for (std::size_t j = 0; j < n; ++j)
+      out[j] = base[j] + f * v[j];
+  }
+  if (base != out)
+    std::copy_n(base, n, out);
+}
+
+namespace {
+
+template <std::size_t Rows>
+TROUPE_INLINE void shrink_loop(const float* __restrict gradient,
+                               const low_rank& x, std::size_t i,
+                               const low_rank_slopes& out) {
+  const auto n = x.columns;
+  for (std::size_t k = 0; k < x.scale.size(); ++k) {
+    float u[Rows], along[Rows];
+    dot<Rows>(gradient, x.v.data() + k * n, n, along);
+    for (std::size_t r = 0; r < Rows; ++r) {
+      u[r] = x.u[k * x.rows + i + r];
+      out.u[k * x.rows + i + r] = along[r];
+      out.scale[k] += static_cast<double>(u[r]) * static_cast<double>(along[r]);
+    }
+    auto* __restrict to = out.v.data() + k * n;
+    for (std::size_t j = 0; j < n; ++j) {
+      auto sum = to[j];
+      for (std::size_t r = 0; r < Rows; ++r)
+        sum += u[r] * gradient[r * n + j];
+      to[j] = sum;
+    }
+  }
+}
+
+} // namespace
+
+TROUPE_CLONES void shrink_rows(const float* gradient, const low_rank& x,
+                               std::size_t i, const low_rank_slopes& out) {
+  shrink_loop<shrink_rows_max>(gradient, x, i, out);
 }
 
 TROUPE_CLONES void shrink_row(const float* gradient, const low_rank& x,
                               std::size_t i, const low_rank_slopes& out) {
-  const auto n = x.columns;
-  for (std::size_t k = 0; k < x.scale.size(); ++k) {
-    const auto along = dot(gradient, x.v.data() + k * n, n);
-    const auto u = x.u[k * x.rows + i];
-    auto* __restrict to = out.v.data() + k * n;
-    out.u[k * x.rows + i] = along;
-    out.scale[k] += static_cast<double>(u) * static_cast<double>(along);
-    for (std::size_t j = 0; j < n; ++j)
-      to[j] += u * gradient[j];
-  }
+  shrink_loop<1>(gradient, x, i, out);
 }
 
 TROUPE_CLONES void adamw(const adamw_factors& how, float* __restrict weights,

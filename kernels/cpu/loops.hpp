@@ -64,13 +64,19 @@ void descend(float* weights, float rate, float* gradient, std::size_t n);
 void descend_with_momentum(float* weights, const sgd_step& how, float* gradient,
                            float* momentum, std::size_t n);
 
-/// Row `i` of base + x.
+/// Row `i` of base + x; nothing else may lie where `out` does.
 void expand_row(const float* base, const low_rank& x, std::size_t i,
                 float* out);
 
 /// Adds what row `i` of a gradient says about the factors of x.
 void shrink_row(const float* gradient, const low_rank& x, std::size_t i,
                 const low_rank_slopes& out);
+
+inline constexpr std::size_t shrink_rows_max = 4;
+
+/// The same for so many rows from `i` on.
+void shrink_rows(const float* gradient, const low_rank& x, std::size_t i,
+                 const low_rank_slopes& out);
 
 void adamw(const adamw_factors& how, float* weights, float* gradient,
            float* first, float* second, std::size_t n);

@@ -35,7 +35,7 @@ result<double> slope(local_problem& on, row_span rows, std::uint64_t seed,
                      std::span<float> to) {
   const auto loss = on.model.backward(rows, seed);
   const auto gradient = on.model.gradient();
-  std::ranges::copy(gradient, to.begin());
+  std::copy(gradient.begin(), gradient.end(), to.begin());
   std::ranges::fill(gradient, 0.f);
   return loss;
 }

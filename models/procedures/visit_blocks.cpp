@@ -144,7 +144,8 @@ result<std::span<const float>> own_or(const client_state* state,
 
 void load_parameters(objective& model, std::span<const float> x) {
   TROUPE_ASSERT(x.size() == model.parameters().size());
-  std::ranges::copy(x, model.parameters().begin());
+  // Unlike that of ranges, it copies blocks with every compiler.
+  std::copy(x.begin(), x.end(), model.parameters().begin());
 }
 
 result<void> load_buffers(const visit_input& x, local_problem& on,

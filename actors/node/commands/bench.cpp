@@ -203,6 +203,45 @@ result<sample> cpu_per_visit(const model_maker& make_model,
   return sample{run->cpu_seconds / static_cast<double>(run->visits), *bare};
 }
 
+/// CPU of a method's long visit over that of a bare loop of plain autograd with
+/// the same model and batches, without a federation around it.
+result<sample> step_of(const model_maker& make_model,
+                       const std::string& example, const std::string& method) {
+  constexpr int visits = 10, epochs = 10, batch = 32;
+  auto loaded = load_config(
+    example, std::vector<std::string>{"method=" + method, "components=4",
+                                      "local_epochs=" + std::to_string(epochs),
+                                      "batch_size=" + std::to_string(batch),
+                                      "samples_per_client=320"});
+  if (!loaded)
+    return tl::make_unexpected(loaded.error());
+  const auto work = prepare(loaded->x, make_model);
+  if (!work)
+    return tl::make_unexpected(work.error());
+  const auto trainer = work->make_trainer();
+  if (!trainer)
+    return tl::make_unexpected(trainer.error());
+  models::visit_input visit;
+  for (const auto& [block, values] : work->initial)
+    visit.fetched.push_back({block, {}, values});
+  const auto begin = process_cpu_time();
+  for (visit.visit.client = {1}; visit.visit.client.value <= visits;
+       ++visit.visit.client.value)
+    if (const auto done = (*trainer)->train(visit); !done)
+      return tl::make_unexpected(done.error());
+  const auto taken = seconds(process_cpu_time() - begin) / visits;
+  auto data = load_data(loaded->x);
+  if (!data)
+    return tl::make_unexpected(data.error());
+  auto bare =
+    models::bare_loop(*data, work->task->clients.train,
+                      {.batch_size = batch,
+                       .epochs = epochs,
+                       .learning_rate = loaded->x.training.learning_rate,
+                       .visits = visits});
+  return bare.map([&](double compared) { return sample{taken, compared}; });
+}
+
 /// A federation that learns nothing: what remains is the runtime.
 workload idle_workload(std::size_t clients) {
   workload work{.method = policies::catalogue().front(),
@@ -283,6 +322,18 @@ std::vector<figure> all_figures(const model_maker& make_model,
            .bar = 1.15,
            .repetitions = 12, // Others may take the caches for seconds.
            .once = [=] { return cpu_per_visit(make_model, example); }},
+          {.name = "floral_step",
+           .unit = "ms",
+           .compared_with = "a bare LibTorch loop without adaptors",
+           .bar = 1.25,
+           .repetitions = 8,
+           .once = [=] { return step_of(make_model, example, "floral"); }},
+          {.name = "ensemble_step",
+           .unit = "ms",
+           .compared_with = "a bare LibTorch loop of one model",
+           .bar = {},
+           .repetitions = 3,
+           .once = [=] { return step_of(make_model, example, "ensemble"); }},
           {.name = "idle_visits",
            .unit = "1/s",
            .compared_with = rate,
@@ -305,8 +356,7 @@ exit_code bench_command(const model_maker& make_model, arguments args,
                      "bench --only idle_visits --format json"}};
   std::string only;
   std::string example = "deploy/examples/tiny.toml";
-  line.app().add_option("--only", only,
-                        "cpu_per_visit, idle_visits or idle_visits_on_disk");
+  line.app().add_option("--only", only, "one of them, by its name");
   line.app().add_option("--example", example, "what cpu_per_visit runs");
   std::optional<int> repetitions;
   line.app()
@@ -315,13 +365,15 @@ exit_code bench_command(const model_maker& make_model, arguments args,
   if (const auto end = line.parse(args, io))
     return *end;
   auto figures = all_figures(make_model, example);
+  std::string names;
+  for (const auto& x : figures)
+    names += (names.empty() ? "" : ", ") + x.name;
   if (!only.empty())
     std::erase_if(figures, [&](const auto& x) { return x.name != only; });
   if (figures.empty())
     return report({.code = "unknown_figure",
                    .what = "there is no figure '" + only + "'",
-                   .why = "there are cpu_per_visit, idle_visits and "
-                          "idle_visits_on_disk"},
+                   .why = "there are " + names},
                   exit_code::usage, line.json(), io);
   for (auto& x : figures)
     x.repetitions = repetitions.value_or(x.repetitions);
