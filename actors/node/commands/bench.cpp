@@ -322,18 +322,6 @@ std::vector<figure> all_figures(const model_maker& make_model,
            .bar = 1.15,
            .repetitions = 12, // Others may take the caches for seconds.
            .once = [=] { return cpu_per_visit(make_model, example); }},
-          {.name = "floral_step",
-           .unit = "ms",
-           .compared_with = "a bare LibTorch loop without adaptors",
-           .bar = 1.25,
-           .repetitions = 8,
-           .once = [=] { return step_of(make_model, example, "floral"); }},
-          {.name = "ensemble_step",
-           .unit = "ms",
-           .compared_with = "a bare LibTorch loop of one model",
-           .bar = {},
-           .repetitions = 3,
-           .once = [=] { return step_of(make_model, example, "ensemble"); }},
           {.name = "idle_visits",
            .unit = "1/s",
            .compared_with = rate,
@@ -362,9 +350,22 @@ exit_code bench_command(const model_maker& make_model, arguments args,
   line.app()
     .add_option("--repetitions", repetitions, "of each figure")
     ->check(CLI::Range(1, 1000));
+  std::string method;
+  std::optional<double> at_most;
+  line.app().add_option("--method", method,
+                        "measure a step of this method too, as 'step'");
+  line.app().add_option("--at-most", at_most, "the bar of 'step'");
   if (const auto end = line.parse(args, io))
     return *end;
   auto figures = all_figures(make_model, example);
+  if (!method.empty())
+    figures.push_back(
+      {.name = "step",
+       .unit = "ms",
+       .compared_with = "a bare LibTorch loop of one model",
+       .bar = at_most,
+       .repetitions = 8,
+       .once = [=] { return step_of(make_model, example, method); }});
   std::string names;
   for (const auto& x : figures)
     names += (names.empty() ? "" : ", ") + x.name;
