@@ -47,6 +47,10 @@ result<choice> least_loss(const visit_input& x, local_problem& on);
 result<trained> chosen_sgd(const visit_input& x, local_problem& on);
 result<void> chosen_home(const home& x, local_problem& on);
 
+/// How far the clients' choices are their clusters.
+void summarise_choices(const evaluation_input& x, const local_problem& on,
+                       evaluated& to);
+
 /// FLoRAL's ensemble: C whole models whose outputs each client mixes.
 result<trained> ensemble_sgd(const visit_input& x, local_problem& on);
 result<trained> tied_ensemble_sgd(const visit_input& x, local_problem& on);

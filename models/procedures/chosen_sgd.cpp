@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "models/procedures/built_in.hpp"
+#include "models/procedures/client_router.hpp"
 #include "models/procedures/shared_model.hpp"
 #include "models/procedures/visit_blocks.hpp"
 
@@ -58,6 +59,25 @@ result<void> chosen_home(const home& x, local_problem& on) {
     if (y.block == *best)
       load_parameters(on.model, *y.values);
   return {};
+}
+
+void summarise_choices(const evaluation_input& x, const local_problem& on,
+                       evaluated& to) {
+  if (on.groups == 0)
+    return;
+  const auto models = on.blocks.family(model_family);
+  shares_by_client chosen;
+  for (std::size_t k = 0; k < on.clients->train.size(); ++k) {
+    auto at = on;
+    at.rows = on.clients->train[k];
+    const auto best = best_of(x.versions, at);
+    if (!best)
+      return;
+    auto& shares = chosen[{k + 1}];
+    for (const auto id : models)
+      shares.push_back(id == *best ? 1 : 0);
+  }
+  summarise_routers(chosen, on, to);
 }
 
 } // namespace troupe::models

@@ -64,6 +64,7 @@ const procedure_table& procedures() {
                 {"tied_ensemble_sgd", tied_ensemble_scores},
                 {"em_sgd", em_scores}},
     .summaries = {{"mixed_sgd", summarise_mixtures},
+                  {"chosen_sgd", summarise_choices},
                   {"ensemble_sgd", summarise_ensembles},
                   {"em_sgd", summarise_ensembles},
                   {"two_level_sgd", summarise_adapters},

@@ -137,11 +137,26 @@ for after in 0.3 0.6 4 2 1; do
     exit 1
   fi
 done
+
+learned() { # Waits until the run has made a version.
+  local i
+  for ((i = 0; i < 600; i++)); do
+    [ -s "$(echo "$scratch"/runs/*/metrics.jsonl)" ] && return
+    sleep 0.1
+  done
+  echo "no version within a minute"
+  return 1
+}
+rm -rf "$scratch/runs"
+interrupted "$scratch/runs"
+learned
+kill -INT $run
+wait $run || true
 "$troupe" replay "$(echo "$scratch"/runs/*)" | grep -q "digests equal"
 
 rm -rf "$scratch/runs"
 interrupted "$scratch/runs"
-sleep 4
+learned
 kill -INT $run
 sleep 0.01
 kill -INT $run 2>/dev/null || true

@@ -78,7 +78,9 @@ TEST_F(floral_run, is_beaten_by_whole_models_at_their_price) {
   const auto optimal = after({"method=ensemble_optimal"});
   EXPECT_LT(error_of(optimal), 1e-4);
   EXPECT_FALSE(optimal.method_results.contains("recovered"));
-  EXPECT_LT(error_of(after({"method=ifca"})), 1e-3);
+  const auto ifca = after({"method=ifca"});
+  EXPECT_LT(error_of(ifca), 1e-3);
+  EXPECT_EQ(ifca.method_results.at("recovered"), 1);
 }
 
 TEST_F(floral_run, is_not_matched_by_methods_without_clusters) {
