@@ -103,7 +103,11 @@ void summarise_adapters(const evaluation_input& x, const local_problem& on,
   reporter before{on, "pre", to};
   reporter after{on, "post", to};
   const auto& common = common_of(x.versions, on);
+  double lost = 0;
   for (const auto& [client, state] : x.states) {
+    if (const auto found = state->counters.find(lost_counter);
+        found != state->counters.end())
+      lost += static_cast<double>(found->second);
     const auto left = adapters_before(on, *state);
     const auto now = adapters_after(on, state.get(), common);
     if (!left || !now || left->common.empty())
@@ -121,6 +125,8 @@ void summarise_adapters(const evaluation_input& x, const local_problem& on,
   }
   before.finish();
   after.finish();
+  if (on.own_adapters != nullptr)
+    to.method_results["own_adapters_lost"] = lost;
 }
 
 } // namespace troupe::models

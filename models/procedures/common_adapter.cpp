@@ -14,7 +14,6 @@ using floats = std::span<const float>;
 
 const std::string first_moment = "adapter.first";
 const std::string second_moment = "adapter.second";
-const std::string steps_counter = "adapter.steps";
 
 result<void> check(const local_problem& on) {
   if (on.adapters == nullptr)

@@ -14,6 +14,11 @@ namespace troupe::models {
 /// The counter of a client that has a rank of its own.
 inline constexpr const char* rank_counter = "rank";
 
+/// How many steps of the common adaptor a client has made in its life, and how
+/// often it found that its own adaptor was lost.
+inline constexpr const char* steps_counter = "adapter.steps";
+inline constexpr const char* lost_counter = "own_adapter.lost";
+
 using planned_adapters = std::vector<planned_adapter>;
 
 /// Makes the buffers live and finds the adaptor. Returns `invalid_config` if

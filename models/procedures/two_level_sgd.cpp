@@ -162,6 +162,12 @@ private:
   common_optimiser outer_;
 };
 
+/// It has trained, so it had one.
+bool lost_its_own(const client_state* x) {
+  return x != nullptr && x->counters.contains(steps_counter)
+         && !x->blocks.contains(std::string{own_adapter_family});
+}
+
 /// The client's own adaptor. One that begins away from zero begins apart from
 /// the common one, too.
 result<std::vector<float>> own_adapter(const visit_input& x,
@@ -193,6 +199,8 @@ result<trained> two_level_sgd(const visit_input& x, local_problem& on) {
   auto own = own_adapter(x, on, base->values);
   if (!own)
     return tl::unexpected{own.error()};
+  if (lost_its_own(x.state.get()))
+    ++out.next.counters[lost_counter];
   client_adapters what{.common = {base->values.begin(), base->values.end()},
                        .own = std::move(*own)};
   two_levels levels{on, x.state.get(), what};

@@ -14,11 +14,8 @@
 #include <vector>
 
 #include "core/random.hpp"
-#include "models/adapted_task.hpp"
-#include "models/low_rank.hpp"
 #include "models/spectrum.hpp"
-#include "policies/catalogue.hpp"
-#include "tests/support/reference_loop.hpp"
+#include "tests/support/low_rank_federation.hpp"
 
 namespace troupe::test {
 
@@ -26,84 +23,13 @@ namespace {
 
 using models::low_rank_options;
 using models::low_rank_problem;
-using findings = std::map<std::string, double>;
 
 constexpr int rounds = 200;
 
-/// How a method is run on it: as published.
-struct way {
-  const char* method;
-  double rate;
-  options said;
-};
-
-const way two_levels{"pf2lora",
-                     0.005,
-                     {{"budget", 4},
-                      {"own_budget", 2},
-                      {"inner_rate", 0.002},
-                      {"normal_start", 2}}};
-const way one_level{"homlora", 0.005, {{"budget", 4}, {"normal_start", 2}}};
-const way pruned{"hetlora",
-                 0.002,
-                 {{"budget", 12},
-                  {"rank_min", 1},
-                  {"rank_first", 2},
-                  {"rank_last", 10},
-                  {"keep_share", 0.7},
-                  {"penalty", 0.1},
-                  {"normal_start", 1}}};
-
-std::shared_ptr<models::local_task>
-task_of(const low_rank_problem& of, const way& how, models::objective& model) {
-  auto task = std::make_shared<models::local_task>();
-  task->method = *policies::find_recipe(how.method);
-  task->how = {.local_steps = 10, .batch_size = 0, .learning_rate = how.rate};
-  task->how.method = how.said;
-  for (const auto& [option, value] : task->method.defaults)
-    task->how.method.try_emplace(option, value);
-  const auto& said = task->how.method;
-  task->adapters =
-    models::adapters_for(task->method, model.parameter_list(), said).value();
-  task->own_adapters =
-    models::own_adapters_for(task->method, model, said).value();
-  task->frozen = models::frozen_values(model, task->method, 1);
-  task->blocks =
-    models::make_layout(task->method, models::shapes_of(model, task->adapters),
-                        {.weight_max = 1024, .delta_max = 64})
-      .value();
-  task->clients = of.rows->clients;
-  task->test_size = of.rows->rows(models::split::test);
-  task->truths = of.truths;
-  return task;
-}
-
 findings run(const low_rank_problem& of, const way& how, std::uint64_t seed) {
-  models::regression model{of.rows, {}};
-  const auto task = task_of(of, how, model);
-  const auto trainer =
-    models::make_local_trainer(
-      task,
-      std::make_unique<models::regression>(of.rows, std::vector<std::size_t>{}),
-      kernels::make_backend({}).value())
-      .value();
-  reference_loop loop{
-    *trainer,
-    {.method = task->method,
-     .blocks = task->blocks,
-     .initial = models::initial_values(
-       model, task->blocks, derive_seed(seed, "initial"), task->adapters),
-     .admitted = 2}};
-  for (std::uint64_t r = 0; r < rounds; ++r) {
-    std::vector<invited> cohort;
-    for (std::uint64_t k = 1; k <= 2; ++k)
-      cohort.push_back(
-        {.client = {k},
-         .seed = derive_seed(derive_seed(seed, "visit", k), "round", r)});
-    const auto done = loop.round(cohort);
-    EXPECT_TRUE(done) << done.error().context;
-  }
-  auto found = loop.evaluate(true).value().method_results;
+  low_rank_federation federation{of, how, seed};
+  federation.rounds(rounds);
+  auto found = federation.evaluate();
   for (const auto* moment : {"pre", "post"})
     found[std::string{"distance_"} + moment] =
       found[std::string{"distance_"} + moment + ".1"]
@@ -119,17 +45,6 @@ void print(std::uint64_t seed, const way& how, findings& x) {
               x["rank_post.1"], x["rank_post.2"], x["distance_post.1"],
               x["distance_post.2"]);
   std::fflush(stdout);
-}
-
-std::vector<double> spectrum_of(const std::vector<float>& x) {
-  return models::singular_values(models::dense{10, 10, {x.begin(), x.end()}});
-}
-
-double squares_from(const std::vector<double>& xs, std::size_t first) {
-  double sum = 0;
-  for (std::size_t j = first; j < xs.size(); ++j)
-    sum += xs[j] * xs[j];
-  return sum;
 }
 
 /// No two models that differ by rank 4 are nearer to these truths.

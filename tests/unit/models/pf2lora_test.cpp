@@ -292,6 +292,32 @@ TEST(pf2lora, averages_as_printed_or_after_whole_rounds) {
   EXPECT_THAT(averages(0), testing::ElementsAre(9, 19));
 }
 
+TEST(pf2lora, that_has_lost_its_own_adaptor_starts_anew_and_is_counted) {
+  const small_case c;
+  const adapter_site site{
+    {.problem = c.problem, .how = one_step(), .said = ranks(2, 1)}};
+  const auto first = site.trainer->train(site.visit(c.common)).value();
+  EXPECT_FALSE(first.next.counters.contains("own_adapter.lost"));
+  auto state = first.next;
+  state.blocks.erase("own_adapter");
+  const auto again = site.trainer->train(
+    site.visit(c.common, std::make_shared<const models::client_state>(state)));
+  ASSERT_TRUE(again) << again.error().context;
+  EXPECT_EQ(again->next.blocks.at("own_adapter"),
+            first.next.blocks.at("own_adapter"));
+  const auto found = site.trainer->evaluate(
+    {.versions = site.visit(c.common).fetched,
+     .per_client = true,
+     .states = {
+       {{1}, std::make_shared<const models::client_state>(again->next)}}});
+  ASSERT_TRUE(found) << found.error().context;
+  EXPECT_EQ(found->method_results.at("own_adapters_lost"), 1);
+  // One of another size is no adaptor of this task's.
+  state.blocks["own_adapter"] = personal_values{{1, 2, 3}};
+  EXPECT_FALSE(site.trainer->train(
+    site.visit(c.common, std::make_shared<const models::client_state>(state))));
+}
+
 TEST(pf2lora, needs_a_rank_for_what_clients_keep) {
   const auto method = *policies::find_recipe("pf2lora");
   quadratic_federation federation{

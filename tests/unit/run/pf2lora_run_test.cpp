@@ -8,8 +8,7 @@
 #include <sstream>
 
 #include "core/random.hpp"
-#include "models/low_rank.hpp"
-#include "models/spectrum.hpp"
+#include "tests/support/low_rank_federation.hpp"
 #include "tests/support/small_runs.hpp"
 
 namespace troupe::test {
@@ -44,17 +43,6 @@ double found(const node::run_summary& x, const std::string& name) {
 double distance(const node::run_summary& x, const std::string& moment) {
   return found(x, "distance_" + moment + ".1")
          + found(x, "distance_" + moment + ".2");
-}
-
-std::vector<double> spectrum_of(const std::vector<float>& x) {
-  return models::singular_values(models::dense{10, 10, {x.begin(), x.end()}});
-}
-
-double squares_from(const std::vector<double>& xs, std::size_t first) {
-  double sum = 0;
-  for (std::size_t j = first; j < xs.size(); ++j)
-    sum += xs[j] * xs[j];
-  return sum;
 }
 
 models::low_rank_problem truth() {
@@ -98,15 +86,41 @@ TEST_F(pf2lora_run, does_what_hetlora_cannot) {
   EXPECT_GE(found(end, "distance_pre.1"), least);
 }
 
+// Specification, 8.6: four bytes a parameter of the common adaptor, each way,
+// and the frame.
 TEST_F(pf2lora_run, sends_the_common_adaptor_and_nothing_else) {
+  constexpr std::uint64_t visits = 10, of_a_rank = 4 * 20;
   const auto sent = [&](overrides changes) {
     changes.push_back("rounds=5");
-    return after(changes).bytes_up;
+    const auto end = after(changes);
+    return std::pair{end.bytes_up / visits, end.bytes_down / visits};
   };
   const auto bytes = sent({});
-  EXPECT_EQ(sent({"own_budget=4"}), bytes);
-  EXPECT_EQ(sent({"method=homlora"}), bytes);
-  EXPECT_GT(sent({"method=homlora", "budget=6"}), bytes);
+  EXPECT_GT(bytes.first, 4 * of_a_rank);
+  EXPECT_LT(bytes.first, 4 * of_a_rank + 400);
+  for (const auto* same :
+       {"own_budget=1", "own_budget=4", "training.optimiser=adamw",
+        "method=homlora", "method=per_fedavg_lora", "four_batches=1"})
+    EXPECT_EQ(sent({same}), bytes) << same;
+  const auto larger = sent({"method=homlora", "budget=6"});
+  EXPECT_EQ(larger.first - bytes.first, 2 * of_a_rank);
+  EXPECT_EQ(larger.second - bytes.second, 2 * of_a_rank);
+}
+
+TEST_F(pf2lora_run, goes_on_after_crashes_as_if_nothing_had_happened) {
+  const auto with = [&](overrides changes) {
+    for (const auto* same :
+         {"rounds=20", "training.optimiser=adamw", "seconds_per_step=0.01"})
+      changes.emplace_back(same);
+    return after(changes);
+  };
+  const auto calm = with({});
+  const auto broken =
+    with({"crashes.per_hour=20000", "crashes.restart_seconds=0.05"});
+  EXPECT_GT(*broken.virtual_seconds, 1.1 * *calm.virtual_seconds);
+  EXPECT_EQ(broken.digest, calm.digest);
+  EXPECT_EQ(distance(broken, "pre"), distance(calm, "pre"));
+  EXPECT_EQ(found(broken, "own_adapters_lost"), 0);
 }
 
 } // namespace troupe::test
