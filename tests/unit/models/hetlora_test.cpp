@@ -1,5 +1,6 @@
 // HETLoRA's visit: what it trains, gives up and offers.
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -107,30 +108,35 @@ TEST(hetlora, remembers_the_rank_that_it_has_left) {
   EXPECT_EQ(c.after(out)[3], 0);
 }
 
-// Specification, 3.3 and 6.4: floor(8 + 4 (k - 1) / 8).
+// Specification, 3.3 and 6.4: of eight clients, rounded down.
 TEST(hetlora, gives_clients_the_published_ranks) {
-  constexpr std::size_t expected[] = {8, 8, 9, 9, 10, 10, 11, 11};
   auto problem = *linear_problem(4, 3, 8, 5);
   problem.clients = {};
   for (std::uint32_t k = 0; k < 8; ++k)
     problem.clients.train.push_back({k});
   problem.clients.test = problem.clients.train;
-  models::training_options how;
-  how.local_steps = 1;
-  how.learning_rate = 1e-4;
-  const adapter_site site{
-    {.method = "hetlora",
-     .problem = std::make_shared<const models::regression_problem>(problem),
-     .how = how,
-     .said = {{"penalty", 0}}}};
-  // Nothing has a tail to be given up where all begins at zero.
-  auto x = site.visit(std::vector<float>(12 * 7));
-  for (std::size_t k = 0; k < 8; ++k) {
-    x.visit.client = {k + 1};
-    const auto out = site.trainer->train(x);
-    ASSERT_TRUE(out) << out.error().context;
-    EXPECT_EQ(rank_of(*out), expected[k]) << k;
-  }
+  const auto ranks = [&](double least, double budget) {
+    models::training_options how;
+    how.local_steps = 1;
+    how.learning_rate = 1e-4;
+    const adapter_site site{
+      {.method = "hetlora",
+       .problem = std::make_shared<const models::regression_problem>(problem),
+       .how = how,
+       .said = {{"rank_min", least}, {"budget", budget}, {"penalty", 0}}}};
+    // Nothing has a tail to be given up where all begins at zero.
+    auto x = site.visit(std::vector<float>(12 * 7));
+    std::vector<std::uint64_t> found;
+    for (std::uint64_t k = 1; k <= 8; ++k) {
+      x.visit.client = {k};
+      const auto out = site.trainer->train(x);
+      EXPECT_TRUE(out) << out.error().context;
+      found.push_back(rank_of(*out));
+    }
+    return found;
+  };
+  EXPECT_THAT(ranks(8, 12), testing::ElementsAre(8, 8, 9, 9, 10, 10, 11, 11));
+  EXPECT_THAT(ranks(6, 12), testing::ElementsAre(6, 6, 7, 8, 9, 9, 10, 11));
 }
 
 } // namespace troupe::test

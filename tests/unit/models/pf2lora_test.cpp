@@ -119,13 +119,38 @@ TEST(pf2lora, makes_the_published_scalar_step) {
   const auto own = out.next.blocks.at("own_adapter").view();
   EXPECT_NEAR(own[0], 1.2, 1e-6);
   EXPECT_NEAR(own[1], 1.2, 1e-6);
-  expect_near(direction_of(after(with(ranks(1, 1), "first_order", 1))),
-              {-1.12, -1.12}, 1e-5);
+  const auto first = direction_of(after(with(ranks(1, 1), "first_order", 1)));
+  expect_near(first, {-1.12, -1.12}, 1e-5);
+  // What the correction would make of it with the sign that is misprinted.
+  EXPECT_NEAR(2 * first[0] - direction_of(out)[0], -1.6576, 1e-5);
   // Both from the old point: 2 (1 + 1 - 3) = -2.
   expect_near(direction_of(after(with(ranks(1, 1), "joint", 1))), {-2, -2},
               1e-5);
   EXPECT_NEAR(out.loss, 1, 1e-6);
   EXPECT_DOUBLE_EQ(out.parts[0].weight, 1);
+}
+
+// Specification, 3.3: queries and values of each layer.
+TEST(pf2lora, trains_as_many_parameters_as_published) {
+  struct architecture {
+    int layers;
+    std::int64_t width;
+    double common, own;
+    std::size_t sent, kept;
+  };
+  for (const auto& x : {architecture{12, 768, 8, 2, 294'912, 73'728},
+                        architecture{24, 1024, 8, 2, 786'432, 196'608},
+                        architecture{12, 768, 8, 4, 294'912, 147'456},
+                        architecture{24, 1024, 4, 2, 393'216, 196'608},
+                        architecture{48, 1600, 4, 2, 1'228'800, 614'400}}) {
+    models::tensor_list model;
+    for (int i = 0; i < x.layers; ++i)
+      for (const auto* name : {"query", "value"})
+        model.push_back(
+          {std::to_string(i) + "." + name + ".weight", {x.width, x.width}});
+    EXPECT_EQ(models::planned(model, {.budget = x.common}).size(), x.sent);
+    EXPECT_EQ(models::planned(model, {.budget = x.own}).size(), x.kept);
+  }
 }
 
 TEST(pf2lora, follows_the_gradient_through_the_inner_step) {
