@@ -46,6 +46,22 @@ result<std::optional<adapter_plan>> adapters_for(const recipe& method,
   });
 }
 
+// Where ranks are cut to what a client has, nobody need have all of them.
+result<void> check_ranks(const recipe& method, const adapter_plan& plan) {
+  if (method.defaults.contains("rank_min"))
+    return {};
+  for (const auto& m : plan.matrices)
+    if (const auto width = std::min(m.rows, m.columns);
+        !m.is_kernel && m.rank > width)
+      return fail(errc::invalid_config,
+                  "an adaptor of rank " + std::to_string(m.rank)
+                    + " is asked for, and the model has a layer of "
+                    + std::to_string(m.rows) + " x " + std::to_string(m.columns)
+                    + "; at most " + std::to_string(width)
+                    + ", or a share below 1, would do");
+  return {};
+}
+
 result<void> check_body(const recipe& method, const objective& model) {
   const auto& all = model.parameter_list();
   const bool splits = std::ranges::any_of(

@@ -24,6 +24,9 @@ result<std::optional<adapter_plan>> adapters_for(const recipe& method,
                                                  const tensor_list& model,
                                                  const options& said);
 
+/// Refuses adaptors of a linear layer whose rank is above the layer's width.
+result<void> check_ranks(const recipe& method, const adapter_plan& plan);
+
 /// Refuses a recipe that shares all but the last layer of a model that has no
 /// other.
 result<void> check_body(const recipe& method, const objective& model);

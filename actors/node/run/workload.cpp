@@ -339,6 +339,9 @@ result<workload> prepare(const experiment& x, const model_maker& make_model) {
                                        x.training.method);
   if (!adapters)
     return tl::make_unexpected(adapters.error());
+  if (*adapters)
+    if (auto ok = models::check_ranks(w.method, **adapters); !ok)
+      return tl::make_unexpected(ok.error());
   if (auto ok = models::check_body(w.method, **model); !ok)
     return tl::make_unexpected(ok.error());
   const auto examples =

@@ -92,6 +92,19 @@ TEST_F(floral_run, is_not_matched_by_methods_without_clusters) {
   EXPECT_LT(error_of(after({"method=fedem"})), 0.1 * fedavg);
 }
 
+TEST_F(floral_run, refuses_ranks_that_no_layer_can_have) {
+  const overrides wide{"budget=4", "rounds=2"};
+  const auto done = node::run(configured(text(), wide, scratch_.path()),
+                              {.make_model = no_model});
+  ASSERT_FALSE(done);
+  EXPECT_EQ(done.error().code, errc::invalid_config);
+  EXPECT_EQ(
+    done.error().context,
+    "an adaptor of rank 4 is asked for, and the model has a layer of 3 x "
+    "10; at most 3, or a share below 1, would do");
+  EXPECT_GT(error_of(after({"budget=3", "rounds=2"})), 0);
+}
+
 // One layer has no body; two have.
 TEST_F(floral_run, refuses_to_split_a_model_of_one_layer) {
   const overrides split{"method=fedrep", "rounds=2"};
