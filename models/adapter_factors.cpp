@@ -137,9 +137,9 @@ double tail_norm(const planned_adapter& x, std::size_t rank, double factor,
   return sum;
 }
 
-double mean_rank(std::span<const planned_adapter> sum) {
+std::vector<std::size_t> effective_ranks(std::span<const planned_adapter> sum) {
+  std::vector<std::size_t> result;
   const auto count = sum.empty() ? 0 : sum.front().plan.matrices.size();
-  double total = 0;
   for (std::size_t i = 0; i < count; ++i) {
     std::vector<float> u, v;
     for (const auto& x : sum) {
@@ -149,10 +149,10 @@ double mean_rank(std::span<const planned_adapter> sum) {
     }
     const auto& m = sum.front().plan.matrices[i];
     const std::vector<float> ones(u.size() / m.rows, 1.f);
-    total += static_cast<double>(effective_rank(
+    result.push_back(effective_rank(
       singular_values(kernels::low_rank{m.rows, m.columns, u, v, ones})));
   }
-  return count == 0 ? 0 : total / static_cast<double>(count);
+  return result;
 }
 
 } // namespace troupe::models

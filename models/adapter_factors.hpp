@@ -41,8 +41,8 @@ void make_orthogonal(const adapter_plan& plan, std::span<float> adapter,
 double tail_norm(const planned_adapter& x, std::size_t rank, double factor = 0,
                  std::span<float> slopes = {});
 
-/// The effective rank of the sum of adaptors of the same matrices, as a mean
-/// over these; 0 where there are none.
-double mean_rank(std::span<const planned_adapter> sum);
+/// The effective rank of the sum of adaptors of the same matrices, of each of
+/// these; empty where there are no adaptors.
+std::vector<std::size_t> effective_ranks(std::span<const planned_adapter> sum);
 
 } // namespace troupe::models

@@ -35,6 +35,24 @@ double squared_distance(std::span<const float> a, std::span<const float> b) {
   return sum;
 }
 
+/// Of the tensor that the adaptor's i-th matrix belongs to.
+std::string name_of(const adapter_plan& plan, std::size_t i) {
+  std::size_t at = 0;
+  for (const auto& x : plan.tensors) {
+    if (at == plan.matrices[i].u_at)
+      return x.name.substr(0, x.name.rfind('.'));
+    at += x.size();
+  }
+  return "?";
+}
+
+double mean(const std::vector<double>& xs) {
+  double sum = 0;
+  for (const auto x : xs)
+    sum += x;
+  return xs.empty() ? 0 : sum / static_cast<double>(xs.size());
+}
+
 /// Reports on all clients at one moment.
 class reporter {
 public:
@@ -47,14 +65,18 @@ public:
 
   void add(client_id client, const client_adapters& x) {
     const auto adapters = x.on(on_);
-    const auto rank = mean_rank(adapters);
-    ranks_ += rank;
+    const auto found = effective_ranks(adapters);
+    const std::vector<double> ranks(found.begin(), found.end());
+    const auto rank = mean(ranks);
+    put("rank", client, rank);
+    of_layers_.resize(ranks.size());
+    for (std::size_t i = 0; i < ranks.size(); ++i)
+      of_layers_[i] += ranks[i];
     ++clients_;
     const auto k = client.value - 1;
     if (k >= on_.truths.size() || !compose(on_, adapters))
       return;
     const auto& truth = on_.truths[k];
-    put("rank", client, rank);
     put("distance", client, squared_distance(on_.model.parameters(), truth));
     met_ += rank == true_rank(on_, truth);
     if (on_.clients != nullptr) {
@@ -66,7 +88,14 @@ public:
   void finish() {
     if (clients_ == 0)
       return;
-    to_.method_results["rank_" + moment_] = ranks_ / clients_;
+    for (auto& x : of_layers_)
+      x /= clients_;
+    const auto name = "rank_" + moment_;
+    to_.method_results[name] = mean(of_layers_);
+    if (of_layers_.size() > 1)
+      for (std::size_t i = 0; i < of_layers_.size(); ++i)
+        to_.method_results[name + '.' + name_of(*on_.adapters, i)] =
+          of_layers_[i];
     if (!on_.truths.empty())
       to_.method_results["ranks_met_" + moment_] = met_;
   }
@@ -86,7 +115,7 @@ private:
   local_problem on_;
   std::string moment_;
   evaluated& to_;
-  double ranks_ = 0;
+  std::vector<double> of_layers_ = {}; ///< Ranks, added up over clients.
   double clients_ = 0;
   double met_ = 0;
 };

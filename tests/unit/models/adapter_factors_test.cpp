@@ -204,10 +204,12 @@ TEST(adapter_factors, the_rank_of_a_sum_counts_each_matrix_once) {
   const auto& m = plan.matrices.front();
   x[m.u_at] = x[m.v_at] = 1; // e0 e0^T
   y[m.u_at + 1] = y[m.v_at + 1] = 1;
-  EXPECT_EQ(mean_rank(std::vector<planned_adapter>{{plan, x}}), 1);
-  EXPECT_EQ(mean_rank(std::vector<planned_adapter>{{plan, x}, {plan, y}}), 2);
-  EXPECT_EQ(mean_rank(std::vector<planned_adapter>{{plan, x}, {plan, x}}), 1);
-  EXPECT_EQ(mean_rank(std::vector<planned_adapter>{}), 0);
+  using list = std::vector<planned_adapter>;
+  using ranks = std::vector<std::size_t>;
+  EXPECT_EQ(effective_ranks(list{{plan, x}}), ranks{1});
+  EXPECT_EQ(effective_ranks(list{{plan, x}, {plan, y}}), ranks{2});
+  EXPECT_EQ(effective_ranks(list{{plan, x}, {plan, x}}), ranks{1});
+  EXPECT_EQ(effective_ranks(list{}), ranks{});
 }
 
 } // namespace troupe::models

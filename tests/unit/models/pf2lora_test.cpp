@@ -317,6 +317,37 @@ TEST(pf2lora, averages_as_printed_or_after_whole_rounds) {
   EXPECT_THAT(averages(0), testing::ElementsAre(9, 19));
 }
 
+TEST(pf2lora, reports_the_ranks_of_clients_and_of_layers) {
+  const auto problem = linear_problem(4, 3, 12, 5);
+  const adapter_site site{{.problem = problem,
+                           .how = one_step(),
+                           .said = ranks(2, 1),
+                           .model = std::make_unique<models::regression>(
+                             problem, std::vector<std::size_t>{5}),
+                           .clients = problem->clients}};
+  const auto common = models::draw(2 * (4 + 5) + 2 * (5 + 3), 1);
+  const auto out = site.trainer->train(
+    site.visit(common, keeping(models::draw(4 + 5 + 5 + 3, 2))));
+  ASSERT_TRUE(out) << out.error().context;
+  const auto found = site.trainer->evaluate(
+    {.versions = site.visit(common).fetched,
+     .per_client = true,
+     .states = {
+       {{1}, std::make_shared<const models::client_state>(out->next)}}});
+  ASSERT_TRUE(found) << found.error().context;
+  for (const std::string moment : {"rank_pre", "rank_post"}) {
+    double sum = 0;
+    for (const auto* layer : {"hidden1.weight", "output.weight"}) {
+      const auto rank = found->method_results.at(moment + '.' + layer);
+      EXPECT_GE(rank, 1);
+      EXPECT_LE(rank, 3);
+      sum += rank;
+    }
+    EXPECT_EQ(found->method_results.at(moment + ".1"), sum / 2);
+    EXPECT_EQ(found->method_results.at(moment), sum / 2);
+  }
+}
+
 TEST(pf2lora, that_has_lost_its_own_adaptor_starts_anew_and_is_counted) {
   const small_case c;
   const adapter_site site{
