@@ -149,7 +149,9 @@ TEST(fedper, trains_both_parts_together) {
 // A personal block of another model or another C.
 TEST(personal_methods, refuse_what_a_client_of_another_model_kept) {
   for (const auto& [name, block] :
-       {std::pair{"ensemble", "mixture"}, std::pair{"fedem", "mixture"},
+       {std::pair{"floral", "mixture"},
+        std::pair{"local_adaptor", "own_adapter"},
+        std::pair{"ensemble", "mixture"}, std::pair{"fedem", "mixture"},
         std::pair{"pfedme", "own_model"}, std::pair{"fedper", "head"}}) {
     const site_by_hand site{name, {}, 2};
     auto visit = site.visit(std::vector<float>(site.blocks.blocks.size(), 1));

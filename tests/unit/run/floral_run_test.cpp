@@ -6,6 +6,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "models/safetensors.hpp"
 #include "tests/support/small_runs.hpp"
 
 namespace troupe::test {
@@ -90,6 +91,36 @@ TEST_F(floral_run, is_not_matched_by_methods_without_clusters) {
       << method;
   // Two distributions, each with a model: what FedEM is made for.
   EXPECT_LT(error_of(after({"method=fedem"})), 0.1 * fedavg);
+}
+
+TEST_F(floral_run, can_begin_where_another_ended_with_as_many_adaptors) {
+  const auto path = after({"rounds=3"}).folder + "/model.safetensors";
+  const auto begun = [&](overrides changes) {
+    changes.push_back("init=" + path);
+    return node::prepare(configured(text(), changes, {}), no_model);
+  };
+  const auto same = begun({});
+  ASSERT_TRUE(same) << same.error().context;
+  const auto file = models::read_safetensors(path);
+  for (const auto& block : same->blocks->blocks) {
+    auto named = block.tensors;
+    if (block.family == "adapter")
+      for (auto& x : named)
+        x.name = block.name + "/" + x.name;
+    EXPECT_EQ(*same->initial.at(block.id),
+              models::values_of(*file, named, path).value())
+      << block.name;
+  }
+  const auto fewer = begun({"components=1"}), more = begun({"components=3"});
+  ASSERT_FALSE(fewer);
+  EXPECT_NE(fewer.error().context.find(
+              "has 'adapter.0', and of 'adapter' this run has 1"),
+            std::string::npos)
+    << fewer.error().context;
+  ASSERT_FALSE(more);
+  EXPECT_NE(more.error().context.find("'adapter.2/"), std::string::npos)
+    << more.error().context;
+  EXPECT_TRUE(begun({"method=fedavg"})); // Which has no use for them.
 }
 
 TEST_F(floral_run, refuses_ranks_that_no_layer_can_have) {
