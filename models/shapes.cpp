@@ -32,6 +32,13 @@ result<std::optional<adapter_plan>> adapters_for(const recipe& method,
                 "option 'convolution' is 0 (none), 1 (in), 2 (out), 3 "
                 "(balanced), 4 (filter) or 5 (balanced_2d); found "
                   + std::to_string(kind));
+  const auto rule = number("rank_rule", 0);
+  if (rule != 0 && rule != 1)
+    return fail(errc::invalid_config,
+                "option 'rank_rule' is 0 (by the kernel's size) or 1 (the "
+                "authors' program's); found "
+                  + std::to_string(rule));
+  how.ranks_of_release = rule == 1;
   how.convolution = static_cast<kernel_split>(static_cast<int>(kind));
   how.bias = number("adapter_bias", 1) != 0;
   how.norm = number("adapter_norm", 0) != 0;

@@ -19,7 +19,7 @@ namespace troupe::models {
 
 /// The adaptors that a recipe has of a model; none if it has none. Options:
 /// `budget`, `convolution` (a `kernel_split`), `adapter_bias`, `adapter_norm`,
-/// `outer_random`.
+/// `outer_random`, `rank_rule`.
 result<std::optional<adapter_plan>> adapters_for(const recipe& method,
                                                  const tensor_list& model,
                                                  const options& said);

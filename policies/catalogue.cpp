@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -138,28 +139,40 @@ recipe with_buffers(recipe method, buffer_policy policy) {
   return method;
 }
 
-result<recipe> with_counts(recipe method, const options& said) {
+result<recipe> with_options(recipe method, const options& said) {
   constexpr double most = 1024;
-  std::string wrong;
-  const auto resolve = [&](const std::string& option, std::uint32_t& count) {
+  const auto value_of = [&](const std::string& option) {
     const auto found = said.find(option);
-    if (option.empty() || found == said.end())
-      return;
-    if (found->second >= 1 && found->second <= most
-        && found->second == std::floor(found->second))
-      count = static_cast<std::uint32_t>(found->second);
-    else
-      wrong = option;
+    return option.empty() || found == said.end() ? std::optional<double>{}
+                                                 : found->second;
   };
-  for (auto& x : method.blocks)
-    resolve(x.count_option, x.count);
+  const auto refuse = [&](const std::string& option, const std::string& how) {
+    return fail(errc::invalid_config, "option '" + option + "' of method '"
+                                        + method.name + "' " + how + ", found "
+                                        + std::to_string(said.at(option)));
+  };
+  const auto count = [&](const std::string& option, std::uint32_t& to) {
+    const auto x = value_of(option);
+    if (x && !(*x >= 1 && *x <= most && *x == std::floor(*x)))
+      return false;
+    to = x ? static_cast<std::uint32_t>(*x) : to;
+    return true;
+  };
+  for (auto& x : method.blocks) {
+    if (!count(x.count_option, x.count))
+      return refuse(x.count_option, "counts from 1 to 1024");
+    const auto option = x.name + "_server_rate";
+    const auto rate = value_of(option).value_or(1);
+    if (!(rate > 0 && rate <= 1))
+      return refuse(option, "is above 0 and up to 1");
+    if (rate < 1 && x.merge.kind != merge_kind::mean)
+      return refuse(option, "is 1 where the rule is not the mean");
+    if (rate < 1)
+      x.merge = {.kind = merge_kind::mix, .amount = rate};
+  }
   for (auto& x : method.disclosures)
-    resolve(x.count_option, x.count_max);
-  if (!wrong.empty())
-    return fail(errc::invalid_config, "option '" + wrong + "' of method '"
-                                        + method.name
-                                        + "' counts from 1 to 1024, found "
-                                        + std::to_string(said.at(wrong)));
+    if (!count(x.count_option, x.count_max))
+      return refuse(x.count_option, "counts from 1 to 1024");
   return method;
 }
 

@@ -60,9 +60,12 @@ enum class buffer_policy : std::uint8_t {
 /// The recipe with its shared blocks `<name>.buffers` under this policy.
 recipe with_buffers(recipe method, buffer_policy policy);
 
-/// The recipe with the numbers of instances that its options say. Returns
-/// `invalid_config` where one of them is no whole number from 1 to 1024.
-[[nodiscard]] result<recipe> with_counts(recipe method, const options& said);
+/// The recipe with the numbers of instances that its options say, and where
+/// there is an option `<family>_server_rate`, with the part of its way by which
+/// the mean moves that family: below 1 it is mixed in at that rate. Returns
+/// `invalid_config` where a number of instances is no whole number from 1 to
+/// 1024, or a rate not above 0 and up to 1, or below 1 and the rule no mean.
+[[nodiscard]] result<recipe> with_options(recipe method, const options& said);
 
 /// The table of (method, pace) pairs and the remarks, in Markdown:
 /// docs/methods.md holds it, and a test compares.

@@ -20,6 +20,12 @@ double warm_rate(const training_options& how) {
 
 } // namespace
 
+std::vector<double> mixed_model::at_least(std::vector<double> shares) const {
+  for (auto& x : shares)
+    x = std::max(x, floor);
+  return shares;
+}
+
 bool is_stateless(const training_options& how) {
   return option_or(how, "stateless", 0) != 0;
 }
@@ -29,7 +35,8 @@ result<mixed_model> make_mixed_model(client_id client,
                                      const local_problem& on, sharing how,
                                      mixed_parts from, std::uint64_t seed) {
   mixed_model x{.base = {from.base.begin(), from.base.end()},
-                .by = {.logits = {}, .shares = {1}}};
+                .by = {.logits = {}, .shares = {1}},
+                .floor = option_or(on.how, "share_floor", 0)};
   std::vector<float> fresh;
   if (how) {
     auto by = router_of(*how, client, state, from.adapters.size());
@@ -105,7 +112,7 @@ result<double> mixture_trainer::step(std::span<const std::uint32_t> rows,
   if (!loss)
     return loss;
   for (std::size_t c = 0; c < shares.size(); ++c)
-    if (shares[c] > 0)
+    if (shares[c] > 0 || what_.floor > 0)
       descend(what_.adapters[c], slopes_.adapters[c]);
   what_.by.descend(shares, slopes_.shares, router_rate_);
   const auto done = on_.arithmetic.step(
@@ -121,13 +128,18 @@ mixture_trainer::differentiate(std::span<const std::uint32_t> rows,
                                std::uint64_t seed,
                                const std::vector<double>& shares) {
   const auto views = what_.views();
-  if (auto ok = mix_.compose(what_.base, views, shares, on_.model.parameters());
+  const auto parts = what_.at_least(shares);
+  if (auto ok = mix_.compose(what_.base, views, parts, on_.model.parameters());
       !ok)
     return tl::unexpected{ok.error()};
   const auto loss = on_.model.backward(rows, seed);
   if (!loss)
     return loss;
-  return mix_.pull_back(on_.model.gradient(), views, shares, slopes_).map([&] {
+  return mix_.pull_back(on_.model.gradient(), views, parts, slopes_).map([&] {
+    // Below the floor nothing changes with the share.
+    for (std::size_t c = 0; c < shares.size(); ++c)
+      if (shares[c] < what_.floor)
+        slopes_.shares[c] = 0;
     return *loss;
   });
 }

@@ -27,10 +27,15 @@ struct mixed_model {
   aligned_floats base;
   std::vector<std::vector<float>> adapters = {};
   client_router by = {};
+  double floor = 0;
 
   std::vector<std::span<const float>> views() const {
     return {adapters.begin(), adapters.end()};
   }
+
+  /// What the adaptors count with at these shares: no less than `floor`, and
+  /// then together with more than 1.
+  std::vector<double> at_least(std::vector<double> shares) const;
 };
 
 /// What was fetched, or all versions there are.

@@ -32,6 +32,11 @@ result<void> check(const local_problem& on) {
   if (on.adapters == nullptr)
     return fail(errc::invalid_config,
                 "the recipe trains adaptors and has no block of them");
+  if (const auto floor = option_or(on.how, "share_floor", 0);
+      !(floor >= 0 && floor < 1))
+    return fail(errc::invalid_config,
+                "option 'share_floor' is from 0 and below 1; found "
+                  + std::to_string(floor));
   return check_plain_sgd(on);
 }
 
@@ -122,7 +127,8 @@ result<mixed_model> model_at_home(const home& x, local_problem& on,
 result<void> home_of(const home& x, local_problem& on, sharing how) {
   return model_at_home(x, on, how).and_then([&](const mixed_model& what) {
     return adapter_mixture{*on.adapters, on.arithmetic}.compose(
-      what.base, what.views(), what.by.shares, on.model.parameters());
+      what.base, what.views(), what.at_least(what.by.shares),
+      on.model.parameters());
   });
 }
 

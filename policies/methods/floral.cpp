@@ -27,9 +27,12 @@ recipe mixture_of_adapters(std::string name, std::string summary) {
                  {"convolution", 5},
                  {"adapter_bias", 1},
                  {"adapter_norm", 0},
+                 {"rank_rule", 0}, // 1: that of the authors' program.
                  {"outer_random", 0},
                  {"adapter_rate", 0}, // 0: the learning rate, as is the next.
                  {"router_rate", 0},
+                 {"adapter_server_rate", 1},
+                 {"share_floor", 0}, // Of what an adaptor counts with.
                  {"epsilon", 1e-5},
                  {"router_noise", 0},
                  {"stateless", 0},   // 1: clients keep no router,

@@ -30,7 +30,7 @@ inline recipe with_components(std::uint32_t count, std::string_view name) {
   const auto* found = policies::find_recipe(name);
   if (!found->defaults.contains("components"))
     return *found;
-  auto method = policies::with_counts(*found, {{"components", count}});
+  auto method = policies::with_options(*found, {{"components", count}});
   EXPECT_TRUE(method);
   return *method;
 }

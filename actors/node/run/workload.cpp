@@ -42,16 +42,12 @@ policies::buffer_policy policy_of(model_options::buffer_rule x) {
 result<recipe> recipe_of(const experiment& x) {
   const auto* found = all_methods().find(x.method);
   TROUPE_ASSERT(found); // The configuration was checked.
-  auto counted = policies::with_counts(*found, x.training.method);
-  if (!counted)
-    return counted;
-  auto method =
-    policies::with_buffers(std::move(*counted), policy_of(x.model.buffers));
+  auto method = policies::with_buffers(*found, policy_of(x.model.buffers));
   if (x.merge.rule.kind != merge_kind::mean)
     for (auto& block : method.blocks)
       if (travels(block) && block.merge.kind == merge_kind::mean)
         block.merge = x.merge.rule;
-  return method;
+  return policies::with_options(std::move(method), x.training.method);
 }
 
 /// The parts of a task on its way to become a workload.

@@ -87,6 +87,36 @@ TEST(floral, lets_the_router_learn_alone_before_all_else) {
   EXPECT_EQ(site.trainer->steps(visit), 2u);
 }
 
+TEST(floral, lets_no_adaptor_count_with_less_than_the_floor) {
+  const site_by_hand site{"floral", {{"share_floor", 0.3}}};
+  auto x = site.visit({0, 1, 2});
+  auto kept = std::make_shared<models::client_state>();
+  kept->blocks["mixture"] = personal_values{{0, std::log(3.f)}};
+  x.state = kept;
+  // pi = (1/4, 3/4) counts as (0.3, 0.75): the model is 1.8, the gradient -1.2.
+  // The first share has no slope, the second one has -2.4; their mean is -1.8.
+  const auto out = site.trainer->train(x);
+  ASSERT_TRUE(out) << out.error().context;
+  EXPECT_NEAR(delta_of(*out, 1), 0.12, 1e-6);
+  EXPECT_NEAR(delta_of(*out, 2), 0.036, 1e-6);
+  EXPECT_NEAR(delta_of(*out, 3), 0.09, 1e-6);
+  EXPECT_NEAR(out->next.blocks.at("mixture").view()[0], -0.045, 1e-6);
+  // What an offer weighs is the share itself.
+  EXPECT_NEAR(out->parts[1].weight, 10 * out->disclosures.at("pi")[0], 1e-9);
+  EXPECT_LT(out->parts[1].weight, 2.5);
+  const auto scored = site.trainer->evaluate(
+    {.versions = x.fetched, .per_client = true, .states = {{{1}, kept}}});
+  ASSERT_TRUE(scored);
+  EXPECT_NEAR(scored->per_client.at({1}).mean_loss(), 0.72, 1e-6);
+}
+
+TEST(floral, refuses_a_floor_that_no_share_could_have) {
+  const site_by_hand site{"floral", {{"share_floor", 1}}};
+  const auto out = site.trainer->train(site.visit({0, 1, 2}));
+  ASSERT_FALSE(out);
+  EXPECT_EQ(out.error().code, errc::invalid_config);
+}
+
 TEST(floral, tells_a_router_that_it_does_not_keep) {
   const site_by_hand site{
     "floral", {{"stateless", 1}, {"warm_passes", 1}, {"warm_rate", 0.5}}};

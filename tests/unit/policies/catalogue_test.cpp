@@ -124,6 +124,29 @@ TEST(with_buffers, moves_statistics_out_of_the_visit_unless_they_are_averaged) {
   EXPECT_EQ(scope_under(buffer_policy::freeze), scope::frozen);
 }
 
+TEST(with_options, says_how_many_there_are_and_how_far_a_mean_moves_them) {
+  const auto& floral = *find_recipe("floral");
+  const auto adaptors = [&](const options& said) {
+    return block_of(with_options(floral, said).value(), "adapter");
+  };
+  EXPECT_EQ(adaptors({{"components", 7}}).count, 7u);
+  EXPECT_EQ(adaptors({{"adapter_server_rate", 1}}).merge, merge_rule{});
+  const merge_rule slow{.kind = merge_kind::mix, .amount = 0.1};
+  EXPECT_EQ(adaptors({{"adapter_server_rate", 0.1}}).merge, slow);
+  EXPECT_FALSE(with_options(floral, {{"components", 0.5}}));
+  for (const double bad : {0.0, -1.0, 1.5, HUGE_VAL, std::nan("")})
+    EXPECT_FALSE(with_options(floral, {{"adapter_server_rate", bad}})) << bad;
+  auto robust = floral;
+  for (auto& x : robust.blocks)
+    x.merge.kind = merge_kind::median;
+  EXPECT_TRUE(with_options(robust, {{"adapter_server_rate", 1}}));
+  const auto refused = with_options(robust, {{"adapter_server_rate", 0.1}});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().context,
+            "option 'adapter_server_rate' of method 'floral' is 1 where the "
+            "rule is not the mean, found 0.100000");
+}
+
 TEST(catalogue, the_page_about_methods_has_the_table) {
   EXPECT_NE(text_of("docs/methods.md").find(pairs_as_markdown()),
             std::string::npos)
