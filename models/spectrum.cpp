@@ -5,12 +5,15 @@
 #include <functional>
 #include <limits>
 #include <numeric>
+#include <utility>
 
 #include "core/assert.hpp"
 
 namespace troupe::models {
 
 namespace {
+
+constexpr auto epsilon = std::numeric_limits<double>::epsilon();
 
 dense transposed(const dense& x) {
   dense y{x.columns, x.rows, std::vector<double>(x.values.size())};
@@ -20,30 +23,66 @@ dense transposed(const dense& x) {
   return y;
 }
 
-/// One of Jacobi's rotations, after which columns p and q are orthogonal.
-/// Returns whether they were not.
-bool rotate(dense& x, std::size_t p, std::size_t q) {
-  double pp = 0, qq = 0, pq = 0;
-  for (std::size_t i = 0; i < x.rows; ++i) {
-    pp += x.at(i, p) * x.at(i, p);
-    qq += x.at(i, q) * x.at(i, q);
-    pq += x.at(i, p) * x.at(i, q);
-  }
-  constexpr auto epsilon = std::numeric_limits<double>::epsilon();
-  if (std::abs(pq) <= epsilon * std::sqrt(pp * qq))
-    return false;
-  const auto zeta = (qq - pp) / (2 * pq);
-  const auto tangent =
-    std::copysign(1 / (std::abs(zeta) + std::hypot(1, zeta)), zeta);
-  const auto cosine = 1 / std::hypot(1, tangent);
-  const auto sine = cosine * tangent;
+/// Columns p and q of x, turned.
+void turn(dense& x, std::size_t p, std::size_t q, double cosine, double sine) {
   for (std::size_t i = 0; i < x.rows; ++i) {
     const auto a = x.at(i, p);
     const auto b = x.at(i, q);
     x.at(i, p) = cosine * a - sine * b;
     x.at(i, q) = sine * a + cosine * b;
   }
+}
+
+/// One of Jacobi's rotations, after which columns p and q are orthogonal; those
+/// of `along`, if that is not null, turn with them. Returns whether they were
+/// not. A column whose square is up to `nothing` is orthogonal to all.
+bool rotate(dense& x, std::size_t p, std::size_t q, dense* along,
+            double nothing) {
+  double pp = 0, qq = 0, pq = 0;
+  for (std::size_t i = 0; i < x.rows; ++i) {
+    pp += x.at(i, p) * x.at(i, p);
+    qq += x.at(i, q) * x.at(i, q);
+    pq += x.at(i, p) * x.at(i, q);
+  }
+  if (std::min(pp, qq) <= nothing
+      || std::abs(pq) <= epsilon * std::sqrt(pp * qq))
+    return false;
+  const auto zeta = (qq - pp) / (2 * pq);
+  const auto tangent =
+    std::copysign(1 / (std::abs(zeta) + std::hypot(1, zeta)), zeta);
+  const auto cosine = 1 / std::hypot(1, tangent);
+  const auto sine = cosine * tangent;
+  turn(x, p, q, cosine, sine);
+  if (along != nullptr)
+    turn(*along, p, q, cosine, sine);
   return true;
+}
+
+double length_of(const dense& x, std::size_t column) {
+  double squares = 0;
+  for (std::size_t i = 0; i < x.rows; ++i)
+    squares += x.at(i, column) * x.at(i, column);
+  return std::sqrt(squares);
+}
+
+void multiply(dense& x, std::size_t column, double by) {
+  for (std::size_t i = 0; i < x.rows; ++i)
+    x.at(i, column) *= by;
+}
+
+/// Turns columns of x until they are orthogonal, and those of `along` with
+/// them.
+void orthogonalise(dense& x, dense* along = nullptr) {
+  constexpr int sweeps_max = 60; // Ten do for what is not made to last.
+  const auto squares =
+    std::inner_product(x.values.begin(), x.values.end(), x.values.begin(), 0.0);
+  bool moved = true;
+  for (int sweep = 0; moved && sweep < sweeps_max; ++sweep) {
+    moved = false;
+    for (std::size_t p = 0; p < x.columns; ++p)
+      for (std::size_t q = p + 1; q < x.columns; ++q)
+        moved |= rotate(x, p, q, along, epsilon * epsilon * squares);
+  }
 }
 
 /// R of x = Q R by Householder's reflections; it has the smaller extent of x as
@@ -86,36 +125,28 @@ dense columns_of(std::span<const float> factor, std::size_t length) {
   return x;
 }
 
+dense scaled_columns(const kernels::low_rank& x) {
+  auto u = columns_of(x.u, x.rows);
+  for (std::size_t k = 0; k < u.columns; ++k)
+    multiply(u, k, static_cast<double>(x.scale[k]));
+  return u;
+}
+
 } // namespace
 
 std::vector<double> singular_values(const dense& x) {
   TROUPE_ASSERT(x.values.size() == x.rows * x.columns);
   auto turned = x.columns > x.rows ? transposed(x) : x;
-  constexpr int sweeps_max = 60; // Ten do for what is not made to last.
-  bool moved = true;
-  for (int sweep = 0; moved && sweep < sweeps_max; ++sweep) {
-    moved = false;
-    for (std::size_t p = 0; p < turned.columns; ++p)
-      for (std::size_t q = p + 1; q < turned.columns; ++q)
-        moved |= rotate(turned, p, q);
-  }
+  orthogonalise(turned);
   std::vector<double> result;
-  for (std::size_t j = 0; j < turned.columns; ++j) {
-    double squares = 0;
-    for (std::size_t i = 0; i < turned.rows; ++i)
-      squares += turned.at(i, j) * turned.at(i, j);
-    result.push_back(std::sqrt(squares));
-  }
+  for (std::size_t j = 0; j < turned.columns; ++j)
+    result.push_back(length_of(turned, j));
   std::ranges::sort(result, std::greater{});
   return result;
 }
 
 std::vector<double> singular_values(const kernels::low_rank& x) {
-  auto u = columns_of(x.u, x.rows);
-  for (std::size_t i = 0; i < u.rows; ++i)
-    for (std::size_t k = 0; k < u.columns; ++k)
-      u.at(i, k) *= static_cast<double>(x.scale[k]);
-  const auto left = triangle_of(std::move(u));
+  const auto left = triangle_of(scaled_columns(x));
   const auto right = triangle_of(columns_of(x.v, x.columns));
   dense core{left.rows, right.rows,
              std::vector<double>(left.rows * right.rows)};
@@ -124,6 +155,43 @@ std::vector<double> singular_values(const kernels::low_rank& x) {
       for (std::size_t k = 0; k < left.columns; ++k)
         core.at(i, j) += left.at(i, k) * right.at(j, k);
   return singular_values(core);
+}
+
+product_factors best_of_rank(const kernels::low_rank& x, std::size_t rank) {
+  auto left = scaled_columns(x);
+  auto right = columns_of(x.v, x.columns);
+  double longest = 0;
+  for (std::size_t k = 0; k < left.columns; ++k)
+    longest = std::max(longest, length_of(left, k) * length_of(right, k));
+  // First the left ones become orthogonal and of length one; then the right
+  // ones orthogonal, which leaves the left ones so.
+  orthogonalise(left, &right);
+  for (std::size_t k = 0; k < left.columns; ++k) {
+    const auto length = length_of(left, k);
+    multiply(left, k, length > 0 ? 1 / length : 0);
+    multiply(right, k, length);
+  }
+  orthogonalise(right, &left);
+  std::vector<std::pair<double, std::size_t>> values;
+  for (std::size_t k = 0; k < right.columns; ++k)
+    values.emplace_back(length_of(right, k), k);
+  std::ranges::stable_sort(values, std::greater{},
+                           &std::pair<double, std::size_t>::first);
+  product_factors found{std::vector<float>(rank * x.rows),
+                        std::vector<float>(rank * x.columns)};
+  constexpr double rounding = std::numeric_limits<float>::epsilon();
+  for (std::size_t to = 0; to < std::min(rank, values.size()); ++to) {
+    const auto [value, k] = values[to];
+    if (value <= rounding * longest)
+      break;
+    for (std::size_t i = 0; i < x.rows; ++i)
+      found.u[to * x.rows + i] =
+        static_cast<float>(left.at(i, k) * std::sqrt(value));
+    for (std::size_t i = 0; i < x.columns; ++i)
+      found.v[to * x.columns + i] =
+        static_cast<float>(right.at(i, k) / std::sqrt(value));
+  }
+  return found;
 }
 
 std::size_t effective_rank(std::span<const double> values, double share) {

@@ -31,6 +31,17 @@ std::vector<double> singular_values(const dense& x);
 /// Those of the sum of scale[k] u_k v_k^T that may differ from zero.
 std::vector<double> singular_values(const kernels::low_rank& x);
 
+/// Two factors of a matrix, each rank-major.
+struct product_factors {
+  std::vector<float> u;
+  std::vector<float> v;
+};
+
+/// The best approximation of this rank to the sum of scale[k] u_k v_k^T. Both
+/// factors have the roots of the singular values; ranks for which there are no
+/// values (or none that rounding could not have made) are zero.
+product_factors best_of_rank(const kernels::low_rank& x, std::size_t rank);
+
 /// How many of the largest values it takes for this share of their sum; 0 where
 /// all are zero. @pre in descending order
 std::size_t effective_rank(std::span<const double> values, double share = 0.9);

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "core/assert.hpp"
+#include "models/centring.hpp"
 #include "models/procedures/built_in.hpp"
 #include "models/procedures/families.hpp"
 #include "models/procedures/local_loop.hpp"
@@ -83,6 +84,13 @@ result<trained> train_mixture(const visit_input& x, local_problem& on,
                                std::move(parts), x.seed);
   if (!what)
     return tl::unexpected{what.error()};
+  // All clients of a version come to the same, so the server needs no word of
+  // it: what is offered is the difference from what was fetched.
+  if (option_or(on.how, "centred", 0) != 0)
+    if (auto done =
+          centre(*on.adapters, on.arithmetic, what->base, what->adapters);
+        !done)
+      return tl::unexpected{done.error()};
   mixture_trainer by{on, *what};
   const auto loss =
     by.warm_up(plan.steps, derive_seed(x.seed, "router")).and_then([&] {

@@ -33,6 +33,7 @@ recipe mixture_of_adapters(std::string name, std::string summary) {
                  {"router_rate", 0},
                  {"adapter_server_rate", 1},
                  {"share_floor", 0}, // Of what an adaptor counts with.
+                 {"centred", 0},     // 1: before each visit.
                  {"epsilon", 1e-5},
                  {"router_noise", 0},
                  {"stateless", 0},   // 1: clients keep no router,

@@ -117,6 +117,19 @@ TEST(floral, refuses_a_floor_that_no_share_could_have) {
   EXPECT_EQ(out.error().code, errc::invalid_config);
 }
 
+// The same model, so the same slopes: what is offered is moved by the mean of
+// what was fetched.
+TEST(floral, trains_what_it_centred) {
+  const site_by_hand site{"floral", {{"centred", 1}}};
+  const auto out = site.trainer->train(site.visit({5, 4, 6}));
+  ASSERT_TRUE(out) << out.error().context;
+  // From 10 and (-1, +1), with a gradient of 7.
+  EXPECT_NEAR(delta_of(*out, 1), 5 - 0.7, 1e-5);
+  EXPECT_NEAR(delta_of(*out, 2), -5 - 0.35, 1e-5);
+  EXPECT_NEAR(delta_of(*out, 3), -5 - 0.35, 1e-5);
+  EXPECT_NEAR(out->next.blocks.at("mixture").view()[0], 0.35, 1e-5);
+}
+
 TEST(floral, tells_a_router_that_it_does_not_keep) {
   const site_by_hand site{
     "floral", {{"stateless", 1}, {"warm_passes", 1}, {"warm_rate", 0.5}}};
