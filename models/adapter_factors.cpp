@@ -137,6 +137,30 @@ double tail_norm(const planned_adapter& x, std::size_t rank, double factor,
   return sum;
 }
 
+double product_gap(const adapter_plan& plan,
+                   std::span<const merged_offer> offers) {
+  std::vector<float> mean(plan.size());
+  for (const auto& x : offers)
+    for (std::size_t j = 0; j < mean.size(); ++j)
+      mean[j] += static_cast<float>(x.part) * x.delta[j];
+  std::vector<merged_offer> terms(offers.begin(), offers.end());
+  terms.push_back({mean, -1});
+  double squares = 0;
+  for (const auto& m : plan.matrices) {
+    std::vector<float> u, v, scale;
+    for (const auto& x : terms) {
+      const auto both = factors(m, x.delta);
+      u.insert(u.end(), both.u.begin(), both.u.end());
+      v.insert(v.end(), both.v.begin(), both.v.end());
+      scale.insert(scale.end(), m.rank, static_cast<float>(x.part));
+    }
+    for (const auto value :
+         singular_values(kernels::low_rank{m.rows, m.columns, u, v, scale}))
+      squares += value * value;
+  }
+  return std::sqrt(squares);
+}
+
 std::vector<std::size_t> effective_ranks(std::span<const planned_adapter> sum) {
   std::vector<std::size_t> result;
   const auto count = sum.empty() ? 0 : sum.front().plan.matrices.size();

@@ -41,6 +41,18 @@ void make_orthogonal(const adapter_plan& plan, std::span<float> adapter,
 double tail_norm(const planned_adapter& x, std::size_t rank, double factor = 0,
                  std::span<float> slopes = {});
 
+/// What an offer adds to an adaptor, and its part in the merge.
+struct merged_offer {
+  std::span<const float> delta;
+  double part = 0;
+};
+
+/// How far the mean of products is from the product of mean factors, where a
+/// merge moves an adaptor by these offers: the Frobenius norm, over all
+/// matrices, of sum a_k du_k dv_k^T - (sum a_k du_k)(sum a_k dv_k)^T.
+double product_gap(const adapter_plan& plan,
+                   std::span<const merged_offer> offers);
+
 /// The effective rank of the sum of adaptors of the same matrices, of each of
 /// these; empty where there are no adaptors.
 std::vector<std::size_t> effective_ranks(std::span<const planned_adapter> sum);

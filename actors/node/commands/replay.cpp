@@ -29,6 +29,8 @@ json to_json(const replay_summary& x) {
               {"equal", equal},
               {"total", total},
               {"first_difference", nullptr}};
+  if (!x.product_gap.empty())
+    object["method_results"] = {{"product_gap", x.product_gap}};
   if (first) {
     object["first_difference"] = {{"line", x.differs_at},
                                   {"what", first->what},
@@ -45,6 +47,8 @@ json to_json(const replay_summary& x) {
 
 void print(const replay_summary& x, std::ostream& out) {
   out << count(x.digests) << '\n';
+  for (const auto& [block, gap] : x.product_gap)
+    out << "product gap of the last " << block << ": " << gap << '\n';
   if (const auto& first = x.digests.first)
     out << "first difference: events.jsonl:" << x.differs_at << ": "
         << first->what << "\n  recorded    " << first->recorded

@@ -129,6 +129,8 @@ result<replay_summary> replay(const experiment& x, const fs::path& folder,
   if (from.cut_off())
     in.note("the last line of the record is cut off, as by a kill; it is left "
             "out");
+  if (story)
+    s.product_gap = story->product_gaps();
   return s;
 }
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 
@@ -33,6 +34,8 @@ struct replay_surroundings {
 struct replay_summary {
   comparison digests;           ///< Of all that the record holds.
   std::uint64_t differs_at = 0; ///< The line of the first difference.
+  /// Of the last merge of each adaptor, by block: see `models::product_gap`.
+  std::map<std::string, double> product_gap = {};
 };
 
 /// Recomputes what `<folder>/events.jsonl` says, from nothing but that and the

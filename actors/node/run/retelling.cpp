@@ -5,6 +5,7 @@
 #include "actors/gateway/screen.hpp"
 #include "actors/kernel_worker/merge.hpp"
 #include "actors/node/run/plan.hpp"
+#include "actors/node/run/product_gaps.hpp"
 
 namespace troupe::node {
 
@@ -46,12 +47,10 @@ bool is_open(const dialogue& talk, visit_id x) {
 
 comparison compare(std::string what, const std::string& recorded,
                    std::string recomputed) {
-  if (recorded == recomputed)
-    return {.equal = 1, .total = 1, .first = {}};
-  return {.equal = 0,
-          .total = 1,
-          .first =
-            difference{std::move(what), recorded, std::move(recomputed)}};
+  comparison x{.equal = recorded == recomputed, .total = 1, .first = {}};
+  if (x.equal == 0)
+    x.first = difference{std::move(what), recorded, std::move(recomputed)};
+  return x;
 }
 
 } // namespace
@@ -108,11 +107,10 @@ result<comparison> retelling::hear(const recorded_event& x) {
 }
 
 dialogue& retelling::client(client_id x) {
-  auto at = clients_.find(x);
-  if (at == clients_.end())
-    at = clients_.try_emplace(x, client_of(x_, w_, x).options, client_file{})
-           .first;
-  return at->second;
+  if (const auto at = clients_.find(x); at != clients_.end())
+    return at->second;
+  return clients_.try_emplace(x, client_of(x_, w_, x).options, client_file{})
+    .first->second;
 }
 
 void retelling::say(client_id who, const messages::any_message& x) {
@@ -377,8 +375,11 @@ result<comparison> retelling::on(const version_recorded& x) {
     return refuse("there are " + std::to_string(x.digests.size()) + " digests; "
                   + std::to_string(blocks.size())
                   + " would do, one for each block of " + to_text(x.line));
-  const auto made = lines_.at(x.line).merge_of(x.merged).and_then(
-    [&](const auto& y) { return merge(*arithmetic_, *w_.blocks, y); });
+  const auto made =
+    lines_.at(x.line).merge_of(x.merged).and_then([&](const auto& y) {
+      note_product_gaps(y, w_, gaps_);
+      return merge(*arithmetic_, *w_.blocks, y);
+    });
   comparison all;
   for (std::size_t b = 0; b < blocks.size(); ++b) {
     auto one = compare("version " + std::to_string(x.head.value) + " of block '"

@@ -45,6 +45,11 @@ public:
   /// after those before it. After a difference there is no sense in going on.
   [[nodiscard]] result<comparison> hear(const actors::recorded_event& x);
 
+  /// Of the last merge of each adaptor, by block.
+  const std::map<std::string, double>& product_gaps() const {
+    return gaps_;
+  }
+
 private:
   struct open_visit {
     std::map<line_id, version> from;            ///< The oldest it may fetch.
@@ -106,6 +111,7 @@ private:
   std::map<client_id, crossing> crossings_;
   std::map<visit_id, job> jobs_;
   std::string problem_; ///< Of the last job that was delivered.
+  std::map<std::string, double> gaps_;
   std::unique_ptr<actors::crew> workers_;
 };
 

@@ -212,4 +212,54 @@ TEST(adapter_factors, the_rank_of_a_sum_counts_each_matrix_once) {
   EXPECT_EQ(effective_ranks(list{}), ranks{});
 }
 
+TEST(product_gap, is_what_averaging_factors_leaves_out) {
+  const auto plan = planned({{"w", {1, 1}}}, {.budget = 1});
+  const floats a{1, 2}, b{3, -1};
+  // The mean of products is -1.75, the product of means 2.5 times -0.25.
+  const merged_offer both[] = {{a, 0.25}, {b, 0.75}};
+  EXPECT_NEAR(product_gap(plan, both), 1.125, 1e-6);
+  const merged_offer same[] = {{a, 0.25}, {a, 0.75}};
+  EXPECT_NEAR(product_gap(plan, same), 0, 1e-6);
+  // A stale offer counts with half: the rest stays where it was, at zero.
+  const merged_offer half[] = {{a, 0.5}};
+  EXPECT_NEAR(product_gap(plan, half), 0.5, 1e-6);
+}
+
+TEST(product_gap, is_the_norm_over_all_matrices_wherever_they_began) {
+  const auto plan = planned(mixed, {.budget = 2});
+  const std::vector<double> parts{0.2, 0.3, 0.5};
+  const auto base = draw(plan.size(), 9);
+  std::vector<floats> deltas, all;
+  std::vector<merged_offer> offers;
+  for (std::size_t k = 0; k < 3; ++k)
+    deltas.push_back(draw(plan.size(), k));
+  floats mean = base;
+  for (std::size_t k = 0; k < 3; ++k) {
+    offers.push_back({deltas[k], parts[k]});
+    all.push_back(base);
+    for (std::size_t j = 0; j < base.size(); ++j) {
+      all[k][j] += deltas[k][j];
+      mean[j] += static_cast<float>(parts[k]) * deltas[k][j];
+    }
+  }
+  double squares = 0;
+  for (const auto& m : plan.matrices) {
+    const auto product = [&](const floats& of) {
+      const std::vector<float> ones(m.rank, 1.f);
+      const std::span<const float> x{of};
+      return product_of({m.rows, m.columns, x.subspan(m.u_at, m.rank * m.rows),
+                         x.subspan(m.v_at, m.rank * m.columns), ones});
+    };
+    auto gap = product(mean);
+    for (std::size_t k = 0; k < 3; ++k) {
+      const auto one = product(all[k]);
+      for (std::size_t j = 0; j < gap.values.size(); ++j)
+        gap.values[j] -= parts[k] * one.values[j];
+    }
+    for (const auto x : gap.values)
+      squares += x * x;
+  }
+  EXPECT_NEAR(product_gap(plan, offers), std::sqrt(squares), 1e-4);
+}
+
 } // namespace troupe::models

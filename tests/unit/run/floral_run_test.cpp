@@ -6,6 +6,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "actors/node/run/replay.hpp"
 #include "models/safetensors.hpp"
 #include "tests/support/small_runs.hpp"
 
@@ -157,6 +158,29 @@ TEST_F(floral_run, solves_it_under_every_pace) {
     EXPECT_LT(error_of(end), 0.05) << pace.front();
     EXPECT_EQ(end.method_results.at("recovered"), 1) << pace.front();
   }
+}
+
+// The record of a run says what averaging factors left out.
+TEST_F(floral_run, knows_afterwards_how_far_means_of_products_were) {
+  const auto gaps = [&](const overrides& changes) {
+    auto all = changes;
+    all.insert(all.end(), {"rounds=30", "events=true"});
+    const auto done = after(all);
+    const auto again = node::replay(
+      node::load_config(done.folder + "/config.toml")->x, done.folder,
+      {.make_model = no_model,
+       .note = [](const auto&) {},
+       .show = [](const auto&) {}});
+    EXPECT_TRUE(again) << again.error().context;
+    return again ? again->product_gap : std::map<std::string, double>{};
+  };
+  const auto many = gaps({});
+  ASSERT_EQ(many.size(), 2u);
+  EXPECT_GT(many.at("adapter.0"), 1e-4);
+  EXPECT_GT(many.at("adapter.1"), 1e-4);
+  for (const auto& [block, gap] : gaps({"clients_per_round=1"}))
+    EXPECT_LT(gap, 1e-6) << "one offer is its own mean";
+  EXPECT_TRUE(gaps({"method=fedavg"}).empty());
 }
 
 // A client's router is its own: only pi travels, beside the offers.
