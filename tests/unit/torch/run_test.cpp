@@ -126,6 +126,55 @@ TEST_F(torch_run, stops_by_validation_data_and_keeps_the_best_version) {
   EXPECT_LT(reached.versions, 200u);
 }
 
+TEST_F(torch_run, learns_scales_of_batch_norms_whose_statistics_are_anybodys) {
+  torch::jit::Module norm{"norm"};
+  norm.register_parameter("weight", at::ones({8}).requires_grad_(), false);
+  norm.register_parameter("bias", at::zeros({8}).requires_grad_(), false);
+  norm.register_buffer("mean", at::zeros({8}));
+  norm.register_buffer("var", at::ones({8}));
+  torch::jit::Module script{"with_batch_norm"};
+  script.register_attribute("training", c10::BoolType::get(), true);
+  script.register_module("norm", norm);
+  const auto add = [&](const char* name, std::vector<std::int64_t> shape) {
+    auto x = at::empty(shape);
+    random_stream draws{static_cast<std::uint64_t>(x.numel())};
+    for (std::int64_t i = 0; i < x.numel(); ++i)
+      x.data_ptr<float>()[i] = static_cast<float>(draws.normal() / 3);
+    script.register_parameter(name, x.requires_grad_(), false);
+  };
+  add("first", {8, 6});
+  add("last", {10, 8});
+  script.define(R"(
+def forward(self, x):
+    y = torch.linear(x, self.first)
+    n = self.norm
+    y = torch.batch_norm(y, n.weight, n.bias, n.mean, n.var, self.training, 0.1, 1e-5, False)
+    return torch.linear(torch.relu(y), self.last)
+)");
+  const auto path = scratch_.path() + "/model.pt";
+  script.save(path);
+  for (const std::string where : {"average", "local"}) {
+    const auto after = [&](const overrides& more) {
+      overrides all{"method=floral",      "model.kind=torchscript",
+                    "model.path=" + path, "buffers=" + where,
+                    "adapter_norm=1",     "clients_per_round=8"};
+      all.insert(all.end(), more.begin(), more.end());
+      return go(all);
+    };
+    const auto first = after({"rounds=1"});
+    const auto trained = after({"rounds=40"});
+    EXPECT_GT(trained.per_client->mean, first.per_client->mean + 0.1) << where;
+    const auto without = after({"rounds=40", "adapter_norm=0"});
+    EXPECT_NE(trained.digest, without.digest);
+    EXPECT_LT(without.bytes_up, trained.bytes_up);
+    // A router that learns alone leaves statistics as they are.
+    EXPECT_GT(
+      after({"rounds=40", "warm_passes=2", "stateless=1"}).per_client->mean,
+      first.per_client->mean + 0.1)
+      << where;
+  }
+}
+
 TEST_F(torch_run, is_computed_again_from_its_record) {
   torch::jit::Module script{"with_dropout"};
   script.register_attribute("training", c10::BoolType::get(), true);
