@@ -119,6 +119,10 @@ TEST(sweep, tells_what_is_missing_apart_from_what_was_found) {
   const auto figure = as_figure(plan, lines);
   EXPECT_THAT(figure, HasSubstr("fedavg plain"));
   EXPECT_EQ(figure.find("nan"), figure.npos);
+  // The words of a row end beside the plot, however long they are.
+  auto long_names = lines;
+  long_names.front().name = std::string(40, 'x');
+  EXPECT_THAT(as_figure(plan, long_names), HasSubstr("x=\"330\""));
 }
 
 } // namespace troupe::node
