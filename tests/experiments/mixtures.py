@@ -17,7 +17,7 @@ ASYNCHRONOUS = [
 
 def accuracy(troupe, folder, task, method, settings):
     command = [troupe, "run", f"deploy/examples/floral/{task}.toml", "--format", "json"]
-    said = ["rounds=200", "evaluate_every=0", "events=false", "ledger=memory", f"folder={folder}"]
+    said = ["rounds=200", "evaluate_every=200", "events=false", "ledger=memory", f"folder={folder}"]
     for x in [*said, *settings, f"method={method}"]:
         command += ["--set", x]
     done = subprocess.run(command, check=True, capture_output=True, text=True)
