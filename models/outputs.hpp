@@ -5,7 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -24,6 +24,15 @@ struct judgement {
   std::uint64_t correct = 0;
 };
 
+/// What a model said of training rows, and the way back.
+struct utterance {
+  std::vector<float> values; ///< As `say` would write them.
+  /// Adds to the gradient what slopes along the values make of it. It may be
+  /// called once, while the model lives. @pre the live parameters are those
+  /// that spoke, though others may have been live in between
+  std::function<result<void>(std::span<const float> slopes)> pull_back;
+};
+
 /// The side of an objective that has outputs, `size()` for a row, row by row.
 class model_outputs {
 public:
@@ -32,19 +41,16 @@ public:
   virtual output_kind kind() const noexcept = 0;
   virtual std::size_t size() const noexcept = 0;
 
-  /// Writes what the live parameters say of `rows`: in training mode with the
-  /// random draws that `seed` begins, or without a seed in evaluation mode. No
-  /// gradient changes. @pre out.size() == rows.size() * size()
+  /// Writes what the live parameters say of `rows` in evaluation mode.
+  /// @pre out.size() == rows.size() * size()
   [[nodiscard]] virtual result<void> say(split part,
                                          std::span<const std::uint32_t> rows,
-                                         std::optional<std::uint64_t> seed,
                                          std::span<float> out) = 0;
 
-  /// Adds to the gradient what slopes along the outputs of training rows make
-  /// of it. @pre slopes.size() == rows.size() * size()
-  [[nodiscard]] virtual result<void>
-  pull_back(std::span<const std::uint32_t> rows, std::uint64_t seed,
-            std::span<const float> slopes) = 0;
+  /// The same of training rows in training mode, with the random draws that
+  /// `seed` begins, to learn from it.
+  [[nodiscard]] virtual result<utterance>
+  speak(std::span<const std::uint32_t> rows, std::uint64_t seed) = 0;
 
   /// Judges rows by outputs, whoever made them; where `slopes` has room, writes
   /// the slope of each row's loss along its own. @pre outputs.size() ==

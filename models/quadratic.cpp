@@ -206,7 +206,6 @@ result<scores> quadratic::evaluate(split part,
 }
 
 result<void> quadratic::say(split, std::span<const std::uint32_t> rows,
-                            std::optional<std::uint64_t>,
                             std::span<float> out) {
   auto to = out.begin();
   for (std::size_t i = 0; i < rows.size(); ++i)
@@ -214,13 +213,16 @@ result<void> quadratic::say(split, std::span<const std::uint32_t> rows,
   return {};
 }
 
-result<void> quadratic::pull_back(std::span<const std::uint32_t> rows,
-                                  std::uint64_t,
-                                  std::span<const float> slopes) {
-  for (std::size_t i = 0; i < rows.size(); ++i)
-    for (std::size_t j = 0; j < size(); ++j)
-      gradient_[j] += slopes[i * size() + j];
-  return {};
+result<utterance> quadratic::speak(std::span<const std::uint32_t> rows,
+                                   std::uint64_t) {
+  utterance x{
+    .values = std::vector<float>(rows.size() * size()),
+    .pull_back = [this](std::span<const float> slopes) -> result<void> {
+      for (std::size_t i = 0; i < slopes.size(); ++i)
+        gradient_[i % size()] += slopes[i];
+      return {};
+    }};
+  return say(split::train, rows, x.values).map([&] { return std::move(x); });
 }
 
 judgement quadratic::judge(split part, std::span<const std::uint32_t> rows,

@@ -113,11 +113,9 @@ public:
   }
 
   result<void> say(split part, std::span<const std::uint32_t> rows,
-                   std::optional<std::uint64_t> seed,
                    std::span<float> out) override;
-  result<void> pull_back(std::span<const std::uint32_t> rows,
-                         std::uint64_t seed,
-                         std::span<const float> slopes) override;
+  result<utterance> speak(std::span<const std::uint32_t> rows,
+                          std::uint64_t seed) override;
   judgement judge(split part, std::span<const std::uint32_t> rows,
                   std::span<const float> outputs,
                   std::span<float> slopes) const override;

@@ -313,7 +313,6 @@ result<scores> regression::evaluate(split part,
 }
 
 result<void> regression::say(split part, std::span<const std::uint32_t> rows,
-                             std::optional<std::uint64_t>,
                              std::span<float> out) {
   if (auto ok = check(part, rows); !ok)
     return ok;
@@ -325,16 +324,20 @@ result<void> regression::say(split part, std::span<const std::uint32_t> rows,
   return {};
 }
 
-result<void> regression::pull_back(std::span<const std::uint32_t> rows,
-                                   std::uint64_t,
-                                   std::span<const float> slopes) {
-  if (auto ok = check(split::train, rows); !ok)
-    return ok;
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    run(split::train, rows[i]);
-    pull_row_back(slopes.subspan(i * size(), size()));
-  }
-  return {};
+// Saying it again costs less than keeping what each layer said.
+result<utterance> regression::speak(std::span<const std::uint32_t> rows,
+                                    std::uint64_t) {
+  utterance x{.values = std::vector<float>(rows.size() * size()),
+              .pull_back = [this, again = std::vector<std::uint32_t>(
+                                    rows.begin(), rows.end())](
+                             std::span<const float> slopes) -> result<void> {
+                for (std::size_t i = 0; i < again.size(); ++i) {
+                  run(split::train, again[i]);
+                  pull_row_back(slopes.subspan(i * size(), size()));
+                }
+                return {};
+              }};
+  return say(split::train, rows, x.values).map([&] { return std::move(x); });
 }
 
 judgement regression::judge(split part, std::span<const std::uint32_t> rows,

@@ -37,7 +37,7 @@ result<std::vector<double>> losses_of(floats model, local_problem& on,
                                       model_outputs& outputs, row_span rows) {
   load_parameters(on.model, model);
   std::vector<float> said(rows.size() * outputs.size());
-  if (auto done = outputs.say(split::train, rows, {}, said); !done)
+  if (auto done = outputs.say(split::train, rows, said); !done)
     return tl::unexpected{done.error()};
   return outputs.judge(split::train, rows, said, {}).losses;
 }
@@ -77,11 +77,11 @@ client_router mean_of(const memberships& x, std::size_t count) {
 result<double> step(std::size_t c, row_span rows, std::uint64_t seed,
                     const memberships& parts, local_problem& on,
                     model_outputs& outputs) {
-  std::vector<float> said(rows.size() * outputs.size());
-  if (auto done = outputs.say(split::train, rows, seed, said); !done)
-    return tl::unexpected{done.error()};
-  std::vector<float> slopes(said.size());
-  const auto judged = outputs.judge(split::train, rows, said, slopes);
+  const auto said = outputs.speak(rows, seed);
+  if (!said)
+    return tl::unexpected{said.error()};
+  std::vector<float> slopes(said->values.size());
+  const auto judged = outputs.judge(split::train, rows, said->values, slopes);
   double loss = 0;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const auto part = parts.at(rows[i])[c] / static_cast<double>(rows.size());
@@ -89,7 +89,7 @@ result<double> step(std::size_t c, row_span rows, std::uint64_t seed,
     for (std::size_t j = 0; j < outputs.size(); ++j)
       slopes[i * outputs.size() + j] *= static_cast<float>(part);
   }
-  if (auto done = outputs.pull_back(rows, seed, slopes); !done)
+  if (auto done = said->pull_back(slopes); !done)
     return tl::unexpected{done.error()};
   const auto done = on.arithmetic.step(
     kernels::sgd_step{.rate = static_cast<float>(on.rate)},

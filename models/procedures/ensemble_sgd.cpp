@@ -58,13 +58,20 @@ private:
   result<double> step(std::span<const std::uint32_t> rows, std::uint64_t seed,
                       random_stream& noise) {
     const auto shares = by_.noisy_shares(noise, noise_);
-    const std::vector<floats> views{models_.begin(), models_.end()};
-    const auto x =
-      let_speak(views, shares, blend::outputs, on_, split::train, rows, seed);
-    if (!x)
-      return tl::unexpected{x.error()};
-    std::vector<float> slopes(x->together.size());
-    const auto judged = outputs_.judge(split::train, rows, x->together, slopes);
+    std::vector<float> together(rows.size() * outputs_.size());
+    std::vector<utterance> each(shares.size());
+    for (std::size_t c = 0; c < shares.size(); ++c) {
+      if (shares[c] == 0)
+        continue;
+      load_parameters(on_.model, models_[c]);
+      auto said = outputs_.speak(rows, seed);
+      if (!said)
+        return tl::unexpected{said.error()};
+      add_said(said->values, shares[c], together);
+      each[c] = std::move(*said);
+    }
+    std::vector<float> slopes(together.size());
+    const auto judged = outputs_.judge(split::train, rows, together, slopes);
     for (auto& s : slopes)
       s /= static_cast<float>(rows.size());
     std::vector<double> along_shares(shares.size());
@@ -72,8 +79,8 @@ private:
       if (shares[c] == 0)
         continue;
       along_shares[c] = std::inner_product(slopes.begin(), slopes.end(),
-                                           x->each[c].begin(), 0.0);
-      if (auto done = descend(c, rows, seed, slopes, shares[c]); !done)
+                                           each[c].values.begin(), 0.0);
+      if (auto done = descend(c, each[c], slopes, shares[c]); !done)
         return tl::unexpected{done.error()};
     }
     by_.descend(shares, along_shares, router_rate_);
@@ -82,13 +89,13 @@ private:
     return total / static_cast<double>(rows.size());
   }
 
-  result<void> descend(std::size_t c, std::span<const std::uint32_t> rows,
-                       std::uint64_t seed, floats slopes, double share) {
+  result<void> descend(std::size_t c, const utterance& said, floats slopes,
+                       double share) {
     std::vector<float> own(slopes.begin(), slopes.end());
     for (auto& s : own)
       s *= static_cast<float>(share);
     load_parameters(on_.model, models_[c]);
-    if (auto done = outputs_.pull_back(rows, seed, own); !done)
+    if (auto done = said.pull_back(own); !done)
       return done;
     return on_.arithmetic.step(
       kernels::sgd_step{.rate = static_cast<float>(on_.rate)},

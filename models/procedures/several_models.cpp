@@ -9,10 +9,35 @@ namespace troupe::models {
 
 namespace {
 
-/// Rows that speak at a time, where there are many.
+/// Rows that are judged at a time, where there are many.
 constexpr std::size_t rows_max = 1000;
 
 using floats = std::span<const float>;
+
+result<std::vector<float>> said_together(std::span<const floats> models,
+                                         std::span<const double> shares,
+                                         blend how, local_problem& on,
+                                         model_outputs& by, split part,
+                                         std::span<const std::uint32_t> rows) {
+  const bool as_chances =
+    how == blend::chances && by.kind() == output_kind::logits;
+  std::vector<float> together(rows.size() * by.size());
+  std::vector<float> said(together.size());
+  for (std::size_t c = 0; c < models.size(); ++c) {
+    if (shares[c] == 0)
+      continue;
+    load_parameters(on.model, models[c]);
+    if (auto done = by.say(part, rows, said); !done)
+      return tl::unexpected{done.error()};
+    if (as_chances)
+      add_chances(said, by.size(), shares[c], together);
+    else
+      add_said(said, shares[c], together);
+  }
+  if (as_chances)
+    to_logits(together);
+  return together;
+}
 
 } // namespace
 
@@ -54,48 +79,22 @@ std::vector<floats> models_of(const home& x, const local_problem& on) {
   return result;
 }
 
-result<said> let_speak(std::span<const floats> models,
-                       std::span<const double> shares, blend how,
-                       local_problem& on, split part,
-                       std::span<const std::uint32_t> rows,
-                       std::optional<std::uint64_t> seed) {
-  auto outputs = outputs_of(on);
-  if (!outputs)
-    return tl::unexpected{outputs.error()};
-  auto& by = **outputs;
-  const bool as_chances =
-    how == blend::chances && by.kind() == output_kind::logits;
-  said x{.each = std::vector<std::vector<float>>(models.size()),
-         .together = std::vector<float>(rows.size() * by.size())};
-  for (std::size_t c = 0; c < models.size(); ++c) {
-    if (shares[c] == 0)
-      continue;
-    load_parameters(on.model, models[c]);
-    x.each[c].resize(x.together.size());
-    if (auto done = by.say(part, rows, seed, x.each[c]); !done)
-      return tl::unexpected{done.error()};
-    if (as_chances)
-      add_chances(x.each[c], by.size(), shares[c], x.together);
-    else
-      add_said(x.each[c], shares[c], x.together);
-  }
-  if (as_chances)
-    to_logits(x.together);
-  return x;
-}
-
 result<scores> score_together(std::span<const floats> models,
                               std::span<const double> shares, blend how,
                               local_problem& on, split part,
                               std::span<const std::uint32_t> rows) {
+  const auto outputs = outputs_of(on);
+  if (!outputs)
+    return tl::unexpected{outputs.error()};
   scores sum;
   while (!rows.empty()) {
     const auto some = rows.first(std::min(rows.size(), rows_max));
     rows = rows.subspan(some.size());
-    const auto x = let_speak(models, shares, how, on, part, some, {});
+    const auto x =
+      said_together(models, shares, how, on, **outputs, part, some);
     if (!x)
       return tl::unexpected{x.error()};
-    const auto judged = on.model.outputs()->judge(part, some, x->together, {});
+    const auto judged = (*outputs)->judge(part, some, *x, {});
     for (const auto loss : judged.losses)
       sum.loss += loss;
     sum.correct += judged.correct;

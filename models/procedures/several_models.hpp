@@ -30,20 +30,8 @@ enum class blend : std::uint8_t {
   chances, ///< Sums of the chances they give; numbers as above.
 };
 
-/// What the models together say of some rows, and each of them.
-struct said {
-  std::vector<std::vector<float>> each; ///< Empty where the share is 0.
-  std::vector<float> together;
-};
-
-/// Lets each model with a share above 0 speak, by making it live.
-result<said> let_speak(std::span<const std::span<const float>> models,
-                       std::span<const double> shares, blend how,
-                       local_problem& on, split part,
-                       std::span<const std::uint32_t> rows,
-                       std::optional<std::uint64_t> seed);
-
-/// Scores rows by what the models together say of them.
+/// Scores rows by what the models with a share above 0 together say of them,
+/// each of which becomes live.
 result<scores> score_together(std::span<const std::span<const float>> models,
                               std::span<const double> shares, blend how,
                               local_problem& on, split part,

@@ -277,40 +277,36 @@ public:
     return static_cast<std::size_t>(data_->classes);
   }
 
-  result<void> say(split part, rows which, std::optional<std::uint64_t> seed,
-                   std::span<float> out) override {
+  result<void> say(split part, rows which, std::span<float> out) override {
     TROUPE_ASSERT(out.size() == which.size() * size());
     const auto& from = part == split::train ? data_->train : data_->test;
     return guarded(which.size(), [&]() -> result<void> {
       const c10::NoGradGuard no_grad;
-      begin_torch_random(seed.value_or(0));
+      begin_torch_random(0);
       const auto logits =
-        network_
-          ->forward(gather_inputs(from, which),
-                    seed ? phase::training : phase::evaluation)
+        network_->forward(gather_inputs(from, which), phase::evaluation)
           .contiguous();
       std::copy_n(logits.data_ptr<float>(), out.size(), out.begin());
       return {};
     });
   }
 
-  result<void> pull_back(rows which, std::uint64_t seed,
-                         std::span<const float> slopes) override {
-    TROUPE_ASSERT(slopes.size() == which.size() * size());
-    auto done = guarded(which.size(), [&]() -> result<void> {
+  // The graph looks at the live parameters, it does not own them: that is why
+  // they must be back in their place.
+  result<utterance> speak(rows which, std::uint64_t seed) override {
+    return guarded(which.size(), [&]() -> result<utterance> {
       begin_torch_random(seed);
       const auto logits =
         network_->forward(gather_inputs(data_->train, which), phase::training);
-      auto along = at::empty_like(logits, at::MemoryFormat::Contiguous);
-      std::ranges::copy(slopes, along.data_ptr<float>());
-      logits.backward(along);
-      return {};
+      const auto flat = logits.detach().contiguous();
+      return utterance{
+        .values = {flat.data_ptr<float>(),
+                   flat.data_ptr<float>() + flat.numel()},
+        .pull_back = [this, logits](std::span<const float> slopes) {
+          return pull_back(logits, slopes);
+        }};
     });
-    if (!done)
-      gradient_.storage.zero_();
-    return done;
   }
-
   judgement judge(split part, rows which, std::span<const float> outputs,
                   std::span<float> slopes) const override {
     const auto& from = part == split::train ? data_->train : data_->test;
@@ -330,6 +326,21 @@ public:
   }
 
 private:
+  result<void> pull_back(const at::Tensor& logits,
+                         std::span<const float> slopes) {
+    const auto count = static_cast<std::size_t>(logits.numel());
+    TROUPE_ASSERT(slopes.size() == count);
+    auto done = guarded(count / size(), [&]() -> result<void> {
+      auto along = at::empty_like(logits, at::MemoryFormat::Contiguous);
+      std::ranges::copy(slopes, along.data_ptr<float>());
+      logits.backward(along);
+      return {};
+    });
+    if (!done)
+      gradient_.storage.zero_();
+    return done;
+  }
+
   /// The edge of torch's room: what it throws becomes an error.
   template <class Function>
   auto guarded(std::size_t examples, Function f) -> decltype(f()) {

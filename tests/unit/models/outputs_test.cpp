@@ -27,16 +27,20 @@ void expect_as_backward(objective& model) {
   ASSERT_TRUE(loss);
   const floats gradient(model.gradient().begin(), model.gradient().end());
   std::ranges::fill(model.gradient(), 0.f);
-  floats said(rows.size() * outputs.size());
-  ASSERT_TRUE(outputs.say(split::train, rows, 1, said));
-  floats slopes(said.size());
-  const auto judged = outputs.judge(split::train, rows, said, slopes);
+  const auto said = outputs.speak(rows, 1);
+  ASSERT_TRUE(said);
+  floats slopes(said->values.size());
+  const auto judged = outputs.judge(split::train, rows, said->values, slopes);
   EXPECT_NEAR(std::accumulate(judged.losses.begin(), judged.losses.end(), 0.0)
                 / 3,
               *loss, 1e-6 * (1 + *loss));
   for (auto& s : slopes)
     s /= 3;
-  ASSERT_TRUE(outputs.pull_back(rows, 1, slopes));
+  // Others may have been live in between.
+  std::ranges::fill(model.parameters(), 3.f);
+  ASSERT_TRUE(outputs.speak(rows, 2));
+  std::ranges::copy(fresh, model.parameters().begin());
+  ASSERT_TRUE(said->pull_back(slopes));
   for (std::size_t j = 0; j < gradient.size(); ++j)
     EXPECT_NEAR(model.gradient()[j], gradient[j],
                 1e-5 * (1 + std::abs(gradient[j])))

@@ -172,6 +172,19 @@ TEST(floral_laws, whole_models_of_clusters_are_as_many_runs_of_fedavg) {
   }
 }
 
+// Each model learns with its own parameters: which of them is called the first
+// makes no difference.
+TEST(floral_laws, models_of_an_ensemble_can_change_places) {
+  const overrides task{"method=ensemble", "task=mlp", "model.hidden=[4]"};
+  plain_task x{task}, other{task};
+  std::swap(other.initial.at("model.0"), other.initial.at("model.1"));
+  x.rounds(5);
+  other.rounds(5);
+  const auto &a = x.values("model.0"), &b = other.values("model.1");
+  for (std::size_t i = 0; i < a.size(); ++i)
+    EXPECT_NEAR(a[i], b[i], 1e-6);
+}
+
 TEST(floral_laws, an_adaptor_that_nobody_offers_to_keeps_its_version) {
   plain_task x{{"method=floral_optimal"}};
   x.rounds(3, first_cluster);

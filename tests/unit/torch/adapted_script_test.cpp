@@ -58,7 +58,7 @@ def forward(self, x):
 
 floats logits_of(objective& x) {
   floats said(some.size() * 3);
-  EXPECT_TRUE(x.outputs()->say(split::test, some, {}, said));
+  EXPECT_TRUE(x.outputs()->say(split::test, some, said));
   return said;
 }
 

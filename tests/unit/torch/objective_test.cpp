@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "core/random.hpp"
+#include "models/outputs.hpp"
 #include "tests/support/small_data.hpp"
 
 namespace troupe::models {
@@ -109,6 +110,31 @@ TEST_P(every_model, adds_gradients_up_until_they_are_zeroed) {
 TEST_P(every_model, returns_the_mean_loss_of_the_rows) {
   EXPECT_NEAR(*model_->backward(some, 1), loss_of(*model_, some), 1e-5);
   EXPECT_NEAR(*model_->backward(rows{2, 2}, 1), loss_of(*model_, {2}), 1e-5);
+}
+
+// Others may have been live in between.
+TEST_P(every_model, learns_from_what_it_said_as_from_the_loss) {
+  const auto expected = gradient_of(*model_, some);
+  const auto own = copied(model_->parameters());
+  auto& outputs = *model_->outputs();
+  const auto said = outputs.speak(some, 1);
+  ASSERT_TRUE(said);
+  std::vector<float> slopes(said->values.size());
+  outputs.judge(split::train, some, said->values, slopes);
+  for (auto& x : slopes)
+    x /= static_cast<float>(some.size());
+  const auto others = model_->initial_parameters(8);
+  std::ranges::copy(others, model_->parameters().begin());
+  const auto another = outputs.speak(some, 1);
+  ASSERT_TRUE(another);
+  EXPECT_NE(another->values, said->values);
+  std::ranges::copy(own, model_->parameters().begin());
+  std::ranges::fill(model_->gradient(), 0.0f);
+  ASSERT_TRUE(said->pull_back(slopes));
+  for (std::size_t i = 0; i < expected.size(); ++i)
+    EXPECT_NEAR(model_->gradient()[i], expected[i],
+                1e-5f * (1 + std::abs(expected[i])))
+      << i;
 }
 
 TEST_P(every_model, changes_nothing_by_an_evaluation) {

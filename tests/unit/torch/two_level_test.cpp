@@ -267,7 +267,7 @@ TEST_F(two_level_transformer, adapts_queries_and_values_of_a_script) {
   const row_list rows{0, 3, 5};
   const auto logits = [&] {
     std::vector<float> said(rows.size() * classes);
-    EXPECT_TRUE(script->outputs()->say(models::split::train, rows, {}, said));
+    EXPECT_TRUE(script->outputs()->say(models::split::train, rows, said));
     return said;
   };
   const auto base = script->initial_parameters(1);
