@@ -287,17 +287,26 @@ private:
     s.best = report.best;
     s.reason = report.finished->reason;
     s.failed = report.finished->failed;
-    if (work_.method.offers && s.versions == 0 && !report.first_error.empty()) {
-      s.failed = true;
-      s.reason = "no version was made";
-    }
-    if (s.failed && !report.first_error.empty())
-      s.reason += "; the first error was that of " + report.first_error;
     s.interrupted = in_.stop && *in_.stop;
+    judge(s, report.first_error);
     s.wall_seconds = seconds(steady_now() - began_);
     s.cpu_seconds = seconds(process_cpu_time() - cpu_);
     s.peak_memory_bytes = peak_memory();
     return s;
+  }
+
+  void judge(run_summary& s, const std::string& first_error) const {
+    const bool in_vain = s.visits > 0 && !s.interrupted;
+    if (work_.method.offers && s.versions == 0
+        && (in_vain || !first_error.empty())) {
+      s.failed = true;
+      s.reason = "no version was made";
+      if (in_vain && first_error.empty())
+        s.reason += " of " + std::to_string(s.visits)
+                    + " visits; the report says what became of their offers";
+    }
+    if (s.failed && !first_error.empty())
+      s.reason += "; the first error was that of " + first_error;
   }
 
   experiment x_;
