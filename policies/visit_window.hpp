@@ -80,6 +80,12 @@ inline visit_window::state state_of(const visit_windows& windows, visit_id x) {
                                 : found->second.of(x.number);
 }
 
+/// The newest merged visit of a client, 0 before the first.
+inline visit_number highest_of(const visit_windows& windows, client_id x) {
+  const auto found = windows.find(x);
+  return found == windows.end() ? visit_number{} : found->second.highest();
+}
+
 /// Counts a visit of which several lines tell: true for the first that does.
 inline bool insert_once(visit_windows& windows, visit_id x) {
   auto& window = windows[x.client];

@@ -194,6 +194,7 @@ recorded_event event_in(keys& x) {
     case event_kind::skipped:
     case event_kind::round_closed:
     case event_kind::finished:
+    case event_kind::began_anew:
       break;
   }
   return other_event{};

@@ -203,4 +203,10 @@ std::string event_of(const policies::skip& x, instant at) {
   return line.dump();
 }
 
+std::string event_of(const messages::client_began_anew& x, instant at) {
+  auto line = begin(event_kind::began_anew, at);
+  line["client"] = x.client.value;
+  return line.dump();
+}
+
 } // namespace troupe::actors

@@ -28,11 +28,13 @@ enum class event_kind : std::uint8_t {
   round_closed,
   version,
   finished,
+  began_anew,
 };
 
-inline constexpr std::array<std::string_view, 12> event_kind_names{
-  "began",        "admitted", "invited", "fetched",      "offered", "withdrawn",
-  "visit_failed", "refused",  "skipped", "round_closed", "version", "finished"};
+inline constexpr std::array<std::string_view, 13> event_kind_names{
+  "began",     "admitted",     "invited",   "fetched", "offered",
+  "withdrawn", "visit_failed", "refused",   "skipped", "round_closed",
+  "version",   "finished",     "began_anew"};
 
 /// A process works on the run from here on.
 struct process_began {
@@ -51,6 +53,7 @@ std::string event_of(const messages::round_closed& x, instant at);
 std::string event_of(const messages::commit_requested& x, instant at);
 std::string event_of(const messages::run_finished& x, instant at);
 std::string event_of(const policies::skip& x, instant at);
+std::string event_of(const messages::client_began_anew& x, instant at);
 
 /// Of all that an offer says beside its ticket, as 16 hex digits. Differs where
 /// a bit does; it is no protection from somebody who wants it not to.

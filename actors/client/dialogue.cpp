@@ -26,7 +26,8 @@ dialogue::actions dialogue::start(instant now) {
                                   .incarnation = file_.incarnation,
                                   .layout = options_.blocks->fingerprint(),
                                   .nonce = ++nonce_,
-                                  .examples = options_.examples}};
+                                  .examples = options_.examples,
+                                  .last = file_.last}};
 }
 
 dialogue::actions dialogue::heard(const messages::any_message& any,
@@ -51,7 +52,14 @@ void dialogue::on(const messages::farewell& x, actions& out, instant now) {
   using messages::farewell_reason;
   if (x.nonce != 0 && x.nonce != nonce_)
     return; // An earlier life of this client was meant.
-  if (x.reason == farewell_reason::no_session) {
+  // Who has lost its file does not know how often it has begun.
+  const bool lost = x.reason == farewell_reason::superseded && x.nonce != 0
+                    && x.newest >= file_.incarnation && file_.last.value == 0;
+  if (lost) {
+    file_.incarnation = x.newest + 1;
+    nonce_ = file_.incarnation << 32;
+  }
+  if (lost || x.reason == farewell_reason::no_session) {
     auto again = start(now);
     std::ranges::move(again, std::back_inserter(out));
   } else {

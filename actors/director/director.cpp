@@ -55,6 +55,10 @@ void carry_out(self_pointer self, const programme::skipped& x) {
   note(self, x.what);
 }
 
+void carry_out(self_pointer self, const messages::client_began_anew& x) {
+  note(self, x);
+}
+
 void carry_out(self_pointer self, const messages::run_finished& x) {
   note(self, x);
   self->send(self->state.args.others->publisher, x);

@@ -45,10 +45,13 @@ programme::actions programme::joined(const messages::client_joined& x,
   auto& entry = clients_[x.client];
   if (entry.record.numbers_upto == 0)
     entry.record = {.client = x.client, .examples = x.examples};
-  // Also after a restart, which cannot know which of the last range were given.
-  if (entry.number >= entry.numbers_saved)
+  if (entry.number >= entry.numbers_saved) // As after each restart.
     unsaved_.insert(x.client);
   joins_ += !std::exchange(entry.present, true);
+  if (x.last < policies::highest_of(merged_, x.client)) {
+    ++anew_;
+    out.push_back(messages::client_began_anew{x.client});
+  }
   entry.not_before = {};
   if (!candidate_of(x.client)) {
     entry.known_as.client = x.client;
@@ -102,8 +105,7 @@ programme::actions programme::taken(const messages::part_taken& x,
     take_loose(x, now);
     if (is_kept(x.verdict))
       return out;
-    // A line may refuse what it had kept.
-    settle(x.visit, x.line);
+    settle(x.visit, x.line); // It may refuse what it had kept.
     carry_on(out, now);
     return out;
   }
@@ -132,7 +134,7 @@ programme::actions programme::failed(const messages::visit_failed& x,
   give_up(x.visit, now);
   const auto* why = std::get_if<messages::decline_reason>(&x.why);
   const bool in_order = why && *why == messages::decline_reason::no_offer;
-  // Who is busy waits for us: that says nothing about visits.
+  // That says nothing about visits.
   const bool busy = why && *why == messages::decline_reason::busy;
   failures_ = in_order ? 0 : failures_ + !busy;
   if (options_.failures_max > 0 && failures_ >= options_.failures_max)

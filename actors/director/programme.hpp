@@ -73,7 +73,8 @@ public:
     std::variant<messages::invitation_made, messages::visit_withdrawn,
                  messages::round_closed, messages::clients_admitted,
                  messages::line_closing, messages::save_requested,
-                 messages::visit_dropped, messages::run_finished, skipped>;
+                 messages::visit_dropped, messages::run_finished,
+                 messages::client_began_anew, skipped>;
   using actions = std::vector<action>;
 
   programme(options opts, durable found);
@@ -123,7 +124,7 @@ public:
       x.deadline_, x.missing_, x.strike_at_, x.rounds_, x.token_, x.unsaved_,
       x.round_is_dirty_, x.round_is_saved_, x.index_asked_, x.index_saved_,
       x.updates_, x.merged_, x.failures_, x.stale_, x.empty_, x.given_up_,
-      x.joins_, x.leaves_, x.losses_, x.started_, x.refill_, x.ended_);
+      x.joins_, x.anew_, x.leaves_, x.losses_, x.started_, x.refill_, x.ended_);
   }
 
 private:
@@ -250,6 +251,7 @@ private:
   std::uint64_t empty_ = 0; ///< Rounds or windows without an offer, in a row.
   std::uint64_t given_up_ = 0; ///< Rounds below their quorum, in a row.
   std::uint64_t joins_ = 0;
+  std::uint64_t anew_ = 0; ///< Of them without what they had kept.
   std::uint64_t leaves_ = 0;
   std::uint64_t losses_ = 0;
   bool started_ = false;

@@ -36,6 +36,7 @@ course_status programme::status(instant now) const {
                   .empty_in_a_row = empty_,
                   .given_up_in_a_row = given_up_,
                   .joins = joins_,
+                  .anew = anew_,
                   .leaves = leaves_,
                   .losses = losses_,
                   .progress = policies::progress(options_.budget, spent(now))};

@@ -144,7 +144,7 @@ void heard(self_pointer self, peer_id peer, const messages::any_message& any) {
 void judged(self_pointer self, const messages::hello_judged& x) {
   if (x.refusal)
     return say(self, x.peer,
-               messages::farewell{*x.refusal, x.text, x.what.nonce});
+               messages::farewell{*x.refusal, x.text, x.what.nonce, x.newest});
   if (const auto old = self->state.peers.open(x))
     say(self, *old,
         messages::farewell{farewell_reason::superseded,
@@ -155,8 +155,9 @@ void judged(self_pointer self, const messages::hello_judged& x) {
                         .session = x.session,
                         .heads = heads(self)});
   // Only now can the director invite it.
-  self->send(self->state.args.others->director,
-             messages::client_joined{x.what.client, x.what.examples});
+  self->send(
+    self->state.args.others->director,
+    messages::client_joined{x.what.client, x.what.examples, x.what.last});
 }
 
 void announced(self_pointer self, const messages::version_announced& x) {

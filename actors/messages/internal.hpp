@@ -228,6 +228,7 @@ struct hello_judged {
   session_id session; ///< Unless refused.
   std::optional<farewell_reason> refusal;
   std::string text;
+  std::uint64_t newest = 0; ///< `superseded`: the incarnation that was here.
 };
 
 struct beat_heard {
@@ -237,6 +238,12 @@ struct beat_heard {
 struct client_joined {
   client_id client;
   std::uint64_t examples = 0;
+  visit_number last = hello::not_said; ///< The newest that it remembers.
+};
+
+/// It came back without what it had kept.
+struct client_began_anew {
+  client_id client;
 };
 
 struct client_left {

@@ -28,7 +28,9 @@ struct line_head {
 /// architecture before it travels.
 struct hello {
   static constexpr schema wire{
-    .kind = 0x0001, .readable_since = 1, .field_counts = {7}};
+    .kind = 0x0001, .readable_since = 1, .field_counts = {7, 8}};
+
+  static constexpr visit_number not_said{~std::uint64_t{0}};
 
   std::uint16_t protocol_min = protocol_version;
   std::uint16_t protocol_max = protocol_version;
@@ -36,11 +38,12 @@ struct hello {
   std::uint64_t incarnation = 0; ///< Grows with each restart; fences sessions.
   std::array<std::uint8_t, 32> layout{};
   std::uint64_t nonce = 0;
-  std::uint64_t examples = 0; ///< What the client's weights are bounded by.
+  std::uint64_t examples = 0;   ///< What the client's weights are bounded by.
+  visit_number last = not_said; ///< The newest visit that it remembers.
 
   static constexpr auto fields(auto& x) {
     return std::tie(x.protocol_min, x.protocol_max, x.client, x.incarnation,
-                    x.layout, x.nonce, x.examples);
+                    x.layout, x.nonce, x.examples, x.last);
   }
 };
 
@@ -73,15 +76,16 @@ constexpr bool known(farewell_reason x) noexcept {
 
 struct farewell {
   static constexpr schema wire{
-    .kind = 0x0003, .readable_since = 1, .field_counts = {3}};
+    .kind = 0x0003, .readable_since = 1, .field_counts = {3, 4}};
 
   farewell_reason reason = farewell_reason::refused;
   std::string text; ///< For people.
   std::uint64_t nonce =
     0; ///< Of the hello that is refused; 0: not about a hello.
+  std::uint64_t newest = 0; ///< `superseded`: the incarnation that was here.
 
   static constexpr auto fields(auto& x) {
-    return std::tie(x.reason, x.text, x.nonce);
+    return std::tie(x.reason, x.text, x.nonce, x.newest);
   }
 };
 

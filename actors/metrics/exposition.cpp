@@ -149,6 +149,9 @@ void put_course(families& to, const run_status& x) {
   to.put(c.known > c.here ? c.known - c.here : 0, {{"state", "away"}});
   to.counter("troupe_joins_total", "Clients that came, also again.");
   to.put(c.joins);
+  to.counter("troupe_clients_anew_total",
+             "Clients that came back without what they had kept.");
+  to.put(c.anew);
   to.counter("troupe_leaves_total", "Clients that went, by how.");
   to.put(c.leaves, {{"reason", "said"}});
   to.put(c.losses, {{"reason", "lost"}});

@@ -38,9 +38,15 @@ std::optional<farewell_reason> attendance::refusal(const messages::hello& x,
 
 messages::hello_judged attendance::judge(const messages::hello_heard& x,
                                          instant now) {
-  messages::hello_judged answer{
-    .peer = x.peer, .what = x.what, .session = {}, .refusal = {}, .text = {}};
+  messages::hello_judged answer{.peer = x.peer,
+                                .what = x.what,
+                                .session = {},
+                                .refusal = {},
+                                .text = {},
+                                .newest = 0};
   answer.refusal = refusal(x.what, answer.text);
+  if (answer.refusal == farewell_reason::superseded)
+    answer.newest = clients_.at(x.what.client).incarnation;
   if (!answer.refusal) {
     answer.session = {++sessions_};
     clients_[x.what.client] = {x.what.incarnation, true, now};

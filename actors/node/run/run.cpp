@@ -296,14 +296,14 @@ private:
   }
 
   void judge(run_summary& s, const std::string& first_error) const {
-    const bool in_vain = s.visits > 0 && !s.interrupted;
-    if (work_.method.offers && s.versions == 0
-        && (in_vain || !first_error.empty())) {
+    const bool none = work_.method.offers && s.versions == 0;
+    if (none && !first_error.empty()) {
       s.failed = true;
       s.reason = "no version was made";
-      if (in_vain && first_error.empty())
-        s.reason += " of " + std::to_string(s.visits)
-                    + " visits; the report says what became of their offers";
+    } else if (none && s.visits > 0 && !s.failed && !s.interrupted) {
+      s.failed = true;
+      s.reason = "no version was made of " + std::to_string(s.visits)
+                 + " visits; the report says what became of their offers";
     }
     if (s.failed && !first_error.empty())
       s.reason += "; the first error was that of " + first_error;

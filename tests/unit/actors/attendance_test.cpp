@@ -78,8 +78,9 @@ TEST(attendance, an_older_incarnation_never_comes_back) {
   EXPECT_EQ(testee.judge(hello_of(1, 4), at(0)).refusal,
             farewell_reason::superseded);
   testee.leave({1});
-  EXPECT_EQ(testee.judge(hello_of(1, 4), at(0)).refusal,
-            farewell_reason::superseded);
+  const auto old = testee.judge(hello_of(1, 4), at(0));
+  EXPECT_EQ(old.refusal, farewell_reason::superseded);
+  EXPECT_EQ(old.newest, 5u);
   EXPECT_FALSE(testee.judge(hello_of(1, 6), at(0)).refusal);
 }
 

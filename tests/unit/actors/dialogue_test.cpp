@@ -215,6 +215,33 @@ TEST(dialogue, has_no_ears_for_a_farewell_to_an_earlier_hello) {
   EXPECT_TRUE(x.testee.has_left());
 }
 
+TEST(dialogue, says_what_it_remembers) {
+  talk x{state_rule::on_offer};
+  x.visit(3);
+  x.did(x.testee.start(x.now));
+  EXPECT_EQ(x.last<messages::hello>().last, visit_number{3});
+}
+
+// Its file is lost, so it cannot know that it has begun five times before.
+TEST(dialogue, takes_its_own_place_when_it_remembers_nothing) {
+  const auto refused = [](talk& x) {
+    x.did(x.testee.start(x.now));
+    const auto nonce = x.last<messages::hello>().nonce;
+    x.said.clear();
+    x.hear(
+      messages::farewell{messages::farewell_reason::superseded, "", nonce, 5});
+  };
+  talk lost{state_rule::on_offer};
+  refused(lost);
+  EXPECT_FALSE(lost.testee.has_left());
+  EXPECT_EQ(lost.last<messages::hello>().incarnation, 6u);
+  EXPECT_EQ(lost.testee.file().incarnation, 6u);
+  talk old{state_rule::on_offer};
+  old.visit(1);
+  refused(old);
+  EXPECT_TRUE(old.testee.has_left()) << "another has its place";
+}
+
 TEST(dialogue, drops_its_visit_and_keeps_its_offers_when_it_goes) {
   talk x{state_rule::on_offer};
   x.visit(1);

@@ -95,6 +95,25 @@ TEST(programme, gives_the_place_of_a_client_that_leaves_to_another) {
     << "it went once, in silence";
 }
 
+TEST(programme, counts_who_came_back_without_what_it_had_kept) {
+  run_of run{slots_of(1)};
+  run.join(3);
+  const auto visit = run.all<invitation_made>().front().pass.visit;
+  run.take(visit);
+  run.did(run.testee.published(
+    {.line = lead, .head = {1}, .round = {}, .blocks = {}, .merged = {visit}},
+    run.now));
+  const auto come_back = [&](visit_number last) {
+    run.did(run.testee.joined({visit.client, 10, last}, run.now));
+    return run.testee.status(run.now).anew;
+  };
+  EXPECT_EQ(come_back(visit.number), 0u);
+  EXPECT_EQ(come_back(messages::hello::not_said), 0u) << "of an older version";
+  EXPECT_EQ(come_back({0}), 1u);
+  EXPECT_EQ(run.all<messages::client_began_anew>().back().client, visit.client);
+  EXPECT_EQ(run.testee.status(run.now).joins, 3u) << "it had not left";
+}
+
 struct verdicts_of_one_client : testing::Test {
   verdicts_of_one_client() {
     auto x = slots_of(1);
