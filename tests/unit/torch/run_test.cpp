@@ -168,6 +168,11 @@ def forward(self, x):
     EXPECT_NE(trained.digest, without.digest);
     EXPECT_LT(without.bytes_up, trained.bytes_up);
     // A router that learns alone leaves statistics as they are.
+    EXPECT_EQ(
+      after({"rounds=2", "stateless=1", "warm_passes=2", "warm_rate=1e-30"})
+        .digest,
+      after({"rounds=2", "stateless=1"}).digest)
+      << where;
     EXPECT_GT(
       after({"rounds=40", "warm_passes=2", "stateless=1"}).per_client->mean,
       first.per_client->mean + 0.1)
