@@ -4,15 +4,15 @@
 
 namespace troupe::models {
 
-result<std::optional<adapter_plan>> own_adapters_for(const recipe& method,
-                                                     const objective& model,
-                                                     const options& said) {
+result<std::optional<adapter_plan>>
+own_adapters_for(const recipe& method, const objective& model,
+                 const options& said, const std::vector<std::string>& layers) {
   const auto own = said.find("own_budget");
   if (own == said.end())
     return std::optional<adapter_plan>{};
   auto changed = said;
   changed["budget"] = own->second;
-  return adapters_for(method, model.parameter_list(), changed);
+  return adapters_for(method, model.parameter_list(), changed, layers);
 }
 
 std::map<std::string, shared_values>

@@ -6,16 +6,19 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "models/local_trainer.hpp"
 
 namespace troupe::models {
 
 /// The adaptors that clients keep, where the recipe says how large these are:
-/// its option `own_budget` takes the place of `budget`.
-result<std::optional<adapter_plan>> own_adapters_for(const recipe& method,
-                                                     const objective& model,
-                                                     const options& said);
+/// its option `own_budget` takes the place of `budget`. The layers are those of
+/// `adapters_for`.
+result<std::optional<adapter_plan>>
+own_adapters_for(const recipe& method, const objective& model,
+                 const options& said,
+                 const std::vector<std::string>& layers = {});
 
 /// First values of the recipe's frozen blocks, under the seed of
 /// `initial_values`.

@@ -9,6 +9,7 @@
 
 #include "core/assert.hpp"
 #include "core/random.hpp"
+#include "models/layer_names.hpp"
 
 namespace troupe::models {
 
@@ -93,7 +94,9 @@ public:
   }
 
   void add(const tensor_spec& x, std::size_t at) {
-    const auto layer = x.name.substr(0, x.name.rfind('.'));
+    const std::string layer{layer_of(x.name)};
+    if (!is_named(layer, how_.layers))
+      return;
     const bool is_bias = x.name.ends_with("bias");
     const auto extent = [&](std::size_t i) {
       return static_cast<std::size_t>(x.shape[i]);
@@ -233,6 +236,8 @@ result<adapter_plan> plan_adapters(const tensor_list& model,
     add.add(x, plan.model_size);
     plan.model_size += x.size();
   }
+  if (auto ok = check_names(model, plan, how.layers); !ok)
+    return tl::unexpected{ok.error()};
   if (plan.tensors.empty())
     return fail(errc::invalid_config,
                 "this model has no layer that the chosen kinds of adaptors "

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "core/result.hpp"
@@ -46,6 +47,9 @@ struct adapter_options {
   factor_start start = factor_start::inner_random;
   /// FLoRAL's program counts a convolution's rank as if its kernel were 2.
   bool ranks_of_release = false;
+  /// Names of the layers that are adapted (`goes_by` in
+  /// models/layer_names.hpp); empty: all of them.
+  std::vector<std::string> layers = {};
 };
 
 /// A tensor of the model, as a matrix to which a product is added.
@@ -90,8 +94,8 @@ struct adapter_plan {
 
 /// Matrices are adapted as linear layers, tensors of four extents as
 /// convolutions; biases are known by their names, and a vector that belongs to
-/// no layer is one. Returns `invalid_config` if
-/// the model has nothing that could be adapted.
+/// no layer is one. Returns `invalid_config` if the model has nothing that
+/// could be adapted, or nothing by a name that is given.
 result<adapter_plan> plan_adapters(const tensor_list& model,
                                    const adapter_options& how);
 

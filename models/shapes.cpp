@@ -8,14 +8,19 @@
 
 namespace troupe::models {
 
-result<std::optional<adapter_plan>> adapters_for(const recipe& method,
-                                                 const tensor_list& model,
-                                                 const options& said) {
-  if (std::ranges::none_of(method.blocks, [](const block_spec& x) {
-        return x.name == adapter_family || x.name == own_adapter_family;
-      }))
+bool has_adapters(const recipe& method) {
+  return std::ranges::any_of(method.blocks, [](const block_spec& x) {
+    return x.name == adapter_family || x.name == own_adapter_family;
+  });
+}
+
+result<std::optional<adapter_plan>>
+adapters_for(const recipe& method, const tensor_list& model,
+             const options& said, const std::vector<std::string>& layers) {
+  if (!has_adapters(method))
     return std::optional<adapter_plan>{};
   adapter_options how;
+  how.layers = layers;
   const auto number = [&](const char* name, double otherwise) {
     const auto found = said.find(name);
     return found == said.end() ? otherwise : found->second;

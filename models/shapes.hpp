@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "core/recipe.hpp"
 #include "core/result.hpp"
@@ -17,12 +18,16 @@
 
 namespace troupe::models {
 
+/// Whether a recipe attaches adaptors to its model.
+bool has_adapters(const recipe& method);
+
 /// The adaptors that a recipe has of a model; none if it has none. Options:
 /// `budget`, `convolution` (a `kernel_split`), `adapter_bias`, `adapter_norm`,
-/// `outer_random`, `rank_rule`.
-result<std::optional<adapter_plan>> adapters_for(const recipe& method,
-                                                 const tensor_list& model,
-                                                 const options& said);
+/// `outer_random`, `rank_rule`. Only the layers that are named are adapted;
+/// all, if none is.
+result<std::optional<adapter_plan>>
+adapters_for(const recipe& method, const tensor_list& model,
+             const options& said, const std::vector<std::string>& layers = {});
 
 /// Refuses adaptors of a linear layer whose rank is above the layer's width.
 result<void> check_ranks(const recipe& method, const adapter_plan& plan);

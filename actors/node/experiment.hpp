@@ -191,6 +191,7 @@ struct model_options {
   std::vector<std::uint32_t> hidden = {200};
   std::string path = {};
   buffer_rule buffers = buffer_rule::average;
+  std::vector<std::string> adapt = {}; ///< Layers with adaptors; empty: all.
 };
 
 struct speed_options {

@@ -92,7 +92,8 @@ result<tensor_file> merged(const experiment& x, const recipe& method,
   for (const auto& [name, value] : x.training.method)
     said[name] = value;
   const auto& base = blocks.front();
-  const auto plan = models::adapters_for(method, base.tensors, said);
+  const auto plan =
+    models::adapters_for(method, base.tensors, said, x.model.adapt);
   if (!plan)
     return tl::unexpected{plan.error()};
   for (const auto& y : adapters)

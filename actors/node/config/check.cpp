@@ -6,6 +6,7 @@
 
 #include "actors/node/config/keys.hpp"
 #include "actors/node/config/reader.hpp"
+#include "models/shapes.hpp"
 #include "policies/catalogue.hpp"
 #include "policies/pacing.hpp"
 
@@ -340,6 +341,13 @@ void settle(loaded_config& loaded, const entries& said,
     return;
   for (const auto& [name, value] : method->defaults)
     x.training.method.try_emplace(name, value);
+  if (!x.model.adapt.empty() && !models::has_adapters(*method)) {
+    x.model.adapt.clear();
+    const auto& e = said.at("model.adapt");
+    loaded.notes.push_back(e.where + ": '" + e.typed
+                           + "' has no effect: method '" + x.method
+                           + "' attaches no adaptors");
+  }
   // An option of another method may stay in a file while methods are compared.
   std::erase_if(x.training.method, [&](const auto& option) {
     const auto& name = option.first;

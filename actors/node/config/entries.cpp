@@ -34,11 +34,16 @@ entry make_entry(const toml::node& node, std::string where,
   }
   if (const auto* list = node.as_array()) {
     std::vector<std::int64_t> numbers;
+    std::vector<std::string> texts;
     for (const auto& y : *list)
       if (const auto* integer = y.as_integer())
         numbers.push_back(integer->get());
+      else if (const auto* text = y.as_string())
+        texts.push_back(text->get());
     if (numbers.size() == list->size())
       x.value = std::move(numbers);
+    else if (texts.size() == list->size())
+      x.value = std::move(texts);
     else
       x.value = foreign{"a list with something else"};
   }
@@ -221,6 +226,12 @@ std::string entry::found() const {
       std::string text = "[";
       for (const auto x : xs)
         text += (text.size() > 1 ? ", " : "") + std::to_string(x);
+      return text + ']';
+    }
+    std::string operator()(const std::vector<std::string>& xs) const {
+      std::string text = "[";
+      for (const auto& x : xs)
+        text += (text.size() > 1 ? ", \"" : "\"") + x + '"';
       return text + ']';
     }
   };

@@ -45,6 +45,10 @@ public:
     add(k, "a list, each " + describe(range));
   }
 
+  void texts(const key& k, std::vector<std::string>&) override {
+    add(k, "a list of strings");
+  }
+
   bool has(const key&, bool) override {
     return true;
   }

@@ -70,6 +70,20 @@ public:
       refuse(*e, "a list, each " + describe(range));
   }
 
+  /// One alone may stand without its brackets: --set adapt=query.
+  void texts(const key& k, std::vector<std::string>& x) override {
+    const auto* e = find(k);
+    if (!e)
+      return;
+    const auto* none = std::get_if<std::vector<std::int64_t>>(&e->value);
+    if (const auto* one = std::get_if<std::string>(&e->value))
+      x = {*one};
+    else if (none && none->empty())
+      x.clear();
+    else
+      take(*e, x, "a list of strings");
+  }
+
   bool has(const key& k, bool) override {
     return find(k) != nullptr;
   }

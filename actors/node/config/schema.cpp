@@ -348,6 +348,9 @@ void visit_model(schema_visitor& v, model_options& x) {
          x.path);
   v.choice({"buffers", "what becomes of batch statistics"}, x.buffers,
            {"average", "local", "freeze"});
+  const key adapt{"adapt", "names of the layers with adaptors; empty: all"};
+  if (v.has(adapt, !x.adapt.empty()))
+    v.texts(adapt, x.adapt);
   v.end();
 }
 

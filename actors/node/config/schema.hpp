@@ -49,6 +49,7 @@ public:
   virtual void numbers(const key& section, options& x) = 0;
   virtual void counts(const key& k, std::vector<std::uint32_t>& x,
                       count_range range) = 0;
+  virtual void texts(const key& k, std::vector<std::string>& x) = 0;
 
   /// Whether to visit a key that may be absent; `now` says whether it is there.
   virtual bool has(const key& k, bool now) = 0;

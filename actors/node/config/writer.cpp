@@ -80,6 +80,13 @@ public:
     line(k, '[' + list + ']');
   }
 
+  void texts(const key& k, std::vector<std::string>& x) override {
+    std::string list;
+    for (const auto& y : x)
+      list += (list.empty() ? "" : ", ") + basic_string(y);
+    line(k, '[' + list + ']');
+  }
+
   bool has(const key& k, bool now) override {
     return now && k.used;
   }

@@ -264,7 +264,8 @@ first_values(const experiment& x, models::objective& model,
 /// if one is said.
 result<void> complete(const experiment& x, models::objective& model,
                       models::local_task& task) {
-  auto own = models::own_adapters_for(task.method, model, x.training.method);
+  auto own = models::own_adapters_for(task.method, model, x.training.method,
+                                      x.model.adapt);
   if (!own)
     return tl::make_unexpected(own.error());
   task.own_adapters = std::move(*own);
@@ -357,7 +358,7 @@ result<workload> prepare(const experiment& x, const model_maker& make_model) {
   if (!model)
     return tl::make_unexpected(model.error());
   auto adapters = models::adapters_for(w.method, (*model)->parameter_list(),
-                                       x.training.method);
+                                       x.training.method, x.model.adapt);
   if (!adapters)
     return tl::make_unexpected(adapters.error());
   if (*adapters)

@@ -266,6 +266,43 @@ TEST(config, notes_keys_that_have_no_effect) {
   EXPECT_THAT(x->notes,
               ElementsAre("a.toml:4: 'partition.alpha' has no effect: it "
                           "needs kind = \"dirichlet\""));
+  const auto plain = read("rounds = 1\n[model]\nadapt = ['query']\n");
+  ASSERT_TRUE(plain);
+  EXPECT_THAT(plain->notes,
+              ElementsAre("a.toml:3: 'model.adapt' has no effect: method "
+                          "'fedavg' attaches no adaptors"));
+  EXPECT_THAT(plain->x.model.adapt, ElementsAre());
+}
+
+TEST(config, names_layers_for_methods_with_adaptors) {
+  const auto adapted = [](std::string_view text) {
+    return parse_config({text, "a.toml"},
+                        std::vector<std::string>{"method=floral"});
+  };
+  const auto two =
+    adapted("rounds = 1\n[model]\nadapt = ['query', '0.value']\n");
+  ASSERT_TRUE(two) << two.error().context;
+  EXPECT_THAT(two->x.model.adapt, ElementsAre("query", "0.value"));
+  EXPECT_THAT(write_config(two->x),
+              HasSubstr("adapt = [\"query\", \"0.value\"]\n"));
+  EXPECT_THAT(parse_config({write_config(two->x), "b.toml"})->x.model.adapt,
+              ElementsAre("query", "0.value"));
+  EXPECT_THAT(adapted("rounds = 1\nadapt = 'query'")->x.model.adapt,
+              ElementsAre("query"));
+  const auto none = adapted("rounds = 1\nadapt = []");
+  EXPECT_THAT(none->x.model.adapt, ElementsAre());
+  EXPECT_THAT(write_config(none->x), Not(HasSubstr("adapt =")));
+  for (const auto& [list, found] :
+       {std::pair{"[1, 2]", "[1, 2]"},
+        {"true", "true"},
+        {"['query', 1]", "a list with something else"}})
+    EXPECT_EQ(
+      adapted("rounds = 1\nadapt = " + std::string{list}).error().context,
+      "a.toml:2: 'adapt' must be a list of strings, found "
+        + std::string{found});
+  EXPECT_EQ(refusal("rounds = 1\nseed = ['a', 'b']"),
+            "a.toml:2: 'seed' must be an integer, at least 0, found [\"a\", "
+            "\"b\"]");
 }
 
 TEST(config, a_missing_file_is_named) {
