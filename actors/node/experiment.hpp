@@ -157,6 +157,7 @@ struct data_options {
   double synthetic_alpha = 1;
   double synthetic_beta = 1;
   std::uint32_t dimension = 60; ///< Of generated data.
+  models::pixel_options pixels = {};
   models::cluster_shift shift = models::cluster_shift::none;
   cluster_task task = cluster_task::linear;
   std::uint32_t clusters = 2;

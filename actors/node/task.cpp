@@ -8,6 +8,7 @@
 #include "models/data/csv.hpp"
 #include "models/data/idx.hpp"
 #include "models/data/partition.hpp"
+#include "models/data/pixels.hpp"
 #include "models/data/synthetic.hpp"
 
 namespace troupe::node {
@@ -29,11 +30,8 @@ result<models::dataset> load_csv(const experiment& x) {
   return models::read_csv(files, columns);
 }
 
-} // namespace
-
-result<models::dataset> load_data(const experiment& x) {
+result<models::dataset> read_data(const experiment& x) {
   using format = data_options::format;
-  TROUPE_ASSERT(!x.data.has_own_model());
   switch (x.data.kind) {
     case format::cifar10:
       return models::read_cifar(x.data.path, models::cifar_kind::cifar10);
@@ -54,6 +52,17 @@ result<models::dataset> load_data(const experiment& x) {
       break;
   }
   return models::read_idx_folder(x.data.path, x.data.classes);
+}
+
+} // namespace
+
+result<models::dataset> load_data(const experiment& x) {
+  TROUPE_ASSERT(!x.data.has_own_model());
+  auto data = read_data(x);
+  if (data)
+    if (auto ok = models::set_pixels(*data, x.data.pixels); !ok)
+      return tl::make_unexpected(ok.error());
+  return data;
 }
 
 result<models::partition> deal(const experiment& x,

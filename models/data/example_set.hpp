@@ -10,7 +10,7 @@
 namespace troupe::models {
 
 /// One input tensor of all examples, example-major. Bytes are pixels: a model
-/// reads them as value / 255.
+/// reads them as value / 255, or as `dataset::pixels` says.
 struct column {
   std::string name;
   std::vector<std::int64_t> shape; ///< Of one example.
@@ -23,6 +23,8 @@ struct example_set {
   std::size_t size = 0;
   std::vector<column> inputs;
   std::vector<std::int64_t> labels; ///< In [0, classes).
+  /// By how many quarters each image lies turned; empty: by none.
+  std::vector<std::uint8_t> turns = {};
 };
 
 /// Which rows each client holds. clients[k] of both lists is client k + 1.
@@ -32,6 +34,22 @@ struct partition {
   std::size_t held_out = 0; ///< The last so many clients are never invited.
   /// Training rows that nobody holds: what a run may stop or select by.
   std::vector<std::uint32_t> validation = {};
+};
+
+/// What training does to images, to see more of them than there are.
+enum class augmentation : std::uint8_t {
+  none,
+  crop_flip, ///< Mirrored or not, then a piece cut out of it with zeros around.
+};
+
+/// What becomes of pixels on their way into a model.
+struct pixel_options {
+  /// Of each channel, or one number for all: a model reads (value / 255 - mean)
+  /// / deviation. Empty: 0 and 1.
+  std::vector<double> mean = {};
+  std::vector<double> deviation = {};
+  augmentation augment = augmentation::none;
+  std::uint32_t crop = 4; ///< How wide the zeros around are.
 };
 
 /// A task: what there is to learn from and to be scored on. Nobody changes it
@@ -45,6 +63,7 @@ struct dataset {
   std::vector<std::int64_t> partition_column = {};
   /// Who holds what, where the data itself says so.
   std::optional<partition> natural = {};
+  pixel_options pixels = {};
 };
 
 } // namespace troupe::models

@@ -47,6 +47,9 @@ void turn(T* image, const image_shape& shape, std::vector<T>& room) {
 
 void turn_rows(example_set& of, const std::vector<std::uint32_t>& rows,
                const image_shape& shape, std::size_t quarters) {
+  of.turns.resize(of.size);
+  for (const auto row : rows)
+    of.turns[row] = static_cast<std::uint8_t>(quarters);
   std::visit(
     [&](auto& values) {
       auto room = values;

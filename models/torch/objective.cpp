@@ -5,12 +5,11 @@
 #include <torch/csrc/autograd/autograd.h>
 
 #include <algorithm>
-#include <array>
-#include <cstring>
 
 #include "core/assert.hpp"
 #include "models/data/check_dataset.hpp"
 #include "models/outputs.hpp"
+#include "models/torch/batch.hpp"
 #include "models/torch/network.hpp"
 #include "models/torch/random.hpp"
 #include "models/torch/threads.hpp"
@@ -22,72 +21,6 @@ namespace {
 constexpr std::size_t evaluation_rows_max = 1000;
 
 using rows = std::span<const std::uint32_t>;
-
-/// What a pixel is as an input. A table costs less than a division per pixel.
-constexpr auto pixel_values = [] {
-  std::array<float, 256> result{};
-  for (std::size_t i = 0; i < result.size(); ++i)
-    result[i] = static_cast<float>(i) / 255.0f;
-  return result;
-}();
-
-void append(const float* from, std::size_t size, float* to) {
-  std::memcpy(to, from, size * sizeof(float));
-}
-
-void append(const std::int64_t* from, std::size_t size, std::int64_t* to) {
-  std::memcpy(to, from, size * sizeof(std::int64_t));
-}
-
-void append(const std::uint8_t* from, std::size_t size, float* to) {
-  for (std::size_t i = 0; i < size; ++i)
-    to[i] = pixel_values[from[i]];
-}
-
-at::Tensor empty_batch(const column& from, std::size_t count) {
-  std::vector<std::int64_t> shape{static_cast<std::int64_t>(count)};
-  shape.insert(shape.end(), from.shape.begin(), from.shape.end());
-  const bool integers =
-    std::holds_alternative<std::vector<std::int64_t>>(from.values);
-  return at::empty(shape, integers ? at::kLong : at::kFloat);
-}
-
-at::Tensor gather(const column& from, rows which) {
-  auto result = empty_batch(from, which.size());
-  const auto size = size_of_example(from);
-  const auto copy = [&]<class From, class To>(const From* values, To* to) {
-    for (const auto row : which) {
-      append(values + row * size, size, to);
-      to += size;
-    }
-  };
-  if (const auto* x = std::get_if<std::vector<std::uint8_t>>(&from.values))
-    copy(x->data(), result.data_ptr<float>());
-  else if (const auto* x = std::get_if<std::vector<float>>(&from.values))
-    copy(x->data(), result.data_ptr<float>());
-  else
-    copy(std::get<std::vector<std::int64_t>>(from.values).data(),
-         result.data_ptr<std::int64_t>());
-  return result;
-}
-
-std::vector<at::Tensor> gather_inputs(const example_set& from, rows which) {
-  for (const auto row : which)
-    TROUPE_ASSERT(row < from.size);
-  std::vector<at::Tensor> result;
-  result.reserve(from.inputs.size());
-  for (const auto& x : from.inputs)
-    result.push_back(gather(x, which));
-  return result;
-}
-
-at::Tensor gather_labels(const example_set& from, rows which) {
-  auto result = at::empty({static_cast<std::int64_t>(which.size())}, at::kLong);
-  auto* to = result.data_ptr<std::int64_t>();
-  for (const auto row : which)
-    *to++ = from.labels[row];
-  return result;
-}
 
 /// Adds up in double and in the order of the rows.
 scores score(const at::Tensor& logits, const example_set& from, rows which) {
@@ -136,6 +69,7 @@ public:
                   std::shared_ptr<const dataset> data)
     : network_(std::move(x)),
       data_(std::move(data)),
+      batches_(*data_),
       parameters_(network_->parameter_list()),
       gradient_(network_->parameter_list()),
       buffers_(network_->buffer_list()) {
@@ -196,10 +130,10 @@ public:
     TROUPE_ASSERT(!which.empty());
     auto loss = guarded(which.size(), [&]() -> result<double> {
       begin_torch_random(seed);
-      const auto logits =
-        network_->forward(gather_inputs(data_->train, which), phase::training);
+      const auto logits = network_->forward(
+        batches_.inputs(data_->train, which, seed), phase::training);
       const auto mean =
-        at::cross_entropy_loss(logits, gather_labels(data_->train, which));
+        at::cross_entropy_loss(logits, labels_of(data_->train, which));
       mean.backward();
       return mean.item<double>();
     });
@@ -216,10 +150,10 @@ public:
     TROUPE_ASSERT(!which.empty() && direction.size() == parameters().size());
     return guarded(which.size(), [&]() -> result<void> {
       begin_torch_random(seed);
-      const auto logits =
-        network_->forward(gather_inputs(data_->train, which), phase::training);
+      const auto logits = network_->forward(
+        batches_.inputs(data_->train, which, seed), phase::training);
       const auto mean =
-        at::cross_entropy_loss(logits, gather_labels(data_->train, which));
+        at::cross_entropy_loss(logits, labels_of(data_->train, which));
       // The slope along the direction is a loss of its own.
       const auto first =
         torch::autograd::grad({mean}, parameters_.views, {}, true, true, true);
@@ -255,8 +189,8 @@ public:
         const c10::NoGradGuard no_grad;
         begin_torch_random(0);
         return score(
-          network_->forward(gather_inputs(from, some), phase::evaluation), from,
-          some);
+          network_->forward(batches_.inputs(from, some), phase::evaluation),
+          from, some);
       });
       if (!scored)
         return scored;
@@ -284,7 +218,7 @@ public:
       const c10::NoGradGuard no_grad;
       begin_torch_random(0);
       const auto logits =
-        network_->forward(gather_inputs(from, which), phase::evaluation)
+        network_->forward(batches_.inputs(from, which), phase::evaluation)
           .contiguous();
       std::copy_n(logits.data_ptr<float>(), out.size(), out.begin());
       return {};
@@ -296,8 +230,8 @@ public:
   result<utterance> speak(rows which, std::uint64_t seed) override {
     return guarded(which.size(), [&]() -> result<utterance> {
       begin_torch_random(seed);
-      const auto logits =
-        network_->forward(gather_inputs(data_->train, which), phase::training);
+      const auto logits = network_->forward(
+        batches_.inputs(data_->train, which, seed), phase::training);
       const auto flat = logits.detach().contiguous();
       return utterance{
         .values = {flat.data_ptr<float>(),
@@ -356,6 +290,7 @@ private:
 
   std::unique_ptr<network> network_;
   std::shared_ptr<const dataset> data_;
+  batch_maker batches_;
   flat_buffer parameters_;
   flat_buffer gradient_;
   flat_buffer buffers_;

@@ -50,6 +50,11 @@ refused 6 "label 255 of example 12 is out of range; 0 to 9" "$tiny" \
 truncate -s 1000 "$labels"
 refused 6 "train-labels-idx1-ubyte: .*fetch the file again" "$tiny" --set data.path="$scratch/data"
 refused 3 "1 or more for each of 100000 clients cannot be had" "$tiny" --set clients=100000
+{ echo label,a; seq 40 | awk '{print $1 % 2 "," $1}'; } >"$scratch/few.csv"
+refused 3 "has no images of bytes" "$tiny" --set data.kind=csv --set data.path="$scratch/few.csv" \
+  --set augment=crop_flip
+refused 3 "has images of 1 channels, and 'mean' has 2 numbers" "$tiny" --set "mean=[0, 0]" \
+  --set "deviation=[1, 1]"
 [ ! -e "$scratch/runs" ] || { echo "a refused run left a folder"; exit 1; }
 
 # -- where it writes ---------------------------------------------------------------

@@ -33,14 +33,21 @@ entry make_entry(const toml::node& node, std::string where,
     x.value = foreign{"a " + type.str()};
   }
   if (const auto* list = node.as_array()) {
-    std::vector<std::int64_t> numbers;
+    std::vector<std::int64_t> integers;
+    std::vector<double> numbers;
     std::vector<std::string> texts;
     for (const auto& y : *list)
-      if (const auto* integer = y.as_integer())
-        numbers.push_back(integer->get());
-      else if (const auto* text = y.as_string())
+      if (const auto* integer = y.as_integer()) {
+        integers.push_back(integer->get());
+        numbers.push_back(static_cast<double>(integer->get()));
+      } else if (const auto* number = y.as_floating_point()) {
+        numbers.push_back(number->get());
+      } else if (const auto* text = y.as_string()) {
         texts.push_back(text->get());
-    if (numbers.size() == list->size())
+      }
+    if (integers.size() == list->size())
+      x.value = std::move(integers);
+    else if (numbers.size() == list->size())
       x.value = std::move(numbers);
     else if (texts.size() == list->size())
       x.value = std::move(texts);
@@ -49,6 +56,34 @@ entry make_entry(const toml::node& node, std::string where,
   }
   return x;
 }
+
+/// What was found, for people.
+struct printer {
+  std::string operator()(const foreign& x) const {
+    return x.what;
+  }
+  std::string operator()(bool x) const {
+    return x ? "true" : "false";
+  }
+  std::string operator()(std::int64_t x) const {
+    return std::to_string(x);
+  }
+  std::string operator()(double x) const {
+    std::ostringstream out;
+    out << x;
+    return out.str();
+  }
+  std::string operator()(const std::string& x) const {
+    return '"' + x + '"';
+  }
+  template <class T>
+  std::string operator()(const std::vector<T>& xs) const {
+    std::string text = "[";
+    for (const auto& x : xs)
+      text += (text.size() > 1 ? ", " : "") + (*this)(x);
+    return text + ']';
+  }
+};
 
 class collector {
 public:
@@ -204,37 +239,6 @@ private:
 } // namespace
 
 std::string entry::found() const {
-  struct printer {
-    std::string operator()(const foreign& x) const {
-      return x.what;
-    }
-    std::string operator()(bool x) const {
-      return x ? "true" : "false";
-    }
-    std::string operator()(std::int64_t x) const {
-      return std::to_string(x);
-    }
-    std::string operator()(double x) const {
-      std::ostringstream out;
-      out << x;
-      return out.str();
-    }
-    std::string operator()(const std::string& x) const {
-      return '"' + x + '"';
-    }
-    std::string operator()(const std::vector<std::int64_t>& xs) const {
-      std::string text = "[";
-      for (const auto x : xs)
-        text += (text.size() > 1 ? ", " : "") + std::to_string(x);
-      return text + ']';
-    }
-    std::string operator()(const std::vector<std::string>& xs) const {
-      std::string text = "[";
-      for (const auto& x : xs)
-        text += (text.size() > 1 ? ", \"" : "\"") + x + '"';
-      return text + ']';
-    }
-  };
   return std::visit(printer{}, value);
 }
 

@@ -23,7 +23,8 @@ struct foreign {
 
 struct entry {
   std::variant<foreign, bool, std::int64_t, double, std::string,
-               std::vector<std::int64_t>, std::vector<std::string>>
+               std::vector<std::int64_t>, std::vector<double>,
+               std::vector<std::string>>
     value;
   std::string where;              ///< "file.toml:3", or "--set key=value".
   std::string typed;              ///< The key as it was written.

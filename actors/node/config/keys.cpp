@@ -49,6 +49,10 @@ public:
     add(k, "a list of strings");
   }
 
+  void reals(const key& k, std::vector<double>&, number_range range) override {
+    add(k, "a list, each " + describe(range));
+  }
+
   bool has(const key&, bool) override {
     return true;
   }

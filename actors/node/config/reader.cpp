@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "actors/node/config/keys.hpp"
 #include "actors/node/config/schema.hpp"
@@ -9,6 +10,11 @@
 namespace troupe::node {
 
 namespace {
+
+/// Nothing contains what is not a number.
+bool contains(number_range range, double x) {
+  return (range.above_min ? x > range.min : x >= range.min) && x <= range.max;
+}
 
 class reader : public schema_visitor {
 public:
@@ -84,6 +90,25 @@ public:
       take(*e, x, "a list of strings");
   }
 
+  void reals(const key& k, std::vector<double>& x,
+             number_range range) override {
+    const auto* e = find(k);
+    if (!e)
+      return;
+    std::optional<std::vector<double>> list;
+    if (const auto* numbers = std::get_if<std::vector<double>>(&e->value))
+      list = *numbers;
+    else if (const auto* integers =
+               std::get_if<std::vector<std::int64_t>>(&e->value))
+      list.emplace(integers->begin(), integers->end());
+    if (list && std::ranges::all_of(*list, [&](double y) {
+          return contains(range, y);
+        }))
+      x = std::move(*list);
+    else
+      refuse(*e, "a list, each " + describe(range));
+  }
+
   bool has(const key& k, bool) override {
     return find(k) != nullptr;
   }
@@ -148,8 +173,7 @@ private:
       value = *real;
     else if (const auto* integer = std::get_if<std::int64_t>(&e.value))
       value = static_cast<double>(*integer);
-    const bool low = range.above_min ? value > range.min : value >= range.min;
-    if (low && value <= range.max)
+    if (contains(range, value))
       x = value;
     else
       refuse(e, describe(range));

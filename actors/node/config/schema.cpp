@@ -283,6 +283,20 @@ void visit_merge(schema_visitor& v, merge_options& x) {
   v.end();
 }
 
+void visit_pixels(schema_visitor& v, models::pixel_options& x, bool file) {
+  const std::string_view needs = "data from files";
+  v.reals({"mean", "of pixels / 255, by channel or for all", file, needs},
+          x.mean, any);
+  v.reals({"deviation", "as many; pixels are divided by it", file, needs},
+          x.deviation, above_zero);
+  v.choice({"augment", "what training does to images", file, needs}, x.augment,
+           {"none", "crop_flip"});
+  const bool crops = file && x.augment != models::augmentation::none;
+  v.count({"crop", "pixels of zeros around an image that is cut", crops,
+           "augment = \"crop_flip\""},
+          x.crop, {.max = 1024});
+}
+
 void visit_data(schema_visitor& v, data_options& x,
                 partition_options::rule dealing) {
   using enum data_options::format;
@@ -312,6 +326,7 @@ void visit_data(schema_visitor& v, data_options& x,
            x.kind == synthetic || x.kind == quadratic,
            "kind = \"synthetic\" or \"quadratic\""},
           x.dimension, positive);
+  visit_pixels(v, x.pixels, file);
   v.choice({"shift", "what differs between clusters of clients", file,
             "data from files"},
            x.shift, {"none", "rotation", "labels"});

@@ -50,6 +50,8 @@ public:
   virtual void counts(const key& k, std::vector<std::uint32_t>& x,
                       count_range range) = 0;
   virtual void texts(const key& k, std::vector<std::string>& x) = 0;
+  virtual void reals(const key& k, std::vector<double>& x,
+                     number_range range) = 0;
 
   /// Whether to visit a key that may be absent; `now` says whether it is there.
   virtual bool has(const key& k, bool now) = 0;

@@ -87,6 +87,13 @@ public:
     line(k, '[' + list + ']');
   }
 
+  void reals(const key& k, std::vector<double>& x, number_range) override {
+    std::string list;
+    for (const auto y : x)
+      list += (list.empty() ? "" : ", ") + real(y);
+    line(k, '[' + list + ']');
+  }
+
   bool has(const key& k, bool now) override {
     return now && k.used;
   }

@@ -147,6 +147,31 @@ INSTANTIATE_TEST_SUITE_P(
       "'proximal'?"}));
 
 INSTANTIATE_TEST_SUITE_P(
+  pixels_and_lists, bad_configs,
+  testing::Values(
+    bad_config{"rounds = 1\n[data]\nmean = 0.5",
+               "a.toml:3: 'data.mean' must be a list, each a number, found "
+               "0.5"},
+    bad_config{"rounds = 1\ndeviation = [1, 0.0]",
+               "a.toml:2: 'deviation' must be a list, each a number above 0, "
+               "found [1, 0]"},
+    bad_config{"rounds = 1\ndeviation = [9007199254740993, -0.5]",
+               "a.toml:2: 'deviation' must be a list, each a number above 0, "
+               "found [9.0072e+15, -0.5]"},
+    bad_config{"rounds = 1\nmean = [1, nan]",
+               "a.toml:2: 'mean' must be a list, each a number, found "
+               "[1, nan]"},
+    bad_config{"rounds = 1\nmean = [1, 'two']",
+               "a.toml:2: 'mean' must be a list, each a number, found a list "
+               "with something else"},
+    bad_config{"rounds = 1\nhidden = [1.5]",
+               "a.toml:2: 'hidden' must be a list, each an integer from 1 to "
+               "1048576, found [1.5]"},
+    bad_config{"rounds = 1\naugment = 'flip'",
+               "a.toml:2: 'augment' must be \"none\" or \"crop_flip\", found "
+               "\"flip\""}));
+
+INSTANTIATE_TEST_SUITE_P(
   combinations, bad_configs,
   testing::Values(
     bad_config{"seed = 1",

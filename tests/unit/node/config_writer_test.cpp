@@ -31,6 +31,9 @@ std::vector<std::string> draw_overrides(std::uint64_t seed) {
     pick("server.optimiser", {"plain", "momentum", "adam", "yogi", "adagrad"}),
     pick("merge.rule", {"mean", "median"}),
     pick("data", {"idx", "cifar10", "csv"}),
+    pick("mean", {"[]", "[0.4914, 0.4822, 0.4465]", "[1]"}),
+    pick("deviation", {"[]", "[1e-7, 5]"}),
+    pick("augment", {"none", "crop_flip"}),
     pick("model", {"softmax", "mlp", "cnn", "lenet", "vgg8", "resnet18"}),
     pick("speed", {"constant", "uniform", "half_normal", "lognormal"}),
     pick("method", {"fedavg", "fedprox"}),
@@ -66,6 +69,9 @@ TEST(config_writer, what_it_writes_reads_back_as_the_same) {
     ASSERT_EQ(write_config(again->x), text);
     EXPECT_EQ(again->x.name, x->x.name);
     EXPECT_EQ(again->x.training.learning_rate, x->x.training.learning_rate);
+    EXPECT_EQ(again->x.data.pixels.mean, x->x.data.pixels.mean);
+    EXPECT_EQ(again->x.data.pixels.deviation, x->x.data.pixels.deviation);
+    EXPECT_EQ(again->x.data.pixels.augment, x->x.data.pixels.augment);
     EXPECT_EQ(again->x.clients.held_out, x->x.clients.held_out);
     EXPECT_EQ(again->x.stop.target, x->x.stop.target);
     EXPECT_EQ(again->x.pace.staleness_max, x->x.pace.staleness_max);

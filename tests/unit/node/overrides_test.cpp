@@ -57,14 +57,18 @@ TEST(overrides, the_keys_that_people_type_blind_are_plain) {
 }
 
 TEST(overrides, take_bare_words_tables_and_lists) {
-  const auto x =
-    read("versions = 3", {"mode=fedbuff", "name=7", "hidden=[3, 4]",
-                          "stop={metric='loss', patience=2}",
-                          "staleness=constant", "clients=30"});
+  const auto x = read("versions = 3",
+                      {"mode=fedbuff", "name=7", "hidden=[3, 4]",
+                       "stop={metric='loss', patience=2}", "augment=crop_flip",
+                       "crop=2", "mean=[0.25, 0, 1e-3]", "deviation=[2, 3]",
+                       "staleness=constant", "clients=30"});
   ASSERT_TRUE(x) << x.error().context;
   EXPECT_EQ(x->x.pace.mode, pace_kind::fedbuff);
   EXPECT_EQ(x->x.name, "7");
   EXPECT_THAT(x->x.model.hidden, testing::ElementsAre(3, 4));
+  EXPECT_THAT(x->x.data.pixels.mean, testing::ElementsAre(0.25, 0, 1e-3));
+  EXPECT_EQ(x->x.data.pixels.crop, 2u);
+  EXPECT_THAT(x->x.data.pixels.deviation, testing::ElementsAre(2, 3));
   EXPECT_EQ(x->x.stop.patience, 2u);
   EXPECT_EQ(x->x.pace.staleness.kind, staleness_options::shape::constant);
   EXPECT_EQ(x->x.clients.clients, 30u);

@@ -48,12 +48,14 @@ TEST(cluster_shift, turns_images_to_the_left) {
     EXPECT_EQ(x.image(*set, 2), (bytes{4, 3, 2, 1}));
     EXPECT_EQ(x.image(*set, 3), (bytes{3, 1, 4, 2}));
     EXPECT_EQ(set->labels, (std::vector<std::int64_t>{0, 1, 2, 2}));
+    EXPECT_EQ(set->turns, (bytes{0, 1, 2, 3}));
   }
   clients halves;
   ASSERT_TRUE(
     shift_clusters(halves.data, halves.parts, cluster_shift::rotation, 2));
   EXPECT_EQ(halves.image(halves.data.train, 1), (bytes{4, 3, 2, 1}));
   EXPECT_EQ(halves.image(halves.data.train, 2), (bytes{1, 2, 3, 4}));
+  EXPECT_EQ(halves.data.train.turns, (bytes{0, 2, 0, 2}));
 }
 
 TEST(cluster_shift, goes_around_the_labels) {
@@ -61,6 +63,7 @@ TEST(cluster_shift, goes_around_the_labels) {
   ASSERT_TRUE(shift_clusters(x.data, x.parts, cluster_shift::labels, 4));
   EXPECT_EQ(x.data.train.labels, (std::vector<std::int64_t>{0, 2, 1, 2}));
   EXPECT_EQ(x.data.test.labels, x.data.train.labels);
+  EXPECT_TRUE(x.data.train.turns.empty());
   EXPECT_EQ(x.image(x.data.train, 1), (bytes{1, 2, 3, 4}));
 }
 
