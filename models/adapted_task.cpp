@@ -12,7 +12,15 @@ own_adapters_for(const recipe& method, const objective& model,
     return std::optional<adapter_plan>{};
   auto changed = said;
   changed["budget"] = own->second;
-  return adapters_for(method, model.parameter_list(), changed, layers);
+  auto plan = adapters_for(method, model.parameter_list(), changed, layers);
+  if (!plan)
+    return fail(plan.error().code,
+                "option 'own_budget' stands for the 'budget' "
+                "of a client's own adaptor: "
+                  + plan.error().context);
+  if (auto ok = check_ranks(method, **plan); !ok)
+    return tl::unexpected{ok.error()};
+  return plan;
 }
 
 std::map<std::string, shared_values>

@@ -1,6 +1,7 @@
 #include "models/shapes.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "core/random.hpp"
 #include "models/procedures/families.hpp"
@@ -27,12 +28,15 @@ adapters_for(const recipe& method, const tensor_list& model,
   };
   const auto kind = number("convolution", 5);
   how.budget = number("budget", how.budget);
-  if (!(how.budget > 0) || how.budget > 65'536)
+  const auto is_whole = [](double x) { return x == std::floor(x); };
+  if (!(how.budget > 0) || how.budget > 65'536
+      || (how.budget > 1 && !is_whole(how.budget)))
     return fail(errc::invalid_config,
-                "option 'budget' is a share above 0, or from 1 on a rank; "
+                "option 'budget' is a share above 0, or from 1 on a rank, a "
+                "whole number; "
                 "found "
                   + std::to_string(how.budget));
-  if (!(kind >= 0) || kind > 5)
+  if (!(kind >= 0) || kind > 5 || !is_whole(kind))
     return fail(errc::invalid_config,
                 "option 'convolution' is 0 (none), 1 (in), 2 (out), 3 "
                 "(balanced), 4 (filter) or 5 (balanced_2d); found "
@@ -50,6 +54,11 @@ adapters_for(const recipe& method, const tensor_list& model,
   if (number("outer_random", 0) != 0)
     how.start = factor_start::outer_random;
   const auto normal = number("normal_start", 0);
+  if (normal != 0 && normal != 1 && normal != 2)
+    return fail(errc::invalid_config,
+                "option 'normal_start' is 0, 1 (the inner factor) or 2 (both); "
+                "found "
+                  + std::to_string(normal));
   if (normal != 0)
     how.start =
       normal == 1 ? factor_start::inner_normal : factor_start::both_normal;
@@ -71,6 +80,25 @@ result<void> check_ranks(const recipe& method, const adapter_plan& plan) {
                     + std::to_string(m.rows) + " x " + std::to_string(m.columns)
                     + "; at most " + std::to_string(width)
                     + ", or a share below 1, would do");
+  return {};
+}
+
+result<void> check_starts(const recipe& method, const layout& blocks,
+                          const std::map<block_id, shared_values>& initial) {
+  const auto models = blocks.family(model_family);
+  const bool learns =
+    std::ranges::any_of(method.blocks,
+                        [](const auto& x) { return x.name == mixture_family; })
+    || std::ranges::any_of(
+      method.legs, [](const auto& x) { return !x.choice.value.empty(); });
+  for (std::size_t i = 1; learns && i < models.size(); ++i)
+    if (*initial.at(models[0]) == *initial.at(models[i]))
+      return fail(errc::invalid_config,
+                  "all " + std::to_string(models.size()) + " models of method '"
+                    + method.name
+                    + "' begin with the same values, and equal models never "
+                      "part; a kind of model that begins at random, or 'init' "
+                      "with values for each, would do");
   return {};
 }
 

@@ -32,6 +32,11 @@ adapters_for(const recipe& method, const tensor_list& model,
 /// Refuses adaptors of a linear layer whose rank is above the layer's width.
 result<void> check_ranks(const recipe& method, const adapter_plan& plan);
 
+/// Refuses whole models of one family that begin equal where clients learn or
+/// choose which is theirs: nothing would ever tell them apart.
+result<void> check_starts(const recipe& method, const layout& blocks,
+                          const std::map<block_id, shared_values>& initial);
+
 /// Refuses a recipe that shares all but the last layer of a model that has no
 /// other.
 result<void> check_body(const recipe& method, const objective& model);

@@ -86,6 +86,14 @@ inline visit_number highest_of(const visit_windows& windows, client_id x) {
   return found == windows.end() ? visit_number{} : found->second.highest();
 }
 
+/// Adds what other windows say is merged.
+inline void insert_all(visit_windows& to, const visit_windows& from) {
+  for (const auto& [client, window] : from)
+    for (auto age = visit_window::size; age-- > 0;)
+      if (((window.bits() >> age) & 1) != 0)
+        to[client].insert({window.highest().value - age});
+}
+
 /// Counts a visit of which several lines tell: true for the first that does.
 inline bool insert_once(visit_windows& windows, visit_id x) {
   auto& window = windows[x.client];

@@ -10,9 +10,17 @@ namespace troupe::actors {
 
 using policies::verdict;
 
+namespace {
+
+/// It is the upper half of a nonce.
+constexpr std::uint64_t incarnation_max = 0xffffffff;
+
+} // namespace
+
 dialogue::dialogue(options opts, client_file found)
   : options_(std::move(opts)),
-    file_(std::move(found)) {
+    file_(std::move(found)),
+    blank_(file_.incarnation == 0) {
   ++file_.incarnation;
   nonce_ = file_.incarnation << 32;
 }
@@ -44,6 +52,7 @@ void dialogue::on(const messages::welcome& x, actions& out, instant now) {
   if (connected_ || x.nonce != nonce_)
     return;
   connected_ = true;
+  blank_ = false;
   beat_ = now;
   resume(out, now);
 }
@@ -52,10 +61,12 @@ void dialogue::on(const messages::farewell& x, actions& out, instant now) {
   using messages::farewell_reason;
   if (x.nonce != 0 && x.nonce != nonce_)
     return; // An earlier life of this client was meant.
-  // Who has lost its file does not know how often it has begun.
+  // Who has lost its file does not know how often it has begun: once, it
+  // believes what it is told.
   const bool lost = x.reason == farewell_reason::superseded && x.nonce != 0
-                    && x.newest >= file_.incarnation && file_.last.value == 0;
+                    && x.newest > 0 && x.newest < incarnation_max && blank_;
   if (lost) {
+    blank_ = false;
     file_.incarnation = x.newest + 1;
     nonce_ = file_.incarnation << 32;
   }

@@ -90,9 +90,9 @@ public:
 
   /// What a snapshot keeps.
   static constexpr auto fields(auto& x) {
-    return std::tie(x.file_, x.where_, x.connected_, x.farewell_, x.nonce_,
-                    x.spoke_, x.beat_, x.held_, x.leg_, x.working_, x.missing_,
-                    x.fetched_, x.chosen_, x.disclosed_, x.cache_);
+    return std::tie(x.file_, x.where_, x.blank_, x.connected_, x.farewell_,
+                    x.nonce_, x.spoke_, x.beat_, x.held_, x.leg_, x.working_,
+                    x.missing_, x.fetched_, x.chosen_, x.disclosed_, x.cache_);
   }
 
 private:
@@ -137,6 +137,7 @@ private:
   options options_;
   client_file file_;
   place where_ = place::here;
+  bool blank_ = false; ///< It began without a file, and no one knows it yet.
   bool connected_ = false;
   bool farewell_ = false;
   std::uint64_t nonce_ = 0;

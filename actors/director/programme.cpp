@@ -31,6 +31,7 @@ programme::programme(options opts, durable found)
     rounds_(round_.round.value),
     index_asked_(found.index_upto),
     index_saved_(found.index_upto),
+    merged_(std::move(found.merged)),
     started_(found.index_upto > 0) {
   for (const auto& [client, record] : found.clients)
     clients_[client] = {.record = record,
@@ -48,10 +49,8 @@ programme::actions programme::joined(const messages::client_joined& x,
   if (entry.number >= entry.numbers_saved) // As after each restart.
     unsaved_.insert(x.client);
   joins_ += !std::exchange(entry.present, true);
-  if (x.last < policies::highest_of(merged_, x.client)) {
-    ++anew_;
+  if (begins_anew(x))
     out.push_back(messages::client_began_anew{x.client});
-  }
   entry.not_before = {};
   if (!candidate_of(x.client)) {
     entry.known_as.client = x.client;

@@ -63,6 +63,7 @@ public:
     std::uint64_t index_upto = 0;
     messages::round_record round;
     std::map<line_id, version> heads;
+    policies::visit_windows merged = {}; ///< Into some line.
   };
 
   struct skipped {
@@ -138,10 +139,11 @@ private:
     std::set<std::pair<visit_id, line_id>> unsettled = {};
     instant not_before{};
     policies::candidate known_as = {}; ///< When it was last here.
+    visit_number forgotten = {}; ///< The newest that it was found not to know.
 
     static constexpr auto fields(auto& x) {
       return std::tie(x.record, x.numbers_saved, x.number, x.present, x.open,
-                      x.unsettled, x.not_before, x.known_as);
+                      x.unsettled, x.not_before, x.known_as, x.forgotten);
     }
   };
 
@@ -181,6 +183,7 @@ private:
   std::optional<messages::ticket> next_ticket(actions& out, instant now);
   void open_visit_of(const messages::ticket& pass, instant now);
   policies::candidate* candidate_of(client_id x); ///< Null: it is not here.
+  bool begins_anew(const messages::client_joined& x);
   void offered(visit_id x, const open_visit& v, instant now);
   void close_visit(visit_id x);
   void settle(visit_id x, line_id line);
@@ -251,7 +254,7 @@ private:
   std::uint64_t empty_ = 0; ///< Rounds or windows without an offer, in a row.
   std::uint64_t given_up_ = 0; ///< Rounds below their quorum, in a row.
   std::uint64_t joins_ = 0;
-  std::uint64_t anew_ = 0; ///< Of them without what they had kept.
+  std::uint64_t anew_ = 0; ///< Clients that had lost what they had kept.
   std::uint64_t leaves_ = 0;
   std::uint64_t losses_ = 0;
   bool started_ = false;

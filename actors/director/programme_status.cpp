@@ -1,10 +1,21 @@
-// What can be seen of a programme from outside.
+// What can be seen of a programme from outside, and what is only counted.
 
 #include <algorithm>
 
 #include "actors/director/programme.hpp"
 
 namespace troupe::actors {
+
+// It may say hello more than once before it remembers a visit again.
+bool programme::begins_anew(const messages::client_joined& x) {
+  auto& entry = clients_[x.client];
+  const auto merged = policies::highest_of(merged_, x.client);
+  if (x.last >= merged || entry.forgotten == merged)
+    return false;
+  entry.forgotten = merged;
+  ++anew_;
+  return true;
+}
 
 course_status programme::status(instant now) const {
   using step = course_status::phase;

@@ -152,12 +152,12 @@ server::open(const std::string& address, std::map<std::string, page> pages) {
   listener.set_write_timeout(silence_seconds);
   listener.set_payload_max_length(1024);
   for (auto& [path, make] : pages)
-    listener.Get(
-      path, [make = make](const httplib::Request& asked, httplib::Response& said) {
-        const auto x = make(wants_json(asked));
-        said.status = x.status;
-        said.set_content(x.body, x.type.c_str());
-      });
+    listener.Get(path, [make = make](const httplib::Request& asked,
+                                     httplib::Response& said) {
+      const auto x = make(wants_json(asked));
+      said.status = x.status;
+      said.set_content(x.body, x.type.c_str());
+    });
   const auto port = at->port == 0 ? listener.bind_to_any_port(at->host)
                     : listener.bind_to_port(at->host, at->port) ? at->port
                                                                 : -1;

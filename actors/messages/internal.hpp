@@ -228,7 +228,7 @@ struct hello_judged {
   session_id session; ///< Unless refused.
   std::optional<farewell_reason> refusal;
   std::string text;
-  std::uint64_t newest = 0; ///< `superseded`: the incarnation that was here.
+  std::uint64_t newest = 0; ///< As in `farewell`.
 };
 
 struct beat_heard {

@@ -82,7 +82,8 @@ struct farewell {
   std::string text; ///< For people.
   std::uint64_t nonce =
     0; ///< Of the hello that is refused; 0: not about a hello.
-  std::uint64_t newest = 0; ///< `superseded`: the incarnation that was here.
+  /// `superseded`: the incarnation that was here, if it is gone; else 0.
+  std::uint64_t newest = 0;
 
   static constexpr auto fields(auto& x) {
     return std::tie(x.reason, x.text, x.nonce, x.newest);

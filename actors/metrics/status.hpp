@@ -103,7 +103,7 @@ struct course_status {
   std::uint64_t empty_in_a_row = 0;    ///< Rounds or windows without an offer.
   std::uint64_t given_up_in_a_row = 0; ///< Rounds below their quorum.
   std::uint64_t joins = 0;
-  std::uint64_t anew = 0;   ///< Of them without what they had kept.
+  std::uint64_t anew = 0;   ///< Clients that had lost what they had kept.
   std::uint64_t leaves = 0; ///< Clients that said so.
   std::uint64_t losses = 0; ///< Clients that fell silent.
   double progress = 0;

@@ -137,7 +137,8 @@ private:
                        .found = {.clients = found_.clients,
                                  .index_upto = found_.index_upto,
                                  .round = found_.round,
-                                 .heads = {}},
+                                 .heads = {},
+                                 .merged = {}},
                        .others = others_,
                        .metric = args_.metric,
                        .started = args_.started,
@@ -167,6 +168,7 @@ private:
     for (const auto& [line, stored] : found_.lines) {
       plan.options.lines.push_back(line);
       plan.found.heads[line] = stored.head;
+      policies::insert_all(plan.found.merged, stored.merged);
       door.heads.push_back({line, stored.head});
     }
     others_->roster = caf::actor_cast<roster_actor>(

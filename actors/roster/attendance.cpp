@@ -45,8 +45,10 @@ messages::hello_judged attendance::judge(const messages::hello_heard& x,
                                 .text = {},
                                 .newest = 0};
   answer.refusal = refusal(x.what, answer.text);
+  // Only the place of one that is gone can be taken.
   if (answer.refusal == farewell_reason::superseded)
-    answer.newest = clients_.at(x.what.client).incarnation;
+    if (const auto& before = clients_.at(x.what.client); !before.present)
+      answer.newest = before.incarnation;
   if (!answer.refusal) {
     answer.session = {++sessions_};
     clients_[x.what.client] = {x.what.incarnation, true, now};

@@ -26,6 +26,15 @@ double true_rank(const local_problem& on, std::span<const float> truth) {
            : sum / static_cast<double>(on.adapters->matrices.size());
 }
 
+/// What the client's model should become; empty where that is not known.
+std::span<const float> truth_of(const local_problem& on, client_id client) {
+  const auto k = client.value - 1;
+  const bool known =
+    k < on.truths.size() && on.truths[k].size() == on.model.parameters().size();
+  return known ? std::span<const float>{on.truths[k]}
+               : std::span<const float>{};
+}
+
 double squared_distance(std::span<const float> a, std::span<const float> b) {
   double sum = 0;
   for (std::size_t j = 0; j < a.size(); ++j) {
@@ -73,10 +82,10 @@ public:
     for (std::size_t i = 0; i < ranks.size(); ++i)
       of_layers_[i] += ranks[i];
     ++clients_;
-    const auto k = client.value - 1;
-    if (k >= on_.truths.size() || !compose(on_, adapters))
+    const auto truth = truth_of(on_, client);
+    if (truth.empty() || !compose(on_, adapters))
       return;
-    const auto& truth = on_.truths[k];
+    const auto k = client.value - 1;
     put("distance", client, squared_distance(on_.model.parameters(), truth));
     met_ += rank == true_rank(on_, truth);
     if (on_.clients != nullptr) {
@@ -143,11 +152,11 @@ void summarise_adapters(const evaluation_input& x, const local_problem& on,
       continue;
     before.add(client, *left);
     after.add(client, *now);
-    const auto k = client.value - 1;
-    if (k >= on.truths.size())
+    const auto truth = truth_of(on, client);
+    if (truth.empty())
       continue;
     const auto name = std::to_string(client.value);
-    to.method_results["true_rank." + name] = true_rank(on, on.truths[k]);
+    to.method_results["true_rank." + name] = true_rank(on, truth);
     if (const auto own = state->counters.find(rank_counter);
         own != state->counters.end())
       to.method_results["kept_rank." + name] = static_cast<double>(own->second);

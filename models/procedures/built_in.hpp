@@ -83,8 +83,9 @@ result<void> split_home(const home& x, local_problem& on);
 std::uint64_t split_passes(const training_options& how);
 
 /// PF2LoRA: one common adaptor over a frozen model, and one of each client's
-/// own. Each step differentiates four times.
+/// own.
 result<trained> two_level_sgd(const visit_input& x, local_problem& on);
+std::uint64_t two_level_passes(const training_options& how);
 
 /// The common adaptor alone (HOMLoRA), and that at a client's own rank
 /// (HETLoRA).

@@ -39,7 +39,8 @@ result<client_router> router_of(mixing how, client_id client,
 /// Tells the shares, and keeps the logits if there are any.
 result<void> keep_router(const client_router& x, trained& to);
 
-/// Of all clients that keep a router of `count` instances.
+/// Of all clients that have a state; those that have not trained yet have even
+/// shares.
 shares_by_client kept_shares(const evaluation_input& x, std::size_t count);
 
 /// `router_entropy` over these clients and, where their groups are known,

@@ -175,6 +175,7 @@ result<void> common_meta_home(const home& x, local_problem& on) {
   if (x.client.value == 0 || on.rows.empty())
     return {};
   batch_sequence batches{on.rows, on.how, derive_seed(x.client.value, "home")};
+  const kept_statistics statistics{on.model};
   const auto slopes =
     differentiate(on, batches.next(), 0).and_then([&](double) {
       return pull_back(on, shared);
@@ -187,7 +188,8 @@ result<void> common_meta_home(const home& x, local_problem& on) {
 }
 
 std::uint64_t common_meta_passes(const training_options& how) {
-  if (option_or(how, "first_order", 0) != 0)
+  if (option_or(how, "first_order", 0) != 0
+      || option_or(how, "inner_rate", 0) == 0)
     return 2;
   return option_or(how, "three_batches", 0) != 0 ? 5 : 4;
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <string>
 
 #include "core/limits.hpp"
@@ -24,10 +25,12 @@ struct tail_penalty {
   std::size_t rank = 0;
 };
 
-/// Trains the adaptor. Returns the mean loss before the steps, without penalty.
-result<double> descend(local_problem& on, common_optimiser& by,
-                       std::vector<float>& adapter, const visit_plan& plan,
-                       std::uint64_t seed, const tail_penalty& penalty) {
+/// Trains the adaptor, of which ranks beyond `rank_max` stay zero. Returns the
+/// mean loss before the steps, without penalty.
+result<double>
+descend(local_problem& on, common_optimiser& by, std::vector<float>& adapter,
+        const visit_plan& plan, std::uint64_t seed, const tail_penalty& penalty,
+        std::size_t rank_max = std::numeric_limits<std::size_t>::max()) {
   batch_sequence batches{on.rows, on.how, seed};
   double total = 0;
   for (std::uint64_t i = 0; i < plan.steps; ++i) {
@@ -46,6 +49,8 @@ result<double> descend(local_problem& on, common_optimiser& by,
       tail_norm(x, penalty.rank, penalty.factor, *slopes);
     if (auto ok = by.step(adapter, *slopes); !ok)
       return tl::unexpected{ok.error()};
+    // Moments of ranks that were given up could move them.
+    truncate(*on.adapters, rank_max, adapter);
   }
   return total / static_cast<double>(plan.steps);
 }
@@ -133,7 +138,7 @@ result<trained> pruned_sgd(const visit_input& x, local_problem& on) {
   truncate(*on.adapters, rank, adapter);
   const auto before = tail_norm({*on.adapters, adapter}, kept);
   common_optimiser by{on, x.state.get(), adapter.size()};
-  const auto loss = descend(on, by, adapter, plan, x.seed, penalty);
+  const auto loss = descend(on, by, adapter, plan, x.seed, penalty, rank);
   std::ranges::fill(on.model.gradient(), 0.f);
   if (!loss)
     return tl::unexpected{loss.error()};
@@ -141,7 +146,6 @@ result<trained> pruned_sgd(const visit_input& x, local_problem& on) {
   const auto least = static_cast<std::size_t>(option_or(on.how, "rank_min", 1));
   if (tail_norm({*on.adapters, adapter}, kept) < before)
     rank = std::min(rank, std::max(kept, least));
-  // Moments that are kept could move what was cut off.
   truncate(*on.adapters, rank, adapter);
   out.next.counters[rank_counter] = rank;
   by.keep(out.next);

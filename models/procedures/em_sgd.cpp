@@ -136,6 +136,7 @@ result<trained> em_sgd(const visit_input& x, local_problem& on) {
   const auto outputs = outputs_of(on);
   if (!outputs)
     return tl::unexpected{outputs.error()};
+  on.model.begin();
   const auto fetched = models_of(x, on);
   if (!fetched)
     return tl::unexpected{fetched.error()};

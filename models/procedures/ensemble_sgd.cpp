@@ -122,6 +122,7 @@ result<trained> train_ensemble(const visit_input& x, local_problem& on,
   const auto outputs = outputs_of(on);
   if (!outputs)
     return tl::unexpected{outputs.error()};
+  on.model.begin();
   const auto fetched = models_of(x, on);
   if (!fetched)
     return tl::unexpected{fetched.error()};

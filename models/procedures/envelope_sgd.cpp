@@ -60,6 +60,9 @@ result<double> step(local_problem& on, const envelope& how,
 result<trained> envelope_sgd(const visit_input& x, local_problem& on) {
   if (auto ok = check_plain_sgd(on); !ok)
     return tl::unexpected{ok.error()};
+  if (envelope_passes(on.how) == 0)
+    return fail(errc::invalid_config,
+                "option 'inner_steps' is below 1, so nothing would be learned");
   auto out = begin_result(x);
   const auto plan = plan_visit(on.how, on.rows.size(), x.seed);
   const auto how = envelope_of(on.how);

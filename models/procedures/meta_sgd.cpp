@@ -133,6 +133,7 @@ result<void> meta_home(const home& x, local_problem& on) {
     return {};
   batch_sequence batches{on.rows, on.how, derive_seed(x.client.value, "home")};
   aligned_floats first(on.model.parameters().size());
+  const kept_statistics statistics{on.model};
   if (const auto done = slope(on, batches.next(), 0, first); !done)
     return tl::unexpected{done.error()};
   const aligned_floats w(on.model.parameters().begin(),

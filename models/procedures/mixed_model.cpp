@@ -72,8 +72,7 @@ mixture_trainer::mixture_trainer(local_problem& on, mixed_model& what)
 }
 
 result<void> mixture_trainer::warm_up(std::uint64_t steps, std::uint64_t seed) {
-  const auto live = on_.model.buffers();
-  const std::vector<float> statistics(live.begin(), live.end());
+  const kept_statistics statistics{on_.model};
   batch_sequence batches{on_.rows, on_.how, seed};
   const auto rate = warm_rate(on_.how);
   result<void> done;
@@ -85,7 +84,6 @@ result<void> mixture_trainer::warm_up(std::uint64_t steps, std::uint64_t seed) {
              });
     std::ranges::fill(on_.model.gradient(), 0.f);
   }
-  std::ranges::copy(statistics, live.begin());
   return done;
 }
 

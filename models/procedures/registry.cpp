@@ -9,10 +9,6 @@ std::uint64_t two(const training_options&) {
   return 2;
 }
 
-std::uint64_t four(const training_options&) {
-  return 4;
-}
-
 std::uint64_t as_many_as_models(const training_options& how) {
   return static_cast<std::uint64_t>(option_or(how, "components", 1));
 }
@@ -48,7 +44,7 @@ const procedure_table& procedures() {
                {"envelope_sgd", envelope_passes},
                {"meta_sgd", meta_passes},
                {"split_sgd", split_passes},
-               {"two_level_sgd", four},
+               {"two_level_sgd", two_level_passes},
                {"common_meta_sgd", common_meta_passes}},
     .homes = {{"mixed_sgd", mixed_home},
               {"tied_sgd", tied_home},

@@ -218,4 +218,14 @@ result<trained> two_level_sgd(const visit_input& x, local_problem& on) {
   return out;
 }
 
+// A derivative along a direction costs what two gradients do.
+std::uint64_t two_level_passes(const training_options& how) {
+  const bool plain = option_or(how, "first_order", 0) != 0
+                     || option_or(how, "joint", 0) != 0
+                     || option_or(how, "inner_rate", 0) == 0;
+  if (plain)
+    return 2;
+  return option_or(how, "four_batches", 0) != 0 ? 5 : 4;
+}
+
 } // namespace troupe::models

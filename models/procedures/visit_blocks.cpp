@@ -148,6 +148,16 @@ void load_parameters(objective& model, std::span<const float> x) {
   std::copy(x.begin(), x.end(), model.parameters().begin());
 }
 
+kept_statistics::kept_statistics(objective& model)
+  : model_(model),
+    values_(model.buffers().begin(), model.buffers().end()) {
+  // nop
+}
+
+kept_statistics::~kept_statistics() {
+  std::ranges::copy(values_, model_.buffers().begin());
+}
+
 result<void> load_buffers(const visit_input& x, local_problem& on,
                           std::string_view name) {
   on.model.begin();

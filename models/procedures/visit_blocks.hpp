@@ -33,6 +33,20 @@ result<std::span<const float>> own_or(const client_state* state,
 /// Makes `x` the live parameters. @pre of the same size
 void load_parameters(objective& model, std::span<const float> x);
 
+/// Brings the live buffers back when it goes: what is differentiated to choose
+/// or to score, and not to train, leaves no statistics behind.
+class kept_statistics {
+public:
+  explicit kept_statistics(objective& model);
+  ~kept_statistics();
+  kept_statistics(const kept_statistics&) = delete;
+  kept_statistics& operator=(const kept_statistics&) = delete;
+
+private:
+  objective& model_;
+  std::vector<float> values_;
+};
+
 /// Begins the visit and makes the buffers live that it starts from. By the
 /// scope of `name` in the recipe these are the fetched ones (`shared`), those
 /// that the client keeps (`personal`), or those of a fresh model: at a first

@@ -55,6 +55,24 @@ cut=$(echo "$scratch"/cut/*)
 sweep --resume "$cut" || fail "a sweep does not go on"
 cmp "$whole/table.md" "$cut/table.md" || fail "another table"
 
+# Paths mean what they meant where it was started; what is no result is made again.
+cp "$whole"/runs/fedavg-sync-4/*/model.safetensors "$scratch/start.safetensors"
+printf '[sweep]\nrun = "synthetic_linear.toml"\nmethods = ["fedavg"]\nseeds = [4, 6]\nmetrics = ["test_mse"]\n' \
+  >"$scratch/here.toml"
+(cd "$scratch" && sweep here.toml --folder here --set init=start.safetensors --set rounds=2) || fail "no relative path"
+here=$(echo "$scratch"/here/*)
+cp "$here/table.md" "$scratch/before.md"
+: >"$here/cells/fedavg-6.json"
+(cd / && sweep --resume "$here") || fail "does not go on from elsewhere"
+cmp "$scratch/before.md" "$here/table.md" || fail "another table from elsewhere"
+code=0
+sweep "$scratch/here.toml" --http 127.0.0.1:0 || code=$?
+[ $code = 2 ] && grep -q "is for one run" "$scratch/err" || fail "--http ends with $code"
+sweep "$scratch/here.toml" --folder "$scratch/typo" --set rounds=2 || fail "a sweep fails"
+sed -i 's/test_mse/tets_mse/' "$scratch"/typo/*/sweep.toml
+sweep --resume "$(echo "$scratch"/typo/*)" || fail "a sweep fails"
+grep -q "no run has a number called 'tets_mse'" "$scratch/err" || fail "says nothing of an absent metric"
+
 # A row that cannot be, before anything is run; and a run that fails.
 code=0
 sweep "$scratch/sweep.toml" --set method_that_is_none=1 --folder "$scratch/none" || code=$?

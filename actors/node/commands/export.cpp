@@ -85,12 +85,16 @@ result<tensor_file> merged(const experiment& x, const recipe& method,
                 "method '" + x.method
                   + "' has no shared model with adaptors, so there is nothing "
                     "to merge");
-  const auto shares = shares_for(mixture, adapters.size());
+  auto shares = shares_for(mixture, adapters.size());
   if (!shares)
     return tl::unexpected{shares.error()};
   auto said = method.defaults;
   for (const auto& [name, value] : x.training.method)
     said[name] = value;
+  // As clients use them.
+  if (const auto floor = said.find("share_floor"); floor != said.end())
+    for (auto& share : *shares)
+      share = std::max(share, floor->second);
   const auto& base = blocks.front();
   const auto plan =
     models::adapters_for(method, base.tensors, said, x.model.adapt);

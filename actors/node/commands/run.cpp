@@ -99,6 +99,7 @@ exit_code run_command(const model_maker& make_model, const surroundings& known,
                                          .resume = wish.resume,
                                          .folder = wish.folder,
                                          .changes = line.overrides(),
+                                         .address = wish.address,
                                          .json = line.json()},
                                         io))
       return *end;

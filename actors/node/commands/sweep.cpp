@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <ostream>
 #include <thread>
 
@@ -53,7 +54,36 @@ result<fs::path> make_folder(const sweep_wish& wish, const std::string& base,
   std::string changes;
   for (const auto& change : wish.changes)
     changes += change + '\n';
-  return write(*path / "changes.txt", changes).map([&] { return *path; });
+  return write(*path / "changes.txt", changes)
+    .and_then([&] {
+      return write(*path / "started_in.txt", fs::current_path().string());
+    })
+    .map([&] { return fs::absolute(*path); });
+}
+
+/// Paths in its files are from where it was started.
+result<fs::path> go_back_to(const std::string& folder) {
+  const auto path = fs::absolute(folder);
+  std::ifstream file{path / "started_in.txt"};
+  const std::string from{std::istreambuf_iterator{file}, {}};
+  std::error_code wrong;
+  if (!from.empty())
+    fs::current_path(from, wrong);
+  if (wrong)
+    return fail(errc::storage_failure,
+                "the sweep was started in " + from
+                  + ", which cannot be entered: " + wrong.message());
+  return path;
+}
+
+/// Metrics that no run has: a word that is not spelt as the result has it.
+void name_the_absent(const sweep_plan& plan,
+                     const std::vector<sweep_line>& lines, std::ostream& to) {
+  for (std::size_t m = 0; m < plan.metrics.size(); ++m)
+    if (std::ranges::all_of(
+          lines, [&](const auto& x) { return x.metrics[m].count == 0; }))
+      to << "no run has a number called '" << plan.metrics[m]
+         << "'; cells/ has what there is\n";
 }
 
 std::vector<std::string> changes_in(const fs::path& folder) {
@@ -83,6 +113,7 @@ exit_code conclude(const sweep_plan& plan, const fs::path& folder,
   const auto table = write_tables(plan, folder, lines);
   if (!table)
     return report(table.error(), json, io);
+  name_the_absent(plan, lines, io.err);
   if (stopped)
     return report({.code = "interrupted",
                    .what = "the sweep was interrupted",
@@ -113,8 +144,13 @@ exit_code conclude(const sweep_plan& plan, const fs::path& folder,
 
 exit_code make_runs(const sweep_plan& plan, sweep_wish wish, streams io) {
   const bool goes_on = !wish.resume.empty();
-  if (goes_on)
+  if (goes_on) {
+    const auto back = go_back_to(wish.resume);
+    if (!back)
+      return report(back.error(), wish.json, io);
+    wish.resume = back->string();
     wish.changes = changes_in(wish.resume);
+  }
   const auto base = goes_on ? base_in(wish.resume) : plan.run;
   const auto first = check_rows(plan, base, wish.changes);
   if (!first)
@@ -157,6 +193,11 @@ std::optional<exit_code> sweep_if_asked(const sweep_wish& wish, streams io) {
                   exit_code::configuration, wish.json, io);
   if (!*plan)
     return std::nullopt;
+  if (!wish.address.empty())
+    return report({.code = "usage",
+                   .what = "--http is for one run, and this is a sweep",
+                   .hint = "the folder of each of its runs has a status"},
+                  exit_code::usage, wish.json, io);
   return make_runs(**plan, wish, io);
 }
 

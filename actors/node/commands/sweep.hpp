@@ -14,6 +14,7 @@ struct sweep_wish {
   std::string resume; ///< Or the folder of one that goes on.
   std::string folder; ///< Where its own is made; empty: as the file says.
   std::vector<std::string> changes; ///< Of all runs.
+  std::string address; ///< To be watched at, which a sweep cannot be.
   bool json = false;
 };
 

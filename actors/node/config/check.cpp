@@ -147,6 +147,9 @@ public:
       refuse("model.kind",
              "model.kind = \"regression\" and data.kind = \"clusters\" or "
              "\"low_rank\" need each other");
+    if (d.kind == format::low_rank && !m.hidden.empty())
+      refuse("model.hidden",
+             "data.kind = \"low_rank\" is of one matrix: 'hidden' must be []");
     if (d.kind == format::low_rank && x_.clients.clients != 2)
       refuse("clients.clients",
              "data.kind = \"low_rank\" is of two clients: 'clients' must be 2, "

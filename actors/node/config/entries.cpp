@@ -191,7 +191,9 @@ private:
                                + old->second.where);
       return;
     }
-    if (!overriding_.empty())
+    const auto* count = std::get_if<std::int64_t>(&made.value);
+    const bool says_none = count && *count == 0; // It is no limit at all.
+    if (!overriding_.empty() && !says_none)
       drop_rivals(path);
     found_.insert_or_assign(path, std::move(made));
   }

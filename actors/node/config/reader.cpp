@@ -84,6 +84,8 @@ public:
     const auto* none = std::get_if<std::vector<std::int64_t>>(&e->value);
     if (const auto* one = std::get_if<std::string>(&e->value))
       x = {*one};
+    else if (e->raw && !e->raw->starts_with('['))
+      x = {*e->raw}; // --set adapt=0 means "0".
     else if (none && none->empty())
       x.clear();
     else

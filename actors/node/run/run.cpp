@@ -303,7 +303,10 @@ private:
     } else if (none && s.visits > 0 && !s.failed && !s.interrupted) {
       s.failed = true;
       s.reason = "no version was made of " + std::to_string(s.visits)
-                 + " visits; the report says what became of their offers";
+                 + " visits; "
+                 + (x_.events ? "the report says what became of their offers"
+                              : "with events = true a report would say what "
+                                "became of their offers");
     }
     if (s.failed && !first_error.empty())
       s.reason += "; the first error was that of " + first_error;

@@ -377,6 +377,8 @@ result<workload> prepare(const experiment& x, const model_maker& make_model) {
   auto initial = first_values(x, **model, *blocks, *adapters);
   if (!initial)
     return tl::make_unexpected(initial.error());
+  if (auto ok = models::check_starts(w.method, *blocks, *initial); !ok)
+    return tl::make_unexpected(ok.error());
   w.blocks = std::make_shared<const models::layout>(std::move(*blocks));
   w.initial = std::move(*initial);
   const auto make_objective = found->make_objective;

@@ -6,6 +6,7 @@
 #include <fstream>
 #include <iterator>
 #include <map>
+#include <set>
 
 #include "actors/node/config/entries.hpp"
 #include "actors/node/config/keys.hpp"
@@ -56,6 +57,7 @@ public:
       refuse(from_, "methods", "name one method or more");
     if (plan.metrics.empty())
       plan.metrics = {"accuracy"};
+    refuse_twins(plan);
     if (!wrong_.empty())
       return fail(errc::invalid_config, wrong_.text());
     return plan;
@@ -67,6 +69,17 @@ private:
     wrong_.add(std::string{origin_} + ':'
                  + std::to_string(at.source().begin.line),
                "'sweep." + key + "': " + what);
+  }
+
+  /// Each run has files of its own.
+  void refuse_twins(const sweep_plan& plan) {
+    std::set<std::string> names;
+    for (const auto& cell : cells_of(plan))
+      if (!names.insert(cell.name()).second)
+        refuse(from_, "methods",
+               "two runs would be called '" + cell.name()
+                 + "'; say each method and seed once, and give settings names "
+                   "that differ in letters and digits");
   }
 
   void known_keys_only() {
@@ -123,8 +136,9 @@ private:
     const auto* node = from_.get("seeds");
     if (node == nullptr)
       return {1};
-    if (const auto* count = node->as_integer())
-      for (std::int64_t s = 1; s <= std::min(count->get(), seeds_max); ++s)
+    if (const auto* count = node->as_integer();
+        count && count->get() <= seeds_max)
+      for (std::int64_t s = 1; s <= count->get(); ++s)
         result.push_back(static_cast<std::uint64_t>(s));
     if (const auto* list = node->as_array())
       for (const auto& x : *list)
@@ -133,7 +147,9 @@ private:
     const auto size =
       node->as_array() ? node->as_array()->size() : result.size();
     if (result.empty() || result.size() != size)
-      refuse(*node, "seeds", "must be how many, from 1, or a list of seeds");
+      refuse(*node, "seeds",
+             "must be how many, from 1 to " + std::to_string(seeds_max)
+               + ", or a list of seeds");
     return result;
   }
 

@@ -89,8 +89,8 @@ sweep_results found_results(const sweep_orders& x,
 
 void run_cells(const sweep_orders& x, const std::vector<sweep_cell>& cells) {
   std::map<pid_t, sweep_cell> at_work;
-  const auto done_before = found_results(x, cells).size();
-  std::size_t done = done_before;
+  const auto before = found_results(x, cells);
+  std::size_t done = before.size();
   const auto say = [&](const sweep_cell& cell, bool well) {
     if (x.progress != nullptr)
       *x.progress << "run " << ++done << "/" << cells.size() << "  "
@@ -110,7 +110,7 @@ void run_cells(const sweep_orders& x, const std::vector<sweep_cell>& cells) {
     say(cell, well);
   };
   for (const auto& cell : cells) {
-    if (fs::exists(result_of(x, cell)))
+    if (before.contains(cell.name()))
       continue;
     while (at_work.size() >= x.at_once)
       finish_one();

@@ -119,17 +119,20 @@ std::string as_markdown(const sweep_plan& plan,
 
 std::string as_csv(const sweep_plan& plan,
                    const std::vector<sweep_line>& lines) {
-  std::string text = "row,metric,runs,mean,deviation,median,least,most\n";
+  std::string text = "row,metric,runs,mean,deviation,median,least,most,"
+                     "failed,published\n";
   for (const auto& line : lines)
     for (std::size_t m = 0; m < plan.metrics.size(); ++m) {
       const auto& x = line.metrics[m];
-      if (x.count == 0)
-        continue;
+      const auto value = [&](double y) {
+        return ',' + (x.count > 0 ? json(y).dump() : "");
+      };
       text += cell_of(line.name) + ',' + cell_of(plan.metrics[m]) + ','
-              + std::to_string(x.count) + ',' + json(x.mean).dump() + ','
-              + (x.deviation ? json(*x.deviation).dump() : "") + ','
-              + json(x.median).dump() + ',' + json(x.least).dump() + ','
-              + json(x.most).dump() + '\n';
+              + std::to_string(x.count) + value(x.mean) + ','
+              + (x.deviation ? json(*x.deviation).dump() : "") + value(x.median)
+              + value(x.least) + value(x.most) + ','
+              + std::to_string(line.failed) + ',' + cell_of(line.published)
+              + '\n';
     }
   return text;
 }

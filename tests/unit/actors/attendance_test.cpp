@@ -77,6 +77,7 @@ TEST(attendance, an_older_incarnation_never_comes_back) {
   EXPECT_FALSE(testee.judge(hello_of(1, 5), at(0)).refusal);
   EXPECT_EQ(testee.judge(hello_of(1, 4), at(0)).refusal,
             farewell_reason::superseded);
+  EXPECT_EQ(testee.judge(hello_of(1, 4), at(0)).newest, 0u) << "it is here";
   testee.leave({1});
   const auto old = testee.judge(hello_of(1, 4), at(0));
   EXPECT_EQ(old.refusal, farewell_reason::superseded);

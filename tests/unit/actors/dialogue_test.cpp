@@ -223,23 +223,40 @@ TEST(dialogue, says_what_it_remembers) {
 }
 
 // Its file is lost, so it cannot know that it has begun five times before.
-TEST(dialogue, takes_its_own_place_when_it_remembers_nothing) {
-  const auto refused = [](talk& x) {
-    x.did(x.testee.start(x.now));
-    const auto nonce = x.last<messages::hello>().nonce;
-    x.said.clear();
-    x.hear(
-      messages::farewell{messages::farewell_reason::superseded, "", nonce, 5});
+TEST(dialogue, takes_its_own_place_once_when_it_began_without_a_file) {
+  const auto now = instant{1s};
+  const auto superseded = [](const dialogue::actions& said,
+                             std::uint64_t newest) {
+    for (const auto& x : said)
+      if (const auto* any = std::get_if<messages::any_message>(&x))
+        if (const auto* hello = std::get_if<messages::hello>(any))
+          return messages::farewell{messages::farewell_reason::superseded, "",
+                                    hello->nonce, newest};
+    return messages::farewell{};
   };
-  talk lost{state_rule::on_offer};
-  refused(lost);
-  EXPECT_FALSE(lost.testee.has_left());
-  EXPECT_EQ(lost.last<messages::hello>().incarnation, 6u);
-  EXPECT_EQ(lost.testee.file().incarnation, 6u);
-  talk old{state_rule::on_offer};
-  old.visit(1);
-  refused(old);
-  EXPECT_TRUE(old.testee.has_left()) << "another has its place";
+  const auto refused = [&](client_file found, std::uint64_t newest) {
+    dialogue x{{.me = me, .blocks = std::make_shared<models::layout>()},
+               std::move(found)};
+    const auto said = x.heard(superseded(x.start(now), newest), now);
+    const bool obeys = x.has_left();
+    if (!obeys) {
+      EXPECT_FALSE(x.heard(superseded(said, newest + 1), now).size() > 1);
+      EXPECT_TRUE(x.has_left()) << "once";
+    }
+    return std::pair{obeys, x.file().incarnation};
+  };
+  using end = std::pair<bool, std::uint64_t>;
+  EXPECT_EQ(refused({}, 5), (end{false, 6}));
+  EXPECT_EQ(refused({}, 0), (end{true, 1})) << "the other is still here";
+  EXPECT_EQ(refused({}, ~std::uint64_t{0}), (end{true, 1})) << "nobody's";
+  client_file older;
+  older.incarnation = 2;
+  EXPECT_EQ(refused(older, 5), (end{true, 3}))
+    << "it had a file: another has its place";
+  talk welcomed{state_rule::on_offer};
+  welcomed.did(welcomed.testee.start(now));
+  welcomed.hear(superseded(welcomed.said, 5));
+  EXPECT_TRUE(welcomed.testee.has_left()) << "it was known, and has been left";
 }
 
 TEST(dialogue, drops_its_visit_and_keeps_its_offers_when_it_goes) {

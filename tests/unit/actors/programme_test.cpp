@@ -110,8 +110,20 @@ TEST(programme, counts_who_came_back_without_what_it_had_kept) {
   EXPECT_EQ(come_back(visit.number), 0u);
   EXPECT_EQ(come_back(messages::hello::not_said), 0u) << "of an older version";
   EXPECT_EQ(come_back({0}), 1u);
+  EXPECT_EQ(come_back({0}), 1u) << "it says hello again";
   EXPECT_EQ(run.all<messages::client_began_anew>().back().client, visit.client);
   EXPECT_EQ(run.testee.status(run.now).joins, 3u) << "it had not left";
+}
+
+TEST(programme, knows_after_a_restart_whose_visits_are_merged) {
+  programme::durable found;
+  found.merged[{1}].insert({5});
+  run_of run{slots_of(1), found};
+  run.did(run.testee.joined({{1}, 10, {5}}, run.now));
+  run.did(run.testee.joined({{2}, 10, {0}}, run.now));
+  EXPECT_EQ(run.testee.status(run.now).anew, 0u);
+  run.did(run.testee.joined({{1}, 10, {4}}, run.now));
+  EXPECT_EQ(run.testee.status(run.now).anew, 1u);
 }
 
 struct verdicts_of_one_client : testing::Test {

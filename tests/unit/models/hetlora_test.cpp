@@ -20,14 +20,16 @@ struct het_case {
     linear_problem(4, 3, 12, 5);
   std::vector<float> common = models::draw(28, 1);
 
-  models::trained
-  trained(options said, std::string_view method = "hetlora", double rate = 0.01,
-          std::shared_ptr<const models::client_state> state = {}) const {
+  models::trained trained(
+    options said, std::string_view method = "hetlora", double rate = 0.01,
+    std::shared_ptr<const models::client_state> state = {},
+    models::optimiser_kind optimiser = models::optimiser_kind::sgd) const {
     said["budget"] = 4;
     models::training_options how;
     how.local_steps = 3;
     how.batch_size = 0;
     how.learning_rate = rate;
+    how.optimiser = optimiser;
     const adapter_site site{
       {.method = method, .problem = problem, .how = how, .said = said}};
     const auto out = site.trainer->train(site.visit(common, state));
@@ -63,6 +65,29 @@ TEST(hetlora, of_the_full_rank_without_penalty_is_homlora_to_the_bit) {
   const auto hom = c.trained({}, "homlora");
   EXPECT_EQ(*het.parts[0].delta, *hom.parts[0].delta);
   EXPECT_EQ(rank_of(het), 4u);
+}
+
+// AdamW would go on to move what has a moment.
+TEST(hetlora, has_no_more_ranks_than_its_own_in_any_step) {
+  const het_case c;
+  auto state = std::make_shared<models::client_state>();
+  state->counters["rank"] = 2;
+  state->counters["adapter.steps"] = 1;
+  for (const auto* name : {"adapter.first", "adapter.second"})
+    state->moments[name] = personal_values{std::vector<float>(28, 1)};
+  const auto run = [&](std::size_t zeroed_from) {
+    auto other = std::make_shared<models::client_state>(*state);
+    for (const auto* name : {"adapter.first", "adapter.second"}) {
+      std::vector<float> moment(28, 1);
+      for (std::size_t j = 0; j < 28; ++j)
+        if (j < 12 ? j >= zeroed_from * 3 : j - 12 >= zeroed_from * 4)
+          moment[j] = 0;
+      other->moments[name] = personal_values{moment};
+    }
+    return c.trained(of_rank(2, {{"keep_share", 1}}), "hetlora", 0.01, other,
+                     models::optimiser_kind::adamw);
+  };
+  EXPECT_EQ(*run(4).parts[0].delta, *run(2).parts[0].delta);
 }
 
 TEST(hetlora, counts_what_it_lacks_as_zeros) {

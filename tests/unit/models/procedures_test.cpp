@@ -380,4 +380,17 @@ TEST(own_sgd, goes_on_from_where_it_was) {
   EXPECT_EQ(x.loop().state({1})->visits, 2u);
 }
 
+TEST(procedures, count_the_gradients_of_two_levels) {
+  const auto& passes = models::procedures().passes.at("two_level_sgd");
+  const auto with = [&](options said) {
+    said.try_emplace("inner_rate", 0.1);
+    return passes({.method = std::move(said)});
+  };
+  EXPECT_EQ(with({}), 4u);
+  EXPECT_EQ(with({{"four_batches", 1}}), 5u);
+  for (const auto* name : {"first_order", "joint"})
+    EXPECT_EQ(with({{name, 1}, {"four_batches", 1}}), 2u) << name;
+  EXPECT_EQ(with({{"inner_rate", 0}}), 2u);
+}
+
 } // namespace troupe::test

@@ -83,6 +83,18 @@ TEST(overrides, take_the_place_of_the_other_of_a_pair) {
   EXPECT_EQ(x->x.clients.clients_per_round, 2u);
 }
 
+TEST(overrides, that_are_no_limit_leave_the_other_one) {
+  const auto x = read("rounds = 3\n", {"versions=0"});
+  ASSERT_TRUE(x) << x.error().context;
+  EXPECT_EQ(x->x.length.rounds, 3u);
+}
+
+// A layer may be called so.
+TEST(overrides, take_a_number_for_a_word) {
+  EXPECT_TRUE(read("rounds = 3\n", {"model.adapt=0"}));
+  EXPECT_FALSE(read("rounds = 3\n[model]\nadapt = 0\n", {}));
+}
+
 TEST(overrides, of_a_number_mean_its_rule) {
   const auto x = read("rounds = 3\npartition = {kind = 'iid'}", {"alpha=0.1"});
   ASSERT_TRUE(x) << x.error().context;

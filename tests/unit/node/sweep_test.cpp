@@ -102,6 +102,22 @@ TEST(sweep, has_the_deviation_of_a_sample) {
   EXPECT_FALSE(summary_of({7}).deviation);
 }
 
+TEST(sweep, refuses_two_runs_of_one_name_and_too_many_seeds) {
+  const auto refusal = [](const std::string& text) {
+    const auto x = read_sweep({text, "x.toml"});
+    return x ? "accepted" : x.error().context;
+  };
+  EXPECT_THAT(refusal("[sweep]\nmethods = ['local', 'local']\n"),
+              HasSubstr("two runs would be called 'local-1'"));
+  EXPECT_THAT(refusal("[sweep]\nmethods = ['local']\nseeds = [3, 3]\n"),
+              HasSubstr("'local-3'"));
+  EXPECT_THAT(refusal("[sweep]\nmethods = ['local']\n[sweep.settings]\n"
+                      "'K=1' = []\n'K-1' = []\n"),
+              HasSubstr("'local-K-1-1'"));
+  EXPECT_THAT(refusal("[sweep]\nmethods = ['local']\nseeds = 20000\n"),
+              HasSubstr("from 1 to 10000"));
+}
+
 TEST(sweep, tells_what_is_missing_apart_from_what_was_found) {
   const auto plan = plan_of(two_by_two);
   const auto lines = lines_of(plan, {{"fedavg-plain-3", result_with(1, 0.5)},
@@ -114,7 +130,8 @@ TEST(sweep, tells_what_is_missing_apart_from_what_was_found) {
   EXPECT_THAT(table, HasSubstr("| 1, 1 failed or missing |"));
   EXPECT_THAT(table, HasSubstr("| 0, 2 failed or missing |"));
   EXPECT_THAT(as_csv(plan, lines),
-              HasSubstr("local plain,test_mse,1,9.0,,9.0,9.0,9.0\n"));
+              HasSubstr("local plain,test_mse,1,9.0,,9.0,9.0,9.0,1,\n"));
+  EXPECT_THAT(as_csv(plan, lines), HasSubstr(",0,2.0 ± 0.1\n"));
   EXPECT_EQ(as_json(plan, lines)[0]["metrics"]["test_mse"]["mean"], 2);
   const auto figure = as_figure(plan, lines);
   EXPECT_THAT(figure, HasSubstr("fedavg plain"));

@@ -54,4 +54,19 @@ TEST(visit_windows, count_a_visit_once_however_many_lines_tell_of_it) {
   EXPECT_TRUE(insert_once(testee, {{2}, {2}}));
 }
 
+TEST(visit_windows, of_several_lines_say_what_is_merged_into_any) {
+  visit_windows one, other;
+  one[{1}].insert({2});
+  other[{1}].insert({70});
+  other[{1}].insert({68});
+  other[{3}].insert({1});
+  insert_all(one, other);
+  for (const auto number : {68u, 70u})
+    EXPECT_EQ(state_of(one, {{1}, {number}}), visit_window::state::merged);
+  EXPECT_EQ(state_of(one, {{1}, {69}}), visit_window::state::open);
+  EXPECT_EQ(highest_of(one, {1}), visit_number{70});
+  EXPECT_EQ(highest_of(one, {2}), visit_number{});
+  EXPECT_EQ(highest_of(one, {3}), visit_number{1});
+}
+
 } // namespace troupe::policies

@@ -123,6 +123,42 @@ TEST_F(exported, mixture_is_even_unless_it_is_given) {
   EXPECT_EQ(models::read_safetensors(to()).value().values, even);
 }
 
+// Clients count no share below it.
+TEST_F(exported, mixture_has_the_floor_that_clients_have) {
+  const overrides floor{"share_floor=0.2", "rounds=2"};
+  const auto values_with = [&](const std::string& folder,
+                               const std::string& mixture) {
+    EXPECT_EQ(
+      exports({folder, "--merged", "--mixture", mixture, "--to", to()}).how,
+      node::exit_code::ok);
+    return models::read_safetensors(to()).value();
+  };
+  const auto folder = folder_after(floor);
+  const std::string name = "hidden1.weight";
+  const auto one = tensor(values_with(folder, "1,0"), name);
+  const auto other = tensor(values_with(folder, "0,1"), name);
+  const auto from =
+    models::read_safetensors(folder + "/model.safetensors").value();
+  const auto base = tensor(from, name);
+  const auto u = tensor(from, "adapter.1/" + name + ".u");
+  const auto v = tensor(from, "adapter.1/" + name + ".v");
+  const auto w = tensor(from, "adapter.0/" + name + ".u");
+  const auto z = tensor(from, "adapter.0/" + name + ".v");
+  const auto rank = u.size() / 5;
+  for (std::size_t i = 0; i < 5; ++i)
+    for (std::size_t j = 0; j < 10; ++j) {
+      float first = 0, second = 0;
+      for (std::size_t r = 0; r < rank; ++r) {
+        first += w[r * 5 + i] * z[r * 10 + j];
+        second += u[r * 5 + i] * v[r * 10 + j];
+      }
+      EXPECT_NEAR(one[i * 10 + j], base[i * 10 + j] + first + 0.2f * second,
+                  1e-5);
+      EXPECT_NEAR(other[i * 10 + j], base[i * 10 + j] + 0.2f * first + second,
+                  1e-5);
+    }
+}
+
 TEST_F(exported, refuses_what_cannot_be_merged) {
   const auto folder = folder_after({"rounds=2"});
   const auto wrong =

@@ -216,10 +216,15 @@ TEST_F(small_run, of_several_models_begins_each_where_it_ended) {
   EXPECT_EQ(all, file->values);
   // All begin as one model where the file has only that.
   const auto one = go({}).folder + "/model.safetensors";
-  const auto same = node::prepare(
-    configured(quadratic_run, {"method=ifca", "init=" + one}, ""), no_model);
+  const auto begun = [&](const std::string& method) {
+    return node::prepare(
+      configured(quadratic_run, {"method=" + method, "init=" + one}, ""),
+      no_model);
+  };
+  const auto same = begun("ensemble_optimal");
   ASSERT_TRUE(same) << same.error().context;
   EXPECT_EQ(*same->initial.at({1}), *same->initial.at({2}));
+  EXPECT_FALSE(begun("ifca")) << "equal models never part";
 }
 
 TEST_F(small_run, says_that_it_stands_still) {
