@@ -124,6 +124,23 @@ TEST_F(floral_run, can_begin_where_another_ended_with_as_many_adaptors) {
   EXPECT_TRUE(begun({"method=fedavg"})); // Which has no use for them.
 }
 
+// A client that forgot its router would begin it even, and learn otherwise.
+TEST_F(floral_run, keeps_routers_over_crashes_of_their_clients) {
+  const auto with = [&](overrides changes) {
+    changes.emplace_back("seconds_per_step=0.01");
+    changes.emplace_back("rounds=60");
+    return after(changes);
+  };
+  const auto calm = with({});
+  const auto broken =
+    with({"crashes.per_hour=20000", "crashes.restart_seconds=0.05"});
+  EXPECT_GT(*broken.virtual_seconds, 1.1 * *calm.virtual_seconds);
+  EXPECT_EQ(broken.digest, calm.digest);
+  for (const auto* name : {"router_entropy", "router_mismatch", "test_mse"})
+    EXPECT_EQ(broken.method_results.at(name), calm.method_results.at(name));
+  EXPECT_NE(calm.digest, with({"stateless=1"}).digest);
+}
+
 TEST_F(floral_run, refuses_ranks_that_no_layer_can_have) {
   const overrides wide{"budget=4", "rounds=2"};
   const auto done = node::run(configured(text(), wide, scratch_.path()),
