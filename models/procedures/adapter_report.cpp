@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <string>
 
+#include "models/layer_names.hpp"
 #include "models/procedures/built_in.hpp"
 #include "models/procedures/common_adapter.hpp"
 #include "models/spectrum.hpp"
@@ -49,7 +50,7 @@ std::string name_of(const adapter_plan& plan, std::size_t i) {
   std::size_t at = 0;
   for (const auto& x : plan.tensors) {
     if (at == plan.matrices[i].u_at)
-      return x.name.substr(0, x.name.rfind('.'));
+      return std::string{layer_of(x.name)};
     at += x.size();
   }
   return "?";

@@ -92,6 +92,7 @@ std::uint64_t two_level_passes(const training_options& how);
 result<trained> common_sgd(const visit_input& x, local_problem& on);
 result<trained> pruned_sgd(const visit_input& x, local_problem& on);
 result<void> common_home(const home& x, local_problem& on);
+result<void> pruned_home(const home& x, local_problem& on);
 
 /// Per-FedAvg of the common adaptor, with the whole second derivative.
 result<trained> common_meta_sgd(const visit_input& x, local_problem& on);

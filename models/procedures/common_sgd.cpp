@@ -72,12 +72,13 @@ std::size_t first_rank(const local_problem& on, client_id client) {
   return static_cast<std::size_t>(std::clamp(rank, 1.0, std::max(full, 1.0)));
 }
 
-std::size_t rank_of(const visit_input& x, const local_problem& on) {
-  if (x.state)
-    if (const auto found = x.state->counters.find(rank_counter);
-        found != x.state->counters.end())
+std::size_t rank_of(client_id client, const client_state* state,
+                    const local_problem& on) {
+  if (state != nullptr)
+    if (const auto found = state->counters.find(rank_counter);
+        found != state->counters.end())
       return found->second;
-  return first_rank(on, x.visit.client);
+  return first_rank(on, client);
 }
 
 /// The norm of what an adaptor adds to the model, which its offer weighs by.
@@ -129,7 +130,7 @@ result<trained> pruned_sgd(const visit_input& x, local_problem& on) {
   const auto base = begin_common(x, on);
   if (!base)
     return tl::unexpected{base.error()};
-  auto rank = rank_of(x, on);
+  auto rank = rank_of(x.visit.client, x.state.get(), on);
   const auto kept = static_cast<std::size_t>(option_or(on.how, "keep_share", 1)
                                              * static_cast<double>(rank));
   const tail_penalty penalty{.factor = option_or(on.how, "penalty", 0),
@@ -158,6 +159,13 @@ result<trained> pruned_sgd(const visit_input& x, local_problem& on) {
   if (auto ok = end_common(*base, adapter, on, out, *weight); !ok)
     return tl::unexpected{ok.error()};
   return out;
+}
+
+result<void> pruned_home(const home& x, local_problem& on) {
+  auto common = common_of(x.versions, on);
+  if (x.client.value != 0)
+    truncate(*on.adapters, rank_of(x.client, x.state, on), common);
+  return compose(on, {{*on.adapters, common}});
 }
 
 } // namespace troupe::models

@@ -55,7 +55,7 @@ const procedure_table& procedures() {
               {"two_level_sgd", common_home},
               {"common_sgd", common_home},
               {"common_meta_sgd", common_meta_home},
-              {"pruned_sgd", common_home}},
+              {"pruned_sgd", pruned_home}},
     .scorers = {{"ensemble_sgd", ensemble_scores},
                 {"tied_ensemble_sgd", tied_ensemble_scores},
                 {"em_sgd", em_scores}},

@@ -90,6 +90,37 @@ TEST(hetlora, has_no_more_ranks_than_its_own_in_any_step) {
   EXPECT_EQ(*run(4).parts[0].delta, *run(2).parts[0].delta);
 }
 
+// Also before its first visit.
+TEST(hetlora, is_scored_with_the_ranks_that_it_has) {
+  const het_case c;
+  models::training_options how;
+  how.batch_size = 0;
+  auto said = of_rank(2);
+  said["budget"] = 4;
+  const adapter_site site{
+    {.method = "hetlora", .problem = c.problem, .how = how, .said = said}};
+  const auto loss_of = [&](std::vector<float> common,
+                           std::optional<std::uint64_t> rank) {
+    models::evaluation_input x{
+      .versions = site.visit(common).fetched, .per_client = true, .states = {}};
+    if (rank) {
+      auto state = std::make_shared<models::client_state>();
+      state->counters["rank"] = *rank;
+      x.states[{1}] = std::move(state);
+    }
+    const auto found = site.trainer->evaluate(x);
+    EXPECT_TRUE(found) << found.error().context;
+    return found->per_client.at({1}).mean_loss();
+  };
+  auto cut = c.common;
+  for (std::size_t j = 0; j < 28; ++j)
+    if (j < 12 ? j >= 6 : j - 12 >= 8)
+      cut[j] = 0;
+  EXPECT_EQ(loss_of(c.common, {}), loss_of(cut, 4));
+  EXPECT_EQ(loss_of(c.common, 2), loss_of(cut, 4));
+  EXPECT_NE(loss_of(c.common, 3), loss_of(cut, 4));
+}
+
 TEST(hetlora, counts_what_it_lacks_as_zeros) {
   const het_case c;
   const auto out = c.trained(of_rank(2, {{"rank_min", 2}}));
