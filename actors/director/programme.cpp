@@ -133,7 +133,7 @@ programme::actions programme::failed(const messages::visit_failed& x,
   give_up(x.visit, now);
   const auto* why = std::get_if<messages::decline_reason>(&x.why);
   const bool in_order = why && *why == messages::decline_reason::no_offer;
-  // That says nothing about visits.
+  // Who is busy waits for us: nothing is wrong.
   const bool busy = why && *why == messages::decline_reason::busy;
   failures_ = in_order ? 0 : failures_ + !busy;
   if (options_.failures_max > 0 && failures_ >= options_.failures_max)
