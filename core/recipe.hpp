@@ -27,7 +27,7 @@ enum class merge_kind : std::uint8_t {
   sum_over, ///< Sum of a_i s_i d_i over the number of clients ever admitted.
   mix,      ///< The mean, with `amount` as its rate (pFedMe's beta).
   replace,  ///< The offer takes the place of the version.
-  padded,   ///< A mean in which rows above an offer's rank count as zero.
+  padded,   ///< A mean in which an offer's value is zero where it has no rank.
   median,   ///< Per coordinate.
   trimmed_mean, ///< Per coordinate, without the `count` largest and smallest.
   krum, ///< The mean of the `keep` offers closest to others, `count` of them
@@ -65,6 +65,10 @@ struct block_spec {
   std::uint32_t rank =
     0; ///< Above zero: rows are rank-major, a prefix may travel.
   std::string count_option = {}; ///< The option that says `count`, if any.
+  std::string rank_option = {};  ///< The option that says `rank`, if any.
+  /// The counter in a client's state that says how many ranks it has of the
+  /// block, if there is one: it fetches no more than these.
+  std::string rank_counter = {};
 };
 
 /// The name of a local procedure, resolved by models/procedures.

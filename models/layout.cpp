@@ -9,6 +9,7 @@
 
 #include "core/assert.hpp"
 #include "core/limits.hpp"
+#include "models/rank_prefix.hpp"
 
 // The byte strings under the digests. Integers are little-endian, a text is its
 // UTF-8 bytes and one zero byte, `n[8]` is an integer of eight bytes.
@@ -137,7 +138,8 @@ result<void> check_groups(const recipe& method) {
   return {};
 }
 
-result<void> check_family(const block_spec& family, std::size_t size) {
+result<void> check_family(const block_spec& family,
+                          const tensor_list& tensors) {
   const auto where = "block '" + family.name + "': ";
   if (family.name.empty() || family.name.find('\0') != std::string::npos)
     return fail(errc::invalid_config,
@@ -147,11 +149,12 @@ result<void> check_family(const block_spec& family, std::size_t size) {
                 where + "count is " + std::to_string(family.count)
                   + "; from 1 to " + std::to_string(limits::blocks_max)
                   + " would do");
-  if (family.rank > 0 && size % family.rank != 0)
-    return fail(errc::invalid_config, where + std::to_string(size)
-                                        + " values cannot be divided into "
-                                        + std::to_string(family.rank)
-                                        + " equal rows of one rank each");
+  for (const auto& x : tensors)
+    if (family.rank > 0 && has_ranks(x) && x.shape[0] != family.rank)
+      return fail(errc::invalid_config,
+                  where + "its tensor '" + x.name
+                    + "' does not begin with an extent of "
+                    + std::to_string(family.rank) + ", one row for each rank");
   return {};
 }
 
@@ -291,7 +294,7 @@ result<layout> make_layout(const recipe& method,
     const auto size = checked_size(family.name, found->second);
     if (!size)
       return tl::unexpected{size.error()};
-    if (auto ok = check_family(family, *size); !ok)
+    if (auto ok = check_family(family, found->second); !ok)
       return tl::unexpected{ok.error()};
     append(built, family, found->second, grid, groups);
     if (built.blocks.size() > limits::blocks_max)

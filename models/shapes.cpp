@@ -67,9 +67,11 @@ adapters_for(const recipe& method, const tensor_list& model,
   });
 }
 
-// Where ranks are cut to what a client has, nobody need have all of them.
+// Where clients have ranks of their own, nobody need have all of them.
 result<void> check_ranks(const recipe& method, const adapter_plan& plan) {
-  if (method.defaults.contains("rank_min"))
+  if (std::ranges::any_of(method.blocks, [](const block_spec& x) {
+        return !x.rank_counter.empty();
+      }))
     return {};
   for (const auto& m : plan.matrices)
     if (const auto width = std::min(m.rows, m.columns);

@@ -21,6 +21,7 @@ bool can_be_mixed(const recipe& method) {
     method.blocks.begin(), method.blocks.end(), [](const block_spec& x) {
       const bool travels = x.where == scope::shared || x.where == scope::expert;
       return !travels || x.merge.kind == merge_kind::mean
+             || x.merge.kind == merge_kind::padded
              || x.merge.kind == merge_kind::replace;
     });
 }
@@ -161,6 +162,8 @@ result<recipe> with_options(recipe method, const options& said) {
   for (auto& x : method.blocks) {
     if (!count(x.count_option, x.count))
       return refuse(x.count_option, "counts from 1 to 1024");
+    if (!count(x.rank_option, x.rank))
+      return refuse(x.rank_option, "is a rank from 1 to 1024");
     const auto option = x.name + "_server_rate";
     const auto rate = value_of(option).value_or(1);
     if (!(rate > 0 && rate <= 1))

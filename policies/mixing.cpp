@@ -32,7 +32,7 @@ std::string describe(const merge_rule& x) {
     case merge_kind::replace:
       return "the offer takes the place of the version";
     case merge_kind::padded:
-      return "weighted mean with missing ranks as zeros";
+      return "weighted mean in which missing ranks are zeros";
     case merge_kind::median:
       return "median of each coordinate";
     case merge_kind::trimmed_mean:

@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "core/assert.hpp"
+#include "models/rank_prefix.hpp"
 
 namespace troupe::actors {
 
@@ -19,13 +20,16 @@ shared_values aimed(const ledger::options& how, const ledger::durable& head,
   const auto& delta = x.blocks[block].delta;
   if (!how.target_is_model)
     return delta;
-  const auto& from = *known.at(x.base)[block];
-  const auto& to = *head.blocks[block].values;
+  const auto part_of = [&](const shared_values& values) {
+    return models::take_prefix(how.blocks[block], x.blocks[block].rank, values);
+  };
+  const auto from = part_of(known.at(x.base)[block]);
+  const auto to = part_of(head.blocks[block].values);
   std::vector<float> result(*delta);
   for (std::size_t j = 0; j < result.size(); ++j)
     result[j] = static_cast<float>(static_cast<double>(result[j])
-                                   + static_cast<double>(from[j])
-                                   - static_cast<double>(to[j]));
+                                   + static_cast<double>((*from)[j])
+                                   - static_cast<double>((*to)[j]));
   return share(std::move(result));
 }
 
@@ -43,7 +47,7 @@ merge_of(const ledger::options& how, const ledger::durable& head,
   for (std::size_t b = 0; b < how.blocks.size(); ++b) {
     const auto& rules = how.blocks[b];
     messages::block_merge merge{.block = rules.id,
-                                .rule = rules.rule,
+                                .rule = rules.merge,
                                 .base = head.blocks[b].values,
                                 .moments = head.blocks[b].moments,
                                 .terms = {},

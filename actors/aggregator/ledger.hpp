@@ -12,6 +12,7 @@
 #include "actors/messages/internal.hpp"
 #include "actors/metrics/status.hpp"
 #include "core/clock.hpp"
+#include "models/layout.hpp"
 #include "policies/admission.hpp"
 #include "policies/staleness.hpp"
 #include "policies/visit_window.hpp"
@@ -39,15 +40,9 @@ using version_values = std::map<version, std::vector<shared_values>>;
 /// What waited until it was too stale is refused, so none that is merged is.
 class ledger {
 public:
-  struct block_rules {
-    block_id id;
-    merge_rule rule;
-    kernels::grid grid;
-  };
-
   struct options {
     line_id line;
-    std::vector<block_rules> blocks;
+    std::vector<models::block_layout> blocks;
     policies::admission_limits admission{};
     policies::staleness_discount discount{};
     kernels::server_step step{};

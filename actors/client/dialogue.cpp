@@ -134,11 +134,19 @@ std::vector<line_id> dialogue::lines_of_leg() const {
   return {lines.begin(), lines.end()};
 }
 
+// Before its first visit a client does not know how many ranks it has, and
+// fetches all.
 std::uint32_t dialogue::rank_of(line_id line) const {
   const auto& first =
     *options_.blocks->find(options_.blocks->find(line)->blocks.front());
-  const auto found = options_.ranks.find(first.family);
-  return found == options_.ranks.end() ? 0 : found->second;
+  const auto spec =
+    std::ranges::find(options_.method->blocks, first.family, &block_spec::name);
+  if (!file_.state || spec->rank_counter.empty())
+    return 0;
+  const auto found = file_.state->counters.find(spec->rank_counter);
+  return found == file_.state->counters.end()
+           ? 0
+           : static_cast<std::uint32_t>(found->second);
 }
 
 void dialogue::fetch_leg(actions& out, instant now) {

@@ -36,8 +36,6 @@ public:
     /// Keeps the last version of each line and does not fetch it again. Within
     /// one process values are shared anyway.
     bool cache = false;
-    /// Ranks to fetch, by family; what is not listed is fetched whole.
-    std::map<std::string, std::uint32_t> ranks = {};
   };
 
   /// Work for the kernel worker.

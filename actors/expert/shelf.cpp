@@ -3,21 +3,9 @@
 #include <algorithm>
 
 #include "core/assert.hpp"
+#include "models/rank_prefix.hpp"
 
 namespace troupe::actors {
-
-namespace {
-
-/// The first rows of a rank-major block.
-shared_values prefix(const messages::merged_block& x, std::uint32_t rank,
-                     const models::block_layout& block) {
-  if (rank == 0 || rank >= block.rank)
-    return x.values;
-  const auto size = static_cast<std::ptrdiff_t>(block.size / block.rank * rank);
-  return share({x.values->begin(), x.values->begin() + size});
-}
-
-} // namespace
 
 shelf::shelf(options opts, messages::version_published first) : options_(opts) {
   TROUPE_ASSERT(options_.versions_max > 0);
@@ -62,7 +50,8 @@ messages::line_served shelf::serve(const messages::serve_requested& x,
   }
   for (const auto& block : chosen.blocks)
     answer.blocks.push_back(
-      {block.block, prefix(block, x.wanted.rank, *blocks.find(block.block))});
+      {block.block, models::take_prefix(*blocks.find(block.block),
+                                        x.wanted.rank, block.values)});
   return answer;
 }
 

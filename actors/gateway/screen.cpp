@@ -7,6 +7,7 @@
 
 #include "core/limits.hpp"
 #include "kernels/backend.hpp"
+#include "models/rank_prefix.hpp"
 
 namespace troupe::actors {
 
@@ -34,14 +35,11 @@ bool is_sound(const messages::offer_block& x, const models::block_layout& block,
               std::uint64_t examples, const screening_rules& rules) {
   if (x.rank > block.rank || !x.delta)
     return false;
-  // Only a padded merge knows what to make of missing rows.
+  // Only a padded merge knows what to make of missing ranks.
   if (x.rank != 0 && x.rank < block.rank
       && block.merge.kind != merge_kind::padded)
     return false;
-  const auto rows = x.rank == 0 ? block.rank : x.rank;
-  const auto size =
-    block.rank == 0 ? block.size : block.size / block.rank * rows;
-  if (x.delta->size() != size)
+  if (x.delta->size() != models::prefix_size(block, x.rank))
     return false;
   // A weight below a step would vanish from the total; NaN fails as well.
   if (!(x.weight >= block.grid.step())

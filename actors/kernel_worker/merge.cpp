@@ -4,6 +4,7 @@
 
 #include "core/assert.hpp"
 #include "kernels/robust.hpp"
+#include "models/rank_prefix.hpp"
 #include "policies/mixing.hpp"
 
 namespace troupe::actors {
@@ -25,15 +26,27 @@ double total_weight(const block_merge& x) {
   return total;
 }
 
-result<sum_of_terms> add(kernels::backend& arithmetic, const block_merge& x) {
+/// The largest value that an offer of this weight may have.
+float most_of(double weight, const kernels::grid& grid) {
+  constexpr double rounded_down = 1 - 0x1p-20;
+  return static_cast<float>(grid.product_max() / weight * rounded_down);
+}
+
+result<sum_of_terms> add_padded(kernels::backend& arithmetic,
+                                const models::block_layout& block,
+                                const block_merge& x) {
   sum_of_terms out{.sum = std::vector<double>(x.base->size()),
                    .total = total_weight(x)};
-  // A prefix of the rows came from a client of lower rank: its other rows are
-  // zero.
   for (const auto& t : x.terms) {
-    const kernels::term term{*t.delta, t.weight * t.discount};
-    const auto into = std::span{out.sum}.first(t.delta->size());
-    if (auto ok = arithmetic.accumulate(std::span{&term, 1}, x.grid, into); !ok)
+    kernels::term term{*t.delta, t.weight * t.discount};
+    std::vector<float> whole;
+    if (term.values.size() < block.size) {
+      whole =
+        models::padded(block, *t.delta, *x.base, most_of(term.weight, x.grid));
+      term.values = whole;
+    }
+    if (auto ok = arithmetic.accumulate(std::span{&term, 1}, x.grid, out.sum);
+        !ok)
       return tl::make_unexpected(ok.error());
   }
   return out;
@@ -71,15 +84,16 @@ result<sum_of_terms> choose(const block_merge& x) {
   return out;
 }
 
-result<sum_of_terms> combine(kernels::backend& arithmetic, const block_merge& x,
-                             std::uint64_t admitted) {
+result<sum_of_terms> combine(kernels::backend& arithmetic,
+                             const models::block_layout& block,
+                             const block_merge& x, std::uint64_t admitted) {
   switch (x.rule.kind) {
     case merge_kind::median:
     case merge_kind::trimmed_mean:
     case merge_kind::krum:
       return choose(x);
     case merge_kind::padded:
-      return add(arithmetic, x);
+      return add_padded(arithmetic, block, x);
     case merge_kind::sum_over:
       return add_at_once(arithmetic, x).map([=](sum_of_terms s) {
         s.total = static_cast<double>(admitted);
@@ -115,7 +129,7 @@ result<void> check_finite(const models::block_layout& block,
 result<messages::merged_block>
 merge_block(kernels::backend& arithmetic, const models::block_layout& block,
             const block_merge& x, const messages::merge_requested& job) {
-  auto sum = combine(arithmetic, x, job.admitted);
+  auto sum = combine(arithmetic, block, x, job.admitted);
   if (!sum)
     return tl::make_unexpected(sum.error());
   const auto step = step_for(block, x, job.step);

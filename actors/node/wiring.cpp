@@ -201,10 +201,8 @@ ledger::options ledger_options(const node_args& args,
                     .buffer_size = args.lines.buffer_size,
                     .by_round = by_round(args.programme.mode),
                     .target_is_model = args.lines.target_is_model};
-  for (const auto id : line.blocks) {
-    const auto* block = args.blocks->find(id);
-    x.blocks.push_back({.id = id, .rule = block->merge, .grid = block->grid});
-  }
+  for (const auto id : line.blocks)
+    x.blocks.push_back(*args.blocks->find(id));
   return x;
 }
 

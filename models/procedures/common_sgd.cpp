@@ -10,6 +10,7 @@
 #include "models/procedures/built_in.hpp"
 #include "models/procedures/common_adapter.hpp"
 #include "models/procedures/local_loop.hpp"
+#include "models/rank_prefix.hpp"
 #include "policies/weighting.hpp"
 
 namespace troupe::models {
@@ -95,6 +96,31 @@ result<double> weight_of(const local_problem& on, floats adapter) {
     });
 }
 
+/// The visit, as if it had fetched all ranks of the adaptor: zeros where it did
+/// not. They are cut off again before anything is learned.
+visit_input with_all_ranks(visit_input x, const local_problem& on) {
+  const auto* block = on.blocks.find(adapter_family);
+  for (auto& y : x.fetched)
+    if (block != nullptr && y.block == block->id
+        && y.values->size() < block->size
+        && prefix_rank(*block, y.values->size())) {
+      std::vector<float> whole(block->size);
+      put_prefix(*block, *y.values, whole);
+      y.values = share(std::move(whole));
+    }
+  return x;
+}
+
+/// Of what is offered to the block only the first ranks: the others count as
+/// zeros.
+void offer_ranks(const block_layout& block, std::size_t rank, trained& to) {
+  for (auto& x : to.parts)
+    if (x.block == block.id) {
+      x.rank = static_cast<std::uint32_t>(rank);
+      x.delta = share(take_prefix(block, x.rank, *x.delta));
+    }
+}
+
 } // namespace
 
 result<trained> common_sgd(const visit_input& x, local_problem& on) {
@@ -119,14 +145,15 @@ result<trained> common_sgd(const visit_input& x, local_problem& on) {
   return out;
 }
 
-// What a client lacks counts as zeros in the mean: it offers the difference to
-// zero there, so the others' ranks shrink by its weight.
-result<trained> pruned_sgd(const visit_input& x, local_problem& on) {
-  auto out = begin_result(x);
-  const auto plan = plan_visit(on.how, on.rows.size(), x);
+// What a client lacks counts as zeros in the mean, so the others' ranks shrink
+// by its weight.
+result<trained> pruned_sgd(const visit_input& fetched, local_problem& on) {
+  auto out = begin_result(fetched);
+  const auto plan = plan_visit(on.how, on.rows.size(), fetched);
   out.steps = plan.steps;
   if (plan.idle())
     return out;
+  const auto x = with_all_ranks(fetched, on);
   const auto base = begin_common(x, on);
   if (!base)
     return tl::unexpected{base.error()};
@@ -158,6 +185,7 @@ result<trained> pruned_sgd(const visit_input& x, local_problem& on) {
     return tl::unexpected{weight.error()};
   if (auto ok = end_common(*base, adapter, on, out, *weight); !ok)
     return tl::unexpected{ok.error()};
+  offer_ranks(*base->layout, rank, out);
   return out;
 }
 

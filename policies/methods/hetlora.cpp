@@ -15,7 +15,12 @@ recipe methods::hetlora() {
           .summary = "an adaptor of which each client has as many ranks as it "
                      "needs",
           .blocks = {{.name = "model", .where = scope::frozen},
-                     {.name = "adapter", .weight = weight_rule::rank_norm},
+                     {.name = "adapter",
+                      .merge = {.kind = merge_kind::padded},
+                      .weight = weight_rule::rank_norm,
+                      .rank = 12,
+                      .rank_option = "budget",
+                      .rank_counter = "rank"},
                      {.name = "left_adapter", .where = scope::personal}},
           .legs = {{.fetch = {{.family = "adapter"}}}},
           .roles = {{.procedure = {"pruned_sgd"}}},

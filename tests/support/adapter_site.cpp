@@ -32,7 +32,8 @@ linear_problem(std::size_t inputs, std::size_t targets, std::size_t rows,
 }
 
 adapter_site::adapter_site(site_options x)
-  : method(*policies::find_recipe(x.method)) {
+  : method(
+    policies::with_options(*policies::find_recipe(x.method), x.said).value()) {
   for (const auto& [option, value] : method.defaults)
     x.said.try_emplace(option, value);
   if (!x.model) {

@@ -18,7 +18,9 @@ std::shared_ptr<models::local_task> task_of(const models::low_rank_problem& of,
                                             const way& how,
                                             models::objective& model) {
   auto task = std::make_shared<models::local_task>();
-  task->method = *policies::find_recipe(how.method);
+  task->method =
+    policies::with_options(*policies::find_recipe(how.method), how.said)
+      .value();
   task->how = {.local_steps = how.local_steps,
                .batch_size = how.batch,
                .learning_rate = how.rate};

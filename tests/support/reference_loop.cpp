@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <deque>
 #include <string>
 
 #include "core/assert.hpp"
@@ -15,6 +16,7 @@ namespace {
 struct part {
   double weight;
   std::span<const float> delta; ///< Shorter than the block at a lower rank.
+  std::size_t rank = 0;
 };
 
 struct quotient {
@@ -59,8 +61,23 @@ quotient choose(std::span<const part> parts, const merge_rule& rule,
   return out;
 }
 
-quotient combine(std::span<const part> parts, const models::block_layout& block,
-                 std::uint64_t admitted) {
+/// An offer of the first rows of each tensor, as one whose other values are
+/// zeros: from the base, the way to zero is all of it back.
+std::vector<float> with_zeros(std::span<const float> delta, std::size_t rows,
+                              std::span<const float> base,
+                              const models::block_layout& block) {
+  std::vector<float> whole;
+  for (std::size_t next = 0; const auto& tensor : block.tensors)
+    for (std::size_t j = 0; j < tensor.size(); ++j)
+      whole.push_back(tensor.shape.size() == 1
+                          || j < tensor.size() / block.rank * rows
+                        ? delta[next++]
+                        : -base[whole.size()]);
+  return whole;
+}
+
+quotient combine(std::span<const part> parts, std::span<const float> base,
+                 const models::block_layout& block, std::uint64_t admitted) {
   switch (block.merge.kind) {
     case merge_kind::median:
     case merge_kind::trimmed_mean:
@@ -69,7 +86,12 @@ quotient combine(std::span<const part> parts, const models::block_layout& block,
     default:
       break;
   }
-  auto result = add_in_integers(parts, block.grid, block.size);
+  std::deque<std::vector<float>> padded; // What is in it stays where it is.
+  std::vector<part> whole(parts.begin(), parts.end());
+  for (auto& x : whole)
+    if (x.delta.size() < block.size)
+      x.delta = padded.emplace_back(with_zeros(x.delta, x.rank, base, block));
+  auto result = add_in_integers(whole, block.grid, block.size);
   if (block.merge.kind == merge_kind::sum_over)
     result.total = static_cast<double>(admitted);
   return result;
@@ -249,7 +271,8 @@ void reference_loop::merge(const models::line_layout& line,
     for (const auto& x : visits)
       for (const auto& y : x.result.parts)
         if (y.block == block.id) {
-          parts.push_back({.weight = y.weight, .delta = *y.delta});
+          parts.push_back(
+            {.weight = y.weight, .delta = *y.delta, .rank = y.rank});
           made.merged.push_back(x.visit);
         }
     if (parts.empty())
@@ -257,9 +280,9 @@ void reference_loop::merge(const models::line_layout& line,
     const auto step = step_of(block, how_.server);
     const auto used =
       block.size * static_cast<std::size_t>(step.moment_count());
-    made.values.push_back(
-      share(apply(*head.values[i], combine(parts, block, how_.admitted), step,
-                  moments.first(used))));
+    made.values.push_back(share(apply(
+      *head.values[i], combine(parts, *head.values[i], block, how_.admitted),
+      step, moments.first(used))));
     moments = moments.subspan(used);
   }
   lines_.at(line.id).push_back(std::move(made));

@@ -1,9 +1,12 @@
 #include "actors/node/run/product_gaps.hpp"
 
-#include <algorithm>
+#include <deque>
+#include <limits>
+#include <vector>
 
 #include "models/adapter_factors.hpp"
 #include "models/procedures/families.hpp"
+#include "models/rank_prefix.hpp"
 
 namespace troupe::node {
 
@@ -17,10 +20,13 @@ void note_product_gaps(const messages::merge_requested& x, const workload& w,
     double total = 0;
     for (const auto& term : block.terms)
       total += term.weight;
+    std::deque<std::vector<float>> whole; // What is in it stays where it is.
     std::vector<models::merged_offer> offers;
     for (const auto& term : block.terms)
-      if (term.delta->size() == plan->size()) // And no prefix of its ranks.
-        offers.push_back({*term.delta, term.weight * term.discount / total});
+      offers.push_back(
+        {whole.emplace_back(models::padded(of, *term.delta, *block.base,
+                                           std::numeric_limits<float>::max())),
+         term.weight * term.discount / total});
     if (!offers.empty())
       to[of.name] = models::product_gap(*plan, offers);
   }

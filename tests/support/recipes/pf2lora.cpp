@@ -60,7 +60,6 @@ sim_method pf2lora_skeleton() {
           .make_trainer =
             played({.choose = {}, .share_of = {}, .step = step, .keep = keep}),
           .initial = {},
-          .ranks = {},
           .lead_is_pulled = false};
 }
 

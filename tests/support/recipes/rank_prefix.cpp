@@ -1,4 +1,6 @@
+#include "core/assert.hpp"
 #include "tests/support/recipes/skeleton.hpp"
+#include "tests/support/sim/sim_work.hpp"
 
 namespace troupe::test {
 
@@ -6,9 +8,9 @@ std::uint32_t rank_of(client_id x, std::uint32_t rank_max) {
   return 1 + static_cast<std::uint32_t>((x.value - 1) % rank_max);
 }
 
-/// One adapter, of which a client of rank r fetches and offers the first r
-/// rows. It weighs by the norm of what it has; the rows that it lacks count as
-/// zero.
+/// One adapter, of which a client of rank r fetches, from its second visit on,
+/// and offers the first r rows. It weighs by the norm of what it has; the rows
+/// that it lacks count as zero.
 sim_method rank_prefix_skeleton(std::uint32_t rank_max) {
   recipe what{
     .name = "rank_prefix",
@@ -16,26 +18,31 @@ sim_method rank_prefix_skeleton(std::uint32_t rank_max) {
     .blocks = {{.name = "adapter",
                 .merge = {.kind = merge_kind::padded},
                 .weight = weight_rule::rank_norm,
-                .rank = prefix_rows}},
+                .rank = prefix_rows,
+                .rank_counter = "rank"}},
     .legs = {{.fetch = {{"adapter"}}}},
     .roles = {{.procedure = {"sgd"}}},
     .disclosures = {
       {.name = "rank", .count_max = 1, .min = 1, .max = prefix_rows}}};
+  const auto step = [rank_max](const models::visit_input& x,
+                               const models::fetched_block& from) {
+    auto delta = pull(x, from);
+    const auto own = rank_of(x.visit.client, rank_max) * prefix_columns;
+    TROUPE_ASSERT(delta.size() >= own);
+    delta.resize(own);
+    return delta;
+  };
   const auto keep = [rank_max](const models::visit_input& x,
                                models::trained& out) {
-    out.disclosures["rank"] = {
-      static_cast<double>(rank_of(x.visit.client, rank_max))};
-  };
-  const auto ranks = [rank_max](client_id x) {
-    return std::map<std::string, std::uint32_t>{
-      {"adapter", rank_of(x, rank_max)}};
+    const auto rank = rank_of(x.visit.client, rank_max);
+    out.next.counters["rank"] = rank;
+    out.disclosures["rank"] = {static_cast<double>(rank)};
   };
   return {.what = std::move(what),
-          .shapes = {{"adapter", matrix_of(prefix_rows, 3)}},
+          .shapes = {{"adapter", matrix_of(prefix_rows, prefix_columns)}},
           .make_trainer =
-            played({.choose = {}, .share_of = {}, .step = {}, .keep = keep}),
+            played({.choose = {}, .share_of = {}, .step = step, .keep = keep}),
           .initial = {},
-          .ranks = ranks,
           .lead_is_pulled = false};
 }
 

@@ -73,6 +73,7 @@ sim_method rank_prefix_skeleton(std::uint32_t rank_max = 4);
 inline constexpr std::uint32_t ddome_anchors = 5;
 inline constexpr std::uint32_t ddome_wanted = 2; ///< K of the top-K.
 inline constexpr std::uint32_t prefix_rows = 4;
+inline constexpr std::uint32_t prefix_columns = 3;
 
 std::uint32_t specialists_of(client_id x);
 std::uint32_t rank_of(client_id x, std::uint32_t rank_max);

@@ -217,8 +217,6 @@ void sim_node::start_client(client_id who) {
   x.options.resend_after = p.what.resend_after;
   x.options.beat_every = 3s;
   x.options.cache = who.value % 2 == 0;
-  if (p.how.ranks)
-    x.options.ranks = p.how.ranks(who);
   x.network = p.network->client_side(who);
   x.files = p.vault;
   x.worker = p.worker;

@@ -43,8 +43,6 @@ struct sim_method {
   trainer_maker make_trainer;
   /// Version 0 of a block; null: zeros.
   std::function<std::vector<float>(const models::block_layout&)> initial = {};
-  /// What a client fetches less of, by family; null: nothing.
-  std::function<std::map<std::string, std::uint32_t>(client_id)> ranks = {};
   /// Whether the lead block is to end near `optimum_of`.
   bool lead_is_pulled = true;
 };

@@ -124,8 +124,12 @@ std::vector<float> sim_store::replay(const messages::commit_requested& x,
       * policies::weight_of(rules_.discount,
                             staleness(part->base, line.back().head));
     total += std::llrint(part->weight * steps);
-    // Rows that a prefix lacks add nothing, and count in the total.
-    for (std::size_t j = 0; j < part->delta->size(); ++j) {
+    for (std::size_t j = 0; j < sum.size(); ++j) {
+      // Rows that a prefix lacks are zeros.
+      if (j >= part->delta->size()) {
+        sum[j] += std::llrint(factor * -static_cast<double>(before[j]) * steps);
+        continue;
+      }
       auto value = static_cast<double>((*part->delta)[j]);
       if (rules_.target_is_model)
         value =

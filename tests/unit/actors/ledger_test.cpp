@@ -40,7 +40,8 @@ std::vector<messages::merged_block> values(float x) {
 ledger make(const rules& x) {
   ledger::options options;
   options.line = line;
-  options.blocks = {{.id = {1}, .rule = {}, .grid = {}}};
+  options.blocks.resize(1);
+  options.blocks[0].id = {1};
   options.admission = x.admission;
   options.discount = x.discount;
   options.buffer_size = x.buffer_size;

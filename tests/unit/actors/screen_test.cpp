@@ -38,6 +38,7 @@ const models::layout blocks = [] {
   add({1}, 1).weight = weight_rule::one;
   auto& adapter = add({2}, 4);
   adapter.rank = 2;
+  adapter.tensors = {{"u", {2, 2}}};
   adapter.merge.kind = merge_kind::padded;
   x.lines = {{.id = {1}, .name = "group", .blocks = {{1}, {2}}},
              {.id = {2}, .name = "adapter", .blocks = {{3}}}};

@@ -6,8 +6,8 @@ namespace troupe::actors {
 
 namespace {
 
-/// One line of two blocks: three rows of two values that may travel in part,
-/// and one that may not.
+/// One line of two blocks: two factors of three ranks, which may travel in
+/// part, and a value that may not.
 const models::layout blocks = [] {
   models::layout x;
   x.blocks.resize(2);
@@ -15,6 +15,7 @@ const models::layout blocks = [] {
   auto& whole = x.blocks[1];
   rows.id = {1};
   rows.rank = 3;
+  rows.tensors = {{"u", {3, 1}}, {"v", {3, 1}}};
   rows.size = 6;
   whole.id = {2};
   whole.size = 1;
@@ -96,10 +97,10 @@ TEST(shelf, does_not_send_what_the_client_holds) {
   EXPECT_EQ(older.blocks.size(), 2u);
 }
 
-TEST(shelf, sends_the_first_rows_of_a_block_that_has_ranks) {
+TEST(shelf, sends_the_first_rows_of_each_factor) {
   const auto testee = filled();
   const auto two = testee.serve(asked({.rank = 2}), blocks);
-  EXPECT_EQ(*two.blocks[0].values, (std::vector<float>{4, 1, 2, 3}));
+  EXPECT_EQ(*two.blocks[0].values, (std::vector<float>{4, 1, 3, 4}));
   EXPECT_EQ(*two.blocks[1].values, std::vector<float>{4});
   for (const std::uint32_t rank : {0, 3, 9})
     EXPECT_EQ(

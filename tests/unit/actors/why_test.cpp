@@ -103,7 +103,8 @@ ledger::durable first_version() {
 ledger ledger_of(std::size_t buffer_size, std::size_t staleness_max = 16) {
   ledger::options x;
   x.line = line;
-  x.blocks = {{.id = {1}, .rule = {}, .grid = {}}};
+  x.blocks.resize(1);
+  x.blocks[0].id = {1};
   x.admission.staleness_max = staleness_max;
   x.buffer_size = buffer_size;
   return {x, first_version()};

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "models/adapter_factors.hpp"
+#include "models/rank_prefix.hpp"
 #include "tests/support/adapter_site.hpp"
 #include "tests/support/small_adapters.hpp"
 
@@ -37,10 +38,16 @@ struct het_case {
     return out ? *out : models::trained{};
   }
 
+  /// The adaptor as the server sees it: zeros where nothing is offered.
   std::vector<float> after(const models::trained& x) const {
-    auto values = common;
+    models::block_layout block;
+    block.rank = 4;
+    block.tensors = {{"u", {4, 3}}, {"v", {4, 4}}};
+    block.size = common.size();
+    auto values =
+      models::padded(block, *x.parts.at(0).delta, common, HUGE_VALF);
     for (std::size_t j = 0; j < values.size(); ++j)
-      values[j] += (*x.parts.at(0).delta)[j];
+      values[j] += common[j];
     return values;
   }
 };
@@ -121,14 +128,43 @@ TEST(hetlora, is_scored_with_the_ranks_that_it_has) {
   EXPECT_NE(loss_of(c.common, 3), loss_of(cut, 4));
 }
 
-TEST(hetlora, counts_what_it_lacks_as_zeros) {
+TEST(hetlora, offers_no_ranks_that_it_lacks) {
   const het_case c;
   const auto out = c.trained(of_rank(2, {{"rank_min", 2}}));
+  EXPECT_EQ(out.parts.at(0).rank, 2u);
+  EXPECT_EQ(out.parts[0].delta->size(), 2u * 7);
   const auto after = c.after(out);
   for (std::size_t j = 0; j < 12; ++j)
     EXPECT_EQ(after[j] == 0, j >= 6) << j;
   for (std::size_t j = 0; j < 16; ++j)
     EXPECT_EQ(after[12 + j] == 0, j >= 8) << j;
+}
+
+TEST(hetlora, learns_the_same_from_the_ranks_that_it_has_alone) {
+  const het_case c;
+  auto state = std::make_shared<models::client_state>();
+  state->counters["rank"] = 2;
+  models::training_options how;
+  how.local_steps = 3;
+  how.batch_size = 0;
+  auto said = of_rank(2, {{"rank_min", 1}, {"penalty", 20}});
+  said["budget"] = 4;
+  const adapter_site site{
+    {.method = "hetlora", .problem = c.problem, .how = how, .said = said}};
+  const auto& block = site.blocks.blocks.front();
+  auto x = site.visit(c.common, state);
+  const auto whole = site.trainer->train(x);
+  ASSERT_TRUE(whole) << whole.error().context;
+  x.fetched[0].values = share(models::take_prefix(block, 2, c.common));
+  const auto part = site.trainer->train(x);
+  ASSERT_TRUE(part) << part.error().context;
+  EXPECT_EQ(whole->parts[0].rank, 1u) << "it was pruned";
+  EXPECT_EQ(part->parts[0].rank, 1u);
+  EXPECT_EQ(*part->parts[0].delta, *whole->parts[0].delta);
+  EXPECT_EQ(part->parts[0].weight, whole->parts[0].weight);
+  EXPECT_EQ(part->next, whole->next);
+  x.fetched[0].values = share(std::vector<float>(13));
+  EXPECT_FALSE(site.trainer->train(x)) << "no rank has 13 values";
 }
 
 TEST(hetlora, weighs_by_the_norm_of_its_product) {

@@ -114,8 +114,8 @@ TEST(layout, refuses_what_cannot_be_and_says_why) {
             "that name");
   EXPECT_EQ(
     refusal(method_of({{.name = "a", .rank = 3}}), {{"a", linear}}),
-    "block 'a': 8 values cannot be divided into 3 equal rows of one rank "
-    "each");
+    "block 'a': its tensor 'weight' does not begin with an extent of 3, one "
+    "row for each rank");
   EXPECT_EQ(refusal(method_of({{.name = "a", .count = 0}}), {{"a", linear}}),
             "block 'a': count is 0; from 1 to 4096 would do");
   EXPECT_EQ(refusal(method_of({{.name = "a"}}), {{"a", {{"w", {2, -1}}}}}),

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <deque>
 
 #include "core/random.hpp"
 #include "kernels/robust.hpp"
@@ -40,6 +41,7 @@ public:
       for (std::size_t j = 0; j < rows; ++j)
         delta.push_back(static_cast<float>(random.normal()));
       out.parts.push_back({.block = y.block,
+                           .rank = rows == size ? 0u : 1u,
                            .weight = 1 + 9 * random.uniform(),
                            .delta = share(std::move(delta))});
     }
@@ -86,7 +88,8 @@ recipe one_block(merge_rule merge, std::uint32_t count = 1) {
 
 models::layout layout_of(const recipe& x) {
   return *models::make_layout(
-    x, {{"w", {{"w", {static_cast<std::int64_t>(size)}}}}}, {.weight_max = 16});
+    x, {{"w", {{"w", {2, static_cast<std::int64_t>(size / 2)}}}}},
+    {.weight_max = 16});
 }
 
 class merge_in_the_loop : public testing::TestWithParam<rule_case> {};
@@ -130,13 +133,15 @@ std::vector<float> merged_by_kernels(const std::vector<float>& base,
   std::vector<double> sum(size);
   double total = 0;
   std::vector<std::span<const float>> deltas;
+  std::deque<std::vector<float>> whole; // What is in it stays where it is.
   for (const auto& [client, parts] : offers.seen) {
-    const auto& delta = *parts[0].delta;
+    auto& delta = whole.emplace_back(*parts[0].delta);
+    while (delta.size() < size)
+      delta.push_back(-base[delta.size()]); // Counts as a zero.
     deltas.push_back(delta);
     total += grid.snap(parts[0].weight);
     const kernels::term term{delta, parts[0].weight};
-    EXPECT_TRUE(arithmetic->accumulate(std::span{&term, 1}, grid,
-                                       std::span{sum}.first(delta.size())));
+    EXPECT_TRUE(arithmetic->accumulate(std::span{&term, 1}, grid, sum));
   }
   auto step = rule.server;
   const std::vector<double> ones(deltas.size(), 1.0);

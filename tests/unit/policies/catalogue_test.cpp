@@ -147,6 +147,20 @@ TEST(with_options, says_how_many_there_are_and_how_far_a_mean_moves_them) {
             "rule is not the mean, found 0.100000");
 }
 
+TEST(with_options, says_how_many_ranks_there_are) {
+  const auto& hetlora = *find_recipe("hetlora");
+  const auto ranks = [&](const options& said) {
+    return block_of(with_options(hetlora, said).value(), "adapter").rank;
+  };
+  EXPECT_EQ(ranks({}), 12u);
+  EXPECT_EQ(ranks({{"budget", 4}}), 4u);
+  const auto refused = with_options(hetlora, {{"budget", 0.1}});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().context,
+            "option 'budget' of method 'hetlora' is a rank from 1 to 1024, "
+            "found 0.100000");
+}
+
 TEST(catalogue, the_page_about_methods_has_the_table) {
   EXPECT_NE(text_of("docs/methods.md").find(pairs_as_markdown()),
             std::string::npos)

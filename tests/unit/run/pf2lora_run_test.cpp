@@ -107,6 +107,39 @@ TEST_F(pf2lora_run, sends_the_common_adaptor_and_nothing_else) {
   EXPECT_EQ(larger.second - bytes.second, 2 * of_a_rank);
 }
 
+// Specification, 10.17: of eight clients with ranks from 8 to 12, rounded down,
+// which is 9.5 ranks a visit where HOMLoRA has 8.
+TEST_F(pf2lora_run, sends_of_hetlora_the_ranks_that_clients_have) {
+  const auto sent = [&](const char* rounds, overrides changes) {
+    for (const auto* same : {"clients=8", "clients_per_round=8", "batch_size=0",
+                             "learning_rate=1e-4", rounds})
+      changes.emplace_back(same);
+    const auto end = after(changes, "../floral/synthetic_linear.toml");
+    return std::pair{static_cast<double>(end.bytes_up),
+                     static_cast<double>(end.bytes_down)};
+  };
+  const auto later = [&](const overrides& changes) {
+    const auto first = sent("rounds=2", changes);
+    const auto all = sent("rounds=7", changes);
+    return std::pair{all.first - first.first, all.second - first.second};
+  };
+  const overrides hetlora{"method=hetlora", "budget=12", "rank_min=8",
+                          "keep_share=1", "penalty=0"};
+  const auto one = later({"method=homlora", "budget=1"});
+  const auto two = later({"method=homlora", "budget=2"});
+  const auto het = later(hetlora);
+  EXPECT_EQ(het.first - one.first, 8.5 * (two.first - one.first));
+  EXPECT_EQ(het.second - one.second, 8.5 * (two.second - one.second));
+  // Who has not trained yet does not know its rank, and fetches all.
+  const auto begins = [&](const overrides& changes) {
+    return sent("rounds=1", changes).second;
+  };
+  EXPECT_EQ(begins(hetlora) - begins({"method=homlora", "budget=1"}),
+            11
+              * (begins({"method=homlora", "budget=2"})
+                 - begins({"method=homlora", "budget=1"})));
+}
+
 TEST_F(pf2lora_run, goes_on_after_crashes_as_if_nothing_had_happened) {
   const auto with = [&](overrides changes) {
     for (const auto* same :

@@ -34,4 +34,19 @@ TEST(sync_run, is_the_plain_loop_for_every_selection_and_weight) {
   }
 }
 
+// What is fetched and offered there is the first ranks of two factors.
+TEST(sync_run, is_the_plain_loop_where_clients_have_few_ranks) {
+  const scratch_folder scratch;
+  for (const std::string penalty : {"0", "1"}) {
+    const auto x =
+      configured(quadratic_run,
+                 {"method=hetlora", "data.kind=clusters", "data.task=linear",
+                  "data.clusters=2", "model.kind=regression", "model.hidden=[]",
+                  "budget=5", "rank_min=1", "keep_share=0.8",
+                  "penalty=" + penalty, "learning_rate=0.01"},
+                 scratch.path());
+    EXPECT_EQ(finished(x).digest, digest_of_plain_run(x, no_model)) << penalty;
+  }
+}
+
 } // namespace troupe::test

@@ -1,0 +1,101 @@
+#include "models/rank_prefix.hpp"
+
+#include <algorithm>
+
+#include "core/assert.hpp"
+
+namespace troupe::models {
+
+namespace {
+
+/// How much of a tensor is in a prefix of this rank.
+std::size_t part_of(const tensor_spec& x, const block_layout& block,
+                    std::uint32_t rank) {
+  return has_ranks(x) ? x.size() / block.rank * rank : x.size();
+}
+
+bool is_whole(const block_layout& block, std::uint32_t rank) {
+  return rank == 0 || rank >= block.rank;
+}
+
+/// Calls `f` with each tensor's place in the block and in the prefix, and how
+/// many values of it are in both.
+template <class F>
+void for_each_part(const block_layout& block, std::uint32_t rank, F f) {
+  std::size_t in_whole = 0;
+  std::size_t in_prefix = 0;
+  for (const auto& x : block.tensors) {
+    const auto part = part_of(x, block, rank);
+    f(in_whole, in_prefix, part);
+    in_whole += x.size();
+    in_prefix += part;
+  }
+}
+
+} // namespace
+
+std::size_t prefix_size(const block_layout& block, std::uint32_t rank) {
+  if (is_whole(block, rank))
+    return block.size;
+  std::size_t size = 0;
+  for (const auto& x : block.tensors)
+    size += part_of(x, block, rank);
+  return size;
+}
+
+std::optional<std::uint32_t> prefix_rank(const block_layout& block,
+                                         std::size_t size) {
+  if (size == block.size)
+    return block.rank;
+  for (std::uint32_t rank = 1; rank < block.rank; ++rank)
+    if (prefix_size(block, rank) == size)
+      return rank;
+  return std::nullopt;
+}
+
+std::vector<float> take_prefix(const block_layout& block, std::uint32_t rank,
+                               std::span<const float> whole) {
+  TROUPE_ASSERT(whole.size() == block.size);
+  if (is_whole(block, rank))
+    return {whole.begin(), whole.end()};
+  std::vector<float> result(prefix_size(block, rank));
+  for_each_part(block, rank, [&](auto from, auto to, auto size) {
+    std::ranges::copy(whole.subspan(from, size), result.data() + to);
+  });
+  return result;
+}
+
+shared_values take_prefix(const block_layout& block, std::uint32_t rank,
+                          const shared_values& whole) {
+  if (is_whole(block, rank))
+    return whole;
+  return share(take_prefix(block, rank, std::span{*whole}));
+}
+
+void put_prefix(const block_layout& block, std::span<const float> prefix,
+                std::span<float> whole) {
+  TROUPE_ASSERT(whole.size() == block.size);
+  const auto rank = prefix_rank(block, prefix.size());
+  TROUPE_ASSERT(rank);
+  if (prefix.size() == whole.size()) {
+    std::ranges::copy(prefix, whole.begin());
+    return;
+  }
+  for_each_part(block, *rank, [&](auto to, auto from, auto size) {
+    std::ranges::copy(prefix.subspan(from, size), whole.data() + to);
+  });
+}
+
+std::vector<float> padded(const block_layout& block,
+                          std::span<const float> delta,
+                          std::span<const float> base, float most) {
+  TROUPE_ASSERT(base.size() == block.size);
+  std::vector<float> whole(block.size);
+  std::ranges::transform(base, whole.begin(), [most](float value) {
+    return std::clamp(-value, -most, most);
+  });
+  put_prefix(block, delta, whole);
+  return whole;
+}
+
+} // namespace troupe::models
