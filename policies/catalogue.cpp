@@ -15,15 +15,18 @@ namespace {
 constexpr std::array all_paces{pace_kind::sync, pace_kind::semisync,
                                pace_kind::fedbuff, pace_kind::fedasync};
 
+bool travels(const block_spec& x) {
+  return x.where == scope::shared || x.where == scope::expert;
+}
+
 /// Whether each offer can be mixed into the head as a whole model.
 bool can_be_mixed(const recipe& method) {
-  return std::all_of(
-    method.blocks.begin(), method.blocks.end(), [](const block_spec& x) {
-      const bool travels = x.where == scope::shared || x.where == scope::expert;
-      return !travels || x.merge.kind == merge_kind::mean
-             || x.merge.kind == merge_kind::padded
-             || x.merge.kind == merge_kind::replace;
-    });
+  return std::all_of(method.blocks.begin(), method.blocks.end(),
+                     [](const block_spec& x) {
+                       return !travels(x) || x.merge.kind == merge_kind::mean
+                              || x.merge.kind == merge_kind::padded
+                              || x.merge.kind == merge_kind::replace;
+                     });
 }
 
 std::string quoted(std::string_view x) {
@@ -137,6 +140,29 @@ recipe with_buffers(recipe method, buffer_policy policy) {
       std::erase_if(
         leg.fetch, [&](const fetch_spec& x) { return x.family == block.name; });
   }
+  return method;
+}
+
+result<recipe> with_merging(recipe method, const merging& how) {
+  const bool rules = how.rule.kind != merge_kind::mean;
+  bool is_ruled = !rules || !method.offers;
+  for (auto& x : method.blocks) {
+    if (!travels(x))
+      continue;
+    if (how.is_clipped && x.merge.kind == merge_kind::padded)
+      return fail(errc::invalid_config,
+                  "'clip_norm' bounds what is offered, and under method '"
+                    + method.name
+                    + "' what is not offered moves a version, too; 0 would do");
+    if (rules && x.merge.kind == merge_kind::mean) {
+      x.merge = how.rule;
+      is_ruled = true;
+    }
+  }
+  if (!is_ruled)
+    return fail(errc::invalid_config,
+                "method '" + method.name
+                  + "' has merge rules of its own; rule = \"mean\" would do");
   return method;
 }
 

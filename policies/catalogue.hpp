@@ -60,6 +60,16 @@ enum class buffer_policy : std::uint8_t {
 /// The recipe with its shared blocks `<name>.buffers` under this policy.
 recipe with_buffers(recipe method, buffer_policy policy);
 
+/// What a configuration says about merging.
+struct merging {
+  merge_rule rule;         ///< In the place of means.
+  bool is_clipped = false; ///< Offers have a largest norm.
+};
+
+/// A recipe under it. Returns `invalid_config` where that cannot hold: no block
+/// takes the rule, or what clients do not offer moves a version as well.
+result<recipe> with_merging(recipe method, const merging& how);
+
 /// The recipe with the numbers of instances that its options say, and where
 /// there is an option `<family>_server_rate`, with the part of its way by which
 /// the mean moves that family: below 1 it is mixed in at that rate. Returns

@@ -79,6 +79,9 @@ struct checker {
       return refuse(where
                     + " is merged by rank and has none; give a rank, or the "
                       "rule 'mean'");
+    if (!x.rank_counter.empty() && x.merge.kind != merge_kind::padded)
+      return refuse(where
+                    + " is offered by rank, which needs the rule 'padded'");
     const bool by_share = x.weight == weight_rule::examples_times_share
                           || x.weight == weight_rule::one_times_share;
     if (by_share && method.disclosures.empty())

@@ -162,7 +162,8 @@ void dialogue::fetch_leg(actions& out, instant now) {
     .pass = file_.open->pass, .leg = leg_, .wanted = {}};
   for (const auto line : missing_) {
     messages::want want{.line = line, .rank = rank_of(line)};
-    if (const auto held = cache_.find(line); held != cache_.end())
+    if (const auto held = cache_.find(line);
+        held != cache_.end() && held->second.has(want.rank))
       want.held = held->second.base;
     if (const auto before = file_.open->fetched.find(line);
         before != file_.open->fetched.end())
@@ -186,7 +187,7 @@ void dialogue::on(const messages::line_served& x, actions& out, instant now) {
     }
     blocks = held->second.blocks;
   } else if (options_.cache) {
-    cache_[x.line] = {x.base, x.blocks};
+    cache_[x.line] = {x.base, rank_of(x.line), x.blocks};
   }
   missing_.erase(x.line);
   for (const auto& block : blocks)

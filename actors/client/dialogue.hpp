@@ -34,7 +34,7 @@ public:
     instant resend_after = std::chrono::seconds{10};
     instant beat_every{}; ///< 0: no beats.
     /// Keeps the last version of each line and does not fetch it again. Within
-    /// one process values are shared anyway.
+    /// one process whole blocks are shared anyway.
     bool cache = false;
   };
 
@@ -98,10 +98,15 @@ private:
 
   struct cached_line {
     version base;
+    std::uint32_t rank = 0; ///< 0: whole.
     std::vector<messages::block_values> blocks;
 
     static constexpr auto fields(auto& x) {
-      return std::tie(x.base, x.blocks);
+      return std::tie(x.base, x.rank, x.blocks);
+    }
+
+    bool has(std::uint32_t wanted) const noexcept {
+      return rank == 0 || (wanted != 0 && wanted <= rank);
     }
   };
 

@@ -115,7 +115,7 @@ visit_input with_all_ranks(visit_input x, const local_problem& on) {
 /// zeros.
 void offer_ranks(const block_layout& block, std::size_t rank, trained& to) {
   for (auto& x : to.parts)
-    if (x.block == block.id) {
+    if (x.block == block.id && rank < block.rank) {
       x.rank = static_cast<std::uint32_t>(rank);
       x.delta = share(take_prefix(block, x.rank, *x.delta));
     }
@@ -171,7 +171,8 @@ result<trained> pruned_sgd(const visit_input& fetched, local_problem& on) {
   if (!loss)
     return tl::unexpected{loss.error()};
   out.loss = *loss;
-  const auto least = static_cast<std::size_t>(option_or(on.how, "rank_min", 1));
+  const auto least = std::max<std::size_t>(
+    1, static_cast<std::size_t>(option_or(on.how, "rank_min", 1)));
   if (tail_norm({*on.adapters, adapter}, kept) < before)
     rank = std::min(rank, std::max(kept, least));
   truncate(*on.adapters, rank, adapter);

@@ -235,9 +235,10 @@ std::size_t rows_of(const messages::offer_block& x) {
 } // namespace
 
 TEST(rank_prefix_sim, rows_above_all_offers_shrink_towards_zero) {
+  std::size_t shrunk = 0;
   for_each_world(
     +[] { return rank_prefix_skeleton(); },
-    [](const skeleton_run& x) {
+    [&](const skeleton_run& x) {
       const auto& line = x.node->store().line(x.line("adapter"));
       for (std::size_t v = 1; v < line.size(); ++v) {
         std::size_t rows = 0;
@@ -249,9 +250,11 @@ TEST(rank_prefix_sim, rows_above_all_offers_shrink_towards_zero) {
         for (std::size_t j = 0; j < before.size(); ++j)
           if (j < rows * prefix_columns)
             EXPECT_NE(before[j], after[j]) << j << " of version " << v;
-          else
+          else {
             EXPECT_LE(std::abs(after[j]), 0.99f * std::abs(before[j]))
               << j << " of version " << v;
+            shrunk += before[j] != 0;
+          }
       }
       x.for_each_offer([&](const visit_said& visit) {
         const auto rank = rank_of(visit.pass.visit.client, prefix_rows);
@@ -261,6 +264,30 @@ TEST(rank_prefix_sim, rows_above_all_offers_shrink_towards_zero) {
         EXPECT_EQ(visit.offer->disclosures.front().values,
                   std::vector{static_cast<double>(rank)});
       });
+    });
+  EXPECT_GT(shrunk, 0u);
+}
+
+TEST(rank_prefix_sim, who_knows_its_rank_fetches_no_more) {
+  for_each_world(
+    +[] { return rank_prefix_skeleton(); },
+    [](const skeleton_run& x) {
+      std::set<client_id> known;
+      std::size_t fewer = 0;
+      for (const auto& [id, visit] : x.said.visits()) {
+        const auto& ranks = visit.legs.empty()
+                              ? std::map<line_id, std::uint32_t>{}
+                              : visit.legs.front().ranks;
+        const auto own = rank_of(id.client, prefix_rows);
+        if (known.contains(id.client) && !visit.legs.empty()) {
+          ASSERT_EQ(ranks.size(), 1u);
+          EXPECT_EQ(ranks.begin()->second, own);
+          ++fewer;
+        }
+        if (visit.offer)
+          known.insert(id.client);
+      }
+      EXPECT_GT(fewer, 4u);
     });
 }
 

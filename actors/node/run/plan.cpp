@@ -98,8 +98,8 @@ std::uint64_t bytes_down(const models::visit_input& x) {
   return bytes;
 }
 
-/// An offer is as large as what was fetched; of a family with a choice, as what
-/// was chosen.
+/// An offer is taken to be as large as what was fetched; of a family with a
+/// choice, as what was chosen.
 std::uint64_t bytes_up(const models::visit_input& x,
                        const models::layout& blocks) {
   std::set<std::string_view> by_choice;

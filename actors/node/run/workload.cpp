@@ -42,19 +42,13 @@ policies::buffer_policy policy_of(model_options::buffer_rule x) {
 result<recipe> recipe_of(const experiment& x) {
   const auto* found = all_methods().find(x.method);
   TROUPE_ASSERT(found); // The configuration was checked.
-  auto method = policies::with_buffers(*found, policy_of(x.model.buffers));
-  bool is_ruled = x.merge.rule.kind == merge_kind::mean || !method.offers;
-  for (auto& block : method.blocks)
-    if (x.merge.rule.kind != merge_kind::mean && travels(block)
-        && block.merge.kind == merge_kind::mean) {
-      block.merge = x.merge.rule;
-      is_ruled = true;
-    }
-  if (!is_ruled)
-    return fail(errc::invalid_config,
-                "method '" + method.name
-                  + "' has merge rules of its own; rule = \"mean\" would do");
-  return policies::with_options(std::move(method), x.training.method);
+  const auto& said = x.merge;
+  return policies::with_merging(
+           policies::with_buffers(*found, policy_of(x.model.buffers)),
+           {.rule = said.rule, .is_clipped = said.clip_norm > 0})
+    .and_then([&](recipe method) {
+      return policies::with_options(std::move(method), x.training.method);
+    });
 }
 
 /// The parts of a task on its way to become a workload.

@@ -76,8 +76,11 @@ void write_visit(std::ostream& to, const visit_said& x, const recipe& method,
   for (const auto& leg : x.legs) {
     {
       list wanted{to, "  client wants "};
-      for (const auto line : leg.wanted)
-        wanted.next() << name(line);
+      for (const auto line : leg.wanted) {
+        auto& out = wanted.next() << name(line);
+        if (const auto rank = leg.ranks.find(line); rank != leg.ranks.end())
+          out << " to rank " << rank->second;
+      }
     }
     list given{to, "  server gives "};
     for (const auto& [line, base] : leg.given)
@@ -124,8 +127,11 @@ void conversation::see(const messages::any_message& any) {
     of(a->pass);
   } else if (const auto* b = std::get_if<messages::fetch_requested>(&any)) {
     auto& leg = leg_of(of(b->pass), b->leg);
-    for (const auto& want : b->wanted)
+    for (const auto& want : b->wanted) {
       leg.wanted.insert(want.line);
+      if (want.rank > 0)
+        leg.ranks[want.line] = want.rank;
+    }
   } else if (const auto* c = std::get_if<messages::line_served>(&any)) {
     leg_of(visits_[c->visit], c->leg).given.emplace(c->line, c->base);
   } else if (const auto* d = std::get_if<messages::offer_made>(&any)) {

@@ -20,6 +20,7 @@ class conversation {
 public:
   struct leg_said {
     std::set<line_id> wanted;
+    std::map<line_id, std::uint32_t> ranks; ///< Where not all are wanted.
     std::map<line_id, version> given;
   };
 

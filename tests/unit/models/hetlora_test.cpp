@@ -134,10 +134,18 @@ TEST(hetlora, offers_no_ranks_that_it_lacks) {
   EXPECT_EQ(out.parts.at(0).rank, 2u);
   EXPECT_EQ(out.parts[0].delta->size(), 2u * 7);
   const auto after = c.after(out);
-  for (std::size_t j = 0; j < 12; ++j)
-    EXPECT_EQ(after[j] == 0, j >= 6) << j;
-  for (std::size_t j = 0; j < 16; ++j)
-    EXPECT_EQ(after[12 + j] == 0, j >= 8) << j;
+  for (std::size_t j = 0; j < 6; ++j)
+    EXPECT_NE(after[j], c.common[j]) << j;
+  for (std::size_t j = 12; j < 20; ++j)
+    EXPECT_NE(after[j], c.common[j]) << j;
+}
+
+// Rank 0 would be all of them.
+TEST(hetlora, keeps_one_rank_whatever_it_may_give_up) {
+  const het_case c;
+  const auto out = c.trained(of_rank(1, {{"penalty", 20}, {"rank_min", 0}}));
+  EXPECT_EQ(rank_of(out), 1u);
+  EXPECT_EQ(out.parts.at(0).rank, 1u);
 }
 
 TEST(hetlora, learns_the_same_from_the_ranks_that_it_has_alone) {

@@ -207,7 +207,9 @@ TEST(check_recipe, finds_blocks_that_do_not_fit) {
        x.blocks[0].merge = {.kind = merge_kind::mix, .amount = 2};
      },
      "amount is 2"},
-    {[](recipe& x) { x.blocks[0].merge.kind = merge_kind::padded; }, "by rank"},
+    {[](recipe& x) { x.blocks[0].merge.kind = merge_kind::padded; },
+     "merged by rank"},
+    {[](recipe& x) { x.blocks[0].rank_counter = "rank"; }, "offered by rank"},
     {[](recipe& x) {
        x.disclosures.clear();
        x.blocks[1].weight = weight_rule::examples_times_share;

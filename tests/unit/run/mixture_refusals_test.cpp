@@ -50,6 +50,16 @@ TEST(mixture_refusals, of_numbers_that_stand_for_words) {
   EXPECT_THAT(refusal(linear, {"convolution=4.5"}), HasSubstr("found 4.5"));
 }
 
+TEST(mixture_refusals, of_what_cannot_hold_where_clients_have_few_ranks) {
+  const std::string het = "pf2lora/hetlora.toml";
+  EXPECT_EQ(refusal(het, {}), "accepted");
+  EXPECT_THAT(refusal(het, {"budget=0.5"}), HasSubstr("a rank from 1"));
+  EXPECT_THAT(refusal(het, {"clip_norm=1"}), HasSubstr("0 would do"));
+  EXPECT_THAT(refusal(het, {"merge.rule=median"}),
+              HasSubstr("rule = \"mean\" would do"));
+  EXPECT_EQ(refusal(two_levels, {"merge.rule=median"}), "accepted");
+}
+
 // The low-rank task begins at zero, wherever an instance's draws begin.
 TEST(mixture_refusals, of_models_that_begin_equal) {
   for (const auto* method : {"ensemble", "ifca", "fedem"})
