@@ -13,7 +13,7 @@ namespace troupe::test {
 class scratch_folder {
 public:
   scratch_folder() {
-    const auto* test = testing::UnitTest::GetInstance()->current_test_info();
+    const auto* test = ::testing::UnitTest::GetInstance()->current_test_info();
     path_ = std::filesystem::temp_directory_path()
             / ("troupe-" + std::to_string(getpid()) + "-"
                + test->test_suite_name() + "." + test->name());

@@ -9,11 +9,14 @@
 #include <filesystem>
 #include <numeric>
 
+#include "actors/node/run/workload.hpp"
+#include "actors/node/torch_model.hpp"
 #include "models/procedures/common_adapter.hpp"
 #include "models/torch/objective.hpp"
 #include "tests/support/adapter_site.hpp"
 #include "tests/support/small_adapters.hpp"
 #include "tests/support/small_data.hpp"
+#include "tests/support/small_runs.hpp"
 
 namespace troupe::test {
 
@@ -24,7 +27,7 @@ using tensors = std::vector<at::Tensor>;
 using row_list = std::vector<std::uint32_t>;
 
 constexpr std::int64_t width = 8, length = 5, heads = 2, layers = 2;
-constexpr std::int64_t classes = 3;
+constexpr std::int64_t classes = 10;
 constexpr std::int64_t common_rank = 2, own_rank = 1;
 constexpr double inner_rate = 0.5;
 const row_list inner{0, 1, 2, 3, 4, 5}, outer{6, 7, 8, 9, 10, 11};
@@ -71,7 +74,8 @@ Module transformer() {
       name, numbers({rows, columns}, ++seed, deviation).requires_grad_(false),
       false);
   };
-  std::string source = "\ndef forward(self, x):\n    n = x.size(0)";
+  std::string source =
+    "\ndef forward(self, x):\n    n = x.size(0)\n    x = x.view(n, 5, 8)";
   for (int i = 0; i < layers; ++i) {
     const auto number = std::to_string(i);
     for (const auto* name : {"query", "value"}) {
@@ -228,7 +232,68 @@ protected:
   at::Tensor x_ = in_double(common_), y_ = in_double(own_);
 };
 
+/// Four clients, whose examples are sequences laid out flat.
+constexpr std::string_view transformer_run = R"(
+name = "small"
+method = "pf2lora"
+rounds = 2
+ledger = "memory"
+events = false
+[data]
+kind = "synthetic"
+dimension = 40
+[model]
+kind = "torchscript"
+[clients]
+clients = 4
+clients_per_round = 4
+[partition]
+kind = "natural"
+samples_per_client = 30
+[pace]
+mode = "sync"
+[training]
+local_steps = 3
+batch_size = 8
+learning_rate = 0.05
+[options]
+budget = 2
+own_budget = 1
+)";
+
 } // namespace
+
+// Specification, 10.6: four bytes a parameter of the common adaptor each way,
+// and the frame, whatever it is that clients keep.
+TEST_F(two_level_transformer, sends_the_common_adaptor_and_nothing_else) {
+  const scratch_folder scratch;
+  constexpr std::uint64_t visits = 8;
+  constexpr std::uint64_t common =
+    4 * std::size(adapted) * common_rank * 2 * width;
+  const auto described = [&](overrides changes) {
+    changes.push_back("model.path=" + path_);
+    return configured(transformer_run, changes, scratch.path());
+  };
+  const auto sent = [&](const overrides& changes) {
+    const auto end = finished(described(changes), node::make_torch_model);
+    return std::pair{end.bytes_up / visits, end.bytes_down / visits};
+  };
+  const auto bytes = sent({});
+  EXPECT_GT(bytes.first, common);
+  EXPECT_LT(bytes.first, common + 400);
+  EXPECT_GT(bytes.second, common);
+  EXPECT_LT(bytes.second, common + 400);
+  for (const auto* same :
+       {"own_budget=4", "training.optimiser=adamw", "method=homlora"})
+    EXPECT_EQ(sent({same}), bytes) << same;
+  const auto work = node::prepare(described({}), node::make_torch_model);
+  ASSERT_TRUE(work) << work.error().context;
+  ASSERT_EQ(work->blocks->blocks.size(), 1u);
+  const auto& tensors = work->blocks->blocks.front().tensors;
+  EXPECT_EQ(tensors.size(), 2 * std::size(adapted));
+  for (const auto& x : tensors)
+    EXPECT_EQ(x.shape, (std::vector{common_rank, width})) << x.name;
+}
 
 TEST_F(two_level_transformer, steps_along_the_gradient_through_the_inner_step) {
   using at::Tensor;
