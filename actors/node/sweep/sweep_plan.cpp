@@ -47,10 +47,10 @@ public:
           row.published = found->second;
         plan.rows.push_back(std::move(row));
       }
-    for (const auto& [name, text] : published)
-      if (std::ranges::none_of(plan.rows,
-                               [&](const auto& x) { return x.name() == name; }))
-        refuse(from_, "published." + name,
+    for (const auto& said : published)
+      if (std::ranges::none_of(
+            plan.rows, [&](const auto& x) { return x.name() == said.first; }))
+        refuse(from_, "published." + said.first,
                "no row of the table has this name; one is '"
                  + (plan.rows.empty() ? "" : plan.rows.front().name()) + "'");
     if (plan.rows.empty())
