@@ -71,7 +71,7 @@ struct block_spec {
   std::string rank_counter = {};
 };
 
-/// The name of a local procedure, resolved by models/procedures.
+/// The name of a local procedure, resolved by models/methods.
 struct procedure_name {
   std::string value;
   friend auto operator<=>(const procedure_name&,

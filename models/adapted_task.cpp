@@ -1,6 +1,6 @@
 #include "models/adapted_task.hpp"
 
-#include "models/procedures/families.hpp"
+#include "models/methods/families.hpp"
 
 namespace troupe::models {
 

@@ -6,8 +6,8 @@
 
 #include "core/assert.hpp"
 #include "core/random.hpp"
-#include "models/procedures/families.hpp"
-#include "models/procedures/local_loop.hpp"
+#include "models/methods/families.hpp"
+#include "models/methods/local_loop.hpp"
 
 namespace troupe::models {
 

@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include "core/random.hpp"
-#include "models/procedures/families.hpp"
-#include "models/procedures/split_model.hpp"
+#include "models/methods/families.hpp"
+#include "models/methods/split_model.hpp"
 
 namespace troupe::models {
 

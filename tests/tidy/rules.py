@@ -118,7 +118,7 @@ def unordered(path, text):
 
 METHODS = re.compile(r"\b(fedavg|fedprox|scaffold|ditto|floral|ddome|comigs|pf2lora|ifca|pfedme"
                      r"|fedem|hetlora|flexlora|fedmix)\b", re.I)
-METHODS_AT_HOME = ("policies/", "models/procedures/", "models/torch/procedures/")
+METHODS_AT_HOME = ("policies/", "models/methods/")
 
 
 def method_names(path, text):

@@ -10,7 +10,7 @@
 #include "actors/node/command_line.hpp"
 #include "actors/node/config.hpp"
 #include "kernels/backend.hpp"
-#include "models/procedures/families.hpp"
+#include "models/methods/families.hpp"
 #include "models/safetensors.hpp"
 #include "models/shapes.hpp"
 

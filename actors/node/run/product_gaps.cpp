@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "models/adapter_factors.hpp"
-#include "models/procedures/families.hpp"
+#include "models/methods/families.hpp"
 #include "models/rank_prefix.hpp"
 
 namespace troupe::node {

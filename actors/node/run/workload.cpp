@@ -9,7 +9,7 @@
 #include "core/assert.hpp"
 #include "core/random.hpp"
 #include "models/adapted_task.hpp"
-#include "models/procedures/families.hpp"
+#include "models/methods/families.hpp"
 #include "models/quadratic.hpp"
 #include "models/regression.hpp"
 #include "models/safetensors.hpp"

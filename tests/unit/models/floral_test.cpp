@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "models/local_trainer.hpp"
-#include "models/procedures/router.hpp"
+#include "models/methods/router.hpp"
 #include "models/quadratic.hpp"
 #include "policies/catalogue.hpp"
 #include "tests/support/reference_loop.hpp"

@@ -1,4 +1,4 @@
-#include "models/procedures/local_loop.hpp"
+#include "models/methods/local_loop.hpp"
 
 #include <gtest/gtest.h>
 

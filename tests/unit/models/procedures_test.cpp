@@ -8,7 +8,7 @@
 #include <map>
 #include <set>
 
-#include "models/procedures/built_in.hpp"
+#include "models/methods/built_in.hpp"
 #include "policies/catalogue.hpp"
 #include "tests/support/quadratic_federation.hpp"
 #include "tests/support/small_recipes.hpp"

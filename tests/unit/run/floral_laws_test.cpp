@@ -12,7 +12,7 @@
 
 #include "actors/node/run/workload.hpp"
 #include "core/random.hpp"
-#include "models/procedures/router.hpp"
+#include "models/methods/router.hpp"
 #include "policies/catalogue.hpp"
 #include "tests/support/quadratic_federation.hpp"
 #include "tests/support/reference_loop.hpp"

@@ -11,7 +11,7 @@
 
 #include "actors/node/run/workload.hpp"
 #include "actors/node/torch_model.hpp"
-#include "models/procedures/common_adapter.hpp"
+#include "models/methods/common_adapter.hpp"
 #include "models/torch/objective.hpp"
 #include "tests/support/adapter_site.hpp"
 #include "tests/support/small_adapters.hpp"

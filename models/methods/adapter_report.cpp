@@ -1,0 +1,171 @@
+// How well clients do whose model is a frozen one with adaptors on it: before
+// the common one is merged with others' (`pre`), and after (`post`).
+
+#include <algorithm>
+#include <string>
+
+#include "models/layer_names.hpp"
+#include "models/methods/built_in.hpp"
+#include "models/methods/common_adapter.hpp"
+#include "models/spectrum.hpp"
+
+namespace troupe::models {
+
+namespace {
+
+/// The 90 % rank of a client's truth, as a mean over the adapted matrices.
+double true_rank(const local_problem& on, std::span<const float> truth) {
+  double sum = 0;
+  for (const auto& m : on.adapters->matrices) {
+    dense x{m.rows, m.columns, std::vector<double>(m.size())};
+    for (std::size_t j = 0; j < m.size(); ++j)
+      x.values[j] = truth[m.at + (m.order.empty() ? j : m.order[j])];
+    sum += static_cast<double>(effective_rank(singular_values(x)));
+  }
+  return on.adapters->matrices.empty()
+           ? 0
+           : sum / static_cast<double>(on.adapters->matrices.size());
+}
+
+/// What the client's model should become; empty where that is not known.
+std::span<const float> truth_of(const local_problem& on, client_id client) {
+  const auto k = client.value - 1;
+  const bool known =
+    k < on.truths.size() && on.truths[k].size() == on.model.parameters().size();
+  return known ? std::span<const float>{on.truths[k]}
+               : std::span<const float>{};
+}
+
+double squared_distance(std::span<const float> a, std::span<const float> b) {
+  double sum = 0;
+  for (std::size_t j = 0; j < a.size(); ++j) {
+    const auto d = static_cast<double>(a[j]) - static_cast<double>(b[j]);
+    sum += d * d;
+  }
+  return sum;
+}
+
+/// Of the tensor that the adaptor's i-th matrix belongs to.
+std::string name_of(const adapter_plan& plan, std::size_t i) {
+  std::size_t at = 0;
+  for (const auto& x : plan.tensors) {
+    if (at == plan.matrices[i].u_at)
+      return std::string{layer_of(x.name)};
+    at += x.size();
+  }
+  return "?";
+}
+
+double mean(const std::vector<double>& xs) {
+  double sum = 0;
+  for (const auto x : xs)
+    sum += x;
+  return xs.empty() ? 0 : sum / static_cast<double>(xs.size());
+}
+
+/// Reports on all clients at one moment.
+class reporter {
+public:
+  reporter(local_problem on, std::string moment, evaluated& to)
+    : on_(on),
+      moment_(std::move(moment)),
+      to_(to) {
+    // nop
+  }
+
+  void add(client_id client, const client_adapters& x) {
+    const auto adapters = x.on(on_);
+    const auto found = effective_ranks(adapters);
+    const std::vector<double> ranks(found.begin(), found.end());
+    const auto rank = mean(ranks);
+    put("rank", client, rank);
+    of_layers_.resize(ranks.size());
+    for (std::size_t i = 0; i < ranks.size(); ++i)
+      of_layers_[i] += ranks[i];
+    ++clients_;
+    const auto truth = truth_of(on_, client);
+    if (truth.empty() || !compose(on_, adapters))
+      return;
+    const auto k = client.value - 1;
+    put("distance", client, squared_distance(on_.model.parameters(), truth));
+    met_ += rank == true_rank(on_, truth);
+    if (on_.clients != nullptr) {
+      put_loss("train_loss", client, split::train, on_.clients->train[k]);
+      put_loss("test_loss", client, split::test, on_.clients->test[k]);
+    }
+  }
+
+  void finish() {
+    if (clients_ == 0)
+      return;
+    for (auto& x : of_layers_)
+      x /= clients_;
+    const auto name = "rank_" + moment_;
+    to_.method_results[name] = mean(of_layers_);
+    if (of_layers_.size() > 1)
+      for (std::size_t i = 0; i < of_layers_.size(); ++i)
+        to_.method_results[name + '.' + name_of(*on_.adapters, i)] =
+          of_layers_[i];
+    if (!on_.truths.empty())
+      to_.method_results["ranks_met_" + moment_] = met_;
+  }
+
+private:
+  void put(const std::string& name, client_id client, double value) {
+    to_.method_results[name + "_" + moment_ + "."
+                       + std::to_string(client.value)] = value;
+  }
+
+  void put_loss(const std::string& name, client_id client, split part,
+                std::span<const std::uint32_t> rows) {
+    if (const auto scored = on_.model.evaluate(part, rows))
+      put(name, client, scored->mean_loss());
+  }
+
+  local_problem on_;
+  std::string moment_;
+  evaluated& to_;
+  std::vector<double> of_layers_ = {}; ///< Ranks, added up over clients.
+  double clients_ = 0;
+  double met_ = 0;
+};
+
+} // namespace
+
+result<void> common_home(const home& x, local_problem& on) {
+  return adapters_after(on, x.state, common_of(x.versions, on))
+    .and_then([&](const client_adapters& y) { return compose(on, y.on(on)); });
+}
+
+void summarise_adapters(const evaluation_input& x, const local_problem& on,
+                        evaluated& to) {
+  reporter before{on, "pre", to};
+  reporter after{on, "post", to};
+  const auto& common = common_of(x.versions, on);
+  double lost = 0;
+  for (const auto& [client, state] : x.states) {
+    if (const auto found = state->counters.find(lost_counter);
+        found != state->counters.end())
+      lost += static_cast<double>(found->second);
+    const auto left = adapters_before(on, *state);
+    const auto now = adapters_after(on, state.get(), common);
+    if (!left || !now || left->common.empty())
+      continue;
+    before.add(client, *left);
+    after.add(client, *now);
+    const auto truth = truth_of(on, client);
+    if (truth.empty())
+      continue;
+    const auto name = std::to_string(client.value);
+    to.method_results["true_rank." + name] = true_rank(on, truth);
+    if (const auto own = state->counters.find(rank_counter);
+        own != state->counters.end())
+      to.method_results["kept_rank." + name] = static_cast<double>(own->second);
+  }
+  before.finish();
+  after.finish();
+  if (on.own_adapters != nullptr)
+    to.method_results["own_adapters_lost"] = lost;
+}
+
+} // namespace troupe::models

@@ -1,0 +1,103 @@
+#include "models/methods/client_router.hpp"
+
+#include <algorithm>
+
+#include "models/methods/families.hpp"
+#include "models/methods/local_loop.hpp"
+#include "models/methods/visit_blocks.hpp"
+
+namespace troupe::models {
+
+namespace {
+
+client_router even_router(std::size_t count) {
+  return {.logits = {},
+          .shares =
+            std::vector<double>(count, 1.0 / static_cast<double>(count))};
+}
+
+client_router tied_router(client_id client, std::size_t count) {
+  if (client.value == 0)
+    return even_router(count);
+  client_router x{.logits = {}, .shares = std::vector<double>(count)};
+  x.shares[(client.value - 1) % count] = 1;
+  return x;
+}
+
+result<client_router> kept_router(const client_state* state,
+                                  std::size_t count) {
+  const std::vector<float> even(count);
+  return own_or(state, mixture_family, even)
+    .map([](std::span<const float> kept) {
+      client_router x{.logits = {kept.begin(), kept.end()}, .shares = {}};
+      x.shares = softmax(x.logits);
+      return x;
+    });
+}
+
+} // namespace
+
+std::vector<double> client_router::noisy_shares(random_stream& noise,
+                                                double most) const {
+  if (most == 0 || logits.empty())
+    return shares;
+  auto moved = logits;
+  for (auto& x : moved)
+    x += most * noise.uniform();
+  return softmax(moved);
+}
+
+void client_router::descend(std::span<const double> at,
+                            std::span<const double> slopes, double rate) {
+  if (logits.empty())
+    return;
+  const auto along = logit_slopes(at, slopes);
+  for (std::size_t c = 0; c < logits.size(); ++c)
+    logits[c] -= rate * along[c];
+  shares = softmax(logits);
+}
+
+result<client_router> router_of(mixing how, client_id client,
+                                const client_state* state, std::size_t count) {
+  return how == mixing::tied ? tied_router(client, count)
+                             : kept_router(state, count);
+}
+
+result<void> keep_router(const client_router& x, trained& to) {
+  to.disclosures["pi"] = x.shares;
+  if (x.logits.empty())
+    return {};
+  const std::vector<float> logits(x.logits.begin(), x.logits.end());
+  return keep(mixture_family, logits, to.next);
+}
+
+shares_by_client kept_shares(const evaluation_input& x, std::size_t count) {
+  shares_by_client shares;
+  for (const auto& [client, state] : x.states)
+    if (auto by = kept_router(state.get(), count))
+      shares[client] = std::move(by->shares);
+  return shares;
+}
+
+void summarise_routers(const shares_by_client& shares, const local_problem& on,
+                       evaluated& to) {
+  if (shares.empty())
+    return;
+  double sum = 0;
+  for (const auto& [client, own] : shares)
+    sum += entropy(own);
+  to.method_results["router_entropy"] =
+    sum / static_cast<double>(shares.size());
+  if (on.groups == 0)
+    return;
+  to.method_results["recovered"] = recovers_groups(shares, on.groups) ? 1 : 0;
+  to.method_results["router_mismatch"] =
+    mismatch_with_groups(shares, on.groups);
+}
+
+double rate_or(const local_problem& on, std::string_view name) {
+  const auto said = option_or(on.how, name, 0);
+  return said > 0 ? said * on.rate / on.how.learning_rate : on.rate;
+}
+
+} // namespace troupe::models
