@@ -9,7 +9,7 @@
 
 #include "core/assert.hpp"
 #include "core/limits.hpp"
-#include "models/rank_prefix.hpp"
+#include "models/adapters/rank_prefix.hpp"
 
 // The byte strings under the digests. Integers are little-endian, a text is its
 // UTF-8 bytes and one zero byte, `n[8]` is an integer of eight bytes.

@@ -16,7 +16,7 @@
 #include "core/recipe.hpp"
 #include "core/result.hpp"
 #include "kernels/backend.hpp"
-#include "models/adapters.hpp"
+#include "models/adapters/adapters.hpp"
 #include "models/data/example_set.hpp"
 #include "models/layout.hpp"
 #include "models/objective.hpp"

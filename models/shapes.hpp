@@ -12,7 +12,7 @@
 #include "core/recipe.hpp"
 #include "core/result.hpp"
 #include "core/values.hpp"
-#include "models/adapters.hpp"
+#include "models/adapters/adapters.hpp"
 #include "models/layout.hpp"
 #include "models/objective.hpp"
 

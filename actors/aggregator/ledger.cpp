@@ -4,7 +4,7 @@
 #include <iterator>
 
 #include "core/assert.hpp"
-#include "models/rank_prefix.hpp"
+#include "models/adapters/rank_prefix.hpp"
 
 namespace troupe::actors {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "core/assert.hpp"
-#include "models/rank_prefix.hpp"
+#include "models/adapters/rank_prefix.hpp"
 
 namespace troupe::actors {
 

@@ -7,7 +7,7 @@
 
 #include "core/limits.hpp"
 #include "kernels/backend.hpp"
-#include "models/rank_prefix.hpp"
+#include "models/adapters/rank_prefix.hpp"
 
 namespace troupe::actors {
 

@@ -4,7 +4,7 @@
 
 #include "core/assert.hpp"
 #include "kernels/robust.hpp"
-#include "models/rank_prefix.hpp"
+#include "models/adapters/rank_prefix.hpp"
 #include "policies/mixing.hpp"
 
 namespace troupe::actors {

@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <string>
 
-#include "models/layer_names.hpp"
+#include "models/adapters/layer_names.hpp"
+#include "models/adapters/spectrum.hpp"
 #include "models/methods/built_in.hpp"
 #include "models/methods/common_adapter.hpp"
-#include "models/spectrum.hpp"
 
 namespace troupe::models {
 

@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "models/adapter_factors.hpp"
+#include "models/adapters/adapter_factors.hpp"
 #include "models/aligned.hpp"
 #include "models/methods/visit_blocks.hpp"
 

@@ -7,10 +7,10 @@
 #include <string>
 
 #include "core/limits.hpp"
+#include "models/adapters/rank_prefix.hpp"
 #include "models/methods/built_in.hpp"
 #include "models/methods/common_adapter.hpp"
 #include "models/methods/local_loop.hpp"
-#include "models/rank_prefix.hpp"
 #include "policies/weighting.hpp"
 
 namespace troupe::models {

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "core/assert.hpp"
-#include "models/centring.hpp"
+#include "models/adapters/centring.hpp"
 #include "models/methods/built_in.hpp"
 #include "models/methods/families.hpp"
 #include "models/methods/local_loop.hpp"

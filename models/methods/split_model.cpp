@@ -1,6 +1,6 @@
 #include "models/methods/split_model.hpp"
 
-#include "models/layer_names.hpp"
+#include "models/adapters/layer_names.hpp"
 
 namespace troupe::models {
 

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "core/random.hpp"
-#include "models/spectrum.hpp"
+#include "models/adapters/spectrum.hpp"
 #include "tests/support/low_rank_federation.hpp"
 
 namespace troupe::test {

@@ -10,7 +10,7 @@
 
 #include <gtest/gtest.h>
 
-#include "models/adapted_task.hpp"
+#include "models/adapters/adapted_task.hpp"
 #include "models/regression.hpp"
 #include "policies/catalogue.hpp"
 

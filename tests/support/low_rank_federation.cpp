@@ -6,8 +6,8 @@
 #include <gtest/gtest.h>
 
 #include "core/random.hpp"
-#include "models/adapted_task.hpp"
-#include "models/spectrum.hpp"
+#include "models/adapters/adapted_task.hpp"
+#include "models/adapters/spectrum.hpp"
 #include "policies/catalogue.hpp"
 
 namespace troupe::test {

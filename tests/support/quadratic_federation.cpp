@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "core/random.hpp"
-#include "models/adapted_task.hpp"
+#include "models/adapters/adapted_task.hpp"
 
 namespace troupe::test {
 

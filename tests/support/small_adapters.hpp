@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "core/random.hpp"
-#include "models/adapters.hpp"
+#include "models/adapters/adapters.hpp"
 
 namespace troupe::models {
 

@@ -4,9 +4,9 @@
 #include <limits>
 #include <vector>
 
-#include "models/adapter_factors.hpp"
+#include "models/adapters/adapter_factors.hpp"
+#include "models/adapters/rank_prefix.hpp"
 #include "models/methods/families.hpp"
-#include "models/rank_prefix.hpp"
 
 namespace troupe::node {
 

@@ -8,7 +8,7 @@
 #include "actors/node/task.hpp"
 #include "core/assert.hpp"
 #include "core/random.hpp"
-#include "models/adapted_task.hpp"
+#include "models/adapters/adapted_task.hpp"
 #include "models/methods/families.hpp"
 #include "models/quadratic.hpp"
 #include "models/regression.hpp"

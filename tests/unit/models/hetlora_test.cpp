@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "models/adapter_factors.hpp"
-#include "models/rank_prefix.hpp"
+#include "models/adapters/adapter_factors.hpp"
+#include "models/adapters/rank_prefix.hpp"
 #include "tests/support/adapter_site.hpp"
 #include "tests/support/small_adapters.hpp"
 

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "models/spectrum.hpp"
+#include "models/adapters/spectrum.hpp"
 
 namespace troupe::models {
 

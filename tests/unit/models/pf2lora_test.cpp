@@ -6,7 +6,7 @@
 
 #include <cmath>
 
-#include "models/adapter_factors.hpp"
+#include "models/adapters/adapter_factors.hpp"
 #include "tests/support/adapter_site.hpp"
 #include "tests/support/quadratic_federation.hpp"
 #include "tests/support/small_adapters.hpp"

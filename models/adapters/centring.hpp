@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "core/result.hpp"
-#include "models/adapters.hpp"
+#include "models/adapters/adapters.hpp"
 
 namespace troupe::models {
 

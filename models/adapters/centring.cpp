@@ -1,8 +1,8 @@
-#include "models/centring.hpp"
+#include "models/adapters/centring.hpp"
 
 #include <algorithm>
 
-#include "models/spectrum.hpp"
+#include "models/adapters/spectrum.hpp"
 
 namespace troupe::models {
 

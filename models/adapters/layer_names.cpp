@@ -1,4 +1,4 @@
-#include "models/layer_names.hpp"
+#include "models/adapters/layer_names.hpp"
 
 #include <algorithm>
 #include <vector>

@@ -1,7 +1,7 @@
 // Layers by name: which names mean which layers, that only those are adapted,
 // and what is said to a name that means none.
 
-#include "models/layer_names.hpp"
+#include "models/adapters/layer_names.hpp"
 
 #include <gtest/gtest.h>
 

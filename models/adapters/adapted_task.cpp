@@ -1,4 +1,4 @@
-#include "models/adapted_task.hpp"
+#include "models/adapters/adapted_task.hpp"
 
 #include "models/methods/families.hpp"
 

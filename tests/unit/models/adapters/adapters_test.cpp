@@ -1,7 +1,7 @@
 // Adaptors of low rank: what can be left out, that they change nothing at
 // first, that a mixture of them is the layer that is claimed, and the way back.
 
-#include "models/adapters.hpp"
+#include "models/adapters/adapters.hpp"
 
 #include <gtest/gtest.h>
 

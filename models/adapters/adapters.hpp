@@ -48,7 +48,7 @@ struct adapter_options {
   /// FLoRAL's program counts a convolution's rank as if its kernel were 2.
   bool ranks_of_release = false;
   /// Names of the layers that are adapted (`goes_by` in
-  /// models/layer_names.hpp); empty: all of them.
+  /// models/adapters/layer_names.hpp); empty: all of them.
   std::vector<std::string> layers = {};
 };
 

@@ -1,4 +1,4 @@
-#include "models/adapters.hpp"
+#include "models/adapters/adapters.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -9,7 +9,7 @@
 
 #include "core/assert.hpp"
 #include "core/random.hpp"
-#include "models/layer_names.hpp"
+#include "models/adapters/layer_names.hpp"
 
 namespace troupe::models {
 

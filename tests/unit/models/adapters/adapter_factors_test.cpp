@@ -1,11 +1,11 @@
-#include "models/adapter_factors.hpp"
+#include "models/adapters/adapter_factors.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "models/spectrum.hpp"
+#include "models/adapters/spectrum.hpp"
 #include "tests/support/small_adapters.hpp"
 
 namespace troupe::models {

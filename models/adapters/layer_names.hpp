@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "core/result.hpp"
-#include "models/adapters.hpp"
+#include "models/adapters/adapters.hpp"
 #include "models/objective.hpp"
 
 namespace troupe::models {

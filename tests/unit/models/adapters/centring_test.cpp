@@ -1,13 +1,13 @@
 // Centring: what adaptors have in common goes into the base, and the mixture
 // stays what it was, but for what a rank cannot hold.
 
-#include "models/centring.hpp"
+#include "models/adapters/centring.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "models/spectrum.hpp"
+#include "models/adapters/spectrum.hpp"
 #include "tests/support/small_adapters.hpp"
 
 namespace troupe::models {

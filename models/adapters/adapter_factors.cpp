@@ -1,10 +1,10 @@
-#include "models/adapter_factors.hpp"
+#include "models/adapters/adapter_factors.hpp"
 
 #include <algorithm>
 #include <cmath>
 
 #include "core/assert.hpp"
-#include "models/spectrum.hpp"
+#include "models/adapters/spectrum.hpp"
 
 namespace troupe::models {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/result.hpp"
-#include "models/adapters.hpp"
+#include "models/adapters/adapters.hpp"
 
 namespace troupe::models {
 

@@ -1,4 +1,4 @@
-#include "models/spectrum.hpp"
+#include "models/adapters/spectrum.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "models/rank_prefix.hpp"
+#include "models/adapters/rank_prefix.hpp"
 
 #include <algorithm>
 
