@@ -11,7 +11,7 @@
 #include <gtest/gtest.h>
 
 #include "models/adapters/adapted_task.hpp"
-#include "models/regression.hpp"
+#include "models/tasks/regression.hpp"
 #include "policies/catalogue.hpp"
 
 namespace troupe::test {

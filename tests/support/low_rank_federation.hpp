@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "models/low_rank.hpp"
+#include "models/tasks/low_rank.hpp"
 #include "tests/support/reference_loop.hpp"
 
 namespace troupe::test {

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "models/local_trainer.hpp"
-#include "models/quadratic.hpp"
+#include "models/tasks/quadratic.hpp"
 #include "tests/support/reference_loop.hpp"
 
 namespace troupe::test {

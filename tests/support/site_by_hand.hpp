@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "models/local_trainer.hpp"
-#include "models/quadratic.hpp"
+#include "models/tasks/quadratic.hpp"
 #include "policies/catalogue.hpp"
 
 namespace troupe::test {

@@ -18,7 +18,7 @@
 #include "actors/node/task.hpp"
 #include "actors/node/wiring.hpp"
 #include "core/clock.hpp"
-#include "models/noop_trainer.hpp"
+#include "models/tasks/noop.hpp"
 #include "models/torch/bare_loop.hpp"
 #include "policies/catalogue.hpp"
 

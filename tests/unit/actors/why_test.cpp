@@ -10,7 +10,7 @@
 #include "actors/aggregator/ledger.hpp"
 #include "actors/director/programme.hpp"
 #include "actors/kernel_worker/crew.hpp"
-#include "models/noop_trainer.hpp"
+#include "models/tasks/noop.hpp"
 
 namespace troupe::actors {
 

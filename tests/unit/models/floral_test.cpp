@@ -7,7 +7,7 @@
 
 #include "models/local_trainer.hpp"
 #include "models/methods/router.hpp"
-#include "models/quadratic.hpp"
+#include "models/tasks/quadratic.hpp"
 #include "policies/catalogue.hpp"
 #include "tests/support/reference_loop.hpp"
 #include "tests/support/site_by_hand.hpp"

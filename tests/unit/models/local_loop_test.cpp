@@ -8,7 +8,7 @@
 #include <numeric>
 #include <set>
 
-#include "models/quadratic.hpp"
+#include "models/tasks/quadratic.hpp"
 
 namespace troupe::models {
 

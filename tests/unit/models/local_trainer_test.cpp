@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "models/noop_trainer.hpp"
-#include "models/quadratic.hpp"
+#include "models/tasks/noop.hpp"
+#include "models/tasks/quadratic.hpp"
 #include "tests/support/quadratic_federation.hpp"
 #include "tests/support/small_recipes.hpp"
 

@@ -7,8 +7,8 @@
 #include <cmath>
 #include <numeric>
 
-#include "models/quadratic.hpp"
-#include "models/regression.hpp"
+#include "models/tasks/quadratic.hpp"
+#include "models/tasks/regression.hpp"
 
 namespace troupe::models {
 

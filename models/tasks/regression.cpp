@@ -1,4 +1,4 @@
-#include "models/regression.hpp"
+#include "models/tasks/regression.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -7,7 +7,7 @@
 #include <memory>
 #include <vector>
 
-#include "models/regression.hpp"
+#include "models/tasks/regression.hpp"
 
 namespace troupe::models {
 

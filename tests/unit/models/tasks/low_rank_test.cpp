@@ -1,4 +1,4 @@
-#include "models/low_rank.hpp"
+#include "models/tasks/low_rank.hpp"
 
 #include <gtest/gtest.h>
 

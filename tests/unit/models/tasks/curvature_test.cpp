@@ -5,8 +5,8 @@
 #include <cmath>
 #include <numeric>
 
-#include "models/quadratic.hpp"
-#include "models/regression.hpp"
+#include "models/tasks/quadratic.hpp"
+#include "models/tasks/regression.hpp"
 #include "tests/support/small_adapters.hpp"
 
 namespace troupe::models {

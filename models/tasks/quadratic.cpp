@@ -1,4 +1,4 @@
-#include "models/quadratic.hpp"
+#include "models/tasks/quadratic.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "models/noop_trainer.hpp"
+#include "models/tasks/noop.hpp"
 
 #include <algorithm>
 
