@@ -1,7 +1,7 @@
 #include "actors/aggregator/aggregator.hpp"
 
-#include "actors/archivist/snapshot.hpp"
 #include "actors/caf/errors.hpp"
+#include "actors/record/snapshot.hpp"
 
 namespace troupe::actors {
 

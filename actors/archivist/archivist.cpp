@@ -1,7 +1,7 @@
 #include "actors/archivist/archivist.hpp"
 
-#include "actors/archivist/events.hpp"
 #include "actors/caf/errors.hpp"
+#include "actors/record/events.hpp"
 
 namespace troupe::actors {
 

@@ -6,8 +6,8 @@
 #include <caf/stateful_actor.hpp>
 #include <caf/typed_event_based_actor.hpp>
 
-#include "actors/archivist/store.hpp"
 #include "actors/interfaces.hpp"
+#include "actors/record/store.hpp"
 
 namespace troupe::actors {
 

@@ -1,8 +1,8 @@
 #include "actors/director/director.hpp"
 
-#include "actors/archivist/events.hpp"
-#include "actors/archivist/snapshot.hpp"
 #include "actors/caf/errors.hpp"
+#include "actors/record/events.hpp"
+#include "actors/record/snapshot.hpp"
 
 namespace troupe::actors {
 

@@ -1,7 +1,7 @@
 #include "actors/gateway/gateway.hpp"
 
-#include "actors/archivist/events.hpp"
-#include "actors/archivist/snapshot.hpp"
+#include "actors/record/events.hpp"
+#include "actors/record/snapshot.hpp"
 #include "core/limits.hpp"
 
 namespace troupe::actors {

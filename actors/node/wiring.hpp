@@ -10,13 +10,13 @@
 #include <caf/all.hpp>
 
 #include "actors/aggregator/ledger.hpp"
-#include "actors/archivist/store.hpp"
 #include "actors/client/client.hpp"
 #include "actors/director/director.hpp"
 #include "actors/gateway/gateway.hpp"
 #include "actors/interfaces.hpp"
 #include "actors/kernel_worker/workshop.hpp"
 #include "actors/publisher/publisher.hpp"
+#include "actors/record/store.hpp"
 #include "actors/roster/attendance.hpp"
 #include "actors/world/world.hpp"
 #include "policies/staleness.hpp"

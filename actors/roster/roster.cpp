@@ -1,6 +1,6 @@
 #include "actors/roster/roster.hpp"
 
-#include "actors/archivist/snapshot.hpp"
+#include "actors/record/snapshot.hpp"
 
 namespace troupe::actors {
 

@@ -7,8 +7,8 @@
 #include <caf/stateful_actor.hpp>
 #include <caf/typed_event_based_actor.hpp>
 
-#include "actors/archivist/snapshot.hpp"
 #include "actors/interfaces.hpp"
+#include "actors/record/snapshot.hpp"
 #include "policies/presence.hpp"
 
 namespace troupe::actors {

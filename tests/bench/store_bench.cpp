@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <vector>
 
-#include "actors/archivist/sqlite_store.hpp"
+#include "actors/record/sqlite_store.hpp"
 
 namespace troupe::actors {
 

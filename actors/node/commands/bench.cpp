@@ -10,13 +10,13 @@
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
-#include "actors/archivist/sqlite_store.hpp"
 #include "actors/node/command_line.hpp"
 #include "actors/node/config.hpp"
 #include "actors/node/run/chronicle.hpp"
 #include "actors/node/run/federation.hpp"
 #include "actors/node/task.hpp"
 #include "actors/node/wiring.hpp"
+#include "actors/record/sqlite_store.hpp"
 #include "core/clock.hpp"
 #include "models/tasks/noop.hpp"
 #include "models/torch/bare_loop.hpp"

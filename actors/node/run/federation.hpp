@@ -6,12 +6,12 @@
 #include <functional>
 #include <memory>
 
-#include "actors/archivist/snapshot.hpp"
-#include "actors/archivist/store.hpp"
 #include "actors/gateway/gateway.hpp"
 #include "actors/node/run/board.hpp"
 #include "actors/node/run/chronicle.hpp"
 #include "actors/node/run/workload.hpp"
+#include "actors/record/snapshot.hpp"
+#include "actors/record/store.hpp"
 
 namespace troupe::node {
 

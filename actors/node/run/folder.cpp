@@ -4,8 +4,8 @@
 #include <cctype>
 #include <ctime>
 
-#include "actors/archivist/sqlite_store.hpp"
 #include "actors/node/config.hpp"
+#include "actors/record/sqlite_store.hpp"
 #include "core/clock.hpp"
 #include "core/random.hpp"
 #include "models/files.hpp"

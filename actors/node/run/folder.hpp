@@ -7,8 +7,8 @@
 #include <memory>
 #include <string>
 
-#include "actors/archivist/store.hpp"
 #include "actors/node/experiment.hpp"
+#include "actors/record/store.hpp"
 #include "core/result.hpp"
 #include "models/layout.hpp"
 

@@ -5,7 +5,7 @@
 #include <memory>
 #include <utility>
 
-#include "actors/archivist/store.hpp"
+#include "actors/record/store.hpp"
 
 namespace troupe::node {
 

@@ -12,12 +12,12 @@
 #include <string>
 #include <vector>
 
-#include "actors/archivist/event_reader.hpp"
 #include "actors/client/dialogue.hpp"
 #include "actors/kernel_worker/crew.hpp"
 #include "actors/node/experiment.hpp"
 #include "actors/node/run/retold_line.hpp"
 #include "actors/node/run/workload.hpp"
+#include "actors/record/event_reader.hpp"
 
 namespace troupe::node {
 

@@ -5,7 +5,6 @@
 #include <nlohmann/json.hpp>
 #include <sys/resource.h>
 
-#include "actors/archivist/events.hpp"
 #include "actors/node/report/page.hpp"
 #include "actors/node/report/trace.hpp"
 #include "actors/node/run/federation.hpp"
@@ -13,6 +12,7 @@
 #include "actors/node/run/monitor.hpp"
 #include "actors/node/run/progress.hpp"
 #include "actors/node/wiring.hpp"
+#include "actors/record/events.hpp"
 #include "policies/catalogue.hpp"
 
 namespace troupe::node {

@@ -5,7 +5,7 @@
 #include <set>
 #include <vector>
 
-#include "actors/archivist/store.hpp"
+#include "actors/record/store.hpp"
 #include "models/layout.hpp"
 #include "policies/staleness.hpp"
 

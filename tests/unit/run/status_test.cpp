@@ -10,7 +10,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "actors/archivist/store.hpp"
 #include "actors/metrics/exposition.hpp"
 #include "actors/metrics/why.hpp"
 #include "actors/node/commands/why.hpp"
@@ -18,6 +17,7 @@
 #include "actors/node/run/monitor.hpp"
 #include "actors/node/run/pages.hpp"
 #include "actors/node/wiring.hpp"
+#include "actors/record/store.hpp"
 #include "tests/support/small_runs.hpp"
 
 namespace troupe::test {

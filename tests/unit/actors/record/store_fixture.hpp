@@ -15,7 +15,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include "actors/archivist/sqlite_store.hpp"
+#include "actors/record/sqlite_store.hpp"
 
 namespace troupe::actors {
 

@@ -1,4 +1,4 @@
-#include "actors/archivist/sqlite_store.hpp"
+#include "actors/record/sqlite_store.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -8,12 +8,12 @@
 #include <utility>
 #include <vector>
 
-#include "actors/archivist/folder_lock.hpp"
-#include "actors/archivist/ledger_reader.hpp"
-#include "actors/archivist/line_file.hpp"
-#include "actors/archivist/sqlite.hpp"
-#include "actors/archivist/sqlite_schema.hpp"
-#include "actors/archivist/sqlite_snapshot.hpp"
+#include "actors/record/folder_lock.hpp"
+#include "actors/record/ledger_reader.hpp"
+#include "actors/record/line_file.hpp"
+#include "actors/record/sqlite.hpp"
+#include "actors/record/sqlite_schema.hpp"
+#include "actors/record/sqlite_snapshot.hpp"
 #include "actors/transport/codec.hpp"
 #include "core/assert.hpp"
 #include "core/random.hpp"

@@ -1,4 +1,4 @@
-#include "actors/archivist/events.hpp"
+#include "actors/record/events.hpp"
 
 #include <bit>
 #include <cstring>

@@ -1,10 +1,10 @@
-#include "actors/archivist/sqlite_snapshot.hpp"
+#include "actors/record/sqlite_snapshot.hpp"
 
 #include <array>
 #include <string>
 
-#include "actors/archivist/ledger_reader.hpp"
-#include "actors/archivist/sqlite_schema.hpp"
+#include "actors/record/ledger_reader.hpp"
+#include "actors/record/sqlite_schema.hpp"
 
 namespace troupe::actors::sqlite {
 

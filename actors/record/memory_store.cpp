@@ -1,4 +1,4 @@
-#include "actors/archivist/store.hpp"
+#include "actors/record/store.hpp"
 
 namespace troupe::actors {
 

@@ -1,4 +1,4 @@
-#include "actors/archivist/snapshot.hpp"
+#include "actors/record/snapshot.hpp"
 
 namespace troupe::actors {
 

@@ -1,10 +1,10 @@
-#include "actors/archivist/ledger_reader.hpp"
+#include "actors/record/ledger_reader.hpp"
 
 #include <charconv>
 #include <cstring>
 #include <utility>
 
-#include "actors/archivist/sqlite_schema.hpp"
+#include "actors/record/sqlite_schema.hpp"
 #include "actors/transport/codec.hpp"
 
 namespace troupe::actors::sqlite {

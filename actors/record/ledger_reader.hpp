@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "actors/archivist/sqlite.hpp"
-#include "actors/archivist/store.hpp"
+#include "actors/record/sqlite.hpp"
+#include "actors/record/store.hpp"
 #include "models/layout.hpp"
 #include "models/version_store.hpp"
 

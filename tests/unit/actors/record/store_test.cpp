@@ -1,6 +1,6 @@
-#include "actors/archivist/store.hpp"
+#include "actors/record/store.hpp"
 
-#include "tests/unit/actors/store_fixture.hpp"
+#include "tests/unit/actors/record/store_fixture.hpp"
 
 namespace troupe::actors {
 

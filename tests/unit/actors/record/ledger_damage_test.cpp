@@ -8,10 +8,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "actors/archivist/sqlite.hpp"
+#include "actors/record/sqlite.hpp"
 #include "core/random.hpp"
 #include "tests/support/small_disk.hpp"
-#include "tests/unit/actors/store_fixture.hpp"
+#include "tests/unit/actors/record/store_fixture.hpp"
 
 namespace troupe::actors {
 

@@ -7,7 +7,7 @@
 #include <variant>
 #include <vector>
 
-#include "actors/archivist/events.hpp"
+#include "actors/record/events.hpp"
 #include "core/result.hpp"
 
 namespace troupe::actors {

@@ -4,8 +4,8 @@
 #include <optional>
 #include <set>
 
-#include "actors/archivist/snapshot.hpp"
-#include "actors/archivist/sqlite.hpp"
+#include "actors/record/snapshot.hpp"
+#include "actors/record/sqlite.hpp"
 #include "models/version_store.hpp"
 
 namespace troupe::actors::sqlite {

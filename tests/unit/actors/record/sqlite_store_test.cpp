@@ -1,7 +1,7 @@
-#include "actors/archivist/sqlite_store.hpp"
+#include "actors/record/sqlite_store.hpp"
 
-#include "actors/archivist/sqlite.hpp"
-#include "tests/unit/actors/store_fixture.hpp"
+#include "actors/record/sqlite.hpp"
+#include "tests/unit/actors/record/store_fixture.hpp"
 
 namespace troupe::actors {
 

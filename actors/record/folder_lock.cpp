@@ -1,4 +1,4 @@
-#include "actors/archivist/folder_lock.hpp"
+#include "actors/record/folder_lock.hpp"
 
 #include <array>
 #include <cerrno>

@@ -10,9 +10,9 @@
 #include <optional>
 #include <vector>
 
-#include "actors/archivist/snapshot.hpp"
 #include "actors/messages/internal.hpp"
 #include "actors/messages/ticket.hpp"
+#include "actors/record/snapshot.hpp"
 #include "core/result.hpp"
 #include "policies/visit_window.hpp"
 

@@ -1,4 +1,4 @@
-#include "actors/archivist/line_file.hpp"
+#include "actors/record/line_file.hpp"
 
 #include <array>
 #include <cerrno>

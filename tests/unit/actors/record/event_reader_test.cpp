@@ -1,4 +1,4 @@
-#include "actors/archivist/event_reader.hpp"
+#include "actors/record/event_reader.hpp"
 
 #include <gtest/gtest.h>
 

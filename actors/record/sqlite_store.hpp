@@ -9,7 +9,7 @@
 #include <filesystem>
 #include <memory>
 
-#include "actors/archivist/store.hpp"
+#include "actors/record/store.hpp"
 
 namespace troupe::actors {
 

@@ -1,4 +1,4 @@
-#include "actors/archivist/sqlite.hpp"
+#include "actors/record/sqlite.hpp"
 
 #include <cerrno>
 #include <system_error>
