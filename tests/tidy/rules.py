@@ -132,11 +132,11 @@ def method_names(path, text):
 
 def spawning(path, text):
     """Only the composition root spawns."""
-    if not path.startswith("actors/") or path.startswith("actors/node/wiring"):
+    if not path.startswith("actors/") or path.startswith("actors/wiring"):
         return
     for number, line in enumerate(without(text).split("\n"), 1):
         if re.search(r"\bspawn(_\w+)?\s*(<[^;]*>)?\s*\(", line):
-            yield number, "only actors/node/wiring spawns"
+            yield number, "only actors/wiring spawns"
 
 
 def sizes(path, text):

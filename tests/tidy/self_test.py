@@ -52,7 +52,7 @@ EXEMPT = [
     (rules.chance, "core/clock.cpp", "std::chrono::steady_clock::now();"),
     (rules.method_names, "policies/methods/a.cpp", '"fedavg"'),
     (rules.method_names, "models/methods/a.cpp", '"scaffold"'),
-    (rules.spawning, "actors/node/wiring.cpp", "sys.spawn(expert);"),
+    (rules.spawning, "actors/wiring.cpp", "sys.spawn(expert);"),
     (rules.torch_room, "actors/node/main.cpp", '#include "models/torch/threads.hpp"'),
     (rules.actors_meet_transport, "actors/gateway/gateway.cpp",
      '#include <caf/all.hpp>\n#include "actors/transport/codec.hpp"'),

@@ -15,8 +15,8 @@
 #include "actors/node/run/chronicle.hpp"
 #include "actors/node/run/federation.hpp"
 #include "actors/node/task.hpp"
-#include "actors/node/wiring.hpp"
 #include "actors/record/sqlite_store.hpp"
+#include "actors/wiring.hpp"
 #include "core/clock.hpp"
 #include "models/tasks/noop.hpp"
 #include "models/torch/bare_loop.hpp"
@@ -154,7 +154,7 @@ struct cost {
 
 result<cost> measure(const experiment& x, const workload& work,
                      std::shared_ptr<actors::store> books, bool inline_work) {
-  if (auto ok = begin_lines(*books, *work.blocks, work.initial); !ok)
+  if (auto ok = actors::begin_lines(*books, *work.blocks, work.initial); !ok)
     return tl::make_unexpected(ok.error());
   auto watching = std::make_shared<chronicle>(
     chronicle::options{.blocks = work.blocks,

@@ -27,7 +27,7 @@ std::uint64_t staleness_max(const experiment& x) {
   return 16 * (1 + (x.pace.concurrency + batch - 1) / batch);
 }
 
-line_rules rules_of(const experiment& x) {
+actors::line_rules rules_of(const experiment& x) {
   return {.admission = {.staleness_max = staleness_max(x),
                         .pending_max = limits::pending_offers_max},
           .discount = x.pace.staleness.discount(),
@@ -115,8 +115,8 @@ std::uint64_t bytes_up(const models::visit_input& x,
 
 } // namespace
 
-node_args plan_of(const experiment& x, const workload& w) {
-  node_args args;
+actors::node_args plan_of(const experiment& x, const workload& w) {
+  actors::node_args args;
   args.blocks = w.blocks;
   args.method = &w.method;
   args.lines = rules_of(x);

@@ -7,14 +7,14 @@
 
 #include "actors/client/client.hpp"
 #include "actors/node/run/workload.hpp"
-#include "actors/node/wiring.hpp"
+#include "actors/wiring.hpp"
 
 namespace troupe::node {
 
 /// How versions are made, who is invited and when it ends. What the two clocks
 /// differ in, and everything that is shared with others (store, network,
 /// workshop, …), is left for the caller. `w` outlives the result.
-node_args plan_of(const experiment& x, const workload& w);
+actors::node_args plan_of(const experiment& x, const workload& w);
 
 /// The same for one client.
 actors::client_args client_of(const experiment& x, const workload& w,

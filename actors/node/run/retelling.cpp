@@ -68,9 +68,10 @@ result<std::unique_ptr<retelling>> retelling::make(const experiment& x,
                                                    const workload& w) {
   std::unique_ptr<retelling> made{new retelling{x, w}};
   const auto books = make_memory_store({});
-  const auto found = begin_lines(*books, *w.blocks, w.initial).and_then([&] {
-    return books->load();
-  });
+  const auto found =
+    actors::begin_lines(*books, *w.blocks, w.initial).and_then([&] {
+      return books->load();
+    });
   auto arithmetic = kernels::make_backend({});
   auto chooser = w.make_trainer();
   auto workers = crew::hire(worker_count(x), w.make_trainer);
@@ -87,7 +88,7 @@ result<std::unique_ptr<retelling>> retelling::make(const experiment& x,
   made->workers_ = std::move(*workers);
   const auto plan = plan_of(x, w);
   for (const auto& one : w.blocks->lines)
-    made->lines_.try_emplace(one.id, ledger_options(plan, one),
+    made->lines_.try_emplace(one.id, actors::ledger_options(plan, one),
                              found->lines.at(one.id).blocks);
   return made;
 }

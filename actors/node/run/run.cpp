@@ -11,8 +11,8 @@
 #include "actors/node/run/folder.hpp"
 #include "actors/node/run/monitor.hpp"
 #include "actors/node/run/progress.hpp"
-#include "actors/node/wiring.hpp"
 #include "actors/record/events.hpp"
+#include "actors/wiring.hpp"
 #include "policies/catalogue.hpp"
 
 namespace troupe::node {
@@ -126,7 +126,8 @@ private:
                                                  .mode = x_.pace.mode,
                                                  .has_labels = work_.has_labels,
                                                  .lead = work_.blocks->lead()});
-    if (auto ok = begin_lines(*books_, *work_.blocks, work_.initial); !ok)
+    if (auto ok = actors::begin_lines(*books_, *work_.blocks, work_.initial);
+        !ok)
       return ok;
     return in_.resume.empty() ? note_begin({}) : go_back();
   }

@@ -100,7 +100,7 @@ sim_node::sim_node(std::uint64_t seed, const scenario& what,
           p.witness->server_heard(from, x);
         }});
   p.args = args_of(seed);
-  p.worker = node::start_worker(p.w.system(), p.args);
+  p.worker = actors::start_worker(p.w.system(), p.args);
   start_server();
   for (std::uint64_t i = 1; i <= what.clients; ++i)
     start_client({i});
@@ -123,13 +123,13 @@ void sim_node::open_store() {
   for (const auto& block : p.blocks->blocks)
     initial[block.id] = share(p.how.initial ? p.how.initial(block)
                                             : std::vector<float>(block.size));
-  EXPECT_TRUE(node::begin_lines(*p.store, *p.blocks, initial).has_value());
+  EXPECT_TRUE(actors::begin_lines(*p.store, *p.blocks, initial).has_value());
 }
 
-node::node_args sim_node::args_of(std::uint64_t seed) {
+actors::node_args sim_node::args_of(std::uint64_t seed) {
   auto& p = *p_;
   const auto& what = p.what;
-  node::node_args a;
+  actors::node_args a;
   a.blocks = p.blocks;
   a.method = &p.how.what;
   a.lines = {.admission = {.staleness_max = what.staleness_max,
@@ -198,7 +198,7 @@ void sim_node::start_server() {
         // CAF runs an actor's function once even if it was killed before.
         if (life != p.life)
           return std::vector<caf::actor>{};
-        p.server = node::build_node(p.w.system(), p.args);
+        p.server = actors::build_node(p.w.system(), p.args);
         ++p.luck.happened["server started"];
         if (std::getenv("TROUPE_TRACE"))
           std::cout << seconds(p.w.now()) << " server started\n";
@@ -207,7 +207,7 @@ void sim_node::start_server() {
       [&p](const std::string&) { ++p.luck.happened["server rebuilt"]; }});
 }
 
-void sim_node::start_client(client_id who) {
+void sim_actors::start_client(client_id who) {
   auto& p = *p_;
   actors::client_args x;
   x.options.me = who;
@@ -221,7 +221,7 @@ void sim_node::start_client(client_id who) {
   x.files = p.vault;
   x.worker = p.worker;
   x.started = p.args.started;
-  const auto started = node::start_client(p.w.system(), std::move(x));
+  const auto started = actors::start_client(p.w.system(), std::move(x));
   p.clients[who] = caf::actor_cast<caf::actor>(started);
   p.network->connect(who, started);
 }

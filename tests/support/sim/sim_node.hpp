@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "actors/client/client_file.hpp"
-#include "actors/node/wiring.hpp"
+#include "actors/wiring.hpp"
 #include "tests/support/sim/faults.hpp"
 #include "tests/support/sim/sim_network.hpp"
 #include "tests/support/sim/sim_store.hpp"
@@ -85,7 +85,7 @@ private:
   struct parts;
 
   void open_store();
-  node::node_args args_of(std::uint64_t seed);
+  actors::node_args args_of(std::uint64_t seed);
   void start_server();
   void start_client(client_id who);
   void crash_something();

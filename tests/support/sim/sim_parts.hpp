@@ -41,7 +41,7 @@ struct sim_node::parts {
   world w;
   std::optional<sim_witness> witness;
   std::unique_ptr<sim_network> network;
-  node::node_args args;
+  actors::node_args args;
   std::uint64_t life = 0; ///< Counts starts of the server.
   caf::actor supervisor;
   std::vector<caf::actor> server;

@@ -16,8 +16,8 @@
 #include "actors/node/run/federation.hpp"
 #include "actors/node/run/monitor.hpp"
 #include "actors/node/run/pages.hpp"
-#include "actors/node/wiring.hpp"
 #include "actors/record/store.hpp"
+#include "actors/wiring.hpp"
 #include "tests/support/small_runs.hpp"
 
 namespace troupe::test {
@@ -89,7 +89,7 @@ protected:
     EXPECT_TRUE(work);
     const auto books = std::make_shared<full_store>();
     books->full = look != nullptr;
-    EXPECT_TRUE(node::begin_lines(*books, *work->blocks, work->initial));
+    EXPECT_TRUE(actors::begin_lines(*books, *work->blocks, work->initial));
     node::chronicle::options opts{.blocks = work->blocks,
                                   .lines = {},
                                   .clients = 12,

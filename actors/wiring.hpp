@@ -21,7 +21,7 @@
 #include "actors/world/world.hpp"
 #include "policies/staleness.hpp"
 
-namespace troupe::node {
+namespace troupe::actors {
 
 /// What all lines have in common; their blocks come from the layout.
 struct line_rules {
@@ -36,37 +36,34 @@ struct node_args {
   std::shared_ptr<const models::layout> blocks;
   const recipe* method = nullptr;
   line_rules lines;
-  actors::programme::options
-    programme; ///< Lines and lead come from the layout.
-  actors::attendance::options attendance;
+  programme::options programme; ///< Lines and lead come from the layout.
+  attendance::options attendance;
   policies::weight_kind weighting = policies::weight_kind::examples;
   double norm_max = 0;
-  actors::stop_metric metric = actors::stop_metric::accuracy;
+  stop_metric metric = stop_metric::accuracy;
   std::uint64_t evaluate_every = 0;
   bool evaluate_at_end = true;
   bool announce = false;
   bool events = false;
 
-  std::shared_ptr<actors::store> books;
+  std::shared_ptr<store> books;
   std::shared_ptr<kernels::backend> arithmetic;
-  std::shared_ptr<actors::workshop> jobs;
+  std::shared_ptr<workshop> jobs;
   std::shared_ptr<models::trainer> evaluator;
-  std::shared_ptr<actors::audience> watching;
+  std::shared_ptr<audience> watching;
   std::shared_ptr<transport::endpoint> network;
-  std::shared_ptr<actors::traffic> counted;
+  std::shared_ptr<traffic> counted;
   /// Connected when the node starts (again).
   std::function<std::vector<transport::peer_id>()> peers;
   /// What a node that starts for the first time goes on from; null: from what
   /// is durable, as every other time.
-  std::function<std::shared_ptr<const actors::snapshot>()> resumed;
+  std::function<std::shared_ptr<const snapshot>()> resumed;
   /// Told of the gateway, so that frames find it.
-  std::function<void(const actors::cast&)> started_as;
+  std::function<void(const cast&)> started_as;
   /// Stands between the archivist or the workers and those who use them; the
   /// simulator's faults come in here.
-  std::function<actors::kernel_worker_actor(actors::kernel_worker_actor)>
-    around_worker;
-  std::function<actors::archivist_actor(actors::archivist_actor)>
-    around_archivist;
+  std::function<kernel_worker_actor(kernel_worker_actor)> around_worker;
+  std::function<archivist_actor(archivist_actor)> around_archivist;
 
   caf::actor_clock::time_point started; ///< The run's instant zero.
   caf::timespan merge_timeout = std::chrono::seconds{600};
@@ -76,11 +73,11 @@ struct node_args {
 };
 
 /// How a line merges.
-actors::ledger::options ledger_options(const node_args& args,
-                                       const models::line_layout& line);
+ledger::options ledger_options(const node_args& args,
+                               const models::line_layout& line);
 
 /// Version 0 of each line, where the store has none.
-result<void> begin_lines(actors::store& books, const models::layout& blocks,
+result<void> begin_lines(store& books, const models::layout& blocks,
                          const std::map<block_id, shared_values>& initial);
 
 /// The actors of a node, from what is durable. @pre `begin_lines` succeeded
@@ -92,15 +89,13 @@ caf::actor start_node(caf::actor_system& system, node_args args,
                       std::function<void(const std::string&)> broke = {});
 
 /// A client of this process.
-actors::client_actor start_client(caf::actor_system& system,
-                                  actors::client_args args);
+client_actor start_client(caf::actor_system& system, client_args args);
 
 /// What happens to the clients of this process.
-actors::world_actor start_world(caf::actor_system& system,
-                                actors::world_args args);
+world_actor start_world(caf::actor_system& system, world_args args);
 
 /// A kernel worker that only does clients' work.
-actors::kernel_worker_actor start_worker(caf::actor_system& system,
-                                         const node_args& args);
+kernel_worker_actor start_worker(caf::actor_system& system,
+                                 const node_args& args);
 
-} // namespace troupe::node
+} // namespace troupe::actors

@@ -1,6 +1,6 @@
 #include <set>
 
-#include "tests/unit/actors/programme_fixture.hpp"
+#include "tests/unit/actors/director/programme_fixture.hpp"
 
 namespace troupe::actors {
 

@@ -1,4 +1,4 @@
-#include "actors/node/wiring.hpp"
+#include "actors/wiring.hpp"
 
 #include "actors/aggregator/aggregator.hpp"
 #include "actors/archivist/archivist.hpp"
@@ -9,9 +9,7 @@
 #include "actors/supervisor/supervisor.hpp"
 #include "core/assert.hpp"
 
-namespace troupe::node {
-
-using namespace actors;
+namespace troupe::actors {
 
 namespace {
 
@@ -260,4 +258,4 @@ kernel_worker_actor start_worker(caf::actor_system& system,
                                          .evaluator = args.evaluator});
 }
 
-} // namespace troupe::node
+} // namespace troupe::actors
