@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "actors/node/config.hpp"
+#include "node/config/config.hpp"
 
 namespace troupe::node {
 

@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "actors/node/run/workload.hpp"
+#include "node/task/workload.hpp"
 #include "policies/rota.hpp"
 #include "tests/support/reference_loop.hpp"
 

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "actors/node/config.hpp"
-#include "actors/node/run/run.hpp"
+#include "node/config/config.hpp"
+#include "node/run/run.hpp"
 #include "tests/support/scratch_folder.hpp"
 
 namespace troupe::test {

@@ -53,7 +53,7 @@ EXEMPT = [
     (rules.method_names, "policies/methods/a.cpp", '"fedavg"'),
     (rules.method_names, "models/methods/a.cpp", '"scaffold"'),
     (rules.spawning, "actors/wiring.cpp", "sys.spawn(expert);"),
-    (rules.torch_room, "actors/node/main.cpp", '#include "models/torch/threads.hpp"'),
+    (rules.torch_room, "node/main.cpp", '#include "models/torch/threads.hpp"'),
     (rules.actors_meet_transport, "actors/gateway/gateway.cpp",
      '#include <caf/all.hpp>\n#include "actors/transport/codec.hpp"'),
 ]

@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 #include <torch/script.h>
 
-#include "actors/node/run/replay.hpp"
-#include "actors/node/torch_model.hpp"
+#include "node/replay/replay.hpp"
+#include "node/task/torch_model.hpp"
 #include "policies/catalogue.hpp"
 #include "tests/support/plain_run.hpp"
 #include "tests/support/small_runs.hpp"

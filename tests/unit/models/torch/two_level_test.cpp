@@ -9,8 +9,8 @@
 #include <filesystem>
 #include <numeric>
 
-#include "actors/node/run/workload.hpp"
-#include "actors/node/torch_model.hpp"
+#include "node/task/workload.hpp"
+#include "node/task/torch_model.hpp"
 #include "models/methods/common_adapter.hpp"
 #include "models/torch/objective.hpp"
 #include "tests/support/adapter_site.hpp"

@@ -1,0 +1,400 @@
+#include "node/commands/bench.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <limits>
+#include <optional>
+#include <ostream>
+
+#include <benchmark/benchmark.h>
+#include <nlohmann/json.hpp>
+#include <unistd.h>
+
+#include "node/commands/command_line.hpp"
+#include "node/config/config.hpp"
+#include "node/watch/chronicle.hpp"
+#include "node/run/federation.hpp"
+#include "node/task/data.hpp"
+#include "actors/record/sqlite_store.hpp"
+#include "actors/wiring.hpp"
+#include "core/clock.hpp"
+#include "models/tasks/noop.hpp"
+#include "models/torch/bare_loop.hpp"
+#include "policies/catalogue.hpp"
+
+namespace troupe::node {
+
+namespace {
+
+/// One repetition: seconds a visit, and those of what it is compared with.
+struct sample {
+  double seconds = 0;
+  double compared = 0;
+};
+
+struct figure {
+  std::string name;
+  std::string unit; ///< "ms" of a visit, or visits in a second.
+  std::string compared_with;
+  std::optional<double> bar; ///< None: reported, not judged.
+  int repetitions = 1;
+  std::function<result<sample>()> once;
+
+  // Others use this machine too: the least is what the program itself takes.
+  sample best{std::numeric_limits<double>::infinity(),
+              std::numeric_limits<double>::infinity()};
+  std::vector<double> ratios = {};
+
+  bool counts_rate() const {
+    return unit == "1/s";
+  }
+
+  double value() const {
+    return counts_rate() ? 1 / best.seconds : best.seconds * 1e3;
+  }
+
+  double ratio_of(const sample& x) const {
+    return counts_rate() ? x.compared / x.seconds : x.seconds / x.compared;
+  }
+
+  double ratio() const {
+    return ratio_of(best);
+  }
+
+  void add(const sample& x) {
+    best = {std::min(best.seconds, x.seconds),
+            std::min(best.compared, x.compared)};
+    ratios.push_back(ratio_of(x));
+  }
+
+  double median_ratio() const {
+    auto xs = ratios;
+    std::ranges::sort(xs);
+    return (xs[(xs.size() - 1) / 2] + xs[xs.size() / 2]) / 2;
+  }
+
+  bool holds() const {
+    return !bar || (counts_rate() ? ratio() >= *bar : ratio() <= *bar);
+  }
+};
+
+nlohmann::ordered_json to_json(const figure& x) {
+  nlohmann::ordered_json line{{"name", x.name},
+                              {"value", x.value()},
+                              {"unit", x.unit},
+                              {"compared_with", x.compared_with},
+                              {"ratio", x.ratio()},
+                              {"bar", nullptr},
+                              {"holds", x.holds()},
+                              {"median_ratio", x.median_ratio()},
+                              {"repetitions", x.ratios.size()}};
+  if (x.bar)
+    line["bar"] = *x.bar;
+  return line;
+}
+
+/// Takes what Google Benchmark measured into the figure of its name.
+class collector final : public benchmark::BenchmarkReporter {
+public:
+  explicit collector(std::vector<figure>& figures) : figures_(figures) {
+    // nop
+  }
+
+  bool ReportContext(const Context&) override {
+    return true;
+  }
+
+  void ReportRuns(const std::vector<Run>& runs) override {
+    for (const auto& run : runs)
+      for (auto& x : figures_)
+        if (run.run_type == Run::RT_Iteration
+            && run.run_name.function_name == x.name)
+          x.add({run.real_accumulated_time, run.counters.at("compared")});
+  }
+
+private:
+  std::vector<figure>& figures_;
+};
+
+/// Measures all figures. A repetition is one iteration, which takes its own
+/// time: it measures a visit, and not the whole call.
+result<void> measure_all(std::vector<figure>& figures, std::ostream& progress) {
+  std::optional<error> problem;
+  benchmark::ClearRegisteredBenchmarks();
+  for (auto& x : figures)
+    benchmark::RegisterBenchmark(
+      x.name.c_str(),
+      [&, count = 0](benchmark::State& state) mutable {
+        progress << "measuring " << x.name << ", " << ++count << " of "
+                 << x.repetitions << std::endl;
+        for (auto _ : state) {
+          const auto taken = x.once();
+          if (!taken)
+            problem = taken.error();
+          state.SetIterationTime(taken ? taken->seconds : 1);
+          state.counters["compared"] = taken ? taken->compared : 1;
+        }
+      })
+      ->UseManualTime()
+      ->Iterations(1)
+      ->Repetitions(x.repetitions);
+  collector take{figures};
+  benchmark::RunSpecifiedBenchmarks(&take);
+  if (problem)
+    return tl::make_unexpected(*problem);
+  return {};
+}
+
+/// What one federation cost.
+struct cost {
+  double wall_seconds = 0;
+  double cpu_seconds = 0;
+  std::uint64_t visits = 0;
+};
+
+result<cost> measure(const experiment& x, const workload& work,
+                     std::shared_ptr<actors::store> books, bool inline_work) {
+  if (auto ok = actors::begin_lines(*books, *work.blocks, work.initial); !ok)
+    return tl::make_unexpected(ok.error());
+  auto watching = std::make_shared<chronicle>(
+    chronicle::options{.blocks = work.blocks,
+                       .lines = {},
+                       .clients = x.clients.clients,
+                       .has_labels = false,
+                       .goal = {},
+                       .metrics = [](const std::string&) {},
+                       .show = [](const progress_report&) {}});
+  const auto wall = steady_now();
+  const auto cpu = process_cpu_time();
+  auto done = run_federation({.x = x,
+                              .work = work,
+                              .books = std::move(books),
+                              .watching = watching,
+                              .counted = std::make_shared<actors::traffic>(),
+                              .inline_work = inline_work});
+  if (!done)
+    return tl::make_unexpected(done.error());
+  return cost{.wall_seconds = seconds(steady_now() - wall),
+              .cpu_seconds = seconds(process_cpu_time() - cpu),
+              .visits = watching->report().visits};
+}
+
+/// CPU per visit of an example over a bare loop that does the same steps, the
+/// two in turn.
+result<sample> cpu_per_visit(const model_maker& make_model,
+                             const std::string& example) {
+  auto loaded = load_config(example, std::vector<std::string>{"events=false"});
+  if (!loaded)
+    return tl::make_unexpected(loaded.error());
+  const auto work = prepare(loaded->x, make_model);
+  if (!work)
+    return tl::make_unexpected(work.error());
+  auto data = load_data(loaded->x);
+  if (!data)
+    return tl::make_unexpected(data.error());
+  auto run = measure(loaded->x, *work, actors::make_memory_store({}), false);
+  if (!run)
+    return tl::make_unexpected(run.error());
+  auto bare = models::bare_loop(
+    *data, work->task->clients.train,
+    {.learning_rate = loaded->x.training.learning_rate, .visits = 1000});
+  if (!bare)
+    return tl::make_unexpected(bare.error());
+  return sample{run->cpu_seconds / static_cast<double>(run->visits), *bare};
+}
+
+/// CPU of a method's long visit over that of a bare loop of plain autograd with
+/// the same model and batches, without a federation around it.
+result<sample> step_of(const model_maker& make_model,
+                       const std::string& example, const std::string& method) {
+  constexpr int visits = 10, epochs = 10, batch = 32;
+  auto loaded = load_config(
+    example, std::vector<std::string>{"method=" + method, "components=4",
+                                      "local_epochs=" + std::to_string(epochs),
+                                      "batch_size=" + std::to_string(batch),
+                                      "samples_per_client=320"});
+  if (!loaded)
+    return tl::make_unexpected(loaded.error());
+  const auto work = prepare(loaded->x, make_model);
+  if (!work)
+    return tl::make_unexpected(work.error());
+  const auto trainer = work->make_trainer();
+  if (!trainer)
+    return tl::make_unexpected(trainer.error());
+  models::visit_input visit;
+  for (const auto& [block, values] : work->initial)
+    visit.fetched.push_back({block, {}, values});
+  const auto begin = process_cpu_time();
+  for (visit.visit.client = {1}; visit.visit.client.value <= visits;
+       ++visit.visit.client.value)
+    if (const auto done = (*trainer)->train(visit); !done)
+      return tl::make_unexpected(done.error());
+  const auto taken = seconds(process_cpu_time() - begin) / visits;
+  auto data = load_data(loaded->x);
+  if (!data)
+    return tl::make_unexpected(data.error());
+  auto bare =
+    models::bare_loop(*data, work->task->clients.train,
+                      {.batch_size = batch,
+                       .epochs = epochs,
+                       .learning_rate = loaded->x.training.learning_rate,
+                       .visits = visits});
+  return bare.map([&](double compared) { return sample{taken, compared}; });
+}
+
+/// A federation that learns nothing: what remains is the runtime.
+workload idle_workload(std::size_t clients) {
+  workload work{.method = policies::catalogue().front(),
+                .blocks = {},
+                .initial = {},
+                .task = {},
+                .make_trainer = {},
+                .has_labels = false,
+                .life = {.clients = clients}};
+  auto blocks = models::make_layout(
+    work.method,
+    {{"model", {{.name = "w", .shape = {1000}}}}, {"model.buffers", {}}},
+    {.weight_max = 1, .delta_max = 8});
+  work.blocks = std::make_shared<const models::layout>(std::move(*blocks));
+  work.initial[work.blocks->blocks.front().id] =
+    share(std::vector<float>(1000));
+  auto task = std::make_shared<models::local_task>();
+  task->clients.train.assign(clients, {0});
+  task->clients.test.assign(clients, {});
+  work.task = std::move(task);
+  work.make_trainer = models::noop_trainers(*work.blocks, {});
+  return work;
+}
+
+// With the catalogue's first method, which has one block and one leg.
+constexpr std::string_view idle_text = R"(
+clock = "wall"
+updates = 128000
+evaluate_every = 0
+[clients]
+clients = 256
+[pace]
+mode = "fedbuff"
+buffer_size = 64
+concurrency = 192
+[data]
+kind = "quadratic"
+[model]
+kind = "quadratic"
+)";
+
+constexpr double idle_visits_wanted = 50'000; // A second.
+
+result<sample> idle_visits(bool on_disk) {
+  auto loaded = parse_config(
+    {idle_text, "bench"},
+    std::vector<std::string>{"method=" + policies::catalogue().front().name,
+                             on_disk ? "events=true" : "events=false",
+                             on_disk ? "updates=32000" : "updates=128000"});
+  if (!loaded)
+    return tl::make_unexpected(loaded.error());
+  const auto work = idle_workload(loaded->x.clients.clients);
+  const auto folder = std::filesystem::temp_directory_path()
+                      / ("troupe-bench-" + std::to_string(getpid()));
+  std::shared_ptr<actors::store> books = actors::make_memory_store({});
+  if (on_disk) {
+    std::filesystem::create_directories(folder);
+    auto made = actors::make_sqlite_store({.folder = folder});
+    if (!made)
+      return tl::make_unexpected(made.error());
+    books = std::move(*made);
+  }
+  auto run = measure(loaded->x, work, std::move(books), true);
+  std::error_code ignored;
+  std::filesystem::remove_all(folder, ignored);
+  if (!run)
+    return tl::make_unexpected(run.error());
+  return sample{run->wall_seconds / static_cast<double>(run->visits),
+                1 / idle_visits_wanted};
+}
+
+std::vector<figure> all_figures(const model_maker& make_model,
+                                const std::string& example) {
+  const std::string rate = "50,000 visits a second";
+  return {{.name = "cpu_per_visit",
+           .unit = "ms",
+           .compared_with = "a bare LibTorch loop",
+           .bar = 1.15,
+           .repetitions = 12, // Others may take the caches for seconds.
+           .once = [=] { return cpu_per_visit(make_model, example); }},
+          {.name = "idle_visits",
+           .unit = "1/s",
+           .compared_with = rate,
+           .bar = 1,
+           .repetitions = 5,
+           .once = [] { return idle_visits(false); }},
+          {.name = "idle_visits_on_disk",
+           .unit = "1/s",
+           .compared_with = rate,
+           .bar = {},
+           .repetitions = 1,
+           .once = [] { return idle_visits(true); }}};
+}
+
+} // namespace
+
+exit_code bench_command(const model_maker& make_model, arguments args,
+                        streams io) {
+  command_line line{{"bench", "The project's own figures.",
+                     "bench --only idle_visits --format json"}};
+  std::string only;
+  std::string example = "deploy/examples/tiny.toml";
+  line.app().add_option("--only", only, "one of them, by its name");
+  line.app().add_option("--example", example, "what cpu_per_visit runs");
+  std::optional<int> repetitions;
+  line.app()
+    .add_option("--repetitions", repetitions, "of each figure")
+    ->check(CLI::Range(1, 1000));
+  std::string method;
+  std::optional<double> at_most;
+  line.app().add_option("--method", method,
+                        "measure a step of this method too, as 'step'");
+  line.app().add_option("--at-most", at_most, "the bar of 'step'");
+  if (const auto end = line.parse(args, io))
+    return *end;
+  auto figures = all_figures(make_model, example);
+  if (!method.empty())
+    figures.push_back(
+      {.name = "step",
+       .unit = "ms",
+       .compared_with = "a bare LibTorch loop of one model",
+       .bar = at_most,
+       .repetitions = 8,
+       .once = [=] { return step_of(make_model, example, method); }});
+  std::string names;
+  for (const auto& x : figures)
+    names += (names.empty() ? "" : ", ") + x.name;
+  if (!only.empty())
+    std::erase_if(figures, [&](const auto& x) { return x.name != only; });
+  if (figures.empty())
+    return report({.code = "unknown_figure",
+                   .what = "there is no figure '" + only + "'",
+                   .why = "there are " + names},
+                  exit_code::usage, line.json(), io);
+  for (auto& x : figures)
+    x.repetitions = repetitions.value_or(x.repetitions);
+  if (const auto done = measure_all(figures, io.err); !done)
+    return report(done.error(), line.json(), io);
+  auto lines = nlohmann::ordered_json::array();
+  for (const auto& x : figures) {
+    lines.push_back(to_json(x));
+    if (!line.json())
+      io.out << x.name << "  " << x.value() << ' ' << x.unit << ", "
+             << x.ratio() << " of " << x.compared_with << " (median "
+             << x.median_ratio() << ")" << (x.holds() ? "" : "  MISSES ITS BAR")
+             << '\n';
+  }
+  const bool hold = std::ranges::all_of(figures, &figure::holds);
+  if (line.json())
+    io.out
+      << nlohmann::ordered_json{{"success", hold}, {"figures", lines}}.dump(2)
+      << '\n';
+  return hold ? exit_code::ok : exit_code::failed;
+}
+
+} // namespace troupe::node

@@ -1,0 +1,13 @@
+#pragma once
+
+#include "node/commands/command.hpp"
+#include "node/task/workload.hpp"
+
+namespace troupe::node {
+
+/// The project's own figures, each with what it is compared with, its ratio and
+/// bar.
+exit_code bench_command(const model_maker& make_model, arguments args,
+                        streams io);
+
+} // namespace troupe::node

@@ -1,0 +1,174 @@
+#include "node/commands/check_config.hpp"
+
+#include <iomanip>
+#include <optional>
+#include <ostream>
+#include <sstream>
+
+#include <nlohmann/json.hpp>
+
+#include "node/commands/command_line.hpp"
+#include "node/config/keys.hpp"
+#include "node/sweep/sweep_plan.hpp"
+#include "policies/catalogue.hpp"
+
+namespace troupe::node {
+
+namespace {
+
+using json = nlohmann::ordered_json;
+
+const char* to_string(scope x) {
+  constexpr const char* names[]{"frozen", "shared", "expert", "personal"};
+  return names[static_cast<std::size_t>(x)];
+}
+
+json disclosures_of(const recipe& method) {
+  auto list = json::array();
+  for (const auto& x : method.disclosures) {
+    json item{{"name", x.name},
+              {"count_max", x.count_max},
+              {"min", x.min},
+              {"max", x.max}};
+    if (x.sum)
+      item["sum"] = *x.sum;
+    list.push_back(std::move(item));
+  }
+  return list;
+}
+
+void print(const loaded_config& loaded, const recipe& method,
+           const std::string& file, std::ostream& out) {
+  const auto mode = loaded.x.pace.mode;
+  const auto remark = policies::remark_on(method, mode);
+  out << file << ": ok\n  method     " << method.name << ", " << method.summary
+      << "\n  pace       " << policies::to_string(mode) << ", "
+      << policies::to_string(policies::standing_of(method, mode))
+      << (remark.empty() ? "" : ": " + remark) << "\n  blocks     ";
+  for (const auto& x : method.blocks)
+    out << (&x == &method.blocks.front() ? "" : ", ") << x.name << " ("
+        << to_string(x.where) << ')';
+  out << "\n  discloses  ";
+  if (method.disclosures.empty())
+    out << "nothing beside the deltas and their weights";
+  for (const auto& x : method.disclosures) {
+    out << (&x == &method.disclosures.front() ? "" : ", ") << x.name
+        << " (up to " << x.count_max << " numbers from " << x.min << " to "
+        << x.max;
+    if (x.sum)
+      out << ", which add up to " << *x.sum;
+    out << ')';
+  }
+  out << '\n';
+  for (const auto& x : loaded.notes)
+    out << "  note       " << x << '\n';
+}
+
+json describe(const loaded_config& loaded, const recipe& method) {
+  const auto mode = loaded.x.pace.mode;
+  auto blocks = json::array();
+  for (const auto& x : method.blocks)
+    blocks.push_back({{"name", x.name}, {"scope", to_string(x.where)}});
+  return {
+    {"success", true},
+    {"method", method.name},
+    {"mode", policies::to_string(mode)},
+    {"standing", policies::to_string(policies::standing_of(method, mode))},
+    {"remark", policies::remark_on(method, mode)},
+    {"blocks", blocks},
+    {"discloses", disclosures_of(method)},
+    {"notes", loaded.notes},
+    {"resolved", write_config(loaded.x)}};
+}
+
+void print_keys(bool as_json, std::ostream& out) {
+  if (!as_json) {
+    for (const auto& x : known_keys())
+      out << std::left << std::setw(32) << x.path << ' ' << x.takes
+          << (x.says.empty() ? "" : ": " + x.says) << '\n';
+    return;
+  }
+  auto list = json::array();
+  for (const auto& x : known_keys())
+    list.push_back({{"key", x.path}, {"takes", x.takes}, {"says", x.says}});
+  out << json{{"success", true}, {"keys", list}}.dump(2) << '\n';
+}
+
+/// The rows of a sweep in place of one run; nothing if the file asks for none.
+std::optional<result<void>> check_sweep(const command_line& line,
+                                        std::ostream& out) {
+  const auto plan = load_sweep(line.file());
+  if (!plan)
+    return tl::unexpected{plan.error()};
+  if (!*plan)
+    return std::nullopt;
+  if (auto ok = check_rows(**plan, (*plan)->run, line.overrides()); !ok)
+    return tl::unexpected{ok.error()};
+  const auto runs = cells_of(**plan).size();
+  if (line.json()) {
+    auto rows = json::array();
+    for (const auto& row : (*plan)->rows)
+      rows.push_back(row.name());
+    out << json{{"success", true}, {"runs", runs}, {"rows", rows}}.dump(2)
+        << '\n';
+    return result<void>{};
+  }
+  out << line.file() << ": ok\n  sweep      " << runs << " runs, "
+      << (*plan)->seeds.size() << " of each row:";
+  for (const auto& row : (*plan)->rows)
+    out << (&row == &(*plan)->rows.front() ? " " : ", ") << row.name();
+  out << '\n';
+  return result<void>{};
+}
+
+exit_code refuse(const error& why, const command_line& line, streams io) {
+  return report({.code = "invalid_config",
+                 .what = "this configuration cannot be used",
+                 .why = why.context},
+                exit_code::configuration, line.json(), io);
+}
+
+} // namespace
+
+exit_code check_config_with(const method_list& methods, arguments args,
+                            streams io) {
+  command_line line{{"check-config", "Says whether a configuration is usable.",
+                     "check-config deploy/examples/quickstart.toml --set "
+                     "mode=sync"}};
+  line.add_config(false);
+  bool keys = false;
+  bool resolved = false;
+  line.app().add_flag("--keys", keys, "list all keys and what they take");
+  line.app().add_flag("--resolved", resolved,
+                      "print the configuration in full");
+  if (const auto end = line.parse(args, io))
+    return *end;
+  if (keys) {
+    print_keys(line.json(), io.out);
+    return exit_code::ok;
+  }
+  if (line.file().empty())
+    return report({.code = "usage",
+                   .what = "FILE is required",
+                   .hint = "troupe check-config --help shows an example"},
+                  exit_code::usage, line.json(), io);
+  if (const auto sweep = check_sweep(line, io.out))
+    return *sweep ? exit_code::ok : refuse(sweep->error(), line, io);
+  const auto loaded = load_config(line.file(), line.overrides(), methods);
+  if (!loaded)
+    return refuse(loaded.error(), line, io);
+  const auto* method = methods.find(loaded->x.method);
+  if (line.json())
+    io.out << describe(*loaded, *method).dump(2) << '\n';
+  else if (resolved)
+    io.out << write_config(loaded->x);
+  else
+    print(*loaded, *method, line.file(), io.out);
+  return exit_code::ok;
+}
+
+exit_code check_config(arguments args, streams io) {
+  return check_config_with(all_methods(), args, io);
+}
+
+} // namespace troupe::node

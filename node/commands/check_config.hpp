@@ -1,0 +1,16 @@
+#pragma once
+
+#include "node/commands/command.hpp"
+#include "node/config/config.hpp"
+
+namespace troupe::node {
+
+/// Says whether a configuration is usable, what its method discloses, and how
+/// the method stands to its publication in this pace.
+exit_code check_config(arguments args, streams io);
+
+/// The same with methods of the caller's choice.
+exit_code check_config_with(const method_list& methods, arguments args,
+                            streams io);
+
+} // namespace troupe::node

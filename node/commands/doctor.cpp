@@ -1,0 +1,158 @@
+#include "node/commands/doctor.hpp"
+
+#include <algorithm>
+#include <iomanip>
+#include <ostream>
+#include <sstream>
+#include <system_error>
+#include <thread>
+
+#include <nlohmann/json.hpp>
+#include <sodium.h>
+#include <sqlite3.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "node/commands/command_line.hpp"
+#include "kernels/backend.hpp"
+
+namespace troupe::node {
+
+namespace {
+
+using state = finding::state_kind;
+
+std::string gigabytes(double bytes) {
+  std::ostringstream text;
+  text << std::fixed << std::setprecision(1) << bytes / 1e9 << " GB";
+  return text.str();
+}
+
+finding device(std::string name, kernels::device where) {
+  const auto made = kernels::make_backend(where);
+  if (made)
+    return {std::move(name), state::fine, std::string{(*made)->name()}};
+  return {std::move(name),
+          where.kind == kernels::device_kind::cpu ? state::missing
+                                                  : state::optional,
+          made.error().context, "runs on the CPU do without"};
+}
+
+finding disk(const std::filesystem::path& folder) {
+  std::error_code failed;
+  const auto space = std::filesystem::space(folder, failed);
+  if (failed)
+    return {"disk", state::missing, folder.string() + ": " + failed.message(),
+            "give a folder that exists with --folder"};
+  const auto free = static_cast<double>(space.available);
+  const auto text =
+    gigabytes(free) + " free in "
+    + std::filesystem::absolute(folder, failed).lexically_normal().string();
+  if (free < 1e9)
+    return {"disk", state::missing, text,
+            "a run keeps versions: free at least 1 GB"};
+  return {"disk", state::fine, text};
+}
+
+finding fashion_mnist(const std::filesystem::path& data_sets) {
+  const auto folder = data_sets / "fashion-mnist";
+  for (const auto* name :
+       {"train-images-idx3-ubyte", "train-labels-idx1-ubyte",
+        "t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte"}) {
+    const auto plain = folder / name;
+    auto packed = plain;
+    packed += ".gz";
+    std::error_code ignored;
+    if (!std::filesystem::exists(plain, ignored)
+        && !std::filesystem::exists(packed, ignored))
+      return {
+        "Fashion-MNIST", state::optional, plain.string() + " is not there",
+        "sudo apt-get install dataset-fashion-mnist; or give a folder of IDX "
+        "files as data.path"};
+  }
+  return {"Fashion-MNIST", state::fine, folder.string()};
+}
+
+finding arithmetic(const surroundings& known) {
+  if (!known.arithmetic)
+    return {"LibTorch", state::missing, "this build has none",
+            "configure with -DTROUPE_WITH_TORCH=ON; ./dev setup installs it"};
+  const auto text = known.arithmetic();
+  if (text.find("(slow)") != std::string::npos)
+    return {
+      "LibTorch", state::missing, text,
+      "sudo apt-get install libopenblas0-pthread makes training ten times "
+      "faster"};
+  return {"LibTorch", state::fine, text};
+}
+
+const char* mark(state x) {
+  return x == state::fine ? "ok" : x == state::optional ? "--" : "MISSING";
+}
+
+void print(const std::vector<finding>& all, std::ostream& out) {
+  for (const auto& x : all) {
+    out << std::left << std::setw(8) << mark(x.state) << std::setw(16) << x.name
+        << x.what << '\n';
+    if (x.state != state::fine && !x.hint.empty())
+      out << std::string(24, ' ') << x.hint << '\n';
+  }
+}
+
+} // namespace
+
+std::vector<finding> examine(const surroundings& known, const places& where) {
+  const auto cores = std::max(std::thread::hardware_concurrency(), 1u);
+  const auto memory = static_cast<double>(sysconf(_SC_PHYS_PAGES))
+                      * static_cast<double>(sysconf(_SC_PAGE_SIZE));
+  std::vector<finding> all{
+    {"troupe", state::fine, TROUPE_VERSION " (g++ " __VERSION__ ")"},
+    {"cores", state::fine, std::to_string(cores)},
+    {"memory", memory < 2e9 ? state::optional : state::fine, gigabytes(memory),
+     "ResNet-18 and many workers need more than 2 GB"},
+    disk(where.folder),
+    device("kernels", {kernels::device_kind::cpu, 0}),
+    device("kernels CUDA", {kernels::device_kind::cuda, 0}),
+    arithmetic(known),
+    {"SQLite", state::fine, sqlite3_libversion()},
+    {"libsodium", state::fine, sodium_version_string()},
+    {"zlib", state::fine, zlibVersion()},
+    fashion_mnist(where.data_sets),
+  };
+  if (known.fingerprint)
+    all.push_back({"fingerprint", state::fine, known.fingerprint()});
+  return all;
+}
+
+exit_code doctor(const surroundings& known, arguments args, streams io) {
+  command_line line{
+    {"doctor", "Says what this machine has and what is missing.", "doctor"}};
+  places where;
+  line.app().add_option("--folder", where.folder,
+                        "where runs would be written");
+  line.app().add_option("--data-sets", where.data_sets,
+                        "where to look for data");
+  if (const auto end = line.parse(args, io))
+    return *end;
+  const auto all = examine(known, where);
+  const auto missing = std::ranges::count(all, state::missing, &finding::state);
+  if (line.json()) {
+    auto list = nlohmann::ordered_json::array();
+    for (const auto& x : all)
+      list.push_back({{"name", x.name},
+                      {"state", x.state == state::fine       ? "ok"
+                                : x.state == state::optional ? "optional"
+                                                             : "missing"},
+                      {"what", x.what},
+                      {"hint", x.hint}});
+    io.out << nlohmann::ordered_json{{"success", missing == 0},
+                                     {"findings", list}}
+                .dump(2)
+           << '\n';
+  } else {
+    print(all, io.out);
+  }
+  return missing == 0 ? exit_code::ok : exit_code::failed;
+}
+
+} // namespace troupe::node

@@ -1,0 +1,180 @@
+#include "node/commands/export.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <ostream>
+
+#include <nlohmann/json.hpp>
+
+#include "node/commands/command_line.hpp"
+#include "node/config/config.hpp"
+#include "kernels/backend.hpp"
+#include "models/methods/families.hpp"
+#include "models/safetensors.hpp"
+#include "models/shapes.hpp"
+
+namespace troupe::node {
+
+namespace {
+
+using models::tensor_file;
+
+constexpr double sum_tolerance = 1e-6;
+
+/// Tensors of one block of a run's file, and their values.
+struct block_of_file {
+  std::string name; ///< Empty: the model, or its buffers.
+  models::tensor_list tensors;
+  std::vector<float> values;
+};
+
+std::vector<block_of_file> blocks_of(const tensor_file& file) {
+  std::vector<block_of_file> result;
+  std::size_t at = 0;
+  for (auto tensor : file.tensors) {
+    const auto slash = tensor.name.rfind('/');
+    const auto name =
+      slash == std::string::npos ? "" : tensor.name.substr(0, slash);
+    if (slash != std::string::npos)
+      tensor.name = tensor.name.substr(slash + 1);
+    if (result.empty() || result.back().name != name)
+      result.push_back({name, {}, {}});
+    const auto size = tensor.size();
+    const auto from = file.values.begin() + static_cast<std::ptrdiff_t>(at);
+    auto& to = result.back();
+    to.values.insert(to.values.end(), from,
+                     from + static_cast<std::ptrdiff_t>(size));
+    to.tensors.push_back(std::move(tensor));
+    at += size;
+  }
+  return result;
+}
+
+bool is_adapter(const block_of_file& x) {
+  return x.name == models::adapter_family
+         || x.name.starts_with(std::string{models::adapter_family} + '.');
+}
+
+result<std::vector<double>> shares_for(std::vector<double> asked,
+                                       std::size_t count) {
+  if (asked.empty())
+    return std::vector<double>(count, 1.0 / static_cast<double>(count));
+  const auto sum = std::accumulate(asked.begin(), asked.end(), 0.0);
+  const bool fits =
+    asked.size() == count && std::abs(sum - 1) <= sum_tolerance
+    && std::ranges::all_of(asked, [](double x) { return x >= 0; });
+  if (!fits)
+    return fail(errc::invalid_argument,
+                "--mixture: there are " + std::to_string(count)
+                  + " adaptors; as many shares, from 0 on, that add up to 1 "
+                    "would do");
+  return asked;
+}
+
+/// The run's blocks with the adaptors merged into the model.
+result<tensor_file> merged(const experiment& x, const recipe& method,
+                           const std::vector<block_of_file>& blocks,
+                           const std::vector<double>& mixture) {
+  std::vector<std::span<const float>> adapters;
+  for (const auto& y : blocks)
+    if (is_adapter(y))
+      adapters.emplace_back(y.values);
+  if (adapters.empty() || !blocks.front().name.empty())
+    return fail(errc::invalid_argument,
+                "method '" + x.method
+                  + "' has no shared model with adaptors, so there is nothing "
+                    "to merge");
+  auto shares = shares_for(mixture, adapters.size());
+  if (!shares)
+    return tl::unexpected{shares.error()};
+  auto said = method.defaults;
+  for (const auto& [name, value] : x.training.method)
+    said[name] = value;
+  // As clients use them.
+  if (const auto floor = said.find("share_floor"); floor != said.end())
+    for (auto& share : *shares)
+      share = std::max(share, floor->second);
+  const auto& base = blocks.front();
+  const auto plan =
+    models::adapters_for(method, base.tensors, said, x.model.adapt);
+  if (!plan)
+    return tl::unexpected{plan.error()};
+  for (const auto& y : adapters)
+    if (y.size() != (*plan)->size())
+      return fail(errc::invalid_data,
+                  "model.safetensors and config.toml do not belong together: "
+                  "an adaptor has "
+                    + std::to_string(y.size()) + " values, and "
+                    + std::to_string((*plan)->size()) + " are expected");
+  const auto arithmetic = kernels::make_backend({});
+  if (!arithmetic)
+    return tl::unexpected{arithmetic.error()};
+  tensor_file out{base.tensors, std::vector<float>(base.values.size()), {}};
+  models::adapter_mixture mix{**plan, **arithmetic};
+  if (auto done = mix.compose(base.values, adapters, *shares, out.values);
+      !done)
+    return tl::unexpected{done.error()};
+  for (std::size_t i = 1; i < blocks.size(); ++i)
+    if (blocks[i].name.empty()) { // Buffers.
+      out.tensors.insert(out.tensors.end(), blocks[i].tensors.begin(),
+                         blocks[i].tensors.end());
+      out.values.insert(out.values.end(), blocks[i].values.begin(),
+                        blocks[i].values.end());
+    }
+  return out;
+}
+
+result<tensor_file> merged_of_run(const std::string& folder,
+                                  const std::vector<double>& mixture) {
+  const auto config = load_config(folder + "/config.toml");
+  if (!config)
+    return tl::unexpected{config.error()};
+  const auto file = models::read_safetensors(folder + "/model.safetensors");
+  if (!file)
+    return tl::unexpected{file.error()};
+  const auto* method = all_methods().find(config->x.method);
+  return merged(config->x, *method, blocks_of(*file), mixture);
+}
+
+} // namespace
+
+exit_code export_command(arguments args, streams io) {
+  command_line line{{"export",
+                     "Writes a run's model for use elsewhere, as safetensors.",
+                     "export runs/20261121-113226-rotation --merged --mixture "
+                     "1,0,0,0 --to one.safetensors"}};
+  std::string folder;
+  std::string to;
+  bool merge = false;
+  std::vector<double> mixture;
+  line.app().add_option("RUN", folder, "a run's folder")->required();
+  line.app().add_option("--to", to, "the file to write")->required();
+  line.app()
+    .add_flag("--merged", merge,
+              "the base and its adaptors as weights of the model alone")
+    ->required();
+  line.app()
+    .add_option("--mixture", mixture,
+                "the share of each adaptor; even ones without it")
+    ->delimiter(',');
+  if (const auto end = line.parse(args, io))
+    return *end;
+  const auto out = merged_of_run(folder, mixture);
+  if (!out)
+    return report(out.error(), line.json(), io);
+  if (auto done = models::write_safetensors(to, *out); !done)
+    return report(done.error(), line.json(), io);
+  if (line.json())
+    io.out << nlohmann::ordered_json{{"success", true},
+                                     {"file", to},
+                                     {"values", out->values.size()}}
+                .dump(2)
+           << std::endl;
+  else
+    io.out << to << ": " << out->values.size() << " values, merged"
+           << std::endl;
+  return exit_code::ok;
+}
+
+} // namespace troupe::node

@@ -1,0 +1,11 @@
+#pragma once
+
+#include "node/commands/command.hpp"
+
+namespace troupe::node {
+
+/// Writes the model of a run for use elsewhere: a base and its adaptors as
+/// plain weights.
+exit_code export_command(arguments args, streams io);
+
+} // namespace troupe::node

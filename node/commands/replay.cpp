@@ -1,0 +1,105 @@
+#include "node/commands/replay.hpp"
+
+#include <filesystem>
+#include <ostream>
+
+#include <nlohmann/json.hpp>
+
+#include "node/commands/command_line.hpp"
+#include "node/config/config.hpp"
+#include "node/replay/replay.hpp"
+#include "core/clock.hpp"
+
+namespace troupe::node {
+
+namespace {
+
+using json = nlohmann::ordered_json;
+
+constexpr instant shown_every = std::chrono::seconds{2};
+
+std::string count(const comparison& x) {
+  return std::to_string(x.equal) + "/" + std::to_string(x.total)
+         + " digests equal";
+}
+
+json to_json(const replay_summary& x) {
+  const auto& [equal, total, first] = x.digests;
+  json object{{"success", !first},
+              {"equal", equal},
+              {"total", total},
+              {"first_difference", nullptr}};
+  if (!x.product_gap.empty())
+    object["method_results"] = {{"product_gap", x.product_gap}};
+  if (first) {
+    object["first_difference"] = {{"line", x.differs_at},
+                                  {"what", first->what},
+                                  {"recorded", first->recorded},
+                                  {"recomputed", first->recomputed}};
+    object["error"] = {
+      {"code", "digests_differ"},
+      {"what", count(x.digests)},
+      {"why", first->what + " differs"},
+      {"hint", "events.jsonl, line " + std::to_string(x.differs_at)}};
+  }
+  return object;
+}
+
+void print(const replay_summary& x, std::ostream& out) {
+  out << count(x.digests) << '\n';
+  for (const auto& [block, gap] : x.product_gap)
+    out << "product gap of the last " << block << ": " << gap << '\n';
+  if (const auto& first = x.digests.first)
+    out << "first difference: events.jsonl:" << x.differs_at << ": "
+        << first->what << "\n  recorded    " << first->recorded
+        << "\n  recomputed  " << first->recomputed << '\n';
+}
+
+} // namespace
+
+exit_code replay_command(const model_maker& make_model,
+                         const surroundings& known, arguments args,
+                         streams io) {
+  command_line line{{"replay",
+                     "Recomputes a recorded run and compares all digests.",
+                     "replay runs/20261121-113226-quickstart"}};
+  std::string folder;
+  line.app().add_option("RUN", folder, "the folder of a run")->required();
+  if (const auto end = line.parse(args, io))
+    return *end;
+  if (!std::filesystem::is_directory(folder))
+    return report({.code = "usage",
+                   .what = "RUN is no folder: '" + folder + "'",
+                   .hint = "troupe run says at its end where its folder is"},
+                  exit_code::usage, line.json(), io);
+  const auto loaded = load_config(folder + "/config.toml");
+  if (!loaded)
+    return report({.code = "invalid_config",
+                   .what = "the run's configuration cannot be used",
+                   .why = loaded.error().context},
+                  exit_code::configuration, line.json(), io);
+  auto shown = steady_now();
+  const auto done = replay(
+    loaded->x, folder,
+    {.make_model = make_model,
+     .fingerprint = known.fingerprint ? known.fingerprint() : "",
+     .note = [&](const std::string& x) { io.err << "note: " << x << '\n'; },
+     .show =
+       [&](const replay_progress& x) {
+         if (steady_now() - shown < shown_every)
+           return;
+         shown = steady_now();
+         io.err << static_cast<int>(100 * x.done) << "%  line " << x.line
+                << "  " << x.equal << " digests equal\n"
+                << std::flush;
+       }});
+  if (!done)
+    return report(done.error(), line.json(), io);
+  if (line.json())
+    io.out << to_json(*done).dump(2) << std::endl;
+  else
+    print(*done, io.out);
+  return done->digests.first ? exit_code::failed : exit_code::ok;
+}
+
+} // namespace troupe::node

@@ -1,0 +1,142 @@
+#include "node/commands/run.hpp"
+
+#include <iostream>
+#include <ostream>
+
+#include <nlohmann/json.hpp>
+#include <unistd.h>
+
+#include "node/commands/command_line.hpp"
+#include "node/commands/sweep.hpp"
+#include "node/config/config.hpp"
+#include "node/run/interrupt.hpp"
+#include "node/watch/pages.hpp"
+#include "node/run/run.hpp"
+
+namespace troupe::node {
+
+namespace {
+
+bool is_terminal(const std::ostream& x) {
+  return &x == &std::cerr && isatty(STDERR_FILENO) == 1;
+}
+
+std::string versions_of(const run_summary& x) {
+  std::string text;
+  for (const auto& [block, head] : x.heads)
+    text += (text.empty() ? "" : ", ") + block + " at version "
+            + std::to_string(head);
+  return text;
+}
+
+exit_code conclude(const run_summary& x, bool json, streams io) {
+  if (x.failed && !x.interrupted)
+    return report({.code = "run_failed",
+                   .what = "the run failed: " + x.reason,
+                   .why = "it ended with " + versions_of(x),
+                   .hint = "what happened until then is in " + x.folder},
+                  exit_code::failed, json, io);
+  if (x.interrupted)
+    return report(
+      {.code = "interrupted",
+       .what = "the run was interrupted",
+       .why =
+         (x.failed ? x.reason + "; it ended with " : "it ended in order with ")
+         + versions_of(x),
+       .hint = "model.safetensors and all records are in " + x.folder},
+      exit_code::interrupted, json, io);
+  if (json)
+    io.out << to_json(x).dump(2) << std::endl;
+  else
+    io.out << to_text(x) << std::flush;
+  return exit_code::ok;
+}
+
+/// What the command line says beside the configuration.
+struct wishes {
+  std::string folder;
+  std::string resume;
+  std::string address;
+  bool alone = false;
+
+  void add_to(command_line& line) {
+    line.add_config(false);
+    auto& app = line.app();
+    app.add_option("--folder", folder, "where the run's folder is made");
+    app
+      .add_option(
+        "--resume", resume,
+        "the folder of a run, or of a sweep, that did not come to its "
+        "end")
+      ->excludes("FILE")
+      ->excludes("--set")
+      ->excludes("--folder");
+    app.add_flag("--alone", alone,
+                 "make one run, also where the file asks for a [sweep]");
+    app.add_option("--http", address,
+                   "HOST:PORT where /metrics, /healthz, /readyz and /why "
+                   "answer while it runs, such as 127.0.0.1:9464");
+  }
+};
+
+} // namespace
+
+exit_code run_command(const model_maker& make_model, const surroundings& known,
+                      arguments args, streams io) {
+  command_line line{{"run", "Runs a whole federation in this process.",
+                     "run deploy/examples/quickstart.toml --set mode=sync"}};
+  wishes wish;
+  wish.add_to(line);
+  if (const auto end = line.parse(args, io))
+    return *end;
+  if (line.file().empty() && wish.resume.empty())
+    return report({.code = "usage",
+                   .what = "FILE is required, or --resume FOLDER",
+                   .hint = "troupe run --help shows an example"},
+                  exit_code::usage, line.json(), io);
+  if (!wish.alone)
+    if (const auto end = sweep_if_asked({.file = line.file(),
+                                         .resume = wish.resume,
+                                         .folder = wish.folder,
+                                         .changes = line.overrides(),
+                                         .address = wish.address,
+                                         .json = line.json()},
+                                        io))
+      return *end;
+  const auto file =
+    wish.resume.empty() ? line.file() : wish.resume + "/config.toml";
+  auto loaded = load_config(file, line.overrides());
+  if (!loaded)
+    return report({.code = "invalid_config",
+                   .what = "this configuration cannot be used",
+                   .why = loaded.error().context},
+                  exit_code::configuration, line.json(), io);
+  for (const auto& note : loaded->notes)
+    io.err << "note: " << note << '\n';
+  if (!wish.folder.empty())
+    loaded->x.folder = wish.folder;
+  const auto board = std::make_shared<status_board>();
+  std::unique_ptr<http::server> door;
+  if (!wish.address.empty()) {
+    auto opened = http::server::open(wish.address, pages_of(board));
+    if (!opened)
+      return report(opened.error(), line.json(), io);
+    door = std::move(*opened);
+    io.err << "metrics at http://" << door->address() << "/metrics\n";
+  }
+  const interruption stop;
+  const auto done =
+    run(loaded->x, {.make_model = make_model,
+                    .fingerprint = known.fingerprint ? known.fingerprint() : "",
+                    .progress = &io.err,
+                    .terminal = is_terminal(io.err),
+                    .stop = &stop.requested(),
+                    .resume = wish.resume,
+                    .board = board,
+                    .http = door ? door->address() : ""});
+  if (!done)
+    return report(done.error(), line.json(), io);
+  return conclude(*done, line.json(), io);
+}
+
+} // namespace troupe::node

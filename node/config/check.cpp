@@ -1,0 +1,378 @@
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string>
+#include <utility>
+
+#include "node/config/keys.hpp"
+#include "node/config/reader.hpp"
+#include "models/shapes.hpp"
+#include "policies/catalogue.hpp"
+#include "policies/pacing.hpp"
+
+namespace troupe::node {
+
+namespace {
+
+std::string text(std::uint64_t x) {
+  return std::to_string(x);
+}
+
+class checker {
+public:
+  checker(const experiment& x, const entries& said, std::string_view origin,
+          problems& wrong)
+    : x_(x),
+      said_(said),
+      origin_(origin),
+      wrong_(wrong) {
+    // nop
+  }
+
+  void length() {
+    const auto& n = x_.length;
+    const bool rounds =
+      x_.pace.mode == pace_kind::sync || x_.pace.mode == pace_kind::semisync;
+    if (n.rounds > 0 && !rounds)
+      refuse("rounds", "'rounds' is for mode = \"sync\" or \"semisync\": write "
+                       "'versions' here");
+    if (n.rounds > 0 && n.versions > 0)
+      refuse("rounds", "give 'rounds' or 'versions', not both");
+    if (n.rounds + n.versions + n.updates == 0 && n.time_budget == 0)
+      wrong_.add(origin_, "nothing ends this run: give 'rounds', 'versions', "
+                          "'updates' or 'time_budget'");
+    if (x_.stop.metric == stop_options::metric_kind::none)
+      return;
+    if (x_.evaluate_every == 0)
+      refuse("stop.metric",
+             "'stop' needs evaluations: 'evaluate_every' must be at "
+             "least 1, found 0");
+    if (!x_.stop.target && x_.stop.patience == 0)
+      refuse("stop.metric", "'stop' needs a 'target' or a 'patience'");
+    if (x_.data.validation == 0)
+      refuse("data.validation",
+             "'stop' needs validation data: 'validation' must be "
+             "above 0");
+  }
+
+  void clients() {
+    const auto& c = x_.clients;
+    if (said_.contains("clients.clients_per_round")
+        && said_.contains("clients.fraction"))
+      refuse("clients.fraction",
+             "give 'clients_per_round' or 'fraction', not both");
+    if (c.held_out >= c.clients)
+      return refuse(
+        "clients.held_out",
+        "'held_out' leaves nobody to invite: it must be below 'clients', "
+          + text(c.clients) + ", found " + text(c.held_out));
+    if (c.clients_per_round > c.invitable())
+      refuse("clients.clients_per_round",
+             "'clients_per_round' must be at most " + text(c.invitable())
+               + ", the clients that can be invited, found "
+               + text(c.clients_per_round));
+    if (x_.attack.clients > c.clients)
+      refuse("attack.clients", "'attack.clients' must be at most "
+                                 + text(c.clients) + ", found "
+                                 + text(x_.attack.clients));
+    using rule = selection_options::rule;
+    if (c.selection.kind == rule::power_of_choice && c.selection.candidates > 0
+        && c.selection.candidates < c.clients_per_round)
+      refuse("clients.selection.candidates",
+             "'candidates' must be at least 'clients_per_round', "
+               + text(c.clients_per_round) + ", found "
+               + text(c.selection.candidates));
+  }
+
+  void pace() {
+    const auto& p = x_.pace;
+    const auto& c = x_.clients;
+    const bool slots =
+      p.mode == pace_kind::fedbuff || p.mode == pace_kind::fedasync;
+    if (slots && c.held_out < c.clients && p.concurrency > c.invitable())
+      refuse("pace.concurrency", "'concurrency' must be at most "
+                                   + text(c.invitable())
+                                   + ", the clients that can be invited, found "
+                                   + text(p.concurrency));
+    if (p.mode == pace_kind::fedbuff
+        && p.refill == pace_options::refill_kind::version
+        && p.buffer_size > p.concurrency)
+      refuse("pace.buffer_size",
+             "'buffer_size' must be at most 'concurrency', "
+               + text(p.concurrency)
+               + ", with refill = \"version\", or no version "
+               + "would ever be made; found " + text(p.buffer_size));
+    if (p.mode == pace_kind::sync)
+      sync();
+    if (x_.durability == durability_kind::offer
+        && x_.ledger == ledger_kind::memory)
+      refuse("durability", "durability = \"offer\" needs ledger = \"disk\"");
+  }
+
+  void merge() {
+    const auto& rule = x_.merge.rule;
+    const auto least = least_offers();
+    if (rule.kind != merge_kind::mean && x_.pace.mode == pace_kind::fedasync)
+      return refuse("merge.rule",
+                    "mode = \"fedasync\" merges one offer at a time: "
+                    "rule must be \"mean\"");
+    if (least == 0)
+      return; // A window may bring any number.
+    if (rule.kind == merge_kind::trimmed_mean
+        && 2 * std::uint64_t{rule.count} >= least)
+      refuse("merge.trim", "'trim' must be below half of the " + text(least)
+                             + " offers of a version, found "
+                             + text(rule.count));
+    if (rule.kind == merge_kind::krum && std::uint64_t{rule.count} + 3 > least)
+      refuse("merge.bad", "'bad' must be at most "
+                            + text(least < 3 ? 0 : least - 3) + " with "
+                            + text(least) + " offers in a version, found "
+                            + text(rule.count));
+    if (rule.kind == merge_kind::krum && rule.keep > least)
+      refuse("merge.keep", "'keep' must be at most the " + text(least)
+                             + " offers of a version, found "
+                             + text(rule.keep));
+  }
+
+  void work() {
+    using format = data_options::format;
+    using shape = model_options::shape;
+    const auto& d = x_.data;
+    const auto& m = x_.model;
+    if ((d.kind == format::quadratic) != (m.kind == shape::quadratic))
+      refuse("model.kind",
+             "model.kind = \"quadratic\" and data.kind = \"quadratic\" "
+             "need each other");
+    if (d.is_regression() != (m.kind == shape::regression))
+      refuse("model.kind",
+             "model.kind = \"regression\" and data.kind = \"clusters\" or "
+             "\"low_rank\" need each other");
+    if (d.kind == format::low_rank && !m.hidden.empty())
+      refuse("model.hidden",
+             "data.kind = \"low_rank\" is of one matrix: 'hidden' must be []");
+    if (d.kind == format::low_rank && x_.clients.clients != 2)
+      refuse("clients.clients",
+             "data.kind = \"low_rank\" is of two clients: 'clients' must be 2, "
+             "found "
+               + text(x_.clients.clients));
+    if (x_.in_clusters() && d.clusters > x_.clients.clients)
+      refuse("data.clusters", "'clusters' must be at most 'clients', which is "
+                                + text(x_.clients.clients)
+                                + ", or some are without a client; " + "found "
+                                + text(d.clusters));
+    if (m.kind == shape::torchscript && m.path.empty())
+      refuse("model.kind",
+             "kind = \"torchscript\" needs the 'path' of a module");
+    if (d.kind != format::synthetic && !d.has_own_model() && d.path.empty())
+      refuse("data.path",
+             "'data.path' must name a file or a folder, found \"\"");
+    if (d.kind == format::csv
+        && x_.partition.kind == partition_options::rule::column
+        && x_.partition.column.empty())
+      refuse("partition.kind",
+             "kind = \"column\" needs the name of a 'column'");
+    using dealing = partition_options::rule;
+    if (x_.partition.kind == dealing::natural && d.kind != format::synthetic
+        && !d.has_own_model())
+      refuse("partition.kind",
+             "kind = \"natural\" needs data that says who holds what: "
+             "data.kind = \"synthetic\", \"quadratic\", \"clusters\" or "
+             "\"low_rank\"");
+    const auto& speed = x_.devices.speed;
+    if (speed.slowest > speed.fastest)
+      refuse("devices.speed.slowest", "'slowest' must not be above 'fastest'");
+  }
+
+  void method(const method_list& methods) {
+    const auto* found = methods.find(x_.method);
+    if (!found)
+      return unknown_method(methods);
+    if (policies::standing_of(*found, x_.pace.mode) == standing::refused)
+      refuse("pace.mode",
+             "method '" + x_.method + "' refuses mode = \""
+               + std::string{policies::to_string(x_.pace.mode)}
+               + "\": " + policies::remark_on(*found, x_.pace.mode));
+    // An empty window is none, so windows do not count its rounds.
+    const bool counts = x_.length.rounds > 0 && x_.pace.mode == pace_kind::sync;
+    if (!found->offers && !counts && x_.length.time_budget == 0)
+      refuse("method",
+             "method '" + x_.method
+               + "' merges nothing, so only "
+                 "'time_budget', or 'rounds' of \"sync\", can end it");
+    for (const auto& [name, value] : x_.training.method)
+      if (!found->defaults.contains(name))
+        unknown_option(*found, name);
+      else if (!(value >= 0 && std::isfinite(value)))
+        refuse(std::string{method_section} + '.' + name,
+               "'" + name + "' must be a number from 0, found "
+                 + std::to_string(value));
+  }
+
+private:
+  void refuse(const std::string& path, std::string_view what) {
+    const auto at = said_.find(path);
+    wrong_.add(at == said_.end() ? origin_ : std::string_view{at->second.where},
+               what);
+  }
+
+  void sync() {
+    const auto& p = x_.pace;
+    const auto cohort = x_.clients.clients_per_round;
+    if (p.quorum > cohort)
+      refuse("pace.quorum", "'quorum' must be at most 'clients_per_round', "
+                              + text(cohort) + ", found " + text(p.quorum));
+    else if (p.quorum > 0 && p.quorum < cohort && p.round_deadline == 0)
+      refuse("pace.quorum",
+             "'quorum' counts at the deadline: give 'round_deadline'");
+    if (cohort <= x_.clients.invitable()
+        && policies::cohort_size(cohort, p.over_selection)
+             > x_.clients.invitable())
+      refuse("pace.over_selection", "'over_selection' invites more than the "
+                                      + text(x_.clients.invitable())
+                                      + " clients that can be invited");
+  }
+
+  /// The fewest offers that a version may have; 0: not known beforehand.
+  std::uint64_t least_offers() const {
+    switch (x_.pace.mode) {
+      case pace_kind::sync:
+        return x_.pace.quorum ? x_.pace.quorum : x_.clients.clients_per_round;
+      case pace_kind::fedbuff:
+        return x_.pace.buffer_size;
+      case pace_kind::fedasync:
+        return 1;
+      case pace_kind::semisync:
+        break;
+    }
+    return 0;
+  }
+
+  void unknown_method(const method_list& methods) {
+    if (std::ranges::find(methods.planned, x_.method) != methods.planned.end())
+      return refuse("method", "method '" + x_.method + "' is not built yet");
+    std::vector<std::string> names;
+    for (const auto* y : methods.built)
+      names.push_back(y->name);
+    std::string all;
+    for (const auto& name : names)
+      all += (all.empty() ? "" : ", ") + name;
+    const auto near = nearest(x_.method, names);
+    refuse("method", "unknown method '" + x_.method + "'"
+                       + (near.empty() ? "" : ", did you mean '" + near + "'?")
+                       + " There are: " + all);
+  }
+
+  void unknown_option(const recipe& method, const std::string& name) {
+    std::vector<std::string> names;
+    for (const auto& [option, value] : method.defaults)
+      names.push_back(option);
+    const auto near = nearest(name, names);
+    std::string hint = names.empty() ? "it has none" : "it has";
+    for (const auto& y : names)
+      hint += (y == names.front() ? " '" : ", '") + y + "'";
+    refuse(std::string{method_section} + '.' + name,
+           "method '" + method.name + "' has no option '" + name + "'; "
+             + (near.empty() ? hint : "did you mean '" + near + "'?"));
+  }
+
+  const experiment& x_;
+  const entries& said_;
+  std::string_view origin_;
+  problems& wrong_;
+};
+
+std::uint32_t cohort_of(const client_options& c) {
+  if (c.clients_per_round > 0)
+    return c.clients_per_round;
+  if (c.fraction == 0)
+    return std::min(c.invitable(), 10u);
+  const auto share = std::lround(c.fraction * c.invitable());
+  return static_cast<std::uint32_t>(std::max(share, 1l));
+}
+
+/// An override of a number means its rule, also where the file names another.
+bool implies(const entries& said, const std::string& path) {
+  const auto number = said.find(path);
+  const auto kind = said.find("partition.kind");
+  return number != said.end()
+         && (kind == said.end() || (number->second.raw && !kind->second.raw));
+}
+
+} // namespace
+
+void imply(entries& said) {
+  constexpr std::array rules{
+    std::pair{"partition.alpha", "dirichlet"},
+    std::pair{"partition.labels_per_client", "labels"},
+    std::pair{"partition.shards_per_client", "shards"},
+    std::pair{"partition.skew", "size_skew"},
+    std::pair{"partition.column", "column"},
+  };
+  for (const auto& [path, rule] : rules)
+    if (implies(said, path)) {
+      auto made = said.at(path);
+      made.value = std::string{rule};
+      said.insert_or_assign("partition.kind", std::move(made));
+      return;
+    }
+  const auto data = said.find("data.kind");
+  const auto* kind = data == said.end()
+                       ? nullptr
+                       : std::get_if<std::string>(&data->second.value);
+  if (kind
+      && (*kind == "synthetic" || *kind == "quadratic" || *kind == "clusters"
+          || *kind == "low_rank")
+      && !said.contains("partition.kind")) {
+    auto made = data->second;
+    made.value = std::string{"natural"};
+    said.emplace("partition.kind", std::move(made));
+  }
+}
+
+void settle(loaded_config& loaded, const entries& said,
+            const method_list& methods) {
+  auto& x = loaded.x;
+  if (x.clients.held_out < x.clients.clients)
+    x.clients.clients_per_round = cohort_of(x.clients);
+  x.clients.fraction = 0;
+  if (x.pace.concurrency == 0)
+    x.pace.concurrency = std::max(x.clients.clients_per_round, 1u);
+  if (x.method.empty() && !methods.built.empty())
+    x.method = methods.built.front()->name;
+  const auto* method = methods.find(x.method);
+  if (!method)
+    return;
+  for (const auto& [name, value] : method->defaults)
+    x.training.method.try_emplace(name, value);
+  if (!x.model.adapt.empty() && !models::has_adapters(*method)) {
+    x.model.adapt.clear();
+    const auto& e = said.at("model.adapt");
+    loaded.notes.push_back(e.where + ": '" + e.typed
+                           + "' has no effect: method '" + x.method
+                           + "' attaches no adaptors");
+  }
+  // An option of another method may stay in a file while methods are compared.
+  std::erase_if(x.training.method, [&](const auto& option) {
+    const auto& name = option.first;
+    if (method->defaults.contains(name) || !methods.has_option(name))
+      return false;
+    const auto& e = said.at(std::string{method_section} + '.' + name);
+    loaded.notes.push_back(e.where + ": '" + e.typed
+                           + "' has no effect: method '" + x.method
+                           + "' has no such option");
+    return true;
+  });
+}
+
+void check(const experiment& x, const entries& said, std::string_view origin,
+           const method_list& methods, problems& wrong) {
+  checker all{x, said, origin, wrong};
+  all.method(methods);
+  all.length();
+  all.clients();
+  all.pace();
+  all.merge();
+  all.work();
+}
+
+} // namespace troupe::node

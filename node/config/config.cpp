@@ -1,0 +1,49 @@
+#include "node/config/config.hpp"
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+
+#include "node/config/reader.hpp"
+
+namespace troupe::node {
+
+const recipe* method_list::find(std::string_view name) const noexcept {
+  const auto at = std::ranges::find(built, name, &recipe::name);
+  return at == built.end() ? nullptr : *at;
+}
+
+bool method_list::has_option(std::string_view name) const {
+  return std::ranges::any_of(built, [&](const recipe* x) {
+    return x->defaults.contains(std::string{name});
+  });
+}
+
+result<loaded_config> parse_config(config_source from,
+                                   std::span<const std::string> overrides,
+                                   const method_list& methods) {
+  problems wrong;
+  auto said = read_entries(from, overrides, methods, wrong);
+  imply(said);
+  auto loaded = read_experiment(said, wrong);
+  settle(loaded, said, methods);
+  // What could not be read would only lead to more refusals.
+  if (wrong.empty())
+    check(loaded.x, said, from.origin, methods, wrong);
+  if (!wrong.empty())
+    return fail(errc::invalid_config, wrong.text());
+  return loaded;
+}
+
+result<loaded_config> load_config(const std::string& path,
+                                  std::span<const std::string> overrides,
+                                  const method_list& methods) {
+  std::ifstream file{path};
+  std::string text{std::istreambuf_iterator{file}, {}};
+  if (!file.is_open() || file.bad())
+    return fail(errc::storage_failure,
+                path + ": this file cannot be read; is the path right?");
+  return parse_config({text, path}, overrides, methods);
+}
+
+} // namespace troupe::node

@@ -1,0 +1,169 @@
+#include "node/config/keys.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <set>
+
+#include "node/config/schema.hpp"
+
+namespace troupe::node {
+
+namespace {
+
+class key_lister : public schema_visitor {
+public:
+  std::vector<known_key> keys;
+  std::set<std::string, std::less<>> sections;
+
+  void begin(const key& section) override {
+    prefix_.push_back(path(section.name));
+    sections.insert(prefix_.back());
+  }
+
+  void end() override {
+    prefix_.pop_back();
+  }
+
+  void flag(const key& k, bool&) override {
+    add(k, "true or false");
+  }
+
+  void text(const key& k, std::string&) override {
+    add(k, "a string");
+  }
+
+  void number(const key& k, double&, number_range range) override {
+    add(k, describe(range));
+  }
+
+  void numbers(const key& section, options&) override {
+    sections.insert(path(section.name));
+  }
+
+  void counts(const key& k, std::vector<std::uint32_t>&,
+              count_range range) override {
+    add(k, "a list, each " + describe(range));
+  }
+
+  void texts(const key& k, std::vector<std::string>&) override {
+    add(k, "a list of strings");
+  }
+
+  void reals(const key& k, std::vector<double>&, number_range range) override {
+    add(k, "a list, each " + describe(range));
+  }
+
+  bool has(const key&, bool) override {
+    return true;
+  }
+
+protected:
+  void visit_count(const key& k, std::uint64_t&, count_range range) override {
+    add(k, describe(range));
+  }
+
+  void visit_choice(const key& k, std::size_t&,
+                    std::span<const std::string_view> names) override {
+    add(k, describe(names));
+  }
+
+private:
+  std::string path(std::string_view name) const {
+    return prefix_.empty() ? std::string{name}
+                           : prefix_.back() + '.' + std::string{name};
+  }
+
+  void add(const key& k, std::string takes) {
+    keys.push_back({path(k.name), std::string{k.says}, std::move(takes)});
+  }
+
+  std::vector<std::string> prefix_;
+};
+
+const key_lister& listed() {
+  static const key_lister instance = [] {
+    key_lister result;
+    experiment x;
+    visit_keys(result, x);
+    return result;
+  }();
+  return instance;
+}
+
+/// Optimal string alignment: insert, delete, replace, or swap two neighbours.
+std::size_t edits(std::string_view a, std::string_view b) {
+  std::vector<std::vector<std::size_t>> cost(
+    a.size() + 1, std::vector<std::size_t>(b.size() + 1));
+  for (std::size_t i = 0; i <= a.size(); ++i)
+    cost[i][0] = i;
+  std::iota(cost[0].begin(), cost[0].end(), std::size_t{0});
+  for (std::size_t i = 1; i <= a.size(); ++i)
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t change = a[i - 1] == b[j - 1] ? 0 : 1;
+      cost[i][j] = std::min(
+        {cost[i - 1][j] + 1, cost[i][j - 1] + 1, cost[i - 1][j - 1] + change});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+        cost[i][j] = std::min(cost[i][j], cost[i - 2][j - 2] + 1);
+    }
+  return cost[a.size()][b.size()];
+}
+
+} // namespace
+
+const std::vector<known_key>& known_keys() {
+  return listed().keys;
+}
+
+bool is_key(std::string_view path) {
+  return std::ranges::find(known_keys(), path, &known_key::path)
+         != known_keys().end();
+}
+
+bool is_section(std::string_view path) {
+  return listed().sections.contains(path);
+}
+
+std::string_view leaf(std::string_view path) {
+  return path.substr(path.rfind('.') + 1);
+}
+
+std::vector<std::string> meanings(std::string_view name) {
+  if (is_key(name))
+    return {std::string{name}};
+  if (is_section(name))
+    for (const auto inner :
+         {leaf(name), std::string_view{"kind"}, std::string_view{"mode"},
+          std::string_view{"rule"}}) {
+      auto path = std::string{name} + '.' + std::string{inner};
+      if (is_key(path))
+        return {std::move(path)};
+    }
+  std::vector<std::string> result;
+  for (const auto& x : known_keys())
+    if (leaf(x.path) == name || x.path.ends_with('.' + std::string{name}))
+      result.push_back(x.path);
+  if (result.empty())
+    for (const auto& x : listed().sections)
+      if (leaf(x) == name && is_key(x + ".kind"))
+        result.push_back(x + ".kind");
+  return result;
+}
+
+std::string nearest(std::string_view name,
+                    const std::vector<std::string>& candidates) {
+  // A third of the letters may be wrong; more is another word.
+  std::size_t best = name.size() / 3 + 1;
+  std::string result;
+  for (const auto& x : candidates) {
+    const bool whole = name.find('.') != std::string_view::npos;
+    const auto distance =
+      std::min(edits(name, x), whole ? best : edits(name, leaf(x)));
+    if (distance < best) {
+      best = distance;
+      result = x;
+    }
+  }
+  return result;
+}
+
+} // namespace troupe::node

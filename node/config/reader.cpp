@@ -1,0 +1,199 @@
+#include "node/config/reader.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "node/config/keys.hpp"
+#include "node/config/schema.hpp"
+
+namespace troupe::node {
+
+namespace {
+
+/// Nothing contains what is not a number.
+bool contains(number_range range, double x) {
+  return (range.above_min ? x > range.min : x >= range.min) && x <= range.max;
+}
+
+class reader : public schema_visitor {
+public:
+  reader(const entries& said, problems& wrong, std::vector<std::string>& notes)
+    : said_(said),
+      wrong_(wrong),
+      notes_(notes) {
+    // nop
+  }
+
+  void begin(const key& section) override {
+    prefix_ += std::string{section.name} + '.';
+  }
+
+  void end() override {
+    prefix_.pop_back();
+    prefix_.erase(prefix_.rfind('.') + 1);
+  }
+
+  void flag(const key& k, bool& x) override {
+    if (const auto* e = find(k))
+      take(*e, x, "true or false");
+  }
+
+  void text(const key& k, std::string& x) override {
+    if (const auto* e = find(k)) {
+      if (e->raw && !std::holds_alternative<std::string>(e->value))
+        x = *e->raw; // --set name=7 means "7".
+      else
+        take(*e, x, "a string");
+    }
+  }
+
+  void number(const key& k, double& x, number_range range) override {
+    if (const auto* e = find(k))
+      take_number(*e, x, range);
+  }
+
+  void numbers(const key& section, options& x) override {
+    const auto prefix = std::string{section.name} + '.';
+    for (const auto& [path, e] : said_)
+      if (path.starts_with(prefix))
+        take_number(e, x[path.substr(prefix.size())], {.min = -1e300});
+  }
+
+  void counts(const key& k, std::vector<std::uint32_t>& x,
+              count_range range) override {
+    const auto* e = find(k);
+    if (!e)
+      return;
+    const auto* list = std::get_if<std::vector<std::int64_t>>(&e->value);
+    const auto fits = [&](std::int64_t y) {
+      return y >= 0 && static_cast<std::uint64_t>(y) >= range.min
+             && static_cast<std::uint64_t>(y) <= range.max;
+    };
+    if (list && std::ranges::all_of(*list, fits))
+      x.assign(list->begin(), list->end());
+    else
+      refuse(*e, "a list, each " + describe(range));
+  }
+
+  /// One alone may stand without its brackets: --set adapt=query.
+  void texts(const key& k, std::vector<std::string>& x) override {
+    const auto* e = find(k);
+    if (!e)
+      return;
+    const auto* none = std::get_if<std::vector<std::int64_t>>(&e->value);
+    if (const auto* one = std::get_if<std::string>(&e->value))
+      x = {*one};
+    else if (e->raw && !e->raw->starts_with('['))
+      x = {*e->raw}; // --set adapt=0 means "0".
+    else if (none && none->empty())
+      x.clear();
+    else
+      take(*e, x, "a list of strings");
+  }
+
+  void reals(const key& k, std::vector<double>& x,
+             number_range range) override {
+    const auto* e = find(k);
+    if (!e)
+      return;
+    std::optional<std::vector<double>> list;
+    if (const auto* numbers = std::get_if<std::vector<double>>(&e->value))
+      list = *numbers;
+    else if (const auto* integers =
+               std::get_if<std::vector<std::int64_t>>(&e->value))
+      list.emplace(integers->begin(), integers->end());
+    if (list && std::ranges::all_of(*list, [&](double y) {
+          return contains(range, y);
+        }))
+      x = std::move(*list);
+    else
+      refuse(*e, "a list, each " + describe(range));
+  }
+
+  bool has(const key& k, bool) override {
+    return find(k) != nullptr;
+  }
+
+protected:
+  void visit_count(const key& k, std::uint64_t& x, count_range range) override {
+    const auto* e = find(k);
+    if (!e)
+      return;
+    const auto* integer = std::get_if<std::int64_t>(&e->value);
+    if (integer && *integer >= 0
+        && static_cast<std::uint64_t>(*integer) >= range.min
+        && static_cast<std::uint64_t>(*integer) <= range.max)
+      x = static_cast<std::uint64_t>(*integer);
+    else
+      refuse(*e, describe(range));
+  }
+
+  void visit_choice(const key& k, std::size_t& index,
+                    std::span<const std::string_view> names) override {
+    const auto* e = find(k);
+    if (!e)
+      return;
+    const auto* text = std::get_if<std::string>(&e->value);
+    const auto at = text ? std::ranges::find(names, *text) : names.end();
+    if (at != names.end())
+      index = static_cast<std::size_t>(at - names.begin());
+    else
+      refuse(*e, describe(names));
+  }
+
+private:
+  const entry* find(const key& k) {
+    const auto at = said_.find(prefix_ + std::string{k.name});
+    if (at == said_.end())
+      return nullptr;
+    if (k.used)
+      return &at->second;
+    const auto note = at->second.where + ": '" + at->second.typed
+                      + "' has no effect: it needs " + std::string{k.needs};
+    if (std::ranges::find(notes_, note) == notes_.end())
+      notes_.push_back(note);
+    return nullptr;
+  }
+
+  void refuse(const entry& e, const std::string& takes) {
+    wrong_.add(e.where,
+               '\'' + e.typed + "' must be " + takes + ", found " + e.found());
+  }
+
+  template <class T>
+  void take(const entry& e, T& x, const char* takes) {
+    if (const auto* value = std::get_if<T>(&e.value))
+      x = *value;
+    else
+      refuse(e, takes);
+  }
+
+  void take_number(const entry& e, double& x, number_range range) {
+    double value = std::nan("");
+    if (const auto* real = std::get_if<double>(&e.value))
+      value = *real;
+    else if (const auto* integer = std::get_if<std::int64_t>(&e.value))
+      value = static_cast<double>(*integer);
+    if (contains(range, value))
+      x = value;
+    else
+      refuse(e, describe(range));
+  }
+
+  const entries& said_;
+  problems& wrong_;
+  std::vector<std::string>& notes_;
+  std::string prefix_;
+};
+
+} // namespace
+
+loaded_config read_experiment(const entries& said, problems& wrong) {
+  loaded_config result;
+  reader visit{said, wrong, result.notes};
+  visit_keys(visit, result.x);
+  return result;
+}
+
+} // namespace troupe::node

@@ -1,0 +1,24 @@
+#pragma once
+
+#include "node/config/entries.hpp"
+
+namespace troupe::node {
+
+/// Fills an experiment from what was said. Keys that have no effect beside the
+/// others keep their defaults and are noted.
+loaded_config read_experiment(const entries& said, problems& wrong);
+
+/// Adds the rule of the partition where only its number was given, and the one
+/// client per generator of generated data.
+void imply(entries& said);
+
+/// Makes defaults that depend on others explicit: the method and its options,
+/// the cohort, the concurrency. @pre `said` is what it was read from.
+void settle(loaded_config& loaded, const entries& said,
+            const method_list& methods);
+
+/// Finds combinations that cannot work, and names what would do.
+void check(const experiment& x, const entries& said, std::string_view origin,
+           const method_list& methods, problems& wrong);
+
+} // namespace troupe::node

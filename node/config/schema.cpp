@@ -1,0 +1,395 @@
+#include "node/config/schema.hpp"
+
+#include <array>
+#include <optional>
+
+#include "core/limits.hpp"
+
+namespace troupe::node {
+
+namespace {
+
+constexpr count_range positive{.min = 1};
+constexpr number_range share{.max = 1};
+constexpr number_range above_zero{.above_min = true};
+constexpr number_range any{.min = -1e300};
+constexpr count_range clients{.min = 1, .max = limits::clients_max};
+
+template <class T, class Visit>
+void maybe(schema_visitor& v, const key& k, std::optional<T>& x, Visit visit) {
+  if (!v.has(k, x.has_value()))
+    return;
+  T value = x.value_or(T{});
+  visit(value);
+  x = value;
+}
+
+void visit_run(schema_visitor& v, experiment& x) {
+  v.count({"seed", "everything random begins here"}, x.seed, {});
+  v.text({"name", "part of the name of the run's folder"}, x.name);
+  v.text({"method", "a recipe of the catalogue"}, x.method);
+  v.choice({"clock", "virtual time is simulated, wall time passes"}, x.clock,
+           {"virtual", "wall"});
+  v.count({"workers", "kernel workers; 0: one per core"}, x.workers,
+          {.max = 1024});
+  v.count({"evaluate_every", "versions; 0: never"}, x.evaluate_every, {});
+  v.text({"init", "a file of weights to start from; empty: from the seed"},
+         x.init);
+  v.text({"scenario", "a file of joins, leaves, drains and failures"},
+         x.scenario);
+  v.text({"folder", "where folders of runs are made"}, x.folder);
+  v.flag({"events", "whether to write events.jsonl"}, x.events);
+  v.choice({"ledger", "where versions and visits are recorded"}, x.ledger,
+           {"disk", "memory"});
+  v.choice({"durability", "what is stored before 'accepted' is said"},
+           x.durability, {"version", "offer"});
+  v.number({"snapshot_seconds", "between snapshots under the virtual clock"},
+           x.snapshot_seconds, above_zero);
+}
+
+void visit_length(schema_visitor& v, length_options& x) {
+  const key rounds{"rounds", "of sync, or windows of semisync; 0: no limit"};
+  if (v.has(rounds, x.rounds > 0))
+    v.count(rounds, x.rounds, {});
+  const key versions{"versions", "of the lead line; 0: no limit"};
+  if (v.has(versions, x.versions > 0))
+    v.count(versions, x.versions, {});
+  const key updates{"updates",
+                    "offers of which a part was merged; 0: no limit"};
+  if (v.has(updates, x.updates > 0))
+    v.count(updates, x.updates, {});
+  const key time{"time_budget", "seconds of the run's clock"};
+  if (v.has(time, x.time_budget > 0))
+    v.number(time, x.time_budget, above_zero);
+}
+
+void visit_stop(schema_visitor& v, stop_options& x) {
+  v.begin({"stop", "ends the run early, by validation data"});
+  v.choice({"metric", "what is watched"}, x.metric,
+           {"none", "accuracy", "loss"});
+  const bool on = x.metric != stop_options::metric_kind::none;
+  const key target{"target", "stop when it is reached", on, "a 'metric'"};
+  maybe(v, target, x.target, [&](double& y) { v.number(target, y, any); });
+  v.count({"patience", "evaluations without a better one; 0: no limit", on,
+           "a 'metric'"},
+          x.patience, {});
+  v.end();
+}
+
+void visit_staleness(schema_visitor& v, staleness_options& x) {
+  using enum staleness_options::shape;
+  v.begin({"staleness", "what an offer weighs that is s versions behind"});
+  v.choice({"kind"}, x.kind,
+           {"constant", "polynomial", "hinge", "exponential"});
+  v.number({"exponent", "(1 + s)^-exponent, or e^(-exponent s)",
+            x.kind == polynomial || x.kind == exponential,
+            "kind = \"polynomial\" or \"exponential\""},
+           x.exponent, {.max = 100});
+  v.number({"slope", "1 / (1 + slope (s - knee)) above the knee",
+            x.kind == hinge, "kind = \"hinge\""},
+           x.slope, {.max = 1e6});
+  v.count(
+    {"knee", "full weight up to here", x.kind == hinge, "kind = \"hinge\""},
+    x.knee, {});
+  v.end();
+}
+
+void visit_pace(schema_visitor& v, pace_options& x) {
+  constexpr count_range offers{.min = 1, .max = limits::pending_offers_max};
+  v.begin({"pace", "when offers become a version"});
+  v.choice({"mode"}, x.mode, {"sync", "semisync", "fedbuff", "fedasync"});
+  v.count({"buffer_size", "fedbuff: offers that make a version"}, x.buffer_size,
+          offers);
+  v.count({"concurrency", "fedbuff, fedasync: open visits at a time"},
+          x.concurrency, clients);
+  v.choice({"refill", "when a free slot is filled"}, x.refill,
+           {"offer", "version"});
+  v.count({"quorum", "sync: offers that do at the deadline; 0: all"}, x.quorum,
+          {});
+  v.number({"over_selection", "sync: invitations per wanted offer"},
+           x.over_selection, {.min = 1, .max = 10});
+  v.number({"round_deadline", "sync: seconds; 0: none"}, x.round_deadline, {});
+  v.number({"window_seconds", "semisync: from version to version"},
+           x.window_seconds, above_zero);
+  v.number({"visit_timeout",
+            "seconds that a client has; 0: a day, or as long as it takes under "
+            "the virtual clock"},
+           x.visit_timeout, {.max = 1e9});
+  const key max{"staleness_max", "beyond it an offer is refused"};
+  maybe(v, max, x.staleness_max,
+        [&](std::uint64_t& y) { v.count(max, y, {}); });
+  v.choice({"async_target", "fedasync: mix models, or add deltas"},
+           x.async_target, {"model", "delta"});
+  visit_staleness(v,
+                  x.staleness); // Tables last: TOML has no way back out of one.
+  v.end();
+}
+
+void visit_selection(schema_visitor& v, selection_options& x) {
+  using enum selection_options::rule;
+  v.begin({"selection", "who is invited"});
+  v.choice({"kind"}, x.kind,
+           {"uniform", "round_robin", "by_size", "power_of_choice", "oort",
+            "least_chosen"});
+  v.count({"candidates",
+           "of which those with most loss stay; 0: twice the cohort",
+           x.kind == power_of_choice, "kind = \"power_of_choice\""},
+          x.candidates, {.max = limits::clients_max});
+  v.number({"exploration",
+            "share of the first windows for clients without a score",
+            x.kind == oort, "kind = \"oort\""},
+           x.exploration, share);
+  v.end();
+}
+
+void visit_clients(schema_visitor& v, client_options& x) {
+  v.begin({"clients", "who takes part"});
+  v.count({"clients", "how many there are"}, x.clients, clients);
+  v.count({"clients_per_round", "the cohort"}, x.clients_per_round, clients);
+  const key part{"fraction", "the cohort as a share of the clients"};
+  if (v.has(part, x.fraction > 0))
+    v.number(part, x.fraction, {.max = 1, .above_min = true});
+  v.count({"held_out", "the last so many are never invited"}, x.held_out, {});
+  v.choice({"example_weight", "what n examples weigh"}, x.example_weight,
+           {"n", "sqrt", "log", "equal"});
+  visit_selection(v, x.selection);
+  v.end();
+}
+
+void visit_partition(schema_visitor& v, partition_options& x) {
+  using enum partition_options::rule;
+  v.begin({"partition", "which client holds which examples"});
+  v.choice({"kind"}, x.kind,
+           {"iid", "dirichlet", "labels", "shards", "disjoint", "size_skew",
+            "power", "column", "natural"});
+  v.number({"alpha", "small: few labels per client", x.kind == dirichlet,
+            "kind = \"dirichlet\""},
+           x.alpha, above_zero);
+  v.count({"labels_per_client", "", x.kind == labels, "kind = \"labels\""},
+          x.labels_per_client, positive);
+  v.count({"shards_per_client", "of the examples sorted by label",
+           x.kind == shards, "kind = \"shards\""},
+          x.shards_per_client, positive);
+  v.number({"skew", "how much sizes differ: sigma, or the exponent",
+            x.kind == size_skew || x.kind == power,
+            "kind = \"size_skew\" or \"power\""},
+           x.skew, {.max = 10});
+  v.text({"column", "one client per value of it", x.kind == column,
+          "kind = \"column\""},
+         x.column);
+  v.count({"samples_per_client", "the others are left out; 0: all"},
+          x.samples_per_client, {});
+  v.number({"train_share",
+            "of its training rows that each client keeps, but ten; its test "
+            "rows stay as they are"},
+           x.train_share, {.max = 1, .above_min = true});
+  v.end();
+}
+
+void visit_schedule(schema_visitor& v, policies::rate_schedule& x) {
+  using namespace policies;
+  std::size_t kind = x.index();
+  v.begin({"schedule", "of the learning rate, over the run's progress"});
+  v.choice({"kind"}, kind, {"constant", "cosine", "step"});
+  constexpr std::array<rate_schedule, 3> kinds{
+    constant_schedule{}, cosine_schedule{}, step_schedule{}};
+  if (kind != x.index())
+    x = kinds[kind];
+  cosine_schedule none_of_cosine;
+  step_schedule none_of_steps;
+  auto* cosine = std::get_if<cosine_schedule>(&x);
+  auto* step = std::get_if<step_schedule>(&x);
+  const bool is_cosine = cosine != nullptr;
+  const bool is_step = step != nullptr;
+  if (!is_cosine)
+    cosine = &none_of_cosine;
+  if (!is_step)
+    step = &none_of_steps;
+  v.number(
+    {"last", "share of the rate at the end", is_cosine, "kind = \"cosine\""},
+    cosine->last, share);
+  v.count({"steps", "how many times it falls", is_step, "kind = \"step\""},
+          step->steps, {});
+  v.number({"factor", "what is left of the rate after a step", is_step,
+            "kind = \"step\""},
+           step->factor, share);
+  v.end();
+}
+
+void visit_training(schema_visitor& v, models::training_options& x) {
+  v.begin({"training", "what a client does in a visit"});
+  v.count({"local_epochs"}, x.local_epochs, positive);
+  v.count({"local_steps", "above 0: in place of the epochs"}, x.local_steps,
+          {});
+  v.count({"batch_size", "0: all examples at once"}, x.batch_size, {});
+  v.flag({"shuffle", "whether each epoch has an order of its own"}, x.shuffle);
+  v.choice({"optimiser"}, x.optimiser, {"sgd", "adamw"});
+  v.number({"learning_rate"}, x.learning_rate, above_zero);
+  v.number({"momentum"}, x.momentum, share);
+  v.number({"weight_decay"}, x.weight_decay, {});
+  v.number({"stragglers", "share of visits that do part of their work"},
+           x.stragglers, share);
+  visit_schedule(v, x.schedule);
+  v.end();
+  v.numbers({"options", "of the method's local procedure"}, x.method);
+}
+
+void visit_server(schema_visitor& v, kernels::server_step& x) {
+  using enum kernels::server_rule;
+  v.begin({"server", "the step from the merged delta to the next version"});
+  v.choice({"optimiser"}, x.rule,
+           {"plain", "momentum", "adam", "yogi", "adagrad"});
+  const bool moments = x.rule != plain;
+  const bool steps = x.rule == adam || x.rule == yogi || x.rule == adagrad;
+  v.number(
+    {"server_learning_rate", "fedasync: the share of the client's model"},
+    x.rate, above_zero);
+  v.number({"beta1", "", moments, "another optimiser than \"plain\""}, x.beta1,
+           share);
+  v.number({"beta2", "", x.rule == adam || x.rule == yogi,
+            "optimiser = \"adam\" or \"yogi\""},
+           x.beta2, share);
+  v.number({"tau", "", steps, "optimiser = \"adam\", \"yogi\" or \"adagrad\""},
+           x.tau, above_zero);
+  v.end();
+}
+
+/// `trim` and `bad` are one number of the rule, under the name that its users
+/// know.
+void visit_merge(schema_visitor& v, merge_options& x) {
+  constexpr std::array kinds{merge_kind::mean, merge_kind::median,
+                             merge_kind::trimmed_mean, merge_kind::krum};
+  std::size_t kind = 0;
+  while (kind + 1 < kinds.size() && kinds[kind] != x.rule.kind)
+    ++kind;
+  v.begin({"merge", "how offers become one delta, and what an offer may be"});
+  v.choice({"rule", "mean: what the recipe says"}, kind,
+           {"mean", "median", "trimmed_mean", "krum"});
+  x.rule.kind = kinds[kind];
+  const bool trims = x.rule.kind == merge_kind::trimmed_mean;
+  const bool krum = x.rule.kind == merge_kind::krum;
+  v.count({"trim", "left out at either end", trims, "rule = \"trimmed_mean\""},
+          x.rule.count, positive);
+  v.count({"bad", "offers that may be hostile", krum, "rule = \"krum\""},
+          x.rule.count, {});
+  v.count({"keep", "offers whose mean is taken", krum, "rule = \"krum\""},
+          x.rule.keep, positive);
+  v.number({"clip_norm", "largest norm of an offer; 0: no bound"}, x.clip_norm,
+           {});
+  v.number({"delta_max", "largest value of a delta"}, x.delta_max,
+           {.max = 65536, .above_min = true});
+  v.count({"samples_max", "largest weight of a client; 0: by the data"},
+          x.samples_max, {.max = 1 << 30});
+  v.end();
+}
+
+void visit_pixels(schema_visitor& v, models::pixel_options& x, bool file) {
+  const std::string_view needs = "data from files";
+  v.reals({"mean", "of pixels / 255, by channel or for all", file, needs},
+          x.mean, any);
+  v.reals({"deviation", "as many; pixels are divided by it", file, needs},
+          x.deviation, above_zero);
+  v.choice({"augment", "what training does to images", file, needs}, x.augment,
+           {"none", "crop_flip"});
+  const bool crops = file && x.augment != models::augmentation::none;
+  v.count({"crop", "pixels of zeros around an image that is cut", crops,
+           "augment = \"crop_flip\""},
+          x.crop, {.max = 1024});
+}
+
+void visit_data(schema_visitor& v, data_options& x,
+                partition_options::rule dealing) {
+  using enum data_options::format;
+  v.begin({"data", "what there is to learn from"});
+  v.choice({"kind"}, x.kind,
+           {"idx", "cifar10", "cifar100", "csv", "synthetic", "quadratic",
+            "clusters", "low_rank"});
+  const bool file = x.kind != synthetic && !x.has_own_model();
+  v.text({"path", "a folder, or a CSV file", file, "data from files"}, x.path);
+  v.text({"label", "the column of the labels", x.kind == csv, "kind = \"csv\""},
+         x.label);
+  v.count({"classes", "how many labels there are; 0: as the data says",
+           x.kind == idx || x.kind == csv, "kind = \"idx\" or \"csv\""},
+          x.classes, {.max = 65'536});
+  v.number({"test_fraction", "where there is no test set", x.kind == csv,
+            "kind = \"csv\""},
+           x.test_fraction, {.max = 0.9});
+  v.number({"validation", "share of the training examples that 'stop' watches"},
+           x.validation, {.max = 0.9});
+  v.number({"synthetic_alpha", "how much models differ", x.kind == synthetic,
+            "kind = \"synthetic\""},
+           x.synthetic_alpha, {});
+  v.number({"synthetic_beta", "how much inputs differ", x.kind == synthetic,
+            "kind = \"synthetic\""},
+           x.synthetic_beta, {});
+  v.count({"dimension", "of generated data",
+           x.kind == synthetic || x.kind == quadratic,
+           "kind = \"synthetic\" or \"quadratic\""},
+          x.dimension, positive);
+  visit_pixels(v, x.pixels, file);
+  v.choice({"shift", "what differs between clusters of clients", file,
+            "data from files"},
+           x.shift, {"none", "rotation", "labels"});
+  const bool in_clusters = x.kind == clusters
+                           || x.shift != models::cluster_shift::none
+                           || dealing == partition_options::rule::disjoint;
+  const key task{"task", "the truth that clients of a cluster share",
+                 x.kind == clusters, "kind = \"clusters\""};
+  v.choice(task, x.task, {"linear", "mlp"});
+  v.count({"clusters", "client k is in cluster k mod this", in_clusters,
+           "kind = \"clusters\", a 'shift' or partition.kind = \"disjoint\""},
+          x.clusters, positive);
+  v.count({"cluster_rows", "training rows of a client; 0: as published",
+           x.kind == clusters, "kind = \"clusters\""},
+          x.cluster_rows, {});
+  v.choice({"truth", "as published, or with directions in common",
+            x.kind == low_rank, "kind = \"low_rank\""},
+           x.truth, {"gaussian", "aligned"});
+  v.end();
+}
+
+void visit_model(schema_visitor& v, model_options& x) {
+  using enum model_options::shape;
+  v.begin({"model", "what is learned"});
+  v.choice({"kind"}, x.kind,
+           {"softmax", "mlp", "cnn", "lenet", "vgg8", "resnet18", "torchscript",
+            "quadratic", "regression"});
+  v.counts({"hidden", "widths of the hidden layers",
+            x.kind == mlp || x.kind == regression,
+            "kind = \"mlp\" or \"regression\""},
+           x.hidden, {.min = 1, .max = 1 << 20});
+  v.text({"path", "a scripted module", x.kind == torchscript,
+          "kind = \"torchscript\""},
+         x.path);
+  v.choice({"buffers", "what becomes of batch statistics"}, x.buffers,
+           {"average", "local", "freeze"});
+  const key adapt{"adapt", "names of the layers with adaptors; empty: all"};
+  if (v.has(adapt, !x.adapt.empty()))
+    v.texts(adapt, x.adapt);
+  v.end();
+}
+
+} // namespace
+
+void visit_keys(schema_visitor& v, experiment& x) {
+  visit_run(v, x);
+  visit_length(v, x.length);
+  visit_stop(v, x.stop);
+  visit_pace(v, x.pace);
+  visit_clients(v, x.clients);
+  visit_partition(v, x.partition);
+  visit_data(v, x.data, x.partition.kind);
+  visit_model(v, x.model);
+  visit_training(v, x.training);
+  visit_server(v, x.server);
+  visit_merge(v, x.merge);
+  visit_surroundings(v, x);
+  v.begin({"attack", "for tests: the first clients send false deltas"});
+  v.count({"clients"}, x.attack.clients, {});
+  v.number({"scale", "their deltas are multiplied by this",
+            x.attack.clients > 0, "'clients' above 0"},
+           x.attack.scale, any);
+  v.end();
+}
+
+} // namespace troupe::node

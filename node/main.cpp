@@ -1,0 +1,35 @@
+#include <iostream>
+
+#include "node/commands/command.hpp"
+#include "node/commands/bench.hpp"
+#include "node/commands/replay.hpp"
+#include "node/commands/run.hpp"
+#include "node/task/torch_model.hpp"
+#include "models/torch/threads.hpp"
+
+int main(int argc, char** argv) {
+  using namespace troupe;
+  // Before anything computes: BLAS reads this once.
+  models::use_one_thread_per_worker();
+  const std::vector<std::string> args(argv + 1, argv + argc);
+  const node::surroundings known{.arithmetic = models::description,
+                                 .fingerprint = models::fingerprint};
+  auto all = node::basic_commands(known);
+  all.insert(all.begin(), {"run", "FILE: a whole federation in this process",
+                           [&](node::arguments rest, node::streams io) {
+                             return node::run_command(node::make_torch_model,
+                                                      known, rest, io);
+                           }});
+  all.insert(all.begin() + 1,
+             {"replay", "RUN: recompute a recorded run, compare all digests",
+              [&](node::arguments rest, node::streams io) {
+                return node::replay_command(node::make_torch_model, known, rest,
+                                            io);
+              }});
+  all.insert(all.begin() + 2,
+             {"bench", "the project's own figures, each beside what limits it",
+              [](node::arguments rest, node::streams io) {
+                return node::bench_command(node::make_torch_model, rest, io);
+              }});
+  return static_cast<int>(node::dispatch(all, args, {std::cout, std::cerr}));
+}

@@ -1,0 +1,49 @@
+#pragma once
+
+// The function behind `troupe replay`: a run's record, recomputed.
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "node/config/experiment.hpp"
+#include "node/replay/replayer.hpp"
+#include "node/task/workload.hpp"
+#include "core/result.hpp"
+
+namespace troupe::node {
+
+struct replay_progress {
+  double done = 0; ///< Share of the record.
+  std::uint64_t line = 0;
+  std::uint64_t equal = 0;
+};
+
+struct replay_surroundings {
+  model_maker make_model;       ///< Of every kind but the quadratic.
+  std::string fingerprint = {}; ///< Of this process.
+  /// Told before anything is computed that digests may differ, and what of the
+  /// record is left out.
+  std::function<void(const std::string&)> note;
+  std::function<void(const replay_progress&)> show; ///< After each event.
+};
+
+struct replay_summary {
+  comparison digests;           ///< Of all that the record holds.
+  std::uint64_t differs_at = 0; ///< The line of the first difference.
+  /// Of the last merge of each adaptor, by block: see `models::product_gap`.
+  std::map<std::string, double> product_gap = {};
+};
+
+/// Recomputes what `<folder>/events.jsonl` says, from nothing but that and the
+/// configuration `x` of the run. It ends at the first difference, since what
+/// follows builds on it. Returns `invalid_data` that names the line if the
+/// record is damaged; half a line at its end, as a kill leaves it, is not.
+[[nodiscard]] result<replay_summary> replay(const experiment& x,
+                                            const std::filesystem::path& folder,
+                                            const replay_surroundings& in);
+
+} // namespace troupe::node

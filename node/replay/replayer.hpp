@@ -1,0 +1,118 @@
+#pragma once
+
+// Does again what a record says was done: production's dialogues, trainers and
+// merges, led by the record where actors would lead them.
+
+#include <cstdint>
+#include <functional>
+#include <future>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "actors/client/dialogue.hpp"
+#include "actors/kernel_worker/crew.hpp"
+#include "node/config/experiment.hpp"
+#include "node/replay/replayed_line.hpp"
+#include "node/task/workload.hpp"
+#include "actors/record/event_reader.hpp"
+
+namespace troupe::node {
+
+/// Something is not what it was.
+struct difference {
+  std::string what;
+  std::string recorded;
+  std::string recomputed; ///< Or why there is nothing.
+};
+
+/// Recorded digests, beside those that were computed.
+struct comparison {
+  std::uint64_t equal = 0;
+  std::uint64_t total = 0;
+  std::optional<difference> first;
+};
+
+class retelling {
+public:
+  /// Of a run from its beginning. `x` and `w` outlive it.
+  static result<std::unique_ptr<retelling>> make(const experiment& x,
+                                                 const workload& w);
+
+  /// Follows the record by one event. Returns `invalid_data` if it cannot come
+  /// after those before it. After a difference there is no sense in going on.
+  [[nodiscard]] result<comparison> hear(const actors::recorded_event& x);
+
+  /// Of the last merge of each adaptor, by block.
+  const std::map<std::string, double>& product_gaps() const {
+    return gaps_;
+  }
+
+private:
+  struct open_visit {
+    std::map<line_id, version> from;            ///< The oldest it may fetch.
+    std::vector<messages::line_served> fetched; ///< As recorded.
+  };
+
+  /// Work for a client; whoever does it finds it gone if it was withdrawn.
+  struct job {
+    std::shared_ptr<std::promise<messages::job_finished>> outcome;
+    bool drops_out = false; ///< Its client gives it up.
+  };
+
+  /// What a client hears when it is clear whether it offers all the same: its
+  /// offer was on its way, or it was down and goes on later.
+  struct crossing {
+    visit_id withdrawn;
+    std::vector<messages::any_message> unheard;
+  };
+
+  retelling(const experiment& x, const workload& w);
+
+  result<comparison> on(const messages::clients_admitted& x);
+  result<comparison> on(const messages::invitation_made& x);
+  result<comparison> on(const messages::line_served& x);
+  result<comparison> on(const actors::offer_recorded& x);
+  result<comparison> on(const messages::visit_withdrawn& x);
+  result<comparison> on(const messages::visit_failed& x);
+  result<comparison> on(const messages::part_answered& x);
+  result<comparison> on(const actors::version_recorded& x);
+  result<comparison> on(const auto&) {
+    return comparison{};
+  }
+
+  actors::dialogue& client(client_id x);
+  void say(client_id who, const messages::any_message& x);
+  void tell(client_id who, const messages::any_message& x);
+  std::optional<messages::offer_made>
+  carry_out(actors::dialogue& talk, const actors::dialogue::actions& what);
+  void begin(const messages::train_job& x);
+  std::optional<messages::offer_made> deliver(visit_id x);
+  void catch_up(client_id x);
+  void open(visit_id x);
+  void serve(messages::line_served x);
+  void begin_again(visit_id x);
+  void end(visit_id x);
+  void close_if_over(visit_id x);
+  void adopt(const actors::version_recorded& x,
+             const messages::merge_finished& made);
+
+  const experiment& x_;
+  const workload& w_;
+  std::function<bool(const models::visit_input&)> drops_out_;
+  bool withdrawals_cross_; ///< With offers, or with a client that is down.
+  std::unique_ptr<kernels::backend> arithmetic_;
+  std::unique_ptr<models::trainer> chooser_;
+  std::map<line_id, retold_line> lines_;
+  std::map<client_id, actors::dialogue> clients_;
+  std::map<visit_id, open_visit> open_;
+  std::map<client_id, crossing> crossings_;
+  std::map<visit_id, job> jobs_;
+  std::string problem_; ///< Of the last job that was delivered.
+  std::map<std::string, double> gaps_;
+  std::unique_ptr<actors::crew> workers_;
+};
+
+} // namespace troupe::node

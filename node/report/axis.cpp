@@ -1,0 +1,95 @@
+#include "node/report/axis.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "node/report/markup.hpp"
+
+namespace troupe::node {
+
+namespace {
+
+constexpr double ticks_wanted = 5;
+
+/// 1, 2 or 5 times a power of ten.
+double round_step(double range) {
+  const auto rough = range / ticks_wanted;
+  const auto power = std::pow(10, std::floor(std::log10(rough)));
+  for (const auto times : {1.0, 2.0, 5.0})
+    if (rough <= times * power * 1.001)
+      return times * power;
+  return 10 * power;
+}
+
+/// The exponents between which a logarithmic axis runs, and its steps.
+std::vector<tick> decades(double low, double high) {
+  const auto step = std::max(1.0, std::ceil((high - low) / 6));
+  std::vector<tick> ticks;
+  for (auto e = low; e <= high; e += step)
+    ticks.push_back({std::pow(10, e), number(std::pow(10, e))});
+  return ticks;
+}
+
+std::vector<tick> between(double low, double high, double step) {
+  std::vector<tick> ticks;
+  const auto first = std::ceil(low / step - 1e-6);
+  for (auto k = first; k * step <= high + step * 1e-6; ++k) {
+    // What is not exactly zero is an error of rounding.
+    const auto value = std::abs(k) < 0.5 ? 0 : k * step;
+    ticks.push_back({value, number(value)});
+  }
+  return ticks;
+}
+
+} // namespace
+
+axis axis::linear(double low, double high) {
+  if (high - low < 1e-12 * std::max(1.0, std::abs(high))) {
+    const auto room = std::max(std::abs(high) * 0.1, 1e-6);
+    low -= room;
+    high += room;
+  }
+  const auto step = round_step(high - low);
+  axis x;
+  x.low_ = std::floor(low / step + 1e-6) * step;
+  x.high_ = std::ceil(high / step - 1e-6) * step;
+  x.ticks_ = between(x.low_, x.high_, step);
+  return x;
+}
+
+axis axis::logarithmic(double low, double high) {
+  axis x;
+  x.log_ = true;
+  const auto least = std::floor(std::log10(low));
+  const auto most = std::max(least + 1, std::ceil(std::log10(high)));
+  x.low_ = least;
+  x.high_ = most;
+  x.ticks_ = decades(least, most);
+  return x;
+}
+
+axis axis::exact(double low, double high) {
+  axis x;
+  x.low_ = low;
+  x.high_ = high > low ? high : low + 1;
+  x.ticks_ = between(x.low_, x.high_, round_step(x.high_ - x.low_));
+  return x;
+}
+
+double axis::place(double x) const {
+  const auto value = log_ ? std::log10(std::max(x, 1e-300)) : x;
+  const auto share = (value - low_) / (high_ - low_);
+  return std::isfinite(share) ? std::clamp(share, 0.0, 1.0) : 1.0;
+}
+
+time_unit unit_for(double longest) {
+  if (longest >= 2 * 86400.0)
+    return {86400, "days"};
+  if (longest >= 2 * 3600.0)
+    return {3600, "hours"};
+  if (longest >= 2 * 60.0)
+    return {60, "minutes"};
+  return {1, "seconds"};
+}
+
+} // namespace troupe::node

@@ -1,0 +1,373 @@
+#include "node/report/figures.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "node/report/chart.hpp"
+#include "node/report/markup.hpp"
+
+namespace troupe::node {
+
+namespace {
+
+/// A curve and what it is called.
+struct named {
+  const curve& of;
+  const char* name;
+  std::size_t style;
+  const char* kind; ///< Of its band.
+};
+
+std::string key_of(const series& s) {
+  return "<span class=\"key\"><svg viewBox=\"0 0 28 10\" aria-hidden=\"true\">"
+         "<path class=\"line s"
+         + std::to_string(s.style % 6) + "\" d=\"M0 5H28\"/></svg>"
+         + escaped(s.name) + "</span>";
+}
+
+std::string keys_of(const std::vector<series>& all) {
+  std::string text;
+  for (const auto& s : all)
+    text += key_of(s);
+  return text;
+}
+
+series over(const named& x, bool time, double unit) {
+  series s{.name = x.name, .style = x.style, .points = {}};
+  s.band = x.of.values_per_point() > 1;
+  for (const auto& p : x.of.points())
+    s.points.push_back({.x = time ? p.at / unit : p.version,
+                        .y = p.mean(),
+                        .low = p.low,
+                        .high = p.high,
+                        .says = std::string{x.name} + " " + number(p.mean())
+                                + " at version " + count(p.version) + ", "
+                                + duration(p.at)});
+  return s;
+}
+
+std::string thinned(const std::vector<named>& curves) {
+  std::string text;
+  for (const auto& c : curves)
+    if (c.of.values_per_point() > 1)
+      text += (text.empty() ? "" : " ") + std::string{"Each point of “"}
+              + c.name + "” is the mean of up to "
+              + count(static_cast<double>(c.of.values_per_point())) + " "
+              + c.kind + "; the band goes from the least to the largest.";
+  return text;
+}
+
+/// One quantity, over versions or over time.
+figure quantity(const run_record& x, const std::string& what,
+                const std::vector<named>& curves, bool time,
+                std::optional<double> least, std::optional<double> most) {
+  const auto unit = unit_for(x.last_at);
+  const auto across = time ? time_name(x) : std::string{"versions"};
+  figure f{
+    .title = what + " over " + across, .keys = {}, .drawing = {}, .says = {}};
+  line_chart chart{.title = f.title,
+                   .x_title = time ? across + " (" + unit.name + ")"
+                              : x.lines.size() > 1
+                                ? std::string{"version of the lead line"}
+                                : std::string{"version"},
+                   .y_title = what,
+                   .lines = {},
+                   .y_low = least,
+                   .y_high = most};
+  for (const auto& c : curves)
+    if (!c.of.empty())
+      chart.lines.push_back(over(c, time, unit.seconds));
+  f.drawing = draw(chart);
+  f.keys = keys_of(chart.lines);
+  if (!time)
+    f.says = thinned(curves);
+  return f;
+}
+
+/// Interpolated between neighbours.
+double quantile(const std::vector<double>& sorted, double share) {
+  const auto place = share * static_cast<double>(sorted.size() - 1);
+  const auto below = static_cast<std::size_t>(place);
+  const auto above = std::min(below + 1, sorted.size() - 1);
+  return std::lerp(sorted[below], sorted[above],
+                   place - static_cast<double>(below));
+}
+
+std::string without_accuracies(const run_record& x) {
+  if (x.evaluations == 0)
+    return "Nothing was evaluated, so nothing is known of single clients.";
+  if (x.accuracy.empty())
+    return "This workload has no labels, so it has no accuracies.";
+  if (x.ended.is_null())
+    return "The clients are scored one by one when the run comes to its end.";
+  return "There are no accuracies of single clients in "
+         "<code>metrics.jsonl</code>.";
+}
+
+/// Bins that are round numbers, at most 25.
+std::vector<bar> bins_of(const std::vector<double>& sorted) {
+  constexpr std::array steps{0.01, 0.02, 0.05, 0.1};
+  double step = steps.back();
+  for (const auto s : steps)
+    if ((sorted.back() - sorted.front()) / s <= 24) {
+      step = s;
+      break;
+    }
+  const auto first = std::floor(sorted.front() / step + 1e-9);
+  const auto last = std::max(first + 1, std::ceil(sorted.back() / step - 1e-9));
+  std::vector<bar> bins;
+  for (auto k = first; k < last; ++k)
+    bins.push_back({.left = k * step, .right = (k + 1) * step});
+  for (const auto x : sorted) {
+    const auto bin = std::floor(x / step + 1e-9) - first;
+    const auto most = static_cast<double>(bins.size() - 1);
+    ++bins[static_cast<std::size_t>(std::clamp(bin, 0.0, most))].height;
+  }
+  return bins;
+}
+
+figure accuracy_of_clients(const run_record& x) {
+  figure f{
+    .title = "Accuracy of the clients", .keys = {}, .drawing = {}, .says = {}};
+  const auto& all = x.accuracies;
+  if (all.empty()) {
+    f.says = without_accuracies(x);
+    return f;
+  }
+  auto bins = bins_of(all);
+  // Of many clients, the record holds a thousand that stand for all.
+  const auto clients = x.x ? x.x->clients.clients : 0;
+  if (all.size() >= 1000 && clients > all.size())
+    for (auto& b : bins)
+      b.height *=
+        static_cast<double>(clients) / static_cast<double>(all.size());
+  for (auto& b : bins)
+    b.says = count(b.height) + " clients from " + number(b.left) + " to "
+             + number(b.right);
+  const auto middle = number(quantile(all, 0.5));
+  f.drawing =
+    draw(bar_chart{.title = f.title,
+                   .x_title = "accuracy on the client's own test examples",
+                   .y_title = "clients",
+                   .bars = std::move(bins),
+                   .marks = {{quantile(all, 0.5), "median " + middle}}});
+  f.says = "Each client on test examples of its own, with the last model: half "
+           "of them reach "
+           + middle + ", nine of ten " + number(quantile(all, 0.1))
+           + ", the worst " + number(all.front()) + ".";
+  return f;
+}
+
+using participation = event_tally::participation;
+
+/// Bars of clients, each with as many neighbours as are needed to fit.
+std::vector<bar>
+bars_of(const std::vector<std::pair<client_id, participation>>& all) {
+  constexpr std::size_t bars_max = 125;
+  const auto each = (all.size() + bars_max - 1) / bars_max;
+  std::vector<bar> bars;
+  for (std::size_t i = 0; i < all.size(); i += each) {
+    const auto end = std::min(i + each, all.size());
+    bar b{.left = static_cast<double>(i), .right = static_cast<double>(end)};
+    for (auto k = i; k < end; ++k) {
+      b.height += static_cast<double>(all[k].second.merged);
+      b.behind += static_cast<double>(all[k].second.invited);
+    }
+    b.height /= static_cast<double>(end - i);
+    b.behind /= static_cast<double>(end - i);
+    const auto who = end - i == 1
+                       ? "client " + std::to_string(all[i].first.value)
+                       : "each of " + std::to_string(end - i) + " clients";
+    b.says = who + ": " + number(b.height) + " of " + number(b.behind)
+             + " visits merged";
+    bars.push_back(b);
+  }
+  return bars;
+}
+
+figure participation_of_clients(const run_record& x) {
+  figure f{.title = "Participation", .keys = {}, .drawing = {}, .says = {}};
+  if (!x.has_events()) {
+    f.says = without_events(x);
+    return f;
+  }
+  std::vector<std::pair<client_id, participation>> all(
+    x.events.clients().begin(), x.events.clients().end());
+  const auto took_part = all.size();
+  // Who is not in the events was never invited.
+  const auto clients = x.x ? x.x->clients.clients : 0;
+  for (std::uint64_t k = 1; k <= clients; ++k)
+    if (!x.events.clients().contains({k}))
+      all.emplace_back(client_id{k}, participation{});
+  std::ranges::stable_sort(all, {}, [](const auto& c) {
+    return std::pair{c.second.merged, c.second.invited};
+  });
+  f.drawing = draw(bar_chart{.title = f.title,
+                             .x_title = "clients, those who gave least first",
+                             .y_title = "visits",
+                             .bars = bars_of(all)});
+  f.keys = "<span class=\"key\"><i class=\"swatch full\"></i>merged</span>"
+           "<span class=\"key\"><i class=\"swatch\"></i>invited, and not "
+           "merged</span>";
+  if (all.empty())
+    f.says = "Nobody was invited.";
+  else
+    f.says = count(static_cast<double>(took_part)) + " of "
+             + count(static_cast<double>(all.size()))
+             + " clients were invited. Fewest merged: "
+             + count(static_cast<double>(all.front().second.merged))
+             + " visits of client " + std::to_string(all.front().first.value)
+             + "; most: " + count(static_cast<double>(all.back().second.merged))
+             + " of client " + std::to_string(all.back().first.value) + ".";
+  return f;
+}
+
+/// Bars of one value each, or of several where there are many.
+std::vector<bar> bars_of(const std::map<std::uint64_t, std::uint64_t>& counts) {
+  constexpr std::uint64_t bars_max = 60;
+  const auto most = counts.rbegin()->first;
+  const auto each = most / bars_max + 1;
+  std::vector<bar> bars(most / each + 1);
+  for (std::size_t i = 0; i < bars.size(); ++i) {
+    bars[i].left = static_cast<double>(i * each) - 0.5;
+    bars[i].right = static_cast<double>((i + 1) * each) - 0.5;
+  }
+  for (const auto& [value, n] : counts)
+    bars[value / each].height += static_cast<double>(n);
+  for (std::size_t i = 0; i < bars.size(); ++i)
+    bars[i].says = count(bars[i].height) + " offers, "
+                   + (each == 1 ? std::to_string(i)
+                                : std::to_string(i * each) + " to "
+                                    + std::to_string((i + 1) * each - 1))
+                   + " versions behind";
+  return bars;
+}
+
+figure staleness(const run_record& x) {
+  figure f{.title = "Staleness of what was merged",
+           .keys = {},
+           .drawing = {},
+           .says = {}};
+  const auto& counts = x.events.staleness();
+  if (!x.has_events()) {
+    f.says = without_events(x);
+    return f;
+  }
+  if (counts.empty()) {
+    f.says = "Nothing was merged.";
+    return f;
+  }
+  double offers = 0;
+  double sum = 0;
+  for (const auto& [age, n] : counts) {
+    offers += static_cast<double>(n);
+    sum += static_cast<double>(age) * static_cast<double>(n);
+  }
+  f.drawing =
+    draw(bar_chart{.title = f.title,
+                   .x_title = "versions made since the client fetched",
+                   .y_title = "offers",
+                   .bars = bars_of(counts)});
+  const auto fresh = counts.contains(0) ? counts.at(0) : 0;
+  f.says = "Mean " + number(sum / offers) + ", largest "
+           + std::to_string(counts.rbegin()->first) + "; "
+           + percent(static_cast<double>(fresh) / offers)
+           + " of the offers were fresh.";
+  return f;
+}
+
+/// Six lines can be told apart; of more, the first, the last and four between.
+std::vector<std::pair<std::string, const run_record::line*>>
+shown_lines(const run_record& x) {
+  constexpr std::size_t shown_max = 6;
+  std::vector<std::pair<std::string, const run_record::line*>> all;
+  for (const auto& [name, line] : x.lines)
+    all.emplace_back(name, &line);
+  std::ranges::stable_sort(all, std::greater{},
+                           [](const auto& l) { return l.second->head; });
+  if (all.size() <= shown_max)
+    return all;
+  std::vector<std::pair<std::string, const run_record::line*>> some;
+  for (std::size_t i = 0; i < shown_max; ++i)
+    some.push_back(all[i * (all.size() - 1) / (shown_max - 1)]);
+  return some;
+}
+
+figure versions_over_time(const run_record& x) {
+  figure f{.title = "Versions over " + time_name(x),
+           .keys = {},
+           .drawing = {},
+           .says = {}};
+  const auto unit = unit_for(x.last_at);
+  line_chart chart{.title = f.title,
+                   .x_title = time_name(x) + " (" + unit.name + ")",
+                   .y_title = "version",
+                   .lines = {},
+                   .y_low = 0.0};
+  for (const auto& [name, line] : shown_lines(x)) {
+    series s{.name = name, .style = chart.lines.size(), .points = {{}}};
+    s.steps = line->versions.points().size() <= 32;
+    for (const auto& p : line->versions.points())
+      s.points.push_back({.x = p.at / unit.seconds,
+                          .y = p.high,
+                          .says = name + ": version " + count(p.high) + " at "
+                                  + duration(p.at)});
+    chart.lines.push_back(std::move(s));
+  }
+  f.drawing = draw(chart);
+  if (chart.lines.size() > 1)
+    f.keys = keys_of(chart.lines);
+  if (x.lines.empty())
+    f.says = "No version was made.";
+  else if (x.lines.size() > chart.lines.size())
+    f.says = "Six of " + std::to_string(x.lines.size())
+             + " version lines, from the longest to the shortest; the table "
+               "below has all.";
+  return f;
+}
+
+} // namespace
+
+std::string time_name(const run_record& x) {
+  return x.x && x.x->clock == clock_kind::wall ? "wall time" : "virtual time";
+}
+
+std::string without_events(const run_record& x) {
+  return x.x && !x.x->events
+           ? "This figure is made from events, and the run kept none "
+             "(<code>events = false</code>)."
+           : "There are no events in <code>events.jsonl</code>, from which "
+             "this figure is made.";
+}
+
+std::vector<figure> figures_of_learning(const run_record& x) {
+  const std::vector<named> accuracies{
+    {x.accuracy, "test data", 0, "evaluations"},
+    {x.validation_accuracy, "validation data", 1, "evaluations"}};
+  const std::vector<named> losses{
+    {x.training_loss, "training, mean of a version's visits", 2, "versions"},
+    {x.loss, "test data", 0, "evaluations"},
+    {x.validation_loss, "validation data", 1, "evaluations"}};
+  std::vector<figure> all;
+  for (const bool time : {false, true})
+    if (!x.accuracy.empty())
+      all.push_back(quantity(x, "accuracy", accuracies, time, 0.0, 1.0));
+  for (const bool time : {false, true})
+    all.push_back(
+      quantity(x, "loss", losses, time, std::nullopt, std::nullopt));
+  for (auto& f : all)
+    f.title[0] = f.title[0] == 'a' ? 'A' : 'L';
+  std::erase_if(all, [](const figure& f) { return f.drawing.empty(); });
+  return all;
+}
+
+std::vector<figure> figures_of_clients(const run_record& x) {
+  return {accuracy_of_clients(x), participation_of_clients(x)};
+}
+
+std::vector<figure> figures_of_pace(const run_record& x) {
+  return {staleness(x), versions_over_time(x)};
+}
+
+} // namespace troupe::node

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "node/report/run_record.hpp"
+#include "core/result.hpp"
+
+namespace troupe::node {
+
+/// A page that needs nothing but itself: no script, no other file, no network.
+std::string page_of(const run_record& x);
+
+/// Reads a run's folder and writes its page to `to`, or to report.html in the
+/// folder if that is empty. Returns where it is, `invalid_data` if the folder
+/// holds no run, or `storage_failure`.
+[[nodiscard]] result<std::filesystem::path>
+write_report(const std::filesystem::path& folder,
+             const std::filesystem::path& to = {});
+
+} // namespace troupe::node

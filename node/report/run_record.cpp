@@ -1,0 +1,105 @@
+#include "node/report/run_record.hpp"
+
+#include <algorithm>
+#include <fstream>
+#include <sstream>
+
+#include "node/config/config.hpp"
+
+namespace troupe::node {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+std::optional<std::string> text_of(const fs::path& path) {
+  std::ifstream file{path, std::ios::binary};
+  if (!file)
+    return std::nullopt;
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+/// Puts the records of metrics.jsonl where they belong.
+class metrics_reader {
+public:
+  explicit metrics_reader(run_record& to) : to_(to) {
+    // nop
+  }
+
+  void add(const flat_record& x) {
+    const auto at = x.number("at").value_or(0);
+    to_.last_at = std::max(to_.last_at, at);
+    if (x.text("kind") == "version")
+      add_version(x, at);
+    else if (x.text("kind") == "evaluation")
+      add_evaluation(x, at);
+  }
+
+private:
+  void add_version(const flat_record& x, double at) {
+    const auto version = x.number("version").value_or(0);
+    auto& line = to_.lines[std::string{x.text("line")}];
+    line.head = version;
+    line.merged += x.number("merged").value_or(0);
+    if (const auto digests = x.texts("digests");
+        version == 1 && !digests.empty())
+      line.first_digest = digests.front();
+    line.versions.add(version, at, version);
+    if (const auto loss = x.number("training_loss")) {
+      // Without a lead line each line has a loss, at a version of its own.
+      lead_ = std::max(lead_, version);
+      to_.training_loss.add(lead_, at, *loss);
+    }
+  }
+
+  void add_evaluation(const flat_record& x, double at) {
+    ++to_.evaluations;
+    evaluated_ = std::max(evaluated_, x.number("version").value_or(0));
+    const auto put = [&](curve& to, std::string_view key) {
+      if (const auto y = x.number(key))
+        to.add(evaluated_, at, *y);
+    };
+    put(to_.accuracy, "accuracy");
+    put(to_.loss, "loss");
+    put(to_.validation_accuracy, "validation_accuracy");
+    put(to_.validation_loss, "validation_loss");
+    if (const auto xs = x.numbers("client_accuracies"); !xs.empty()) {
+      to_.accuracies.assign(xs.begin(), xs.end());
+      std::ranges::sort(to_.accuracies);
+    }
+  }
+
+  run_record& to_;
+  double lead_ = 0;
+  double evaluated_ = 0;
+};
+
+} // namespace
+
+result<run_record> read_run(const fs::path& folder) {
+  run_record x;
+  x.folder = folder;
+  auto config = text_of(folder / "config.toml");
+  if (!config)
+    return fail(errc::invalid_data,
+                folder.string()
+                  + " holds no run: there is no config.toml in it");
+  x.config = std::move(*config);
+  if (auto loaded = parse_config({x.config, "config.toml"}))
+    x.x = std::move(loaded->x);
+  if (const auto text = text_of(folder / "summary.json")) {
+    x.ended = nlohmann::ordered_json::parse(*text, nullptr, false);
+    if (!x.ended.is_object())
+      x.ended = nullptr;
+  }
+  metrics_reader metrics{x};
+  x.unreadable = for_each_record(folder / "metrics.jsonl",
+                                 [&](const flat_record& r) { metrics.add(r); });
+  x.unreadable += for_each_record(
+    folder / "events.jsonl", [&](const flat_record& r) { x.events.add(r); });
+  return x;
+}
+
+} // namespace troupe::node

@@ -1,0 +1,55 @@
+#pragma once
+
+// What a run's folder says about the run: all that a report is made from.
+
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "node/config/experiment.hpp"
+#include "node/report/curve.hpp"
+#include "node/report/tally.hpp"
+#include "core/result.hpp"
+
+namespace troupe::node {
+
+struct run_record {
+  /// A version line, as metrics.jsonl names it.
+  struct line {
+    double head = 0;
+    double merged = 0; ///< Offers.
+    std::string first_digest;
+    curve versions; ///< Over time.
+  };
+
+  std::filesystem::path folder;
+  std::string config;           ///< config.toml as it stands.
+  std::optional<experiment> x;  ///< None: config.toml cannot be read.
+  nlohmann::ordered_json ended; ///< summary.json; null: there is none.
+
+  std::map<std::string, line> lines;
+  curve training_loss;
+  curve accuracy;
+  curve loss;
+  curve validation_accuracy;
+  curve validation_loss;
+  std::vector<double> accuracies; ///< Of clients in the end, worst first.
+  double last_at = 0;             ///< Of the last record.
+  std::uint64_t evaluations = 0;
+  event_tally events;
+  std::size_t unreadable = 0; ///< Lines of either file.
+
+  bool has_events() const noexcept {
+    return events.events() > 0;
+  }
+};
+
+/// Reads a folder, also of a run that goes on, or was killed. Returns
+/// `invalid_data` if there is no config.toml in it.
+[[nodiscard]] result<run_record> read_run(const std::filesystem::path& folder);
+
+} // namespace troupe::node

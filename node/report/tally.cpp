@@ -1,0 +1,90 @@
+#include "node/report/tally.hpp"
+
+#include <algorithm>
+
+#include "core/limits.hpp"
+
+namespace troupe::node {
+
+namespace {
+
+/// A client has so many unanswered offers, and one visit that is open.
+constexpr std::size_t fetches_max = limits::outbox_offers_max + 1;
+
+std::uint64_t whole(const flat_record& x, std::string_view key) {
+  return static_cast<std::uint64_t>(std::max(0.0, x.number(key).value_or(0)));
+}
+
+std::string with_reason(std::string text, std::string_view why) {
+  return why.empty() ? text : text + ": " + std::string{why};
+}
+
+} // namespace
+
+void event_tally::add(const flat_record& x) {
+  ++events_;
+  const auto what = x.text("event");
+  if (what == "fetched") {
+    fetched(x);
+  } else if (what == "version") {
+    version_made(x);
+  } else if (what == "invited") {
+    ++invited_;
+    ++clients_[{whole(x, "client")}].invited;
+  } else if (what == "withdrawn") {
+    ++other_ends_["withdrawn"];
+  } else if (what == "visit_failed") {
+    ++other_ends_[with_reason("failed", x.text("why"))];
+  } else if (what == "refused") {
+    ++other_ends_[with_reason("refused", x.text("verdict"))];
+  } else if (what == "round_closed") {
+    ++rounds_;
+  }
+}
+
+void event_tally::fetched(const flat_record& x) {
+  auto& kept = bases_[{{whole(x, "client")}, whole(x, "line")}];
+  kept.push_back({whole(x, "visit"), whole(x, "version")});
+  if (kept.size() > fetches_max)
+    kept.erase(kept.begin());
+}
+
+void event_tally::version_made(const flat_record& x) {
+  const auto line = whole(x, "line");
+  const auto version = whole(x, "version");
+  if (version == 1)
+    for (const auto& digest : x.texts("digests"))
+      first_digests_[digest] = line;
+  const auto pairs = x.numbers("merged");
+  for (std::size_t i = 0; i + 1 < pairs.size(); i += 2)
+    merged_one({static_cast<std::uint64_t>(pairs[i])},
+               static_cast<std::uint64_t>(pairs[i + 1]), line, version);
+}
+
+void event_tally::merged_one(client_id client, std::uint64_t visit,
+                             std::uint64_t line, std::uint64_t version) {
+  const visit_id id{client, {visit}};
+  if (policies::insert_once(counted_, id)) {
+    ++clients_[client].merged;
+    ++merged_;
+  }
+  auto& books = lines_[line];
+  ++books.offers;
+  const auto kept = bases_.find({client, line});
+  if (kept == bases_.end())
+    return;
+  // Of a line that was fetched twice, the last is what was trained on.
+  auto& fetches = kept->second;
+  const auto found =
+    std::find_if(fetches.rbegin(), fetches.rend(),
+                 [&](const auto& f) { return f.visit == visit; });
+  if (found == fetches.rend() || version <= found->version)
+    return;
+  const auto age = version - 1 - found->version;
+  std::erase_if(fetches, [&](const auto& f) { return f.visit == visit; });
+  ++staleness_[age];
+  books.staleness_sum += age;
+  books.staleness_max = std::max(books.staleness_max, age);
+}
+
+} // namespace troupe::node

@@ -1,0 +1,100 @@
+#pragma once
+
+// What events.jsonl says, added up: who took part, and how stale what was
+// merged had become.
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "node/report/flat_record.hpp"
+#include "policies/visit_window.hpp"
+
+namespace troupe::node {
+
+/// Memory grows with clients and lines, and not with visits.
+class event_tally {
+public:
+  struct participation {
+    std::uint64_t invited = 0;
+    std::uint64_t merged = 0; ///< Visits of which some version holds a part.
+  };
+
+  struct line_tally {
+    std::uint64_t offers = 0; ///< Merged.
+    std::uint64_t staleness_sum = 0;
+    std::uint64_t staleness_max = 0;
+  };
+
+  /// Takes the next event.
+  void add(const flat_record& x);
+
+  std::uint64_t events() const noexcept {
+    return events_;
+  }
+
+  const std::map<client_id, participation>& clients() const noexcept {
+    return clients_;
+  }
+
+  /// Merged offers by the versions between their base and the version before
+  /// the one that holds them: 0 is fresh.
+  const std::map<std::uint64_t, std::uint64_t>& staleness() const noexcept {
+    return staleness_;
+  }
+
+  /// By the line's number.
+  const std::map<std::uint64_t, line_tally>& lines() const noexcept {
+    return lines_;
+  }
+
+  /// A line's number by the digests of its first version.
+  const std::map<std::string, std::uint64_t>& first_digests() const noexcept {
+    return first_digests_;
+  }
+
+  std::uint64_t invited() const noexcept {
+    return invited_;
+  }
+
+  std::uint64_t merged() const noexcept {
+    return merged_;
+  }
+
+  /// How else visits ended, by what the event says.
+  const std::map<std::string, std::uint64_t>& other_ends() const noexcept {
+    return other_ends_;
+  }
+
+  std::uint64_t rounds() const noexcept {
+    return rounds_;
+  }
+
+private:
+  struct fetch {
+    std::uint64_t visit;
+    std::uint64_t version;
+  };
+
+  void fetched(const flat_record& x);
+  void version_made(const flat_record& x);
+  void merged_one(client_id client, std::uint64_t visit, std::uint64_t line,
+                  std::uint64_t version);
+
+  std::uint64_t events_ = 0;
+  std::uint64_t invited_ = 0;
+  std::uint64_t merged_ = 0;
+  std::uint64_t rounds_ = 0;
+  std::map<client_id, participation> clients_;
+  std::map<std::uint64_t, std::uint64_t> staleness_;
+  std::map<std::uint64_t, line_tally> lines_;
+  std::map<std::string, std::uint64_t> first_digests_;
+  std::map<std::string, std::uint64_t> other_ends_;
+  /// The last few that each client fetched of each line.
+  std::map<std::pair<client_id, std::uint64_t>, std::vector<fetch>> bases_;
+  policies::visit_windows counted_;
+};
+
+} // namespace troupe::node

@@ -1,0 +1,42 @@
+#pragma once
+
+// A server and all of its clients in one process, under one of the clocks.
+
+#include <atomic>
+#include <functional>
+#include <memory>
+
+#include "actors/gateway/gateway.hpp"
+#include "node/watch/board.hpp"
+#include "node/watch/chronicle.hpp"
+#include "node/task/workload.hpp"
+#include "actors/record/snapshot.hpp"
+#include "actors/record/store.hpp"
+
+namespace troupe::node {
+
+struct federation {
+  const experiment& x;
+  const workload& work;
+  std::shared_ptr<actors::store> books; ///< Its lines have begun.
+  std::shared_ptr<chronicle> watching;
+  std::shared_ptr<actors::traffic> counted;
+  /// Becomes true when somebody wants the run to end in order. May be null.
+  const std::atomic<bool>* stop = nullptr;
+  /// Does clients' work where it is asked for, under the wall clock: for work
+  /// that is next to nothing.
+  bool inline_work = false;
+  /// Under the virtual clock: goes on from this; null: begins.
+  std::shared_ptr<const actors::snapshot> resumed = {};
+  /// Under the virtual clock: what a snapshot holds of those who watch. Empty:
+  /// none is taken.
+  std::function<void(actors::snapshot_draft&)> add_to_snapshot = {};
+  /// Where somebody may ask where the run stands. May be null.
+  std::shared_ptr<status_desk> desk = {};
+};
+
+/// Runs until it is over; the chronicle says how it ended. Returns an error if
+/// it could not begin. On return no thread and no actor of it is left.
+[[nodiscard]] result<void> run_federation(const federation& f);
+
+} // namespace troupe::node

@@ -1,0 +1,53 @@
+#include "node/run/interrupt.hpp"
+
+#include <csignal>
+#include <string_view>
+
+#include <unistd.h>
+
+namespace troupe::node {
+
+namespace {
+
+std::atomic<bool> wanted{false};
+static_assert(
+  std::atomic<bool>::is_always_lock_free); // Safe in a signal handler.
+
+void say(std::string_view text) {
+  // Nothing can be done where it cannot be written.
+  [[maybe_unused]] const auto written =
+    write(STDERR_FILENO, text.data(), text.size());
+}
+
+void on_signal(int) {
+  if (wanted.exchange(true)) {
+    say("\nstopped at once\n");
+    _exit(130);
+  }
+  say("\nending the run in order; Ctrl-C again stops at once\n");
+}
+
+void handle(void (*how)(int)) {
+  struct sigaction what {};
+  what.sa_handler = how;
+  sigemptyset(&what.sa_mask);
+  sigaction(SIGINT, &what, nullptr);
+  sigaction(SIGTERM, &what, nullptr);
+}
+
+} // namespace
+
+interruption::interruption() {
+  wanted = false;
+  handle(on_signal);
+}
+
+interruption::~interruption() {
+  handle(SIG_DFL);
+}
+
+const std::atomic<bool>& interruption::requested() const noexcept {
+  return wanted;
+}
+
+} // namespace troupe::node

@@ -1,0 +1,336 @@
+#include "node/run/run.hpp"
+
+#include <filesystem>
+
+#include <nlohmann/json.hpp>
+#include <sys/resource.h>
+
+#include "node/report/page.hpp"
+#include "node/report/trace.hpp"
+#include "node/run/federation.hpp"
+#include "node/watch/folder.hpp"
+#include "node/watch/monitor.hpp"
+#include "node/watch/progress.hpp"
+#include "actors/record/events.hpp"
+#include "actors/wiring.hpp"
+#include "policies/catalogue.hpp"
+
+namespace troupe::node {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* run_part = "run";
+
+/// What the folder's config.toml says, so that it works from any folder.
+experiment resolved(experiment x) {
+  for (auto* path : {&x.init, &x.data.path, &x.model.path, &x.scenario,
+                     &x.devices.speed.path, &x.availability.path})
+    if (!path->empty())
+      *path = fs::absolute(*path).lexically_normal().string();
+  return x;
+}
+
+std::map<block_id, shared_values>
+values_in(const std::map<line_id, messages::version_published>& lines) {
+  std::map<block_id, shared_values> values;
+  for (const auto& [line, head] : lines)
+    for (const auto& block : head.blocks)
+      values[block.block] = block.values;
+  return values;
+}
+
+result<std::map<line_id, messages::version_published>>
+first_lines(actors::store& books) {
+  return books.load().map([](const actors::stored_node& found) {
+    std::map<line_id, messages::version_published> lines;
+    for (const auto& [line, x] : found.lines)
+      lines[line] = {.line = line,
+                     .head = x.head,
+                     .round = x.round,
+                     .blocks = x.blocks,
+                     .merged = {}};
+    return lines;
+  });
+}
+
+std::optional<std::uint64_t> rounds_of(const experiment& x,
+                                       actors::store& books) {
+  if (x.pace.mode != pace_kind::sync && x.pace.mode != pace_kind::semisync)
+    return std::nullopt;
+  const auto found = books.load();
+  if (!found || found->round.round.value == 0)
+    return 0;
+  return found->round.round.value - (found->round.closed ? 0 : 1);
+}
+
+std::uint64_t peak_memory() {
+  rusage x{};
+  getrusage(RUSAGE_SELF, &x);
+  return static_cast<std::uint64_t>(x.ru_maxrss) * 1024;
+}
+
+void put_scores(run_summary& s, const chronicle& watching, bool has_labels) {
+  const auto report = watching.report();
+  if (!report.evaluation)
+    return;
+  const auto& scores = report.evaluation->scores;
+  if (scores.global.count > 0) {
+    s.loss = scores.global.mean_loss();
+    if (has_labels)
+      s.accuracy = scores.global.accuracy();
+  }
+  s.per_client = watching.accuracies();
+  s.held_out = watching.held_out_accuracies();
+  s.method_results = scores.method_results;
+}
+
+/// A run from its first file to its last.
+class enactment {
+public:
+  enactment(const experiment& x, const run_surroundings& in)
+    : x_(resolved(x)),
+      in_(in),
+      began_(steady_now()),
+      cpu_(process_cpu_time()) {
+    // nop
+  }
+
+  result<run_summary> perform() {
+    auto work = prepare(x_, in_.make_model);
+    if (!work)
+      return tl::make_unexpected(work.error());
+    work_ = std::move(*work);
+    return open().and_then([this] { return play(); }).and_then([this] {
+      return close();
+    });
+  }
+
+private:
+  result<void> open() {
+    auto folder =
+      in_.resume.empty() ? run_folder::make(x_) : run_folder::open(in_.resume);
+    if (!folder)
+      return tl::make_unexpected(folder.error());
+    folder_ = std::make_unique<run_folder>(std::move(*folder));
+    folder_->log("fingerprint " + in_.fingerprint);
+    auto books = folder_->open_store(x_);
+    if (!books)
+      return tl::make_unexpected(books.error());
+    books_ = std::move(*books);
+    if (in_.progress)
+      display_ = std::make_unique<progress_display>(
+        *in_.progress, progress_display::options{.terminal = in_.terminal,
+                                                 .length = x_.length,
+                                                 .mode = x_.pace.mode,
+                                                 .has_labels = work_.has_labels,
+                                                 .lead = work_.blocks->lead()});
+    if (auto ok = actors::begin_lines(*books_, *work_.blocks, work_.initial);
+        !ok)
+      return ok;
+    return in_.resume.empty() ? note_begin({}) : go_back();
+  }
+
+  result<void> note_begin(instant at) {
+    if (!x_.events)
+      return {};
+    return books_->note(
+      {messages::line_noted::file::events,
+       actors::event_of(actors::process_began{in_.fingerprint}, at)});
+  }
+
+  // To the last snapshot; what came after it is computed again.
+  result<void> go_back() {
+    auto found = books_->rewind();
+    if (!found)
+      return tl::make_unexpected(found.error());
+    if (!*found)
+      return fail(errc::storage_failure,
+                  folder_->path().string()
+                    + " holds no snapshot yet: run its config.toml again");
+    resumed_ = std::make_shared<const actors::snapshot>(std::move(**found));
+    return {};
+  }
+
+  void add_to_snapshot(actors::snapshot_draft& draft) {
+    draft.add(run_part, *watching_, counted_->bytes_up.load(),
+              counted_->bytes_down.load(), folder_->metrics_size(),
+              in_.fingerprint);
+  }
+
+  result<void> restore_watching() {
+    std::string fingerprint;
+    std::uint64_t up = 0;
+    std::uint64_t down = 0;
+    std::uint64_t metrics = 0;
+    restore(*resumed_, run_part, *watching_, up, down, metrics, fingerprint);
+    counted_->bytes_up = up;
+    counted_->bytes_down = down;
+    folder_->cut_metrics(metrics);
+    folder_->log("resumed");
+    // Else the record is that of a run that was never interrupted.
+    return fingerprint == in_.fingerprint ? result<void>{}
+                                          : note_begin(watching_->report().at);
+  }
+
+  result<void> play() {
+    auto lines = first_lines(*books_);
+    if (!lines)
+      return tl::make_unexpected(lines.error());
+    chronicle::options opts{
+      .blocks = work_.blocks,
+      .lines = std::move(*lines),
+      .evaluate_every = x_.evaluate_every,
+      .held_out = x_.clients.held_out,
+      .clients = x_.clients.clients,
+      .has_labels = work_.has_labels,
+      .goal = {},
+      .metrics = [this](const std::string& line) { folder_->metric(line); },
+      .show =
+        [this](const progress_report& now) {
+          if (display_)
+            display_->show(now);
+        }};
+    if (x_.stop.metric != stop_options::metric_kind::none)
+      opts.goal = x_.stop.metric == stop_options::metric_kind::loss
+                    ? policies::goal::lowest
+                    : policies::goal::highest;
+    watching_ = std::make_shared<chronicle>(std::move(opts));
+    if (resumed_)
+      if (auto ok = restore_watching(); !ok)
+        return ok;
+    if (display_)
+      display_->say((resumed_ ? "resuming " : "running ") + x_.method
+                    + " under " + std::string{policies::to_string(x_.pace.mode)}
+                    + " with " + std::to_string(x_.clients.clients)
+                    + " clients; folder " + folder_->path().string());
+    monitor outlook{{.x = x_,
+                     .blocks = work_.blocks,
+                     .watching = watching_,
+                     .counted = counted_,
+                     .folder = folder_->path(),
+                     .board = in_.board,
+                     .http = in_.http,
+                     .say = [this](const std::string& line) {
+                       if (display_)
+                         display_->say(line);
+                     }}};
+    const auto done = run_federation(
+      {.x = x_,
+       .work = work_,
+       .books = books_,
+       .watching = watching_,
+       .counted = counted_,
+       .stop = in_.stop,
+       .resumed = resumed_,
+       .add_to_snapshot =
+         [this](actors::snapshot_draft& draft) { add_to_snapshot(draft); },
+       .desk = outlook.desk()});
+    if (display_)
+      display_->finish();
+    return done;
+  }
+
+  result<run_summary> close() {
+    const auto s = summary();
+    folder_->log(s.reason);
+    auto ok = folder_->save_values("model.safetensors", *work_.blocks,
+                                   values_in(watching_->report().lines));
+    if (ok && s.best)
+      ok = folder_->save_values("best.safetensors", *work_.blocks,
+                                values_in(s.best->lines));
+    if (ok)
+      ok = folder_->save_text("summary.json", to_long_json(s).dump(2) + "\n");
+    if (ok)
+      show_pages();
+    return ok.map([&] { return s; });
+  }
+
+  // A run without its pages is no worse a run.
+  void show_pages() {
+    books_.reset(); // The last events are on disk when it is gone.
+    folder_->flush();
+    if (const auto page = write_report(folder_->path()); !page)
+      folder_->log("no report.html: " + page.error().context);
+    if (!x_.events)
+      return;
+    if (const auto trace = write_trace(folder_->path()); !trace)
+      folder_->log("no trace.json: " + trace.error().context);
+  }
+
+  run_summary summary() const {
+    const auto report = watching_->report();
+    run_summary s;
+    s.mode = policies::to_string(x_.pace.mode);
+    s.method = x_.method;
+    s.clock = x_.clock == clock_kind::virtual_time ? "virtual" : "wall";
+    std::map<std::string, models::digest> digests;
+    for (const auto& [line, head] : report.lines) {
+      s.versions += head.head.value;
+      for (const auto& block : head.blocks) {
+        const auto& name = work_.blocks->find(block.block)->name;
+        s.heads[name] = head.head.value;
+        digests[name] = block.digest;
+      }
+    }
+    for (const auto& block : work_.blocks->blocks)
+      s.values[block.family] += block.size;
+    s.digest = models::to_hex(models::digest_of(digests));
+    s.rounds = rounds_of(x_, *books_);
+    s.visits = report.visits;
+    put_scores(s, *watching_, work_.has_labels);
+    s.bytes_up = counted_->bytes_up;
+    s.bytes_down = counted_->bytes_down;
+    if (x_.clock == clock_kind::virtual_time)
+      s.virtual_seconds = seconds(report.at);
+    s.folder = folder_->path().string();
+    s.best = report.best;
+    s.reason = report.finished->reason;
+    s.failed = report.finished->failed;
+    s.interrupted = in_.stop && *in_.stop;
+    judge(s, report.first_error);
+    s.wall_seconds = seconds(steady_now() - began_);
+    s.cpu_seconds = seconds(process_cpu_time() - cpu_);
+    s.peak_memory_bytes = peak_memory();
+    return s;
+  }
+
+  void judge(run_summary& s, const std::string& first_error) const {
+    const bool none = work_.method.offers && s.versions == 0;
+    if (none && !first_error.empty()) {
+      s.failed = true;
+      s.reason = "no version was made";
+    } else if (none && s.visits > 0 && !s.failed && !s.interrupted) {
+      s.failed = true;
+      s.reason = "no version was made of " + std::to_string(s.visits)
+                 + " visits; "
+                 + (x_.events ? "the report says what became of their offers"
+                              : "with events = true a report would say what "
+                                "became of their offers");
+    }
+    if (s.failed && !first_error.empty())
+      s.reason += "; the first error was that of " + first_error;
+  }
+
+  experiment x_;
+  const run_surroundings& in_;
+  instant began_;
+  instant cpu_;
+  workload work_;
+  std::unique_ptr<run_folder> folder_;
+  std::unique_ptr<progress_display> display_;
+  std::shared_ptr<actors::store> books_;
+  std::shared_ptr<chronicle> watching_;
+  std::shared_ptr<const actors::snapshot> resumed_;
+  std::shared_ptr<actors::traffic> counted_ =
+    std::make_shared<actors::traffic>();
+};
+
+} // namespace
+
+result<run_summary> run(const experiment& x, const run_surroundings& in) {
+  return enactment{x, in}.perform();
+}
+
+} // namespace troupe::node

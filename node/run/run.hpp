@@ -1,0 +1,39 @@
+#pragma once
+
+#include <atomic>
+#include <filesystem>
+#include <functional>
+#include <iosfwd>
+#include <memory>
+#include <string>
+
+#include "node/config/experiment.hpp"
+#include "node/watch/board.hpp"
+#include "node/watch/summary.hpp"
+#include "node/task/workload.hpp"
+#include "core/result.hpp"
+
+namespace troupe::node {
+
+/// What surrounds a run.
+struct run_surroundings {
+  model_maker make_model;           ///< Of every kind but the quadratic.
+  std::string fingerprint = {};     ///< What the bits of training depend on.
+  std::ostream* progress = nullptr; ///< Null: nothing is shown.
+  bool terminal = false;            ///< `progress` is one.
+  const std::atomic<bool>* stop =
+    nullptr; ///< True: the run is to end in order.
+  /// The folder of a run that is to go on; empty: it begins, in a new one.
+  std::filesystem::path resume = {};
+  std::shared_ptr<status_board> board = {}; ///< Where it says how it stands.
+  std::string http = {}; ///< Where others read that; empty: nowhere.
+};
+
+/// A whole federation in this process: the function behind `troupe run`. Its
+/// folder holds what it was. A run that began and failed is a summary that says
+/// so; an error is one that could not begin, or whose folder could not be
+/// written.
+[[nodiscard]] result<run_summary> run(const experiment& x,
+                                      const run_surroundings& in);
+
+} // namespace troupe::node

@@ -1,0 +1,43 @@
+#pragma once
+
+// What a run learns and from what: everything about it that has neither actors
+// nor a clock.
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+
+#include "node/config/experiment.hpp"
+#include "core/result.hpp"
+#include "models/layout.hpp"
+#include "models/local_trainer.hpp"
+
+namespace troupe::node {
+
+/// Makes a model of a kind that is not a quadratic. Only the executable knows
+/// torch, so it brings this along.
+using model_maker = std::function<result<std::unique_ptr<models::objective>>(
+  const model_options& what, std::shared_ptr<const models::dataset> data)>;
+
+struct workload {
+  recipe method;
+  std::shared_ptr<const models::layout> blocks;
+  std::map<block_id, shared_values> initial; ///< Of all travelling blocks.
+  std::shared_ptr<const models::local_task> task;
+  models::trainer_factory make_trainer;
+  bool has_labels = true; ///< Accuracy means something.
+  policies::fleet devices = {};
+  policies::presence::options life; ///< Of all that may be invited.
+
+  std::uint64_t examples(client_id x) const {
+    return task->clients.train[x.value - 1].size();
+  }
+};
+
+/// Reads the data, deals it, makes the model and its first values. Returns
+/// `invalid_config` where the parts do not fit each other, and `invalid_data`.
+[[nodiscard]] result<workload> prepare(const experiment& x,
+                                       const model_maker& make_model);
+
+} // namespace troupe::node

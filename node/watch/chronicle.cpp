@@ -1,0 +1,222 @@
+#include "node/watch/chronicle.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "node/watch/metric_lines.hpp"
+#include "core/limits.hpp"
+
+namespace troupe::node {
+
+std::optional<spread> spread_of(std::vector<double> xs) {
+  if (xs.empty())
+    return std::nullopt;
+  std::ranges::sort(xs);
+  const auto quantile = [&](double share) {
+    const auto place = share * static_cast<double>(xs.size() - 1);
+    const auto below = static_cast<std::size_t>(place);
+    const auto above = std::min(below + 1, xs.size() - 1);
+    return std::lerp(xs[below], xs[above], place - static_cast<double>(below));
+  };
+  double sum = 0;
+  for (const auto x : xs)
+    sum += x;
+  return spread{.mean = sum / static_cast<double>(xs.size()),
+                .p10 = quantile(0.1),
+                .p50 = quantile(0.5),
+                .p90 = quantile(0.9),
+                .worst = xs.front()};
+}
+
+chronicle::chronicle(options opts)
+  : options_(std::move(opts)),
+    lead_(options_.blocks->lead()) {
+  report_.lines = options_.lines;
+}
+
+void chronicle::published(const messages::version_published& x, instant at) {
+  const std::lock_guard guard{mutex_};
+  auto& head = report_.lines[x.line];
+  if (x.head <= head.head)
+    return; // Of a node that began again.
+  head = x;
+  report_.at = at;
+  const bool leads = !lead_ || *lead_ == x.line;
+  for (const auto& visit : x.merged)
+    report_.updates += policies::insert_once(merged_, visit) ? 1 : 0;
+  std::optional<double> loss;
+  if (leads) {
+    loss = report_.training_loss = loss_of(x.merged);
+    if (options_.goal && options_.evaluate_every > 0
+        && x.head.value % options_.evaluate_every == 0)
+      asked_[x.head] = report_.lines;
+  }
+  options_.metrics(record_of(x, *options_.blocks, loss, at));
+  if (leads)
+    options_.show(report_);
+}
+
+// Visits that no version will hold are forgotten with the next one of their
+// client.
+std::optional<double> chronicle::loss_of(const std::vector<visit_id>& visits) {
+  double sum = 0;
+  std::size_t count = 0;
+  for (const auto& visit : visits) {
+    if (const auto found = losses_.find(visit); found != losses_.end()) {
+      sum += found->second;
+      ++count;
+    }
+    losses_.erase(losses_.lower_bound({visit.client, {}}),
+                  losses_.upper_bound(visit));
+  }
+  if (count == 0)
+    return std::nullopt;
+  return sum / static_cast<double>(count);
+}
+
+void chronicle::evaluated(const messages::evaluation_finished& x, instant at) {
+  const std::lock_guard guard{mutex_};
+  if (x.problem)
+    return;
+  report_.evaluation = x;
+  judge(x);
+  options_.metrics(record_of(x, options_.has_labels, std::nullopt, at));
+  options_.show(report_);
+}
+
+// The lines are those that were scored; the heads may be newer by now.
+void chronicle::judge(const messages::evaluation_finished& x) {
+  const auto scored = asked_.find(x.head);
+  if (scored == asked_.end())
+    return;
+  const auto metric = *options_.goal == policies::goal::highest
+                        ? x.scores.validation.accuracy()
+                        : x.scores.validation.mean_loss();
+  const auto& best = report_.best;
+  const bool better =
+    !best
+    || (*options_.goal == policies::goal::highest ? metric > best->metric
+                                                  : metric < best->metric);
+  if (std::isfinite(metric) && better)
+    report_.best = {x.head, metric, std::move(scored->second)};
+  asked_.erase(asked_.begin(), std::next(scored));
+}
+
+void chronicle::finished(
+  const messages::run_finished& x,
+  const std::optional<messages::evaluation_finished>& last, instant at) {
+  const std::lock_guard guard{mutex_};
+  if (last && !last->problem) {
+    report_.evaluation = last;
+    options_.metrics(record_of(*last, options_.has_labels,
+                               spread_among(1, options_.clients), at));
+  }
+  report_.at = at;
+  report_.finished = x;
+  options_.show(report_);
+  changed_.notify_all();
+}
+
+void chronicle::delivered(const messages::job_finished& x) {
+  const std::lock_guard guard{mutex_};
+  if (const auto* done = std::get_if<models::trained>(&x.outcome)) {
+    ++report_.visits;
+    losses_[x.visit] = done->loss;
+    // Of a client whose visits no version ever holds, the newest few stay.
+    if (const auto number = x.visit.number.value;
+        number > limits::outbox_offers_max)
+      losses_.erase(losses_.lower_bound({x.visit.client, {}}),
+                    losses_.upper_bound(
+                      {x.visit.client, {number - limits::outbox_offers_max}}));
+  } else if (const auto* broken = std::get_if<error>(&x.outcome)) {
+    if (report_.first_error.empty())
+      report_.first_error = "client " + std::to_string(x.visit.client.value)
+                            + ", visit " + std::to_string(x.visit.number.value)
+                            + ": " + broken->context;
+  }
+}
+
+void chronicle::fail(std::string reason) {
+  const std::lock_guard guard{mutex_};
+  if (!report_.finished)
+    report_.finished = messages::run_finished{std::move(reason), true};
+  changed_.notify_all();
+}
+
+bool chronicle::over() const {
+  const std::lock_guard guard{mutex_};
+  return report_.finished.has_value();
+}
+
+bool chronicle::wait(instant at_most) {
+  std::unique_lock guard{mutex_};
+  return changed_.wait_for(guard, at_most,
+                           [this] { return report_.finished.has_value(); });
+}
+
+progress_report chronicle::report() const {
+  const std::lock_guard guard{mutex_};
+  return report_;
+}
+
+void chronicle::describe(actors::run_status& to) const {
+  const std::lock_guard guard{mutex_};
+  to.at = report_.at;
+  to.visits = report_.visits;
+  for (const auto& [line, head] : report_.lines)
+    for (const auto& block : head.blocks)
+      to.heads[options_.blocks->find(block.block)->name] = head.head.value;
+  if (report_.finished) {
+    to.over = true;
+    to.reason = report_.finished->reason;
+  }
+  if (!report_.evaluation)
+    return;
+  const auto put = [&](const std::string& split, const models::scores& x) {
+    if (x.count == 0)
+      return;
+    if (options_.has_labels)
+      to.evaluation[split + " accuracy global"] = x.accuracy();
+    to.evaluation[split + " loss global"] = x.mean_loss();
+  };
+  put("test", report_.evaluation->scores.global);
+  put("validation", report_.evaluation->scores.validation);
+  if (const auto clients = spread_among(1, options_.clients)) {
+    to.evaluation["own_test accuracy mean"] = clients->mean;
+    to.evaluation["own_test accuracy p10"] = clients->p10;
+    to.evaluation["own_test accuracy worst"] = clients->worst;
+  }
+}
+
+std::optional<spread> chronicle::accuracies() const {
+  const std::lock_guard guard{mutex_};
+  return spread_among(1, options_.clients);
+}
+
+std::optional<spread> chronicle::held_out_accuracies() const {
+  const std::lock_guard guard{mutex_};
+  return spread_among(options_.clients - options_.held_out + 1,
+                      options_.clients);
+}
+
+std::optional<spread> chronicle::spread_among(std::uint64_t first,
+                                              std::uint64_t last) const {
+  if (!report_.evaluation || !options_.has_labels)
+    return std::nullopt;
+  std::vector<double> xs;
+  for (const auto& [client, scores] : report_.evaluation->scores.per_client)
+    if (client.value >= first && client.value <= last)
+      xs.push_back(scores.accuracy());
+  return spread_of(std::move(xs));
+}
+
+void watched_workshop::submit(key when, work what, deliver to) {
+  behind_->submit(
+    when, std::move(what),
+    [to = std::move(to), watching = watching_](messages::job_finished x) {
+      watching->delivered(x);
+      to(std::move(x));
+    });
+}
+
+} // namespace troupe::node

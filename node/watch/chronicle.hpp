@@ -1,0 +1,149 @@
+#pragma once
+
+// What a run was: collected while it goes on, for the screen, metrics.jsonl and
+// the result.
+
+#include <condition_variable>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "actors/kernel_worker/workshop.hpp"
+#include "actors/metrics/status.hpp"
+#include "node/task/workload.hpp"
+#include "actors/publisher/publisher.hpp"
+#include "policies/pacing.hpp"
+#include "policies/visit_window.hpp"
+
+namespace troupe::node {
+
+/// How a score is spread over clients.
+struct spread {
+  double mean = 0;
+  double p10 = 0;
+  double p50 = 0;
+  double p90 = 0;
+  double worst = 0;
+};
+
+/// None without values. Deciles are interpolated between neighbours.
+std::optional<spread> spread_of(std::vector<double> xs);
+
+/// A version that was the best when it was evaluated.
+struct best_version {
+  version head;
+  double metric = 0; ///< On validation data.
+  std::map<line_id, messages::version_published> lines;
+
+  static constexpr auto fields(auto& x) {
+    return std::tie(x.head, x.metric, x.lines);
+  }
+};
+
+/// Where a run stands, or how it ended.
+struct progress_report {
+  std::map<line_id, messages::version_published> lines; ///< The heads.
+  std::uint64_t visits = 0;  ///< Trained, and delivered.
+  std::uint64_t updates = 0; ///< Visits of which a line merged a part.
+  std::optional<double> training_loss; ///< Of the visits in the last version.
+  std::optional<messages::evaluation_finished> evaluation; ///< The last.
+  std::optional<best_version> best;
+  std::optional<messages::run_finished> finished;
+  std::string first_error; ///< Of a visit.
+  instant at{};            ///< Of the last that is in here.
+
+  /// Of a run that goes on.
+  static constexpr auto fields(auto& x) {
+    return std::tie(x.lines, x.visits, x.updates, x.training_loss, x.evaluation,
+                    x.best, x.first_error, x.at);
+  }
+};
+
+class chronicle final : public actors::audience {
+public:
+  struct options {
+    std::shared_ptr<const models::layout> blocks;
+    std::map<line_id, messages::version_published> lines; ///< At the start.
+    std::uint64_t evaluate_every = 0;
+    std::size_t held_out = 0;
+    std::uint64_t clients = 0;
+    bool has_labels = true;
+    /// What the best version is by; none: no version is called the best.
+    std::optional<policies::goal> goal;
+    std::function<void(const std::string& line)>
+      metrics;                                        ///< One JSON object each.
+    std::function<void(const progress_report&)> show; ///< After each version.
+  };
+
+  explicit chronicle(options opts);
+
+  void published(const messages::version_published& x, instant at) override;
+  void evaluated(const messages::evaluation_finished& x, instant at) override;
+  void finished(const messages::run_finished& x,
+                const std::optional<messages::evaluation_finished>& last,
+                instant at) override;
+
+  /// A client's work was delivered.
+  void delivered(const messages::job_finished& x);
+
+  /// Ends the run from outside of the actors.
+  void fail(std::string reason);
+
+  bool over() const;
+
+  /// Waits until it is over, or for so long.
+  bool wait(instant at_most);
+
+  progress_report report() const;
+
+  /// Adds what it knows to a status.
+  void describe(actors::run_status& to) const;
+
+  /// The clients' scores of the last evaluation that has them.
+  std::optional<spread> accuracies() const;
+
+  /// Those of the clients that were never invited.
+  std::optional<spread> held_out_accuracies() const;
+
+  /// What a snapshot keeps. Only while nobody calls anything else.
+  static constexpr auto fields(auto& x) {
+    return std::tie(x.report_, x.losses_, x.merged_, x.asked_);
+  }
+
+private:
+  void judge(const messages::evaluation_finished& x);
+  std::optional<double> loss_of(const std::vector<visit_id>& visits);
+  std::optional<spread> spread_among(std::uint64_t first,
+                                     std::uint64_t last) const;
+
+  options options_;
+  std::optional<line_id> lead_;
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  progress_report report_;
+  std::map<visit_id, double> losses_; ///< Of visits that no version holds yet.
+  policies::visit_windows merged_;
+  std::map<version, std::map<line_id, messages::version_published>> asked_;
+};
+
+/// Tells a chronicle what a workshop delivers.
+class watched_workshop final : public actors::workshop {
+public:
+  watched_workshop(std::shared_ptr<actors::workshop> behind,
+                   std::shared_ptr<chronicle> watching)
+    : behind_(std::move(behind)),
+      watching_(std::move(watching)) {
+    // nop
+  }
+
+  void submit(key when, work what, deliver to) override;
+
+private:
+  std::shared_ptr<actors::workshop> behind_;
+  std::shared_ptr<chronicle> watching_;
+};
+
+} // namespace troupe::node

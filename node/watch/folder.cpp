@@ -1,0 +1,205 @@
+#include "node/watch/folder.hpp"
+
+#include <array>
+#include <cctype>
+#include <ctime>
+
+#include "node/config/config.hpp"
+#include "actors/record/sqlite_store.hpp"
+#include "core/clock.hpp"
+#include "core/random.hpp"
+#include "models/files.hpp"
+#include "models/safetensors.hpp"
+
+namespace troupe::node {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+std::string time_name() {
+  const std::time_t now = unix_milliseconds() / 1000;
+  std::tm parts{};
+  gmtime_r(&now, &parts);
+  std::array<char, 32> text{};
+  const auto size =
+    std::strftime(text.data(), text.size(), "%Y%m%d-%H%M%S", &parts);
+  return {text.data(), size};
+}
+
+/// What every file system takes.
+std::string plain(std::string name) {
+  for (auto& c : name)
+    if (!std::isalnum(static_cast<unsigned char>(c)) && c != '-' && c != '_')
+      c = '_';
+  return name;
+}
+
+tl::unexpected<error> no_folder(const fs::path& path,
+                                const std::error_code& why) {
+  return fail(errc::storage_failure,
+              path.string()
+                + ": cannot make the run's folder: " + why.message());
+}
+
+/// Keeps notes in a file, for a store that keeps none itself.
+class noting_store final : public actors::store {
+public:
+  noting_store(std::unique_ptr<actors::store> behind, const fs::path& events)
+    : behind_(std::move(behind)),
+      events_(events) {
+    // nop
+  }
+
+  result<actors::stored_node> load() override {
+    return behind_->load();
+  }
+
+  result<void>
+  begin(line_id line,
+        const std::vector<messages::merged_block>& blocks) override {
+    return behind_->begin(line, blocks);
+  }
+
+  result<void> commit(const messages::commit_requested& x) override {
+    events_.flush();
+    return behind_->commit(x);
+  }
+
+  result<void> save(const messages::save_requested& x) override {
+    return behind_->save(x);
+  }
+
+  result<void> note(const messages::line_noted& x) override {
+    if (x.where == messages::line_noted::file::events)
+      events_ << x.text << '\n';
+    return {};
+  }
+
+private:
+  std::unique_ptr<actors::store> behind_;
+  std::ofstream events_;
+};
+
+/// Tickets of a run that cannot be resumed need no other secret than a fresh
+/// one.
+messages::seal_key key_of(std::uint64_t seed) {
+  random_stream random{derive_seed(seed, "ticket key")};
+  messages::seal_key key{};
+  for (auto& x : key)
+    x = static_cast<std::uint8_t>(random.below(256));
+  return key;
+}
+
+} // namespace
+
+result<fs::path> make_dated_folder(const fs::path& parent,
+                                   const std::string& name) {
+  std::error_code why;
+  fs::create_directories(parent, why);
+  if (why)
+    return no_folder(parent, why);
+  const auto first = parent / (time_name() + "-" + plain(name));
+  auto path = first;
+  for (int i = 2; !fs::create_directory(path, why); ++i) {
+    if (why)
+      return no_folder(path, why);
+    path = first.string() + "-" + std::to_string(i);
+  }
+  return path;
+}
+
+run_folder::run_folder(fs::path path)
+  : path_(std::move(path)),
+    metrics_(
+      std::make_unique<std::ofstream>(path_ / "metrics.jsonl", std::ios::app)),
+    log_(std::make_unique<std::ofstream>(path_ / "logs" / "run.log",
+                                         std::ios::app)) {
+  // nop
+}
+
+result<run_folder> run_folder::make(const experiment& x) {
+  const auto path = make_dated_folder(x.folder, x.name);
+  if (!path)
+    return tl::make_unexpected(path.error());
+  std::error_code why;
+  fs::create_directory(*path / "logs", why);
+  if (why)
+    return no_folder(*path, why);
+  run_folder made{*path};
+  if (!*made.metrics_ || !*made.log_)
+    return fail(errc::storage_failure, path->string() + ": cannot write here");
+  if (auto ok = made.save_text("config.toml", write_config(x)); !ok)
+    return tl::make_unexpected(ok.error());
+  return made;
+}
+
+result<run_folder> run_folder::open(const fs::path& path) {
+  if (!fs::exists(path / "ledger.sqlite"))
+    return fail(errc::storage_failure,
+                path.string()
+                  + " holds no run that can go on: there is no ledger.sqlite"
+                    " in it");
+  run_folder found{path};
+  if (!*found.metrics_ || !*found.log_)
+    return fail(errc::storage_failure, path.string() + ": cannot write here");
+  return found;
+}
+
+std::uint64_t run_folder::metrics_size() {
+  metrics_->flush();
+  std::error_code none;
+  return fs::file_size(path_ / "metrics.jsonl", none);
+}
+
+void run_folder::cut_metrics(std::uint64_t bytes) {
+  metrics_->flush();
+  std::error_code none;
+  if (bytes < fs::file_size(path_ / "metrics.jsonl", none))
+    fs::resize_file(path_ / "metrics.jsonl", bytes, none);
+}
+
+void run_folder::log(const std::string& line) {
+  *log_ << line << '\n' << std::flush;
+}
+
+result<std::unique_ptr<actors::store>>
+run_folder::open_store(const experiment& x) const {
+  if (x.ledger == ledger_kind::memory)
+    return std::make_unique<noting_store>(
+      actors::make_memory_store(key_of(x.seed)), path_ / "events.jsonl");
+  // Virtual clients live and die with the server: nobody remembers what it
+  // forgets.
+  return actors::make_sqlite_store(
+    {.folder = path_,
+     .durable = x.clock == clock_kind::wall ? actors::durability::full
+                                            : actors::durability::relaxed});
+}
+
+result<void>
+run_folder::save_values(const std::string& name, const models::layout& blocks,
+                        const std::map<block_id, shared_values>& values) const {
+  models::tensor_file file;
+  for (const auto& block : blocks.blocks) {
+    const auto& own = *values.at(block.id);
+    // What a model calls its tensors is how `init` finds them again; of several
+    // models, each under its block's name.
+    const bool plain_names =
+      block.name == "model" || block.name == "model.buffers";
+    for (auto tensor : block.tensors) {
+      if (!plain_names)
+        tensor.name = block.name + "/" + tensor.name;
+      file.tensors.push_back(std::move(tensor));
+    }
+    file.values.insert(file.values.end(), own.begin(), own.end());
+  }
+  return models::write_safetensors(path_ / name, file);
+}
+
+result<void> run_folder::save_text(const std::string& name,
+                                   const std::string& text) const {
+  const std::array parts{std::as_bytes(std::span{text})};
+  return models::replace_file(path_ / name, parts, {});
+}
+
+} // namespace troupe::node

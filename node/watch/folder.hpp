@@ -1,0 +1,76 @@
+#pragma once
+
+// A run's folder on disk. docs/run_folder.md says what is in it.
+
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <string>
+
+#include "node/config/experiment.hpp"
+#include "actors/record/store.hpp"
+#include "core/result.hpp"
+#include "models/layout.hpp"
+
+namespace troupe::node {
+
+/// Makes `<parent>/<time>-<name>`, with a number behind it if that is there
+/// already.
+[[nodiscard]] result<std::filesystem::path>
+make_dated_folder(const std::filesystem::path& parent, const std::string& name);
+
+class run_folder {
+public:
+  /// Makes `<x.folder>/<time>-<x.name>` with config.toml in it. Two runs that
+  /// begin in the same second get different folders.
+  [[nodiscard]] static result<run_folder> make(const experiment& x);
+
+  /// Opens the folder of a run that did not come to its end.
+  [[nodiscard]] static result<run_folder>
+  open(const std::filesystem::path& path);
+
+  /// Bytes in metrics.jsonl.
+  std::uint64_t metrics_size();
+
+  /// Forgets the metrics after so many bytes.
+  void cut_metrics(std::uint64_t bytes);
+
+  const std::filesystem::path& path() const noexcept {
+    return path_;
+  }
+
+  /// Appends to metrics.jsonl.
+  void metric(const std::string& line) {
+    *metrics_ << line << '\n';
+  }
+
+  /// What was appended can be read by others.
+  void flush() {
+    metrics_->flush();
+  }
+
+  /// Appends to logs/run.log.
+  void log(const std::string& line);
+
+  /// The record of versions and visits that the configuration asks for.
+  [[nodiscard]] result<std::unique_ptr<actors::store>>
+  open_store(const experiment& x) const;
+
+  /// Writes travelling blocks as safetensors, each tensor under its own name
+  /// where there is one block, else under `<block>/<tensor>`.
+  [[nodiscard]] result<void>
+  save_values(const std::string& name, const models::layout& blocks,
+              const std::map<block_id, shared_values>& values) const;
+
+  [[nodiscard]] result<void> save_text(const std::string& name,
+                                       const std::string& text) const;
+
+private:
+  explicit run_folder(std::filesystem::path path);
+
+  std::filesystem::path path_;
+  std::unique_ptr<std::ofstream> metrics_;
+  std::unique_ptr<std::ofstream> log_;
+};
+
+} // namespace troupe::node

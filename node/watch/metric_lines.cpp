@@ -1,0 +1,90 @@
+#include "node/watch/metric_lines.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <nlohmann/json.hpp>
+
+#include "node/watch/chronicle.hpp"
+
+namespace troupe::node {
+
+namespace {
+
+using json = nlohmann::ordered_json;
+
+void put(json& to, const std::string& prefix, const models::scores& x,
+         bool has_labels) {
+  if (x.count == 0)
+    return;
+  if (has_labels)
+    to[prefix + "accuracy"] = x.accuracy();
+  to[prefix + "loss"] = to_json(x.mean_loss());
+}
+
+constexpr std::size_t accuracies_max = 1000;
+
+json accuracies_of(const models::evaluated& x) {
+  std::vector<double> all;
+  for (const auto& [client, scores] : x.per_client)
+    all.push_back(scores.accuracy());
+  std::ranges::sort(all);
+  const auto shown = std::min(all.size(), accuracies_max);
+  auto list = json::array();
+  for (std::size_t i = 0; i < shown; ++i) {
+    const auto at = shown > 1 ? i * (all.size() - 1) / (shown - 1) : 0;
+    list.push_back(std::round(all[at] * 1e6) / 1e6);
+  }
+  return list;
+}
+
+} // namespace
+
+json to_json(std::optional<double> x) {
+  return x && std::isfinite(*x) ? json(*x) : json(nullptr);
+}
+
+json to_json(const std::optional<spread>& x) {
+  if (!x)
+    return nullptr;
+  return {{"mean", x->mean},
+          {"p10", x->p10},
+          {"p50", x->p50},
+          {"p90", x->p90},
+          {"worst", x->worst}};
+}
+
+std::string record_of(const messages::version_published& x,
+                      const models::layout& blocks, std::optional<double> loss,
+                      instant at) {
+  json line{{"at", seconds(at)},
+            {"kind", "version"},
+            {"line", blocks.find(x.line)->name},
+            {"version", x.head.value}};
+  if (x.round.value > 0)
+    line["round"] = x.round.value;
+  line["merged"] = x.merged.size();
+  if (loss)
+    line["training_loss"] = to_json(loss);
+  for (const auto& block : x.blocks)
+    line["digests"][blocks.find(block.block)->name] =
+      models::to_hex(block.digest);
+  return line.dump();
+}
+
+std::string record_of(const messages::evaluation_finished& x, bool has_labels,
+                      const std::optional<spread>& clients, instant at) {
+  json line{
+    {"at", seconds(at)}, {"kind", "evaluation"}, {"version", x.head.value}};
+  put(line, "", x.scores.global, has_labels);
+  put(line, "validation_", x.scores.validation, has_labels);
+  if (clients) {
+    line["per_client"] = to_json(clients);
+    line["client_accuracies"] = accuracies_of(x.scores);
+  }
+  for (const auto& [name, value] : x.scores.method_results)
+    line["method_results"][name] = to_json(value);
+  return line.dump();
+}
+
+} // namespace troupe::node

@@ -1,0 +1,160 @@
+#include "node/watch/monitor.hpp"
+
+#include <fstream>
+
+#include <unistd.h>
+
+#include "actors/metrics/why.hpp"
+#include "policies/catalogue.hpp"
+
+namespace troupe::node {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::chrono::milliseconds look_every{500};
+/// Files are counted less often: there may be many.
+constexpr std::uint64_t looks_per_count = 20;
+/// Without a visit or a version, before a wait is told; and until it is again.
+constexpr std::int64_t patience_ms = 10'000;
+constexpr std::int64_t again_ms = 60'000;
+
+std::uint64_t bytes_below(const fs::path& path) {
+  std::uint64_t bytes = 0;
+  std::error_code gone;
+  for (const auto& entry : fs::recursive_directory_iterator(path, gone)) {
+    std::error_code none;
+    const auto size = entry.file_size(none);
+    bytes += none ? 0 : size;
+  }
+  return bytes;
+}
+
+std::uint64_t ledger_bytes(const fs::path& folder) {
+  auto bytes = bytes_below(folder / "versions");
+  for (const auto* name : {"ledger.sqlite", "ledger.sqlite-wal"}) {
+    std::error_code none;
+    const auto size = fs::file_size(folder / name, none);
+    bytes += none ? 0 : size;
+  }
+  return bytes;
+}
+
+std::uint64_t resident_bytes() {
+  std::uint64_t pages = 0;
+  std::ifstream file{"/proc/self/statm"};
+  file >> pages >> pages;
+  return pages * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+}
+
+} // namespace
+
+monitor::monitor(options opts)
+  : options_(std::move(opts)),
+    file_(options_.folder / "status.json"),
+    progress_ms_(unix_milliseconds()) {
+  look();
+  thread_ = std::thread{[this] { work(); }};
+}
+
+monitor::~monitor() {
+  {
+    const std::lock_guard guard{mutex_};
+    closing_ = true;
+  }
+  changed_.notify_all();
+  thread_.join();
+  look();
+}
+
+void monitor::work() {
+  std::unique_lock guard{mutex_};
+  while (!changed_.wait_for(guard, look_every, [this] { return closing_; })) {
+    guard.unlock();
+    look();
+    guard.lock();
+  }
+}
+
+void monitor::look() {
+  auto seen = std::make_shared<actors::run_status>();
+  auto& x = *seen;
+  x.now_ms = unix_milliseconds();
+  x.method = options_.x.method;
+  x.mode = policies::to_string(options_.x.pace.mode);
+  x.clock = options_.x.clock == clock_kind::wall ? "wall" : "virtual";
+  for (const auto& line : options_.blocks->lines)
+    x.line_names[line.id] = line.name;
+  options_.watching->describe(x);
+  hear(x);
+  measure(x);
+  file_.write(x, options_.http);
+  remark(x);
+  if (options_.board)
+    options_.board->publish(std::move(seen));
+}
+
+// The draft that was asked for last time, as far as the actors filled it.
+void monitor::hear(actors::run_status& to) {
+  auto draft = desk_->want();
+  if (draft && draft != heard_) {
+    auto parts = draft->taken();
+    if (parts.course) {
+      heard_ = std::move(draft);
+      answered_ms_ = to.now_ms;
+      parts_.course = parts.course;
+    }
+    if (parts.door)
+      parts_.door = parts.door;
+    for (auto& [line, status] : parts.lines)
+      parts_.lines[line] = std::move(status);
+  }
+  to.course = parts_.course;
+  to.door = parts_.door;
+  to.lines = parts_.lines;
+  to.answered_ms = answered_ms_;
+  if (to.course)
+    to.at = std::max(to.at, to.course->now);
+}
+
+void monitor::measure(actors::run_status& to) {
+  to.crew = desk_->crew();
+  to.obstacle = desk_->obstacle();
+  to.checkpoints = desk_->checkpoints();
+  to.bytes_up = options_.counted->bytes_up;
+  to.bytes_down = options_.counted->bytes_down;
+  to.frames_malformed = options_.counted->frames_malformed;
+  to.cpu_seconds = seconds(process_cpu_time());
+  to.memory_bytes = resident_bytes();
+  if (looks_++ % looks_per_count == 0)
+    ledger_bytes_ = ledger_bytes(options_.folder);
+  to.ledger_bytes = ledger_bytes_;
+  auto done = to.visits;
+  for (const auto& [block, head] : to.heads)
+    done += head;
+  if (done != done_)
+    progress_ms_ = to.now_ms;
+  done_ = done;
+  to.progress_ms = progress_ms_;
+}
+
+void monitor::remark(const actors::run_status& x) {
+  if (!options_.say || x.over)
+    return;
+  const auto wait = actors::why(x);
+  const bool fails = wait.code == "disk" || wait.code == "merge";
+  const bool idle = x.now_ms - x.progress_ms >= patience_ms;
+  if (wait.code == "nothing" || (!fails && !idle)) {
+    if (!std::exchange(said_, {}).empty())
+      options_.say("it goes on");
+    return;
+  }
+  if (wait.code == said_ && x.now_ms - said_ms_ < again_ms)
+    return;
+  said_ = wait.code;
+  said_ms_ = x.now_ms;
+  options_.say("waiting   " + wait.what + "\nends with " + wait.ends);
+}
+
+} // namespace troupe::node

@@ -1,0 +1,76 @@
+#pragma once
+
+// A thread that looks at a run twice a second, and tells others what it saw:
+// on a board in this process, in status.json in the run's folder, and aloud if
+// the run does not get on.
+
+#include <condition_variable>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "actors/gateway/gateway.hpp"
+#include "node/watch/board.hpp"
+#include "node/watch/chronicle.hpp"
+#include "node/watch/status_file.hpp"
+
+namespace troupe::node {
+
+class monitor {
+public:
+  struct options {
+    const experiment& x;
+    std::shared_ptr<const models::layout> blocks;
+    std::shared_ptr<const chronicle> watching;
+    std::shared_ptr<const actors::traffic> counted;
+    std::filesystem::path folder;
+    std::shared_ptr<status_board> board = {}; ///< May be null.
+    std::string http = {}; ///< Where the board is read; empty: nowhere.
+    std::function<void(const std::string& line)> say = {}; ///< May be empty.
+  };
+
+  explicit monitor(options opts);
+
+  /// Looks a last time.
+  ~monitor();
+
+  monitor(const monitor&) = delete;
+  monitor& operator=(const monitor&) = delete;
+
+  /// Where it asks the run.
+  std::shared_ptr<status_desk> desk() const noexcept {
+    return desk_;
+  }
+
+private:
+  void work();
+  void look();
+  void hear(actors::run_status& to);
+  void measure(actors::run_status& to);
+  void remark(const actors::run_status& x);
+
+  options options_;
+  std::shared_ptr<status_desk> desk_ = std::make_shared<status_desk>();
+  status_file file_;
+
+  // Only of the thread that looks.
+  status_desk::draft heard_;
+  actors::status_draft::parts parts_;
+  std::int64_t answered_ms_ = 0;
+  std::int64_t progress_ms_ = 0;
+  std::uint64_t done_ = 0; ///< Visits and versions, when last looked at.
+  std::uint64_t ledger_bytes_ = 0;
+  std::uint64_t looks_ = 0;
+  std::string said_; ///< The code of the wait that was told last.
+  std::int64_t said_ms_ = 0;
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool closing_ = false;
+  std::thread thread_;
+};
+
+} // namespace troupe::node

@@ -1,0 +1,126 @@
+#include "node/watch/progress.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <iomanip>
+#include <ostream>
+#include <sstream>
+
+namespace troupe::node {
+
+namespace {
+
+constexpr int bar_width = 24;
+
+policies::spent_budget spent(const progress_report& x,
+                             const std::optional<line_id>& lead) {
+  policies::spent_budget s{.updates = x.updates, .seconds = seconds(x.at)};
+  for (const auto& [line, head] : x.lines) {
+    if (!lead || *lead == line)
+      s.versions = std::max(s.versions, head.head.value);
+    s.rounds = std::max(s.rounds, head.round.value);
+  }
+  return s;
+}
+
+std::string clock_face(double left) {
+  std::ostringstream text;
+  const auto whole = std::lround(left);
+  if (whole >= 3600)
+    text << whole / 3600 << 'h' << std::setw(2) << std::setfill('0')
+         << whole % 3600 / 60 << 'm';
+  else if (whole >= 60)
+    text << whole / 60 << 'm' << std::setw(2) << std::setfill('0') << whole % 60
+         << 's';
+  else
+    text << whole << 's';
+  return text.str();
+}
+
+/// "12/40", or "12" where there is no limit.
+std::string part_of(std::uint64_t x, std::uint64_t limit) {
+  return std::to_string(x) + (limit > 0 ? "/" + std::to_string(limit) : "");
+}
+
+} // namespace
+
+progress_display::progress_display(std::ostream& out, options opts)
+  : out_(out),
+    options_(std::move(opts)),
+    began_(steady_now()),
+    shown_(began_) {
+  // nop
+}
+
+void progress_display::show(const progress_report& x) {
+  const std::lock_guard guard{mutex_};
+  const auto now = steady_now();
+  const auto pause = options_.terminal ? options_.every / 10 : options_.every;
+  if (!x.finished && now - shown_ < pause)
+    return;
+  shown_ = now;
+  const auto text = describe(x, now);
+  if (!options_.terminal) {
+    out_ << text << std::endl;
+    return;
+  }
+  drawn_ = true;
+  // What was longer before is erased to the end of the line.
+  out_ << '\r' << text << "\x1b[K" << std::flush;
+}
+
+void progress_display::say(const std::string& line) {
+  const std::lock_guard guard{mutex_};
+  end_bar();
+  out_ << line << std::endl;
+}
+
+void progress_display::finish() {
+  const std::lock_guard guard{mutex_};
+  end_bar();
+}
+
+void progress_display::end_bar() {
+  if (std::exchange(drawn_, false))
+    out_ << std::endl;
+}
+
+std::string progress_display::describe(const progress_report& x,
+                                       instant now) const {
+  const auto done = spent(x, options_.lead);
+  const auto& n = options_.length;
+  const auto share = policies::progress({.rounds = n.rounds,
+                                         .versions = n.versions,
+                                         .updates = n.updates,
+                                         .seconds = n.time_budget},
+                                        done);
+  std::ostringstream text;
+  text << std::fixed;
+  if (options_.terminal) {
+    const auto full = static_cast<int>(share * bar_width);
+    text << '[' << std::string(static_cast<std::size_t>(full), '#')
+         << std::string(static_cast<std::size_t>(bar_width - full), '.')
+         << "] ";
+  }
+  text << std::setw(3) << std::lround(100 * share) << "%";
+  if (n.rounds > 0)
+    text << "  round " << part_of(done.rounds, n.rounds);
+  else
+    text << "  version " << part_of(done.versions, n.versions);
+  text << "  " << x.visits << " visits";
+  if (x.training_loss)
+    text << "  loss " << std::setprecision(4) << *x.training_loss;
+  if (x.evaluation && x.evaluation->scores.global.count > 0) {
+    const auto& scores = x.evaluation->scores.global;
+    if (options_.has_labels)
+      text << "  accuracy " << std::setprecision(4) << scores.accuracy();
+    else
+      text << "  test loss " << std::setprecision(6) << scores.mean_loss();
+  }
+  if (share > 0 && share < 1)
+    text << "  " << clock_face(seconds(now - began_) * (1 - share) / share)
+         << " left";
+  return text.str();
+}
+
+} // namespace troupe::node

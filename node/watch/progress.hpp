@@ -1,0 +1,53 @@
+#pragma once
+
+// What is seen of a run while it goes on: a bar on a terminal, lines in a pipe.
+
+#include <iosfwd>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "node/config/experiment.hpp"
+#include "node/watch/chronicle.hpp"
+#include "core/clock.hpp"
+
+namespace troupe::node {
+
+/// Any thread may call it.
+class progress_display {
+public:
+  struct options {
+    bool terminal = false;
+    length_options length = {};
+    pace_kind mode = pace_kind::sync;
+    bool has_labels = true;
+    std::optional<line_id> lead = {};
+    instant every =
+      std::chrono::seconds{2}; ///< In a pipe; a tenth on a terminal.
+  };
+
+  /// `out` outlives this.
+  progress_display(std::ostream& out, options opts);
+
+  /// Draws, unless it did so a moment ago.
+  void show(const progress_report& x);
+
+  /// A line of its own, that stays.
+  void say(const std::string& line);
+
+  /// Ends the bar.
+  void finish();
+
+private:
+  std::string describe(const progress_report& x, instant now) const;
+  void end_bar();
+
+  std::mutex mutex_;
+  std::ostream& out_;
+  options options_;
+  instant began_;
+  instant shown_{};
+  bool drawn_ = false;
+};
+
+} // namespace troupe::node

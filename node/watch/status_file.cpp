@@ -1,0 +1,81 @@
+#include "node/watch/status_file.hpp"
+
+#include <array>
+
+#include <fcntl.h>
+#include <nlohmann/json.hpp>
+#include <unistd.h>
+
+#include "actors/metrics/why.hpp"
+#include "node/watch/moment.hpp"
+
+namespace troupe::node {
+
+namespace {
+
+using json = nlohmann::ordered_json;
+
+constexpr std::size_t size = 4096;
+constexpr std::size_t text_max = 1000;
+
+json facts(const actors::run_status& x) {
+  const auto found = actors::why(x);
+  return {{"code", found.code},
+          {"what", found.what.substr(0, text_max)},
+          {"ends", found.ends.substr(0, text_max)},
+          {"since", moment_text(found.since_ms)},
+          {"seconds", static_cast<double>(x.now_ms - found.since_ms) / 1000},
+          {"over", x.over},
+          {"visits", x.visits},
+          {"run_seconds", seconds(x.at)}};
+}
+
+std::string dump(const json& x, int indent) {
+  // A text may end in the middle of a letter.
+  return x.dump(indent, ' ', false, json::error_handler_t::replace);
+}
+
+} // namespace
+
+status_file::status_file(const std::filesystem::path& path)
+  : fd_(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644)) {
+  // nop
+}
+
+status_file::~status_file() {
+  if (fd_ >= 0)
+    ::close(fd_);
+}
+
+void status_file::write(const actors::run_status& x, const std::string& http) {
+  if (fd_ < 0)
+    return;
+  auto object = facts(x);
+  object["written_ms"] = x.now_ms;
+  object["process"] = getpid();
+  object["host"] = host_name();
+  object["http"] = http;
+  auto text = dump(object, 0);
+  if (text.size() >= size)
+    return;
+  text.resize(size - 1, ' ');
+  text += '\n';
+  [[maybe_unused]] const auto written =
+    ::pwrite(fd_, text.data(), text.size(), 0);
+}
+
+std::string why_as_json(const actors::run_status& x) {
+  return dump(facts(x), 2) + "\n";
+}
+
+std::string why_as_text(const actors::run_status& x) {
+  const auto found = actors::why(x);
+  return waiting_text(
+    {.what = found.what,
+     .ends = found.ends,
+     .since = moment_text(found.since_ms),
+     .seconds = static_cast<double>(x.now_ms - found.since_ms) / 1000,
+     .over = x.over});
+}
+
+} // namespace troupe::node

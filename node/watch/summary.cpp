@@ -1,0 +1,113 @@
+#include "node/watch/summary.hpp"
+
+#include <cstdarg>
+#include <cstdio>
+
+#include <nlohmann/json.hpp>
+
+#include "node/watch/metric_lines.hpp"
+
+namespace troupe::node {
+
+using json = nlohmann::ordered_json;
+
+namespace {
+
+[[gnu::format(printf, 1, 2)]] std::string format(const char* text, ...) {
+  std::array<char, 512> line{};
+  std::va_list args;
+  va_start(args, text);
+  std::vsnprintf(line.data(), line.size(), text, args);
+  va_end(args);
+  return line.data();
+}
+
+std::string to_text(const spread& x) {
+  return format("mean %.4f, p10 %.4f, p50 %.4f, p90 %.4f, worst %.4f", x.mean,
+                x.p10, x.p50, x.p90, x.worst);
+}
+
+constexpr double mebi = 1 << 20;
+
+} // namespace
+
+json to_json(const run_summary& x) {
+  json heads = json::object();
+  for (const auto& [block, head] : x.heads)
+    heads[block] = head;
+  json results = json::object();
+  for (const auto& [name, value] : x.method_results)
+    results[name] = to_json(std::optional{value});
+  return {{"success", !x.failed},
+          {"mode", x.mode},
+          {"method", x.method},
+          {"clock", x.clock},
+          {"versions", x.versions},
+          {"heads", heads},
+          {"values", x.values},
+          {"rounds", x.rounds ? json(*x.rounds) : json(nullptr)},
+          {"visits", x.visits},
+          {"accuracy", to_json(x.accuracy)},
+          {"loss", to_json(x.loss)},
+          {"per_client", to_json(x.per_client)},
+          {"digest", x.digest},
+          {"bytes_up", x.bytes_up},
+          {"bytes_down", x.bytes_down},
+          {"wall_seconds", x.wall_seconds},
+          {"virtual_seconds", to_json(x.virtual_seconds)},
+          {"cpu_seconds", x.cpu_seconds},
+          {"peak_memory_bytes", x.peak_memory_bytes},
+          {"folder", x.folder},
+          {"method_results", results}};
+}
+
+json to_long_json(const run_summary& x) {
+  auto object = to_json(x);
+  object["reason"] = x.reason;
+  object["interrupted"] = x.interrupted;
+  object["held_out"] = to_json(x.held_out);
+  object["best"] = nullptr;
+  if (x.best)
+    object["best"] = {{"version", x.best->head.value},
+                      {"validation", to_json(std::optional{x.best->metric})}};
+  return object;
+}
+
+std::string to_text(const run_summary& x) {
+  std::string text = x.reason + "\n";
+  if (x.accuracy)
+    text += format("  accuracy   %.4f on the test data, loss %.4f\n",
+                   *x.accuracy, x.loss.value_or(0));
+  else if (x.loss)
+    text += format("  loss       %.6g on the test data\n", *x.loss);
+  if (x.per_client)
+    text += "  clients    " + to_text(*x.per_client) + "\n";
+  if (x.held_out)
+    text += "  held out   " + to_text(*x.held_out) + "\n";
+  if (x.best)
+    text += format("  best       version %llu, %.4f on validation data\n",
+                   static_cast<unsigned long long>(x.best->head.value),
+                   x.best->metric);
+  text += format("  versions   %llu of %llu visits",
+                 static_cast<unsigned long long>(x.versions),
+                 static_cast<unsigned long long>(x.visits));
+  if (x.rounds)
+    text +=
+      format(" in %llu rounds", static_cast<unsigned long long>(*x.rounds));
+  text += "\n  values     ";
+  for (const auto& [family, count] : x.values)
+    text += (family == x.values.begin()->first ? "" : ", ") + family + ' '
+            + std::to_string(count);
+  text += format("\n  sent       %.1f MiB up, %.1f MiB down\n",
+                 static_cast<double>(x.bytes_up) / mebi,
+                 static_cast<double>(x.bytes_down) / mebi);
+  text += format("  took       %.1f s", x.wall_seconds);
+  if (x.virtual_seconds)
+    text += format(" for %.1f s of virtual time", *x.virtual_seconds);
+  text += format(", %.1f s of CPU, %.0f MiB of memory\n", x.cpu_seconds,
+                 static_cast<double>(x.peak_memory_bytes) / mebi);
+  text += "  digest     " + x.digest + "\n  folder     " + x.folder + "\n";
+  return text;
+}
+
+} // namespace troupe::node

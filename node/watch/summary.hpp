@@ -1,0 +1,56 @@
+#pragma once
+
+// The result of a run, for people and for programs.
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "node/watch/chronicle.hpp"
+
+namespace troupe::node {
+
+struct run_summary {
+  std::string mode;
+  std::string method;
+  std::string clock;
+  std::uint64_t versions = 0; ///< Commits over all lines after version 0.
+  std::map<std::string, std::uint64_t> heads; ///< By block.
+  /// Of each family that travels, all instances together.
+  std::map<std::string, std::uint64_t> values;
+  std::optional<std::uint64_t> rounds; ///< Closed; of sync and semisync.
+  std::uint64_t visits = 0;
+  std::optional<double> accuracy; ///< Of the global model on the test data.
+  std::optional<double> loss;
+  std::optional<spread> per_client;
+  std::optional<spread> held_out;
+  std::string digest; ///< Of the final values of all travelling blocks.
+  std::uint64_t bytes_up = 0;
+  std::uint64_t bytes_down = 0;
+  double wall_seconds = 0;
+  std::optional<double> virtual_seconds;
+  double cpu_seconds = 0;
+  std::uint64_t peak_memory_bytes = 0;
+  std::string folder;
+  std::map<std::string, double> method_results;
+
+  // Only for people and summary.json.
+  std::optional<best_version> best;
+  std::string reason; ///< Why it ended.
+  bool failed = false;
+  bool interrupted = false;
+};
+
+/// The object that `troupe run --format json` ends with.
+nlohmann::ordered_json to_json(const run_summary& x);
+
+/// The same with what else is known, for summary.json.
+nlohmann::ordered_json to_long_json(const run_summary& x);
+
+/// Several lines, for people.
+std::string to_text(const run_summary& x);
+
+} // namespace troupe::node

@@ -1,0 +1,222 @@
+#include "node/commands/command.hpp"
+
+#include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "node/commands/doctor.hpp"
+#include "node/config/keys.hpp"
+#include "policies/catalogue.hpp"
+
+namespace troupe::node {
+
+namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+using json = nlohmann::json;
+
+struct outcome {
+  exit_code how;
+  std::string out;
+  std::string err;
+};
+
+outcome run(std::vector<std::string> args) {
+  std::ostringstream out, err;
+  const auto all = basic_commands({.arithmetic = [] { return "torch"; }});
+  const auto how = dispatch(all, args, {out, err});
+  return {how, out.str(), err.str()};
+}
+
+/// A file of this test, removed with it.
+class scratch {
+public:
+  explicit scratch(std::string_view text)
+    : path_(std::filesystem::temp_directory_path()
+            / ("troupe_command_test." + std::to_string(::getpid()) + ".toml")) {
+    std::ofstream{path_} << text;
+  }
+
+  ~scratch() {
+    std::filesystem::remove(path_);
+  }
+
+  std::string path() const {
+    return path_.string();
+  }
+
+private:
+  std::filesystem::path path_;
+};
+
+} // namespace
+
+TEST(command, without_words_lists_what_there_is) {
+  const auto x = run({});
+  EXPECT_EQ(x.how, exit_code::usage);
+  for (const auto& y : basic_commands({}))
+    EXPECT_THAT(x.err, HasSubstr("troupe " + y.name));
+  EXPECT_EQ(run({"--help"}).how, exit_code::ok);
+  EXPECT_THAT(run({"--version"}).out, StartsWith("troupe "));
+}
+
+TEST(command, each_has_help_with_an_example) {
+  for (const auto& y : basic_commands({})) {
+    const auto x = run({y.name, "--help"});
+    EXPECT_EQ(x.how, exit_code::ok);
+    EXPECT_THAT(x.out, HasSubstr("Example:\n  troupe " + y.name));
+  }
+}
+
+TEST(command, each_refuses_what_it_does_not_know) {
+  for (const auto& y : basic_commands({})) {
+    const auto x = run({y.name, "--zebra"});
+    EXPECT_EQ(x.how, exit_code::usage) << y.name;
+    EXPECT_FALSE(x.err.empty());
+    const auto object =
+      json::parse(run({y.name, "--zebra", "--format", "json"}).out);
+    EXPECT_EQ(object["success"], false);
+    EXPECT_EQ(object["error"]["code"], "usage");
+  }
+}
+
+TEST(command, an_unknown_name_gets_the_nearest) {
+  const auto x = run({"docter"});
+  EXPECT_EQ(x.how, exit_code::usage);
+  EXPECT_EQ(x.err, "troupe: unknown command 'docter'\n"
+                   "hint: did you mean 'troupe doctor'?\n");
+}
+
+TEST(check_config, says_what_a_method_discloses_and_how_it_stands) {
+  const scratch file{"versions = 5\nmode = 'fedbuff'\n"};
+  const auto x = run({"check-config", file.path()});
+  EXPECT_EQ(x.how, exit_code::ok) << x.err;
+  EXPECT_THAT(x.out, HasSubstr(": ok\n  method     "));
+  EXPECT_THAT(x.out, HasSubstr("fedbuff, extension: "));
+  EXPECT_THAT(x.out, HasSubstr("nothing beside the deltas"));
+  const auto exact = json::parse(
+    run({"check-config", file.path(), "--set", "mode=sync", "--format", "json"})
+      .out);
+  EXPECT_EQ(exact["success"], true);
+  EXPECT_EQ(exact["standing"], "exact");
+  EXPECT_EQ(exact["discloses"], json::array());
+}
+
+TEST(check_config, knows_every_built_method_and_says_what_is_not_built_yet) {
+  const scratch file{"rounds = 5\n"};
+  for (const auto& method : policies::catalogue())
+    EXPECT_EQ(
+      run({"check-config", file.path(), "--set", "method=" + method.name}).how,
+      exit_code::ok)
+      << method.name;
+  for (const auto* name : {"ddome", "comigs"}) {
+    const auto x =
+      run({"check-config", file.path(), "--set=method=" + std::string{name}});
+    EXPECT_EQ(x.how, exit_code::configuration);
+    EXPECT_THAT(x.err,
+                HasSubstr("'" + std::string{name} + "' is not built yet"));
+  }
+}
+
+TEST(check_config, a_refusal_has_its_exit_code_and_its_object) {
+  const scratch file{"rounds = 5\nbuffer_sise = 3\n"};
+  const auto x = run({"check-config", file.path()});
+  EXPECT_EQ(x.how, exit_code::configuration);
+  EXPECT_EQ(x.out, "");
+  EXPECT_THAT(x.err, HasSubstr(file.path()
+                               + ":2: unknown key 'buffer_sise'; did you "
+                                 "mean 'pace.buffer_size'?"));
+  const auto object =
+    json::parse(run({"check-config", file.path(), "--format", "json"}).out);
+  EXPECT_EQ(object["success"], false);
+  EXPECT_EQ(object["error"]["code"], "invalid_config");
+  EXPECT_THAT(object["error"]["why"], HasSubstr("buffer_sise"));
+  EXPECT_EQ(run({"check-config", "/nowhere.toml"}).how,
+            exit_code::configuration);
+  EXPECT_EQ(run({"check-config"}).how, exit_code::usage);
+}
+
+TEST(check_config, lists_every_key) {
+  const auto x = run({"check-config", "--keys"});
+  for (const auto& y : known_keys())
+    EXPECT_THAT(x.out, HasSubstr(y.path + ' '));
+}
+
+TEST(check_config, what_it_resolves_is_a_configuration_again) {
+  const scratch file{"rounds = 5\nfraction = 0.5\n"};
+  const auto x = run({"check-config", file.path(), "--resolved"});
+  const scratch again{x.out};
+  EXPECT_EQ(run({"check-config", again.path(), "--resolved"}).out, x.out);
+}
+
+TEST(check_config, the_examples_are_usable) {
+  std::size_t seen = 0;
+  const std::filesystem::path folder{TROUPE_SOURCE_DIR "/deploy/examples"};
+  for (const auto& y : std::filesystem::recursive_directory_iterator{folder}) {
+    if (y.is_directory())
+      continue;
+    const auto x = run({"check-config", y.path().string()});
+    EXPECT_EQ(x.how, exit_code::ok) << x.err;
+    EXPECT_THAT(x.out, Not(HasSubstr("note"))) << "an example has no idle keys";
+    ++seen;
+  }
+  EXPECT_GE(seen, 2u);
+}
+
+TEST(data_inspect, shows_each_client_and_each_label) {
+  const scratch file{"rounds = 1\nclients = 3\nseed = 4\ndata = 'synthetic'\n"};
+  const auto x = run({"data", "inspect", file.path()});
+  EXPECT_EQ(x.how, exit_code::ok) << x.err;
+  const auto object =
+    json::parse(run({"data", "inspect", file.path(), "--format", "json"}).out);
+  ASSERT_EQ(object["clients"].size(), 3u);
+  std::size_t sum = 0;
+  for (const auto& y : object["clients"]) {
+    std::size_t rows = 0;
+    for (const auto& n : y["labels"])
+      rows += n.get<std::size_t>();
+    EXPECT_EQ(rows, y["rows"]);
+    EXPECT_THAT(x.out, HasSubstr(std::to_string(rows)));
+    sum += rows;
+  }
+  EXPECT_EQ(sum, object["train"]);
+}
+
+TEST(data_inspect, missing_data_is_a_data_problem) {
+  const scratch file{"rounds = 1\n[data]\npath = '/nowhere'\n"};
+  const auto x = run({"data", "inspect", file.path()});
+  EXPECT_EQ(x.how, exit_code::data);
+  EXPECT_THAT(x.err, HasSubstr("/nowhere"));
+}
+
+TEST(doctor, says_what_is_missing_and_what_to_do) {
+  const auto all = examine({}, {.data_sets = "/nowhere", .folder = "."});
+  const auto find = [&](std::string_view name) {
+    for (const auto& x : all)
+      if (x.name == name)
+        return x;
+    return finding{};
+  };
+  using state = finding::state_kind;
+  EXPECT_EQ(find("LibTorch").state, state::missing);
+  EXPECT_THAT(find("LibTorch").hint, HasSubstr("./dev setup"));
+  EXPECT_EQ(find("Fashion-MNIST").state, state::optional);
+  EXPECT_THAT(find("Fashion-MNIST").hint, HasSubstr("dataset-fashion-mnist"));
+  EXPECT_EQ(find("kernels").state, state::fine);
+  const auto slow =
+    examine({.arithmetic = [] { return "reference BLAS (slow)"; }}, {});
+  EXPECT_THAT(json(slow[6].hint), HasSubstr("libopenblas0-pthread"));
+}
+
+TEST(doctor, fails_only_if_something_is_missing) {
+  EXPECT_EQ(run({"doctor"}).how, exit_code::ok) << run({"doctor"}).out;
+  const auto x = run({"doctor", "--folder", "/nowhere", "--format", "json"});
+  EXPECT_EQ(x.how, exit_code::failed);
+  EXPECT_EQ(json::parse(x.out)["success"], false);
+}
+
+} // namespace troupe::node

@@ -1,0 +1,140 @@
+#include "node/watch/chronicle.hpp"
+
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include "node/watch/progress.hpp"
+
+namespace troupe::node {
+
+namespace {
+
+messages::version_published version_of(std::uint64_t head,
+                                       std::vector<visit_id> merged) {
+  return {
+    .line = {1}, .head = {head}, .round = {}, .blocks = {}, .merged = merged};
+}
+
+messages::evaluation_finished score_of(std::uint64_t head,
+                                       std::uint64_t correct) {
+  messages::evaluation_finished x{
+    .line = {1}, .head = {head}, .scores = {}, .problem = {}};
+  // The test set says the opposite: it is not what the best is chosen by.
+  x.scores.global = {.loss = 1, .correct = 10 - correct, .count = 10};
+  x.scores.validation = {.loss = 1, .correct = correct, .count = 10};
+  return x;
+}
+
+messages::job_finished visit_with(visit_id id, double loss) {
+  models::trained done;
+  done.loss = loss;
+  return {id, std::move(done)};
+}
+
+chronicle::options watching(std::optional<policies::goal> goal = std::nullopt) {
+  auto blocks = std::make_shared<models::layout>();
+  auto& model = blocks->blocks.emplace_back();
+  model.id = {1};
+  model.line = {1};
+  model.name = model.family = "model";
+  blocks->lines.push_back({.id = {1}, .name = "model", .blocks = {{1}}});
+  return {.blocks = blocks,
+          .lines = {{{1}, version_of(0, {})}},
+          .evaluate_every = 1,
+          .clients = 4,
+          .goal = goal,
+          .metrics = [](const std::string&) {},
+          .show = [](const progress_report&) {}};
+}
+
+} // namespace
+
+TEST(spread, is_that_of_the_sorted_values) {
+  EXPECT_FALSE(spread_of({}));
+  const auto one = *spread_of({0.5});
+  EXPECT_EQ(one.mean, 0.5);
+  EXPECT_EQ(one.p90, 0.5);
+  EXPECT_EQ(one.worst, 0.5);
+  const auto x = *spread_of({1, 0, 0.5, 0.25, 0.75});
+  EXPECT_DOUBLE_EQ(x.mean, 0.5);
+  EXPECT_DOUBLE_EQ(x.p10, 0.1);
+  EXPECT_DOUBLE_EQ(x.p50, 0.5);
+  EXPECT_DOUBLE_EQ(x.p90, 0.9);
+  EXPECT_EQ(x.worst, 0);
+}
+
+TEST(chronicle, gives_a_version_the_loss_of_the_visits_in_it) {
+  chronicle x{watching()};
+  x.delivered(visit_with({{1}, {1}}, 4));
+  x.delivered(visit_with({{2}, {1}}, 2));
+  x.delivered(visit_with({{3}, {1}}, 100));
+  x.published(version_of(1, {{{1}, {1}}, {{2}, {1}}}), {});
+  EXPECT_EQ(x.report().training_loss, 3);
+  EXPECT_EQ(x.report().visits, 3u);
+  EXPECT_EQ(x.report().updates, 2u);
+  // What a node that begins again repeats is not counted twice.
+  x.published(version_of(1, {{{3}, {1}}}), {});
+  EXPECT_EQ(x.report().updates, 2u);
+}
+
+TEST(chronicle, counts_a_visit_once_of_which_two_lines_merge_parts) {
+  auto opts = watching();
+  auto blocks = *opts.blocks;
+  blocks.lines.push_back({.id = {2}, .name = "other", .blocks = {}});
+  opts.blocks = std::make_shared<const models::layout>(blocks);
+  chronicle x{opts};
+  x.published(version_of(1, {{{1}, {1}}, {{2}, {1}}}), {});
+  auto other = version_of(1, {{{1}, {1}}, {{3}, {1}}});
+  other.line = {2};
+  x.published(other, {});
+  EXPECT_EQ(x.report().updates, 3u);
+}
+
+TEST(chronicle, calls_a_version_the_best_by_validation_data_alone) {
+  chronicle x{watching(policies::goal::highest)};
+  for (const std::uint64_t correct : {3, 7, 5}) {
+    const auto head = x.report().lines.at({1}).head.value + 1;
+    x.published(version_of(head, {}), {});
+    x.evaluated(score_of(head, correct), {});
+  }
+  const auto best = x.report().best;
+  ASSERT_TRUE(best);
+  EXPECT_EQ(best->head, version{2});
+  EXPECT_EQ(best->metric, 0.7);
+  EXPECT_EQ(best->lines.at({1}).head, version{2});
+}
+
+TEST(chronicle, calls_nothing_the_best_without_a_goal) {
+  chronicle x{watching()};
+  x.published(version_of(1, {}), {});
+  x.evaluated(score_of(1, 9), {});
+  EXPECT_FALSE(x.report().best);
+}
+
+TEST(progress, is_lines_in_a_pipe_and_a_bar_on_a_terminal) {
+  progress_report now;
+  now.lines[{1}] = version_of(5, {});
+  now.visits = 50;
+  now.finished = messages::run_finished{"done", false};
+  const auto shown = [&](bool terminal) {
+    std::ostringstream out;
+    progress_display display{
+      out,
+      {.terminal = terminal, .length = {.versions = 10}, .lead = line_id{1}}};
+    display.show(now);
+    return out.str();
+  };
+  EXPECT_EQ(shown(false), " 50%  version 5/10  50 visits  0s left\n");
+  EXPECT_EQ(shown(true).substr(0, 28), "\r[############............] ");
+}
+
+TEST(progress, says_little_in_a_short_time) {
+  std::ostringstream out;
+  progress_display display{out, {.length = {.versions = 10}}};
+  display.show({});
+  display.show({});
+  EXPECT_EQ(out.str(), "");
+}
+
+} // namespace troupe::node

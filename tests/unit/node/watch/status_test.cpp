@@ -1,0 +1,225 @@
+// What can be seen of a run while it goes on, by those who do not take part.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <fstream>
+#include <sstream>
+#include <thread>
+
+#include <nlohmann/json.hpp>
+
+#include "actors/metrics/exposition.hpp"
+#include "actors/metrics/why.hpp"
+#include "node/commands/why.hpp"
+#include "node/run/federation.hpp"
+#include "node/watch/monitor.hpp"
+#include "node/watch/pages.hpp"
+#include "actors/record/store.hpp"
+#include "actors/wiring.hpp"
+#include "tests/support/small_runs.hpp"
+
+namespace troupe::test {
+
+namespace {
+
+using testing::HasSubstr;
+
+/// A disk that is full until somebody makes room.
+class full_store final : public actors::store {
+public:
+  result<actors::stored_node> load() override {
+    return behind_->load();
+  }
+
+  result<void>
+  begin(line_id line,
+        const std::vector<messages::merged_block>& blocks) override {
+    return behind_->begin(line, blocks);
+  }
+
+  result<void> commit(const messages::commit_requested& x) override {
+    if (full)
+      return fail(errc::storage_failure,
+                  "versions: cannot write: No space left on device");
+    return behind_->commit(x);
+  }
+
+  result<void> save(const messages::save_requested& x) override {
+    return behind_->save(x);
+  }
+
+  result<void> note(const messages::line_noted& x) override {
+    return behind_->note(x);
+  }
+
+  std::atomic<bool> full{true};
+
+private:
+  std::unique_ptr<actors::store> behind_ = actors::make_memory_store({});
+};
+
+class run_status : public testing::Test {
+protected:
+  std::shared_ptr<const actors::run_status> after(const overrides& changes) {
+    const auto done =
+      node::run(configured(quadratic_run, changes, scratch_.path()),
+                {.make_model = no_model, .board = board_});
+    EXPECT_TRUE(done);
+    folder_ = done ? done->folder : "";
+    return board_->last();
+  }
+
+  std::string said(node::exit_code expected, std::vector<std::string> args) {
+    std::ostringstream out;
+    EXPECT_EQ(node::why_command(args, {out, out}), expected);
+    return out.str();
+  }
+
+  using heads = std::map<line_id, messages::version_published>;
+
+  /// Two rounds whose versions cannot be stored until `look` has seen what the
+  /// run says of it; null: they can from the start.
+  heads on_a_full_disk(const std::string& clock,
+                       const std::function<void(const std::string&)>& look) {
+    auto x = configured(quadratic_run, {"clock=" + clock, "rounds=2"},
+                        scratch_.path());
+    auto work = node::prepare(x, no_model);
+    EXPECT_TRUE(work);
+    const auto books = std::make_shared<full_store>();
+    books->full = look != nullptr;
+    EXPECT_TRUE(actors::begin_lines(*books, *work->blocks, work->initial));
+    node::chronicle::options opts{.blocks = work->blocks,
+                                  .lines = {},
+                                  .clients = 12,
+                                  .goal = {},
+                                  .metrics = [](const std::string&) {},
+                                  .show = [](const node::progress_report&) {}};
+    const auto watching = std::make_shared<node::chronicle>(std::move(opts));
+    const auto counted = std::make_shared<actors::traffic>();
+    node::monitor outlook{{.x = x,
+                           .blocks = work->blocks,
+                           .watching = watching,
+                           .counted = counted,
+                           .folder = scratch_.path(),
+                           .board = board_}};
+    std::jthread run{[&] {
+      EXPECT_TRUE(node::run_federation({.x = x,
+                                        .work = *work,
+                                        .books = books,
+                                        .watching = watching,
+                                        .counted = counted,
+                                        .desk = outlook.desk()}));
+    }};
+    if (look) {
+      // A process that fails to store looks at it every second.
+      const auto code = [&] { return actors::why(*board_->last()).code; };
+      for (int i = 0; i < 600 && code() != "disk"; ++i)
+        std::this_thread::sleep_for(std::chrono::milliseconds{50});
+      EXPECT_EQ(code(), "disk");
+      look(said(node::exit_code::ok, {scratch_.path()}));
+      books->full = false;
+    }
+    run.join();
+    return watching->report().lines;
+  }
+
+  scratch_folder scratch_;
+  std::string folder_;
+  std::shared_ptr<node::status_board> board_ =
+    std::make_shared<node::status_board>();
+};
+
+} // namespace
+
+TEST_F(run_status, of_a_run_that_is_over_agrees_with_its_summary) {
+  const auto x = after({});
+  ASSERT_TRUE(x);
+  EXPECT_TRUE(x->over);
+  EXPECT_EQ(x->visits, 24u);
+  EXPECT_EQ(x->heads.at("model"), 6u);
+  EXPECT_THAT(said(node::exit_code::ok, {folder_}),
+              HasSubstr("the run is over: the run's length is reached"));
+}
+
+TEST_F(run_status, names_a_full_disk_until_there_is_room) {
+  const auto done = on_a_full_disk("wall", [&](const std::string& text) {
+    EXPECT_THAT(text, HasSubstr("waiting   version line 'model' cannot store "
+                                "version 1: versions: cannot write: No space"));
+    EXPECT_THAT(text, HasSubstr("ends with room on the disk"));
+  });
+  EXPECT_EQ(done.begin()->second.head.value, 2u);
+}
+
+TEST_F(run_status, a_full_disk_holds_simulated_time_and_changes_no_bit) {
+  const auto done = on_a_full_disk("virtual", [&](const std::string& text) {
+    EXPECT_THAT(text, HasSubstr("its clock stands still: versions: cannot "
+                                "write: No space"));
+  });
+  const auto unbroken = on_a_full_disk("virtual", nullptr);
+  EXPECT_EQ(done.begin()->second.head.value, 2u);
+  EXPECT_EQ(done.begin()->second.blocks.front().digest,
+            unbroken.begin()->second.blocks.front().digest);
+}
+
+TEST_F(run_status, of_a_process_that_is_gone_says_so) {
+  after({});
+  auto text = [&] {
+    std::ifstream file{folder_ + "/status.json"};
+    return nlohmann::json::parse(file);
+  }();
+  text["over"] = false;
+  text["process"] = 2'000'000'000; // Above what a kernel gives.
+  std::ofstream{folder_ + "/status.json"} << text;
+  EXPECT_THAT(said(node::exit_code::ok, {folder_}),
+              HasSubstr("process 2000000000 is gone"));
+  const auto json = nlohmann::json::parse(
+    said(node::exit_code::ok, {folder_, "--format", "json"}));
+  EXPECT_EQ(json["code"], "gone");
+  EXPECT_EQ(json["success"], true);
+}
+
+TEST_F(run_status, is_not_in_a_folder_that_holds_no_run) {
+  EXPECT_THAT(said(node::exit_code::data, {scratch_.path()}),
+              HasSubstr("is this the folder of a run?"));
+}
+
+TEST_F(run_status, is_exposed_with_the_numbers_of_the_run) {
+  const auto text = actors::exposition_of(*after({"method=scaffold"}));
+  for (const auto* line :
+       {"troupe_visits_total 24\n", "troupe_joins_total 12\n",
+        "troupe_offers_total{verdict=\"accepted\"}",
+        "troupe_offer_staleness_versions_bucket{line=",
+        "troupe_workers{state=\"busy\"} 0\n",
+        "troupe_mailbox_messages{actor=\"director\"} 0\n",
+        "troupe_visit_seconds_count{phase=\"buffer\"} ",
+        "troupe_evaluation_metric{metric=\"loss\",split=\"test\",scope="
+        "\"global\"}",
+        "troupe_run_info{method=\"scaffold\",mode=\"sync\",clock=\"virtual\"}"})
+    EXPECT_THAT(text, HasSubstr(line));
+  // Nobody is named.
+  EXPECT_THAT(text, testing::Not(HasSubstr("client=")));
+}
+
+TEST_F(run_status, pages_answer_before_during_and_after) {
+  auto pages = node::pages_of(board_);
+  EXPECT_EQ(pages.at("/healthz")(false).status, 200);
+  EXPECT_EQ(pages.at("/readyz")(false).status, 503);
+  EXPECT_THAT(pages.at("/why")(false).body, HasSubstr("the run begins"));
+  EXPECT_THAT(pages.at("/metrics")(false).body, HasSubstr("troupe_build_info"));
+  auto x = std::make_shared<actors::run_status>();
+  x->now_ms = unix_milliseconds();
+  x->course.emplace().at = actors::course_status::phase::open;
+  board_->publish(x);
+  EXPECT_EQ(pages.at("/readyz")(false).status, 200);
+  auto old = std::make_shared<actors::run_status>(*x);
+  old->now_ms -= 60'000;
+  board_->publish(old);
+  EXPECT_EQ(pages.at("/healthz")(false).status, 503);
+  after({});
+  EXPECT_EQ(pages.at("/readyz")(false).status, 503);
+  EXPECT_EQ(nlohmann::json::parse(pages.at("/why")(true).body)["over"], true);
+}
+
+} // namespace troupe::test
