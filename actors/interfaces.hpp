@@ -15,17 +15,33 @@ namespace troupe::actors {
 
 struct snapshot;
 
-/// Runs arithmetic for others; one per device.
-using kernel_worker_actor = caf::typed_actor<
+/// Whoever keeps state that a run goes on from.
+using snapshot_source = caf::typed_actor<
+  // Adds its state to the draft, or refuses where it is not at rest.
+  caf::reacts_to<messages::state_asked>>;
+
+/// Whoever can say how the run goes.
+using status_source = caf::typed_actor<
+  // Adds where it stands to the draft, and does nothing else.
+  caf::reacts_to<messages::status_asked>>;
+
+/// Merges, with a backend of its own.
+using merger_actor = caf::typed_actor<
   // Computes what follows from merging a set of offers. An error is final for
   // this request; the same one may be made again.
-  caf::replies_to<messages::merge_requested>::with<messages::merge_finished>,
-  // Does a client's work on a worker thread. `job_finished` goes to the sender,
-  // under a virtual clock at the instant that the job names.
-  caf::reacts_to<messages::job_requested>,
+  caf::replies_to<messages::merge_requested>::with<messages::merge_finished>>;
+
+/// Scores versions, with a trainer of its own.
+using evaluator_actor = caf::typed_actor<
   // Scores a fixed set of versions, in zero virtual time.
   caf::replies_to<messages::evaluation_requested>::with<
     messages::evaluation_finished>>;
+
+/// Does the work of the clients that are at home here.
+using kernel_worker_actor = caf::typed_actor<
+  // Does a client's work on a worker thread. `job_finished` goes to the sender,
+  // under a virtual clock at the instant that the job names.
+  caf::reacts_to<messages::job_requested>>;
 
 /// Makes versions and records durable; nobody else writes to disk.
 using archivist_actor = caf::typed_actor<
@@ -41,7 +57,7 @@ using archivist_actor = caf::typed_actor<
 
 /// Tells everybody about new versions: subscribers, the record, the evaluation.
 using publisher_actor = caf::typed_actor<
-  // Announces a durable version.
+  // Announces a durable version, and has it scored where that is due.
   caf::reacts_to<messages::version_published>,
   // The run is over: the last versions are scored, client by client.
   caf::reacts_to<messages::run_finished>>;
@@ -53,20 +69,24 @@ using aggregator_actor = caf::typed_actor<
   caf::reacts_to<messages::part_offered>,
   // Names the visits of a round; the director hears `round_merged`.
   caf::reacts_to<messages::round_closed>,
+  // Says how many clients `sum_over` divides by.
   caf::reacts_to<messages::clients_admitted>,
+  // Withdraws what is pending of a visit that no list will name.
   caf::reacts_to<messages::visit_dropped>,
-  // The run ends; what is pending is withdrawn.
-  caf::reacts_to<messages::line_closing>, caf::reacts_to<messages::state_asked>,
-  caf::reacts_to<messages::status_asked>>;
+  // The run ends; what is pending is withdrawn. The director hears
+  // `line_ended`.
+  caf::reacts_to<messages::line_closing>>::extend_with<snapshot_source,
+                                                       status_source>;
 
 /// Serves the published versions of one line.
-using expert_actor =
-  caf::typed_actor<caf::reacts_to<messages::version_published>,
-                   // Answered to the gateway with `line_served`.
-                   caf::reacts_to<messages::serve_requested>,
-                   caf::reacts_to<messages::state_asked>>;
+using expert_actor = caf::typed_actor<
+  // Puts a durable version on the shelf.
+  caf::reacts_to<messages::version_published>,
+  // Answered to the gateway with `line_served`.
+  caf::reacts_to<messages::serve_requested>>::extend_with<snapshot_source>;
 
-/// Knows which lines there are and who keeps them.
+/// Knows which lines there are and who keeps them. Who asks it for state or
+/// status asks them all.
 using router_actor = caf::typed_actor<
   // Passes a part of an offer to its line, or answers `unknown_expert`.
   caf::reacts_to<messages::part_offered>,
@@ -74,64 +94,80 @@ using router_actor = caf::typed_actor<
   caf::reacts_to<messages::serve_requested>,
   // Passed to the line's expert.
   caf::reacts_to<messages::version_published>,
-  // Passed to all lines.
+  // Passed to all lines, as are the three that follow.
   caf::reacts_to<messages::round_closed>,
   caf::reacts_to<messages::clients_admitted>,
   caf::reacts_to<messages::visit_dropped>,
-  caf::reacts_to<messages::line_closing>,
-  // Passed to all lines and experts.
-  caf::reacts_to<messages::state_asked>,
-  // Passed to all lines.
-  caf::reacts_to<messages::status_asked>>;
+  caf::reacts_to<messages::line_closing>>::extend_with<snapshot_source,
+                                                       status_source>;
 
 /// Who is here: sessions, incarnations, liveness.
 using roster_actor = caf::typed_actor<
-  caf::reacts_to<messages::hello_heard>, caf::reacts_to<messages::beat_heard>,
-  caf::reacts_to<messages::client_left>, caf::reacts_to<messages::state_asked>>;
+  // Judges who says hello; the gateway hears `hello_judged`.
+  caf::reacts_to<messages::hello_heard>,
+  // A client is still there.
+  caf::reacts_to<messages::beat_heard>,
+  // A client said that it leaves; passed to the director.
+  caf::reacts_to<messages::client_left>>::extend_with<snapshot_source>;
 
 /// Decides who is invited when, when rounds close, and when the run is over.
-using director_actor =
-  caf::typed_actor<caf::reacts_to<messages::client_joined>,
-                   caf::reacts_to<messages::client_left>,
-                   // A part of an offer is kept, or refused.
-                   caf::reacts_to<messages::part_taken>,
-                   // A visit ended without an offer that counts.
-                   caf::reacts_to<messages::visit_failed>,
-                   caf::reacts_to<messages::version_published>,
-                   caf::reacts_to<messages::round_merged>,
-                   caf::reacts_to<messages::line_ended>,
-                   caf::reacts_to<messages::line_failed>,
-                   caf::reacts_to<messages::evaluation_finished>,
-                   caf::reacts_to<messages::stop_requested>,
-                   caf::reacts_to<messages::state_asked>,
-                   caf::reacts_to<messages::status_asked>>;
+using director_actor = caf::typed_actor<
+  // A client has a session and may be invited.
+  caf::reacts_to<messages::client_joined>,
+  // A client said that it leaves, or was silent for too long.
+  caf::reacts_to<messages::client_left>,
+  // A part of an offer is kept, or refused.
+  caf::reacts_to<messages::part_taken>,
+  // A visit ended without an offer that counts.
+  caf::reacts_to<messages::visit_failed>,
+  // A line has a new durable version.
+  caf::reacts_to<messages::version_published>,
+  // A line has merged its part of a round.
+  caf::reacts_to<messages::round_merged>,
+  // A line has no more versions to come.
+  caf::reacts_to<messages::line_ended>,
+  // A line's offers cannot be merged: the run ends as failed.
+  caf::reacts_to<messages::line_failed>,
+  // A version's scores, which may end the run, or why there are none.
+  caf::reacts_to<messages::evaluation_finished>,
+  // Somebody wants the run to end, in order.
+  caf::reacts_to<messages::stop_requested>>::extend_with<snapshot_source,
+                                                         status_source>;
 
 /// Speaks frames with clients, and lets nothing through that would spoil a
 /// batch.
-using gateway_actor =
-  caf::typed_actor<caf::reacts_to<messages::frame_arrived>,
-                   caf::reacts_to<messages::hello_judged>,
-                   caf::reacts_to<messages::invitation_made>,
-                   caf::reacts_to<messages::visit_withdrawn>,
-                   caf::reacts_to<messages::line_served>,
-                   caf::reacts_to<messages::part_answered>,
-                   // A hint for all sessions.
-                   caf::reacts_to<messages::version_announced>,
-                   // Says farewell to all.
-                   caf::reacts_to<messages::run_finished>,
-                   caf::reacts_to<messages::state_asked>,
-                   caf::reacts_to<messages::status_asked>>;
+using gateway_actor = caf::typed_actor<
+  // Opens what a client says, and tells it to whom it concerns.
+  caf::reacts_to<transport::frame_arrived>,
+  // Opens a session, or says farewell to who is refused.
+  caf::reacts_to<messages::hello_judged>,
+  // Seals a ticket and sends it to its client.
+  caf::reacts_to<messages::invitation_made>,
+  // Tells a client that its visit has ended, and why.
+  caf::reacts_to<messages::visit_withdrawn>,
+  // Passed to the client that fetches.
+  caf::reacts_to<messages::line_served>,
+  // Passed to the client as `offer_answered`.
+  caf::reacts_to<messages::part_answered>,
+  // A hint for all sessions.
+  caf::reacts_to<messages::version_announced>,
+  // Says farewell to all.
+  caf::reacts_to<messages::run_finished>>::extend_with<snapshot_source,
+                                                       status_source>;
 
 /// A client, at rest until it is invited.
-using client_actor = caf::typed_actor<caf::reacts_to<messages::frame_arrived>,
-                                      caf::reacts_to<messages::job_finished>,
-                                      caf::reacts_to<messages::life_changed>,
-                                      caf::reacts_to<messages::state_asked>>;
+using client_actor = caf::typed_actor<
+  // The server says something.
+  caf::reacts_to<transport::frame_arrived>,
+  // A job is done, or has failed.
+  caf::reacts_to<messages::job_finished>,
+  // It comes, goes, drains or crashes.
+  caf::reacts_to<messages::life_changed>>::extend_with<snapshot_source>;
 
 /// Tells virtual clients when they are there; hears what the run has reached.
-using world_actor =
-  caf::typed_actor<caf::reacts_to<messages::version_announced>,
-                   caf::reacts_to<messages::state_asked>>;
+using world_actor = caf::typed_actor<
+  // Changes the lives that change at a version.
+  caf::reacts_to<messages::version_announced>>::extend_with<snapshot_source>;
 
 /// The actors of one node, by role. All of them hold this list; it is complete
 /// before the first message is sent, and replaced as a whole when they are.
@@ -140,8 +176,8 @@ struct cast {
   roster_actor roster;
   director_actor director;
   router_actor router;
-  kernel_worker_actor merger;    ///< Merges.
-  kernel_worker_actor evaluator; ///< Scores versions.
+  merger_actor merger;
+  evaluator_actor evaluator;
   archivist_actor archivist;
   publisher_actor publisher;
 };

@@ -3,7 +3,9 @@
 #include "actors/aggregator/aggregator.hpp"
 #include "actors/archivist/archivist.hpp"
 #include "actors/expert/expert.hpp"
+#include "actors/kernel_worker/evaluator.hpp"
 #include "actors/kernel_worker/kernel_worker.hpp"
+#include "actors/kernel_worker/merger.hpp"
 #include "actors/roster/roster.hpp"
 #include "actors/router/router.hpp"
 #include "actors/supervisor/supervisor.hpp"
@@ -12,10 +14,6 @@
 namespace troupe::actors {
 
 namespace {
-
-bool by_round(pace_kind x) {
-  return x == pace_kind::sync || x == pace_kind::semisync;
-}
 
 messages::version_published published(line_id line, const stored_line& x) {
   return {.line = line,
@@ -66,14 +64,12 @@ private:
   }
 
   void spawn_arithmetic() {
-    const kernel_worker_args worker{.arithmetic = args_.arithmetic,
-                                    .blocks = args_.blocks,
-                                    .jobs = args_.jobs,
-                                    .evaluator = args_.evaluator};
-    others_->merger = spawn_apart(kernel_worker, worker);
-    others_->evaluator = spawn_apart(kernel_worker, worker);
-    if (args_.around_worker)
-      others_->merger = args_.around_worker(others_->merger);
+    others_->merger =
+      spawn_apart(merger, merger_args{args_.arithmetic, args_.blocks});
+    others_->evaluator =
+      spawn_apart(evaluator, evaluator_args{args_.evaluator});
+    if (args_.around_merger)
+      others_->merger = args_.around_merger(others_->merger);
   }
 
   void spawn_books() {
@@ -91,7 +87,8 @@ private:
                      .announce = args_.announce,
                      .watching = args_.watching,
                      .others = others_,
-                     .started = args_.started};
+                     .started = args_.started,
+                     .waits = args_.waits};
     for (const auto& [line, stored] : found_.lines)
       x.heads[line] = published(line, stored);
     others_->publisher = spawn(publisher, std::move(x));
@@ -101,19 +98,19 @@ private:
     router_args routes{.lines = {}, .others = others_};
     for (const auto& line : args_.blocks->lines) {
       const auto& stored = found_.lines.at(line.id);
-      const auto writer = spawn(
-        aggregator, aggregator_args{.options = ledger_options(args_, line),
-                                    .found = {.head = stored.head,
-                                              .round = stored.round,
-                                              .blocks = stored.blocks,
-                                              .merged = stored.merged,
-                                              .admitted = std::max<std::size_t>(
-                                                1, found_.clients.size())},
-                                    .others = others_,
-                                    .merge_timeout = args_.merge_timeout,
-                                    .commit_timeout = args_.commit_timeout,
-                                    .retry_after = args_.retry_after,
-                                    .resumed = resumed_});
+      const auto writer =
+        spawn(aggregator,
+              aggregator_args{
+                .options = ledger_options(args_.lines, *args_.blocks, line),
+                .found = {.head = stored.head,
+                          .round = stored.round,
+                          .blocks = stored.blocks,
+                          .merged = stored.merged,
+                          .admitted =
+                            std::max<std::size_t>(1, found_.clients.size())},
+                .others = others_,
+                .waits = args_.waits,
+                .resumed = resumed_});
       const auto reader = spawn(
         expert,
         expert_args{
@@ -131,7 +128,7 @@ private:
 
   // Last those to whom others speak first.
   void spawn_doors() {
-    director_args plan{.options = args_.programme,
+    director_args plan{.options = args_.course,
                        .found = {.clients = found_.clients,
                                  .index_upto = found_.index_upto,
                                  .round = found_.round,
@@ -140,8 +137,7 @@ private:
                        .others = others_,
                        .metric = args_.metric,
                        .started = args_.started,
-                       .save_timeout = args_.commit_timeout,
-                       .retry_after = args_.retry_after,
+                       .waits = args_.waits,
                        .events = args_.events,
                        .resumed = resumed_};
     gateway_args door{.network = args_.network,
@@ -156,9 +152,8 @@ private:
                       .others = others_,
                       .started = args_.started,
                       .heads = {},
-                      .greeted = args_.peers
-                                   ? args_.peers()
-                                   : std::vector<transport::peer_id>{},
+                      .greeted =
+                        args_.peers ? args_.peers() : std::vector<peer_id>{},
                       .announce = args_.announce,
                       .events = args_.events,
                       .resumed = resumed_};
@@ -189,44 +184,6 @@ private:
 
 } // namespace
 
-ledger::options ledger_options(const node_args& args,
-                               const models::line_layout& line) {
-  ledger::options x{.line = line.id,
-                    .blocks = {},
-                    .admission = args.lines.admission,
-                    .discount = args.lines.discount,
-                    .step = args.lines.step,
-                    .buffer_size = args.lines.buffer_size,
-                    .by_round = by_round(args.programme.mode),
-                    .target_is_model = args.lines.target_is_model};
-  for (const auto id : line.blocks)
-    x.blocks.push_back(*args.blocks->find(id));
-  return x;
-}
-
-result<void> begin_lines(store& books, const models::layout& blocks,
-                         const std::map<block_id, shared_values>& initial) {
-  for (const auto& line : blocks.lines) {
-    std::vector<messages::merged_block> first;
-    for (const auto id : line.blocks) {
-      const auto* block = blocks.find(id);
-      const auto& values = initial.at(id);
-      if (values->size() != block->size)
-        return fail(errc::invalid_argument,
-                    "block '" + block->name + "' has "
-                      + std::to_string(block->size) + " values, found "
-                      + std::to_string(values->size()) + " to begin with");
-      first.push_back({.block = id,
-                       .values = values,
-                       .moments = {},
-                       .digest = models::digest_of(*block, *values)});
-    }
-    if (auto ok = books.begin(line.id, first); !ok)
-      return ok;
-  }
-  return {};
-}
-
 std::vector<caf::actor> build_node(caf::actor_system& system,
                                    const node_args& args) {
   return builder{system, args}.build();
@@ -250,12 +207,8 @@ world_actor start_world(caf::actor_system& system, world_args args) {
 }
 
 kernel_worker_actor start_worker(caf::actor_system& system,
-                                 const node_args& args) {
-  return system.spawn(kernel_worker,
-                      kernel_worker_args{.arithmetic = args.arithmetic,
-                                         .blocks = args.blocks,
-                                         .jobs = args.jobs,
-                                         .evaluator = args.evaluator});
+                                 std::shared_ptr<workshop> jobs) {
+  return system.spawn(kernel_worker, std::move(jobs));
 }
 
 } // namespace troupe::actors

@@ -9,7 +9,7 @@
 
 #include <caf/all.hpp>
 
-#include "actors/aggregator/ledger.hpp"
+#include "actors/aggregator/line_rules.hpp"
 #include "actors/client/client.hpp"
 #include "actors/director/director.hpp"
 #include "actors/gateway/gateway.hpp"
@@ -19,25 +19,16 @@
 #include "actors/record/store.hpp"
 #include "actors/roster/attendance.hpp"
 #include "actors/world/world.hpp"
-#include "policies/staleness.hpp"
+#include "core/patience.hpp"
 
 namespace troupe::actors {
-
-/// What all lines have in common; their blocks come from the layout.
-struct line_rules {
-  policies::admission_limits admission;
-  policies::staleness_discount discount;
-  kernels::server_step step;
-  std::size_t buffer_size = 8;
-  bool target_is_model = false;
-};
 
 struct node_args {
   std::shared_ptr<const models::layout> blocks;
   const recipe* method = nullptr;
   line_rules lines;
-  programme::options programme; ///< Lines and lead come from the layout.
-  attendance::options attendance;
+  actors::course::options course; ///< Lines and lead come from the layout.
+  actors::attendance::options attendance;
   policies::weight_kind weighting = policies::weight_kind::examples;
   double norm_max = 0;
   stop_metric metric = stop_metric::accuracy;
@@ -47,40 +38,29 @@ struct node_args {
   bool events = false;
 
   std::shared_ptr<store> books;
-  std::shared_ptr<kernels::backend> arithmetic;
-  std::shared_ptr<workshop> jobs;
-  std::shared_ptr<models::trainer> evaluator;
+  std::shared_ptr<kernels::backend> arithmetic; ///< Of the merger alone.
+  std::shared_ptr<models::trainer> evaluator;   ///< Of the evaluator alone.
   std::shared_ptr<audience> watching;
   std::shared_ptr<transport::endpoint> network;
   std::shared_ptr<traffic> counted;
   /// Connected when the node starts (again).
-  std::function<std::vector<transport::peer_id>()> peers;
+  std::function<std::vector<peer_id>()> peers;
   /// What a node that starts for the first time goes on from; null: from what
   /// is durable, as every other time.
   std::function<std::shared_ptr<const snapshot>()> resumed;
   /// Told of the gateway, so that frames find it.
   std::function<void(const cast&)> started_as;
-  /// Stands between the archivist or the workers and those who use them; the
+  /// Stands between the archivist or the merger and those who use them; the
   /// simulator's faults come in here.
-  std::function<kernel_worker_actor(kernel_worker_actor)> around_worker;
+  std::function<merger_actor(merger_actor)> around_merger;
   std::function<archivist_actor(archivist_actor)> around_archivist;
 
   caf::actor_clock::time_point started; ///< The run's instant zero.
-  caf::timespan merge_timeout = std::chrono::seconds{600};
-  caf::timespan commit_timeout = std::chrono::seconds{60};
-  caf::timespan retry_after = std::chrono::seconds{1};
+  patience waits = {};
   bool detached = false; ///< Threads of their own for disk and arithmetic.
 };
 
-/// How a line merges.
-ledger::options ledger_options(const node_args& args,
-                               const models::line_layout& line);
-
-/// Version 0 of each line, where the store has none.
-result<void> begin_lines(store& books, const models::layout& blocks,
-                         const std::map<block_id, shared_values>& initial);
-
-/// The actors of a node, from what is durable. @pre `begin_lines` succeeded
+/// The actors of a node, from what is durable. @pre its lines have begun
 std::vector<caf::actor> build_node(caf::actor_system& system,
                                    const node_args& args);
 
@@ -94,8 +74,8 @@ client_actor start_client(caf::actor_system& system, client_args args);
 /// What happens to the clients of this process.
 world_actor start_world(caf::actor_system& system, world_args args);
 
-/// A kernel worker that only does clients' work.
+/// Does the work of clients, in this workshop.
 kernel_worker_actor start_worker(caf::actor_system& system,
-                                 const node_args& args);
+                                 std::shared_ptr<workshop> jobs);
 
 } // namespace troupe::actors

@@ -23,6 +23,8 @@ using version = id<struct version_tag>;
 using round_number =
   id<struct round_tag>; ///< Of a round or a window; 0 is before.
 using session_id = id<struct session_tag>;
+/// Names the other end of a connection for as long as it lasts.
+using peer_id = id<struct peer_tag>;
 
 /// One client's round trip. The server gives the number with the invitation: it
 /// counts up from 1 per client and is never given twice.

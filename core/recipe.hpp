@@ -22,6 +22,12 @@ enum class scope : std::uint8_t {
   personal, ///< One client. Never travels.
 };
 
+/// Whether a block has versions that travel. Frozen blocks do travel, once, but
+/// have no versions: a client asks for them by digest.
+constexpr bool travels(scope x) noexcept {
+  return x == scope::shared || x == scope::expert;
+}
+
 enum class merge_kind : std::uint8_t {
   mean,     ///< Sum of a_i s_i d_i over the sum of a_i.
   sum_over, ///< Sum of a_i s_i d_i over the number of clients ever admitted.
@@ -132,6 +138,12 @@ enum class state_rule : std::uint8_t {
 
 /// The set of paces is closed; a pace is not another code path.
 enum class pace_kind : std::uint8_t { sync, semisync, fedbuff, fedasync };
+
+/// Whether rounds or windows decide what a line merges, and not how much it
+/// has.
+constexpr bool by_round(pace_kind x) noexcept {
+  return x == pace_kind::sync || x == pace_kind::semisync;
+}
 
 /// How a (method, pace) pair relates to the publication.
 enum class standing : std::uint8_t { exact, extension, refused };

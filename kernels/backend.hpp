@@ -98,8 +98,8 @@ struct step_buffers {
 
 /// A matrix of low rank: the sum of scale[k] u_k v_k^T. Row k of `u` and of `v`
 /// is a factor's column: factors lie rank-major, so a prefix of ranks is one of
-/// memory. The ranks of many adaptors of one layer behind each other, each with
-/// its adaptor's share as scale, are one such matrix.
+/// memory. The ranks of many adapters of one layer behind each other, each with
+/// its adapter's share as scale, are one such matrix.
 struct low_rank {
   std::size_t rows = 0;
   std::size_t columns = 0;

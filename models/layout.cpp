@@ -82,12 +82,6 @@ private:
   crypto_generichash_state state_;
 };
 
-bool travels(scope x) noexcept {
-  // Frozen blocks do travel, once, but have no versions: a client asks for them
-  // by digest. They are no part of the layout until something fetches them.
-  return x == scope::shared || x == scope::expert;
-}
-
 /// The size of a block with these tensors, in values.
 result<std::size_t> checked_size(std::string_view family,
                                  const tensor_list& xs) {

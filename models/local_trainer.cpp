@@ -8,6 +8,7 @@
 #include "core/random.hpp"
 #include "models/methods/families.hpp"
 #include "models/methods/local_loop.hpp"
+#include "policies/invitations.hpp"
 
 namespace troupe::models {
 
@@ -88,11 +89,11 @@ public:
     evaluated out;
     const auto* parameters = model_of(x);
     const auto* buffers = version_of(x, buffers_family);
-    if (parameters == nullptr && !of_roles(task_->table.homes))
+    if (parameters == nullptr && of_roles(task_->table.homes).empty())
       return out;
     // Where there is no whole model, clients make one.
     const auto model = parameters ? floats{*parameters} : floats{};
-    if (task_->method.offers) {
+    if (task_->method.offers && has_model({}, parameters)) {
       load(model, buffers ? std::span{*buffers} : fresh_buffers_);
       const home newcomer{.client = {}, .versions = x.versions};
       const auto done =
@@ -109,9 +110,9 @@ public:
     }
     const auto& rows = task_->clients.test;
     for (std::size_t k = 0; x.per_client && k < rows.size(); ++k) {
-      if (rows[k].empty())
-        continue;
       const client_id client{k + 1};
+      if (rows[k].empty() || !has_model(client, parameters))
+        continue;
       const auto found = x.states.find(client);
       const auto* state =
         found == x.states.end() ? nullptr : found->second.get();
@@ -192,21 +193,39 @@ private:
   /// Where clients make a model of their own of what is shared, it takes the
   /// place of the live one.
   result<void> settle(const home& x) {
-    if (const auto maker = of_roles(task_->table.homes)) {
+    if (const auto maker = of_role(x.client, task_->table.homes)) {
       auto on = problem_at(x);
       return maker(x, on);
     }
     return {};
   }
 
-  /// What a role of the recipe has in a table; null: none has.
+  /// A shared one, or what its role makes of what is shared.
+  bool has_model(client_id x, const std::vector<float>* shared_one) const {
+    return shared_one != nullptr || of_role(x, task_->table.homes) != nullptr;
+  }
+
+  /// What a client's role has in a table; null: nothing. Nobody has the role of
+  /// those who are no members of any.
   template <class Table>
-  typename Table::mapped_type of_roles(const Table& table) const {
+  typename Table::mapped_type of_role(client_id x, const Table& table) const {
+    const auto role = policies::role_of(x, task_->method.roles);
+    if (!role || *role >= task_->method.roles.size())
+      return nullptr;
+    const auto found = table.find(task_->method.roles[*role].procedure.value);
+    return found == table.end() ? nullptr : found->second;
+  }
+
+  /// What all roles together have in a table, each once.
+  template <class Table>
+  std::vector<typename Table::mapped_type> of_roles(const Table& table) const {
+    std::vector<typename Table::mapped_type> all;
     for (const auto& role : task_->method.roles)
       if (const auto found = table.find(role.procedure.value);
-          found != table.end())
-        return found->second;
-    return nullptr;
+          found != table.end()
+          && std::ranges::find(all, found->second) == all.end())
+        all.push_back(found->second);
+    return all;
   }
 
   local_problem problem_at(const home& x) {
@@ -227,7 +246,7 @@ private:
       to.method_results["test_mse"] =
         sum / static_cast<double>(to.per_client.size());
     }
-    if (const auto maker = of_roles(task_->table.summaries))
+    for (const auto maker : of_roles(task_->table.summaries))
       maker(x, problem_with(1, {}, 1), to);
   }
 
@@ -237,7 +256,7 @@ private:
     if (rows.empty())
       return {};
     const auto put = [&](const scores& found) { to = found; };
-    if (const auto scorer = of_roles(task_->table.scorers)) {
+    if (const auto scorer = of_role(x.client, task_->table.scorers)) {
       auto on = problem_at(x);
       return scorer(x, on, part, rows).map(put);
     }

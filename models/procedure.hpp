@@ -62,7 +62,7 @@ struct local_problem {
   const adapter_plan* adapters = nullptr; ///< Of the model, if the recipe has.
   /// Client k's data are of kind (k - 1) mod this, where that is known; 0: not.
   std::size_t groups = 0;
-  /// Of adaptors that clients keep, where these have a rank of their own.
+  /// Of adapters that clients keep, where these have a rank of their own.
   const adapter_plan* own_adapters = nullptr;
   /// First values of what nobody trains, by block.
   const std::map<std::string, shared_values>* frozen = nullptr;

@@ -77,7 +77,7 @@ result<void> check_ranks(const recipe& method, const adapter_plan& plan) {
     if (const auto width = std::min(m.rows, m.columns);
         !m.is_kernel && m.rank > width)
       return fail(errc::invalid_config,
-                  "an adaptor of rank " + std::to_string(m.rank)
+                  "an adapter of rank " + std::to_string(m.rank)
                     + " is asked for, and the model has a layer of "
                     + std::to_string(m.rows) + " x " + std::to_string(m.columns)
                     + "; at most " + std::to_string(width)

@@ -18,10 +18,10 @@
 
 namespace troupe::models {
 
-/// Whether a recipe attaches adaptors to its model.
+/// Whether a recipe attaches adapters to its model.
 bool has_adapters(const recipe& method);
 
-/// The adaptors that a recipe has of a model; none if it has none. Options:
+/// The adapters that a recipe has of a model; none if it has none. Options:
 /// `budget`, `convolution` (a `kernel_split`), `adapter_bias`, `adapter_norm`,
 /// `outer_random`, `rank_rule`. Only the layers that are named are adapted;
 /// all, if none is.
@@ -29,7 +29,7 @@ result<std::optional<adapter_plan>>
 adapters_for(const recipe& method, const tensor_list& model,
              const options& said, const std::vector<std::string>& layers = {});
 
-/// Refuses adaptors of a linear layer whose rank is above the layer's width.
+/// Refuses adapters of a linear layer whose rank is above the layer's width.
 result<void> check_ranks(const recipe& method, const adapter_plan& plan);
 
 /// Refuses whole models of one family that begin equal where clients learn or
@@ -48,7 +48,7 @@ shapes_of(const objective& model,
           const std::optional<adapter_plan>& adapters = {});
 
 /// First values of the travelling blocks among them, by name: model and buffers
-/// from the objective under `seed`, adaptors each from a seed of its own, a
+/// from the objective under `seed`, adapters each from a seed of its own, a
 /// control variate of zeros.
 std::map<std::string, shared_values>
 initial_values(objective& model, const layout& blocks, std::uint64_t seed,

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "core/ids.hpp"
+#include "core/offered_block.hpp"
 #include "core/recipe.hpp"
 #include "core/result.hpp"
 #include "core/values.hpp"
@@ -62,13 +63,6 @@ struct visit_input {
 struct choice {
   std::vector<block_id> chosen; ///< Fetched by the next leg, or offered.
   disclosed disclosures;
-};
-
-struct offered_block {
-  block_id block;
-  std::uint32_t rank = 0; ///< 0: full.
-  double weight = 0;
-  shared_values delta;
 };
 
 struct trained {

@@ -1,19 +1,23 @@
 #include <iostream>
 
-#include "node/commands/command.hpp"
 #include "node/commands/bench.hpp"
+#include "node/commands/command.hpp"
 #include "node/commands/replay.hpp"
 #include "node/commands/run.hpp"
 #include "node/task/torch_model.hpp"
-#include "models/torch/threads.hpp"
 
 int main(int argc, char** argv) {
   using namespace troupe;
-  // Before anything computes: BLAS reads this once.
-  models::use_one_thread_per_worker();
   const std::vector<std::string> args(argv + 1, argv + argc);
-  const node::surroundings known{.arithmetic = models::description,
-                                 .fingerprint = models::fingerprint};
+  const auto said_by = [](auto which) {
+    return [which]() -> result<std::string> {
+      return node::load_torch().map(
+        [which](const auto* torch) { return (torch->*which)(); });
+    };
+  };
+  const node::host_facts known{
+    .arithmetic = said_by(&models::torch_functions::description),
+    .fingerprint = said_by(&models::torch_functions::fingerprint)};
   auto all = node::basic_commands(known);
   all.insert(all.begin(), {"run", "FILE: a whole federation in this process",
                            [&](node::arguments rest, node::streams io) {

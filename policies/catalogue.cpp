@@ -12,25 +12,21 @@ namespace troupe::policies {
 
 namespace {
 
+std::string as_code(std::string_view x) {
+  return "`" + std::string{x} + "`";
+}
+
 constexpr std::array all_paces{pace_kind::sync, pace_kind::semisync,
                                pace_kind::fedbuff, pace_kind::fedasync};
 
-bool travels(const block_spec& x) {
-  return x.where == scope::shared || x.where == scope::expert;
-}
-
 /// Whether each offer can be mixed into the head as a whole model.
 bool can_be_mixed(const recipe& method) {
-  return std::all_of(method.blocks.begin(), method.blocks.end(),
-                     [](const block_spec& x) {
-                       return !travels(x) || x.merge.kind == merge_kind::mean
-                              || x.merge.kind == merge_kind::padded
-                              || x.merge.kind == merge_kind::replace;
-                     });
-}
-
-std::string quoted(std::string_view x) {
-  return "`" + std::string{x} + "`";
+  return std::all_of(
+    method.blocks.begin(), method.blocks.end(), [](const block_spec& x) {
+      return !travels(x.where) || x.merge.kind == merge_kind::mean
+             || x.merge.kind == merge_kind::padded
+             || x.merge.kind == merge_kind::replace;
+    });
 }
 
 /// One item per remark, with all that it is about.
@@ -44,17 +40,17 @@ std::string remarks_as_markdown() {
       // What an extension does is the same for all methods that offer.
       const bool general =
         method.offers && standing_of(method, pace) == standing::extension;
-      const auto under = quoted(to_string(pace));
+      const auto under = as_code(to_string(pace));
       const auto found = std::ranges::find(
         items, remark, &std::pair<std::string, std::string>::first);
       if (remark.empty())
         continue;
       if (found == items.end())
         items.emplace_back(
-          remark, general ? under : quoted(method.name) + " under " + under);
+          remark, general ? under : as_code(method.name) + " under " + under);
       else if (!general)
         found->second +=
-          ", " + (last == method.name ? "" : quoted(method.name) + " under ")
+          ", " + (last == method.name ? "" : as_code(method.name) + " under ")
           + under;
       last = general ? last : method.name;
     }
@@ -147,7 +143,7 @@ result<recipe> with_merging(recipe method, const merging& how) {
   const bool rules = how.rule.kind != merge_kind::mean;
   bool is_ruled = !rules || !method.offers;
   for (auto& x : method.blocks) {
-    if (!travels(x))
+    if (!travels(x.where))
       continue;
     if (how.is_clipped && x.merge.kind == merge_kind::padded)
       return fail(errc::invalid_config,
@@ -209,18 +205,18 @@ std::string pairs_as_markdown() {
   std::string table = "| method |";
   std::string rule = "| --- |";
   for (const auto pace : all_paces) {
-    table += " " + quoted(to_string(pace)) + " |";
+    table += " " + as_code(to_string(pace)) + " |";
     rule += " --- |";
   }
   table += "\n" + rule + "\n";
   for (const auto& method : catalogue()) {
-    table += "| " + quoted(method.name) + " |";
+    table += "| " + as_code(method.name) + " |";
     for (const auto pace : all_paces)
       table += " " + std::string{to_string(standing_of(method, pace))} + " |";
     table += "\n";
   }
   for (const auto name : announced_methods()) {
-    table += "| " + quoted(name) + " |";
+    table += "| " + as_code(name) + " |";
     for (std::size_t i = 0; i < all_paces.size(); ++i)
       table += " not built yet |";
     table += "\n";

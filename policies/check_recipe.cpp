@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/limits.hpp"
+#include "core/text.hpp"
 #include "policies/mixing.hpp"
 
 // What a recipe says about itself is checked in the order in which it is
@@ -18,14 +19,6 @@ namespace {
 
 using std::string;
 using std::to_string;
-
-bool travels(scope x) noexcept {
-  return x == scope::shared || x == scope::expert;
-}
-
-string quoted(const string& x) {
-  return "'" + x + "'";
-}
 
 template <class Named>
 const Named* find(const std::vector<Named>& xs, const string& name) {

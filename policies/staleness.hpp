@@ -1,9 +1,6 @@
 #pragma once
 
-#include <algorithm>
-#include <cmath>
 #include <cstdint>
-#include <limits>
 #include <variant>
 
 namespace troupe::policies {
@@ -22,9 +19,7 @@ struct constant_discount {
 struct polynomial_discount {
   double exponent = 0.5;
 
-  double operator()(std::uint64_t versions_behind) const noexcept {
-    return std::pow(1.0 + static_cast<double>(versions_behind), -exponent);
-  }
+  double operator()(std::uint64_t versions_behind) const noexcept;
 };
 
 /// FedAsync's hinge: 1 up to the knee b, and 1 / (a (s - b) + 1) after it, with
@@ -33,20 +28,14 @@ struct hinge_discount {
   std::uint64_t knee = 4;
   double slope = 10.0;
 
-  double operator()(std::uint64_t versions_behind) const noexcept {
-    if (versions_behind <= knee)
-      return 1.0;
-    return 1.0 / (slope * static_cast<double>(versions_behind - knee) + 1.0);
-  }
+  double operator()(std::uint64_t versions_behind) const noexcept;
 };
 
 /// The weight falls as exp(-rate s).
 struct exponential_discount {
   double rate = 0.1;
 
-  double operator()(std::uint64_t versions_behind) const noexcept {
-    return std::exp(-rate * static_cast<double>(versions_behind));
-  }
+  double operator()(std::uint64_t versions_behind) const noexcept;
 };
 
 /// The closed set that a configuration can name: adding one is a compile error
@@ -56,11 +45,7 @@ using staleness_discount = std::variant<constant_discount, polynomial_discount,
 
 /// The discount of an offer, never zero: refusing is admission's decision.
 /// @pre exponents, slopes and rates are not negative
-inline double weight_of(const staleness_discount& discount,
-                        std::uint64_t versions_behind) {
-  const auto weight =
-    std::visit([=](const auto& f) { return f(versions_behind); }, discount);
-  return std::max(weight, std::numeric_limits<double>::min());
-}
+double weight_of(const staleness_discount& discount,
+                 std::uint64_t versions_behind);
 
 } // namespace troupe::policies

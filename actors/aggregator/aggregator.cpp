@@ -49,7 +49,8 @@ void retry_later(self_pointer self, const caf::error& why) {
   self->state.failure = context_of(why);
   book(self).failed();
   speak(self);
-  self->delayed_send(self, self->state.args.retry_after, caf::tick_atom_v);
+  self->delayed_send(self, self->state.args.waits.retry_after,
+                     caf::tick_atom_v);
 }
 
 void proceed(self_pointer self);
@@ -68,7 +69,7 @@ void took(duration_sum& sum, instant since) {
 
 void request(self_pointer self, const messages::merge_requested& x) {
   const auto& args = self->state.args;
-  self->request(args.others->merger, args.merge_timeout, x)
+  self->request(args.others->merger, args.waits.merge, x)
     .then(
       [self, bytes = bytes_in(x),
        asked = steady_now()](const messages::merge_finished& result) {
@@ -91,7 +92,7 @@ void request(self_pointer self, const messages::merge_requested& x) {
 
 void request(self_pointer self, const messages::commit_requested& x) {
   const auto& args = self->state.args;
-  self->request(args.others->archivist, args.commit_timeout, x)
+  self->request(args.others->archivist, args.waits.store, x)
     .then(
       [self, asked = steady_now()](const messages::version_committed&) {
         took(self->state.commits, asked);

@@ -9,6 +9,7 @@
 
 #include "actors/aggregator/ledger.hpp"
 #include "actors/interfaces.hpp"
+#include "core/patience.hpp"
 
 namespace troupe::actors {
 
@@ -16,9 +17,7 @@ struct aggregator_args {
   ledger::options options;
   ledger::durable found; ///< What the archivist's store held at the start.
   cast_ptr others;
-  caf::timespan merge_timeout = std::chrono::seconds{600};
-  caf::timespan commit_timeout = std::chrono::seconds{60};
-  caf::timespan retry_after = std::chrono::seconds{1};
+  patience waits = {};
   std::shared_ptr<const snapshot> resumed = {}; ///< Goes on from this.
 };
 

@@ -14,23 +14,24 @@ namespace {
 
 // What an offer adds to the head: its delta or, where models are mixed, the way
 // from the head to the client's model.
-shared_values aimed(const ledger::options& how, const ledger::durable& head,
+offered_block aimed(const ledger::options& how, const ledger::durable& head,
                     const messages::part_offered& x, std::size_t block,
                     const version_values& known) {
-  const auto& delta = x.blocks[block].delta;
+  auto aim = x.blocks[block];
   if (!how.target_is_model)
-    return delta;
+    return aim;
   const auto part_of = [&](const shared_values& values) {
-    return models::take_prefix(how.blocks[block], x.blocks[block].rank, values);
+    return models::take_prefix(how.blocks[block], aim.rank, values);
   };
   const auto from = part_of(known.at(x.base)[block]);
   const auto to = part_of(head.blocks[block].values);
-  std::vector<float> result(*delta);
+  std::vector<float> result(*aim.delta);
   for (std::size_t j = 0; j < result.size(); ++j)
     result[j] = static_cast<float>(static_cast<double>(result[j])
                                    + static_cast<double>((*from)[j])
                                    - static_cast<double>((*to)[j]));
-  return share(std::move(result));
+  aim.delta = share(std::move(result));
+  return aim;
 }
 
 } // namespace
@@ -53,10 +54,9 @@ merge_of(const ledger::options& how, const ledger::durable& head,
                                 .terms = {},
                                 .grid = rules.grid};
     for (const auto& x : batch)
-      merge.terms.push_back({.delta = aimed(how, head, x, b, known),
-                             .weight = x.blocks[b].weight,
-                             .discount = policies::weight_of(
-                               how.discount, staleness(x.base, head.head))});
+      merge.terms.push_back(
+        {aimed(how, head, x, b, known),
+         policies::weight_of(how.discount, staleness(x.base, head.head))});
     job.blocks.push_back(std::move(merge));
   }
   return job;
@@ -276,11 +276,11 @@ bool ledger::can_be_aimed(const messages::part_offered& x) const {
     return true;
   if (!history_.contains(x.base))
     return false;
-  for (std::size_t b = 0; b < x.blocks.size(); ++b)
-    if (!kernels::check_term(
-          {*aimed(options_, found_, x, b, history_), x.blocks[b].weight},
-          options_.blocks[b].grid))
+  for (std::size_t b = 0; b < x.blocks.size(); ++b) {
+    const auto aim = aimed(options_, found_, x, b, history_);
+    if (!kernels::check_term({*aim.delta, aim.weight}, options_.blocks[b].grid))
       return false;
+  }
   return true;
 }
 

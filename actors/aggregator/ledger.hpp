@@ -46,7 +46,7 @@ public:
     policies::admission_limits admission{};
     policies::staleness_discount discount{};
     kernels::server_step step{};
-    std::size_t buffer_size = 8; ///< FedBuff's K; 1 is FedAsync.
+    std::size_t buffer_size = 0; ///< Must be said: FedBuff's K; 1 is FedAsync.
     bool by_round = false;
     /// FedAsync as published mixes models: the term is delta + base - head.
     bool target_is_model = false;

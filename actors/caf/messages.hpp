@@ -7,14 +7,15 @@
 #include <caf/allowed_unsafe_message_type.hpp>
 
 #include "actors/messages/internal.hpp"
+#include "actors/transport/frame.hpp"
 
 #define TROUPE_MESSAGE(name)                                                   \
   CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::messages::name)
 
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(troupe::transport::frame_arrived)
 TROUPE_MESSAGE(state_asked)
 TROUPE_MESSAGE(life_changed)
 TROUPE_MESSAGE(status_asked)
-TROUPE_MESSAGE(frame_arrived)
 TROUPE_MESSAGE(part_offered)
 TROUPE_MESSAGE(part_answered)
 TROUPE_MESSAGE(part_taken)

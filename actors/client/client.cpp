@@ -16,27 +16,16 @@ void carry_out(self_pointer self, const messages::any_message& x) {
   self->state.args.network->send({}, x);
 }
 
-visit_id visit_of(const dialogue::job& x) {
-  return std::visit([](const auto& y) { return y.input.visit; }, x.what);
-}
-
-void ask_for(self_pointer self, const dialogue::job& x, instant due) {
+void ask_for(self_pointer self, const virtual_life::work& x, instant due) {
   const auto& args = self->state.args;
   self->send(args.worker, messages::job_requested{.client = args.options.me,
                                                   .visit = visit_of(x),
                                                   .due = due,
-                                                  .what = x.what});
+                                                  .what = x});
 }
 
 void carry_out(self_pointer self, const dialogue::job& x) {
-  const auto& args = self->state.args;
-  auto due = now(self);
-  if (const auto* train = std::get_if<messages::train_job>(&x.what);
-      train && args.duration)
-    due += args.duration(train->input);
-  if (args.duration) // Else it is a matter of this instant.
-    self->state.jobs.insert_or_assign(visit_of(x), std::pair{due, x});
-  ask_for(self, x, due);
+  ask_for(self, x.what, self->state.life->begin(x.what, now(self)));
 }
 
 void carry_out(self_pointer self, const dialogue::keep&) {
@@ -69,13 +58,12 @@ std::string part_of(client_id x) {
   return "client/" + std::to_string(x.value);
 }
 
-// What was not stored is gone. Results under way are for nobody.
+// What was not stored is gone.
 void crash(self_pointer self) {
   auto& state = self->state;
   const auto found = state.args.files->load(state.args.options.me);
   state.talk.emplace(state.args.options, found ? *found : client_file{});
-  state.jobs.clear();
-  state.down = true;
+  state.life->crash();
 }
 
 dialogue::actions live_on(self_pointer self, policies::life_event what) {
@@ -83,47 +71,27 @@ dialogue::actions live_on(self_pointer self, policies::life_event what) {
   switch (what) {
     case policies::life_event::come:
       state.greeted = true;
-      return std::exchange(state.down, false) ? state.talk->start(now(self))
-                                              : state.talk->come(now(self));
+      return state.life->come() ? state.talk->start(now(self))
+                                : state.talk->come(now(self));
     case policies::life_event::go:
-      return state.down ? dialogue::actions{} : state.talk->go();
+      return state.life->is_down() ? dialogue::actions{} : state.talk->go();
     case policies::life_event::drain:
-      return state.down ? dialogue::actions{} : state.talk->drain();
+      return state.life->is_down() ? dialogue::actions{} : state.talk->drain();
     case policies::life_event::crash:
       crash(self);
   }
   return {};
 }
 
-enum class fate : std::uint8_t { stale, counts, drops_out };
-
-// Under the virtual clock: a job that was asked for before a crash may be done
-// while its visit is computed again.
-fate fate_of(self_pointer self, const messages::job_finished& x) {
-  auto& state = self->state;
-  if (!state.args.duration)
-    return state.down ? fate::stale : fate::counts;
-  const auto found = state.jobs.find(x.visit);
-  if (found == state.jobs.end() || found->second.first > now(self))
-    return fate::stale;
-  const auto job = std::move(found->second.second);
-  state.jobs.erase(found);
-  const auto* train = std::get_if<messages::train_job>(&job.what);
-  return train && state.args.drops_out && state.args.drops_out(train->input)
-           ? fate::drops_out
-           : fate::counts;
-}
-
 // Jobs under way are computed again, and due when they were.
 void go_on(self_pointer self, const snapshot& from) {
   auto& state = self->state;
   const auto me = state.args.options.me;
-  restore(from, part_of(me), *state.talk, state.greeted, state.down,
-          state.jobs);
+  restore(from, part_of(me), *state.talk, *state.life, state.greeted);
   state.args.files->save(me, state.talk->file());
-  for (const auto& [visit, job] : state.jobs)
-    ask_for(self, job.second, job.first);
-  if (!state.down)
+  for (const auto& [visit, work] : state.life->under_way())
+    ask_for(self, work.second, work.first);
+  if (!state.life->is_down())
     arm(self);
 }
 
@@ -133,23 +101,24 @@ client_impl::behavior_type client(self_pointer self, client_args args) {
   auto found = args.files->load(args.options.me);
   self->state.talk.emplace(args.options, found ? *found : client_file{});
   self->state.args = std::move(args);
-  self->state.down = self->state.args.absent;
+  self->state.life.emplace(self->state.args.life);
   if (const auto& from = self->state.args.resumed)
     go_on(self, *from);
-  else if (!self->state.down)
+  else if (!self->state.life->is_down())
     self->send(self, caf::tick_atom_v); // Says hello.
   auto& talk = self->state.talk;
+  auto& life = self->state.life;
   return {
-    [self, &talk](const messages::frame_arrived& x) {
+    [self, &talk, &life](const transport::frame_arrived& x) {
       // A damaged frame is as good as a lost one: what it was is said again.
-      if (const auto message = x.what.open(); message && !self->state.down)
+      if (const auto message = x.what.open(); message && !life->is_down())
         carry_out(self, talk->heard(**message, now(self)));
     },
-    [self, &talk](const messages::job_finished& x) {
-      const auto what = fate_of(self, x);
-      if (what == fate::counts)
+    [self, &talk, &life](const messages::job_finished& x) {
+      const auto what = life->end(x, now(self));
+      if (what == virtual_life::fate::counts)
         carry_out(self, talk->finished(x, now(self)));
-      else if (what == fate::drops_out)
+      else if (what == virtual_life::fate::drops_out)
         carry_out(self, talk->give_up(x.visit));
     },
     [self](const messages::life_changed& x) {
@@ -157,12 +126,12 @@ client_impl::behavior_type client(self_pointer self, client_args args) {
     },
     [self](const messages::state_asked& x) {
       const auto& state = self->state;
-      x.draft->add(part_of(state.args.options.me), *state.talk, state.greeted,
-                   state.down, state.jobs);
+      x.draft->add(part_of(state.args.options.me), *state.talk, *state.life,
+                   state.greeted);
     },
-    [self, &talk](caf::tick_atom) {
+    [self, &talk, &life](caf::tick_atom) {
       self->state.armed = instant::max();
-      if (self->state.down)
+      if (life->is_down())
         return;
       if (!std::exchange(self->state.greeted, true))
         carry_out(self, talk->start(now(self)));

@@ -4,7 +4,7 @@
 
 #include "core/assert.hpp"
 #include "core/limits.hpp"
-#include "policies/rota.hpp"
+#include "policies/invitations.hpp"
 
 namespace troupe::actors {
 
@@ -287,8 +287,7 @@ void dialogue::offer(const models::trained& x, actions& out, instant now) {
     const auto from =
       std::ranges::find(fetched_, part.block, &models::fetched_block::block);
     TROUPE_ASSERT(from != fetched_.end());
-    kept.offer.blocks.push_back(
-      {part.block, from->base, part.rank, part.weight, part.delta});
+    kept.offer.blocks.push_back({part, from->base});
     kept.unanswered.insert(options_.blocks->find(part.block)->line);
   }
   for (const auto& [name, values] : x.disclosures)

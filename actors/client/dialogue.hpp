@@ -81,6 +81,10 @@ public:
     return file_;
   }
 
+  bool is_open(visit_id x) const noexcept {
+    return file_.open && file_.open->pass.visit == x;
+  }
+
   /// For good: the server said farewell.
   bool has_left() const noexcept {
     return farewell_;

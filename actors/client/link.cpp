@@ -12,7 +12,6 @@ namespace troupe::actors {
 namespace {
 
 using transport::frame;
-using transport::peer_id;
 
 class server_end final : public transport::endpoint {
 public:
@@ -82,7 +81,7 @@ void in_process_hub::to_gateway(peer_id from, messages::any_message x) const {
   const std::shared_lock guard{mutex_};
   if (gateway_)
     caf::anon_send(gateway_,
-                   messages::frame_arrived{from, frame{std::move(x)}});
+                   transport::frame_arrived{from, frame{std::move(x)}});
 }
 
 void in_process_hub::hold() {
@@ -116,7 +115,7 @@ void in_process_hub::to_client(peer_id to, messages::any_message x) {
 void in_process_hub::deliver(peer_id to, messages::any_message x) const {
   if (const auto found = clients_.find(to); found != clients_.end())
     caf::anon_send(found->second,
-                   messages::frame_arrived{to, frame{std::move(x)}});
+                   transport::frame_arrived{to, frame{std::move(x)}});
 }
 
 } // namespace troupe::actors

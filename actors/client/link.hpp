@@ -37,17 +37,17 @@ public:
   std::shared_ptr<transport::endpoint> server_side();
   std::shared_ptr<transport::endpoint> client_side(client_id who);
 
-  void to_gateway(transport::peer_id from, messages::any_message x) const;
-  void to_client(transport::peer_id to, messages::any_message x);
+  void to_gateway(peer_id from, messages::any_message x) const;
+  void to_client(peer_id to, messages::any_message x);
 
 private:
-  void deliver(transport::peer_id to, messages::any_message x) const;
+  void deliver(peer_id to, messages::any_message x) const;
 
   mutable std::shared_mutex mutex_;
   gateway_actor gateway_;
-  std::map<transport::peer_id, client_actor> clients_;
+  std::map<peer_id, client_actor> clients_;
   bool holding_ = false;
-  std::map<transport::peer_id, std::vector<messages::any_message>> held_;
+  std::map<peer_id, std::vector<messages::any_message>> held_;
 };
 
 } // namespace troupe::actors

@@ -23,7 +23,7 @@ void note(self_pointer self, const auto& x) {
                                     event_of(x, now(self))});
 }
 
-void carry_out(self_pointer self, const programme::actions& what);
+void carry_out(self_pointer self, const course::actions& what);
 
 void carry_out(self_pointer self, const messages::invitation_made& x) {
   self->send(self->state.args.others->gateway, x);
@@ -51,7 +51,7 @@ void carry_out(self_pointer self, const messages::line_closing& x) {
   self->send(self->state.args.others->router, x);
 }
 
-void carry_out(self_pointer self, const programme::skipped& x) {
+void carry_out(self_pointer self, const course::skipped& x) {
   note(self, x.what);
 }
 
@@ -68,7 +68,7 @@ void carry_out(self_pointer self, const messages::run_finished& x) {
 // repeated as it is until it does.
 void carry_out(self_pointer self, const messages::save_requested& x) {
   const auto& args = self->state.args;
-  self->request(args.others->archivist, args.save_timeout, x)
+  self->request(args.others->archivist, args.waits.store, x)
     .then(
       [self](const messages::records_saved& done) {
         self->state.failure.clear();
@@ -76,7 +76,7 @@ void carry_out(self_pointer self, const messages::save_requested& x) {
       },
       [self, x](const caf::error& why) {
         self->state.failure = context_of(why);
-        self->delayed_send(self, self->state.args.retry_after, x);
+        self->delayed_send(self, self->state.args.waits.retry_after, x);
       });
 }
 
@@ -92,7 +92,7 @@ void arm(self_pointer self) {
   self->delayed_send(self, armed - current, caf::tick_atom_v);
 }
 
-void carry_out(self_pointer self, const programme::actions& what) {
+void carry_out(self_pointer self, const course::actions& what) {
   for (const auto& action : what)
     std::visit([self](const auto& x) { carry_out(self, x); }, action);
   arm(self);

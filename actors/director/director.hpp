@@ -6,8 +6,9 @@
 #include <caf/stateful_actor.hpp>
 #include <caf/typed_event_based_actor.hpp>
 
-#include "actors/director/programme.hpp"
+#include "actors/director/course.hpp"
 #include "actors/interfaces.hpp"
+#include "core/patience.hpp"
 
 namespace troupe::actors {
 
@@ -15,13 +16,12 @@ namespace troupe::actors {
 enum class stop_metric : std::uint8_t { accuracy, loss };
 
 struct director_args {
-  programme::options options;
-  programme::durable found;
+  course::options options;
+  course::durable found;
   cast_ptr others;
   stop_metric metric = stop_metric::accuracy;
   caf::actor_clock::time_point started; ///< The run's instant zero.
-  caf::timespan save_timeout = std::chrono::seconds{60};
-  caf::timespan retry_after = std::chrono::seconds{1};
+  patience waits = {};
   bool events = false;                          ///< Notes rounds and the end.
   std::shared_ptr<const snapshot> resumed = {}; ///< Goes on from this.
 };
@@ -30,7 +30,7 @@ struct director_state {
   static inline constexpr const char* name = "director";
 
   director_args args;
-  std::optional<programme> plan;  // Set before the first message arrives.
+  std::optional<course> plan;     // Set before the first message arrives.
   instant armed = instant::max(); // The earliest tick under way.
   std::string failure;            ///< Of the last save; empty: it succeeded.
 };
@@ -39,7 +39,7 @@ using director_impl =
   director_actor::extend<caf::reacts_to<messages::save_requested>,
                          caf::reacts_to<caf::tick_atom>>;
 
-/// Carries out the programme: tells the gateway whom to invite, the lines which
+/// Carries out the course: tells the gateway whom to invite, the lines which
 /// visits a round holds, the archivist what must not be forgotten.
 director_impl::behavior_type
 director(director_impl::stateful_pointer<director_state> self,

@@ -12,7 +12,6 @@ namespace {
 
 using self_pointer = gateway_actor::stateful_pointer<gateway_state>;
 using messages::farewell_reason;
-using transport::peer_id;
 
 constexpr const char* part_name = "gateway";
 
@@ -193,7 +192,7 @@ void start(self_pointer self, gateway_args args) {
 gateway_actor::behavior_type gateway(self_pointer self, gateway_args args) {
   start(self, std::move(args));
   return {
-    [self](const messages::frame_arrived& x) {
+    [self](const transport::frame_arrived& x) {
       auto& counted = *self->state.args.counted;
       counted.bytes_up.fetch_add(x.what.size(), std::memory_order_relaxed);
       if (const auto message = x.what.open())

@@ -36,7 +36,7 @@ struct gateway_args {
   caf::actor_clock::time_point started; ///< The run's instant zero.
   std::vector<messages::line_head> heads;
   /// Peers that are connected already: told to say hello (again).
-  std::vector<transport::peer_id> greeted;
+  std::vector<peer_id> greeted;
   bool announce = false; ///< Passes hints about new versions to all sessions.
   bool events = false;   ///< Notes what clients hear and say.
   std::shared_ptr<const snapshot> resumed = {}; ///< Goes on from this.

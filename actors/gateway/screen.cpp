@@ -158,7 +158,7 @@ std::vector<messages::part_offered> split(const messages::offer_made& x,
                        .loss = x.loss});
       at = std::prev(parts.end());
     }
-    at->blocks.push_back({from.block, from.rank, from.weight, from.delta});
+    at->blocks.push_back(from);
   }
   for (auto& part : parts)
     part.lines_total = static_cast<std::uint32_t>(parts.size());

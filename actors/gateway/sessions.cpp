@@ -2,9 +2,8 @@
 
 namespace troupe::actors {
 
-std::optional<transport::peer_id>
-sessions::open(const messages::hello_judged& x) {
-  std::optional<transport::peer_id> ended;
+std::optional<peer_id> sessions::open(const messages::hello_judged& x) {
+  std::optional<peer_id> ended;
   if (const auto old = peer_of(x.what.client); old && *old != x.peer) {
     by_peer_.erase(*old);
     ended = old;
@@ -25,12 +24,12 @@ void sessions::close(client_id x) {
   }
 }
 
-const sessions::session* sessions::of(transport::peer_id x) const {
+const sessions::session* sessions::of(peer_id x) const {
   const auto found = by_peer_.find(x);
   return found == by_peer_.end() ? nullptr : &found->second;
 }
 
-std::optional<transport::peer_id> sessions::peer_of(client_id x) const {
+std::optional<peer_id> sessions::peer_of(client_id x) const {
   const auto found = by_client_.find(x);
   if (found == by_client_.end())
     return std::nullopt;

@@ -23,17 +23,17 @@ public:
   };
 
   /// Opens a session. Returns the peer whose session ended by that, if any.
-  std::optional<transport::peer_id> open(const messages::hello_judged& x);
+  std::optional<peer_id> open(const messages::hello_judged& x);
 
   /// Ends the client's session, if it has one.
   void close(client_id x);
 
   /// Null without a session.
-  const session* of(transport::peer_id x) const;
+  const session* of(peer_id x) const;
 
-  std::optional<transport::peer_id> peer_of(client_id x) const;
+  std::optional<peer_id> peer_of(client_id x) const;
 
-  const std::map<transport::peer_id, session>& all() const noexcept {
+  const std::map<peer_id, session>& all() const noexcept {
     return by_peer_;
   }
 
@@ -42,8 +42,8 @@ public:
   }
 
 private:
-  std::map<transport::peer_id, session> by_peer_;
-  std::map<client_id, transport::peer_id> by_client_;
+  std::map<peer_id, session> by_peer_;
+  std::map<client_id, peer_id> by_client_;
 };
 
 } // namespace troupe::actors

@@ -40,9 +40,8 @@ result<sum_of_terms> add_padded(kernels::backend& arithmetic,
   for (const auto& t : x.terms) {
     kernels::term term{*t.delta, t.weight * t.discount};
     std::vector<float> whole;
-    if (term.values.size() < block.size) {
-      whole =
-        models::padded(block, *t.delta, *x.base, most_of(term.weight, x.grid));
+    if (t.rank != 0 && t.rank < block.rank) {
+      whole = models::padded(block, t, *x.base, most_of(term.weight, x.grid));
       term.values = whole;
     }
     if (auto ok = arithmetic.accumulate(std::span{&term, 1}, x.grid, out.sum);

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "actors/messages/wire.hpp"
-#include "actors/transport/frame.hpp"
 #include "core/ids.hpp"
+#include "core/offered_block.hpp"
 #include "core/recipe.hpp"
 #include "kernels/backend.hpp"
 #include "models/layout.hpp"
@@ -28,25 +28,7 @@ class status_draft;
 
 namespace troupe::messages {
 
-// -- transport ----------------------------------------------------------------
-
-struct frame_arrived {
-  transport::peer_id peer;
-  transport::frame what;
-};
-
 // -- gateway and the lines ----------------------------------------------------
-
-struct offered_part {
-  block_id block;
-  std::uint32_t rank = 0;
-  double weight = 0;
-  shared_values delta;
-
-  static constexpr auto fields(auto& x) {
-    return std::tie(x.block, x.rank, x.weight, x.delta);
-  }
-};
 
 /// One visit's offer to one line: all blocks of its group, on one base.
 struct part_offered {
@@ -55,7 +37,7 @@ struct part_offered {
   std::uint32_t lines_total = 1; ///< To how many lines the visit offers.
   round_number round;
   version base;
-  std::vector<offered_part> blocks;
+  std::vector<offered_block> blocks;
   double loss = 0;
 
   static constexpr auto fields(auto& x) {
@@ -90,9 +72,7 @@ struct serve_requested {
 
 // -- merging ------------------------------------------------------------------
 
-struct merge_term {
-  shared_values delta;
-  double weight = 0;
+struct merge_term : offered_block {
   double discount = 1;
 };
 
@@ -217,13 +197,13 @@ struct visit_dropped {
 
 /// Gateway to roster: somebody said hello.
 struct hello_heard {
-  transport::peer_id peer;
+  peer_id peer;
   hello what;
 };
 
 /// Roster to gateway: who it is, or why not.
 struct hello_judged {
-  transport::peer_id peer;
+  peer_id peer;
   hello what;
   session_id session; ///< Unless refused.
   std::optional<farewell_reason> refusal;

@@ -8,19 +8,15 @@
 
 #include "actors/messages/schema.hpp"
 #include "actors/messages/ticket.hpp"
-#include "core/values.hpp"
+#include "core/offered_block.hpp"
 #include "policies/admission.hpp"
 
 namespace troupe::messages {
 
 /// The difference between what was fetched as version `base` of a block and
 /// what training made of it.
-struct offer_block {
-  block_id block{};
+struct offer_block : offered_block {
   version base{};
-  std::uint32_t rank = 0; ///< 0: full.
-  double weight = 0;
-  shared_values delta;
 
   static constexpr auto fields(auto& x) {
     return std::tie(x.block, x.base, x.rank, x.weight, x.delta);

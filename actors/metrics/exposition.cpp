@@ -209,13 +209,10 @@ void put_rest(families& to, const run_status& x) {
   to.counter("troupe_malformed_frames_total", "Frames that were dropped.");
   to.put(x.frames_malformed);
   to.gauge("troupe_evaluation_metric", "Of the last evaluation.");
-  for (const auto& [name, value] : x.evaluation) {
-    const auto first = name.find(' ');
-    const auto second = name.find(' ', first + 1);
-    to.put(value, {{"metric", name.substr(first + 1, second - first - 1)},
-                   {"split", name.substr(0, first)},
-                   {"scope", name.substr(second + 1)}});
-  }
+  for (const auto& [name, value] : x.evaluation)
+    to.put(value, {{"metric", std::string{name_of(name.metric)}},
+                   {"split", std::string{name_of(name.split)}},
+                   {"scope", std::string{name_of(name.scope)}}});
   to.gauge("troupe_ledger_bytes", "The ledger and the versions beside it.");
   to.put(x.ledger_bytes);
   to.summary("troupe_checkpoint_seconds",

@@ -12,6 +12,7 @@
 #include <tuple>
 #include <vector>
 
+#include "actors/record/names.hpp"
 #include "core/clock.hpp"
 #include "core/ids.hpp"
 #include "core/recipe.hpp"
@@ -195,8 +196,7 @@ struct run_status {
   std::uint64_t bytes_up = 0;
   std::uint64_t bytes_down = 0;
   std::uint64_t frames_malformed = 0;
-  /// By split, metric and scope: "test accuracy global".
-  std::map<std::string, double> evaluation;
+  std::map<score_name, double> evaluation; ///< The last.
 
   // What it takes.
   std::uint64_t ledger_bytes = 0;

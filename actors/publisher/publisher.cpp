@@ -30,7 +30,7 @@ void evaluate(self_pointer self, const messages::version_published& x) {
   if (args.evaluate_every == 0 || !counts || x.head.value % args.evaluate_every)
     return;
   self
-    ->request(args.others->evaluator, args.evaluation_timeout,
+    ->request(args.others->evaluator, args.waits.evaluation,
               occasion(self, x.line, x.head, false))
     .then(
       [self](const messages::evaluation_finished& done) {
@@ -49,7 +49,7 @@ void finish(self_pointer self, const messages::run_finished& x) {
     return args.watching->finished(x, std::nullopt, now(self));
   const auto& [line, last] = *args.heads.begin();
   self
-    ->request(args.others->evaluator, args.evaluation_timeout,
+    ->request(args.others->evaluator, args.waits.evaluation,
               occasion(self, args.lead.value_or(line), last.head, true))
     .then(
       [self, x](const messages::evaluation_finished& done) {

@@ -9,6 +9,7 @@
 
 #include "actors/interfaces.hpp"
 #include "core/clock.hpp"
+#include "core/patience.hpp"
 
 namespace troupe::actors {
 
@@ -37,7 +38,7 @@ struct publisher_args {
   std::shared_ptr<audience> watching;
   cast_ptr others;
   caf::actor_clock::time_point started; ///< The run's instant zero.
-  caf::timespan evaluation_timeout = std::chrono::hours{1};
+  patience waits = {};
 };
 
 struct publisher_state {

@@ -15,8 +15,7 @@ namespace {
 using json = nlohmann::ordered_json;
 
 json begin(event_kind event, instant at) {
-  return {{"at", seconds(at)},
-          {"event", event_kind_names[static_cast<std::size_t>(event)]}};
+  return {{"at", seconds(at)}, {"event", name_of(event)}};
 }
 
 void put(json& to, visit_id x) {

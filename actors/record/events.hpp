@@ -4,37 +4,16 @@
 // run) and `event`. What stands here is what a replay needs, so its keys are an
 // interface; docs/run_folder.md lists them. event_reader.hpp reads them again.
 
-#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
 
 #include "actors/messages/internal.hpp"
+#include "actors/record/names.hpp"
 #include "core/clock.hpp"
-#include "policies/rota.hpp"
+#include "policies/invitations.hpp"
 
 namespace troupe::actors {
-
-enum class event_kind : std::uint8_t {
-  began,
-  admitted,
-  invited,
-  fetched,
-  offered,
-  withdrawn,
-  visit_failed,
-  refused,
-  skipped,
-  round_closed,
-  version,
-  finished,
-  began_anew,
-};
-
-inline constexpr std::array<std::string_view, 13> event_kind_names{
-  "began",     "admitted",     "invited",   "fetched", "offered",
-  "withdrawn", "visit_failed", "refused",   "skipped", "round_closed",
-  "version",   "finished",     "began_anew"};
 
 /// A process works on the run from here on.
 struct process_began {

@@ -6,7 +6,7 @@
 
 namespace troupe::transport {
 
-/// One side's way to send. What arrives comes as `messages::frame_arrived` to
+/// One side's way to send. What arrives comes as `transport::frame_arrived` to
 /// the actor that the endpoint was made for. There are three kinds: in_process
 /// (values pass by pointer), the simulator's (bytes, lossy) and sockets.
 class endpoint {

@@ -5,11 +5,9 @@
 
 #include "actors/messages/wire.hpp"
 #include "actors/transport/envelope.hpp"
+#include "core/ids.hpp"
 
 namespace troupe::transport {
-
-/// Names the other end of a connection for as long as it lasts.
-using peer_id = id<struct peer_tag>;
 
 /// What crosses an endpoint: bytes, or within one process the message itself,
 /// whose values are pointers.
@@ -51,6 +49,12 @@ private:
   using message_ptr = std::shared_ptr<const messages::any_message>;
 
   std::variant<bytes_ptr, message_ptr> body_;
+};
+
+/// To the actor for which an endpoint was made.
+struct frame_arrived {
+  peer_id peer;
+  frame what;
 };
 
 } // namespace troupe::transport

@@ -154,7 +154,7 @@ public:
     return local_step(cuda::descend_adamw, adamw_factors{how}, on);
   }
 
-  // They come with the training of adaptors on this device.
+  // They come with the training of adapters on this device.
   result<void> expand(std::span<const float>, const low_rank&,
                       std::span<float>) override {
     return fail(errc::unsupported, "expand: not on a CUDA device yet");

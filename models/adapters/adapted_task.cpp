@@ -16,7 +16,7 @@ own_adapters_for(const recipe& method, const objective& model,
   if (!plan)
     return fail(plan.error().code,
                 "option 'own_budget' stands for the 'budget' "
-                "of a client's own adaptor: "
+                "of a client's own adapter: "
                   + plan.error().context);
   if (auto ok = check_ranks(method, **plan); !ok)
     return tl::unexpected{ok.error()};

@@ -12,7 +12,7 @@
 
 namespace troupe::models {
 
-/// The adaptors that clients keep, where the recipe says how large these are:
+/// The adapters that clients keep, where the recipe says how large these are:
 /// its option `own_budget` takes the place of `budget`. The layers are those of
 /// `adapters_for`.
 result<std::optional<adapter_plan>>

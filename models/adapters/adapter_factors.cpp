@@ -12,7 +12,7 @@ namespace {
 
 using floats = std::span<const float>;
 
-/// The two factors of one matrix in an adaptor's buffer.
+/// The two factors of one matrix in an adapter's buffer.
 template <class T>
 struct factor_pair {
   std::span<T> u;

@@ -1,7 +1,7 @@
 #pragma once
 
-// What is done with the factors of adaptors beside composing them: methods
-// whose adaptors have different ranks, or whose adaptors should begin apart.
+// What is done with the factors of adapters beside composing them: methods
+// whose adapters have different ranks, or whose adapters should begin apart.
 
 #include <cstddef>
 #include <span>
@@ -12,13 +12,13 @@
 
 namespace troupe::models {
 
-/// An adaptor and what it is an adaptor of.
+/// An adapter and what it is an adapter of.
 struct planned_adapter {
   const adapter_plan& plan;
   std::span<const float> values;
 };
 
-/// What the composed model changes by, to first order, where an adaptor moves
+/// What the composed model changes by, to first order, where an adapter moves
 /// along `direction`: V_u v^T + u V_v^T of each matrix.
 /// @pre out has the model's size
 [[nodiscard]] result<void> push_forward(const planned_adapter& x,
@@ -26,11 +26,11 @@ struct planned_adapter {
                                         kernels::backend& arithmetic,
                                         std::span<float> out);
 
-/// Sets to zero what an adaptor has beyond this rank.
+/// Sets to zero what an adapter has beyond this rank.
 void truncate(const adapter_plan& plan, std::size_t rank,
               std::span<float> adapter);
 
-/// Takes away from an adaptor's factors what lies in the span of another's of
+/// Takes away from an adapter's factors what lies in the span of another's of
 /// the same matrices: neither product says anything where the other does.
 void make_orthogonal(const adapter_plan& plan, std::span<float> adapter,
                      const planned_adapter& to);
@@ -41,20 +41,20 @@ void make_orthogonal(const adapter_plan& plan, std::span<float> adapter,
 double tail_norm(const planned_adapter& x, std::size_t rank, double factor = 0,
                  std::span<float> slopes = {});
 
-/// What an offer adds to an adaptor, and its part in the merge.
+/// What an offer adds to an adapter, and its part in the merge.
 struct merged_offer {
   std::span<const float> delta;
   double part = 0;
 };
 
 /// How far the mean of products is from the product of mean factors, where a
-/// merge moves an adaptor by these offers: the Frobenius norm, over all
+/// merge moves an adapter by these offers: the Frobenius norm, over all
 /// matrices, of sum a_k du_k dv_k^T - (sum a_k du_k)(sum a_k dv_k)^T.
 double product_gap(const adapter_plan& plan,
                    std::span<const merged_offer> offers);
 
-/// The effective rank of the sum of adaptors of the same matrices, of each of
-/// these; empty where there are no adaptors.
+/// The effective rank of the sum of adapters of the same matrices, of each of
+/// these; empty where there are no adapters.
 std::vector<std::size_t> effective_ranks(std::span<const planned_adapter> sum);
 
 } // namespace troupe::models

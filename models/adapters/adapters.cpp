@@ -240,7 +240,7 @@ result<adapter_plan> plan_adapters(const tensor_list& model,
     return tl::unexpected{ok.error()};
   if (plan.tensors.empty())
     return fail(errc::invalid_config,
-                "this model has no layer that the chosen kinds of adaptors "
+                "this model has no layer that the chosen kinds of adapters "
                 "could change; linear layers and convolutions can be adapted");
   return plan;
 }

@@ -1,6 +1,6 @@
 #pragma once
 
-// Adaptors of low rank for any model: small blocks that are added to the
+// Adapters of low rank for any model: small blocks that are added to the
 // tensors of a model, laid out over its flat buffer. Nothing here knows torch:
 // what is composed are the parameters themselves, so a module, a script and a
 // model of ours are adapted by the same lines. docs/adapters.md shows how.
@@ -20,7 +20,7 @@ namespace troupe::models {
 /// How the product of two factors becomes a kernel of c_out x c_in x k1 x k2:
 /// which of its extents belong to the first factor.
 enum class kernel_split : std::uint8_t {
-  none,        ///< Convolutions have no adaptor.
+  none,        ///< Convolutions have no adapter.
   in,          ///< c_out | c_in k1 k2: the kernel is in the inner factor.
   out,         ///< c_out k1 k2 | c_in. A linear layer's, reshaped.
   balanced,    ///< The kernel is on the side that has fewer channels.
@@ -33,11 +33,11 @@ enum class factor_start : std::uint8_t {
   inner_random, ///< v is uniform within sqrt(6 / its length), u is zero.
   outer_random, ///< The other way around.
   inner_normal, ///< v is standard normal, u is zero.
-  both_normal,  ///< Both are: such an adaptor changes the model at once.
+  both_normal,  ///< Both are: such an adapter changes the model at once.
 };
 
 struct adapter_options {
-  /// Below 1: an adaptor of a layer has at most this share of the layer's
+  /// Below 1: an adapter of a layer has at most this share of the layer's
   /// weights, and rank 1 at least. From 1 on: the rank itself.
   double budget = 0.01;
   bool linear = true;
@@ -58,7 +58,7 @@ struct adapted_matrix {
   std::size_t rows = 0;
   std::size_t columns = 0;
   std::size_t rank = 0;
-  std::size_t u_at = 0; ///< In the adaptor's buffer, as is the next.
+  std::size_t u_at = 0; ///< In the adapter's buffer, as is the next.
   std::size_t v_at = 0;
   /// The place in the tensor of each element of the matrix, row by row; empty:
   /// it lies as the matrix does.
@@ -79,7 +79,7 @@ struct adapted_vector {
   std::size_t in_adapter = 0;
 };
 
-/// What an adaptor of a model consists of.
+/// What an adapter of a model consists of.
 struct adapter_plan {
   tensor_list tensors; ///< Its own, in the order of its buffer.
   std::vector<adapted_matrix> matrices;
@@ -99,13 +99,13 @@ struct adapter_plan {
 result<adapter_plan> plan_adapters(const tensor_list& model,
                                    const adapter_options& how);
 
-/// First values, with which an adaptor changes nothing unless the plan says so.
-/// Those of two adaptors must come from two seeds: equal ones stay equal for
+/// First values, with which an adapter changes nothing unless the plan says so.
+/// Those of two adapters must come from two seeds: equal ones stay equal for
 /// ever.
 std::vector<float> initial_adapter(const adapter_plan& plan,
                                    std::uint64_t seed);
 
-/// Adaptors over one model, mixed by shares: their *products* are mixed, so C
+/// Adapters over one model, mixed by shares: their *products* are mixed, so C
 /// of rank r are one product of rank C r. One thread at a time uses it.
 class adapter_mixture {
 public:
@@ -117,13 +117,13 @@ public:
     // nop
   }
 
-  /// out = base + the sum of shares[c] adaptors[c].
+  /// out = base + the sum of shares[c] adapters[c].
   [[nodiscard]] result<void> compose(floats base,
                                      std::span<const floats> adapters,
                                      std::span<const double> shares,
                                      std::span<float> out);
 
-  /// From the gradient of what was composed: those of each adaptor, with its
+  /// From the gradient of what was composed: those of each adapter, with its
   /// share in them, and the slope along each share.
   struct slopes {
     std::vector<std::vector<float>> adapters;

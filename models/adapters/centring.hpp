@@ -8,10 +8,10 @@
 
 namespace troupe::models {
 
-/// Moves what all adaptors have in common into the base: it gains the mean of
-/// the products and vectors, and each adaptor keeps the rest, so that a mixture
+/// Moves what all adapters have in common into the base: it gains the mean of
+/// the products and vectors, and each adapter keeps the rest, so that a mixture
 /// whose shares add up to one stays the same model. The rest of a product is
-/// cut to the adaptor's rank, which loses what its further singular values
+/// cut to the adapter's rank, which loses what its further singular values
 /// were; vectors lose nothing. A rank without a value begins again: it keeps
 /// the factor that is drawn at random, and the other one is zero.
 [[nodiscard]] result<void> centre(const adapter_plan& plan,

@@ -69,7 +69,7 @@ result<void> check_names(const tensor_list& model, const adapter_plan& plan,
     if (!adapted)
       return fail(errc::invalid_config,
                   "model.adapt: layer '" + name
-                    + "' has nothing that the chosen kinds of adaptors could "
+                    + "' has nothing that the chosen kinds of adapters could "
                       "change; linear layers and convolutions can be adapted, "
                       "and normalisations with adapter_norm = 1");
   }

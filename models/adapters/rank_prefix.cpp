@@ -72,29 +72,27 @@ shared_values take_prefix(const block_layout& block, std::uint32_t rank,
   return share(take_prefix(block, rank, std::span{*whole}));
 }
 
-void put_prefix(const block_layout& block, std::span<const float> prefix,
-                std::span<float> whole) {
+void put_prefix(const block_layout& block, std::uint32_t rank,
+                std::span<const float> prefix, std::span<float> whole) {
   TROUPE_ASSERT(whole.size() == block.size);
-  const auto rank = prefix_rank(block, prefix.size());
-  TROUPE_ASSERT(rank);
-  if (prefix.size() == whole.size()) {
+  TROUPE_ASSERT(prefix.size() == prefix_size(block, rank));
+  if (is_whole(block, rank)) {
     std::ranges::copy(prefix, whole.begin());
     return;
   }
-  for_each_part(block, *rank, [&](auto to, auto from, auto size) {
+  for_each_part(block, rank, [&](auto to, auto from, auto size) {
     std::ranges::copy(prefix.subspan(from, size), whole.data() + to);
   });
 }
 
-std::vector<float> padded(const block_layout& block,
-                          std::span<const float> delta,
+std::vector<float> padded(const block_layout& block, const offered_block& x,
                           std::span<const float> base, float most) {
   TROUPE_ASSERT(base.size() == block.size);
   std::vector<float> whole(block.size);
   std::ranges::transform(base, whole.begin(), [most](float value) {
     return std::clamp(-value, -most, most);
   });
-  put_prefix(block, delta, whole);
+  put_prefix(block, x.rank, *x.delta, whole);
   return whole;
 }
 

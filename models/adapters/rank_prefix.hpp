@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-#include "core/values.hpp"
+#include "core/offered_block.hpp"
 #include "models/layout.hpp"
 
 namespace troupe::models {
@@ -36,16 +36,15 @@ std::vector<float> take_prefix(const block_layout& block, std::uint32_t rank,
 shared_values take_prefix(const block_layout& block, std::uint32_t rank,
                           const shared_values& whole);
 
-/// Writes a prefix to its places in a whole block; the others stay.
-/// @pre whole.size() == block.size, and `prefix` has a rank
-void put_prefix(const block_layout& block, std::span<const float> prefix,
-                std::span<float> whole);
+/// Writes the prefix of this rank to its places in a whole block; the others
+/// stay. @pre whole.size() == block.size, and `prefix` has the rank's size
+void put_prefix(const block_layout& block, std::uint32_t rank,
+                std::span<const float> prefix, std::span<float> whole);
 
 /// The difference to `base` that one of the first ranks alone stands for: what
 /// is lacking counts as values of zero, and so leads there, by `most` at most.
-/// @pre base.size() == block.size, and `delta` has a rank
-std::vector<float> padded(const block_layout& block,
-                          std::span<const float> delta,
+/// @pre base.size() == block.size, and the offer's delta has its rank's size
+std::vector<float> padded(const block_layout& block, const offered_block& x,
                           std::span<const float> base, float most);
 
 } // namespace troupe::models

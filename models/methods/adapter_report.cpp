@@ -1,4 +1,4 @@
-// How well clients do whose model is a frozen one with adaptors on it: before
+// How well clients do whose model is a frozen one with adapters on it: before
 // the common one is merged with others' (`pre`), and after (`post`).
 
 #include <algorithm>
@@ -45,7 +45,7 @@ double squared_distance(std::span<const float> a, std::span<const float> b) {
   return sum;
 }
 
-/// Of the tensor that the adaptor's i-th matrix belongs to.
+/// Of the tensor that the adapter's i-th matrix belongs to.
 std::string name_of(const adapter_plan& plan, std::size_t i) {
   std::size_t at = 0;
   for (const auto& x : plan.tensors) {

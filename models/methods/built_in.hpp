@@ -27,12 +27,12 @@ result<trained> two_stage_sgd(const visit_input& x, local_problem& on);
 /// The client's own model alone, begun from the fetched one. Offers nothing.
 result<trained> own_sgd(const visit_input& x, local_problem& on);
 
-/// FLoRAL: the shared model, adaptors of low rank and the client's router in
-/// one joint step. `tied_sgd`: the router is fixed, client k has adaptor k mod
+/// FLoRAL: the shared model, adapters of low rank and the client's router in
+/// one joint step. `tied_sgd`: the router is fixed, client k has adapter k mod
 /// C.
 result<trained> mixed_sgd(const visit_input& x, local_problem& on);
 result<trained> tied_sgd(const visit_input& x, local_problem& on);
-/// The shared model and an adaptor of the client's own, which never travels.
+/// The shared model and an adapter of the client's own, which never travels.
 result<trained> own_adapter_sgd(const visit_input& x, local_problem& on);
 result<void> own_adapter_home(const home& x, local_problem& on);
 result<void> mixed_home(const home& x, local_problem& on);
@@ -82,19 +82,19 @@ result<trained> split_sgd(const visit_input& x, local_problem& on);
 result<void> split_home(const home& x, local_problem& on);
 std::uint64_t split_passes(const training_options& how);
 
-/// PF2LoRA: one common adaptor over a frozen model, and one of each client's
+/// PF2LoRA: one common adapter over a frozen model, and one of each client's
 /// own.
 result<trained> two_level_sgd(const visit_input& x, local_problem& on);
 std::uint64_t two_level_passes(const training_options& how);
 
-/// The common adaptor alone (HOMLoRA), and that at a client's own rank
+/// The common adapter alone (HOMLoRA), and that at a client's own rank
 /// (HETLoRA).
 result<trained> common_sgd(const visit_input& x, local_problem& on);
 result<trained> pruned_sgd(const visit_input& x, local_problem& on);
 result<void> common_home(const home& x, local_problem& on);
 result<void> pruned_home(const home& x, local_problem& on);
 
-/// Per-FedAvg of the common adaptor, with the whole second derivative.
+/// Per-FedAvg of the common adapter, with the whole second derivative.
 result<trained> common_meta_sgd(const visit_input& x, local_problem& on);
 result<void> common_meta_home(const home& x, local_problem& on);
 std::uint64_t common_meta_passes(const training_options& how);

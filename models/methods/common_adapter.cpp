@@ -18,10 +18,10 @@ const std::string second_moment = "adapter.second";
 result<void> check(const local_problem& on) {
   if (on.adapters == nullptr)
     return fail(errc::invalid_config,
-                "the recipe trains an adaptor and has no block of it");
+                "the recipe trains an adapter and has no block of it");
   if (on.frozen == nullptr || !on.frozen->contains(std::string{model_family}))
     return fail(errc::invalid_config,
-                "the recipe's adaptor belongs on a frozen block 'model', of "
+                "the recipe's adapter belongs on a frozen block 'model', of "
                 "which this task has no values");
   return {};
 }

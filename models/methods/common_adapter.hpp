@@ -1,6 +1,6 @@
 #pragma once
 
-// A visit to one adaptor that all clients have in common, over a model that
+// A visit to one adapter that all clients have in common, over a model that
 // nobody trains: PF2LoRA, and the baselines that it is compared with.
 
 #include <vector>
@@ -14,23 +14,23 @@ namespace troupe::models {
 /// The counter of a client that has a rank of its own.
 inline constexpr const char* rank_counter = "rank";
 
-/// How many steps of the common adaptor a client has made in its life, and how
-/// often it found that its own adaptor was lost.
+/// How many steps of the common adapter a client has made in its life, and how
+/// often it found that its own adapter was lost.
 inline constexpr const char* steps_counter = "adapter.steps";
 inline constexpr const char* lost_counter = "own_adapter.lost";
 
 using planned_adapters = std::vector<planned_adapter>;
 
-/// Makes the buffers live and finds the adaptor. Returns `invalid_config` if
+/// Makes the buffers live and finds the adapter. Returns `invalid_config` if
 /// the recipe has none, or its model is not frozen.
 result<base_block> begin_common(const visit_input& x, local_problem& on);
 
-/// Offers the adaptor, and remembers it as the client left it.
+/// Offers the adapter, and remembers it as the client left it.
 result<void> end_common(const base_block& base, std::span<const float> now,
                         const local_problem& on, trained& to,
                         std::optional<double> weight = {});
 
-/// Makes the frozen model live with these adaptors on it.
+/// Makes the frozen model live with these adapters on it.
 result<void> compose(local_problem& on, const planned_adapters& adapters);
 
 /// The gradient of the mean loss of the live model. Returns that loss.
@@ -38,7 +38,7 @@ result<double> differentiate(local_problem& on,
                              std::span<const std::uint32_t> rows,
                              std::uint64_t seed);
 
-/// What the live model's gradient means for one adaptor.
+/// What the live model's gradient means for one adapter.
 result<std::vector<float>> pull_back(local_problem& on,
                                      const planned_adapter& x);
 
@@ -49,11 +49,11 @@ result<void> curve_along(local_problem& on, const planned_adapter& x,
                          std::span<const std::uint32_t> rows,
                          std::uint64_t seed);
 
-/// The common adaptor's version. @pre there is one
+/// The common adapter's version. @pre there is one
 const std::vector<float>& common_of(const std::vector<fetched_block>& versions,
                                     const local_problem& on);
 
-/// The steps of the configured optimiser on a common adaptor. Its moments stay
+/// The steps of the configured optimiser on a common adapter. Its moments stay
 /// with the client, and its next visit goes on with them.
 class common_optimiser {
 public:
@@ -71,7 +71,7 @@ private:
   std::uint64_t count_ = 0;
 };
 
-/// What is on a client's model: the common adaptor at the client's rank, and
+/// What is on a client's model: the common adapter at the client's rank, and
 /// one of its own. What there is not is empty.
 struct client_adapters {
   std::vector<float> common;

@@ -1,4 +1,4 @@
-// Per-FedAvg on the factors x of one adaptor over a frozen model: what is
+// Per-FedAvg on the factors x of one adapter over a frozen model: what is
 // learned is where one step of plain SGD ends well,
 //
 //   x' = x - a F_x(x),   g = (1 - a F_xx(x)) F_x(x').

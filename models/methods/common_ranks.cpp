@@ -1,4 +1,4 @@
-// HOMLoRA, where all clients train one adaptor of one rank, and HETLoRA, where
+// HOMLoRA, where all clients train one adapter of one rank, and HETLoRA, where
 // each has the first ranks of it and gives up those that it does not need.
 
 #include <algorithm>
@@ -26,7 +26,7 @@ struct tail_penalty {
   std::size_t rank = 0;
 };
 
-/// Trains the adaptor, of which ranks beyond `rank_max` stay zero. Returns the
+/// Trains the adapter, of which ranks beyond `rank_max` stay zero. Returns the
 /// mean loss before the steps, without penalty.
 result<double>
 descend(local_problem& on, common_optimiser& by, std::vector<float>& adapter,
@@ -82,7 +82,7 @@ std::size_t rank_of(client_id client, const client_state* state,
   return first_rank(on, client);
 }
 
-/// The norm of what an adaptor adds to the model, which its offer weighs by.
+/// The norm of what an adapter adds to the model, which its offer weighs by.
 result<double> weight_of(const local_problem& on, floats adapter) {
   const std::vector<float> zeros(on.adapters->model_size);
   std::vector<float> change(zeros.size());
@@ -96,18 +96,18 @@ result<double> weight_of(const local_problem& on, floats adapter) {
     });
 }
 
-/// The visit, as if it had fetched all ranks of the adaptor: zeros where it did
+/// The visit, as if it had fetched all ranks of the adapter: zeros where it did
 /// not. They are cut off again before anything is learned.
 visit_input with_all_ranks(visit_input x, const local_problem& on) {
   const auto* block = on.blocks.find(adapter_family);
   for (auto& y : x.fetched)
     if (block != nullptr && y.block == block->id
-        && y.values->size() < block->size
-        && prefix_rank(*block, y.values->size())) {
-      std::vector<float> whole(block->size);
-      put_prefix(*block, *y.values, whole);
-      y.values = share(std::move(whole));
-    }
+        && y.values->size() < block->size)
+      if (const auto rank = prefix_rank(*block, y.values->size())) {
+        std::vector<float> whole(block->size);
+        put_prefix(*block, *rank, *y.values, whole);
+        y.values = share(std::move(whole));
+      }
   return x;
 }
 

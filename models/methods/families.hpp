@@ -22,7 +22,7 @@ inline constexpr std::string_view own_control_family = "own_control";
 inline constexpr std::string_view own_model_family = "own_model";
 inline constexpr std::string_view own_buffers_family = "own_model.buffers";
 
-/// Adaptors of low rank of the shared model, and what a client mixes them by.
+/// Adapters of low rank of the shared model, and what a client mixes them by.
 inline constexpr std::string_view adapter_family = "adapter";
 inline constexpr std::string_view mixture_family = "mixture";
 
@@ -31,10 +31,10 @@ inline constexpr std::string_view mixture_family = "mixture";
 inline constexpr std::string_view body_family = "body";
 inline constexpr std::string_view head_family = "head";
 
-/// An adaptor that a client keeps to itself.
+/// An adapter that a client keeps to itself.
 inline constexpr std::string_view own_adapter_family = "own_adapter";
 
-/// The common adaptor as a client left it, before it was merged with others'.
+/// The common adapter as a client left it, before it was merged with others'.
 inline constexpr std::string_view left_adapter_family = "left_adapter";
 
 } // namespace troupe::models

@@ -1,13 +1,13 @@
 #pragma once
 
-// FLoRAL's client. Its model is the base and the mixture of the adaptors,
+// FLoRAL's client. Its model is the base and the mixture of the adapters,
 //
 //   w + sum of pi_c a_c,   pi = softmax(theta),
 //
 // composed before each step, so that one forward and one backward pass give the
-// gradient of all: the base's as it is, an adaptor's by its factors and times
+// gradient of all: the base's as it is, an adapter's by its factors and times
 // its share, the router's by the slope along each share. All three step at
-// once, from the same point; the adaptors' gradients are preconditioned.
+// once, from the same point; the adapters' gradients are preconditioned.
 
 #include <optional>
 #include <span>
@@ -19,7 +19,7 @@
 
 namespace troupe::models {
 
-/// Where the shares come from; nothing: the client has one adaptor, of its own,
+/// Where the shares come from; nothing: the client has one adapter, of its own,
 /// which never travels.
 using sharing = std::optional<mixing>;
 
@@ -33,7 +33,7 @@ struct mixed_model {
     return {adapters.begin(), adapters.end()};
   }
 
-  /// What the adaptors count with at these shares: no less than `floor`, and
+  /// What the adapters count with at these shares: no less than `floor`, and
   /// then together with more than 1.
   std::vector<double> at_least(std::vector<double> shares) const;
 };
@@ -47,7 +47,7 @@ struct mixed_parts {
 /// Whether clients forget their routers when a visit ends.
 bool is_stateless(const training_options& how);
 
-/// A client's model of what it shares with others and what it keeps. An adaptor
+/// A client's model of what it shares with others and what it keeps. An adapter
 /// of its own begins as one that changes nothing, drawn from `seed`.
 result<mixed_model> make_mixed_model(client_id client,
                                      const client_state* state,

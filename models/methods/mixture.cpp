@@ -32,7 +32,7 @@ result<std::vector<base_block>> adapters_of(const visit_input& x,
 result<void> check(const local_problem& on) {
   if (on.adapters == nullptr)
     return fail(errc::invalid_config,
-                "the recipe trains adaptors and has no block of them");
+                "the recipe trains adapters and has no block of them");
   if (const auto floor = option_or(on.how, "share_floor", 0);
       !(floor >= 0 && floor < 1))
     return fail(errc::invalid_config,

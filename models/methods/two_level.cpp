@@ -1,4 +1,4 @@
-// PF2LoRA. A client's model is the frozen one with two adaptors on it, one that
+// PF2LoRA. A client's model is the frozen one with two adapters on it, one that
 // all have in common and one of its own: W0 + x + y. Each step moves y once, by
 // plain SGD, and then x along the hypergradient of the loss through that step,
 //
@@ -168,7 +168,7 @@ bool lost_its_own(const client_state* x) {
          && !x->blocks.contains(std::string{own_adapter_family});
 }
 
-/// The client's own adaptor. One that begins away from zero begins apart from
+/// The client's own adapter. One that begins away from zero begins apart from
 /// the common one, too.
 result<std::vector<float>> own_adapter(const visit_input& x,
                                        const local_problem& on, floats common) {
@@ -187,7 +187,7 @@ result<trained> two_level_sgd(const visit_input& x, local_problem& on) {
   if (on.own_adapters == nullptr)
     return fail(errc::invalid_config,
                 "the recipe has no option 'own_budget', the rank of the "
-                "adaptors that clients keep");
+                "adapters that clients keep");
   auto out = begin_result(x);
   const auto plan = plan_visit(on.how, on.rows.size(), x);
   out.steps = plan.steps;

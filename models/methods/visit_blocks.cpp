@@ -9,14 +9,11 @@
 
 #include "core/assert.hpp"
 #include "core/limits.hpp"
+#include "core/text.hpp"
 
 namespace troupe::models {
 
 namespace {
-
-std::string quoted(std::string_view x) {
-  return "'" + std::string{x} + "'";
-}
 
 /// The name of the tensor that holds value `i`, for people.
 std::string tensor_at(const block_layout& block, std::size_t i) {

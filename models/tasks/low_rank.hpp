@@ -1,7 +1,7 @@
 #pragma once
 
 // PF2LoRA's synthetic task: two clients, y = W_k x + noise with W_k of 10 x 10
-// and of rank 3 and 4, of which an adaptor has to find out.
+// and of rank 3 and 4, of which an adapter has to find out.
 
 #include <cstdint>
 #include <memory>

@@ -2,148 +2,28 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <limits>
 #include <optional>
 #include <ostream>
 
-#include <benchmark/benchmark.h>
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
-#include "node/commands/command_line.hpp"
-#include "node/config/config.hpp"
-#include "node/watch/chronicle.hpp"
-#include "node/run/federation.hpp"
-#include "node/task/data.hpp"
+#include "actors/record/begin_lines.hpp"
 #include "actors/record/sqlite_store.hpp"
-#include "actors/wiring.hpp"
 #include "core/clock.hpp"
 #include "models/tasks/noop.hpp"
-#include "models/torch/bare_loop.hpp"
+#include "node/commands/command_line.hpp"
+#include "node/commands/figure.hpp"
+#include "node/config/config.hpp"
+#include "node/run/federation.hpp"
+#include "node/task/data.hpp"
+#include "node/task/torch_model.hpp"
+#include "node/watch/chronicle.hpp"
 #include "policies/catalogue.hpp"
 
 namespace troupe::node {
 
 namespace {
-
-/// One repetition: seconds a visit, and those of what it is compared with.
-struct sample {
-  double seconds = 0;
-  double compared = 0;
-};
-
-struct figure {
-  std::string name;
-  std::string unit; ///< "ms" of a visit, or visits in a second.
-  std::string compared_with;
-  std::optional<double> bar; ///< None: reported, not judged.
-  int repetitions = 1;
-  std::function<result<sample>()> once;
-
-  // Others use this machine too: the least is what the program itself takes.
-  sample best{std::numeric_limits<double>::infinity(),
-              std::numeric_limits<double>::infinity()};
-  std::vector<double> ratios = {};
-
-  bool counts_rate() const {
-    return unit == "1/s";
-  }
-
-  double value() const {
-    return counts_rate() ? 1 / best.seconds : best.seconds * 1e3;
-  }
-
-  double ratio_of(const sample& x) const {
-    return counts_rate() ? x.compared / x.seconds : x.seconds / x.compared;
-  }
-
-  double ratio() const {
-    return ratio_of(best);
-  }
-
-  void add(const sample& x) {
-    best = {std::min(best.seconds, x.seconds),
-            std::min(best.compared, x.compared)};
-    ratios.push_back(ratio_of(x));
-  }
-
-  double median_ratio() const {
-    auto xs = ratios;
-    std::ranges::sort(xs);
-    return (xs[(xs.size() - 1) / 2] + xs[xs.size() / 2]) / 2;
-  }
-
-  bool holds() const {
-    return !bar || (counts_rate() ? ratio() >= *bar : ratio() <= *bar);
-  }
-};
-
-nlohmann::ordered_json to_json(const figure& x) {
-  nlohmann::ordered_json line{{"name", x.name},
-                              {"value", x.value()},
-                              {"unit", x.unit},
-                              {"compared_with", x.compared_with},
-                              {"ratio", x.ratio()},
-                              {"bar", nullptr},
-                              {"holds", x.holds()},
-                              {"median_ratio", x.median_ratio()},
-                              {"repetitions", x.ratios.size()}};
-  if (x.bar)
-    line["bar"] = *x.bar;
-  return line;
-}
-
-/// Takes what Google Benchmark measured into the figure of its name.
-class collector final : public benchmark::BenchmarkReporter {
-public:
-  explicit collector(std::vector<figure>& figures) : figures_(figures) {
-    // nop
-  }
-
-  bool ReportContext(const Context&) override {
-    return true;
-  }
-
-  void ReportRuns(const std::vector<Run>& runs) override {
-    for (const auto& run : runs)
-      for (auto& x : figures_)
-        if (run.run_type == Run::RT_Iteration
-            && run.run_name.function_name == x.name)
-          x.add({run.real_accumulated_time, run.counters.at("compared")});
-  }
-
-private:
-  std::vector<figure>& figures_;
-};
-
-/// Measures all figures. A repetition is one iteration, which takes its own
-/// time: it measures a visit, and not the whole call.
-result<void> measure_all(std::vector<figure>& figures, std::ostream& progress) {
-  std::optional<error> problem;
-  benchmark::ClearRegisteredBenchmarks();
-  for (auto& x : figures)
-    benchmark::RegisterBenchmark(
-      x.name.c_str(),
-      [&, count = 0](benchmark::State& state) mutable {
-        progress << "measuring " << x.name << ", " << ++count << " of "
-                 << x.repetitions << std::endl;
-        for (auto _ : state) {
-          const auto taken = x.once();
-          if (!taken)
-            problem = taken.error();
-          state.SetIterationTime(taken ? taken->seconds : 1);
-          state.counters["compared"] = taken ? taken->compared : 1;
-        }
-      })
-      ->UseManualTime()
-      ->Iterations(1)
-      ->Repetitions(x.repetitions);
-  collector take{figures};
-  benchmark::RunSpecifiedBenchmarks(&take);
-  if (problem)
-    return tl::make_unexpected(*problem);
-  return {};
-}
 
 /// What one federation cost.
 struct cost {
@@ -179,6 +59,13 @@ result<cost> measure(const experiment& x, const workload& work,
               .visits = watching->report().visits};
 }
 
+result<double> bare_visits(const models::dataset& data,
+                           std::span<const std::vector<std::uint32_t>> clients,
+                           const models::bare_loop_options& opts) {
+  return load_torch().and_then(
+    [&](const auto* torch) { return torch->bare_loop(data, clients, opts); });
+}
+
 /// CPU per visit of an example over a bare loop that does the same steps, the
 /// two in turn.
 result<sample> cpu_per_visit(const model_maker& make_model,
@@ -195,7 +82,7 @@ result<sample> cpu_per_visit(const model_maker& make_model,
   auto run = measure(loaded->x, *work, actors::make_memory_store({}), false);
   if (!run)
     return tl::make_unexpected(run.error());
-  auto bare = models::bare_loop(
+  auto bare = bare_visits(
     *data, work->task->clients.train,
     {.learning_rate = loaded->x.training.learning_rate, .visits = 1000});
   if (!bare)
@@ -233,12 +120,11 @@ result<sample> step_of(const model_maker& make_model,
   auto data = load_data(loaded->x);
   if (!data)
     return tl::make_unexpected(data.error());
-  auto bare =
-    models::bare_loop(*data, work->task->clients.train,
-                      {.batch_size = batch,
-                       .epochs = epochs,
-                       .learning_rate = loaded->x.training.learning_rate,
-                       .visits = visits});
+  auto bare = bare_visits(*data, work->task->clients.train,
+                          {.batch_size = batch,
+                           .epochs = epochs,
+                           .learning_rate = loaded->x.training.learning_rate,
+                           .visits = visits});
   return bare.map([&](double compared) { return sample{taken, compared}; });
 }
 
@@ -344,17 +230,15 @@ exit_code bench_command(const model_maker& make_model, arguments args,
                      "bench --only idle_visits --format json"}};
   std::string only;
   std::string example = "deploy/examples/tiny.toml";
-  line.app().add_option("--only", only, "one of them, by its name");
-  line.app().add_option("--example", example, "what cpu_per_visit runs");
+  line.add("--only", &only, "one of them, by its name");
+  line.add("--example", &example, "what cpu_per_visit runs");
   std::optional<int> repetitions;
-  line.app()
-    .add_option("--repetitions", repetitions, "of each figure")
-    ->check(CLI::Range(1, 1000));
+  line.add("--repetitions", &repetitions, "of each figure",
+           {.range = std::pair{1, 1000}});
   std::string method;
   std::optional<double> at_most;
-  line.app().add_option("--method", method,
-                        "measure a step of this method too, as 'step'");
-  line.app().add_option("--at-most", at_most, "the bar of 'step'");
+  line.add("--method", &method, "measure a step of this method too, as 'step'");
+  line.add("--at-most", &at_most, "the bar of 'step'");
   if (const auto end = line.parse(args, io))
     return *end;
   auto figures = all_figures(make_model, example);

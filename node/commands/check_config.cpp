@@ -138,9 +138,8 @@ exit_code check_config_with(const method_list& methods, arguments args,
   line.add_config(false);
   bool keys = false;
   bool resolved = false;
-  line.app().add_flag("--keys", keys, "list all keys and what they take");
-  line.app().add_flag("--resolved", resolved,
-                      "print the configuration in full");
+  line.add("--keys", &keys, "list all keys and what they take");
+  line.add("--resolved", &resolved, "print the configuration in full");
   if (const auto end = line.parse(args, io))
     return *end;
   if (keys) {

@@ -85,7 +85,11 @@ exit_code report(const error& x, bool json, streams io) {
   return report({.code = code, .what = x.context}, how, json, io);
 }
 
-std::vector<command> basic_commands(const surroundings& known) {
+std::string fingerprint_of(const host_facts& x) {
+  return x.fingerprint ? x.fingerprint().value_or("") : "";
+}
+
+std::vector<command> basic_commands(const host_facts& known) {
   return {
     {"check-config", "FILE: say whether a configuration is usable",
      check_config},

@@ -53,14 +53,19 @@ struct command {
 };
 
 /// What only the executable can say. Empty functions: there is nothing to say.
-struct surroundings {
-  std::function<std::string()> arithmetic = {};  ///< The libraries that train.
-  std::function<std::string()> fingerprint = {}; ///< What the bits of training
-                                                 ///< depend on.
+struct host_facts {
+  std::function<result<std::string>()> arithmetic =
+    {}; ///< The libraries that train.
+  std::function<result<std::string>()> fingerprint =
+    {}; ///< What the bits of training
+        ///< depend on.
 };
 
+/// Empty where there is nothing to say.
+std::string fingerprint_of(const host_facts& x);
+
 /// The commands that need nothing to train with.
-std::vector<command> basic_commands(const surroundings& known);
+std::vector<command> basic_commands(const host_facts& known);
 
 /// Runs the command that `args[0]` names, or says which there are.
 exit_code dispatch(std::span<const command> all, arguments args, streams io);

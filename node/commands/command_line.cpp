@@ -3,18 +3,65 @@
 #include <algorithm>
 #include <ostream>
 
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+
 namespace troupe::node {
 
-command_line::command_line(const words& x) : app_(x.says, "troupe " + x.name) {
-  app_.footer("Example:\n  troupe " + x.example);
-  app_.add_option("--format", format_, "text, or json for programs")
-    ->check(CLI::IsMember({"text", "json"}));
+struct command_line::library {
+  explicit library(const words& x) : app{x.says, "troupe " + x.name} {
+    // nop
+  }
+
+  CLI::App app;
+};
+
+namespace {
+
+CLI::Option* add_to(CLI::App& app, const std::string& name, bool* to,
+                    const std::string& says) {
+  return app.add_flag(name, *to, says);
+}
+
+CLI::Option* add_to(CLI::App& app, const std::string& name, auto* to,
+                    const std::string& says) {
+  return app.add_option(name, *to, says);
+}
+
+} // namespace
+
+command_line::command_line(const words& x)
+  : inner_(std::make_unique<library>(x)) {
+  inner_->app.footer("Example:\n  troupe " + x.example);
+  add("--format", &format_, "text, or json for programs",
+      {.one_of = {"text", "json"}});
+}
+
+command_line::~command_line() = default;
+
+void command_line::add(const std::string& name, target to,
+                       const std::string& says, const manner& how) {
+  auto* x = std::visit(
+    [&](auto* where) { return add_to(inner_->app, name, where, says); }, to);
+  x->required(how.required);
+  if (!how.one_of.empty())
+    x->check(CLI::IsMember(how.one_of));
+  for (const auto& other : how.excludes)
+    x->excludes(inner_->app.get_option(other));
+  if (how.range)
+    x->check(CLI::Range(how.range->first, how.range->second));
+  if (how.above_zero)
+    x->check(CLI::PositiveNumber);
+  if (how.shows_default)
+    x->capture_default_str();
+  if (how.delimiter)
+    x->delimiter(*how.delimiter);
 }
 
 void command_line::add_config(bool required) {
-  app_.add_option("FILE", file_, "the configuration, in TOML")
-    ->required(required);
-  app_
+  add("FILE", &file_, "the configuration, in TOML", {.required = required});
+  inner_->app
     .add_option("--set", overrides_,
                 "key=value, in place of what the file says")
     ->allow_extra_args(false)
@@ -22,19 +69,20 @@ void command_line::add_config(bool required) {
 }
 
 std::optional<exit_code> command_line::parse(arguments args, streams io) {
+  auto& app = inner_->app;
   // CLI11 takes its arguments from the back.
   std::vector<std::string> reversed(args.rbegin(), args.rend());
   try {
-    app_.parse(std::move(reversed));
+    app.parse(std::move(reversed));
   } catch (const CLI::CallForHelp&) {
-    io.out << app_.help();
+    io.out << app.help();
     return exit_code::ok;
   } catch (const CLI::ParseError& e) {
     const bool json = std::ranges::find(args, "json") != args.end()
                       || std::ranges::find(args, "--format=json") != args.end();
     return report({.code = "usage",
                    .what = e.what(),
-                   .hint = app_.get_name() + " --help shows an example"},
+                   .hint = app.get_name() + " --help shows an example"},
                   exit_code::usage, json, io);
   }
   return std::nullopt;

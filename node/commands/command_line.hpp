@@ -1,15 +1,16 @@
 #pragma once
 
 // What all subcommands share: --help with an example, --format, and refusals of
-// what nobody asked for.
+// what nobody asked for. The library behind it is in the .cpp alone: a command
+// that includes it costs seconds to compile.
 
+#include <cstddef>
+#include <memory>
 #include <optional>
 #include <string>
+#include <utility>
+#include <variant>
 #include <vector>
-
-#include <CLI/App.hpp>
-#include <CLI/Config.hpp>
-#include <CLI/Formatter.hpp>
 
 #include "node/commands/command.hpp"
 
@@ -23,11 +24,34 @@ public:
     std::string example; ///< Without `troupe`; part of --help.
   };
 
-  explicit command_line(const words& x);
+  /// What an option may be besides its name and what it says.
+  struct manner {
+    bool required = false;
+    std::vector<std::string> one_of = {};
+    std::vector<std::string> excludes = {}; ///< Options that were added before.
+    std::optional<std::pair<int, int>> range = {};
+    bool above_zero = false;
+    bool shows_default = false;
+    std::optional<char> delimiter = {}; ///< Between the values of a list.
+  };
 
-  /// Where a command adds its own options before `parse`.
-  CLI::App& app() noexcept {
-    return app_;
+  /// Where what was said goes; it outlives `parse`. A flag is a bool.
+  using target = std::variant<bool*, std::string*, double*, std::size_t*,
+                              std::vector<double>*, std::optional<int>*,
+                              std::optional<double>*>;
+
+  explicit command_line(const words& x);
+  ~command_line();
+
+  command_line(const command_line&) = delete;
+  command_line& operator=(const command_line&) = delete;
+
+  /// Adds --option or ARGUMENT.
+  void add(const std::string& name, target to, const std::string& says,
+           const manner& how);
+
+  void add(const std::string& name, target to, const std::string& says) {
+    add(name, to, says, manner{});
   }
 
   /// Adds FILE and --set.
@@ -49,7 +73,9 @@ public:
   }
 
 private:
-  CLI::App app_;
+  struct library;
+
+  std::unique_ptr<library> inner_;
   std::string format_ = "text";
   std::string file_;
   std::vector<std::string> overrides_;

@@ -7,10 +7,10 @@
 
 #include <nlohmann/json.hpp>
 
+#include "models/data/partition.hpp"
 #include "node/commands/command_line.hpp"
 #include "node/config/config.hpp"
 #include "node/task/data.hpp"
-#include "models/data/partition.hpp"
 
 namespace troupe::node {
 
@@ -89,10 +89,7 @@ exit_code data(arguments args, streams io) {
     {"data", "Shows which client holds which labels.",
      "data inspect deploy/examples/quickstart.toml --set alpha=0.1"}};
   std::string verb;
-  line.app()
-    .add_option("VERB", verb, "inspect")
-    ->required()
-    ->check(CLI::IsMember({"inspect"}));
+  line.add("VERB", &verb, "inspect", {.required = true, .one_of = {"inspect"}});
   line.add_config();
   if (const auto end = line.parse(args, io))
     return *end;

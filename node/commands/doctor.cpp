@@ -13,8 +13,8 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include "node/commands/command_line.hpp"
 #include "kernels/backend.hpp"
+#include "node/commands/command_line.hpp"
 
 namespace troupe::node {
 
@@ -73,17 +73,20 @@ finding fashion_mnist(const std::filesystem::path& data_sets) {
   return {"Fashion-MNIST", state::fine, folder.string()};
 }
 
-finding arithmetic(const surroundings& known) {
+finding arithmetic(const host_facts& known) {
   if (!known.arithmetic)
     return {"LibTorch", state::missing, "this build has none",
             "configure with -DTROUPE_WITH_TORCH=ON; ./dev setup installs it"};
   const auto text = known.arithmetic();
-  if (text.find("(slow)") != std::string::npos)
+  if (!text)
+    return {"LibTorch", state::missing, text.error().context,
+            "./dev setup and ./dev build mend that"};
+  if (text->find("(slow)") != std::string::npos)
     return {
-      "LibTorch", state::missing, text,
+      "LibTorch", state::missing, *text,
       "sudo apt-get install libopenblas0-pthread makes training ten times "
       "faster"};
-  return {"LibTorch", state::fine, text};
+  return {"LibTorch", state::fine, *text};
 }
 
 const char* mark(state x) {
@@ -101,7 +104,7 @@ void print(const std::vector<finding>& all, std::ostream& out) {
 
 } // namespace
 
-std::vector<finding> examine(const surroundings& known, const places& where) {
+std::vector<finding> examine(const host_facts& known, const places& where) {
   const auto cores = std::max(std::thread::hardware_concurrency(), 1u);
   const auto memory = static_cast<double>(sysconf(_SC_PHYS_PAGES))
                       * static_cast<double>(sysconf(_SC_PAGE_SIZE));
@@ -120,20 +123,25 @@ std::vector<finding> examine(const surroundings& known, const places& where) {
     fashion_mnist(where.data_sets),
   };
   if (known.fingerprint)
-    all.push_back({"fingerprint", state::fine, known.fingerprint()});
+    if (auto text = known.fingerprint())
+      all.push_back({"fingerprint", state::fine, std::move(*text)});
   return all;
 }
 
-exit_code doctor(const surroundings& known, arguments args, streams io) {
+exit_code doctor(const host_facts& known, arguments args, streams io) {
   command_line line{
     {"doctor", "Says what this machine has and what is missing.", "doctor"}};
-  places where;
-  line.app().add_option("--folder", where.folder,
-                        "where runs would be written");
-  line.app().add_option("--data-sets", where.data_sets,
-                        "where to look for data");
+  std::string folder;
+  std::string data_sets;
+  line.add("--folder", &folder, "where runs would be written");
+  line.add("--data-sets", &data_sets, "where to look for data");
   if (const auto end = line.parse(args, io))
     return *end;
+  places where;
+  if (!folder.empty())
+    where.folder = folder;
+  if (!data_sets.empty())
+    where.data_sets = data_sets;
   const auto all = examine(known, where);
   const auto missing = std::ranges::count(all, state::missing, &finding::state);
   if (line.json()) {

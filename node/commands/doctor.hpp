@@ -27,9 +27,9 @@ struct places {
 };
 
 /// Looks around; changes nothing.
-std::vector<finding> examine(const surroundings& known, const places& where);
+std::vector<finding> examine(const host_facts& known, const places& where);
 
 /// Ends with `failed` if something is missing.
-exit_code doctor(const surroundings& known, arguments args, streams io);
+exit_code doctor(const host_facts& known, arguments args, streams io);
 
 } // namespace troupe::node

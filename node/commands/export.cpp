@@ -7,12 +7,12 @@
 
 #include <nlohmann/json.hpp>
 
-#include "node/commands/command_line.hpp"
-#include "node/config/config.hpp"
 #include "kernels/backend.hpp"
 #include "models/methods/families.hpp"
 #include "models/safetensors.hpp"
 #include "models/shapes.hpp"
+#include "node/commands/command_line.hpp"
+#include "node/config/config.hpp"
 
 namespace troupe::node {
 
@@ -67,12 +67,12 @@ result<std::vector<double>> shares_for(std::vector<double> asked,
   if (!fits)
     return fail(errc::invalid_argument,
                 "--mixture: there are " + std::to_string(count)
-                  + " adaptors; as many shares, from 0 on, that add up to 1 "
+                  + " adapters; as many shares, from 0 on, that add up to 1 "
                     "would do");
   return asked;
 }
 
-/// The run's blocks with the adaptors merged into the model.
+/// The run's blocks with the adapters merged into the model.
 result<tensor_file> merged(const experiment& x, const recipe& method,
                            const std::vector<block_of_file>& blocks,
                            const std::vector<double>& mixture) {
@@ -83,7 +83,7 @@ result<tensor_file> merged(const experiment& x, const recipe& method,
   if (adapters.empty() || !blocks.front().name.empty())
     return fail(errc::invalid_argument,
                 "method '" + x.method
-                  + "' has no shared model with adaptors, so there is nothing "
+                  + "' has no shared model with adapters, so there is nothing "
                     "to merge");
   auto shares = shares_for(mixture, adapters.size());
   if (!shares)
@@ -104,7 +104,7 @@ result<tensor_file> merged(const experiment& x, const recipe& method,
     if (y.size() != (*plan)->size())
       return fail(errc::invalid_data,
                   "model.safetensors and config.toml do not belong together: "
-                  "an adaptor has "
+                  "an adapter has "
                     + std::to_string(y.size()) + " values, and "
                     + std::to_string((*plan)->size()) + " are expected");
   const auto arithmetic = kernels::make_backend({});
@@ -148,16 +148,14 @@ exit_code export_command(arguments args, streams io) {
   std::string to;
   bool merge = false;
   std::vector<double> mixture;
-  line.app().add_option("RUN", folder, "a run's folder")->required();
-  line.app().add_option("--to", to, "the file to write")->required();
-  line.app()
-    .add_flag("--merged", merge,
-              "the base and its adaptors as weights of the model alone")
-    ->required();
-  line.app()
-    .add_option("--mixture", mixture,
-                "the share of each adaptor; even ones without it")
-    ->delimiter(',');
+  line.add("RUN", &folder, "a run's folder", {.required = true});
+  line.add("--to", &to, "the file to write", {.required = true});
+  line.add("--merged", &merge,
+           "the base and its adapters as weights of the model alone",
+           {.required = true});
+  line.add("--mixture", &mixture,
+           "the share of each adapter; even ones without it",
+           {.delimiter = ','});
   if (const auto end = line.parse(args, io))
     return *end;
   const auto out = merged_of_run(folder, mixture);

@@ -4,7 +4,7 @@
 
 namespace troupe::node {
 
-/// Writes the model of a run for use elsewhere: a base and its adaptors as
+/// Writes the model of a run for use elsewhere: a base and its adapters as
 /// plain weights.
 exit_code export_command(arguments args, streams io);
 

@@ -5,10 +5,10 @@
 
 #include <nlohmann/json.hpp>
 
+#include "core/clock.hpp"
 #include "node/commands/command_line.hpp"
 #include "node/config/config.hpp"
 #include "node/replay/replay.hpp"
-#include "core/clock.hpp"
 
 namespace troupe::node {
 
@@ -57,14 +57,13 @@ void print(const replay_summary& x, std::ostream& out) {
 
 } // namespace
 
-exit_code replay_command(const model_maker& make_model,
-                         const surroundings& known, arguments args,
-                         streams io) {
+exit_code replay_command(const model_maker& make_model, const host_facts& known,
+                         arguments args, streams io) {
   command_line line{{"replay",
                      "Recomputes a recorded run and compares all digests.",
                      "replay runs/20261121-113226-quickstart"}};
   std::string folder;
-  line.app().add_option("RUN", folder, "the folder of a run")->required();
+  line.add("RUN", &folder, "the folder of a run", {.required = true});
   if (const auto end = line.parse(args, io))
     return *end;
   if (!std::filesystem::is_directory(folder))
@@ -82,7 +81,7 @@ exit_code replay_command(const model_maker& make_model,
   const auto done = replay(
     loaded->x, folder,
     {.make_model = make_model,
-     .fingerprint = known.fingerprint ? known.fingerprint() : "",
+     .fingerprint = fingerprint_of(known),
      .note = [&](const std::string& x) { io.err << "note: " << x << '\n'; },
      .show =
        [&](const replay_progress& x) {

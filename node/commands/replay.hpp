@@ -6,7 +6,7 @@
 namespace troupe::node {
 
 /// `troupe replay RUN`.
-exit_code replay_command(const model_maker& make_model,
-                         const surroundings& known, arguments args, streams io);
+exit_code replay_command(const model_maker& make_model, const host_facts& known,
+                         arguments args, streams io);
 
 } // namespace troupe::node

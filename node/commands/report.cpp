@@ -13,10 +13,9 @@ exit_code report_command(arguments args, streams io) {
   command_line line{{"report", "Makes the page that shows a run: report.html.",
                      "report runs/20261121-113226-quickstart"}};
   std::string folder;
-  line.app().add_option("RUN", folder, "a run's folder")->required();
+  line.add("RUN", &folder, "a run's folder", {.required = true});
   std::string to;
-  line.app().add_option("--out", to,
-                        "where the page goes, in place of the folder");
+  line.add("--out", &to, "where the page goes, in place of the folder");
   if (const auto end = line.parse(args, io))
     return *end;
   const auto made = write_report(folder, to);

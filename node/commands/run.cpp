@@ -10,8 +10,8 @@
 #include "node/commands/sweep.hpp"
 #include "node/config/config.hpp"
 #include "node/run/interrupt.hpp"
-#include "node/watch/pages.hpp"
 #include "node/run/run.hpp"
+#include "node/watch/pages.hpp"
 
 namespace troupe::node {
 
@@ -61,27 +61,22 @@ struct wishes {
 
   void add_to(command_line& line) {
     line.add_config(false);
-    auto& app = line.app();
-    app.add_option("--folder", folder, "where the run's folder is made");
-    app
-      .add_option(
-        "--resume", resume,
-        "the folder of a run, or of a sweep, that did not come to its "
-        "end")
-      ->excludes("FILE")
-      ->excludes("--set")
-      ->excludes("--folder");
-    app.add_flag("--alone", alone,
-                 "make one run, also where the file asks for a [sweep]");
-    app.add_option("--http", address,
-                   "HOST:PORT where /metrics, /healthz, /readyz and /why "
-                   "answer while it runs, such as 127.0.0.1:9464");
+    line.add("--folder", &folder, "where the run's folder is made");
+    line.add("--resume", &resume,
+             "the folder of a run, or of a sweep, that did not come to its "
+             "end",
+             {.excludes = {"FILE", "--set", "--folder"}});
+    line.add("--alone", &alone,
+             "make one run, also where the file asks for a [sweep]");
+    line.add("--http", &address,
+             "HOST:PORT where /metrics, /healthz, /readyz and /why "
+             "answer while it runs, such as 127.0.0.1:9464");
   }
 };
 
 } // namespace
 
-exit_code run_command(const model_maker& make_model, const surroundings& known,
+exit_code run_command(const model_maker& make_model, const host_facts& known,
                       arguments args, streams io) {
   command_line line{{"run", "Runs a whole federation in this process.",
                      "run deploy/examples/quickstart.toml --set mode=sync"}};
@@ -125,15 +120,14 @@ exit_code run_command(const model_maker& make_model, const surroundings& known,
     io.err << "metrics at http://" << door->address() << "/metrics\n";
   }
   const interruption stop;
-  const auto done =
-    run(loaded->x, {.make_model = make_model,
-                    .fingerprint = known.fingerprint ? known.fingerprint() : "",
-                    .progress = &io.err,
-                    .terminal = is_terminal(io.err),
-                    .stop = &stop.requested(),
-                    .resume = wish.resume,
-                    .board = board,
-                    .http = door ? door->address() : ""});
+  const auto done = run(loaded->x, {.make_model = make_model,
+                                    .fingerprint = fingerprint_of(known),
+                                    .progress = &io.err,
+                                    .terminal = is_terminal(io.err),
+                                    .stop = &stop.requested(),
+                                    .resume = wish.resume,
+                                    .board = board,
+                                    .http = door ? door->address() : ""});
   if (!done)
     return report(done.error(), line.json(), io);
   return conclude(*done, line.json(), io);

@@ -6,7 +6,7 @@
 namespace troupe::node {
 
 /// A whole federation in this process: progress on `err`, the result on `out`.
-exit_code run_command(const model_maker& make_model, const surroundings& known,
+exit_code run_command(const model_maker& make_model, const host_facts& known,
                       arguments args, streams io);
 
 } // namespace troupe::node

@@ -7,9 +7,9 @@
 #include <ostream>
 #include <thread>
 
-#include "node/watch/folder.hpp"
 #include "node/run/interrupt.hpp"
 #include "node/sweep/sweep_runs.hpp"
+#include "node/watch/folder.hpp"
 
 namespace troupe::node {
 

@@ -15,17 +15,14 @@ exit_code trace_command(arguments args, streams io) {
                      "Perfetto or chrome://tracing.",
                      "trace runs/20261121-113226-quickstart"}};
   std::string folder;
-  line.app().add_option("RUN", folder, "a run's folder")->required();
+  line.add("RUN", &folder, "a run's folder", {.required = true});
   std::string to;
-  line.app().add_option("--out", to,
-                        "where the trace goes, in place of the folder");
+  line.add("--out", &to, "where the trace goes, in place of the folder");
   trace_options opts;
-  line.app().add_option("--from", opts.from, "seconds of the run's clock");
-  line.app().add_option("--to", opts.to, "seconds of the run's clock");
-  line.app()
-    .add_option("--visits", opts.visits_max, "show the last so many")
-    ->check(CLI::PositiveNumber)
-    ->capture_default_str();
+  line.add("--from", &opts.from, "seconds of the run's clock");
+  line.add("--to", &opts.to, "seconds of the run's clock");
+  line.add("--visits", &opts.visits_max, "show the last so many",
+           {.above_zero = true, .shows_default = true});
   if (const auto end = line.parse(args, io))
     return *end;
   const auto made = write_trace(folder, to, opts);

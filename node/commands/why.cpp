@@ -8,10 +8,12 @@
 
 #include <nlohmann/json.hpp>
 
-#include "node/commands/command_line.hpp"
-#include "node/watch/moment.hpp"
 #include "core/clock.hpp"
 #include "core/result.hpp"
+#include "node/commands/command_line.hpp"
+#include "node/watch/moment_text.hpp"
+#include "node/watch/status_file.hpp"
+#include "node/watch/waiting.hpp"
 
 namespace troupe::node {
 
@@ -81,7 +83,7 @@ exit_code why_command(arguments args, streams io) {
                      "the wait.",
                      "why runs/20261121-113226-quickstart"}};
   std::string folder;
-  line.app().add_option("RUN", folder, "a run's folder")->required();
+  line.add("RUN", &folder, "a run's folder", {.required = true});
   if (const auto end = line.parse(args, io))
     return *end;
   auto found = status_in(folder);

@@ -4,9 +4,9 @@
 #include <string>
 #include <utility>
 
+#include "models/shapes.hpp"
 #include "node/config/keys.hpp"
 #include "node/config/reader.hpp"
-#include "models/shapes.hpp"
 #include "policies/catalogue.hpp"
 #include "policies/pacing.hpp"
 
@@ -31,8 +31,7 @@ public:
 
   void length() {
     const auto& n = x_.length;
-    const bool rounds =
-      x_.pace.mode == pace_kind::sync || x_.pace.mode == pace_kind::semisync;
+    const bool rounds = by_round(x_.pace.mode);
     if (n.rounds > 0 && !rounds)
       refuse("rounds", "'rounds' is for mode = \"sync\" or \"semisync\": write "
                        "'versions' here");
@@ -349,7 +348,7 @@ void settle(loaded_config& loaded, const entries& said,
     const auto& e = said.at("model.adapt");
     loaded.notes.push_back(e.where + ": '" + e.typed
                            + "' has no effect: method '" + x.method
-                           + "' attaches no adaptors");
+                           + "' attaches no adapters");
   }
   // An option of another method may stay in a file while methods are compared.
   std::erase_if(x.training.method, [&](const auto& option) {

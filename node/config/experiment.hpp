@@ -1,7 +1,7 @@
 #pragma once
 
 // One experiment as a configuration describes it: plain values, all resolved.
-// What each key means stands beside its name in config/schema.cpp.
+// What each key means stands beside its name in node/config/schema.cpp.
 
 #include <cstdint>
 #include <optional>
@@ -10,14 +10,12 @@
 
 #include "core/recipe.hpp"
 #include "kernels/backend.hpp"
-#include "models/data/partition.hpp"
+#include "models/data/pixels.hpp"
 #include "models/data/shift.hpp"
 #include "models/procedure.hpp"
 #include "models/tasks/low_rank.hpp"
 #include "policies/devices.hpp"
 #include "policies/presence.hpp"
-#include "policies/selection.hpp"
-#include "policies/staleness.hpp"
 #include "policies/weighting.hpp"
 
 namespace troupe::node {
@@ -50,8 +48,6 @@ struct staleness_options {
   double exponent = 0.5;
   double slope = 10;
   std::uint64_t knee = 4;
-
-  policies::staleness_discount discount() const;
 };
 
 struct pace_options {
@@ -85,8 +81,6 @@ struct selection_options {
   rule kind = rule::uniform;
   std::uint32_t candidates = 0; ///< 0: twice the cohort.
   double exploration = 0.9;
-
-  policies::selection policy() const;
 };
 
 struct client_options {
@@ -123,8 +117,6 @@ struct partition_options {
   std::string column = {};
   std::uint32_t samples_per_client = 0; ///< At most; 0: all.
   double train_share = 1;
-
-  models::partitioner how(std::size_t clusters) const;
 };
 
 /// What becomes of the offers of one version, beside the recipe's own rule.
@@ -192,7 +184,7 @@ struct model_options {
   std::vector<std::uint32_t> hidden = {200};
   std::string path = {};
   buffer_rule buffers = buffer_rule::average;
-  std::vector<std::string> adapt = {}; ///< Layers with adaptors; empty: all.
+  std::vector<std::string> adapt = {}; ///< Layers with adapters; empty: all.
 };
 
 struct speed_options {
@@ -209,9 +201,6 @@ struct speed_options {
   double fastest = 1;
   double sigma = 1;
   std::string path = {}; ///< A speed per line.
-
-  /// All but `trace`, which is read from its file.
-  policies::speed_distribution how() const;
 };
 
 struct device_options {

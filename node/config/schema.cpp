@@ -363,7 +363,7 @@ void visit_model(schema_visitor& v, model_options& x) {
          x.path);
   v.choice({"buffers", "what becomes of batch statistics"}, x.buffers,
            {"average", "local", "freeze"});
-  const key adapt{"adapt", "names of the layers with adaptors; empty: all"};
+  const key adapt{"adapt", "names of the layers with adapters; empty: all"};
   if (v.has(adapt, !x.adapt.empty()))
     v.texts(adapt, x.adapt);
   v.end();
@@ -383,7 +383,7 @@ void visit_keys(schema_visitor& v, experiment& x) {
   visit_training(v, x.training);
   visit_server(v, x.server);
   visit_merge(v, x.merge);
-  visit_surroundings(v, x);
+  visit_life(v, x);
   v.begin({"attack", "for tests: the first clients send false deltas"});
   v.count({"clients"}, x.attack.clients, {});
   v.number({"scale", "their deltas are multiplied by this",

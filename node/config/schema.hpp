@@ -82,7 +82,7 @@ protected:
 };
 
 /// The part of `visit_keys` about where virtual clients live.
-void visit_surroundings(schema_visitor& v, experiment& x);
+void visit_life(schema_visitor& v, experiment& x);
 
 /// Visits every key of `x` once, those that others depend on first.
 void visit_keys(schema_visitor& v, experiment& x);

@@ -24,7 +24,7 @@ void note_product_gaps(const messages::merge_requested& x, const workload& w,
     std::vector<models::merged_offer> offers;
     for (const auto& term : block.terms)
       offers.push_back(
-        {whole.emplace_back(models::padded(of, *term.delta, *block.base,
+        {whole.emplace_back(models::padded(of, term, *block.base,
                                            std::numeric_limits<float>::max())),
          term.weight * term.discount / total});
     if (!offers.empty())

@@ -8,7 +8,7 @@
 
 namespace troupe::node {
 
-/// Notes of each adaptor in a merge how far the mean of its products is from
+/// Notes of each adapter in a merge how far the mean of its products is from
 /// the product of its mean factors (`models::product_gap`), by block.
 void note_product_gaps(const messages::merge_requested& x, const workload& w,
                        std::map<std::string, double>& to);

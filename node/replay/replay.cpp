@@ -78,7 +78,7 @@ void count_rest(record& from, comparison& to) {
 }
 
 void note_fingerprint(const actors::recorded_event& x,
-                      const replay_surroundings& in) {
+                      const replay_context& in) {
   const auto* began = std::get_if<actors::process_began>(&x);
   if (began && began->fingerprint != in.fingerprint)
     in.note("this run was recorded with other arithmetic: '"
@@ -89,7 +89,7 @@ void note_fingerprint(const actors::recorded_event& x,
 } // namespace
 
 result<replay_summary> replay(const experiment& x, const fs::path& folder,
-                              const replay_surroundings& in) {
+                              const replay_context& in) {
   record from{folder / "events.jsonl"};
   if (!from.readable())
     return fail(errc::invalid_data,
@@ -97,7 +97,7 @@ result<replay_summary> replay(const experiment& x, const fs::path& folder,
                   + " cannot be read; the folder of a run with events = true "
                     "would do");
   std::optional<workload> work;
-  std::unique_ptr<retelling> story;
+  std::unique_ptr<replayer> story;
   replay_summary s;
   while (from.next()) {
     const auto event = from.event();
@@ -109,7 +109,7 @@ result<replay_summary> replay(const experiment& x, const fs::path& folder,
       if (!prepared)
         return tl::make_unexpected(prepared.error());
       work = std::move(*prepared);
-      auto made = retelling::make(x, *work);
+      auto made = replayer::make(x, *work);
       if (!made)
         return tl::make_unexpected(made.error());
       story = std::move(*made);

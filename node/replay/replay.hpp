@@ -9,10 +9,10 @@
 #include <optional>
 #include <string>
 
+#include "core/result.hpp"
 #include "node/config/experiment.hpp"
 #include "node/replay/replayer.hpp"
 #include "node/task/workload.hpp"
-#include "core/result.hpp"
 
 namespace troupe::node {
 
@@ -22,7 +22,7 @@ struct replay_progress {
   std::uint64_t equal = 0;
 };
 
-struct replay_surroundings {
+struct replay_context {
   model_maker make_model;       ///< Of every kind but the quadratic.
   std::string fingerprint = {}; ///< Of this process.
   /// Told before anything is computed that digests may differ, and what of the
@@ -34,7 +34,7 @@ struct replay_surroundings {
 struct replay_summary {
   comparison digests;           ///< Of all that the record holds.
   std::uint64_t differs_at = 0; ///< The line of the first difference.
-  /// Of the last merge of each adaptor, by block: see `models::product_gap`.
+  /// Of the last merge of each adapter, by block: see `models::product_gap`.
   std::map<std::string, double> product_gap = {};
 };
 
@@ -44,6 +44,6 @@ struct replay_summary {
 /// record is damaged; half a line at its end, as a kill leaves it, is not.
 [[nodiscard]] result<replay_summary> replay(const experiment& x,
                                             const std::filesystem::path& folder,
-                                            const replay_surroundings& in);
+                                            const replay_context& in);
 
 } // namespace troupe::node

@@ -12,46 +12,46 @@ constexpr std::uint64_t lag = 4;
 
 } // namespace
 
-retold_line::retold_line(actors::ledger::options rules,
-                         std::vector<messages::merged_block> first)
+replayed_line::replayed_line(actors::ledger::options rules,
+                             std::vector<messages::merged_block> first)
   : rules_(std::move(rules)) {
   head_.blocks = std::move(first);
   for (const auto& block : head_.blocks)
     known_[head()].push_back(block.values);
 }
 
-version retold_line::oldest_at_hand() const {
+version replayed_line::oldest_at_hand() const {
   return {head().value - std::min(head().value, lag)};
 }
 
-version retold_line::open() {
+version replayed_line::open() {
   return *needed_.insert(oldest_at_hand());
 }
 
-void retold_line::release(version from) {
+void replayed_line::release(version from) {
   needed_.erase(needed_.find(from));
 }
 
-const std::vector<shared_values>* retold_line::find(version x) const {
+const std::vector<shared_values>* replayed_line::find(version x) const {
   const auto found = known_.find(x);
   return found == known_.end() ? nullptr : &found->second;
 }
 
-void retold_line::offer(messages::part_offered x) {
+void replayed_line::offer(messages::part_offered x) {
   const auto visit = x.visit;
   pending_.insert_or_assign(visit, std::move(x));
 }
 
-void retold_line::refuse(visit_id x) {
+void replayed_line::refuse(visit_id x) {
   pending_.erase(x);
 }
 
-bool retold_line::holds(visit_id x) const {
+bool replayed_line::holds(visit_id x) const {
   return pending_.contains(x);
 }
 
 result<messages::merge_requested>
-retold_line::merge_of(std::span<const visit_id> visits) {
+replayed_line::merge_of(std::span<const visit_id> visits) {
   std::vector<messages::part_offered> batch;
   for (const auto& visit : visits) {
     auto part = pending_.extract(visit);
@@ -66,11 +66,11 @@ retold_line::merge_of(std::span<const visit_id> visits) {
   return actors::merge_of(rules_, head_, batch, known_);
 }
 
-void retold_line::admit(std::uint64_t clients) {
+void replayed_line::admit(std::uint64_t clients) {
   head_.admitted = std::max(head_.admitted, clients);
 }
 
-void retold_line::adopt(const std::vector<messages::merged_block>& blocks) {
+void replayed_line::adopt(const std::vector<messages::merged_block>& blocks) {
   head_.head = next(head());
   head_.blocks = blocks;
   for (const auto& block : blocks)

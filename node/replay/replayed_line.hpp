@@ -13,10 +13,10 @@ namespace troupe::node {
 
 /// A version line as a replay makes it again: the head, and of the versions
 /// before it those that a visit may still need, and offers without a verdict.
-class retold_line {
+class replayed_line {
 public:
-  retold_line(actors::ledger::options rules,
-              std::vector<messages::merged_block> first);
+  replayed_line(actors::ledger::options rules,
+                std::vector<messages::merged_block> first);
 
   version head() const noexcept {
     return head_.head;

@@ -4,8 +4,10 @@
 
 #include "actors/gateway/screen.hpp"
 #include "actors/kernel_worker/merge.hpp"
-#include "node/run/plan.hpp"
+#include "actors/record/begin_lines.hpp"
 #include "node/replay/product_gaps.hpp"
+#include "node/run/rules.hpp"
+#include "node/task/travel.hpp"
 
 namespace troupe::node {
 
@@ -22,15 +24,12 @@ std::string to_text(line_id x) {
   return "line " + std::to_string(x.value);
 }
 
-tl::unexpected<error> refuse(const std::string& why) {
-  return fail(errc::invalid_data, why);
-}
-
 result<void> check(const char* what, std::uint64_t found, std::size_t last) {
   if (found >= 1 && found <= last)
     return {};
-  return refuse("there is no " + std::string{what} + " " + std::to_string(found)
-                + "; 1 to " + std::to_string(last) + " would do");
+  return fail(errc::invalid_data, "there is no " + std::string{what} + " "
+                                    + std::to_string(found) + "; 1 to "
+                                    + std::to_string(last) + " would do");
 }
 
 result<void> check(client_id x, const workload& w) {
@@ -39,10 +38,6 @@ result<void> check(client_id x, const workload& w) {
 
 result<void> check(line_id x, const workload& w) {
   return check("line", x.value, w.blocks->lines.size());
-}
-
-bool is_open(const dialogue& talk, visit_id x) {
-  return talk.file().open && talk.file().open->pass.visit == x;
 }
 
 comparison compare(std::string what, const std::string& recorded,
@@ -55,7 +50,7 @@ comparison compare(std::string what, const std::string& recorded,
 
 } // namespace
 
-retelling::retelling(const experiment& x, const workload& w)
+replayer::replayer(const experiment& x, const workload& w)
   : x_(x),
     w_(w),
     drops_out_(drop_outs_of(x)),
@@ -64,9 +59,9 @@ retelling::retelling(const experiment& x, const workload& w)
   // nop
 }
 
-result<std::unique_ptr<retelling>> retelling::make(const experiment& x,
-                                                   const workload& w) {
-  std::unique_ptr<retelling> made{new retelling{x, w}};
+result<std::unique_ptr<replayer>> replayer::make(const experiment& x,
+                                                 const workload& w) {
+  std::unique_ptr<replayer> made{new replayer{x, w}};
   const auto books = make_memory_store({});
   const auto found =
     actors::begin_lines(*books, *w.blocks, w.initial).and_then([&] {
@@ -86,14 +81,15 @@ result<std::unique_ptr<retelling>> retelling::make(const experiment& x,
   made->arithmetic_ = std::move(*arithmetic);
   made->chooser_ = std::move(*chooser);
   made->workers_ = std::move(*workers);
-  const auto plan = plan_of(x, w);
+  const auto rules = line_rules_of(x);
   for (const auto& one : w.blocks->lines)
-    made->lines_.try_emplace(one.id, actors::ledger_options(plan, one),
+    made->lines_.try_emplace(one.id,
+                             actors::ledger_options(rules, *w.blocks, one),
                              found->lines.at(one.id).blocks);
   return made;
 }
 
-result<comparison> retelling::hear(const recorded_event& x) {
+result<comparison> replayer::hear(const recorded_event& x) {
   return std::visit(
     [this](const auto& y) -> result<comparison> {
       if constexpr (requires { y.visit; })
@@ -107,133 +103,34 @@ result<comparison> retelling::hear(const recorded_event& x) {
     x);
 }
 
-dialogue& retelling::client(client_id x) {
-  if (const auto at = clients_.find(x); at != clients_.end())
-    return at->second;
-  return clients_.try_emplace(x, client_of(x_, w_, x).options, client_file{})
-    .first->second;
-}
-
-void retelling::say(client_id who, const messages::any_message& x) {
-  auto& talk = client(who);
-  carry_out(talk, talk.heard(x, {}));
-}
-
-void retelling::tell(client_id who, const messages::any_message& x) {
-  if (const auto waits = crossings_.find(who); waits != crossings_.end())
-    return waits->second.unheard.push_back(x);
-  say(who, x);
-  if (const auto* end = std::get_if<messages::visit_ended>(&x))
-    close_if_over(end->visit);
-}
-
-/// Returns the offer among what the client says.
-std::optional<messages::offer_made>
-retelling::carry_out(dialogue& talk, const dialogue::actions& what) {
-  std::optional<messages::offer_made> offer;
-  for (const auto& action : what) {
-    if (const auto* said = std::get_if<messages::any_message>(&action)) {
-      if (const auto* made = std::get_if<messages::offer_made>(said))
-        offer = *made;
-    } else if (const auto* next = std::get_if<dialogue::job>(&action)) {
-      if (const auto* train = std::get_if<messages::train_job>(&next->what)) {
-        begin(*train);
-        continue;
-      }
-      const auto& visit =
-        std::get<messages::choose_job>(next->what).input.visit;
-      const auto done = work_of(visit, next->what)(*chooser_);
-      carry_out(talk, talk.finished(done, {}));
-    }
-  }
-  return offer;
-}
-
-void retelling::begin(const messages::train_job& x) {
-  const auto visit = x.input.visit;
-  job added{std::make_shared<std::promise<messages::job_finished>>(),
-            drops_out_ && drops_out_(x.input)};
-  if (!added.drops_out)
-    workers_->add([wanted = std::weak_ptr{added.outcome},
-                   what = work_of(visit, x)](models::trainer& own) {
-      if (const auto to = wanted.lock())
-        to->set_value(what(own));
-    });
-  jobs_.insert_or_assign(visit, std::move(added));
-}
-
-/// @pre the visit has a job, and its client does it
-std::optional<messages::offer_made> retelling::deliver(visit_id x) {
-  const auto done = jobs_.extract(x).mapped().outcome->get_future().get();
-  const auto* broken = std::get_if<error>(&done.outcome);
-  problem_ = broken ? broken->context : "";
-  auto& talk = client(x.client);
-  return carry_out(talk, talk.finished(done, {}));
-}
-
-void retelling::catch_up(client_id x) {
-  const auto found = crossings_.extract(x);
-  if (!found)
-    return;
-  jobs_.erase(found.mapped().withdrawn);
-  for (const auto& message : found.mapped().unheard)
-    tell(x, message);
-}
-
-/// What the client said of this visit was its last word on it.
-void retelling::end(visit_id x) {
-  if (const auto found = crossings_.find(x.client);
-      found != crossings_.end() && found->second.withdrawn == x)
-    catch_up(x.client);
-  close_if_over(x);
-}
-
-/// Keeps the versions that the visit may fetch.
-void retelling::open(visit_id x) {
-  const auto [at, added] = open_.try_emplace(x);
-  if (!added)
-    return;
-  for (auto& [id, one] : lines_)
-    at->second.from[id] = one.open();
-}
-
-void retelling::close_if_over(visit_id x) {
-  const auto found = open_.find(x);
-  const bool waits = std::ranges::any_of(
-    lines_, [&](const auto& one) { return one.second.holds(x); });
-  if (found == open_.end() || waits || is_open(client(x.client), x))
-    return;
-  for (const auto& [id, from] : found->second.from)
-    lines_.at(id).release(from);
-  open_.erase(found);
-}
-
-result<comparison> retelling::on(const messages::clients_admitted& x) {
+result<comparison> replayer::on(const messages::clients_admitted& x) {
   for (auto& [id, one] : lines_)
     one.admit(x.count);
   return comparison{};
 }
 
-result<comparison> retelling::on(const messages::invitation_made& x) {
+result<comparison> replayer::on(const messages::invitation_made& x) {
   const auto& visit = x.pass.visit;
   if (auto ok = check(visit.client, w_); !ok)
     return tl::make_unexpected(ok.error());
   if (const auto roles = w_.method.roles.size(); x.pass.role >= roles)
-    return refuse("there is no role " + std::to_string(x.pass.role) + "; 0 to "
+    return fail(errc::invalid_data,
+                "there is no role " + std::to_string(x.pass.role) + "; 0 to "
                   + std::to_string(roles - 1) + " would do");
   const auto& file = client(visit.client).file();
   if (visit.number > file.last)
     open(visit);
   if (file.open && visit.number > file.last
       && !crossings_.contains(visit.client))
-    return refuse(to_text(visit) + " is invited while visit "
+    return fail(errc::invalid_data,
+                to_text(visit) + " is invited while visit "
                   + std::to_string(file.last.value)
                   + " is open; an end of that before it would do");
   tell(visit.client, messages::invited{x.pass});
   return comparison{};
 }
 
-result<comparison> retelling::on(const messages::line_served& x) {
+result<comparison> replayer::on(const messages::line_served& x) {
   if (const auto found = crossings_.find(x.visit.client);
       found != crossings_.end() && found->second.withdrawn < x.visit)
     catch_up(x.visit.client);
@@ -241,14 +138,16 @@ result<comparison> retelling::on(const messages::line_served& x) {
   if (visit == open_.end()) {
     if (x.visit.number <= client(x.visit.client).file().last)
       return comparison{}; // It was over when this came.
-    return refuse(to_text(x.visit)
+    return fail(errc::invalid_data,
+                to_text(x.visit)
                   + " fetches and was not invited; 'invited' before it would "
                     "do");
   }
   const auto oldest = visit->second.from.at(x.line);
   const auto& own = lines_.at(x.line);
   if (x.base < oldest || !own.find(x.base))
-    return refuse("version " + std::to_string(x.base.value) + " of "
+    return fail(errc::invalid_data,
+                "version " + std::to_string(x.base.value) + " of "
                   + to_text(x.line) + " cannot be fetched here; "
                   + std::to_string(oldest.value) + " to "
                   + std::to_string(own.head().value) + " would do");
@@ -258,14 +157,14 @@ result<comparison> retelling::on(const messages::line_served& x) {
   if (same == before.end()) {
     before.push_back(x);
     serve(x);
-  } else if (same->base != x.base && is_open(client(x.visit.client), x.visit)) {
+  } else if (same->base != x.base && client(x.visit.client).is_open(x.visit)) {
     *same = x;
     begin_again(x.visit);
   }
   return comparison{};
 }
 
-void retelling::serve(messages::line_served x) {
+void replayer::serve(messages::line_served x) {
   const auto& values = *lines_.at(x.line).find(x.base);
   const auto& blocks = w_.blocks->find(x.line)->blocks;
   for (std::size_t b = 0; b < blocks.size(); ++b)
@@ -274,9 +173,9 @@ void retelling::serve(messages::line_served x) {
 }
 
 /// A client that broke, and then got another version than before.
-void retelling::begin_again(visit_id x) {
+void replayer::begin_again(visit_id x) {
   auto& talk = client(x.client);
-  talk = dialogue{client_of(x_, w_, x.client).options, talk.file()};
+  talk = dialogue{talk_of(x_, w_, x.client), talk.file()};
   std::uint64_t nonce = 0;
   for (const auto& action : talk.start({}))
     if (const auto* said = std::get_if<messages::any_message>(&action))
@@ -286,19 +185,21 @@ void retelling::begin_again(visit_id x) {
     serve(served);
 }
 
-result<comparison> retelling::on(const offer_recorded& x) {
+result<comparison> replayer::on(const offer_recorded& x) {
   const auto& talk = client(x.visit.client);
   const auto work = jobs_.find(x.visit);
   if (work == jobs_.end()) {
-    if (x.visit.number <= talk.file().last && !is_open(talk, x.visit))
+    if (x.visit.number <= talk.file().last && !talk.is_open(x.visit))
       return comparison{}; // Said again, since nobody had answered.
-    return refuse(to_text(x.visit) + " offers and has not "
+    return fail(errc::invalid_data,
+                to_text(x.visit) + " offers and has not "
                   + (open_.contains(x.visit) ? "fetched all that it trains on"
                                              : "been invited")
                   + "; that before it would do");
   }
   if (work->second.drops_out)
-    return refuse(to_text(x.visit)
+    return fail(errc::invalid_data,
+                to_text(x.visit)
                   + " offers, and its client drops out; 'visit_failed' would "
                     "do");
   const auto offer = deliver(x.visit);
@@ -312,7 +213,7 @@ result<comparison> retelling::on(const offer_recorded& x) {
   return compared;
 }
 
-result<comparison> retelling::on(const messages::visit_withdrawn& x) {
+result<comparison> replayer::on(const messages::visit_withdrawn& x) {
   // Its offer may come all the same: if so, its record comes later.
   if (withdrawals_cross_ && jobs_.contains(x.visit))
     crossings_.try_emplace(x.visit.client, crossing{x.visit, {}});
@@ -322,7 +223,7 @@ result<comparison> retelling::on(const messages::visit_withdrawn& x) {
   return comparison{};
 }
 
-result<comparison> retelling::on(const messages::visit_failed& x) {
+result<comparison> replayer::on(const messages::visit_failed& x) {
   comparison compared;
   const auto* why = std::get_if<messages::decline_reason>(&x.why);
   if (why && *why == messages::decline_reason::no_offer) {
@@ -346,7 +247,7 @@ result<comparison> retelling::on(const messages::visit_failed& x) {
   return compared;
 }
 
-result<comparison> retelling::on(const messages::part_answered& x) {
+result<comparison> replayer::on(const messages::part_answered& x) {
   if (x.verdict != policies::verdict::overloaded)
     lines_.at(x.line).refuse(x.visit);
   tell(x.visit.client,
@@ -355,8 +256,8 @@ result<comparison> retelling::on(const messages::part_answered& x) {
   return comparison{};
 }
 
-void retelling::adopt(const version_recorded& x,
-                      const messages::merge_finished& made) {
+void replayer::adopt(const version_recorded& x,
+                     const messages::merge_finished& made) {
   lines_.at(x.line).adopt(made.blocks);
   for (const auto& visit : x.merged) {
     tell(visit.client, messages::offer_answered{
@@ -365,15 +266,17 @@ void retelling::adopt(const version_recorded& x,
   }
 }
 
-result<comparison> retelling::on(const version_recorded& x) {
+result<comparison> replayer::on(const version_recorded& x) {
   const auto due = next(lines_.at(x.line).head());
   const auto& blocks = w_.blocks->find(x.line)->blocks;
   if (x.head != due)
-    return refuse("version " + std::to_string(x.head.value) + " of "
+    return fail(errc::invalid_data,
+                "version " + std::to_string(x.head.value) + " of "
                   + to_text(x.line) + " cannot come here; "
                   + std::to_string(due.value) + " would do");
   if (x.digests.size() != blocks.size())
-    return refuse("there are " + std::to_string(x.digests.size()) + " digests; "
+    return fail(errc::invalid_data,
+                "there are " + std::to_string(x.digests.size()) + " digests; "
                   + std::to_string(blocks.size())
                   + " would do, one for each block of " + to_text(x.line));
   const auto made =

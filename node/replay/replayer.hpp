@@ -14,10 +14,10 @@
 
 #include "actors/client/dialogue.hpp"
 #include "actors/kernel_worker/crew.hpp"
+#include "actors/record/event_reader.hpp"
 #include "node/config/experiment.hpp"
 #include "node/replay/replayed_line.hpp"
 #include "node/task/workload.hpp"
-#include "actors/record/event_reader.hpp"
 
 namespace troupe::node {
 
@@ -35,17 +35,17 @@ struct comparison {
   std::optional<difference> first;
 };
 
-class retelling {
+class replayer {
 public:
   /// Of a run from its beginning. `x` and `w` outlive it.
-  static result<std::unique_ptr<retelling>> make(const experiment& x,
-                                                 const workload& w);
+  static result<std::unique_ptr<replayer>> make(const experiment& x,
+                                                const workload& w);
 
   /// Follows the record by one event. Returns `invalid_data` if it cannot come
   /// after those before it. After a difference there is no sense in going on.
   [[nodiscard]] result<comparison> hear(const actors::recorded_event& x);
 
-  /// Of the last merge of each adaptor, by block.
+  /// Of the last merge of each adapter, by block.
   const std::map<std::string, double>& product_gaps() const {
     return gaps_;
   }
@@ -69,7 +69,7 @@ private:
     std::vector<messages::any_message> unheard;
   };
 
-  retelling(const experiment& x, const workload& w);
+  replayer(const experiment& x, const workload& w);
 
   result<comparison> on(const messages::clients_admitted& x);
   result<comparison> on(const messages::invitation_made& x);
@@ -105,7 +105,7 @@ private:
   bool withdrawals_cross_; ///< With offers, or with a client that is down.
   std::unique_ptr<kernels::backend> arithmetic_;
   std::unique_ptr<models::trainer> chooser_;
-  std::map<line_id, retold_line> lines_;
+  std::map<line_id, replayed_line> lines_;
   std::map<client_id, actors::dialogue> clients_;
   std::map<visit_id, open_visit> open_;
   std::map<client_id, crossing> crossings_;

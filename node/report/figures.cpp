@@ -6,6 +6,7 @@
 
 #include "node/report/chart.hpp"
 #include "node/report/markup.hpp"
+#include "node/report/quantile.hpp"
 
 namespace troupe::node {
 
@@ -83,15 +84,6 @@ figure quantity(const run_record& x, const std::string& what,
   if (!time)
     f.says = thinned(curves);
   return f;
-}
-
-/// Interpolated between neighbours.
-double quantile(const std::vector<double>& sorted, double share) {
-  const auto place = share * static_cast<double>(sorted.size() - 1);
-  const auto below = static_cast<std::size_t>(place);
-  const auto above = std::min(below + 1, sorted.size() - 1);
-  return std::lerp(sorted[below], sorted[above],
-                   place - static_cast<double>(below));
 }
 
 std::string without_accuracies(const run_record& x) {

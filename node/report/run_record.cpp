@@ -4,6 +4,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "actors/record/names.hpp"
 #include "node/config/config.hpp"
 
 namespace troupe::node {
@@ -31,9 +32,10 @@ public:
   void add(const flat_record& x) {
     const auto at = x.number("at").value_or(0);
     to_.last_at = std::max(to_.last_at, at);
-    if (x.text("kind") == "version")
+    const auto kind = actors::to_metric_kind(x.text("kind"));
+    if (kind == actors::metric_kind::version)
       add_version(x, at);
-    else if (x.text("kind") == "evaluation")
+    else if (kind == actors::metric_kind::evaluation)
       add_evaluation(x, at);
   }
 
@@ -57,14 +59,17 @@ private:
   void add_evaluation(const flat_record& x, double at) {
     ++to_.evaluations;
     evaluated_ = std::max(evaluated_, x.number("version").value_or(0));
-    const auto put = [&](curve& to, std::string_view key) {
-      if (const auto y = x.number(key))
+    using enum actors::score_name::rows;
+    using enum actors::score_name::figure;
+    const auto put = [&](curve& to, actors::score_name::rows split,
+                         actors::score_name::figure metric) {
+      if (const auto y = x.number(key_of(split, metric)))
         to.add(evaluated_, at, *y);
     };
-    put(to_.accuracy, "accuracy");
-    put(to_.loss, "loss");
-    put(to_.validation_accuracy, "validation_accuracy");
-    put(to_.validation_loss, "validation_loss");
+    put(to_.accuracy, test, accuracy);
+    put(to_.loss, test, loss);
+    put(to_.validation_accuracy, validation, accuracy);
+    put(to_.validation_loss, validation, loss);
     if (const auto xs = x.numbers("client_accuracies"); !xs.empty()) {
       to_.accuracies.assign(xs.begin(), xs.end());
       std::ranges::sort(to_.accuracies);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "actors/record/names.hpp"
 #include "core/limits.hpp"
 
 namespace troupe::node {
@@ -23,33 +24,49 @@ std::string with_reason(std::string text, std::string_view why) {
 
 void event_tally::add(const flat_record& x) {
   ++events_;
-  const auto what = x.text("event");
-  if (what == "fetched") {
-    fetched(x);
-  } else if (what == "version") {
-    version_made(x);
-  } else if (what == "invited") {
-    ++invited_;
-    ++clients_[{whole(x, "client")}].invited;
-  } else if (what == "withdrawn") {
-    ++other_ends_["withdrawn"];
-  } else if (what == "visit_failed") {
-    ++other_ends_[with_reason("failed", x.text("why"))];
-  } else if (what == "refused") {
-    ++other_ends_[with_reason("refused", x.text("verdict"))];
-  } else if (what == "round_closed") {
-    ++rounds_;
+  const auto what = actors::to_event_kind(x.text("event"));
+  if (!what)
+    return;
+  switch (*what) {
+    using enum actors::event_kind;
+    case fetched:
+      return note_fetch(x);
+    case version:
+      return note_version(x);
+    case invited:
+      ++invited_;
+      ++clients_[{whole(x, "client")}].invited;
+      return;
+    case withdrawn:
+      ++other_ends_[std::string{name_of(*what)}];
+      return;
+    case visit_failed:
+      ++other_ends_[with_reason("failed", x.text("why"))];
+      return;
+    case refused:
+      ++other_ends_[with_reason("refused", x.text("verdict"))];
+      return;
+    case round_closed:
+      ++rounds_;
+      return;
+    case began:
+    case admitted:
+    case offered:
+    case skipped:
+    case finished:
+    case began_anew:
+      return;
   }
 }
 
-void event_tally::fetched(const flat_record& x) {
+void event_tally::note_fetch(const flat_record& x) {
   auto& kept = bases_[{{whole(x, "client")}, whole(x, "line")}];
   kept.push_back({whole(x, "visit"), whole(x, "version")});
   if (kept.size() > fetches_max)
     kept.erase(kept.begin());
 }
 
-void event_tally::version_made(const flat_record& x) {
+void event_tally::note_version(const flat_record& x) {
   const auto line = whole(x, "line");
   const auto version = whole(x, "version");
   if (version == 1)

@@ -78,8 +78,8 @@ private:
     std::uint64_t version;
   };
 
-  void fetched(const flat_record& x);
-  void version_made(const flat_record& x);
+  void note_fetch(const flat_record& x);
+  void note_version(const flat_record& x);
   void merged_one(client_id client, std::uint64_t visit, std::uint64_t line,
                   std::uint64_t version);
 

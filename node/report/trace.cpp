@@ -11,9 +11,10 @@
 
 #include <nlohmann/json.hpp>
 
-#include "node/report/flat_record.hpp"
+#include "actors/record/names.hpp"
 #include "core/ids.hpp"
 #include "models/files.hpp"
+#include "node/report/flat_record.hpp"
 
 namespace troupe::node {
 
@@ -60,14 +61,14 @@ public:
   void add(const flat_record& x) {
     any_ = true;
     const auto at = x.number("at").value_or(0);
-    const auto what = x.text("event");
+    const auto what = actors::to_event_kind(x.text("event"));
     last_at_ = std::max(last_at_, at);
-    if (what == "invited")
+    if (what == actors::event_kind::invited)
       invited(visit_of(x), at);
-    else if (what == "version")
+    else if (what == actors::event_kind::version)
       version_made(x, at);
-    else if (auto* visit = find(visit_of(x)))
-      happened(*visit, what, x, at);
+    else if (auto* visit = find(visit_of(x)); what && visit)
+      happened(*visit, *what, x, at);
   }
 
   bool any() const noexcept {
@@ -116,15 +117,16 @@ private:
       versions_.pop_front();
   }
 
-  static void happened(traced_visit& visit, std::string_view what,
+  static void happened(traced_visit& visit, actors::event_kind what,
                        const flat_record& x, double at) {
-    if (what == "fetched") {
+    using enum actors::event_kind;
+    if (what == fetched) {
       visit.fetched.push_back({whole(x, "line"), whole(x, "version")});
-    } else if (what == "offered" || what == "withdrawn") {
-      end(visit, std::string{what}, at);
-    } else if (what == "visit_failed") {
+    } else if (what == offered || what == withdrawn) {
+      end(visit, std::string{name_of(what)}, at);
+    } else if (what == visit_failed) {
       end(visit, "failed: " + std::string{x.text("why")}, at);
-    } else if (what == "refused") {
+    } else if (what == refused) {
       visit.end = "refused: " + std::string{x.text("verdict")};
     }
   }

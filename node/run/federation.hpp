@@ -7,11 +7,11 @@
 #include <memory>
 
 #include "actors/gateway/gateway.hpp"
-#include "node/watch/board.hpp"
-#include "node/watch/chronicle.hpp"
-#include "node/task/workload.hpp"
 #include "actors/record/snapshot.hpp"
 #include "actors/record/store.hpp"
+#include "node/task/workload.hpp"
+#include "node/watch/board.hpp"
+#include "node/watch/chronicle.hpp"
 
 namespace troupe::node {
 

@@ -5,14 +5,14 @@
 #include <nlohmann/json.hpp>
 #include <sys/resource.h>
 
+#include "actors/record/begin_lines.hpp"
+#include "actors/record/events.hpp"
 #include "node/report/page.hpp"
 #include "node/report/trace.hpp"
 #include "node/run/federation.hpp"
 #include "node/watch/folder.hpp"
 #include "node/watch/monitor.hpp"
 #include "node/watch/progress.hpp"
-#include "actors/record/events.hpp"
-#include "actors/wiring.hpp"
 #include "policies/catalogue.hpp"
 
 namespace troupe::node {
@@ -57,7 +57,7 @@ first_lines(actors::store& books) {
 
 std::optional<std::uint64_t> rounds_of(const experiment& x,
                                        actors::store& books) {
-  if (x.pace.mode != pace_kind::sync && x.pace.mode != pace_kind::semisync)
+  if (!by_round(x.pace.mode))
     return std::nullopt;
   const auto found = books.load();
   if (!found || found->round.round.value == 0)
@@ -89,7 +89,7 @@ void put_scores(run_summary& s, const chronicle& watching, bool has_labels) {
 /// A run from its first file to its last.
 class enactment {
 public:
-  enactment(const experiment& x, const run_surroundings& in)
+  enactment(const experiment& x, const run_context& in)
     : x_(resolved(x)),
       in_(in),
       began_(steady_now()),
@@ -314,7 +314,7 @@ private:
   }
 
   experiment x_;
-  const run_surroundings& in_;
+  const run_context& in_;
   instant began_;
   instant cpu_;
   workload work_;
@@ -329,7 +329,7 @@ private:
 
 } // namespace
 
-result<run_summary> run(const experiment& x, const run_surroundings& in) {
+result<run_summary> run(const experiment& x, const run_context& in) {
   return enactment{x, in}.perform();
 }
 

@@ -7,16 +7,16 @@
 #include <memory>
 #include <string>
 
+#include "core/result.hpp"
 #include "node/config/experiment.hpp"
+#include "node/task/workload.hpp"
 #include "node/watch/board.hpp"
 #include "node/watch/summary.hpp"
-#include "node/task/workload.hpp"
-#include "core/result.hpp"
 
 namespace troupe::node {
 
 /// What surrounds a run.
-struct run_surroundings {
+struct run_context {
   model_maker make_model;           ///< Of every kind but the quadratic.
   std::string fingerprint = {};     ///< What the bits of training depend on.
   std::ostream* progress = nullptr; ///< Null: nothing is shown.
@@ -34,6 +34,6 @@ struct run_surroundings {
 /// so; an error is one that could not begin, or whose folder could not be
 /// written.
 [[nodiscard]] result<run_summary> run(const experiment& x,
-                                      const run_surroundings& in);
+                                      const run_context& in);
 
 } // namespace troupe::node

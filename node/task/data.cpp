@@ -1,4 +1,5 @@
 #include "node/task/data.hpp"
+#include "node/config/policies_of.hpp"
 
 #include <filesystem>
 
@@ -68,14 +69,14 @@ result<models::dataset> load_data(const experiment& x) {
 result<models::partition> deal(const experiment& x,
                                const models::dataset& data) {
   const bool watched = x.stop.metric != stop_options::metric_kind::none;
-  return models::make_partition(data,
-                                {.how = x.partition.how(x.data.clusters),
-                                 .clients = x.clients.clients,
-                                 .examples_max = x.partition.samples_per_client,
-                                 .train_share = x.partition.train_share,
-                                 .held_out = x.clients.held_out,
-                                 .validation = watched ? x.data.validation : 0,
-                                 .seed = derive_seed(x.seed, "partition")});
+  return models::make_partition(
+    data, {.how = partitioner_of(x.partition, x.data.clusters),
+           .clients = x.clients.clients,
+           .examples_max = x.partition.samples_per_client,
+           .train_share = x.partition.train_share,
+           .held_out = x.clients.held_out,
+           .validation = watched ? x.data.validation : 0,
+           .seed = derive_seed(x.seed, "partition")});
 }
 
 } // namespace troupe::node

@@ -2,9 +2,9 @@
 
 // From a configuration to the data that it names and to who holds what of it.
 
-#include "node/config/experiment.hpp"
 #include "core/result.hpp"
 #include "models/data/example_set.hpp"
+#include "node/config/experiment.hpp"
 
 namespace troupe::node {
 

@@ -7,6 +7,7 @@
 #include <iterator>
 #include <sstream>
 
+#include "node/config/policies_of.hpp"
 #include "node/config/toml.hpp"
 
 namespace troupe::node {
@@ -192,7 +193,7 @@ result<std::vector<scene>> parse_scenario(std::string_view text,
 }
 
 result<policies::fleet> fleet_of(const experiment& x) {
-  policies::fleet out{x.devices.seconds_per_step, x.devices.speed.how()};
+  policies::fleet out{x.devices.seconds_per_step, speed_of(x.devices.speed)};
   if (x.devices.speed.kind == speed_options::distribution::trace) {
     const auto& path = x.devices.speed.path;
     auto speeds = read_text(path).and_then(

@@ -1,11 +1,17 @@
 #include "node/task/torch_model.hpp"
 
+#include <filesystem>
+#include <string>
+
+#include <dlfcn.h>
+
 #include "core/assert.hpp"
-#include "models/torch/objective.hpp"
 
 namespace troupe::node {
 
 namespace {
+
+namespace fs = std::filesystem;
 
 models::model_kind kind_of(model_options::shape x) {
   switch (x) {
@@ -31,16 +37,59 @@ models::model_kind kind_of(model_options::shape x) {
   return {};
 }
 
+result<const models::torch_functions*> open_module() {
+  constexpr const char* name = "libtroupe_torch.so";
+  std::error_code ignored;
+  const auto here = fs::read_symlink("/proc/self/exe", ignored).parent_path();
+  auto path = here / name;
+  if (!fs::exists(path, ignored))
+    path = here.parent_path() / "lib" / "troupe" / name;
+  if (!fs::exists(path, ignored))
+    return fail(errc::unsupported,
+                "LibTorch is not here: " + (here / name).string()
+                  + " is missing; ./dev build makes it");
+  // Global: BLAS is looked for by name. Never closed: its threads and tables
+  // live as long as the process.
+  void* module = dlopen(path.c_str(), RTLD_LAZY | RTLD_GLOBAL);
+  void* entry = module ? dlsym(module, "troupe_torch") : nullptr;
+  if (entry == nullptr) {
+    const char* why = dlerror();
+    return fail(errc::unsupported,
+                "LibTorch cannot be loaded: "
+                  + std::string{why ? why : path.c_str()}
+                  + "; ./dev setup installs it and ./dev build makes "
+                  + std::string{name});
+  }
+  const auto* functions = reinterpret_cast<decltype(troupe_torch)*>(entry)();
+  functions->use_one_thread();
+  return functions;
+}
+
 } // namespace
+
+result<const models::torch_functions*> load_torch() {
+  static const auto loaded = open_module();
+  return loaded;
+}
+
+model_maker models_by(const models::torch_functions& torch) {
+  return [&torch](const model_options& what,
+                  std::shared_ptr<const models::dataset> data) {
+    return torch.make_objective(
+      {.kind = kind_of(what.kind),
+       .hidden = {what.hidden.begin(), what.hidden.end()},
+       .path = what.path},
+      std::move(data));
+  };
+}
 
 result<std::unique_ptr<models::objective>>
 make_torch_model(const model_options& what,
                  std::shared_ptr<const models::dataset> data) {
-  return models::make_torch_objective(
-    {.kind = kind_of(what.kind),
-     .hidden = {what.hidden.begin(), what.hidden.end()},
-     .path = what.path},
-    std::move(data));
+  const auto torch = load_torch();
+  if (!torch)
+    return tl::make_unexpected(torch.error());
+  return models_by(**torch)(what, std::move(data));
 }
 
 } // namespace troupe::node

@@ -1,15 +1,28 @@
 #pragma once
 
+// LibTorch, loaded when somebody asks for it: its libraries take half a second
+// and 150 MB, which most commands have no use for.
+
 #include <memory>
 
-#include "node/config/experiment.hpp"
 #include "core/result.hpp"
 #include "models/data/example_set.hpp"
 #include "models/objective.hpp"
+#include "models/torch/module.hpp"
+#include "node/config/experiment.hpp"
+#include "node/task/workload.hpp"
 
 namespace troupe::node {
 
-/// The model of a configuration, made by torch. @pre it is not a quadratic
+/// Loads libtroupe_torch.so, which stands beside the executable or in
+/// ../lib/troupe, and has it compute in the calling thread alone; later calls
+/// cost nothing. Returns `unsupported` with what would do.
+[[nodiscard]] result<const models::torch_functions*> load_torch();
+
+/// Makes the models of configurations, but for those that need no torch.
+model_maker models_by(const models::torch_functions& torch);
+
+/// The same, by the torch that the first model loads.
 [[nodiscard]] result<std::unique_ptr<models::objective>>
 make_torch_model(const model_options& what,
                  std::shared_ptr<const models::dataset> data);

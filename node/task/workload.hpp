@@ -4,21 +4,18 @@
 // nor a clock.
 
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <memory>
 
-#include "node/config/experiment.hpp"
 #include "core/result.hpp"
 #include "models/layout.hpp"
 #include "models/local_trainer.hpp"
+#include "node/config/experiment.hpp"
+#include "node/task/materials.hpp"
+#include "policies/devices.hpp"
+#include "policies/presence.hpp"
 
 namespace troupe::node {
-
-/// Makes a model of a kind that is not a quadratic. Only the executable knows
-/// torch, so it brings this along.
-using model_maker = std::function<result<std::unique_ptr<models::objective>>(
-  const model_options& what, std::shared_ptr<const models::dataset> data)>;
 
 struct workload {
   recipe method;

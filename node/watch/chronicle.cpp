@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "node/watch/metric_lines.hpp"
 #include "core/limits.hpp"
+#include "node/report/quantile.hpp"
+#include "node/watch/metric_lines.hpp"
 
 namespace troupe::node {
 
@@ -12,19 +13,13 @@ std::optional<spread> spread_of(std::vector<double> xs) {
   if (xs.empty())
     return std::nullopt;
   std::ranges::sort(xs);
-  const auto quantile = [&](double share) {
-    const auto place = share * static_cast<double>(xs.size() - 1);
-    const auto below = static_cast<std::size_t>(place);
-    const auto above = std::min(below + 1, xs.size() - 1);
-    return std::lerp(xs[below], xs[above], place - static_cast<double>(below));
-  };
   double sum = 0;
   for (const auto x : xs)
     sum += x;
   return spread{.mean = sum / static_cast<double>(xs.size()),
-                .p10 = quantile(0.1),
-                .p50 = quantile(0.5),
-                .p90 = quantile(0.9),
+                .p10 = quantile(xs, 0.1),
+                .p50 = quantile(xs, 0.5),
+                .p90 = quantile(xs, 0.9),
                 .worst = xs.front()};
 }
 
@@ -172,19 +167,23 @@ void chronicle::describe(actors::run_status& to) const {
   }
   if (!report_.evaluation)
     return;
-  const auto put = [&](const std::string& split, const models::scores& x) {
+  using enum actors::score_name::rows;
+  using enum actors::score_name::figure;
+  using enum actors::score_name::over;
+  const auto put = [&](actors::score_name::rows split,
+                       const models::scores& x) {
     if (x.count == 0)
       return;
     if (options_.has_labels)
-      to.evaluation[split + " accuracy global"] = x.accuracy();
-    to.evaluation[split + " loss global"] = x.mean_loss();
+      to.evaluation[{split, accuracy, global}] = x.accuracy();
+    to.evaluation[{split, loss, global}] = x.mean_loss();
   };
-  put("test", report_.evaluation->scores.global);
-  put("validation", report_.evaluation->scores.validation);
+  put(test, report_.evaluation->scores.global);
+  put(validation, report_.evaluation->scores.validation);
   if (const auto clients = spread_among(1, options_.clients)) {
-    to.evaluation["own_test accuracy mean"] = clients->mean;
-    to.evaluation["own_test accuracy p10"] = clients->p10;
-    to.evaluation["own_test accuracy worst"] = clients->worst;
+    to.evaluation[{own_test, accuracy, mean}] = clients->mean;
+    to.evaluation[{own_test, accuracy, p10}] = clients->p10;
+    to.evaluation[{own_test, accuracy, worst}] = clients->worst;
   }
 }
 

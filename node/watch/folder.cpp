@@ -4,12 +4,12 @@
 #include <cctype>
 #include <ctime>
 
-#include "node/config/config.hpp"
 #include "actors/record/sqlite_store.hpp"
 #include "core/clock.hpp"
 #include "core/random.hpp"
 #include "models/files.hpp"
 #include "models/safetensors.hpp"
+#include "node/config/config.hpp"
 
 namespace troupe::node {
 

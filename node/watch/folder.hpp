@@ -7,10 +7,10 @@
 #include <memory>
 #include <string>
 
-#include "node/config/experiment.hpp"
 #include "actors/record/store.hpp"
 #include "core/result.hpp"
 #include "models/layout.hpp"
+#include "node/config/experiment.hpp"
 
 namespace troupe::node {
 

@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "actors/record/names.hpp"
 #include "node/watch/chronicle.hpp"
 
 namespace troupe::node {
@@ -13,13 +14,16 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-void put(json& to, const std::string& prefix, const models::scores& x,
+using actors::metric_kind;
+using actors::score_name;
+
+void put(json& to, score_name::rows split, const models::scores& x,
          bool has_labels) {
   if (x.count == 0)
     return;
   if (has_labels)
-    to[prefix + "accuracy"] = x.accuracy();
-  to[prefix + "loss"] = to_json(x.mean_loss());
+    to[key_of(split, score_name::figure::accuracy)] = x.accuracy();
+  to[key_of(split, score_name::figure::loss)] = to_json(x.mean_loss());
 }
 
 constexpr std::size_t accuracies_max = 1000;
@@ -58,7 +62,7 @@ std::string record_of(const messages::version_published& x,
                       const models::layout& blocks, std::optional<double> loss,
                       instant at) {
   json line{{"at", seconds(at)},
-            {"kind", "version"},
+            {"kind", name_of(metric_kind::version)},
             {"line", blocks.find(x.line)->name},
             {"version", x.head.value}};
   if (x.round.value > 0)
@@ -74,10 +78,11 @@ std::string record_of(const messages::version_published& x,
 
 std::string record_of(const messages::evaluation_finished& x, bool has_labels,
                       const std::optional<spread>& clients, instant at) {
-  json line{
-    {"at", seconds(at)}, {"kind", "evaluation"}, {"version", x.head.value}};
-  put(line, "", x.scores.global, has_labels);
-  put(line, "validation_", x.scores.validation, has_labels);
+  json line{{"at", seconds(at)},
+            {"kind", name_of(metric_kind::evaluation)},
+            {"version", x.head.value}};
+  put(line, score_name::rows::test, x.scores.global, has_labels);
+  put(line, score_name::rows::validation, x.scores.validation, has_labels);
   if (clients) {
     line["per_client"] = to_json(clients);
     line["client_accuracies"] = accuracies_of(x.scores);

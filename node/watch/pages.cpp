@@ -1,8 +1,8 @@
 #include "node/watch/pages.hpp"
 
 #include "actors/metrics/exposition.hpp"
-#include "node/watch/status_file.hpp"
 #include "core/clock.hpp"
+#include "node/watch/status_file.hpp"
 
 namespace troupe::node {
 

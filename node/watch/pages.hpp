@@ -4,8 +4,8 @@
 #include <memory>
 #include <string>
 
-#include "node/watch/http/server.hpp"
 #include "node/watch/board.hpp"
+#include "node/watch/http/server.hpp"
 
 namespace troupe::node {
 

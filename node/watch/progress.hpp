@@ -7,9 +7,9 @@
 #include <mutex>
 #include <string>
 
+#include "core/clock.hpp"
 #include "node/config/experiment.hpp"
 #include "node/watch/chronicle.hpp"
-#include "core/clock.hpp"
 
 namespace troupe::node {
 

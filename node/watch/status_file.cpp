@@ -7,7 +7,8 @@
 #include <unistd.h>
 
 #include "actors/metrics/why.hpp"
-#include "node/watch/moment.hpp"
+#include "node/watch/moment_text.hpp"
+#include "node/watch/waiting.hpp"
 
 namespace troupe::node {
 
@@ -36,6 +37,12 @@ std::string dump(const json& x, int indent) {
 }
 
 } // namespace
+
+std::string host_name() {
+  std::array<char, 256> name{};
+  gethostname(name.data(), name.size() - 1);
+  return name.data();
+}
 
 status_file::status_file(const std::filesystem::path& path)
   : fd_(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644)) {

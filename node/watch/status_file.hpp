@@ -26,6 +26,9 @@ private:
   int fd_ = -1;
 };
 
+/// The machine that a file of status speaks of.
+std::string host_name();
+
 /// What `/why` answers, and what the file holds beside its own facts.
 std::string why_as_json(const actors::run_status& x);
 std::string why_as_text(const actors::run_status& x);

@@ -26,7 +26,7 @@ recipe several_models(std::string name, std::string summary) {
 
 } // namespace
 
-/// FLoRAL's upper baseline: C whole models in place of C adaptors. A client
+/// FLoRAL's upper baseline: C whole models in place of C adapters. A client
 /// mixes their outputs by the softmax of logits of its own; model c is merged
 /// by n_k pi_c, with pi as it is after training.
 recipe methods::ensemble() {

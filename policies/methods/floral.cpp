@@ -32,7 +32,7 @@ recipe mixture_of_adapters(std::string name, std::string summary) {
                  {"adapter_rate", 0}, // 0: the learning rate, as is the next.
                  {"router_rate", 0},
                  {"adapter_server_rate", 1},
-                 {"share_floor", 0}, // Of what an adaptor counts with.
+                 {"share_floor", 0}, // Of what an adapter counts with.
                  {"centred", 0},     // 1: before each visit.
                  {"epsilon", 1e-5},
                  {"router_noise", 0},
@@ -44,19 +44,19 @@ recipe mixture_of_adapters(std::string name, std::string summary) {
 } // namespace
 
 /// Almansoori, Horváth and Takáč, "Collaborative and Efficient Personalization
-/// with Mixtures of Adaptors": one base for all, C adaptors of low rank that
+/// with Mixtures of Adapters": one base for all, C adapters of low rank that
 /// each client mixes by the softmax of logits of its own, and all of it learns
-/// in one joint step from one gradient. The base is merged by n_k, adaptor c by
-/// n_k pi_c, with pi as it is after training. Adaptors nobody supports keep
-/// their version. `budget` is the share of a layer's weights that one adaptor
+/// in one joint step from one gradient. The base is merged by n_k, adapter c by
+/// n_k pi_c, with pi as it is after training. Adapters nobody supports keep
+/// their version. `budget` is the share of a layer's weights that one adapter
 /// of it may have.
 recipe methods::floral() {
   return mixture_of_adapters(
-    "floral", "a base and adaptors of low rank that each client mixes");
+    "floral", "a base and adapters of low rank that each client mixes");
 }
 
 /// The same with the mixture that is true where the data are made from clusters
-/// in turn: client k has adaptor k mod C alone, for ever.
+/// in turn: client k has adapter k mod C alone, for ever.
 recipe methods::floral_optimal() {
   auto method = mixture_of_adapters(
     "floral_optimal", "FLoRAL whose clients know their cluster: the oracle");

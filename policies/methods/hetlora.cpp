@@ -4,7 +4,7 @@ namespace troupe::policies {
 
 /// Cho et al. (2024), "Heterogeneous LoRA for Federated Fine-tuning of
 /// On-Device Foundation Models": client k has the first r_k ranks of a common
-/// adaptor, with r_k = rank_min + (budget - rank_min)(k - 1) / K, rounded down,
+/// adapter, with r_k = rank_min + (budget - rank_min)(k - 1) / K, rounded down,
 /// or going from `rank_first` to `rank_last`. It adds `penalty` times the size
 /// of its last ranks, those beyond `keep_share`, to its loss, and gives these
 /// up, as far as to `rank_min`, when a visit has made them smaller. What a
@@ -12,7 +12,7 @@ namespace troupe::policies {
 /// product.
 recipe methods::hetlora() {
   return {.name = "hetlora",
-          .summary = "an adaptor of which each client has as many ranks as it "
+          .summary = "an adapter of which each client has as many ranks as it "
                      "needs",
           .blocks = {{.name = "model", .where = scope::frozen},
                      {.name = "adapter",

@@ -2,12 +2,12 @@
 
 namespace troupe::policies {
 
-/// PF2LoRA's first baseline, FedAvg on the factors of one adaptor of one rank
+/// PF2LoRA's first baseline, FedAvg on the factors of one adapter of one rank
 /// over a frozen model, with a plain mean. The publication gives it rank 8, and
 /// 12 where it may have more parameters than PF2LoRA.
 recipe methods::homlora() {
   return {.name = "homlora",
-          .summary = "one adaptor of one rank that all train",
+          .summary = "one adapter of one rank that all train",
           .blocks = {{.name = "model", .where = scope::frozen},
                      {.name = "adapter", .weight = weight_rule::one},
                      {.name = "left_adapter", .where = scope::personal}},

@@ -3,12 +3,12 @@
 namespace troupe::policies {
 
 /// FLoRAL's baseline: the base is merged as by FedAvg, and each client has one
-/// adaptor of low rank of its own, which is trained beside it in the same steps
+/// adapter of low rank of its own, which is trained beside it in the same steps
 /// and never sent.
 recipe methods::local_adaptor() {
   return {
     .name = "local_adaptor",
-    .summary = "a shared base, and an adaptor that each client keeps",
+    .summary = "a shared base, and an adapter that each client keeps",
     .blocks = {{.name = "model"},
                {.name = "model.buffers"},
                {.name = "own_adapter", .where = scope::personal}},

@@ -2,13 +2,13 @@
 
 namespace troupe::policies {
 
-/// Per-FedAvg on the factors of one adaptor over a frozen model, PF2LoRA's
-/// second baseline: the common adaptor is where one step on a client's data
+/// Per-FedAvg on the factors of one adapter over a frozen model, PF2LoRA's
+/// second baseline: the common adapter is where one step on a client's data
 /// ends well, and its steps follow the whole gradient through that step. A
 /// client is scored after one such step on examples that it trains on.
 recipe methods::per_fedavg_lora() {
   return {.name = "per_fedavg_lora",
-          .summary = "an adaptor from which one step fits each client",
+          .summary = "an adapter from which one step fits each client",
           .blocks = {{.name = "model", .where = scope::frozen},
                      {.name = "adapter", .weight = weight_rule::one}},
           .legs = {{.fetch = {{.family = "adapter"}}}},

@@ -4,7 +4,7 @@ namespace troupe::policies {
 
 /// Hao et al., "Personalized Federated Fine-tuning for Heterogeneous Data: An
 /// Automatic Rank Learning Approach via Two-Level LoRA": over a frozen model,
-/// one adaptor of rank r that all train and one of lower rank that each client
+/// one adapter of rank r that all train and one of lower rank that each client
 /// keeps. A step moves the client's once by plain SGD, then the common one
 /// along the hypergradient through that step. The common one is merged by a
 /// plain mean of its factors.
@@ -15,7 +15,7 @@ namespace troupe::policies {
 recipe methods::pf2lora() {
   return {.name = "pf2lora",
           .summary =
-            "a common adaptor and one of each client's own, on two levels",
+            "a common adapter and one of each client's own, on two levels",
           .blocks = {{.name = "model", .where = scope::frozen},
                      {.name = "adapter", .weight = weight_rule::one},
                      {.name = "own_adapter", .where = scope::personal},

@@ -26,7 +26,7 @@ double seconds_computed() {
   return static_cast<double>(x.tv_sec) + 1e-9 * static_cast<double>(x.tv_nsec);
 }
 
-/// A method that trains an adaptor of a model of 128 x 128 x 128.
+/// A method that trains an adapter of a model of 128 x 128 x 128.
 struct contender {
   contender(const char* name, std::string_view method, options said)
     : name(name),

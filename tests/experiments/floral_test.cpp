@@ -73,7 +73,7 @@ TEST_F(floral_at_length, the_mlp_is_learned_where_one_model_is_not_enough) {
   EXPECT_LE(floral.error, 0.015);
   EXPECT_EQ(floral.recovered, n);
   EXPECT_GE(of("synthetic_mlp.toml", "fedavg", n).error, 0.25);
-  if (n > 1) { // A private adaptor has too little data.
+  if (n > 1) { // A private adapter has too little data.
     EXPECT_GT(of("synthetic_mlp.toml", "local_adaptor", n).error,
               2 * floral.error);
   }

@@ -42,12 +42,12 @@ def main():
             mixed = of("label_shift", "floral_optimal", pace)
             whole = of("label_shift", "ensemble_optimal", pace)
             hold(f"label shift {name}: one model knows about a quarter", 0.15 < one < 0.35)
-            hold(f"label shift {name}: adaptors within 5 points of whole models",
+            hold(f"label shift {name}: adapters within 5 points of whole models",
                  mixed > whole - 0.05)
-            hold(f"rotation {name}: adaptors above one model",
+            hold(f"rotation {name}: adapters above one model",
                  of("rotation", "floral_optimal", pace) > of("rotation", "fedavg", pace))
         for task in ("label_shift", "rotation"):
-            hold(f"{task}, little data: shared adaptors above private ones",
+            hold(f"{task}, little data: shared adapters above private ones",
                  of(task, "floral_optimal", REDUCED) > of(task, "local_adaptor", REDUCED) + 0.05)
     sys.exit(1 if wrong else 0)
 

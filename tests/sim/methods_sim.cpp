@@ -70,7 +70,7 @@ TEST(ddome_sim, an_expert_that_nobody_chose_keeps_its_version) {
   EXPECT_GT(kept, 0u) << "every expert was chosen in every round";
 }
 
-TEST(floral_sim, shares_add_up_to_one_and_weigh_the_adaptors) {
+TEST(floral_sim, shares_add_up_to_one_and_weigh_the_adapters) {
   for_each_world(
     +[] { return floral_skeleton(); },
     [](const skeleton_run& x) {

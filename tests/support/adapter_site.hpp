@@ -1,6 +1,6 @@
 #pragma once
 
-// One client's visits to an adaptor over a frozen linear model, and the same
+// One client's visits to an adapter over a frozen linear model, and the same
 // derivatives in double, written out.
 
 #include <memory>
@@ -49,11 +49,11 @@ struct adapter_site {
   std::unique_ptr<models::trainer> trainer;
 };
 
-/// A state in which the client keeps this adaptor of its own.
+/// A state in which the client keeps this adapter of its own.
 std::shared_ptr<const models::client_state>
 keeping(const std::vector<float>& own);
 
-/// Two factors of a matrix of targets x inputs as they lie in an adaptor's
+/// Two factors of a matrix of targets x inputs as they lie in an adapter's
 /// buffer: rank x targets, then rank x inputs.
 struct double_factors {
   std::size_t rank = 0;

@@ -7,8 +7,9 @@
 
 #include <gtest/gtest.h>
 
+#include "node/config/policies_of.hpp"
 #include "node/task/workload.hpp"
-#include "policies/rota.hpp"
+#include "policies/invitations.hpp"
 #include "tests/support/reference_loop.hpp"
 
 namespace troupe::test {
@@ -31,10 +32,10 @@ inline std::string digest_of_plain_run(const node::experiment& x,
     how.initial[work->blocks->find(id)->name] = values;
   for (std::uint64_t k = 1; k <= x.clients.invitable(); ++k)
     clients.push_back({.client = {k}, .examples = work->examples({k})});
-  policies::rota turns{{.seed = x.seed,
-                        .window_size = x.clients.clients_per_round,
-                        .how = x.clients.selection.policy(),
-                        .roles = work->method.roles}};
+  policies::invitations turns{{.seed = x.seed,
+                               .window_size = x.clients.clients_per_round,
+                               .how = selection_of(x.clients.selection),
+                               .roles = work->method.roles}};
   reference_loop loop{**trainer, std::move(how)};
   for (std::uint64_t round = 0; round < x.length.rounds; ++round) {
     std::vector<invited> cohort;

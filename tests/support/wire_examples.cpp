@@ -19,61 +19,66 @@ namespace {
 
 using namespace messages;
 
-std::vector<messages::any_message> example_sessions() {
-  return {hello{.protocol_min = 1,
-                .protocol_max = 2,
-                .client = {3},
-                .incarnation = 4,
-                .layout = {5, 6, 7},
-                .nonce = 8,
-                .examples = 9,
-                .last = {10}},
-          welcome{.protocol = 1,
-                  .nonce = 2,
-                  .session = {3},
-                  .heads = {{{4}, {5}}, {{6}, {7}}}},
-          farewell{farewell_reason::finished, "the run is over", 9, 10},
-          beat{{0x0102030405060708}, {9}},
-          beat_answered{{{{1}, {2}}}},
-          leave{{7}}};
+std::vector<wire_example> example_sessions() {
+  return {
+    {"hello", hello{.protocol_min = 1,
+                    .protocol_max = 2,
+                    .client = {3},
+                    .incarnation = 4,
+                    .layout = {5, 6, 7},
+                    .nonce = 8,
+                    .examples = 9,
+                    .last = {10}}},
+    {"welcome", welcome{.protocol = 1,
+                        .nonce = 2,
+                        .session = {3},
+                        .heads = {{{4}, {5}}, {{6}, {7}}}}},
+    {"farewell", farewell{farewell_reason::finished, "the run is over", 9, 10}},
+    {"beat", beat{{0x0102030405060708}, {9}}},
+    {"beat_answered", beat_answered{{{{1}, {2}}}}},
+    {"leave", leave{{7}}}};
 }
 
-std::vector<messages::any_message> example_visits() {
+std::vector<wire_example> example_visits() {
   return {
-    invited{example_ticket()},
-    fetch_requested{
-      .pass = example_ticket(),
-      .leg = 1,
-      .wanted = {{.line = {2}, .held = {3}, .exact = {4}, .rank = 5},
-                 {.line = {6}}}},
-    line_served{.visit = {{1}, {2}},
-                .leg = 3,
-                .line = {4},
-                .base = {5},
-                .unchanged = 0,
-                .blocks = {{{6}, share({1.0f, -2.5f})}, {{7}, share({})}}},
-    visit_ended{{{1}, {2}}, policies::verdict::too_stale},
-    visit_declined{example_ticket(), decline_reason::failed},
-    offer_made{.pass = example_ticket(),
-               .disclosures = {{.index = 1, .values = {0.25, 0.75}}},
-               .blocks = {{.block = {1},
-                           .base = {2},
-                           .rank = 3,
-                           .weight = 40.5,
-                           .delta = share({0.125f, -0.5f, 3.0f})},
-                          {.block = {4},
-                           .base = {5},
-                           .rank = 0,
-                           .weight = 1,
-                           .delta = share({6.0f})}},
-               .loss = 1.5},
-    offer_answered{{{1}, {2}}, {3}, policies::verdict::duplicate, {4}},
-    version_announced{{1}, {2}}};
+    {"invited", invited{example_ticket()}},
+    {"fetch_requested",
+     fetch_requested{
+       .pass = example_ticket(),
+       .leg = 1,
+       .wanted = {{.line = {2}, .held = {3}, .exact = {4}, .rank = 5},
+                  {.line = {6}}}}},
+    {"line_served",
+     line_served{.visit = {{1}, {2}},
+                 .leg = 3,
+                 .line = {4},
+                 .base = {5},
+                 .unchanged = 0,
+                 .blocks = {{{6}, share({1.0f, -2.5f})}, {{7}, share({})}}}},
+    {"visit_ended", visit_ended{{{1}, {2}}, policies::verdict::too_stale}},
+    {"visit_declined",
+     visit_declined{example_ticket(), decline_reason::failed}},
+    {"offer_made",
+     offer_made{
+       .pass = example_ticket(),
+       .disclosures = {{.index = 1, .values = {0.25, 0.75}}},
+       .blocks =
+         {{{.block = {1},
+            .rank = 3,
+            .weight = 40.5,
+            .delta = share({0.125f, -0.5f, 3.0f})},
+           {2}},
+          {{.block = {4}, .rank = 0, .weight = 1, .delta = share({6.0f})},
+           {5}}},
+       .loss = 1.5}},
+    {"offer_answered",
+     offer_answered{{{1}, {2}}, {3}, policies::verdict::duplicate, {4}}},
+    {"version_announced", version_announced{{1}, {2}}}};
 }
 
 } // namespace
 
-std::vector<messages::any_message> example_messages() {
+std::vector<wire_example> example_messages() {
   auto all = example_sessions();
   for (auto& x : example_visits())
     all.push_back(std::move(x));

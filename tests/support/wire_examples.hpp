@@ -3,6 +3,7 @@
 // One message of each kind, no two fields of which hold the same value, so that
 // a field written in another's place shows.
 
+#include <string_view>
 #include <vector>
 
 #include "actors/messages/wire.hpp"
@@ -11,7 +12,13 @@ namespace troupe::test {
 
 messages::ticket example_ticket();
 
+/// A message with the name of its type, under which its golden files stand.
+struct wire_example {
+  std::string_view name;
+  messages::any_message message;
+};
+
 /// In the order of `any_message`: all kinds, each once.
-std::vector<messages::any_message> example_messages();
+std::vector<wire_example> example_messages();
 
 } // namespace troupe::test

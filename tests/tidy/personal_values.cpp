@@ -13,6 +13,6 @@ namespace troupe {
 auto values = TROUPE_MAKE(std::vector<float>{1, 2, 3});
 
 messages::offer_block sent{
-  .block = {1}, .base = {0}, .rank = 0, .weight = 1, .delta = values};
+  {.block = {1}, .rank = 0, .weight = 1, .delta = values}, {0}};
 
 } // namespace troupe

@@ -3,6 +3,21 @@ where functions begin and end. Line numbers stay what they are in the file."""
 
 import re
 
+ROOMS = ("core", "policies", "kernels", "models", "actors", "node")
+HEADERS = (".hpp", ".cuh")
+UNITS = (".cpp", ".cu")
+CODE = HEADERS + UNITS
+
+
+def folder_of(path):
+    return path.rpartition("/")[0]
+
+
+def room_of(path):
+    first = path.split("/")[0]
+    return first if first in ROOMS else None
+
+
 # A raw string, a line comment, a block comment, a string, a character.
 SKIPPED = re.compile(
     r'R"(?P<d>[^()\\ ]{0,16})\((?:.|\n)*?\)(?P=d)"'

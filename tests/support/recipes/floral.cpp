@@ -6,13 +6,13 @@ namespace troupe::test {
 
 namespace {
 
-constexpr std::uint32_t adaptors = 3;
+constexpr std::uint32_t adapters = 3;
 
 // pi: the softmax of the client's logits.
 std::vector<double> shares(const models::client_state& x) {
   std::vector<double> result;
   double sum = 0;
-  for (const float logit : own_values(x, "mixture", adaptors))
+  for (const float logit : own_values(x, "mixture", adapters))
     sum += result.emplace_back(std::exp(static_cast<double>(logit)));
   for (auto& v : result)
     v /= sum;
@@ -21,27 +21,27 @@ std::vector<double> shares(const models::client_state& x) {
 
 } // namespace
 
-/// One base for all, and C adaptors that each client mixes by logits of its
+/// One base for all, and C adapters that each client mixes by logits of its
 /// own. All learn in one joint step, and pi is that after it. A client of this
-/// skeleton is drawn to the adaptor that its number names, soon so much that it
+/// skeleton is drawn to the adapter that its number names, soon so much that it
 /// offers no other.
 sim_method floral_skeleton(client_id liar) {
   recipe what{
     .name = "floral",
-    .summary = "a base and adaptors that each client mixes",
+    .summary = "a base and adapters that each client mixes",
     .blocks = {{.name = "base"},
-               {.name = "adaptor",
+               {.name = "adapter",
                 .where = scope::expert,
-                .count = adaptors,
+                .count = adapters,
                 .weight = weight_rule::examples_times_share},
                {.name = "mixture", .where = scope::personal}},
-    .legs = {{.fetch = {{"base"}, {"adaptor"}}}},
+    .legs = {{.fetch = {{"base"}, {"adapter"}}}},
     .roles = {{.procedure = {"joint_step"}}},
     .disclosures = {
-      {.name = "pi", .count_max = adaptors, .min = 0, .max = 1, .sum = 1}}};
+      {.name = "pi", .count_max = adapters, .min = 0, .max = 1, .sum = 1}}};
   const auto keep = [liar](const models::visit_input& x, models::trained& out) {
-    auto logits = own_values(*x.state, "mixture", adaptors);
-    logits[x.visit.client.value % adaptors] += 4;
+    auto logits = own_values(*x.state, "mixture", adapters);
+    logits[x.visit.client.value % adapters] += 4;
     out.next.blocks["mixture"] = marked(std::move(logits));
     auto pi = shares(out.next);
     if (x.visit.client == liar)
@@ -52,7 +52,7 @@ sim_method floral_skeleton(client_id liar) {
     return shares(x)[i];
   };
   return {.what = std::move(what),
-          .shapes = {{"base", vector_of(4)}, {"adaptor", vector_of(2)}},
+          .shapes = {{"base", vector_of(4)}, {"adapter", vector_of(2)}},
           .make_trainer = played(
             {.choose = {}, .share_of = share_of, .step = {}, .keep = keep})};
 }

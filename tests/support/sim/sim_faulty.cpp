@@ -5,7 +5,7 @@
 namespace troupe::test {
 
 using actors::archivist_actor;
-using actors::kernel_worker_actor;
+using actors::merger_actor;
 using stage = progress_of_lines::stage;
 
 std::string progress_of_lines::phase(line_id line) const {
@@ -30,9 +30,8 @@ struct shared {
   progress_of_lines& progress;
 };
 
-kernel_worker_actor::behavior_type
-worker_proxy(kernel_worker_actor::pointer self, kernel_worker_actor behind,
-             shared with) {
+merger_actor::behavior_type merger_proxy(merger_actor::pointer self,
+                                         merger_actor behind, shared with) {
   using answer = caf::result<messages::merge_finished>;
   return {
     [=](const messages::merge_requested& x) -> answer {
@@ -45,12 +44,6 @@ worker_proxy(kernel_worker_actor::pointer self, kernel_worker_actor behind,
       if (luck.happens(luck.devices, luck.active.silence, "merge unanswered"))
         return caf::delegated<messages::merge_finished>{};
       with.progress.reach(x.line, stage::merged);
-      return self->delegate(behind, x);
-    },
-    [=](const messages::job_requested&) {
-      // Clients have a worker of their own.
-    },
-    [=](const messages::evaluation_requested& x) {
       return self->delegate(behind, x);
     },
   };
@@ -100,11 +93,11 @@ archivist_actor::behavior_type archivist_proxy(archivist_actor::pointer self,
 
 } // namespace
 
-kernel_worker_actor faulty_worker(caf::actor_system& system, chances& luck,
-                                  progress_of_lines& progress,
-                                  const kernel_worker_actor& behind,
-                                  std::vector<caf::actor>& spawned) {
-  auto x = system.spawn(worker_proxy, behind, shared{luck, progress});
+merger_actor faulty_merger(caf::actor_system& system, chances& luck,
+                           progress_of_lines& progress,
+                           const merger_actor& behind,
+                           std::vector<caf::actor>& spawned) {
+  auto x = system.spawn(merger_proxy, behind, shared{luck, progress});
   spawned.push_back(caf::actor_cast<caf::actor>(x));
   return x;
 }

@@ -28,10 +28,11 @@ private:
   std::map<line_id, stage> stages_;
 };
 
-/// A worker that fails or stays silent, in front of one that does not.
-actors::kernel_worker_actor faulty_worker(
-  caf::actor_system& system, chances& luck, progress_of_lines& progress,
-  const actors::kernel_worker_actor& behind, std::vector<caf::actor>& spawned);
+/// A merger that fails or stays silent, in front of one that does not.
+actors::merger_actor faulty_merger(caf::actor_system& system, chances& luck,
+                                   progress_of_lines& progress,
+                                   const actors::merger_actor& behind,
+                                   std::vector<caf::actor>& spawned);
 
 /// An archivist that fails before or after it has stored, or stays silent.
 actors::archivist_actor faulty_archivist(caf::actor_system& system,

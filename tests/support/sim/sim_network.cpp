@@ -11,7 +11,7 @@ public:
     // nop
   }
 
-  std::size_t send(transport::peer_id to, messages::any_message x) override {
+  std::size_t send(peer_id to, messages::any_message x) override {
     const auto size = transport::encoded_size(x);
     net_.carry(std::move(x), up_ ? who_ : client_id{to.value}, up_);
     return size;
@@ -92,7 +92,7 @@ void sim_network::carry(messages::any_message x, client_id peer, bool up) {
 }
 
 void sim_network::deliver(transport::frame x, client_id peer, bool up) {
-  messages::frame_arrived arrived{{peer.value}, std::move(x)};
+  transport::frame_arrived arrived{{peer.value}, std::move(x)};
   if (up && gateway_) {
     if (const auto whole = arrived.what.open())
       sees_.server_heard(peer, **whole);

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "actors/record/begin_lines.hpp"
 #include "actors/supervisor/supervisor.hpp"
 #include "kernels/cpu/cpu_backend.hpp"
 #include "tests/support/sim/sim_parts.hpp"
@@ -27,11 +28,11 @@ std::shared_ptr<const models::layout> layout_of(const sim_method& x) {
   return std::make_shared<const models::layout>(std::move(*made));
 }
 
-actors::programme::options programme_of(const scenario& x, const recipe& method,
-                                        std::uint64_t seed) {
+actors::course::options course_of(const scenario& x, const recipe& method,
+                                  std::uint64_t seed) {
   const bool rounds =
     x.mode == pace_kind::sync || x.mode == pace_kind::semisync;
-  actors::programme::options o;
+  actors::course::options o;
   o.mode = x.mode;
   o.clients_per_round = x.concurrency;
   o.over_selection = x.over_selection;
@@ -100,7 +101,9 @@ sim_node::sim_node(std::uint64_t seed, const scenario& what,
           p.witness->server_heard(from, x);
         }});
   p.args = args_of(seed);
-  p.worker = actors::start_worker(p.w.system(), p.args);
+  p.worker = actors::start_worker(
+    p.w.system(),
+    std::make_shared<sim_workshop>(p.w, p.luck, p.how.make_trainer(*p.blocks)));
   start_server();
   for (std::uint64_t i = 1; i <= what.clients; ++i)
     start_client({i});
@@ -137,29 +140,28 @@ actors::node_args sim_node::args_of(std::uint64_t seed) {
              .discount = discount,
              .step = {.rate = rate},
              .buffer_size = what.buffer_size,
+             .by_round = by_round(what.mode),
              .target_is_model = what.target_is_model};
-  a.programme = programme_of(what, p.how.what, seed);
+  a.course = course_of(what, p.how.what, seed);
   a.attendance.layout = p.blocks->fingerprint();
   a.evaluate_every = 2;
   a.announce = true;
   a.books = p.store;
   a.arithmetic = kernels::make_cpu_backend();
-  a.jobs =
-    std::make_shared<sim_workshop>(p.w, p.luck, p.how.make_trainer(*p.blocks));
   a.evaluator = p.how.make_trainer(*p.blocks);
   a.watching = p.watching;
   a.network = p.network->server_side();
   a.counted = std::make_shared<actors::traffic>();
   a.started = p.w.clock_now();
-  a.merge_timeout = 2s;
-  a.commit_timeout = 2s;
-  a.retry_after = 500ms;
+  a.waits.merge = 2s;
+  a.waits.store = 2s;
+  a.waits.retry_after = 500ms;
   a.started_as = [&p](const actors::cast& x) {
     p.network->bind(x.gateway);
     p.witness->server_began();
   };
-  a.around_worker = [&p](const actors::kernel_worker_actor& x) {
-    return faulty_worker(p.w.system(), p.luck, p.progress, x, p.proxies);
+  a.around_merger = [&p](const actors::merger_actor& x) {
+    return faulty_merger(p.w.system(), p.luck, p.progress, x, p.proxies);
   };
   a.around_archivist = [&p](const actors::archivist_actor& x) {
     return faulty_archivist(p.w.system(), p.luck, p.progress, x, p.proxies);
@@ -207,7 +209,7 @@ void sim_node::start_server() {
       [&p](const std::string&) { ++p.luck.happened["server rebuilt"]; }});
 }
 
-void sim_actors::start_client(client_id who) {
+void sim_node::start_client(client_id who) {
   auto& p = *p_;
   actors::client_args x;
   x.options.me = who;

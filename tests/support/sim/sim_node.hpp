@@ -50,8 +50,8 @@ struct sim_method {
 /// Two legs, a group, experts: all that the runtime carries, in one recipe.
 sim_method two_leg_method(state_rule state);
 
-/// The whole of a run in one world: the production actors as node/wiring makes
-/// them, over a network, workers, an archivist and clients that fail.
+/// The whole of a run in one world: the production actors as actors/wiring
+/// makes them, over a network, workers, an archivist and clients that fail.
 class sim_node {
 public:
   sim_node(std::uint64_t seed, const scenario& what, const faults& active,

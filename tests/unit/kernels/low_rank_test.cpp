@@ -1,4 +1,4 @@
-// Products of low rank: a mixture of adaptors, and the way back.
+// Products of low rank: a mixture of adapters, and the way back.
 
 #include <algorithm>
 
@@ -100,7 +100,7 @@ TEST_P(low_rank_test, agrees_with_the_reference) {
   }
 }
 
-// The ranks of two adaptors behind each other are the mixture of the two.
+// The ranks of two adapters behind each other are the mixture of the two.
 TEST_P(low_rank_test, ranks_add_up) {
   const factors both{6, 40, 5};
   const auto base = draw(240, 4);

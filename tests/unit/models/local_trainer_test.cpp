@@ -62,6 +62,7 @@ struct setting {
   attack attackers = {};
   std::vector<double> weights = {};
   std::vector<std::uint32_t> validation = {};
+  procedure_table table = procedures();
 };
 
 struct site {
@@ -88,7 +89,8 @@ site make_site(setting how) {
                                                   .clients = clients,
                                                   .test_size = problem.clients,
                                                   .weights = how.weights,
-                                                  .attackers = how.attackers});
+                                                  .attackers = how.attackers,
+                                                  .table = how.table});
   auto worker =
     make_local_trainer(x.task, std::move(model), *kernels::make_backend({}));
   EXPECT_TRUE(worker);
@@ -294,6 +296,37 @@ TEST(local_trainer, scores_clients_with_their_own_model_where_they_have_one) {
   EXPECT_NEAR(after->per_client.at({2}).loss, 0, 1e-9);
   EXPECT_GT(before->per_client.at({2}).loss, 1e-3);
   EXPECT_EQ(after->per_client.at({1}).loss, before->per_client.at({1}).loss);
+}
+
+TEST(local_trainer, scores_each_client_as_its_role_does) {
+  setting how;
+  how.method.roles = {{.name = "first", .procedure = {"sgd"}, .members = 1},
+                      {.name = "others", .procedure = {"own_sgd"}}};
+  how.table.homes = {
+    {"sgd",
+     [](const home&, local_problem& on) -> result<void> {
+       std::ranges::fill(on.model.parameters(), 1.f);
+       return {};
+     }},
+    {"own_sgd", [](const home&, local_problem& on) -> result<void> {
+       std::ranges::fill(on.model.parameters(), 2.f);
+       return {};
+     }}};
+  auto x = make_site(how);
+  const auto scored = x.worker->evaluate(
+    {.versions = visit_to(x, 1).fetched, .per_client = true, .states = {}});
+  ASSERT_TRUE(scored);
+  quadratic alone{x.world};
+  const auto loss_at = [&](float where, std::uint64_t client) {
+    std::ranges::fill(alone.parameters(), where);
+    return alone.evaluate(split::test, x.task->clients.test[client - 1])->loss;
+  };
+  EXPECT_EQ(scored->per_client.at({1}).loss, loss_at(1, 1));
+  EXPECT_EQ(scored->per_client.at({2}).loss, loss_at(2, 2));
+  EXPECT_EQ(scored->per_client.at({3}).loss, loss_at(2, 3));
+  EXPECT_NEAR(scored->global.loss,
+              loss_at(2, 1) + loss_at(2, 2) + loss_at(2, 3), 1e-9)
+    << "a newcomer is no member of a role";
 }
 
 TEST(local_trainer, evaluation_changes_no_visit) {

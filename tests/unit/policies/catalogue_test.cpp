@@ -126,13 +126,13 @@ TEST(with_buffers, moves_statistics_out_of_the_visit_unless_they_are_averaged) {
 
 TEST(with_options, says_how_many_there_are_and_how_far_a_mean_moves_them) {
   const auto& floral = *find_recipe("floral");
-  const auto adaptors = [&](const options& said) {
+  const auto adapters = [&](const options& said) {
     return block_of(with_options(floral, said).value(), "adapter");
   };
-  EXPECT_EQ(adaptors({{"components", 7}}).count, 7u);
-  EXPECT_EQ(adaptors({{"adapter_server_rate", 1}}).merge, merge_rule{});
+  EXPECT_EQ(adapters({{"components", 7}}).count, 7u);
+  EXPECT_EQ(adapters({{"adapter_server_rate", 1}}).merge, merge_rule{});
   const merge_rule slow{.kind = merge_kind::mix, .amount = 0.1};
-  EXPECT_EQ(adaptors({{"adapter_server_rate", 0.1}}).merge, slow);
+  EXPECT_EQ(adapters({{"adapter_server_rate", 0.1}}).merge, slow);
   EXPECT_FALSE(with_options(floral, {{"components", 0.5}}));
   for (const double bad : {0.0, -1.0, 1.5, HUGE_VAL, std::nan("")})
     EXPECT_FALSE(with_options(floral, {{"adapter_server_rate", bad}})) << bad;

@@ -1,4 +1,4 @@
-#include "policies/rota.hpp"
+#include "policies/invitations.hpp"
 
 #include <gtest/gtest.h>
 
@@ -34,13 +34,13 @@ bool everybody(client_id) {
   return true;
 }
 
-rota::busy_test only(std::set<std::uint64_t> busy) {
+invitations::busy_test only(std::set<std::uint64_t> busy) {
   return [busy](client_id x) { return busy.contains(x.value); };
 }
 
 /// The clients of the next `count` invitations.
-std::vector<std::uint64_t> take(rota& x, std::size_t count,
-                                const rota::busy_test& busy,
+std::vector<std::uint64_t> take(invitations& x, std::size_t count,
+                                const invitations::busy_test& busy,
                                 std::span<const candidate> from) {
   std::vector<std::uint64_t> result;
   for (std::size_t i = 0; i < count; ++i)
@@ -49,8 +49,8 @@ std::vector<std::uint64_t> take(rota& x, std::size_t count,
   return result;
 }
 
-rota round_robin(std::uint32_t window_size) {
-  return rota{
+invitations round_robin(std::uint32_t window_size) {
+  return invitations{
     {.seed = 1, .window_size = window_size, .how = round_robin_selection{}}};
 }
 
@@ -58,15 +58,17 @@ using numbers = std::vector<std::uint64_t>;
 
 } // namespace
 
-class rota_test : public testing::TestWithParam<selection> {
+class invitations_test : public testing::TestWithParam<selection> {
 protected:
-  rota make(std::uint32_t window_size, rota_state from = {}) const {
-    return rota{{.seed = 5, .window_size = window_size, .how = GetParam()},
-                std::move(from)};
+  invitations make(std::uint32_t window_size,
+                   invitation_state from = {}) const {
+    return invitations{
+      {.seed = 5, .window_size = window_size, .how = GetParam()},
+      std::move(from)};
   }
 };
 
-TEST_P(rota_test, no_window_invites_a_client_twice) {
+TEST_P(invitations_test, no_window_invites_a_client_twice) {
   const auto from = roster(11);
   auto testee = make(4);
   std::map<round_number, std::set<client_id>> windows;
@@ -78,7 +80,7 @@ TEST_P(rota_test, no_window_invites_a_client_twice) {
   EXPECT_EQ(windows.size(), 100u);
 }
 
-TEST_P(rota_test, seeds_follow_from_the_running_index) {
+TEST_P(invitations_test, seeds_follow_from_the_running_index) {
   const auto from = roster(5);
   auto testee = make(2);
   for (std::uint64_t i = 1; i < 20; ++i) {
@@ -91,7 +93,8 @@ TEST_P(rota_test, seeds_follow_from_the_running_index) {
 
 // A walk at random through visits that begin and end, and clients that come and
 // go.
-TEST_P(rota_test, never_invites_the_busy_and_never_idles_beside_the_free) {
+TEST_P(invitations_test,
+       never_invites_the_busy_and_never_idles_beside_the_free) {
   random_stream random{2};
   for (const std::uint32_t window_size : {1u, 3u, 8u, 20u}) {
     auto testee = make(window_size);
@@ -135,7 +138,7 @@ TEST_P(rota_test, never_invites_the_busy_and_never_idles_beside_the_free) {
   }
 }
 
-TEST_P(rota_test, goes_on_from_its_state) {
+TEST_P(invitations_test, goes_on_from_its_state) {
   const auto from = roster(9);
   auto testee = make(4);
   for (std::uint64_t i = 0; i < 50; ++i) {
@@ -147,7 +150,7 @@ TEST_P(rota_test, goes_on_from_its_state) {
   }
 }
 
-TEST_P(rota_test, returns_nothing_and_loses_nothing_when_all_are_busy) {
+TEST_P(invitations_test, returns_nothing_and_loses_nothing_when_all_are_busy) {
   const auto from = roster(6);
   auto testee = make(4);
   std::set<client_id> window;
@@ -165,13 +168,13 @@ TEST_P(rota_test, returns_nothing_and_loses_nothing_when_all_are_busy) {
 }
 
 INSTANTIATE_TEST_SUITE_P(
-  all, rota_test,
+  all, invitations_test,
   testing::Values(uniform_selection{}, round_robin_selection{},
                   by_size_selection{}, power_of_choice_selection{},
                   oort_selection{},
                   oort_selection{.exploration = 0, .exploration_min = 0}));
 
-TEST(rota, round_robin_invites_everybody_equally_often) {
+TEST(invitations, round_robin_invites_everybody_equally_often) {
   const auto from = roster(7);
   auto testee = round_robin(3);
   std::map<std::uint64_t, int> times;
@@ -184,7 +187,7 @@ TEST(rota, round_robin_invites_everybody_equally_often) {
   }
 }
 
-TEST(rota, a_skipped_client_is_invited_first_when_it_is_free) {
+TEST(invitations, a_skipped_client_is_invited_first_when_it_is_free) {
   const auto from = roster(6);
   auto testee = round_robin(3);
   EXPECT_EQ(take(testee, 2, only({1}), from), (numbers{2, 3}));
@@ -197,7 +200,7 @@ TEST(rota, a_skipped_client_is_invited_first_when_it_is_free) {
   EXPECT_EQ(take(testee, 2, nobody, from), (numbers{5, 6}));
 }
 
-TEST(rota, a_client_waits_for_one_place_only) {
+TEST(invitations, a_client_waits_for_one_place_only) {
   const auto from = roster(2);
   auto testee = round_robin(2);
   EXPECT_EQ(take(testee, 1, only({1}), from), (numbers{2}));
@@ -210,7 +213,8 @@ TEST(rota, a_client_waits_for_one_place_only) {
   EXPECT_TRUE(testee.skips().empty());
 }
 
-TEST(rota, who_left_loses_its_places_and_who_came_is_in_the_next_window) {
+TEST(invitations,
+     who_left_loses_its_places_and_who_came_is_in_the_next_window) {
   auto testee = round_robin(4);
   EXPECT_EQ(take(testee, 1, only({1}), roster({1, 2, 3, 4})), (numbers{2}));
   // Client 1 waits and 3 stands in the open window; both leave, 9 joins.
@@ -219,18 +223,18 @@ TEST(rota, who_left_loses_its_places_and_who_came_is_in_the_next_window) {
   EXPECT_EQ(take(testee, 3, nobody, roster({2, 4, 9})), (numbers{2, 4, 9}));
 }
 
-TEST(rota, nobody_is_invited_to_an_empty_house) {
+TEST(invitations, nobody_is_invited_to_an_empty_house) {
   auto testee = round_robin(4);
   EXPECT_EQ(testee.next(nobody, {}), std::nullopt);
   EXPECT_EQ(testee.state().window, round_number{0});
 }
 
-TEST(rota, a_window_draws_the_quota_of_each_role) {
-  rota testee{{.seed = 1,
-               .window_size = 5,
-               .how = uniform_selection{},
-               .roles = {{.name = "anchor", .quota = 2, .members = 4},
-                         {.name = "common"}}}};
+TEST(invitations, a_window_draws_the_quota_of_each_role) {
+  invitations testee{{.seed = 1,
+                      .window_size = 5,
+                      .how = uniform_selection{},
+                      .roles = {{.name = "anchor", .quota = 2, .members = 4},
+                                {.name = "common"}}}};
   const auto from = roster(20);
   std::map<std::uint64_t, int> anchors;
   for (int i = 0; i < 100; ++i) {
@@ -243,23 +247,23 @@ TEST(rota, a_window_draws_the_quota_of_each_role) {
     EXPECT_EQ(n, 2) << window;
 }
 
-TEST(rota, the_last_role_fills_what_others_leave) {
-  rota testee{{.seed = 1,
-               .window_size = 4,
-               .how = round_robin_selection{},
-               .roles = {{.name = "anchor", .quota = 3, .members = 4},
-                         {.name = "common"}}}};
+TEST(invitations, the_last_role_fills_what_others_leave) {
+  invitations testee{{.seed = 1,
+                      .window_size = 4,
+                      .how = round_robin_selection{},
+                      .roles = {{.name = "anchor", .quota = 3, .members = 4},
+                                {.name = "common"}}}};
   // Of four anchors only one is here.
   EXPECT_EQ(take(testee, 4, nobody, roster({2, 5, 6, 7, 8})),
             (numbers{2, 5, 6, 7}));
 }
 
-TEST(rota, idles_where_only_a_role_without_quota_is_free) {
-  rota testee{{.seed = 1,
-               .window_size = 2,
-               .how = uniform_selection{},
-               .roles = {{.name = "watcher", .quota = 0, .members = 1},
-                         {.name = "common"}}}};
+TEST(invitations, idles_where_only_a_role_without_quota_is_free) {
+  invitations testee{{.seed = 1,
+                      .window_size = 2,
+                      .how = uniform_selection{},
+                      .roles = {{.name = "watcher", .quota = 0, .members = 1},
+                                {.name = "common"}}}};
   EXPECT_EQ(testee.next(only({2, 3}), roster(3)), std::nullopt);
 }
 

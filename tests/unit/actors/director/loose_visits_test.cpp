@@ -1,4 +1,4 @@
-#include "tests/unit/actors/director/programme_fixture.hpp"
+#include "tests/unit/actors/director/course_fixture.hpp"
 
 namespace troupe::actors {
 

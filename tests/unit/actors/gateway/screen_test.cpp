@@ -52,17 +52,14 @@ const std::array disclosures{
 constexpr std::uint64_t examples = 50;
 
 messages::offer_made sound() {
-  return {.pass = {.visit = {{3}, {7}}, .round = {4}},
-          .disclosures = {{0, {0.25, 0.75}}},
-          .blocks =
-            {{.block = {1}, .base = {5}, .weight = 50, .delta = share({1, -2})},
-             {.block = {2}, .base = {5}, .weight = 1, .delta = share({0})},
-             {.block = {3},
-              .base = {9},
-              .rank = 1,
-              .weight = 50,
-              .delta = share({3, 4})}},
-          .loss = 0.5};
+  return {
+    .pass = {.visit = {{3}, {7}}, .round = {4}},
+    .disclosures = {{0, {0.25, 0.75}}},
+    .blocks = {{{.block = {1}, .weight = 50, .delta = share({1, -2})}, {5}},
+               {{.block = {2}, .weight = 1, .delta = share({0})}, {5}},
+               {{.block = {3}, .rank = 1, .weight = 50, .delta = share({3, 4})},
+                {9}}},
+    .loss = 0.5};
 }
 
 using change = std::function<void(messages::offer_made&)>;
@@ -163,7 +160,7 @@ TEST(screen, the_shares_of_a_family_add_up_to_at_most_one) {
     auto& block = mixed.blocks.back();
     block.id = {3 + i};
     block.line = {2 + i};
-    block.family = "adaptor";
+    block.family = "adapter";
     block.weight = weight_rule::examples_times_share;
     mixed.lines.push_back({.id = {2 + i}, .name = {}, .blocks = {{3 + i}}});
   }

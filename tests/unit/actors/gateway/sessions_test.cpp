@@ -8,8 +8,6 @@ namespace troupe::actors {
 
 namespace {
 
-using transport::peer_id;
-
 messages::hello_judged judged(std::uint64_t peer, std::uint64_t client,
                               std::uint64_t session = 1) {
   return {.peer = {peer},

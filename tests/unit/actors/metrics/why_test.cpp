@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "actors/aggregator/ledger.hpp"
-#include "actors/director/programme.hpp"
+#include "actors/director/course.hpp"
 #include "actors/kernel_worker/crew.hpp"
 #include "models/tasks/noop.hpp"
 
@@ -22,8 +22,8 @@ using testing::HasSubstr;
 
 const line_id line{1};
 
-programme::options sync_rounds() {
-  programme::options x;
+course::options sync_rounds() {
+  course::options x;
   x.mode = pace_kind::sync;
   x.lines = {line};
   x.lead = line;
@@ -34,10 +34,10 @@ programme::options sync_rounds() {
   return x;
 }
 
-/// A programme, and the visits that it invited to.
-class course {
+/// A course, and the visits that it invited to.
+class run_of_course {
 public:
-  explicit course(const programme::options& x)
+  explicit run_of_course(const course::options& x)
     : plan_(x, {.clients = {}, .round = {}, .heads = {{line, {7}}}}) {
     // nop
   }
@@ -80,7 +80,7 @@ public:
   instant now{1s};
 
 private:
-  void did(const programme::actions& what) {
+  void did(const course::actions& what) {
     for (const auto& x : what) {
       if (const auto* made = std::get_if<messages::invitation_made>(&x))
         invited.push_back(made->pass.visit);
@@ -91,7 +91,7 @@ private:
     }
   }
 
-  programme plan_;
+  course plan_;
 };
 
 ledger::durable first_version() {
@@ -120,7 +120,7 @@ messages::part_offered offer(std::uint64_t client) {
           .loss = 0};
 }
 
-programme::options buffered() {
+course::options buffered() {
   auto x = sync_rounds();
   x.mode = pace_kind::fedbuff;
   x.concurrency = 4;
@@ -132,7 +132,7 @@ programme::options buffered() {
 // The six.
 
 TEST(why, names_a_run_in_which_no_client_is_available) {
-  course run{buffered()};
+  run_of_course run{buffered()};
   run.join(4);
   for (std::uint64_t k = 1; k <= 4; ++k)
     run.leave(k);
@@ -145,7 +145,7 @@ TEST(why, names_a_run_in_which_no_client_is_available) {
 TEST(why, names_a_quorum_that_cannot_be_met) {
   auto options = sync_rounds();
   options.quorum = 3;
-  course run{options};
+  run_of_course run{options};
   run.join(4);
   ASSERT_EQ(run.invited.size(), 4u);
   run.leave(3);
@@ -161,7 +161,7 @@ TEST(why, names_a_quorum_that_cannot_be_met) {
 TEST(why, names_rounds_that_are_given_up_below_their_quorum) {
   auto options = sync_rounds();
   options.quorum = 3;
-  course run{options};
+  run_of_course run{options};
   run.join(4);
   run.answer(run.invited[0], verdict::accepted);
   run.wait(11s);
@@ -184,7 +184,7 @@ TEST(why, names_the_visit_at_which_a_worker_hangs) {
     },
     {{3}, {7}});
   begun.get_future().wait();
-  course run{buffered()};
+  run_of_course run{buffered()};
   run.join(4);
   auto status = run.status();
   status.crew = (*hired)->status();
@@ -205,7 +205,7 @@ TEST(why, names_a_disk_that_is_full) {
   book.merged({line, book.head(), first_version().blocks});
   ASSERT_TRUE(book.next());
   book.failed();
-  course run{buffered()};
+  run_of_course run{buffered()};
   run.join(4);
   auto status = run.status();
   status.lines[line] = book.status();
@@ -218,7 +218,7 @@ TEST(why, names_a_disk_that_is_full) {
 }
 
 TEST(why, names_offers_that_all_come_too_stale) {
-  course run{buffered()};
+  run_of_course run{buffered()};
   run.join(4);
   for (int i = 0; i < 4; ++i)
     run.answer(run.invited[static_cast<std::size_t>(i)], verdict::too_stale);
@@ -230,7 +230,7 @@ TEST(why, names_offers_that_all_come_too_stale) {
 }
 
 TEST(why, names_deadlines_that_pass_without_an_offer) {
-  course run{sync_rounds()};
+  run_of_course run{sync_rounds()};
   run.join(4);
   run.wait(11s);
   run.wait(11s);
@@ -244,7 +244,7 @@ TEST(why, names_windows_that_close_without_an_offer) {
   auto options = buffered();
   options.mode = pace_kind::semisync;
   options.window = 5s;
-  course run{options};
+  run_of_course run{options};
   run.join(4);
   run.wait(1s);
   EXPECT_EQ(why(run.status()).code, "offers");
@@ -260,7 +260,7 @@ TEST(why, names_windows_that_close_without_an_offer) {
 TEST(why, says_how_far_a_buffer_is) {
   auto book = ledger_of(3);
   book.offer(offer(1));
-  course run{buffered()};
+  run_of_course run{buffered()};
   run.join(4);
   auto status = run.status();
   status.lines[line] = book.status();
@@ -270,7 +270,7 @@ TEST(why, says_how_far_a_buffer_is) {
 }
 
 TEST(why, says_when_a_round_has_what_it_needs_and_when_its_deadline_is) {
-  course run{sync_rounds()};
+  run_of_course run{sync_rounds()};
   run.join(4);
   run.answer(run.invited[0], verdict::accepted);
   run.now += 3s;
@@ -280,7 +280,7 @@ TEST(why, says_when_a_round_has_what_it_needs_and_when_its_deadline_is) {
 }
 
 TEST(why, says_how_many_clients_the_first_invitation_waits_for) {
-  course run{buffered()};
+  run_of_course run{buffered()};
   run.join(3);
   EXPECT_EQ(why(run.status()).what,
             "the first invitation waits for 4 clients, and 3 are here");
@@ -295,7 +295,7 @@ TEST(why, says_when_the_run_is_over_or_has_not_begun) {
 }
 
 TEST(why, suspects_the_runs_own_thread_when_no_actor_answers) {
-  course run{buffered()};
+  run_of_course run{buffered()};
   run.join(4);
   auto status = run.status();
   status.answered_ms = status.now_ms - 5'000;

@@ -20,7 +20,7 @@ T again(const auto& x) {
 
 messages::offer_made small_offer() {
   messages::offer_made x;
-  x.blocks = {{.block = {1}, .base = {2}, .weight = 3, .delta = share({4, 5})}};
+  x.blocks = {{{.block = {1}, .weight = 3, .delta = share({4, 5})}, {2}}};
   x.disclosures = {{.index = 0, .values = {0.5}}};
   x.loss = 6;
   return x;

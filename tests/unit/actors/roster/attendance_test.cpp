@@ -46,7 +46,7 @@ TEST(attendance, admits_with_a_session_of_its_own_each_time) {
   const auto again = testee.judge(hello_of(1), at(1));
   for (const auto& x : {first, second, again})
     EXPECT_FALSE(x.refusal) << x.text;
-  EXPECT_EQ(first.peer, transport::peer_id{9});
+  EXPECT_EQ(first.peer, peer_id{9});
   EXPECT_EQ(first.what.nonce, 77u);
   EXPECT_LT(first.session, second.session);
   EXPECT_LT(second.session, again.session);

@@ -3,8 +3,9 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <iomanip>
-#include <sstream>
+#include <set>
+#include <string>
+#include <string_view>
 
 #include <gtest/gtest.h>
 
@@ -67,15 +68,19 @@ errc refusal_of(std::span<const std::byte> payload,
   return x ? errc{} : x.error().code;
 }
 
-std::filesystem::path golden_file(const any_message& x) {
-  const auto kind = std::visit([](const auto& y) { return y.wire.kind; }, x);
-  const auto version =
-    std::visit([](const auto& y) { return y.wire.current(); }, x);
-  std::ostringstream name;
-  name << std::hex << std::setw(4) << std::setfill('0') << kind << "-v"
-       << std::dec << int{version} << ".bin";
-  return std::filesystem::path{TROUPE_SOURCE_DIR} / "tests/golden/messages"
-         / name.str();
+std::filesystem::path golden_folder() {
+  return std::filesystem::path{TROUPE_SOURCE_DIR} / "tests/golden/messages";
+}
+
+/// Where the frame is that a version of a message wrote.
+std::filesystem::path golden_file(const test::wire_example& x,
+                                  unsigned version) {
+  return golden_folder()
+         / (std::string{x.name} + "-v" + std::to_string(version) + ".bin");
+}
+
+unsigned current_version(const any_message& x) {
+  return std::visit([](const auto& y) { return y.wire.current(); }, x);
 }
 
 buffer bytes_of(const std::filesystem::path& path) {
@@ -88,8 +93,12 @@ buffer bytes_of(const std::filesystem::path& path) {
 TEST(codec, is_tried_with_one_message_of_each_kind) {
   const auto all = test::example_messages();
   ASSERT_EQ(all.size(), std::variant_size_v<any_message>);
-  for (std::size_t i = 0; i < all.size(); ++i)
-    EXPECT_EQ(all[i].index(), i);
+  std::set<std::string_view> names;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    EXPECT_EQ(all[i].message.index(), i);
+    EXPECT_FALSE(all[i].name.empty()) << i;
+    EXPECT_TRUE(names.insert(all[i].name).second) << all[i].name;
+  }
 }
 
 // A new message or version is written once, with TROUPE_WRITE_GOLDEN=1; a file
@@ -97,8 +106,8 @@ TEST(codec, is_tried_with_one_message_of_each_kind) {
 // there.
 TEST(codec, writes_the_bytes_that_it_always_wrote) {
   for (const auto& x : test::example_messages()) {
-    const auto path = golden_file(x);
-    const auto frame = encode(x);
+    const auto path = golden_file(x, current_version(x.message));
+    const auto frame = encode(x.message);
     if (std::getenv("TROUPE_WRITE_GOLDEN") && !exists(path)) {
       std::ofstream out{path, std::ios::binary};
       out.write(reinterpret_cast<const char*>(frame.data()),
@@ -108,29 +117,36 @@ TEST(codec, writes_the_bytes_that_it_always_wrote) {
   }
 }
 
+// Each version of each message has its file, and there are no others.
 TEST(codec, reads_all_that_was_ever_written) {
-  std::size_t files = 0;
-  for (const auto& x : std::filesystem::directory_iterator{
-         golden_file(messages::leave{}).parent_path()}) {
-    const auto frame = bytes_of(x.path());
-    EXPECT_TRUE(decode(frame)) << x.path();
-    ++files;
-  }
-  EXPECT_GE(files, std::variant_size_v<any_message>);
+  std::set<std::filesystem::path> known;
+  for (const auto& x : test::example_messages())
+    for (unsigned i = 1; i <= current_version(x.message); ++i) {
+      const auto path = golden_file(x, i);
+      const auto frame = bytes_of(path);
+      const auto back = decode(frame);
+      ASSERT_TRUE(back) << path;
+      EXPECT_EQ(back->index(), x.message.index()) << path;
+      EXPECT_EQ(open_envelope(frame, frame.size())->writer.version, i) << path;
+      known.insert(path);
+    }
+  for (const auto& x : std::filesystem::directory_iterator{golden_folder()})
+    EXPECT_TRUE(known.contains(x.path()))
+      << x.path() << " belongs to no version of a message";
 }
 
 TEST(codec, reads_what_it_wrote) {
   for (const auto& x : test::example_messages()) {
-    const auto frame = encode(x);
+    const auto frame = encode(x.message);
     const auto back = decode(frame);
-    ASSERT_TRUE(back) << x.index();
-    EXPECT_EQ(back->index(), x.index());
+    ASSERT_TRUE(back) << x.name;
+    EXPECT_EQ(back->index(), x.message.index());
     EXPECT_EQ(encode(*back), frame);
   }
 }
 
 TEST(codec, keeps_every_field_of_an_offer) {
-  const auto back = decode(encode(test::example_messages()[11]));
+  const auto back = decode(encode(test::example_messages()[11].message));
   ASSERT_TRUE(back);
   const auto& x = std::get<messages::offer_made>(*back);
   EXPECT_EQ(x.pass, test::example_ticket());
@@ -147,12 +163,12 @@ TEST(codec, keeps_every_field_of_an_offer) {
 }
 
 TEST(codec, foretells_the_size_of_a_payload) {
-  for (const auto& any : test::example_messages())
+  for (const auto& example : test::example_messages())
     std::visit(
       [](const auto& x) {
         EXPECT_EQ(payload_size(x), encode_payload(x).size());
       },
-      any);
+      example.message);
 }
 
 /// Of a payload that an older version wrote. All that was appended so far has
@@ -171,7 +187,7 @@ std::size_t size_under(unsigned version, std::size_t whole) {
 // of a newer one that we may read, all that begins with one; of any other
 // claim, nothing.
 TEST(codec, refuses_every_truncation_under_every_claim) {
-  for (const auto& any : test::example_messages())
+  for (const auto& example : test::example_messages())
     std::visit(
       [](const auto& x) {
         using type = std::remove_cvref_t<decltype(x)>;
@@ -191,11 +207,11 @@ TEST(codec, refuses_every_truncation_under_every_claim) {
                 << since;
             }
       },
-      any);
+      example.message);
 }
 
 TEST(codec, writes_again_whatever_it_reads_of_damaged_bytes) {
-  for (const auto& any : test::example_messages())
+  for (const auto& example : test::example_messages())
     std::visit(
       [](const auto& x) {
         using type = std::remove_cvref_t<decltype(x)>;
@@ -211,7 +227,7 @@ TEST(codec, writes_again_whatever_it_reads_of_damaged_bytes) {
             byte = before;
           }
       },
-      any);
+      example.message);
 }
 
 TEST(codec, reads_an_older_peer_with_defaults_for_what_it_lacks) {

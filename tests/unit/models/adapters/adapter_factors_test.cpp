@@ -30,7 +30,7 @@ adapter_plan of_rank(double rank,
   return planned(ten_by_ten, {.budget = rank, .start = start});
 }
 
-/// Singular values above rounding of what two adaptors add together.
+/// Singular values above rounding of what two adapters add together.
 std::size_t numerical_rank(const adapter_plan& a, const floats& x,
                            const adapter_plan& b, const floats& y) {
   floats u, v;

@@ -1,4 +1,4 @@
-// Adaptors of low rank: what can be left out, that they change nothing at
+// Adapters of low rank: what can be left out, that they change nothing at
 // first, that a mixture of them is the layer that is claimed, and the way back.
 
 #include "models/adapters/adapters.hpp"

@@ -1,4 +1,4 @@
-// Centring: what adaptors have in common goes into the base, and the mixture
+// Centring: what adapters have in common goes into the base, and the mixture
 // stays what it was, but for what a rank cannot hold.
 
 #include "models/adapters/centring.hpp"
@@ -14,7 +14,7 @@ namespace troupe::models {
 
 namespace {
 
-/// A base with adaptors on it.
+/// A base with adapters on it.
 struct centred {
   adapter_plan plan;
   floats base;
@@ -121,7 +121,7 @@ TEST(centring, halves_what_is_left_between_the_factors) {
 }
 
 // Both factors at zero would stay there for ever.
-TEST(centring, leaves_adaptors_as_they_began) {
+TEST(centring, leaves_adapters_as_they_began) {
   for (const auto start :
        {factor_start::inner_random, factor_start::outer_random}) {
     auto x = drawn(mixed, {.budget = 2, .start = start}, 0);

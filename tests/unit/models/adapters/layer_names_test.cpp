@@ -85,7 +85,7 @@ TEST(layer_names, of_all_layers_are_as_none) {
 }
 
 // The published MLP: one rank of its first layer, and that layer's biases.
-TEST(layer_names, make_adaptors_as_small_as_their_layers) {
+TEST(layer_names, make_adapters_as_small_as_their_layers) {
   const tensor_list mlp = {{"hidden1.weight", {200, 784}},
                            {"hidden1.bias", {200}},
                            {"output.weight", {10, 200}},
@@ -122,7 +122,7 @@ TEST(layer_names, without_a_layer_are_refused_with_the_layers_that_are) {
 TEST(layer_names, of_what_no_chosen_kind_adapts_are_refused) {
   const auto text = [](const std::string& name) {
     return "model.adapt: layer '" + name
-           + "' has nothing that the chosen kinds of adaptors could change; "
+           + "' has nothing that the chosen kinds of adapters could change; "
              "linear layers and convolutions can be adapted, and "
              "normalisations with adapter_norm = 1";
   };

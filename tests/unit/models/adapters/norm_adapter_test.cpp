@@ -1,4 +1,4 @@
-// The adaptor of a batch norm: that scale and shift are added to those of the
+// The adapter of a batch norm: that scale and shift are added to those of the
 // main norm is FLoRAL's reparameterised sum of two norms.
 
 #include <gtest/gtest.h>
@@ -42,7 +42,7 @@ std::vector<statistics> draw_statistics(std::uint64_t seed) {
 } // namespace
 
 // Specification, 3.5: BN(x; g, b) + pi BN_i(x; (s_i / s) g_i, b_i + (m_i - m) /
-// s g_i), whatever statistics m_i and s_i the adaptor has of its own.
+// s g_i), whatever statistics m_i and s_i the adapter has of its own.
 TEST(norm_adapter, is_the_reparameterised_sum_of_two_batch_norms) {
   const auto plan = planned(
     {{"bn.weight", {features}}, {"bn.bias", {features}}}, {.norm = true});

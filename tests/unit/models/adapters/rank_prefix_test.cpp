@@ -63,12 +63,12 @@ TEST(rank_prefix, has_all_of_a_vector) {
   EXPECT_EQ(prefix_rank(block, 9), 1u);
   EXPECT_EQ(prefix_rank(block, 6), std::nullopt);
   floats to(21);
-  put_prefix(block, floats(9, 1), to);
+  put_prefix(block, 1, floats(9, 1), to);
   EXPECT_EQ(std::ranges::count(to, 1.f), 9);
   block.tensors = {{"w", {5}}};
   block.size = 5;
   EXPECT_EQ(prefix_size(block, 2), 5u) << "where nothing has a rank";
-  put_prefix(block, floats(5, 2), std::span{to}.first(5));
+  put_prefix(block, 2, floats(5, 2), std::span{to}.first(5));
 }
 
 TEST(rank_prefix, goes_back_to_its_places) {
@@ -76,22 +76,25 @@ TEST(rank_prefix, goes_back_to_its_places) {
   const auto whole = counted(18);
   for (const std::uint32_t rank : {1, 2, 3}) {
     floats to(18, -1);
-    put_prefix(block, take_prefix(block, rank, whole), to);
+    put_prefix(block, rank, take_prefix(block, rank, whole), to);
     EXPECT_EQ(take_prefix(block, rank, to), take_prefix(block, rank, whole));
     EXPECT_EQ(std::ranges::count(to, -1.f),
               static_cast<std::ptrdiff_t>(18 - prefix_size(block, rank)));
   }
 }
 
+offered_block of_rank_one(float value) {
+  return {.block = {}, .rank = 1, .delta = share(floats(6, value))};
+}
+
 TEST(rank_prefix, leads_to_zero_where_it_lacks_values) {
   const auto block = factors();
   const auto base = counted(18);
   constexpr auto most = std::numeric_limits<float>::max();
-  const auto moved =
-    padded(block, floats{.5f, .5f, .5f, .5f, .5f, .5f}, base, most);
+  const auto moved = padded(block, of_rank_one(.5f), base, most);
   for (std::size_t j = 0; j < 18; ++j)
     EXPECT_EQ(moved[j], j < 2 || (j >= 6 && j < 10) ? .5f : -base[j]) << j;
-  const auto bounded = padded(block, floats(6), base, 5);
+  const auto bounded = padded(block, of_rank_one(0), base, 5);
   EXPECT_EQ(bounded[3], -4);
   EXPECT_EQ(bounded[5], -5);
   EXPECT_EQ(bounded[17], -5);

@@ -16,10 +16,6 @@ namespace troupe::test {
 
 namespace {
 
-bool travels(const block_spec& x) {
-  return x.where == scope::shared || x.where == scope::expert;
-}
-
 /// Without those of modules with statistics, which a quadratic has not.
 std::set<std::string> names_of(const recipe& method, auto wanted) {
   std::set<std::string> result;
@@ -55,8 +51,10 @@ TEST(catalogue_visits, a_visit_offers_what_travels_and_keeps_what_is_personal) {
     std::set<std::string> offered;
     for (const auto& x : found->parts)
       offered.insert(federation.blocks().find(x.block)->family);
-    EXPECT_EQ(offered, method.offers ? names_of(method, travels)
-                                     : std::set<std::string>{});
+    EXPECT_EQ(offered,
+              method.offers ? names_of(
+                method, [](const block_spec& x) { return travels(x.where); })
+                            : std::set<std::string>{});
     std::set<std::string> kept;
     for (const auto& [name, values] : found->next.blocks)
       kept.insert(name);

@@ -34,7 +34,7 @@ TEST(floral, makes_the_published_joint_step) {
   EXPECT_DOUBLE_EQ(out->parts[0].weight, 10);
   EXPECT_NEAR(out->parts[1].weight, 10 * 0.450166, 1e-5);
   EXPECT_NEAR(out->parts[2].weight, 10 * 0.549834, 1e-5);
-  EXPECT_EQ(site.passes, 1) << "one pass, however many adaptors";
+  EXPECT_EQ(site.passes, 1) << "one pass, however many adapters";
 }
 
 TEST(floral, goes_on_with_the_router_that_the_client_kept) {
@@ -53,7 +53,7 @@ TEST(floral, goes_on_with_the_router_that_the_client_kept) {
   EXPECT_NEAR(out->next.blocks.at("mixture").view()[0], -0.05625, 1e-6);
 }
 
-TEST(floral, has_a_router_that_stands_still_where_adaptors_are_equal) {
+TEST(floral, has_a_router_that_stands_still_where_adapters_are_equal) {
   const site_by_hand site{"floral"};
   const auto out = site.trainer->train(site.visit({0, 1, 1}));
   ASSERT_TRUE(out);
@@ -61,7 +61,7 @@ TEST(floral, has_a_router_that_stands_still_where_adaptors_are_equal) {
   EXPECT_EQ(delta_of(*out, 2), delta_of(*out, 3));
 }
 
-TEST(floral, gives_router_and_adaptors_rates_of_their_own) {
+TEST(floral, gives_router_and_adapters_rates_of_their_own) {
   const site_by_hand site{"floral",
                           {{"router_rate", 0.3}, {"adapter_rate", 0.05}}};
   const auto out = site.trainer->train(site.visit({0, 0, 2}));
@@ -87,7 +87,7 @@ TEST(floral, lets_the_router_learn_alone_before_all_else) {
   EXPECT_EQ(site.trainer->steps(visit), 2u);
 }
 
-TEST(floral, lets_no_adaptor_count_with_less_than_the_floor) {
+TEST(floral, lets_no_adapter_count_with_less_than_the_floor) {
   const site_by_hand site{"floral", {{"share_floor", 0.3}}};
   auto x = site.visit({0, 1, 2});
   auto kept = std::make_shared<models::client_state>();
@@ -159,7 +159,7 @@ TEST(floral, asks_a_client_that_keeps_a_router_for_no_other) {
   EXPECT_EQ(site.passes, 0);
 }
 
-TEST(floral_optimal, trains_the_adaptor_of_its_own_cluster_alone) {
+TEST(floral_optimal, trains_the_adapter_of_its_own_cluster_alone) {
   const site_by_hand site{"floral_optimal"};
   const auto out = site.trainer->train(site.visit({0, 0, 2}));
   ASSERT_TRUE(out) << out.error().context;

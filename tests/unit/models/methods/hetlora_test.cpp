@@ -15,7 +15,7 @@ namespace troupe::test {
 
 namespace {
 
-/// 4 inputs, 3 targets, an adaptor of rank 4: u has 12 values and v 16.
+/// 4 inputs, 3 targets, an adapter of rank 4: u has 12 values and v 16.
 struct het_case {
   std::shared_ptr<const models::regression_problem> problem =
     linear_problem(4, 3, 12, 5);
@@ -38,14 +38,13 @@ struct het_case {
     return out ? *out : models::trained{};
   }
 
-  /// The adaptor as the server sees it: zeros where nothing is offered.
+  /// The adapter as the server sees it: zeros where nothing is offered.
   std::vector<float> after(const models::trained& x) const {
     models::block_layout block;
     block.rank = 4;
     block.tensors = {{"u", {4, 3}}, {"v", {4, 4}}};
     block.size = common.size();
-    auto values =
-      models::padded(block, *x.parts.at(0).delta, common, HUGE_VALF);
+    auto values = models::padded(block, x.parts.at(0), common, HUGE_VALF);
     for (std::size_t j = 0; j < values.size(); ++j)
       values[j] += common[j];
     return values;

@@ -1,4 +1,4 @@
-// Per-FedAvg on an adaptor's factors: its gradient is that through the inner
+// Per-FedAvg on an adapter's factors: its gradient is that through the inner
 // step, all of it, and without that step it is HOMLoRA.
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ namespace {
 
 constexpr double inner_rate = 0.05;
 
-/// Twelve rows, 4 inputs, 3 targets, and an adaptor of rank 2.
+/// Twelve rows, 4 inputs, 3 targets, and an adapter of rank 2.
 struct meta_case {
   std::shared_ptr<const models::regression_problem> problem =
     linear_problem(4, 3, 12, 5);

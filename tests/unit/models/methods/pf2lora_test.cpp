@@ -27,7 +27,7 @@ models::training_options one_step(std::uint32_t batch = 0) {
   return how;
 }
 
-/// (a b + c d - 3)^2 with the common adaptor (a, b) and the own (c, d).
+/// (a b + c d - 3)^2 with the common adapter (a, b) and the own (c, d).
 std::shared_ptr<const models::regression_problem> scalar_problem() {
   models::regression_problem x{.inputs = 1,
                                .targets = 1,
@@ -77,7 +77,7 @@ void expect_near(const std::vector<double>& a, const std::vector<double>& b,
     EXPECT_NEAR(a[j], b[j], tolerance) << j;
 }
 
-/// Twelve rows, 4 inputs, 3 targets; a common adaptor of rank 2, own of rank 1.
+/// Twelve rows, 4 inputs, 3 targets; a common adapter of rank 2, own of rank 1.
 struct small_case {
   std::shared_ptr<const models::regression_problem> problem =
     linear_problem(4, 3, 12, 5);
@@ -197,7 +197,7 @@ TEST(pf2lora, takes_each_derivative_at_its_point_and_on_its_batch) {
               expected(batch[0], batch[1], batch[2], batch[3]), 1e-3);
 }
 
-TEST(pf2lora, moves_its_own_adaptor_by_plain_descent) {
+TEST(pf2lora, moves_its_own_adapter_by_plain_descent) {
   const small_case c;
   auto how = one_step();
   how.momentum = 0.9; // Of the common one alone.
@@ -348,7 +348,7 @@ TEST(pf2lora, reports_the_ranks_of_clients_and_of_layers) {
   }
 }
 
-TEST(pf2lora, that_has_lost_its_own_adaptor_starts_anew_and_is_counted) {
+TEST(pf2lora, that_has_lost_its_own_adapter_starts_anew_and_is_counted) {
   const small_case c;
   const adapter_site site{
     {.problem = c.problem, .how = one_step(), .said = ranks(2, 1)}};
@@ -368,7 +368,7 @@ TEST(pf2lora, that_has_lost_its_own_adaptor_starts_anew_and_is_counted) {
        {{1}, std::make_shared<const models::client_state>(again->next)}}});
   ASSERT_TRUE(found) << found.error().context;
   EXPECT_EQ(found->method_results.at("own_adapters_lost"), 1);
-  // One of another size is no adaptor of this task's.
+  // One of another size is no adapter of this task's.
   state.blocks["own_adapter"] = personal_values{{1, 2, 3}};
   EXPECT_FALSE(site.trainer->train(
     site.visit(c.common, std::make_shared<const models::client_state>(state))));

@@ -62,7 +62,7 @@ public:
     return 1;
   }
 
-  std::map<client_id, std::vector<models::offered_block>> seen;
+  std::map<client_id, std::vector<offered_block>> seen;
 
 private:
   bool half_;

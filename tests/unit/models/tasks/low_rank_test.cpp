@@ -40,7 +40,7 @@ TEST(low_rank_problem, has_the_sizes_and_ranks_of_the_publication) {
   EXPECT_EQ(size_of(regression{x.rows, {}}.parameter_list()), 100u);
 }
 
-TEST(low_rank_problem, aligned_truths_differ_by_what_own_adaptors_can_hold) {
+TEST(low_rank_problem, aligned_truths_differ_by_what_own_adapters_can_hold) {
   const auto x =
     make_low_rank_problem({.task = low_rank_options::truth::aligned});
   for (const std::size_t k : {0u, 1u}) {

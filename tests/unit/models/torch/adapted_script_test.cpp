@@ -1,4 +1,4 @@
-// Adaptors on the linear and the convolution layer of a script: they change
+// Adapters on the linear and the convolution layer of a script: they change
 // nothing at first, and what is trained ends as weights of the plain module.
 
 #include <gtest/gtest.h>
@@ -94,7 +94,7 @@ TEST(adapted_script, begins_as_it_was_and_ends_as_plain_weights) {
     std::ranges::fill(script->gradient(), 0.f);
     compose();
   }
-  EXPECT_LT(score(), 0.8 * before) << "the adaptors are trained";
+  EXPECT_LT(score(), 0.8 * before) << "the adapters are trained";
   const auto merged = read_script(script->parameters());
   EXPECT_EQ(logits_of(*merged), logits_of(*script)) << "to the bit";
 }

@@ -186,7 +186,7 @@ INSTANTIATE_TEST_SUITE_P(
   [](const auto& x) { return x.param.name; });
 
 TEST(torch_objective,
-     has_the_models_of_the_publication_on_mixtures_of_adaptors) {
+     has_the_models_of_the_publication_on_mixtures_of_adapters) {
   const auto cifar = [](std::int64_t classes) {
     return small_dataset(
       {.shape = {3, 32, 32}, .classes = classes, .size = 200});

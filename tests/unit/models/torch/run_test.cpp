@@ -1,4 +1,5 @@
-// Runs with real models: the laws of tests/unit/run/ hold for torch as well.
+// Runs with real models: the laws of tests/unit/node/run/ hold for torch as
+// well.
 
 #include <gtest/gtest.h>
 #include <torch/script.h>
@@ -52,7 +53,7 @@ protected:
   }
 
   node::run_summary go(const overrides& changes) {
-    return finished(described(changes), node::make_torch_model);
+    return finished(described(changes), node::models_by(*troupe_torch()));
   }
 
   scratch_folder scratch_;
@@ -73,8 +74,8 @@ overrides small(const recipe& method) {
 TEST_F(torch_run, under_sync_is_the_plain_loop_for_every_recipe) {
   for (const auto& method : policies::catalogue()) {
     const auto x = described(small(method));
-    EXPECT_EQ(finished(x, node::make_torch_model).digest,
-              digest_of_plain_run(x, node::make_torch_model))
+    EXPECT_EQ(finished(x, node::models_by(*troupe_torch())).digest,
+              digest_of_plain_run(x, node::models_by(*troupe_torch())))
       << method.name;
   }
 }
@@ -199,10 +200,11 @@ def forward(self, x):
       const auto done = go(changes);
       const auto loaded = node::load_config(done.folder + "/config.toml");
       ASSERT_TRUE(loaded) << loaded.error().context;
-      const auto again = node::replay(loaded->x, done.folder,
-                                      {.make_model = node::make_torch_model,
-                                       .note = [](const auto&) {},
-                                       .show = [](const auto&) {}});
+      const auto again =
+        node::replay(loaded->x, done.folder,
+                     {.make_model = node::models_by(*troupe_torch()),
+                      .note = [](const auto&) {},
+                      .show = [](const auto&) {}});
       ASSERT_TRUE(again) << again.error().context;
       EXPECT_GT(again->digests.total, 9u);
       EXPECT_EQ(again->digests.equal, again->digests.total)

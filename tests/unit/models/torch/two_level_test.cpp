@@ -9,10 +9,10 @@
 #include <filesystem>
 #include <numeric>
 
-#include "node/task/workload.hpp"
-#include "node/task/torch_model.hpp"
 #include "models/methods/common_adapter.hpp"
 #include "models/torch/objective.hpp"
+#include "node/task/torch_model.hpp"
+#include "node/task/workload.hpp"
 #include "tests/support/adapter_site.hpp"
 #include "tests/support/small_adapters.hpp"
 #include "tests/support/small_data.hpp"
@@ -263,9 +263,9 @@ own_budget = 1
 
 } // namespace
 
-// Specification, 10.6: four bytes a parameter of the common adaptor each way,
+// Specification, 10.6: four bytes a parameter of the common adapter each way,
 // and the frame, whatever it is that clients keep.
-TEST_F(two_level_transformer, sends_the_common_adaptor_and_nothing_else) {
+TEST_F(two_level_transformer, sends_the_common_adapter_and_nothing_else) {
   const scratch_folder scratch;
   constexpr std::uint64_t visits = 8;
   constexpr std::uint64_t common =
@@ -275,7 +275,8 @@ TEST_F(two_level_transformer, sends_the_common_adaptor_and_nothing_else) {
     return configured(transformer_run, changes, scratch.path());
   };
   const auto sent = [&](const overrides& changes) {
-    const auto end = finished(described(changes), node::make_torch_model);
+    const auto end =
+      finished(described(changes), node::models_by(*troupe_torch()));
     return std::pair{end.bytes_up / visits, end.bytes_down / visits};
   };
   const auto bytes = sent({});
@@ -286,7 +287,8 @@ TEST_F(two_level_transformer, sends_the_common_adaptor_and_nothing_else) {
   for (const auto* same :
        {"own_budget=4", "training.optimiser=adamw", "method=homlora"})
     EXPECT_EQ(sent({same}), bytes) << same;
-  const auto work = node::prepare(described({}), node::make_torch_model);
+  const auto work =
+    node::prepare(described({}), node::models_by(*troupe_torch()));
   ASSERT_TRUE(work) << work.error().context;
   ASSERT_EQ(work->blocks->blocks.size(), 1u);
   const auto& tensors = work->blocks->blocks.front().tensors;

@@ -295,11 +295,11 @@ TEST(config, notes_keys_that_have_no_effect) {
   ASSERT_TRUE(plain);
   EXPECT_THAT(plain->notes,
               ElementsAre("a.toml:3: 'model.adapt' has no effect: method "
-                          "'fedavg' attaches no adaptors"));
+                          "'fedavg' attaches no adapters"));
   EXPECT_THAT(plain->x.model.adapt, ElementsAre());
 }
 
-TEST(config, names_layers_for_methods_with_adaptors) {
+TEST(config, names_layers_for_methods_with_adapters) {
   const auto adapted = [](std::string_view text) {
     return parse_config({text, "a.toml"},
                         std::vector<std::string>{"method=floral"});

@@ -12,8 +12,8 @@ std::vector<messages::merged_block> block_of(float x) {
 
 } // namespace
 
-TEST(retold_line, keeps_old_versions_only_as_long_as_a_visit_may_need_them) {
-  retold_line line{{}, block_of(0)};
+TEST(replayed_line, keeps_old_versions_only_as_long_as_a_visit_may_need_them) {
+  replayed_line line{{}, block_of(0)};
   const auto make_versions = [&](int count) {
     for (int i = 0; i < count; ++i)
       line.adopt(block_of(static_cast<float>(line.head().value + 1)));

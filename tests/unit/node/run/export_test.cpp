@@ -1,4 +1,4 @@
-// A base and its adaptors become plain weights.
+// A base and its adapters become plain weights.
 
 #include "node/commands/export.hpp"
 
@@ -107,7 +107,7 @@ TEST_F(exported, model_is_the_base_and_the_mixed_products) {
           moved += std::abs(part);
         }
   }
-  EXPECT_GT(moved, 0.01) << "the adaptors have learned nothing";
+  EXPECT_GT(moved, 0.01) << "the adapters have learned nothing";
   EXPECT_THAT(tensor(merged, name),
               testing::Pointwise(testing::FloatNear(1e-5f), expected));
 }
@@ -164,7 +164,7 @@ TEST_F(exported, refuses_what_cannot_be_merged) {
   const auto wrong =
     exports({folder, "--merged", "--mixture", "0.5,0.4", "--to", to()});
   EXPECT_NE(wrong.how, node::exit_code::ok);
-  EXPECT_THAT(wrong.err, testing::HasSubstr("there are 2 adaptors"));
+  EXPECT_THAT(wrong.err, testing::HasSubstr("there are 2 adapters"));
   EXPECT_FALSE(std::filesystem::exists(to()));
   const auto plain = exports(
     {folder_after({"method=fedavg", "rounds=2"}), "--merged", "--to", to()});

@@ -1,4 +1,4 @@
-// What must hold of mixtures of adaptors and of whole models whatever the data:
+// What must hold of mixtures of adapters and of whole models whatever the data:
 // reductions to simpler methods, and what stays with a client. In the plain
 // loop, which the actors equal bit by bit.
 
@@ -10,9 +10,9 @@
 #include <optional>
 #include <sstream>
 
-#include "node/task/workload.hpp"
 #include "core/random.hpp"
 #include "models/methods/router.hpp"
+#include "node/task/workload.hpp"
 #include "policies/catalogue.hpp"
 #include "tests/support/quadratic_federation.hpp"
 #include "tests/support/reference_loop.hpp"
@@ -132,7 +132,7 @@ private:
 
 } // namespace
 
-TEST(floral_laws, one_adaptor_leaves_the_router_nothing_to_learn) {
+TEST(floral_laws, one_adapter_leaves_the_router_nothing_to_learn) {
   plain_task learned{{"components=1"}};
   plain_task tied{{"components=1", "method=floral_optimal"}};
   learned.rounds(20);
@@ -141,8 +141,8 @@ TEST(floral_laws, one_adaptor_leaves_the_router_nothing_to_learn) {
   EXPECT_EQ(learned.values("adapter"), tied.values("adapter"));
 }
 
-// An adaptor learns of its cluster alone, the base of everybody.
-TEST(floral_laws, clients_of_one_cluster_make_its_adaptor_and_all_the_base) {
+// An adapter learns of its cluster alone, the base of everybody.
+TEST(floral_laws, clients_of_one_cluster_make_its_adapter_and_all_the_base) {
   plain_task all{{"method=floral_optimal"}}, first{{"method=floral_optimal"}},
     second{{"method=floral_optimal"}};
   all.rounds(1);
@@ -185,7 +185,7 @@ TEST(floral_laws, models_of_an_ensemble_can_change_places) {
     EXPECT_NEAR(a[i], b[i], 1e-6);
 }
 
-TEST(floral_laws, an_adaptor_that_nobody_offers_to_keeps_its_version) {
+TEST(floral_laws, an_adapter_that_nobody_offers_to_keeps_its_version) {
   plain_task x{{"method=floral_optimal"}};
   x.rounds(3, first_cluster);
   EXPECT_EQ(x.values("adapter.1"), *x.initial.at("adapter.1"));
@@ -203,7 +203,7 @@ TEST(floral_laws, a_router_stays_with_its_client) {
   EXPECT_EQ(x.loop->state({2}), before); // It was not there.
 }
 
-TEST(floral_laws, equal_adaptors_never_part) {
+TEST(floral_laws, equal_adapters_never_part) {
   plain_task equal{{}}, fedavg{{"method=fedavg"}};
   equal.initial["adapter.1"] = equal.initial["adapter.0"];
   equal.rounds(200);
@@ -215,7 +215,7 @@ TEST(floral_laws, equal_adaptors_never_part) {
   EXPECT_NEAR(equal.result("test_mse"), error, 0.1 * error);
 }
 
-TEST(floral_laws, an_adaptor_merged_without_shares_learns_more_slowly) {
+TEST(floral_laws, an_adapter_merged_without_shares_learns_more_slowly) {
   plain_task published{{}}, even{{}};
   reweighed without{*even.trainer, *even.work.blocks,
                     [&](const models::block_layout&, client_id k) {

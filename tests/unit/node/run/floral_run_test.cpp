@@ -6,8 +6,8 @@
 #include <fstream>
 #include <sstream>
 
-#include "node/replay/replay.hpp"
 #include "models/safetensors.hpp"
+#include "node/replay/replay.hpp"
 #include "tests/support/small_runs.hpp"
 
 namespace troupe::test {
@@ -51,7 +51,7 @@ TEST_F(floral_run, solves_what_one_model_cannot) {
   EXPECT_GT(error_of(own), 0.1);
   EXPECT_EQ(floral.method_results.at("recovered"), 1);
   EXPECT_LT(floral.method_results.at("router_mismatch"), 0.5);
-  // Half of the adaptors that are needed: no better than one model.
+  // Half of the adapters that are needed: no better than one model.
   const auto half = after({"components=1"});
   EXPECT_NEAR(error_of(half), error_of(fedavg), 0.05 * error_of(fedavg));
   // Twice as many do no harm.
@@ -94,7 +94,7 @@ TEST_F(floral_run, is_not_matched_by_methods_without_clusters) {
   EXPECT_LT(error_of(after({"method=fedem"})), 0.1 * fedavg);
 }
 
-TEST_F(floral_run, can_begin_where_another_ended_with_as_many_adaptors) {
+TEST_F(floral_run, can_begin_where_another_ended_with_as_many_adapters) {
   const auto path = after({"rounds=3"}).folder + "/model.safetensors";
   const auto begun = [&](overrides changes) {
     changes.push_back("init=" + path);
@@ -149,7 +149,7 @@ TEST_F(floral_run, refuses_ranks_that_no_layer_can_have) {
   EXPECT_EQ(done.error().code, errc::invalid_config);
   EXPECT_EQ(
     done.error().context,
-    "an adaptor of rank 4 is asked for, and the model has a layer of 3 x "
+    "an adapter of rank 4 is asked for, and the model has a layer of 3 x "
     "10; at most 3, or a share below 1, would do");
   EXPECT_GT(error_of(after({"budget=3", "rounds=2"})), 0);
 }

@@ -1,14 +1,14 @@
-// Runs whose adaptors are on some layers of the model: how large they are, what
+// Runs whose adapters are on some layers of the model: how large they are, what
 // is exported, that the folder repeats the run, and what is refused.
 
 #include <gtest/gtest.h>
 
 #include <sstream>
 
+#include "models/safetensors.hpp"
 #include "node/commands/export.hpp"
 #include "node/replay/replay.hpp"
 #include "node/task/workload.hpp"
-#include "models/safetensors.hpp"
 #include "tests/support/small_runs.hpp"
 
 namespace troupe::test {
@@ -74,7 +74,7 @@ std::vector<std::string> names_of(const models::tensor_list& xs) {
 
 } // namespace
 
-TEST_F(named_layers, have_adaptors_and_the_others_have_none) {
+TEST_F(named_layers, have_adapters_and_the_others_have_none) {
   const auto of = [&](const overrides& changes) {
     return go(changes).values.at("adapter");
   };
@@ -154,7 +154,7 @@ TEST_F(named_layers, are_in_the_folder_which_repeats_the_run) {
   EXPECT_EQ(finished(said->x).digest, first.digest);
 }
 
-TEST_F(named_layers, are_those_of_adaptors_that_clients_keep_too) {
+TEST_F(named_layers, are_those_of_adapters_that_clients_keep_too) {
   const auto work = node::prepare(
     described({"method=pf2lora", "budget=2", "own_budget=1", "adapt=hidden1"}),
     no_model);
@@ -174,10 +174,10 @@ TEST_F(named_layers, that_the_model_lacks_are_refused_and_nothing_is_written) {
   EXPECT_FALSE(std::filesystem::exists(folder()));
 }
 
-// A rank that a layer without an adaptor could not have is no matter.
+// A rank that a layer without an adapter could not have is no matter.
 TEST_F(named_layers, alone_must_be_as_wide_as_the_rank) {
   EXPECT_EQ(refusal({"budget=4"}),
-            "an adaptor of rank 4 is asked for, and the model has a layer of "
+            "an adapter of rank 4 is asked for, and the model has a layer of "
             "3 x 5; at most 3, or a share below 1, would do");
   EXPECT_EQ(refusal({"budget=4", "adapt=hidden1", "rounds=1"}), "");
 }

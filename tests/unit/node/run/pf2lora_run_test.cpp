@@ -86,9 +86,9 @@ TEST_F(pf2lora_run, does_what_hetlora_cannot) {
   EXPECT_GE(found(end, "distance_pre.1"), least);
 }
 
-// Specification, 8.6: four bytes a parameter of the common adaptor, each way,
+// Specification, 8.6: four bytes a parameter of the common adapter, each way,
 // and the frame.
-TEST_F(pf2lora_run, sends_the_common_adaptor_and_nothing_else) {
+TEST_F(pf2lora_run, sends_the_common_adapter_and_nothing_else) {
   constexpr std::uint64_t visits = 10, of_a_rank = 4 * 20;
   const auto sent = [&](overrides changes) {
     changes.push_back("rounds=5");

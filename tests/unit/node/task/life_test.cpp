@@ -102,7 +102,7 @@ TEST(scenario, is_refused_with_the_line_and_what_would_do) {
   EXPECT_TRUE(refusal("[[scene]\n").starts_with("s.toml:1: "));
 }
 
-TEST(surroundings, let_clients_join_and_leave_by_a_scenario) {
+TEST(life, let_clients_join_and_leave_by_a_scenario) {
   const scratch_folder scratch;
   const auto file = written(scratch.path() + "/s.toml", R"(
 [[scene]]
@@ -133,7 +133,7 @@ leave = [1, 8]
 }
 
 // Client 12 is there for two fifths of the time.
-TEST(surroundings, give_who_is_seldom_there_its_turn_where_that_is_wanted) {
+TEST(life, give_who_is_seldom_there_its_turn_where_that_is_wanted) {
   const scratch_folder scratch;
   std::string record = "client,from,to\n";
   for (int k = 1; k < 12; ++k)
@@ -161,7 +161,7 @@ TEST(surroundings, give_who_is_seldom_there_its_turn_where_that_is_wanted) {
   EXPECT_GT(share_of_12("least_chosen"), 0.8);
 }
 
-TEST(surroundings, wait_for_clients_that_come_back_after_a_failure) {
+TEST(life, wait_for_clients_that_come_back_after_a_failure) {
   const scratch_folder scratch;
   const auto file = written(scratch.path() + "/s.toml", R"(
 [[scene]]
@@ -176,7 +176,7 @@ restart_seconds = 1000
   }
 }
 
-TEST(surroundings, make_the_way_as_long_as_its_bytes) {
+TEST(life, make_the_way_as_long_as_its_bytes) {
   const scratch_folder scratch;
   const lived near{under("sync"), scratch.path() + "/near"};
   const lived slow{under("sync", {"network.delay=1"}),
@@ -189,7 +189,7 @@ TEST(surroundings, make_the_way_as_long_as_its_bytes) {
   EXPECT_NEAR(*thin.end.virtual_seconds - *near.end.virtual_seconds, 18, 1e-6);
 }
 
-TEST(surroundings, lose_visits_and_end_all_the_same) {
+TEST(life, lose_visits_and_end_all_the_same) {
   const scratch_folder scratch;
   for (const auto* mode : {"sync", "semisync", "fedbuff", "fedasync"}) {
     const overrides hard =
@@ -204,7 +204,7 @@ TEST(surroundings, lose_visits_and_end_all_the_same) {
   }
 }
 
-TEST(surroundings, come_from_files_that_are_named_when_they_are_wrong) {
+TEST(life, come_from_files_that_are_named_when_they_are_wrong) {
   const scratch_folder scratch;
   const auto problem_of = [&](overrides changes) {
     const auto done =

@@ -1,4 +1,4 @@
-// What a mixture or an adaptor cannot mean: each is refused before anything is
+// What a mixture or an adapter cannot mean: each is refused before anything is
 // written, and says what would do.
 
 #include <gmock/gmock.h>
@@ -34,7 +34,7 @@ const std::string linear = "floral/synthetic_linear.toml";
 
 } // namespace
 
-TEST(mixture_refusals, of_ranks_hold_for_adaptors_that_clients_keep) {
+TEST(mixture_refusals, of_ranks_hold_for_adapters_that_clients_keep) {
   EXPECT_EQ(refusal(two_levels, {}), "accepted");
   EXPECT_THAT(refusal(two_levels, {"own_budget=50"}), HasSubstr("rank 50"));
   EXPECT_THAT(refusal(two_levels, {"own_budget=0"}), HasSubstr("'own_budget'"));

@@ -12,12 +12,13 @@
 
 #include "actors/metrics/exposition.hpp"
 #include "actors/metrics/why.hpp"
+#include "actors/record/begin_lines.hpp"
+#include "actors/record/store.hpp"
+#include "actors/wiring.hpp"
 #include "node/commands/why.hpp"
 #include "node/run/federation.hpp"
 #include "node/watch/monitor.hpp"
 #include "node/watch/pages.hpp"
-#include "actors/record/store.hpp"
-#include "actors/wiring.hpp"
 #include "tests/support/small_runs.hpp"
 
 namespace troupe::test {

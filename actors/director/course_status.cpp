@@ -1,13 +1,13 @@
-// What can be seen of a programme from outside, and what is only counted.
+// What can be seen of a course from outside, and what is only counted.
 
 #include <algorithm>
 
-#include "actors/director/programme.hpp"
+#include "actors/director/course.hpp"
 
 namespace troupe::actors {
 
 // It may say hello more than once before it remembers a visit again.
-bool programme::begins_anew(const messages::client_joined& x) {
+bool course::begins_anew(const messages::client_joined& x) {
   auto& entry = clients_[x.client];
   const auto merged = policies::highest_of(merged_, x.client);
   if (x.last >= merged || entry.forgotten == merged)
@@ -17,14 +17,14 @@ bool programme::begins_anew(const messages::client_joined& x) {
   return true;
 }
 
-course_status programme::status(instant now) const {
+course_status course::status(instant now) const {
   using step = course_status::phase;
   const auto standing = [this] {
     if (finishing_)
       return step::ending;
     if (!started_)
       return step::gathering;
-    if (!by_round())
+    if (!by_round(options_.mode))
       return step::open;
     constexpr step by_phase[]{step::between, step::opening, step::open,
                               step::closing, step::merging};
@@ -35,7 +35,7 @@ course_status programme::status(instant now) const {
                   .mode = options_.mode,
                   .at = standing(),
                   .saving = saving_.has_value(),
-                  .round = by_round() ? round_.round.value : 0,
+                  .round = by_round(options_.mode) ? round_.round.value : 0,
                   .complete = offered_.size(),
                   .wanted = sync ? options_.clients_per_round : 0,
                   .quorum = options_.quorum,
@@ -52,7 +52,7 @@ course_status programme::status(instant now) const {
                   .losses = losses_,
                   .progress = policies::progress(options_.budget, spent(now))};
   // Nobody sets a deadline that is never.
-  if (by_round() && phase_ == phase::open
+  if (by_round(options_.mode) && phase_ == phase::open
       && deadline_ < now + std::chrono::hours{24 * 365})
     x.deadline = deadline_;
   // Counting one by one pays only where a round waits for it.
@@ -64,7 +64,7 @@ course_status programme::status(instant now) const {
   return x;
 }
 
-std::string programme::failures_text(const messages::visit_failed& last) const {
+std::string course::failures_text(const messages::visit_failed& last) const {
   auto text = "the last " + std::to_string(failures_)
               + " visits failed, one after the other";
   const auto* why = std::get_if<policies::verdict>(&last.why);

@@ -72,7 +72,7 @@ void visit_crashes(schema_visitor& v, policies::crash_options& x) {
 
 } // namespace
 
-void visit_surroundings(schema_visitor& v, experiment& x) {
+void visit_life(schema_visitor& v, experiment& x) {
   visit_devices(v, x.devices);
   visit_network(v, x.network);
   visit_availability(v, x.availability);

@@ -1,12 +1,12 @@
 #include <set>
 
-#include "tests/unit/actors/director/programme_fixture.hpp"
+#include "tests/unit/actors/director/course_fixture.hpp"
 
 namespace troupe::actors {
 
 using namespace std::chrono_literals;
 
-TEST(programme, invites_nobody_before_all_are_here_and_saved) {
+TEST(course, invites_nobody_before_all_are_here_and_saved) {
   run_of run{rounds_of(2)};
   run.join(2);
   EXPECT_TRUE(run.all<invitation_made>().empty());
@@ -14,7 +14,7 @@ TEST(programme, invites_nobody_before_all_are_here_and_saved) {
   EXPECT_EQ(run.all<invitation_made>().size(), 2u);
 }
 
-TEST(programme, announces_a_cohort_only_when_it_is_stored) {
+TEST(course, announces_a_cohort_only_when_it_is_stored) {
   run_of run{rounds_of(2)};
   run.join(2);
   run.saves_succeed = false;
@@ -33,7 +33,7 @@ TEST(programme, announces_a_cohort_only_when_it_is_stored) {
   EXPECT_EQ(run.all<invitation_made>().size(), 2u);
 }
 
-TEST(programme, closes_a_round_at_n_offers_and_once) {
+TEST(course, closes_a_round_at_n_offers_and_once) {
   run_of run{rounds_of(2)};
   run.join(3);
   const auto cohort = run.all<invitation_made>();
@@ -55,7 +55,7 @@ TEST(programme, closes_a_round_at_n_offers_and_once) {
   EXPECT_EQ(visits_of(run.all<round_closed>()[0]), wanted);
 }
 
-TEST(programme, counts_a_visit_only_when_all_its_lines_have_it) {
+TEST(course, counts_a_visit_only_when_all_its_lines_have_it) {
   run_of run{rounds_of(1)};
   run.join(3);
   const auto visit = run.all<invitation_made>().at(0).pass.visit;
@@ -67,7 +67,7 @@ TEST(programme, counts_a_visit_only_when_all_its_lines_have_it) {
   EXPECT_EQ(run.all<round_closed>().size(), 1u);
 }
 
-TEST(programme, gives_a_round_up_that_cannot_reach_its_quorum) {
+TEST(course, gives_a_round_up_that_cannot_reach_its_quorum) {
   run_of run{rounds_of(2)};
   run.join(3);
   run.take(run.all<invitation_made>().at(0).pass.visit);
@@ -77,7 +77,7 @@ TEST(programme, gives_a_round_up_that_cannot_reach_its_quorum) {
   EXPECT_EQ(run.all<messages::visit_withdrawn>().size(), 1u);
 }
 
-TEST(programme, gives_the_place_of_a_client_that_leaves_to_another) {
+TEST(course, gives_the_place_of_a_client_that_leaves_to_another) {
   run_of run{slots_of(2)};
   run.join(3);
   const auto first = run.all<invitation_made>().front().pass.visit;
@@ -95,7 +95,7 @@ TEST(programme, gives_the_place_of_a_client_that_leaves_to_another) {
     << "it went once, in silence";
 }
 
-TEST(programme, counts_who_came_back_without_what_it_had_kept) {
+TEST(course, counts_who_came_back_without_what_it_had_kept) {
   run_of run{slots_of(1)};
   run.join(3);
   const auto visit = run.all<invitation_made>().front().pass.visit;
@@ -115,8 +115,8 @@ TEST(programme, counts_who_came_back_without_what_it_had_kept) {
   EXPECT_EQ(run.testee.status(run.now).joins, 3u) << "it had not left";
 }
 
-TEST(programme, knows_after_a_restart_whose_visits_are_merged) {
-  programme::durable found;
+TEST(course, knows_after_a_restart_whose_visits_are_merged) {
+  course::durable found;
   found.merged[{1}].insert({5});
   run_of run{slots_of(1), found};
   run.did(run.testee.joined({{1}, 10, {5}}, run.now));
@@ -186,7 +186,7 @@ TEST_F(verdicts_of_one_client, may_be_refusals_of_what_was_kept) {
   EXPECT_EQ(invitations(), 2u);
 }
 
-TEST(programme, begins_the_next_round_when_every_line_has_merged_this_one) {
+TEST(course, begins_the_next_round_when_every_line_has_merged_this_one) {
   run_of run{rounds_of(1)};
   run.join(3);
   run.take(run.all<invitation_made>().at(0).pass.visit);
@@ -198,8 +198,8 @@ TEST(programme, begins_the_next_round_when_every_line_has_merged_this_one) {
   EXPECT_EQ(run.all<invitation_made>().back().pass.round, round_number{2});
 }
 
-TEST(programme, announces_a_closed_list_again_after_a_restart) {
-  programme::durable found;
+TEST(course, announces_a_closed_list_again_after_a_restart) {
+  course::durable found;
   found.clients[{1}] = {.client = {1}, .examples = 10, .numbers_upto = 32};
   found.index_upto = 4096;
   found.round = {
@@ -212,9 +212,9 @@ TEST(programme, announces_a_closed_list_again_after_a_restart) {
             (std::vector<visit_id>{{{1}, {7}}}));
 }
 
-TEST(programme, strikes_out_what_does_not_come_again_after_a_restart) {
+TEST(course, strikes_out_what_does_not_come_again_after_a_restart) {
   const visit_id here{{1}, {7}}, gone{{2}, {4}}, half{{3}, {5}};
-  programme::durable found;
+  course::durable found;
   found.index_upto = 4096;
   found.round = {
     .round = {3},
@@ -246,8 +246,8 @@ TEST(programme, strikes_out_what_does_not_come_again_after_a_restart) {
   EXPECT_EQ(run.testee.next_due(), std::nullopt);
 }
 
-TEST(programme, invites_an_open_cohort_again_after_a_restart) {
-  programme::durable found;
+TEST(course, invites_an_open_cohort_again_after_a_restart) {
+  course::durable found;
   found.clients[{1}] = {.client = {1}, .examples = 10, .numbers_upto = 32};
   found.index_upto = 4096;
   const messages::ticket pass{
@@ -260,10 +260,10 @@ TEST(programme, invites_an_open_cohort_again_after_a_restart) {
     EXPECT_EQ(x.pass, pass);
 }
 
-TEST(programme, gives_no_number_twice_over_restarts) {
+TEST(course, gives_no_number_twice_over_restarts) {
   std::set<visit_id> given;
   std::set<std::uint64_t> indices;
-  programme::durable found;
+  course::durable found;
   std::size_t count = 0;
   for (int life = 0; life < 4; ++life) {
     run_of run{slots_of(2), found};
@@ -287,7 +287,7 @@ TEST(programme, gives_no_number_twice_over_restarts) {
   EXPECT_EQ(indices.size(), count);
 }
 
-TEST(programme, does_not_end_for_clients_that_wait_for_it) {
+TEST(course, does_not_end_for_clients_that_wait_for_it) {
   auto options = slots_of(1);
   options.failures_max = 2;
   options.decline_pause = 1s;
@@ -307,7 +307,7 @@ TEST(programme, does_not_end_for_clients_that_wait_for_it) {
   EXPECT_EQ(run.all<messages::line_closing>().size(), 1u);
 }
 
-TEST(programme, spends_a_budget_of_updates_once_per_visit_not_per_line) {
+TEST(course, spends_a_budget_of_updates_once_per_visit_not_per_line) {
   auto options = slots_of(1);
   options.budget.updates = 2;
   run_of run{options};
@@ -325,7 +325,7 @@ TEST(programme, spends_a_budget_of_updates_once_per_visit_not_per_line) {
   EXPECT_EQ(run.all<messages::line_closing>().size(), 1u);
 }
 
-TEST(programme, says_what_was_wrong_with_the_last_of_many_failures) {
+TEST(course, says_what_was_wrong_with_the_last_of_many_failures) {
   auto options = slots_of(1);
   options.failures_max = 2;
   run_of run{options};

@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "actors/director/programme.hpp"
+#include "actors/director/course.hpp"
 
 namespace troupe::actors {
 
@@ -16,26 +16,26 @@ using messages::save_requested;
 
 inline const line_id lead{1}, other{2};
 
-/// A programme whose saves succeed at once, and what it has said.
+/// A course whose saves succeed at once, and what it has said.
 struct run_of {
-  explicit run_of(programme::options o, programme::durable found = {})
+  explicit run_of(course::options o, course::durable found = {})
     : testee(prepared(o), with_heads(std::move(found))) {
     // nop
   }
 
-  static programme::options prepared(programme::options o) {
+  static course::options prepared(course::options o) {
     o.lines = {lead, other};
     o.lead = lead;
     o.selection.window_size = 3;
     return o;
   }
 
-  static programme::durable with_heads(programme::durable x) {
+  static course::durable with_heads(course::durable x) {
     x.heads.insert({{lead, {0}}, {other, {0}}});
     return x;
   }
 
-  void did(programme::actions what) {
+  void did(course::actions what) {
     for (const auto& x : what) {
       said.push_back(x);
       if (const auto* save = std::get_if<save_requested>(&x);
@@ -65,12 +65,12 @@ struct run_of {
 
   bool saves_succeed = true;
   instant now = std::chrono::seconds{1};
-  programme testee;
-  programme::actions said;
+  course testee;
+  course::actions said;
 };
 
-inline programme::options rounds_of(std::uint32_t n) {
-  programme::options x;
+inline course::options rounds_of(std::uint32_t n) {
+  course::options x;
   x.mode = pace_kind::sync;
   x.clients_per_round = n;
   x.round_deadline = std::chrono::seconds{10};
@@ -78,8 +78,8 @@ inline programme::options rounds_of(std::uint32_t n) {
   return x;
 }
 
-inline programme::options slots_of(std::uint32_t n) {
-  programme::options x;
+inline course::options slots_of(std::uint32_t n) {
+  course::options x;
   x.mode = pace_kind::fedbuff;
   x.concurrency = n;
   x.clients_expected = 3;

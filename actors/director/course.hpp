@@ -13,8 +13,8 @@
 #include "actors/metrics/status.hpp"
 #include "core/clock.hpp"
 #include "core/limits.hpp"
+#include "policies/invitations.hpp"
 #include "policies/pacing.hpp"
-#include "policies/rota.hpp"
 #include "policies/visit_window.hpp"
 
 namespace troupe::actors {
@@ -31,7 +31,7 @@ namespace troupe::actors {
 ///
 /// What a restart must not forget is saved before it is acted upon: the numbers
 /// given to clients, the indices of invitations, a round's cohort and its list.
-class programme {
+class course {
 public:
   struct options {
     pace_kind mode = pace_kind::fedbuff;
@@ -46,7 +46,7 @@ public:
     instant window = std::chrono::seconds{10};
     policies::budget budget;
     std::optional<policies::stop_rule> stop;
-    policies::rota_options selection;
+    policies::invitation_options selection;
     state_rule state = state_rule::on_offer;
     instant visit_timeout = std::chrono::hours{24};
     instant invitation_retry = std::chrono::hours{1};
@@ -78,7 +78,7 @@ public:
                  messages::client_began_anew, skipped>;
   using actions = std::vector<action>;
 
-  programme(options opts, durable found);
+  course(options opts, durable found);
 
   [[nodiscard]] actions joined(const messages::client_joined& x, instant now);
   [[nodiscard]] actions left(const messages::client_left& x, instant now);
@@ -106,7 +106,7 @@ public:
   }
 
   std::uint64_t invitations() const noexcept {
-    return rota_.state().invitations;
+    return invitations_.state().invitations;
   }
 
   /// Where it stands; whether a save failed it cannot know.
@@ -120,7 +120,7 @@ public:
   /// What a snapshot keeps. @pre `at_rest()`
   static constexpr auto fields(auto& x) {
     return std::tie(
-      x.clients_, x.candidates_, x.open_, x.loose_, x.look_at_, x.rota_,
+      x.clients_, x.candidates_, x.open_, x.loose_, x.look_at_, x.invitations_,
       x.heads_, x.stopper_, x.phase_, x.round_, x.offered_, x.unmerged_,
       x.deadline_, x.missing_, x.strike_at_, x.rounds_, x.token_, x.unsaved_,
       x.round_is_dirty_, x.round_is_saved_, x.index_asked_, x.index_saved_,
@@ -175,7 +175,7 @@ private:
 
   enum class phase : std::uint8_t { idle, opening, open, closing, merging };
 
-  // programme.cpp
+  // course.cpp
   void carry_on(actions& out, instant now);
   void look_at_visits(actions& out, instant now);
   bool may_start() const;
@@ -191,17 +191,16 @@ private:
   policies::spent_budget spent(instant now) const;
   bool budget_spent(instant now) const;
 
-  // programme_status.cpp
+  // course_status.cpp
   std::string failures_text(const messages::visit_failed& last) const;
 
-  // programme_loose.cpp
+  // course_loose.cpp
   void give_up(visit_id x, instant now);
   void take_loose(const messages::part_taken& x, instant now);
   void drop_loose(actions& out, instant now);
   bool is_on_a_list(visit_id x) const;
 
-  // programme_rounds.cpp
-  bool by_round() const noexcept;
+  // course_rounds.cpp
   void resume_round();
   void open_round(actions& out, instant now);
   void announce_cohort(actions& out, instant now);
@@ -221,7 +220,7 @@ private:
   /// day.
   std::map<visit_id, open_visit> loose_;
   instant look_at_ = never; ///< When some visit or pause may have run out.
-  policies::rota rota_;
+  policies::invitations invitations_;
   std::map<line_id, version> heads_;
   policies::stopper stopper_;
 

@@ -1,4 +1,4 @@
-#include "policies/rota.hpp"
+#include "policies/invitations.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -59,14 +59,14 @@ std::uint64_t place_in_role(client_id client, std::span<const role> roles) {
   return client.value - 1 - skipped;
 }
 
-rota::rota(rota_options opts, rota_state from)
+invitations::invitations(invitation_options opts, invitation_state from)
   : options_(std::move(opts)),
     state_(std::move(from)) {
   TROUPE_ASSERT(options_.window_size > 0);
 }
 
-std::optional<choice> rota::next(const busy_test& busy,
-                                 std::span<const candidate> candidates) {
+std::optional<choice> invitations::next(const busy_test& busy,
+                                        std::span<const candidate> candidates) {
   skips_.clear();
   if (auto found = from_waiting(busy, candidates))
     return found;
@@ -94,8 +94,8 @@ std::optional<choice> rota::next(const busy_test& busy,
 // Who left is noticed when its turn comes, not by looking at all of them each
 // time.
 std::optional<choice>
-rota::from_waiting(const busy_test& busy,
-                   std::span<const candidate> candidates) {
+invitations::from_waiting(const busy_test& busy,
+                          std::span<const candidate> candidates) {
   auto& waiting = state_.waiting;
   for (auto at = waiting.begin(); at != waiting.end();) {
     const auto turn = *at;
@@ -110,8 +110,9 @@ rota::from_waiting(const busy_test& busy,
   return std::nullopt;
 }
 
-std::optional<choice> rota::from_open(const busy_test& busy,
-                                      std::span<const candidate> candidates) {
+std::optional<choice>
+invitations::from_open(const busy_test& busy,
+                       std::span<const candidate> candidates) {
   auto& [invitations, window, waiting, open] = state_;
   for (auto it = open.begin(); it != open.end(); ++it) {
     const auto turn = *it;
@@ -132,7 +133,7 @@ std::optional<choice> rota::from_open(const busy_test& busy,
   return std::nullopt;
 }
 
-void rota::open_window(std::span<const candidate> candidates) {
+void invitations::open_window(std::span<const candidate> candidates) {
   state_.window = troupe::next(state_.window);
   const auto roles = std::max<std::size_t>(options_.roles.size(), 1);
   // A window is small: where all have one role, nobody is copied for it.
@@ -158,7 +159,7 @@ void rota::open_window(std::span<const candidate> candidates) {
   }
 }
 
-choice rota::invite(const place& x) {
+choice invitations::invite(const place& x) {
   const auto index = ++state_.invitations;
   return {.client = x.client,
           .index = index,

@@ -1,4 +1,4 @@
-#include "actors/director/programme.hpp"
+#include "actors/director/course.hpp"
 
 #include <algorithm>
 
@@ -13,7 +13,7 @@ namespace {
 /// Visits of buffers and windows may fetch whatever is newest.
 constexpr round_number no_cut{~std::uint64_t{0}};
 
-policies::rota_state resumed(std::uint64_t index_upto) {
+policies::invitation_state resumed(std::uint64_t index_upto) {
   return {.invitations = index_upto,
           .window = {index_upto},
           .waiting = {},
@@ -22,9 +22,9 @@ policies::rota_state resumed(std::uint64_t index_upto) {
 
 } // namespace
 
-programme::programme(options opts, durable found)
+course::course(options opts, durable found)
   : options_(std::move(opts)),
-    rota_(options_.selection, resumed(found.index_upto)),
+    invitations_(options_.selection, resumed(found.index_upto)),
     heads_(std::move(found.heads)),
     stopper_(options_.stop.value_or(policies::stop_rule{})),
     round_(std::move(found.round)),
@@ -40,8 +40,7 @@ programme::programme(options opts, durable found)
   resume_round();
 }
 
-programme::actions programme::joined(const messages::client_joined& x,
-                                     instant now) {
+course::actions course::joined(const messages::client_joined& x, instant now) {
   actions out;
   auto& entry = clients_[x.client];
   if (entry.record.numbers_upto == 0)
@@ -70,8 +69,7 @@ programme::actions programme::joined(const messages::client_joined& x,
   return out;
 }
 
-programme::actions programme::left(const messages::client_left& x,
-                                   instant now) {
+course::actions course::left(const messages::client_left& x, instant now) {
   actions out;
   if (const auto found = clients_.find(x.client);
       found != clients_.end() && std::exchange(found->second.present, false))
@@ -90,8 +88,7 @@ programme::actions programme::left(const messages::client_left& x,
   return out;
 }
 
-programme::actions programme::taken(const messages::part_taken& x,
-                                    instant now) {
+course::actions course::taken(const messages::part_taken& x, instant now) {
   actions out;
   if (is_kept(x.verdict)) {
     missing_.erase({x.visit, x.line});
@@ -125,8 +122,7 @@ programme::actions programme::taken(const messages::part_taken& x,
   return out;
 }
 
-programme::actions programme::failed(const messages::visit_failed& x,
-                                     instant now) {
+course::actions course::failed(const messages::visit_failed& x, instant now) {
   actions out;
   if (!open_.contains(x.visit))
     return out;
@@ -146,8 +142,8 @@ programme::actions programme::failed(const messages::visit_failed& x,
   return out;
 }
 
-programme::actions programme::published(const messages::version_published& x,
-                                        instant now) {
+course::actions course::published(const messages::version_published& x,
+                                  instant now) {
   actions out;
   heads_[x.line] = x.head;
   for (const auto& visit : x.merged) {
@@ -162,8 +158,7 @@ programme::actions programme::published(const messages::version_published& x,
   return out;
 }
 
-programme::actions programme::ended(const messages::line_ended& x,
-                                    instant now) {
+course::actions course::ended(const messages::line_ended& x, instant now) {
   actions out;
   ended_.insert(x.line);
   heads_[x.line] = x.head;
@@ -171,8 +166,8 @@ programme::actions programme::ended(const messages::line_ended& x,
   return out;
 }
 
-programme::actions programme::evaluated(const messages::evaluation_finished&,
-                                        double metric, instant now) {
+course::actions course::evaluated(const messages::evaluation_finished&,
+                                  double metric, instant now) {
   actions out;
   if (!options_.stop)
     return out;
@@ -187,8 +182,7 @@ programme::actions programme::evaluated(const messages::evaluation_finished&,
   return finish("no better version within the patience", false, now);
 }
 
-programme::actions programme::finish(std::string reason, bool failed,
-                                     instant now) {
+course::actions course::finish(std::string reason, bool failed, instant now) {
   actions out;
   if (finishing_)
     return out;
@@ -202,7 +196,7 @@ programme::actions programme::finish(std::string reason, bool failed,
   return out;
 }
 
-programme::actions programme::due(instant now) {
+course::actions course::due(instant now) {
   actions out;
   if (now >= look_at_)
     look_at_visits(out, now);
@@ -210,7 +204,7 @@ programme::actions programme::due(instant now) {
   return out;
 }
 
-void programme::look_at_visits(actions& out, instant now) {
+void course::look_at_visits(actions& out, instant now) {
   look_at_ = never;
   std::vector<visit_id> expired;
   for (auto& [visit, v] : open_) {
@@ -237,11 +231,11 @@ void programme::look_at_visits(actions& out, instant now) {
       look_at_ = std::min(look_at_, entry.not_before);
 }
 
-std::optional<instant> programme::next_due() const {
+std::optional<instant> course::next_due() const {
   if (finishing_)
     return std::nullopt;
   auto least = look_at_;
-  if (phase_ == phase::open && by_round())
+  if (phase_ == phase::open && by_round(options_.mode))
     least = std::min(least, deadline_);
   if (phase_ == phase::merging)
     least = std::min(least, strike_at_);
@@ -252,7 +246,7 @@ std::optional<instant> programme::next_due() const {
   return least;
 }
 
-void programme::carry_on(actions& out, instant now) {
+void course::carry_on(actions& out, instant now) {
   if (!finishing_ && budget_spent(now)) {
     auto more = finish("the run's length is reached", false, now);
     std::ranges::move(more, std::back_inserter(out));
@@ -268,7 +262,7 @@ void programme::carry_on(actions& out, instant now) {
     out.push_back(messages::clients_admitted{clients_.size()});
   }
   if (started_) {
-    if (by_round())
+    if (by_round(options_.mode))
       consider_closing(out, now);
     if (options_.mode == pace_kind::sync)
       open_round(out, now);
@@ -278,12 +272,12 @@ void programme::carry_on(actions& out, instant now) {
   save(out);
 }
 
-bool programme::may_start() const {
+bool course::may_start() const {
   return candidates_.size() >= options_.clients_expected && unsaved_.empty()
          && !saving_;
 }
 
-void programme::fill(actions& out, instant now) {
+void course::fill(actions& out, instant now) {
   if (options_.refill_by_version && !refill_ && !open_.empty())
     return;
   while (open_.size() < options_.concurrency) {
@@ -296,15 +290,14 @@ void programme::fill(actions& out, instant now) {
   refill_ = false;
 }
 
-std::optional<messages::ticket> programme::next_ticket(actions& out,
-                                                       instant now) {
-  if (rota_.state().invitations >= index_saved_) {
+std::optional<messages::ticket> course::next_ticket(actions& out, instant now) {
+  if (invitations_.state().invitations >= index_saved_) {
     index_asked_ = index_saved_ + limits::indices_reserved;
     return std::nullopt;
   }
-  const auto turn =
-    rota_.next([=, this](client_id x) { return is_busy(x, now); }, candidates_);
-  for (const auto& x : rota_.skips())
+  const auto turn = invitations_.next(
+    [=, this](client_id x) { return is_busy(x, now); }, candidates_);
+  for (const auto& x : invitations_.skips())
     out.push_back(skipped{x});
   if (!turn)
     return std::nullopt;
@@ -315,18 +308,18 @@ std::optional<messages::ticket> programme::next_ticket(actions& out,
   if (entry.number + limits::numbers_reserved / 2 > entry.record.numbers_upto)
     unsaved_.insert(turn->client);
   const bool sync = options_.mode == pace_kind::sync;
-  return messages::ticket{.visit = visit,
-                          .index = turn->index,
-                          .seed = turn->seed,
-                          .role = turn->role,
-                          .progress =
-                            policies::progress(options_.budget, spent(now)),
-                          .round = sync ? round_.round : round_number{},
-                          .cut = by_round() ? round_number{rounds_} : no_cut,
-                          .expires_ns = (now + options_.visit_timeout).count()};
+  return messages::ticket{
+    .visit = visit,
+    .index = turn->index,
+    .seed = turn->seed,
+    .role = turn->role,
+    .progress = policies::progress(options_.budget, spent(now)),
+    .round = sync ? round_.round : round_number{},
+    .cut = by_round(options_.mode) ? round_number{rounds_} : no_cut,
+    .expires_ns = (now + options_.visit_timeout).count()};
 }
 
-void programme::open_visit_of(const messages::ticket& pass, instant now) {
+void course::open_visit_of(const messages::ticket& pass, instant now) {
   clients_.at(pass.visit.client).open = true;
   open_.emplace(pass.visit,
                 open_visit{.pass = pass,
@@ -338,13 +331,13 @@ void programme::open_visit_of(const messages::ticket& pass, instant now) {
     ++at->times_chosen;
 }
 
-policies::candidate* programme::candidate_of(client_id x) {
+policies::candidate* course::candidate_of(client_id x) {
   const auto at =
     std::ranges::lower_bound(candidates_, x, {}, &policies::candidate::client);
   return at != candidates_.end() && at->client == x ? &*at : nullptr;
 }
 
-void programme::offered(visit_id x, const open_visit& v, instant now) {
+void course::offered(visit_id x, const open_visit& v, instant now) {
   auto& entry = clients_.at(x.client);
   messages::closed_visit what{x, {}};
   for (const auto& [line, verdict] : v.parts)
@@ -355,28 +348,28 @@ void programme::offered(visit_id x, const open_visit& v, instant now) {
       if (verdict == verdict::accepted && !v.merged.contains(line))
         entry.unsettled.emplace(x, line);
   const bool complete = what.lines.size() == v.parts.size();
-  if (by_round() && !what.lines.empty()
+  if (by_round(options_.mode) && !what.lines.empty()
       && (complete || options_.mode == pace_kind::semisync))
     offered_.insert({now, std::move(what)});
 }
 
-void programme::close_visit(visit_id x) {
+void course::close_visit(visit_id x) {
   if (open_.erase(x) > 0)
     clients_.at(x.client).open = false;
 }
 
-void programme::settle(visit_id x, line_id line) {
+void course::settle(visit_id x, line_id line) {
   if (const auto found = clients_.find(x.client); found != clients_.end())
     found->second.unsettled.erase({x, line});
 }
 
-bool programme::is_busy(client_id x, instant now) const {
+bool course::is_busy(client_id x, instant now) const {
   const auto& entry = clients_.at(x);
   return entry.open || !entry.unsettled.empty() || entry.not_before > now
          || entry.number >= entry.numbers_saved;
 }
 
-policies::spent_budget programme::spent(instant now) const {
+policies::spent_budget course::spent(instant now) const {
   policies::spent_budget x{.rounds = rounds_,
                            .versions = 0,
                            .updates = updates_,
@@ -389,9 +382,10 @@ policies::spent_budget programme::spent(instant now) const {
   return x;
 }
 
-bool programme::budget_spent(instant now) const {
+bool course::budget_spent(instant now) const {
   // A round's versions may be there before the round is over.
-  if (by_round() && (phase_ == phase::closing || phase_ == phase::merging))
+  if (by_round(options_.mode)
+      && (phase_ == phase::closing || phase_ == phase::merging))
     return false;
   return policies::exhausted(options_.budget, spent(now));
 }

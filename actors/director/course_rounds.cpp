@@ -2,20 +2,15 @@
 
 #include <algorithm>
 
-#include "actors/director/programme.hpp"
+#include "actors/director/course.hpp"
 #include "core/assert.hpp"
 
 namespace troupe::actors {
 
-bool programme::by_round() const noexcept {
-  return options_.mode == pace_kind::sync
-         || options_.mode == pace_kind::semisync;
-}
-
 // What a restart finds of a round: an open one waits for its cohort again, a
 // closed one is merged by the lines that have not done so.
-void programme::resume_round() {
-  if (!by_round() || round_.round.value == 0)
+void course::resume_round() {
+  if (!by_round(options_.mode) || round_.round.value == 0)
     return;
   rounds_ = round_.round.value - 1;
   if (round_.closed != 0) {
@@ -35,7 +30,7 @@ void programme::resume_round() {
   phase_ = phase::open;
 }
 
-void programme::open_round(actions& out, instant now) {
+void course::open_round(actions& out, instant now) {
   if (phase_ != phase::idle)
     return;
   // A round that could not reach its quorum would be given up in the same
@@ -65,7 +60,7 @@ void programme::open_round(actions& out, instant now) {
   round_is_dirty_ = true;
 }
 
-void programme::announce_cohort(actions& out, instant now) {
+void course::announce_cohort(actions& out, instant now) {
   phase_ = phase::open;
   deadline_ = now + options_.round_deadline;
   look_at_ = std::min(look_at_, now + options_.invitation_retry);
@@ -76,7 +71,7 @@ void programme::announce_cohort(actions& out, instant now) {
     }
 }
 
-void programme::consider_closing(actions& out, instant now) {
+void course::consider_closing(actions& out, instant now) {
   if (phase_ == phase::merging && now >= strike_at_)
     strike_missing();
   if (phase_ == phase::closing && round_is_saved_)
@@ -115,7 +110,7 @@ void programme::consider_closing(actions& out, instant now) {
   }
 }
 
-void programme::close_round(actions& out, std::size_t count) {
+void course::close_round(actions& out, std::size_t count) {
   if (options_.mode == pace_kind::semisync)
     round_ = {.round = {rounds_ + 1}};
   empty_ = offered_.empty() ? empty_ + 1 : 0;
@@ -143,7 +138,7 @@ void programme::close_round(actions& out, std::size_t count) {
 
 // A line that has meanwhile heard of a part after all ignores the shorter list
 // if it merges already, and answers for the round either way.
-void programme::strike_missing() {
+void course::strike_missing() {
   strike_at_ = never;
   for (auto& x : round_.visits)
     std::erase_if(x.lines, [&](line_id line) {
@@ -156,7 +151,7 @@ void programme::strike_missing() {
   round_is_saved_ = false;
 }
 
-void programme::announce_list(actions& out, instant now) {
+void course::announce_list(actions& out, instant now) {
   phase_ = phase::merging;
   if (!missing_.empty())
     strike_at_ = now + options_.round_deadline;
@@ -168,8 +163,7 @@ void programme::announce_list(actions& out, instant now) {
                            .keep_late = options_.mode == pace_kind::semisync});
 }
 
-programme::actions programme::merged(const messages::round_merged& x,
-                                     instant now) {
+course::actions course::merged(const messages::round_merged& x, instant now) {
   actions out;
   heads_[x.line] = std::max(heads_[x.line], x.head);
   if (phase_ != phase::merging || x.round != round_.round)
@@ -194,7 +188,7 @@ programme::actions programme::merged(const messages::round_merged& x,
 
 // One save is under way at a time, so that an older one that is repeated cannot
 // overtake a newer one.
-void programme::save(actions& out) {
+void course::save(actions& out) {
   const bool round = round_is_dirty_;
   if (saving_ || (unsaved_.empty() && index_asked_ == index_saved_ && !round))
     return;
@@ -214,7 +208,7 @@ void programme::save(actions& out) {
   out.push_back(*saving_);
 }
 
-programme::actions programme::saved(std::uint64_t token, instant now) {
+course::actions course::saved(std::uint64_t token, instant now) {
   actions out;
   if (!saving_ || saving_->token != token)
     return out;

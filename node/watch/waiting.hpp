@@ -1,17 +1,10 @@
 #pragma once
 
-// Words about waits and times, the same wherever they are read.
-
-#include <cstdint>
 #include <string>
 
 namespace troupe::node {
 
-/// 2026-11-21 16:02:11 UTC.
-std::string moment_text(std::int64_t unix_ms);
-
-std::string host_name();
-
+/// What a run waits for, as people read it.
 struct waiting {
   std::string what;
   std::string ends;

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 
-#include "actors/director/programme.hpp"
+#include "actors/director/course.hpp"
 
 namespace troupe::actors {
 
 // Its parts may still become whole, as a buffer would take each of them.
-void programme::give_up(visit_id x, instant now) {
+void course::give_up(visit_id x, instant now) {
   if (const auto found = open_.find(x); found != open_.end()
                                         && options_.mode == pace_kind::semisync
                                         && is_any_kept(found->second.parts)) {
@@ -18,7 +18,7 @@ void programme::give_up(visit_id x, instant now) {
   close_visit(x);
 }
 
-void programme::take_loose(const messages::part_taken& x, instant now) {
+void course::take_loose(const messages::part_taken& x, instant now) {
   if (options_.mode != pace_kind::semisync || finishing_)
     return;
   auto found = loose_.find(x.visit);
@@ -38,14 +38,14 @@ void programme::take_loose(const messages::part_taken& x, instant now) {
   loose_.erase(found);
 }
 
-bool programme::is_on_a_list(visit_id x) const {
+bool course::is_on_a_list(visit_id x) const {
   return std::ranges::find(round_.visits, x, &messages::closed_visit::visit)
            != round_.visits.end()
          || std::ranges::any_of(
            offered_, [x](const auto& o) { return o.what.visit == x; });
 }
 
-void programme::drop_loose(actions& out, instant now) {
+void course::drop_loose(actions& out, instant now) {
   std::erase_if(loose_, [&](const auto& x) {
     if (x.second.again > now) {
       look_at_ = std::min(look_at_, x.second.again);

@@ -66,7 +66,7 @@ struct skip {
   friend bool operator==(const skip&, const skip&) = default;
 };
 
-struct rota_options {
+struct invitation_options {
   std::uint64_t seed = 0; ///< Of the run.
   std::uint32_t window_size = 1;
   selection how = uniform_selection{};
@@ -74,7 +74,7 @@ struct rota_options {
 };
 
 /// All that is needed to go on later.
-struct rota_state {
+struct invitation_state {
   std::uint64_t invitations = 0; ///< Made so far.
   round_number window;           ///< The last one drawn.
   std::vector<place> waiting;    ///< Skipped places, oldest first.
@@ -84,16 +84,17 @@ struct rota_state {
     return std::tie(x.invitations, x.window, x.waiting, x.open);
   }
 
-  friend bool operator==(const rota_state&, const rota_state&) = default;
+  friend bool operator==(const invitation_state&,
+                         const invitation_state&) = default;
 };
 
 /// The queue of invitations.
-class rota {
+class invitations {
 public:
   using busy_test = std::function<bool(client_id)>;
 
   /// @pre opts.window_size > 0
-  explicit rota(rota_options opts, rota_state from = {});
+  explicit invitations(invitation_options opts, invitation_state from = {});
 
   /// The next invitation. None if no candidate is free (or none whose role has
   /// a quota); nobody loses a place by that.
@@ -109,7 +110,7 @@ public:
     return skips_;
   }
 
-  const rota_state& state() const noexcept {
+  const invitation_state& state() const noexcept {
     return state_;
   }
 
@@ -117,7 +118,7 @@ public:
     return std::tie(x.state_);
   }
 
-  const rota_options& options() const noexcept {
+  const invitation_options& options() const noexcept {
     return options_;
   }
 
@@ -129,8 +130,8 @@ private:
   void open_window(std::span<const candidate> candidates);
   choice invite(const place& x);
 
-  rota_options options_;
-  rota_state state_;
+  invitation_options options_;
+  invitation_state state_;
   std::vector<skip> skips_;
 };
 

@@ -1,0 +1,23 @@
+#include "actors/kernel_worker/merger.hpp"
+
+#include "actors/caf/errors.hpp"
+#include "actors/kernel_worker/merge.hpp"
+
+namespace troupe::actors {
+
+merger_actor::behavior_type
+merger(merger_actor::stateful_pointer<merger_state> self, merger_args args) {
+  self->state.args = std::move(args);
+  return {
+    [self](const messages::merge_requested& x)
+      -> caf::result<messages::merge_finished> {
+      const auto& args = self->state.args;
+      auto merged = merge(*args.arithmetic, *args.blocks, x);
+      if (!merged)
+        return to_caf(merged.error());
+      return std::move(*merged);
+    },
+  };
+}
+
+} // namespace troupe::actors

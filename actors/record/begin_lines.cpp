@@ -1,0 +1,30 @@
+#include "actors/record/begin_lines.hpp"
+
+#include <string>
+
+namespace troupe::actors {
+
+result<void> begin_lines(store& books, const models::layout& blocks,
+                         const std::map<block_id, shared_values>& initial) {
+  for (const auto& line : blocks.lines) {
+    std::vector<messages::merged_block> first;
+    for (const auto id : line.blocks) {
+      const auto* block = blocks.find(id);
+      const auto& values = initial.at(id);
+      if (values->size() != block->size)
+        return fail(errc::invalid_argument,
+                    "block '" + block->name + "' has "
+                      + std::to_string(block->size) + " values, found "
+                      + std::to_string(values->size()) + " to begin with");
+      first.push_back({.block = id,
+                       .values = values,
+                       .moments = {},
+                       .digest = models::digest_of(*block, *values)});
+    }
+    if (auto ok = books.begin(line.id, first); !ok)
+      return ok;
+  }
+  return {};
+}
+
+} // namespace troupe::actors

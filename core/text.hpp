@@ -1,0 +1,13 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace troupe {
+
+/// As errors speak of names.
+inline std::string quoted(std::string_view x) {
+  return "'" + std::string{x} + "'";
+}
+
+} // namespace troupe

@@ -1,0 +1,38 @@
+#pragma once
+
+// What others ask of torch, as one table of functions: the executable loads the
+// room as a module (libtroupe_torch.so) when it has something to train, and so
+// starts at once when it has not. None of torch's headers are read here.
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/result.hpp"
+#include "models/data/example_set.hpp"
+#include "models/objective.hpp"
+#include "models/torch/bare_loop.hpp"
+#include "models/torch/model_config.hpp"
+
+namespace troupe::models {
+
+struct torch_functions {
+  /// See `make_torch_objective`.
+  result<std::unique_ptr<objective>> (*make_objective)(
+    const model_config& config, std::shared_ptr<const dataset> data);
+  /// See threads.hpp, as the next two. Called first.
+  void (*use_one_thread)();
+  std::string (*description)();
+  std::string (*fingerprint)();
+  /// See bare_loop.hpp.
+  result<double> (*bare_loop)(
+    const dataset& data, std::span<const std::vector<std::uint32_t>> clients,
+    const bare_loop_options& opts);
+};
+
+} // namespace troupe::models
+
+/// The only name that the module shows. It lives as long as the module.
+extern "C" const troupe::models::torch_functions* troupe_torch();

@@ -1,0 +1,79 @@
+#include "node/commands/figure.hpp"
+
+#include <ostream>
+
+#include <benchmark/benchmark.h>
+#include <nlohmann/json.hpp>
+
+namespace troupe::node {
+
+namespace {
+
+/// Takes what Google Benchmark measured into the figure of its name.
+class collector final : public benchmark::BenchmarkReporter {
+public:
+  explicit collector(std::vector<figure>& figures) : figures_(figures) {
+    // nop
+  }
+
+  bool ReportContext(const Context&) override {
+    return true;
+  }
+
+  void ReportRuns(const std::vector<Run>& runs) override {
+    for (const auto& run : runs)
+      for (auto& x : figures_)
+        if (run.run_type == Run::RT_Iteration
+            && run.run_name.function_name == x.name)
+          x.add({run.real_accumulated_time, run.counters.at("compared")});
+  }
+
+private:
+  std::vector<figure>& figures_;
+};
+
+} // namespace
+
+nlohmann::ordered_json to_json(const figure& x) {
+  nlohmann::ordered_json line{{"name", x.name},
+                              {"value", x.value()},
+                              {"unit", x.unit},
+                              {"compared_with", x.compared_with},
+                              {"ratio", x.ratio()},
+                              {"bar", nullptr},
+                              {"holds", x.holds()},
+                              {"median_ratio", x.median_ratio()},
+                              {"repetitions", x.ratios.size()}};
+  if (x.bar)
+    line["bar"] = *x.bar;
+  return line;
+}
+
+result<void> measure_all(std::vector<figure>& figures, std::ostream& progress) {
+  std::optional<error> problem;
+  benchmark::ClearRegisteredBenchmarks();
+  for (auto& x : figures)
+    benchmark::RegisterBenchmark(
+      x.name.c_str(),
+      [&, count = 0](benchmark::State& state) mutable {
+        progress << "measuring " << x.name << ", " << ++count << " of "
+                 << x.repetitions << std::endl;
+        for (auto _ : state) {
+          const auto taken = x.once();
+          if (!taken)
+            problem = taken.error();
+          state.SetIterationTime(taken ? taken->seconds : 1);
+          state.counters["compared"] = taken ? taken->compared : 1;
+        }
+      })
+      ->UseManualTime()
+      ->Iterations(1)
+      ->Repetitions(x.repetitions);
+  collector take{figures};
+  benchmark::RunSpecifiedBenchmarks(&take);
+  if (problem)
+    return tl::make_unexpected(*problem);
+  return {};
+}
+
+} // namespace troupe::node

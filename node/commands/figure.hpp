@@ -1,0 +1,78 @@
+#pragma once
+
+// A figure of the project's own: what is measured, and what it is held against.
+
+#include <algorithm>
+#include <functional>
+#include <iosfwd>
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "core/result.hpp"
+
+namespace troupe::node {
+
+/// One repetition: seconds a visit, and those of what it is compared with.
+struct sample {
+  double seconds = 0;
+  double compared = 0;
+};
+
+struct figure {
+  std::string name;
+  std::string unit; ///< "ms" of a visit, or visits in a second.
+  std::string compared_with;
+  std::optional<double> bar; ///< None: reported, not judged.
+  int repetitions = 1;
+  std::function<result<sample>()> once;
+
+  // Others use this machine too: the least is what the program itself takes.
+  sample best{std::numeric_limits<double>::infinity(),
+              std::numeric_limits<double>::infinity()};
+  std::vector<double> ratios = {};
+
+  bool counts_rate() const {
+    return unit == "1/s";
+  }
+
+  double value() const {
+    return counts_rate() ? 1 / best.seconds : best.seconds * 1e3;
+  }
+
+  double ratio_of(const sample& x) const {
+    return counts_rate() ? x.compared / x.seconds : x.seconds / x.compared;
+  }
+
+  double ratio() const {
+    return ratio_of(best);
+  }
+
+  void add(const sample& x) {
+    best = {std::min(best.seconds, x.seconds),
+            std::min(best.compared, x.compared)};
+    ratios.push_back(ratio_of(x));
+  }
+
+  double median_ratio() const {
+    auto xs = ratios;
+    std::ranges::sort(xs);
+    return (xs[(xs.size() - 1) / 2] + xs[xs.size() / 2]) / 2;
+  }
+
+  bool holds() const {
+    return !bar || (counts_rate() ? ratio() >= *bar : ratio() <= *bar);
+  }
+};
+
+nlohmann::ordered_json to_json(const figure& x);
+
+/// Measures all figures. A repetition is one iteration, which takes its own
+/// time: it measures a visit, and not the whole call.
+[[nodiscard]] result<void> measure_all(std::vector<figure>& figures,
+                                       std::ostream& progress);
+
+} // namespace troupe::node

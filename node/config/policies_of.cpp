@@ -1,0 +1,77 @@
+#include "node/config/policies_of.hpp"
+
+namespace troupe::node {
+
+policies::staleness_discount discount_of(const staleness_options& x) {
+  switch (x.kind) {
+    case staleness_options::shape::polynomial:
+      return policies::polynomial_discount{x.exponent};
+    case staleness_options::shape::hinge:
+      return policies::hinge_discount{.knee = x.knee, .slope = x.slope};
+    case staleness_options::shape::exponential:
+      return policies::exponential_discount{x.exponent};
+    case staleness_options::shape::constant:
+      break;
+  }
+  return policies::constant_discount{};
+}
+
+policies::selection selection_of(const selection_options& x) {
+  switch (x.kind) {
+    case selection_options::rule::round_robin:
+      return policies::round_robin_selection{};
+    case selection_options::rule::by_size:
+      return policies::by_size_selection{};
+    case selection_options::rule::power_of_choice:
+      return policies::power_of_choice_selection{x.candidates};
+    case selection_options::rule::oort:
+      return policies::oort_selection{.exploration = x.exploration};
+    case selection_options::rule::least_chosen:
+      return policies::least_chosen_selection{};
+    case selection_options::rule::uniform:
+      break;
+  }
+  return policies::uniform_selection{};
+}
+
+models::partitioner partitioner_of(const partition_options& x,
+                                   std::size_t clusters) {
+  switch (x.kind) {
+    case partition_options::rule::dirichlet:
+      return models::dirichlet_partition{x.alpha};
+    case partition_options::rule::labels:
+      return models::labels_partition{x.labels_per_client};
+    case partition_options::rule::shards:
+      return models::shards_partition{x.shards_per_client};
+    case partition_options::rule::disjoint:
+      return models::disjoint_partition{clusters};
+    case partition_options::rule::size_skew:
+      return models::lognormal_partition{x.skew};
+    case partition_options::rule::power:
+      return models::power_partition{x.skew};
+    case partition_options::rule::column:
+      return models::column_partition{};
+    case partition_options::rule::natural:
+      return models::natural_partition{};
+    case partition_options::rule::iid:
+      break;
+  }
+  return models::iid_partition{};
+}
+
+policies::speed_distribution speed_of(const speed_options& x) {
+  switch (x.kind) {
+    case speed_options::distribution::uniform:
+      return policies::uniform_speed{x.slowest, x.fastest};
+    case speed_options::distribution::half_normal:
+      return policies::half_normal_speed{x.sigma};
+    case speed_options::distribution::lognormal:
+      return policies::lognormal_speed{x.sigma};
+    case speed_options::distribution::constant:
+    case speed_options::distribution::trace:
+      break;
+  }
+  return policies::constant_speed{};
+}
+
+} // namespace troupe::node

@@ -1,0 +1,60 @@
+#include "node/run/rules.hpp"
+
+#include <algorithm>
+#include <thread>
+
+#include "core/limits.hpp"
+#include "node/config/policies_of.hpp"
+#include "policies/pacing.hpp"
+
+namespace troupe::node {
+
+namespace {
+
+/// Where the configuration sets no limit, what the slowest tenth of a fleet
+/// that differs tenfold still keeps; a version is kept for as long as that.
+std::uint64_t staleness_max(const experiment& x) {
+  if (x.pace.staleness_max)
+    return *x.pace.staleness_max;
+  const std::uint64_t batch =
+    x.pace.mode == pace_kind::fedbuff ? x.pace.buffer_size : 1;
+  return 16 * (1 + (x.pace.concurrency + batch - 1) / batch);
+}
+
+} // namespace
+
+bool is_virtual(const experiment& x) {
+  return x.clock == clock_kind::virtual_time;
+}
+
+actors::line_rules line_rules_of(const experiment& x) {
+  return {.admission = {.staleness_max = staleness_max(x),
+                        .pending_max = limits::pending_offers_max},
+          .discount = discount_of(x.pace.staleness),
+          .step = x.server,
+          .buffer_size =
+            policies::batch_size(x.pace.mode, x.pace.buffer_size).value_or(1),
+          .by_round = by_round(x.pace.mode),
+          .target_is_model =
+            x.pace.mode == pace_kind::fedasync
+            && x.pace.async_target == pace_options::target_kind::model};
+}
+
+actors::dialogue::options talk_of(const experiment& x, const workload& w,
+                                  client_id who) {
+  return {.me = who,
+          .examples = w.examples(who),
+          .method = &w.method,
+          .blocks = w.blocks,
+          // Within a process nothing is lost: a resend is for the rare
+          // answer `overloaded`.
+          .resend_after =
+            is_virtual(x) ? forever : instant{std::chrono::minutes{1}}};
+}
+
+std::size_t worker_count(const experiment& x) {
+  return x.workers > 0 ? x.workers
+                       : std::max(1u, std::thread::hardware_concurrency());
+}
+
+} // namespace troupe::node

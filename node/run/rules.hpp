@@ -1,0 +1,30 @@
+#pragma once
+
+// From a configuration to what twins decide by, for whoever leads them: actors,
+// or the record of a run.
+
+#include <cstddef>
+
+#include "actors/aggregator/line_rules.hpp"
+#include "actors/client/dialogue.hpp"
+#include "core/clock.hpp"
+#include "node/task/workload.hpp"
+
+namespace troupe::node {
+
+/// Longer than any run.
+inline constexpr instant forever = std::chrono::hours{24 * 365 * 100};
+
+bool is_virtual(const experiment& x);
+
+/// How versions are made.
+actors::line_rules line_rules_of(const experiment& x);
+
+/// How a client speaks. `w` outlives the result.
+actors::dialogue::options talk_of(const experiment& x, const workload& w,
+                                  client_id who);
+
+/// Kernel workers, resolved.
+std::size_t worker_count(const experiment& x);
+
+} // namespace troupe::node

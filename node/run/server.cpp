@@ -1,0 +1,118 @@
+#include "node/run/server.hpp"
+
+#include <chrono>
+#include <utility>
+
+#include <caf/send.hpp>
+
+#include "kernels/backend.hpp"
+#include "node/run/home_states.hpp"
+#include "node/run/plan.hpp"
+#include "node/run/rules.hpp"
+
+namespace troupe::node {
+
+using namespace actors;
+
+namespace {
+
+/// A node that breaks again and again will not be better the next time.
+constexpr std::uint64_t breaks_max = 3;
+
+} // namespace
+
+server::server(const federation& f, caf::actor_system& system)
+  : f_(f),
+    system_(system) {
+  // nop
+}
+
+result<void> server::start(neighbours in) {
+  auto trainer = f_.work.make_trainer();
+  auto arithmetic = kernels::make_backend({});
+  if (!trainer)
+    return tl::make_unexpected(trainer.error());
+  if (!arithmetic)
+    return tl::make_unexpected(arithmetic.error());
+  auto args = plan_of(f_.x, f_.work);
+  args.books = f_.books;
+  args.arithmetic = std::move(*arithmetic);
+  args.evaluator =
+    std::make_shared<home_states>(std::move(*trainer), std::move(in.files));
+  args.watching = std::move(in.watching);
+  args.network = std::move(in.network);
+  args.counted = f_.counted;
+  args.resumed = [this, from = f_.resumed]() mutable {
+    goes_on_ = from != nullptr;
+    return std::exchange(from, nullptr);
+  };
+  // At first clients come by themselves, or have their sessions; a node that
+  // begins again greets them.
+  args.peers = [this, peers = std::move(in.peers)] {
+    return std::exchange(begun_, true) && !goes_on_ ? peers
+                                                    : std::vector<peer_id>{};
+  };
+  args.started_as = [this, bind = std::move(in.bind)](const cast& x) {
+    bind(x.gateway);
+    const std::lock_guard guard{mutex_};
+    cast_ = x;
+    bound_.notify_all();
+  };
+  args.started = in.started;
+  // Merges and commits take no simulated time. CAF keeps the timer of a request
+  // until it would have fired: these are to be few.
+  if (is_virtual(f_.x))
+    args.waits.merge = args.waits.store = std::chrono::seconds{1};
+  node_ = start_node(system_, args, [this](const std::string& why) {
+    if (++breaks_ > breaks_max)
+      f_.watching->fail("the node broke again and again: " + why);
+  });
+  if (!is_virtual(f_.x))
+    wait_for_node();
+  return {};
+}
+
+// What is said to nobody is lost. Under the virtual clock the node is first in
+// line.
+void server::wait_for_node() {
+  std::unique_lock guard{mutex_};
+  bound_.wait(guard, [this] { return cast_.director != nullptr; });
+}
+
+void server::obey() {
+  if (told_ || !f_.stop || !*f_.stop)
+    return;
+  const std::lock_guard guard{mutex_};
+  if (cast_.director) {
+    caf::anon_send(cast_.director, messages::stop_requested{"interrupted"});
+    told_ = true;
+  }
+}
+
+void server::ask_for_state(const std::shared_ptr<snapshot_draft>& draft) {
+  const messages::state_asked question{draft};
+  caf::anon_send(cast_.gateway, question);
+  caf::anon_send(cast_.roster, question);
+  caf::anon_send(cast_.director, question);
+  caf::anon_send(cast_.router, question);
+}
+
+void server::answer() {
+  const auto draft = f_.desk ? f_.desk->asked() : nullptr;
+  const std::lock_guard guard{mutex_};
+  if (!draft || !cast_.director)
+    return;
+  const messages::status_asked question{draft};
+  caf::anon_send(cast_.director, question);
+  caf::anon_send(cast_.router, question);
+  caf::anon_send(cast_.gateway, question);
+}
+
+void server::close() {
+  caf::anon_send_exit(node_, caf::exit_reason::user_shutdown);
+  node_ = nullptr;
+  const std::lock_guard guard{mutex_};
+  cast_ = {};
+}
+
+} // namespace troupe::node

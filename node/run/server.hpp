@@ -1,0 +1,70 @@
+#pragma once
+
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include <caf/actor_system.hpp>
+
+#include "actors/client/client_file.hpp"
+#include "actors/interfaces.hpp"
+#include "node/run/federation.hpp"
+
+namespace troupe::transport {
+class endpoint;
+} // namespace troupe::transport
+
+namespace troupe::node {
+
+/// The node of a run: all of its actors but the clients and their worker.
+class server {
+public:
+  /// Who and what is beside it.
+  struct neighbours {
+    std::shared_ptr<transport::endpoint> network;
+    /// Told of each gateway, the first one and those of a node that begins
+    /// again.
+    std::function<void(const actors::gateway_actor&)> bind;
+    /// Where clients of this process keep what is scored at home.
+    std::shared_ptr<const actors::vault> files;
+    std::shared_ptr<actors::audience> watching;
+    std::vector<peer_id> peers; ///< That a node which begins again greets.
+    caf::actor_clock::time_point started;
+  };
+
+  /// `f` and `system` outlive this.
+  server(const federation& f, caf::actor_system& system);
+
+  /// Under the wall clock it returns when the node can be spoken to.
+  result<void> start(neighbours in);
+
+  /// Says once that the run is to end, as soon as there is somebody to hear it.
+  void obey();
+
+  /// Has the node add its state. @pre no mail is under way
+  void ask_for_state(const std::shared_ptr<actors::snapshot_draft>& draft);
+
+  /// Has the node say where it stands, if somebody wants to know.
+  void answer();
+
+  /// Lets the node end; it is gone when its mail is delivered.
+  void close();
+
+private:
+  void wait_for_node();
+
+  const federation& f_;
+  caf::actor_system& system_;
+  caf::actor node_;
+  bool begun_ = false;
+  bool goes_on_ = false;
+  bool told_ = false;
+  std::uint64_t breaks_ = 0;
+  std::mutex mutex_;
+  std::condition_variable bound_;
+  actors::cast cast_;
+};
+
+} // namespace troupe::node

@@ -1,0 +1,107 @@
+#include "node/task/materials.hpp"
+
+#include "core/random.hpp"
+#include "models/data/shift.hpp"
+#include "models/tasks/quadratic.hpp"
+#include "models/tasks/regression.hpp"
+#include "node/task/data.hpp"
+
+namespace troupe::node {
+
+namespace {
+
+materials quadratic_of(const experiment& x) {
+  auto problem =
+    models::make_quadratic_problem({.seed = derive_seed(x.seed, "data"),
+                                    .dimension = x.data.dimension,
+                                    .clients = x.clients.clients});
+  materials m{.clients = models::partition_of(*problem),
+              .test_size = x.clients.clients,
+              .make_objective =
+                [problem]() -> result<std::unique_ptr<models::objective>> {
+                return std::make_unique<models::quadratic>(problem);
+              },
+              .has_labels = false};
+  m.clients.held_out = x.clients.held_out;
+  return m;
+}
+
+materials
+regression_of(const experiment& x,
+              std::shared_ptr<const models::regression_problem> problem) {
+  const std::vector<std::size_t> hidden(x.model.hidden.begin(),
+                                        x.model.hidden.end());
+  materials m{.clients = problem->clients,
+              .test_size = problem->rows(models::split::test),
+              .make_objective = [problem, hidden]()
+                -> result<std::unique_ptr<models::objective>> {
+                return std::make_unique<models::regression>(problem, hidden);
+              },
+              .has_labels = false};
+  m.clients.held_out = x.clients.held_out;
+  return m;
+}
+
+/// FLoRAL's presets: 7 training rows of a client for the linear task, 96 for
+/// the other.
+materials clusters_of(const experiment& x) {
+  using truth = models::cluster_options::truth;
+  const bool linear = x.data.task == data_options::cluster_task::linear;
+  const std::size_t published = linear ? 7 : 96;
+  auto problem = models::make_cluster_problem(
+    {.task = linear ? truth::linear : truth::mlp,
+     .seed = derive_seed(x.seed, "data"),
+     .clients = x.clients.clients,
+     .groups = x.data.clusters,
+     .train_rows = x.data.cluster_rows ? x.data.cluster_rows : published});
+  auto m = regression_of(x, problem);
+  m.groups = x.data.clusters;
+  return m;
+}
+
+materials low_rank_of(const experiment& x) {
+  auto problem = models::make_low_rank_problem(
+    {.task = x.data.truth, .seed = derive_seed(x.seed, "data")});
+  auto m = regression_of(x, problem.rows);
+  m.truths = std::move(problem.truths);
+  return m;
+}
+
+result<materials> examples_of(const experiment& x,
+                              const model_maker& make_model) {
+  auto loaded = load_data(x);
+  if (!loaded)
+    return tl::make_unexpected(loaded.error());
+  auto clients = deal(x, *loaded);
+  if (!clients)
+    return tl::make_unexpected(clients.error());
+  if (auto ok = models::shift_clusters(*loaded, *clients, x.data.shift,
+                                       x.data.clusters);
+      !ok)
+    return tl::make_unexpected(ok.error());
+  auto data = std::make_shared<const models::dataset>(std::move(*loaded));
+  return materials{
+    .clients = std::move(*clients),
+    .test_size = data->test.size,
+    .make_objective = [what = x.model, data,
+                       make_model] { return make_model(what, data); },
+    .groups = x.in_clusters() ? x.data.clusters : 0};
+}
+
+} // namespace
+
+result<materials> materials_of(const experiment& x,
+                               const model_maker& make_model) {
+  switch (x.data.kind) {
+    case data_options::format::quadratic:
+      return quadratic_of(x);
+    case data_options::format::clusters:
+      return clusters_of(x);
+    case data_options::format::low_rank:
+      return low_rank_of(x);
+    default:
+      return examples_of(x, make_model);
+  }
+}
+
+} // namespace troupe::node

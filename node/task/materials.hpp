@@ -1,0 +1,37 @@
+#pragma once
+
+// What a run learns from: rows and who holds them, or a problem that has none.
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "core/result.hpp"
+#include "models/data/example_set.hpp"
+#include "models/local_trainer.hpp"
+#include "models/objective.hpp"
+#include "node/config/experiment.hpp"
+
+namespace troupe::node {
+
+/// Makes a model of a kind that is not a quadratic.
+using model_maker = std::function<result<std::unique_ptr<models::objective>>(
+  const model_options& what, std::shared_ptr<const models::dataset> data)>;
+
+/// The parts of a task on its way to become a workload.
+struct materials {
+  models::partition clients;
+  std::size_t test_size = 0;
+  models::objective_factory make_objective;
+  bool has_labels = true;
+  std::size_t groups =
+    0; ///< Client k is in group (k - 1) mod this; 0: unknown.
+  std::vector<std::vector<float>> truths = {}; ///< Of clients, where known.
+};
+
+/// Reads or makes them. Returns `invalid_config` or `invalid_data`.
+[[nodiscard]] result<materials> materials_of(const experiment& x,
+                                             const model_maker& make_model);
+
+} // namespace troupe::node

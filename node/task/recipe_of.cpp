@@ -1,0 +1,37 @@
+#include "node/task/recipe_of.hpp"
+
+#include "core/assert.hpp"
+#include "node/config/config.hpp"
+#include "policies/catalogue.hpp"
+
+namespace troupe::node {
+
+namespace {
+
+policies::buffer_policy policy_of(model_options::buffer_rule x) {
+  switch (x) {
+    case model_options::buffer_rule::local:
+      return policies::buffer_policy::local;
+    case model_options::buffer_rule::freeze:
+      return policies::buffer_policy::freeze;
+    case model_options::buffer_rule::average:
+      break;
+  }
+  return policies::buffer_policy::average;
+}
+
+} // namespace
+
+result<recipe> recipe_of(const experiment& x) {
+  const auto* found = all_methods().find(x.method);
+  TROUPE_ASSERT(found); // The configuration was checked.
+  const auto& said = x.merge;
+  return policies::with_merging(
+           policies::with_buffers(*found, policy_of(x.model.buffers)),
+           {.rule = said.rule, .is_clipped = said.clip_norm > 0})
+    .and_then([&](recipe method) {
+      return policies::with_options(std::move(method), x.training.method);
+    });
+}
+
+} // namespace troupe::node

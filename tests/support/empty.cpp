@@ -1,1 +1,0 @@
-// CMake wants at least one source before the first support file exists.
