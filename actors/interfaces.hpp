@@ -2,7 +2,8 @@
 
 // Who may be told what. Nearly everything is told and not asked: an answer is a
 // message of its own, because it may come much later or, after a restart, from
-// somebody else. Only merges and commits are requests with a deadline.
+// somebody else. Only merges, commits, saves and
+// evaluations are requests, each with a deadline.
 
 #include <memory>
 

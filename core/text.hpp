@@ -6,7 +6,7 @@
 namespace troupe {
 
 /// As errors speak of names.
-inline std::string quoted(std::string_view x) {
+inline std::string in_quotes(std::string_view x) {
   return "'" + std::string{x} + "'";
 }
 

@@ -6,7 +6,7 @@
 
 #include "core/assert.hpp"
 #include "core/random.hpp"
-#include "models/methods/families.hpp"
+#include "models/families.hpp"
 #include "models/methods/local_loop.hpp"
 #include "policies/invitations.hpp"
 

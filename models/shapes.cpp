@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "core/random.hpp"
-#include "models/methods/families.hpp"
+#include "models/families.hpp"
 #include "models/methods/split_model.hpp"
 
 namespace troupe::models {

@@ -40,7 +40,7 @@ struct checker {
 
   result<void> refuse(const string& what) const {
     return fail(errc::invalid_config,
-                "recipe " + quoted(method.name) + ": " + what);
+                "recipe " + in_quotes(method.name) + ": " + what);
   }
 
   template <class Named>
@@ -49,13 +49,13 @@ struct checker {
     std::set<string> seen;
     for (const auto& x : xs)
       if (x.name.empty() || !seen.insert(x.name).second)
-        return refuse("two " + what + "s are named " + quoted(x.name)
+        return refuse("two " + what + "s are named " + in_quotes(x.name)
                       + ", or one has no name; each needs one of its own");
     return {};
   }
 
   result<void> check_block(const block_spec& x) const {
-    const auto where = "block " + quoted(x.name);
+    const auto where = "block " + in_quotes(x.name);
     if (x.count == 0 || x.count > limits::blocks_max)
       return refuse(where + " has a count of " + to_string(x.count) + "; 1 to "
                     + to_string(limits::blocks_max) + " would do");
@@ -63,7 +63,7 @@ struct checker {
       return x.group.empty()
                ? result<void>{}
                : refuse(
-                 where + " is in group " + quoted(x.group)
+                 where + " is in group " + in_quotes(x.group)
                  + " and has no versions; only shared and expert blocks form "
                    "groups");
     if (auto rule = policies::check(x.merge); !rule)
@@ -86,8 +86,8 @@ struct checker {
       if (!x.group.empty() && y.group == x.group
           && (y.where != x.where || y.count != x.count))
         return refuse(
-          "group " + quoted(x.group) + ": " + quoted(x.name) + " and "
-          + quoted(y.name)
+          "group " + in_quotes(x.group) + ": " + in_quotes(x.name) + " and "
+          + in_quotes(y.name)
           + " differ in scope or count; one version line needs the same");
     return {};
   }
@@ -109,7 +109,7 @@ struct checker {
 
   result<void> check_fetch(std::size_t leg, const fetch_spec& x) const {
     const auto where =
-      "leg " + to_string(leg + 1) + " fetches " + quoted(x.family) + ", ";
+      "leg " + to_string(leg + 1) + " fetches " + in_quotes(x.family) + ", ";
     const auto* block = find(method.blocks, x.family);
     if (!block)
       return refuse(where + "which is no block of it; its blocks are "
@@ -143,19 +143,19 @@ struct checker {
           return ok;
         if (!fetched.insert(x.family).second)
           return refuse(
-            "leg " + to_string(i + 1) + " fetches " + quoted(x.family)
+            "leg " + to_string(i + 1) + " fetches " + in_quotes(x.family)
             + " again; what was fetched stays until the visit ends");
       }
     }
     for (const auto& x : method.blocks)
       if (method.offers && travels(x.where) && !fetched.contains(x.name))
-        return refuse("no leg fetches block " + quoted(x.name)
+        return refuse("no leg fetches block " + in_quotes(x.name)
                       + ", so nobody could offer to it; name it in a leg");
     return {};
   }
 
   result<void> check_role(const role& x, bool last) const {
-    const auto where = "role " + quoted(x.name);
+    const auto where = "role " + in_quotes(x.name);
     if (x.procedure.value.empty())
       return refuse(where + " has no procedure; name one");
     if (!last && x.quota == 0)
@@ -177,9 +177,9 @@ struct checker {
           return x.members > 0 && x.members <= block->count
                    ? result<void>{}
                    : refuse(where + " ties " + to_string(x.members)
-                            + " members to instances of " + quoted(block->name)
-                            + "; 1 to " + to_string(block->count)
-                            + " would do");
+                            + " members to instances of "
+                            + in_quotes(block->name) + "; 1 to "
+                            + to_string(block->count) + " would do");
     return refuse(where
                   + " has a fixed choice, and no leg fetches what is chosen");
   }
@@ -203,7 +203,7 @@ struct checker {
     if (auto names = check_names(method.disclosures, "disclosure"); !names)
       return names;
     for (const auto& x : method.disclosures) {
-      const auto where = "disclosure " + quoted(x.name);
+      const auto where = "disclosure " + in_quotes(x.name);
       if (x.count_max == 0 || x.count_max > limits::disclosed_reals_max)
         return refuse(where + " has up to " + to_string(x.count_max)
                       + " values; 1 to "
@@ -221,7 +221,8 @@ struct checker {
   result<void> check_rest() const {
     for (const auto& [name, value] : method.defaults)
       if (!std::isfinite(value))
-        return refuse("default of option " + quoted(name) + " is not finite");
+        return refuse("default of option " + in_quotes(name)
+                      + " is not finite");
     const bool merges = std::ranges::any_of(
       method.blocks, [](const block_spec& x) { return travels(x.where); });
     if (method.offers && !merges)

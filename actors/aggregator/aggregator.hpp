@@ -38,7 +38,7 @@ struct aggregator_state {
 using aggregator_impl =
   aggregator_actor::extend<caf::reacts_to<caf::tick_atom>>;
 
-/// The writer of one version line: has full batches merged by the worker and
+/// The writer of one version line: has full batches merged by the merger and
 /// made durable by the archivist, and only then answers and announces. Every
 /// decision is the ledger's; this is the wiring.
 aggregator_impl::behavior_type

@@ -357,4 +357,13 @@ void ledger::remember_head() {
     history_.erase(history_.begin());
 }
 
+ledger::options ledger_options(const line_rules& rules,
+                               const models::layout& blocks,
+                               const models::line_layout& line) {
+  ledger::options x{rules, line.id, {}};
+  for (const auto id : line.blocks)
+    x.blocks.push_back(*blocks.find(id));
+  return x;
+}
+
 } // namespace troupe::actors

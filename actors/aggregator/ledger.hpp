@@ -9,12 +9,11 @@
 #include <variant>
 #include <vector>
 
+#include "actors/aggregator/line_rules.hpp"
 #include "actors/messages/internal.hpp"
 #include "actors/metrics/status.hpp"
 #include "core/clock.hpp"
 #include "models/layout.hpp"
-#include "policies/admission.hpp"
-#include "policies/staleness.hpp"
 #include "policies/visit_window.hpp"
 
 namespace troupe::actors {
@@ -40,16 +39,9 @@ using version_values = std::map<version, std::vector<shared_values>>;
 /// What waited until it was too stale is refused, so none that is merged is.
 class ledger {
 public:
-  struct options {
+  struct options : line_rules {
     line_id line;
     std::vector<models::block_layout> blocks;
-    policies::admission_limits admission{};
-    policies::staleness_discount discount{};
-    kernels::server_step step{};
-    std::size_t buffer_size = 0; ///< Must be said: FedBuff's K; 1 is FedAsync.
-    bool by_round = false;
-    /// FedAsync as published mixes models: the term is delta + base - head.
-    bool target_is_model = false;
   };
 
   /// What is durable, and thus all that a restart finds.
@@ -61,7 +53,7 @@ public:
     std::uint64_t admitted = 1;
   };
 
-  /// What the owner is to ask the kernel worker or the archivist for.
+  /// What the owner is to ask the merger or the archivist for.
   using request =
     std::variant<messages::merge_requested, messages::commit_requested>;
 
@@ -167,5 +159,10 @@ messages::merge_requested
 merge_of(const ledger::options& how, const ledger::durable& head,
          std::span<const messages::part_offered> batch,
          const version_values& known);
+
+/// What a ledger of one line goes by.
+ledger::options ledger_options(const line_rules& rules,
+                               const models::layout& blocks,
+                               const models::line_layout& line);
 
 } // namespace troupe::actors

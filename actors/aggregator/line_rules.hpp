@@ -2,25 +2,21 @@
 
 #include <cstddef>
 
-#include "actors/aggregator/ledger.hpp"
-#include "models/layout.hpp"
+#include "kernels/backend.hpp"
+#include "policies/admission.hpp"
+#include "policies/staleness.hpp"
 
 namespace troupe::actors {
 
-/// What all lines have in common; their blocks come from the layout. See
-/// `ledger::options`.
+/// How lines merge: what all of them have in common.
 struct line_rules {
-  policies::admission_limits admission;
-  policies::staleness_discount discount;
-  kernels::server_step step;
-  std::size_t buffer_size = 0;
+  policies::admission_limits admission{};
+  policies::staleness_discount discount{};
+  kernels::server_step step{};
+  std::size_t buffer_size = 0; ///< Must be said: FedBuff's K; 1 is FedAsync.
   bool by_round = false;
+  /// FedAsync as published mixes models: the term is delta + base - head.
   bool target_is_model = false;
 };
-
-/// How a line merges.
-ledger::options ledger_options(const line_rules& rules,
-                               const models::layout& blocks,
-                               const models::line_layout& line);
 
 } // namespace troupe::actors

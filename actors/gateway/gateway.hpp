@@ -1,6 +1,5 @@
 #pragma once
 
-#include <atomic>
 #include <map>
 #include <memory>
 #include <optional>
@@ -12,18 +11,12 @@
 #include "actors/gateway/screen.hpp"
 #include "actors/gateway/seal.hpp"
 #include "actors/gateway/sessions.hpp"
+#include "actors/gateway/traffic.hpp"
 #include "actors/interfaces.hpp"
 #include "actors/metrics/status.hpp"
 #include "actors/transport/endpoint.hpp"
 
 namespace troupe::actors {
-
-/// What went over the wire, or would have: read by whoever reports.
-struct traffic {
-  std::atomic<std::uint64_t> bytes_up{0};
-  std::atomic<std::uint64_t> bytes_down{0};
-  std::atomic<std::uint64_t> frames_malformed{0};
-};
 
 struct gateway_args {
   std::shared_ptr<transport::endpoint> network;

@@ -1,6 +1,6 @@
 #include "models/adapters/adapted_task.hpp"
 
-#include "models/methods/families.hpp"
+#include "models/families.hpp"
 
 namespace troupe::models {
 

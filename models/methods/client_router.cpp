@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "models/methods/families.hpp"
+#include "models/families.hpp"
 #include "models/methods/local_loop.hpp"
 #include "models/methods/visit_blocks.hpp"
 

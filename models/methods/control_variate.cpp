@@ -13,8 +13,8 @@
 #include <cmath>
 
 #include "models/aligned.hpp"
+#include "models/families.hpp"
 #include "models/methods/built_in.hpp"
-#include "models/methods/families.hpp"
 #include "models/methods/local_loop.hpp"
 #include "models/methods/visit_blocks.hpp"
 

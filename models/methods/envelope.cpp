@@ -7,8 +7,8 @@
 // the shared model and the client's own stand; theta stays with the client.
 
 #include "models/aligned.hpp"
+#include "models/families.hpp"
 #include "models/methods/built_in.hpp"
-#include "models/methods/families.hpp"
 #include "models/methods/local_loop.hpp"
 #include "models/methods/visit_blocks.hpp"
 

@@ -12,9 +12,9 @@
 #include <map>
 #include <numeric>
 
+#include "models/families.hpp"
 #include "models/methods/built_in.hpp"
 #include "models/methods/client_router.hpp"
-#include "models/methods/families.hpp"
 #include "models/methods/local_loop.hpp"
 #include "models/methods/router.hpp"
 #include "models/methods/several_models.hpp"

@@ -1,6 +1,6 @@
 #include "models/methods/own_model.hpp"
 
-#include "models/methods/families.hpp"
+#include "models/families.hpp"
 #include "models/methods/visit_blocks.hpp"
 
 namespace troupe::models {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "core/assert.hpp"
-#include "models/methods/families.hpp"
+#include "models/families.hpp"
 
 namespace troupe::models {
 

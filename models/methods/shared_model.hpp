@@ -4,7 +4,7 @@
 
 #include <string_view>
 
-#include "models/methods/families.hpp"
+#include "models/families.hpp"
 #include "models/methods/local_loop.hpp"
 
 namespace troupe::models {

@@ -6,8 +6,8 @@
 #include <algorithm>
 
 #include "core/assert.hpp"
+#include "models/families.hpp"
 #include "models/methods/built_in.hpp"
-#include "models/methods/families.hpp"
 #include "models/methods/local_loop.hpp"
 #include "models/methods/split_model.hpp"
 #include "models/methods/visit_blocks.hpp"

@@ -85,7 +85,7 @@ result<double> weight_of(const block_layout& block, const local_problem& on,
       [[fallthrough]];
     default:
       return fail(errc::invalid_config,
-                  "block " + quoted(block.name)
+                  "block " + in_quotes(block.name)
                     + ": its weight depends on a share or a rank, which this "
                       "procedure does not know; use examples or one");
   }
@@ -107,16 +107,16 @@ result<base_block> base_of(const visit_input& x, const local_problem& on,
   const auto* layout = on.blocks.find(name);
   if (layout == nullptr)
     return fail(errc::invalid_argument, "the recipe has no travelling block "
-                                          + quoted(name)
+                                          + in_quotes(name)
                                           + ", which its procedure trains");
   const auto* fetched = x.find(layout->id);
   if (fetched == nullptr)
     return fail(errc::invalid_argument,
-                "the visit did not fetch block " + quoted(name)
+                "the visit did not fetch block " + in_quotes(name)
                   + "; a leg of the recipe must name it");
   if (fetched->values->size() != size)
     return fail(errc::invalid_argument,
-                "block " + quoted(name) + " has "
+                "block " + in_quotes(name) + " has "
                   + std::to_string(fetched->values->size())
                   + " values where the model here has " + std::to_string(size));
   return base_block{layout, *fetched->values};
@@ -132,10 +132,11 @@ result<std::span<const float>> own_or(const client_state* state,
     return otherwise;
   const auto values = found->second.view();
   if (values.size() != otherwise.size())
-    return fail(errc::invalid_argument,
-                "the client keeps " + std::to_string(values.size())
-                  + " values of " + quoted(name) + " where the model here has "
-                  + std::to_string(otherwise.size()));
+    return fail(errc::invalid_argument, "the client keeps "
+                                          + std::to_string(values.size())
+                                          + " values of " + in_quotes(name)
+                                          + " where the model here has "
+                                          + std::to_string(otherwise.size()));
   return values;
 }
 
@@ -181,7 +182,7 @@ result<void> load_buffers(const visit_input& x, local_problem& on,
 result<void> keep(std::string_view name, std::span<const float> values,
                   client_state& next) {
   if (!std::ranges::all_of(values, [](float v) { return std::isfinite(v); }))
-    return fail(errc::diverged, "block " + quoted(name)
+    return fail(errc::diverged, "block " + in_quotes(name)
                                   + " of a client is not finite any more; a "
                                     "smaller learning_rate may help");
   next.blocks[std::string{name}] =
@@ -211,9 +212,9 @@ result<void> offer_difference(const base_block& base,
     const auto bad =
       std::ranges::find_if(delta, [](float v) { return !std::isfinite(v); });
     const auto at = static_cast<std::size_t>(bad - delta.begin());
-    return fail(errc::diverged, "block " + quoted(base.layout->name)
+    return fail(errc::diverged, "block " + in_quotes(base.layout->name)
                                   + " diverged in tensor "
-                                  + quoted(tensor_at(*base.layout, at))
+                                  + in_quotes(tensor_at(*base.layout, at))
                                   + ": its values are not finite any more; a "
                                     "smaller learning_rate may help");
   }

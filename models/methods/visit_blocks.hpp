@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/values.hpp"
-#include "models/methods/families.hpp"
+#include "models/families.hpp"
 #include "models/procedure.hpp"
 
 namespace troupe::models {

@@ -2,7 +2,6 @@
 
 #include <array>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -32,13 +31,6 @@ inline constexpr std::array<std::pair<std::string_view, model_kind>, 7>
 
 constexpr std::string_view name_of(model_kind x) noexcept {
   return model_kinds[static_cast<std::size_t>(x)].first;
-}
-
-constexpr std::optional<model_kind> to_model_kind(std::string_view x) noexcept {
-  for (const auto& [name, kind] : model_kinds)
-    if (name == x)
-      return kind;
-  return std::nullopt;
 }
 
 /// What to train. Sizes of inputs and outputs come from the data.

@@ -5,7 +5,6 @@
 #include <optional>
 #include <ostream>
 
-#include <nlohmann/json.hpp>
 #include <unistd.h>
 
 #include "actors/record/begin_lines.hpp"
@@ -15,6 +14,7 @@
 #include "node/commands/command_line.hpp"
 #include "node/commands/figure.hpp"
 #include "node/config/config.hpp"
+#include "node/report/json.hpp"
 #include "node/run/federation.hpp"
 #include "node/task/data.hpp"
 #include "node/task/torch_model.hpp"
@@ -264,7 +264,7 @@ exit_code bench_command(const model_maker& make_model, arguments args,
     x.repetitions = repetitions.value_or(x.repetitions);
   if (const auto done = measure_all(figures, io.err); !done)
     return report(done.error(), line.json(), io);
-  auto lines = nlohmann::ordered_json::array();
+  auto lines = json::array();
   for (const auto& x : figures) {
     lines.push_back(to_json(x));
     if (!line.json())
@@ -275,9 +275,7 @@ exit_code bench_command(const model_maker& make_model, arguments args,
   }
   const bool hold = std::ranges::all_of(figures, &figure::holds);
   if (line.json())
-    io.out
-      << nlohmann::ordered_json{{"success", hold}, {"figures", lines}}.dump(2)
-      << '\n';
+    io.out << json{{"success", hold}, {"figures", lines}}.dump(2) << '\n';
   return hold ? exit_code::ok : exit_code::failed;
 }
 

@@ -5,18 +5,15 @@
 #include <ostream>
 #include <sstream>
 
-#include <nlohmann/json.hpp>
-
 #include "node/commands/command_line.hpp"
 #include "node/config/keys.hpp"
+#include "node/report/json.hpp"
 #include "node/sweep/sweep_plan.hpp"
 #include "policies/catalogue.hpp"
 
 namespace troupe::node {
 
 namespace {
-
-using json = nlohmann::ordered_json;
 
 const char* to_string(scope x) {
   constexpr const char* names[]{"frozen", "shared", "expert", "personal"};

@@ -4,8 +4,6 @@
 #include <iomanip>
 #include <ostream>
 
-#include <nlohmann/json.hpp>
-
 #include "node/commands/check_config.hpp"
 #include "node/commands/data.hpp"
 #include "node/commands/doctor.hpp"
@@ -15,6 +13,7 @@
 #include "node/commands/version.hpp"
 #include "node/commands/why.hpp"
 #include "node/config/keys.hpp"
+#include "node/report/json.hpp"
 
 namespace troupe::node {
 
@@ -63,13 +62,11 @@ void list(std::span<const command> all, std::ostream& out) {
 
 exit_code report(const failure& x, exit_code how, bool json, streams io) {
   if (json) {
-    const nlohmann::ordered_json object{
+    const node::json object{
       {"success", false},
       {"error",
        {{"code", x.code}, {"what", x.what}, {"why", x.why}, {"hint", x.hint}}}};
-    io.out << object.dump(2, ' ', false,
-                          nlohmann::json::error_handler_t::replace)
-           << '\n';
+    io.out << object.dump(2) << '\n';
     return how;
   }
   io.err << "troupe: " << x.what << '\n';

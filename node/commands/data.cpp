@@ -5,11 +5,10 @@
 #include <numeric>
 #include <ostream>
 
-#include <nlohmann/json.hpp>
-
 #include "models/data/partition.hpp"
 #include "node/commands/command_line.hpp"
 #include "node/config/config.hpp"
+#include "node/report/json.hpp"
 #include "node/task/data.hpp"
 
 namespace troupe::node {
@@ -40,10 +39,9 @@ void print(const models::dataset& data, const models::label_counts& table,
   }
 }
 
-nlohmann::ordered_json describe(const models::dataset& data,
-                                const models::label_counts& table,
-                                const models::partition& parts) {
-  auto clients = nlohmann::ordered_json::array();
+json describe(const models::dataset& data, const models::label_counts& table,
+              const models::partition& parts) {
+  auto clients = json::array();
   for (std::size_t k = 0; k < table.size(); ++k)
     clients.push_back({{"client", k + 1},
                        {"rows", total(table[k])},

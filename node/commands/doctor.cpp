@@ -7,7 +7,6 @@
 #include <system_error>
 #include <thread>
 
-#include <nlohmann/json.hpp>
 #include <sodium.h>
 #include <sqlite3.h>
 #include <unistd.h>
@@ -15,6 +14,7 @@
 
 #include "kernels/backend.hpp"
 #include "node/commands/command_line.hpp"
+#include "node/report/json.hpp"
 
 namespace troupe::node {
 
@@ -145,7 +145,7 @@ exit_code doctor(const host_facts& known, arguments args, streams io) {
   const auto all = examine(known, where);
   const auto missing = std::ranges::count(all, state::missing, &finding::state);
   if (line.json()) {
-    auto list = nlohmann::ordered_json::array();
+    auto list = json::array();
     for (const auto& x : all)
       list.push_back({{"name", x.name},
                       {"state", x.state == state::fine       ? "ok"
@@ -153,9 +153,7 @@ exit_code doctor(const host_facts& known, arguments args, streams io) {
                                                              : "missing"},
                       {"what", x.what},
                       {"hint", x.hint}});
-    io.out << nlohmann::ordered_json{{"success", missing == 0},
-                                     {"findings", list}}
-                .dump(2)
+    io.out << json{{"success", missing == 0}, {"findings", list}}.dump(2)
            << '\n';
   } else {
     print(all, io.out);

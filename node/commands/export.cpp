@@ -5,14 +5,13 @@
 #include <numeric>
 #include <ostream>
 
-#include <nlohmann/json.hpp>
-
 #include "kernels/backend.hpp"
-#include "models/methods/families.hpp"
+#include "models/families.hpp"
 #include "models/safetensors.hpp"
 #include "models/shapes.hpp"
 #include "node/commands/command_line.hpp"
 #include "node/config/config.hpp"
+#include "node/report/json.hpp"
 
 namespace troupe::node {
 
@@ -164,9 +163,9 @@ exit_code export_command(arguments args, streams io) {
   if (auto done = models::write_safetensors(to, *out); !done)
     return report(done.error(), line.json(), io);
   if (line.json())
-    io.out << nlohmann::ordered_json{{"success", true},
-                                     {"file", to},
-                                     {"values", out->values.size()}}
+    io.out << json{{"success", true},
+                   {"file", to},
+                   {"values", out->values.size()}}
                 .dump(2)
            << std::endl;
   else

@@ -3,7 +3,8 @@
 #include <ostream>
 
 #include <benchmark/benchmark.h>
-#include <nlohmann/json.hpp>
+
+#include "node/report/json.hpp"
 
 namespace troupe::node {
 
@@ -34,16 +35,16 @@ private:
 
 } // namespace
 
-nlohmann::ordered_json to_json(const figure& x) {
-  nlohmann::ordered_json line{{"name", x.name},
-                              {"value", x.value()},
-                              {"unit", x.unit},
-                              {"compared_with", x.compared_with},
-                              {"ratio", x.ratio()},
-                              {"bar", nullptr},
-                              {"holds", x.holds()},
-                              {"median_ratio", x.median_ratio()},
-                              {"repetitions", x.ratios.size()}};
+json to_json(const figure& x) {
+  json line{{"name", x.name},
+            {"value", x.value()},
+            {"unit", x.unit},
+            {"compared_with", x.compared_with},
+            {"ratio", x.ratio()},
+            {"bar", nullptr},
+            {"holds", x.holds()},
+            {"median_ratio", x.median_ratio()},
+            {"repetitions", x.ratios.size()}};
   if (x.bar)
     line["bar"] = *x.bar;
   return line;

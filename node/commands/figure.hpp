@@ -10,9 +10,8 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json_fwd.hpp>
-
 #include "core/result.hpp"
+#include "node/report/json.hpp"
 
 namespace troupe::node {
 
@@ -68,7 +67,7 @@ struct figure {
   }
 };
 
-nlohmann::ordered_json to_json(const figure& x);
+json to_json(const figure& x);
 
 /// Measures all figures. A repetition is one iteration, which takes its own
 /// time: it measures a visit, and not the whole call.

@@ -3,18 +3,15 @@
 #include <filesystem>
 #include <ostream>
 
-#include <nlohmann/json.hpp>
-
 #include "core/clock.hpp"
 #include "node/commands/command_line.hpp"
 #include "node/config/config.hpp"
 #include "node/replay/replay.hpp"
+#include "node/report/json.hpp"
 
 namespace troupe::node {
 
 namespace {
-
-using json = nlohmann::ordered_json;
 
 constexpr instant shown_every = std::chrono::seconds{2};
 

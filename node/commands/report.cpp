@@ -2,9 +2,8 @@
 
 #include <ostream>
 
-#include <nlohmann/json.hpp>
-
 #include "node/commands/command_line.hpp"
+#include "node/report/json.hpp"
 #include "node/report/page.hpp"
 
 namespace troupe::node {
@@ -22,9 +21,7 @@ exit_code report_command(arguments args, streams io) {
   if (!made)
     return report(made.error(), line.json(), io);
   if (line.json())
-    io.out << nlohmann::ordered_json{{"success", true},
-                                     {"report", made->string()}}
-                .dump(2)
+    io.out << json{{"success", true}, {"report", made->string()}}.dump(2)
            << '\n';
   else
     io.out << made->string() << '\n';

@@ -3,12 +3,12 @@
 #include <iostream>
 #include <ostream>
 
-#include <nlohmann/json.hpp>
 #include <unistd.h>
 
 #include "node/commands/command_line.hpp"
 #include "node/commands/sweep.hpp"
 #include "node/config/config.hpp"
+#include "node/report/json.hpp"
 #include "node/run/interrupt.hpp"
 #include "node/run/run.hpp"
 #include "node/watch/pages.hpp"

@@ -132,9 +132,9 @@ exit_code conclude(const sweep_plan& plan, const fs::path& folder,
        .hint = "troupe run --resume " + folder.string() + " tries them again"},
       exit_code::failed, json, io);
   if (json)
-    io.out << nlohmann::ordered_json{{"success", true},
-                                     {"folder", folder.string()},
-                                     {"rows", as_json(plan, lines)}}
+    io.out << node::json{{"success", true},
+                         {"folder", folder.string()},
+                         {"rows", as_json(plan, lines)}}
                 .dump(2)
            << std::endl;
   else

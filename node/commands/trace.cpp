@@ -2,9 +2,8 @@
 
 #include <ostream>
 
-#include <nlohmann/json.hpp>
-
 #include "node/commands/command_line.hpp"
+#include "node/report/json.hpp"
 #include "node/report/trace.hpp"
 
 namespace troupe::node {
@@ -29,11 +28,11 @@ exit_code trace_command(arguments args, streams io) {
   if (!made)
     return report(made.error(), line.json(), io);
   if (line.json()) {
-    io.out << nlohmann::ordered_json{{"success", true},
-                                     {"trace", made->path.string()},
-                                     {"visits", made->visits},
-                                     {"left_out", made->left_out},
-                                     {"unreadable", made->unreadable}}
+    io.out << json{{"success", true},
+                   {"trace", made->path.string()},
+                   {"visits", made->visits},
+                   {"left_out", made->left_out},
+                   {"unreadable", made->unreadable}}
                 .dump(2)
            << '\n';
     return exit_code::ok;

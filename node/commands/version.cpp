@@ -2,9 +2,8 @@
 
 #include <ostream>
 
-#include <nlohmann/json.hpp>
-
 #include "node/commands/command_line.hpp"
+#include "node/report/json.hpp"
 
 namespace troupe::node {
 
@@ -13,9 +12,9 @@ exit_code version_command(arguments args, streams io) {
   if (const auto end = line.parse(args, io))
     return *end;
   if (line.json())
-    io.out << nlohmann::ordered_json{{"success", true},
-                                     {"version", TROUPE_VERSION},
-                                     {"compiler", "g++ " __VERSION__}}
+    io.out << json{{"success", true},
+                   {"version", TROUPE_VERSION},
+                   {"compiler", "g++ " __VERSION__}}
                 .dump(2)
            << '\n';
   else

@@ -5,16 +5,13 @@
 #include <cstdlib>
 #include <sstream>
 
+#include "core/text.hpp"
 #include "node/config/keys.hpp"
 #include "node/config/toml.hpp"
 
 namespace troupe::node {
 
 namespace {
-
-std::string in_quotes(std::string_view x) {
-  return '\'' + std::string{x} + '\'';
-}
 
 entry make_entry(const toml::node& node, std::string where,
                  std::string_view typed) {

@@ -6,7 +6,7 @@
 
 #include "models/adapters/adapter_factors.hpp"
 #include "models/adapters/rank_prefix.hpp"
-#include "models/methods/families.hpp"
+#include "models/families.hpp"
 
 namespace troupe::node {
 

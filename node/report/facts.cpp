@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include <nlohmann/json.hpp>
+
 #include "node/report/figures.hpp"
 #include "node/report/markup.hpp"
 #include "policies/catalogue.hpp"
@@ -15,31 +17,28 @@ namespace {
 
 /// Of summary.json; none if it is absent, null or no number.
 std::optional<double> ended_number(const run_record& x, const char* key) {
-  if (!x.ended.is_object() || !x.ended.contains(key)
-      || !x.ended[key].is_number())
+  if (!x.ended || !x.ended->contains(key) || !(*x.ended)[key].is_number())
     return std::nullopt;
-  return x.ended[key].get<double>();
+  return (*x.ended)[key].get<double>();
 }
 
 std::string ended_text(const run_record& x, const char* key) {
-  if (!x.ended.is_object() || !x.ended.contains(key)
-      || !x.ended[key].is_string())
+  if (!x.ended || !x.ended->contains(key) || !(*x.ended)[key].is_string())
     return {};
-  return x.ended[key].get<std::string>();
+  return (*x.ended)[key].get<std::string>();
 }
 
 bool ended_flag(const run_record& x, const char* key) {
-  return x.ended.is_object() && x.ended.value(key, false);
+  return x.ended && x.ended->value(key, false);
 }
 
 /// A number of an object in summary.json, such as that of clients' accuracies.
 std::optional<double> part_of(const run_record& x, const char* key,
                               const char* part) {
-  if (!x.ended.is_object() || !x.ended.contains(key)
-      || !x.ended[key].is_object() || !x.ended[key].contains(part)
-      || !x.ended[key][part].is_number())
+  if (!x.ended || !x.ended->contains(key) || !(*x.ended)[key].is_object()
+      || !(*x.ended)[key].contains(part) || !(*x.ended)[key][part].is_number())
     return std::nullopt;
-  return x.ended[key][part].get<double>();
+  return (*x.ended)[key][part].get<double>();
 }
 
 /// Rows of a name and a value, in HTML.
@@ -72,7 +71,7 @@ std::string status(const run_record& x) {
     return "<p class=\"status " + std::string{kind} + "\"><b>" + sign + " "
            + what + "</b> " + escaped(why) + "</p>";
   };
-  if (x.ended.is_null())
+  if (!x.ended)
     return line("open", "…", "No result yet:",
                 "there is no summary.json, so the run is still going on or was "
                 "killed. This is what stood in its folder when this page was "
@@ -249,8 +248,8 @@ std::string table_of_run(const run_record& x) {
     all.add("clients never invited",
             "accuracy " + number(part_of(x, "held_out", "p50").value_or(0))
               + " in the middle, worst " + number(*worst));
-  if (x.ended.is_object() && x.ended.contains("method_results"))
-    for (const auto& [name, value] : x.ended["method_results"].items())
+  if (x.ended && x.ended->contains("method_results"))
+    for (const auto& [name, value] : (*x.ended)["method_results"].items())
       if (value.is_number())
         all.add(name, number(value.get<double>()));
   if (const auto took = ended_number(x, "wall_seconds"))

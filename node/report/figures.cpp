@@ -91,7 +91,7 @@ std::string without_accuracies(const run_record& x) {
     return "Nothing was evaluated, so nothing is known of single clients.";
   if (x.accuracy.empty())
     return "This workload has no labels, so it has no accuracies.";
-  if (x.ended.is_null())
+  if (!x.ended)
     return "The clients are scored one by one when the run comes to its end.";
   return "There are no accuracies of single clients in "
          "<code>metrics.jsonl</code>.";

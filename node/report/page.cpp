@@ -2,11 +2,11 @@
 
 #include <array>
 
+#include "models/files.hpp"
 #include "node/report/facts.hpp"
 #include "node/report/figures.hpp"
 #include "node/report/markup.hpp"
 #include "node/report/style.hpp"
-#include "models/files.hpp"
 
 namespace troupe::node {
 

@@ -3,8 +3,8 @@
 #include <filesystem>
 #include <string>
 
-#include "node/report/run_record.hpp"
 #include "core/result.hpp"
+#include "node/report/run_record.hpp"
 
 namespace troupe::node {
 

@@ -4,6 +4,8 @@
 #include <fstream>
 #include <sstream>
 
+#include <nlohmann/json.hpp>
+
 #include "actors/record/names.hpp"
 #include "node/config/config.hpp"
 
@@ -95,9 +97,9 @@ result<run_record> read_run(const fs::path& folder) {
   if (auto loaded = parse_config({x.config, "config.toml"}))
     x.x = std::move(loaded->x);
   if (const auto text = text_of(folder / "summary.json")) {
-    x.ended = nlohmann::ordered_json::parse(*text, nullptr, false);
-    if (!x.ended.is_object())
-      x.ended = nullptr;
+    auto read = nlohmann::ordered_json::parse(*text, nullptr, false);
+    if (read.is_object())
+      x.ended = std::make_shared<nlohmann::ordered_json>(std::move(read));
   }
   metrics_reader metrics{x};
   x.unreadable = for_each_record(folder / "metrics.jsonl",

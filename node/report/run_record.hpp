@@ -4,16 +4,17 @@
 
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
+#include "core/result.hpp"
 #include "node/config/experiment.hpp"
 #include "node/report/curve.hpp"
 #include "node/report/tally.hpp"
-#include "core/result.hpp"
 
 namespace troupe::node {
 
@@ -27,9 +28,10 @@ struct run_record {
   };
 
   std::filesystem::path folder;
-  std::string config;           ///< config.toml as it stands.
-  std::optional<experiment> x;  ///< None: config.toml cannot be read.
-  nlohmann::ordered_json ended; ///< summary.json; null: there is none.
+  std::string config;          ///< config.toml as it stands.
+  std::optional<experiment> x; ///< None: config.toml cannot be read.
+  /// summary.json, an object; null: there is none.
+  std::shared_ptr<const nlohmann::ordered_json> ended;
 
   std::map<std::string, line> lines;
   curve training_loss;

@@ -9,18 +9,15 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
 #include "actors/record/names.hpp"
 #include "core/ids.hpp"
 #include "models/files.hpp"
 #include "node/report/flat_record.hpp"
+#include "node/report/json.hpp"
 
 namespace troupe::node {
 
 namespace {
-
-using json = nlohmann::ordered_json;
 
 struct place {
   std::uint64_t line = 0;

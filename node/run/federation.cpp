@@ -254,8 +254,7 @@ result<void> run_federation(const federation& f) {
   const std::shared_ptr<crew> workers{std::move(*hired)};
   if (f.desk)
     f.desk->watch(workers);
-  return f.x.clock == clock_kind::virtual_time ? run_virtual(f, workers)
-                                               : run_wall(f, workers);
+  return is_virtual(f.x) ? run_virtual(f, workers) : run_wall(f, workers);
 }
 
 } // namespace troupe::node

@@ -6,7 +6,7 @@
 #include <functional>
 #include <memory>
 
-#include "actors/gateway/gateway.hpp"
+#include "actors/gateway/traffic.hpp"
 #include "actors/record/snapshot.hpp"
 #include "actors/record/store.hpp"
 #include "node/task/workload.hpp"

@@ -8,7 +8,7 @@
 #include <caf/send.hpp>
 
 #include "actors/interfaces.hpp"
-#include "actors/publisher/publisher.hpp"
+#include "actors/publisher/audience.hpp"
 
 namespace troupe::node {
 

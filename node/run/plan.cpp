@@ -1,8 +1,8 @@
 #include "node/run/plan.hpp"
-#include "node/config/policies_of.hpp"
 
 #include <algorithm>
 
+#include "node/config/policies_of.hpp"
 #include "node/run/rules.hpp"
 
 namespace troupe::node {

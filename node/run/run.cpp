@@ -2,14 +2,15 @@
 
 #include <filesystem>
 
-#include <nlohmann/json.hpp>
 #include <sys/resource.h>
 
 #include "actors/record/begin_lines.hpp"
 #include "actors/record/events.hpp"
+#include "node/report/json.hpp"
 #include "node/report/page.hpp"
 #include "node/report/trace.hpp"
 #include "node/run/federation.hpp"
+#include "node/run/rules.hpp"
 #include "node/watch/folder.hpp"
 #include "node/watch/monitor.hpp"
 #include "node/watch/progress.hpp"
@@ -264,7 +265,7 @@ private:
     run_summary s;
     s.mode = policies::to_string(x_.pace.mode);
     s.method = x_.method;
-    s.clock = x_.clock == clock_kind::virtual_time ? "virtual" : "wall";
+    s.clock = is_virtual(x_) ? "virtual" : "wall";
     std::map<std::string, models::digest> digests;
     for (const auto& [line, head] : report.lines) {
       s.versions += head.head.value;
@@ -282,7 +283,7 @@ private:
     put_scores(s, *watching_, work_.has_labels);
     s.bytes_up = counted_->bytes_up;
     s.bytes_down = counted_->bytes_down;
-    if (x_.clock == clock_kind::virtual_time)
+    if (is_virtual(x_))
       s.virtual_seconds = seconds(report.at);
     s.folder = folder_->path().string();
     s.best = report.best;

@@ -17,7 +17,7 @@ namespace troupe::node {
 
 /// What surrounds a run.
 struct run_context {
-  model_maker make_model;           ///< Of every kind but the quadratic.
+  model_maker make_model;           ///< Of every kind that needs torch.
   std::string fingerprint = {};     ///< What the bits of training depend on.
   std::ostream* progress = nullptr; ///< Null: nothing is shown.
   bool terminal = false;            ///< `progress` is one.

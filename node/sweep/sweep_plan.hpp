@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "node/config/config.hpp"
 #include "core/result.hpp"
+#include "node/config/config.hpp"
 
 namespace troupe::node {
 

@@ -5,6 +5,8 @@
 #include <map>
 #include <ostream>
 
+#include <nlohmann/json.hpp>
+
 #include <fcntl.h>
 #include <spawn.h>
 #include <sys/wait.h>
@@ -83,7 +85,7 @@ sweep_results found_results(const sweep_orders& x,
   sweep_results found;
   for (const auto& cell : cells)
     if (auto result = read_json(result_of(x, cell)); result.is_object())
-      found[cell.name()] = std::move(result);
+      found[cell.name()] = std::make_shared<nlohmann::json>(std::move(result));
   return found;
 }
 

@@ -4,13 +4,13 @@
 #include <cmath>
 #include <numeric>
 
+#include <nlohmann/json.hpp>
+
 #include "node/report/markup.hpp"
 
 namespace troupe::node {
 
 namespace {
-
-using json = nlohmann::ordered_json;
 
 std::string text_of(const sweep_value& x) {
   if (x.count == 0)
@@ -81,7 +81,7 @@ std::vector<sweep_line> lines_of(const sweep_plan& plan,
         continue;
       }
       for (std::size_t m = 0; m < values.size(); ++m)
-        if (const auto x = metric_of(one->second, plan.metrics[m]))
+        if (const auto x = metric_of(*one->second, plan.metrics[m]))
           values[m].push_back(*x);
     }
     for (auto& xs : values)

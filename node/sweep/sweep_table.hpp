@@ -3,12 +3,14 @@
 // What a sweep found: means and spreads over seeds, as tables and a figure.
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
+#include "node/report/json.hpp"
 #include "node/sweep/sweep_plan.hpp"
 
 namespace troupe::node {
@@ -31,7 +33,8 @@ struct sweep_line {
 };
 
 /// What `troupe run --format json` said, by cell.
-using sweep_results = std::map<std::string, nlohmann::json>;
+using sweep_results =
+  std::map<std::string, std::shared_ptr<const nlohmann::json>>;
 
 /// A number of a run's result: at the top, in `method_results`, or dotted.
 std::optional<double> metric_of(const nlohmann::json& x,
@@ -47,8 +50,7 @@ std::string as_markdown(const sweep_plan& plan,
                         const std::vector<sweep_line>& lines);
 std::string as_csv(const sweep_plan& plan,
                    const std::vector<sweep_line>& lines);
-nlohmann::ordered_json as_json(const sweep_plan& plan,
-                               const std::vector<sweep_line>& lines);
+json as_json(const sweep_plan& plan, const std::vector<sweep_line>& lines);
 
 /// The first metric of all rows, mean and deviation, as SVG.
 std::string as_figure(const sweep_plan& plan,

@@ -1,5 +1,4 @@
 #include "node/task/data.hpp"
-#include "node/config/policies_of.hpp"
 
 #include <filesystem>
 
@@ -11,6 +10,7 @@
 #include "models/data/partition.hpp"
 #include "models/data/pixels.hpp"
 #include "models/data/synthetic.hpp"
+#include "node/config/policies_of.hpp"
 
 namespace troupe::node {
 

@@ -5,7 +5,7 @@
 
 #include "core/random.hpp"
 #include "models/adapters/adapted_task.hpp"
-#include "models/methods/families.hpp"
+#include "models/families.hpp"
 #include "models/safetensors.hpp"
 
 namespace troupe::node {

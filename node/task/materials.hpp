@@ -15,7 +15,7 @@
 
 namespace troupe::node {
 
-/// Makes a model of a kind that is not a quadratic.
+/// Makes a model of a kind that needs torch.
 using model_maker = std::function<result<std::unique_ptr<models::objective>>(
   const model_options& what, std::shared_ptr<const models::dataset> data)>;
 

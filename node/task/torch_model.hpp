@@ -1,7 +1,7 @@
 #pragma once
 
 // LibTorch, loaded when somebody asks for it: its libraries take half a second
-// and 150 MB, which most commands have no use for.
+// and 160 MB, which most commands have no use for.
 
 #include <memory>
 

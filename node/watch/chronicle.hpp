@@ -13,8 +13,7 @@
 
 #include "actors/kernel_worker/workshop.hpp"
 #include "actors/metrics/status.hpp"
-#include "actors/publisher/publisher.hpp"
-#include "node/task/workload.hpp"
+#include "actors/publisher/audience.hpp"
 #include "policies/pacing.hpp"
 #include "policies/visit_window.hpp"
 

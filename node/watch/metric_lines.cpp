@@ -3,16 +3,13 @@
 #include <algorithm>
 #include <cmath>
 
-#include <nlohmann/json.hpp>
-
 #include "actors/record/names.hpp"
+#include "node/report/json.hpp"
 #include "node/watch/chronicle.hpp"
 
 namespace troupe::node {
 
 namespace {
-
-using json = nlohmann::ordered_json;
 
 using actors::metric_kind;
 using actors::score_name;

@@ -5,11 +5,10 @@
 #include <optional>
 #include <string>
 
-#include <nlohmann/json_fwd.hpp>
-
 #include "actors/messages/internal.hpp"
 #include "core/clock.hpp"
 #include "models/layout.hpp"
+#include "node/report/json.hpp"
 
 namespace troupe::node {
 
@@ -25,9 +24,9 @@ std::string record_of(const messages::version_published& x,
 std::string record_of(const messages::evaluation_finished& x, bool has_labels,
                       const std::optional<spread>& clients, instant at);
 
-nlohmann::ordered_json to_json(const std::optional<spread>& x);
+json to_json(const std::optional<spread>& x);
 
 /// JSON has no infinity and no NaN.
-nlohmann::ordered_json to_json(std::optional<double> x);
+json to_json(std::optional<double> x);
 
 } // namespace troupe::node

@@ -12,7 +12,8 @@
 #include <string>
 #include <thread>
 
-#include "actors/gateway/gateway.hpp"
+#include "actors/gateway/traffic.hpp"
+#include "node/config/experiment.hpp"
 #include "node/watch/board.hpp"
 #include "node/watch/chronicle.hpp"
 #include "node/watch/status_file.hpp"

@@ -3,18 +3,16 @@
 #include <array>
 
 #include <fcntl.h>
-#include <nlohmann/json.hpp>
 #include <unistd.h>
 
 #include "actors/metrics/why.hpp"
+#include "node/report/json.hpp"
 #include "node/watch/moment_text.hpp"
 #include "node/watch/waiting.hpp"
 
 namespace troupe::node {
 
 namespace {
-
-using json = nlohmann::ordered_json;
 
 constexpr std::size_t size = 4096;
 constexpr std::size_t text_max = 1000;
@@ -29,11 +27,6 @@ json facts(const actors::run_status& x) {
           {"over", x.over},
           {"visits", x.visits},
           {"run_seconds", seconds(x.at)}};
-}
-
-std::string dump(const json& x, int indent) {
-  // A text may end in the middle of a letter.
-  return x.dump(indent, ' ', false, json::error_handler_t::replace);
 }
 
 } // namespace
@@ -62,7 +55,7 @@ void status_file::write(const actors::run_status& x, const std::string& http) {
   object["process"] = getpid();
   object["host"] = host_name();
   object["http"] = http;
-  auto text = dump(object, 0);
+  auto text = object.dump(0);
   if (text.size() >= size)
     return;
   text.resize(size - 1, ' ');
@@ -72,7 +65,7 @@ void status_file::write(const actors::run_status& x, const std::string& http) {
 }
 
 std::string why_as_json(const actors::run_status& x) {
-  return dump(facts(x), 2) + "\n";
+  return facts(x).dump(2) + "\n";
 }
 
 std::string why_as_text(const actors::run_status& x) {

@@ -3,13 +3,10 @@
 #include <cstdarg>
 #include <cstdio>
 
-#include <nlohmann/json.hpp>
-
+#include "node/report/json.hpp"
 #include "node/watch/metric_lines.hpp"
 
 namespace troupe::node {
-
-using json = nlohmann::ordered_json;
 
 namespace {
 

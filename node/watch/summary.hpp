@@ -7,8 +7,7 @@
 #include <optional>
 #include <string>
 
-#include <nlohmann/json_fwd.hpp>
-
+#include "node/report/json.hpp"
 #include "node/watch/chronicle.hpp"
 
 namespace troupe::node {
@@ -45,10 +44,10 @@ struct run_summary {
 };
 
 /// The object that `troupe run --format json` ends with.
-nlohmann::ordered_json to_json(const run_summary& x);
+json to_json(const run_summary& x);
 
 /// The same with what else is known, for summary.json.
-nlohmann::ordered_json to_long_json(const run_summary& x);
+json to_long_json(const run_summary& x);
 
 /// Several lines, for people.
 std::string to_text(const run_summary& x);

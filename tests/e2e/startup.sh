@@ -1,6 +1,31 @@
 #!/usr/bin/env bash
-# Commands that train nothing start at once. Argument: the executable.
+# Commands that train nothing start at once, and an executable without torch says what it
+# lacks when it has something to train. Argument: the executable.
 set -euo pipefail
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-python3 tests/e2e/startup.py "$1" "$scratch"
+mkdir "$scratch/runs"
+python3 tests/e2e/startup.py "$1" "$scratch/runs"
+
+# Without libtroupe_torch.so beside it.
+cp "$1" "$scratch/troupe"
+short="--set ledger=memory --set evaluate_every=0 --folder $scratch/alone"
+# shellcheck disable=SC2086
+if "$scratch/troupe" run deploy/examples/tiny.toml --set versions=1 $short >"$scratch/out" 2>&1; then
+  echo "a run with torch succeeds where there is none"
+  exit 1
+fi
+grep -qF "libtroupe_torch.so is missing" "$scratch/out" || { cat "$scratch/out"; exit 1; }
+"$scratch/troupe" doctor >"$scratch/out" 2>&1 || true
+grep -q "MISSING *LibTorch" "$scratch/out" || { cat "$scratch/out"; exit 1; }
+# What needs no torch needs none.
+# shellcheck disable=SC2086
+"$scratch/troupe" run deploy/examples/floral/synthetic_linear.toml --set rounds=1 $short >"$scratch/out" 2>&1 ||
+  { cat "$scratch/out"; exit 1; }
+# In the folder of libraries of an installed one.
+mkdir -p "$scratch/bin" "$scratch/lib/troupe"
+mv "$scratch/troupe" "$scratch/bin/"
+cp "$(dirname "$1")/libtroupe_torch.so" "$scratch/lib/troupe/"
+# shellcheck disable=SC2086
+"$scratch/bin/troupe" run deploy/examples/tiny.toml --set versions=1 --set samples_per_client=20 $short >"$scratch/out" 2>&1 ||
+  { cat "$scratch/out"; exit 1; }

@@ -17,7 +17,7 @@ namespace {
 
 using testing::HasSubstr;
 using testing::StartsWith;
-using json = nlohmann::json;
+using parsed = nlohmann::json;
 
 struct outcome {
   exit_code how;
@@ -78,7 +78,7 @@ TEST(command, each_refuses_what_it_does_not_know) {
     EXPECT_EQ(x.how, exit_code::usage) << y.name;
     EXPECT_FALSE(x.err.empty());
     const auto object =
-      json::parse(run({y.name, "--zebra", "--format", "json"}).out);
+      parsed::parse(run({y.name, "--zebra", "--format", "json"}).out);
     EXPECT_EQ(object["success"], false);
     EXPECT_EQ(object["error"]["code"], "usage");
   }
@@ -98,12 +98,12 @@ TEST(check_config, says_what_a_method_discloses_and_how_it_stands) {
   EXPECT_THAT(x.out, HasSubstr(": ok\n  method     "));
   EXPECT_THAT(x.out, HasSubstr("fedbuff, extension: "));
   EXPECT_THAT(x.out, HasSubstr("nothing beside the deltas"));
-  const auto exact = json::parse(
+  const auto exact = parsed::parse(
     run({"check-config", file.path(), "--set", "mode=sync", "--format", "json"})
       .out);
   EXPECT_EQ(exact["success"], true);
   EXPECT_EQ(exact["standing"], "exact");
-  EXPECT_EQ(exact["discloses"], json::array());
+  EXPECT_EQ(exact["discloses"], parsed::array());
 }
 
 TEST(check_config, knows_every_built_method_and_says_what_is_not_built_yet) {
@@ -131,7 +131,7 @@ TEST(check_config, a_refusal_has_its_exit_code_and_its_object) {
                                + ":2: unknown key 'buffer_sise'; did you "
                                  "mean 'pace.buffer_size'?"));
   const auto object =
-    json::parse(run({"check-config", file.path(), "--format", "json"}).out);
+    parsed::parse(run({"check-config", file.path(), "--format", "json"}).out);
   EXPECT_EQ(object["success"], false);
   EXPECT_EQ(object["error"]["code"], "invalid_config");
   EXPECT_THAT(object["error"]["why"], HasSubstr("buffer_sise"));
@@ -171,8 +171,8 @@ TEST(data_inspect, shows_each_client_and_each_label) {
   const scratch file{"rounds = 1\nclients = 3\nseed = 4\ndata = 'synthetic'\n"};
   const auto x = run({"data", "inspect", file.path()});
   EXPECT_EQ(x.how, exit_code::ok) << x.err;
-  const auto object =
-    json::parse(run({"data", "inspect", file.path(), "--format", "json"}).out);
+  const auto object = parsed::parse(
+    run({"data", "inspect", file.path(), "--format", "json"}).out);
   ASSERT_EQ(object["clients"].size(), 3u);
   std::size_t sum = 0;
   for (const auto& y : object["clients"]) {
@@ -209,14 +209,14 @@ TEST(doctor, says_what_is_missing_and_what_to_do) {
   EXPECT_EQ(find("kernels").state, state::fine);
   const auto slow =
     examine({.arithmetic = [] { return "reference BLAS (slow)"; }}, {});
-  EXPECT_THAT(json(slow[6].hint), HasSubstr("libopenblas0-pthread"));
+  EXPECT_THAT(parsed(slow[6].hint), HasSubstr("libopenblas0-pthread"));
 }
 
 TEST(doctor, fails_only_if_something_is_missing) {
   EXPECT_EQ(run({"doctor"}).how, exit_code::ok) << run({"doctor"}).out;
   const auto x = run({"doctor", "--folder", "/nowhere", "--format", "json"});
   EXPECT_EQ(x.how, exit_code::failed);
-  EXPECT_EQ(json::parse(x.out)["success"], false);
+  EXPECT_EQ(parsed::parse(x.out)["success"], false);
 }
 
 } // namespace troupe::node

@@ -144,7 +144,7 @@ TEST_F(small_run, counts_what_happened) {
 }
 
 TEST_F(small_run, ends_with_exactly_the_keys_that_programs_read) {
-  const auto object = to_json(go({}));
+  const auto object = nlohmann::ordered_json::parse(to_json(go({})).dump());
   std::vector<std::string> keys;
   for (const auto& [key, value] : object.items())
     keys.push_back(key);
@@ -171,7 +171,8 @@ TEST_F(small_run, ends_with_exactly_the_keys_that_programs_read) {
                                             "method_results"}));
   EXPECT_EQ(object["success"], true);
   EXPECT_EQ(object["accuracy"], nullptr);
-  EXPECT_EQ(to_json(go(under("fedbuff")))["rounds"], nullptr);
+  auto unlimited = to_json(go(under("fedbuff")));
+  EXPECT_EQ(unlimited["rounds"].dump(), "null");
 }
 
 TEST_F(small_run, leaves_a_record_per_version_and_evaluation) {

@@ -1,0 +1,53 @@
+#include "node/report/json.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include <nlohmann/json.hpp>
+
+namespace troupe::node {
+
+TEST(json, says_what_it_holds_in_the_order_in_which_it_came) {
+  json x{{"b", 1}, {"a", {1, -2, 0.5}}, {"c", nullptr}};
+  x["d"]["e"] = true;
+  x["b"] = "two";
+  EXPECT_EQ(x.dump(), R"({"b":"two","a":[1,-2,0.5],"c":null,"d":{"e":true}})");
+}
+
+TEST(json,
+     takes_pairs_that_begin_with_a_text_for_an_object_and_all_else_for_a_list) {
+  EXPECT_EQ((json{{"a", 1}}).dump(), R"({"a":1})");
+  EXPECT_EQ((json{{"a", "b"}, {"c", "d"}}).dump(), R"({"a":"b","c":"d"})");
+  EXPECT_EQ((json{{1, 2}, {3, 4}}).dump(), "[[1,2],[3,4]]");
+  EXPECT_EQ((json{"a", 1, 2}).dump(), R"(["a",1,2])");
+  EXPECT_EQ(json::array().dump() + json::object().dump(), "[]{}");
+}
+
+TEST(json, begins_as_null_and_becomes_what_is_put_into_it) {
+  json list;
+  EXPECT_EQ(list.dump(), "null");
+  list.push_back({{"a", 1}});
+  list.push_back({});
+  EXPECT_EQ(list.dump(), R"([{"a":1},null])");
+  EXPECT_EQ(json(std::vector<std::string>{"x", "y"}).dump(), R"(["x","y"])");
+  EXPECT_EQ(json(std::map<std::string, std::uint64_t>{{"x", 1}}).dump(),
+            R"({"x":1})");
+}
+
+TEST(json, has_the_text_of_the_library) {
+  const auto most = std::numeric_limits<std::uint64_t>::max();
+  const auto least = std::numeric_limits<std::int64_t>::min();
+  for (const double x :
+       {0.1, -0.0, 1e300, 1.0 / 3, 5e-324, 100.0, std::nan("")})
+    EXPECT_EQ(json(x).dump(), nlohmann::json(x).dump());
+  const json ours{{"most", most}, {"least", least}, {"text", "\"\\\n\u20ac"}};
+  const nlohmann::ordered_json theirs{
+    {"most", most}, {"least", least}, {"text", "\"\\\n\u20ac"}};
+  EXPECT_EQ(ours.dump(), theirs.dump());
+  EXPECT_EQ(ours.dump(2), theirs.dump(2));
+  EXPECT_EQ(json("cut \xe2\x82").dump(), "\"cut \ufffd\"");
+}
+
+} // namespace troupe::node
