@@ -9,6 +9,7 @@
 #include "actors/roster/roster.hpp"
 #include "actors/router/router.hpp"
 #include "actors/supervisor/supervisor.hpp"
+#include "actors/wiring_of_clients.hpp"
 #include "core/assert.hpp"
 
 namespace troupe::actors {
@@ -101,7 +102,7 @@ private:
       const auto writer =
         spawn(aggregator,
               aggregator_args{
-                .options = ledger_options(args_.lines, *args_.blocks, line),
+                .options = ledger_options(*args_.lines, *args_.blocks, line),
                 .found = {.head = stored.head,
                           .round = stored.round,
                           .blocks = stored.blocks,
@@ -115,7 +116,7 @@ private:
         expert,
         expert_args{
           .options = {.line = line.id,
-                      .versions_max = args_.lines.admission.staleness_max + 2},
+                      .versions_max = args_.lines->admission.staleness_max + 2},
           .first = published(line.id, stored),
           .blocks = args_.blocks,
           .others = others_,

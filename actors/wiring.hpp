@@ -9,24 +9,22 @@
 
 #include <caf/all.hpp>
 
-#include "actors/aggregator/line_rules.hpp"
-#include "actors/client/client.hpp"
 #include "actors/director/director.hpp"
 #include "actors/gateway/gateway.hpp"
 #include "actors/interfaces.hpp"
-#include "actors/kernel_worker/workshop.hpp"
 #include "actors/publisher/publisher.hpp"
 #include "actors/record/store.hpp"
 #include "actors/roster/attendance.hpp"
-#include "actors/world/world.hpp"
 #include "core/patience.hpp"
 
 namespace troupe::actors {
 
+struct line_rules;
+
 struct node_args {
   std::shared_ptr<const models::layout> blocks;
   const recipe* method = nullptr;
-  line_rules lines;
+  std::shared_ptr<const line_rules> lines;
   actors::course::options course; ///< Lines and lead come from the layout.
   actors::attendance::options attendance;
   policies::weight_kind weighting = policies::weight_kind::examples;
@@ -67,15 +65,5 @@ std::vector<caf::actor> build_node(caf::actor_system& system,
 /// A node that begins again from its store when one of its actors breaks.
 caf::actor start_node(caf::actor_system& system, node_args args,
                       std::function<void(const std::string&)> broke = {});
-
-/// A client of this process.
-client_actor start_client(caf::actor_system& system, client_args args);
-
-/// What happens to the clients of this process.
-world_actor start_world(caf::actor_system& system, world_args args);
-
-/// Does the work of clients, in this workshop.
-kernel_worker_actor start_worker(caf::actor_system& system,
-                                 std::shared_ptr<workshop> jobs);
 
 } // namespace troupe::actors

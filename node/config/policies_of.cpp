@@ -2,20 +2,6 @@
 
 namespace troupe::node {
 
-policies::staleness_discount discount_of(const staleness_options& x) {
-  switch (x.kind) {
-    case staleness_options::shape::polynomial:
-      return policies::polynomial_discount{x.exponent};
-    case staleness_options::shape::hinge:
-      return policies::hinge_discount{.knee = x.knee, .slope = x.slope};
-    case staleness_options::shape::exponential:
-      return policies::exponential_discount{x.exponent};
-    case staleness_options::shape::constant:
-      break;
-  }
-  return policies::constant_discount{};
-}
-
 policies::selection selection_of(const selection_options& x) {
   switch (x.kind) {
     case selection_options::rule::round_robin:

@@ -8,11 +8,8 @@
 #include "node/config/experiment.hpp"
 #include "policies/devices.hpp"
 #include "policies/selection.hpp"
-#include "policies/staleness.hpp"
 
 namespace troupe::node {
-
-policies::staleness_discount discount_of(const staleness_options& x);
 
 policies::selection selection_of(const selection_options& x);
 

@@ -2,6 +2,8 @@
 
 #include <fstream>
 
+#include "node/replay/replayer.hpp"
+
 namespace troupe::node {
 
 namespace fs = std::filesystem;

@@ -11,7 +11,7 @@
 
 #include "core/result.hpp"
 #include "node/config/experiment.hpp"
-#include "node/replay/replayer.hpp"
+#include "node/replay/comparison.hpp"
 #include "node/task/workload.hpp"
 
 namespace troupe::node {

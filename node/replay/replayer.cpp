@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "actors/aggregator/line_rules.hpp"
 #include "actors/gateway/screen.hpp"
 #include "actors/kernel_worker/merge.hpp"
 #include "actors/record/begin_lines.hpp"

@@ -16,24 +16,11 @@
 #include "actors/kernel_worker/crew.hpp"
 #include "actors/record/event_reader.hpp"
 #include "node/config/experiment.hpp"
+#include "node/replay/comparison.hpp"
 #include "node/replay/replayed_line.hpp"
 #include "node/task/workload.hpp"
 
 namespace troupe::node {
-
-/// Something is not what it was.
-struct difference {
-  std::string what;
-  std::string recorded;
-  std::string recomputed; ///< Or why there is nothing.
-};
-
-/// Recorded digests, beside those that were computed.
-struct comparison {
-  std::uint64_t equal = 0;
-  std::uint64_t total = 0;
-  std::optional<difference> first;
-};
 
 class replayer {
 public:

@@ -5,7 +5,7 @@
 
 #include <caf/send.hpp>
 
-#include "actors/wiring.hpp"
+#include "actors/wiring_of_clients.hpp"
 #include "node/run/rules.hpp"
 #include "node/task/travel.hpp"
 

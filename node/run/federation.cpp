@@ -4,7 +4,7 @@
 #include <thread>
 
 #include "actors/kernel_worker/crew.hpp"
-#include "actors/wiring.hpp"
+#include "actors/wiring_of_clients.hpp"
 #include "node/run/clients.hpp"
 #include "node/run/patient_store.hpp"
 #include "node/run/rules.hpp"

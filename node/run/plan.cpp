@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "actors/aggregator/line_rules.hpp"
 #include "node/config/policies_of.hpp"
 #include "node/run/rules.hpp"
 
@@ -62,7 +63,7 @@ actors::node_args plan_of(const experiment& x, const workload& w) {
   actors::node_args args;
   args.blocks = w.blocks;
   args.method = &w.method;
-  args.lines = line_rules_of(x);
+  args.lines = std::make_shared<actors::line_rules>(line_rules_of(x));
   args.course = course_of(x, w);
   args.attendance = {.layout = w.blocks->fingerprint(),
                      .examples_max = x.merge.samples_max};

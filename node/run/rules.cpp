@@ -3,13 +3,27 @@
 #include <algorithm>
 #include <thread>
 
+#include "actors/aggregator/line_rules.hpp"
 #include "core/limits.hpp"
-#include "node/config/policies_of.hpp"
 #include "policies/pacing.hpp"
 
 namespace troupe::node {
 
 namespace {
+
+policies::staleness_discount discount_of(const staleness_options& x) {
+  switch (x.kind) {
+    case staleness_options::shape::polynomial:
+      return policies::polynomial_discount{x.exponent};
+    case staleness_options::shape::hinge:
+      return policies::hinge_discount{.knee = x.knee, .slope = x.slope};
+    case staleness_options::shape::exponential:
+      return policies::exponential_discount{x.exponent};
+    case staleness_options::shape::constant:
+      break;
+  }
+  return policies::constant_discount{};
+}
 
 /// Where the configuration sets no limit, what the slowest tenth of a fleet
 /// that differs tenfold still keeps; a version is kept for as long as that.

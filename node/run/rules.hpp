@@ -5,10 +5,13 @@
 
 #include <cstddef>
 
-#include "actors/aggregator/line_rules.hpp"
 #include "actors/client/dialogue.hpp"
 #include "core/clock.hpp"
 #include "node/task/workload.hpp"
+
+namespace troupe::actors {
+struct line_rules;
+} // namespace troupe::actors
 
 namespace troupe::node {
 

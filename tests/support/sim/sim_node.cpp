@@ -6,8 +6,10 @@
 
 #include <gtest/gtest.h>
 
+#include "actors/aggregator/line_rules.hpp"
 #include "actors/record/begin_lines.hpp"
 #include "actors/supervisor/supervisor.hpp"
+#include "actors/wiring_of_clients.hpp"
 #include "kernels/cpu/cpu_backend.hpp"
 #include "tests/support/sim/sim_parts.hpp"
 
@@ -135,13 +137,14 @@ actors::node_args sim_node::args_of(std::uint64_t seed) {
   actors::node_args a;
   a.blocks = p.blocks;
   a.method = &p.how.what;
-  a.lines = {.admission = {.staleness_max = what.staleness_max,
-                           .pending_max = what.pending_max},
-             .discount = discount,
-             .step = {.rate = rate},
-             .buffer_size = what.buffer_size,
-             .by_round = by_round(what.mode),
-             .target_is_model = what.target_is_model};
+  a.lines = std::make_shared<actors::line_rules>(
+    actors::line_rules{.admission = {.staleness_max = what.staleness_max,
+                                     .pending_max = what.pending_max},
+                       .discount = discount,
+                       .step = {.rate = rate},
+                       .buffer_size = what.buffer_size,
+                       .by_round = by_round(what.mode),
+                       .target_is_model = what.target_is_model});
   a.course = course_of(what, p.how.what, seed);
   a.attendance.layout = p.blocks->fingerprint();
   a.evaluate_every = 2;
