@@ -17,8 +17,8 @@ if(TROUPE_CCACHE)
 endif()
 
 add_library(troupe_flags INTERFACE)
-# GCC collects its garbage for a tenth of its time. Below so many kB it does not begin to;
-# no unit of ours comes near that, and one takes 100 MB more.
+# Below so many kB GCC does not collect its garbage. Units take up to 100 MB more, and three of
+# four that were tried 8 to 20 % less CPU (docs/performance.md).
 target_compile_options(troupe_flags INTERFACE
   $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CXX_COMPILER_ID:GNU>>:--param=ggc-min-heapsize=1000000>)
 target_include_directories(troupe_flags INTERFACE "${CMAKE_SOURCE_DIR}")
