@@ -1,5 +1,5 @@
-# troupe_room(name FOLDERS folders… [LINKS rooms…] [EXTERNAL targets…] [PRECOMPILE headers…]
-#             [OPTIONS flags…])
+# troupe_room(name FOLDERS folders… [LINKS rooms…] [EXTERNAL targets…] [OPTIONS flags…]
+#             [PRECOMPILE headers… | PRECOMPILED_BY room])
 # The library of one room: the sources that stand in its folders, with our flags. A room
 # may link only rooms that exist already, so no target links upward. A folder that no room
 # names is found by tests/tidy.
@@ -35,7 +35,11 @@ endif()
 # more. They hide an include that is missing: the builds under sanitizers have none.
 function(troupe_precompile target)
   if(TROUPE_PRECOMPILE AND ARGN)
-    target_precompile_headers(${target} PRIVATE ${ARGN})
+    if(ARGV1 STREQUAL REUSE_FROM)
+      target_precompile_headers(${target} ${ARGN})
+    else()
+      target_precompile_headers(${target} PRIVATE ${ARGN})
+    endif()
     # Lets ccache see through it.
     target_compile_options(${target} PRIVATE
       $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CXX_COMPILER_ID:GNU>>:-fpch-preprocess>)
@@ -43,7 +47,8 @@ function(troupe_precompile target)
 endfunction()
 
 function(troupe_room name)
-  cmake_parse_arguments(PARSE_ARGV 1 room "" "" "FOLDERS;LINKS;EXTERNAL;PRECOMPILE;OPTIONS")
+  cmake_parse_arguments(PARSE_ARGV 1 room "" "PRECOMPILED_BY"
+                        "FOLDERS;LINKS;EXTERNAL;PRECOMPILE;OPTIONS")
   set(sources)
   foreach(folder IN LISTS room_FOLDERS)
     file(GLOB found CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/${folder}/*.cpp")
@@ -59,5 +64,8 @@ function(troupe_room name)
   endforeach()
   target_link_libraries(troupe_${name} PUBLIC ${room_EXTERNAL})
   target_compile_options(troupe_${name} PRIVATE ${room_OPTIONS})
+  if(room_PRECOMPILED_BY)
+    set(room_PRECOMPILE REUSE_FROM troupe_${room_PRECOMPILED_BY})
+  endif()
   troupe_precompile(troupe_${name} ${room_PRECOMPILE})
 endfunction()

@@ -6,6 +6,8 @@
 #include <prometheus/metric_family.h>
 #include <prometheus/text_serializer.h>
 
+#include "core/program_version.hpp"
+
 namespace troupe::actors {
 
 namespace {
@@ -88,7 +90,7 @@ std::string name_of(const run_status& x, line_id line) {
 
 void put_identity(families& to, const run_status& x) {
   to.gauge("troupe_build_info", "The troupe that runs; always 1.");
-  to.put(1.0, {{"version", TROUPE_VERSION}});
+  to.put(1.0, {{"version", program_version()}});
   to.gauge("troupe_run_info", "What the run is; always 1.");
   to.put(1.0, {{"method", x.method}, {"mode", x.mode}, {"clock", x.clock}});
   to.gauge("troupe_run_seconds", "Where the run's own clock stands.");

@@ -12,6 +12,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "core/program_version.hpp"
 #include "kernels/backend.hpp"
 #include "node/commands/command_line.hpp"
 #include "node/report/json.hpp"
@@ -109,7 +110,7 @@ std::vector<finding> examine(const host_facts& known, const places& where) {
   const auto memory = static_cast<double>(sysconf(_SC_PHYS_PAGES))
                       * static_cast<double>(sysconf(_SC_PAGE_SIZE));
   std::vector<finding> all{
-    {"troupe", state::fine, TROUPE_VERSION " (g++ " __VERSION__ ")"},
+    {"troupe", state::fine, program_version() + " (g++ " __VERSION__ ")"},
     {"cores", state::fine, std::to_string(cores)},
     {"memory", memory < 2e9 ? state::optional : state::fine, gigabytes(memory),
      "ResNet-18 and many workers need more than 2 GB"},

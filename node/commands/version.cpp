@@ -2,6 +2,7 @@
 
 #include <ostream>
 
+#include "core/program_version.hpp"
 #include "node/commands/command_line.hpp"
 #include "node/report/json.hpp"
 
@@ -13,12 +14,13 @@ exit_code version_command(arguments args, streams io) {
     return *end;
   if (line.json())
     io.out << json{{"success", true},
-                   {"version", TROUPE_VERSION},
+                   {"version", program_version()},
                    {"compiler", "g++ " __VERSION__}}
                 .dump(2)
            << '\n';
   else
-    io.out << "troupe " TROUPE_VERSION " (g++ " __VERSION__ ", C++20)\n";
+    io.out << "troupe " << program_version()
+           << " (g++ " __VERSION__ ", C++20)\n";
   return exit_code::ok;
 }
 

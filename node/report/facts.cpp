@@ -7,6 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "core/program_version.hpp"
 #include "node/report/figures.hpp"
 #include "node/report/markup.hpp"
 #include "policies/catalogue.hpp"
@@ -270,9 +271,8 @@ std::string footnotes(const run_record& x) {
             + (x.unreadable == 1 ? " line" : " lines")
             + " of metrics.jsonl and events.jsonl could not be read and "
               "are not in this page.</p>";
-  return text
-         + "<p>Made by troupe " TROUPE_VERSION
-           " from config.toml, metrics.jsonl, events.jsonl and summary.json; "
+  return text + "<p>Made by troupe " + program_version()
+         + " from config.toml, metrics.jsonl, events.jsonl and summary.json; "
            "<code>troupe report</code> makes it again.</p></footer>\n";
 }
 
