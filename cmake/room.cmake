@@ -65,6 +65,13 @@ function(troupe_room name)
   target_link_libraries(troupe_${name} PUBLIC ${room_EXTERNAL})
   target_compile_options(troupe_${name} PRIVATE ${room_OPTIONS})
   if(room_PRECOMPILED_BY)
+    # With other options the compiler takes it without a word, and its code can be wrong:
+    # -O1 after -O2 was.
+    get_target_property(options troupe_${room_PRECOMPILED_BY} COMPILE_OPTIONS)
+    string(REGEX REPLACE ";?[^;]*-fpch-preprocess[^;]*" "" options "${options}")
+    if(NOT "${options}" STREQUAL "${room_OPTIONS}" AND (options OR room_OPTIONS))
+      message(FATAL_ERROR "room '${name}' has not the options of '${room_PRECOMPILED_BY}'")
+    endif()
     set(room_PRECOMPILE REUSE_FROM troupe_${room_PRECOMPILED_BY})
   endif()
   troupe_precompile(troupe_${name} ${room_PRECOMPILE})
