@@ -65,8 +65,7 @@ function(troupe_room name)
   target_link_libraries(troupe_${name} PUBLIC ${room_EXTERNAL})
   target_compile_options(troupe_${name} PRIVATE ${room_OPTIONS})
   if(room_PRECOMPILED_BY)
-    # With other options the compiler takes it without a word, and its code can be wrong:
-    # -O1 after -O2 was.
+    # With other options the compiler takes it without a word.
     get_target_property(options troupe_${room_PRECOMPILED_BY} COMPILE_OPTIONS)
     string(REGEX REPLACE ";?[^;]*-fpch-preprocess[^;]*" "" options "${options}")
     if(NOT "${options}" STREQUAL "${room_OPTIONS}" AND (options OR room_OPTIONS))
