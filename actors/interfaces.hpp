@@ -60,6 +60,8 @@ using archivist_actor = caf::typed_actor<
 using publisher_actor = caf::typed_actor<
   // Announces a durable version, and has it scored where that is due.
   caf::reacts_to<messages::version_published>,
+  // Passes on that a client fails, for whoever watches.
+  caf::reacts_to<messages::client_failed>,
   // The run is over: the last versions are scored, client by client.
   caf::reacts_to<messages::run_finished>>;
 

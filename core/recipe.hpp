@@ -159,6 +159,7 @@ struct recipe {
   options defaults = {}; ///< Of the procedure, with the values of the paper.
   bool offers = true; ///< False: visits only evaluate or train personal state.
   standing asynchronous = standing::extension; ///< Under every pace but `sync`.
+  bool server_optimises = false; ///< Published with optimisers of the server.
 };
 
 } // namespace troupe

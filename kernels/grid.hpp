@@ -48,20 +48,25 @@ private:
   }
 };
 
-/// The finest grid on which `terms_max` products of a weight up to `weight_max`
-/// and a value up to `delta_max` add up exactly. Both are rounded up to powers
-/// of two.
-constexpr grid grid_for(double weight_max, double delta_max) noexcept {
-  int bits = 0;
+/// The finest grid on which as many products of a weight up to `weight_max` and
+/// a value up to `delta_max` add up exactly as there are terms, 4,096 at least.
+/// All three are rounded up to powers of two.
+constexpr grid grid_for(double weight_max, double delta_max,
+                        std::uint64_t terms = 0) noexcept {
+  grid result{.fraction_bits = 40};
   for (double x = 1; x < weight_max; x *= 2)
-    ++bits;
+    --result.fraction_bits;
   for (double x = 1; x < delta_max; x *= 2)
-    ++bits;
-  return {.fraction_bits = 40 - bits, .terms_max = 4096};
+    --result.fraction_bits;
+  for (; result.terms_max < terms; result.terms_max *= 2)
+    --result.fraction_bits;
+  return result;
 }
 
 static_assert(grid{}.product_max() == 1024);
 static_assert(grid{.fraction_bits = 1}.snap(0.7) == 0.5);
 static_assert(grid_for(128, 8) == grid{});
+static_assert(grid_for(128, 8, 5000).terms_max == 8192);
+static_assert(grid_for(128, 8, 5000).product_max() == 1024);
 
 } // namespace troupe::kernels

@@ -68,6 +68,7 @@ struct layout {
 struct layout_options {
   double weight_max = 1; ///< The largest weight that an offer can have.
   double delta_max = 8;
+  std::uint64_t offers = 0; ///< In one version; up to 4,096 it is the same.
 };
 
 /// Returns `invalid_config` if `shapes` lacks a family of the recipe that

@@ -38,10 +38,10 @@ struct training_options {
   policies::rate_schedule schedule = {};
   double momentum = 0;
   double weight_decay = 0;
-  /// The share of visits that are stragglers, and what becomes of them: they do
-  /// a random part of their epochs (FedProx), or would be dropped by the
-  /// server.
+  /// The share of visits that are stragglers: they do a random part of their
+  /// epochs (FedProx).
   double stragglers = 0;
+  bool drop_stragglers = false; ///< They offer nothing instead (FedAvg).
   /// The largest norm of all deltas of a visit together, beyond which the offer
   /// would be refused; longer ones are shortened. 0: none.
   double norm_max = 0;

@@ -62,6 +62,14 @@ adapters_for(const recipe& method, const tensor_list& model,
   if (normal != 0)
     how.start =
       normal == 1 ? factor_start::inner_normal : factor_start::both_normal;
+  if (const auto scale = said.find("init_scale"); scale != said.end()) {
+    if (!(scale->second > 0 && std::isfinite(scale->second)))
+      return fail(errc::invalid_config,
+                  "option 'init_scale' is above 0, and bounds a random factor "
+                  "after division by the root of its length; found "
+                    + std::to_string(scale->second));
+    how.start_bound = scale->second * scale->second;
+  }
   return plan_adapters(model, how).map([](adapter_plan x) {
     return std::optional{std::move(x)};
   });

@@ -17,7 +17,8 @@ int main(int argc, char** argv) {
   };
   const node::host_facts known{
     .arithmetic = said_by(&models::torch_functions::description),
-    .fingerprint = said_by(&models::torch_functions::fingerprint)};
+    .fingerprint = said_by(&models::torch_functions::fingerprint),
+    .make_model = node::make_torch_model};
   auto all = node::basic_commands(known);
   all.insert(all.begin(), {"run", "FILE: a whole federation in this process",
                            [&](node::arguments rest, node::streams io) {

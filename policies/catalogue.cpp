@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "policies/methods/methods.hpp"
+#include "policies/mixing.hpp"
 
 namespace troupe::policies {
 
@@ -29,6 +30,71 @@ bool can_be_mixed(const recipe& method) {
     });
 }
 
+bool has_shares(const recipe& method) {
+  return std::ranges::any_of(method.blocks, [](const block_spec& x) {
+    return x.weight == weight_rule::examples_times_share
+           || x.weight == weight_rule::one_times_share;
+  });
+}
+
+bool weighs_examples(const recipe& method) {
+  return std::ranges::any_of(method.blocks, [](const block_spec& x) {
+    return travels(x.where)
+           && (x.weight == weight_rule::examples
+               || x.weight == weight_rule::examples_times_share);
+  });
+}
+
+/// What is done in another way than published, whatever the pace.
+std::string departures(const recipe& method, const circumstances& x) {
+  std::string text;
+  const auto add = [&](const std::string& sentence) {
+    text += (text.empty() ? "" : " ") + sentence;
+  };
+  if (!method.offers)
+    return text;
+  if (robust(x.rule))
+    add("Merge rule \"" + std::string{to_string(x.rule)}
+        + "\" takes the place of the mean: what offers weigh is dropped.");
+  else if (x.weights != weight_kind::examples && weighs_examples(method))
+    add("Offers weigh \"" + std::string{to_string(x.weights)}
+        + "\" of their examples, and not their number.");
+  if (x.server_optimises && !method.server_optimises)
+    add("The server's optimiser makes a step of what the publication adds.");
+  return text;
+}
+
+std::string remark_on_pace(const recipe& method, const circumstances& x) {
+  if (standing_of(method, x) == standing::refused)
+    return method.asynchronous == standing::refused
+             ? "Its offers mean nothing outside of the round that they were "
+               "made in."
+             : "Mixing one client's model into the head has no meaning for a "
+               "block "
+               "whose offers are summed over clients.";
+  if (!method.offers)
+    return "Nothing is merged: visits only follow each other.";
+  switch (x.pace) {
+    case pace_kind::semisync:
+      return "A window merges what arrived in it; late offers enter the next "
+             "one, "
+             "discounted by their staleness.";
+    case pace_kind::fedbuff:
+      if (x.alone)
+        break;
+      return "The first K offers are merged, each against the version it "
+             "started "
+             "from, discounted by its staleness.";
+    case pace_kind::fedasync:
+      break;
+    case pace_kind::sync:
+      return {};
+  }
+  return "Each offer is mixed in alone, discounted by its staleness"
+         + std::string{
+           has_shares(method) ? " and scaled by the share of its block." : "."};
+}
+
 /// One item per remark, with all that it is about.
 std::string remarks_as_markdown() {
   std::vector<std::pair<std::string, std::string>>
@@ -39,7 +105,8 @@ std::string remarks_as_markdown() {
       const auto remark = remark_on(method, pace);
       // What an extension does is the same for all methods that offer.
       const bool general =
-        method.offers && standing_of(method, pace) == standing::extension;
+        method.offers && standing_of(method, pace) == standing::extension
+        && !(pace == pace_kind::fedasync && has_shares(method));
       const auto under = as_code(to_string(pace));
       const auto found = std::ranges::find(
         items, remark, &std::pair<std::string, std::string>::first);
@@ -85,42 +152,35 @@ std::span<const std::string_view> announced_methods() {
   return names;
 }
 
-standing standing_of(const recipe& method, pace_kind pace) {
-  if (pace == pace_kind::sync)
-    return standing::exact;
-  if (pace == pace_kind::fedasync && !can_be_mixed(method))
+standing standing_of(const recipe& method, const circumstances& x) {
+  if (x.pace == pace_kind::fedasync && !can_be_mixed(method))
     return standing::refused;
-  return method.asynchronous;
+  if (x.pace != pace_kind::sync && method.asynchronous != standing::exact)
+    return method.asynchronous;
+  return departures(method, x).empty() ? standing::exact : standing::extension;
 }
 
-std::string remark_on(const recipe& method, pace_kind pace) {
-  const auto found = standing_of(method, pace);
+std::string remark_on(const recipe& method, const circumstances& x) {
+  const auto found = standing_of(method, x);
   if (found == standing::exact)
     return {};
-  if (found == standing::refused)
-    return method.asynchronous == standing::refused
-             ? "Its offers mean nothing outside of the round that they were "
-               "made in."
-             : "Mixing one client's model into the head has no meaning for a "
-               "block "
-               "whose offers are summed over clients.";
+  const auto rest = departures(method, x);
+  if (found == standing::refused || x.pace == pace_kind::sync)
+    return found == standing::refused ? remark_on_pace(method, x) : rest;
+  return remark_on_pace(method, x) + (rest.empty() ? "" : " " + rest);
+}
+
+std::string formula_of(const recipe& method, const circumstances& x) {
   if (!method.offers)
-    return "Nothing is merged: visits only follow each other.";
-  switch (pace) {
-    case pace_kind::semisync:
-      return "A window merges what arrived in it; late offers enter the next "
-             "one, "
-             "discounted by their staleness.";
-    case pace_kind::fedbuff:
-      return "The first K offers are merged, each against the version it "
-             "started "
-             "from, discounted by its staleness.";
-    case pace_kind::fedasync:
-      return "Each offer is mixed in alone, discounted by its staleness.";
-    case pace_kind::sync:
-      break;
-  }
-  return {};
+    return {};
+  if (robust(x.rule))
+    return "x + r·" + std::string{to_string(x.rule)} + "(s·d)";
+  const auto* share = has_shares(method) ? "·π" : "";
+  const auto weight = std::string{weighs_examples(method) ? "n" : "1"} + share;
+  if (x.alone)
+    return std::string{"x + r·s"} + share + "·d";
+  const auto* discount = x.pace == pace_kind::sync ? "" : "·s";
+  return "x + r·Σ(" + weight + discount + "·d) / Σ(" + weight + ")";
 }
 
 recipe with_buffers(recipe method, buffer_policy policy) {

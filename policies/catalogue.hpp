@@ -12,6 +12,7 @@
 
 #include "core/recipe.hpp"
 #include "core/result.hpp"
+#include "policies/weighting.hpp"
 
 namespace troupe::policies {
 
@@ -38,12 +39,30 @@ constexpr std::string_view to_string(standing x) noexcept {
   return standing_names[static_cast<std::size_t>(x)];
 }
 
-/// How the method under this pace relates to its publication.
-standing standing_of(const recipe& method, pace_kind pace);
+/// What a configuration says of a method beside its name.
+struct circumstances {
+  // NOLINTNEXTLINE: a pace with all else as published.
+  circumstances(pace_kind x) : pace(x), alone(x == pace_kind::fedasync) {
+    // nop
+  }
+
+  pace_kind pace;
+  bool alone; ///< One offer makes a version: under `fedbuff` if K is 1.
+  merge_kind rule = merge_kind::mean; ///< In the place of means.
+  weight_kind weights = weight_kind::examples;
+  bool server_optimises = false; ///< By another optimiser than "plain".
+};
+
+/// How the method relates to its publication under these circumstances.
+standing standing_of(const recipe& method, const circumstances& x);
 
 /// Why a pair is refused, or what an extension does that the publication does
-/// not; empty for what is exact. A whole sentence.
-std::string remark_on(const recipe& method, pace_kind pace);
+/// not; empty for what is exact. Whole sentences.
+std::string remark_on(const recipe& method, const circumstances& x);
+
+/// What a version becomes of the offers that it merges, in symbols; empty
+/// where nothing is merged.
+std::string formula_of(const recipe& method, const circumstances& x);
 
 /// Says whether the recipe makes sense by itself. Returns `invalid_config` with
 /// the first thing that does not, and what would do.

@@ -51,8 +51,8 @@ constexpr std::uint64_t offers_needed(const merge_rule& x) noexcept {
     case merge_kind::trimmed_mean:
       return 2 * count + 1;
     case merge_kind::krum:
-      // Each offer is judged by its n - count - 2 nearest others.
-      return std::max(count + 3, count + x.keep);
+      // Blanchard et al. (2017) prove it for n above 2 f + 2.
+      return std::max(2 * count + 3, count + x.keep);
     default:
       return 1;
   }
@@ -62,7 +62,7 @@ static_assert(offers_needed({.kind = merge_kind::mean}) == 1);
 static_assert(offers_needed({.kind = merge_kind::median}) == 1);
 static_assert(offers_needed({.kind = merge_kind::trimmed_mean, .count = 2})
               == 5);
-static_assert(offers_needed({.kind = merge_kind::krum, .count = 2}) == 5);
+static_assert(offers_needed({.kind = merge_kind::krum, .count = 2}) == 7);
 static_assert(offers_needed({.kind = merge_kind::krum, .count = 2, .keep = 6})
               == 8);
 

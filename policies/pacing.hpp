@@ -34,7 +34,9 @@ struct round_limits {
 };
 
 struct round_facts {
-  std::uint32_t complete = 0;   ///< Visits that offered to all their lines.
+  /// Visits that offered to all their lines, or ended well with nothing to
+  /// offer.
+  std::uint32_t complete = 0;
   std::uint32_t still_open = 0; ///< Visits that may still come.
   bool deadline_passed = false;
 };

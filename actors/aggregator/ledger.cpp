@@ -13,12 +13,13 @@ using policies::verdict;
 namespace {
 
 // What an offer adds to the head: its delta or, where models are mixed, the way
-// from the head to the client's model.
+// from the head to the client's model. A sum over all clients is no model.
 offered_block aimed(const ledger::options& how, const ledger::durable& head,
                     const messages::part_offered& x, std::size_t block,
                     const version_values& known) {
   auto aim = x.blocks[block];
-  if (!how.target_is_model)
+  if (!how.target_is_model
+      || how.blocks[block].merge.kind == merge_kind::sum_over)
     return aim;
   const auto part_of = [&](const shared_values& values) {
     return models::take_prefix(how.blocks[block], aim.rank, values);
@@ -52,11 +53,15 @@ merge_of(const ledger::options& how, const ledger::durable& head,
                                 .base = head.blocks[b].values,
                                 .moments = head.blocks[b].moments,
                                 .terms = {},
-                                .grid = rules.grid};
+                                .grid = rules.grid,
+                                .alone =
+                                  !how.by_round && how.buffer_size == 1};
     for (const auto& x : batch)
       merge.terms.push_back(
         {aimed(how, head, x, b, known),
-         policies::weight_of(how.discount, staleness(x.base, head.head))});
+         rules.merge.kind == merge_kind::sum_over
+           ? 1 // The client moves its own by all of it.
+           : policies::weight_of(how.discount, staleness(x.base, head.head))});
     job.blocks.push_back(std::move(merge));
   }
   return job;
@@ -148,6 +153,7 @@ void ledger::close(const messages::round_closed& x) {
   if (under_way)
     return;
   closed_ = x;
+  std::ranges::sort(closed_->visits, {}, &messages::closed_visit::visit);
   if (!x.keep_late)
     withdraw_pending(false);
   refuse_stale();
@@ -157,10 +163,13 @@ void ledger::close(const messages::round_closed& x) {
 }
 
 bool ledger::is_listed(visit_id x) const {
-  for (const auto& v : closed_->visits)
-    if (v.visit == x)
-      return std::ranges::find(v.lines, options_.line) != v.lines.end();
-  return false;
+  const auto at = std::ranges::lower_bound(closed_->visits, x, {},
+                                           &messages::closed_visit::visit);
+  return at != closed_->visits.end() && at->visit == x && names_me(*at);
+}
+
+bool ledger::names_me(const messages::closed_visit& x) const {
+  return std::ranges::find(x.lines, options_.line) != x.lines.end();
 }
 
 void ledger::withdraw_pending(bool all) {
@@ -214,6 +223,12 @@ void ledger::finish_round() {
   closed_.reset();
 }
 
+bool ledger::sums_over_clients() const {
+  return std::ranges::any_of(options_.blocks, [](const auto& x) {
+    return x.merge.kind == merge_kind::sum_over;
+  });
+}
+
 void ledger::admitted(std::uint64_t clients) {
   found_.admitted = std::max(found_.admitted, clients);
 }
@@ -225,7 +240,7 @@ bool ledger::batch_is_complete() const {
     return false;
   std::size_t listed = 0;
   for (const auto& v : closed_->visits)
-    listed += is_listed(v.visit)
+    listed += names_me(v)
               && policies::state_of(found_.merged, v.visit)
                    == policies::visit_window::state::open;
   const auto here = std::ranges::count_if(
@@ -243,6 +258,7 @@ std::optional<ledger::request> ledger::next() {
     if (merging_.empty())
       return std::nullopt;
     in_flight_ = true;
+    merged_over_ = sums_over_clients() ? found_.admitted : 0;
     return merge_of(options_, found_, merging_, history_);
   }
   in_flight_ = true;
@@ -291,7 +307,8 @@ void ledger::merged(const messages::merge_finished& x) {
                                     .round =
                                       closed_ ? closed_->round : round_number{},
                                     .blocks = x.blocks,
-                                    .merged = {}};
+                                    .merged = {},
+                                    .admitted = merged_over_};
   for (const auto& part : merging_) {
     due_->merged.push_back(part.visit);
     staleness_.add(staleness(part.base, head()));

@@ -131,8 +131,10 @@ private:
   void withdraw_pending(bool all);
   void refuse_stale();
   bool is_listed(visit_id x) const;
+  bool names_me(const messages::closed_visit& x) const;
   void answer(visit_id visit, policies::verdict what);
   void remember_head();
+  bool sums_over_clients() const;
 
   options options_;
   durable found_;
@@ -142,6 +144,7 @@ private:
   std::set<visit_id> kept_; ///< Pending, merging or due.
   pending_list pending_;
   std::vector<messages::part_offered> merging_;
+  std::uint64_t merged_over_ = 0; ///< Clients that the sums in it are over.
   std::optional<messages::commit_requested> due_;
   std::optional<messages::round_closed> closed_;
   round_number done_round_{}; ///< The last that is closed and settled.

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "actors/messages/offer.hpp"
+#include "actors/messages/visit.hpp"
 #include "core/clock.hpp"
 #include "core/ids.hpp"
 #include "models/client_state.hpp"
@@ -24,9 +25,10 @@ struct kept_offer {
   bool refused = false; ///< Some line was.
   state_ptr next;       ///< Becomes current when all is accepted; null: it is.
   instant said{}; ///< When it was last sent; of no meaning after a restart.
+  std::optional<instant> again = {}; ///< When to say it, as the server asked.
 
   static constexpr auto fields(auto& x) {
-    return std::tie(x.offer, x.unanswered, x.refused, x.next, x.said);
+    return std::tie(x.offer, x.unanswered, x.refused, x.next, x.said, x.again);
   }
 };
 
@@ -48,9 +50,12 @@ struct client_file {
   state_ptr state = std::make_shared<const models::client_state>();
   std::optional<begun_visit> open;
   std::vector<kept_offer> outbox;
+  /// How `last` ended, if it did so without an offer: said again when asked.
+  std::optional<messages::decline_reason> declined;
 
   static constexpr auto fields(auto& x) {
-    return std::tie(x.incarnation, x.last, x.state, x.open, x.outbox);
+    return std::tie(x.incarnation, x.last, x.state, x.open, x.outbox,
+                    x.declined);
   }
 };
 

@@ -100,7 +100,10 @@ void dialogue::on(const messages::invited& x, actions& out, instant now) {
                         [](const auto& y) { return y.offer.pass.visit; });
     if (kept != file_.outbox.end())
       return say_offer(*kept, out, now);
-    return decline(pass, decline_reason::no_offer, out);
+    // Of older ones it knows only that they are over.
+    const bool known = pass.visit.number == file_.last && file_.declined;
+    return decline(pass, known ? *file_.declined : decline_reason::dropped,
+                   out);
   }
   if (file_.open || where_ == place::draining
       || file_.outbox.size() >= limits::outbox_offers_max)
@@ -116,6 +119,7 @@ void dialogue::on(const messages::invited& x, actions& out, instant now) {
 void dialogue::begin(const messages::ticket& pass, actions& out, instant now) {
   file_.last = pass.visit.number;
   file_.open = begun_visit{pass, {}};
+  file_.declined.reset();
   leg_ = 0;
   working_ = false;
   fetched_.clear();
@@ -267,8 +271,7 @@ dialogue::actions dialogue::finished(const messages::job_finished& x,
   } else {
     const auto pass = file_.open->pass;
     drop_visit();
-    out.push_back(keep{});
-    decline(pass, messages::decline_reason::failed, out);
+    end_without_offer(pass, messages::decline_reason::failed, out);
   }
   leave_if_drained(out);
   return out;
@@ -300,8 +303,8 @@ void dialogue::offer(const models::trained& x, actions& out, instant now) {
   drop_visit();
   if (kept.unanswered.empty()) {
     file_.state = std::move(next);
-    out.push_back(keep{});
-    return decline(kept.offer.pass, messages::decline_reason::no_offer, out);
+    return end_without_offer(kept.offer.pass,
+                             messages::decline_reason::no_offer, out);
   }
   if (options_.method->state == state_rule::on_accept)
     kept.next = std::move(next);
@@ -314,11 +317,19 @@ void dialogue::offer(const models::trained& x, actions& out, instant now) {
 
 void dialogue::say_offer(kept_offer& x, actions& out, instant now) const {
   x.said = now;
+  x.again.reset();
   auto copy = x.offer;
   std::erase_if(copy.blocks, [&](const auto& block) {
     return !x.unanswered.contains(options_.blocks->find(block.block)->line);
   });
   out.push_back(std::move(copy));
+}
+
+void dialogue::end_without_offer(const messages::ticket& pass,
+                                 messages::decline_reason why, actions& out) {
+  file_.declined = why;
+  out.push_back(keep{});
+  decline(pass, why, out);
 }
 
 void dialogue::decline(const messages::ticket& pass,
@@ -330,8 +341,13 @@ void dialogue::on(const messages::offer_answered& x, actions& out,
                   instant now) {
   for (std::size_t i = 0; i < file_.outbox.size(); ++i) {
     auto& kept = file_.outbox[i];
-    if (kept.offer.pass.visit != x.visit || x.verdict == verdict::overloaded)
+    if (kept.offer.pass.visit != x.visit)
       continue;
+    if (x.verdict == verdict::overloaded) {
+      if (x.retry_ms > 0 && kept.unanswered.contains(x.line))
+        kept.again = now + std::chrono::milliseconds{x.retry_ms};
+      return;
+    }
     if (kept.unanswered.erase(x.line) == 0)
       return;
     kept.refused |=

@@ -131,6 +131,9 @@ private:
   void after_choice(actions& out, instant now);
   std::vector<block_id> fixed_choice() const;
   void offer(const models::trained& x, actions& out, instant now);
+  /// Ends the visit that was begun last.
+  void end_without_offer(const messages::ticket& pass,
+                         messages::decline_reason why, actions& out);
   void decline(const messages::ticket& pass, messages::decline_reason why,
                actions& out);
   void close_offer(std::size_t at, actions& out, instant now);

@@ -42,8 +42,7 @@ dialogue::actions dialogue::give_up(visit_id x) {
     return out;
   const auto pass = file_.open->pass;
   drop_visit();
-  out.push_back(keep{});
-  decline(pass, messages::decline_reason::no_offer, out);
+  end_without_offer(pass, messages::decline_reason::dropped, out);
   leave_if_drained(out);
   return out;
 }
@@ -81,7 +80,7 @@ dialogue::actions dialogue::due(instant now) {
     return out;
   }
   for (auto& x : file_.outbox)
-    if (is_late(x.said))
+    if (is_late(x.said) || (x.again && *x.again <= now))
       say_offer(x, out, now);
   if (file_.open && !working_ && is_late(spoke_))
     fetch_leg(out, now);
@@ -99,7 +98,8 @@ std::optional<instant> dialogue::next_due() const {
     consider(spoke_ + options_.resend_after);
   if (connected_)
     for (const auto& x : file_.outbox)
-      consider(x.said + options_.resend_after);
+      consider(std::min(x.said + options_.resend_after,
+                        x.again.value_or(instant::max())));
   if (connected_ && options_.beat_every > instant{})
     consider(beat_ + options_.beat_every);
   return least;

@@ -50,7 +50,8 @@ course::actions course::joined(const messages::client_joined& x, instant now) {
   joins_ += !std::exchange(entry.present, true);
   if (begins_anew(x))
     out.push_back(messages::client_began_anew{x.client});
-  entry.not_before = {};
+  if (!is_left_alone(entry, now))
+    entry.not_before = {};
   if (!candidate_of(x.client)) {
     entry.known_as.client = x.client;
     entry.known_as.examples = x.examples;
@@ -58,6 +59,8 @@ course::actions course::joined(const messages::client_joined& x, instant now) {
                                                 &policies::candidate::client),
                        entry.known_as);
   }
+  if (started_ && std::exchange(admitted_, clients_.size()) < clients_.size())
+    out.push_back(messages::clients_admitted{admitted_});
   // It may have been away when it was invited, or have forgotten.
   for (auto at = open_.lower_bound({x.client, {}});
        at != open_.end() && at->first.client == x.client; ++at)
@@ -115,29 +118,8 @@ course::actions course::taken(const messages::part_taken& x, instant now) {
       policies::statistical_utility({.examples = at->examples, .loss = x.loss});
     at->scored = true;
   }
-  failures_ = 0;
   offered(x.visit, v, now);
   close_visit(x.visit);
-  carry_on(out, now);
-  return out;
-}
-
-course::actions course::failed(const messages::visit_failed& x, instant now) {
-  actions out;
-  if (!open_.contains(x.visit))
-    return out;
-  give_up(x.visit, now);
-  const auto* why = std::get_if<messages::decline_reason>(&x.why);
-  const bool in_order = why && *why == messages::decline_reason::no_offer;
-  // Who is busy waits for us: nothing is wrong.
-  const bool busy = why && *why == messages::decline_reason::busy;
-  failures_ = in_order ? 0 : failures_ + !busy;
-  if (options_.failures_max > 0 && failures_ >= options_.failures_max)
-    return finish(failures_text(x), true, now);
-  if (why && !in_order) {
-    clients_[x.visit.client].not_before = now + options_.decline_pause;
-    look_at_ = std::min(look_at_, now + options_.decline_pause);
-  }
   carry_on(out, now);
   return out;
 }
@@ -154,6 +136,7 @@ course::actions course::published(const messages::version_published& x,
       settle(visit, x.line);
   }
   refill_ = true;
+  fruitless_ = 0;
   carry_on(out, now);
   return out;
 }
@@ -247,11 +230,12 @@ std::optional<instant> course::next_due() const {
 }
 
 void course::carry_on(actions& out, instant now) {
-  if (!finishing_ && budget_spent(now)) {
-    auto more = finish("the run's length is reached", false, now);
-    std::ranges::move(more, std::back_inserter(out));
-    return;
-  }
+  if (!finishing_)
+    if (auto why = reason_to_end(now)) {
+      auto more = finish(std::move(why->reason), why->failed, now);
+      std::ranges::move(more, std::back_inserter(out));
+      return;
+    }
   if (finishing_) {
     if (ended_.size() == options_.lines.size() && !std::exchange(told_, true))
       out.push_back(*finishing_);
@@ -259,7 +243,8 @@ void course::carry_on(actions& out, instant now) {
   }
   if (!started_ && may_start()) {
     started_ = true;
-    out.push_back(messages::clients_admitted{clients_.size()});
+    admitted_ = clients_.size();
+    out.push_back(messages::clients_admitted{admitted_});
   }
   if (started_) {
     if (by_round(options_.mode))
@@ -292,7 +277,7 @@ void course::fill(actions& out, instant now) {
 
 std::optional<messages::ticket> course::next_ticket(actions& out, instant now) {
   if (invitations_.state().invitations >= index_saved_) {
-    index_asked_ = index_saved_ + limits::indices_reserved;
+    index_asked_ = index_saved_ + indices_wanted();
     return std::nullopt;
   }
   const auto turn = invitations_.next(
@@ -302,7 +287,7 @@ std::optional<messages::ticket> course::next_ticket(actions& out, instant now) {
   if (!turn)
     return std::nullopt;
   if (turn->index + limits::indices_reserved / 2 > index_saved_)
-    index_asked_ = index_saved_ + limits::indices_reserved;
+    index_asked_ = index_saved_ + indices_wanted();
   auto& entry = clients_.at(turn->client);
   const visit_id visit{turn->client, {++entry.number}};
   if (entry.number + limits::numbers_reserved / 2 > entry.record.numbers_upto)
@@ -317,6 +302,13 @@ std::optional<messages::ticket> course::next_ticket(actions& out, instant now) {
     .round = sync ? round_.round : round_number{},
     .cut = by_round(options_.mode) ? round_number{rounds_} : no_cut,
     .expires_ns = (now + options_.visit_timeout).count()};
+}
+
+/// A cohort at least, or it would never be whole.
+std::uint64_t course::indices_wanted() const {
+  return std::max<std::uint64_t>(
+    limits::indices_reserved,
+    policies::cohort_size(options_.clients_per_round, options_.over_selection));
 }
 
 void course::open_visit_of(const messages::ticket& pass, instant now) {
@@ -347,6 +339,9 @@ void course::offered(visit_id x, const open_visit& v, instant now) {
     for (const auto& [line, verdict] : v.parts)
       if (verdict == verdict::accepted && !v.merged.contains(line))
         entry.unsettled.emplace(x, line);
+  // What came too late says nothing of its client, and `why` says it.
+  if (!what.lines.empty())
+    forgive(x.client);
   const bool complete = what.lines.size() == v.parts.size();
   if (by_round(options_.mode) && !what.lines.empty()
       && (complete || options_.mode == pace_kind::semisync))
@@ -370,7 +365,7 @@ bool course::is_busy(client_id x, instant now) const {
 }
 
 policies::spent_budget course::spent(instant now) const {
-  policies::spent_budget x{.rounds = rounds_,
+  policies::spent_budget x{.rounds = rounds_ - barren_,
                            .versions = 0,
                            .updates = updates_,
                            .seconds = seconds(now)};

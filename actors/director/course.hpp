@@ -53,8 +53,15 @@ public:
     instant decline_pause = std::chrono::seconds{1};
     std::uint64_t clients_expected =
       1; ///< The first invitation waits for so many.
-    /// So many visits that fail one after the other end the run; 0: it goes on.
-    std::uint64_t failures_max = 0;
+    /// A client whose visits fail so often in a row is left alone for a while,
+    /// which doubles with each further one; 0: it is invited all the same.
+    std::uint32_t failures_max = 3;
+    instant alone_first = std::chrono::minutes{1};
+    instant alone_max = std::chrono::hours{1};
+    bool offers = true; ///< Visits of the recipe do.
+    /// So many visits that end without a part of a version, since there was the
+    /// last one, end the run; 0: it goes on.
+    std::uint64_t fruitless_max = 0;
   };
 
   /// What is durable, and thus all that a restart finds.
@@ -75,7 +82,7 @@ public:
                  messages::round_closed, messages::clients_admitted,
                  messages::line_closing, messages::save_requested,
                  messages::visit_dropped, messages::run_finished,
-                 messages::client_began_anew, skipped>;
+                 messages::client_began_anew, messages::client_failed, skipped>;
   using actions = std::vector<action>;
 
   course(options opts, durable found);
@@ -121,11 +128,13 @@ public:
   static constexpr auto fields(auto& x) {
     return std::tie(
       x.clients_, x.candidates_, x.open_, x.loose_, x.look_at_, x.invitations_,
-      x.heads_, x.stopper_, x.phase_, x.round_, x.offered_, x.unmerged_,
-      x.deadline_, x.missing_, x.strike_at_, x.rounds_, x.token_, x.unsaved_,
-      x.round_is_dirty_, x.round_is_saved_, x.index_asked_, x.index_saved_,
-      x.updates_, x.merged_, x.failures_, x.stale_, x.empty_, x.given_up_,
-      x.joins_, x.anew_, x.leaves_, x.losses_, x.started_, x.refill_, x.ended_);
+      x.heads_, x.stopper_, x.phase_, x.round_, x.offered_, x.done_,
+      x.unmerged_, x.deadline_, x.missing_, x.strike_at_, x.rounds_, x.token_,
+      x.unsaved_, x.round_is_dirty_, x.round_is_saved_, x.index_asked_,
+      x.index_saved_, x.updates_, x.merged_, x.fruitless_, x.done_ever_,
+      x.failed_ever_, x.failure_, x.failing_, x.barren_, x.round_is_barren_,
+      x.stale_, x.empty_, x.given_up_, x.admitted_, x.joins_, x.anew_,
+      x.leaves_, x.losses_, x.started_, x.refill_, x.ended_);
   }
 
 private:
@@ -139,11 +148,14 @@ private:
     std::set<std::pair<visit_id, line_id>> unsettled = {};
     instant not_before{};
     policies::candidate known_as = {}; ///< When it was last here.
+    std::uint32_t failures = 0;        ///< In a row.
+    instant alone{}; ///< How long it was left alone for them, the last time.
     visit_number forgotten = {}; ///< The newest that it was found not to know.
 
     static constexpr auto fields(auto& x) {
       return std::tie(x.record, x.numbers_saved, x.number, x.present, x.open,
-                      x.unsettled, x.not_before, x.known_as, x.forgotten);
+                      x.unsettled, x.not_before, x.known_as, x.failures,
+                      x.alone, x.forgotten);
     }
   };
 
@@ -188,11 +200,19 @@ private:
   void close_visit(visit_id x);
   void settle(visit_id x, line_id line);
   bool is_busy(client_id x, instant now) const;
+  void note_failure(const messages::visit_failed& x, actions& out, instant now);
+  void leave_alone(client_id x, instant now);
+  void forgive(client_id x);
+  std::optional<messages::run_finished> reason_to_end(instant now) const;
+  bool is_left_alone(const client_entry& x, instant now) const;
+  std::uint64_t left_alone(instant now) const; ///< Of those who are here.
+  bool nobody_can_be_invited(instant now) const;
+  std::uint64_t indices_wanted() const;
   policies::spent_budget spent(instant now) const;
   bool budget_spent(instant now) const;
 
   // course_status.cpp
-  std::string failures_text(const messages::visit_failed& last) const;
+  std::string failures_text() const;
 
   // course_loose.cpp
   void give_up(visit_id x, instant now);
@@ -201,6 +221,9 @@ private:
   bool is_on_a_list(visit_id x) const;
 
   // course_rounds.cpp
+  std::uint64_t complete() const noexcept {
+    return offered_.size() + done_;
+  }
   void resume_round();
   void open_round(actions& out, instant now);
   void announce_cohort(actions& out, instant now);
@@ -227,8 +250,9 @@ private:
   phase phase_ = phase::idle;
   messages::round_record round_;
   std::set<offered_visit> offered_; ///< Of this round or window.
-  std::set<line_id> unmerged_;      ///< Lines still at the closed list.
-  instant deadline_{};              ///< Of the round or window.
+  std::uint64_t done_ = 0;     ///< Of these: ended well, with nothing to offer.
+  std::set<line_id> unmerged_; ///< Lines still at the closed list.
+  instant deadline_{};         ///< Of the round or window.
   /// Parts of a list found closed that have not come again. Whoever dropped its
   /// offer meanwhile must not be waited for: at `strike_at_` they are struck
   /// out.
@@ -247,11 +271,18 @@ private:
 
   std::uint64_t updates_ = 0; ///< Visits of which some line merged a part.
   policies::visit_windows merged_;
-  std::uint64_t failures_ =
-    0;                      ///< Since a visit offered, or had nothing to offer.
-  std::uint64_t stale_ = 0; ///< Parts too stale, since one was kept.
+  /// Visits that ended without a part of a version, since there was one.
+  std::uint64_t fruitless_ = 0;
+  std::uint64_t done_ever_ = 0; ///< Visits that ended well.
+  std::uint64_t failed_ever_ = 0;
+  std::optional<messages::visit_failed> failure_; ///< The last.
+  std::set<client_id> failing_;  ///< So often that they may be left alone.
+  std::uint64_t barren_ = 0;     ///< Rounds of which nothing came.
+  bool round_is_barren_ = false; ///< The one that closes.
+  std::uint64_t stale_ = 0;      ///< Parts too stale, since one was kept.
   std::uint64_t empty_ = 0; ///< Rounds or windows without an offer, in a row.
   std::uint64_t given_up_ = 0; ///< Rounds below their quorum, in a row.
+  std::uint64_t admitted_ = 0; ///< Clients that lines have heard of.
   std::uint64_t joins_ = 0;
   std::uint64_t anew_ = 0; ///< Clients that had lost what they had kept.
   std::uint64_t leaves_ = 0;

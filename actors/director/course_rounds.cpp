@@ -36,12 +36,20 @@ void course::open_round(actions& out, instant now) {
   // A round that could not reach its quorum would be given up in the same
   // instant, and the next one as well: it waits until enough clients are free.
   const auto n = options_.clients_per_round;
-  const auto needed = options_.quorum == 0 ? n : std::min(options_.quorum, n);
+  auto needed = options_.quorum == 0 ? n : std::min(options_.quorum, n);
+  // Rounds go on without those who always fail.
+  if (const auto alone = left_alone(now); alone > 0)
+    needed = static_cast<std::uint32_t>(
+      std::clamp<std::uint64_t>(candidates_.size() - alone, 1, needed));
   const auto free = std::ranges::count_if(
     candidates_, [&](const auto& x) { return !is_busy(x.client, now); });
   if (free < static_cast<std::ptrdiff_t>(needed))
     return;
   const auto wanted = policies::cohort_size(n, options_.over_selection);
+  if (invitations_.state().invitations + wanted > index_saved_) {
+    index_asked_ = index_saved_ + indices_wanted();
+    return;
+  }
   messages::round_record next{.round = {rounds_ + 1}};
   std::swap(round_, next);
   while (round_.cohort.size() < wanted) {
@@ -88,24 +96,27 @@ void course::consider_closing(actions& out, instant now) {
                                                     : options_.window);
   const bool passed = now >= deadline_;
   if (options_.mode == pace_kind::semisync) {
-    if (passed && offered_.empty()) {
-      deadline_ = now + options_.window; // An empty window makes no version.
+    if (passed && offered_.empty() && done_ == 0) {
+      deadline_ = now + options_.window; // In an empty window nothing was done.
       ++empty_;
     } else if (passed)
       close_round(out, offered_.size());
     return;
   }
-  const auto n = options_.clients_per_round;
+  const auto invited = static_cast<std::uint32_t>(round_.cohort.size());
+  const auto n = std::min(options_.clients_per_round, invited);
   switch (
     policies::decide({.clients_per_round = n, .quorum = options_.quorum},
-                     {.complete = static_cast<std::uint32_t>(offered_.size()),
+                     {.complete = static_cast<std::uint32_t>(complete()),
                       .still_open = static_cast<std::uint32_t>(open_.size()),
                       .deadline_passed = passed})) {
     case policies::round_decision::wait:
       return;
     case policies::round_decision::close:
+      given_up_ = 0;
       return close_round(out, std::min<std::size_t>(offered_.size(), n));
     case policies::round_decision::give_up:
+      ++given_up_;
       return close_round(out, 0);
   }
 }
@@ -113,8 +124,7 @@ void course::consider_closing(actions& out, instant now) {
 void course::close_round(actions& out, std::size_t count) {
   if (options_.mode == pace_kind::semisync)
     round_ = {.round = {rounds_ + 1}};
-  empty_ = offered_.empty() ? empty_ + 1 : 0;
-  given_up_ = count == 0 ? given_up_ + 1 : 0;
+  empty_ = complete() == 0 ? empty_ + 1 : 0;
   round_.closed = 1;
   round_.visits.clear();
   for (const auto& x : offered_)
@@ -122,15 +132,17 @@ void course::close_round(actions& out, std::size_t count) {
       round_.visits.push_back(x.what);
   std::ranges::sort(round_.visits, {}, &messages::closed_visit::visit);
   if (options_.mode == pace_kind::sync) {
-    if (count == 0 && failures_ > 0)
-      failures_ += open_.size(); // They failed with the one that failed.
+    if (given_up_ > 0) // In vain, with the one that failed.
+      fruitless_ += offered_.size() + open_.size();
     // Whoever is not on the list has trained for nothing, and hears so at once.
     for (const auto& [visit, v] : open_)
       out.push_back(messages::visit_withdrawn{visit});
     while (!open_.empty())
       close_visit(open_.begin()->first);
   }
+  round_is_barren_ = count == 0 && done_ == 0;
   offered_.clear();
+  done_ = 0;
   phase_ = phase::closing;
   round_is_dirty_ = true;
   round_is_saved_ = false;
@@ -174,6 +186,7 @@ course::actions course::merged(const messages::round_merged& x, instant now) {
   missing_.clear();
   strike_at_ = never;
   rounds_ = round_.round.value;
+  barren_ += round_is_barren_;
   phase_ = phase::idle;
   refill_ = true;
   // A round's offers are merged or withdrawn by now; a window's may wait.

@@ -36,7 +36,7 @@ course_status course::status(instant now) const {
                   .at = standing(),
                   .saving = saving_.has_value(),
                   .round = by_round(options_.mode) ? round_.round.value : 0,
-                  .complete = offered_.size(),
+                  .complete = complete(),
                   .wanted = sync ? options_.clients_per_round : 0,
                   .quorum = options_.quorum,
                   .expected = options_.clients_expected,
@@ -50,6 +50,8 @@ course_status course::status(instant now) const {
                   .anew = anew_,
                   .leaves = leaves_,
                   .losses = losses_,
+                  .failed = failed_ever_,
+                  .alone = left_alone(now),
                   .progress = policies::progress(options_.budget, spent(now))};
   // Nobody sets a deadline that is never.
   if (by_round(options_.mode) && phase_ == phase::open
@@ -62,19 +64,6 @@ course_status course::status(instant now) const {
   else
     x.free = x.here - std::min<std::uint64_t>(x.here, x.visits_open);
   return x;
-}
-
-std::string course::failures_text(const messages::visit_failed& last) const {
-  auto text = "the last " + std::to_string(failures_)
-              + " visits failed, one after the other";
-  const auto* why = std::get_if<policies::verdict>(&last.why);
-  if (!why)
-    return text;
-  text += "; the last offer was " + std::string{policies::to_string(*why)};
-  // What an honest client may meet without knowing.
-  return *why == policies::verdict::malformed
-           ? text + ", perhaps by a value above merge.delta_max"
-           : text;
 }
 
 } // namespace troupe::actors

@@ -55,6 +55,12 @@ void carry_out(self_pointer self, const course::skipped& x) {
   note(self, x.what);
 }
 
+void carry_out(self_pointer self, const messages::client_failed& x) {
+  if (x.alone_until)
+    note(self, x);
+  self->send(self->state.args.others->publisher, x);
+}
+
 void carry_out(self_pointer self, const messages::client_began_anew& x) {
   note(self, x);
 }

@@ -94,7 +94,7 @@ void heard(self_pointer self, const sessions::session& from,
                messages::visit_ended{x.pass.visit, *not_valid});
   if (const auto refusal = screen(x, from.examples, args.rules))
     return end_visit(self, x.pass.visit, *refusal);
-  for (auto& part : split(x, *args.blocks))
+  for (auto& part : split(x, from.examples, args.rules))
     self->send(args.others->router, std::move(part));
 }
 
@@ -219,7 +219,10 @@ gateway_actor::behavior_type gateway(self_pointer self, gateway_args args) {
       if (x.verdict != verdict::accepted)
         note(self, x);
       say(self, x.visit.client,
-          messages::offer_answered{x.visit, x.line, x.verdict, x.head});
+          messages::offer_answered{x.visit, x.line, x.verdict, x.head,
+                                   x.verdict == verdict::overloaded
+                                     ? limits::overloaded_retry_ms
+                                     : 0});
     },
     [self](const messages::version_announced& x) { announced(self, x); },
     [self](const messages::run_finished& x) { farewell_to_all(self, x); },

@@ -144,10 +144,12 @@ std::optional<verdict> screen(const messages::offer_made& x,
 }
 
 std::vector<messages::part_offered> split(const messages::offer_made& x,
-                                          const models::layout& blocks) {
+                                          std::uint64_t examples,
+                                          const screening_rules& rules) {
   std::vector<messages::part_offered> parts;
   for (const auto& from : x.blocks) {
-    const auto line = blocks.find(from.block)->line;
+    const auto& block = *rules.blocks->find(from.block);
+    const auto line = block.line;
     auto at = std::ranges::find(parts, line, &messages::part_offered::line);
     if (at == parts.end()) {
       parts.push_back({.visit = x.pass.visit,
@@ -159,6 +161,10 @@ std::vector<messages::part_offered> split(const messages::offer_made& x,
       at = std::prev(parts.end());
     }
     at->blocks.push_back(from);
+    if (has_shares(block.weight))
+      at->blocks.back().share =
+        from.weight
+        / policies::largest_weight({block.weight, rules.weighting, examples});
   }
   for (auto& part : parts)
     part.lines_total = static_cast<std::uint32_t>(parts.size());

@@ -30,6 +30,7 @@ std::optional<policies::verdict> screen(const messages::offer_made& x,
 
 /// One part for each line. @pre `screen` lets `x` pass
 std::vector<messages::part_offered> split(const messages::offer_made& x,
-                                          const models::layout& blocks);
+                                          std::uint64_t examples,
+                                          const screening_rules& rules);
 
 } // namespace troupe::actors

@@ -4,6 +4,7 @@
 
 #include "core/assert.hpp"
 #include "kernels/robust.hpp"
+#include "kernels/running_sum.hpp"
 #include "models/adapters/rank_prefix.hpp"
 #include "policies/mixing.hpp"
 
@@ -22,7 +23,7 @@ struct sum_of_terms {
 double total_weight(const block_merge& x) {
   double total = 0;
   for (const auto& t : x.terms)
-    total += x.grid.snap(t.weight);
+    total += x.grid.snap(x.alone ? t.weight / t.share : t.weight);
   return total;
 }
 
@@ -85,7 +86,7 @@ result<sum_of_terms> choose(const block_merge& x) {
 
 result<sum_of_terms> combine(kernels::backend& arithmetic,
                              const models::block_layout& block,
-                             const block_merge& x, std::uint64_t admitted) {
+                             const block_merge& x) {
   switch (x.rule.kind) {
     case merge_kind::median:
     case merge_kind::trimmed_mean:
@@ -94,10 +95,6 @@ result<sum_of_terms> combine(kernels::backend& arithmetic,
     case merge_kind::padded:
       return add_padded(arithmetic, block, x);
     case merge_kind::sum_over:
-      return add_at_once(arithmetic, x).map([=](sum_of_terms s) {
-        s.total = static_cast<double>(admitted);
-        return s;
-      });
     case merge_kind::mean:
     case merge_kind::mix:
     case merge_kind::replace:
@@ -128,17 +125,22 @@ result<void> check_finite(const models::block_layout& block,
 result<messages::merged_block>
 merge_block(kernels::backend& arithmetic, const models::block_layout& block,
             const block_merge& x, const messages::merge_requested& job) {
-  auto sum = combine(arithmetic, block, x, job.admitted);
+  auto sum = combine(arithmetic, block, x);
   if (!sum)
     return tl::make_unexpected(sum.error());
-  const auto step = step_for(block, x, job.step);
   messages::merged_block out{
     .block = x.block, .values = {}, .moments = x.moments};
-  out.moments.resize(x.base->size()
-                     * static_cast<std::size_t>(step.moment_count()));
   std::vector<float> values(x.base->size());
-  auto ok =
-    arithmetic.finish(*x.base, sum->sum, sum->total, step, out.moments, values);
+  result<void> ok;
+  if (x.rule.kind == merge_kind::sum_over) {
+    kernels::add_to_sum(*x.base, sum->sum, job.admitted, out.moments, values);
+  } else {
+    const auto step = step_for(block, x, job.step);
+    out.moments.resize(x.base->size()
+                       * static_cast<std::size_t>(step.moment_count()));
+    ok = arithmetic.finish(*x.base, sum->sum, sum->total, step, out.moments,
+                           values);
+  }
   if (ok)
     ok = check_finite(block, values);
   if (!ok)

@@ -84,6 +84,9 @@ struct block_merge {
   std::vector<double> moments;
   std::vector<merge_term> terms; ///< Sorted by visit.
   kernels::grid grid;
+  /// One offer makes a version: its share says how far to go, since there is
+  /// nothing that it could be a share of.
+  bool alone = false;
 };
 
 struct merge_requested {
@@ -118,6 +121,8 @@ struct commit_requested {
   round_number round;
   std::vector<merged_block> blocks;
   std::vector<visit_id> merged; ///< Sorted.
+  /// The N that a sum over all clients was divided by; 0: there is none.
+  std::uint64_t admitted = 0;
 };
 
 struct version_committed {
@@ -247,6 +252,17 @@ struct visit_withdrawn {
 struct visit_failed {
   visit_id visit;
   std::variant<decline_reason, policies::verdict> why;
+
+  static constexpr auto fields(auto& x) {
+    return std::tie(x.visit, x.why);
+  }
+};
+
+/// A client's visit failed, and so did `failures` in a row.
+struct client_failed {
+  visit_failed last;
+  std::uint32_t failures = 0;
+  std::optional<instant> alone_until = {}; ///< It is not invited before.
 };
 
 /// To a virtual client, by the world that it lives in.

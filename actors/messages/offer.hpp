@@ -53,15 +53,18 @@ struct offer_made {
 /// version that holds the offer; refusals come at once.
 struct offer_answered {
   static constexpr schema wire{
-    .kind = 0x0102, .readable_since = 1, .field_counts = {5}};
+    .kind = 0x0102, .readable_since = 1, .field_counts = {5, 6}};
 
   visit_id visit{};
   line_id line{};
   policies::verdict verdict = policies::verdict::overloaded;
   version head{}; ///< Rides on every answer: announcements are only hints.
+  /// `overloaded`: when to offer again; 0: as after a loss.
+  std::uint64_t retry_ms = 0;
 
   static constexpr auto fields(auto& x) {
-    return std::tie(x.visit.client, x.visit.number, x.line, x.verdict, x.head);
+    return std::tie(x.visit.client, x.visit.number, x.line, x.verdict, x.head,
+                    x.retry_ms);
   }
 };
 

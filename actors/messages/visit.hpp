@@ -96,16 +96,17 @@ enum class decline_reason : std::uint8_t {
   busy,     ///< Another visit is open here.
   failed,   ///< Training failed or diverged.
   no_offer, ///< Done, and the recipe or the data makes no offer.
+  dropped,  ///< Neither done nor failed: given up or withdrawn before its end.
 };
 
 constexpr bool known(decline_reason x) noexcept {
-  return x <= decline_reason::no_offer;
+  return x <= decline_reason::dropped;
 }
 
-/// The client ends a visit without an offer.
+/// The client ends a visit without an offer. Version 2 has `dropped`.
 struct visit_declined {
   static constexpr schema wire{
-    .kind = 0x0205, .readable_since = 1, .field_counts = {2}};
+    .kind = 0x0205, .readable_since = 2, .field_counts = {2, 2}};
 
   ticket pass;
   decline_reason why = decline_reason::busy;

@@ -151,6 +151,11 @@ void put_course(families& to, const run_status& x) {
   to.put(c.known > c.here ? c.known - c.here : 0, {{"state", "away"}});
   to.counter("troupe_joins_total", "Clients that came, also again.");
   to.put(c.joins);
+  to.counter("troupe_visits_failed_total", "Visits that failed.");
+  to.put(c.failed);
+  to.gauge("troupe_clients_left_alone",
+           "Clients that are not invited since their visits failed.");
+  to.put(c.alone);
   to.counter("troupe_clients_anew_total",
              "Clients that came back without what they had kept.");
   to.put(c.anew);

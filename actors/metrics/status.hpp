@@ -107,6 +107,8 @@ struct course_status {
   std::uint64_t anew = 0;   ///< Clients that had lost what they had kept.
   std::uint64_t leaves = 0; ///< Clients that said so.
   std::uint64_t losses = 0; ///< Clients that fell silent.
+  std::uint64_t failed = 0; ///< Visits that did.
+  std::uint64_t alone = 0; ///< Clients that are not invited for their failures.
   double progress = 0;
   std::uint64_t mailbox = 0;
   std::string failure = {}; ///< Of the last save; empty: it succeeded.

@@ -13,6 +13,7 @@ class audience {
 public:
   virtual ~audience() = default;
   virtual void published(const messages::version_published& x, instant at) = 0;
+  virtual void failed(const messages::client_failed& x, instant at) = 0;
   virtual void evaluated(const messages::evaluation_finished& x,
                          instant at) = 0;
 

@@ -74,6 +74,9 @@ publisher_actor::behavior_type publisher(self_pointer self,
                  messages::version_announced{x.line, x.head});
       evaluate(self, x);
     },
+    [self](const messages::client_failed& x) {
+      self->state.args.watching->failed(x, now(self));
+    },
     [self](const messages::run_finished& x) { finish(self, x); },
   };
 }

@@ -31,6 +31,10 @@ public:
     return static_cast<std::uint32_t>(x);
   }
 
+  bool has(const char* key) const {
+    return find(key) != nullptr;
+  }
+
   double real(const char* key) {
     const auto* x = find(key);
     if (x && x->is_number())
@@ -129,13 +133,14 @@ std::vector<std::string_view> names_of_verdicts() {
 
 messages::visit_failed failure_in(keys& x) {
   auto names = names_of_verdicts();
-  names.insert(names.begin(), {"busy", "failed", "no_offer"});
+  const auto reasons = {"busy", "failed", "no_offer", "dropped"};
+  names.insert(names.begin(), reasons.begin(), reasons.end());
   messages::visit_failed failed{x.visit(), {}};
   const auto why = x.one_of("why", names);
-  if (why < 3)
+  if (why < reasons.size())
     failed.why = static_cast<messages::decline_reason>(why);
   else
-    failed.why = static_cast<policies::verdict>(why - 3);
+    failed.why = static_cast<policies::verdict>(why - reasons.size());
   return failed;
 }
 
@@ -164,7 +169,8 @@ version_recorded version_in(keys& x) {
           .merged = x.list(
             "merged", [&](const json& y) { return x.pair_in(y, "merged"); }),
           .digests = x.list(
-            "digests", [&](const json& y) { return x.text_in(y, "digests"); })};
+            "digests", [&](const json& y) { return x.text_in(y, "digests"); }),
+          .clients = x.has("clients") ? x.number("clients") : 0};
 }
 
 recorded_event event_in(keys& x) {
@@ -194,6 +200,7 @@ recorded_event event_in(keys& x) {
     case event_kind::skipped:
     case event_kind::round_closed:
     case event_kind::finished:
+    case event_kind::left_alone:
     case event_kind::began_anew:
       break;
   }

@@ -22,6 +22,7 @@ struct version_recorded {
   version head;
   std::vector<visit_id> merged;
   std::vector<std::string> digests; ///< Of the line's blocks, in their order.
+  std::uint64_t clients = 0; ///< That a sum was divided by; 0: none was.
 };
 
 /// What is read of an event where a replay has no use for it.

@@ -34,9 +34,11 @@ const char* to_string(messages::decline_reason x) {
     case messages::decline_reason::failed:
       return "failed";
     case messages::decline_reason::no_offer:
+      return "no_offer";
+    case messages::decline_reason::dropped:
       break;
   }
-  return "no_offer";
+  return "dropped";
 }
 
 // Cryptography takes longer than merging the offer does: 0.6 ms of 636 KB. Four
@@ -184,6 +186,8 @@ std::string event_of(const messages::commit_requested& x, instant at) {
     line["merged"].push_back(to_json(v));
   for (const auto& b : x.blocks)
     line["digests"].push_back(models::to_hex(b.digest));
+  if (x.admitted > 0)
+    line["clients"] = x.admitted;
   return line.dump();
 }
 
@@ -199,6 +203,14 @@ std::string event_of(const policies::skip& x, instant at) {
   line["client"] = x.of.client.value;
   line["window"] = x.of.window.value;
   line["dropped"] = x.dropped;
+  return line.dump();
+}
+
+std::string event_of(const messages::client_failed& x, instant at) {
+  auto line = begin(event_kind::left_alone, at);
+  line["client"] = x.last.visit.client.value;
+  line["failures"] = x.failures;
+  line["until"] = seconds(*x.alone_until);
   return line.dump();
 }
 

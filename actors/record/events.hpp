@@ -34,6 +34,9 @@ std::string event_of(const messages::run_finished& x, instant at);
 std::string event_of(const policies::skip& x, instant at);
 std::string event_of(const messages::client_began_anew& x, instant at);
 
+/// @pre it is left alone
+std::string event_of(const messages::client_failed& x, instant at);
+
 /// Of all that an offer says beside its ticket, as 16 hex digits. Differs where
 /// a bit does; it is no protection from somebody who wants it not to.
 std::string checksum_of(const messages::offer_made& x);

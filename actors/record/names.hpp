@@ -39,12 +39,13 @@ enum class event_kind : std::uint8_t {
   version,
   finished,
   began_anew,
+  left_alone,
 };
 
-inline constexpr std::array<std::string_view, 13> event_kind_names{
-  "began",     "admitted",     "invited",   "fetched", "offered",
-  "withdrawn", "visit_failed", "refused",   "skipped", "round_closed",
-  "version",   "finished",     "began_anew"};
+inline constexpr std::array<std::string_view, 14> event_kind_names{
+  "began",     "admitted",     "invited",    "fetched",   "offered",
+  "withdrawn", "visit_failed", "refused",    "skipped",   "round_closed",
+  "version",   "finished",     "began_anew", "left_alone"};
 
 constexpr std::string_view name_of(event_kind x) noexcept {
   return event_kind_names[static_cast<std::size_t>(x)];

@@ -231,6 +231,7 @@ result<adapter_plan> plan_adapters(const tensor_list& model,
                                    const adapter_options& how) {
   adapter_plan plan;
   plan.start = how.start;
+  plan.start_bound = how.start_bound;
   planner add{how, plan};
   for (const auto& x : model) {
     add.add(x, plan.model_size);
@@ -262,7 +263,7 @@ std::vector<float> initial_adapter(const adapter_plan& plan,
     }
     const bool inner = plan.start == factor_start::inner_random;
     const auto fan_in = inner ? m.columns : m.rank * m.row_positions;
-    const auto bound = std::sqrt(6 / static_cast<double>(fan_in));
+    const auto bound = std::sqrt(plan.start_bound / static_cast<double>(fan_in));
     random_stream draws{derive_seed(seed, "adapter", i)};
     const auto size = m.rank * (inner ? m.columns : m.rows);
     for (std::size_t j = 0; j < size; ++j)

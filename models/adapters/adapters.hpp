@@ -30,7 +30,7 @@ enum class kernel_split : std::uint8_t {
 };
 
 enum class factor_start : std::uint8_t {
-  inner_random, ///< v is uniform within sqrt(6 / its length), u is zero.
+  inner_random, ///< v is uniform within a bound, u is zero.
   outer_random, ///< The other way around.
   inner_normal, ///< v is standard normal, u is zero.
   both_normal,  ///< Both are: such an adapter changes the model at once.
@@ -45,6 +45,9 @@ struct adapter_options {
   bool bias = true;  ///< Of adapted layers.
   bool norm = false; ///< Scales and shifts of normalisations.
   factor_start start = factor_start::inner_random;
+  /// The bound of a uniform start, squared and times the factor's length: 6 as
+  /// in FLoRAL's program (Kaiming's for rectifiers), 1 as in most of LoRA's.
+  double start_bound = 6;
   /// FLoRAL's program counts a convolution's rank as if its kernel were 2.
   bool ranks_of_release = false;
   /// Names of the layers that are adapted (`goes_by` in
@@ -86,6 +89,7 @@ struct adapter_plan {
   std::vector<adapted_vector> vectors;
   std::size_t model_size = 0;
   factor_start start = factor_start::inner_random;
+  double start_bound = 6;
 
   std::size_t size() const noexcept {
     return size_of(tensors);

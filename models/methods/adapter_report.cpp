@@ -137,8 +137,14 @@ result<void> common_home(const home& x, local_problem& on) {
     .and_then([&](const client_adapters& y) { return compose(on, y.on(on)); });
 }
 
-void summarise_adapters(const evaluation_input& x, const local_problem& on,
-                        evaluated& to) {
+namespace {
+
+/// What a client makes of the adapters that it has before it uses them.
+using preparation = result<void> (*)(client_adapters& x, client_id client,
+                                     const local_problem& on);
+
+void summarise(const evaluation_input& x, const local_problem& on,
+               preparation prepare, evaluated& to) {
   reporter before{on, "pre", to};
   reporter after{on, "post", to};
   const auto& common = common_of(x.versions, on);
@@ -147,9 +153,10 @@ void summarise_adapters(const evaluation_input& x, const local_problem& on,
     if (const auto found = state->counters.find(lost_counter);
         found != state->counters.end())
       lost += static_cast<double>(found->second);
-    const auto left = adapters_before(on, *state);
-    const auto now = adapters_after(on, state.get(), common);
-    if (!left || !now || left->common.empty())
+    auto left = adapters_before(on, *state);
+    auto now = adapters_after(on, state.get(), common);
+    if (!left || !now || left->common.empty()
+        || !prepare(*left, client, on) || !prepare(*now, client, on))
       continue;
     before.add(client, *left);
     after.add(client, *now);
@@ -166,6 +173,31 @@ void summarise_adapters(const evaluation_input& x, const local_problem& on,
   after.finish();
   if (on.own_adapters != nullptr)
     to.method_results["own_adapters_lost"] = lost;
+}
+
+result<void> as_they_are(client_adapters&, client_id, const local_problem&) {
+  return {};
+}
+
+result<void> after_a_step(client_adapters& x, client_id client,
+                          const local_problem& on) {
+  auto at = on;
+  if (on.clients != nullptr)
+    at.rows = on.clients->train[client.value - 1];
+  return stepped_at_home(std::move(x.common), client, at)
+    .map([&](std::vector<float> own) { x.common = std::move(own); });
+}
+
+} // namespace
+
+void summarise_adapters(const evaluation_input& x, const local_problem& on,
+                        evaluated& to) {
+  summarise(x, on, as_they_are, to);
+}
+
+void summarise_meta_adapters(const evaluation_input& x, const local_problem& on,
+                             evaluated& to) {
+  summarise(x, on, after_a_step, to);
 }
 
 } // namespace troupe::models

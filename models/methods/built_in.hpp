@@ -100,5 +100,7 @@ result<void> common_meta_home(const home& x, local_problem& on);
 std::uint64_t common_meta_passes(const training_options& how);
 void summarise_adapters(const evaluation_input& x, const local_problem& on,
                         evaluated& to);
+void summarise_meta_adapters(const evaluation_input& x, const local_problem& on,
+                             evaluated& to);
 
 } // namespace troupe::models

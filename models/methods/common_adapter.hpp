@@ -85,6 +85,11 @@ result<client_adapters> adapters_after(const local_problem& on,
                                        const client_state* state,
                                        std::span<const float> common);
 
+/// What one step on a client's training examples makes of a common adapter:
+/// Per-FedAvg's way to a model of its own. Nobody's makes none.
+result<std::vector<float>> stepped_at_home(std::vector<float> from,
+                                           client_id client, local_problem& on);
+
 /// Before it, as the client left them. Nothing, if it has not trained yet.
 result<client_adapters> adapters_before(const local_problem& on,
                                         const client_state& state);

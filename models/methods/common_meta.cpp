@@ -162,19 +162,20 @@ result<trained> common_meta_sgd(const visit_input& x, local_problem& on) {
     return tl::unexpected{loss.error()};
   out.loss = *loss;
   by.keep(out.next);
-  if (auto ok = offer_difference(*base, adapter, on, out); !ok)
+  if (auto ok = end_common(*base, adapter, on, out); !ok)
     return tl::unexpected{ok.error()};
   return out;
 }
 
-result<void> common_meta_home(const home& x, local_problem& on) {
-  const auto& common = common_of(x.versions, on);
-  const planned_adapter shared{*on.adapters, common};
+result<std::vector<float>> stepped_at_home(std::vector<float> from,
+                                           client_id client,
+                                           local_problem& on) {
+  if (client.value == 0 || on.rows.empty())
+    return from;
+  const planned_adapter shared{*on.adapters, from};
   if (auto ok = compose(on, {shared}); !ok)
-    return ok;
-  if (x.client.value == 0 || on.rows.empty())
-    return {};
-  batch_sequence batches{on.rows, on.how, derive_seed(x.client.value, "home")};
+    return tl::unexpected{ok.error()};
+  batch_sequence batches{on.rows, on.how, derive_seed(client.value, "home")};
   const kept_statistics statistics{on.model};
   const auto slopes =
     differentiate(on, batches.next(), 0).and_then([&](double) {
@@ -183,8 +184,14 @@ result<void> common_meta_home(const home& x, local_problem& on) {
   std::ranges::fill(on.model.gradient(), 0.f);
   if (!slopes)
     return tl::unexpected{slopes.error()};
-  const auto own = stepped(common, *slopes, option_or(on.how, "inner_rate", 0));
-  return compose(on, {{*on.adapters, own}});
+  return stepped(std::move(from), *slopes, option_or(on.how, "inner_rate", 0));
+}
+
+result<void> common_meta_home(const home& x, local_problem& on) {
+  return stepped_at_home(common_of(x.versions, on), x.client, on)
+    .and_then([&](const std::vector<float>& own) {
+      return compose(on, {{*on.adapters, own}});
+    });
 }
 
 std::uint64_t common_meta_passes(const training_options& how) {

@@ -92,7 +92,7 @@ visit_plan plan_visit(const training_options& how, std::size_t examples,
   plan.straggler = random.chance(how.stragglers);
   if (!plan.straggler)
     return plan;
-  plan.dropped = option_or(how, "drop_stragglers", 0) > 0;
+  plan.dropped = how.drop_stragglers;
   if (by_epoch && how.local_epochs > 1)
     plan.steps = (1 + random.below(how.local_epochs - 1)) * per_epoch;
   else if (plan.steps > 1)

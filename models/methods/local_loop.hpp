@@ -35,8 +35,8 @@ struct visit_plan {
 /// A visit straggles with the probability `stragglers`. It then does a whole
 /// number of epochs, uniform in [1, epochs - 1], as in FedProx; where the
 /// options ask for steps or for one epoch, a number of steps, uniform in [1,
-/// steps - 1] (1 of 1). With the method's option `drop_stragglers` above zero
-/// its offer is dropped instead, as FedAvg's server does.
+/// steps - 1] (1 of 1). With `drop_stragglers` it makes no offer instead, as if
+/// FedAvg's server had dropped it.
 visit_plan plan_visit(const training_options& how, std::size_t examples,
                       std::uint64_t seed);
 

@@ -65,6 +65,7 @@ const procedure_table& procedures() {
                   {"em_sgd", summarise_ensembles},
                   {"two_level_sgd", summarise_adapters},
                   {"common_sgd", summarise_adapters},
+                  {"common_meta_sgd", summarise_meta_adapters},
                   {"pruned_sgd", summarise_adapters}}};
   return table;
 }

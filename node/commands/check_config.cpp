@@ -7,8 +7,10 @@
 
 #include "node/commands/command_line.hpp"
 #include "node/config/keys.hpp"
+#include "node/config/policies_of.hpp"
 #include "node/report/json.hpp"
 #include "node/sweep/sweep_plan.hpp"
+#include "node/task/workload.hpp"
 #include "policies/catalogue.hpp"
 
 namespace troupe::node {
@@ -37,11 +39,16 @@ json disclosures_of(const recipe& method) {
 void print(const loaded_config& loaded, const recipe& method,
            const std::string& file, std::ostream& out) {
   const auto mode = loaded.x.pace.mode;
-  const auto remark = policies::remark_on(method, mode);
+  const auto around = circumstances_of(loaded.x);
+  const auto remark = policies::remark_on(method, around);
+  const auto formula = policies::formula_of(method, around);
   out << file << ": ok\n  method     " << method.name << ", " << method.summary
       << "\n  pace       " << policies::to_string(mode) << ", "
-      << policies::to_string(policies::standing_of(method, mode))
-      << (remark.empty() ? "" : ": " + remark) << "\n  blocks     ";
+      << policies::to_string(policies::standing_of(method, around))
+      << (remark.empty() ? "" : ": " + remark);
+  if (!formula.empty())
+    out << "\n  merges     x <- " << formula << "   (docs/methods.md)";
+  out << "\n  blocks     ";
   for (const auto& x : method.blocks)
     out << (&x == &method.blocks.front() ? "" : ", ") << x.name << " ("
         << to_string(x.where) << ')';
@@ -63,6 +70,7 @@ void print(const loaded_config& loaded, const recipe& method,
 
 json describe(const loaded_config& loaded, const recipe& method) {
   const auto mode = loaded.x.pace.mode;
+  const auto around = circumstances_of(loaded.x);
   auto blocks = json::array();
   for (const auto& x : method.blocks)
     blocks.push_back({{"name", x.name}, {"scope", to_string(x.where)}});
@@ -70,8 +78,9 @@ json describe(const loaded_config& loaded, const recipe& method) {
     {"success", true},
     {"method", method.name},
     {"mode", policies::to_string(mode)},
-    {"standing", policies::to_string(policies::standing_of(method, mode))},
-    {"remark", policies::remark_on(method, mode)},
+    {"standing", policies::to_string(policies::standing_of(method, around))},
+    {"remark", policies::remark_on(method, around)},
+    {"merges", policies::formula_of(method, around)},
     {"blocks", blocks},
     {"discloses", disclosures_of(method)},
     {"notes", loaded.notes},
@@ -125,10 +134,15 @@ exit_code refuse(const error& why, const command_line& line, streams io) {
                 exit_code::configuration, line.json(), io);
 }
 
-} // namespace
+/// What there is of a run before it begins: data are read and dealt, the model
+/// is made. A configuration that cannot be run is not usable.
+result<void> try_to_prepare(const experiment& x,
+                            const model_maker& make_model) {
+  return prepare(x, make_model).map([](const auto&) {});
+}
 
-exit_code check_config_with(const method_list& methods, arguments args,
-                            streams io) {
+exit_code check(const method_list& methods, const model_maker& make_model,
+                arguments args, streams io) {
   command_line line{{"check-config", "Says whether a configuration is usable.",
                      "check-config deploy/examples/quickstart.toml --set "
                      "mode=sync"}};
@@ -153,6 +167,9 @@ exit_code check_config_with(const method_list& methods, arguments args,
   const auto loaded = load_config(line.file(), line.overrides(), methods);
   if (!loaded)
     return refuse(loaded.error(), line, io);
+  if (make_model)
+    if (const auto ok = try_to_prepare(loaded->x, make_model); !ok)
+      return refuse(ok.error(), line, io);
   const auto* method = methods.find(loaded->x.method);
   if (line.json())
     io.out << describe(*loaded, *method).dump(2) << '\n';
@@ -163,8 +180,15 @@ exit_code check_config_with(const method_list& methods, arguments args,
   return exit_code::ok;
 }
 
-exit_code check_config(arguments args, streams io) {
-  return check_config_with(all_methods(), args, io);
+} // namespace
+
+exit_code check_config_with(const method_list& methods, arguments args,
+                            streams io) {
+  return check(methods, {}, args, io);
+}
+
+exit_code check_config(const host_facts& known, arguments args, streams io) {
+  return check(all_methods(), known.make_model, args, io);
 }
 
 } // namespace troupe::node

@@ -89,7 +89,9 @@ std::string fingerprint_of(const host_facts& x) {
 std::vector<command> basic_commands(const host_facts& known) {
   return {
     {"check-config", "FILE: say whether a configuration is usable",
-     check_config},
+     [known](arguments args, streams io) {
+       return check_config(known, args, io);
+     }},
     {"data", "inspect FILE: show who holds which labels", data},
     {"doctor", "say what this machine has and what is missing",
      [known](arguments args, streams io) { return doctor(known, args, io); }},

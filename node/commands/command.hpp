@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/result.hpp"
+#include "node/task/materials.hpp"
 
 namespace troupe::node {
 
@@ -57,8 +58,9 @@ struct host_facts {
   std::function<result<std::string>()> arithmetic =
     {}; ///< The libraries that train.
   std::function<result<std::string>()> fingerprint =
-    {}; ///< What the bits of training
-        ///< depend on.
+    {};                        ///< What the bits of training
+                               ///< depend on.
+  model_maker make_model = {}; ///< Of every kind that needs torch.
 };
 
 /// Empty where there is nothing to say.

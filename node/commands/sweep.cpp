@@ -77,13 +77,14 @@ result<fs::path> go_back_to(const std::string& folder) {
 }
 
 /// Metrics that no run has: a word that is not spelt as the result has it.
-void name_the_absent(const sweep_plan& plan,
-                     const std::vector<sweep_line>& lines, std::ostream& to) {
+std::string absent_in(const sweep_plan& plan,
+                      const std::vector<sweep_line>& lines) {
+  std::string names;
   for (std::size_t m = 0; m < plan.metrics.size(); ++m)
     if (std::ranges::all_of(
           lines, [&](const auto& x) { return x.metrics[m].count == 0; }))
-      to << "no run has a number called '" << plan.metrics[m]
-         << "'; cells/ has what there is\n";
+      names += (names.empty() ? "'" : ", '") + plan.metrics[m] + "'";
+  return names;
 }
 
 std::vector<std::string> changes_in(const fs::path& folder) {
@@ -113,7 +114,7 @@ exit_code conclude(const sweep_plan& plan, const fs::path& folder,
   const auto table = write_tables(plan, folder, lines);
   if (!table)
     return report(table.error(), json, io);
-  name_the_absent(plan, lines, io.err);
+  const auto absent = absent_in(plan, lines);
   if (stopped)
     return report({.code = "interrupted",
                    .what = "the sweep was interrupted",
@@ -130,6 +131,14 @@ exit_code conclude(const sweep_plan& plan, const fs::path& folder,
        .what = std::to_string(failed) + " runs failed",
        .why = "their logs are in " + (folder / "cells").string(),
        .hint = "troupe run --resume " + folder.string() + " tries them again"},
+      exit_code::failed, json, io);
+  if (!absent.empty())
+    return report(
+      {.code = "unknown_metric",
+       .what = "no run has a number called " + absent,
+       .why = "what each run has is in " + (folder / "cells").string(),
+       .hint = "'metrics' of [sweep] names numbers of a result, such as "
+               "accuracy, loss, per_client.mean, or those of method_results"},
       exit_code::failed, json, io);
   if (json)
     io.out << node::json{{"success", true},

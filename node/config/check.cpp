@@ -1,11 +1,10 @@
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <string>
 #include <utility>
 
-#include "models/shapes.hpp"
 #include "node/config/keys.hpp"
+#include "node/config/policies_of.hpp"
 #include "node/config/reader.hpp"
 #include "policies/catalogue.hpp"
 #include "policies/pacing.hpp"
@@ -122,10 +121,16 @@ public:
       refuse("merge.trim", "'trim' must be below half of the " + text(least)
                              + " offers of a version, found "
                              + text(rule.count));
-    if (rule.kind == merge_kind::krum && std::uint64_t{rule.count} + 3 > least)
-      refuse("merge.bad", "'bad' must be at most "
-                            + text(least < 3 ? 0 : least - 3) + " with "
-                            + text(least) + " offers in a version, found "
+    // Krum's own bound: n above 2 f + 2.
+    if (rule.kind == merge_kind::krum && least < 3)
+      refuse("merge.rule", "rule = \"krum\" needs 3 offers in a version, and "
+                           "one may have "
+                             + text(least));
+    else if (rule.kind == merge_kind::krum
+             && 2 * std::uint64_t{rule.count} + 3 > least)
+      refuse("merge.bad", "'bad' must be at most " + text((least - 3) / 2)
+                            + " with " + text(least)
+                            + " offers in a version, found "
                             + text(rule.count));
     if (rule.kind == merge_kind::krum && rule.keep > least)
       refuse("merge.keep", "'keep' must be at most the " + text(least)
@@ -186,18 +191,20 @@ public:
     const auto* found = methods.find(x_.method);
     if (!found)
       return unknown_method(methods);
-    if (policies::standing_of(*found, x_.pace.mode) == standing::refused)
+    if (policies::standing_of(*found, circumstances_of(x_))
+        == standing::refused)
       refuse("pace.mode",
              "method '" + x_.method + "' refuses mode = \""
                + std::string{policies::to_string(x_.pace.mode)}
-               + "\": " + policies::remark_on(*found, x_.pace.mode));
-    // An empty window is none, so windows do not count its rounds.
-    const bool counts = x_.length.rounds > 0 && x_.pace.mode == pace_kind::sync;
+               + "\": " + policies::remark_on(*found, circumstances_of(x_)));
+    const bool counts = x_.length.rounds > 0 && by_round(x_.pace.mode);
     if (!found->offers && !counts && x_.length.time_budget == 0)
       refuse("method",
              "method '" + x_.method
-               + "' merges nothing, so only "
-                 "'time_budget', or 'rounds' of \"sync\", can end it");
+               + "' merges nothing, so only 'time_budget', or 'rounds' of "
+                 "\"sync\" or \"semisync\", can end it");
+    if (found->state == state_rule::on_accept)
+      as_offered(*found);
     for (const auto& [name, value] : x_.training.method)
       if (!found->defaults.contains(name))
         unknown_option(*found, name);
@@ -212,6 +219,19 @@ private:
     const auto at = said_.find(path);
     wrong_.add(at == said_.end() ? origin_ : std::string_view{at->second.where},
                what);
+  }
+
+  /// What changes an offer after the client's own state was made for it.
+  void as_offered(const recipe& method) {
+    const auto why = " of a client after its own state was computed with it: "
+                     "'method' = \""
+                     + method.name + "\" needs ";
+    if (x_.merge.clip_norm > 0)
+      refuse("merge.clip_norm",
+             "'clip_norm' shortens an offer" + why + "'clip_norm' = 0");
+    if (x_.attack.clients > 0)
+      refuse("attack.clients",
+             "'attack' multiplies an offer" + why + "'attack.clients' = 0");
   }
 
   void sync() {
@@ -280,88 +300,7 @@ private:
   problems& wrong_;
 };
 
-std::uint32_t cohort_of(const client_options& c) {
-  if (c.clients_per_round > 0)
-    return c.clients_per_round;
-  if (c.fraction == 0)
-    return std::min(c.invitable(), 10u);
-  const auto share = std::lround(c.fraction * c.invitable());
-  return static_cast<std::uint32_t>(std::max(share, 1l));
-}
-
-/// An override of a number means its rule, also where the file names another.
-bool implies(const entries& said, const std::string& path) {
-  const auto number = said.find(path);
-  const auto kind = said.find("partition.kind");
-  return number != said.end()
-         && (kind == said.end() || (number->second.raw && !kind->second.raw));
-}
-
 } // namespace
-
-void imply(entries& said) {
-  constexpr std::array rules{
-    std::pair{"partition.alpha", "dirichlet"},
-    std::pair{"partition.labels_per_client", "labels"},
-    std::pair{"partition.shards_per_client", "shards"},
-    std::pair{"partition.skew", "size_skew"},
-    std::pair{"partition.column", "column"},
-  };
-  for (const auto& [path, rule] : rules)
-    if (implies(said, path)) {
-      auto made = said.at(path);
-      made.value = std::string{rule};
-      said.insert_or_assign("partition.kind", std::move(made));
-      return;
-    }
-  const auto data = said.find("data.kind");
-  const auto* kind = data == said.end()
-                       ? nullptr
-                       : std::get_if<std::string>(&data->second.value);
-  if (kind
-      && (*kind == "synthetic" || *kind == "quadratic" || *kind == "clusters"
-          || *kind == "low_rank")
-      && !said.contains("partition.kind")) {
-    auto made = data->second;
-    made.value = std::string{"natural"};
-    said.emplace("partition.kind", std::move(made));
-  }
-}
-
-void settle(loaded_config& loaded, const entries& said,
-            const method_list& methods) {
-  auto& x = loaded.x;
-  if (x.clients.held_out < x.clients.clients)
-    x.clients.clients_per_round = cohort_of(x.clients);
-  x.clients.fraction = 0;
-  if (x.pace.concurrency == 0)
-    x.pace.concurrency = std::max(x.clients.clients_per_round, 1u);
-  if (x.method.empty() && !methods.built.empty())
-    x.method = methods.built.front()->name;
-  const auto* method = methods.find(x.method);
-  if (!method)
-    return;
-  for (const auto& [name, value] : method->defaults)
-    x.training.method.try_emplace(name, value);
-  if (!x.model.adapt.empty() && !models::has_adapters(*method)) {
-    x.model.adapt.clear();
-    const auto& e = said.at("model.adapt");
-    loaded.notes.push_back(e.where + ": '" + e.typed
-                           + "' has no effect: method '" + x.method
-                           + "' attaches no adapters");
-  }
-  // An option of another method may stay in a file while methods are compared.
-  std::erase_if(x.training.method, [&](const auto& option) {
-    const auto& name = option.first;
-    if (method->defaults.contains(name) || !methods.has_option(name))
-      return false;
-    const auto& e = said.at(std::string{method_section} + '.' + name);
-    loaded.notes.push_back(e.where + ": '" + e.typed
-                           + "' has no effect: method '" + x.method
-                           + "' has no such option");
-    return true;
-  });
-}
 
 void check(const experiment& x, const entries& said, std::string_view origin,
            const method_list& methods, problems& wrong) {

@@ -88,6 +88,8 @@ struct client_options {
   std::uint32_t clients_per_round = 0; ///< Resolved: never 0.
   double fraction = 0;                 ///< Resolved: always 0.
   std::uint32_t held_out = 0;          ///< The last so many are never invited.
+  /// Visits that fail in a row before a client is left alone; 0: it never is.
+  std::uint32_t failures_max = 3;
   policies::weight_kind example_weight = policies::weight_kind::examples;
   selection_options selection = {};
 
@@ -183,6 +185,7 @@ struct model_options {
   shape kind = shape::mlp;
   std::vector<std::uint32_t> hidden = {200};
   std::string path = {};
+  double init_scale = 1; ///< First values are multiplied by it.
   buffer_rule buffers = buffer_rule::average;
   std::vector<std::string> adapt = {}; ///< Layers with adapters; empty: all.
 };

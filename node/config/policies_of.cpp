@@ -1,6 +1,27 @@
 #include "node/config/policies_of.hpp"
 
+#include <algorithm>
+
+#include "core/limits.hpp"
+#include "policies/pacing.hpp"
+
 namespace troupe::node {
+
+policies::circumstances circumstances_of(const experiment& x) {
+  policies::circumstances result{x.pace.mode};
+  result.alone =
+    policies::batch_size(x.pace.mode, x.pace.buffer_size) == std::size_t{1};
+  result.rule = x.merge.rule.kind;
+  result.weights = x.clients.example_weight;
+  result.server_optimises = x.server.rule != kernels::server_rule::plain;
+  return result;
+}
+
+std::uint64_t offers_max(const experiment& x) {
+  return std::max<std::uint64_t>(
+    limits::pending_offers_max,
+    policies::cohort_size(x.clients.clients_per_round, x.pace.over_selection));
+}
 
 policies::selection selection_of(const selection_options& x) {
   switch (x.kind) {

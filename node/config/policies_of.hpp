@@ -6,10 +6,17 @@
 
 #include "models/data/partition.hpp"
 #include "node/config/experiment.hpp"
+#include "policies/catalogue.hpp"
 #include "policies/devices.hpp"
 #include "policies/selection.hpp"
 
 namespace troupe::node {
+
+policies::circumstances circumstances_of(const experiment& x);
+
+/// The most offers that may wait for a line, and thus be merged at once: a
+/// cohort at least, or no version would ever be made.
+std::uint64_t offers_max(const experiment& x);
 
 policies::selection selection_of(const selection_options& x);
 

@@ -150,6 +150,8 @@ void visit_clients(schema_visitor& v, client_options& x) {
   if (v.has(part, x.fraction > 0))
     v.number(part, x.fraction, {.max = 1, .above_min = true});
   v.count({"held_out", "the last so many are never invited"}, x.held_out, {});
+  v.count({"failures_max", "in a row: then left alone for a while; 0: never"},
+          x.failures_max, {});
   v.choice({"example_weight", "what n examples weigh"}, x.example_weight,
            {"n", "sqrt", "log", "equal"});
   visit_selection(v, x.selection);
@@ -229,6 +231,9 @@ void visit_training(schema_visitor& v, models::training_options& x) {
   v.number({"weight_decay"}, x.weight_decay, {});
   v.number({"stragglers", "share of visits that do part of their work"},
            x.stragglers, share);
+  v.flag({"drop_stragglers", "they offer nothing instead", x.stragglers > 0,
+          "'stragglers' above 0"},
+         x.drop_stragglers);
   visit_schedule(v, x.schedule);
   v.end();
   v.numbers({"options", "of the method's local procedure"}, x.method);
@@ -361,6 +366,10 @@ void visit_model(schema_visitor& v, model_options& x) {
   v.text({"path", "a scripted module", x.kind == torchscript,
           "kind = \"torchscript\""},
          x.path);
+  v.number({"init_scale", "factor of the first values; 0: zeros",
+            x.kind == softmax || x.kind == mlp,
+            "kind = \"softmax\" or \"mlp\""},
+           x.init_scale, {});
   v.choice({"buffers", "what becomes of batch statistics"}, x.buffers,
            {"average", "local", "freeze"});
   const key adapt{"adapt", "names of the layers with adapters; empty: all"};
@@ -384,12 +393,6 @@ void visit_keys(schema_visitor& v, experiment& x) {
   visit_server(v, x.server);
   visit_merge(v, x.merge);
   visit_life(v, x);
-  v.begin({"attack", "for tests: the first clients send false deltas"});
-  v.count({"clients"}, x.attack.clients, {});
-  v.number({"scale", "their deltas are multiplied by this",
-            x.attack.clients > 0, "'clients' above 0"},
-           x.attack.scale, any);
-  v.end();
 }
 
 } // namespace troupe::node

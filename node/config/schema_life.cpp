@@ -77,6 +77,12 @@ void visit_life(schema_visitor& v, experiment& x) {
   visit_network(v, x.network);
   visit_availability(v, x.availability);
   visit_crashes(v, x.crashes);
+  v.begin({"attack", "for tests: the first clients send false deltas"});
+  v.count({"clients"}, x.attack.clients, {});
+  v.number({"scale", "their deltas are multiplied by this",
+            x.attack.clients > 0, "'clients' above 0"},
+           x.attack.scale, {.min = -1e300});
+  v.end();
 }
 
 } // namespace troupe::node

@@ -67,7 +67,7 @@ replayed_line::merge_of(std::span<const visit_id> visits) {
 }
 
 void replayed_line::admit(std::uint64_t clients) {
-  head_.admitted = std::max(head_.admitted, clients);
+  head_.admitted = clients;
 }
 
 void replayed_line::adopt(const std::vector<messages::merged_block>& blocks) {

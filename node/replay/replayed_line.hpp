@@ -40,7 +40,7 @@ public:
   /// each part is here
   result<messages::merge_requested> merge_of(std::span<const visit_id> visits);
 
-  /// So many clients were ever admitted.
+  /// The next version's sums are over so many clients.
   void admit(std::uint64_t clients);
 
   /// The next version.

@@ -208,7 +208,11 @@ result<comparison> replayer::on(const offer_recorded& x) {
     compare("the offer of " + to_text(x.visit), x.checksum,
             offer ? checksum_of(*offer) : "no offer: " + problem_);
   if (offer)
-    for (auto& part : split(*offer, *w_.blocks))
+    for (auto& part :
+         split(*offer, w_.examples(x.visit.client),
+               {.blocks = w_.blocks.get(),
+                .disclosures = w_.method.disclosures,
+                .weighting = x_.clients.example_weight}))
       lines_.at(part.line).offer(std::move(part));
   end(x.visit);
   return compared;
@@ -227,7 +231,9 @@ result<comparison> replayer::on(const messages::visit_withdrawn& x) {
 result<comparison> replayer::on(const messages::visit_failed& x) {
   comparison compared;
   const auto* why = std::get_if<messages::decline_reason>(&x.why);
-  if (why && *why == messages::decline_reason::no_offer) {
+  // Records from before `dropped` call both `no_offer`.
+  if (why && (*why == messages::decline_reason::no_offer
+              || *why == messages::decline_reason::dropped)) {
     const auto work = jobs_.find(x.visit);
     if (work != jobs_.end() && work->second.drops_out) {
       jobs_.erase(work);
@@ -280,6 +286,8 @@ result<comparison> replayer::on(const version_recorded& x) {
                 "there are " + std::to_string(x.digests.size()) + " digests; "
                   + std::to_string(blocks.size())
                   + " would do, one for each block of " + to_text(x.line));
+  if (x.clients > 0)
+    lines_.at(x.line).admit(x.clients);
   const auto made =
     lines_.at(x.line).merge_of(x.merged).and_then([&](const auto& y) {
       note_product_gaps(y, w_, gaps_);

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/program_version.hpp"
+#include "node/config/policies_of.hpp"
 #include "node/report/figures.hpp"
 #include "node/report/markup.hpp"
 #include "policies/catalogue.hpp"
@@ -110,8 +111,8 @@ std::string method_of(const experiment& x) {
   if (const auto* recipe = policies::find_recipe(x.method))
     text += " <small>("
             + std::string{policies::to_string(
-              policies::standing_of(*recipe, x.pace.mode))}
-            + " under this pace)</small>";
+              policies::standing_of(*recipe, circumstances_of(x)))}
+            + ")</small>";
   return text;
 }
 
@@ -249,6 +250,12 @@ std::string table_of_run(const run_record& x) {
     all.add("clients never invited",
             "accuracy " + number(part_of(x, "held_out", "p50").value_or(0))
               + " in the middle, worst " + number(*worst));
+  if (x.ended && x.ended->contains("failures"))
+    for (const auto& [client, y] : (*x.ended)["failures"].items())
+      if (y.is_object() && y["visits"].is_number() && y["last"].is_string())
+        all.add("client " + escaped(client) + " failed",
+                count(y["visits"].get<double>()) + " times <small>the last: "
+                  + escaped(y["last"].get<std::string>()) + "</small>");
   if (x.ended && x.ended->contains("method_results"))
     for (const auto& [name, value] : (*x.ended)["method_results"].items())
       if (value.is_number())

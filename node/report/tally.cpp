@@ -55,6 +55,7 @@ void event_tally::add(const flat_record& x) {
     case skipped:
     case finished:
     case began_anew:
+    case left_alone:
       return;
   }
 }

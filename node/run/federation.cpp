@@ -36,7 +36,8 @@ public:
     std::vector<peer_id> peers;
     for (std::uint64_t k = 1; k <= f_.x.clients.invitable(); ++k)
       peers.push_back({k});
-    const auto files = std::make_shared<memory_vault>();
+    const auto files =
+      f_.files ? f_.files : std::make_shared<memory_vault>();
     const auto heard = std::make_shared<world_place>();
     worker_ = start_worker(system_, std::make_shared<watched_workshop>(
                                       std::move(jobs), f_.watching));
@@ -205,6 +206,10 @@ result<void> run_virtual(federation f, const std::shared_ptr<crew>& workers) {
     };
     if (loop.run(over) == virtual_loop::outcome::stalled)
       f.watching->fail(stall_text(loop));
+    // What clients were told before the end is theirs.
+    loop.settle();
+    if (on.release())
+      loop.settle();
     on.close();
   }
   loop.settle();

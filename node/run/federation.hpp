@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 
+#include "actors/client/client_file.hpp"
 #include "actors/gateway/traffic.hpp"
 #include "actors/record/snapshot.hpp"
 #include "actors/record/store.hpp"
@@ -21,6 +22,7 @@ struct federation {
   std::shared_ptr<actors::store> books; ///< Its lines have begun.
   std::shared_ptr<chronicle> watching;
   std::shared_ptr<actors::traffic> counted;
+  std::shared_ptr<actors::vault> files = {}; ///< Clients'. Null: in memory.
   /// Becomes true when somebody wants the run to end in order. May be null.
   const std::atomic<bool>* stop = nullptr;
   /// Does clients' work where it is asked for, under the wall clock: for work

@@ -35,6 +35,10 @@ public:
       caf::anon_send(world_->who, messages::version_announced{x.line, x.head});
   }
 
+  void failed(const messages::client_failed& x, instant at) override {
+    behind_->failed(x, at);
+  }
+
   void evaluated(const messages::evaluation_finished& x, instant at) override {
     behind_->evaluated(x, at);
   }

@@ -21,6 +21,25 @@ std::optional<policies::stop_rule> stop_of(const stop_options& x) {
                              .patience = x.patience};
 }
 
+/// Ten times what a version takes: of a cohort, or of the buffers of all lines,
+/// which fill each by itself.
+std::uint64_t fruitless_max(const experiment& x, const workload& w) {
+  const std::uint64_t lines = w.blocks->lines.size();
+  switch (x.pace.mode) {
+    case pace_kind::sync:
+      return 10
+             * policies::cohort_size(x.clients.clients_per_round,
+                                     x.pace.over_selection);
+    case pace_kind::semisync:
+      return 10 * std::uint64_t{x.pace.concurrency};
+    case pace_kind::fedbuff:
+      return 10 * x.pace.buffer_size * lines;
+    case pace_kind::fedasync:
+      break;
+  }
+  return 10 * lines;
+}
+
 actors::course::options course_of(const experiment& x, const workload& w) {
   const auto& method = w.method;
   actors::course::options p{
@@ -47,8 +66,9 @@ actors::course::options course_of(const experiment& x, const workload& w) {
     .state = method.state,
     .clients_expected =
       std::max<std::uint64_t>(1, policies::presence{w.life}.at_first().size()),
-    // A model that has diverged comes back from nobody.
-    .failures_max = std::max<std::uint64_t>(100, 10 * x.clients.invitable())};
+    .failures_max = x.clients.failures_max,
+    .offers = method.offers,
+    .fruitless_max = method.offers ? fruitless_max(x, w) : 0};
   // Virtual devices neither die nor forget, however slow they are.
   if (is_virtual(x))
     p.visit_timeout = p.invitation_retry = forever;

@@ -5,6 +5,7 @@
 
 #include "actors/aggregator/line_rules.hpp"
 #include "core/limits.hpp"
+#include "node/config/policies_of.hpp"
 #include "policies/pacing.hpp"
 
 namespace troupe::node {
@@ -43,7 +44,7 @@ bool is_virtual(const experiment& x) {
 
 actors::line_rules line_rules_of(const experiment& x) {
   return {.admission = {.staleness_max = staleness_max(x),
-                        .pending_max = limits::pending_offers_max},
+                        .pending_max = offers_max(x)},
           .discount = discount_of(x.pace.staleness),
           .step = x.server,
           .buffer_size =

@@ -192,7 +192,8 @@ private:
         [this](const progress_report& now) {
           if (display_)
             display_->show(now);
-        }};
+        },
+      .log = [this](const std::string& line) { folder_->log(line); }};
     if (x_.stop.metric != stop_options::metric_kind::none)
       opts.goal = x_.stop.metric == stop_options::metric_kind::loss
                     ? policies::goal::lowest
@@ -223,6 +224,7 @@ private:
        .books = books_,
        .watching = watching_,
        .counted = counted_,
+       .files = in_.files,
        .stop = in_.stop,
        .resumed = resumed_,
        .add_to_snapshot =
@@ -287,6 +289,7 @@ private:
       s.virtual_seconds = seconds(report.at);
     s.folder = folder_->path().string();
     s.best = report.best;
+    s.failures = report.failures;
     s.reason = report.finished->reason;
     s.failed = report.finished->failed;
     s.interrupted = in_.stop && *in_.stop;
@@ -299,10 +302,7 @@ private:
 
   void judge(run_summary& s, const std::string& first_error) const {
     const bool none = work_.method.offers && s.versions == 0;
-    if (none && !first_error.empty()) {
-      s.failed = true;
-      s.reason = "no version was made";
-    } else if (none && s.visits > 0 && !s.failed && !s.interrupted) {
+    if (none && !s.failed && !s.interrupted) {
       s.failed = true;
       s.reason = "no version was made of " + std::to_string(s.visits)
                  + " visits; "

@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 
+#include "actors/client/client_file.hpp"
 #include "core/result.hpp"
 #include "node/config/experiment.hpp"
 #include "node/task/workload.hpp"
@@ -27,6 +28,8 @@ struct run_context {
   std::filesystem::path resume = {};
   std::shared_ptr<status_board> board = {}; ///< Where it says how it stands.
   std::string http = {}; ///< Where others read that; empty: nowhere.
+  /// Where clients keep what is theirs; null: in memory, gone with the run.
+  std::shared_ptr<actors::vault> files = {};
 };
 
 /// A whole federation in this process: the function behind `troupe run`. Its

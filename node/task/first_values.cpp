@@ -63,6 +63,15 @@ result<void> check_instances(const models::tensor_file& file,
   return {};
 }
 
+shared_values scaled(const shared_values& x, double factor) {
+  if (factor == 1)
+    return x;
+  auto result = *x;
+  for (auto& value : result)
+    value = static_cast<float>(value * factor);
+  return share(std::move(result));
+}
+
 } // namespace
 
 result<std::map<block_id, shared_values>>
@@ -73,7 +82,9 @@ first_values(const experiment& x, models::objective& model,
     model, blocks, derive_seed(x.seed, "initial"), adapters);
   std::map<block_id, shared_values> values;
   for (const auto& block : blocks.blocks)
-    values[block.id] = fresh.at(block.name);
+    values[block.id] = block.family == models::model_family
+                         ? scaled(fresh.at(block.name), x.model.init_scale)
+                         : fresh.at(block.name);
   if (x.init.empty())
     return values;
   const auto file = models::read_safetensors(x.init);

@@ -4,6 +4,7 @@
 
 #include "models/adapters/adapted_task.hpp"
 #include "models/shapes.hpp"
+#include "node/config/policies_of.hpp"
 #include "node/task/first_values.hpp"
 #include "node/task/life.hpp"
 #include "node/task/recipe_of.hpp"
@@ -123,7 +124,8 @@ result<workload> prepare(const experiment& x, const model_maker& make_model) {
   auto blocks =
     models::make_layout(w.method, models::shapes_of(**model, *adapters),
                         {.weight_max = weight_max(x, w.method, examples),
-                         .delta_max = x.merge.delta_max});
+                         .delta_max = x.merge.delta_max,
+                         .offers = offers_max(x)});
   if (!blocks)
     return tl::make_unexpected(blocks.error());
   auto initial = first_values(x, **model, *blocks, *adapters);

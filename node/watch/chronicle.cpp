@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/limits.hpp"
+#include "core/text.hpp"
 #include "node/report/quantile.hpp"
 #include "node/watch/metric_lines.hpp"
 
@@ -69,6 +70,29 @@ std::optional<double> chronicle::loss_of(const std::vector<visit_id>& visits) {
   return sum / static_cast<double>(count);
 }
 
+void chronicle::failed(const messages::client_failed& x, instant at) {
+  const std::lock_guard guard{mutex_};
+  const auto who = x.last.visit.client;
+  auto& known = report_.failures[who];
+  ++known.count;
+  if (const auto* why = std::get_if<policies::verdict>(&x.last.why))
+    known.why = "its offer was " + std::string{policies::to_string(*why)};
+  else if (const auto met = errors_.find(who); met != errors_.end())
+    known.why = met->second;
+  else
+    known.why = "it said so, and no more";
+  if (!options_.log || (known.count > 1 && !x.alone_until))
+    return;
+  options_.log("client " + std::to_string(who.value) + " failed in visit "
+               + std::to_string(x.last.visit.number.value) + ", "
+               + std::to_string(x.failures) + " in a row: " + known.why
+               + (x.alone_until ? "; it is left alone for "
+                                    + std::to_string(static_cast<std::uint64_t>(
+                                      seconds(*x.alone_until - at)))
+                                    + " s"
+                                : std::string{}));
+}
+
 void chronicle::evaluated(const messages::evaluation_finished& x, instant at) {
   const std::lock_guard guard{mutex_};
   if (x.problem)
@@ -124,10 +148,13 @@ void chronicle::delivered(const messages::job_finished& x) {
                     losses_.upper_bound(
                       {x.visit.client, {number - limits::outbox_offers_max}}));
   } else if (const auto* broken = std::get_if<error>(&x.outcome)) {
+    const std::string why{
+      last_line(broken->context).substr(0, limits::text_bytes_max)};
+    errors_[x.visit.client] = why;
     if (report_.first_error.empty())
       report_.first_error = "client " + std::to_string(x.visit.client.value)
                             + ", visit " + std::to_string(x.visit.number.value)
-                            + ": " + broken->context;
+                            + ": " + why;
   }
 }
 

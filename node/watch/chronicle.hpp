@@ -42,6 +42,16 @@ struct best_version {
   }
 };
 
+/// Of one client.
+struct failed_visits {
+  std::uint64_t count = 0;
+  std::string why; ///< Of the last.
+
+  static constexpr auto fields(auto& x) {
+    return std::tie(x.count, x.why);
+  }
+};
+
 /// Where a run stands, or how it ended.
 struct progress_report {
   std::map<line_id, messages::version_published> lines; ///< The heads.
@@ -52,12 +62,13 @@ struct progress_report {
   std::optional<best_version> best;
   std::optional<messages::run_finished> finished;
   std::string first_error; ///< Of a visit.
-  instant at{};            ///< Of the last that is in here.
+  std::map<client_id, failed_visits> failures;
+  instant at{}; ///< Of the last that is in here.
 
   /// Of a run that goes on.
   static constexpr auto fields(auto& x) {
     return std::tie(x.lines, x.visits, x.updates, x.training_loss, x.evaluation,
-                    x.best, x.first_error, x.at);
+                    x.best, x.first_error, x.failures, x.at);
   }
 };
 
@@ -75,11 +86,13 @@ public:
     std::function<void(const std::string& line)>
       metrics;                                        ///< One JSON object each.
     std::function<void(const progress_report&)> show; ///< After each version.
+    std::function<void(const std::string& line)> log = {}; ///< May be empty.
   };
 
   explicit chronicle(options opts);
 
   void published(const messages::version_published& x, instant at) override;
+  void failed(const messages::client_failed& x, instant at) override;
   void evaluated(const messages::evaluation_finished& x, instant at) override;
   void finished(const messages::run_finished& x,
                 const std::optional<messages::evaluation_finished>& last,
@@ -109,7 +122,7 @@ public:
 
   /// What a snapshot keeps. Only while nobody calls anything else.
   static constexpr auto fields(auto& x) {
-    return std::tie(x.report_, x.losses_, x.merged_, x.asked_);
+    return std::tie(x.report_, x.losses_, x.errors_, x.merged_, x.asked_);
   }
 
 private:
@@ -124,6 +137,7 @@ private:
   std::condition_variable changed_;
   progress_report report_;
   std::map<visit_id, double> losses_; ///< Of visits that no version holds yet.
+  std::map<client_id, std::string> errors_; ///< What each met last.
   policies::visit_windows merged_;
   std::map<version, std::map<line_id, messages::version_published>> asked_;
 };

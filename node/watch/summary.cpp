@@ -1,7 +1,12 @@
 #include "node/watch/summary.hpp"
 
+#include <algorithm>
 #include <cstdarg>
 #include <cstdio>
+#include <functional>
+#include <span>
+#include <utility>
+#include <vector>
 
 #include "node/report/json.hpp"
 #include "node/watch/metric_lines.hpp"
@@ -26,6 +31,32 @@ std::string to_text(const spread& x) {
 
 constexpr double mebi = 1 << 20;
 
+json failures_in(const run_summary& x) {
+  json all = json::object();
+  for (const auto& [client, y] : x.failures)
+    all[std::to_string(client.value)] = {{"visits", y.count}, {"last", y.why}};
+  return all;
+}
+
+/// The worst few, one a line.
+std::string failures_as_text(const run_summary& x) {
+  constexpr std::size_t shown = 5;
+  std::vector<std::pair<client_id, failed_visits>> all{x.failures.begin(),
+                                                       x.failures.end()};
+  std::ranges::stable_sort(all, std::ranges::greater{},
+                           [](const auto& y) { return y.second.count; });
+  std::string text;
+  for (const auto& [client, y] :
+       std::span{all}.first(std::min(shown, all.size())))
+    text += "  failed     client " + std::to_string(client.value) + ": "
+            + std::to_string(y.count) + (y.count == 1 ? " visit" : " visits")
+            + ", the last: " + y.why + "\n";
+  if (all.size() > shown)
+    text += "             and " + std::to_string(all.size() - shown)
+            + " more clients\n";
+  return text;
+}
+
 } // namespace
 
 json to_json(const run_summary& x) {
@@ -47,6 +78,7 @@ json to_json(const run_summary& x) {
           {"accuracy", to_json(x.accuracy)},
           {"loss", to_json(x.loss)},
           {"per_client", to_json(x.per_client)},
+          {"failures", failures_in(x)},
           {"digest", x.digest},
           {"bytes_up", x.bytes_up},
           {"bytes_down", x.bytes_down},
@@ -95,7 +127,8 @@ std::string to_text(const run_summary& x) {
   for (const auto& [family, count] : x.values)
     text += (family == x.values.begin()->first ? "" : ", ") + family + ' '
             + std::to_string(count);
-  text += format("\n  sent       %.1f MiB up, %.1f MiB down\n",
+  text += "\n" + failures_as_text(x);
+  text += format("  sent       %.1f MiB up, %.1f MiB down\n",
                  static_cast<double>(x.bytes_up) / mebi,
                  static_cast<double>(x.bytes_down) / mebi);
   text += format("  took       %.1f s", x.wall_seconds);

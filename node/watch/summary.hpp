@@ -26,6 +26,7 @@ struct run_summary {
   std::optional<double> loss;
   std::optional<spread> per_client;
   std::optional<spread> held_out;
+  std::map<client_id, failed_visits> failures;
   std::string digest; ///< Of the final values of all travelling blocks.
   std::uint64_t bytes_up = 0;
   std::uint64_t bytes_down = 0;

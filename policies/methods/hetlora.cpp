@@ -33,6 +33,7 @@ recipe methods::hetlora() {
                        {"printed_schedule", 0},
                        {"convolution", 0},
                        {"adapter_bias", 0},
+                       {"init_scale", 1},
                        {"normal_start", 0}}};
 }
 

@@ -17,6 +17,7 @@ recipe methods::homlora() {
                        {"printed_schedule", 0},
                        {"convolution", 0},
                        {"adapter_bias", 0},
+                       {"init_scale", 1},
                        {"normal_start", 0}}};
 }
 

@@ -5,7 +5,8 @@ namespace troupe::policies {
 /// Ghosh et al. (2020), "An Efficient Framework for Clustered Federated
 /// Learning", with model averaging: C models, each begun from a seed of its
 /// own; a client takes the one of least loss on its training examples, trains
-/// it and offers it. Models nobody chose keep their version.
+/// it and offers it. A model becomes the plain mean of its offers, as
+/// published; models nobody chose keep their version.
 recipe methods::ifca() {
   return {.name = "ifca",
           .summary =
@@ -13,8 +14,9 @@ recipe methods::ifca() {
           .blocks = {{.name = "model",
                       .where = scope::expert,
                       .count = 4,
+                      .weight = weight_rule::one,
                       .count_option = "components"},
-                     {.name = "model.buffers"}},
+                     {.name = "model.buffers", .weight = weight_rule::one}},
           .legs = {{.fetch = {{.family = "model"}, {.family = "model.buffers"}},
                     .choice = {"least_loss"}}},
           .roles = {{.procedure = {"chosen_sgd"}}},

@@ -7,11 +7,13 @@ namespace troupe::policies {
 /// well. `difference` 0 is the first-order variant; above 0 the one whose
 /// Hessians are differences of gradients, so far apart. Clients are scored
 /// after a step on examples they train on, never on those they are scored by.
+/// The mean over clients is plain, as published.
 recipe methods::per_fedavg() {
   return {
     .name = "per_fedavg",
     .summary = "a model from which one step fits each client",
-    .blocks = {{.name = "model"}, {.name = "model.buffers"}},
+    .blocks = {{.name = "model", .weight = weight_rule::one},
+               {.name = "model.buffers", .weight = weight_rule::one}},
     .legs = {{.fetch = {{.family = "model"}, {.family = "model.buffers"}}}},
     .roles = {{.procedure = {"meta_sgd"}}},
     .defaults = {{"inner_rate", 0.01}, {"difference", 0}}};

@@ -31,6 +31,7 @@ recipe methods::pf2lora() {
                        {"printed_schedule", 0},
                        {"convolution", 0},
                        {"adapter_bias", 0},
+                       {"init_scale", 1},
                        {"normal_start", 0}}}; // 1: the inner factor; 2: both.
 }
 

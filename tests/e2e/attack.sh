@@ -33,6 +33,6 @@ attacked "$calm" attack.clients=0
 attacked "$calm" merge.rule=median
 attacked "$calm" merge.rule=trimmed_mean merge.trim=2
 attacked "$calm" merge.rule=krum merge.bad=2
-both='{(1, "malformed"): 20, (2, "malformed"): 20}'
+both='{(1, "malformed"): 3, (2, "malformed"): 3}' # They are left alone then.
 attacked "accuracy > 0.7 and not diverged and refused == $both" merge.clip_norm=1
 echo "ok"

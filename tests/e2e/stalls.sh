@@ -87,9 +87,9 @@ stall worker "a worker has been at visit [0-9]+ of client [0-9]+ for" training.l
 stall stale "the last [0-9]+ offers came too stale and were refused" pace.mode=fedasync \
   pace.staleness_max=0 training.local_steps=60000
 
-# No visit is as short as its round.
+# No visit is as short as its round. After ten such rounds the run fails.
 stall no_offers "[0-9]+ rounds passed the deadline without an offer" \
-  "${rounds[@]}" pace.round_deadline=0.05 training.local_steps=60000
+  "${rounds[@]}" pace.round_deadline=1 training.local_steps=1000000
 
 if mount -t tmpfs -o size=3m none "$scratch/runs" 2>/dev/null; then
   stall disk "cannot store .*No space left" data.dimension=20000

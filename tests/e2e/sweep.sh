@@ -70,7 +70,9 @@ sweep "$scratch/here.toml" --http 127.0.0.1:0 || code=$?
 [ $code = 2 ] && grep -q "is for one run" "$scratch/err" || fail "--http ends with $code"
 sweep "$scratch/here.toml" --folder "$scratch/typo" --set rounds=2 || fail "a sweep fails"
 sed -i 's/test_mse/tets_mse/' "$scratch"/typo/*/sweep.toml
-sweep --resume "$(echo "$scratch"/typo/*)" || fail "a sweep fails"
+code=0
+sweep --resume "$(echo "$scratch"/typo/*)" || code=$?
+[ $code = 1 ] || fail "a sweep without its metric ends with $code"
 grep -q "no run has a number called 'tets_mse'" "$scratch/err" || fail "says nothing of an absent metric"
 
 # A row that cannot be, before anything is run; and a run that fails.

@@ -8,16 +8,22 @@
 #include <gtest/gtest.h>
 
 #include "node/config/policies_of.hpp"
+#include "node/run/run.hpp"
 #include "node/task/workload.hpp"
 #include "policies/invitations.hpp"
 #include "tests/support/reference_loop.hpp"
 
 namespace troupe::test {
 
-/// What the rounds of a configuration make in the plain loop: the digest of the
-/// final values. Selection is the runtime's own, all else is the loop's.
-inline std::string digest_of_plain_run(const node::experiment& x,
-                                       const node::model_maker& make_model) {
+struct plain_run {
+  std::string digest; ///< Of the final values.
+  std::map<client_id, std::shared_ptr<const models::client_state>> states;
+};
+
+/// What the rounds of a configuration make in the plain loop. Selection is the
+/// runtime's own, all else is the loop's.
+inline plain_run plain_run_of(const node::experiment& x,
+                              const node::model_maker& make_model) {
   const auto work = node::prepare(x, make_model);
   EXPECT_TRUE(work) << work.error().context;
   const auto trainer = work->make_trainer();
@@ -57,7 +63,29 @@ inline std::string digest_of_plain_run(const node::experiment& x,
   std::map<std::string, models::digest> digests;
   for (const auto& block : work->blocks->blocks)
     digests[block.name] = models::digest_of(block, loop.values(block.name));
-  return models::to_hex(models::digest_of(digests));
+  plain_run result{.digest = models::to_hex(models::digest_of(digests)),
+                   .states = {}};
+  for (const auto& who : clients)
+    if (auto state = loop.state(who.client))
+      result.states[who.client] = std::move(state);
+  return result;
+}
+
+/// The runtime makes the same, of versions and of what each client keeps.
+inline void expect_plain_run(const node::experiment& x,
+                             const node::model_maker& make_model,
+                             const std::string& what) {
+  const auto wanted = plain_run_of(x, make_model);
+  const auto files = std::make_shared<actors::memory_vault>();
+  const auto done = node::run(x, {.make_model = make_model, .files = files});
+  ASSERT_TRUE(done) << what << ": " << done.error().context;
+  EXPECT_FALSE(done->failed) << what << ": " << done->reason;
+  EXPECT_EQ(done->digest, wanted.digest) << what;
+  EXPECT_FALSE(wanted.states.empty()) << what;
+  const auto kept = files->states();
+  for (const auto& [client, state] : wanted.states)
+    EXPECT_TRUE(kept.contains(client) && *kept.at(client) == *state)
+      << what << ": client " << client.value;
 }
 
 } // namespace troupe::test

@@ -59,8 +59,8 @@ curve train(const shared_data& data, const prox_run& how) {
   task->how.local_epochs = 20;
   task->how.batch_size = 10;
   task->how.stragglers = how.stragglers;
-  task->how.method = {{"proximal", how.proximal},
-                      {"drop_stragglers", how.drop}};
+  task->how.drop_stragglers = how.drop;
+  task->how.method = {{"proximal", how.proximal}};
   task->clients = std::move(clients);
   task->test_size = data->test.size;
   auto trainer =

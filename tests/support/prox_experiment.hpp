@@ -16,7 +16,7 @@ struct prox_run {
   const char* procedure = "sgd";
   double proximal = 0;
   double stragglers = 0;
-  double drop = 0;
+  bool drop = false;
   std::size_t cohort = 10;
   int rounds = 200;
 };

@@ -77,7 +77,7 @@ std::vector<float> with_zeros(std::span<const float> delta, std::size_t rows,
 }
 
 quotient combine(std::span<const part> parts, std::span<const float> base,
-                 const models::block_layout& block, std::uint64_t admitted) {
+                 const models::block_layout& block) {
   switch (block.merge.kind) {
     case merge_kind::median:
     case merge_kind::trimmed_mean:
@@ -91,10 +91,7 @@ quotient combine(std::span<const part> parts, std::span<const float> base,
   for (auto& x : whole)
     if (x.delta.size() < block.size)
       x.delta = padded.emplace_back(with_zeros(x.delta, x.rank, base, block));
-  auto result = add_in_integers(whole, block.grid, block.size);
-  if (block.merge.kind == merge_kind::sum_over)
-    result.total = static_cast<double>(admitted);
-  return result;
+  return add_in_integers(whole, block.grid, block.size);
 }
 
 /// Only what is learned and averaged goes through the server's optimiser:
@@ -153,6 +150,26 @@ std::vector<float> apply(std::span<const float> base, const quotient& x,
   return result;
 }
 
+/// A sum over all clients, as N times what was served and what came to it.
+std::vector<float> add_to_sum(const quotient& x, std::uint64_t admitted,
+                              std::span<double> sum) {
+  std::vector<float> result;
+  for (std::size_t j = 0; j < sum.size(); ++j) {
+    sum[j] += x.sum[j];
+    result.push_back(
+      static_cast<float>(sum[j] / static_cast<double>(admitted)));
+  }
+  return result;
+}
+
+/// How many buffers of the block's size are kept beside it.
+std::size_t buffers_of(const models::block_layout& block,
+                       const kernels::server_step& step) {
+  return block.merge.kind == merge_kind::sum_over
+           ? 1
+           : static_cast<std::size_t>(step.moment_count());
+}
+
 /// The place of a client among those of its role: roles with members come
 /// first.
 std::uint64_t place_in_role(const recipe& method, const invited& who) {
@@ -173,9 +190,12 @@ reference_loop::reference_loop(models::trainer& trainer, reference_options how)
       const auto& block = *how_.blocks.find(id);
       const auto step = step_of(block, how_.server);
       first.values.push_back(how_.initial.at(block.name));
-      first.moments.resize(first.moments.size()
-                           + block.size
-                               * static_cast<std::size_t>(step.moment_count()));
+      const auto at = first.moments.size();
+      first.moments.resize(at + block.size * buffers_of(block, step));
+      if (block.merge.kind == merge_kind::sum_over)
+        for (std::size_t j = 0; j < block.size; ++j)
+          first.moments[at + j] = static_cast<double>((*first.values.back())[j])
+                                  * static_cast<double>(how_.admitted);
     }
     lines_[line.id] = {std::move(first)};
   }
@@ -278,11 +298,12 @@ void reference_loop::merge(const models::line_layout& line,
     if (parts.empty())
       return; // Nobody offered anything: no version.
     const auto step = step_of(block, how_.server);
-    const auto used =
-      block.size * static_cast<std::size_t>(step.moment_count());
-    made.values.push_back(share(apply(
-      *head.values[i], combine(parts, *head.values[i], block, how_.admitted),
-      step, moments.first(used))));
+    const auto used = block.size * buffers_of(block, step);
+    const auto sum = combine(parts, *head.values[i], block);
+    made.values.push_back(
+      share(block.merge.kind == merge_kind::sum_over
+              ? add_to_sum(sum, how_.admitted, moments.first(used))
+              : apply(*head.values[i], sum, step, moments.first(used))));
     moments = moments.subspan(used);
   }
   lines_.at(line.id).push_back(std::move(made));

@@ -34,9 +34,10 @@ private:
 
 const char* to_string(messages::decline_reason x) {
   using messages::decline_reason;
-  return x == decline_reason::busy     ? "busy"
-         : x == decline_reason::failed ? "failed"
-                                       : "no offer";
+  return x == decline_reason::busy      ? "busy"
+         : x == decline_reason::failed  ? "failed"
+         : x == decline_reason::dropped ? "dropped"
+                                        : "no offer";
 }
 
 conversation::leg_said& leg_of(visit_said& x, std::uint32_t leg) {

@@ -91,7 +91,6 @@ namespace {
 /// How far a merge goes: the server's rate belongs to what is averaged.
 double rate_of(const merge_rule& x, double server_rate) {
   switch (x.kind) {
-    case merge_kind::sum_over:
     case merge_kind::replace:
       return 1;
     case merge_kind::mix:
@@ -109,6 +108,8 @@ std::vector<float> sim_store::replay(const messages::commit_requested& x,
                                      const models::block_layout& block,
                                      std::size_t index) const {
   const auto& line = lines_.at(x.line);
+  if (block.merge.kind == merge_kind::sum_over)
+    return sum_of_all(x, block, index);
   const auto& before = *line.back().blocks[index].values;
   const double steps = std::exp2(block.grid.fraction_bits);
   auto merged = x.merged;
@@ -140,15 +141,47 @@ std::vector<float> sim_store::replay(const messages::commit_requested& x,
       sum[j] += std::llrint(factor * value * steps);
     }
   }
-  const double divisor = block.merge.kind == merge_kind::sum_over
-                           ? static_cast<double>(rules_.admitted) * steps
-                           : static_cast<double>(total);
+  const auto divisor = static_cast<double>(total);
   const double rate = rate_of(block.merge, rules_.rate);
   std::vector<float> result;
   for (std::size_t j = 0; j < sum.size(); ++j)
     result.push_back(
       static_cast<float>(static_cast<double>(before[j])
                          + rate * (static_cast<double>(sum[j]) / divisor)));
+  return result;
+}
+
+/// What was ever offered to it, whole and however stale, over how many clients
+/// there are. What it begins with is that of all clients of its first version.
+std::vector<float> sim_store::sum_of_all(const messages::commit_requested& x,
+                                         const models::block_layout& block,
+                                         std::size_t index) const {
+  const auto& line = lines_.at(x.line);
+  const double steps = std::exp2(block.grid.fraction_bits);
+  const auto first = line.size() > 1 ? line[1].admitted : x.admitted;
+  std::vector<double> sum;
+  for (const auto y : *line.front().blocks[index].values)
+    sum.push_back(static_cast<double>(y) * static_cast<double>(first));
+  const auto add = [&](const std::vector<visit_id>& merged) {
+    std::vector<std::int64_t> added(sum.size());
+    for (const auto& visit : merged) {
+      const auto& offer = made_.at(visit);
+      const auto part = std::ranges::find(offer.blocks, block.id,
+                                          &messages::offer_block::block);
+      for (std::size_t j = 0; j < added.size(); ++j)
+        added[j] += std::llrint(
+          part->weight * static_cast<double>((*part->delta)[j]) * steps);
+    }
+    for (std::size_t j = 0; j < added.size(); ++j)
+      sum[j] += static_cast<double>(added[j]) / steps;
+  };
+  for (std::size_t i = 1; i < line.size(); ++i)
+    add(line[i].merged);
+  add(x.merged);
+  EXPECT_GT(x.admitted, 0u);
+  std::vector<float> result;
+  for (const auto y : sum)
+    result.push_back(static_cast<float>(y / static_cast<double>(x.admitted)));
   return result;
 }
 

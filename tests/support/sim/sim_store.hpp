@@ -78,6 +78,9 @@ private:
   std::vector<float> replay(const messages::commit_requested& x,
                             const models::block_layout& block,
                             std::size_t index) const;
+  std::vector<float> sum_of_all(const messages::commit_requested& x,
+                                const models::block_layout& block,
+                                std::size_t index) const;
 
   const models::layout& blocks_;
   const offers_made& made_;

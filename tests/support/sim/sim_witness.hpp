@@ -59,6 +59,9 @@ private:
 /// Sees how a run ends, and that only what is stored is published.
 struct sim_audience final : actors::audience {
   void published(const messages::version_published& x, instant) override;
+  void failed(const messages::client_failed&, instant) override {
+    // nop
+  }
   void evaluated(const messages::evaluation_finished&, instant) override;
   void finished(const messages::run_finished& x,
                 const std::optional<messages::evaluation_finished>&,

@@ -21,10 +21,10 @@ TEST(merge_rules, say_how_many_offers_they_need) {
     for (std::uint32_t count = 0; count < 4; ++count)
       for (std::uint64_t offers = 1; offers < 12; ++offers) {
         const merge_rule x{.kind = static_cast<merge_kind>(i), .count = count};
-        const bool expected = x.kind == merge_kind::trimmed_mean
-                                ? 2 * count < offers
-                              : x.kind == merge_kind::krum ? offers >= count + 3
-                                                           : true;
+        const bool expected =
+          x.kind == merge_kind::trimmed_mean ? 2 * count < offers
+          : x.kind == merge_kind::krum       ? offers > 2 * count + 2
+                                             : true;
         EXPECT_EQ(check(x, offers).has_value(), expected)
           << to_string(x.kind) << " " << count << " " << offers;
       }

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "actors/kernel_worker/merge.hpp"
+
 namespace troupe::actors {
 
 namespace {
@@ -210,6 +212,45 @@ TEST(ledger, discounts_an_offer_by_the_versions_that_it_is_behind) {
   ASSERT_EQ(job.blocks.at(0).terms.size(), 1u);
   EXPECT_EQ(job.blocks[0].terms[0].weight, 6);
   EXPECT_EQ(job.blocks[0].terms[0].discount, 0.5);
+}
+
+// A weight compares offers, and one alone has nothing to be compared with: it
+// must not be mixed in whole for a share that is next to nothing.
+TEST(ledger, moves_by_the_share_of_an_offer_that_makes_a_version_alone) {
+  models::layout blocks;
+  auto& block = blocks.blocks.emplace_back();
+  block.id = {1};
+  block.line = line;
+  block.size = 1;
+  block.weight = weight_rule::examples_times_share;
+  block.grid = kernels::grid_for(100, 8);
+  const auto arithmetic = kernels::make_backend({});
+  const auto merged = [&](std::size_t buffer_size, bool by_round,
+                          std::vector<double> shares) {
+    ledger::options how;
+    how.line = line;
+    how.blocks = blocks.blocks;
+    how.step.rate = 0.5;
+    how.buffer_size = buffer_size;
+    how.by_round = by_round;
+    ledger::durable head;
+    head.blocks = values(1);
+    std::vector<messages::part_offered> batch;
+    for (std::size_t i = 0; i < shares.size(); ++i) {
+      auto part = offer(i + 1, 1, 0);
+      part.blocks = {{{1}, 0, 50 * shares[i], share({4}), shares[i]}};
+      batch.push_back(std::move(part));
+    }
+    const auto made =
+      merge(**arithmetic, blocks, merge_of(how, head, batch, {}));
+    EXPECT_TRUE(made) << made.error().context;
+    return made->blocks.at(0).values->at(0);
+  };
+  EXPECT_FLOAT_EQ(merged(1, false, {0.25}), 1 + 0.5 * 0.25 * 4);
+  EXPECT_FLOAT_EQ(merged(1, false, {1}), 1 + 0.5 * 4);
+  // Where several are merged, or a round decides, it is the published mean.
+  EXPECT_FLOAT_EQ(merged(2, false, {0.25, 0.5}), 1 + 0.5 * 4);
+  EXPECT_FLOAT_EQ(merged(1, true, {0.25}), 1 + 0.5 * 4);
 }
 
 TEST(ledger, aims_at_the_head_anew_when_models_are_mixed_and_a_merge_fails) {

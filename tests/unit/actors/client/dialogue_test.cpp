@@ -1,126 +1,8 @@
-#include "actors/client/dialogue.hpp"
-
-#include <gtest/gtest.h>
+#include "tests/unit/actors/client/talk.hpp"
 
 namespace troupe::actors {
 
-namespace {
-
 using namespace std::chrono_literals;
-using policies::verdict;
-
-const client_id me{7};
-const line_id first{1}, second{2};
-
-/// One leg, two lines.
-recipe method_of(state_rule state) {
-  return {.name = "two_lines",
-          .summary = "",
-          .blocks = {{.name = "a"}, {.name = "b"}},
-          .legs = {{.fetch = {{"a"}, {"b"}}}},
-          .roles = {},
-          .state = state};
-}
-
-/// A client that has said hello and was welcomed, and what it has said since.
-struct talk {
-  explicit talk(state_rule state, client_file found = {})
-    : method(method_of(state)),
-      blocks(std::make_shared<models::layout>(
-        *models::make_layout(method,
-                             {{"a", {{.name = "w", .shape = {1}}}},
-                              {"b", {{.name = "w", .shape = {1}}}}},
-                             {}))),
-      testee({.me = me,
-              .examples = 5,
-              .method = &method,
-              .blocks = blocks,
-              .resend_after = 10s},
-             std::move(found)) {
-    did(testee.start(now));
-    welcome();
-    said.clear();
-  }
-
-  void welcome() {
-    const auto nonce = last<messages::hello>().nonce;
-    hear(messages::welcome{.nonce = nonce, .session = {1}, .heads = {}});
-  }
-
-  void did(const dialogue::actions& what) {
-    said.insert(said.end(), what.begin(), what.end());
-  }
-
-  void hear(const messages::any_message& x) {
-    did(testee.heard(x, now));
-  }
-
-  void invite(std::uint64_t number) {
-    messages::ticket pass;
-    pass.visit = {me, {number}};
-    hear(messages::invited{pass});
-  }
-
-  void serve(std::uint64_t number, line_id line) {
-    hear(messages::line_served{.visit = {me, {number}},
-                               .line = line,
-                               .base = {4},
-                               .blocks = {{{line.value}, share({0.f})}}});
-  }
-
-  /// A visit up to its offer.
-  void visit(std::uint64_t number) {
-    invite(number);
-    serve(number, first);
-    serve(number, second);
-    models::trained done;
-    done.parts = {{.block = {1}, .weight = 1, .delta = share({1.f})},
-                  {.block = {2}, .weight = 1, .delta = share({1.f})}};
-    done.next = *testee.file().state;
-    ++done.next.visits;
-    did(testee.finished({{me, {number}}, done}, now));
-  }
-
-  void answer(std::uint64_t number, line_id line, verdict x) {
-    hear(messages::offer_answered{{me, {number}}, line, x, {5}});
-  }
-
-  template <class T>
-  std::vector<T> all() const {
-    std::vector<T> result;
-    for (const auto& x : said)
-      if constexpr (std::is_same_v<T, dialogue::job>) {
-        if (const auto* one = std::get_if<T>(&x))
-          result.push_back(*one);
-      } else if (const auto* any = std::get_if<messages::any_message>(&x)) {
-        if (const auto* one = std::get_if<T>(any))
-          result.push_back(*one);
-      }
-    return result;
-  }
-
-  template <class T>
-  T last() const {
-    const auto found = all<T>();
-    EXPECT_FALSE(found.empty());
-    return found.empty() ? T{} : found.back();
-  }
-
-  instant now{1s};
-  recipe method;
-  std::shared_ptr<const models::layout> blocks;
-  dialogue testee;
-  dialogue::actions said;
-};
-
-std::vector<std::uint64_t> blocks_of(const messages::offer_made& x) {
-  std::vector<std::uint64_t> result;
-  for (const auto& block : x.blocks)
-    result.push_back(block.block.value);
-  return result;
-}
-
-} // namespace
 
 TEST(dialogue, trains_once_however_often_it_is_invited_and_served) {
   talk x{state_rule::on_offer};
@@ -151,7 +33,26 @@ TEST(dialogue, does_not_begin_a_visit_again_that_is_answered) {
   x.invite(1);
   EXPECT_TRUE(x.all<messages::fetch_requested>().empty());
   EXPECT_EQ(x.last<messages::visit_declined>().why,
-            messages::decline_reason::no_offer);
+            messages::decline_reason::dropped);
+}
+
+// What it said may have been lost on the way.
+TEST(dialogue, says_again_how_a_visit_without_an_offer_ended) {
+  const auto again = [](const auto& outcome) {
+    talk x{state_rule::on_offer};
+    x.invite(1);
+    x.serve(1, first);
+    x.serve(1, second);
+    x.did(x.testee.finished({{me, {1}}, outcome}, x.now));
+    const auto first = x.last<messages::visit_declined>().why;
+    x.said.clear();
+    x.invite(1);
+    EXPECT_EQ(x.last<messages::visit_declined>().why, first);
+    return first;
+  };
+  EXPECT_EQ(again(models::trained{}), messages::decline_reason::no_offer);
+  EXPECT_EQ(again(error{errc::diverged, "it diverged"}),
+            messages::decline_reason::failed);
 }
 
 TEST(dialogue, offers_again_only_what_is_unanswered) {
@@ -312,88 +213,6 @@ TEST(dialogue, takes_its_own_place_once_when_it_began_without_a_file) {
   welcomed.did(welcomed.testee.start(now));
   welcomed.hear(superseded(welcomed.said, 5));
   EXPECT_TRUE(welcomed.testee.has_left()) << "it was known, and has been left";
-}
-
-TEST(dialogue, drops_its_visit_and_keeps_its_offers_when_it_goes) {
-  talk x{state_rule::on_offer};
-  x.visit(1);
-  x.invite(2);
-  x.said.clear();
-  x.did(x.testee.go());
-  EXPECT_EQ(x.all<messages::leave>().size(), 1u);
-  EXPECT_FALSE(x.testee.file().open);
-  EXPECT_EQ(x.testee.file().outbox.size(), 1u);
-  EXPECT_FALSE(x.testee.next_due());
-  // Whatever still arrives is for nobody.
-  x.said.clear();
-  x.invite(3);
-  x.serve(2, first);
-  x.did(x.testee.go());
-  EXPECT_TRUE(x.said.empty());
-  // The offer is said again to whoever welcomes it.
-  x.did(x.testee.come(x.now));
-  x.welcome();
-  EXPECT_EQ(x.last<messages::offer_made>().pass.visit, (visit_id{me, {1}}));
-}
-
-TEST(dialogue, finishes_what_it_has_begun_when_it_drains) {
-  talk x{state_rule::on_offer};
-  x.invite(1);
-  x.did(x.testee.drain());
-  EXPECT_TRUE(x.all<messages::leave>().empty());
-  x.visit(1);
-  x.invite(2);
-  EXPECT_EQ(x.last<messages::visit_declined>().why,
-            messages::decline_reason::busy);
-  x.answer(1, first, verdict::accepted);
-  EXPECT_TRUE(x.all<messages::leave>().empty());
-  x.answer(1, second, verdict::accepted);
-  EXPECT_EQ(x.all<messages::leave>().size(), 1u);
-}
-
-TEST(dialogue, leaves_at_once_when_it_drains_with_nothing_under_way) {
-  talk x{state_rule::on_offer};
-  x.did(x.testee.drain());
-  EXPECT_EQ(x.all<messages::leave>().size(), 1u);
-}
-
-TEST(dialogue, gives_a_visit_up_as_if_it_had_not_been) {
-  talk x{state_rule::on_offer};
-  const auto before = x.testee.file().state;
-  x.invite(1);
-  x.did(x.testee.give_up({me, {2}}));
-  EXPECT_TRUE(x.all<messages::visit_declined>().empty());
-  x.did(x.testee.give_up({me, {1}}));
-  EXPECT_EQ(x.last<messages::visit_declined>().why,
-            messages::decline_reason::no_offer);
-  EXPECT_EQ(x.testee.file().state, before);
-  EXPECT_TRUE(x.testee.file().outbox.empty());
-}
-
-TEST(dialogue, lets_go_of_what_it_fetched_when_a_visit_ends) {
-  for (const bool withdrawn : {false, true}) {
-    talk x{state_rule::on_offer};
-    std::weak_ptr<const std::vector<float>> fetched;
-    {
-      x.invite(1);
-      const auto values = share({0.f});
-      fetched = values;
-      x.hear(messages::line_served{.visit = {me, {1}},
-                                   .line = first,
-                                   .base = {4},
-                                   .blocks = {{{1}, values}}});
-    }
-    EXPECT_FALSE(fetched.expired());
-    if (withdrawn) {
-      x.hear(messages::visit_ended{{me, {1}}});
-    } else {
-      x.serve(1, second);
-      x.did(x.testee.finished({{me, {1}}, error{errc::diverged, "it diverged"}},
-                              x.now));
-    }
-    x.said.clear();
-    EXPECT_TRUE(fetched.expired());
-  }
 }
 
 } // namespace troupe::actors

@@ -77,6 +77,35 @@ TEST(course, gives_a_round_up_that_cannot_reach_its_quorum) {
   EXPECT_EQ(run.all<messages::visit_withdrawn>().size(), 1u);
 }
 
+// Who learns alone, or has nothing to say, has done its part of the round.
+TEST(course, counts_a_visit_that_ended_well_without_an_offer) {
+  run_of run{rounds_of(2)};
+  run.join(3);
+  const auto invited = run.all<invitation_made>();
+  ASSERT_EQ(invited.size(), 2u);
+  const auto ends = [&](std::size_t i, messages::decline_reason why) {
+    run.did(run.testee.failed({invited[i].pass.visit, why}, run.now));
+  };
+  ends(0, messages::decline_reason::no_offer);
+  EXPECT_TRUE(run.all<round_closed>().empty());
+  run.take(invited[1].pass.visit);
+  ASSERT_EQ(run.all<round_closed>().size(), 1u);
+  EXPECT_EQ(visits_of(run.all<round_closed>()[0]),
+            std::vector{invited[1].pass.visit});
+  EXPECT_TRUE(run.all<messages::visit_withdrawn>().empty());
+}
+
+TEST(course, does_not_count_a_visit_that_was_dropped) {
+  run_of run{rounds_of(2)};
+  run.join(3);
+  const auto invited = run.all<invitation_made>();
+  run.did(run.testee.failed(
+    {invited[0].pass.visit, messages::decline_reason::dropped}, run.now));
+  ASSERT_EQ(run.all<round_closed>().size(), 1u); // Given up.
+  EXPECT_TRUE(run.all<round_closed>()[0].visits.empty());
+  EXPECT_EQ(run.all<messages::visit_withdrawn>().size(), 1u);
+}
+
 TEST(course, gives_the_place_of_a_client_that_leaves_to_another) {
   run_of run{slots_of(2)};
   run.join(3);
@@ -287,26 +316,6 @@ TEST(course, gives_no_number_twice_over_restarts) {
   EXPECT_EQ(indices.size(), count);
 }
 
-TEST(course, does_not_end_for_clients_that_wait_for_it) {
-  auto options = slots_of(1);
-  options.failures_max = 2;
-  options.decline_pause = 1s;
-  run_of run{options};
-  run.join(3);
-  const auto decline = [&](messages::decline_reason why) {
-    const auto visit = run.all<invitation_made>().back().pass.visit;
-    run.did(run.testee.failed({visit, why}, run.now));
-    run.now += 2s;
-    run.did(run.testee.due(run.now));
-  };
-  for (int i = 0; i < 9; ++i)
-    decline(messages::decline_reason::busy);
-  EXPECT_TRUE(run.all<messages::line_closing>().empty());
-  for (int i = 0; i < 2; ++i)
-    decline(messages::decline_reason::failed);
-  EXPECT_EQ(run.all<messages::line_closing>().size(), 1u);
-}
-
 TEST(course, spends_a_budget_of_updates_once_per_visit_not_per_line) {
   auto options = slots_of(1);
   options.budget.updates = 2;
@@ -323,24 +332,6 @@ TEST(course, spends_a_budget_of_updates_once_per_visit_not_per_line) {
     }
   }
   EXPECT_EQ(run.all<messages::line_closing>().size(), 1u);
-}
-
-TEST(course, says_what_was_wrong_with_the_last_of_many_failures) {
-  auto options = slots_of(1);
-  options.failures_max = 2;
-  run_of run{options};
-  run.join(3);
-  for (int i = 0; i < 2; ++i)
-    run.did(run.testee.failed({run.all<invitation_made>().back().pass.visit,
-                               policies::verdict::malformed},
-                              run.now));
-  for (const auto line : {lead, other})
-    run.did(run.testee.ended(messages::line_ended{line, {}}, run.now));
-  const auto ends = run.all<messages::run_finished>();
-  ASSERT_EQ(ends.size(), 1u);
-  EXPECT_EQ(ends[0].reason,
-            "the last 2 visits failed, one after the other; the last offer was "
-            "malformed, perhaps by a value above merge.delta_max");
 }
 
 } // namespace troupe::actors

@@ -267,7 +267,7 @@ TEST(screen, a_loss_is_a_number) {
 }
 
 TEST(split, gives_each_line_its_part_and_the_visit) {
-  const auto parts = split(sound(), blocks);
+  const auto parts = split(sound(), examples, {.blocks = &blocks});
   ASSERT_EQ(parts.size(), 2u);
   for (const auto& part : parts) {
     EXPECT_EQ(part.visit, (visit_id{{3}, {7}}));
@@ -282,6 +282,19 @@ TEST(split, gives_each_line_its_part_and_the_visit) {
   EXPECT_EQ(parts[1].base, version{9});
   EXPECT_EQ(parts[1].blocks[0].rank, 1u);
   EXPECT_EQ(*parts[1].blocks[0].delta, (std::vector<float>{3, 4}));
+}
+
+TEST(split, finds_the_share_of_a_weight_where_the_rule_has_shares) {
+  auto shared_out = blocks;
+  shared_out.blocks[0].weight = weight_rule::examples_times_share;
+  shared_out.blocks[1].weight = weight_rule::one_times_share;
+  auto offer = sound();
+  offer.blocks[0].weight = 10;
+  offer.blocks[1].weight = 0.25;
+  const auto parts = split(offer, examples, {.blocks = &shared_out});
+  EXPECT_EQ(parts[0].blocks[0].share, 0.2);
+  EXPECT_EQ(parts[0].blocks[1].share, 0.25);
+  EXPECT_EQ(parts[1].blocks[0].share, 1); // Its rule has none.
 }
 
 } // namespace troupe::actors

@@ -66,7 +66,7 @@ TEST(event_reader, reads_what_was_written) {
 TEST(event_reader, knows_each_reason_why_a_visit_failed) {
   using messages::decline_reason;
   for (const auto why : {decline_reason::busy, decline_reason::failed,
-                         decline_reason::no_offer}) {
+                         decline_reason::no_offer, decline_reason::dropped}) {
     const messages::visit_failed x{visit, why};
     EXPECT_EQ(again<messages::visit_failed>(x).why, x.why);
   }

@@ -315,7 +315,7 @@ TEST(codec, refuses_an_enumerator_that_it_does_not_know) {
   expect_known(messages::visit_ended{}, 16, 8);
   expect_known(messages::offer_answered{}, 24, 8);
   expect_known(messages::visit_declined{},
-               encode_payload(messages::visit_declined{}).size() - 1, 3);
+               encode_payload(messages::visit_declined{}).size() - 1, 4);
 }
 
 TEST(codec, says_that_a_record_with_a_tail_is_damaged) {

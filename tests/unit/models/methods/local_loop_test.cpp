@@ -121,7 +121,7 @@ TEST(local_loop, stragglers_of_one_epoch_do_fewer_steps) {
 }
 
 TEST(local_loop, only_stragglers_are_dropped) {
-  training_options how{.stragglers = 0.5, .method = {{"drop_stragglers", 1}}};
+  training_options how{.stragglers = 0.5, .drop_stragglers = true};
   int dropped = 0;
   for (std::uint64_t seed = 0; seed < 1000; ++seed) {
     const auto plan = plan_visit(how, 50, seed);

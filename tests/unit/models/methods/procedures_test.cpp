@@ -162,7 +162,7 @@ TEST_P(every_method, recovers_from_a_visit_that_diverged) {
 TEST_P(every_method, does_nothing_for_a_dropped_straggler) {
   auto setting = setting_of(GetParam());
   setting.how.stragglers = 1;
-  setting.how.method["drop_stragglers"] = 1;
+  setting.how.drop_stragglers = true;
   quadratic_federation x{setting};
   const auto before = all_values(x);
   x.rounds(2);

@@ -10,6 +10,7 @@
 
 #include "core/random.hpp"
 #include "kernels/robust.hpp"
+#include "kernels/running_sum.hpp"
 
 namespace troupe::test {
 
@@ -147,10 +148,11 @@ std::vector<float> merged_by_kernels(const std::vector<float>& base,
   const std::vector<double> ones(deltas.size(), 1.0);
   const kernels::offer_set set{deltas, ones};
   switch (rule.merge.kind) {
-    case merge_kind::sum_over:
-      total = 20;
-      step = {};
-      break;
+    case merge_kind::sum_over: {
+      std::vector<float> out(size);
+      kernels::add_to_sum(base, sum, 20, moments, out);
+      return out;
+    }
     case merge_kind::mix:
       step = {.rate = rule.merge.amount};
       break;

@@ -50,7 +50,7 @@ TEST(synthetic_federation, dropping_stragglers_makes_averages_slow_and_shaky) {
   const auto partial = train(data, {.stragglers = 0.9, .rounds = 20});
   // Cheap: nine of ten visits do nothing.
   const auto dropped =
-    train(data, {.stragglers = 0.9, .drop = 1, .rounds = 100});
+    train(data, {.stragglers = 0.9, .drop = true, .rounds = 100});
   EXPECT_GT(dropped.loss[9], 1.5 * all.loss[9]);
   EXPECT_LT(partial.loss[9], 1.5 * all.loss[9])
     << "partial work is worth having";

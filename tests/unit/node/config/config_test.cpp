@@ -219,7 +219,7 @@ INSTANTIATE_TEST_SUITE_P(
       "found 2"},
     bad_config{
       "rounds = 3\nclients_per_round = 4\nmerge = {rule = 'krum', bad = 2}",
-      "a.toml:3: 'bad' must be at most 1 with 4 offers in a version, found "
+      "a.toml:3: 'bad' must be at most 0 with 4 offers in a version, found "
       "2"},
     bad_config{
       "versions = 3\nmode = 'fedasync'\nmerge = {rule = 'median'}",
@@ -241,7 +241,7 @@ INSTANTIATE_TEST_SUITE_P(
     bad_config{
       "versions = 3\nmethod = 'local'",
       "a.toml:2: method 'local' merges nothing, so only 'time_budget', "
-      "or 'rounds' of \"sync\", can end it"},
+      "or 'rounds' of \"sync\" or \"semisync\", can end it"},
     bad_config{
       "rounds = 3\npartition = {kind = 'natural'}",
       "a.toml:2: kind = \"natural\" needs data that says who holds what: "

@@ -270,7 +270,7 @@ TEST_F(recorded_run, differs_where_a_digest_or_the_number_of_clients_does) {
   const auto line = places_of("version", all)[2];
   EXPECT_EQ(replay_with(folder, line, "digests", {"x", "y"})->differs_at, line);
   const auto more =
-    replay_with(folder, places_of("admitted", all).front(), "clients", 13);
+    replay_with(folder, places_of("version", all).front(), "clients", 13);
   EXPECT_EQ(more->differs_at, places_of("version", all).front());
   // Only the control variate is a sum over all clients.
   EXPECT_THAT(more->digests.first->what,

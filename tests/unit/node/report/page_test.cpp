@@ -133,7 +133,7 @@ TEST_F(report, shows_all_that_a_finished_run_left) {
         "Accuracy over virtual time", "Loss over versions",
         "Loss over virtual time", "Accuracy of the clients", "Participation",
         "Staleness of what was merged", "Versions over virtual time", "d1g35t",
-        "✓ Ended:", "extension under this pace", "2 of 3 clients were invited",
+        "✓ Ended:", "<small>(extension)</small>", "2 of 3 clients were invited",
         "75.0 % of the offers were fresh"})
     EXPECT_THAT(text, HasSubstr(words));
   EXPECT_EQ(count_of(text, "<svg viewBox=\"0 0 560"), 8u);

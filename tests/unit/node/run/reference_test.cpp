@@ -18,8 +18,7 @@ TEST(sync_run, is_the_plain_loop_for_every_recipe) {
                    {"method=" + method.name, "server.optimiser=" + server,
                     "server_learning_rate=0.5"},
                    scratch.path());
-      EXPECT_EQ(finished(x).digest, digest_of_plain_run(x, no_model))
-        << method.name << " with " << server;
+      expect_plain_run(x, no_model, method.name + " with " + server);
     }
 }
 
@@ -30,7 +29,7 @@ TEST(sync_run, is_the_plain_loop_for_every_selection_and_weight) {
         "example_weight=sqrt", "merge.rule=median", "merge.rule=trimmed_mean",
         "training.stragglers=0.5"}) {
     const auto x = configured(quadratic_run, {change}, scratch.path());
-    EXPECT_EQ(finished(x).digest, digest_of_plain_run(x, no_model)) << change;
+    expect_plain_run(x, no_model, change);
   }
 }
 
@@ -45,7 +44,7 @@ TEST(sync_run, is_the_plain_loop_where_clients_have_few_ranks) {
                   "budget=5", "rank_min=1", "keep_share=0.8",
                   "penalty=" + penalty, "learning_rate=0.01"},
                  scratch.path());
-    EXPECT_EQ(finished(x).digest, digest_of_plain_run(x, no_model)) << penalty;
+    expect_plain_run(x, no_model, "penalty " + penalty);
   }
 }
 

@@ -160,6 +160,7 @@ TEST_F(small_run, ends_with_exactly_the_keys_that_programs_read) {
                                             "accuracy",
                                             "loss",
                                             "per_client",
+                                            "failures",
                                             "digest",
                                             "bytes_up",
                                             "bytes_down",
@@ -249,16 +250,15 @@ TEST_F(small_run, that_diverges_fails_and_names_the_block) {
 }
 
 TEST_F(small_run, whose_offers_are_all_refused_fails) {
-  for (const auto& [mode, why] :
-       {std::pair{"sync", "no version was made of "},
-        std::pair{"fedbuff", "the last offer was malformed"}}) {
+  for (const auto* mode : {"sync", "fedbuff"}) {
     const auto x = attempt(under(
       mode, {"merge.clip_norm=1e-3", "attack.scale=-10", "attack.clients=12",
              "round_deadline=10", "time_budget=100"}));
     ASSERT_TRUE(x) << x.error().context;
     EXPECT_TRUE(x->failed);
     EXPECT_EQ(x->versions, 0u);
-    EXPECT_NE(x->reason.find(why), std::string::npos) << x->reason;
+    EXPECT_NE(x->reason.find("whose offer was malformed"), std::string::npos)
+      << x->reason;
   }
 }
 

@@ -1,0 +1,132 @@
+// Visits that fail: who is left alone for them, and when the run ends for them.
+
+#include <algorithm>
+
+#include "actors/director/course.hpp"
+
+namespace troupe::actors {
+
+course::actions course::failed(const messages::visit_failed& x, instant now) {
+  actions out;
+  if (!open_.contains(x.visit))
+    return out;
+  give_up(x.visit, now);
+  using messages::decline_reason;
+  auto& entry = clients_[x.visit.client];
+  const auto* why = std::get_if<decline_reason>(&x.why);
+  const bool done = why && *why == decline_reason::no_offer;
+  // Who is busy waits for us, and who drops out was not asked how it went.
+  const bool neither =
+    why && (*why == decline_reason::busy || *why == decline_reason::dropped);
+  done_ += done;
+  done_ever_ += done;
+  fruitless_ += !neither;
+  if (done && !options_.offers)
+    forgive(x.visit.client);
+  if (!done && !neither) {
+    note_failure(x, out, now);
+  }
+  if (why && !done && *why != decline_reason::dropped) {
+    entry.not_before = std::max(entry.not_before, now + options_.decline_pause);
+    look_at_ = std::min(look_at_, entry.not_before);
+  }
+  carry_on(out, now);
+  return out;
+}
+
+void course::note_failure(const messages::visit_failed& x, actions& out,
+                          instant now) {
+  failure_ = x;
+  ++failed_ever_;
+  auto& entry = clients_.at(x.visit.client);
+  ++entry.failures;
+  messages::client_failed said{.last = x, .failures = entry.failures};
+  if (options_.failures_max > 0 && entry.failures >= options_.failures_max) {
+    leave_alone(x.visit.client, now);
+    said.alone_until = entry.not_before;
+  }
+  out.push_back(said);
+}
+
+void course::leave_alone(client_id x, instant now) {
+  auto& entry = clients_.at(x);
+  failing_.insert(x);
+  entry.alone = entry.alone == instant{}
+                  ? options_.alone_first
+                  : std::min(2 * entry.alone, options_.alone_max);
+  entry.not_before = now + entry.alone;
+  look_at_ = std::min(look_at_, entry.not_before);
+}
+
+void course::forgive(client_id x) {
+  auto& entry = clients_.at(x);
+  entry.failures = 0;
+  entry.alone = {};
+  failing_.erase(x);
+}
+
+bool course::is_left_alone(const client_entry& x, instant now) const {
+  return options_.failures_max > 0 && x.failures >= options_.failures_max
+         && x.not_before > now;
+}
+
+std::uint64_t course::left_alone(instant now) const {
+  return static_cast<std::uint64_t>(
+    std::ranges::count_if(failing_, [&](client_id x) {
+      const auto& entry = clients_.at(x);
+      return entry.present && is_left_alone(entry, now);
+    }));
+}
+
+bool course::nobody_can_be_invited(instant now) const {
+  return !clients_.empty() && open_.empty()
+         && failing_.size() == clients_.size()
+         && std::ranges::all_of(clients_, [&](const auto& x) {
+              return is_left_alone(x.second, now);
+            });
+}
+
+std::optional<messages::run_finished> course::reason_to_end(instant now) const {
+  if (budget_spent(now)) {
+    const std::string reached = "the run's length is reached";
+    const bool made = std::ranges::any_of(
+      heads_, [](const auto& x) { return x.second.value > 0; });
+    if (options_.offers ? made : done_ever_ > 0)
+      return messages::run_finished{reached, false};
+    return messages::run_finished{reached
+                                    + (options_.offers
+                                         ? ", and no version was made"
+                                         : ", and no visit came to its end")
+                                    + failures_text(),
+                                  true};
+  }
+  if (started_ && nobody_can_be_invited(now))
+    return messages::run_finished{
+      "the visits of all " + std::to_string(clients_.size()) + " clients fail, "
+        + std::to_string(options_.failures_max) + " times or more in a row"
+        + failures_text(),
+      true};
+  if (options_.fruitless_max > 0 && fruitless_ >= options_.fruitless_max)
+    return messages::run_finished{"the last " + std::to_string(fruitless_)
+                                    + " visits that ended made no version"
+                                    + failures_text(),
+                                  true};
+  return std::nullopt;
+}
+
+std::string course::failures_text() const {
+  if (!failure_)
+    return {};
+  std::string text = "; the last that failed was one of client "
+                     + std::to_string(failure_->visit.client.value);
+  const auto* why = std::get_if<policies::verdict>(&failure_->why);
+  if (!why)
+    return text;
+  text += ", whose offer was " + std::string{policies::to_string(*why)};
+  // What an honest client may meet without knowing.
+  return *why == policies::verdict::malformed
+           ? text + ", perhaps by a value above merge.delta_max"
+           : text;
+}
+
+} // namespace troupe::actors

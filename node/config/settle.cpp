@@ -1,0 +1,106 @@
+// What a configuration means that it does not say: values that follow from
+// others.
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string>
+#include <utility>
+
+#include "models/shapes.hpp"
+#include "node/config/keys.hpp"
+#include "node/config/reader.hpp"
+
+namespace troupe::node {
+
+namespace {
+
+std::uint32_t cohort_of(const client_options& c) {
+  if (c.clients_per_round > 0)
+    return c.clients_per_round;
+  if (c.fraction == 0)
+    return std::min(c.invitable(), 10u);
+  const auto share = std::lround(c.fraction * c.invitable());
+  return static_cast<std::uint32_t>(std::max(share, 1l));
+}
+
+/// An override of a number means its rule, also where the file names another.
+bool implies(const entries& said, const std::string& path) {
+  const auto number = said.find(path);
+  const auto kind = said.find("partition.kind");
+  return number != said.end()
+         && (kind == said.end() || (number->second.raw && !kind->second.raw));
+}
+
+} // namespace
+
+void imply(entries& said) {
+  constexpr std::array rules{
+    std::pair{"partition.alpha", "dirichlet"},
+    std::pair{"partition.labels_per_client", "labels"},
+    std::pair{"partition.shards_per_client", "shards"},
+    std::pair{"partition.skew", "size_skew"},
+    std::pair{"partition.column", "column"},
+  };
+  for (const auto& [path, rule] : rules)
+    if (implies(said, path)) {
+      auto made = said.at(path);
+      made.value = std::string{rule};
+      said.insert_or_assign("partition.kind", std::move(made));
+      return;
+    }
+  const auto data = said.find("data.kind");
+  const auto* kind = data == said.end()
+                       ? nullptr
+                       : std::get_if<std::string>(&data->second.value);
+  if (kind
+      && (*kind == "synthetic" || *kind == "quadratic" || *kind == "clusters"
+          || *kind == "low_rank")
+      && !said.contains("partition.kind")) {
+    auto made = data->second;
+    made.value = std::string{"natural"};
+    said.emplace("partition.kind", std::move(made));
+  }
+}
+
+void settle(loaded_config& loaded, const entries& said,
+            const method_list& methods) {
+  auto& x = loaded.x;
+  if (x.clients.held_out < x.clients.clients)
+    x.clients.clients_per_round = cohort_of(x.clients);
+  x.clients.fraction = 0;
+  if (x.pace.concurrency == 0)
+    x.pace.concurrency = std::max(x.clients.clients_per_round, 1u);
+  // Xie et al. (2019) mix in 0.6 of a client's model: all of it would leave
+  // nothing of the others'.
+  if (x.pace.mode == pace_kind::fedasync
+      && !said.contains("server.server_learning_rate"))
+    x.server.rate = 0.6;
+  if (x.method.empty() && !methods.built.empty())
+    x.method = methods.built.front()->name;
+  const auto* method = methods.find(x.method);
+  if (!method)
+    return;
+  for (const auto& [name, value] : method->defaults)
+    x.training.method.try_emplace(name, value);
+  if (!x.model.adapt.empty() && !models::has_adapters(*method)) {
+    x.model.adapt.clear();
+    const auto& e = said.at("model.adapt");
+    loaded.notes.push_back(e.where + ": '" + e.typed
+                           + "' has no effect: method '" + x.method
+                           + "' attaches no adapters");
+  }
+  // An option of another method may stay in a file while methods are compared.
+  std::erase_if(x.training.method, [&](const auto& option) {
+    const auto& name = option.first;
+    if (method->defaults.contains(name) || !methods.has_option(name))
+      return false;
+    const auto& e = said.at(std::string{method_section} + '.' + name);
+    loaded.notes.push_back(e.where + ": '" + e.typed
+                           + "' has no effect: method '" + x.method
+                           + "' has no such option");
+    return true;
+  });
+}
+
+} // namespace troupe::node

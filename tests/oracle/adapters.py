@@ -1,0 +1,88 @@
+"""Adapters of low rank: for each layer W (m x n) a product U V^T and a bias, which a model adds to
+its own. Factors lie rank by rank: `u` as r x m, `v` as r x n."""
+
+import numpy as np
+
+from draws import Stream, derive_seed
+
+
+def rank_of(budget, rows, columns):
+    """From 1 on a budget is a rank; below, the share of the layer's values."""
+    if budget >= 1:
+        return int(budget)
+    return max(1, int(budget * rows * columns / (rows + columns)))
+
+
+class Adapter:
+    def __init__(self, model, budget, biased):
+        self.model = model
+        self.biased = biased
+        self.parts = []  # (layer, rank, where u begins, where v does, where the bias does)
+        self.size = 0
+        for layer in model.layers:
+            rows, columns, _, _ = layer
+            rank = rank_of(budget, rows, columns)
+            u_at, v_at = self.size, self.size + rank * rows
+            bias_at = v_at + rank * columns
+            self.parts.append((layer, rank, u_at, v_at, bias_at))
+            self.size = bias_at + (rows if biased else 0)
+
+    def initial(self, seed, gain):
+        """`u` and the bias are zero, `v` is uniform within gain / sqrt(n)."""
+        a = np.zeros(self.size)
+        for i, part in enumerate(self.parts):
+            columns = part[0][1]
+            draws = Stream(derive_seed(seed, "adapter", i))
+            self.v(a, part)[:] = draws.around_zero(
+                part[1] * columns, gain / columns**0.5).reshape(part[1], columns)
+        return a
+
+    def u(self, a, part):
+        (rows, _, _, _), rank, at, _, _ = part
+        return a[at:at + rank * rows].reshape(rank, rows)
+
+    def v(self, a, part):
+        (_, columns, _, _), rank, _, at, _ = part
+        return a[at:at + rank * columns].reshape(rank, columns)
+
+    def bias(self, a, part):
+        rows, at = part[0][0], part[4]
+        return a[at:at + rows] if self.biased else a[:0]
+
+    def change(self, a):
+        """What the adapter adds to the model's parameters."""
+        change = np.zeros(self.model.size, dtype=a.dtype)
+        for part in self.parts:
+            self.model.weight(change, part[0])[:] = self.u(a, part).T @ self.v(a, part)
+            if self.biased:
+                self.model.bias(change, part[0])[:] = self.bias(a, part)
+        return change
+
+    def pull_back(self, a, slope):
+        """The gradient by the adapter where the model's parameters have this one."""
+        gradient = np.zeros(self.size, dtype=np.result_type(a, slope))
+        for part in self.parts:
+            of_weight = self.model.weight(slope, part[0])
+            self.u(gradient, part)[:] = self.v(a, part) @ of_weight.T
+            self.v(gradient, part)[:] = self.u(a, part) @ of_weight
+            if self.biased:
+                self.bias(gradient, part)[:] = self.model.bias(slope, part[0])
+        return gradient
+
+    def preconditioned(self, a, gradient, damping):
+        """G_U (V^T V + eps I)^-1 and G_V (U^T U + eps I)^-1."""
+        changed = gradient.copy()
+        for part in self.parts:
+            u, v = self.u(a, part), self.v(a, part)
+            more = damping * np.eye(part[1])
+            self.u(changed, part)[:] = np.linalg.solve(v @ v.T + more, self.u(gradient, part))
+            self.v(changed, part)[:] = np.linalg.solve(u @ u.T + more, self.v(gradient, part))
+        return changed
+
+    def cut(self, a, rank):
+        """Zeros beyond the first ranks."""
+        kept = a.copy()
+        for part in self.parts:
+            self.u(kept, part)[rank:] = 0
+            self.v(kept, part)[rank:] = 0
+        return kept

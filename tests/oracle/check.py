@@ -1,0 +1,107 @@
+#!/usr/bin/env python3
+"""Computes runs a second time, from the publications and in double precision, and compares.
+
+  check.py EXECUTABLE               all runs
+  check.py EXECUTABLE --quick       those of the gate
+  check.py EXECUTABLE --only NAME   those whose name contains NAME
+  check.py EXECUTABLE --seeds N     each run with so many seeds
+  check.py EXECUTABLE --self-test   plants errors in the oracle: each must be seen
+  check.py … --planted ERROR …      compares with some of them"""
+
+import argparse
+import os
+import sys
+import tempfile
+
+try:
+    import numpy  # noqa: F401  # pylint: disable=unused-import
+except ImportError:
+    # Another Python may come first where the system's has the package.
+    system = "/usr/bin/python3"
+    if os.path.exists(system) and os.path.realpath(sys.executable) != os.path.realpath(system):
+        os.execv(system, [system, "-B", *sys.argv])
+    sys.exit("numpy is missing: ./dev setup installs it")
+
+import planted
+from cases import CASES
+from replay import Replay
+
+
+def compared(case, record):
+    """All differences, of single steps and of the whole run."""
+    whole = [Replay(case.method, case.config(), record, anchored) for anchored in (True, False)]
+    for x in whole:
+        x.run()
+    return whole
+
+
+def largest(replays):
+    return max((d for x in replays for d in x.differences), key=lambda d: d.parts)
+
+
+def compare(executable, cases, folder):
+    wrong = 0
+    for case in cases:
+        try:
+            replays = compared(case, case.make(executable, folder))
+        except (RuntimeError, LookupError) as why:
+            wrong += 1
+            print(f"FAILED  {case.name}: {why}", flush=True)
+            continue
+        worst = [largest([x]) for x in replays]
+        fine = all(x.fine for x in worst)
+        wrong += not fine
+        print(f"{'equal  ' if fine else 'DIFFERS'} {case.name:24} {len(replays[0].trained):3} visits "
+              f"{replays[0].merges:3} merges  step {worst[0].relative:.1e} ({worst[0].what})  "
+              f"run {worst[1].relative:.1e} ({worst[1].what})", flush=True)
+        if not fine:
+            for x, kind in zip(replays, ("step", "run")):
+                off = [f"{d.what}: {d.relative:.2e}" for d in x.differences if not d.fine]
+                print(f"        {kind}: {', '.join(off[:8])}")
+    print(f"{len(cases)} runs, {wrong} differ")
+    return wrong
+
+
+def see_errors(executable, cases, folder):
+    """Each planted error makes its run differ, which is equal without it."""
+    by_name, records, missed = {x.name: x for x in cases}, {}, 0
+    errors = {k: v for k, v in planted.ERRORS.items() if v[1] in by_name}
+    for error, (what, name) in errors.items():
+        case = by_name[name]
+        if name not in records:
+            records[name] = case.make(executable, folder)
+        before = largest(compared(case, records[name]))
+        planted.active ^= {error}
+        worst = largest(compared(case, records[name]))
+        planted.active ^= {error}
+        seen = before.fine and not worst.fine
+        missed += not seen
+        print(f"{'seen  ' if seen else 'MISSED'} {error:26} {what}: {name}, {worst.what} "
+              f"{worst.relative:.1e}" + ("" if before.fine else "; it differs without"), flush=True)
+    print(f"{len(errors)} errors, {missed} missed")
+    return missed
+
+
+def main():
+    reader = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    reader.add_argument("executable")
+    reader.add_argument("--quick", action="store_true")
+    reader.add_argument("--only", default="")
+    reader.add_argument("--seeds", type=int, default=1)
+    reader.add_argument("--self-test", action="store_true")
+    reader.add_argument("--planted", choices=planted.ERRORS, metavar="ERROR", nargs="+",
+                        default=[])
+    said = reader.parse_args()
+    planted.active = set(said.planted)
+    cases = [x for x in CASES if said.only in x.name and (x.quick or not said.quick)]
+    executable = os.path.abspath(said.executable)
+    work, wrong = see_errors if said.self_test else compare, 0
+    for by in range(said.seeds):
+        with tempfile.TemporaryDirectory() as folder:
+            wrong += work(executable, [x.later(by) for x in cases], folder)
+    return 1 if wrong or not cases else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,153 @@
+"""Procedures over a frozen model: one adapter that travels, and what clients have beside it."""
+
+import math
+
+import numpy as np
+
+from draws import derive_seed
+from model import along
+from planted import wrong
+from visit import Descent
+
+
+def slope_by(visit, adapter, at, others, rows):
+    """The gradient by an adapter's factors, beside what others add to the frozen model."""
+    there = visit.frozen + adapter.change(at) + others
+    return adapter.pull_back(at, visit.model.gradient(there, rows))
+
+
+def kept_descent(visit):
+    """AdamW's moments stay with the client."""
+    if wrong("moments_begin_anew"):
+        visit.state.pop("moments", None)
+    moments = {**visit.state.get("moments", {})}
+    if visit.config["training.optimiser"] == "adamw":
+        visit.state["moments"] = moments
+    return Descent(visit.config, moments)
+
+
+def common(visit):
+    """HOMLoRA: FedAvg on the factors."""
+    x, batches, by = visit.fetched["adapter"].copy(), visit.batches(), kept_descent(visit)
+    for _ in range(visit.steps):
+        x = by.step(x, slope_by(visit, visit.adapter, x, 0, next(batches)), visit.rate)
+    return {"adapter": x - visit.fetched["adapter"]}
+
+
+def random_gain():
+    """The random factor is uniform within 1 / sqrt(fan_in)."""
+    return 6**0.5 if wrong("wide_start") else 1.0
+
+
+def two_level(visit):
+    """PF2LoRA, algorithm 1, with two batches a step or four: y' = y - alpha F_y(x, y), then x along
+    F_x(x, y') - alpha F_xy(x, y) F_y(x, y')."""
+    common_one, own = visit.adapter, visit.own_adapter
+    alpha, batches, by = visit.option("inner_rate"), visit.batches(), kept_descent(visit)
+    x = visit.fetched["adapter"].copy()
+    y = visit.state.get("own_adapter", own.initial(
+        derive_seed(visit.seed, "own adapter"), random_gain()))
+    for _ in range(visit.steps):
+        inner, outer = next(batches), next(batches)
+        of_v, of_mixed = outer, inner
+        if visit.option("four_batches"):
+            of_v, of_mixed = next(batches), next(batches)
+        after = y - alpha * slope_by(visit, own, y, common_one.change(x), inner)
+        if visit.option("joint") or wrong("old_own_adapter"):
+            h = slope_by(visit, common_one, x, own.change(y), outer)
+        else:
+            h = slope_by(visit, common_one, x, own.change(after), outer)
+        if not visit.option("first_order") and not visit.option("joint"):
+            v = slope_by(visit, own, after, common_one.change(x), of_v)
+            point = after if wrong("correction_at_new_point") else y
+            correction = along(lambda p: slope_by(visit, common_one, x, own.change(p), of_mixed),
+                               point, v)
+            h = h - (-1 if wrong("correction_sign") else 1) * alpha * correction
+        y = after
+        x = by.step(x, h, visit.rate)
+    visit.state["own_adapter"] = y
+    return {"adapter": x - visit.fetched["adapter"]}
+
+
+def common_meta(visit):
+    """Per-FedAvg on the factors, with the whole gradient through the inner step."""
+    alpha, batches, by = visit.option("inner_rate"), visit.batches(), kept_descent(visit)
+    x = visit.fetched["adapter"].copy()
+    for _ in range(visit.steps):
+        inner, outer = next(batches), next(batches)
+        third = next(batches) if visit.option("three_batches") else inner
+        there = x - alpha * slope_by(visit, visit.adapter, x, 0, inner)
+        h = slope_by(visit, visit.adapter, there, 0, outer)
+        if not visit.option("first_order") and not wrong("step_through_left_out"):
+            h = h - alpha * along(lambda p: slope_by(visit, visit.adapter, p, 0, third), x, h)
+        x = by.step(x, h, visit.rate)
+    return {"adapter": x - visit.fetched["adapter"]}
+
+
+def first_rank(visit):
+    """r_min + (r_max - r_min)(k - 1) / M, rounded down; or from one to another."""
+    first, last = visit.option("rank_first"), visit.option("rank_last")
+    if first and last:
+        return math.floor(first + (last - first) * (visit.client - 1) / (len(visit.train) - 1))
+    low, high = visit.option("rank_min"), visit.option("budget")
+    return math.floor(low + (high - low) * (visit.client - 1) / len(visit.train))
+
+
+def tails(visit, a, kept, rank):
+    """Of each layer, the norms of what its factors have beyond the ranks that stay."""
+    for part in visit.adapter.parts:
+        u = visit.adapter.u(a, part)[kept:rank]
+        v = visit.adapter.v(a, part)[kept:rank]
+        yield part, u, v, np.linalg.norm(u), np.linalg.norm(v)
+
+
+def penalty_gradient(visit, a, kept, rank):
+    gradient = np.zeros_like(a)
+    for part, u, v, size_u, size_v in tails(visit, a, kept, rank):
+        if size_u > 0:
+            visit.adapter.u(gradient, part)[kept:rank] = size_v * u / size_u
+        if size_v > 0:
+            visit.adapter.v(gradient, part)[kept:rank] = size_u * v / size_v
+    return gradient
+
+
+def tail_size(visit, a, kept, rank):
+    return sum(x[3] * x[4] for x in tails(visit, a, kept, rank))
+
+
+def pruned(visit):
+    """HETLoRA (Cho et al. 2024): the first ranks of the adapter, of which the last cost something
+    and are given up when a visit has made them smaller. An offer weighs the norm of its product,
+    and what a client has not counts as zeros."""
+    rank = visit.state.get("rank", first_rank(visit))
+    kept = math.floor(visit.option("keep_share") * rank)
+    start = visit.adapter.cut(visit.fetched["adapter"], rank)
+    penalty = 0 if wrong("penalty_left_out") else visit.option("penalty")
+    a, batches, by = start.copy(), visit.batches(), kept_descent(visit)
+    for _ in range(visit.steps):
+        slope = slope_by(visit, visit.adapter, a, 0, next(batches))
+        slope = visit.adapter.cut(slope, rank)
+        a = by.step(a, slope + penalty * penalty_gradient(visit, a, kept, rank), visit.rate)
+    smaller = tail_size(visit, a, kept, rank) < tail_size(visit, start, kept, rank)
+    if smaller and not wrong("never_pruned"):
+        rank = max(kept, int(visit.option("rank_min")))
+        a = visit.adapter.cut(a, rank)
+    visit.state["rank"] = rank
+    visit.lacks["adapter"] = visit.adapter.cut(np.ones_like(a), rank) == 0
+    visit.norms["adapter"] = np.linalg.norm(visit.adapter.change(a))
+    if wrong("norm_for_one"):
+        visit.norms["adapter"] = 1.0
+    return {"adapter": a - visit.fetched["adapter"]}
+
+
+def at_home(visit, method):
+    """What a client that has the newest common adapter adds to the frozen model."""
+    x = visit.fetched["adapter"]
+    if method == "per_fedavg_lora":
+        x = x - visit.option("inner_rate") * slope_by(visit, visit.adapter, x, 0, visit.rows)
+    if method == "hetlora":
+        x = visit.adapter.cut(x, visit.state["rank"])
+    change = visit.adapter.change(x)
+    if method == "pf2lora":
+        change = change + visit.own_adapter.change(visit.state["own_adapter"])
+    return change

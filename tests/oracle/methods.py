@@ -1,0 +1,85 @@
+"""The catalogue: of each method, which blocks travel on which line, how a client learns, what its
+offers weigh, and the options that its publication gives."""
+
+from dataclasses import dataclass, field
+
+import lora
+import mixtures
+import visit
+
+
+@dataclass
+class Method:
+    learn: object               # A visit to what it offers.
+    lines: tuple = (("model",),)  # Each a tuple of blocks; a family in the place of `C` lines.
+    several: str = ""           # The family of which there are `components`.
+    weight: str = "examples"    # Or "one", or "norm"; shares are a visit's own.
+    options: dict = field(default_factory=dict)
+    on_accept: bool = False     # A client's state waits until its offer is merged.
+
+
+WITH_ADAPTERS = {"components": 4, "budget": 0.01, "adapter_rate": 0, "router_rate": 0,
+                 "epsilon": 1e-5, "adapter_server_rate": 1, "router_noise": 0, "share_floor": 0,
+                 "stateless": 0, "warm_passes": 0, "warm_rate": 0}
+
+METHODS = {
+    "fedavg": Method(visit.averaged),
+    "fedprox": Method(visit.proximal, options={"proximal": 1}),
+    "scaffold": Method(visit.controlled, lines=(("model", "control"),), weight="one",
+                       on_accept=True),
+    "local": Method(visit.alone),
+    "ditto": Method(visit.two_stage, weight="one", options={"lambda": 1}),
+    "pfedme": Method(visit.envelope, weight="one",
+                     options={"lambda": 15, "inner_rate": 0.01, "inner_steps": 5}),
+    "per_fedavg": Method(visit.meta, weight="one", options={"inner_rate": 0.01, "difference": 0}),
+    "fedrep": Method(visit.split, lines=(("body",),), options={"head_passes": 10}),
+    "fedper": Method(visit.split, lines=(("body",),), options={"head_passes": 0}),
+    "ifca": Method(mixtures.chosen, lines=(), several="model", weight="one",
+                   options={"components": 4}),
+    "fedem": Method(mixtures.expectation, lines=(), several="model", options={"components": 3}),
+    "ensemble": Method(mixtures.ensemble, lines=(), several="model",
+                       options={"components": 4, "router_rate": 0}),
+    "ensemble_optimal": Method(mixtures.ensemble_tied, lines=(), several="model",
+                               options={"components": 4}),
+    "floral": Method(mixtures.mixed, several="adapter", options=WITH_ADAPTERS),
+    "floral_optimal": Method(mixtures.mixed_tied, several="adapter", options=WITH_ADAPTERS),
+    "local_adaptor": Method(mixtures.with_own_adapter,
+                            options={"budget": 0.01, "adapter_rate": 0, "epsilon": 1e-5}),
+    "pf2lora": Method(lora.two_level, lines=(("adapter",),), weight="one",
+                      options={"budget": 8, "own_budget": 2, "inner_rate": 1e-3,
+                               "first_order": 0, "joint": 0, "four_batches": 0, "printed_schedule": 0}),
+    "per_fedavg_lora": Method(lora.common_meta, lines=(("adapter",),), weight="one",
+                              options={"budget": 8, "inner_rate": 1e-3, "first_order": 0, "three_batches": 0}),
+    "homlora": Method(lora.common, lines=(("adapter",),), weight="one", options={"budget": 8}),
+    "hetlora": Method(lora.pruned, lines=(("adapter",),), weight="norm",
+                      options={"budget": 12, "rank_min": 8, "keep_share": 0.99,
+                               "penalty": 5e-3, "rank_first": 0, "rank_last": 0}),
+}
+
+OVER_A_FROZEN_MODEL = ("pf2lora", "per_fedavg_lora", "homlora", "hetlora")
+
+# What the configuration says where it says nothing.
+DEFAULTS = {
+    "pace.mode": "sync", "pace.buffer_size": 10, "pace.async_target": "model",
+    "pace.staleness.kind": "polynomial", "pace.staleness.exponent": 0.5,
+    "pace.staleness.slope": 10.0, "pace.staleness.knee": 4,
+    "clients.example_weight": "n",
+    "training.local_steps": 0, "training.local_epochs": 1, "training.batch_size": 0,
+    "training.optimiser": "sgd", "training.momentum": 0.0, "training.weight_decay": 0.0,
+    "training.shuffle": True, "training.stragglers": 0.0,
+    "training.schedule.kind": "constant", "training.schedule.last": 0.0,
+    "training.schedule.steps": 2, "training.schedule.factor": 0.1,
+    "server.optimiser": "plain", "server.server_learning_rate": None, "server.beta1": 0.9,
+    "server.beta2": 0.99, "server.tau": 1e-3,
+    "merge.rule": "mean", "merge.trim": 1, "merge.bad": 1, "merge.keep": 1,
+    "merge.clip_norm": 0.0,
+}
+
+
+def lines_of(name, config):
+    """All lines of a run, from 1 in the order of their numbers, each with its blocks."""
+    method = METHODS[name]
+    lines = list(method.lines)
+    if method.several:
+        lines += [(f"{method.several}.{c}",) for c in range(int(config["components"]))]
+    return dict(enumerate(lines, 1))

@@ -1,0 +1,200 @@
+"""Computes a run again from its events, in double precision: each visit from what it fetched, each
+version from the offers that it names."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+import home
+import server
+from methods import METHODS, lines_of
+from planted import wrong
+from task import first_values, task_of
+from visit import Visit
+
+BOUND = 1e-4
+
+
+@dataclass
+class Difference:
+    what: str
+    relative: float
+    bound: float = BOUND
+
+    @property
+    def fine(self):
+        return self.relative < self.bound
+
+    @property
+    def parts(self):
+        """Of what is allowed; what is no number is larger than all."""
+        return self.relative / self.bound if self.relative == self.relative else float("inf")
+
+
+def relative(found, wanted, size):
+    """A difference by what moved; of what did not move, by one."""
+    off = float(np.linalg.norm(found - wanted))
+    return off / size if size > 1e-9 else off
+
+
+class Replay:
+    """`anchored`: each visit and merge begins from the versions that the run has, so that what is
+    compared is one step. Else only version 0 is taken from the run."""
+
+    def __init__(self, method, config, record, anchored):
+        self.method, self.config, self.record = METHODS[method], config, record
+        self.name, self.anchored = method, anchored
+        self.task = task_of(method, config)
+        self.lines = lines_of(method, config)
+        self.versions, self.optimisers = {}, {}
+        for line, blocks in self.lines.items():
+            self.versions[line, 0] = self.stored(line, 0)
+            self.optimisers.update({b: server.Optimiser(config) for b in blocks})
+        self.invited, self.fetched, self.offers, self.trained = {}, {}, {}, []
+        self.states, self.waiting = {}, {}
+        self.admitted, self.clients_before = 0, None
+        self.merges, self.differences = 0, []
+
+    def stored(self, line, version):
+        return {block: self.record.values[line, version, i]
+                for i, block in enumerate(self.lines[line])}
+
+    def run(self):
+        self.compare_first()
+        for event in self.record.events:
+            at = getattr(self, "on_" + event["event"], None)
+            if at:
+                at(event)
+            elif self.name == "local" and event["event"] not in ("withdrawn", "refused"):
+                key = event.get("client"), event.get("visit")
+                if key in self.fetched and key not in self.trained:
+                    self.train(event)
+        if self.name == "local" and self.config["pace.mode"] == "sync":
+            self.compare_turns()
+        if not self.anchored:
+            self.compare_clients()
+        return self
+
+    def compare_first(self):
+        for line, blocks in self.lines.items():
+            for block in blocks:
+                first = first_values(self.task, self.name, block)
+                off = relative(self.versions[line, 0][block], first, np.linalg.norm(first))
+                self.differences.append(Difference(f"{block} 0", off))
+
+    def on_admitted(self, event):
+        self.admitted = event["clients"]
+        if self.clients_before is None:
+            self.clients_before = self.admitted
+
+    def on_invited(self, event):
+        self.invited[event["client"], event["visit"]] = event
+
+    def on_fetched(self, event):
+        of = self.fetched.setdefault((event["client"], event["visit"]), {})
+        of[event["line"]] = event["version"]
+
+    def on_offered(self, event):
+        self.train(event)
+
+    def train(self, event):
+        key = event["client"], event["visit"]
+        invited, versions = self.invited[key], self.fetched[key]
+        values = {}
+        for line, version in versions.items():
+            values |= self.versions[line, version]
+        state = dict(self.states.get(event["client"], {}))
+        visit = Visit(self.task, event["client"], invited["seed"], invited["progress"], values,
+                      state)
+        deltas = self.method.learn(visit)
+        self.trained.append(key)
+        if self.method.on_accept:
+            self.waiting[key] = state
+        else:
+            self.states[event["client"]] = state
+        bound = self.config["merge.clip_norm"]
+        if bound and deltas:
+            size = max(abs(d).max() for d in deltas.values()) if wrong("clipped_by_largest") else (
+                np.sqrt(sum((d * d).sum() for d in deltas.values())))
+            deltas = {b: d * min(1, bound / size) for b, d in deltas.items()}
+        self.offers[key] = {
+            block: {"delta": delta, "base": values[block], "weight": self.weight(visit, block),
+                    "share": visit.shares.get(block, 1.0), "lacks": visit.lacks.get(block)}
+            for block, delta in deltas.items()}
+
+    def weight(self, visit, block):
+        if self.method.weight == "norm":
+            return visit.norms[block]
+        if self.method.weight == "one" and not wrong("examples_for_one"):
+            return 1.0
+        return server.example_weight(self.config["clients.example_weight"], visit.examples)
+
+    def on_version(self, event):
+        line, version = event["line"], event["version"]
+        before, after = self.versions[line, version - 1], {}
+        # A client may come while a merge is under way; its version says whether it counts.
+        clients = event.get("clients", self.admitted)
+        for block in self.lines[line]:
+            parts = []
+            for client, number in event["merged"]:
+                behind = version - 1 - self.fetched[client, number][line]
+                offer = self.offers[client, number].get(block)
+                if offer:
+                    parts.append(server.parted(self.config, offer, behind))
+            after[block] = self.merged(block, parts, before[block], clients)
+        for client, number in event["merged"]:
+            if (client, number) in self.waiting:
+                self.states[client] = self.waiting.pop((client, number))
+        self.merges += 1
+        self.compare_version(line, version, after)
+        if "control" in after:
+            self.compare_controls(version, clients, self.stored(line, version)["control"])
+            self.clients_before = clients
+        self.versions[line, version] = self.stored(line, version) if self.anchored else after
+
+    def merged(self, block, parts, current, clients):
+        if not parts:
+            return current
+        if block == "control":
+            return server.sum_over_clients(parts, current, clients, self.clients_before)
+        if self.config["merge.rule"] != "mean":
+            mean = server.robust(self.config, parts)
+        else:
+            mean = server.mean(self.config, parts, current)
+        own_rate = self.config.get("adapter_server_rate", 1)
+        if block.startswith("adapter") and own_rate != 1:
+            return current + own_rate * mean
+        return current + self.optimisers[block].step(mean)
+
+    def compare_version(self, line, version, after):
+        wanted = self.stored(line, version)
+        origin = self.stored(line, version - 1 if self.anchored else 0)
+        for block in self.lines[line]:
+            moved = float(np.linalg.norm(wanted[block] - origin[block]))
+            self.differences.append(Difference(
+                f"{block} {version}", relative(after[block], wanted[block], moved)))
+
+    def compare_controls(self, version, clients, control):
+        """SCAFFOLD: N c is the sum of all c_i, and N is all clients that were admitted."""
+        known = self.clients_before <= clients <= self.admitted
+        self.differences.append(Difference(f"N {version}", 0.0 if known else 1.0))
+        total = sum(x["own_control"] for x in self.states.values())
+        self.differences.append(Difference(f"N c {version}", relative(
+            clients * control, total, float(np.linalg.norm(total))), BOUND / 10))
+
+    def compare_turns(self):
+        """Local in rounds: nobody is withdrawn because nobody offers."""
+        missing = len(set(self.invited) - set(self.trained))
+        self.differences.append(Difference("invited and not trained", float(missing)))
+
+    def compare_clients(self):
+        """What clients use themselves in the end, where the run has scored it."""
+        if not self.task.test:
+            return
+        said = self.record.summary["method_results"].get("test_mse", 0.0)
+        heads = {}
+        for line in self.lines:
+            heads |= self.versions[line, max(v for x, v in self.versions if x == line)]
+        found = np.mean([home.loss(self.task, self.name, k + 1, heads, self.states.get(k + 1, {}))
+                         for k in range(len(self.task.test))])
+        self.differences.append(Difference("test_mse", abs(found - said) / found))

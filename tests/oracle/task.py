@@ -1,0 +1,98 @@
+"""What runs train on: rows that the oracle writes itself as CSV, and FLoRAL's linear clusters,
+whose rows the executable draws."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from adapters import Adapter
+from draws import Stream, derive_seed, single
+from lora import random_gain
+from methods import METHODS, OVER_A_FROZEN_MODEL
+from model import Model
+
+SIZES = (5, 8, 12, 20, 6, 15)  # Of the clients; labels and inputs differ between them.
+FEATURES, CLASSES = 4, 3
+
+
+@dataclass
+class Task:
+    config: dict
+    model: Model
+    train: list  # Of each client, inputs and what they should give.
+    test: list = ()
+    adapter: Adapter = None
+    own_adapter: Adapter = None
+    frozen: np.ndarray = None
+
+
+def table(seed):
+    """Per client, its inputs and labels; clients pull towards different answers."""
+    random = Stream(derive_seed(seed, "oracle"))
+    clients = []
+    for k, count in enumerate(SIZES):
+        truth = random.normals(CLASSES * FEATURES).reshape(CLASSES, FEATURES)
+        x = random.normals(count * FEATURES).reshape(count, FEATURES).round(3) + 0.3 * k
+        y = (x @ truth.T + random.normals(count * CLASSES).reshape(count, CLASSES)).argmax(axis=1)
+        clients.append((x, y))
+    return clients
+
+
+def write_table(path, seed):
+    with open(path, "w", encoding="utf-8") as to:
+        to.write(",".join(f"x{i}" for i in range(FEATURES)) + ",who,label\n")
+        for k, (x, y) in enumerate(table(seed)):
+            for inputs, label in zip(x, y):
+                to.write(",".join(f"{v:.3f}" for v in inputs) + f",{k + 1},{label}\n")
+
+
+def clusters(seed, clients, groups, rows, tests):
+    """FLoRAL's linear task: y = the first 3 of W_c x + b, W_c = W + 2 u_c v_c^T."""
+    random, deviation = Stream(derive_seed(seed, "clusters.truth")), 10**-0.5
+    weights = random.normals(100, deviation).reshape(10, 10)
+    bias = random.normals(10, deviation)
+    truths = []
+    for _ in range(groups):
+        u, v = random.normals(10, deviation), random.normals(10)
+        truths.append(weights + 2 * np.outer(u, v))
+    train, test = [], []
+    for k in range(clients):
+        random = Stream(derive_seed(seed, "clusters.rows", k))
+        for to, count in ((train, rows), (test, tests)):
+            x = random.normals(count * 10).reshape(count, 10)
+            to.append((single(x), single((x @ truths[k % groups].T + bias)[:, :3])))
+    return train, test
+
+
+def task_of(method, config):
+    if config["data.kind"] == "csv":
+        train, test = [(single(x), y) for x, y in table(config["seed"])], []
+        widths, labels = [FEATURES, *config.get("model.hidden", []), CLASSES], True
+    else:
+        train, test = clusters(derive_seed(config["seed"], "data"), config["clients.clients"],
+                               config["data.clusters"], 7, 500)
+        widths, labels = [10, *config.get("model.hidden", []), 3], False
+    task = Task(config, Model(widths, labels), train, test)
+    if "budget" in config:
+        frozen = method in OVER_A_FROZEN_MODEL
+        task.adapter = Adapter(task.model, config["budget"], biased=not frozen)
+        if frozen:
+            task.frozen = task.model.initial(derive_seed(config["seed"], "initial"))
+    if "own_budget" in config:
+        task.own_adapter = Adapter(task.model, config["own_budget"], biased=False)
+    return task
+
+
+def first_values(task, method, block):
+    """A block's values in version 0."""
+    seed = derive_seed(task.config["seed"], "initial")
+    family, _, instance = block.partition(".")
+    place = int(instance or 0)
+    if family == "control":
+        return np.zeros(task.model.size)
+    if family == "adapter":
+        wide = METHODS[method].several == "adapter"
+        return task.adapter.initial(derive_seed(seed, "adapter", place),
+                                    6**0.5 if wide else random_gain())
+    first = task.model.initial(derive_seed(seed, "model", place) if place else seed)
+    return first[:task.model.head_at] if family == "body" else first

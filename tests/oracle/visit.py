@@ -1,0 +1,237 @@
+"""One visit of a client, and the procedures whose clients train whole models. Each is written from
+its publication: it takes a visit and returns what the client offers, block by block."""
+
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from draws import Stream, derive_seed
+from model import along
+from planted import wrong
+
+
+@dataclass
+class Visit:
+    task: object  # What a run trains: see task.py.
+    client: int   # From 1.
+    seed: int
+    progress: float
+    fetched: dict  # Block: values.
+    state: dict    # What the client keeps; a visit may change it.
+    shares: dict = field(default_factory=dict)  # Block: what its offer is multiplied by.
+    norms: dict = field(default_factory=dict)   # Block: what its offer weighs, if it says so.
+    lacks: dict = field(default_factory=dict)   # Block: where the client has no values.
+
+    def __getattr__(self, name):
+        return getattr(self.task, name)
+
+    @property
+    def rows(self):
+        return self.task.train[self.client - 1]
+
+    @property
+    def examples(self):
+        return len(self.rows[0])
+
+    @property
+    def fall(self):
+        """What the schedule has left of all rates."""
+        how = self.task.config
+        kind = how["training.schedule.kind"]
+        if kind == "cosine" and not wrong("rate_never_falls"):
+            last = how["training.schedule.last"]
+            return last + (1 - last) * (1 + math.cos(math.pi * self.progress)) / 2
+        if kind == "step":
+            falls = how["training.schedule.steps"]
+            done = min(falls, math.floor(self.progress * (falls + 1)))
+            return how["training.schedule.factor"] ** done
+        return 1.0
+
+    @property
+    def rate(self):
+        return self.task.config["training.learning_rate"] * self.fall
+
+    @property
+    def batch(self):
+        return min(self.task.config["training.batch_size"] or self.examples, self.examples)
+
+    @property
+    def steps(self):
+        epoch = math.ceil(self.examples / self.batch)
+        how = self.task.config
+        if how.get("printed_schedule") and not self.state:
+            return 1  # Averages come after the steps 0, I, 2 I, …
+        if how["training.local_steps"]:
+            return how["training.local_steps"]
+        epochs, draws = how["training.local_epochs"], Stream(derive_seed(self.seed, "straggler"))
+        if draws.uniform() < how["training.stragglers"] and not wrong("works_to_the_end"):
+            epochs = 1 + draws.below(epochs - 1)
+        return epochs * epoch
+
+    def batches(self):
+        x, y = self.rows
+        return ((x[rows], y[rows]) for rows in self.places())
+
+    def places(self):
+        """Epoch after epoch, each in an order of its own where there are several batches and the
+        configuration says so; the last batch of one may be smaller."""
+        order, draws = list(range(self.examples)), Stream(derive_seed(self.seed, "batches"))
+        shuffled = self.task.config["training.shuffle"] and self.batch < self.examples
+        while True:
+            if shuffled and not wrong("order_of_the_file"):
+                draws.shuffle(order)
+            for at in range(0, self.examples, self.batch):
+                yield order[at:at + self.batch]
+
+    def option(self, name):
+        return self.task.config[name]
+
+
+class Descent:
+    """SGD with momentum and weight decay, or AdamW (Loshchilov and Hutter)."""
+
+    def __init__(self, config, moments=None):
+        self.how = config
+        self.moments = moments if moments is not None else {}
+
+    def step(self, w, gradient, rate):
+        decay, kept = self.how["training.weight_decay"], self.moments
+        if self.how["training.optimiser"] == "sgd":
+            gradient = gradient + decay * w
+            kept["v"] = self.how["training.momentum"] * kept.get("v", 0) + gradient
+            return w - rate * kept["v"]
+        if wrong("decay_in_gradient"):
+            gradient = gradient + decay * w
+        else:
+            w = w - rate * decay * w
+        kept["t"] = kept.get("t", 0) + 1
+        kept["m"] = 0.9 * kept.get("m", 0) + 0.1 * gradient
+        kept["v"] = 0.999 * kept.get("v", 0) + 0.001 * gradient**2
+        m = kept["m"] / (1 - 0.9 ** kept["t"])
+        v = kept["v"] / (1 - 0.999 ** kept["t"])
+        return w - rate * m / (np.sqrt(v) + 1e-8)
+
+
+def descend(visit, w, batches=None, steps=None, term=lambda w: 0, part=slice(None)):
+    """Local steps from w, along the gradient and a term, of a part of the model."""
+    by, w = Descent(visit.config), w.copy()
+    batches = batches or visit.batches()
+    for _ in range(visit.steps if steps is None else steps):
+        gradient = visit.model.gradient(w, next(batches)) + term(w)
+        w[part] = by.step(w[part], gradient[part], visit.rate)
+    return w
+
+
+def averaged(visit):
+    """FedAvg (McMahan et al. 2017)."""
+    start = visit.fetched["model"]
+    return {"model": descend(visit, start) - start}
+
+
+def proximal(visit):
+    """FedProx (Li et al. 2020): g + mu (w - w_t)."""
+    start, mu = visit.fetched["model"], visit.option("proximal")
+    anchor = 0 if wrong("proximal_to_zero") else start
+    sign = -1 if wrong("proximal_sign") else 1
+    return {"model": descend(visit, start, term=lambda w: sign * mu * (w - anchor)) - start}
+
+
+def controlled(visit):
+    """SCAFFOLD (Karimireddy et al. 2020), option II."""
+    x, c = visit.fetched["model"], visit.fetched["control"]
+    own = visit.state.get("own_control", np.zeros_like(x))
+    towards = own - c if wrong("control_sign") else c - own
+    y = descend(visit, x, term=lambda w: towards)
+    steps = 1 if wrong("control_without_steps") else visit.steps
+    new = own - c + (x - y) / (steps * visit.rate)
+    visit.state["own_control"] = new
+    return {"model": y - x, "control": new - own}
+
+
+def alone(visit):
+    """Everybody trains a model of its own, from where all begin."""
+    start = visit.state.get("own_model", visit.fetched["model"])
+    if wrong("trains_what_is_shared"):
+        start = visit.fetched["model"]
+    visit.state["own_model"] = descend(visit, start)
+    return {}
+
+
+def two_stage(visit):
+    """Ditto (Li et al. 2021): over the same batches, v follows g(v) + lambda (v - w_t)."""
+    start, held = visit.fetched["model"], visit.option("lambda")
+    w, v = start.copy(), visit.state.get("own_model", start).copy()
+    batches, of_w, of_v = visit.batches(), Descent(visit.config), Descent(visit.config)
+    for _ in range(visit.steps):
+        rows = next(batches)
+        w = of_w.step(w, visit.model.gradient(w, rows), visit.rate)
+        anchor = w if wrong("held_to_moving_model") else start
+        v = of_v.step(v, visit.model.gradient(v, rows) + held * (v - anchor), visit.rate)
+    visit.state["own_model"] = v
+    return {"model": w - start}
+
+
+def envelope(visit):
+    """pFedMe (Dinh et al. 2020): theta solves f + lambda/2 |theta - w|^2 on each batch by K steps,
+    from where it was; then w moves by eta lambda (w - theta)."""
+    start, held = visit.fetched["model"], visit.option("lambda")
+    w, theta = start.copy(), visit.state.get("own_model", start).copy()
+    batches = visit.batches()
+    for _ in range(visit.steps):
+        rows = next(batches)
+        if wrong("envelope_from_model"):
+            theta = w.copy()
+        for _ in range(int(visit.option("inner_steps"))):
+            slope = visit.model.gradient(theta, rows) + held * (theta - w)
+            theta = theta - visit.option("inner_rate") * slope
+        w = w - visit.rate * (1 if wrong("envelope_rate") else held) * (w - theta)
+    visit.state["own_model"] = theta
+    return {"model": w - start}
+
+
+def adapted(visit, w, rows):
+    """Per-FedAvg's model of a client: one step away."""
+    return w - visit.option("inner_rate") * visit.model.gradient(w, rows)
+
+
+def meta(visit):
+    """Per-FedAvg (Fallah et al. 2020): the gradient after an inner step on one batch, on the next
+    one; with `difference` also through that step, on a third."""
+    start = visit.fetched["model"]
+    w, batches = start.copy(), visit.batches()
+    for _ in range(visit.steps):
+        first, second = next(batches), next(batches)
+        there = w if wrong("inner_step_missing") else adapted(visit, w, first)
+        slope = visit.model.gradient(there, second)
+        if visit.option("difference") > 0:
+            third = next(batches)
+            if not wrong("curvature_left_out"):
+                slope = slope - visit.option("inner_rate") * along(
+                    lambda p, rows=third: visit.model.gradient(p, rows), w, slope)
+        w = w - visit.rate * slope
+    return {"model": w - start}
+
+
+def joined(visit):
+    """The shared body under the client's own head, which is drawn at its first visit."""
+    fresh = visit.model.initial(derive_seed(visit.seed, "head"))[visit.model.head_at:]
+    return np.concatenate([visit.fetched["body"], visit.state.get("head", fresh)])
+
+
+def split(visit):
+    """FedRep (Collins et al. 2021): the head learns first, `head_passes` times as long as then the
+    body. FedPer (Arivazhagan et al. 2019): both learn together."""
+    at, w = visit.model.head_at, joined(visit)
+    passes = int(visit.option("head_passes"))
+    phases = [(slice(at, None), passes * visit.steps), (slice(0, at), visit.steps)]
+    if passes == 0:
+        phases = [(slice(None), visit.steps)]
+        if wrong("head_alone"):
+            phases = [(slice(at, None), visit.steps), (slice(0, at), visit.steps)]
+    if wrong("body_first"):
+        phases.reverse()
+    for part, steps in phases:
+        w = descend(visit, w, steps=steps, part=part)
+    visit.state["head"] = w[at:]
+    return {"body": w[:at] - visit.fetched["body"]}

@@ -1,0 +1,91 @@
+// When a client comes and goes.
+
+#include "tests/unit/actors/client/talk.hpp"
+
+namespace troupe::actors {
+
+using namespace std::chrono_literals;
+
+TEST(dialogue, drops_its_visit_and_keeps_its_offers_when_it_goes) {
+  talk x{state_rule::on_offer};
+  x.visit(1);
+  x.invite(2);
+  x.said.clear();
+  x.did(x.testee.go());
+  EXPECT_EQ(x.all<messages::leave>().size(), 1u);
+  EXPECT_FALSE(x.testee.file().open);
+  EXPECT_EQ(x.testee.file().outbox.size(), 1u);
+  EXPECT_FALSE(x.testee.next_due());
+  // Whatever still arrives is for nobody.
+  x.said.clear();
+  x.invite(3);
+  x.serve(2, first);
+  x.did(x.testee.go());
+  EXPECT_TRUE(x.said.empty());
+  // The offer is said again to whoever welcomes it.
+  x.did(x.testee.come(x.now));
+  x.welcome();
+  EXPECT_EQ(x.last<messages::offer_made>().pass.visit, (visit_id{me, {1}}));
+}
+
+TEST(dialogue, finishes_what_it_has_begun_when_it_drains) {
+  talk x{state_rule::on_offer};
+  x.invite(1);
+  x.did(x.testee.drain());
+  EXPECT_TRUE(x.all<messages::leave>().empty());
+  x.visit(1);
+  x.invite(2);
+  EXPECT_EQ(x.last<messages::visit_declined>().why,
+            messages::decline_reason::busy);
+  x.answer(1, first, verdict::accepted);
+  EXPECT_TRUE(x.all<messages::leave>().empty());
+  x.answer(1, second, verdict::accepted);
+  EXPECT_EQ(x.all<messages::leave>().size(), 1u);
+}
+
+TEST(dialogue, leaves_at_once_when_it_drains_with_nothing_under_way) {
+  talk x{state_rule::on_offer};
+  x.did(x.testee.drain());
+  EXPECT_EQ(x.all<messages::leave>().size(), 1u);
+}
+
+TEST(dialogue, gives_a_visit_up_as_if_it_had_not_been) {
+  talk x{state_rule::on_offer};
+  const auto before = x.testee.file().state;
+  x.invite(1);
+  x.did(x.testee.give_up({me, {2}}));
+  EXPECT_TRUE(x.all<messages::visit_declined>().empty());
+  x.did(x.testee.give_up({me, {1}}));
+  EXPECT_EQ(x.last<messages::visit_declined>().why,
+            messages::decline_reason::dropped);
+  EXPECT_EQ(x.testee.file().state, before);
+  EXPECT_TRUE(x.testee.file().outbox.empty());
+}
+
+TEST(dialogue, lets_go_of_what_it_fetched_when_a_visit_ends) {
+  for (const bool withdrawn : {false, true}) {
+    talk x{state_rule::on_offer};
+    std::weak_ptr<const std::vector<float>> fetched;
+    {
+      x.invite(1);
+      const auto values = share({0.f});
+      fetched = values;
+      x.hear(messages::line_served{.visit = {me, {1}},
+                                   .line = first,
+                                   .base = {4},
+                                   .blocks = {{{1}, values}}});
+    }
+    EXPECT_FALSE(fetched.expired());
+    if (withdrawn) {
+      x.hear(messages::visit_ended{{me, {1}}});
+    } else {
+      x.serve(1, second);
+      x.did(x.testee.finished({{me, {1}}, error{errc::diverged, "it diverged"}},
+                              x.now));
+    }
+    x.said.clear();
+    EXPECT_TRUE(fetched.expired());
+  }
+}
+
+} // namespace troupe::actors

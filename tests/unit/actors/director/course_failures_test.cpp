@@ -1,0 +1,234 @@
+// Clients that fail, and what becomes of rounds and of the run.
+
+#include "tests/unit/actors/director/course_fixture.hpp"
+
+namespace troupe::actors {
+
+using namespace std::chrono_literals;
+using messages::decline_reason;
+
+namespace {
+
+course::options failing(course::options x) {
+  x.failures_max = 2;
+  x.decline_pause = 1s;
+  x.alone_first = 60s;
+  x.alone_max = 200s;
+  return x;
+}
+
+/// The one that was invited last ends its visit like this.
+void end_last(run_of& run, decline_reason why) {
+  const auto visit = run.all<invitation_made>().back().pass.visit;
+  run.did(run.testee.failed({visit, why}, run.now));
+}
+
+void wait(run_of& run, instant x) {
+  run.now += x;
+  run.did(run.testee.due(run.now));
+}
+
+/// Fails whenever it is invited; the others offer.
+void play(run_of& run, client_id bad, std::size_t from) {
+  for (auto i = from; i < run.all<invitation_made>().size(); ++i) {
+    const auto visit = run.all<invitation_made>()[i].pass.visit;
+    if (visit.client == bad)
+      run.did(run.testee.failed({visit, decline_reason::failed}, run.now));
+    else
+      run.take(visit);
+  }
+}
+
+std::vector<messages::run_finished> ends_of(run_of& run) {
+  for (const auto line : {lead, other})
+    run.did(run.testee.ended(messages::line_ended{line, {}}, run.now));
+  return run.all<messages::run_finished>();
+}
+
+} // namespace
+
+TEST(course_failures, leave_a_client_alone_for_a_while_that_doubles) {
+  run_of run{failing(slots_of(3))};
+  run.join(3);
+  const client_id bad{2};
+  std::vector<instant> pauses;
+  for (int i = 0; i < 6; ++i) {
+    // Its next invitation, however long that takes.
+    const auto invited = [&] {
+      const auto all = run.all<invitation_made>();
+      return std::ranges::count_if(
+        all, [&](const auto& x) { return x.pass.visit.client == bad; });
+    };
+    const auto before = run.now;
+    while (invited() == i && run.now < before + 1000s)
+      wait(run, 1s);
+    pauses.push_back(run.now - before);
+    const auto all = run.all<invitation_made>();
+    visit_id last{};
+    for (const auto& x : all)
+      if (x.pass.visit.client == bad)
+        last = x.pass.visit;
+    run.did(run.testee.failed({last, decline_reason::failed}, run.now));
+  }
+  EXPECT_EQ(pauses, (std::vector<instant>{0s, 1s, 60s, 120s, 200s, 200s}));
+  EXPECT_TRUE(run.all<messages::run_finished>().empty());
+}
+
+// It offers, and all that was is forgotten; it drops out, and nothing is.
+TEST(course_failures, are_forgiven_by_an_offer_that_is_kept_and_nothing_else) {
+  for (const auto between : {0, 1, 2}) {
+    run_of run{failing(slots_of(1))};
+    run.join(3);
+    const auto alone = [&] {
+      std::size_t count = 0;
+      for (const auto& x : run.all<messages::client_failed>())
+        count += x.alone_until.has_value();
+      return count;
+    };
+    // One slot: whoever is invited fails twice, with something in between.
+    std::map<client_id, int> seen;
+    for (int i = 0; i < 40 && alone() == 0; ++i) {
+      const auto visit = run.all<invitation_made>().back().pass.visit;
+      const auto turn = seen[visit.client]++;
+      if (turn % 2 == 0)
+        end_last(run, decline_reason::failed);
+      else if (between == 0)
+        run.take(visit);
+      else
+        end_last(run, between == 1 ? decline_reason::dropped
+                                   : decline_reason::no_offer);
+      wait(run, 2s);
+    }
+    EXPECT_EQ(alone() > 0, between != 0) << between;
+  }
+}
+
+TEST(course_failures,
+     are_forgiven_by_a_visit_that_ended_well_where_none_offer) {
+  auto options = failing(slots_of(1));
+  options.offers = false;
+  run_of run{options};
+  run.join(3);
+  std::map<client_id, int> seen;
+  for (int i = 0; i < 40; ++i) {
+    const auto visit = run.all<invitation_made>().back().pass.visit;
+    end_last(run, seen[visit.client]++ % 2 == 0 ? decline_reason::failed
+                                                : decline_reason::no_offer);
+    wait(run, 2s);
+  }
+  for (const auto& x : run.all<messages::client_failed>())
+    EXPECT_FALSE(x.alone_until);
+}
+
+TEST(course_failures, do_not_keep_rounds_from_going_on) {
+  auto options = failing(rounds_of(3));
+  options.budget.rounds = 5;
+  run_of run{options};
+  run.join(3);
+  std::size_t heard = 0;
+  std::size_t merged = 0;
+  for (int i = 0; i < 20 && run.all<messages::line_closing>().empty(); ++i) {
+    const auto from = heard;
+    heard = run.all<invitation_made>().size();
+    play(run, {2}, from);
+    wait(run, 2s);
+    const auto closed = run.all<round_closed>();
+    for (; merged < closed.size(); ++merged) {
+      const version head{merged + 1};
+      for (const auto line : {lead, other}) {
+        if (!closed[merged].visits.empty())
+          run.did(run.testee.published({.line = line,
+                                        .head = head,
+                                        .round = closed[merged].round,
+                                        .blocks = {},
+                                        .merged = visits_of(closed[merged])},
+                                       run.now));
+        run.did(run.testee.merged({line, closed[merged].round, head}, run.now));
+      }
+    }
+  }
+  std::size_t fruitful = 0;
+  for (const auto& x : run.all<round_closed>()) {
+    fruitful += !x.visits.empty();
+    EXPECT_TRUE(x.visits.empty() || x.visits.size() == 2u);
+  }
+  EXPECT_EQ(fruitful, 5u); // A round of which nothing comes is none.
+  const auto ends = ends_of(run);
+  ASSERT_EQ(ends.size(), 1u);
+  EXPECT_FALSE(ends[0].failed) << ends[0].reason;
+}
+
+TEST(course_failures, end_the_run_when_nobody_is_left_to_be_invited) {
+  run_of run{failing(slots_of(3))};
+  run.join(3);
+  for (int i = 0; i < 30 && run.all<messages::line_closing>().empty(); ++i) {
+    const auto all = run.all<invitation_made>();
+    for (const auto& x : all)
+      run.did(
+        run.testee.failed({x.pass.visit, decline_reason::failed}, run.now));
+    wait(run, 1s);
+  }
+  const auto ends = ends_of(run);
+  ASSERT_EQ(ends.size(), 1u);
+  EXPECT_TRUE(ends[0].failed);
+  EXPECT_NE(ends[0].reason.find("the visits of all 3 clients fail"),
+            std::string::npos)
+    << ends[0].reason;
+}
+
+TEST(course_failures, end_the_run_after_many_visits_without_a_version) {
+  auto options = failing(slots_of(1));
+  options.failures_max = 0;
+  options.fruitless_max = 4;
+  run_of run{options};
+  run.join(3);
+  for (int i = 0; i < 9; ++i) {
+    end_last(run, decline_reason::busy); // It waits for us.
+    wait(run, 2s);
+  }
+  for (int i = 0; i < 3; ++i) {
+    end_last(run, decline_reason::failed);
+    wait(run, 2s);
+  }
+  EXPECT_TRUE(run.all<messages::line_closing>().empty());
+  run.did(run.testee.failed({run.all<invitation_made>().back().pass.visit,
+                             policies::verdict::malformed},
+                            run.now));
+  const auto ends = ends_of(run);
+  ASSERT_EQ(ends.size(), 1u);
+  EXPECT_TRUE(ends[0].failed);
+  EXPECT_EQ(ends[0].reason.substr(0, 56),
+            "the last 4 visits that ended made no version; the last t");
+  EXPECT_NE(ends[0].reason.find("was malformed, perhaps by a value above "
+                                "merge.delta_max"),
+            std::string::npos)
+    << ends[0].reason;
+}
+
+TEST(course, reserves_a_cohort_before_it_invites_one) {
+  auto options = rounds_of(5000);
+  options.clients_expected = 5000;
+  run_of run{options};
+  run.join(5000);
+  ASSERT_EQ(run.all<invitation_made>().size(), 5000u);
+  const auto invited = run.all<invitation_made>();
+  for (const auto& x : invited)
+    run.take(x.pass.visit);
+  ASSERT_EQ(run.all<round_closed>().size(), 1u);
+  EXPECT_EQ(run.all<round_closed>()[0].visits.size(), 5000u);
+}
+
+TEST(course, calls_a_run_without_a_version_no_success) {
+  auto options = slots_of(1);
+  options.budget.seconds = 10;
+  run_of run{options};
+  run.join(3);
+  wait(run, 20s);
+  const auto ends = ends_of(run);
+  ASSERT_EQ(ends.size(), 1u);
+  EXPECT_TRUE(ends[0].failed);
+  EXPECT_EQ(ends[0].reason,
+            "the run's length is reached, and no version was made");
+}
+
+} // namespace troupe::actors
