@@ -85,6 +85,7 @@ private:
                      .lead = args_.blocks->lead(),
                      .evaluate_every = args_.evaluate_every,
                      .evaluate_at_end = args_.evaluate_at_end,
+                     .score_clients = args_.score_clients,
                      .announce = args_.announce,
                      .watching = args_.watching,
                      .others = others_,
@@ -92,7 +93,8 @@ private:
                      .waits = args_.waits};
     for (const auto& [line, stored] : found_.lines)
       x.heads[line] = published(line, stored);
-    others_->publisher = spawn(publisher, std::move(x));
+    others_->publisher =
+      caf::actor_cast<publisher_actor>(spawn(publisher, std::move(x)));
   }
 
   void spawn_lines() {

@@ -29,9 +29,10 @@ struct node_args {
   actors::attendance::options attendance;
   policies::weight_kind weighting = policies::weight_kind::examples;
   double norm_max = 0;
-  stop_metric metric = stop_metric::accuracy;
+  models::watched metric = models::watched::accuracy; ///< Of `course.stop`.
   std::uint64_t evaluate_every = 0;
   bool evaluate_at_end = true;
+  bool score_clients = false; ///< At each evaluation, and not only at the end.
   bool announce = false;
   bool events = false;
 

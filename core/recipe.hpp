@@ -154,6 +154,9 @@ struct recipe {
   std::vector<block_spec> blocks = {};
   std::vector<leg> legs = {};
   std::vector<role> roles = {};
+  /// What a client uses is in part its own: scores of clients are what the
+  /// method is for, and the global one is of a newcomer who has nothing yet.
+  bool personal = false;
   state_rule state = state_rule::on_offer;
   std::vector<disclosure> disclosures = {};
   options defaults = {}; ///< Of the procedure, with the values of the paper.

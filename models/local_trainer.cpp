@@ -109,9 +109,13 @@ public:
         return tl::unexpected{done.error()};
     }
     const auto& rows = task_->clients.test;
+    const auto& aside = task_->clients.own_validation;
     for (std::size_t k = 0; x.per_client && k < rows.size(); ++k) {
       const client_id client{k + 1};
-      if (rows[k].empty() || !has_model(client, parameters))
+      const auto watched =
+        k < aside.size() ? std::span{aside[k]} : std::span<const std::uint32_t>{};
+      if ((rows[k].empty() && watched.empty())
+          || !has_model(client, parameters))
         continue;
       const auto found = x.states.find(client);
       const auto* state =
@@ -119,9 +123,16 @@ public:
       load_at_home(state, model,
                    buffers ? std::span{*buffers} : fresh_buffers_);
       const home own{.client = client, .state = state, .versions = x.versions};
-      const auto done = settle(own).and_then([&] {
-        return score(own, split::test, rows[k], out.per_client[client]);
-      });
+      const auto put = [&](split part, std::span<const std::uint32_t> from,
+                           std::map<client_id, scores>& to) {
+        return from.empty() ? result<void>{}
+                            : score(own, part, from, to[client]);
+      };
+      const auto done =
+        settle(own)
+          .and_then([&] { return put(split::test, rows[k], out.per_client); })
+          .and_then(
+            [&] { return put(split::train, watched, out.own_validation); });
       if (!done)
         return tl::unexpected{done.error()};
     }

@@ -7,11 +7,11 @@
 #include <cstring>
 #include <limits>
 #include <optional>
+#include <set>
 #include <utility>
 
-#include <nlohmann/json.hpp>
-
 #include "core/assert.hpp"
+#include "core/json.hpp"
 #include "models/files.hpp"
 
 static_assert(std::endian::native == std::endian::little,
@@ -20,8 +20,6 @@ static_assert(std::endian::native == std::endian::little,
 namespace troupe::models {
 
 namespace {
-
-using json = nlohmann::json;
 
 constexpr std::uint64_t header_bytes_max = 100'000'000; ///< As the format says.
 constexpr const char* metadata_key = "__metadata__";
@@ -38,12 +36,19 @@ struct claim {
   std::uint64_t end = 0;
 };
 
-bool counts(const json& x) {
-  return x.is_array() && std::all_of(x.begin(), x.end(), [](const json& n) {
-           return n.is_number_unsigned()
-                  && n.get<std::uint64_t>()
-                       <= std::numeric_limits<std::int64_t>::max();
-         });
+/// A list of whole numbers from 0; nothing where it is something else.
+std::optional<std::vector<std::int64_t>> counts_in(const json* x) {
+  const auto* found = x ? x->items() : nullptr;
+  if (found == nullptr)
+    return std::nullopt;
+  std::vector<std::int64_t> all;
+  for (const auto& y : *found) {
+    const auto n = y.count();
+    if (!n || *n > std::numeric_limits<std::int64_t>::max())
+      return std::nullopt;
+    all.push_back(static_cast<std::int64_t>(*n));
+  }
+  return all;
 }
 
 /// The bytes of a tensor of f32 of this shape; nothing if they cannot be
@@ -68,23 +73,19 @@ result<claim> parse_claim(const std::string& name, const json& x,
   const auto refuse = [&](const std::string& what) {
     return fail_at(origin, "tensor '" + name + "' " + what);
   };
-  const auto field = [&](const char* key) -> const json& {
-    static const json none;
-    return x.is_object() && x.contains(key) ? x[key] : none;
-  };
-  const auto& dtype = field("dtype");
-  if (!dtype.is_string())
+  const auto* field = x.find("dtype");
+  const auto* dtype = field ? field->text() : nullptr;
+  if (dtype == nullptr)
     return refuse("has no dtype");
-  if (dtype != "F32")
-    return refuse("is " + dtype.get<std::string>() + "; F32 would do");
-  const auto& shape = field("shape");
-  const auto& offsets = field("data_offsets");
-  if (!counts(shape) || !counts(offsets) || offsets.size() != 2)
+  if (*dtype != "F32")
+    return refuse("is " + *dtype + "; F32 would do");
+  auto shape = counts_in(x.find("shape"));
+  const auto offsets = counts_in(x.find("data_offsets"));
+  if (!shape || !offsets || offsets->size() != 2)
     return refuse("needs a shape and two data_offsets of integers from 0");
-  claim y{
-    .tensor = {.name = name, .shape = shape.get<std::vector<std::int64_t>>()},
-    .begin = offsets[0].get<std::uint64_t>(),
-    .end = offsets[1].get<std::uint64_t>()};
+  claim y{.tensor = {.name = name, .shape = std::move(*shape)},
+          .begin = static_cast<std::uint64_t>(offsets->front()),
+          .end = static_cast<std::uint64_t>(offsets->back())};
   const auto size = bytes_of(y.tensor.shape);
   if (!size || y.end < y.begin || y.end - y.begin != *size)
     return refuse("of shape " + shown(y.tensor.shape) + " lies at bytes "
@@ -108,23 +109,24 @@ parse_header(std::span<const std::byte> bytes, std::string_view origin) {
                        "a safetensors file");
   const auto* text =
     reinterpret_cast<const char*>(bytes.data()) + sizeof length;
-  auto x = json::parse(text, text + length, nullptr, false);
-  if (!x.is_object())
+  auto x = json::parse({text, static_cast<std::size_t>(length)});
+  if (!x || !x->fields())
     return fail_at(origin,
                    "its header is not a JSON object; it is damaged or not a "
                    "safetensors file");
-  return std::pair{std::move(x),
+  return std::pair{std::move(*x),
                    static_cast<std::size_t>(length) + sizeof length};
 }
 
 result<std::vector<claim>>
 parse_claims(const json& header, std::string_view origin, tensor_file& to) {
   std::vector<claim> claims;
-  for (const auto& [name, x] : header.items()) {
+  for (const auto& [name, x] : *header.fields()) {
     if (name == metadata_key) {
-      for (const auto& [key, value] : x.items())
-        if (value.is_string())
-          to.metadata[key] = value.get<std::string>();
+      if (const auto* said = x.fields())
+        for (const auto& [key, value] : *said)
+          if (const auto* text = value.text())
+            to.metadata[key] = *text;
       continue;
     }
     auto y = parse_claim(name, x, origin);
@@ -181,22 +183,24 @@ result<tensor_file> read_safetensors(const std::filesystem::path& path) {
 result<void> write_safetensors(const std::filesystem::path& path,
                                const tensor_file& x) {
   TROUPE_ASSERT(x.values.size() == size_of(x.tensors));
-  nlohmann::ordered_json header = nlohmann::ordered_json::object();
+  auto header = json::object();
   if (!x.metadata.empty())
-    header[metadata_key] = x.metadata;
+    header.add(metadata_key, x.metadata);
+  std::set<std::string_view> taken{metadata_key};
   std::size_t begin = 0;
   for (const auto& tensor : x.tensors) {
-    if (tensor.name == metadata_key || header.contains(tensor.name))
+    if (!taken.insert(tensor.name).second)
       return fail(errc::invalid_argument,
                   path.string() + ": the name '" + tensor.name
                     + "' is taken; tensors of one file need different names");
     const auto end = begin + tensor.size() * sizeof(float);
-    header[tensor.name] = {{"dtype", "F32"},
-                           {"shape", tensor.shape},
-                           {"data_offsets", {begin, end}}};
+    header.add(tensor.name,
+               {{"dtype", "F32"},
+                {"shape", tensor.shape},
+                {"data_offsets", std::vector<std::uint64_t>{begin, end}}});
     begin = end;
   }
-  auto text = header.dump(-1, ' ', false, json::error_handler_t::replace);
+  auto text = header.dump();
   text.append((8 - text.size() % 8) % 8, ' '); // Values lie aligned.
   const std::uint64_t length = text.size();
   const std::array<std::span<const std::byte>, 3> parts{

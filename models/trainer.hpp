@@ -78,10 +78,13 @@ struct evaluated {
   scores global;     ///< On the whole test set.
   scores validation; ///< On rows that nobody trains on: for `stop`.
   std::map<client_id, scores> per_client; ///< On each client's own test rows.
+  /// Likewise on what was set aside of its training rows: for `stop`.
+  std::map<client_id, scores> own_validation;
   std::map<std::string, double> method_results;
 
   static constexpr auto fields(auto& x) {
-    return std::tie(x.global, x.validation, x.per_client, x.method_results);
+    return std::tie(x.global, x.validation, x.per_client, x.own_validation,
+                    x.method_results);
   }
 };
 

@@ -104,10 +104,6 @@ void carry_out(self_pointer self, const course::actions& what) {
   arm(self);
 }
 
-double metric_of(stop_metric metric, const models::scores& x) {
-  return metric == stop_metric::accuracy ? x.accuracy() : x.mean_loss();
-}
-
 // One that goes on has looked at everything up to this instant.
 void start(self_pointer self) {
   if (const auto& from = self->state.args.resumed) {
@@ -162,7 +158,7 @@ director_impl::behavior_type director(self_pointer self, director_args args) {
         return carry_out(self,
                          plan->finish(x.problem->context, true, now(self)));
       const auto metric =
-        metric_of(self->state.args.metric, x.scores.validation);
+        models::metric_of(self->state.args.metric, x.scores);
       carry_out(self, plan->evaluated(x, metric, now(self)));
     },
     [self, &plan](const messages::stop_requested& x) {

@@ -9,17 +9,15 @@
 #include "actors/director/course.hpp"
 #include "actors/interfaces.hpp"
 #include "core/patience.hpp"
+#include "models/watched.hpp"
 
 namespace troupe::actors {
-
-/// What the stop rule watches.
-enum class stop_metric : std::uint8_t { accuracy, loss };
 
 struct director_args {
   course::options options;
   course::durable found;
   cast_ptr others;
-  stop_metric metric = stop_metric::accuracy;
+  models::watched metric = models::watched::accuracy;
   caf::actor_clock::time_point started; ///< The run's instant zero.
   patience waits = {};
   bool events = false;                          ///< Notes rounds and the end.

@@ -1,11 +1,15 @@
 #pragma once
 
+#include <map>
 #include <optional>
 
 #include "actors/messages/internal.hpp"
 #include "core/clock.hpp"
 
 namespace troupe::actors {
+
+/// The newest version of each line.
+using version_heads = std::map<line_id, messages::version_published>;
 
 /// Whoever watches a run from outside. Called on an actor's thread, so an
 /// implementation that others read from brings its own lock.
@@ -14,8 +18,13 @@ public:
   virtual ~audience() = default;
   virtual void published(const messages::version_published& x, instant at) = 0;
   virtual void failed(const messages::client_failed& x, instant at) = 0;
+
+  /// @param scored the lines as they were at the instant that was scored
   virtual void evaluated(const messages::evaluation_finished& x,
-                         instant at) = 0;
+                         const version_heads& scored, instant at) = 0;
+
+  /// One that was due was not made: evaluations take longer than versions.
+  virtual void left_out(version head, instant at) = 0;
 
   /// The last call. `last` is absent if the final versions could not be scored.
   virtual void

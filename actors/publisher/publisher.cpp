@@ -1,22 +1,26 @@
 #include "actors/publisher/publisher.hpp"
 
+#include <algorithm>
+#include <utility>
+
 #include "actors/caf/errors.hpp"
 
 namespace troupe::actors {
 
 namespace {
 
-using self_pointer = publisher_actor::stateful_pointer<publisher_state>;
+using self_pointer = publisher_impl::stateful_pointer<publisher_state>;
 
 instant now(self_pointer self) {
   return self->clock().now() - self->state.args.started;
 }
 
-messages::evaluation_requested occasion(self_pointer self, line_id line,
-                                        version head, bool per_client) {
+messages::evaluation_requested question(self_pointer self,
+                                        const publisher_state::occasion& what,
+                                        bool per_client) {
   messages::evaluation_requested x{
-    .line = line,
-    .head = head,
+    .line = what.line,
+    .head = what.head,
     .input = {.versions = {}, .per_client = per_client, .states = {}}};
   for (const auto& [id, published] : self->state.args.heads)
     for (const auto& block : published.blocks)
@@ -24,22 +28,55 @@ messages::evaluation_requested occasion(self_pointer self, line_id line,
   return x;
 }
 
-void evaluate(self_pointer self, const messages::version_published& x) {
+// Of all lines as they are now.
+void evaluate(self_pointer self) {
   const auto& args = self->state.args;
+  const auto what = *std::exchange(self->state.due, std::nullopt);
+  const auto go_on = [self] {
+    self->state.under_way = false;
+    if (self->state.due)
+      evaluate(self);
+  };
+  self->state.under_way = true;
+  self
+    ->request(args.others->evaluator, args.waits.evaluation,
+              question(self, what, args.score_clients))
+    .then(
+      [self, go_on,
+       scored = args.heads](const messages::evaluation_finished& done) {
+        self->state.args.watching->evaluated(done, scored, now(self));
+        self->send(self->state.args.others->director, done);
+        go_on();
+      },
+      [go_on](const caf::error&) {
+        go_on(); // The worker is gone; the next version is another occasion.
+      });
+}
+
+// Other lines may have a version of this instant that is still on its way.
+void consider(self_pointer self, const messages::version_published& x) {
+  auto& [args, due, armed, under_way] = self->state;
   const bool counts = !args.lead || *args.lead == x.line;
   if (args.evaluate_every == 0 || !counts || x.head.value % args.evaluate_every)
     return;
-  self
-    ->request(args.others->evaluator, args.waits.evaluation,
-              occasion(self, x.line, x.head, false))
-    .then(
-      [self](const messages::evaluation_finished& done) {
-        self->state.args.watching->evaluated(done, now(self));
-        self->send(self->state.args.others->director, done);
-      },
-      [](const caf::error&) {
-        // The worker is gone; the next version is another occasion.
-      });
+  if (due && due->line == x.line)
+    args.watching->left_out(due->head, now(self));
+  if (!due || due->head <= x.head)
+    due = {x.line, x.head};
+  if (armed || under_way)
+    return;
+  armed = true;
+  self->delayed_send(self, std::chrono::seconds{0}, caf::tick_atom_v);
+}
+
+/// Of the lead line, or of the one that has come furthest.
+publisher_state::occasion newest(const publisher_args& x) {
+  const auto found =
+    x.lead ? x.heads.find(*x.lead)
+           : std::ranges::max_element(x.heads, {}, [](const auto& y) {
+               return y.second.head;
+             });
+  return {found->first, found->second.head};
 }
 
 void finish(self_pointer self, const messages::run_finished& x) {
@@ -47,10 +84,11 @@ void finish(self_pointer self, const messages::run_finished& x) {
   self->send(args.others->gateway, x);
   if (!args.evaluate_at_end || args.heads.empty())
     return args.watching->finished(x, std::nullopt, now(self));
-  const auto& [line, last] = *args.heads.begin();
+  if (self->state.due)
+    evaluate(self);
   self
     ->request(args.others->evaluator, args.waits.evaluation,
-              occasion(self, args.lead.value_or(line), last.head, true))
+              question(self, newest(args), true))
     .then(
       [self, x](const messages::evaluation_finished& done) {
         self->state.args.watching->finished(x, done, now(self));
@@ -62,8 +100,8 @@ void finish(self_pointer self, const messages::run_finished& x) {
 
 } // namespace
 
-publisher_actor::behavior_type publisher(self_pointer self,
-                                         publisher_args args) {
+publisher_impl::behavior_type publisher(self_pointer self,
+                                        publisher_args args) {
   self->state.args = std::move(args);
   return {
     [self](const messages::version_published& x) {
@@ -72,12 +110,17 @@ publisher_actor::behavior_type publisher(self_pointer self,
       args.watching->published(x, now(self));
       self->send(args.others->gateway,
                  messages::version_announced{x.line, x.head});
-      evaluate(self, x);
+      consider(self, x);
     },
     [self](const messages::client_failed& x) {
       self->state.args.watching->failed(x, now(self));
     },
     [self](const messages::run_finished& x) { finish(self, x); },
+    [self](caf::tick_atom) {
+      self->state.armed = false;
+      if (self->state.due && !self->state.under_way)
+        evaluate(self);
+    },
   };
 }
 

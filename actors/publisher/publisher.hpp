@@ -14,10 +14,11 @@
 namespace troupe::actors {
 
 struct publisher_args {
-  std::map<line_id, messages::version_published> heads; ///< At the start.
+  version_heads heads; ///< At the start.
   std::optional<line_id> lead; ///< Whose versions are evaluated; none: any.
   std::uint64_t evaluate_every = 0; ///< Versions; 0: only at the end.
   bool evaluate_at_end = true;
+  bool score_clients = false; ///< Each time, and not only at the end.
   bool announce = false;
   std::shared_ptr<audience> watching;
   cast_ptr others;
@@ -28,13 +29,25 @@ struct publisher_args {
 struct publisher_state {
   static inline constexpr const char* name = "publisher";
 
+  /// A version that is to be scored.
+  struct occasion {
+    line_id line;
+    version head;
+  };
+
   publisher_args args;
+  std::optional<occasion> due; ///< The newest one waits, and no other.
+  bool armed = false;          ///< Asked for when this instant is over.
+  bool under_way = false;
 };
 
+using publisher_impl = publisher_actor::extend<caf::reacts_to<caf::tick_atom>>;
+
 /// "Line l is at version v": to the gateway, the record and the audience; has
-/// every n-th version scored and the director told.
-publisher_actor::behavior_type
-publisher(publisher_actor::stateful_pointer<publisher_state> self,
+/// every n-th version scored, with all lines as they are when its instant is
+/// over, and the director told. One evaluation is under way at a time.
+publisher_impl::behavior_type
+publisher(publisher_impl::stateful_pointer<publisher_state> self,
           publisher_args args);
 
 } // namespace troupe::actors

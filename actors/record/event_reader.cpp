@@ -4,13 +4,11 @@
 #include <limits>
 #include <optional>
 
-#include <nlohmann/json.hpp>
+#include "core/json.hpp"
 
 namespace troupe::actors {
 
 namespace {
-
-using json = nlohmann::json;
 
 /// Takes the keys of one object. The first that is not as it should be is the
 /// problem; what is taken after it is of no use.
@@ -37,16 +35,16 @@ public:
 
   double real(const char* key) {
     const auto* x = find(key);
-    if (x && x->is_number())
-      return x->get<double>();
+    if (const auto y = x ? x->number() : std::nullopt)
+      return *y;
     refuse(x, key, "a number");
     return 0;
   }
 
   std::string text(const char* key) {
     const auto* x = find(key);
-    if (x && x->is_string())
-      return x->get<std::string>();
+    if (const auto* y = x ? x->text() : nullptr)
+      return *y;
     refuse(x, key, "a text");
     return {};
   }
@@ -60,24 +58,25 @@ public:
   auto list(const char* key, F read) {
     std::vector<decltype(read(object_))> items;
     const auto* x = find(key);
-    if (!x || !x->is_array() || x->empty())
+    const auto* found = x ? x->items() : nullptr;
+    if (!found || found->empty())
       refuse(x, key, "a list that is not empty");
     else
-      for (const auto& item : *x)
+      for (const auto& item : *found)
         items.push_back(read(item));
     return items;
   }
 
   visit_id pair_in(const json& x, const char* key) {
-    if (x.is_array() && x.size() == 2)
-      return {{number_in(&x[0], key)}, {number_in(&x[1], key)}};
+    if (const auto* pair = x.items(); pair && pair->size() == 2)
+      return {{number_in(&pair->front(), key)}, {number_in(&pair->back(), key)}};
     refuse(&x, key, "pairs [client, visit]");
     return {};
   }
 
   std::string text_in(const json& x, const char* key) {
-    if (x.is_string())
-      return x.get<std::string>();
+    if (const auto* y = x.text())
+      return *y;
     refuse(&x, key, "texts");
     return {};
   }
@@ -102,13 +101,12 @@ public:
 
 private:
   const json* find(const char* key) const {
-    const auto at = object_.find(key);
-    return at == object_.end() ? nullptr : &*at;
+    return object_.find(key);
   }
 
   std::uint64_t number_in(const json* x, const char* key) {
-    if (x && x->is_number_unsigned())
-      return x->get<std::uint64_t>();
+    if (const auto y = x ? x->count() : std::nullopt)
+      return *y;
     refuse(x, key, "a whole number");
     return 0;
   }
@@ -216,17 +214,14 @@ tl::unexpected<error> refuse(std::string_view line, const std::string& why) {
 } // namespace
 
 result<recorded_event> read_event(std::string_view line) {
-  json object;
-  try {
-    object = json::parse(line);
-  } catch (const json::exception& e) {
-    return refuse(line, "this is no JSON object (" + std::string{e.what()}
+  const auto object = json::parse(line);
+  if (!object)
+    return refuse(line, "this is no JSON object (" + object.error().context
                           + "); one with 'at' and 'event' would do");
-  }
-  if (!object.is_object())
+  if (!object->fields())
     return refuse(line,
                   "this is no JSON object; one with 'at' and 'event' would do");
-  keys x{object};
+  keys x{*object};
   auto event = event_in(x);
   if (x.problem())
     return refuse(line, *x.problem());

@@ -34,6 +34,8 @@ struct partition {
   std::size_t held_out = 0; ///< The last so many clients are never invited.
   /// Training rows that nobody holds: what a run may stop or select by.
   std::vector<std::uint32_t> validation = {};
+  /// The same, by the client whose rows they were.
+  std::vector<std::vector<std::uint32_t>> own_validation = {};
 };
 
 /// What training does to images, to see more of them than there are.

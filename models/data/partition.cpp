@@ -91,9 +91,9 @@ result<void> check_sizes(const row_lists& parts, std::size_t examples_min) {
 }
 
 /// Takes the validation rows away from the clients that train.
-row_list set_aside(partition& from, const partition_options& opts,
-                   random_stream random) {
-  row_list aside;
+row_lists set_aside(partition& from, const partition_options& opts,
+                    random_stream random) {
+  row_lists aside(from.train.size());
   // A common random start, as for test rows.
   auto quota = random.uniform();
   for (std::size_t k = 0; k + from.held_out < from.train.size(); ++k) {
@@ -104,7 +104,7 @@ row_list set_aside(partition& from, const partition_options& opts,
     const auto left =
       rows.size() - std::min(due, rows.size() - opts.examples_min);
     random.shuffle(rows);
-    give(aside, rows, left, rows.size());
+    give(aside[k], rows, left, rows.size());
     rows.resize(left);
   }
   return aside;
@@ -177,7 +177,9 @@ result<partition> make_partition(const dataset& data,
   partition x;
   x.train = std::move(*train);
   x.held_out = opts.held_out;
-  x.validation = set_aside(x, opts, stream("validation"));
+  x.own_validation = set_aside(x, opts, stream("validation"));
+  for (const auto& rows : x.own_validation)
+    x.validation.insert(x.validation.end(), rows.begin(), rows.end());
   if (opts.examples_max > 0)
     thin(x.train, stream("examples"),
          [&](std::size_t) { return std::size_t{opts.examples_max}; });
@@ -188,7 +190,7 @@ result<partition> make_partition(const dataset& data,
     thin(x.train, stream("training share"),
          [&](std::size_t n) { return share_left(opts.train_share, n); });
   std::sort(x.validation.begin(), x.validation.end());
-  for (auto* parts : {&x.train, &x.test})
+  for (auto* parts : {&x.train, &x.test, &x.own_validation})
     for (auto& rows : *parts)
       std::sort(rows.begin(), rows.end());
   return x;

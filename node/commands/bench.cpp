@@ -10,11 +10,11 @@
 #include "actors/record/begin_lines.hpp"
 #include "actors/record/sqlite_store.hpp"
 #include "core/clock.hpp"
+#include "core/json.hpp"
 #include "models/tasks/noop.hpp"
 #include "node/commands/command_line.hpp"
 #include "node/commands/figure.hpp"
 #include "node/config/config.hpp"
-#include "node/report/json.hpp"
 #include "node/run/federation.hpp"
 #include "node/task/data.hpp"
 #include "node/task/torch_model.hpp"
@@ -41,7 +41,6 @@ result<cost> measure(const experiment& x, const workload& work,
                        .lines = {},
                        .clients = x.clients.clients,
                        .has_labels = false,
-                       .goal = {},
                        .metrics = [](const std::string&) {},
                        .show = [](const progress_report&) {}});
   const auto wall = steady_now();

@@ -5,10 +5,10 @@
 #include <ostream>
 #include <sstream>
 
+#include "core/json.hpp"
 #include "node/commands/command_line.hpp"
 #include "node/config/keys.hpp"
 #include "node/config/policies_of.hpp"
-#include "node/report/json.hpp"
 #include "node/sweep/sweep_plan.hpp"
 #include "node/task/workload.hpp"
 #include "policies/catalogue.hpp"

@@ -4,6 +4,7 @@
 #include <iomanip>
 #include <ostream>
 
+#include "core/json.hpp"
 #include "node/commands/check_config.hpp"
 #include "node/commands/data.hpp"
 #include "node/commands/doctor.hpp"
@@ -13,7 +14,6 @@
 #include "node/commands/version.hpp"
 #include "node/commands/why.hpp"
 #include "node/config/keys.hpp"
-#include "node/report/json.hpp"
 
 namespace troupe::node {
 
@@ -62,7 +62,7 @@ void list(std::span<const command> all, std::ostream& out) {
 
 exit_code report(const failure& x, exit_code how, bool json, streams io) {
   if (json) {
-    const node::json object{
+    const troupe::json object{
       {"success", false},
       {"error",
        {{"code", x.code}, {"what", x.what}, {"why", x.why}, {"hint", x.hint}}}};

@@ -5,10 +5,10 @@
 #include <numeric>
 #include <ostream>
 
+#include "core/json.hpp"
 #include "models/data/partition.hpp"
 #include "node/commands/command_line.hpp"
 #include "node/config/config.hpp"
-#include "node/report/json.hpp"
 #include "node/task/data.hpp"
 
 namespace troupe::node {

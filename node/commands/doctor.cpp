@@ -12,10 +12,10 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "core/json.hpp"
 #include "core/program_version.hpp"
 #include "kernels/backend.hpp"
 #include "node/commands/command_line.hpp"
-#include "node/report/json.hpp"
 
 namespace troupe::node {
 

@@ -5,13 +5,13 @@
 #include <numeric>
 #include <ostream>
 
+#include "core/json.hpp"
 #include "kernels/backend.hpp"
 #include "models/families.hpp"
 #include "models/safetensors.hpp"
 #include "models/shapes.hpp"
 #include "node/commands/command_line.hpp"
 #include "node/config/config.hpp"
-#include "node/report/json.hpp"
 
 namespace troupe::node {
 

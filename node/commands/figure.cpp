@@ -4,7 +4,7 @@
 
 #include <benchmark/benchmark.h>
 
-#include "node/report/json.hpp"
+#include "core/json.hpp"
 
 namespace troupe::node {
 

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "core/json.hpp"
 #include "core/result.hpp"
-#include "node/report/json.hpp"
 
 namespace troupe::node {
 

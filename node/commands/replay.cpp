@@ -4,10 +4,10 @@
 #include <ostream>
 
 #include "core/clock.hpp"
+#include "core/json.hpp"
 #include "node/commands/command_line.hpp"
 #include "node/config/config.hpp"
 #include "node/replay/replay.hpp"
-#include "node/report/json.hpp"
 
 namespace troupe::node {
 

@@ -5,10 +5,10 @@
 
 #include <unistd.h>
 
+#include "core/json.hpp"
 #include "node/commands/command_line.hpp"
 #include "node/commands/sweep.hpp"
 #include "node/config/config.hpp"
-#include "node/report/json.hpp"
 #include "node/run/interrupt.hpp"
 #include "node/run/run.hpp"
 #include "node/watch/pages.hpp"

@@ -141,9 +141,9 @@ exit_code conclude(const sweep_plan& plan, const fs::path& folder,
                "accuracy, loss, per_client.mean, or those of method_results"},
       exit_code::failed, json, io);
   if (json)
-    io.out << node::json{{"success", true},
-                         {"folder", folder.string()},
-                         {"rows", as_json(plan, lines)}}
+    io.out << troupe::json{{"success", true},
+                           {"folder", folder.string()},
+                           {"rows", as_json(plan, lines)}}
                 .dump(2)
            << std::endl;
   else

@@ -2,8 +2,8 @@
 
 #include <ostream>
 
+#include "core/json.hpp"
 #include "node/commands/command_line.hpp"
-#include "node/report/json.hpp"
 #include "node/report/trace.hpp"
 
 namespace troupe::node {

@@ -2,9 +2,9 @@
 
 #include <ostream>
 
+#include "core/json.hpp"
 #include "core/program_version.hpp"
 #include "node/commands/command_line.hpp"
-#include "node/report/json.hpp"
 
 namespace troupe::node {
 

@@ -6,9 +6,8 @@
 #include <ostream>
 #include <sstream>
 
-#include <nlohmann/json.hpp>
-
 #include "core/clock.hpp"
+#include "core/json.hpp"
 #include "core/result.hpp"
 #include "node/commands/command_line.hpp"
 #include "node/watch/moment_text.hpp"
@@ -18,8 +17,6 @@
 namespace troupe::node {
 
 namespace {
-
-using json = nlohmann::ordered_json;
 
 /// It is written twice a second.
 constexpr std::int64_t age_ms_max = 5000;
@@ -34,30 +31,50 @@ result<json> status_in(const std::string& folder) {
                   path + " is not there: is this the folder of a run?");
     std::ostringstream text;
     text << file.rdbuf();
-    auto found = json::parse(text.str(), nullptr, false);
-    if (found.is_object() && found.contains("written_ms"))
+    auto found = json::parse(text.str());
+    if (found && found->find("written_ms"))
       return found;
   }
   return fail(errc::invalid_data, path + " holds no status of a run");
 }
 
+std::string text_in(const json& x, const char* key) {
+  const auto* found = x.find(key);
+  const auto* text = found ? found->text() : nullptr;
+  return text ? *text : std::string{};
+}
+
+double number_in(const json& x, const char* key) {
+  const auto* found = x.find(key);
+  return found ? found->number().value_or(0) : 0;
+}
+
+bool flag_in(const json& x, const char* key) {
+  const auto* found = x.find(key);
+  return found && found->flag().value_or(false);
+}
+
+int process_in(const json& x) {
+  return static_cast<int>(number_in(x, "process"));
+}
+
 bool is_gone(const json& x) {
-  return x.value("host", "") == host_name()
-         && kill(x.value("process", 0), 0) != 0 && errno == ESRCH;
+  return text_in(x, "host") == host_name() && kill(process_in(x), 0) != 0
+         && errno == ESRCH;
 }
 
 /// What the file cannot know, because nobody writes it any more.
 void correct(json& x, const std::string& folder) {
-  if (x.value("over", false))
+  if (flag_in(x, "over"))
     return;
-  const auto written = x.value("written_ms", std::int64_t{0});
+  const auto written = static_cast<std::int64_t>(number_in(x, "written_ms"));
   const auto age = unix_milliseconds() - written;
-  const auto process = std::to_string(x.value("process", 0));
+  const auto process = std::to_string(process_in(x));
   if (is_gone(x)) {
     x["code"] = "gone";
     x["what"] = "nothing any more: process " + process
                 + " is gone without an end of the run; before that, "
-                + x.value("what", "");
+                + text_in(x, "what");
     x["ends"] = "troupe run --resume " + folder
                 + " goes on with it, where there is a snapshot";
     x["since"] = moment_text(written);
@@ -65,7 +82,7 @@ void correct(json& x, const std::string& folder) {
     x["code"] = "silent";
     x["what"] = "process " + process
                 + " has not said anything for a while; before that, "
-                + x.value("what", "");
+                + text_in(x, "what");
     x["ends"] = "it is stopped, or the machine is overloaded: look at that "
                 "process";
     x["since"] = moment_text(written);
@@ -92,15 +109,16 @@ exit_code why_command(arguments args, streams io) {
   correct(*found, folder);
   if (line.json()) {
     json object{{"success", true}};
-    object.update(*found);
+    for (const auto& [key, value] : *found->fields())
+      object[key] = value;
     io.out << object.dump(2) << '\n';
     return exit_code::ok;
   }
-  io.out << waiting_text({.what = found->value("what", ""),
-                          .ends = found->value("ends", ""),
-                          .since = found->value("since", ""),
-                          .seconds = found->value("seconds", 0.0),
-                          .over = found->value("over", false)});
+  io.out << waiting_text({.what = text_in(*found, "what"),
+                          .ends = text_in(*found, "ends"),
+                          .since = text_in(*found, "since"),
+                          .seconds = number_in(*found, "seconds"),
+                          .over = flag_in(*found, "over")});
   return exit_code::ok;
 }
 

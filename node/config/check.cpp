@@ -205,6 +205,13 @@ public:
                  "\"sync\" or \"semisync\", can end it");
     if (found->state == state_rule::on_accept)
       as_offered(*found);
+    if (const auto watched = watched_of(x_.stop);
+        watched && found->personal && !models::of_clients(*watched))
+      refuse("stop.metric",
+             "'stop.metric' watches a model that no client of method '"
+               + x_.method
+               + "' uses, since each has a part of its own: "
+                 "\"per_client.mean\" or \"per_client.worst\" would do");
     for (const auto& [name, value] : x_.training.method)
       if (!found->defaults.contains(name))
         unknown_option(*found, name);

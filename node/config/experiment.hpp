@@ -25,7 +25,13 @@ enum class ledger_kind : std::uint8_t { disk, memory };
 enum class durability_kind : std::uint8_t { version, offer };
 
 struct stop_options {
-  enum class metric_kind : std::uint8_t { none, accuracy, loss };
+  enum class metric_kind : std::uint8_t {
+    none,
+    accuracy,
+    loss,
+    clients_mean,
+    clients_worst
+  };
 
   metric_kind metric = metric_kind::none;
   std::optional<double> target = {};

@@ -23,6 +23,23 @@ std::uint64_t offers_max(const experiment& x) {
     policies::cohort_size(x.clients.clients_per_round, x.pace.over_selection));
 }
 
+std::optional<models::watched> watched_of(const stop_options& x) {
+  using enum stop_options::metric_kind;
+  switch (x.metric) {
+    case accuracy:
+      return models::watched::accuracy;
+    case loss:
+      return models::watched::loss;
+    case clients_mean:
+      return models::watched::clients_mean;
+    case clients_worst:
+      return models::watched::clients_worst;
+    case none:
+      break;
+  }
+  return std::nullopt;
+}
+
 policies::selection selection_of(const selection_options& x) {
   switch (x.kind) {
     case selection_options::rule::round_robin:

@@ -3,8 +3,10 @@
 // What a configuration's plain values mean for those who decide.
 
 #include <cstddef>
+#include <optional>
 
 #include "models/data/partition.hpp"
+#include "models/watched.hpp"
 #include "node/config/experiment.hpp"
 #include "policies/catalogue.hpp"
 #include "policies/devices.hpp"
@@ -17,6 +19,9 @@ policies::circumstances circumstances_of(const experiment& x);
 /// The most offers that may wait for a line, and thus be merged at once: a
 /// cohort at least, or no version would ever be made.
 std::uint64_t offers_max(const experiment& x);
+
+/// None: nothing is watched.
+std::optional<models::watched> watched_of(const stop_options& x);
 
 policies::selection selection_of(const selection_options& x);
 

@@ -66,7 +66,7 @@ void visit_length(schema_visitor& v, length_options& x) {
 void visit_stop(schema_visitor& v, stop_options& x) {
   v.begin({"stop", "ends the run early, by validation data"});
   v.choice({"metric", "what is watched"}, x.metric,
-           {"none", "accuracy", "loss"});
+           {"none", "accuracy", "loss", "per_client.mean", "per_client.worst"});
   const bool on = x.metric != stop_options::metric_kind::none;
   const key target{"target", "stop when it is reached", on, "a 'metric'"};
   maybe(v, target, x.target, [&](double& y) { v.number(target, y, any); });

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
+#include "core/json.hpp"
 #include "core/program_version.hpp"
 #include "node/config/policies_of.hpp"
 #include "node/report/figures.hpp"
@@ -17,30 +17,42 @@ namespace troupe::node {
 
 namespace {
 
-/// Of summary.json; none if it is absent, null or no number.
+/// Of summary.json; null if it is absent.
+const json* ended(const run_record& x, const char* key) {
+  return x.ended ? x.ended->find(key) : nullptr;
+}
+
+/// None if it is absent, null or no number.
 std::optional<double> ended_number(const run_record& x, const char* key) {
-  if (!x.ended || !x.ended->contains(key) || !(*x.ended)[key].is_number())
-    return std::nullopt;
-  return (*x.ended)[key].get<double>();
+  const auto* found = ended(x, key);
+  return found ? found->number() : std::nullopt;
 }
 
 std::string ended_text(const run_record& x, const char* key) {
-  if (!x.ended || !x.ended->contains(key) || !(*x.ended)[key].is_string())
-    return {};
-  return (*x.ended)[key].get<std::string>();
+  const auto* found = ended(x, key);
+  const auto* text = found ? found->text() : nullptr;
+  return text ? *text : std::string{};
 }
 
 bool ended_flag(const run_record& x, const char* key) {
-  return x.ended && x.ended->value(key, false);
+  const auto* found = ended(x, key);
+  return found && found->flag().value_or(false);
 }
 
 /// A number of an object in summary.json, such as that of clients' accuracies.
 std::optional<double> part_of(const run_record& x, const char* key,
                               const char* part) {
-  if (!x.ended || !x.ended->contains(key) || !(*x.ended)[key].is_object()
-      || !(*x.ended)[key].contains(part) || !(*x.ended)[key][part].is_number())
-    return std::nullopt;
-  return (*x.ended)[key][part].get<double>();
+  const auto* whole = ended(x, key);
+  const auto* found = whole ? whole->find(part) : nullptr;
+  return found ? found->number() : std::nullopt;
+}
+
+/// What an object in summary.json holds; nothing if it is none.
+std::span<const json::members::value_type> members_of(const run_record& x,
+                                                      const char* key) {
+  const auto* found = ended(x, key);
+  const auto* all = found ? found->fields() : nullptr;
+  return all ? std::span{*all} : std::span<const json::members::value_type>{};
 }
 
 /// Rows of a name and a value, in HTML.
@@ -146,8 +158,15 @@ std::string heading(const run_record& x) {
 std::string tiles(const run_record& x) {
   std::string text = "<div class=\"tiles\">";
   const auto accuracy = ended_number(x, "accuracy");
+  // Where clients have a part of their own, first how they fare with it.
+  const bool personal = ended_text(x, "accuracy_is_of") == "a newcomer";
+  if (const auto mean = part_of(x, "per_client", "mean"); mean && personal)
+    text += tile("clients' accuracy", number(*mean),
+                 "mean, each with what it uses itself");
   if (accuracy)
-    text += tile("accuracy", number(*accuracy), "on the test data");
+    text += tile(personal ? "newcomer" : "accuracy", number(*accuracy),
+                 personal ? "accuracy without a part of its own"
+                          : "on the test data");
   else if (!x.accuracy.empty())
     text += tile("accuracy", number(x.accuracy.last()), "last evaluation");
   const auto loss = ended_number(x, "loss");
@@ -250,16 +269,17 @@ std::string table_of_run(const run_record& x) {
     all.add("clients never invited",
             "accuracy " + number(part_of(x, "held_out", "p50").value_or(0))
               + " in the middle, worst " + number(*worst));
-  if (x.ended && x.ended->contains("failures"))
-    for (const auto& [client, y] : (*x.ended)["failures"].items())
-      if (y.is_object() && y["visits"].is_number() && y["last"].is_string())
-        all.add("client " + escaped(client) + " failed",
-                count(y["visits"].get<double>()) + " times <small>the last: "
-                  + escaped(y["last"].get<std::string>()) + "</small>");
-  if (x.ended && x.ended->contains("method_results"))
-    for (const auto& [name, value] : (*x.ended)["method_results"].items())
-      if (value.is_number())
-        all.add(name, number(value.get<double>()));
+  for (const auto& [client, y] : members_of(x, "failures")) {
+    const auto* visits = y.find("visits");
+    const auto* last = y.find("last");
+    if (visits && visits->number() && last && last->text())
+      all.add("client " + escaped(client) + " failed",
+              count(*visits->number()) + " times <small>the last: "
+                + escaped(*last->text()) + "</small>");
+  }
+  for (const auto& [name, value] : members_of(x, "method_results"))
+    if (const auto y = value.number())
+      all.add(name, number(*y));
   if (const auto took = ended_number(x, "wall_seconds"))
     all.add("took", duration(*took));
   if (const auto cpu = ended_number(x, "cpu_seconds"))

@@ -336,7 +336,9 @@ std::string without_events(const run_record& x) {
 std::vector<figure> figures_of_learning(const run_record& x) {
   const std::vector<named> accuracies{
     {x.accuracy, "test data", 0, "evaluations"},
-    {x.validation_accuracy, "validation data", 1, "evaluations"}};
+    {x.validation_accuracy, "validation data", 1, "evaluations"},
+    {x.clients_mean, "clients with what they use, mean", 2, "evaluations"},
+    {x.clients_worst, "the worst of them", 3, "evaluations"}};
   const std::vector<named> losses{
     {x.training_loss, "training, mean of a version's visits", 2, "versions"},
     {x.loss, "test data", 0, "evaluations"},

@@ -4,8 +4,6 @@
 #include <fstream>
 #include <sstream>
 
-#include <nlohmann/json.hpp>
-
 #include "actors/record/names.hpp"
 #include "node/config/config.hpp"
 
@@ -72,6 +70,11 @@ private:
     put(to_.loss, test, loss);
     put(to_.validation_accuracy, validation, accuracy);
     put(to_.validation_loss, validation, loss);
+    // Mean, deciles and worst.
+    if (const auto spread = x.numbers("per_client"); !spread.empty()) {
+      to_.clients_mean.add(evaluated_, at, spread.front());
+      to_.clients_worst.add(evaluated_, at, spread.back());
+    }
     if (const auto xs = x.numbers("client_accuracies"); !xs.empty()) {
       to_.accuracies.assign(xs.begin(), xs.end());
       std::ranges::sort(to_.accuracies);
@@ -97,9 +100,9 @@ result<run_record> read_run(const fs::path& folder) {
   if (auto loaded = parse_config({x.config, "config.toml"}))
     x.x = std::move(loaded->x);
   if (const auto text = text_of(folder / "summary.json")) {
-    auto read = nlohmann::ordered_json::parse(*text, nullptr, false);
-    if (read.is_object())
-      x.ended = std::make_shared<nlohmann::ordered_json>(std::move(read));
+    auto read = json::parse(*text);
+    if (read && read->fields())
+      x.ended = std::make_shared<json>(std::move(*read));
   }
   metrics_reader metrics{x};
   x.unreadable = for_each_record(folder / "metrics.jsonl",

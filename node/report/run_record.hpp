@@ -9,8 +9,7 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json_fwd.hpp>
-
+#include "core/json.hpp"
 #include "core/result.hpp"
 #include "node/config/experiment.hpp"
 #include "node/report/curve.hpp"
@@ -31,7 +30,7 @@ struct run_record {
   std::string config;          ///< config.toml as it stands.
   std::optional<experiment> x; ///< None: config.toml cannot be read.
   /// summary.json, an object; null: there is none.
-  std::shared_ptr<const nlohmann::ordered_json> ended;
+  std::shared_ptr<const json> ended;
 
   std::map<std::string, line> lines;
   curve training_loss;
@@ -39,6 +38,8 @@ struct run_record {
   curve loss;
   curve validation_accuracy;
   curve validation_loss;
+  curve clients_mean; ///< Accuracies of what clients would use themselves.
+  curve clients_worst;
   std::vector<double> accuracies; ///< Of clients in the end, worst first.
   double last_at = 0;             ///< Of the last record.
   std::uint64_t evaluations = 0;

@@ -11,9 +11,9 @@
 
 #include "actors/record/names.hpp"
 #include "core/ids.hpp"
+#include "core/json.hpp"
 #include "models/files.hpp"
 #include "node/report/flat_record.hpp"
-#include "node/report/json.hpp"
 
 namespace troupe::node {
 

@@ -39,8 +39,13 @@ public:
     behind_->failed(x, at);
   }
 
-  void evaluated(const messages::evaluation_finished& x, instant at) override {
-    behind_->evaluated(x, at);
+  void evaluated(const messages::evaluation_finished& x,
+                 const actors::version_heads& scored, instant at) override {
+    behind_->evaluated(x, scored, at);
+  }
+
+  void left_out(version head, instant at) override {
+    behind_->left_out(head, at);
   }
 
   void finished(const messages::run_finished& x,

@@ -11,12 +11,12 @@ namespace troupe::node {
 namespace {
 
 std::optional<policies::stop_rule> stop_of(const stop_options& x) {
-  if (x.metric == stop_options::metric_kind::none)
+  const auto what = watched_of(x);
+  if (!what)
     return std::nullopt;
-  return policies::stop_rule{.better =
-                               x.metric == stop_options::metric_kind::loss
-                                 ? policies::goal::lowest
-                                 : policies::goal::highest,
+  return policies::stop_rule{.better = models::less_is_better(*what)
+                                         ? policies::goal::lowest
+                                         : policies::goal::highest,
                              .target = x.target,
                              .patience = x.patience};
 }
@@ -89,11 +89,10 @@ actors::node_args plan_of(const experiment& x, const workload& w) {
                      .examples_max = x.merge.samples_max};
   args.weighting = x.clients.example_weight;
   args.norm_max = x.merge.clip_norm;
-  args.metric = x.stop.metric == stop_options::metric_kind::loss
-                  ? actors::stop_metric::loss
-                  : actors::stop_metric::accuracy;
+  args.metric = watched_of(x.stop).value_or(models::watched::accuracy);
   args.evaluate_every = x.evaluate_every;
   args.evaluate_at_end = x.evaluate_every > 0;
+  args.score_clients = w.method.personal || of_clients(args.metric);
   args.events = x.events;
   args.detached = !is_virtual(x);
   return args;

@@ -6,7 +6,8 @@
 
 #include "actors/record/begin_lines.hpp"
 #include "actors/record/events.hpp"
-#include "node/report/json.hpp"
+#include "core/json.hpp"
+#include "node/config/policies_of.hpp"
 #include "node/report/page.hpp"
 #include "node/report/trace.hpp"
 #include "node/run/federation.hpp"
@@ -126,6 +127,8 @@ private:
                                                  .length = x_.length,
                                                  .mode = x_.pace.mode,
                                                  .has_labels = work_.has_labels,
+                                                 .personal =
+                                                   work_.method.personal,
                                                  .lead = work_.blocks->lead()});
     if (auto ok = actors::begin_lines(*books_, *work_.blocks, work_.initial);
         !ok)
@@ -182,11 +185,10 @@ private:
     chronicle::options opts{
       .blocks = work_.blocks,
       .lines = std::move(*lines),
-      .evaluate_every = x_.evaluate_every,
       .held_out = x_.clients.held_out,
       .clients = x_.clients.clients,
       .has_labels = work_.has_labels,
-      .goal = {},
+      .best_by = watched_of(x_.stop),
       .metrics = [this](const std::string& line) { folder_->metric(line); },
       .show =
         [this](const progress_report& now) {
@@ -194,10 +196,6 @@ private:
             display_->show(now);
         },
       .log = [this](const std::string& line) { folder_->log(line); }};
-    if (x_.stop.metric != stop_options::metric_kind::none)
-      opts.goal = x_.stop.metric == stop_options::metric_kind::loss
-                    ? policies::goal::lowest
-                    : policies::goal::highest;
     watching_ = std::make_shared<chronicle>(std::move(opts));
     if (resumed_)
       if (auto ok = restore_watching(); !ok)
@@ -290,6 +288,8 @@ private:
     s.folder = folder_->path().string();
     s.best = report.best;
     s.failures = report.failures;
+    s.personal = work_.method.personal;
+    s.evaluations_left_out = report.left_out;
     s.reason = report.finished->reason;
     s.failed = report.finished->failed;
     s.interrupted = in_.stop && *in_.stop;

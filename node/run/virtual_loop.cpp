@@ -39,7 +39,7 @@ virtual_loop::outcome virtual_loop::run(const std::function<bool()>& over) {
       continue;
     if (options_.release && options_.release())
       continue;
-    if (options_.at_rest)
+    if (options_.at_rest && instant_is_over())
       options_.at_rest();
     if (!advance())
       return outcome::stalled;
@@ -50,6 +50,14 @@ virtual_loop::outcome virtual_loop::run(const std::function<bool()>& over) {
 void virtual_loop::settle() {
   while (scheduler_.try_run_once())
     ;
+}
+
+bool virtual_loop::instant_is_over() const {
+  const auto& clock = scheduler_.clock();
+  const auto& timers = clock.schedule();
+  const auto* job = jobs_.next();
+  return (timers.empty() || timers.begin()->first > clock.current_time)
+         && (!job || job->due > now());
 }
 
 // Time moves to the least result or timer.

@@ -67,6 +67,7 @@ public:
 
 private:
   bool advance();
+  bool instant_is_over() const;
 
   caf::scheduler::test_coordinator& scheduler_;
   actors::due_workshop& jobs_;

@@ -11,6 +11,7 @@
 #include "node/config/entries.hpp"
 #include "node/config/keys.hpp"
 #include "node/config/toml.hpp"
+#include "policies/catalogue.hpp"
 
 namespace troupe::node {
 
@@ -56,7 +57,9 @@ public:
     if (plan.rows.empty())
       refuse(from_, "methods", "name one method or more");
     if (plan.metrics.empty())
-      plan.metrics = {"accuracy"};
+      plan.metrics = of_clients(methods)
+                       ? std::vector<std::string>{"per_client.mean", "accuracy"}
+                       : std::vector<std::string>{"accuracy"};
     refuse_twins(plan);
     if (!wrong_.empty())
       return fail(errc::invalid_config, wrong_.text());
@@ -64,6 +67,14 @@ public:
   }
 
 private:
+  /// Whether one of them is for what clients use themselves.
+  static bool of_clients(const std::vector<std::string>& methods) {
+    return std::ranges::any_of(methods, [](const auto& name) {
+      const auto* found = policies::find_recipe(name);
+      return found && found->personal;
+    });
+  }
+
   void refuse(const toml::node& at, const std::string& key,
               const std::string& what) {
     wrong_.add(std::string{origin_} + ':'

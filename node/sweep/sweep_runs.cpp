@@ -4,8 +4,7 @@
 #include <fstream>
 #include <map>
 #include <ostream>
-
-#include <nlohmann/json.hpp>
+#include <sstream>
 
 #include <fcntl.h>
 #include <spawn.h>
@@ -59,9 +58,12 @@ bool ended_well(int status) {
   return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-nlohmann::json read_json(const fs::path& path) {
+/// Null where there is none.
+json read_json(const fs::path& path) {
   std::ifstream file{path};
-  return nlohmann::json::parse(file, nullptr, false);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return json::parse(text.str()).value_or(json{});
 }
 
 /// Waits for any of them. Others' children are left alone.
@@ -84,8 +86,8 @@ sweep_results found_results(const sweep_orders& x,
                             const std::vector<sweep_cell>& cells) {
   sweep_results found;
   for (const auto& cell : cells)
-    if (auto result = read_json(result_of(x, cell)); result.is_object())
-      found[cell.name()] = std::make_shared<nlohmann::json>(std::move(result));
+    if (auto result = read_json(result_of(x, cell)); result.fields())
+      found[cell.name()] = std::move(result);
   return found;
 }
 

@@ -4,8 +4,6 @@
 #include <cmath>
 #include <numeric>
 
-#include <nlohmann/json.hpp>
-
 #include "node/report/markup.hpp"
 
 namespace troupe::node {
@@ -33,20 +31,15 @@ std::string cell_of(const std::string& x) {
 
 } // namespace
 
-std::optional<double> metric_of(const nlohmann::json& x,
-                                const std::string& name) {
+std::optional<double> metric_of(const json& x, const std::string& name) {
   if (const auto dot = name.find('.'); dot != name.npos) {
     const auto part = x.find(name.substr(0, dot));
-    return part == x.end() ? std::nullopt
-                           : metric_of(*part, name.substr(dot + 1));
+    return part ? metric_of(*part, name.substr(dot + 1)) : std::nullopt;
   }
-  if (!x.is_object())
-    return std::nullopt;
-  if (const auto found = x.find(name); found != x.end())
-    return found->is_number() ? std::optional{found->get<double>()}
-                              : std::nullopt;
-  const auto results = x.find("method_results");
-  return results == x.end() ? std::nullopt : metric_of(*results, name);
+  if (const auto* found = x.find(name))
+    return found->number();
+  const auto* results = x.find("method_results");
+  return results ? metric_of(*results, name) : std::nullopt;
 }
 
 sweep_value summary_of(std::vector<double> xs) {
@@ -81,7 +74,7 @@ std::vector<sweep_line> lines_of(const sweep_plan& plan,
         continue;
       }
       for (std::size_t m = 0; m < values.size(); ++m)
-        if (const auto x = metric_of(*one->second, plan.metrics[m]))
+        if (const auto x = metric_of(one->second, plan.metrics[m]))
           values[m].push_back(*x);
     }
     for (auto& xs : values)

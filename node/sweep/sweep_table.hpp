@@ -8,9 +8,7 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json_fwd.hpp>
-
-#include "node/report/json.hpp"
+#include "core/json.hpp"
 #include "node/sweep/sweep_plan.hpp"
 
 namespace troupe::node {
@@ -33,12 +31,10 @@ struct sweep_line {
 };
 
 /// What `troupe run --format json` said, by cell.
-using sweep_results =
-  std::map<std::string, std::shared_ptr<const nlohmann::json>>;
+using sweep_results = std::map<std::string, json>;
 
 /// A number of a run's result: at the top, in `method_results`, or dotted.
-std::optional<double> metric_of(const nlohmann::json& x,
-                                const std::string& name);
+std::optional<double> metric_of(const json& x, const std::string& name);
 
 /// @pre not empty
 sweep_value summary_of(std::vector<double> xs);

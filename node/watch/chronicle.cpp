@@ -43,9 +43,6 @@ void chronicle::published(const messages::version_published& x, instant at) {
   std::optional<double> loss;
   if (leads) {
     loss = report_.training_loss = loss_of(x.merged);
-    if (options_.goal && options_.evaluate_every > 0
-        && x.head.value % options_.evaluate_every == 0)
-      asked_[x.head] = report_.lines;
   }
   options_.metrics(record_of(x, *options_.blocks, loss, at));
   if (leads)
@@ -93,32 +90,35 @@ void chronicle::failed(const messages::client_failed& x, instant at) {
                                 : std::string{}));
 }
 
-void chronicle::evaluated(const messages::evaluation_finished& x, instant at) {
+void chronicle::evaluated(const messages::evaluation_finished& x,
+                          const actors::version_heads& scored, instant at) {
   const std::lock_guard guard{mutex_};
   if (x.problem)
     return;
   report_.evaluation = x;
-  judge(x);
-  options_.metrics(record_of(x, options_.has_labels, std::nullopt, at));
+  judge(x, scored);
+  options_.metrics(record_of(x, options_.has_labels,
+                             spread_among(1, options_.clients), false, at));
   options_.show(report_);
 }
 
-// The lines are those that were scored; the heads may be newer by now.
-void chronicle::judge(const messages::evaluation_finished& x) {
-  const auto scored = asked_.find(x.head);
-  if (scored == asked_.end())
+void chronicle::left_out(version, instant) {
+  const std::lock_guard guard{mutex_};
+  ++report_.left_out;
+}
+
+void chronicle::judge(const messages::evaluation_finished& x,
+                      const actors::version_heads& scored) {
+  if (!options_.best_by)
     return;
-  const auto metric = *options_.goal == policies::goal::highest
-                        ? x.scores.validation.accuracy()
-                        : x.scores.validation.mean_loss();
+  const auto metric = models::metric_of(*options_.best_by, x.scores);
   const auto& best = report_.best;
-  const bool better =
-    !best
-    || (*options_.goal == policies::goal::highest ? metric > best->metric
-                                                  : metric < best->metric);
+  const bool better = !best
+                      || (models::less_is_better(*options_.best_by)
+                            ? metric < best->metric
+                            : metric > best->metric);
   if (std::isfinite(metric) && better)
-    report_.best = {x.head, metric, std::move(scored->second)};
-  asked_.erase(asked_.begin(), std::next(scored));
+    report_.best = {x.head, metric, scored};
 }
 
 void chronicle::finished(
@@ -128,7 +128,7 @@ void chronicle::finished(
   if (last && !last->problem) {
     report_.evaluation = last;
     options_.metrics(record_of(*last, options_.has_labels,
-                               spread_among(1, options_.clients), at));
+                               spread_among(1, options_.clients), true, at));
   }
   report_.at = at;
   report_.finished = x;

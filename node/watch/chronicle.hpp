@@ -14,6 +14,7 @@
 #include "actors/kernel_worker/workshop.hpp"
 #include "actors/metrics/status.hpp"
 #include "actors/publisher/audience.hpp"
+#include "models/watched.hpp"
 #include "policies/pacing.hpp"
 #include "policies/visit_window.hpp"
 
@@ -35,7 +36,7 @@ std::optional<spread> spread_of(std::vector<double> xs);
 struct best_version {
   version head;
   double metric = 0; ///< On validation data.
-  std::map<line_id, messages::version_published> lines;
+  actors::version_heads lines;
 
   static constexpr auto fields(auto& x) {
     return std::tie(x.head, x.metric, x.lines);
@@ -54,11 +55,12 @@ struct failed_visits {
 
 /// Where a run stands, or how it ended.
 struct progress_report {
-  std::map<line_id, messages::version_published> lines; ///< The heads.
+  actors::version_heads lines; ///< The heads.
   std::uint64_t visits = 0;  ///< Trained, and delivered.
   std::uint64_t updates = 0; ///< Visits of which a line merged a part.
   std::optional<double> training_loss; ///< Of the visits in the last version.
   std::optional<messages::evaluation_finished> evaluation; ///< The last.
+  std::uint64_t left_out = 0; ///< Evaluations that were due and not made.
   std::optional<best_version> best;
   std::optional<messages::run_finished> finished;
   std::string first_error; ///< Of a visit.
@@ -68,7 +70,7 @@ struct progress_report {
   /// Of a run that goes on.
   static constexpr auto fields(auto& x) {
     return std::tie(x.lines, x.visits, x.updates, x.training_loss, x.evaluation,
-                    x.best, x.first_error, x.failures, x.at);
+                    x.left_out, x.best, x.first_error, x.failures, x.at);
   }
 };
 
@@ -76,13 +78,12 @@ class chronicle final : public actors::audience {
 public:
   struct options {
     std::shared_ptr<const models::layout> blocks;
-    std::map<line_id, messages::version_published> lines; ///< At the start.
-    std::uint64_t evaluate_every = 0;
+    actors::version_heads lines; ///< At the start.
     std::size_t held_out = 0;
     std::uint64_t clients = 0;
     bool has_labels = true;
     /// What the best version is by; none: no version is called the best.
-    std::optional<policies::goal> goal;
+    std::optional<models::watched> best_by = {};
     std::function<void(const std::string& line)>
       metrics;                                        ///< One JSON object each.
     std::function<void(const progress_report&)> show; ///< After each version.
@@ -93,7 +94,9 @@ public:
 
   void published(const messages::version_published& x, instant at) override;
   void failed(const messages::client_failed& x, instant at) override;
-  void evaluated(const messages::evaluation_finished& x, instant at) override;
+  void evaluated(const messages::evaluation_finished& x,
+                 const actors::version_heads& scored, instant at) override;
+  void left_out(version head, instant at) override;
   void finished(const messages::run_finished& x,
                 const std::optional<messages::evaluation_finished>& last,
                 instant at) override;
@@ -122,11 +125,12 @@ public:
 
   /// What a snapshot keeps. Only while nobody calls anything else.
   static constexpr auto fields(auto& x) {
-    return std::tie(x.report_, x.losses_, x.errors_, x.merged_, x.asked_);
+    return std::tie(x.report_, x.losses_, x.errors_, x.merged_);
   }
 
 private:
-  void judge(const messages::evaluation_finished& x);
+  void judge(const messages::evaluation_finished& x,
+             const actors::version_heads& scored);
   std::optional<double> loss_of(const std::vector<visit_id>& visits);
   std::optional<spread> spread_among(std::uint64_t first,
                                      std::uint64_t last) const;
@@ -139,7 +143,6 @@ private:
   std::map<visit_id, double> losses_; ///< Of visits that no version holds yet.
   std::map<client_id, std::string> errors_; ///< What each met last.
   policies::visit_windows merged_;
-  std::map<version, std::map<line_id, messages::version_published>> asked_;
 };
 
 /// Tells a chronicle what a workshop delivers.

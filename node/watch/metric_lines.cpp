@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "actors/record/names.hpp"
-#include "node/report/json.hpp"
+#include "core/json.hpp"
 #include "node/watch/chronicle.hpp"
 
 namespace troupe::node {
@@ -74,7 +74,8 @@ std::string record_of(const messages::version_published& x,
 }
 
 std::string record_of(const messages::evaluation_finished& x, bool has_labels,
-                      const std::optional<spread>& clients, instant at) {
+                      const std::optional<spread>& clients, bool last,
+                      instant at) {
   json line{{"at", seconds(at)},
             {"kind", name_of(metric_kind::evaluation)},
             {"version", x.head.value}};
@@ -82,7 +83,8 @@ std::string record_of(const messages::evaluation_finished& x, bool has_labels,
   put(line, score_name::rows::validation, x.scores.validation, has_labels);
   if (clients) {
     line["per_client"] = to_json(clients);
-    line["client_accuracies"] = accuracies_of(x.scores);
+    if (last)
+      line["client_accuracies"] = accuracies_of(x.scores);
   }
   for (const auto& [name, value] : x.scores.method_results)
     line["method_results"][name] = to_json(value);

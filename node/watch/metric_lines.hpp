@@ -7,8 +7,8 @@
 
 #include "actors/messages/internal.hpp"
 #include "core/clock.hpp"
+#include "core/json.hpp"
 #include "models/layout.hpp"
-#include "node/report/json.hpp"
 
 namespace troupe::node {
 
@@ -21,8 +21,10 @@ std::string record_of(const messages::version_published& x,
 
 /// An evaluation; at the end with the spread over clients and, worst first,
 /// their accuracies: all of them, or a thousand that stand evenly among them.
+/// @param last it is the run's last: with the accuracy of each client
 std::string record_of(const messages::evaluation_finished& x, bool has_labels,
-                      const std::optional<spread>& clients, instant at);
+                      const std::optional<spread>& clients, bool last,
+                      instant at);
 
 json to_json(const std::optional<spread>& x);
 

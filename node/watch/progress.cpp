@@ -85,6 +85,30 @@ void progress_display::end_bar() {
     out_ << std::endl;
 }
 
+namespace {
+
+/// What the method is for: the global model, or the mean over clients.
+std::string scores_of(const models::evaluated& x,
+                      const progress_display::options& how) {
+  std::ostringstream text;
+  text << std::fixed << std::setprecision(how.has_labels ? 4 : 6);
+  if (how.personal && !x.per_client.empty()) {
+    double sum = 0;
+    for (const auto& [client, own] : x.per_client)
+      sum += how.has_labels ? own.accuracy() : own.mean_loss();
+    text << (how.has_labels ? "  clients' accuracy " : "  clients' loss ")
+         << sum / static_cast<double>(x.per_client.size());
+  } else if (x.global.count > 0) {
+    if (how.has_labels)
+      text << "  accuracy " << x.global.accuracy();
+    else
+      text << "  test loss " << x.global.mean_loss();
+  }
+  return text.str();
+}
+
+} // namespace
+
 std::string progress_display::describe(const progress_report& x,
                                        instant now) const {
   const auto done = spent(x, options_.lead);
@@ -110,13 +134,8 @@ std::string progress_display::describe(const progress_report& x,
   text << "  " << x.visits << " visits";
   if (x.training_loss)
     text << "  loss " << std::setprecision(4) << *x.training_loss;
-  if (x.evaluation && x.evaluation->scores.global.count > 0) {
-    const auto& scores = x.evaluation->scores.global;
-    if (options_.has_labels)
-      text << "  accuracy " << std::setprecision(4) << scores.accuracy();
-    else
-      text << "  test loss " << std::setprecision(6) << scores.mean_loss();
-  }
+  if (x.evaluation)
+    text << scores_of(x.evaluation->scores, options_);
   if (share > 0 && share < 1)
     text << "  " << clock_face(seconds(now - began_) * (1 - share) / share)
          << " left";

@@ -21,6 +21,7 @@ public:
     length_options length = {};
     pace_kind mode = pace_kind::sync;
     bool has_labels = true;
+    bool personal = false; ///< Clients' own scores are what counts.
     std::optional<line_id> lead = {};
     instant every =
       std::chrono::seconds{2}; ///< In a pipe; a tenth on a terminal.

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "actors/metrics/why.hpp"
-#include "node/report/json.hpp"
+#include "core/json.hpp"
 #include "node/watch/moment_text.hpp"
 #include "node/watch/waiting.hpp"
 

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "node/report/json.hpp"
+#include "core/json.hpp"
 #include "node/watch/metric_lines.hpp"
 
 namespace troupe::node {
@@ -76,9 +76,11 @@ json to_json(const run_summary& x) {
           {"rounds", x.rounds ? json(*x.rounds) : json(nullptr)},
           {"visits", x.visits},
           {"accuracy", to_json(x.accuracy)},
+          {"accuracy_is_of", x.personal ? "a newcomer" : "every client"},
           {"loss", to_json(x.loss)},
           {"per_client", to_json(x.per_client)},
           {"failures", failures_in(x)},
+          {"evaluations_left_out", x.evaluations_left_out},
           {"digest", x.digest},
           {"bytes_up", x.bytes_up},
           {"bytes_down", x.bytes_down},
@@ -104,13 +106,22 @@ json to_long_json(const run_summary& x) {
 
 std::string to_text(const run_summary& x) {
   std::string text = x.reason + "\n";
+  const std::string clients =
+    x.per_client ? "  clients    " + to_text(*x.per_client) + "\n" : "";
+  // First what the method is for.
+  if (x.personal)
+    text += clients;
+  const auto* of = x.personal ? "newcomer " : nullptr;
   if (x.accuracy)
-    text += format("  accuracy   %.4f on the test data, loss %.4f\n",
-                   *x.accuracy, x.loss.value_or(0));
+    text += format("  %s  %.4f on the test data, loss %.4f%s\n",
+                   of ? of : "accuracy ", *x.accuracy, x.loss.value_or(0),
+                   of ? ": of who has no part of its own yet" : "");
   else if (x.loss)
-    text += format("  loss       %.6g on the test data\n", *x.loss);
-  if (x.per_client)
-    text += "  clients    " + to_text(*x.per_client) + "\n";
+    text += format("  %s  %.6g on the test data%s\n", of ? of : "loss     ",
+                   *x.loss, of ? ", the loss of who has no part of its own yet"
+                               : "");
+  if (!x.personal)
+    text += clients;
   if (x.held_out)
     text += "  held out   " + to_text(*x.held_out) + "\n";
   if (x.best)
@@ -128,6 +139,10 @@ std::string to_text(const run_summary& x) {
     text += (family == x.values.begin()->first ? "" : ", ") + family + ' '
             + std::to_string(count);
   text += "\n" + failures_as_text(x);
+  if (x.evaluations_left_out > 0)
+    text += format("  left out   %llu evaluations, which take longer than "
+                   "versions: a larger evaluate_every would do\n",
+                   static_cast<unsigned long long>(x.evaluations_left_out));
   text += format("  sent       %.1f MiB up, %.1f MiB down\n",
                  static_cast<double>(x.bytes_up) / mebi,
                  static_cast<double>(x.bytes_down) / mebi);

@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-#include "node/report/json.hpp"
+#include "core/json.hpp"
 #include "node/watch/chronicle.hpp"
 
 namespace troupe::node {
@@ -23,10 +23,13 @@ struct run_summary {
   std::optional<std::uint64_t> rounds; ///< Closed; of sync and semisync.
   std::uint64_t visits = 0;
   std::optional<double> accuracy; ///< Of the global model on the test data.
+  /// That model is a newcomer's: all others have a part of their own.
+  bool personal = false;
   std::optional<double> loss;
   std::optional<spread> per_client;
   std::optional<spread> held_out;
   std::map<client_id, failed_visits> failures;
+  std::uint64_t evaluations_left_out = 0;
   std::string digest; ///< Of the final values of all travelling blocks.
   std::uint64_t bytes_up = 0;
   std::uint64_t bytes_down = 0;

@@ -17,6 +17,7 @@ recipe methods::ditto() {
                {.name = "own_model.buffers", .where = scope::personal}},
     .legs = {{.fetch = {{.family = "model"}, {.family = "model.buffers"}}}},
     .roles = {{.procedure = {"two_stage_sgd"}}},
+    .personal = true,
     .defaults = {{"lambda", 1.0}}};
 }
 

@@ -15,6 +15,7 @@ recipe several_models(std::string name, std::string summary) {
                      {.name = "mixture", .where = scope::personal}},
           .legs = {{.fetch = {{.family = "model"}}}},
           .roles = {{.procedure = {"ensemble_sgd"}}},
+          .personal = true,
           .disclosures = {{.name = "pi",
                            .count_max = 4,
                            .sum = 1,

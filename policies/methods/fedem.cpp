@@ -17,6 +17,7 @@ recipe methods::fedem() {
                      {.name = "mixture", .where = scope::personal}},
           .legs = {{.fetch = {{.family = "model"}}}},
           .roles = {{.procedure = {"em_sgd"}}},
+          .personal = true,
           .defaults = {{"components", 3}}};
 }
 

@@ -13,6 +13,7 @@ recipe shared_body(std::string name, std::string summary, double head_passes) {
                {.name = "head", .where = scope::personal}},
     .legs = {{.fetch = {{.family = "body"}, {.family = "model.buffers"}}}},
     .roles = {{.procedure = {"split_sgd"}}},
+    .personal = true,
     .defaults = {{"head_passes", head_passes}}};
 }
 

@@ -20,6 +20,7 @@ recipe mixture_of_adapters(std::string name, std::string summary) {
                         {.family = "adapter"},
                         {.family = "model.buffers"}}}},
     .roles = {{.procedure = {"mixed_sgd"}}},
+    .personal = true,
     .disclosures =
       {{.name = "pi", .count_max = 4, .sum = 1, .count_option = "components"}},
     .defaults = {{"components", 4}, // C.

@@ -24,6 +24,7 @@ recipe methods::hetlora() {
                      {.name = "left_adapter", .where = scope::personal}},
           .legs = {{.fetch = {{.family = "adapter"}}}},
           .roles = {{.procedure = {"pruned_sgd"}}},
+          .personal = true,
           .defaults = {{"budget", 12},
                        {"rank_min", 8},
                        {"rank_first", 0}, // 0: as published.

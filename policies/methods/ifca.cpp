@@ -20,6 +20,7 @@ recipe methods::ifca() {
           .legs = {{.fetch = {{.family = "model"}, {.family = "model.buffers"}},
                     .choice = {"least_loss"}}},
           .roles = {{.procedure = {"chosen_sgd"}}},
+          .personal = true,
           .defaults = {{"components", 4}}};
 }
 

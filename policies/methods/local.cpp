@@ -12,6 +12,7 @@ recipe methods::local() {
                      {.name = "own_model.buffers", .where = scope::personal}},
           .legs = {{.fetch = {{.family = "model"}}}},
           .roles = {{.procedure = {"own_sgd"}}},
+          .personal = true,
           .offers = false};
 }
 

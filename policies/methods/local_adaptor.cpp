@@ -14,6 +14,7 @@ recipe methods::local_adaptor() {
                {.name = "own_adapter", .where = scope::personal}},
     .legs = {{.fetch = {{.family = "model"}, {.family = "model.buffers"}}}},
     .roles = {{.procedure = {"own_adapter_sgd"}}},
+    .personal = true,
     .defaults = {{"budget", 0.01},
                  {"convolution", 5},
                  {"adapter_bias", 1},

@@ -16,6 +16,7 @@ recipe methods::per_fedavg() {
                {.name = "model.buffers", .weight = weight_rule::one}},
     .legs = {{.fetch = {{.family = "model"}, {.family = "model.buffers"}}}},
     .roles = {{.procedure = {"meta_sgd"}}},
+    .personal = true,
     .defaults = {{"inner_rate", 0.01}, {"difference", 0}}};
 }
 

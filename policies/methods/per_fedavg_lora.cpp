@@ -17,6 +17,7 @@ recipe methods::per_fedavg_lora() {
                      {.name = "left_adapter", .where = scope::personal}},
           .legs = {{.fetch = {{.family = "adapter"}}}},
           .roles = {{.procedure = {"common_meta_sgd"}}},
+          .personal = true,
           .defaults = {{"budget", 8},
                        {"inner_rate", 1e-3},
                        {"first_order", 0},

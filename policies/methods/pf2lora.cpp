@@ -22,6 +22,7 @@ recipe methods::pf2lora() {
                      {.name = "left_adapter", .where = scope::personal}},
           .legs = {{.fetch = {{.family = "adapter"}}}},
           .roles = {{.procedure = {"two_level_sgd"}}},
+          .personal = true,
           .defaults = {{"budget", 8},
                        {"own_budget", 2},
                        {"inner_rate", 1e-3},

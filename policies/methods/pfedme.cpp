@@ -17,6 +17,7 @@ recipe methods::pfedme() {
                {.name = "own_model.buffers", .where = scope::personal}},
     .legs = {{.fetch = {{.family = "model"}}}},
     .roles = {{.procedure = {"envelope_sgd"}}},
+    .personal = true,
     .defaults = {{"lambda", 15}, {"inner_rate", 0.01}, {"inner_steps", 5}}};
 }
 

@@ -153,8 +153,13 @@ void sim_audience::published(const messages::version_published& x, instant) {
     << "announced, not durable";
 }
 
-void sim_audience::evaluated(const messages::evaluation_finished&, instant) {
-  // The director decides.
+void sim_audience::evaluated(const messages::evaluation_finished& x,
+                             const actors::version_heads& scored, instant) {
+  EXPECT_LE(x.head, scored.at(x.line).head) << "scored before it was there";
+}
+
+void sim_audience::left_out(version, instant) {
+  // Evaluations of tests take no time.
 }
 
 void sim_audience::finished(const messages::run_finished& x,

@@ -62,7 +62,9 @@ struct sim_audience final : actors::audience {
   void failed(const messages::client_failed&, instant) override {
     // nop
   }
-  void evaluated(const messages::evaluation_finished&, instant) override;
+  void evaluated(const messages::evaluation_finished& x,
+                 const actors::version_heads& scored, instant) override;
+  void left_out(version, instant) override;
   void finished(const messages::run_finished& x,
                 const std::optional<messages::evaluation_finished>&,
                 instant) override;

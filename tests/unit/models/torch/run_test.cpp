@@ -5,71 +5,11 @@
 #include <torch/script.h>
 
 #include "node/replay/replay.hpp"
-#include "node/task/torch_model.hpp"
 #include "policies/catalogue.hpp"
 #include "tests/support/plain_run.hpp"
-#include "tests/support/small_runs.hpp"
+#include "tests/support/torch_runs.hpp"
 
 namespace troupe::test {
-
-namespace {
-
-constexpr std::string_view synthetic_run = R"(
-name = "small"
-method = "fedavg"
-rounds = 3
-evaluate_every = 1
-workers = 2
-ledger = "memory"
-events = false
-[data]
-kind = "synthetic"
-dimension = 6
-[model]
-kind = "mlp"
-hidden = [7]
-[clients]
-clients = 8
-clients_per_round = 3
-[partition]
-kind = "natural"
-samples_per_client = 40
-[pace]
-mode = "sync"
-buffer_size = 3
-window_seconds = 0.1
-[training]
-batch_size = 8
-learning_rate = 0.05
-[devices]
-seconds_per_step = 0.01
-speed = { kind = "uniform", slowest = 0.1, fastest = 1.0 }
-)";
-
-class torch_run : public testing::Test {
-protected:
-  node::experiment described(const overrides& changes) {
-    return configured(synthetic_run, changes, scratch_.path());
-  }
-
-  node::run_summary go(const overrides& changes) {
-    return finished(described(changes), node::models_by(*troupe_torch()));
-  }
-
-  scratch_folder scratch_;
-};
-
-} // namespace
-
-/// A recipe, with a rank that layers of 6 can have.
-overrides small(const recipe& method) {
-  overrides x{"method=" + method.name};
-  const auto found = method.defaults.find("budget");
-  if (found != method.defaults.end() && found->second > 6
-      && !method.defaults.contains("rank_min"))
-    x.push_back("budget=3");
-  return x;
-}
 
 TEST_F(torch_run, under_sync_is_the_plain_loop_for_every_recipe) {
   for (const auto& method : policies::catalogue()) {

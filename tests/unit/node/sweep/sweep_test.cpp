@@ -10,7 +10,6 @@ namespace troupe::node {
 
 namespace {
 
-using parsed = nlohmann::json;
 using testing::HasSubstr;
 
 constexpr std::string_view two_by_two = R"(
@@ -37,11 +36,10 @@ std::string refusal(std::string_view text) {
   return found ? "accepted" : found.error().context;
 }
 
-std::shared_ptr<const parsed> result_with(double mse, double mean) {
-  return std::make_shared<const parsed>(
-    parsed{{"success", true},
-           {"per_client", {{"mean", mean}}},
-           {"method_results", {{"test_mse", mse}}}});
+json result_with(double mse, double mean) {
+  return {{"success", true},
+          {"per_client", {{"mean", mean}}},
+          {"method_results", {{"test_mse", mse}}}};
 }
 
 } // namespace

@@ -32,7 +32,7 @@ messages::job_finished visit_with(visit_id id, double loss) {
   return {id, std::move(done)};
 }
 
-chronicle::options watching(std::optional<policies::goal> goal = std::nullopt) {
+chronicle::options watching(std::optional<models::watched> best_by = {}) {
   auto blocks = std::make_shared<models::layout>();
   auto& model = blocks->blocks.emplace_back();
   model.id = {1};
@@ -41,9 +41,8 @@ chronicle::options watching(std::optional<policies::goal> goal = std::nullopt) {
   blocks->lines.push_back({.id = {1}, .name = "model", .blocks = {{1}}});
   return {.blocks = blocks,
           .lines = {{{1}, version_of(0, {})}},
-          .evaluate_every = 1,
           .clients = 4,
-          .goal = goal,
+          .best_by = best_by,
           .metrics = [](const std::string&) {},
           .show = [](const progress_report&) {}};
 }
@@ -92,11 +91,11 @@ TEST(chronicle, counts_a_visit_once_of_which_two_lines_merge_parts) {
 }
 
 TEST(chronicle, calls_a_version_the_best_by_validation_data_alone) {
-  chronicle x{watching(policies::goal::highest)};
+  chronicle x{watching(models::watched::accuracy)};
   for (const std::uint64_t correct : {3, 7, 5}) {
     const auto head = x.report().lines.at({1}).head.value + 1;
     x.published(version_of(head, {}), {});
-    x.evaluated(score_of(head, correct), {});
+    x.evaluated(score_of(head, correct), x.report().lines, {});
   }
   const auto best = x.report().best;
   ASSERT_TRUE(best);
@@ -108,7 +107,7 @@ TEST(chronicle, calls_a_version_the_best_by_validation_data_alone) {
 TEST(chronicle, calls_nothing_the_best_without_a_goal) {
   chronicle x{watching()};
   x.published(version_of(1, {}), {});
-  x.evaluated(score_of(1, 9), {});
+  x.evaluated(score_of(1, 9), x.report().lines, {});
   EXPECT_FALSE(x.report().best);
 }
 

@@ -94,7 +94,6 @@ protected:
     node::chronicle::options opts{.blocks = work->blocks,
                                   .lines = {},
                                   .clients = 12,
-                                  .goal = {},
                                   .metrics = [](const std::string&) {},
                                   .show = [](const node::progress_report&) {}};
     const auto watching = std::make_shared<node::chronicle>(std::move(opts));

@@ -1,4 +1,4 @@
-#include "node/report/json.hpp"
+#include "core/json.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
-namespace troupe::node {
+namespace troupe {
 
 TEST(json, says_what_it_holds_in_the_order_in_which_it_came) {
   json x{{"b", 1}, {"a", {1, -2, 0.5}}, {"c", nullptr}};
@@ -50,4 +50,46 @@ TEST(json, has_the_text_of_the_library) {
   EXPECT_EQ(json("cut \xe2\x82").dump(), "\"cut \ufffd\"");
 }
 
-} // namespace troupe::node
+TEST(json, is_read_as_it_is_written) {
+  const std::string text =
+    R"({"b":[1,-2,0.5,"x",true,null,[]],"a":{"c":{}},"n":18446744073709551615})";
+  const auto x = json::parse(text);
+  ASSERT_TRUE(x) << x.error().context;
+  EXPECT_EQ(x->dump(), text);
+  EXPECT_EQ(x->fields()->front().first, "b");
+  const auto& items = *x->find("b")->items();
+  EXPECT_EQ(items[0].count(), 1u);
+  EXPECT_EQ(items[0].number(), 1.0);
+  EXPECT_FALSE(items[1].count());
+  EXPECT_EQ(items[1].number(), -2.0);
+  EXPECT_FALSE(items[2].count());
+  EXPECT_EQ(*items[3].text(), "x");
+  EXPECT_EQ(items[4].flag(), true);
+  EXPECT_EQ(x->find("n")->count(), std::numeric_limits<std::uint64_t>::max());
+  // What it is not is nothing, and never another thing.
+  for (const auto& y : items) {
+    EXPECT_EQ(y.find("b"), nullptr);
+    EXPECT_LE(y.number().has_value() + (y.text() != nullptr)
+                + y.flag().has_value() + (y.items() != nullptr),
+              1);
+  }
+  EXPECT_EQ(x->find("c"), nullptr);
+  EXPECT_EQ(*json::parse(R"({"a":1,"a":2})")->find("a")->count(), 2u);
+}
+
+TEST(json, says_why_a_text_is_none) {
+  for (const auto* text : {"", "{", "[1,]", "{\"a\":}", "1 2", "nul", "{1:2}"}) {
+    const auto x = json::parse(text);
+    ASSERT_FALSE(x) << text;
+    EXPECT_FALSE(x.error().context.empty()) << text;
+  }
+  const auto nested = [](std::size_t levels) {
+    return json::parse(std::string(levels, '[') + std::string(levels, ']'));
+  };
+  EXPECT_TRUE(nested(64));
+  ASSERT_FALSE(nested(65));
+  EXPECT_NE(nested(1'000'000).error().context.find("64 levels"),
+            std::string::npos);
+}
+
+} // namespace troupe

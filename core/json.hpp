@@ -1,21 +1,24 @@
 #pragma once
 
-// JSON that is written: a value, and its text. The library that makes the text
-// is in the .cpp alone, since each unit that reads its header pays seconds; who
-// reads JSON includes the library.
+// JSON: a value, and its text. The library that reads and makes the text is in
+// the .cpp alone, since each unit that includes its header pays seconds.
 
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 #include <map>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
 
-namespace troupe::node {
+#include "core/result.hpp"
+
+namespace troupe {
 
 /// null, a bool, a number, a text, a list, or an object whose keys keep their
 /// order.
@@ -70,6 +73,9 @@ public:
     // nop
   }
 
+  /// The error says where it is none. More than 64 levels are refused.
+  [[nodiscard]] static result<json> parse(std::string_view text);
+
   /// An object if each item is a pair of a text and something else: {{"a", 1}};
   /// else a list.
   json(std::initializer_list<json> items);
@@ -89,8 +95,23 @@ public:
   /// Of an object, or of null, which becomes one. What is not there is null.
   json& operator[](std::string_view key);
 
+  /// Likewise, of a key that is not there yet: nobody looks.
+  void add(std::string key, json x);
+
   /// To a list, or to null, which becomes one.
   void push_back(json x);
+
+  // What it is: nothing where it is something else.
+
+  /// What an object has under a key; of a key that it has twice, the last.
+  const json* find(std::string_view key) const;
+
+  std::optional<double> number() const;
+  std::optional<std::uint64_t> count() const; ///< A whole number from 0.
+  std::optional<bool> flag() const;
+  const std::string* text() const;
+  const list* items() const;
+  const members* fields() const;
 
   /// Beyond UTF-8 letters are replaced.
   /// @param indent of each level; below zero: all in one line
@@ -98,10 +119,11 @@ public:
 
 private:
   struct writer;
+  struct builder;
 
   std::variant<std::nullptr_t, bool, std::int64_t, std::uint64_t, double,
                std::string, list, members>
     value_;
 };
 
-} // namespace troupe::node
+} // namespace troupe

@@ -1,0 +1,67 @@
+#pragma once
+
+// Runs with real models that take less than a second.
+
+#include <gtest/gtest.h>
+
+#include "node/task/torch_model.hpp"
+#include "tests/support/small_runs.hpp"
+
+namespace troupe::test {
+
+inline constexpr std::string_view synthetic_run = R"(
+name = "small"
+method = "fedavg"
+rounds = 3
+evaluate_every = 1
+workers = 2
+ledger = "memory"
+events = false
+[data]
+kind = "synthetic"
+dimension = 6
+[model]
+kind = "mlp"
+hidden = [7]
+[clients]
+clients = 8
+clients_per_round = 3
+[partition]
+kind = "natural"
+samples_per_client = 40
+[pace]
+mode = "sync"
+buffer_size = 3
+window_seconds = 0.1
+[training]
+batch_size = 8
+learning_rate = 0.05
+[devices]
+seconds_per_step = 0.01
+speed = { kind = "uniform", slowest = 0.1, fastest = 1.0 }
+)";
+
+class torch_run : public testing::Test {
+protected:
+  node::experiment described(const overrides& changes) {
+    return configured(synthetic_run, changes, scratch_.path());
+  }
+
+  node::run_summary go(const overrides& changes) {
+    return finished(described(changes), node::models_by(*troupe_torch()));
+  }
+
+  scratch_folder scratch_;
+};
+
+/// A recipe, with a rank that layers of 6 can have.
+inline overrides small(const recipe& method) {
+  overrides x{"method=" + method.name};
+  const auto found = method.defaults.find("budget");
+  if (found != method.defaults.end() && found->second > 6
+      && !method.defaults.contains("rank_min"))
+    x.push_back("budget=3");
+  return x;
+}
+
+} // namespace troupe::test
