@@ -225,6 +225,9 @@ void put_rest(families& to, const run_status& x) {
   to.summary("troupe_checkpoint_seconds",
              "Real time that snapshots of a simulated run took.");
   to.put(x.checkpoints, {});
+  to.counter("troupe_checkpoints_failed_total",
+             "Snapshots of a simulated run that could not be kept.");
+  to.put(x.lost.count);
   to.counter("troupe_process_cpu_seconds_total", "CPU time of this process.");
   to.put(x.cpu_seconds);
   to.gauge("troupe_process_resident_memory_bytes", "Memory of this process.");

@@ -172,6 +172,12 @@ private:
 };
 
 /// All that can be seen of a run from outside.
+/// Snapshots that could not be kept.
+struct lost_snapshots {
+  std::uint64_t count = 0;
+  std::string why; ///< Of the last; empty: one was kept since.
+};
+
 struct run_status {
   // What it is.
   std::string method;
@@ -203,6 +209,7 @@ struct run_status {
   // What it takes.
   std::uint64_t ledger_bytes = 0;
   duration_sum checkpoints; ///< Snapshots of a simulated run.
+  lost_snapshots lost;
   double cpu_seconds = 0;
   std::uint64_t memory_bytes = 0;
 };

@@ -282,6 +282,9 @@ wait why(const run_status& x) {
   auto found = find(x);
   if (found.since_ms == 0)
     found.since_ms = x.progress_ms;
+  if (!x.lost.why.empty() && !x.over)
+    found.what += "; the last snapshot could not be kept (" + x.lost.why
+                  + "), so after a crash it would go back to the one before";
   return found;
 }
 

@@ -116,25 +116,43 @@ public:
   }
 
   void consider(virtual_loop& loop) {
+    if (steady_now() >= next_)
+      (void)keep(loop);
+  }
+
+  /// One more, from which a run goes on that is ended in order. False: not yet.
+  bool keep_last(virtual_loop& loop) {
+    if (last_asked_ == instant{})
+      last_asked_ = steady_now();
+    // Whoever is not at rest for so long is not waited for.
+    return keep(loop) || steady_now() - last_asked_ > std::chrono::seconds{1};
+  }
+
+private:
+  /// False: somebody was in the middle of something.
+  bool keep(virtual_loop& loop) {
+    if (!f_.add_to_snapshot || f_.watching->over())
+      return true;
     const auto began = steady_now();
-    if (!f_.add_to_snapshot || f_.watching->over() || began < next_)
-      return;
     const auto draft = std::make_shared<snapshot_draft>();
     on_.ask_for_state(draft);
     loop.settle();
     draft->add(clock_part, loop.now());
     f_.add_to_snapshot(*draft);
+    const bool whole = !draft->refused();
     // One that could not be stored costs time after a crash, and no result.
-    if (!draft->refused())
-      (void)f_.books->keep(draft->taken());
+    const auto done =
+      whole ? f_.books->keep(draft->taken()) : result<void>{};
     // At most a tenth of the time, however often they are wanted.
     const auto ended = steady_now();
-    if (f_.desk)
+    if (f_.desk && !done)
+      f_.desk->not_kept(done.error().context);
+    else if (f_.desk && whole)
       f_.desk->kept(seconds(ended - began));
     next_ = ended + std::max(interval(), 9 * (ended - began));
+    return whole;
   }
 
-private:
   instant interval() const {
     return from_seconds(f_.x.snapshot_seconds);
   }
@@ -142,6 +160,7 @@ private:
   const federation& f_;
   stage& on_;
   instant next_ = steady_now() + interval();
+  instant last_asked_{};
 };
 
 constexpr std::chrono::milliseconds storage_pause{1000};
@@ -193,18 +212,18 @@ result<void> run_virtual(federation f, const std::shared_ptr<crew>& workers) {
                      .release = [&] { return on.release(); },
                      .at_rest =
                        [&] {
-                         keeps.consider(*running);
+                         if (!f.stop || !*f.stop)
+                           keeps.consider(*running);
+                         else if (keeps.keep_last(*running))
+                           on.obey();
                          on.answer();
                          running->settle();
                        }}};
   running = &loop;
   auto ready = on.set_up(jobs, loop.started());
   if (ready) {
-    const auto over = [&] {
-      on.obey();
-      return f.watching->over();
-    };
-    if (loop.run(over) == virtual_loop::outcome::stalled)
+    if (loop.run([&] { return f.watching->over(); })
+        == virtual_loop::outcome::stalled)
       f.watching->fail(stall_text(loop));
     // What clients were told before the end is theirs.
     loop.settle();

@@ -16,6 +16,9 @@
 
 namespace troupe::node {
 
+/// Why a run ended that was asked to.
+inline constexpr const char* interrupted_text = "interrupted";
+
 struct federation {
   const experiment& x;
   const workload& work;

@@ -117,10 +117,8 @@ private:
       return tl::make_unexpected(folder.error());
     folder_ = std::make_unique<run_folder>(std::move(*folder));
     folder_->log("fingerprint " + in_.fingerprint);
-    auto books = folder_->open_store(x_);
-    if (!books)
-      return tl::make_unexpected(books.error());
-    books_ = std::move(*books);
+    if (auto ok = open_books(); !ok)
+      return ok;
     if (in_.progress)
       display_ = std::make_unique<progress_display>(
         *in_.progress, progress_display::options{.terminal = in_.terminal,
@@ -130,10 +128,51 @@ private:
                                                  .personal =
                                                    work_.method.personal,
                                                  .lead = work_.blocks->lead()});
-    if (auto ok = actors::begin_lines(*books_, *work_.blocks, work_.initial);
-        !ok)
-      return ok;
-    return in_.resume.empty() ? note_begin({}) : go_back();
+    return resumed_ ? result<void>{} : note_begin({});
+  }
+
+  result<void> open_books() {
+    if (!in_.resume.empty())
+      if (auto ok = check_resumable(); !ok)
+        return ok;
+    return begin_books().and_then([this]() -> result<void> {
+      if (in_.resume.empty())
+        return {};
+      auto found = books_->rewind();
+      if (!found)
+        return tl::make_unexpected(found.error());
+      // To the last snapshot; what came after it is computed again.
+      if (*found) {
+        resumed_ =
+          std::make_shared<const actors::snapshot>(std::move(**found));
+        return {};
+      }
+      // All of it, if it was killed before the first.
+      books_.reset();
+      return folder_->begin_again().and_then([this] { return begin_books(); });
+    });
+  }
+
+  result<void> begin_books() {
+    auto books = folder_->open_store(x_);
+    if (!books)
+      return tl::make_unexpected(books.error());
+    books_ = std::move(*books);
+    return actors::begin_lines(*books_, *work_.blocks, work_.initial);
+  }
+
+  result<void> check_resumable() const {
+    const auto refuse = [&](const std::string& why) {
+      return fail(errc::storage_failure,
+                  folder_->path().string() + " cannot go on: " + why);
+    };
+    if (x_.ledger == ledger_kind::memory)
+      return refuse("it kept no ledger (ledger = \"memory\"); run its "
+                    "config.toml again");
+    if (!is_virtual(x_))
+      return refuse("under the wall clock its clients ended with the process; "
+                    "'init' begins another run with its values");
+    return {};
   }
 
   result<void> note_begin(instant at) {
@@ -142,19 +181,6 @@ private:
     return books_->note(
       {messages::line_noted::file::events,
        actors::event_of(actors::process_began{in_.fingerprint}, at)});
-  }
-
-  // To the last snapshot; what came after it is computed again.
-  result<void> go_back() {
-    auto found = books_->rewind();
-    if (!found)
-      return tl::make_unexpected(found.error());
-    if (!*found)
-      return fail(errc::storage_failure,
-                  folder_->path().string()
-                    + " holds no snapshot yet: run its config.toml again");
-    resumed_ = std::make_shared<const actors::snapshot>(std::move(**found));
-    return {};
   }
 
   void add_to_snapshot(actors::snapshot_draft& draft) {
@@ -292,7 +318,12 @@ private:
     s.evaluations_left_out = report.left_out;
     s.reason = report.finished->reason;
     s.failed = report.finished->failed;
-    s.interrupted = in_.stop && *in_.stop;
+    // Who asks for the end of a run that ends interrupts nothing.
+    s.interrupted = in_.stop && *in_.stop
+                    && (report.finished->failed
+                        || report.finished->reason == interrupted_text);
+    s.goes_on = s.interrupted && is_virtual(x_)
+                && x_.ledger == ledger_kind::disk;
     judge(s, report.first_error);
     s.wall_seconds = seconds(steady_now() - began_);
     s.cpu_seconds = seconds(process_cpu_time() - cpu_);

@@ -84,7 +84,7 @@ void server::obey() {
     return;
   const std::lock_guard guard{mutex_};
   if (cast_.director) {
-    caf::anon_send(cast_.director, messages::stop_requested{"interrupted"});
+    caf::anon_send(cast_.director, messages::stop_requested{interrupted_text});
     told_ = true;
   }
 }

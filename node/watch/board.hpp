@@ -83,6 +83,19 @@ public:
   void kept(double seconds) {
     const std::lock_guard guard{mutex_};
     checkpoints_.add(seconds);
+    lost_.why.clear();
+  }
+
+  /// A snapshot was to be kept, and could not be.
+  void not_kept(std::string why) {
+    const std::lock_guard guard{mutex_};
+    ++lost_.count;
+    lost_.why = std::move(why);
+  }
+
+  actors::lost_snapshots lost() const {
+    const std::lock_guard guard{mutex_};
+    return lost_;
   }
 
   actors::duration_sum checkpoints() const {
@@ -97,6 +110,7 @@ private:
   std::weak_ptr<actors::crew> workers_;
   std::string obstacle_;
   actors::duration_sum checkpoints_;
+  actors::lost_snapshots lost_;
 };
 
 } // namespace troupe::node

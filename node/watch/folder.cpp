@@ -3,9 +3,12 @@
 #include <array>
 #include <cctype>
 #include <ctime>
+#include <fstream>
+#include <sstream>
 
 #include "actors/record/sqlite_store.hpp"
 #include "core/clock.hpp"
+#include "core/json.hpp"
 #include "core/random.hpp"
 #include "models/files.hpp"
 #include "models/safetensors.hpp"
@@ -81,6 +84,22 @@ private:
   std::ofstream events_;
 };
 
+/// What was interrupted has a summary, too, and goes on.
+result<void> refuse_ended(const fs::path& folder) {
+  std::ifstream file{folder / "summary.json"};
+  std::ostringstream text;
+  text << file.rdbuf();
+  const auto summary = json::parse(text.str());
+  const auto* interrupted = summary ? summary->find("interrupted") : nullptr;
+  if (!interrupted || interrupted->flag().value_or(false))
+    return {};
+  const auto* reason = summary->find("reason");
+  return fail(errc::storage_failure,
+              folder.string() + " has ended"
+                + (reason && reason->text() ? ": " + *reason->text() : "")
+                + "; 'init' begins another run with its model.safetensors");
+}
+
 /// Tickets of a run that cannot be resumed need no other secret than a fresh
 /// one.
 messages::seal_key key_of(std::uint64_t seed) {
@@ -135,15 +154,29 @@ result<run_folder> run_folder::make(const experiment& x) {
 }
 
 result<run_folder> run_folder::open(const fs::path& path) {
-  if (!fs::exists(path / "ledger.sqlite"))
+  if (!fs::exists(path / "config.toml"))
     return fail(errc::storage_failure,
-                path.string()
-                  + " holds no run that can go on: there is no ledger.sqlite"
-                    " in it");
+                path.string() + " holds no run: there is no config.toml in it");
+  if (auto ok = refuse_ended(path); !ok)
+    return tl::make_unexpected(ok.error());
+  std::error_code why;
+  fs::create_directory(path / "logs", why);
   run_folder found{path};
   if (!*found.metrics_ || !*found.log_)
     return fail(errc::storage_failure, path.string() + ": cannot write here");
   return found;
+}
+
+result<void> run_folder::begin_again() {
+  cut_metrics(0);
+  std::error_code why;
+  for (const auto* name : {"ledger.sqlite", "ledger.sqlite-wal",
+                           "ledger.sqlite-shm", "versions", "events.jsonl"})
+    if (fs::remove_all(path_ / name, why); why)
+      return fail(errc::storage_failure,
+                  (path_ / name).string() + ": cannot remove it: "
+                    + why.message());
+  return {};
 }
 
 std::uint64_t run_folder::metrics_size() {

@@ -25,9 +25,12 @@ public:
   /// begin in the same second get different folders.
   [[nodiscard]] static result<run_folder> make(const experiment& x);
 
-  /// Opens the folder of a run that did not come to its end.
+  /// Opens the folder of a run, unless it has come to its end.
   [[nodiscard]] static result<run_folder>
   open(const std::filesystem::path& path);
+
+  /// Removes all but the configuration and the log: as if nothing had happened.
+  [[nodiscard]] result<void> begin_again();
 
   /// Bytes in metrics.jsonl.
   std::uint64_t metrics_size();

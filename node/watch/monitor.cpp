@@ -122,6 +122,7 @@ void monitor::measure(actors::run_status& to) {
   to.crew = desk_->crew();
   to.obstacle = desk_->obstacle();
   to.checkpoints = desk_->checkpoints();
+  to.lost = desk_->lost();
   to.bytes_up = options_.counted->bytes_up;
   to.bytes_down = options_.counted->bytes_down;
   to.frames_malformed = options_.counted->frames_malformed;
@@ -142,6 +143,11 @@ void monitor::measure(actors::run_status& to) {
 void monitor::remark(const actors::run_status& x) {
   if (!options_.say || x.over)
     return;
+  if (x.lost.why != lost_) {
+    lost_ = x.lost.why;
+    options_.say(lost_.empty() ? "a snapshot was kept again"
+                               : "no snapshot: " + lost_);
+  }
   const auto wait = actors::why(x);
   const bool fails = wait.code == "disk" || wait.code == "merge";
   const bool idle = x.now_ms - x.progress_ms >= patience_ms;

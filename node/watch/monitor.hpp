@@ -67,6 +67,7 @@ private:
   std::uint64_t looks_ = 0;
   std::string said_; ///< The code of the wait that was told last.
   std::int64_t said_ms_ = 0;
+  std::string lost_; ///< Why no snapshot was kept, as it was told last.
 
   std::mutex mutex_;
   std::condition_variable changed_;

@@ -45,6 +45,7 @@ struct run_summary {
   std::string reason; ///< Why it ended.
   bool failed = false;
   bool interrupted = false;
+  bool goes_on = false; ///< It can be resumed.
 };
 
 /// The object that `troupe run --format json` ends with.

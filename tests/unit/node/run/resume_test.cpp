@@ -1,6 +1,7 @@
 // A simulated run that is killed goes on from its last snapshot, and ends as
 // the unbroken one does: the same digests, events and metrics.
 
+#include <atomic>
 #include <csignal>
 #include <fstream>
 #include <sstream>
@@ -64,6 +65,24 @@ void run_and_kill(const node::experiment& x, instant after) {
   waitpid(child, &status, 0);
 }
 
+/// What both leave behind.
+void expect_same(const node::run_summary& x, const node::run_summary& whole) {
+  EXPECT_EQ(x.digest, whole.digest);
+  EXPECT_EQ(x.visits, whole.visits);
+  EXPECT_EQ(x.virtual_seconds, whole.virtual_seconds);
+  for (const auto* name : {"events.jsonl", "metrics.jsonl"})
+    EXPECT_EQ(text_of(fs::path{x.folder} / name),
+              text_of(fs::path{whole.folder} / name))
+      << name;
+}
+
+/// No snapshot is taken in its time.
+overrides without_snapshots() {
+  auto all = long_enough({"fedbuff", {"method=ditto"}});
+  all.emplace_back("snapshot_seconds=1000");
+  return all;
+}
+
 class killed_run : public testing::TestWithParam<scene> {};
 
 } // namespace
@@ -85,19 +104,94 @@ TEST_P(killed_run, ends_as_if_nothing_had_happened) {
     if (folder.empty() || fs::exists(folder / "summary.json"))
       continue;
     const auto done = node::run(x, {.make_model = no_model, .resume = folder});
-    if (!done && done.error().context.find("holds no") != std::string::npos)
-      continue; // Killed before its first snapshot.
     ASSERT_TRUE(done) << done.error().context;
     ++resumed;
-    EXPECT_EQ(done->digest, whole.digest);
-    EXPECT_EQ(done->visits, whole.visits);
-    EXPECT_EQ(done->virtual_seconds, whole.virtual_seconds);
-    EXPECT_EQ(text_of(folder / "events.jsonl"),
-              text_of(fs::path{whole.folder} / "events.jsonl"));
-    EXPECT_EQ(text_of(folder / "metrics.jsonl"),
-              text_of(fs::path{whole.folder} / "metrics.jsonl"));
+    expect_same(*done, whole);
   }
   EXPECT_GE(resumed, 3) << "nothing was killed at the right time";
+}
+
+TEST(killed_before_its_first_snapshot, a_run_begins_again) {
+  const auto changes = without_snapshots();
+  const scratch_folder scratch;
+  const auto began = steady_now();
+  const auto whole =
+    finished(configured(quadratic_run, changes, scratch.path() + "/whole"));
+  const auto took = seconds(steady_now() - began);
+  int resumed = 0;
+  for (int attempt = 1; attempt <= 8; ++attempt) {
+    const auto place = scratch.path() + "/" + std::to_string(attempt);
+    const auto x = configured(quadratic_run, changes, place);
+    run_and_kill(x, from_seconds(took * attempt / 9));
+    const auto folder = only_folder_in(place);
+    if (!fs::exists(folder / "config.toml")
+        || fs::exists(folder / "summary.json"))
+      continue;
+    const auto done = node::run(x, {.make_model = no_model, .resume = folder});
+    ASSERT_TRUE(done) << done.error().context;
+    expect_same(*done, whole);
+    ++resumed;
+  }
+  EXPECT_GE(resumed, 3);
+}
+
+TEST(run_ended_in_order, goes_on_from_there) {
+  const auto changes = without_snapshots();
+  const scratch_folder scratch;
+  const auto began = steady_now();
+  const auto whole =
+    finished(configured(quadratic_run, changes, scratch.path() + "/whole"));
+  const auto took = seconds(steady_now() - began);
+  int resumed = 0;
+  for (int attempt = 1; attempt <= 8; ++attempt) {
+    const auto place = scratch.path() + "/" + std::to_string(attempt);
+    const auto x = configured(quadratic_run, changes, place);
+    std::atomic<bool> stop{false};
+    std::thread asks{[&] {
+      std::this_thread::sleep_for(from_seconds(took * attempt / 9));
+      stop = true;
+    }};
+    const auto cut = node::run(x, {.make_model = no_model, .stop = &stop});
+    asks.join();
+    ASSERT_TRUE(cut) << cut.error().context;
+    if (!cut->interrupted)
+      continue;
+    EXPECT_TRUE(cut->goes_on);
+    EXPECT_LT(cut->versions, whole.versions);
+    const auto done =
+      node::run(x, {.make_model = no_model, .resume = cut->folder});
+    ASSERT_TRUE(done) << done.error().context;
+    EXPECT_GT(done->visits, cut->visits);
+    expect_same(*done, whole);
+    // It went on, and did not begin again.
+    EXPECT_NE(text_of(fs::path{cut->folder} / "logs/run.log").find("resumed"),
+              std::string::npos);
+    ++resumed;
+  }
+  EXPECT_GE(resumed, 3);
+}
+
+TEST(run_that_has_ended, is_not_resumed) {
+  const scratch_folder scratch;
+  const auto x = configured(
+    quadratic_run, long_enough({"sync", {"rounds=5"}}), scratch.path());
+  const auto whole = finished(x);
+  const auto left = [&] {
+    std::string all;
+    for (const auto* name :
+         {"summary.json", "events.jsonl", "metrics.jsonl", "model.safetensors"})
+      all += text_of(fs::path{whole.folder} / name);
+    return all;
+  };
+  const auto before = left();
+  const std::atomic<bool> stop{true};
+  const auto again = node::run(
+    x, {.make_model = no_model, .stop = &stop, .resume = whole.folder});
+  ASSERT_FALSE(again);
+  EXPECT_NE(again.error().context.find("has ended: the run's length"),
+            std::string::npos)
+    << again.error().context;
+  EXPECT_EQ(left(), before);
 }
 
 INSTANTIATE_TEST_SUITE_P(
