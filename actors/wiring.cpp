@@ -20,7 +20,7 @@ messages::version_published published(line_id line, const stored_line& x) {
   return {.line = line,
           .head = x.head,
           .round = x.round,
-          .blocks = x.blocks,
+          .blocks = messages::without_moments(x.blocks),
           .merged = {}};
 }
 

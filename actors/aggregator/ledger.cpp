@@ -332,7 +332,8 @@ void ledger::committed() {
     messages::version_published{.line = options_.line,
                                 .head = head(),
                                 .round = due_->round,
-                                .blocks = std::move(due_->blocks),
+                                .blocks = messages::without_moments(
+                                  std::move(due_->blocks)),
                                 .merged = std::move(due_->merged)});
   due_.reset();
   in_flight_ = false;

@@ -128,26 +128,28 @@ merge_block(kernels::backend& arithmetic, const models::block_layout& block,
   auto sum = combine(arithmetic, block, x);
   if (!sum)
     return tl::make_unexpected(sum.error());
-  messages::merged_block out{
-    .block = x.block, .values = {}, .moments = x.moments};
+  const auto before = x.moments.view();
+  std::vector<double> moments{before.begin(), before.end()};
   std::vector<float> values(x.base->size());
   result<void> ok;
   if (x.rule.kind == merge_kind::sum_over) {
-    kernels::add_to_sum(*x.base, sum->sum, job.admitted, out.moments, values);
+    kernels::add_to_sum(*x.base, sum->sum, job.admitted, moments, values);
   } else {
     const auto step = step_for(block, x, job.step);
-    out.moments.resize(x.base->size()
-                       * static_cast<std::size_t>(step.moment_count()));
-    ok = arithmetic.finish(*x.base, sum->sum, sum->total, step, out.moments,
+    moments.resize(x.base->size()
+                   * static_cast<std::size_t>(step.moment_count()));
+    ok = arithmetic.finish(*x.base, sum->sum, sum->total, step, moments,
                            values);
   }
   if (ok)
     ok = check_finite(block, values);
   if (!ok)
     return tl::make_unexpected(ok.error());
-  out.digest = models::digest_of(block, values);
-  out.values = share(std::move(values));
-  return out;
+  const auto digest = models::digest_of(block, values);
+  return messages::merged_block{.block = x.block,
+                                .values = share(std::move(values)),
+                                .moments = shared_moments{std::move(moments)},
+                                .digest = digest};
 }
 
 } // namespace

@@ -81,7 +81,7 @@ struct block_merge {
   block_id block;
   merge_rule rule;
   shared_values base;
-  std::vector<double> moments;
+  shared_moments moments;
   std::vector<merge_term> terms; ///< Sorted by visit.
   kernels::grid grid;
   /// One offer makes a version: its share says how far to go, since there is
@@ -97,16 +97,23 @@ struct merge_requested {
   std::uint64_t admitted = 1; ///< N of `sum_over`: clients ever admitted.
 };
 
+/// Whoever reads versions and does not merge into them has no moments.
 struct merged_block {
   block_id block;
   shared_values values;
-  std::vector<double> moments;
+  shared_moments moments;
   models::digest digest{};
 
   static constexpr auto fields(auto& x) {
     return std::tie(x.block, x.values, x.moments, x.digest);
   }
 };
+
+inline std::vector<merged_block> without_moments(std::vector<merged_block> x) {
+  for (auto& block : x)
+    block.moments = {};
+  return x;
+}
 
 struct merge_finished {
   line_id line;

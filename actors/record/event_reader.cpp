@@ -55,12 +55,12 @@ public:
 
   /// Each item as `read` takes it.
   template <class F>
-  auto list(const char* key, F read) {
+  auto list(const char* key, F read, bool may_be_empty = false) {
     std::vector<decltype(read(object_))> items;
     const auto* x = find(key);
     const auto* found = x ? x->items() : nullptr;
-    if (!found || found->empty())
-      refuse(x, key, "a list that is not empty");
+    if (!found || (found->empty() && !may_be_empty))
+      refuse(x, key, may_be_empty ? "a list" : "a list that is not empty");
     else
       for (const auto& item : *found)
         items.push_back(read(item));
@@ -168,7 +168,14 @@ version_recorded version_in(keys& x) {
             "merged", [&](const json& y) { return x.pair_in(y, "merged"); }),
           .digests = x.list(
             "digests", [&](const json& y) { return x.text_in(y, "digests"); }),
-          .clients = x.has("clients") ? x.number("clients") : 0};
+          .clients = x.has("clients") ? x.number("clients") : 0,
+          .round = {x.has("round") ? x.number("round") : 0}};
+}
+
+round_recorded round_in(keys& x) {
+  return {{x.number("round")}, x.list("visits", [&](const json& y) {
+            return x.pair_in(y, "visits");
+          }, true)};
 }
 
 recorded_event event_in(keys& x) {
@@ -195,9 +202,11 @@ recorded_event event_in(keys& x) {
                                      {}};
     case event_kind::version:
       return version_in(x);
-    case event_kind::skipped:
     case event_kind::round_closed:
+      return round_in(x);
     case event_kind::finished:
+      return end_recorded{x.text("reason")};
+    case event_kind::skipped:
     case event_kind::left_alone:
     case event_kind::began_anew:
       break;

@@ -23,6 +23,16 @@ struct version_recorded {
   std::vector<visit_id> merged;
   std::vector<std::string> digests; ///< Of the line's blocks, in their order.
   std::uint64_t clients = 0; ///< That a sum was divided by; 0: none was.
+  round_number round{};      ///< That made it, where there are rounds.
+};
+
+struct round_recorded {
+  round_number round;
+  std::vector<visit_id> visits; ///< That its versions may hold.
+};
+
+struct end_recorded {
+  std::string reason;
 };
 
 /// What is read of an event where a replay has no use for it.
@@ -32,7 +42,8 @@ using recorded_event =
   std::variant<other_event, process_began, messages::clients_admitted,
                messages::invitation_made, messages::line_served, offer_recorded,
                messages::visit_withdrawn, messages::visit_failed,
-               messages::part_answered, version_recorded>;
+               messages::part_answered, version_recorded, round_recorded,
+               end_recorded>;
 
 /// Messages hold what the line says of them, and defaults. Returns
 /// `invalid_data` that says what was found and what would do; the caller knows

@@ -40,7 +40,8 @@ models::digest digest_of(const std::vector<messages::merged_block>& blocks) {
   std::vector<double> moments;
   for (const auto& b : blocks) {
     digests.push_back(b.digest);
-    moments.insert(moments.end(), b.moments.begin(), b.moments.end());
+    const auto own = b.moments.view();
+    moments.insert(moments.end(), own.begin(), own.end());
   }
   return models::digest_of(digests, moments);
 }
@@ -146,7 +147,7 @@ result<void> ledger_reader::read_contents(line_id line, stored_line& to) {
       if (row.text(0) == values_kind)
         block.values = share(copy_of<float>(*bytes));
       else
-        block.moments = copy_of<double>(*bytes);
+        block.moments = shared_moments{copy_of<double>(*bytes)};
     }
   if (auto ok = db_.check(); !ok)
     return ok;

@@ -90,6 +90,11 @@ public:
       (*this)(place(x));
   }
 
+  void operator()(const shared_moments& x) {
+    const auto view = x.view();
+    (*this)(std::vector<double>{view.begin(), view.end()});
+  }
+
   void operator()(const personal_values& x) {
     const auto view = x.view();
     (*this)(place(share({view.begin(), view.end()})));
@@ -195,6 +200,12 @@ public:
 
   void operator()(shared_values& x) {
     x = is_there() ? named() : nullptr;
+  }
+
+  void operator()(shared_moments& x) {
+    std::vector<double> values;
+    (*this)(values);
+    x = shared_moments{std::move(values)};
   }
 
   void operator()(personal_values& x) {

@@ -51,7 +51,7 @@ contents_of(const std::vector<messages::merged_block>& blocks) {
     TROUPE_ASSERT(b.values != nullptr);
     add(b.block, sqlite::values_kind, std::span{*b.values});
     if (!b.moments.empty())
-      add(b.block, sqlite::moments_kind, std::span{b.moments});
+      add(b.block, sqlite::moments_kind, b.moments.view());
   }
   return all;
 }

@@ -20,16 +20,23 @@ std::string count(const comparison& x) {
          + " digests equal";
 }
 
+std::string place_of(const replay_summary& x) {
+  return x.differs_in
+         + (x.differs_at > 0 ? ":" + std::to_string(x.differs_at) : "");
+}
+
 json to_json(const replay_summary& x) {
   const auto& [equal, total, first] = x.digests;
   json object{{"success", !first},
+              {"complete", x.ended},
               {"equal", equal},
               {"total", total},
               {"first_difference", nullptr}};
   if (!x.product_gap.empty())
     object["method_results"] = {{"product_gap", x.product_gap}};
   if (first) {
-    object["first_difference"] = {{"line", x.differs_at},
+    object["first_difference"] = {{"file", x.differs_in},
+                                  {"line", x.differs_at},
                                   {"what", first->what},
                                   {"recorded", first->recorded},
                                   {"recomputed", first->recomputed}};
@@ -37,19 +44,23 @@ json to_json(const replay_summary& x) {
       {"code", "digests_differ"},
       {"what", count(x.digests)},
       {"why", first->what + " differs"},
-      {"hint", "events.jsonl, line " + std::to_string(x.differs_at)}};
+      {"hint", place_of(x)}};
   }
   return object;
 }
 
 void print(const replay_summary& x, std::ostream& out) {
-  out << count(x.digests) << '\n';
+  out << count(x.digests)
+      << (x.ended || x.digests.first
+            ? ""
+            : ", of a record that stops before its run did")
+      << '\n';
   for (const auto& [block, gap] : x.product_gap)
     out << "product gap of the last " << block << ": " << gap << '\n';
   if (const auto& first = x.digests.first)
-    out << "first difference: events.jsonl:" << x.differs_at << ": "
-        << first->what << "\n  recorded    " << first->recorded
-        << "\n  recomputed  " << first->recomputed << '\n';
+    out << "first difference: " << place_of(x) << ": " << first->what
+        << "\n  recorded    " << first->recorded << "\n  recomputed  "
+        << first->recomputed << '\n';
 }
 
 } // namespace

@@ -2,6 +2,9 @@
 
 #include <fstream>
 
+#include "actors/record/stored_heads.hpp"
+#include "core/json.hpp"
+#include "models/files.hpp"
 #include "node/replay/replayer.hpp"
 
 namespace troupe::node {
@@ -88,6 +91,45 @@ void note_fingerprint(const actors::recorded_event& x,
             + "'; equal digests are promised only where the two are equal");
 }
 
+void note_difference(replay_summary& to, const std::string& file,
+                     difference what) {
+  to.differs_in = file;
+  to.digests.first = std::move(what);
+}
+
+/// What the record ends with, beside what the run left behind of its end.
+void compare_ends(const workload& work, const fs::path& folder,
+                  const replayer& story, replay_summary& to) {
+  const auto text = models::read_file(folder / "summary.json",
+                                      errc::invalid_data);
+  if (!text)
+    return; // It did not end, or nobody says how.
+  const auto summary = json::parse(
+    {reinterpret_cast<const char*>(text->data()), text->size()});
+  if (!story.ended())
+    return note_difference(
+      to, "events.jsonl",
+      {"the end of the record", "summary.json says that the run ended",
+       "there is no event 'finished'"});
+  const auto digest = models::to_hex(models::digest_of(story.digests()));
+  const auto* said = summary ? summary->find("digest") : nullptr;
+  if (!said || !said->text() || *said->text() != digest)
+    return note_difference(to, "summary.json",
+                           {"the digest of the run",
+                            said && said->text() ? *said->text() : "none",
+                            digest});
+  const auto stored = actors::stored_heads(folder);
+  for (const auto& line : work.blocks->lines) {
+    const auto head = stored.find(line.id);
+    if (head != stored.end() && head->second != story.head(line.id))
+      return note_difference(
+        to, "ledger.sqlite",
+        {"the head of line '" + line.name + "'",
+         "version " + std::to_string(head->second.value),
+         "version " + std::to_string(story.head(line.id).value)});
+  }
+}
+
 } // namespace
 
 result<replay_summary> replay(const experiment& x, const fs::path& folder,
@@ -128,11 +170,18 @@ result<replay_summary> replay(const experiment& x, const fs::path& folder,
       count_rest(from, s.digests);
     }
   }
+  if (!story)
+    return fail(errc::invalid_data,
+                (folder / "events.jsonl").string()
+                  + " holds no event; that of a run with events = true would "
+                    "do");
+  s.ended = story->ended();
+  if (!s.digests.first)
+    compare_ends(*work, folder, *story, s);
   if (from.cut_off())
     in.note("the last line of the record is cut off, as by a kill; it is left "
             "out");
-  if (story)
-    s.product_gap = story->product_gaps();
+  s.product_gap = story->product_gaps();
   return s;
 }
 

@@ -34,6 +34,8 @@ struct replay_context {
 struct replay_summary {
   comparison digests;           ///< Of all that the record holds.
   std::uint64_t differs_at = 0; ///< The line of the first difference.
+  std::string differs_in = "events.jsonl"; ///< The file.
+  bool ended = false; ///< The record says that the run ended.
   /// Of the last merge of each adapter, by block: see `models::product_gap`.
   std::map<std::string, double> product_gap = {};
 };
@@ -41,7 +43,9 @@ struct replay_summary {
 /// Recomputes what `<folder>/events.jsonl` says, from nothing but that and the
 /// configuration `x` of the run. It ends at the first difference, since what
 /// follows builds on it. Returns `invalid_data` that names the line if the
-/// record is damaged; half a line at its end, as a kill leaves it, is not.
+/// record is damaged; half a line at its end, as a kill leaves it, is not. Where
+/// the folder says how the run ended, the record must reach that end, and be of
+/// what summary.json and the ledger say.
 [[nodiscard]] result<replay_summary> replay(const experiment& x,
                                             const std::filesystem::path& folder,
                                             const replay_context& in);

@@ -66,12 +66,57 @@ replayed_line::merge_of(std::span<const visit_id> visits) {
   return actors::merge_of(rules_, head_, batch, known_);
 }
 
+result<void>
+replayed_line::check(std::span<const visit_id> visits) const {
+  if (rules_.by_round)
+    return {};
+  if (visits.size() != rules_.buffer_size)
+    return fail(errc::invalid_data,
+                "a version of " + std::to_string(visits.size())
+                  + " offers; the configuration makes them of "
+                  + std::to_string(rules_.buffer_size));
+  for (const auto& visit : visits) {
+    const auto part = pending_.find(visit);
+    if (part == pending_.end())
+      continue; // `merge_of` says so.
+    const auto behind = staleness(part->second.base, head());
+    if (behind > rules_.admission.staleness_max)
+      return fail(errc::invalid_data,
+                  "a version holds an offer of client "
+                    + std::to_string(visit.client.value) + " that is "
+                    + std::to_string(behind)
+                    + " versions behind; the configuration allows "
+                    + std::to_string(rules_.admission.staleness_max));
+  }
+  return {};
+}
+
+result<void> replayed_line::check_too_stale(visit_id x) const {
+  const auto part = pending_.find(x);
+  if (rules_.by_round || part == pending_.end()
+      || policies::state_of(head_.merged, x)
+           == policies::visit_window::state::closed)
+    return {};
+  const auto behind = staleness(part->second.base, head());
+  if (behind > rules_.admission.staleness_max)
+    return {};
+  return fail(errc::invalid_data,
+              "an offer of client " + std::to_string(x.client.value) + " is "
+                + std::to_string(behind)
+                + " versions behind and refused as too stale; the "
+                  "configuration allows "
+                + std::to_string(rules_.admission.staleness_max));
+}
+
 void replayed_line::admit(std::uint64_t clients) {
   head_.admitted = clients;
 }
 
-void replayed_line::adopt(const std::vector<messages::merged_block>& blocks) {
+void replayed_line::adopt(const std::vector<messages::merged_block>& blocks,
+                          std::span<const visit_id> merged) {
   head_.head = next(head());
+  for (const auto& visit : merged)
+    head_.merged[visit.client].insert(visit.number);
   head_.blocks = blocks;
   for (const auto& block : blocks)
     known_[head()].push_back(block.values);

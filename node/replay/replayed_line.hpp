@@ -40,11 +40,23 @@ public:
   /// each part is here
   result<messages::merge_requested> merge_of(std::span<const visit_id> visits);
 
+  /// Whether the configuration lets the next version be made of these offers:
+  /// as many as a buffer holds, none too stale.
+  [[nodiscard]] result<void> check(std::span<const visit_id> visits) const;
+
+  /// Whether it lets this offer be refused as too stale.
+  [[nodiscard]] result<void> check_too_stale(visit_id x) const;
+
   /// The next version's sums are over so many clients.
   void admit(std::uint64_t clients);
 
   /// The next version.
-  void adopt(const std::vector<messages::merged_block>& blocks);
+  void adopt(const std::vector<messages::merged_block>& blocks,
+             std::span<const visit_id> merged);
+
+  const std::vector<messages::merged_block>& blocks() const noexcept {
+    return head_.blocks;
+  }
 
 private:
   version oldest_at_hand() const;

@@ -118,6 +118,12 @@ result<comparison> replayer::on(const messages::invitation_made& x) {
     return fail(errc::invalid_data,
                 "there is no role " + std::to_string(x.pass.role) + "; 0 to "
                   + std::to_string(roles - 1) + " would do");
+  if (const auto seed = derive_seed(x_.seed, "visit", x.pass.index);
+      x.pass.seed != seed)
+    return fail(errc::invalid_data,
+                to_text(visit) + " has the seed " + std::to_string(x.pass.seed)
+                  + "; invitation " + std::to_string(x.pass.index)
+                  + " of this run has " + std::to_string(seed));
   const auto& file = client(visit.client).file();
   if (visit.number > file.last)
     open(visit);
@@ -255,6 +261,9 @@ result<comparison> replayer::on(const messages::visit_failed& x) {
 }
 
 result<comparison> replayer::on(const messages::part_answered& x) {
+  if (x.verdict == policies::verdict::too_stale)
+    if (auto ok = lines_.at(x.line).check_too_stale(x.visit); !ok)
+      return tl::make_unexpected(ok.error());
   if (x.verdict != policies::verdict::overloaded)
     lines_.at(x.line).refuse(x.visit);
   tell(x.visit.client,
@@ -263,9 +272,55 @@ result<comparison> replayer::on(const messages::part_answered& x) {
   return comparison{};
 }
 
+std::map<std::string, models::digest> replayer::digests() const {
+  std::map<std::string, models::digest> all;
+  for (const auto& [id, line] : lines_)
+    for (const auto& block : line.blocks())
+      all[w_.blocks->find(block.block)->name] = block.digest;
+  return all;
+}
+
+result<comparison> replayer::on(const round_recorded& x) {
+  constexpr std::size_t rounds_kept = 64; // Windows overlap by a few.
+  rounds_[x.round] = {x.visits.begin(), x.visits.end()};
+  if (rounds_.size() > rounds_kept)
+    rounds_.erase(rounds_.begin());
+  return comparison{};
+}
+
+result<comparison> replayer::on(const end_recorded&) {
+  ended_ = true;
+  return comparison{};
+}
+
+// Whether the configuration makes a version of these.
+result<void> replayer::check_batch(const version_recorded& x) const {
+  const auto& line = lines_.at(x.line);
+  if (!by_round(x_.pace.mode))
+    return line.check(x.merged);
+  const auto found = rounds_.find(x.round);
+  const auto of = "round " + std::to_string(x.round.value);
+  if (found == rounds_.end())
+    return fail(errc::invalid_data,
+                "a version of " + of
+                  + ", which was not closed; 'round_closed' before it would "
+                    "do");
+  for (const auto& visit : x.merged)
+    if (!found->second.contains(visit))
+      return fail(errc::invalid_data,
+                  "a version holds " + to_text(visit) + ", which " + of
+                    + " does not name");
+  for (const auto& visit : found->second)
+    if (line.holds(visit) && std::ranges::find(x.merged, visit) == x.merged.end())
+      return fail(errc::invalid_data,
+                  "a version leaves out " + to_text(visit) + ", which " + of
+                    + " names");
+  return {};
+}
+
 void replayer::adopt(const version_recorded& x,
                      const messages::merge_finished& made) {
-  lines_.at(x.line).adopt(made.blocks);
+  lines_.at(x.line).adopt(made.blocks, x.merged);
   for (const auto& visit : x.merged) {
     tell(visit.client, messages::offer_answered{
                          visit, x.line, policies::verdict::accepted, x.head});
@@ -286,6 +341,8 @@ result<comparison> replayer::on(const version_recorded& x) {
                 "there are " + std::to_string(x.digests.size()) + " digests; "
                   + std::to_string(blocks.size())
                   + " would do, one for each block of " + to_text(x.line));
+  if (auto ok = check_batch(x); !ok)
+    return tl::make_unexpected(ok.error());
   if (x.clients > 0)
     lines_.at(x.line).admit(x.clients);
   const auto made =

@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -36,6 +37,18 @@ public:
   const std::map<std::string, double>& product_gaps() const {
     return gaps_;
   }
+
+  /// The record says that the run ended.
+  bool ended() const noexcept {
+    return ended_;
+  }
+
+  version head(line_id x) const {
+    return lines_.at(x).head();
+  }
+
+  /// Of all lines, by block's name.
+  std::map<std::string, models::digest> digests() const;
 
 private:
   struct open_visit {
@@ -66,6 +79,8 @@ private:
   result<comparison> on(const messages::visit_failed& x);
   result<comparison> on(const messages::part_answered& x);
   result<comparison> on(const actors::version_recorded& x);
+  result<comparison> on(const actors::round_recorded& x);
+  result<comparison> on(const actors::end_recorded& x);
   result<comparison> on(const auto&) {
     return comparison{};
   }
@@ -83,6 +98,7 @@ private:
   void begin_again(visit_id x);
   void end(visit_id x);
   void close_if_over(visit_id x);
+  result<void> check_batch(const actors::version_recorded& x) const;
   void adopt(const actors::version_recorded& x,
              const messages::merge_finished& made);
 
@@ -99,6 +115,8 @@ private:
   std::map<visit_id, job> jobs_;
   std::string problem_; ///< Of the last job that was delivered.
   std::map<std::string, double> gaps_;
+  std::map<round_number, std::set<visit_id>> rounds_; ///< The last few.
+  bool ended_ = false;
   std::unique_ptr<actors::crew> workers_;
 };
 

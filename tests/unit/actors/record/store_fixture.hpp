@@ -27,7 +27,7 @@ inline messages::merged_block block(std::uint64_t id, std::vector<float> values,
                                     std::vector<double> moments = {}) {
   messages::merged_block x{.block = {id},
                            .values = share(std::move(values)),
-                           .moments = std::move(moments),
+                           .moments = shared_moments{std::move(moments)},
                            .digest = {}};
   x.digest = models::digest_of(std::as_bytes(std::span{*x.values}));
   return x;
@@ -51,7 +51,8 @@ inline void expect_equal(const std::vector<messages::merged_block>& found,
   for (std::size_t i = 0; i < found.size(); ++i) {
     EXPECT_EQ(found[i].block, wanted[i].block);
     EXPECT_EQ(*found[i].values, *wanted[i].values);
-    EXPECT_EQ(found[i].moments, wanted[i].moments);
+    EXPECT_TRUE(std::ranges::equal(found[i].moments.view(),
+                                   wanted[i].moments.view()));
     EXPECT_EQ(found[i].digest, wanted[i].digest);
   }
 }

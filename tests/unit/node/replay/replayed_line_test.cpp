@@ -16,7 +16,7 @@ TEST(replayed_line, keeps_old_versions_only_as_long_as_a_visit_may_need_them) {
   replayed_line line{{}, block_of(0)};
   const auto make_versions = [&](int count) {
     for (int i = 0; i < count; ++i)
-      line.adopt(block_of(static_cast<float>(line.head().value + 1)));
+      line.adopt(block_of(static_cast<float>(line.head().value + 1)), {});
   };
   const auto values = [&](std::uint64_t x) { return *line.find({x})->at(0); };
   make_versions(20);
