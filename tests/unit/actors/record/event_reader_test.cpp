@@ -77,9 +77,19 @@ TEST(event_reader, knows_each_reason_why_a_visit_failed) {
 }
 
 TEST(event_reader, passes_over_what_says_nothing_of_arithmetic) {
-  again<other_event>(messages::round_closed{});
-  again<other_event>(messages::run_finished{});
   again<other_event>(policies::skip{});
+}
+
+TEST(event_reader, reads_what_bounds_a_record) {
+  messages::round_closed round{.round = {3}, .visits = {}};
+  EXPECT_TRUE(again<round_recorded>(round).visits.empty());
+  round.visits.push_back({.visit = {{4}, {5}}});
+  const auto read = again<round_recorded>(round);
+  EXPECT_EQ(read.round, round.round);
+  ASSERT_EQ(read.visits.size(), 1u);
+  EXPECT_EQ(read.visits[0], (visit_id{{4}, {5}}));
+  EXPECT_EQ(again<end_recorded>(messages::run_finished{"done", false}).reason,
+            "done");
 }
 
 TEST(checksum, differs_where_anything_in_an_offer_does) {
