@@ -154,6 +154,9 @@ using gateway_actor = caf::typed_actor<
   caf::reacts_to<messages::part_answered>,
   // A hint for all sessions.
   caf::reacts_to<messages::version_announced>,
+  // Ends the session of who was silent for too long: when it speaks again, it
+  // is asked for a hello.
+  caf::reacts_to<messages::client_left>,
   // Says farewell to all.
   caf::reacts_to<messages::run_finished>>::extend_with<snapshot_source,
                                                        status_source>;

@@ -48,6 +48,7 @@ course::actions course::joined(const messages::client_joined& x, instant now) {
   if (entry.number >= entry.numbers_saved) // As after each restart.
     unsaved_.insert(x.client);
   joins_ += !std::exchange(entry.present, true);
+  std::erase_if(lost_, [&](visit_id y) { return y.client == x.client; });
   if (begins_anew(x))
     out.push_back(messages::client_began_anew{x.client});
   if (!is_left_alone(entry, now))
@@ -82,10 +83,14 @@ course::actions course::left(const messages::client_left& x, instant now) {
     candidates_.erase(candidates_.begin() + (at - candidates_.data()));
   }
   const auto open = open_.lower_bound(visit_id{x.client, visit_number{0}});
-  if (x.said && open != open_.end() && open->first.client == x.client) {
+  if (open != open_.end() && open->first.client == x.client) {
     const auto visit = open->first;
-    out.push_back(messages::visit_withdrawn{visit});
-    give_up(visit, now);
+    if (x.said) {
+      out.push_back(messages::visit_withdrawn{visit});
+      give_up(visit, now);
+    } else {
+      lost_.insert(visit); // Somebody else has its slot; its ticket is valid.
+    }
   }
   carry_on(out, now);
   return out;
@@ -263,9 +268,9 @@ bool course::may_start() const {
 }
 
 void course::fill(actions& out, instant now) {
-  if (options_.refill_by_version && !refill_ && !open_.empty())
+  if (options_.refill_by_version && !refill_ && awaited() > 0)
     return;
-  while (open_.size() < options_.concurrency) {
+  while (awaited() < options_.concurrency) {
     auto pass = next_ticket(out, now);
     if (!pass)
       break;
@@ -351,6 +356,7 @@ void course::offered(visit_id x, const open_visit& v, instant now) {
 void course::close_visit(visit_id x) {
   if (open_.erase(x) > 0)
     clients_.at(x.client).open = false;
+  lost_.erase(x);
 }
 
 void course::settle(visit_id x, line_id line) {

@@ -127,7 +127,7 @@ public:
   /// What a snapshot keeps. @pre `at_rest()`
   static constexpr auto fields(auto& x) {
     return std::tie(
-      x.clients_, x.candidates_, x.open_, x.loose_, x.look_at_, x.invitations_,
+      x.clients_, x.candidates_, x.open_, x.lost_, x.loose_, x.look_at_, x.invitations_,
       x.heads_, x.stopper_, x.phase_, x.round_, x.offered_, x.done_,
       x.unmerged_, x.deadline_, x.missing_, x.strike_at_, x.rounds_, x.token_,
       x.unsaved_, x.round_is_dirty_, x.round_is_saved_, x.index_asked_,
@@ -231,12 +231,19 @@ private:
   void close_round(actions& out, std::size_t count);
   void announce_list(actions& out, instant now);
   void strike_missing();
+
+  /// Visits that somebody is at work on, as far as anybody knows.
+  std::size_t awaited() const noexcept {
+    return open_.size() - lost_.size();
+  }
+
   void save(actions& out);
 
   options options_;
   std::map<client_id, client_entry> clients_;
   std::vector<policies::candidate> candidates_; ///< Who is here, sorted.
   std::map<visit_id, open_visit> open_;
+  std::set<visit_id> lost_; ///< Of these, of clients that fell silent.
   /// Under `semisync`: visits that are not open any more, or that a restart
   /// forgot, while lines hold parts of them. Those that are whole before
   /// `again` count; else the lines are told, or they would be full of them one

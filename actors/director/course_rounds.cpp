@@ -108,7 +108,7 @@ void course::consider_closing(actions& out, instant now) {
   switch (
     policies::decide({.clients_per_round = n, .quorum = options_.quorum},
                      {.complete = static_cast<std::uint32_t>(complete()),
-                      .still_open = static_cast<std::uint32_t>(open_.size()),
+                      .still_open = static_cast<std::uint32_t>(awaited()),
                       .deadline_passed = passed})) {
     case policies::round_decision::wait:
       return;

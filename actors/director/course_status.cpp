@@ -43,6 +43,7 @@ course_status course::status(instant now) const {
                   .known = clients_.size(),
                   .here = candidates_.size(),
                   .visits_open = open_.size(),
+                  .visits_lost = lost_.size(),
                   .stale_in_a_row = stale_,
                   .empty_in_a_row = empty_,
                   .given_up_in_a_row = given_up_,

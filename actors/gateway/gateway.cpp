@@ -225,6 +225,9 @@ gateway_actor::behavior_type gateway(self_pointer self, gateway_args args) {
                                      : 0});
     },
     [self](const messages::version_announced& x) { announced(self, x); },
+    [self](const messages::client_left& x) {
+      self->state.peers.close(x.client);
+    },
     [self](const messages::run_finished& x) { farewell_to_all(self, x); },
     [self](const messages::state_asked& x) {
       x.draft->add(part_name, self->state.peers, self->state.heads);

@@ -146,7 +146,8 @@ void put_offers(families& to, const run_status& x) {
 void put_course(families& to, const run_status& x) {
   const auto c = x.course.value_or(course_status{});
   to.gauge("troupe_clients", "Clients by what they do.");
-  to.put(c.visits_open, {{"state", "at_work"}});
+  to.put(c.visits_open - c.visits_lost, {{"state", "at_work"}});
+  to.put(c.visits_lost, {{"state", "lost"}});
   to.put(c.free, {{"state", "free"}});
   to.put(c.known > c.here ? c.known - c.here : 0, {{"state", "away"}});
   to.counter("troupe_joins_total", "Clients that came, also again.");

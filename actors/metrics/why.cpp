@@ -166,7 +166,7 @@ std::optional<wait> of_round(const run_status& x) {
                         + at_work(c),
                 .ends = "enough offers before the deadline: a smaller quorum, "
                         "or a larger round_deadline"};
-  if (c.complete + c.visits_open < needed)
+  if (c.complete + c.visits_open - c.visits_lost < needed)
     return wait{.code = "quorum",
                 .what = round + " has " + counted(c.complete, "offer")
                         + ", needs " + text_of(needed) + ", and only "

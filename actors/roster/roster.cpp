@@ -43,9 +43,11 @@ roster_impl::behavior_type roster(self_pointer self, roster_args args) {
       x.draft->add(part_name, *self->state.book);
     },
     [self](caf::tick_atom) {
-      for (const auto client : self->state.book->lost(now(self)))
-        self->send(self->state.args.others->director,
-                   messages::client_left{.client = client});
+      for (const auto client : self->state.book->lost(now(self))) {
+        const messages::client_left lost{.client = client};
+        self->send(self->state.args.others->gateway, lost);
+        self->send(self->state.args.others->director, lost);
+      }
       look_again(self);
     },
   };

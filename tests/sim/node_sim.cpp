@@ -49,6 +49,8 @@ scenario scenario_of(std::uint64_t seed) {
   }
   if (is_patient(seed))
     x.resend_after = 1h;
+  if (seed % 5 == 2) // Between beats, and after a few that were lost.
+    x.silence_max = seed % 2 == 0 ? 2s : 7s;
   return x;
 }
 

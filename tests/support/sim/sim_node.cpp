@@ -147,6 +147,7 @@ actors::node_args sim_node::args_of(std::uint64_t seed) {
                        .target_is_model = what.target_is_model});
   a.course = course_of(what, p.how.what, seed);
   a.attendance.layout = p.blocks->fingerprint();
+  a.attendance.silence_max = what.silence_max;
   a.evaluate_every = 2;
   a.announce = true;
   a.books = p.store;

@@ -29,6 +29,7 @@ struct scenario {
   std::size_t pending_max = 8;
   bool target_is_model = false;
   instant resend_after = std::chrono::seconds{1}; ///< Of the clients.
+  instant silence_max{}; ///< After which a client is lost; 0: never.
   double over_selection = 1.3;
   std::uint32_t quorum = 2;
 };

@@ -113,7 +113,7 @@ TEST(course, gives_the_place_of_a_client_that_leaves_to_another) {
   run.did(run.testee.left({.client = first.client}, run.now));
   EXPECT_TRUE(run.all<messages::visit_withdrawn>().empty())
     << "it is silent, and may be at work";
-  EXPECT_EQ(run.testee.visits_open(), 2u);
+  EXPECT_EQ(run.testee.visits_open(), 3u) << "its slot is another's";
   run.did(run.testee.left({.client = first.client, .said = true}, run.now));
   EXPECT_EQ(run.all<messages::visit_withdrawn>().front().visit, first);
   EXPECT_EQ(run.testee.visits_open(), 2u);

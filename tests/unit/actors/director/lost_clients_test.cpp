@@ -1,0 +1,93 @@
+// Clients that fall silent in the middle of a visit: who is alive does not wait
+// for them.
+
+#include "tests/unit/actors/director/course_fixture.hpp"
+
+namespace troupe::actors {
+
+using namespace std::chrono_literals;
+
+namespace {
+
+std::vector<client_id> invited_by(const run_of& run) {
+  std::vector<client_id> all;
+  for (const auto& x : run.all<invitation_made>())
+    all.push_back(x.pass.visit.client);
+  return all;
+}
+
+void lose(run_of& run, client_id x) {
+  run.did(run.testee.left({.client = x}, run.now));
+}
+
+} // namespace
+
+TEST(lost_clients, free_their_slots_at_once_and_keep_their_tickets) {
+  run_of run{slots_of(2)};
+  run.join(5);
+  ASSERT_EQ(invited_by(run).size(), 2u);
+  const auto dead = run.all<invitation_made>().front().pass.visit;
+  lose(run, dead.client);
+  EXPECT_EQ(invited_by(run).size(), 3u); // Somebody else, now.
+  EXPECT_NE(invited_by(run).back(), dead.client);
+  const auto status = run.testee.status(run.now);
+  EXPECT_EQ(status.visits_open, 3u);
+  EXPECT_EQ(status.visits_lost, 1u);
+  // It comes back, and there is one more at work than there are slots: nobody
+  // is invited until one of them is done.
+  run.did(run.testee.joined({dead.client, 10}, run.now));
+  EXPECT_EQ(run.testee.status(run.now).visits_lost, 0u);
+  const auto before = invited_by(run).size();
+  run.take(run.all<invitation_made>()[1].pass.visit);
+  std::size_t others = 0;
+  for (auto i = before; i < invited_by(run).size(); ++i)
+    others += invited_by(run)[i] != dead.client;
+  EXPECT_EQ(others, 0u); // It was told once more, and nobody else is invited.
+  // Its offer counts.
+  run.take(dead);
+  EXPECT_GT(invited_by(run).size(), before);
+}
+
+TEST(lost_clients, are_not_invited_again_before_their_visit_is_over) {
+  run_of run{slots_of(1)};
+  run.join(3);
+  const auto dead = run.all<invitation_made>().front().pass.visit;
+  lose(run, dead.client);
+  for (int i = 0; i < 12; ++i)
+    run.take(run.all<invitation_made>().back().pass.visit);
+  EXPECT_EQ(std::ranges::count(invited_by(run), dead.client), 1);
+  // When its ticket is worth nothing any more, it is nobody's slot.
+  run.now += 25h;
+  run.did(run.testee.due(run.now));
+  EXPECT_EQ(run.testee.status(run.now).visits_lost, 0u);
+}
+
+// Ten of a hundred die while they hold all slots there are.
+TEST(lost_clients, do_not_keep_the_others_from_being_invited) {
+  run_of run{slots_of(10)};
+  run.join(100);
+  ASSERT_EQ(invited_by(run).size(), 10u);
+  const auto dead = invited_by(run);
+  for (const auto x : dead)
+    lose(run, x);
+  EXPECT_EQ(invited_by(run).size(), 20u);
+  for (const auto x : dead)
+    EXPECT_EQ(std::ranges::count(invited_by(run), x), 1);
+}
+
+TEST(lost_clients, do_not_hold_up_a_round_that_has_no_deadline) {
+  auto rounds = rounds_of(3);
+  rounds.round_deadline = std::chrono::hours{24 * 365};
+  run_of run{rounds};
+  run.join(4);
+  const auto cohort = run.all<invitation_made>();
+  ASSERT_EQ(cohort.size(), 3u);
+  run.take(cohort[0].pass.visit);
+  lose(run, cohort[1].pass.visit.client);
+  run.take(cohort[2].pass.visit);
+  // Below its quorum, it is given up, and the next is without the lost one.
+  ASSERT_EQ(run.all<round_closed>().size(), 1u);
+  EXPECT_TRUE(run.all<round_closed>()[0].visits.empty());
+}
+
+} // namespace troupe::actors
