@@ -66,7 +66,7 @@ course::actions course::joined(const messages::client_joined& x, instant now) {
   for (auto at = open_.lower_bound({x.client, {}});
        at != open_.end() && at->first.client == x.client; ++at)
     if (phase_ != phase::opening) {
-      at->second.again = now + options_.invitation_retry;
+      invite_again(at->second, now);
       out.push_back(messages::invitation_made{at->second.pass});
     }
   carry_on(out, now);
@@ -154,22 +154,6 @@ course::actions course::ended(const messages::line_ended& x, instant now) {
   return out;
 }
 
-course::actions course::evaluated(const messages::evaluation_finished&,
-                                  double metric, instant now) {
-  actions out;
-  if (!options_.stop)
-    return out;
-  switch (stopper_.observe(metric).stop) {
-    case policies::stop_reason::none:
-      return out;
-    case policies::stop_reason::target:
-      return finish("the target is reached", false, now);
-    case policies::stop_reason::patience:
-      break;
-  }
-  return finish("no better version within the patience", false, now);
-}
-
 course::actions course::finish(std::string reason, bool failed, instant now) {
   actions out;
   if (finishing_)
@@ -201,7 +185,7 @@ void course::look_at_visits(actions& out, instant now) {
       continue;
     }
     if (v.again <= now && phase_ != phase::opening) {
-      v.again = now + options_.invitation_retry;
+      invite_again(v, now);
       out.push_back(messages::invitation_made{v.pass});
     }
     // What is not announced yet has nothing to repeat.
@@ -214,9 +198,15 @@ void course::look_at_visits(actions& out, instant now) {
     give_up(visit, now);
   }
   drop_loose(out, now);
-  for (const auto& [client, entry] : clients_)
-    if (entry.not_before > now)
-      look_at_ = std::min(look_at_, entry.not_before);
+  pauses_.erase(pauses_.begin(), pauses_.upper_bound(now));
+  if (!pauses_.empty())
+    look_at_ = std::min(look_at_, *pauses_.begin());
+}
+
+void course::invite_again(open_visit& x, instant now) {
+  x.wait = std::min(2 * std::max(x.wait, options_.invitation_first),
+                    options_.invitation_retry);
+  x.again = now + x.wait;
 }
 
 std::optional<instant> course::next_due() const {
@@ -321,9 +311,10 @@ void course::open_visit_of(const messages::ticket& pass, instant now) {
   open_.emplace(pass.visit,
                 open_visit{.pass = pass,
                            .parts = {},
-                           .again = now + options_.invitation_retry});
+                           .again = now + options_.invitation_first,
+                           .wait = options_.invitation_first});
   look_at_ =
-    std::min({look_at_, now + options_.invitation_retry, pass.expires()});
+    std::min({look_at_, now + options_.invitation_first, pass.expires()});
   if (auto* at = candidate_of(pass.visit.client))
     ++at->times_chosen;
 }

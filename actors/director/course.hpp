@@ -49,7 +49,10 @@ public:
     policies::invitation_options selection;
     state_rule state = state_rule::on_offer;
     instant visit_timeout = std::chrono::hours{24};
-    instant invitation_retry = std::chrono::hours{1};
+    /// When an invitation is said again, since it or what came of it may be
+    /// lost: after this, then twice as late each time.
+    instant invitation_first = std::chrono::seconds{10};
+    instant invitation_retry = std::chrono::hours{1}; ///< And no later.
     instant decline_pause = std::chrono::seconds{1};
     std::uint64_t clients_expected =
       1; ///< The first invitation waits for so many.
@@ -127,7 +130,8 @@ public:
   /// What a snapshot keeps. @pre `at_rest()`
   static constexpr auto fields(auto& x) {
     return std::tie(
-      x.clients_, x.candidates_, x.open_, x.lost_, x.loose_, x.look_at_, x.invitations_,
+      x.clients_, x.candidates_, x.open_, x.lost_, x.loose_, x.look_at_, x.pauses_,
+      x.invitations_,
       x.heads_, x.stopper_, x.phase_, x.round_, x.offered_, x.done_,
       x.unmerged_, x.deadline_, x.missing_, x.strike_at_, x.rounds_, x.token_,
       x.unsaved_, x.round_is_dirty_, x.round_is_saved_, x.index_asked_,
@@ -164,9 +168,10 @@ private:
     part_verdicts parts;
     std::set<line_id> merged = {}; ///< Lines that were faster than the others.
     instant again{};               ///< When to repeat the invitation.
+    instant wait{};                ///< Before that.
 
     static constexpr auto fields(auto& x) {
-      return std::tie(x.pass, x.parts, x.merged, x.again);
+      return std::tie(x.pass, x.parts, x.merged, x.again, x.wait);
     }
   };
 
@@ -231,6 +236,8 @@ private:
   void close_round(actions& out, std::size_t count);
   void announce_list(actions& out, instant now);
   void strike_missing();
+  void pause(client_entry& x, instant until);
+  void invite_again(open_visit& x, instant now);
 
   /// Visits that somebody is at work on, as far as anybody knows.
   std::size_t awaited() const noexcept {
@@ -250,6 +257,7 @@ private:
   /// day.
   std::map<visit_id, open_visit> loose_;
   instant look_at_ = never; ///< When some visit or pause may have run out.
+  std::set<instant> pauses_; ///< When clients may be invited again.
   policies::invitations invitations_;
   std::map<line_id, version> heads_;
   policies::stopper stopper_;

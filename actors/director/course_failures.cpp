@@ -1,4 +1,4 @@
-// Visits that fail: who is left alone for them, and when the run ends for them.
+// Visits that fail: who is left alone for them; and what ends the run.
 
 #include <algorithm>
 
@@ -27,8 +27,7 @@ course::actions course::failed(const messages::visit_failed& x, instant now) {
     note_failure(x, out, now);
   }
   if (why && !done && *why != decline_reason::dropped) {
-    entry.not_before = std::max(entry.not_before, now + options_.decline_pause);
-    look_at_ = std::min(look_at_, entry.not_before);
+    pause(entry, now + options_.decline_pause);
   }
   carry_on(out, now);
   return out;
@@ -48,14 +47,19 @@ void course::note_failure(const messages::visit_failed& x, actions& out,
   out.push_back(said);
 }
 
+void course::pause(client_entry& x, instant until) {
+  x.not_before = std::max(x.not_before, until);
+  pauses_.insert(x.not_before);
+  look_at_ = std::min(look_at_, x.not_before);
+}
+
 void course::leave_alone(client_id x, instant now) {
   auto& entry = clients_.at(x);
   failing_.insert(x);
   entry.alone = entry.alone == instant{}
                   ? options_.alone_first
                   : std::min(2 * entry.alone, options_.alone_max);
-  entry.not_before = now + entry.alone;
-  look_at_ = std::min(look_at_, entry.not_before);
+  pause(entry, now + entry.alone);
 }
 
 void course::forgive(client_id x) {
@@ -84,6 +88,22 @@ bool course::nobody_can_be_invited(instant now) const {
          && std::ranges::all_of(clients_, [&](const auto& x) {
               return is_left_alone(x.second, now);
             });
+}
+
+course::actions course::evaluated(const messages::evaluation_finished&,
+                                  double metric, instant now) {
+  actions out;
+  if (!options_.stop)
+    return out;
+  switch (stopper_.observe(metric).stop) {
+    case policies::stop_reason::none:
+      return out;
+    case policies::stop_reason::target:
+      return finish("the target is reached", false, now);
+    case policies::stop_reason::patience:
+      break;
+  }
+  return finish("no better version within the patience", false, now);
 }
 
 std::optional<messages::run_finished> course::reason_to_end(instant now) const {

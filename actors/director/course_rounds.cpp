@@ -71,10 +71,11 @@ void course::open_round(actions& out, instant now) {
 void course::announce_cohort(actions& out, instant now) {
   phase_ = phase::open;
   deadline_ = now + options_.round_deadline;
-  look_at_ = std::min(look_at_, now + options_.invitation_retry);
+  look_at_ = std::min(look_at_, now + options_.invitation_first);
   for (const auto& pass : round_.cohort)
     if (const auto found = open_.find(pass.visit); found != open_.end()) {
-      found->second.again = now + options_.invitation_retry;
+      found->second.wait = options_.invitation_first;
+      found->second.again = now + options_.invitation_first;
       out.push_back(messages::invitation_made{pass});
     }
 }

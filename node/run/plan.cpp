@@ -71,7 +71,7 @@ actors::course::options course_of(const experiment& x, const workload& w) {
     .fruitless_max = method.offers ? fruitless_max(x, w) : 0};
   // Virtual devices neither die nor forget, however slow they are.
   if (is_virtual(x))
-    p.visit_timeout = p.invitation_retry = forever;
+    p.visit_timeout = p.invitation_first = p.invitation_retry = forever;
   if (x.pace.visit_timeout > 0)
     p.visit_timeout = from_seconds(x.pace.visit_timeout);
   return p;

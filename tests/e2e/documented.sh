@@ -45,7 +45,7 @@ short() { # FILE: settings after which a run of it takes a second
   grep -q '^kind = "cifar10"' "$1" && echo "--set data.path=$scratch/cifar"
   grep -q '^rounds' "$1" && length=rounds
   grep -q '^stop' "$1" && every=1
-  echo "--set $length=2 --set folder=$scratch --set workers=1 --set ledger=memory" \
+  echo "--set $length=2 --set folder=$scratch --set workers=1 --set ledger=memory --set events=true" \
        "--set evaluate_every=$every --set samples_per_client=20 --set local_epochs=1 --format json"
 }
 

@@ -53,7 +53,8 @@ actors::course::options course_of(const scenario& x, const recipe& method,
                  .roles = method.roles};
   o.state = method.state;
   o.visit_timeout = 60s;
-  o.invitation_retry = 2s;
+  o.invitation_first = 2s;
+  o.invitation_retry = 8s;
   o.decline_pause = 200ms;
   o.clients_expected = x.clients;
   return o;

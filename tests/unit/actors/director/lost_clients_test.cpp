@@ -62,6 +62,24 @@ TEST(lost_clients, are_not_invited_again_before_their_visit_is_over) {
   EXPECT_EQ(run.testee.status(run.now).visits_lost, 0u);
 }
 
+// It, or what came of it, may be lost: an hour would be long to wait.
+TEST(lost_clients, hear_an_invitation_again_soon_and_then_twice_as_late) {
+  auto slots = slots_of(1);
+  slots.invitation_retry = 60s;
+  run_of run{slots};
+  run.join(3);
+  const auto began = run.now;
+  std::vector<instant> said;
+  for (int i = 0; i < 250; ++i) {
+    const auto before = run.all<invitation_made>().size();
+    run.now += 1s;
+    run.did(run.testee.due(run.now));
+    if (run.all<invitation_made>().size() > before)
+      said.push_back(run.now - began);
+  }
+  EXPECT_EQ(said, (std::vector<instant>{10s, 30s, 70s, 130s, 190s, 250s}));
+}
+
 // Ten of a hundred die while they hold all slots there are.
 TEST(lost_clients, do_not_keep_the_others_from_being_invited) {
   run_of run{slots_of(10)};
