@@ -10,7 +10,6 @@
 #include "actors/router/router.hpp"
 #include "actors/supervisor/supervisor.hpp"
 #include "actors/wiring_of_clients.hpp"
-#include "core/assert.hpp"
 
 namespace troupe::actors {
 
@@ -27,13 +26,11 @@ messages::version_published published(line_id line, const stored_line& x) {
 /// Spawns one node, step by step.
 class builder {
 public:
-  builder(caf::actor_system& system, const node_args& args)
+  builder(caf::actor_system& system, const node_args& args, stored_node found)
     : system_(system),
       args_(args),
+      found_(std::move(found)),
       others_(std::make_shared<cast>()) {
-    auto found = args.books->load();
-    TROUPE_ASSERT(found.has_value());
-    found_ = std::move(*found);
     if (args.resumed)
       resumed_ = args.resumed();
   }
@@ -187,9 +184,12 @@ private:
 
 } // namespace
 
-std::vector<caf::actor> build_node(caf::actor_system& system,
-                                   const node_args& args) {
-  return builder{system, args}.build();
+result<std::vector<caf::actor>> build_node(caf::actor_system& system,
+                                           const node_args& args) {
+  auto found = args.books->load();
+  if (!found)
+    return tl::make_unexpected(found.error());
+  return builder{system, args, std::move(*found)}.build();
 }
 
 caf::actor start_node(caf::actor_system& system, node_args args,

@@ -60,8 +60,8 @@ struct node_args {
 };
 
 /// The actors of a node, from what is durable. @pre its lines have begun
-std::vector<caf::actor> build_node(caf::actor_system& system,
-                                   const node_args& args);
+result<std::vector<caf::actor>> build_node(caf::actor_system& system,
+                                           const node_args& args);
 
 /// A node that begins again from its store when one of its actors breaks.
 caf::actor start_node(caf::actor_system& system, node_args args,

@@ -126,10 +126,16 @@ void heard(self_pointer self, const sessions::session&, const auto&) {
 }
 
 void heard(self_pointer self, peer_id peer, const messages::any_message& any) {
-  if (const auto* x = std::get_if<messages::hello>(&any))
+  auto& peers = self->state.peers;
+  if (const auto* x = std::get_if<messages::hello>(&any)) {
+    peers.ask(peer, *x);
     return self->send(self->state.args.others->roster,
                       messages::hello_heard{peer, *x});
-  const auto* found = self->state.peers.of(peer);
+  }
+  const auto* found = peers.of(peer);
+  if (!found && std::holds_alternative<messages::leave>(any)
+      && peers.give_up(peer))
+    return;
   if (!found)
     return say(
       self, peer,
@@ -141,13 +147,18 @@ void heard(self_pointer self, peer_id peer, const messages::any_message& any) {
 // What others tell.
 
 void judged(self_pointer self, const messages::hello_judged& x) {
+  const bool gone = self->state.peers.is_gone(x);
   if (x.refusal)
     return say(self, x.peer,
                messages::farewell{*x.refusal, x.text, x.what.nonce, x.newest});
+  // Who left meanwhile was here for nobody.
+  if (gone)
+    return self->send(self->state.args.others->roster,
+                      messages::client_left{x.what.client, true});
   if (const auto old = self->state.peers.open(x))
-    say(self, *old,
+    say(self, old->peer,
         messages::farewell{farewell_reason::superseded,
-                           "the client has another session"});
+                           "the client has another session", old->nonce});
   say(self, x.peer,
       messages::welcome{.protocol = messages::protocol_version,
                         .nonce = x.what.nonce,

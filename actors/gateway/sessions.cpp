@@ -2,19 +2,41 @@
 
 namespace troupe::actors {
 
-std::optional<peer_id> sessions::open(const messages::hello_judged& x) {
-  std::optional<peer_id> ended;
+void sessions::ask(peer_id x, const messages::hello& what) {
+  asked_[x] = {.nonce = what.nonce};
+}
+
+bool sessions::give_up(peer_id x) {
+  const auto found = asked_.find(x);
+  if (found != asked_.end())
+    found->second.left = true;
+  return found != asked_.end();
+}
+
+bool sessions::is_gone(const messages::hello_judged& x) {
+  const auto found = asked_.find(x.peer);
+  if (found == asked_.end() || found->second.nonce != x.what.nonce)
+    return false; // Of an earlier one: another judgement follows.
+  const bool left = found->second.left;
+  asked_.erase(found);
+  return left;
+}
+
+std::optional<sessions::ended>
+sessions::open(const messages::hello_judged& x) {
+  std::optional<ended> before_it;
   if (const auto old = peer_of(x.what.client); old && *old != x.peer) {
+    before_it = ended{*old, by_peer_.at(*old).nonce};
     by_peer_.erase(*old);
-    ended = old;
   }
   // The peer may have been somebody else before.
   if (const auto* before = of(x.peer);
       before && before->client != x.what.client)
     by_client_.erase(before->client);
-  by_peer_[x.peer] = {x.what.client, x.session, x.what.examples};
+  by_peer_[x.peer] = {x.what.client, x.session, x.what.examples,
+                      x.what.nonce};
   by_client_[x.what.client] = x.peer;
-  return ended;
+  return before_it;
 }
 
 void sessions::close(client_id x) {

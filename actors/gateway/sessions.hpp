@@ -16,14 +16,30 @@ public:
     client_id client;
     session_id id;
     std::uint64_t examples = 0;
+    std::uint64_t nonce = 0; ///< Of its hello.
 
     static constexpr auto fields(auto& x) {
-      return std::tie(x.client, x.id, x.examples);
+      return std::tie(x.client, x.id, x.examples, x.nonce);
     }
   };
 
-  /// Opens a session. Returns the peer whose session ended by that, if any.
-  std::optional<peer_id> open(const messages::hello_judged& x);
+  /// A session that ended since the client has another.
+  struct ended {
+    peer_id peer;
+    std::uint64_t nonce = 0;
+  };
+
+  /// A peer waits for a judgement.
+  void ask(peer_id x, const messages::hello& what);
+
+  /// It does not wait for it any more. False: it did not wait.
+  bool give_up(peer_id x);
+
+  /// Whether the judgement is of a hello whose peer left before it came.
+  bool is_gone(const messages::hello_judged& x);
+
+  /// Opens a session. Says which ended by that, if any.
+  std::optional<ended> open(const messages::hello_judged& x);
 
   /// Ends the client's session, if it has one.
   void close(client_id x);
@@ -42,6 +58,13 @@ public:
   }
 
 private:
+  /// The last hello of a peer.
+  struct question {
+    std::uint64_t nonce = 0;
+    bool left = false; ///< The peer said leave after it.
+  };
+
+  std::map<peer_id, question> asked_; ///< Empty when there is no mail.
   std::map<peer_id, session> by_peer_;
   std::map<client_id, peer_id> by_client_;
 };

@@ -1,5 +1,7 @@
 #include "actors/supervisor/supervisor.hpp"
 
+#include <chrono>
+
 #include <caf/all.hpp>
 
 namespace troupe::actors {
@@ -8,13 +10,23 @@ namespace {
 
 using self_pointer = caf::stateful_actor<supervisor_state>*;
 
+constexpr std::chrono::seconds again_after{1};
+
 void end_children(self_pointer self) {
   for (const auto& child : self->state.children)
     self->send_exit(child, caf::exit_reason::kill);
 }
 
 void build(self_pointer self) {
-  self->state.children = self->state.args.build();
+  auto made = self->state.args.build();
+  if (!made) {
+    // What is durable cannot be read now: a full disk may pass.
+    if (self->state.args.broke)
+      self->state.args.broke(made.error().context);
+    self->delayed_send(self, again_after, caf::tick_atom_v);
+    return;
+  }
+  self->state.children = std::move(*made);
   for (const auto& child : self->state.children) {
     self->state.alive.insert(child.address());
     self->monitor(child);
@@ -53,8 +65,9 @@ caf::behavior supervisor(self_pointer self, supervisor_args args) {
   });
   build(self);
   return {
-    [](caf::ok_atom) {
-      // An actor without a handler would end at once.
+    [self](caf::tick_atom) {
+      if (!self->state.stopping)
+        build(self);
     },
   };
 }

@@ -7,12 +7,15 @@
 #include <caf/event_based_actor.hpp>
 #include <caf/stateful_actor.hpp>
 
+#include "core/result.hpp"
+
 namespace troupe::actors {
 
 struct supervisor_args {
   /// Makes all of a node's actors anew, from what is durable.
-  std::function<std::vector<caf::actor>()> build;
-  /// Called for each actor that broke, with the reason.
+  std::function<result<std::vector<caf::actor>>()> build;
+  /// Called for each actor that broke, and when they could not be made; with
+  /// the reason.
   std::function<void(const std::string&)> broke;
 };
 

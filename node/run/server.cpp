@@ -17,7 +17,9 @@ using namespace actors;
 namespace {
 
 /// A node that breaks again and again will not be better the next time.
-constexpr std::uint64_t breaks_max = 3;
+/// A node that breaks more often within this is not mended by beginning again.
+constexpr std::size_t breaks_max = 3;
+constexpr std::chrono::minutes breaks_within{10};
 
 } // namespace
 
@@ -64,7 +66,10 @@ result<void> server::start(neighbours in) {
   if (is_virtual(f_.x))
     args.waits.merge = args.waits.store = std::chrono::seconds{1};
   node_ = start_node(system_, args, [this](const std::string& why) {
-    if (++breaks_ > breaks_max)
+    const auto now = steady_now();
+    std::erase_if(breaks_, [=](instant x) { return x < now - breaks_within; });
+    breaks_.push_back(now);
+    if (breaks_.size() > breaks_max)
       f_.watching->fail("the node broke again and again: " + why);
   });
   if (!is_virtual(f_.x))

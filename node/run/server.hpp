@@ -61,7 +61,7 @@ private:
   bool begun_ = false;
   bool goes_on_ = false;
   bool told_ = false;
-  std::uint64_t breaks_ = 0;
+  std::vector<instant> breaks_; ///< When the node broke, lately.
   std::mutex mutex_;
   std::condition_variable bound_;
   actors::cast cast_;

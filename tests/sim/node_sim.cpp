@@ -142,6 +142,7 @@ constexpr std::array must_happen{
   "commit stored, answered as failed", "commit stored, unanswered",
   // Crashes, in each phase of a version and of a visit.
   "node crashed", "actor crashed", "client crashed", "server rebuilt",
+  "load failed",
   "crash while collecting", "crash while merging",
   "crash while merged, not stored", "crash while stored, not announced",
   "client crash before its hello", "client crash on a visit",

@@ -201,11 +201,19 @@ void sim_node::start_server() {
   p.supervisor = p.w.system().spawn(
     actors::supervisor,
     actors::supervisor_args{
-      [&p, life = ++p.life] {
+      [&p, life = ++p.life, first = p.life == 1]() mutable
+      -> result<std::vector<caf::actor>> {
         // CAF runs an actor's function once even if it was killed before.
         if (life != p.life)
           return std::vector<caf::actor>{};
-        p.server = actors::build_node(p.w.system(), p.args);
+        if (!std::exchange(first, false)
+            && p.luck.happens(p.luck.disk, p.luck.active.failure,
+                              "load failed"))
+          return fail(errc::storage_failure, "cannot be read now");
+        auto made = actors::build_node(p.w.system(), p.args);
+        if (!made)
+          return made;
+        p.server = *made;
         ++p.luck.happened["server started"];
         if (std::getenv("TROUPE_TRACE"))
           std::cout << seconds(p.w.now()) << " server started\n";

@@ -33,9 +33,34 @@ TEST(sessions, a_peer_is_the_client_that_said_hello) {
 TEST(sessions, a_newer_session_takes_the_place_of_the_older) {
   sessions testee;
   testee.open(judged(7, 1));
-  EXPECT_EQ(testee.open(judged(8, 1)), peer_id{7});
+  const auto ended = testee.open(judged(8, 1));
+  ASSERT_TRUE(ended);
+  EXPECT_EQ(ended->peer, peer_id{7});
   EXPECT_EQ(testee.of({7}), nullptr);
   EXPECT_EQ(testee.peer_of({1}), peer_id{8});
+}
+
+// Its hello may be judged after its leave, and nobody would be there.
+TEST(sessions, who_left_before_it_was_judged_is_gone) {
+  sessions testee;
+  const auto hello = [](std::uint64_t nonce) {
+    auto x = judged(7, 1);
+    x.what.nonce = nonce;
+    return x;
+  };
+  EXPECT_FALSE(testee.give_up({7})); // It has not asked.
+  testee.ask({7}, hello(1).what);
+  EXPECT_FALSE(testee.is_gone(hello(1)));
+  EXPECT_FALSE(testee.give_up({7})); // It is judged.
+  testee.ask({7}, hello(2).what);
+  EXPECT_TRUE(testee.give_up({7}));
+  EXPECT_TRUE(testee.is_gone(hello(2)));
+  // It comes back before the first is judged.
+  testee.ask({7}, hello(3).what);
+  EXPECT_TRUE(testee.give_up({7}));
+  testee.ask({7}, hello(4).what);
+  EXPECT_FALSE(testee.is_gone(hello(3)));
+  EXPECT_FALSE(testee.is_gone(hello(4)));
 }
 
 TEST(sessions, the_same_hello_again_ends_nothing) {
