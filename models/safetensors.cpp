@@ -121,6 +121,7 @@ parse_header(std::span<const std::byte> bytes, std::string_view origin) {
 result<std::vector<claim>>
 parse_claims(const json& header, std::string_view origin, tensor_file& to) {
   std::vector<claim> claims;
+  std::set<std::string_view> names;
   for (const auto& [name, x] : *header.fields()) {
     if (name == metadata_key) {
       if (const auto* said = x.fields())
@@ -129,6 +130,8 @@ parse_claims(const json& header, std::string_view origin, tensor_file& to) {
             to.metadata[key] = *text;
       continue;
     }
+    if (!names.insert(name).second)
+      return fail_at(origin, "has two tensors of the name '" + name + "'");
     auto y = parse_claim(name, x, origin);
     if (!y)
       return tl::unexpected{y.error()};

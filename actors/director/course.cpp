@@ -66,6 +66,7 @@ course::actions course::joined(const messages::client_joined& x, instant now) {
   for (auto at = open_.lower_bound({x.client, {}});
        at != open_.end() && at->first.client == x.client; ++at)
     if (phase_ != phase::opening) {
+      at->second.wait = {}; // It is here, and nothing was lost on the way yet.
       invite_again(at->second, now);
       out.push_back(messages::invitation_made{at->second.pass});
     }
@@ -162,6 +163,7 @@ course::actions course::finish(std::string reason, bool failed, instant now) {
   for (const auto& [visit, v] : open_)
     out.push_back(messages::visit_withdrawn{visit});
   open_.clear();
+  lost_.clear();
   loose_.clear();
   out.push_back(messages::line_closing{});
   carry_on(out, now);
@@ -207,6 +209,7 @@ void course::invite_again(open_visit& x, instant now) {
   x.wait = std::min(2 * std::max(x.wait, options_.invitation_first),
                     options_.invitation_retry);
   x.again = now + x.wait;
+  look_at_ = std::min(look_at_, x.again);
 }
 
 std::optional<instant> course::next_due() const {

@@ -18,14 +18,15 @@ course::actions course::failed(const messages::visit_failed& x, instant now) {
   // Who is busy waits for us, and who drops out was not asked how it went.
   const bool neither =
     why && (*why == decline_reason::busy || *why == decline_reason::dropped);
-  done_ += done;
+  done_ += done && by_round(options_.mode);
   done_ever_ += done;
   fruitless_ += !neither;
-  if (done && !options_.offers)
+  if (done && !options_.offers) {
+    fruitless_ = 0;
     forgive(x.visit.client);
-  if (!done && !neither) {
-    note_failure(x, out, now);
   }
+  if (!done && !neither)
+    note_failure(x, out, now);
   if (why && !done && *why != decline_reason::dropped) {
     pause(entry, now + options_.decline_pause);
   }

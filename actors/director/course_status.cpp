@@ -31,13 +31,20 @@ course_status course::status(instant now) const {
     return by_phase[static_cast<std::size_t>(phase_)];
   };
   const bool sync = options_.mode == pace_kind::sync;
+  // Of a round that is open, no more than were invited.
+  const auto wanted =
+    !sync                     ? 0
+    : phase_ == phase::idle ? options_.clients_per_round
+                               : std::min<std::uint64_t>(
+                                   options_.clients_per_round,
+                                   round_.cohort.size());
   course_status x{.now = now,
                   .mode = options_.mode,
                   .at = standing(),
                   .saving = saving_.has_value(),
                   .round = by_round(options_.mode) ? round_.round.value : 0,
                   .complete = complete(),
-                  .wanted = sync ? options_.clients_per_round : 0,
+                  .wanted = wanted,
                   .quorum = options_.quorum,
                   .expected = options_.clients_expected,
                   .known = clients_.size(),
@@ -63,7 +70,7 @@ course_status course::status(instant now) const {
     x.free = static_cast<std::uint64_t>(std::ranges::count_if(
       candidates_, [&](const auto& c) { return !is_busy(c.client, now); }));
   else
-    x.free = x.here - std::min<std::uint64_t>(x.here, x.visits_open);
+    x.free = x.here - std::min<std::uint64_t>(x.here, x.visits_open - x.visits_lost);
   return x;
 }
 

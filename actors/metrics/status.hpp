@@ -172,13 +172,13 @@ private:
   parts parts_;
 };
 
-/// All that can be seen of a run from outside.
 /// Snapshots that could not be kept.
 struct lost_snapshots {
   std::uint64_t count = 0;
   std::string why; ///< Of the last; empty: one was kept since.
 };
 
+/// All that can be seen of a run from outside.
 struct run_status {
   // What it is.
   std::string method;

@@ -112,7 +112,8 @@ std::string until(const run_status& x, const char* what) {
 }
 
 std::string at_work(const course_status& c) {
-  return counted(c.visits_open, "visit") + (c.visits_open == 1 ? " is" : " are")
+  const auto n = c.visits_open - c.visits_lost;
+  return counted(n, "visit") + (n == 1 ? " is" : " are")
          + " under way";
 }
 

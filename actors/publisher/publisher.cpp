@@ -28,6 +28,33 @@ messages::evaluation_requested question(self_pointer self,
   return x;
 }
 
+/// Of the lead line, or of the one that has come furthest.
+publisher_state::occasion newest(const publisher_args& x) {
+  const auto found =
+    x.lead ? x.heads.find(*x.lead)
+           : std::ranges::max_element(x.heads, {}, [](const auto& y) {
+               return y.second.head;
+             });
+  return {found->first, found->second.head};
+}
+
+// What the run ends with, client by client.
+void evaluate_last(self_pointer self) {
+  const auto& args = self->state.args;
+  self
+    ->request(args.others->evaluator, args.waits.evaluation,
+              question(self, newest(args), true))
+    .then(
+      [self](const messages::evaluation_finished& done) {
+        self->state.args.watching->finished(*self->state.ending, done,
+                                            now(self));
+      },
+      [self](const caf::error&) {
+        self->state.args.watching->finished(*self->state.ending, std::nullopt,
+                                            now(self));
+      });
+}
+
 // Of all lines as they are now.
 void evaluate(self_pointer self) {
   const auto& args = self->state.args;
@@ -36,6 +63,8 @@ void evaluate(self_pointer self) {
     self->state.under_way = false;
     if (self->state.due)
       evaluate(self);
+    else if (self->state.ending)
+      evaluate_last(self);
   };
   self->state.under_way = true;
   self
@@ -55,7 +84,7 @@ void evaluate(self_pointer self) {
 
 // Other lines may have a version of this instant that is still on its way.
 void consider(self_pointer self, const messages::version_published& x) {
-  auto& [args, due, armed, under_way] = self->state;
+  auto& [args, due, armed, under_way, ending] = self->state;
   const bool counts = !args.lead || *args.lead == x.line;
   if (args.evaluate_every == 0 || !counts || x.head.value % args.evaluate_every)
     return;
@@ -69,33 +98,18 @@ void consider(self_pointer self, const messages::version_published& x) {
   self->delayed_send(self, std::chrono::seconds{0}, caf::tick_atom_v);
 }
 
-/// Of the lead line, or of the one that has come furthest.
-publisher_state::occasion newest(const publisher_args& x) {
-  const auto found =
-    x.lead ? x.heads.find(*x.lead)
-           : std::ranges::max_element(x.heads, {}, [](const auto& y) {
-               return y.second.head;
-             });
-  return {found->first, found->second.head};
-}
-
 void finish(self_pointer self, const messages::run_finished& x) {
   const auto& args = self->state.args;
   self->send(args.others->gateway, x);
   if (!args.evaluate_at_end || args.heads.empty())
     return args.watching->finished(x, std::nullopt, now(self));
+  self->state.ending = x;
+  if (self->state.under_way)
+    return; // Then what is due, then the last.
   if (self->state.due)
     evaluate(self);
-  self
-    ->request(args.others->evaluator, args.waits.evaluation,
-              question(self, newest(args), true))
-    .then(
-      [self, x](const messages::evaluation_finished& done) {
-        self->state.args.watching->finished(x, done, now(self));
-      },
-      [self, x](const caf::error&) {
-        self->state.args.watching->finished(x, std::nullopt, now(self));
-      });
+  else
+    evaluate_last(self);
 }
 
 } // namespace

@@ -39,6 +39,7 @@ struct publisher_state {
   std::optional<occasion> due; ///< The newest one waits, and no other.
   bool armed = false;          ///< Asked for when this instant is over.
   bool under_way = false;
+  std::optional<messages::run_finished> ending = {};
 };
 
 using publisher_impl = publisher_actor::extend<caf::reacts_to<caf::tick_atom>>;

@@ -1,6 +1,7 @@
 #include "node/config/config.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 
@@ -35,15 +36,25 @@ result<loaded_config> parse_config(config_source from,
   return loaded;
 }
 
-result<loaded_config> load_config(const std::string& path,
-                                  std::span<const std::string> overrides,
-                                  const method_list& methods) {
+result<std::string> read_text(const std::string& path) {
+  if (std::filesystem::is_directory(path))
+    return fail(errc::storage_failure,
+                path + " is a folder; a file would do");
   std::ifstream file{path};
   std::string text{std::istreambuf_iterator{file}, {}};
   if (!file.is_open() || file.bad())
     return fail(errc::storage_failure,
                 path + ": this file cannot be read; is the path right?");
-  return parse_config({text, path}, overrides, methods);
+  return text;
+}
+
+result<loaded_config> load_config(const std::string& path,
+                                  std::span<const std::string> overrides,
+                                  const method_list& methods) {
+  const auto text = read_text(path);
+  if (!text)
+    return tl::make_unexpected(text.error());
+  return parse_config({*text, path}, overrides, methods);
 }
 
 } // namespace troupe::node

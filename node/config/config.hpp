@@ -45,6 +45,10 @@ struct config_source {
 parse_config(config_source from, std::span<const std::string> overrides = {},
              const method_list& methods = all_methods());
 
+/// A text that people write. Returns `storage_failure` if it cannot be read, or
+/// is a folder, of which a stream would throw.
+[[nodiscard]] result<std::string> read_text(const std::string& path);
+
 /// The same from a file. Returns `storage_failure` if it cannot be read.
 [[nodiscard]] result<loaded_config>
 load_config(const std::string& path,

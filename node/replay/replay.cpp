@@ -91,42 +91,68 @@ void note_fingerprint(const actors::recorded_event& x,
             + "'; equal digests are promised only where the two are equal");
 }
 
-void note_difference(replay_summary& to, const std::string& file,
-                     difference what) {
-  to.differs_in = file;
-  to.digests.first = std::move(what);
+/// The digest that summary.json says; nothing where it says none.
+std::optional<std::string> digest_in(const std::vector<std::byte>& text) {
+  const auto summary =
+    json::parse({reinterpret_cast<const char*>(text.data()), text.size()});
+  const auto* said = summary ? summary->find("digest") : nullptr;
+  const auto* digest = said ? said->text() : nullptr;
+  return digest ? std::optional{*digest} : std::nullopt;
 }
 
 /// What the record ends with, beside what the run left behind of its end.
-void compare_ends(const workload& work, const fs::path& folder,
-                  const replayer& story, replay_summary& to) {
-  const auto text = models::read_file(folder / "summary.json",
-                                      errc::invalid_data);
+std::optional<difference>
+compare_summary(const fs::path& folder, const replayer& story) {
+  const auto text =
+    models::read_file(folder / "summary.json", errc::invalid_data);
   if (!text)
-    return; // It did not end, or nobody says how.
-  const auto summary = json::parse(
-    {reinterpret_cast<const char*>(text->data()), text->size()});
+    return std::nullopt; // It did not end, or nobody says how.
   if (!story.ended())
-    return note_difference(
-      to, "events.jsonl",
-      {"the end of the record", "summary.json says that the run ended",
-       "there is no event 'finished'"});
+    return difference{"the end of the record",
+                      "summary.json says that the run ended",
+                      "there is no event 'finished'"};
   const auto digest = models::to_hex(models::digest_of(story.digests()));
-  const auto* said = summary ? summary->find("digest") : nullptr;
-  if (!said || !said->text() || *said->text() != digest)
-    return note_difference(to, "summary.json",
-                           {"the digest of the run",
-                            said && said->text() ? *said->text() : "none",
-                            digest});
+  const auto said = digest_in(*text);
+  if (said == digest)
+    return std::nullopt;
+  return difference{"the digest of the run",
+                    said.value_or("none: summary.json is damaged"), digest};
+}
+
+/// What is durable is in the record, and where the run ended, nothing more.
+std::optional<difference> compare_ledger(const workload& work,
+                                         const fs::path& folder,
+                                         const replayer& story,
+                                         const replay_context& in) {
   const auto stored = actors::stored_heads(folder);
+  if (!stored) {
+    in.note("there is no ledger here that can be read: the record's end is "
+            "compared with summary.json alone");
+    return std::nullopt;
+  }
   for (const auto& line : work.blocks->lines) {
-    const auto head = stored.find(line.id);
-    if (head != stored.end() && head->second != story.head(line.id))
-      return note_difference(
-        to, "ledger.sqlite",
-        {"the head of line '" + line.name + "'",
-         "version " + std::to_string(head->second.value),
-         "version " + std::to_string(story.head(line.id).value)});
+    const auto head = stored->find(line.id);
+    if (head == stored->end())
+      continue;
+    const auto made = story.head(line.id);
+    if (head->second > made || (story.ended() && head->second < made))
+      return difference{"the head of line '" + line.name + "'",
+                        "version " + std::to_string(head->second.value),
+                        "version " + std::to_string(made.value)};
+  }
+  return std::nullopt;
+}
+
+void compare_ends(const experiment& x, const workload& work,
+                  const fs::path& folder, const replayer& story,
+                  const replay_context& in, replay_summary& to) {
+  to.digests.first = compare_summary(folder, story);
+  if (to.digests.first) {
+    to.differs_in = story.ended() ? "summary.json" : "events.jsonl";
+  } else if (x.ledger == ledger_kind::disk) {
+    to.digests.first = compare_ledger(work, folder, story, in);
+    if (to.digests.first)
+      to.differs_in = "ledger.sqlite";
   }
 }
 
@@ -177,7 +203,7 @@ result<replay_summary> replay(const experiment& x, const fs::path& folder,
                     "do");
   s.ended = story->ended();
   if (!s.digests.first)
-    compare_ends(*work, folder, *story, s);
+    compare_ends(x, *work, folder, *story, in, s);
   if (from.cut_off())
     in.note("the last line of the record is cut off, as by a kill; it is left "
             "out");

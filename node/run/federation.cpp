@@ -175,8 +175,8 @@ bool await_storage(const federation& f, const error& refused) {
     f.desk->hold(refused.context);
   while (steady_now() < until) {
     if (f.stop && *f.stop) {
-      f.watching->fail("it was interrupted while it could not store what came "
-                       "next: "
+      f.watching->fail(std::string{interrupted_text}
+                       + " while it could not store what came next: "
                        + refused.context);
       return false;
     }

@@ -24,7 +24,7 @@ std::optional<policies::stop_rule> stop_of(const stop_options& x) {
 /// Ten times what a version takes: of a cohort, or of the buffers of all lines,
 /// which fill each by itself.
 std::uint64_t fruitless_max(const experiment& x, const workload& w) {
-  const std::uint64_t lines = w.blocks->lines.size();
+  const auto lines = std::max<std::uint64_t>(1, w.blocks->lines.size());
   switch (x.pace.mode) {
     case pace_kind::sync:
       return 10
@@ -68,7 +68,7 @@ actors::course::options course_of(const experiment& x, const workload& w) {
       std::max<std::uint64_t>(1, policies::presence{w.life}.at_first().size()),
     .failures_max = x.clients.failures_max,
     .offers = method.offers,
-    .fruitless_max = method.offers ? fruitless_max(x, w) : 0};
+    .fruitless_max = fruitless_max(x, w)};
   // Virtual devices neither die nor forget, however slow they are.
   if (is_virtual(x))
     p.visit_timeout = p.invitation_first = p.invitation_retry = forever;

@@ -145,10 +145,12 @@ private:
       if (*found) {
         resumed_ =
           std::make_shared<const actors::snapshot>(std::move(**found));
+        folder_->forget_end();
         return {};
       }
       // All of it, if it was killed before the first.
       books_.reset();
+      folder_->log("begins again: no snapshot was kept");
       return folder_->begin_again().and_then([this] { return begin_books(); });
     });
   }
@@ -254,6 +256,7 @@ private:
        .add_to_snapshot =
          [this](actors::snapshot_draft& draft) { add_to_snapshot(draft); },
        .desk = outlook.desk()});
+    snapshot_lost_ = outlook.desk()->lost().why;
     if (display_)
       display_->finish();
     return done;
@@ -320,10 +323,9 @@ private:
     s.failed = report.finished->failed;
     // Who asks for the end of a run that ends interrupts nothing.
     s.interrupted = in_.stop && *in_.stop
-                    && (report.finished->failed
-                        || report.finished->reason == interrupted_text);
+                    && report.finished->reason.starts_with(interrupted_text);
     s.goes_on = s.interrupted && is_virtual(x_)
-                && x_.ledger == ledger_kind::disk;
+                && x_.ledger == ledger_kind::disk && snapshot_lost_.empty();
     judge(s, report.first_error);
     s.wall_seconds = seconds(steady_now() - began_);
     s.cpu_seconds = seconds(process_cpu_time() - cpu_);
@@ -355,6 +357,7 @@ private:
   std::shared_ptr<actors::store> books_;
   std::shared_ptr<chronicle> watching_;
   std::shared_ptr<const actors::snapshot> resumed_;
+  std::string snapshot_lost_; ///< Why the last one could not be kept.
   std::shared_ptr<actors::traffic> counted_ =
     std::make_shared<actors::traffic>();
 };

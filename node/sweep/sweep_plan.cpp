@@ -10,6 +10,7 @@
 
 #include "node/config/entries.hpp"
 #include "node/config/keys.hpp"
+#include "node/config/config.hpp"
 #include "node/config/toml.hpp"
 #include "policies/catalogue.hpp"
 
@@ -274,11 +275,10 @@ result<std::optional<sweep_plan>> read_sweep(config_source from) {
 }
 
 result<std::optional<sweep_plan>> load_sweep(const std::string& path) {
-  std::ifstream file{path};
-  const std::string text{std::istreambuf_iterator{file}, {}};
-  if (!file.is_open())
-    return std::optional<sweep_plan>{};
-  auto plan = read_sweep({text, path});
+  const auto text = read_text(path);
+  if (!text)
+    return std::optional<sweep_plan>{}; // Who reads the run says so.
+  auto plan = read_sweep({*text, path});
   if (plan && *plan && (*plan)->run.empty())
     (*plan)->run = path;
   return plan;

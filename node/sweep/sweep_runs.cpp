@@ -66,6 +66,12 @@ json read_json(const fs::path& path) {
   return json::parse(text.str()).value_or(json{});
 }
 
+/// Else it is made again.
+bool is_success(const json& x) {
+  const auto* found = x.find("success");
+  return found && found->flag().value_or(false);
+}
+
 /// Waits for any of them. Others' children are left alone.
 pid_t wait_for_one(const std::map<pid_t, sweep_cell>& at_work, int& status) {
   for (;;) {
@@ -86,7 +92,7 @@ sweep_results found_results(const sweep_orders& x,
                             const std::vector<sweep_cell>& cells) {
   sweep_results found;
   for (const auto& cell : cells)
-    if (auto result = read_json(result_of(x, cell)); result.fields())
+    if (auto result = read_json(result_of(x, cell)); is_success(result))
       found[cell.name()] = std::move(result);
   return found;
 }

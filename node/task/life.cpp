@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "node/config/policies_of.hpp"
+#include "node/config/config.hpp"
 #include "node/config/toml.hpp"
 
 namespace troupe::node {
@@ -15,15 +16,6 @@ namespace troupe::node {
 namespace {
 
 using policies::scene;
-
-result<std::string> read_text(const std::string& path) {
-  std::ifstream file{path};
-  std::string text{std::istreambuf_iterator<char>{file}, {}};
-  if (!file.good() && !file.eof())
-    return fail(errc::invalid_data,
-                path + ": this file cannot be read; is the path right?");
-  return text;
-}
 
 result<policies::recorded_speed> parse_speeds(std::string_view text,
                                               std::string_view origin) {

@@ -44,8 +44,8 @@ result<void> check(const experiment& x, const recipe& method,
       "'stop' watches validation data, and this data has none to set aside");
   if (stops && !method.offers)
     return fail(errc::invalid_config,
-                "'stop' watches the global model, and method '" + method.name
-                  + "' has none");
+                "'stop' looks at versions, and method '" + method.name
+                  + "' makes none");
   if (x.durability == durability_kind::offer)
     return fail(errc::invalid_config,
                 "durability = \"offer\" is not built yet");

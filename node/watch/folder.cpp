@@ -167,7 +167,15 @@ result<run_folder> run_folder::open(const fs::path& path) {
   return found;
 }
 
+void run_folder::forget_end() {
+  std::error_code none; // What stays says that it was interrupted.
+  for (const auto* name : {"summary.json", "report.html", "trace.json",
+                           "model.safetensors", "best.safetensors"})
+    fs::remove(path_ / name, none);
+}
+
 result<void> run_folder::begin_again() {
+  forget_end();
   cut_metrics(0);
   std::error_code why;
   for (const auto* name : {"ledger.sqlite", "ledger.sqlite-wal",

@@ -29,6 +29,9 @@ public:
   [[nodiscard]] static result<run_folder>
   open(const std::filesystem::path& path);
 
+  /// Removes what says how the run ended: it goes on.
+  void forget_end();
+
   /// Removes all but the configuration and the log: as if nothing had happened.
   [[nodiscard]] result<void> begin_again();
 

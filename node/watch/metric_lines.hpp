@@ -19,9 +19,9 @@ std::string record_of(const messages::version_published& x,
                       const models::layout& blocks, std::optional<double> loss,
                       instant at);
 
-/// An evaluation; at the end with the spread over clients and, worst first,
-/// their accuracies: all of them, or a thousand that stand evenly among them.
-/// @param last it is the run's last: with the accuracy of each client
+/// An evaluation, with the spread over clients where they were scored.
+/// @param last it is the run's last: with their accuracies, worst first, all of
+/// them or a thousand that stand evenly among them
 std::string record_of(const messages::evaluation_finished& x, bool has_labels,
                       const std::optional<spread>& clients, bool last,
                       instant at);

@@ -140,8 +140,8 @@ std::string to_text(const run_summary& x) {
             + std::to_string(count);
   text += "\n" + failures_as_text(x);
   if (x.evaluations_left_out > 0)
-    text += format("  left out   %llu evaluations, which take longer than "
-                   "versions: a larger evaluate_every would do\n",
+    text += format("  left out   %llu evaluations: versions came together, or "
+                   "faster than they are scored\n",
                    static_cast<unsigned long long>(x.evaluations_left_out));
   text += format("  sent       %.1f MiB up, %.1f MiB down\n",
                  static_cast<double>(x.bytes_up) / mebi,

@@ -34,6 +34,8 @@ json 'x["success"] is False and x["error"]["code"] == "invalid_config"'
 expect 2 "RUN is required" replay
 expect 2 "no folder" replay "$scratch/nowhere"
 expect 3 "cannot be read" replay "$scratch"
+expect 3 "is a folder" check-config "$scratch"
+expect 3 "is a folder" run "$scratch" --format json
 "$troupe" run deploy/examples/tiny.toml --set versions=2 --set ledger=memory --set evaluate_every=0 \
   --set samples_per_client=20 --folder "$scratch/runs" >"$scratch/out" 2>&1
 run=$(echo "$scratch"/runs/*)

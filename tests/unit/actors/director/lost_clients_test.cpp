@@ -80,6 +80,16 @@ TEST(lost_clients, hear_an_invitation_again_soon_and_then_twice_as_late) {
   EXPECT_EQ(said, (std::vector<instant>{10s, 30s, 70s, 130s, 190s, 250s}));
 }
 
+TEST(lost_clients, are_nobody_when_the_run_ends) {
+  run_of run{slots_of(2)};
+  run.join(3);
+  lose(run, run.all<invitation_made>().front().pass.visit.client);
+  run.did(run.testee.finish("enough", false, run.now));
+  const auto status = run.testee.status(run.now);
+  EXPECT_EQ(status.visits_open, 0u);
+  EXPECT_EQ(status.visits_lost, 0u);
+}
+
 // Ten of a hundred die while they hold all slots there are.
 TEST(lost_clients, do_not_keep_the_others_from_being_invited) {
   run_of run{slots_of(10)};

@@ -115,6 +115,16 @@ TEST_F(recorded_run, ends_where_its_ledger_does) {
   const auto done = finished(
     configured(quadratic_run, {"events=true", "ledger=disk"}, scratch_.path()));
   EXPECT_FALSE(replay(done.folder)->digests.first);
+  EXPECT_TRUE(notes_.empty());
+  // Also where nobody says how the run ended, and half of the record is gone.
+  fs::rename(done.folder + "/summary.json", done.folder + "/kept.json");
+  const auto half = replay_changed(done.folder, [](lines& all) {
+    const auto last = places_of("version", all)[2];
+    all.erase(all.begin() + static_cast<std::ptrdiff_t>(last), all.end() - 1);
+  });
+  ASSERT_TRUE(half && half->digests.first);
+  EXPECT_EQ(half->differs_in, "ledger.sqlite");
+  fs::rename(done.folder + "/kept.json", done.folder + "/summary.json");
   {
     auto ledger = actors::sqlite::database::open(
       done.folder + "/ledger.sqlite", {});
@@ -124,6 +134,10 @@ TEST_F(recorded_run, ends_where_its_ledger_does) {
   const auto other = replay(done.folder);
   ASSERT_TRUE(other && other->digests.first);
   EXPECT_EQ(other->differs_in, "ledger.sqlite");
+  std::ofstream{done.folder + "/ledger.sqlite"} << "no ledger";
+  EXPECT_FALSE(replay(done.folder)->digests.first);
+  ASSERT_EQ(notes_.size(), 1u);
+  EXPECT_THAT(notes_[0], HasSubstr("no ledger here"));
 }
 
 TEST_F(recorded_run, holds_batches_to_the_configuration) {

@@ -171,6 +171,31 @@ TEST(run_ended_in_order, goes_on_from_there) {
   EXPECT_GE(resumed, 3);
 }
 
+// What it said of its end is not true any more while it goes on.
+TEST(run_ended_in_order, forgets_its_end_when_it_goes_on) {
+  const scratch_folder scratch;
+  const auto x =
+    configured(quadratic_run, without_snapshots(), scratch.path());
+  std::atomic<bool> stop{true};
+  const auto cut = node::run(x, {.make_model = no_model, .stop = &stop});
+  ASSERT_TRUE(cut && cut->interrupted);
+  const fs::path folder{cut->folder};
+  ASSERT_TRUE(fs::exists(folder / "summary.json"));
+  const auto child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    (void)node::run(x, {.make_model = no_model, .resume = folder});
+    _exit(0);
+  }
+  while (fs::exists(folder / "summary.json")
+         && waitpid(child, nullptr, WNOHANG) == 0)
+    std::this_thread::sleep_for(std::chrono::milliseconds{1});
+  kill(child, SIGKILL);
+  waitpid(child, nullptr, 0);
+  EXPECT_FALSE(fs::exists(folder / "model.safetensors")
+               && !fs::exists(folder / "summary.json"));
+}
+
 TEST(run_that_has_ended, is_not_resumed) {
   const scratch_folder scratch;
   const auto x = configured(
