@@ -53,6 +53,8 @@ using archivist_actor = caf::typed_actor<
     messages::version_committed>,
   // Stores what the director must not forget.
   caf::replies_to<messages::save_requested>::with<messages::records_saved>,
+  // Reads an older version than those that its line holds in memory.
+  caf::replies_to<messages::version_wanted>::with<messages::version_read>,
   // Appends to a file that people and programs read.
   caf::reacts_to<messages::line_noted>>;
 

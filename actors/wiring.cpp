@@ -96,29 +96,32 @@ private:
 
   void spawn_lines() {
     router_args routes{.lines = {}, .others = others_};
+    const auto room = args_.versions_bytes_max / args_.blocks->lines.size();
     for (const auto& line : args_.blocks->lines) {
       const auto& stored = found_.lines.at(line.id);
-      const auto writer =
-        spawn(aggregator,
-              aggregator_args{
-                .options = ledger_options(*args_.lines, *args_.blocks, line),
-                .found = {.head = stored.head,
-                          .round = stored.round,
-                          .blocks = stored.blocks,
-                          .merged = stored.merged,
-                          .admitted =
-                            std::max<std::size_t>(1, found_.clients.size())},
-                .others = others_,
-                .waits = args_.waits,
-                .resumed = resumed_});
+      auto books = ledger_options(*args_.lines, *args_.blocks, line);
+      books.history_bytes_max = room;
+      const auto writer = spawn(
+        aggregator, aggregator_args{.options = std::move(books),
+                                    .found = {.head = stored.head,
+                                              .round = stored.round,
+                                              .blocks = stored.blocks,
+                                              .merged = stored.merged,
+                                              .admitted = std::max<std::size_t>(
+                                                1, found_.clients.size())},
+                                    .others = others_,
+                                    .waits = args_.waits,
+                                    .resumed = resumed_});
       const auto reader = spawn(
         expert,
         expert_args{
           .options = {.line = line.id,
-                      .versions_max = args_.lines->admission.staleness_max + 2},
+                      .versions_max = args_.lines->admission.staleness_max + 2,
+                      .bytes_max = room},
           .first = published(line.id, stored),
           .blocks = args_.blocks,
           .others = others_,
+          .waits = args_.waits,
           .resumed = resumed_});
       routes.lines[line.id] = {caf::actor_cast<aggregator_actor>(writer),
                                reader};
@@ -133,7 +136,10 @@ private:
                                  .index_upto = found_.index_upto,
                                  .round = found_.round,
                                  .heads = {},
-                                 .merged = {}},
+                                 .merged = {},
+                                 .stopper = found_.stopper,
+                                 .updates = found_.updates,
+                                 .fruitful = found_.fruitful},
                        .others = others_,
                        .metric = args_.metric,
                        .started = args_.started,

@@ -15,6 +15,7 @@
 #include "actors/publisher/publisher.hpp"
 #include "actors/record/store.hpp"
 #include "actors/roster/attendance.hpp"
+#include "core/limits.hpp"
 #include "core/patience.hpp"
 
 namespace troupe::actors {
@@ -35,6 +36,7 @@ struct node_args {
   bool score_clients = false; ///< At each evaluation, and not only at the end.
   bool announce = false;
   bool events = false;
+  std::size_t versions_bytes_max = limits::versions_bytes_max;
 
   std::shared_ptr<store> books;
   std::shared_ptr<kernels::backend> arithmetic; ///< Of the merger alone.

@@ -22,8 +22,17 @@ inline constexpr std::size_t text_bytes_max =
 inline constexpr std::size_t frames_per_client_max =
   4 * (outbox_offers_max + 3);
 
-/// Visit numbers that are reserved durably at a time, per client.
-inline constexpr std::uint64_t numbers_reserved = 32;
+/// Of versions before the head that lines hold in memory, all lines together:
+/// what is older comes from the store.
+inline constexpr std::size_t versions_bytes_max = std::size_t{256} << 20;
+
+/// Of one line's versions that the store keeps for that.
+inline constexpr std::size_t stored_bytes_max = std::size_t{4} << 30;
+
+/// Visit numbers that are reserved durably at a time, per client. A restart
+/// leaves out what is left of them, and what is merged is known of the last 64
+/// numbers: some restarts must find room in that.
+inline constexpr std::uint64_t numbers_reserved = 8;
 
 /// Indices of invitations that are reserved durably at a time.
 inline constexpr std::uint64_t indices_reserved = 4096;

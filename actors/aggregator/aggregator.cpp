@@ -103,6 +103,18 @@ void request(self_pointer self, const messages::commit_requested& x) {
       [self](const caf::error& what) { retry_later(self, what); });
 }
 
+void request(self_pointer self, const messages::version_wanted& x) {
+  const auto& args = self->state.args;
+  self->request(args.others->archivist, args.waits.store, x)
+    .then(
+      [self, x](const messages::version_read& done) {
+        self->state.failure.clear();
+        book(self).found(x, done);
+        proceed(self);
+      },
+      [self](const caf::error& what) { retry_later(self, what); });
+}
+
 void proceed(self_pointer self) {
   if (const auto due = book(self).next())
     std::visit([self](const auto& x) { request(self, x); }, *due);

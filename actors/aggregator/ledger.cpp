@@ -4,68 +4,10 @@
 #include <iterator>
 
 #include "core/assert.hpp"
-#include "models/adapters/rank_prefix.hpp"
 
 namespace troupe::actors {
 
 using policies::verdict;
-
-namespace {
-
-// What an offer adds to the head: its delta or, where models are mixed, the way
-// from the head to the client's model. A sum over all clients is no model.
-offered_block aimed(const ledger::options& how, const ledger::durable& head,
-                    const messages::part_offered& x, std::size_t block,
-                    const version_values& known) {
-  auto aim = x.blocks[block];
-  if (!how.target_is_model
-      || how.blocks[block].merge.kind == merge_kind::sum_over)
-    return aim;
-  const auto part_of = [&](const shared_values& values) {
-    return models::take_prefix(how.blocks[block], aim.rank, values);
-  };
-  const auto from = part_of(known.at(x.base)[block]);
-  const auto to = part_of(head.blocks[block].values);
-  std::vector<float> result(*aim.delta);
-  for (std::size_t j = 0; j < result.size(); ++j)
-    result[j] = static_cast<float>(static_cast<double>(result[j])
-                                   + static_cast<double>((*from)[j])
-                                   - static_cast<double>((*to)[j]));
-  aim.delta = share(std::move(result));
-  return aim;
-}
-
-} // namespace
-
-messages::merge_requested
-merge_of(const ledger::options& how, const ledger::durable& head,
-         std::span<const messages::part_offered> batch,
-         const version_values& known) {
-  messages::merge_requested job{.line = how.line,
-                                .base = head.head,
-                                .blocks = {},
-                                .step = how.step,
-                                .admitted = head.admitted};
-  for (std::size_t b = 0; b < how.blocks.size(); ++b) {
-    const auto& rules = how.blocks[b];
-    messages::block_merge merge{.block = rules.id,
-                                .rule = rules.merge,
-                                .base = head.blocks[b].values,
-                                .moments = head.blocks[b].moments,
-                                .terms = {},
-                                .grid = rules.grid,
-                                .alone =
-                                  !how.by_round && how.buffer_size == 1};
-    for (const auto& x : batch)
-      merge.terms.push_back(
-        {aimed(how, head, x, b, known),
-         rules.merge.kind == merge_kind::sum_over
-           ? 1 // The client moves its own by all of it.
-           : policies::weight_of(how.discount, staleness(x.base, head.head))});
-    job.blocks.push_back(std::move(merge));
-  }
-  return job;
-}
 
 ledger::ledger(options opts, durable found)
   : options_(std::move(opts)),
@@ -85,18 +27,17 @@ void ledger::pass(instant now) {
 }
 
 verdict ledger::judge(const messages::part_offered& x) const {
-  if (ended_)
-    return verdict::withdrawn;
   const auto answer = policies::admit(
     options_.admission, {.visit = policies::state_of(found_.merged, x.visit),
                          .versions_behind = staleness(x.base, head()),
                          .pending = kept_.size()});
+  // What is merged stays so, whoever asks when.
+  if ((ended_ || x.late) && answer != verdict::duplicate)
+    return verdict::withdrawn;
   if (answer != verdict::accepted)
     return answer;
   if (head() < x.base)
     return verdict::malformed;
-  if (options_.target_is_model && !history_.contains(x.base))
-    return verdict::too_stale;
   // A round that is over takes nothing more; one that is closing only its list.
   // Visits of windows and buffers name no round.
   if (x.round.value > 0
@@ -252,7 +193,13 @@ std::optional<ledger::request> ledger::next() {
   if (in_flight_)
     return std::nullopt;
   if (!due_) {
-    if (ended_ || !batch_is_complete())
+    if (ended_)
+      return std::nullopt;
+    if (const auto base = base_to_find()) {
+      in_flight_ = true;
+      return messages::version_wanted{options_.line, *base, {}};
+    }
+    if (!batch_is_complete())
       return std::nullopt;
     take_batch();
     if (merging_.empty())
@@ -285,21 +232,6 @@ void ledger::take_batch() {
   std::ranges::sort(merging_, {}, &messages::part_offered::visit);
 }
 
-// False where the distance between two versions leaves the range of exact sums,
-// or the older is gone: such an offer would fail its batch for ever.
-bool ledger::can_be_aimed(const messages::part_offered& x) const {
-  if (!options_.target_is_model)
-    return true;
-  if (!history_.contains(x.base))
-    return false;
-  for (std::size_t b = 0; b < x.blocks.size(); ++b) {
-    const auto aim = aimed(options_, found_, x, b, history_);
-    if (!kernels::check_term({*aim.delta, aim.weight}, options_.blocks[b].grid))
-      return false;
-  }
-  return true;
-}
-
 void ledger::merged(const messages::merge_finished& x) {
   TROUPE_ASSERT(in_flight_ && !merging_.empty() && x.base == head());
   due_ = messages::commit_requested{.line = options_.line,
@@ -328,13 +260,12 @@ void ledger::committed() {
     kept_.erase(visit);
     answer(visit, verdict::accepted);
   }
-  notices_.push_back(
-    messages::version_published{.line = options_.line,
-                                .head = head(),
-                                .round = due_->round,
-                                .blocks = messages::without_moments(
-                                  std::move(due_->blocks)),
-                                .merged = std::move(due_->merged)});
+  notices_.push_back(messages::version_published{
+    .line = options_.line,
+    .head = head(),
+    .round = due_->round,
+    .blocks = messages::without_moments(std::move(due_->blocks)),
+    .merged = std::move(due_->merged)});
   due_.reset();
   in_flight_ = false;
   if (closed_)
@@ -362,17 +293,6 @@ std::vector<ledger::notice> ledger::take_notices() {
   if (ended_ && idle() && !std::exchange(end_told_, true))
     notices_.push_back(messages::line_ended{options_.line, head()});
   return std::exchange(notices_, {});
-}
-
-void ledger::remember_head() {
-  if (!options_.target_is_model)
-    return;
-  auto& values = history_[head()];
-  values.clear();
-  for (const auto& x : found_.blocks)
-    values.push_back(x.values);
-  while (history_.size() > options_.admission.staleness_max + 1)
-    history_.erase(history_.begin());
 }
 
 ledger::options ledger_options(const line_rules& rules,

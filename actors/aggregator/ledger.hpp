@@ -42,6 +42,7 @@ public:
   struct options : line_rules {
     line_id line;
     std::vector<models::block_layout> blocks;
+    std::size_t history_bytes_max = ~std::size_t{0};
   };
 
   /// What is durable, and thus all that a restart finds.
@@ -55,7 +56,8 @@ public:
 
   /// What the owner is to ask the merger or the archivist for.
   using request =
-    std::variant<messages::merge_requested, messages::commit_requested>;
+    std::variant<messages::merge_requested, messages::commit_requested,
+                 messages::version_wanted>;
 
   /// What the owner is to tell others: the gateway, the director, everybody.
   using notice = std::variant<messages::part_answered, messages::part_taken,
@@ -89,6 +91,11 @@ public:
 
   /// Ends the commit in flight: its version is the head.
   void committed();
+
+  /// Ends the search for the base of some offer. Without it the offers on that
+  /// base are refused.
+  void found(const messages::version_wanted& what,
+             const messages::version_read& x);
 
   /// Ends the request in flight without a result.
   void failed();
@@ -134,6 +141,7 @@ private:
   bool names_me(const messages::closed_visit& x) const;
   void answer(visit_id visit, policies::verdict what);
   void remember_head();
+  std::optional<version> base_to_find() const;
   bool sums_over_clients() const;
 
   options options_;

@@ -39,6 +39,13 @@ archivist_actor::behavior_type archivist(self_pointer self,
         return to_caf(done.error());
       return messages::records_saved{x.token};
     },
+    [self](const messages::version_wanted& x)
+      -> caf::result<messages::version_read> {
+      auto found = self->state.args.books->read(x);
+      if (!found)
+        return to_caf(found.error());
+      return messages::version_read{std::move(*found)};
+    },
     [self](const messages::line_noted& x) {
       // A full disk shows at the next commit, which is where it matters.
       (void)self->state.args.books->note(x);

@@ -25,19 +25,6 @@ dialogue::dialogue(options opts, client_file found)
   nonce_ = file_.incarnation << 32;
 }
 
-dialogue::actions dialogue::start(instant now) {
-  spoke_ = now;
-  connected_ = false;
-  return {keep{}, messages::hello{.protocol_min = messages::protocol_version,
-                                  .protocol_max = messages::protocol_version,
-                                  .client = options_.me,
-                                  .incarnation = file_.incarnation,
-                                  .layout = options_.blocks->fingerprint(),
-                                  .nonce = ++nonce_,
-                                  .examples = options_.examples,
-                                  .last = file_.last}};
-}
-
 dialogue::actions dialogue::heard(const messages::any_message& any,
                                   instant now) {
   actions out;
@@ -368,6 +355,9 @@ void dialogue::on(const messages::visit_ended& x, actions& out, instant now) {
     out.push_back(keep{});
     return;
   }
+  // What was offered before it heard so may be merged: the lines know.
+  if (x.why == verdict::withdrawn)
+    return;
   for (std::size_t i = 0; i < file_.outbox.size(); ++i)
     if (file_.outbox[i].offer.pass.visit == x.visit) {
       file_.outbox[i].refused = true;

@@ -140,6 +140,7 @@ private:
   void leave_if_drained(actions& out);
   void drop_visit();
   void say_offer(kept_offer& x, actions& out, instant now) const;
+  std::vector<messages::ticket> open_tickets() const;
   std::vector<line_id> lines_of_leg() const;
   models::visit_input input() const;
   std::uint32_t rank_of(line_id line) const;

@@ -6,6 +6,26 @@
 
 namespace troupe::actors {
 
+dialogue::actions dialogue::start(instant now) {
+  spoke_ = now;
+  connected_ = false;
+  return {keep{}, messages::hello{.protocol_min = messages::protocol_version,
+                                  .protocol_max = messages::protocol_version,
+                                  .client = options_.me,
+                                  .incarnation = file_.incarnation,
+                                  .layout = options_.blocks->fingerprint(),
+                                  .nonce = ++nonce_,
+                                  .examples = options_.examples,
+                                  .last = file_.last,
+                                  .open = open_tickets()}};
+}
+
+std::vector<messages::ticket> dialogue::open_tickets() const {
+  if (!file_.open)
+    return {};
+  return {file_.open->pass};
+}
+
 dialogue::actions dialogue::go() {
   actions out;
   if (where_ == place::away)

@@ -13,32 +13,7 @@ namespace {
 /// Visits of buffers and windows may fetch whatever is newest.
 constexpr round_number no_cut{~std::uint64_t{0}};
 
-policies::invitation_state resumed(std::uint64_t index_upto) {
-  return {.invitations = index_upto,
-          .window = {index_upto},
-          .waiting = {},
-          .open = {}};
-}
-
 } // namespace
-
-course::course(options opts, durable found)
-  : options_(std::move(opts)),
-    invitations_(options_.selection, resumed(found.index_upto)),
-    heads_(std::move(found.heads)),
-    stopper_(options_.stop.value_or(policies::stop_rule{})),
-    round_(std::move(found.round)),
-    rounds_(round_.round.value),
-    index_asked_(found.index_upto),
-    index_saved_(found.index_upto),
-    merged_(std::move(found.merged)),
-    started_(found.index_upto > 0) {
-  for (const auto& [client, record] : found.clients)
-    clients_[client] = {.record = record,
-                        .numbers_saved = record.numbers_upto,
-                        .number = record.numbers_upto};
-  resume_round();
-}
 
 course::actions course::joined(const messages::client_joined& x, instant now) {
   actions out;
@@ -62,6 +37,9 @@ course::actions course::joined(const messages::client_joined& x, instant now) {
   }
   if (started_ && std::exchange(admitted_, clients_.size()) < clients_.size())
     out.push_back(messages::clients_admitted{admitted_});
+  if (x.open)
+    take_up(*x.open, now);
+  entry.busy = {};
   // It may have been away when it was invited, or have forgotten.
   for (auto at = open_.lower_bound({x.client, {}});
        at != open_.end() && at->first.client == x.client; ++at)
@@ -87,7 +65,8 @@ course::actions course::left(const messages::client_left& x, instant now) {
   if (open != open_.end() && open->first.client == x.client) {
     const auto visit = open->first;
     if (x.said) {
-      out.push_back(messages::visit_withdrawn{visit});
+      if (!is_any_kept(open->second.parts)) // Else its lines answer.
+        out.push_back(messages::visit_withdrawn{visit});
       give_up(visit, now);
     } else {
       lost_.insert(visit); // Somebody else has its slot; its ticket is valid.
@@ -104,7 +83,10 @@ course::actions course::taken(const messages::part_taken& x, instant now) {
     stale_ = 0;
   } else {
     stale_ += x.verdict == verdict::too_stale;
+    note_gone(x.visit, x.line);
   }
+  if (x.verdict == verdict::accepted)
+    note_kept(x.visit, x.line);
   const auto found = open_.find(x.visit);
   if (found == open_.end()) {
     take_loose(x, now);
@@ -135,6 +117,7 @@ course::actions course::published(const messages::version_published& x,
   actions out;
   heads_[x.line] = x.head;
   for (const auto& visit : x.merged) {
+    note_gone(visit, x.line);
     updates_ += policies::insert_once(merged_, visit) ? 1 : 0;
     if (const auto open = open_.find(visit); open != open_.end())
       open->second.merged.insert(x.line);
@@ -161,7 +144,8 @@ course::actions course::finish(std::string reason, bool failed, instant now) {
     return out;
   finishing_ = messages::run_finished{std::move(reason), failed};
   for (const auto& [visit, v] : open_)
-    out.push_back(messages::visit_withdrawn{visit});
+    if (!is_any_kept(v.parts)) // Else its lines answer, as they end.
+      out.push_back(messages::visit_withdrawn{visit});
   open_.clear();
   lost_.clear();
   loose_.clear();
@@ -195,10 +179,8 @@ void course::look_at_visits(actions& out, instant now) {
     if (phase_ != phase::opening)
       look_at_ = std::min(look_at_, v.again);
   }
-  for (const auto& visit : expired) {
-    out.push_back(messages::visit_withdrawn{visit});
-    give_up(visit, now);
-  }
+  for (const auto& visit : expired)
+    expire(visit, out);
   drop_loose(out, now);
   pauses_.erase(pauses_.begin(), pauses_.upper_bound(now));
   if (!pauses_.empty())
@@ -235,8 +217,10 @@ void course::carry_on(actions& out, instant now) {
       return;
     }
   if (finishing_) {
-    if (ended_.size() == options_.lines.size() && !std::exchange(told_, true))
+    if (ended_.size() == options_.lines.size() && !std::exchange(told_, true)) {
+      finishing_->heads = heads_;
       out.push_back(*finishing_);
+    }
     return;
   }
   if (!started_ && may_start()) {
@@ -263,7 +247,7 @@ bool course::may_start() const {
 void course::fill(actions& out, instant now) {
   if (options_.refill_by_version && !refill_ && awaited() > 0)
     return;
-  while (awaited() < options_.concurrency) {
+  while (awaited() < options_.concurrency && has_room()) {
     auto pass = next_ticket(out, now);
     if (!pass)
       break;
@@ -311,11 +295,10 @@ std::uint64_t course::indices_wanted() const {
 
 void course::open_visit_of(const messages::ticket& pass, instant now) {
   clients_.at(pass.visit.client).open = true;
-  open_.emplace(pass.visit,
-                open_visit{.pass = pass,
-                           .parts = {},
-                           .again = now + options_.invitation_first,
-                           .wait = options_.invitation_first});
+  open_.emplace(pass.visit, open_visit{.pass = pass,
+                                       .parts = {},
+                                       .again = now + options_.invitation_first,
+                                       .wait = options_.invitation_first});
   look_at_ =
     std::min({look_at_, now + options_.invitation_first, pass.expires()});
   if (auto* at = candidate_of(pass.visit.client))

@@ -65,6 +65,10 @@ public:
     /// So many visits that end without a part of a version, since there was the
     /// last one, end the run; 0: it goes on.
     std::uint64_t fruitless_max = 0;
+    /// Nobody is invited while what is under way and what waits to be merged
+    /// may take more. @pre as much as what makes one version or round
+    std::uint64_t bytes_max = ~std::uint64_t{0};
+    std::map<line_id, std::uint64_t> line_bytes = {}; ///< Of a whole part.
   };
 
   /// What is durable, and thus all that a restart finds.
@@ -74,6 +78,9 @@ public:
     messages::round_record round;
     std::map<line_id, version> heads;
     policies::visit_windows merged = {}; ///< Into some line.
+    policies::stopper_state stopper = {};
+    std::uint64_t updates = 0;  ///< Visits of which a line merged a part.
+    std::uint64_t fruitful = 0; ///< Rounds before `round` with a version.
   };
 
   struct skipped {
@@ -130,15 +137,15 @@ public:
   /// What a snapshot keeps. @pre `at_rest()`
   static constexpr auto fields(auto& x) {
     return std::tie(
-      x.clients_, x.candidates_, x.open_, x.lost_, x.loose_, x.look_at_, x.pauses_,
-      x.invitations_,
-      x.heads_, x.stopper_, x.phase_, x.round_, x.offered_, x.done_,
-      x.unmerged_, x.deadline_, x.missing_, x.strike_at_, x.rounds_, x.token_,
-      x.unsaved_, x.round_is_dirty_, x.round_is_saved_, x.index_asked_,
-      x.index_saved_, x.updates_, x.merged_, x.fruitless_, x.done_ever_,
-      x.failed_ever_, x.failure_, x.failing_, x.barren_, x.round_is_barren_,
-      x.stale_, x.empty_, x.given_up_, x.admitted_, x.joins_, x.anew_,
-      x.leaves_, x.losses_, x.started_, x.refill_, x.ended_);
+      x.clients_, x.candidates_, x.open_, x.lost_, x.loose_, x.pending_,
+      x.pending_bytes_, x.look_at_, x.pauses_, x.invitations_, x.heads_,
+      x.stopper_, x.phase_, x.round_, x.offered_, x.done_, x.unmerged_,
+      x.left_out_, x.deadline_, x.missing_, x.strike_at_, x.rounds_, x.token_,
+      x.unsaved_, x.stopper_is_dirty_, x.round_is_dirty_, x.round_is_saved_,
+      x.index_asked_, x.index_saved_, x.updates_, x.merged_, x.fruitless_,
+      x.done_ever_, x.failed_ever_, x.failure_, x.failing_, x.barren_,
+      x.round_is_barren_, x.stale_, x.empty_, x.given_up_, x.admitted_,
+      x.joins_, x.anew_, x.leaves_, x.losses_, x.started_, x.refill_, x.ended_);
   }
 
 private:
@@ -154,12 +161,13 @@ private:
     policies::candidate known_as = {}; ///< When it was last here.
     std::uint32_t failures = 0;        ///< In a row.
     instant alone{}; ///< How long it was left alone for them, the last time.
+    instant busy{};  ///< How long it was left alone since it was busy.
     visit_number forgotten = {}; ///< The newest that it was found not to know.
 
     static constexpr auto fields(auto& x) {
       return std::tie(x.record, x.numbers_saved, x.number, x.present, x.open,
                       x.unsettled, x.not_before, x.known_as, x.failures,
-                      x.alone, x.forgotten);
+                      x.alone, x.busy, x.forgotten);
     }
   };
 
@@ -199,6 +207,7 @@ private:
   void fill(actions& out, instant now);
   std::optional<messages::ticket> next_ticket(actions& out, instant now);
   void open_visit_of(const messages::ticket& pass, instant now);
+  void take_up(const messages::ticket& pass, instant now);
   policies::candidate* candidate_of(client_id x); ///< Null: it is not here.
   bool begins_anew(const messages::client_joined& x);
   void offered(visit_id x, const open_visit& v, instant now);
@@ -221,6 +230,7 @@ private:
 
   // course_loose.cpp
   void give_up(visit_id x, instant now);
+  void expire(visit_id x, actions& out);
   void take_loose(const messages::part_taken& x, instant now);
   void drop_loose(actions& out, instant now);
   bool is_on_a_list(visit_id x) const;
@@ -229,15 +239,22 @@ private:
   std::uint64_t complete() const noexcept {
     return offered_.size() + done_;
   }
-  void resume_round();
+  void resume_round(std::uint64_t fruitful);
   void open_round(actions& out, instant now);
   void announce_cohort(actions& out, instant now);
   void consider_closing(actions& out, instant now);
-  void close_round(actions& out, std::size_t count);
+  void close_round(std::size_t count);
   void announce_list(actions& out, instant now);
   void strike_missing();
   void pause(client_entry& x, instant until);
   void invite_again(open_visit& x, instant now);
+
+  // course_room.cpp
+  void note_kept(visit_id x, line_id line);
+  void note_gone(visit_id x, line_id line);
+  std::uint64_t bytes_of(line_id line) const;
+  std::uint64_t bytes_held() const;
+  bool has_room() const;
 
   /// Visits that somebody is at work on, as far as anybody knows.
   std::size_t awaited() const noexcept {
@@ -256,7 +273,9 @@ private:
   /// `again` count; else the lines are told, or they would be full of them one
   /// day.
   std::map<visit_id, open_visit> loose_;
-  instant look_at_ = never; ///< When some visit or pause may have run out.
+  std::set<std::pair<visit_id, line_id>> pending_; ///< Kept, not merged yet.
+  std::uint64_t pending_bytes_ = 0;
+  instant look_at_ = never;  ///< When some visit or pause may have run out.
   std::set<instant> pauses_; ///< When clients may be invited again.
   policies::invitations invitations_;
   std::map<line_id, version> heads_;
@@ -267,7 +286,8 @@ private:
   std::set<offered_visit> offered_; ///< Of this round or window.
   std::uint64_t done_ = 0;     ///< Of these: ended well, with nothing to offer.
   std::set<line_id> unmerged_; ///< Lines still at the closed list.
-  instant deadline_{};         ///< Of the round or window.
+  std::vector<visit_id> left_out_; ///< Of it: told when it is durable.
+  instant deadline_{};             ///< Of the round or window.
   /// Parts of a list found closed that have not come again. Whoever dropped its
   /// offer meanwhile must not be waited for: at `strike_at_` they are struck
   /// out.
@@ -278,6 +298,7 @@ private:
   std::uint64_t token_ = 0; ///< Of the last save asked for.
   std::optional<messages::save_requested> saving_;
   std::set<client_id> unsaved_; ///< Whose records are to be saved next.
+  bool stopper_is_dirty_ = false;
   bool round_is_dirty_ = false;
   bool round_is_saved_ =
     false; ///< The closed list is durable and not announced.

@@ -27,7 +27,13 @@ course::actions course::failed(const messages::visit_failed& x, instant now) {
   }
   if (!done && !neither)
     note_failure(x, out, now);
-  if (why && !done && *why != decline_reason::dropped) {
+  if (why && *why == decline_reason::busy) {
+    // With work that we do not know of, or it drains: each time for longer.
+    entry.busy = entry.busy == instant{}
+                   ? options_.decline_pause
+                   : std::min(2 * entry.busy, options_.alone_first);
+    pause(entry, now + entry.busy);
+  } else if (why && !done && *why != decline_reason::dropped) {
     pause(entry, now + options_.decline_pause);
   }
   carry_on(out, now);
@@ -67,6 +73,7 @@ void course::forgive(client_id x) {
   auto& entry = clients_.at(x);
   entry.failures = 0;
   entry.alone = {};
+  entry.busy = {};
   failing_.erase(x);
 }
 
@@ -96,8 +103,11 @@ course::actions course::evaluated(const messages::evaluation_finished&,
   actions out;
   if (!options_.stop)
     return out;
-  switch (stopper_.observe(metric).stop) {
+  const auto verdict = stopper_.observe(metric).stop;
+  stopper_is_dirty_ = true;
+  switch (verdict) {
     case policies::stop_reason::none:
+      save(out);
       return out;
     case policies::stop_reason::target:
       return finish("the target is reached", false, now);

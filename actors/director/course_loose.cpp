@@ -18,6 +18,16 @@ void course::give_up(visit_id x, instant now) {
   close_visit(x);
 }
 
+// What lines hold of it they drop and answer, in every pace; the client may
+// still be at work only where none of them has heard of it.
+void course::expire(visit_id x, actions& out) {
+  if (is_any_kept(open_.at(x).parts))
+    out.push_back(messages::visit_dropped{x});
+  else
+    out.push_back(messages::visit_withdrawn{x});
+  close_visit(x);
+}
+
 void course::take_loose(const messages::part_taken& x, instant now) {
   if (options_.mode != pace_kind::semisync || finishing_)
     return;

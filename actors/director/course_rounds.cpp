@@ -7,29 +7,6 @@
 
 namespace troupe::actors {
 
-// What a restart finds of a round: an open one waits for its cohort again, a
-// closed one is merged by the lines that have not done so.
-void course::resume_round() {
-  if (!by_round(options_.mode) || round_.round.value == 0)
-    return;
-  rounds_ = round_.round.value - 1;
-  if (round_.closed != 0) {
-    phase_ = phase::closing;
-    round_is_saved_ = true;
-    for (const auto& x : round_.visits)
-      for (const auto line : x.lines)
-        missing_.insert({x.visit, line});
-    return;
-  }
-  for (const auto& pass : round_.cohort) {
-    auto& entry = clients_[pass.visit.client];
-    entry.open = true;
-    open_.emplace(pass.visit,
-                  open_visit{.pass = pass, .parts = {}, .again = {}});
-  }
-  phase_ = phase::open;
-}
-
 void course::open_round(actions& out, instant now) {
   if (phase_ != phase::idle)
     return;
@@ -101,28 +78,27 @@ void course::consider_closing(actions& out, instant now) {
       deadline_ = now + options_.window; // In an empty window nothing was done.
       ++empty_;
     } else if (passed)
-      close_round(out, offered_.size());
+      close_round(offered_.size());
     return;
   }
   const auto invited = static_cast<std::uint32_t>(round_.cohort.size());
   const auto n = std::min(options_.clients_per_round, invited);
-  switch (
-    policies::decide({.clients_per_round = n, .quorum = options_.quorum},
-                     {.complete = static_cast<std::uint32_t>(complete()),
-                      .still_open = static_cast<std::uint32_t>(awaited()),
-                      .deadline_passed = passed})) {
+  switch (policies::decide({.clients_per_round = n, .quorum = options_.quorum},
+                           {.complete = static_cast<std::uint32_t>(complete()),
+                            .still_open = static_cast<std::uint32_t>(awaited()),
+                            .deadline_passed = passed})) {
     case policies::round_decision::wait:
       return;
     case policies::round_decision::close:
       given_up_ = 0;
-      return close_round(out, std::min<std::size_t>(offered_.size(), n));
+      return close_round(std::min<std::size_t>(offered_.size(), n));
     case policies::round_decision::give_up:
       ++given_up_;
-      return close_round(out, 0);
+      return close_round(0);
   }
 }
 
-void course::close_round(actions& out, std::size_t count) {
+void course::close_round(std::size_t count) {
   if (options_.mode == pace_kind::semisync)
     round_ = {.round = {rounds_ + 1}};
   empty_ = complete() == 0 ? empty_ + 1 : 0;
@@ -135,13 +111,18 @@ void course::close_round(actions& out, std::size_t count) {
   if (options_.mode == pace_kind::sync) {
     if (given_up_ > 0) // In vain, with the one that failed.
       fruitless_ += offered_.size() + open_.size();
-    // Whoever is not on the list has trained for nothing, and hears so at once.
+    // Whoever is not on the list has trained for nothing, and hears so as soon
+    // as the list is durable. What lines hold of it they answer themselves.
     for (const auto& [visit, v] : open_)
-      out.push_back(messages::visit_withdrawn{visit});
+      if (!is_any_kept(v.parts))
+        left_out_.push_back(visit);
     while (!open_.empty())
       close_visit(open_.begin()->first);
   }
   round_is_barren_ = count == 0 && done_ == 0;
+  // How it fared is durable with its round.
+  for (const auto& x : offered_)
+    unsaved_.insert(x.what.visit.client);
   offered_.clear();
   done_ = 0;
   phase_ = phase::closing;
@@ -166,6 +147,8 @@ void course::strike_missing() {
 
 void course::announce_list(actions& out, instant now) {
   phase_ = phase::merging;
+  for (const auto visit : std::exchange(left_out_, {}))
+    out.push_back(messages::visit_withdrawn{visit});
   if (!missing_.empty())
     strike_at_ = now + options_.round_deadline;
   unmerged_ = {options_.lines.begin(), options_.lines.end()};
@@ -191,9 +174,12 @@ course::actions course::merged(const messages::round_merged& x, instant now) {
   phase_ = phase::idle;
   refill_ = true;
   // A round's offers are merged or withdrawn by now; a window's may wait.
-  if (options_.mode == pace_kind::sync)
+  if (options_.mode == pace_kind::sync) {
     for (auto& [client, entry] : clients_)
       entry.unsettled.clear();
+    pending_.clear();
+    pending_bytes_ = 0;
+  }
   carry_on(out, now);
   return out;
 }
@@ -204,21 +190,31 @@ course::actions course::merged(const messages::round_merged& x, instant now) {
 // overtake a newer one.
 void course::save(actions& out) {
   const bool round = round_is_dirty_;
-  if (saving_ || (unsaved_.empty() && index_asked_ == index_saved_ && !round))
+  if (saving_
+      || (unsaved_.empty() && index_asked_ == index_saved_ && !round
+          && !stopper_is_dirty_))
     return;
   saving_ = messages::save_requested{
     .token = ++token_, .clients = {}, .index_upto = index_asked_, .round = {}};
   for (const auto client : unsaved_) {
-    auto& record = clients_.at(client).record;
-    record.numbers_upto =
-      std::max(record.numbers_upto, clients_.at(client).number)
-      + limits::numbers_reserved;
+    auto& entry = clients_.at(client);
+    auto& record = entry.record;
+    if (entry.number + limits::numbers_reserved / 2 > record.numbers_upto)
+      record.numbers_upto =
+        std::max(record.numbers_upto, entry.number) + limits::numbers_reserved;
+    const auto* here = candidate_of(client);
+    const auto& fared = here ? *here : entry.known_as;
+    record.times_chosen = fared.times_chosen;
+    if (fared.scored)
+      record.loss = fared.loss;
     saving_->clients.push_back(record);
   }
   unsaved_.clear();
   if (round)
     saving_->round = round_;
   round_is_dirty_ = false;
+  if (std::exchange(stopper_is_dirty_, false))
+    saving_->stopper = stopper_.state();
   out.push_back(*saving_);
 }
 

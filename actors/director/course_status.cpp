@@ -32,12 +32,11 @@ course_status course::status(instant now) const {
   };
   const bool sync = options_.mode == pace_kind::sync;
   // Of a round that is open, no more than were invited.
-  const auto wanted =
-    !sync                     ? 0
-    : phase_ == phase::idle ? options_.clients_per_round
-                               : std::min<std::uint64_t>(
-                                   options_.clients_per_round,
-                                   round_.cohort.size());
+  const auto wanted = !sync ? 0
+                      : phase_ == phase::idle
+                        ? options_.clients_per_round
+                        : std::min<std::uint64_t>(options_.clients_per_round,
+                                                  round_.cohort.size());
   course_status x{.now = now,
                   .mode = options_.mode,
                   .at = standing(),
@@ -51,6 +50,10 @@ course_status course::status(instant now) const {
                   .here = candidates_.size(),
                   .visits_open = open_.size(),
                   .visits_lost = lost_.size(),
+                  .bytes_held = bytes_held(),
+                  .bytes_max = options_.bytes_max,
+                  .full =
+                    !sync && awaited() < options_.concurrency && !has_room(),
                   .stale_in_a_row = stale_,
                   .empty_in_a_row = empty_,
                   .given_up_in_a_row = given_up_,
@@ -70,7 +73,8 @@ course_status course::status(instant now) const {
     x.free = static_cast<std::uint64_t>(std::ranges::count_if(
       candidates_, [&](const auto& c) { return !is_busy(c.client, now); }));
   else
-    x.free = x.here - std::min<std::uint64_t>(x.here, x.visits_open - x.visits_lost);
+    x.free =
+      x.here - std::min<std::uint64_t>(x.here, x.visits_open - x.visits_lost);
   return x;
 }
 

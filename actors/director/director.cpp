@@ -157,8 +157,7 @@ director_impl::behavior_type director(self_pointer self, director_args args) {
       if (x.problem)
         return carry_out(self,
                          plan->finish(x.problem->context, true, now(self)));
-      const auto metric =
-        models::metric_of(self->state.args.metric, x.scores);
+      const auto metric = models::metric_of(self->state.args.metric, x.scores);
       carry_out(self, plan->evaluated(x, metric, now(self)));
     },
     [self, &plan](const messages::stop_requested& x) {

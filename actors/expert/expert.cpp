@@ -4,6 +4,34 @@
 
 namespace troupe::actors {
 
+namespace {
+
+using self_pointer = expert_actor::stateful_pointer<expert_state>;
+
+void serve(self_pointer self, const messages::serve_requested& x) {
+  const auto& args = self->state.args;
+  const auto from_here = [self, x] {
+    const auto& args = self->state.args;
+    self->send(args.others->gateway,
+               self->state.versions->serve(x, *args.blocks));
+  };
+  const auto lacks = self->state.versions->lacks(x);
+  if (!lacks)
+    return from_here();
+  self->request(args.others->archivist, args.waits.store, *lacks)
+    .then(
+      [self, x, from_here](const messages::version_read& done) {
+        if (!done.found)
+          return from_here();
+        const auto& args = self->state.args;
+        self->send(args.others->gateway,
+                   self->state.versions->serve(x, *done.found, *args.blocks));
+      },
+      [from_here](const caf::error&) { from_here(); });
+}
+
+} // namespace
+
 expert_actor::behavior_type
 expert(expert_actor::stateful_pointer<expert_state> self, expert_args args) {
   self->state.versions.emplace(args.options, std::move(args.first));
@@ -16,11 +44,7 @@ expert(expert_actor::stateful_pointer<expert_state> self, expert_args args) {
     [self](const messages::version_published& x) {
       self->state.versions->add(x);
     },
-    [self](const messages::serve_requested& x) {
-      const auto& args = self->state.args;
-      self->send(args.others->gateway,
-                 self->state.versions->serve(x, *args.blocks));
-    },
+    [self](const messages::serve_requested& x) { serve(self, x); },
     [self, part](const messages::state_asked& x) {
       x.draft->add(part, *self->state.versions);
     },

@@ -8,6 +8,7 @@
 
 #include "actors/expert/shelf.hpp"
 #include "actors/interfaces.hpp"
+#include "core/patience.hpp"
 
 namespace troupe::actors {
 
@@ -16,6 +17,7 @@ struct expert_args {
   messages::version_published first; ///< The durable head at the start.
   std::shared_ptr<const models::layout> blocks;
   cast_ptr others;
+  patience waits = {};
   std::shared_ptr<const snapshot> resumed = {}; ///< Goes on from this.
 };
 

@@ -67,6 +67,14 @@ std::optional<verdict> judge(self_pointer self, const messages::ticket& pass,
   return std::nullopt;
 }
 
+/// The visit that a client says it is at work on, if that is one of ours.
+std::optional<messages::ticket> at_work_on(self_pointer self,
+                                           const messages::hello& x) {
+  if (x.open.size() != 1 || judge(self, x.open.front(), x.client))
+    return std::nullopt;
+  return x.open.front();
+}
+
 // What a client with a session says.
 
 void heard(self_pointer self, const sessions::session& from,
@@ -86,16 +94,17 @@ void heard(self_pointer self, const sessions::session& from,
            const messages::offer_made& x) {
   const auto& args = self->state.args;
   const auto not_valid = judge(self, x.pass, from.client);
-  // The client's own state has moved on, whatever becomes of its offer.
-  if (not_valid != verdict::not_invited)
-    note(self, x);
-  if (not_valid)
+  if (not_valid == verdict::not_invited)
     return say(self, from.client,
                messages::visit_ended{x.pass.visit, *not_valid});
+  // The client's own state has moved on, whatever becomes of its offer.
+  note(self, x);
   if (const auto refusal = screen(x, from.examples, args.rules))
     return end_visit(self, x.pass.visit, *refusal);
-  for (auto& part : split(x, from.examples, args.rules))
+  for (auto& part : split(x, from.examples, args.rules)) {
+    part.late = not_valid.has_value(); // Its line may have it, and knows.
     self->send(args.others->router, std::move(part));
+  }
 }
 
 void heard(self_pointer self, const sessions::session& from,
@@ -165,9 +174,9 @@ void judged(self_pointer self, const messages::hello_judged& x) {
                         .session = x.session,
                         .heads = heads(self)});
   // Only now can the director invite it.
-  self->send(
-    self->state.args.others->director,
-    messages::client_joined{x.what.client, x.what.examples, x.what.last});
+  self->send(self->state.args.others->director,
+             messages::client_joined{x.what.client, x.what.examples,
+                                     x.what.last, at_work_on(self, x.what)});
 }
 
 void announced(self_pointer self, const messages::version_announced& x) {

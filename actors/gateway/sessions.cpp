@@ -22,8 +22,7 @@ bool sessions::is_gone(const messages::hello_judged& x) {
   return left;
 }
 
-std::optional<sessions::ended>
-sessions::open(const messages::hello_judged& x) {
+std::optional<sessions::ended> sessions::open(const messages::hello_judged& x) {
   std::optional<ended> before_it;
   if (const auto old = peer_of(x.what.client); old && *old != x.peer) {
     before_it = ended{*old, by_peer_.at(*old).nonce};
@@ -33,8 +32,7 @@ sessions::open(const messages::hello_judged& x) {
   if (const auto* before = of(x.peer);
       before && before->client != x.what.client)
     by_client_.erase(before->client);
-  by_peer_[x.peer] = {x.what.client, x.session, x.what.examples,
-                      x.what.nonce};
+  by_peer_[x.peer] = {x.what.client, x.session, x.what.examples, x.what.nonce};
   by_client_[x.what.client] = x.peer;
   return before_it;
 }

@@ -11,6 +11,7 @@
 #include <variant>
 #include <vector>
 
+#include "actors/messages/records.hpp"
 #include "actors/messages/wire.hpp"
 #include "core/ids.hpp"
 #include "core/offered_block.hpp"
@@ -39,10 +40,11 @@ struct part_offered {
   version base;
   std::vector<offered_block> blocks;
   double loss = 0;
+  bool late = false; ///< Its ticket has expired: only what is kept is merged.
 
   static constexpr auto fields(auto& x) {
     return std::tie(x.visit.client, x.visit.number, x.line, x.lines_total,
-                    x.round, x.base, x.blocks, x.loss);
+                    x.round, x.base, x.blocks, x.loss, x.late);
   }
 };
 
@@ -149,16 +151,19 @@ struct version_published {
   }
 };
 
-// -- rounds -------------------------------------------------------------------
-
-struct closed_visit {
-  visit_id visit{};
-  std::vector<line_id> lines;
-
-  static constexpr auto fields(auto& x) {
-    return std::tie(x.visit.client, x.visit.number, x.lines);
-  }
+/// Asks the store for an older version than the memory holds: this one or, if
+/// it names none, the newest that is not after `cut`.
+struct version_wanted {
+  line_id line;
+  version exact = no_version;
+  round_number cut{};
 };
+
+struct version_read {
+  std::optional<version_published> found; ///< Nothing: it is gone.
+};
+
+// -- rounds -------------------------------------------------------------------
 
 /// Every line merges exactly its part of the list, possibly nothing, and
 /// withdraws what else it holds of this round or, under `sync`, of an earlier
@@ -231,6 +236,7 @@ struct client_joined {
   client_id client;
   std::uint64_t examples = 0;
   visit_number last = hello::not_said; ///< The newest that it remembers.
+  std::optional<ticket> open = {};     ///< It is at work on this.
 };
 
 /// It came back without what it had kept.
@@ -329,42 +335,6 @@ struct evaluation_finished {
 
 // -- archivist ----------------------------------------------------------------
 
-/// What is known of a client for ever: it was admitted, with so many examples,
-/// and numbers up to `numbers_upto` may have been given to it.
-struct client_record {
-  client_id client{};
-  std::uint64_t examples = 0;
-  std::uint64_t numbers_upto = 0;
-
-  static constexpr auto fields(auto& x) {
-    return std::tie(x.client, x.examples, x.numbers_upto);
-  }
-};
-
-/// Where a synchronous or windowed run stands.
-struct round_record {
-  round_number round{};
-  std::uint8_t closed = 0;         ///< 1: `visits` is the list that is merged.
-  std::vector<ticket> cohort = {}; ///< Invited to this round.
-  std::vector<closed_visit> visits = {};
-
-  static constexpr auto fields(auto& x) {
-    return std::tie(x.round, x.closed, x.cohort, x.visits);
-  }
-};
-
-/// Director to archivist. Absent parts stay as they are stored.
-struct save_requested {
-  std::uint64_t token = 0;
-  std::vector<client_record> clients;
-  std::uint64_t index_upto = 0; ///< Invitation indices that may have been used.
-  std::optional<round_record> round;
-};
-
-struct records_saved {
-  std::uint64_t token = 0;
-};
-
 /// One line of events.jsonl or metrics.jsonl.
 struct line_noted {
   enum class file : std::uint8_t { events, metrics } where = file::events;
@@ -390,6 +360,7 @@ struct stop_requested {
 struct run_finished {
   std::string reason;
   bool failed = false;
+  std::map<line_id, version> heads = {}; ///< Where the lines stand for good.
 };
 
 } // namespace troupe::messages

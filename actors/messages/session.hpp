@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "actors/messages/schema.hpp"
+#include "actors/messages/ticket.hpp"
 #include "core/ids.hpp"
 
 namespace troupe::messages {
@@ -28,7 +29,7 @@ struct line_head {
 /// architecture before it travels.
 struct hello {
   static constexpr schema wire{
-    .kind = 0x0001, .readable_since = 1, .field_counts = {7, 8}};
+    .kind = 0x0001, .readable_since = 1, .field_counts = {7, 8, 9}};
 
   static constexpr visit_number not_said{~std::uint64_t{0}};
 
@@ -40,10 +41,13 @@ struct hello {
   std::uint64_t nonce = 0;
   std::uint64_t examples = 0;   ///< What the client's weights are bounded by.
   visit_number last = not_said; ///< The newest visit that it remembers.
+  /// The visit that it is at work on, if any: a server that began again knows
+  /// of it by this.
+  std::vector<ticket> open = {};
 
   static constexpr auto fields(auto& x) {
     return std::tie(x.protocol_min, x.protocol_max, x.client, x.incarnation,
-                    x.layout, x.nonce, x.examples, x.last);
+                    x.layout, x.nonce, x.examples, x.last, x.open);
   }
 };
 

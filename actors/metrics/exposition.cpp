@@ -150,6 +150,11 @@ void put_course(families& to, const run_status& x) {
   to.put(c.visits_lost, {{"state", "lost"}});
   to.put(c.free, {{"state", "free"}});
   to.put(c.known > c.here ? c.known - c.here : 0, {{"state", "away"}});
+  to.gauge("troupe_offer_bytes",
+           "What offers under way or waiting to be merged may take.");
+  to.put(c.bytes_held);
+  to.gauge("troupe_offer_bytes_max", "So much, and nobody is invited.");
+  to.put(c.bytes_max);
   to.counter("troupe_joins_total", "Clients that came, also again.");
   to.put(c.joins);
   to.counter("troupe_visits_failed_total", "Visits that failed.");

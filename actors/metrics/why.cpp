@@ -27,6 +27,10 @@ std::string seconds_text(double x) {
   return text;
 }
 
+std::string mib_text(std::uint64_t bytes) {
+  return text_of(bytes >> 20) + " MiB";
+}
+
 /// "1 offer", "3 offers".
 std::string counted(std::uint64_t n, const std::string& what) {
   return text_of(n) + " " + what + (n == 1 ? "" : "s");
@@ -204,6 +208,14 @@ std::optional<wait> of_buffers(const run_status& x) {
               + counted(status.needed, "offer");
   if (what.empty())
     return std::nullopt;
+  if (x.course->full)
+    return wait{.code = "memory",
+                .what = "nobody is invited: offers under way and waiting may "
+                        "take "
+                        + mib_text(x.course->bytes_held) + ", and 'memory' is "
+                        + mib_text(x.course->bytes_max) + "; " + what + "; "
+                        + at_work(*x.course),
+                .ends = "merges that make room, or a larger pace.memory"};
   return wait{.code = "offers",
               .what = what + "; " + at_work(*x.course),
               .ends = "the next offers"};

@@ -69,7 +69,8 @@ public:
 
   visit_id pair_in(const json& x, const char* key) {
     if (const auto* pair = x.items(); pair && pair->size() == 2)
-      return {{number_in(&pair->front(), key)}, {number_in(&pair->back(), key)}};
+      return {{number_in(&pair->front(), key)},
+              {number_in(&pair->back(), key)}};
     refuse(&x, key, "pairs [client, visit]");
     return {};
   }
@@ -173,9 +174,19 @@ version_recorded version_in(keys& x) {
 }
 
 round_recorded round_in(keys& x) {
-  return {{x.number("round")}, x.list("visits", [&](const json& y) {
-            return x.pair_in(y, "visits");
-          }, true)};
+  return {
+    {x.number("round")},
+    x.list(
+      "visits", [&](const json& y) { return x.pair_in(y, "visits"); }, true)};
+}
+
+end_recorded end_in(keys& x) {
+  end_recorded end{x.text("reason"), {}};
+  if (x.has("heads"))
+    for (const auto& [line, head] : x.list(
+           "heads", [&](const json& y) { return x.pair_in(y, "heads"); }, true))
+      end.heads[{line.value}] = {head.value};
+  return end;
 }
 
 recorded_event event_in(keys& x) {
@@ -205,7 +216,7 @@ recorded_event event_in(keys& x) {
     case event_kind::round_closed:
       return round_in(x);
     case event_kind::finished:
-      return end_recorded{x.text("reason")};
+      return end_in(x);
     case event_kind::skipped:
     case event_kind::left_alone:
     case event_kind::began_anew:

@@ -2,6 +2,7 @@
 
 // Reads the lines of events.jsonl: those that say what a run computed.
 
+#include <map>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -22,8 +23,8 @@ struct version_recorded {
   version head;
   std::vector<visit_id> merged;
   std::vector<std::string> digests; ///< Of the line's blocks, in their order.
-  std::uint64_t clients = 0; ///< That a sum was divided by; 0: none was.
-  round_number round{};      ///< That made it, where there are rounds.
+  std::uint64_t clients = 0;        ///< That a sum was divided by; 0: none was.
+  round_number round{};             ///< That made it, where there are rounds.
 };
 
 struct round_recorded {
@@ -33,6 +34,7 @@ struct round_recorded {
 
 struct end_recorded {
   std::string reason;
+  std::map<line_id, version> heads; ///< Of lines that it names.
 };
 
 /// What is read of an event where a replay has no use for it.

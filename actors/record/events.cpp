@@ -195,6 +195,9 @@ std::string event_of(const messages::run_finished& x, instant at) {
   auto line = begin(event_kind::finished, at);
   line["reason"] = x.reason;
   line["failed"] = x.failed;
+  line["heads"] = json::array();
+  for (const auto& [id, head] : x.heads)
+    line["heads"].push_back(json::array({id.value, head.value}));
   return line.dump();
 }
 

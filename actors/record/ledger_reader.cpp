@@ -114,15 +114,47 @@ result<void> ledger_reader::read_line(line_id line, stored_line& to) {
     return damaged(name + " has " + std::to_string(versions)
                    + " versions up to " + std::to_string(last)
                    + ", its head is " + std::to_string(to.head.value));
-  return read_blocks(line, to);
+  auto blocks = read_blocks(line, to.head);
+  if (!blocks)
+    return tl::unexpected{blocks.error()};
+  to.blocks = std::move(*blocks);
+  return check_head(line, to);
 }
 
-result<void> ledger_reader::read_blocks(line_id line, stored_line& to) {
+result<std::optional<messages::version_published>>
+ledger_reader::read_version(const messages::version_wanted& x) {
+  std::optional<messages::version_published> found;
+  const bool any = x.exact == messages::no_version;
+  if (auto row = db_.query("SELECT version, round FROM versions WHERE line = ?1"
+                           " AND (version = ?2 OR (?3 AND round <= ?4))"
+                           " ORDER BY version DESC LIMIT 1",
+                           x.line, x.exact, std::uint64_t{any}, x.cut);
+      row.next())
+    found = {.line = x.line,
+             .head = {row.integer(0)},
+             .round = {row.integer(1)},
+             .blocks = {},
+             .merged = {}};
+  if (auto ok = db_.check(); !ok || !found)
+    return ok.map([&] { return found; });
+  auto blocks = read_blocks(x.line, found->head);
+  if (!blocks)
+    return tl::unexpected{blocks.error()};
+  for (const auto& block : *blocks)
+    if (block.values == nullptr)
+      return std::nullopt;
+  found->blocks = messages::without_moments(std::move(*blocks));
+  return found;
+}
+
+result<ledger_reader::block_list> ledger_reader::read_blocks(line_id line,
+                                                             version x) {
+  block_list to;
   for (auto row = db_.query("SELECT block, digest FROM blocks"
                             " WHERE line = ? AND version = ? ORDER BY block",
-                            line, to.head);
+                            line, x);
        row.next();) {
-    auto& block = to.blocks.emplace_back();
+    auto& block = to.emplace_back();
     block.block = {row.integer(0)};
     const auto digest = from_hex(row.text(1));
     if (!digest)
@@ -131,15 +163,18 @@ result<void> ledger_reader::read_blocks(line_id line, stored_line& to) {
     block.digest = *digest;
   }
   if (auto ok = db_.check(); !ok)
-    return ok;
-  return read_contents(line, to);
+    return tl::unexpected{ok.error()};
+  if (auto ok = read_contents(line, x, to); !ok)
+    return tl::unexpected{ok.error()};
+  return to;
 }
 
-result<void> ledger_reader::read_contents(line_id line, stored_line& to) {
-  for (auto& block : to.blocks)
+result<void> ledger_reader::read_contents(line_id line, version x,
+                                          block_list& to) {
+  for (auto& block : to)
     for (auto row = db_.query("SELECT what, content, bytes FROM contents"
                               " WHERE line = ? AND version = ? AND block = ?",
-                              line, to.head, block.block);
+                              line, x, block.block);
          row.next();) {
       const auto bytes = bytes_of(row, 1, 2);
       if (!bytes)
@@ -149,8 +184,10 @@ result<void> ledger_reader::read_contents(line_id line, stored_line& to) {
       else
         block.moments = shared_moments{copy_of<double>(*bytes)};
     }
-  if (auto ok = db_.check(); !ok)
-    return ok;
+  return db_.check();
+}
+
+result<void> ledger_reader::check_head(line_id line, const stored_line& to) {
   std::string digest;
   if (auto row = db_.query("SELECT digest FROM versions"
                            " WHERE line = ? AND version = ?",
@@ -188,11 +225,25 @@ ledger_reader::bytes_of(const rows& row, int content, int bytes) const {
 
 result<void> ledger_reader::read_records(stored_node& to) {
   for (auto row =
-         db_.query("SELECT client, examples, numbers_upto FROM clients");
+         db_.query("SELECT client, examples, numbers_upto, times_chosen, loss"
+                   " FROM clients");
        row.next();) {
     const client_id client{row.integer(0)};
-    to.clients[client] = {client, row.integer(1), row.integer(2)};
+    to.clients[client] = {client, row.integer(1), row.integer(2),
+                          row.integer(3), row.real(4)};
   }
+  if (auto row = db_.query("SELECT best, since_best FROM stopper"); row.next())
+    to.stopper = {.best = row.real(0),
+                  .since_best = static_cast<std::uint32_t>(row.integer(1))};
+  if (auto row = db_.query("SELECT count(*) FROM"
+                           " (SELECT DISTINCT client, number FROM merges)");
+      row.next())
+    to.updates = row.integer(0);
+  if (auto row = db_.query("SELECT count(DISTINCT round) FROM versions WHERE"
+                           " round > 0 AND round NOT IN"
+                           " (SELECT round FROM rounds)");
+      row.next())
+    to.fruitful = row.integer(0);
   if (auto row =
         db_.query("SELECT upto FROM reservations WHERE what = 'index'");
       row.next())

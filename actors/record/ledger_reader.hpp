@@ -39,14 +39,21 @@ public:
 
   [[nodiscard]] result<stored_node> read();
 
+  /// Nothing where its values are not kept any more.
+  [[nodiscard]] result<std::optional<messages::version_published>>
+  read_version(const messages::version_wanted& x);
+
   /// Fails also if the ledger has a schema that is not ours.
   [[nodiscard]] result<messages::seal_key> read_key();
 
 private:
   tl::unexpected<error> damaged(const std::string& what) const;
   result<void> read_line(line_id line, stored_line& to);
-  result<void> read_blocks(line_id line, stored_line& to);
-  result<void> read_contents(line_id line, stored_line& to);
+  using block_list = std::vector<messages::merged_block>;
+
+  result<block_list> read_blocks(line_id line, version x);
+  result<void> read_contents(line_id line, version x, block_list& to);
+  result<void> check_head(line_id line, const stored_line& x);
   result<void> read_records(stored_node& to);
   result<std::vector<std::byte>> bytes_of(const rows& row, int content,
                                           int bytes) const;

@@ -11,6 +11,7 @@ public:
   }
 
   result<stored_node> load() override {
+    node_.fruitful = rounds_ - (round_ == node_.round.round ? 1 : 0);
     return node_;
   }
 
@@ -35,8 +36,14 @@ public:
     line.head = x.head;
     line.round = x.round;
     line.blocks = x.blocks;
-    for (const auto& visit : x.merged)
+    for (const auto& visit : x.merged) {
       line.merged[visit.client].insert(visit.number);
+      node_.updates += policies::insert_once(merged_, visit);
+    }
+    if (round_ < x.round) {
+      round_ = x.round;
+      ++rounds_;
+    }
     return {};
   }
 
@@ -46,6 +53,8 @@ public:
     node_.index_upto = std::max(node_.index_upto, x.index_upto);
     if (x.round)
       node_.round = *x.round;
+    if (x.stopper)
+      node_.stopper = *x.stopper;
     return {};
   }
 
@@ -55,6 +64,9 @@ public:
 
 private:
   stored_node node_;
+  policies::visit_windows merged_; ///< Into some line.
+  round_number round_{};           ///< The last that made a version.
+  std::uint64_t rounds_ = 0;       ///< So many did.
 };
 
 } // namespace

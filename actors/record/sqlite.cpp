@@ -89,6 +89,12 @@ bool rows::null(int column) const {
   return sqlite3_column_type(statement_, column) == SQLITE_NULL;
 }
 
+std::optional<double> rows::real(int column) const {
+  if (null(column))
+    return std::nullopt;
+  return sqlite3_column_double(statement_, column);
+}
+
 result<std::unique_ptr<database>>
 database::open(const std::filesystem::path& path, const options& opts) {
   // It holds the key of the run's seal; SQLite would make it readable for all,
@@ -178,6 +184,13 @@ void database::bind(sqlite3_stmt* to, int place, std::uint64_t x) {
   if (!failure_)
     judge(sqlite3_bind_int64(to, place, static_cast<sqlite3_int64>(x)),
           "bind a number");
+}
+
+void database::bind(sqlite3_stmt* to, int place, std::optional<double> x) {
+  if (!x)
+    return bind(to, place, std::nullopt);
+  if (!failure_)
+    judge(sqlite3_bind_double(to, place, *x), "bind a number");
 }
 
 void database::bind(sqlite3_stmt* to, int place, std::string_view x) {

@@ -45,6 +45,7 @@ public:
   /// Valid until `next`; empty also for NULL.
   std::span<const std::byte> bytes(int column) const;
   bool null(int column) const;
+  std::optional<double> real(int column) const; ///< Nothing for NULL.
 
 private:
   friend class database;
@@ -108,6 +109,7 @@ private:
   void judge(int code, const char* doing);
 
   void bind(sqlite3_stmt* to, int place, std::uint64_t x);
+  void bind(sqlite3_stmt* to, int place, std::optional<double> x);
   void bind(sqlite3_stmt* to, int place, std::string_view x);
   void bind(sqlite3_stmt* to, int place, std::span<const std::byte> x);
   void bind(sqlite3_stmt* to, int place, std::nullopt_t);

@@ -6,7 +6,7 @@
 namespace troupe::actors::sqlite {
 
 /// Raised when an older build would misread the ledger.
-inline constexpr std::uint64_t schema_version = 1;
+inline constexpr std::uint64_t schema_version = 2;
 
 inline constexpr std::array schema{
   "CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT",
@@ -35,10 +35,15 @@ inline constexpr std::array schema{
   "CREATE TABLE windows (line INTEGER, client INTEGER, highest INTEGER NOT "
   "NULL,"
   " bits INTEGER NOT NULL, PRIMARY KEY (line, client)) STRICT, WITHOUT ROWID",
+  // `loss` is that of its last visit.
   "CREATE TABLE clients (client INTEGER PRIMARY KEY, examples INTEGER NOT NULL,"
-  " numbers_upto INTEGER NOT NULL) STRICT",
+  " numbers_upto INTEGER NOT NULL, times_chosen INTEGER NOT NULL, loss REAL)"
+  " STRICT",
   "CREATE TABLE reservations (what TEXT PRIMARY KEY, upto INTEGER NOT NULL) "
   "STRICT",
+  // One row: the best that `stop` has seen, and how often it was not better.
+  "CREATE TABLE stopper (slot INTEGER PRIMARY KEY CHECK (slot = 0), best REAL,"
+  " since_best INTEGER NOT NULL) STRICT",
   // One row: where a run in rounds stands. `record` is the wire's encoding.
   "CREATE TABLE rounds (slot INTEGER PRIMARY KEY CHECK (slot = 0),"
   " round INTEGER NOT NULL, closed INTEGER NOT NULL, record BLOB NOT NULL) "
@@ -52,11 +57,12 @@ inline constexpr std::array schema{
   "CREATE TABLE kept_windows AS SELECT * FROM windows",
   "CREATE TABLE kept_clients AS SELECT * FROM clients",
   "CREATE TABLE kept_reservations AS SELECT * FROM reservations",
+  "CREATE TABLE kept_stopper AS SELECT * FROM stopper",
   "CREATE TABLE kept_rounds AS SELECT * FROM rounds",
 };
 
 /// Those whose rows change while a run goes on; the others only grow.
-inline constexpr std::array changing_tables{"lines", "windows", "clients",
-                                            "reservations", "rounds"};
+inline constexpr std::array changing_tables{
+  "lines", "windows", "clients", "reservations", "stopper", "rounds"};
 
 } // namespace troupe::actors::sqlite

@@ -12,10 +12,12 @@
 #include "actors/record/ledger_reader.hpp"
 #include "actors/record/line_file.hpp"
 #include "actors/record/sqlite.hpp"
+#include "actors/record/sqlite_records.hpp"
 #include "actors/record/sqlite_schema.hpp"
 #include "actors/record/sqlite_snapshot.hpp"
 #include "actors/transport/codec.hpp"
 #include "core/assert.hpp"
+#include "core/limits.hpp"
 #include "core/random.hpp"
 #include "models/layout.hpp"
 #include "models/version_store.hpp"
@@ -84,7 +86,15 @@ public:
 
   result<void> commit(const messages::commit_requested& x) override;
 
-  result<void> save(const messages::save_requested& x) override;
+  result<std::optional<messages::version_published>>
+  read(const messages::version_wanted& x) override {
+    return sqlite::ledger_reader{*x_.ledger, x_.files, x_.opts.folder}
+      .read_version(x);
+  }
+
+  result<void> save(const messages::save_requested& x) override {
+    return sqlite::save(*x_.ledger, x);
+  }
 
   result<void> note(const messages::line_noted& x) override {
     using file = messages::line_noted::file;
@@ -111,7 +121,8 @@ private:
   void insert_version(const messages::commit_requested& x,
                       const std::vector<content>& all);
   result<void> insert_merges(const messages::commit_requested& x);
-  dropped_files drop_old(line_id line, version head);
+  std::uint64_t retention(const std::vector<content>& all) const noexcept;
+  dropped_files drop_old(line_id line, version head, std::uint64_t retention);
   void remove_files(const dropped_files& names);
   result<void> flush_notes();
 
@@ -194,7 +205,7 @@ result<void> sqlite_store::commit(const messages::commit_requested& x) {
     x_.ledger->roll_back();
     return ok;
   }
-  const auto dropped = drop_old(x.line, x.head);
+  const auto dropped = drop_old(x.line, x.head, retention(all));
   auto ok = x_.ledger->commit();
   if (ok)
     remove_files(dropped);
@@ -268,10 +279,21 @@ result<void> sqlite_store::insert_merges(const messages::commit_requested& x) {
   return {};
 }
 
-sqlite_store::dropped_files sqlite_store::drop_old(line_id line, version head) {
+// As many as there is room for, between the least and the most.
+std::uint64_t
+sqlite_store::retention(const std::vector<content>& all) const noexcept {
+  std::size_t bytes = 1;
+  for (const auto& x : all)
+    bytes += x.what == sqlite::values_kind ? x.bytes.size() : 0;
+  const auto least = std::max<std::uint64_t>(x_.opts.retention, 1);
+  return std::clamp<std::uint64_t>(limits::stored_bytes_max / bytes, least,
+                                   std::max(least, x_.opts.retention_max));
+}
+
+sqlite_store::dropped_files sqlite_store::drop_old(line_id line, version head,
+                                                   std::uint64_t retention) {
   // Of the moments, the head's alone are needed to go on; and a snapshot may
   // be gone back to.
-  const auto retention = std::max<std::uint64_t>(x_.opts.retention, 1);
   const auto keep_from =
     head.value < retention ? 0 : head.value - retention + 1;
   dropped_files dropped;
@@ -297,23 +319,6 @@ void sqlite_store::remove_files(const dropped_files& names) {
     if (const auto name = sqlite::from_hex(text);
         name && !sqlite::is_named(*x_.ledger, text) && x_.ledger->check())
       (void)x_.files.remove(*name);
-}
-
-result<void> sqlite_store::save(const messages::save_requested& x) {
-  auto& db = *x_.ledger;
-  db.begin();
-  for (const auto& c : x.clients)
-    db.run(
-      "INSERT INTO clients VALUES (?, ?, ?) ON CONFLICT DO UPDATE"
-      " SET examples = excluded.examples, numbers_upto = excluded.numbers_upto",
-      c.client, c.examples, c.numbers_upto);
-  db.run("INSERT INTO reservations VALUES ('index', ?) ON CONFLICT DO UPDATE"
-         " SET upto = max(upto, excluded.upto)",
-         x.index_upto);
-  if (x.round)
-    db.run("INSERT OR REPLACE INTO rounds VALUES (0, ?, ?, ?)", x.round->round,
-           x.round->closed, bytes_view{transport::encode_payload(*x.round)});
-  return db.commit();
 }
 
 result<void> sqlite_store::flush_notes() {

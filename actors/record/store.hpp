@@ -32,7 +32,10 @@ struct stored_node {
   std::map<client_id, messages::client_record> clients;
   std::uint64_t index_upto = 0;
   messages::round_record round;
-  messages::seal_key key{}; ///< Drawn when the store was made.
+  policies::stopper_state stopper;
+  std::uint64_t updates = 0;  ///< Visits of which some line merged a part.
+  std::uint64_t fruitful = 0; ///< Rounds before `round` that made a version.
+  messages::seal_key key{};   ///< Drawn when the store was made.
 };
 
 /// One thread at a time uses a store. The blocks of a line are sorted by id.
@@ -53,6 +56,12 @@ public:
   /// `storage_failure` if `x.head` is not the next one (or the last, repeated).
   [[nodiscard]] virtual result<void>
   commit(const messages::commit_requested& x) = 0;
+
+  /// An older version, without its moments. Nothing where it is not kept.
+  [[nodiscard]] virtual result<std::optional<messages::version_published>>
+  read(const messages::version_wanted&) {
+    return std::nullopt;
+  }
 
   [[nodiscard]] virtual result<void>
   save(const messages::save_requested& x) = 0;

@@ -205,11 +205,9 @@ public:
                  "\"sync\" or \"semisync\", can end it");
     if (found->state == state_rule::on_accept)
       as_offered(*found);
-    if (const auto watched = watched_of(x_.stop);
-        watched && !found->offers)
-      refuse("stop.metric",
-             "'stop' looks at versions, and method '" + x_.method
-               + "' makes none");
+    if (const auto watched = watched_of(x_.stop); watched && !found->offers)
+      refuse("stop.metric", "'stop' looks at versions, and method '" + x_.method
+                              + "' makes none");
     else if (watched && found->personal && !models::of_clients(*watched))
       refuse("stop.metric",
              "'stop.metric' watches a model that no client of method '"

@@ -38,8 +38,7 @@ result<loaded_config> parse_config(config_source from,
 
 result<std::string> read_text(const std::string& path) {
   if (std::filesystem::is_directory(path))
-    return fail(errc::storage_failure,
-                path + " is a folder; a file would do");
+    return fail(errc::storage_failure, path + " is a folder; a file would do");
   std::ifstream file{path};
   std::string text{std::istreambuf_iterator{file}, {}};
   if (!file.is_open() || file.bad())

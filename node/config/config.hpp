@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "node/config/experiment.hpp"
 #include "core/result.hpp"
+#include "node/config/experiment.hpp"
 
 namespace troupe::node {
 

@@ -71,6 +71,7 @@ struct pace_options {
   double visit_timeout = 0; ///< Seconds; 0: by the clock.
   staleness_options staleness = {};
   std::optional<std::uint64_t> staleness_max = {};
+  std::uint64_t memory = 0; ///< MiB of offers; 0: by the model.
   target_kind async_target = target_kind::model;
 };
 

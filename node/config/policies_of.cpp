@@ -23,6 +23,20 @@ std::uint64_t offers_max(const experiment& x) {
     policies::cohort_size(x.clients.clients_per_round, x.pace.over_selection));
 }
 
+std::uint64_t offers_needed(const experiment& x) {
+  switch (x.pace.mode) {
+    case pace_kind::sync:
+      return policies::cohort_size(x.clients.clients_per_round,
+                                   x.pace.over_selection);
+    case pace_kind::fedbuff:
+      return x.pace.buffer_size;
+    case pace_kind::semisync:
+    case pace_kind::fedasync:
+      break;
+  }
+  return 1;
+}
+
 std::optional<models::watched> watched_of(const stop_options& x) {
   using enum stop_options::metric_kind;
   switch (x.metric) {

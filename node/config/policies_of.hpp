@@ -20,6 +20,9 @@ policies::circumstances circumstances_of(const experiment& x);
 /// cohort at least, or no version would ever be made.
 std::uint64_t offers_max(const experiment& x);
 
+/// So many whole offers that wait make a version or a round.
+std::uint64_t offers_needed(const experiment& x);
+
 /// None: nothing is watched.
 std::optional<models::watched> watched_of(const stop_options& x);
 

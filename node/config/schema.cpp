@@ -118,6 +118,8 @@ void visit_pace(schema_visitor& v, pace_options& x) {
   const key max{"staleness_max", "beyond it an offer is refused"};
   maybe(v, max, x.staleness_max,
         [&](std::uint64_t& y) { v.count(max, y, {}); });
+  v.count({"memory", "MiB that offers under way or waiting may take; 0: 2048"},
+          x.memory, {.max = std::uint64_t{1} << 24});
   v.choice({"async_target", "fedasync: mix models, or add deltas"},
            x.async_target, {"model", "delta"});
   visit_staleness(v,

@@ -254,7 +254,10 @@ result<comparison> replayer::on(const messages::visit_failed& x) {
     jobs_.erase(x.visit);
     for (auto& [id, one] : lines_) // It was refused as a whole.
       one.refuse(x.visit);
-    tell(x.visit.client, messages::visit_ended{x.visit});
+    const auto* refused = std::get_if<policies::verdict>(&x.why);
+    tell(x.visit.client,
+         messages::visit_ended{x.visit, refused ? *refused
+                                                : policies::verdict::withdrawn});
   }
   end(x.visit);
   return compared;
@@ -288,8 +291,16 @@ result<comparison> replayer::on(const round_recorded& x) {
   return comparison{};
 }
 
-result<comparison> replayer::on(const end_recorded&) {
+result<comparison> replayer::on(const end_recorded& x) {
   ended_ = true;
+  for (const auto& [id, head] : x.heads)
+    if (const auto made = lines_.find(id);
+        made == lines_.end() || made->second.head() != head)
+      return fail(errc::invalid_data,
+                  "the run ended with version " + std::to_string(head.value)
+                    + " of " + to_text(id)
+                    + ", and its record has another; all of its versions "
+                      "before it would do");
   return comparison{};
 }
 

@@ -36,8 +36,7 @@ public:
     std::vector<peer_id> peers;
     for (std::uint64_t k = 1; k <= f_.x.clients.invitable(); ++k)
       peers.push_back({k});
-    const auto files =
-      f_.files ? f_.files : std::make_shared<memory_vault>();
+    const auto files = f_.files ? f_.files : std::make_shared<memory_vault>();
     const auto heard = std::make_shared<world_place>();
     worker_ = start_worker(system_, std::make_shared<watched_workshop>(
                                       std::move(jobs), f_.watching));
@@ -141,8 +140,7 @@ private:
     f_.add_to_snapshot(*draft);
     const bool whole = !draft->refused();
     // One that could not be stored costs time after a crash, and no result.
-    const auto done =
-      whole ? f_.books->keep(draft->taken()) : result<void>{};
+    const auto done = whole ? f_.books->keep(draft->taken()) : result<void>{};
     // At most a tenth of the time, however often they are wanted.
     const auto ended = steady_now();
     if (f_.desk && !done)

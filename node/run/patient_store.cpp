@@ -39,6 +39,11 @@ result<void> patient_store::note(const messages::line_noted& x) {
   return insist(goes_on_, [&] { return behind_->note(x); });
 }
 
+result<std::optional<messages::version_published>>
+patient_store::read(const messages::version_wanted& x) {
+  return behind_->read(x);
+}
+
 // One that could not be taken costs time after a crash, and no result.
 result<void> patient_store::keep(const actors::snapshot& x) {
   return behind_->keep(x);

@@ -32,6 +32,8 @@ public:
   result<void> begin(line_id line,
                      const std::vector<messages::merged_block>& first) override;
   result<void> commit(const messages::commit_requested& x) override;
+  result<std::optional<messages::version_published>>
+  read(const messages::version_wanted& x) override;
   result<void> save(const messages::save_requested& x) override;
   result<void> note(const messages::line_noted& x) override;
   result<void> keep(const actors::snapshot& x) override;

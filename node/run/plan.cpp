@@ -74,6 +74,9 @@ actors::course::options course_of(const experiment& x, const workload& w) {
     p.visit_timeout = p.invitation_first = p.invitation_retry = forever;
   if (x.pace.visit_timeout > 0)
     p.visit_timeout = from_seconds(x.pace.visit_timeout);
+  for (const auto& block : w.blocks->blocks)
+    p.line_bytes[block.line] += block.size * sizeof(float);
+  p.bytes_max = memory_of(x, *w.blocks);
   return p;
 }
 

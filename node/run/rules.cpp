@@ -55,6 +55,14 @@ actors::line_rules line_rules_of(const experiment& x) {
             && x.pace.async_target == pace_options::target_kind::model};
 }
 
+std::uint64_t versions_kept(const experiment& x) {
+  constexpr std::uint64_t least = 20;
+  const auto rules = line_rules_of(x);
+  return rules.target_is_model
+           ? std::max(least, rules.admission.staleness_max + 2)
+           : least;
+}
+
 actors::dialogue::options talk_of(const experiment& x, const workload& w,
                                   client_id who) {
   return {.me = who,

@@ -23,6 +23,10 @@ bool is_virtual(const experiment& x);
 /// How versions are made.
 actors::line_rules line_rules_of(const experiment& x);
 
+/// Of each line, for as long as there is room on the disk: bases of models that
+/// are mixed must be there.
+std::uint64_t versions_kept(const experiment& x);
+
 /// How a client speaks. `w` outlives the result.
 actors::dialogue::options talk_of(const experiment& x, const workload& w,
                                   client_id who);

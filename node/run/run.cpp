@@ -121,13 +121,13 @@ private:
       return ok;
     if (in_.progress)
       display_ = std::make_unique<progress_display>(
-        *in_.progress, progress_display::options{.terminal = in_.terminal,
-                                                 .length = x_.length,
-                                                 .mode = x_.pace.mode,
-                                                 .has_labels = work_.has_labels,
-                                                 .personal =
-                                                   work_.method.personal,
-                                                 .lead = work_.blocks->lead()});
+        *in_.progress,
+        progress_display::options{.terminal = in_.terminal,
+                                  .length = x_.length,
+                                  .mode = x_.pace.mode,
+                                  .has_labels = work_.has_labels,
+                                  .personal = work_.method.personal,
+                                  .lead = work_.blocks->lead()});
     return resumed_ ? result<void>{} : note_begin({});
   }
 
@@ -143,8 +143,7 @@ private:
         return tl::make_unexpected(found.error());
       // To the last snapshot; what came after it is computed again.
       if (*found) {
-        resumed_ =
-          std::make_shared<const actors::snapshot>(std::move(**found));
+        resumed_ = std::make_shared<const actors::snapshot>(std::move(**found));
         folder_->forget_end();
         return {};
       }
@@ -156,7 +155,7 @@ private:
   }
 
   result<void> begin_books() {
-    auto books = folder_->open_store(x_);
+    auto books = folder_->open_store(x_, versions_kept(x_));
     if (!books)
       return tl::make_unexpected(books.error());
     books_ = std::move(*books);

@@ -7,8 +7,8 @@
 #include <iterator>
 #include <sstream>
 
-#include "node/config/policies_of.hpp"
 #include "node/config/config.hpp"
+#include "node/config/policies_of.hpp"
 #include "node/config/toml.hpp"
 
 namespace troupe::node {

@@ -43,9 +43,8 @@ result<void> check(const experiment& x, const recipe& method,
       errc::invalid_config,
       "'stop' watches validation data, and this data has none to set aside");
   if (stops && !method.offers)
-    return fail(errc::invalid_config,
-                "'stop' looks at versions, and method '" + method.name
-                  + "' makes none");
+    return fail(errc::invalid_config, "'stop' looks at versions, and method '"
+                                        + method.name + "' makes none");
   if (x.durability == durability_kind::offer)
     return fail(errc::invalid_config,
                 "durability = \"offer\" is not built yet");
@@ -82,7 +81,51 @@ task_of(const experiment& x, const workload& w, materials m,
   return task;
 }
 
+constexpr std::uint64_t mib = std::uint64_t{1} << 20;
+constexpr std::uint64_t memory_at_least = 2048 * mib;
+
+/// What must find room, or nothing would ever be merged.
+std::uint64_t memory_needed(const experiment& x, const models::layout& blocks) {
+  std::uint64_t offer = 0;
+  for (const auto& block : blocks.blocks)
+    offer += block.size * sizeof(float);
+  return offers_needed(x) * offer;
+}
+
+result<void> check_memory(const experiment& x, const models::layout& blocks) {
+  const auto needed = memory_needed(x, blocks);
+  if (needed <= memory_of(x, blocks))
+    return {};
+  return fail(errc::invalid_config,
+              "'pace.memory' must be at least "
+                + std::to_string((needed + mib - 1) / mib) + " MiB, what the "
+                + std::to_string(offers_needed(x))
+                + " offers of one version may take, found "
+                + std::to_string(x.pace.memory));
+}
+
+result<models::layout>
+layout_of(const experiment& x, const recipe& method,
+          const std::map<std::string, models::tensor_list>& shapes,
+          std::uint64_t examples) {
+  return models::make_layout(method, shapes,
+                             {.weight_max = weight_max(x, method, examples),
+                              .delta_max = x.merge.delta_max,
+                              .offers = offers_max(x)})
+    .and_then([&](models::layout blocks) -> result<models::layout> {
+      if (auto ok = check_memory(x, blocks); !ok)
+        return tl::make_unexpected(ok.error());
+      return blocks;
+    });
+}
+
 } // namespace
+
+std::uint64_t memory_of(const experiment& x, const models::layout& blocks) {
+  return x.pace.memory > 0
+           ? x.pace.memory * mib
+           : std::max(memory_at_least, memory_needed(x, blocks));
+}
 
 result<workload> prepare(const experiment& x, const model_maker& make_model) {
   auto found = materials_of(x, make_model);
@@ -122,10 +165,7 @@ result<workload> prepare(const experiment& x, const model_maker& make_model) {
   const auto examples =
     x.merge.samples_max ? x.merge.samples_max : largest(found->clients);
   auto blocks =
-    models::make_layout(w.method, models::shapes_of(**model, *adapters),
-                        {.weight_max = weight_max(x, w.method, examples),
-                         .delta_max = x.merge.delta_max,
-                         .offers = offers_max(x)});
+    layout_of(x, w.method, models::shapes_of(**model, *adapters), examples);
   if (!blocks)
     return tl::make_unexpected(blocks.error());
   auto initial = first_values(x, **model, *blocks, *adapters);

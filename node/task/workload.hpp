@@ -32,6 +32,9 @@ struct workload {
   }
 };
 
+/// Bytes that offers under way or waiting may take.
+std::uint64_t memory_of(const experiment& x, const models::layout& blocks);
+
 /// Reads the data, deals it, makes the model and its first values. Returns
 /// `invalid_config` where the parts do not fit each other, and `invalid_data`.
 [[nodiscard]] result<workload> prepare(const experiment& x,

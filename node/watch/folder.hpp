@@ -59,8 +59,9 @@ public:
   void log(const std::string& line);
 
   /// The record of versions and visits that the configuration asks for.
+  /// @param versions_kept of each line, at most
   [[nodiscard]] result<std::unique_ptr<actors::store>>
-  open_store(const experiment& x) const;
+  open_store(const experiment& x, std::uint64_t versions_kept) const;
 
   /// Writes travelling blocks as safetensors, each tensor under its own name
   /// where there is one block, else under `<block>/<tensor>`.

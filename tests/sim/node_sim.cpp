@@ -51,6 +51,11 @@ scenario scenario_of(std::uint64_t seed) {
     x.resend_after = 1h;
   if (seed % 5 == 2) // Between beats, and after a few that were lost.
     x.silence_max = seed % 2 == 0 ? 2s : 7s;
+  if (seed % 7 == 3) // Before slow work is done, or an answer is lost.
+    x.visit_timeout = seed % 2 == 0 ? 3s : 8s;
+  x.clock_anew = seed / 4 % 2 == 1;
+  if (seed % 9 == 1 && !is_patient(seed))
+    x.haste = 0.02;
   return x;
 }
 
@@ -142,13 +147,15 @@ constexpr std::array must_happen{
   "commit stored, answered as failed", "commit stored, unanswered",
   // Crashes, in each phase of a version and of a visit.
   "node crashed", "actor crashed", "client crashed", "server rebuilt",
-  "load failed",
-  "crash while collecting", "crash while merging",
-  "crash while merged, not stored", "crash while stored, not announced",
-  "client crash before its hello", "client crash on a visit",
-  "client crash waiting for a verdict", "client crash at rest",
-  "client leaves on a visit", "client leaves at rest",
-  "client drains on a visit", "client drains at rest", "client came back",
+  "load failed", "clock began anew", "timer before mail",
+  "visit expired at work", "visit expired in a line", "crash while collecting",
+  "crash while merging", "crash while merged, not stored",
+  "crash while stored, not announced", "client crash before its hello",
+  "client crash on a visit", "client crash waiting for a verdict",
+  "client crash at rest", "client dies on a visit",
+  "client dies waiting for a verdict", "client leaves on a visit",
+  "client leaves at rest", "client drains on a visit", "client drains at rest",
+  "client came back",
   // Verdicts; the last three are on a visit as a whole.
   "verdict accepted", "verdict duplicate", "verdict too_stale",
   "verdict overloaded", "verdict withdrawn", "visit ended withdrawn",

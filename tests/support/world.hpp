@@ -31,8 +31,13 @@ namespace troupe::test {
 /// run, message by message.
 class world {
 public:
-  explicit world(std::uint64_t seed)
+  /// @param haste how often time goes on though there is mail, as it does
+  /// where
+  ///        it is the wall clock's
+  explicit world(std::uint64_t seed, double haste = 0)
     : schedule_(derive_seed(seed, "schedule")),
+      hurry_(derive_seed(seed, "haste")),
+      haste_(haste),
       system_(testing_config(config_)),
       scheduler_(dynamic_cast<scheduler_type&>(system_.scheduler())) {
     // CAF forms a reference to nothing where a function has no argument: it
@@ -89,12 +94,17 @@ public:
     return mailbox.blocked() || mailbox.closed() ? 0 : mailbox.size();
   }
 
-  /// Lets one random runnable actor take one message; if all are idle, time
-  /// jumps to the next timeout. Returns false when nothing is left to happen.
+  /// Lets one random runnable actor take one message; if all are idle, or it
+  /// is in haste, time jumps to the next timeout. Returns false when nothing is
+  /// left to happen.
   bool step() {
     auto& jobs = scheduler_.jobs;
     if (jobs.empty())
       return scheduler_.trigger_timeout();
+    if (haste_ > 0 && hurry_.chance(haste_) && scheduler_.trigger_timeout()) {
+      ++overtaken_;
+      return true;
+    }
     std::swap(jobs.front(), jobs[schedule_.below(jobs.size())]);
     return scheduler_.try_run_once();
   }
@@ -108,6 +118,11 @@ public:
     return false;
   }
 
+  /// How often a timer came before mail that was there already.
+  std::uint64_t overtaken() const noexcept {
+    return overtaken_;
+  }
+
 private:
   using scheduler_type = caf::scheduler::test_coordinator;
 
@@ -118,6 +133,9 @@ private:
   }
 
   random_stream schedule_;
+  random_stream hurry_;
+  double haste_ = 0;
+  std::uint64_t overtaken_ = 0;
   caf::actor_system_config config_;
   caf::actor_system system_;
   scheduler_type& scheduler_;

@@ -27,6 +27,8 @@ void sim_node::live(client_id who, policies::life_event what) {
 void sim_node::leave_or_come() {
   auto& p = *p_;
   const client_id who{1 + p.owners.below(p.what.clients)};
+  if (p.dead.contains(who))
+    return;
   const auto file = p.vault->load(who);
   if (p.gone.erase(who) > 0) {
     ++p.luck.happened["client came back"];
@@ -48,6 +50,10 @@ void sim_node::crash_server() {
     world::kill(x);
   p.server.clear();
   p.progress.forget();
+  if (p.what.clock_anew) {
+    ++p.luck.happened["clock began anew"];
+    p.args.started = p.w.clock_now();
+  }
   start_server();
 }
 
@@ -66,8 +72,16 @@ void sim_node::crash_client() {
                       : file->outbox.empty() ? "at rest"
                                              : "waiting for a verdict";
   ++p.luck.happened[std::string{"client crash "} + phase];
-  world::kill(p.clients.at(who));
   p.gone.erase(who);
+  const bool was_dead = p.dead.erase(who) > 0;
+  if (!was_dead)
+    world::kill(p.clients.at(who));
+  // Where nobody waits for ever, it may be a while until it is started again.
+  if (!was_dead && p.what.silence_max > instant{} && p.owners.chance(0.5)) {
+    ++p.luck.happened[std::string{"client dies "} + phase];
+    p.dead.insert(who);
+    return;
+  }
   start_client(who);
 }
 

@@ -87,6 +87,15 @@ archivist_actor::behavior_type archivist_proxy(archivist_actor::pointer self,
         return caf::delegated<saved>{};
       return self->delegate(behind, x);
     },
+    [=](const messages::version_wanted& x)
+      -> caf::result<messages::version_read> {
+      auto& luck = with.luck;
+      if (luck.happens(luck.disk, luck.active.failure, "read failed"))
+        return caf::make_error(caf::sec::runtime_error);
+      if (luck.happens(luck.disk, luck.active.silence, "read unanswered"))
+        return caf::delegated<messages::version_read>{};
+      return self->delegate(behind, x);
+    },
     [=](const messages::line_noted& x) { self->send(behind, x); },
   };
 }

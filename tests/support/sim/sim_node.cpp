@@ -52,7 +52,7 @@ actors::course::options course_of(const scenario& x, const recipe& method,
                  .how = policies::uniform_selection{},
                  .roles = method.roles};
   o.state = method.state;
-  o.visit_timeout = 60s;
+  o.visit_timeout = x.visit_timeout;
   o.invitation_first = 2s;
   o.invitation_retry = 8s;
   o.decline_pause = 200ms;
@@ -123,8 +123,8 @@ void sim_node::open_store() {
                      .admitted = what.clients,
                      .staleness_max = what.staleness_max});
   p.watching->store = p.store.get();
-  p.witness.emplace(
-    sim_witness::parts{p.w, *p.blocks, *p.store, p.made, p.luck.happened});
+  p.witness.emplace(sim_witness::parts{p.w, *p.blocks, *p.store, p.made,
+                                       p.answers, p.luck.happened});
   std::map<block_id, shared_values> initial;
   for (const auto& block : p.blocks->blocks)
     initial[block.id] = share(p.how.initial ? p.how.initial(block)
@@ -163,7 +163,7 @@ actors::node_args sim_node::args_of(std::uint64_t seed) {
   a.waits.retry_after = 500ms;
   a.started_as = [&p](const actors::cast& x) {
     p.network->bind(x.gateway);
-    p.witness->server_began();
+    p.witness->server_began(p.args.started.time_since_epoch());
   };
   a.around_merger = [&p](const actors::merger_actor& x) {
     return faulty_merger(p.w.system(), p.luck, p.progress, x, p.proxies);
@@ -201,8 +201,8 @@ void sim_node::start_server() {
   p.supervisor = p.w.system().spawn(
     actors::supervisor,
     actors::supervisor_args{
-      [&p, life = ++p.life, first = p.life == 1]() mutable
-      -> result<std::vector<caf::actor>> {
+      [&p, life = ++p.life,
+       first = p.life == 1]() mutable -> result<std::vector<caf::actor>> {
         // CAF runs an actor's function once even if it was killed before.
         if (life != p.life)
           return std::vector<caf::actor>{};
@@ -252,6 +252,8 @@ void sim_node::heal() {
   p_->luck.active = {};
   for (const auto who : std::exchange(p_->gone, {}))
     live(who, policies::life_event::come);
+  for (const auto who : std::exchange(p_->dead, {}))
+    start_client(who);
 }
 
 bool sim_node::finished() const {
@@ -294,6 +296,11 @@ void sim_node::check_end() {
   for (const auto until = now() + 1s; now() < until && p.w.step();)
     ;
   p.witness->check_end();
+  for (const auto& visit : p.vault->dropped)
+    for (const auto& line : p.blocks->lines)
+      EXPECT_FALSE(p.store->holds(line.id, visit))
+        << "merged, and its client did not offer it";
+  p.luck.happened["timer before mail"] += p.w.overtaken();
   const auto lead = p.blocks->lead();
   if (p.how.lead_is_pulled && lead && p.store->head(*lead).value >= 4) {
     const auto& first = p.store->line(*lead).back().blocks.front();

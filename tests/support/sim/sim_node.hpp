@@ -30,6 +30,9 @@ struct scenario {
   bool target_is_model = false;
   instant resend_after = std::chrono::seconds{1}; ///< Of the clients.
   instant silence_max{}; ///< After which a client is lost; 0: never.
+  instant visit_timeout = std::chrono::seconds{60};
+  bool clock_anew = false; ///< A node that was crashed counts time from zero.
+  double haste = 0;        ///< How often a timer overtakes mail.
   double over_selection = 1.3;
   std::uint32_t quorum = 2;
 };

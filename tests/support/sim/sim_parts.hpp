@@ -23,7 +23,7 @@ struct sim_node::parts {
       luck(seed, happened),
       crashes(derive_seed(seed, "crashes")),
       owners(derive_seed(seed, "owners")),
-      w(seed) {
+      w(seed, x.haste) {
     luck.active = active;
   }
 
@@ -37,7 +37,8 @@ struct sim_node::parts {
   progress_of_lines progress;
   std::shared_ptr<sim_store> store;
   std::shared_ptr<sim_audience> watching = std::make_shared<sim_audience>();
-  std::shared_ptr<sim_vault> vault = std::make_shared<sim_vault>();
+  answers_given answers;
+  std::shared_ptr<sim_vault> vault = std::make_shared<sim_vault>(answers);
   world w;
   std::optional<sim_witness> witness;
   std::unique_ptr<sim_network> network;
@@ -49,6 +50,7 @@ struct sim_node::parts {
   actors::kernel_worker_actor worker;
   std::map<client_id, caf::actor> clients;
   std::set<client_id> gone; ///< Clients that left, and were not started again.
+  std::set<client_id> dead; ///< Those that were killed, and were not either.
 };
 
 } // namespace troupe::test

@@ -64,6 +64,7 @@ void sim_store::judge(const messages::commit_requested& x) {
     const bool first = merged_.insert({x.line, visit}).second;
     EXPECT_TRUE(first) << "an offer is merged twice, of client "
                        << visit.client.value;
+    windows_[x.line][visit.client].insert(visit.number);
     mix(visit.client.value * 1000003 + visit.number.value);
     const auto found = made_.find(visit);
     if (found == made_.end()) {
@@ -183,6 +184,20 @@ std::vector<float> sim_store::sum_of_all(const messages::commit_requested& x,
   for (const auto y : sum)
     result.push_back(static_cast<float>(y / static_cast<double>(x.admitted)));
   return result;
+}
+
+result<std::optional<messages::version_published>>
+sim_store::read(const messages::version_wanted& x) {
+  std::optional<messages::version_published> found;
+  for (const auto& y : lines_.at(x.line))
+    if (x.exact == messages::no_version ? y.round <= x.cut : y.head == x.exact)
+      found = {.line = y.line,
+               .head = y.head,
+               .round = y.round,
+               .blocks = messages::without_moments(y.blocks),
+               .merged = {}};
+  reads_ += found.has_value();
+  return found;
 }
 
 result<void> sim_store::save(const messages::save_requested& x) {

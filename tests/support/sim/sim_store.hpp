@@ -32,12 +32,22 @@ public:
   result<void> begin(line_id line,
                      const std::vector<messages::merged_block>& first) override;
   result<void> commit(const messages::commit_requested& x) override;
+  result<std::optional<messages::version_published>>
+  read(const messages::version_wanted& x) override;
   result<void> save(const messages::save_requested& x) override;
   result<void> note(const messages::line_noted& x) override;
 
   /// The version that holds the visit's offer to the line is stored.
   bool holds(line_id line, visit_id visit) const {
     return merged_.contains({line, visit});
+  }
+
+  /// Whether it is is not known any more.
+  bool is_closed(line_id line, visit_id visit) const {
+    const auto found = windows_.find(line);
+    return found != windows_.end()
+           && policies::state_of(found->second, visit)
+                == policies::visit_window::state::closed;
   }
 
   /// Numbers up to this one may have been given to the client.
@@ -57,6 +67,11 @@ public:
 
   const std::vector<messages::commit_requested>& line(line_id x) const {
     return lines_.at(x);
+  }
+
+  /// How often an older version was read.
+  std::uint64_t reads() const {
+    return reads_;
   }
 
   std::size_t merges() const {
@@ -88,10 +103,12 @@ private:
   std::unique_ptr<actors::store> inner_;
   std::map<line_id, std::vector<messages::commit_requested>> lines_;
   std::set<std::pair<line_id, visit_id>> merged_;
+  std::map<line_id, policies::visit_windows> windows_;
   std::map<client_id, std::uint64_t> reserved_;
   std::set<visit_id> invited_;
   std::optional<messages::round_record> closed_; ///< The last list.
   bool may_shrink_ = false; ///< That list, since the node began again.
+  std::uint64_t reads_ = 0;
   std::uint64_t trace_ = 14695981039346656037ull;
 };
 

@@ -67,7 +67,7 @@ void sim_witness::server_said(client_id to, const messages::any_message& any) {
       << "announced, not durable";
   } else if (const auto* e = std::get_if<messages::visit_ended>(&any)) {
     ++x_.happened[std::string{"visit ended "} + to_string(e->why)];
-    forget(e->visit);
+    check_ended(*e);
   } else if (const auto* f = std::get_if<messages::farewell>(&any)) {
     // Without a session nothing of it was heard.
     if (f->reason == messages::farewell_reason::no_session)
@@ -76,9 +76,30 @@ void sim_witness::server_said(client_id to, const messages::any_message& any) {
   }
 }
 
+// Of what arrived before, the lines tell.
+void sim_witness::check_ended(const messages::visit_ended& x) {
+  const auto limit = expires_.find(x.visit);
+  if (x.why != verdict::withdrawn) {
+    x_.answers.refused.insert(x.visit);
+    forget(x.visit);
+  } else if (limit != expires_.end() && limit->second <= x_.w.now()) {
+    ++x_.happened["visit expired at work"];
+  }
+}
+
 void sim_witness::check_answer(client_id to,
                                const messages::offer_answered& x) {
   ++x_.happened[std::string{"verdict "} + to_string(x.verdict)];
+  if (x.verdict != verdict::overloaded)
+    x_.answers.by_line.insert({x.visit, x.line});
+  if (x.verdict == verdict::withdrawn) {
+    // Of visits of long ago nobody knows.
+    if (!x_.store.is_closed(x.line, x.visit))
+      withdrawn_.insert({x.visit, x.line});
+    if (const auto limit = expires_.find(x.visit);
+        limit != expires_.end() && limit->second <= x_.w.now())
+      ++x_.happened["visit expired in a line"];
+  }
   x_.store.mix(x.visit.client.value * 31
                + static_cast<std::uint64_t>(x.verdict));
   awaited_.erase({x.visit, x.line});
@@ -103,7 +124,8 @@ void sim_witness::check_served(const messages::line_served& x) const {
 
 // A restart must know of each number and of each cohort that a client has heard
 // of.
-void sim_witness::check_invitation(const messages::ticket& x) const {
+void sim_witness::check_invitation(const messages::ticket& x) {
+  expires_[x.visit] = began_ + x.expires();
   EXPECT_LE(x.visit.number.value, x_.store.numbers_upto(x.visit.client))
     << "a visit's number is not reserved";
   if (x.round.value > 0) {
@@ -130,8 +152,12 @@ void sim_witness::server_heard(client_id from,
         awaited_.insert({x->pass.visit, block->line});
 }
 
-void sim_witness::server_began() {
+void sim_witness::server_began(instant zero) {
   awaited_.clear();
+  // By a clock that began anew a ticket is good again.
+  if (began_ != zero)
+    withdrawn_.clear();
+  began_ = zero;
 }
 
 void sim_witness::listen_no_more() {
@@ -143,6 +169,10 @@ void sim_witness::forget(visit_id visit) {
 }
 
 void sim_witness::check_end() const {
+  for (const auto& [visit, line] : withdrawn_)
+    EXPECT_FALSE(x_.store.holds(line, visit))
+      << "answered withdrawn, yet merged: of client " << visit.client.value
+      << ", visit " << visit.number.value << ", line " << line.value;
   for (const auto& [visit, line] : awaited_)
     ADD_FAILURE() << "an offer that arrived was not answered: of client "
                   << visit.client.value << ", to line " << line.value;
@@ -168,6 +198,35 @@ void sim_audience::finished(const messages::run_finished& x,
   end = x;
 }
 
+namespace {
+
+bool is_offered(const actors::client_file& x, visit_id visit) {
+  return std::ranges::any_of(
+    x.outbox, [=](const auto& kept) { return kept.offer.pass.visit == visit; });
+}
+
+} // namespace
+
+// Of an offer its lines tell, unless the door refused it: else a client would
+// believe of one that is merged that it is not.
+void sim_vault::check_what_ended(const actors::client_file& before,
+                                 const actors::client_file& after) {
+  if (before.open)
+    if (const auto visit = before.open->pass.visit;
+        !is_offered(after, visit)
+        && !(after.open && after.open->pass.visit == visit))
+      dropped.insert(visit);
+  for (const auto& kept : before.outbox) {
+    const auto visit = kept.offer.pass.visit;
+    if (is_offered(after, visit) || answers.refused.contains(visit))
+      continue;
+    for (const auto line : kept.unanswered)
+      EXPECT_TRUE(answers.by_line.contains({visit, line}))
+        << "an offer is forgotten that its line did not answer, of client "
+        << visit.client.value;
+  }
+}
+
 void sim_vault::save(client_id who, const actors::client_file& x) {
   if (x.open) {
     EXPECT_FALSE(offered.contains(x.open->pass.visit))
@@ -175,6 +234,8 @@ void sim_vault::save(client_id who, const actors::client_file& x) {
   }
   for (const auto& kept : x.outbox)
     offered.insert(kept.offer.pass.visit);
+  if (const auto before = inner.load(who))
+    check_what_ended(*before, x);
   EXPECT_LE(x.outbox.size(), limits::outbox_offers_max);
   inner.save(who, x);
 }

@@ -13,6 +13,12 @@
 
 namespace troupe::test {
 
+/// What clients were told of their offers, whether or not they heard it.
+struct answers_given {
+  std::set<std::pair<visit_id, line_id>> by_line;
+  std::set<visit_id> refused; ///< As a whole.
+};
+
 /// Hears all that is said between a server and its clients, and knows what may
 /// not be: words about what is not stored, and offers that nobody answers.
 class sim_witness {
@@ -22,6 +28,7 @@ public:
     const models::layout& blocks;
     sim_store& store;
     offers_made& made;
+    answers_given& answers;
     tally& happened;
   };
 
@@ -36,7 +43,8 @@ public:
   void server_heard(client_id from, const messages::any_message& x);
 
   /// A server that begins knows of no offer but those that are stored.
-  void server_began();
+  /// @param zero of its clock
+  void server_began(instant zero);
 
   /// The run is over: what comes now need not be answered.
   void listen_no_more();
@@ -46,14 +54,18 @@ public:
   void check_end() const;
 
 private:
-  void check_invitation(const messages::ticket& x) const;
+  void check_invitation(const messages::ticket& x);
+  void check_ended(const messages::visit_ended& x);
   void check_served(const messages::line_served& x) const;
   void check_answer(client_id to, const messages::offer_answered& x);
   void forget(visit_id x);
 
   parts x_;
   bool listens_ = true;
-  std::set<std::pair<visit_id, line_id>> awaited_; ///< Arrived, not answered.
+  instant began_{};
+  std::set<std::pair<visit_id, line_id>> awaited_;   ///< Arrived, not answered.
+  std::set<std::pair<visit_id, line_id>> withdrawn_; ///< So it was answered.
+  std::map<visit_id, instant> expires_; ///< Of this life of the server.
 };
 
 /// Sees how a run ends, and that only what is stored is published.
@@ -75,6 +87,10 @@ struct sim_audience final : actors::audience {
 
 /// A vault that knows what no client may do.
 struct sim_vault final : actors::vault {
+  explicit sim_vault(const answers_given& x) : answers(x) {
+    // nop
+  }
+
   void save(client_id who, const actors::client_file& x) override;
 
   std::optional<actors::client_file> load(client_id who) const override {
@@ -85,8 +101,13 @@ struct sim_vault final : actors::vault {
     return inner.states();
   }
 
+  void check_what_ended(const actors::client_file& before,
+                        const actors::client_file& after);
+
+  const answers_given& answers;
   actors::memory_vault inner;
   std::set<visit_id> offered;
+  std::set<visit_id> dropped; ///< Ended, and there is no offer of them.
 };
 
 } // namespace troupe::test

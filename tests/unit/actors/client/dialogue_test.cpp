@@ -215,4 +215,36 @@ TEST(dialogue, takes_its_own_place_once_when_it_began_without_a_file) {
   EXPECT_TRUE(welcomed.testee.has_left()) << "it was known, and has been left";
 }
 
+// The server may have given the visit up while the offer was under way, or it
+// may be merged: its lines answer.
+TEST(dialogue, is_not_told_by_a_withdrawal_what_became_of_an_offer) {
+  talk client{state_rule::on_accept};
+  client.visit(1);
+  client.hear(messages::visit_ended{{me, {1}}, verdict::withdrawn});
+  EXPECT_EQ(client.testee.file().outbox.size(), 1u);
+  client.answer(1, first, verdict::accepted);
+  client.answer(1, second, verdict::accepted);
+  EXPECT_TRUE(client.testee.file().outbox.empty());
+  EXPECT_EQ(client.testee.file().state->visits, 1u);
+  // Refused as a whole it never came to a line.
+  client.visit(2);
+  client.hear(messages::visit_ended{{me, {2}}, verdict::malformed});
+  EXPECT_TRUE(client.testee.file().outbox.empty());
+  // What it is at work on it drops.
+  client.invite(3);
+  client.hear(messages::visit_ended{{me, {3}}, verdict::withdrawn});
+  EXPECT_FALSE(client.testee.file().open);
+}
+
+TEST(dialogue, says_what_it_is_at_work_on) {
+  talk client{state_rule::on_offer};
+  client.did(client.testee.start(client.now));
+  EXPECT_TRUE(client.last<messages::hello>().open.empty());
+  client.welcome();
+  client.invite(4);
+  client.did(client.testee.start(client.now));
+  ASSERT_EQ(client.last<messages::hello>().open.size(), 1u);
+  EXPECT_EQ(client.last<messages::hello>().open[0].visit, (visit_id{me, {4}}));
+}
+
 } // namespace troupe::actors

@@ -126,4 +126,38 @@ TEST(shelf, whole_blocks_are_not_copied) {
             first.blocks[0].values);
 }
 
+TEST(shelf, holds_as_much_as_there_is_room_for_and_always_the_head) {
+  for (const auto& [bytes, oldest] :
+       {std::pair{0u, 4u}, {27u, 4u}, {28u, 3u}, {56u, 2u}, {1000u, 0u}}) {
+    shelf x{{.line = {1}, .versions_max = 18, .bytes_max = bytes},
+            version_of(0, 0)};
+    for (std::uint64_t n = 1; n <= 4; ++n)
+      x.add(version_of(n, n));
+    EXPECT_EQ(x.head(), version{4});
+    EXPECT_EQ(served(x, asked({}, 0)), version{oldest}) << bytes;
+  }
+}
+
+TEST(shelf, says_what_the_store_is_to_be_asked_for) {
+  const auto testee = filled(); // Versions 2, 3 and 4, of rounds 2, 4 and 6.
+  EXPECT_FALSE(testee.lacks(asked({})));
+  EXPECT_FALSE(testee.lacks(asked({.exact = {3}})));
+  EXPECT_FALSE(testee.lacks(asked({.exact = {9}}))) << "nobody has it";
+  const auto named = testee.lacks(asked({.exact = {1}}));
+  ASSERT_TRUE(named);
+  EXPECT_EQ(named->line, line_id{1});
+  EXPECT_EQ(named->exact, version{1});
+  const auto cut = testee.lacks(asked({}, 1));
+  ASSERT_TRUE(cut);
+  EXPECT_EQ(cut->exact, messages::no_version);
+  EXPECT_EQ(cut->cut, round_number{1});
+  const auto answer =
+    testee.serve(asked({.exact = {1}}), version_of(1, 2), blocks);
+  EXPECT_EQ(answer.base, version{1});
+  EXPECT_EQ((*answer.blocks[0].values)[0], 1);
+  // A line that has not begun has nothing older.
+  const shelf first{{.line = {1}}, version_of(0, 5)};
+  EXPECT_FALSE(first.lacks(asked({}, 1)));
+}
+
 } // namespace troupe::actors

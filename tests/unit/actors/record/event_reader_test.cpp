@@ -88,8 +88,10 @@ TEST(event_reader, reads_what_bounds_a_record) {
   EXPECT_EQ(read.round, round.round);
   ASSERT_EQ(read.visits.size(), 1u);
   EXPECT_EQ(read.visits[0], (visit_id{{4}, {5}}));
-  EXPECT_EQ(again<end_recorded>(messages::run_finished{"done", false}).reason,
-            "done");
+  const auto end = again<end_recorded>(
+    messages::run_finished{"done", false, {{{1}, {7}}, {{2}, {9}}}});
+  EXPECT_EQ(end.reason, "done");
+  EXPECT_EQ(end.heads, (std::map<line_id, version>{{{1}, {7}}, {{2}, {9}}}));
 }
 
 TEST(checksum, differs_where_anything_in_an_offer_does) {

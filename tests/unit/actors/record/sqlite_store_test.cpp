@@ -124,4 +124,27 @@ TEST_F(sqlite_store_test, people_can_read_it_during_the_run) {
   EXPECT_TRUE(testee->commit(version_of(2))); // While the other still reads.
 }
 
+TEST_F(sqlite_store_test, older_versions_are_read_as_long_as_they_are_kept) {
+  auto opts = options();
+  opts.retention = 2;
+  opts.retention_max = 3;
+  auto testee = make_sqlite_store(opts).value();
+  ASSERT_TRUE(testee->begin(one_line, version_of(0).blocks));
+  for (const std::uint64_t n : {1, 2, 3, 4})
+    ASSERT_TRUE(testee->commit(version_of(n)));
+  const auto found =
+    testee->read({.line = one_line, .exact = {2}, .cut = {}}).value();
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->head, version{2});
+  EXPECT_EQ(found->round, version_of(2).round);
+  expect_equal(found->blocks, messages::without_moments(version_of(2).blocks));
+  EXPECT_FALSE(
+    testee->read({.line = one_line, .exact = {1}, .cut = {}}).value());
+  EXPECT_FALSE(
+    testee->read({.line = one_line, .exact = {9}, .cut = {}}).value());
+  const auto cut = testee->read({.line = one_line, .cut = {3}}).value();
+  ASSERT_TRUE(cut);
+  EXPECT_EQ(cut->head, version{3});
+}
+
 } // namespace troupe::actors

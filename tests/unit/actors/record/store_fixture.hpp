@@ -51,8 +51,8 @@ inline void expect_equal(const std::vector<messages::merged_block>& found,
   for (std::size_t i = 0; i < found.size(); ++i) {
     EXPECT_EQ(found[i].block, wanted[i].block);
     EXPECT_EQ(*found[i].values, *wanted[i].values);
-    EXPECT_TRUE(std::ranges::equal(found[i].moments.view(),
-                                   wanted[i].moments.view()));
+    EXPECT_TRUE(
+      std::ranges::equal(found[i].moments.view(), wanted[i].moments.view()));
     EXPECT_EQ(found[i].digest, wanted[i].digest);
   }
 }

@@ -49,6 +49,34 @@ TEST_P(store_test, gives_back_what_was_committed) {
   expect_equal(node.lines.at({2}).blocks, {block(9, {})});
 }
 
+TEST_P(store_test, knows_after_a_restart_how_the_run_has_gone) {
+  ASSERT_TRUE(testee->begin(one_line, version_of(0).blocks));
+  ASSERT_TRUE(testee->begin({2}, {block(9, {})}));
+  ASSERT_TRUE(testee->commit(version_of(1)));
+  // The same visits offer to the other line, in the same round.
+  auto same = version_of(1);
+  same.line = {2};
+  same.blocks = {block(9, {})};
+  ASSERT_TRUE(testee->commit(same));
+  EXPECT_EQ(loaded().updates, version_of(1).merged.size());
+  ASSERT_TRUE(testee->commit(version_of(2)));
+  EXPECT_EQ(loaded().updates,
+            version_of(1).merged.size() + version_of(2).merged.size());
+  EXPECT_EQ(loaded().fruitful, 2u);
+  messages::save_requested save;
+  save.round = messages::round_record{.round = version_of(2).round};
+  save.clients = {{{3}, 10, 32, 5, 0.25}, {{4}, 10, 32, 0, std::nullopt}};
+  save.stopper = policies::stopper_state{.best = 0.75, .since_best = 2};
+  ASSERT_TRUE(testee->save(save));
+  const auto node = loaded();
+  EXPECT_EQ(node.fruitful, 1u) << "the round that is under way does not count";
+  EXPECT_EQ(node.clients.at({3}).times_chosen, 5u);
+  EXPECT_EQ(node.clients.at({3}).loss, 0.25);
+  EXPECT_EQ(node.clients.at({4}).loss, std::nullopt);
+  EXPECT_EQ(node.stopper.best, 0.75);
+  EXPECT_EQ(node.stopper.since_best, 2u);
+}
+
 TEST_P(store_test, a_line_that_is_there_does_not_begin_anew) {
   ASSERT_TRUE(testee->begin(one_line, version_of(0).blocks));
   ASSERT_TRUE(testee->commit(version_of(1)));

@@ -102,9 +102,18 @@ TEST_F(recorded_run, reaches_the_end_that_the_run_had) {
   }));
   EXPECT_THAT(shorter, HasSubstr("refused as too stale; the configuration "
                                  "allows"));
-  const auto without = replay_changed(folder, [](lines& all) {
+  const auto last_version_removed = [](lines& all) {
     const auto last = places_of("version", all).back() - 1;
     all.erase(all.begin() + static_cast<std::ptrdiff_t>(last));
+  };
+  EXPECT_THAT(refusal(replay_changed(folder, last_version_removed)),
+              HasSubstr("the run ended with version 8 of line 1"));
+  const auto without = replay_changed(folder, [&](lines& all) {
+    last_version_removed(all);
+    auto& text = all[places_of("finished", all).back() - 1];
+    auto end = json::parse(text); // As records of before said it.
+    end.erase("heads");
+    text = end.dump();
   });
   ASSERT_TRUE(without && without->digests.first);
   EXPECT_EQ(without->differs_in, "summary.json");
@@ -120,7 +129,7 @@ TEST_F(recorded_run, ends_where_its_ledger_does) {
   fs::rename(done.folder + "/summary.json", done.folder + "/kept.json");
   const auto half = replay_changed(done.folder, [](lines& all) {
     const auto last = places_of("version", all)[2];
-    all.erase(all.begin() + static_cast<std::ptrdiff_t>(last), all.end() - 1);
+    all.erase(all.begin() + static_cast<std::ptrdiff_t>(last), all.end());
   });
   ASSERT_TRUE(half && half->digests.first);
   EXPECT_EQ(half->differs_in, "ledger.sqlite");

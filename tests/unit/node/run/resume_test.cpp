@@ -31,7 +31,8 @@ std::string text_of(const fs::path& file) {
 fs::path only_folder_in(const fs::path& parent) {
   std::error_code none;
   for (const auto& entry : fs::directory_iterator{parent, none})
-    return entry.path();
+    if (!entry.path().filename().string().starts_with('.')) // Not begun yet.
+      return entry.path();
   return {};
 }
 
@@ -174,8 +175,7 @@ TEST(run_ended_in_order, goes_on_from_there) {
 // What it said of its end is not true any more while it goes on.
 TEST(run_ended_in_order, forgets_its_end_when_it_goes_on) {
   const scratch_folder scratch;
-  const auto x =
-    configured(quadratic_run, without_snapshots(), scratch.path());
+  const auto x = configured(quadratic_run, without_snapshots(), scratch.path());
   std::atomic<bool> stop{true};
   const auto cut = node::run(x, {.make_model = no_model, .stop = &stop});
   ASSERT_TRUE(cut && cut->interrupted);
@@ -190,8 +190,8 @@ TEST(run_ended_in_order, forgets_its_end_when_it_goes_on) {
 
 TEST(run_that_has_ended, is_not_resumed) {
   const scratch_folder scratch;
-  const auto x = configured(
-    quadratic_run, long_enough({"sync", {"rounds=5"}}), scratch.path());
+  const auto x = configured(quadratic_run, long_enough({"sync", {"rounds=5"}}),
+                            scratch.path());
   const auto whole = finished(x);
   const auto left = [&] {
     std::string all;

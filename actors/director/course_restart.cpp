@@ -1,0 +1,92 @@
+// What a course begins with: nothing, or what is durable of an earlier life.
+
+#include <algorithm>
+
+#include "actors/director/course.hpp"
+
+namespace troupe::actors {
+
+namespace {
+
+policies::invitation_state resumed(std::uint64_t index_upto) {
+  return {.invitations = index_upto,
+          .window = {index_upto},
+          .waiting = {},
+          .open = {}};
+}
+
+policies::candidate as_recorded(const messages::client_record& x) {
+  policies::candidate result{
+    .client = x.client, .examples = x.examples, .times_chosen = x.times_chosen};
+  if (x.loss) {
+    result.loss = *x.loss;
+    result.utility =
+      policies::statistical_utility({.examples = x.examples, .loss = *x.loss});
+    result.scored = true;
+  }
+  return result;
+}
+
+} // namespace
+
+course::course(options opts, durable found)
+  : options_(std::move(opts)),
+    invitations_(options_.selection, resumed(found.index_upto)),
+    heads_(std::move(found.heads)),
+    stopper_(options_.stop.value_or(policies::stop_rule{}), found.stopper),
+    round_(std::move(found.round)),
+    rounds_(round_.round.value),
+    index_asked_(found.index_upto),
+    index_saved_(found.index_upto),
+    updates_(found.updates),
+    merged_(std::move(found.merged)),
+    started_(found.index_upto > 0) {
+  for (const auto& [client, record] : found.clients)
+    clients_[client] = {.record = record,
+                        .numbers_saved = record.numbers_upto,
+                        .number = record.numbers_upto,
+                        .known_as = as_recorded(record)};
+  resume_round(found.fruitful);
+}
+
+// What a restart finds of a round: an open one waits for its cohort again, a
+// closed one is merged by the lines that have not done so.
+void course::resume_round(std::uint64_t fruitful) {
+  if (!by_round(options_.mode) || round_.round.value == 0)
+    return;
+  rounds_ = round_.round.value - 1;
+  if (options_.offers) // Else no round has a version.
+    barren_ = rounds_ - std::min(rounds_, fruitful);
+  if (round_.closed != 0) {
+    phase_ = phase::closing;
+    round_is_saved_ = true;
+    round_is_barren_ = options_.offers && round_.visits.empty();
+    for (const auto& x : round_.visits)
+      for (const auto line : x.lines)
+        missing_.insert({x.visit, line});
+    for (const auto& pass : round_.cohort)
+      if (!is_on_a_list(pass.visit))
+        left_out_.push_back(pass.visit);
+    return;
+  }
+  for (const auto& pass : round_.cohort) {
+    auto& entry = clients_[pass.visit.client];
+    entry.open = true;
+    open_.emplace(pass.visit,
+                  open_visit{.pass = pass, .parts = {}, .again = {}});
+  }
+  phase_ = phase::open;
+}
+
+// After a restart: the visits of rounds are durable, others are not.
+void course::take_up(const messages::ticket& pass, instant now) {
+  const auto& entry = clients_.at(pass.visit.client);
+  if (finishing_ || options_.mode == pace_kind::sync || entry.open
+      || loose_.contains(pass.visit) || pass.visit.number.value > entry.number
+      || policies::state_of(merged_, pass.visit)
+           != policies::visit_window::state::open)
+    return;
+  open_visit_of(pass, now);
+}
+
+} // namespace troupe::actors

@@ -1,0 +1,37 @@
+// What offers under way and offers that wait may take.
+
+#include <numeric>
+
+#include "actors/director/course.hpp"
+
+namespace troupe::actors {
+
+void course::note_kept(visit_id x, line_id line) {
+  if (pending_.insert({x, line}).second)
+    pending_bytes_ += bytes_of(line);
+}
+
+void course::note_gone(visit_id x, line_id line) {
+  if (pending_.erase({x, line}) > 0)
+    pending_bytes_ -= bytes_of(line);
+}
+
+std::uint64_t course::bytes_of(line_id line) const {
+  const auto found = options_.line_bytes.find(line);
+  return found == options_.line_bytes.end() ? 0 : found->second;
+}
+
+// A visit may offer to all lines. Nobody knows when those come back that fell
+// silent: they would hold their room for ever.
+std::uint64_t course::bytes_held() const {
+  const auto visit = std::accumulate(
+    options_.line_bytes.begin(), options_.line_bytes.end(), std::uint64_t{0},
+    [](std::uint64_t sum, const auto& x) { return sum + x.second; });
+  return pending_bytes_ + awaited() * visit;
+}
+
+bool course::has_room() const {
+  return bytes_held() < options_.bytes_max;
+}
+
+} // namespace troupe::actors

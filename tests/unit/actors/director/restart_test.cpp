@@ -1,0 +1,169 @@
+// What a course that begins again goes on with, and does not forget.
+
+#include "tests/unit/actors/director/course_fixture.hpp"
+
+namespace troupe::actors {
+
+using namespace std::chrono_literals;
+
+namespace {
+
+/// Three clients that were invited before.
+course::durable begun() {
+  course::durable x;
+  x.index_upto = 40;
+  for (std::uint64_t i = 1; i <= 3; ++i)
+    x.clients[{i}] = {.client = {i}, .examples = 10, .numbers_upto = 32};
+  return x;
+}
+
+messages::ticket at_work(client_id x) {
+  messages::ticket pass;
+  pass.visit = {x, {7}};
+  pass.expires_ns = instant{1h}.count();
+  return pass;
+}
+
+void evaluate(run_of& run, double metric) {
+  run.did(run.testee.evaluated({}, metric, run.now));
+}
+
+} // namespace
+
+TEST(course_restart, takes_up_what_clients_are_at_work_on) {
+  run_of run{slots_of(1), begun()};
+  const auto pass = at_work({2});
+  run.did(run.testee.joined(
+    {.client = {2}, .examples = 10, .last = {7}, .open = pass}, run.now));
+  run.join(3);
+  EXPECT_EQ(run.testee.status(run.now).visits_open, 1u);
+  for (const auto& x : run.all<invitation_made>())
+    EXPECT_EQ(x.pass.visit, pass.visit); // Said again; nobody else is invited.
+  run.take(pass.visit);
+  EXPECT_NE(run.all<invitation_made>().back().pass.visit, pass.visit);
+}
+
+TEST(course_restart, takes_up_nothing_that_is_merged_or_was_never_given) {
+  auto found = begun();
+  found.merged[{2}].insert({7});
+  auto never = at_work({3});
+  never.visit.number = {40};
+  for (const auto& pass : {at_work({2}), never}) {
+    run_of run{slots_of(3), found};
+    run.did(run.testee.joined({.client = pass.visit.client,
+                               .examples = 10,
+                               .last = pass.visit.number,
+                               .open = pass},
+                              run.now));
+    for (const auto& x : run.all<invitation_made>())
+      EXPECT_NE(x.pass.visit, pass.visit);
+  }
+}
+
+TEST(course_restart, goes_on_with_the_progress_that_was_made) {
+  auto slots = slots_of(1);
+  slots.budget.updates = 100;
+  auto found = begun();
+  found.updates = 90;
+  run_of run{slots, found};
+  run.join(3);
+  ASSERT_FALSE(run.all<invitation_made>().empty());
+  EXPECT_EQ(run.all<invitation_made>().front().pass.progress, 0.9);
+}
+
+TEST(course_restart, does_not_count_rounds_again_that_made_nothing) {
+  auto rounds = rounds_of(3);
+  rounds.budget.rounds = 10;
+  auto found = begun();
+  found.round = {.round = {9}, .closed = 1};
+  found.fruitful = 5; // Of eight.
+  run_of run{rounds, found};
+  run.join(3);
+  for (const auto line : {lead, other})
+    run.did(run.testee.merged({line, {9}, {5}}, run.now));
+  ASSERT_FALSE(run.all<invitation_made>().empty());
+  EXPECT_EQ(run.all<invitation_made>().front().pass.progress, 0.5);
+}
+
+TEST(course_restart, goes_on_waiting_for_a_better_version) {
+  auto slots = slots_of(1);
+  slots.stop = policies::stop_rule{.patience = 3};
+  course::durable found;
+  {
+    run_of before{slots, begun()};
+    before.join(3);
+    evaluate(before, 0.5);
+    evaluate(before, 0.4);
+    evaluate(before, 0.4);
+    const auto saved = before.all<save_requested>();
+    ASSERT_TRUE(saved.back().stopper);
+    EXPECT_EQ(saved.back().stopper->best, 0.5);
+    found = begun();
+    found.stopper = *saved.back().stopper;
+  }
+  run_of run{slots, found};
+  run.join(3);
+  evaluate(run, 0.49);
+  for (const auto line : {lead, other})
+    run.did(run.testee.ended({line, {0}}, run.now));
+  ASSERT_EQ(run.all<messages::run_finished>().size(), 1u);
+  EXPECT_EQ(run.all<messages::run_finished>()[0].reason,
+            "no better version within the patience");
+}
+
+TEST(course_restart, knows_how_clients_have_fared) {
+  auto rounds = rounds_of(2);
+  run_of before{rounds};
+  before.join(3);
+  const auto cohort = before.all<invitation_made>();
+  ASSERT_EQ(cohort.size(), 2u);
+  for (const auto& x : cohort)
+    for (const auto line : {lead, other})
+      before.did(before.testee.taken(
+        {.visit = x.pass.visit, .line = line, .lines_total = 2, .loss = 3},
+        before.now));
+  course::durable found;
+  for (const auto& save : before.all<save_requested>()) {
+    for (const auto& x : save.clients)
+      found.clients[x.client] = x;
+    found.index_upto = save.index_upto;
+  }
+  for (const auto& x : cohort) {
+    const auto& record = found.clients.at(x.pass.visit.client);
+    EXPECT_EQ(record.times_chosen, 1u);
+    EXPECT_EQ(record.loss, 3);
+  }
+  // Whom it saves again it knows.
+  run_of run{rounds, found};
+  for (const auto& x : cohort) {
+    const auto client = x.pass.visit.client;
+    run.did(run.testee.joined({.client = client, .examples = 10}, run.now));
+    bool is_known = false;
+    for (const auto& save : run.all<save_requested>())
+      for (const auto& record : save.clients)
+        is_known |= record.client == client && record.times_chosen == 1
+                    && record.loss == 3.0;
+    EXPECT_TRUE(is_known);
+  }
+}
+
+TEST(course_restart, leaves_who_is_busy_alone_for_longer_each_time) {
+  auto slots = slots_of(1);
+  slots.clients_expected = 1;
+  run_of run{slots};
+  run.join(1);
+  std::vector<instant> said;
+  for (int i = 0; i < 16; ++i) {
+    const auto& known = run.all<invitation_made>();
+    if (known.size() > said.size()) {
+      said.push_back(run.now);
+      run.did(run.testee.failed(
+        {known.back().pass.visit, messages::decline_reason::busy}, run.now));
+    }
+    run.now += 1s;
+    run.did(run.testee.due(run.now));
+  }
+  EXPECT_EQ(said, (std::vector<instant>{1s, 2s, 4s, 8s, 16s}));
+}
+
+} // namespace troupe::actors
