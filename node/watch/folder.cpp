@@ -6,6 +6,8 @@
 #include <fstream>
 #include <sstream>
 
+#include <unistd.h>
+
 #include "actors/record/sqlite_store.hpp"
 #include "core/clock.hpp"
 #include "core/json.hpp"
@@ -137,19 +139,32 @@ run_folder::run_folder(fs::path path)
   // nop
 }
 
+// It has its name when its configuration is in it: whatever ends the process,
+// what is there can be resumed.
 result<run_folder> run_folder::make(const experiment& x) {
-  const auto path = make_dated_folder(x.folder, x.name);
-  if (!path)
-    return tl::make_unexpected(path.error());
+  const fs::path parent{x.folder};
+  const auto name = time_name() + "-" + plain(x.name);
+  const auto hidden = parent / ("." + name + "." + std::to_string(getpid()));
   std::error_code why;
-  fs::create_directory(*path / "logs", why);
+  fs::create_directories(parent, why);
   if (why)
-    return no_folder(*path, why);
-  run_folder made{*path};
-  if (!*made.metrics_ || !*made.log_)
-    return fail(errc::storage_failure, path->string() + ": cannot write here");
-  if (auto ok = made.save_text("config.toml", write_config(x)); !ok)
+    return no_folder(parent, why);
+  fs::create_directories(hidden / "logs", why);
+  if (why)
+    return no_folder(parent / name, why);
+  const auto text = write_config(x);
+  const std::array parts{std::as_bytes(std::span{text})};
+  if (auto ok = models::replace_file(hidden / "config.toml", parts, {}); !ok)
     return tl::make_unexpected(ok.error());
+  auto path = parent / name;
+  for (int i = 2; fs::rename(hidden, path, why), why; ++i) {
+    if (!fs::exists(path))
+      return no_folder(path, why);
+    path = parent / (name + "-" + std::to_string(i));
+  }
+  run_folder made{path};
+  if (!*made.metrics_ || !*made.log_)
+    return fail(errc::storage_failure, path.string() + ": cannot write here");
   return made;
 }
 

@@ -31,7 +31,8 @@ std::string text_of(const fs::path& file) {
 fs::path only_folder_in(const fs::path& parent) {
   std::error_code none;
   for (const auto& entry : fs::directory_iterator{parent, none})
-    return entry.path();
+    if (!entry.path().filename().string().starts_with('.')) // Not begun yet.
+      return entry.path();
   return {};
 }
 
