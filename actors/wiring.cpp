@@ -157,7 +157,6 @@ private:
                       .key = found_.key,
                       .others = others_,
                       .started = args_.started,
-                      .heads = {},
                       .greeted =
                         args_.peers ? args_.peers() : std::vector<peer_id>{},
                       .announce = args_.announce,
@@ -168,7 +167,6 @@ private:
       plan.options.lines.push_back(line);
       plan.found.heads[line] = stored.head;
       policies::insert_all(plan.found.merged, stored.merged);
-      door.heads.push_back({line, stored.head});
     }
     others_->roster = caf::actor_cast<roster_actor>(
       spawn(roster, roster_args{.options = args_.attendance,

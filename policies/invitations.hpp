@@ -12,14 +12,18 @@
 // are clients.
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <optional>
+#include <set>
 #include <span>
 #include <vector>
 
+#include "core/by_client.hpp"
 #include "core/ids.hpp"
 #include "core/recipe.hpp"
 #include "policies/selection.hpp"
+#include "policies/size_tree.hpp"
 
 namespace troupe::policies {
 
@@ -88,34 +92,57 @@ struct invitation_state {
                          const invitation_state&) = default;
 };
 
-/// The queue of invitations.
+/// The queue of invitations. A call costs what it looks at: the places of a
+/// window, and those who wait and were said to be free.
 class invitations {
 public:
-  using busy_test = std::function<bool(client_id)>;
+  using test = std::function<bool(client_id)>;
+
+  /// Who may be invited.
+  struct view {
+    test busy; ///< It has an open visit.
+    test here; ///< Who is not loses its places.
+    /// All who are here, busy ones too, sorted by client.
+    std::span<const candidate> candidates;
+    std::size_t free = 0; ///< So many of them are not busy.
+  };
 
   /// @pre opts.window_size > 0
   explicit invitations(invitation_options opts, invitation_state from = {});
 
   /// The next invitation. None if no candidate is free (or none whose role has
   /// a quota); nobody loses a place by that.
-  /// @param busy says which clients have an open visit
-  /// @param candidates the clients that are here, busy ones too, sorted by
-  /// client.
-  ///        Who is no longer among them loses its places.
-  std::optional<choice> next(const busy_test& busy,
+  /// @pre `freed` was told of each client that ceased to be busy, or left, and
+  ///      `roster_changed` of each that came or went
+  std::optional<choice> next(const view& x);
+
+  /// The same without anybody's help: looks at all of them.
+  std::optional<choice> next(const test& busy,
                              std::span<const candidate> candidates);
+
+  /// The client may be invited again, or has left.
+  void freed(client_id x);
+
+  /// Other clients are here than before, or with other numbers of examples.
+  void roster_changed() noexcept {
+    sizes_.reset();
+  }
 
   /// What the last call of `next` skipped, in order.
   const std::vector<skip>& skips() const noexcept {
     return skips_;
   }
 
-  const invitation_state& state() const noexcept {
-    return state_;
+  /// Invitations so far.
+  std::uint64_t made() const noexcept {
+    return made_;
   }
 
+  invitation_state state() const;
+
   static constexpr auto fields(auto& x) {
-    return std::tie(x.state_);
+    return std::tie(x.made_, x.window_, x.open_, x.waiting_, x.first_turn_,
+                    x.gaps_, x.turn_of_, x.maybe_free_);
   }
 
   const invitation_options& options() const noexcept {
@@ -123,15 +150,25 @@ public:
   }
 
 private:
-  std::optional<choice> from_waiting(const busy_test& busy,
-                                     std::span<const candidate> candidates);
-  std::optional<choice> from_open(const busy_test& busy,
-                                  std::span<const candidate> candidates);
-  void open_window(std::span<const candidate> candidates);
+  std::optional<choice> from_waiting(const view& x);
+  std::optional<choice> from_open(const view& x);
+  void wait(const place& x);
+  place take(std::uint64_t turn);
+  void close_gaps();
+  bool waits(client_id x) const;
+  void open_window(std::span<const candidate> candidates, bool all);
   choice invite(const place& x);
 
   invitation_options options_;
-  invitation_state state_;
+  std::uint64_t made_ = 0;
+  round_number window_;       ///< The last one drawn.
+  std::vector<place> open_;   ///< What is left of it, in order.
+  std::deque<place> waiting_; ///< By turn; without a client: a gap.
+  std::uint64_t first_turn_ = 1;
+  std::size_t gaps_ = 0;
+  by_client<std::uint64_t> turn_of_;   ///< 0: it does not wait.
+  std::set<std::uint64_t> maybe_free_; ///< Turns whose clients may be free.
+  std::optional<size_tree> sizes_;     ///< Of the candidates, where needed.
   std::vector<skip> skips_;
 };
 

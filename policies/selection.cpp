@@ -4,10 +4,13 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <map>
+#include <optional>
 #include <utility>
 
 #include "core/assert.hpp"
 #include "core/random.hpp"
+#include "policies/size_tree.hpp"
 
 namespace troupe::policies {
 
@@ -15,13 +18,21 @@ namespace {
 
 using pointers = std::vector<const candidate*>;
 
-/// What one draw works on. `from` keeps the order of client ids.
+/// What one draw works on, in the order of client ids.
 struct draw {
   random_stream random;
   std::uint64_t window; // Counts from 0 here.
-  pointers from;
+  std::span<const candidate> from;
   std::size_t count;
+  size_tree* sizes;
 };
+
+pointers all_of(const draw& x) {
+  pointers all;
+  for (const auto& c : x.from)
+    all.push_back(&c);
+  return all;
+}
 
 pointers first(pointers xs, std::size_t count) {
   xs.resize(std::min(count, xs.size()));
@@ -68,29 +79,47 @@ double finite_or_zero(double x) noexcept {
   return std::isfinite(x) ? x : 0;
 }
 
+// As `draw_uniform` does, without a copy of all of them: of their places only
+// those are kept that have changed.
 pointers select(const uniform_selection&, draw x) {
-  return draw_uniform(x.random, std::move(x.from), x.count);
+  const auto n = std::min(x.count, x.from.size());
+  std::map<std::size_t, std::size_t> moved;
+  const auto at = [&](std::size_t place) {
+    const auto found = moved.find(place);
+    return found == moved.end() ? place : found->second;
+  };
+  pointers result;
+  for (std::size_t i = 0; i < n; ++i) {
+    const auto other = i + x.random.below(x.from.size() - i);
+    result.push_back(&x.from[at(other)]);
+    moved[other] = at(i);
+  }
+  return result;
 }
 
 pointers select(const round_robin_selection&, draw x) {
   const auto size = x.from.size();
   const auto n = std::min(x.count, size);
-  const auto start = n > 0 ? x.window * n % size : 0;
-  std::rotate(x.from.begin(),
-              x.from.begin() + static_cast<std::ptrdiff_t>(start),
-              x.from.end());
-  return first(std::move(x.from), n);
+  pointers result;
+  for (std::size_t i = 0; i < n; ++i)
+    result.push_back(&x.from[(x.window * n + i) % size]);
+  return result;
 }
 
 pointers select(const by_size_selection&, draw x) {
-  return draw_weighted(x.random, x.from, x.count, size_of);
+  std::optional<size_tree> own;
+  auto& sizes = x.sizes ? *x.sizes : own.emplace(x.from);
+  pointers result;
+  for (const auto place : sizes.draw(x.random, x.count))
+    result.push_back(&x.from[place]);
+  return result;
 }
 
 pointers select(const power_of_choice_selection& how, draw x) {
   const std::size_t considered =
     how.considered > 0 ? how.considered : 2 * x.count;
   auto drawn =
-    draw_weighted(x.random, x.from, std::max(considered, x.count), size_of);
+    draw_weighted(x.random, all_of(x), std::max(considered, x.count), size_of);
   const auto rank = [](const candidate* c) {
     return std::pair{!c->scored, c->scored ? finite_or_zero(c->loss) : 0.0};
   };
@@ -135,11 +164,11 @@ pointers select(const oort_selection& how, draw x) {
   pointers fresh;
   pointers scored;
   pointers worn; // Chosen too often: only where nobody else is left.
-  for (const auto* c : x.from)
-    (how.times_max > 0 && c->times_chosen >= how.times_max ? worn
-     : c->scored                                           ? scored
-                                                           : fresh)
-      .push_back(c);
+  for (const auto& c : x.from)
+    (how.times_max > 0 && c.times_chosen >= how.times_max ? worn
+     : c.scored                                           ? scored
+                                                          : fresh)
+      .push_back(&c);
   const auto share =
     std::max(how.exploration_min, how.exploration
                                     * std::pow(how.exploration_decay,
@@ -161,7 +190,7 @@ pointers select(const oort_selection& how, draw x) {
 
 pointers select(const least_chosen_selection&, draw x) {
   const auto all = x.from.size();
-  auto drawn = draw_uniform(x.random, std::move(x.from), all);
+  auto drawn = draw_uniform(x.random, all_of(x), all);
   std::ranges::stable_sort(drawn, {}, &candidate::times_chosen);
   return first(std::move(drawn), x.count);
 }
@@ -178,22 +207,17 @@ double statistical_utility(const visit_score& x) noexcept {
 std::vector<client_id> draw_window(const selection& how, std::uint64_t seed,
                                    round_number window,
                                    std::span<const candidate> candidates,
-                                   std::size_t count) {
+                                   std::size_t count, size_tree* sizes) {
   TROUPE_ASSERT(window.value > 0);
-  const auto in_order = [](const candidate& a, const candidate& b) {
-    return !(a.client < b.client);
-  };
-  TROUPE_ASSERT(
-    std::adjacent_find(candidates.begin(), candidates.end(), in_order)
-    == candidates.end());
-  draw x{.random = random_stream{derive_seed(seed, "window", window.value)},
-         .window = window.value - 1,
-         .from = {},
-         .count = count};
-  for (const auto& c : candidates)
-    x.from.push_back(&c);
-  const auto drawn = std::visit(
-    [&](const auto& kind) { return select(kind, std::move(x)); }, how);
+  TROUPE_ASSERT(!sizes || sizes->size() == candidates.size());
+  const draw x{.random =
+                 random_stream{derive_seed(seed, "window", window.value)},
+               .window = window.value - 1,
+               .from = candidates,
+               .count = count,
+               .sizes = sizes};
+  const auto drawn =
+    std::visit([&](const auto& kind) { return select(kind, x); }, how);
   std::vector<client_id> result;
   for (const auto* c : drawn)
     result.push_back(c->client);

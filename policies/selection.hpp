@@ -84,13 +84,17 @@ struct visit_score {
 /// n * |loss|, times (preferred / taken)^penalty if the visit was too slow.
 double statistical_utility(const visit_score& x) noexcept;
 
+class size_tree;
+
 /// The clients of a window, in the order of their invitations: at most `count`,
 /// none twice, all of them candidates. Fewer only if there are fewer.
+/// @param sizes of the candidates; null: they are added up for this draw
 /// @pre `candidates` are sorted by client, without repetition; `window` is not
 /// 0
 std::vector<client_id> draw_window(const selection& how, std::uint64_t seed,
                                    round_number window,
                                    std::span<const candidate> candidates,
-                                   std::size_t count);
+                                   std::size_t count,
+                                   size_tree* sizes = nullptr);
 
 } // namespace troupe::policies

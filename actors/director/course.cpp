@@ -28,7 +28,9 @@ course::actions course::joined(const messages::client_joined& x, instant now) {
     out.push_back(messages::client_began_anew{x.client});
   if (!is_left_alone(entry, now))
     entry.not_before = {};
+  changed_.push_back(x.client);
   if (!candidate_of(x.client)) {
+    invitations_.roster_changed();
     entry.known_as.client = x.client;
     entry.known_as.examples = x.examples;
     candidates_.insert(std::ranges::lower_bound(candidates_, x.client, {},
@@ -41,13 +43,12 @@ course::actions course::joined(const messages::client_joined& x, instant now) {
     take_up(*x.open, now);
   entry.busy = {};
   // It may have been away when it was invited, or have forgotten.
-  for (auto at = open_.lower_bound({x.client, {}});
-       at != open_.end() && at->first.client == x.client; ++at)
-    if (phase_ != phase::opening) {
-      at->second.wait = {}; // It is here, and nothing was lost on the way yet.
-      invite_again(at->second, now);
-      out.push_back(messages::invitation_made{at->second.pass});
-    }
+  if (!entry.open.empty() && phase_ != phase::opening) {
+    auto& v = entry.open.front();
+    v.wait = {}; // It is here, and nothing was lost on the way yet.
+    invite_again(v.pass.visit, v, now);
+    out.push_back(messages::invitation_made{v.pass});
+  }
   carry_on(out, now);
   return out;
 }
@@ -60,12 +61,16 @@ course::actions course::left(const messages::client_left& x, instant now) {
   if (const auto* at = candidate_of(x.client)) {
     clients_.at(x.client).known_as = *at;
     candidates_.erase(candidates_.begin() + (at - candidates_.data()));
+    invitations_.roster_changed();
+    invitations_.freed(x.client); // It loses its place, if it has one.
+    changed_.push_back(x.client);
   }
-  const auto open = open_.lower_bound(visit_id{x.client, visit_number{0}});
-  if (open != open_.end() && open->first.client == x.client) {
-    const auto visit = open->first;
+  if (const auto found = clients_.find(x.client);
+      found != clients_.end() && !found->second.open.empty()) {
+    const auto& v = found->second.open.front();
+    const auto visit = v.pass.visit;
     if (x.said) {
-      if (!is_any_kept(open->second.parts)) // Else its lines answer.
+      if (!is_any_kept(v.parts)) // Else its lines answer.
         out.push_back(messages::visit_withdrawn{visit});
       give_up(visit, now);
     } else {
@@ -87,8 +92,8 @@ course::actions course::taken(const messages::part_taken& x, instant now) {
   }
   if (x.verdict == verdict::accepted)
     note_kept(x.visit, x.line);
-  const auto found = open_.find(x.visit);
-  if (found == open_.end()) {
+  auto* found = find_open(x.visit);
+  if (!found) {
     take_loose(x, now);
     if (is_kept(x.verdict))
       return out;
@@ -96,7 +101,7 @@ course::actions course::taken(const messages::part_taken& x, instant now) {
     carry_on(out, now);
     return out;
   }
-  auto& v = found->second;
+  auto& v = *found;
   v.parts[x.line] = x.verdict;
   if (!is_whole(v.parts, x.lines_total))
     return out;
@@ -118,9 +123,13 @@ course::actions course::published(const messages::version_published& x,
   heads_[x.line] = x.head;
   for (const auto& visit : x.merged) {
     note_gone(visit, x.line);
-    updates_ += policies::insert_once(merged_, visit) ? 1 : 0;
-    if (const auto open = open_.find(visit); open != open_.end())
-      open->second.merged.insert(x.line);
+    auto& merged = clients_[visit.client].merged;
+    if (merged.of(visit.number) == policies::visit_window::state::open) {
+      merged.insert(visit.number);
+      ++updates_;
+    }
+    if (auto* open = find_open(visit))
+      open->merged.insert(x.line);
     else
       settle(visit, x.line);
   }
@@ -143,12 +152,16 @@ course::actions course::finish(std::string reason, bool failed, instant now) {
   if (finishing_)
     return out;
   finishing_ = messages::run_finished{std::move(reason), failed};
-  for (const auto& [visit, v] : open_)
-    if (!is_any_kept(v.parts)) // Else its lines answer, as they end.
-      out.push_back(messages::visit_withdrawn{visit});
-  open_.clear();
+  for (auto& [client, entry] : clients_) {
+    for (const auto& v : entry.open)
+      if (!is_any_kept(v.parts)) // Else its lines answer, as they end.
+        out.push_back(messages::visit_withdrawn{v.pass.visit});
+    entry.open.clear();
+  }
+  open_count_ = 0;
   lost_.clear();
   loose_.clear();
+  alarms_.clear();
   out.push_back(messages::line_closing{});
   carry_on(out, now);
   return out;
@@ -156,60 +169,15 @@ course::actions course::finish(std::string reason, bool failed, instant now) {
 
 course::actions course::due(instant now) {
   actions out;
-  if (now >= look_at_)
-    look_at_visits(out, now);
+  look_at_visits(out, now);
+  if (now >= loose_until_)
+    drop_loose(out, now);
   carry_on(out, now);
   return out;
 }
 
-void course::look_at_visits(actions& out, instant now) {
-  look_at_ = never;
-  std::vector<visit_id> expired;
-  for (auto& [visit, v] : open_) {
-    if (v.pass.expires() <= now) {
-      expired.push_back(visit);
-      continue;
-    }
-    if (v.again <= now && phase_ != phase::opening) {
-      invite_again(v, now);
-      out.push_back(messages::invitation_made{v.pass});
-    }
-    // What is not announced yet has nothing to repeat.
-    look_at_ = std::min(look_at_, v.pass.expires());
-    if (phase_ != phase::opening)
-      look_at_ = std::min(look_at_, v.again);
-  }
-  for (const auto& visit : expired)
-    expire(visit, out);
-  drop_loose(out, now);
-  pauses_.erase(pauses_.begin(), pauses_.upper_bound(now));
-  if (!pauses_.empty())
-    look_at_ = std::min(look_at_, *pauses_.begin());
-}
-
-void course::invite_again(open_visit& x, instant now) {
-  x.wait = std::min(2 * std::max(x.wait, options_.invitation_first),
-                    options_.invitation_retry);
-  x.again = now + x.wait;
-  look_at_ = std::min(look_at_, x.again);
-}
-
-std::optional<instant> course::next_due() const {
-  if (finishing_)
-    return std::nullopt;
-  auto least = look_at_;
-  if (phase_ == phase::open && by_round(options_.mode))
-    least = std::min(least, deadline_);
-  if (phase_ == phase::merging)
-    least = std::min(least, strike_at_);
-  if (options_.budget.seconds > 0)
-    least = std::min(least, from_seconds(options_.budget.seconds));
-  if (least == never)
-    return std::nullopt;
-  return least;
-}
-
 void course::carry_on(actions& out, instant now) {
+  reckon(now);
   if (!finishing_)
     if (auto why = reason_to_end(now)) {
       auto more = finish(std::move(why->reason), why->failed, now);
@@ -258,12 +226,16 @@ void course::fill(actions& out, instant now) {
 }
 
 std::optional<messages::ticket> course::next_ticket(actions& out, instant now) {
-  if (invitations_.state().invitations >= index_saved_) {
+  if (invitations_.made() >= index_saved_) {
     index_asked_ = index_saved_ + indices_wanted();
     return std::nullopt;
   }
+  reckon(now);
   const auto turn = invitations_.next(
-    [=, this](client_id x) { return is_busy(x, now); }, candidates_);
+    {.busy = [=, this](client_id x) { return is_busy(clients_.at(x), now); },
+     .here = [this](client_id x) { return clients_.at(x).present; },
+     .candidates = candidates_,
+     .free = free_});
   for (const auto& x : invitations_.skips())
     out.push_back(skipped{x});
   if (!turn)
@@ -272,6 +244,7 @@ std::optional<messages::ticket> course::next_ticket(actions& out, instant now) {
     index_asked_ = index_saved_ + indices_wanted();
   auto& entry = clients_.at(turn->client);
   const visit_id visit{turn->client, {++entry.number}};
+  changed_.push_back(turn->client);
   if (entry.number + limits::numbers_reserved / 2 > entry.record.numbers_upto)
     unsaved_.insert(turn->client);
   const bool sync = options_.mode == pace_kind::sync;
@@ -294,21 +267,33 @@ std::uint64_t course::indices_wanted() const {
 }
 
 void course::open_visit_of(const messages::ticket& pass, instant now) {
-  clients_.at(pass.visit.client).open = true;
-  open_.emplace(pass.visit, open_visit{.pass = pass,
+  const auto client = pass.visit.client;
+  auto& entry = clients_.at(client);
+  changed_.push_back(client);
+  ++open_count_;
+  auto& v =
+    entry.open.emplace_back(open_visit{.pass = pass,
                                        .parts = {},
                                        .again = now + options_.invitation_first,
                                        .wait = options_.invitation_first});
-  look_at_ =
-    std::min({look_at_, now + options_.invitation_first, pass.expires()});
-  if (auto* at = candidate_of(pass.visit.client))
+  set_alarm(pass.visit, v);
+  if (auto* at = candidate_of(client))
     ++at->times_chosen;
 }
 
+// Where it was is where it is, but for those who came or left before it.
 policies::candidate* course::candidate_of(client_id x) {
-  const auto at =
-    std::ranges::lower_bound(candidates_, x, {}, &policies::candidate::client);
-  return at != candidates_.end() && at->client == x ? &*at : nullptr;
+  const auto entry = clients_.find(x);
+  if (entry == clients_.end())
+    return nullptr;
+  auto& place = entry->second.place;
+  if (place >= candidates_.size() || candidates_[place].client != x)
+    place = static_cast<std::size_t>(
+      std::ranges::lower_bound(candidates_, x, {}, &policies::candidate::client)
+      - candidates_.begin());
+  return place < candidates_.size() && candidates_[place].client == x
+           ? &candidates_[place]
+           : nullptr;
 }
 
 void course::offered(visit_id x, const open_visit& v, instant now) {
@@ -319,8 +304,11 @@ void course::offered(visit_id x, const open_visit& v, instant now) {
       what.lines.push_back(line);
   if (options_.state == state_rule::on_accept)
     for (const auto& [line, verdict] : v.parts)
-      if (verdict == verdict::accepted && !v.merged.contains(line))
+      if (verdict == verdict::accepted && !v.merged.contains(line)) {
         entry.unsettled.emplace(x, line);
+        unsettled_.insert(x.client);
+        changed_.push_back(x.client);
+      }
   // What came too late says nothing of its client, and `why` says it.
   if (!what.lines.empty())
     forgive(x.client);
@@ -330,21 +318,33 @@ void course::offered(visit_id x, const open_visit& v, instant now) {
     offered_.insert({now, std::move(what)});
 }
 
+course::open_visit* course::find_open(visit_id x) {
+  const auto found = clients_.find(x.client);
+  if (found == clients_.end() || found->second.open.empty()
+      || found->second.open.front().pass.visit != x)
+    return nullptr;
+  return &found->second.open.front();
+}
+
 void course::close_visit(visit_id x) {
-  if (open_.erase(x) > 0)
-    clients_.at(x.client).open = false;
+  if (find_open(x)) {
+    clients_.at(x.client).open.clear();
+    --open_count_;
+    changed_.push_back(x.client);
+    drop_alarms();
+  }
   lost_.erase(x);
 }
 
 void course::settle(visit_id x, line_id line) {
-  if (const auto found = clients_.find(x.client); found != clients_.end())
-    found->second.unsettled.erase({x, line});
-}
-
-bool course::is_busy(client_id x, instant now) const {
-  const auto& entry = clients_.at(x);
-  return entry.open || !entry.unsettled.empty() || entry.not_before > now
-         || entry.number >= entry.numbers_saved;
+  if (!unsettled_.contains(x.client))
+    return;
+  auto& unsettled = clients_.at(x.client).unsettled;
+  unsettled.erase({x, line});
+  if (unsettled.empty()) {
+    unsettled_.erase(x.client);
+    changed_.push_back(x.client);
+  }
 }
 
 policies::spent_budget course::spent(instant now) const {

@@ -11,6 +11,7 @@
 #include "actors/director/parts.hpp"
 #include "actors/messages/internal.hpp"
 #include "actors/metrics/status.hpp"
+#include "core/by_client.hpp"
 #include "core/clock.hpp"
 #include "core/limits.hpp"
 #include "policies/invitations.hpp"
@@ -119,11 +120,11 @@ public:
   }
 
   std::uint64_t visits_open() const noexcept {
-    return open_.size();
+    return open_count_;
   }
 
   std::uint64_t invitations() const noexcept {
-    return invitations_.state().invitations;
+    return invitations_.made();
   }
 
   /// Where it stands; whether a save failed it cannot know.
@@ -137,49 +138,59 @@ public:
   /// What a snapshot keeps. @pre `at_rest()`
   static constexpr auto fields(auto& x) {
     return std::tie(
-      x.clients_, x.candidates_, x.open_, x.lost_, x.loose_, x.pending_,
-      x.pending_bytes_, x.look_at_, x.pauses_, x.invitations_, x.heads_,
-      x.stopper_, x.phase_, x.round_, x.offered_, x.done_, x.unmerged_,
-      x.left_out_, x.deadline_, x.missing_, x.strike_at_, x.rounds_, x.token_,
-      x.unsaved_, x.stopper_is_dirty_, x.round_is_dirty_, x.round_is_saved_,
-      x.index_asked_, x.index_saved_, x.updates_, x.merged_, x.fruitless_,
-      x.done_ever_, x.failed_ever_, x.failure_, x.failing_, x.barren_,
-      x.round_is_barren_, x.stale_, x.empty_, x.given_up_, x.admitted_,
-      x.joins_, x.anew_, x.leaves_, x.losses_, x.started_, x.refill_, x.ended_);
+      x.clients_, x.candidates_, x.open_count_, x.lost_, x.loose_, x.pending_,
+      x.pending_bytes_, x.alarms_, x.loose_until_, x.pauses_, x.changed_,
+      x.unsettled_, x.free_, x.invitations_, x.heads_, x.stopper_, x.phase_,
+      x.round_, x.offered_, x.done_, x.unmerged_, x.left_out_, x.deadline_,
+      x.missing_, x.strike_at_, x.rounds_, x.token_, x.unsaved_,
+      x.stopper_is_dirty_, x.round_is_dirty_, x.round_is_saved_, x.index_asked_,
+      x.index_saved_, x.updates_, x.fruitless_, x.done_ever_, x.failed_ever_,
+      x.failure_, x.failing_, x.barren_, x.round_is_barren_, x.stale_, x.empty_,
+      x.given_up_, x.admitted_, x.joins_, x.anew_, x.leaves_, x.losses_,
+      x.started_, x.refill_, x.ended_);
   }
 
 private:
-  struct client_entry {
-    messages::client_record record; ///< As stored, or as asked to be.
-    std::uint64_t numbers_saved = 0;
-    std::uint64_t number = 0; ///< The last given.
-    bool present = false;
-    bool open = false;
-    /// Kept parts without a verdict, on_accept only.
-    std::set<std::pair<visit_id, line_id>> unsettled = {};
-    instant not_before{};
-    policies::candidate known_as = {}; ///< When it was last here.
-    std::uint32_t failures = 0;        ///< In a row.
-    instant alone{}; ///< How long it was left alone for them, the last time.
-    instant busy{};  ///< How long it was left alone since it was busy.
-    visit_number forgotten = {}; ///< The newest that it was found not to know.
-
-    static constexpr auto fields(auto& x) {
-      return std::tie(x.record, x.numbers_saved, x.number, x.present, x.open,
-                      x.unsettled, x.not_before, x.known_as, x.failures,
-                      x.alone, x.busy, x.forgotten);
-    }
-  };
+  static constexpr instant never = instant::max();
 
   struct open_visit {
     messages::ticket pass;
+    instant alarm = never; ///< Where it stands among `alarms_`.
     part_verdicts parts;
     std::set<line_id> merged = {}; ///< Lines that were faster than the others.
     instant again{};               ///< When to repeat the invitation.
     instant wait{};                ///< Before that.
 
     static constexpr auto fields(auto& x) {
-      return std::tie(x.pass, x.parts, x.merged, x.again, x.wait);
+      return std::tie(x.pass, x.alarm, x.parts, x.merged, x.again, x.wait);
+    }
+  };
+
+  /// What each visit looks at comes first.
+  struct client_entry {
+    std::uint64_t number = 0; ///< The last given.
+    std::uint64_t numbers_saved = 0;
+    bool present = false;
+    bool engaged = true;               ///< As `is_busy` said last.
+    bool free = false;                 ///< It is here and was not.
+    std::uint32_t failures = 0;        ///< In a row.
+    std::vector<open_visit> open = {}; ///< At most one.
+    instant not_before{};
+    std::size_t place = 0;              ///< Among the candidates, as of late.
+    policies::visit_window merged = {}; ///< Its visits, into some line.
+    instant busy{};  ///< How long it was left alone since it was busy.
+    instant alone{}; ///< And for its failures, the last time.
+    messages::client_record record = {}; ///< As stored, or as asked to be.
+    /// Kept parts without a verdict, on_accept only.
+    std::set<std::pair<visit_id, line_id>> unsettled = {};
+    visit_number forgotten = {}; ///< The newest that it was found not to know.
+    policies::candidate known_as = {}; ///< When it was last here.
+
+    static constexpr auto fields(auto& x) {
+      return std::tie(x.number, x.numbers_saved, x.present, x.engaged, x.free,
+                      x.failures, x.open, x.not_before, x.place, x.merged,
+                      x.busy, x.alone, x.record, x.unsettled, x.forgotten,
+                      x.known_as);
     }
   };
 
@@ -196,13 +207,15 @@ private:
     }
   };
 
-  static constexpr instant never = instant::max();
-
   enum class phase : std::uint8_t { idle, opening, open, closing, merging };
 
   // course.cpp
   void carry_on(actions& out, instant now);
   void look_at_visits(actions& out, instant now);
+  void set_alarm(visit_id x, open_visit& v);
+  void drop_alarms();
+  open_visit* find_open(visit_id x); ///< Null: it is not open.
+  void reckon(instant now);
   bool may_start() const;
   void fill(actions& out, instant now);
   std::optional<messages::ticket> next_ticket(actions& out, instant now);
@@ -213,7 +226,7 @@ private:
   void offered(visit_id x, const open_visit& v, instant now);
   void close_visit(visit_id x);
   void settle(visit_id x, line_id line);
-  bool is_busy(client_id x, instant now) const;
+  static bool is_busy(const client_entry& x, instant now);
   void note_failure(const messages::visit_failed& x, actions& out, instant now);
   void leave_alone(client_id x, instant now);
   void forgive(client_id x);
@@ -246,8 +259,8 @@ private:
   void close_round(std::size_t count);
   void announce_list(actions& out, instant now);
   void strike_missing();
-  void pause(client_entry& x, instant until);
-  void invite_again(open_visit& x, instant now);
+  void pause(client_id x, instant until);
+  void invite_again(visit_id x, open_visit& v, instant now);
 
   // course_room.cpp
   void note_kept(visit_id x, line_id line);
@@ -258,15 +271,15 @@ private:
 
   /// Visits that somebody is at work on, as far as anybody knows.
   std::size_t awaited() const noexcept {
-    return open_.size() - lost_.size();
+    return open_count_ - lost_.size();
   }
 
   void save(actions& out);
 
   options options_;
-  std::map<client_id, client_entry> clients_;
+  by_client<client_entry> clients_;
   std::vector<policies::candidate> candidates_; ///< Who is here, sorted.
-  std::map<visit_id, open_visit> open_;
+  std::size_t open_count_ = 0;
   std::set<visit_id> lost_; ///< Of these, of clients that fell silent.
   /// Under `semisync`: visits that are not open any more, or that a restart
   /// forgot, while lines hold parts of them. Those that are whole before
@@ -275,8 +288,14 @@ private:
   std::map<visit_id, open_visit> loose_;
   std::set<std::pair<visit_id, line_id>> pending_; ///< Kept, not merged yet.
   std::uint64_t pending_bytes_ = 0;
-  instant look_at_ = never;  ///< When some visit or pause may have run out.
-  std::set<instant> pauses_; ///< When clients may be invited again.
+  /// When a visit runs out, or is to be said again: a heap, the next in front.
+  /// What does not stand in the visit itself is of no meaning.
+  std::vector<std::pair<instant, visit_id>> alarms_;
+  instant loose_until_ = never; ///< When one of `loose_` may have run out.
+  std::set<std::pair<instant, client_id>> pauses_; ///< Who is left alone.
+  std::vector<client_id> changed_; ///< Whoever may be busy now and was not.
+  std::set<client_id> unsettled_;  ///< Who has parts without a verdict.
+  std::size_t free_ = 0;           ///< Clients that can be invited.
   policies::invitations invitations_;
   std::map<line_id, version> heads_;
   policies::stopper stopper_;
@@ -306,7 +325,6 @@ private:
   std::uint64_t index_saved_ = 0;
 
   std::uint64_t updates_ = 0; ///< Visits of which some line merged a part.
-  policies::visit_windows merged_;
   /// Visits that ended without a part of a version, since there was one.
   std::uint64_t fruitless_ = 0;
   std::uint64_t done_ever_ = 0; ///< Visits that ended well.

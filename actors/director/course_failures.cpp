@@ -8,7 +8,7 @@ namespace troupe::actors {
 
 course::actions course::failed(const messages::visit_failed& x, instant now) {
   actions out;
-  if (!open_.contains(x.visit))
+  if (!find_open(x.visit))
     return out;
   give_up(x.visit, now);
   using messages::decline_reason;
@@ -32,9 +32,9 @@ course::actions course::failed(const messages::visit_failed& x, instant now) {
     entry.busy = entry.busy == instant{}
                    ? options_.decline_pause
                    : std::min(2 * entry.busy, options_.alone_first);
-    pause(entry, now + entry.busy);
+    pause(x.visit.client, now + entry.busy);
   } else if (why && !done && *why != decline_reason::dropped) {
-    pause(entry, now + options_.decline_pause);
+    pause(x.visit.client, now + options_.decline_pause);
   }
   carry_on(out, now);
   return out;
@@ -54,10 +54,11 @@ void course::note_failure(const messages::visit_failed& x, actions& out,
   out.push_back(said);
 }
 
-void course::pause(client_entry& x, instant until) {
-  x.not_before = std::max(x.not_before, until);
-  pauses_.insert(x.not_before);
-  look_at_ = std::min(look_at_, x.not_before);
+void course::pause(client_id x, instant until) {
+  auto& entry = clients_.at(x);
+  entry.not_before = std::max(entry.not_before, until);
+  pauses_.insert({entry.not_before, x});
+  changed_.push_back(x);
 }
 
 void course::leave_alone(client_id x, instant now) {
@@ -66,7 +67,7 @@ void course::leave_alone(client_id x, instant now) {
   entry.alone = entry.alone == instant{}
                   ? options_.alone_first
                   : std::min(2 * entry.alone, options_.alone_max);
-  pause(entry, now + entry.alone);
+  pause(x, now + entry.alone);
 }
 
 void course::forgive(client_id x) {
@@ -91,7 +92,7 @@ std::uint64_t course::left_alone(instant now) const {
 }
 
 bool course::nobody_can_be_invited(instant now) const {
-  return !clients_.empty() && open_.empty()
+  return !clients_.empty() && open_count_ == 0
          && failing_.size() == clients_.size()
          && std::ranges::all_of(clients_, [&](const auto& x) {
               return is_left_alone(x.second, now);

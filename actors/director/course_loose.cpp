@@ -8,12 +8,11 @@ namespace troupe::actors {
 
 // Its parts may still become whole, as a buffer would take each of them.
 void course::give_up(visit_id x, instant now) {
-  if (const auto found = open_.find(x); found != open_.end()
-                                        && options_.mode == pace_kind::semisync
-                                        && is_any_kept(found->second.parts)) {
-    auto& v = loose_[x] = std::move(found->second);
+  if (auto* found = find_open(x); found && options_.mode == pace_kind::semisync
+                                  && is_any_kept(found->parts)) {
+    auto& v = loose_[x] = *found;
     v.again = now + 2 * options_.window;
-    look_at_ = std::min(look_at_, v.again);
+    loose_until_ = std::min(loose_until_, v.again);
   }
   close_visit(x);
 }
@@ -21,7 +20,7 @@ void course::give_up(visit_id x, instant now) {
 // What lines hold of it they drop and answer, in every pace; the client may
 // still be at work only where none of them has heard of it.
 void course::expire(visit_id x, actions& out) {
-  if (is_any_kept(open_.at(x).parts))
+  if (is_any_kept(find_open(x)->parts))
     out.push_back(messages::visit_dropped{x});
   else
     out.push_back(messages::visit_withdrawn{x});
@@ -37,7 +36,7 @@ void course::take_loose(const messages::part_taken& x, instant now) {
       return;
     found = loose_.emplace(x.visit, open_visit{}).first;
     found->second.again = now + 2 * options_.window;
-    look_at_ = std::min(look_at_, found->second.again);
+    loose_until_ = std::min(loose_until_, found->second.again);
   }
   auto& v = found->second;
   v.parts[x.line] = x.verdict;
@@ -56,9 +55,10 @@ bool course::is_on_a_list(visit_id x) const {
 }
 
 void course::drop_loose(actions& out, instant now) {
+  loose_until_ = never;
   std::erase_if(loose_, [&](const auto& x) {
     if (x.second.again > now) {
-      look_at_ = std::min(look_at_, x.second.again);
+      loose_until_ = std::min(loose_until_, x.second.again);
       return false;
     }
     out.push_back(messages::visit_dropped{x.first});

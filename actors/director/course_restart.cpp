@@ -39,13 +39,15 @@ course::course(options opts, durable found)
     index_asked_(found.index_upto),
     index_saved_(found.index_upto),
     updates_(found.updates),
-    merged_(std::move(found.merged)),
     started_(found.index_upto > 0) {
   for (const auto& [client, record] : found.clients)
-    clients_[client] = {.record = record,
+    clients_[client] = {.number = record.numbers_upto,
                         .numbers_saved = record.numbers_upto,
-                        .number = record.numbers_upto,
+                        .record = record,
                         .known_as = as_recorded(record)};
+  for (const auto& [client, window] : found.merged)
+    if (clients_.contains(client))
+      clients_.at(client).merged = window;
   resume_round(found.fruitful);
 }
 
@@ -71,9 +73,11 @@ void course::resume_round(std::uint64_t fruitful) {
   }
   for (const auto& pass : round_.cohort) {
     auto& entry = clients_[pass.visit.client];
-    entry.open = true;
-    open_.emplace(pass.visit,
-                  open_visit{.pass = pass, .parts = {}, .again = {}});
+    ++open_count_;
+    // It is told again when it says hello.
+    auto& v = entry.open.emplace_back(
+      open_visit{.pass = pass, .parts = {}, .again = never});
+    set_alarm(pass.visit, v);
   }
   phase_ = phase::open;
 }
@@ -81,9 +85,9 @@ void course::resume_round(std::uint64_t fruitful) {
 // After a restart: the visits of rounds are durable, others are not.
 void course::take_up(const messages::ticket& pass, instant now) {
   const auto& entry = clients_.at(pass.visit.client);
-  if (finishing_ || options_.mode == pace_kind::sync || entry.open
+  if (finishing_ || options_.mode == pace_kind::sync || !entry.open.empty()
       || loose_.contains(pass.visit) || pass.visit.number.value > entry.number
-      || policies::state_of(merged_, pass.visit)
+      || entry.merged.of(pass.visit.number)
            != policies::visit_window::state::open)
     return;
   open_visit_of(pass, now);

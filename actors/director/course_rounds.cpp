@@ -18,12 +18,10 @@ void course::open_round(actions& out, instant now) {
   if (const auto alone = left_alone(now); alone > 0)
     needed = static_cast<std::uint32_t>(
       std::clamp<std::uint64_t>(candidates_.size() - alone, 1, needed));
-  const auto free = std::ranges::count_if(
-    candidates_, [&](const auto& x) { return !is_busy(x.client, now); });
-  if (free < static_cast<std::ptrdiff_t>(needed))
+  if (free_ < needed)
     return;
   const auto wanted = policies::cohort_size(n, options_.over_selection);
-  if (invitations_.state().invitations + wanted > index_saved_) {
+  if (invitations_.made() + wanted > index_saved_) {
     index_asked_ = index_saved_ + indices_wanted();
     return;
   }
@@ -48,11 +46,11 @@ void course::open_round(actions& out, instant now) {
 void course::announce_cohort(actions& out, instant now) {
   phase_ = phase::open;
   deadline_ = now + options_.round_deadline;
-  look_at_ = std::min(look_at_, now + options_.invitation_first);
   for (const auto& pass : round_.cohort)
-    if (const auto found = open_.find(pass.visit); found != open_.end()) {
-      found->second.wait = options_.invitation_first;
-      found->second.again = now + options_.invitation_first;
+    if (auto* v = find_open(pass.visit)) {
+      v->wait = options_.invitation_first;
+      v->again = now + options_.invitation_first;
+      set_alarm(pass.visit, *v);
       out.push_back(messages::invitation_made{pass});
     }
 }
@@ -110,14 +108,16 @@ void course::close_round(std::size_t count) {
   std::ranges::sort(round_.visits, {}, &messages::closed_visit::visit);
   if (options_.mode == pace_kind::sync) {
     if (given_up_ > 0) // In vain, with the one that failed.
-      fruitless_ += offered_.size() + open_.size();
+      fruitless_ += offered_.size() + open_count_;
     // Whoever is not on the list has trained for nothing, and hears so as soon
     // as the list is durable. What lines hold of it they answer themselves.
-    for (const auto& [visit, v] : open_)
-      if (!is_any_kept(v.parts))
-        left_out_.push_back(visit);
-    while (!open_.empty())
-      close_visit(open_.begin()->first);
+    for (const auto& pass : round_.cohort)
+      if (const auto* v = find_open(pass.visit)) {
+        if (!is_any_kept(v->parts))
+          left_out_.push_back(pass.visit);
+        close_visit(pass.visit);
+      }
+    std::ranges::sort(left_out_);
   }
   round_is_barren_ = count == 0 && done_ == 0;
   // How it fared is durable with its round.
@@ -175,8 +175,10 @@ course::actions course::merged(const messages::round_merged& x, instant now) {
   refill_ = true;
   // A round's offers are merged or withdrawn by now; a window's may wait.
   if (options_.mode == pace_kind::sync) {
-    for (auto& [client, entry] : clients_)
-      entry.unsettled.clear();
+    for (const auto client : std::exchange(unsettled_, {})) {
+      clients_.at(client).unsettled.clear();
+      changed_.push_back(client);
+    }
     pending_.clear();
     pending_bytes_ = 0;
   }
@@ -224,8 +226,10 @@ course::actions course::saved(std::uint64_t token, instant now) {
     return out;
   const auto done = std::move(*saving_);
   saving_.reset();
-  for (const auto& record : done.clients)
+  for (const auto& record : done.clients) {
     clients_.at(record.client).numbers_saved = record.numbers_upto;
+    changed_.push_back(record.client);
+  }
   index_saved_ = done.index_upto;
   if (done.round && !finishing_) {
     if (phase_ == phase::opening)

@@ -9,7 +9,7 @@ namespace troupe::actors {
 // It may say hello more than once before it remembers a visit again.
 bool course::begins_anew(const messages::client_joined& x) {
   auto& entry = clients_[x.client];
-  const auto merged = policies::highest_of(merged_, x.client);
+  const auto merged = entry.merged.highest();
   if (x.last >= merged || entry.forgotten == merged)
     return false;
   entry.forgotten = merged;
@@ -48,7 +48,8 @@ course_status course::status(instant now) const {
                   .expected = options_.clients_expected,
                   .known = clients_.size(),
                   .here = candidates_.size(),
-                  .visits_open = open_.size(),
+                  .free = free_,
+                  .visits_open = open_count_,
                   .visits_lost = lost_.size(),
                   .bytes_held = bytes_held(),
                   .bytes_max = options_.bytes_max,
@@ -68,13 +69,6 @@ course_status course::status(instant now) const {
   if (by_round(options_.mode) && phase_ == phase::open
       && deadline_ < now + std::chrono::hours{24 * 365})
     x.deadline = deadline_;
-  // Counting one by one pays only where a round waits for it.
-  if (sync && phase_ == phase::idle)
-    x.free = static_cast<std::uint64_t>(std::ranges::count_if(
-      candidates_, [&](const auto& c) { return !is_busy(c.client, now); }));
-  else
-    x.free =
-      x.here - std::min<std::uint64_t>(x.here, x.visits_open - x.visits_lost);
   return x;
 }
 

@@ -38,13 +38,6 @@ void note(self_pointer self, const auto& x) {
                                     event_of(x, now(self))});
 }
 
-std::vector<messages::line_head> heads(self_pointer self) {
-  std::vector<messages::line_head> result;
-  for (const auto& [line, head] : self->state.heads)
-    result.push_back({line, head});
-  return result;
-}
-
 void fail_visit(self_pointer self, const messages::visit_failed& x) {
   note(self, x);
   self->send(self->state.args.others->director, x);
@@ -118,7 +111,7 @@ void heard(self_pointer self, const sessions::session& from,
            const messages::beat&) {
   self->send(self->state.args.others->roster,
              messages::beat_heard{from.client});
-  say(self, from.client, messages::beat_answered{heads(self)});
+  say(self, from.client, messages::beat_answered{});
 }
 
 void heard(self_pointer self, const sessions::session& from,
@@ -172,7 +165,7 @@ void judged(self_pointer self, const messages::hello_judged& x) {
       messages::welcome{.protocol = messages::protocol_version,
                         .nonce = x.what.nonce,
                         .session = x.session,
-                        .heads = heads(self)});
+                        .heads = {}});
   // Only now can the director invite it.
   self->send(self->state.args.others->director,
              messages::client_joined{x.what.client, x.what.examples,
@@ -180,8 +173,6 @@ void judged(self_pointer self, const messages::hello_judged& x) {
 }
 
 void announced(self_pointer self, const messages::version_announced& x) {
-  auto& head = self->state.heads[x.line];
-  head = std::max(head, x.head);
   if (!self->state.args.announce)
     return;
   for (const auto& [peer, session] : self->state.peers.all())
@@ -198,10 +189,8 @@ void start(self_pointer self, gateway_args args) {
   state.args = std::move(args);
   state.args.rules.blocks = state.args.blocks.get();
   state.tickets.emplace(state.args.key);
-  for (const auto& [line, head] : state.args.heads)
-    state.heads[line] = head;
   if (state.args.resumed)
-    restore(*state.args.resumed, part_name, state.peers, state.heads);
+    restore(*state.args.resumed, part_name, state.peers);
   for (const auto peer : state.args.greeted)
     say(self, peer,
         messages::farewell{farewell_reason::no_session, "say hello"});
@@ -250,7 +239,7 @@ gateway_actor::behavior_type gateway(self_pointer self, gateway_args args) {
     },
     [self](const messages::run_finished& x) { farewell_to_all(self, x); },
     [self](const messages::state_asked& x) {
-      x.draft->add(part_name, self->state.peers, self->state.heads);
+      x.draft->add(part_name, self->state.peers);
     },
     [self](const messages::status_asked& x) {
       x.draft->add(door_status{.sessions = self->state.peers.all().size(),

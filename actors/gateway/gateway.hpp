@@ -27,7 +27,6 @@ struct gateway_args {
   seal::key key{};
   cast_ptr others;
   caf::actor_clock::time_point started; ///< The run's instant zero.
-  std::vector<messages::line_head> heads;
   /// Peers that are connected already: told to say hello (again).
   std::vector<peer_id> greeted;
   bool announce = false; ///< Passes hints about new versions to all sessions.
@@ -41,7 +40,6 @@ struct gateway_state {
   gateway_args args;
   std::optional<seal> tickets; // Set before the first message arrives.
   sessions peers;
-  std::map<line_id, version> heads;
   verdict_counts refusals{}; ///< Of whole visits.
 };
 

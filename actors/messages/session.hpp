@@ -58,7 +58,7 @@ struct welcome {
   std::uint16_t protocol = protocol_version;
   std::uint64_t nonce = 0; ///< Of the hello that this answers.
   session_id session{};
-  std::vector<line_head> heads;
+  std::vector<line_head> heads; ///< None: what is newest is learned by a fetch.
 
   static constexpr auto fields(auto& x) {
     return std::tie(x.protocol, x.nonce, x.session, x.heads);
@@ -107,6 +107,7 @@ struct beat {
   }
 };
 
+/// `heads` as in `welcome`: with thousands of lines it would be long.
 struct beat_answered {
   static constexpr schema wire{
     .kind = 0x0005, .readable_since = 1, .field_counts = {1}};

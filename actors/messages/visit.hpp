@@ -116,7 +116,7 @@ struct visit_declined {
   }
 };
 
-/// A hint, which may be lost: the head rides on every answer and beat.
+/// A hint, which may be lost: the head rides on every answer to an offer.
 struct version_announced {
   static constexpr schema wire{
     .kind = 0x0301, .readable_since = 1, .field_counts = {2}};

@@ -12,6 +12,7 @@
 #include "core/clock.hpp"
 #include "core/json.hpp"
 #include "models/tasks/noop.hpp"
+#include "node/commands/bench_director.hpp"
 #include "node/commands/command_line.hpp"
 #include "node/commands/figure.hpp"
 #include "node/config/config.hpp"
@@ -198,6 +199,44 @@ result<sample> idle_visits(bool on_disk) {
                 1 / idle_visits_wanted};
 }
 
+using director_table = std::shared_ptr<std::vector<director_cost>>;
+
+/// What of the director's work grows with the number of clients.
+std::vector<figure> director_figures(const director_table& table) {
+  std::vector<figure> all;
+  for (const bool busy : {false, true})
+    for (const auto part : {&director_cost::p50, &director_cost::p99})
+      all.push_back({.name = std::string{"director_"} + (busy ? "busy_" : "")
+                             + (part == &director_cost::p50 ? "p50" : "p99"),
+                     .unit = "ms",
+                     .compared_with = "the same with 1,000 clients",
+                     .bar = {}, // Of what lies anywhere in memory, not much is
+                                // in the caches.
+                     .repetitions = 1,
+                     .once = [=]() -> result<sample> {
+                       if (table->empty())
+                         *table = director_costs();
+                       const auto& few = (*table)[busy ? 3 : 0];
+                       const auto& many = (*table)[busy ? 5 : 2];
+                       return sample{many.*part, few.*part};
+                     }});
+  return all;
+}
+
+json to_json(const director_cost& x) {
+  return {{"clients", x.clients},
+          {"busy", x.busy},
+          {"p50_us", x.p50 * 1e6},
+          {"p99_us", x.p99 * 1e6},
+          {"bytes_a_client", x.bytes_a_client}};
+}
+
+void tell(const director_cost& x, std::ostream& to) {
+  to << "director  " << x.clients << " clients, " << x.busy * 100
+     << " % busy: p50 " << x.p50 * 1e6 << " us, p99 " << x.p99 * 1e6 << " us, "
+     << x.bytes_a_client << " bytes a client\n";
+}
+
 std::vector<figure> all_figures(const model_maker& make_model,
                                 const std::string& example) {
   const std::string rate = "50,000 visits a second";
@@ -221,6 +260,21 @@ std::vector<figure> all_figures(const model_maker& make_model,
            .once = [] { return idle_visits(true); }}};
 }
 
+/// One of that name, or else all of that kind.
+void keep(std::vector<figure>& all, const std::string& only) {
+  const bool is_one = std::ranges::count(all, only, &figure::name) > 0;
+  std::erase_if(all, [&](const figure& x) {
+    return !only.empty()
+           && (is_one ? x.name != only : !x.name.starts_with(only + "_"));
+  });
+}
+
+void tell(const figure& x, std::ostream& to) {
+  to << x.name << "  " << x.value() << ' ' << x.unit << ", " << x.ratio()
+     << " of " << x.compared_with << " (median " << x.median_ratio() << ")"
+     << (x.holds() ? "" : "  MISSES ITS BAR") << '\n';
+}
+
 } // namespace
 
 exit_code bench_command(const model_maker& make_model, arguments args,
@@ -229,7 +283,7 @@ exit_code bench_command(const model_maker& make_model, arguments args,
                      "bench --only idle_visits --format json"}};
   std::string only;
   std::string example = "deploy/examples/tiny.toml";
-  line.add("--only", &only, "one of them, by its name");
+  line.add("--only", &only, "one of them, by its name, or those of one kind");
   line.add("--example", &example, "what cpu_per_visit runs");
   std::optional<int> repetitions;
   line.add("--repetitions", &repetitions, "of each figure",
@@ -241,6 +295,8 @@ exit_code bench_command(const model_maker& make_model, arguments args,
   if (const auto end = line.parse(args, io))
     return *end;
   auto figures = all_figures(make_model, example);
+  const auto table = std::make_shared<std::vector<director_cost>>();
+  std::ranges::move(director_figures(table), std::back_inserter(figures));
   if (!method.empty())
     figures.push_back(
       {.name = "step",
@@ -252,8 +308,7 @@ exit_code bench_command(const model_maker& make_model, arguments args,
   std::string names;
   for (const auto& x : figures)
     names += (names.empty() ? "" : ", ") + x.name;
-  if (!only.empty())
-    std::erase_if(figures, [&](const auto& x) { return x.name != only; });
+  keep(figures, only);
   if (figures.empty())
     return report({.code = "unknown_figure",
                    .what = "there is no figure '" + only + "'",
@@ -267,14 +322,19 @@ exit_code bench_command(const model_maker& make_model, arguments args,
   for (const auto& x : figures) {
     lines.push_back(to_json(x));
     if (!line.json())
-      io.out << x.name << "  " << x.value() << ' ' << x.unit << ", "
-             << x.ratio() << " of " << x.compared_with << " (median "
-             << x.median_ratio() << ")" << (x.holds() ? "" : "  MISSES ITS BAR")
-             << '\n';
+      tell(x, io.out);
+  }
+  auto rows = json::array();
+  for (const auto& x : *table) {
+    rows.push_back(to_json(x));
+    if (!line.json())
+      tell(x, io.out);
   }
   const bool hold = std::ranges::all_of(figures, &figure::holds);
   if (line.json())
-    io.out << json{{"success", hold}, {"figures", lines}}.dump(2) << '\n';
+    io.out
+      << json{{"success", hold}, {"figures", lines}, {"director", rows}}.dump(2)
+      << '\n';
   return hold ? exit_code::ok : exit_code::failed;
 }
 

@@ -34,13 +34,13 @@ bool everybody(client_id) {
   return true;
 }
 
-invitations::busy_test only(std::set<std::uint64_t> busy) {
+invitations::test only(std::set<std::uint64_t> busy) {
   return [busy](client_id x) { return busy.contains(x.value); };
 }
 
 /// The clients of the next `count` invitations.
 std::vector<std::uint64_t> take(invitations& x, std::size_t count,
-                                const invitations::busy_test& busy,
+                                const invitations::test& busy,
                                 std::span<const candidate> from) {
   std::vector<std::uint64_t> result;
   for (std::size_t i = 0; i < count; ++i)
@@ -136,6 +136,50 @@ TEST_P(invitations_test,
       ASSERT_LE(testee.state().open.size(), window_size);
     }
   }
+}
+
+// Who is told who is free, and who comes and goes, need not look at anybody.
+TEST_P(invitations_test, invites_the_same_whether_it_is_told_or_looks) {
+  random_stream random{7};
+  auto looks = make(3);
+  auto told = make(3);
+  std::set<std::uint64_t> here{1, 2, 3, 4, 5, 6, 7, 8};
+  std::set<std::uint64_t> busy;
+  for (int step = 0; step < 5000; ++step) {
+    if (random.chance(0.1)) {
+      const auto x = 1 + random.below(12);
+      if (here.erase(x) == 0)
+        here.insert(x);
+      else
+        told.freed({x});
+      told.roster_changed();
+    }
+    std::vector<candidate> from;
+    for (const auto x : here)
+      from.push_back({.client = {x}, .examples = x, .scored = false});
+    if (random.chance(0.55)) {
+      const auto wanted = looks.next(only(busy), from);
+      std::size_t free = 0;
+      for (const auto x : here)
+        free += !busy.contains(x);
+      const auto found =
+        told.next({.busy = only(busy),
+                   .here = [&](client_id x) { return here.contains(x.value); },
+                   .candidates = from,
+                   .free = free});
+      ASSERT_EQ(found, wanted) << step;
+      ASSERT_EQ(told.skips(), looks.skips());
+      ASSERT_EQ(told.state(), looks.state());
+      if (found)
+        busy.insert(found->client.value);
+    } else if (!busy.empty()) {
+      auto ends = busy.begin();
+      std::advance(ends, random.below(busy.size()));
+      told.freed({*ends});
+      busy.erase(ends);
+    }
+  }
+  EXPECT_GT(told.made(), 1000u);
 }
 
 TEST_P(invitations_test, goes_on_from_its_state) {

@@ -217,10 +217,4 @@ TEST(statistical_utility, punishes_only_slow_visits) {
     20);
 }
 
-TEST(draw_window_death_test, wants_its_candidates_sorted) {
-  const std::vector<candidate> from{{.client = {2}}, {.client = {1}}};
-  EXPECT_DEATH(draw_window(uniform_selection{}, 1, {1}, from, 1),
-               "broken invariant");
-}
-
 } // namespace troupe::policies

@@ -146,6 +146,7 @@ TEST(course, counts_who_came_back_without_what_it_had_kept) {
 
 TEST(course, knows_after_a_restart_whose_visits_are_merged) {
   course::durable found;
+  found.clients[{1}] = {.client = {1}, .examples = 10, .numbers_upto = 8};
   found.merged[{1}].insert({5});
   run_of run{slots_of(1), found};
   run.did(run.testee.joined({{1}, 10, {5}}, run.now));
