@@ -100,15 +100,26 @@ void print_keys(bool as_json, std::ostream& out) {
   out << json{{"success", true}, {"keys", list}}.dump(2) << '\n';
 }
 
+/// What there is of a run before it begins: data are read and dealt, the model
+/// is made. A configuration that cannot be run is not usable.
+result<void> try_to_prepare(const experiment& x,
+                            const model_maker& make_model) {
+  return prepare(x, make_model).map([](const auto&) {});
+}
+
 /// The rows of a sweep in place of one run; nothing if the file asks for none.
 std::optional<result<void>> check_sweep(const command_line& line,
+                                        const model_maker& make_model,
                                         std::ostream& out) {
   const auto plan = load_sweep(line.file());
   if (!plan)
     return tl::unexpected{plan.error()};
   if (!*plan)
     return std::nullopt;
-  if (auto ok = check_rows(**plan, (*plan)->run, line.overrides()); !ok)
+  const auto fits = [&](const experiment& x) {
+    return make_model ? try_to_prepare(x, make_model) : result<void>{};
+  };
+  if (auto ok = check_rows(**plan, (*plan)->run, line.overrides(), fits); !ok)
     return tl::unexpected{ok.error()};
   const auto runs = cells_of(**plan).size();
   if (line.json()) {
@@ -134,13 +145,6 @@ exit_code refuse(const error& why, const command_line& line, streams io) {
                 exit_code::configuration, line.json(), io);
 }
 
-/// What there is of a run before it begins: data are read and dealt, the model
-/// is made. A configuration that cannot be run is not usable.
-result<void> try_to_prepare(const experiment& x,
-                            const model_maker& make_model) {
-  return prepare(x, make_model).map([](const auto&) {});
-}
-
 exit_code check(const method_list& methods, const model_maker& make_model,
                 arguments args, streams io) {
   command_line line{{"check-config", "Says whether a configuration is usable.",
@@ -162,7 +166,7 @@ exit_code check(const method_list& methods, const model_maker& make_model,
                    .what = "FILE is required",
                    .hint = "troupe check-config --help shows an example"},
                   exit_code::usage, line.json(), io);
-  if (const auto sweep = check_sweep(line, io.out))
+  if (const auto sweep = check_sweep(line, make_model, io.out))
     return *sweep ? exit_code::ok : refuse(sweep->error(), line, io);
   const auto loaded = load_config(line.file(), line.overrides(), methods);
   if (!loaded)

@@ -43,9 +43,9 @@ exit_code conclude(const run_summary& x, bool json, streams io) {
        .why =
          (x.failed ? x.reason + "; it ended with " : "it ended in order with ")
          + versions_of(x),
-       .hint = "model.safetensors and all records are in " + x.folder
-               + (x.goes_on ? "; troupe run --resume " + x.folder + " goes on"
-                            : "")},
+       .hint =
+         "model.safetensors and all records are in " + x.folder
+         + (x.goes_on ? "; troupe run --resume " + x.folder + " goes on" : "")},
       exit_code::interrupted, json, io);
   if (json)
     io.out << to_json(x).dump(2) << std::endl;
@@ -98,7 +98,7 @@ exit_code run_command(const model_maker& make_model, const host_facts& known,
                                          .changes = line.overrides(),
                                          .address = wish.address,
                                          .json = line.json()},
-                                        io))
+                                        make_model, io))
       return *end;
   const auto file =
     wish.resume.empty() ? line.file() : wish.resume + "/config.toml";

@@ -9,6 +9,7 @@
 
 #include "node/run/interrupt.hpp"
 #include "node/sweep/sweep_runs.hpp"
+#include "node/task/workload.hpp"
 #include "node/watch/folder.hpp"
 
 namespace troupe::node {
@@ -151,7 +152,8 @@ exit_code conclude(const sweep_plan& plan, const fs::path& folder,
   return exit_code::ok;
 }
 
-exit_code make_runs(const sweep_plan& plan, sweep_wish wish, streams io) {
+exit_code make_runs(const sweep_plan& plan, sweep_wish wish,
+                    const model_maker& make_model, streams io) {
   const bool goes_on = !wish.resume.empty();
   if (goes_on) {
     const auto back = go_back_to(wish.resume);
@@ -161,7 +163,13 @@ exit_code make_runs(const sweep_plan& plan, sweep_wish wish, streams io) {
     wish.changes = changes_in(wish.resume);
   }
   const auto base = goes_on ? base_in(wish.resume) : plan.run;
-  const auto first = check_rows(plan, base, wish.changes);
+  // Each row is prepared before there is anything of any: one that cannot be
+  // run is not found after hours.
+  const auto fits = [&](const experiment& x) {
+    return goes_on ? result<void>{}
+                   : prepare(x, make_model).map([](const auto&) {});
+  };
+  const auto first = check_rows(plan, base, wish.changes, fits);
   if (!first)
     return report(first.error(), wish.json, io);
   const auto folder =
@@ -192,7 +200,9 @@ exit_code make_runs(const sweep_plan& plan, sweep_wish wish, streams io) {
 
 } // namespace
 
-std::optional<exit_code> sweep_if_asked(const sweep_wish& wish, streams io) {
+std::optional<exit_code> sweep_if_asked(const sweep_wish& wish,
+                                        const model_maker& make_model,
+                                        streams io) {
   const auto source = wish.resume.empty() ? wish.file : sweep_in(wish.resume);
   const auto plan = load_sweep(source);
   if (!plan)
@@ -207,7 +217,7 @@ std::optional<exit_code> sweep_if_asked(const sweep_wish& wish, streams io) {
                    .what = "--http is for one run, and this is a sweep",
                    .hint = "the folder of each of its runs has a status"},
                   exit_code::usage, wish.json, io);
-  return make_runs(**plan, wish, io);
+  return make_runs(**plan, wish, make_model, io);
 }
 
 } // namespace troupe::node

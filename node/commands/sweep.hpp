@@ -21,6 +21,8 @@ struct sweep_wish {
 /// Makes all runs of a sweep that have no result yet: progress on `err`, the
 /// table on `out` and in the sweep's folder. Nothing if the file asks for none,
 /// or the folder is not that of one.
-std::optional<exit_code> sweep_if_asked(const sweep_wish& wish, streams io);
+std::optional<exit_code> sweep_if_asked(const sweep_wish& wish,
+                                        const model_maker& make_model,
+                                        streams io);
 
 } // namespace troupe::node

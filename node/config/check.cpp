@@ -41,6 +41,10 @@ public:
                           "'updates' or 'time_budget'");
     if (x_.stop.metric == stop_options::metric_kind::none)
       return;
+    if (x_.stop.metric == stop_options::metric_kind::accuracy
+        && x_.stop.target.value_or(0) > 1)
+      refuse("stop.target", "an accuracy is at most 1, found "
+                              + std::to_string(*x_.stop.target));
     if (x_.evaluate_every == 0)
       refuse("stop.metric",
              "'stop' needs evaluations: 'evaluate_every' must be at "

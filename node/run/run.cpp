@@ -112,7 +112,7 @@ public:
 private:
   result<void> open() {
     auto folder =
-      in_.resume.empty() ? run_folder::make(x_) : run_folder::open(in_.resume);
+      in_.resume.empty() ? run_folder::make(x_) : run_folder::open(in_.resume, x_);
     if (!folder)
       return tl::make_unexpected(folder.error());
     folder_ = std::make_unique<run_folder>(std::move(*folder));

@@ -8,9 +8,9 @@
 #include <map>
 #include <set>
 
+#include "node/config/config.hpp"
 #include "node/config/entries.hpp"
 #include "node/config/keys.hpp"
-#include "node/config/config.hpp"
 #include "node/config/toml.hpp"
 #include "policies/catalogue.hpp"
 
@@ -241,17 +241,21 @@ std::vector<sweep_cell> cells_of(const sweep_plan& x) {
   return result;
 }
 
-result<experiment> check_rows(const sweep_plan& plan, const std::string& base,
-                              const std::vector<std::string>& changes) {
+result<experiment>
+check_rows(const sweep_plan& plan, const std::string& base,
+           const std::vector<std::string>& changes,
+           const std::function<result<void>(const experiment&)>& fits) {
   result<experiment> first = fail(errc::invalid_config, "there are no runs");
   for (const auto& row : plan.rows) {
     auto all = changes;
     const auto own = sweep_cell{&row, plan.seeds.front()}.changes();
     all.insert(all.end(), own.begin(), own.end());
     const auto loaded = load_config(base, all);
-    if (!loaded)
-      return fail(loaded.error().code,
-                  "row '" + row.name() + "': " + loaded.error().context);
+    const auto ok = loaded.and_then(
+      [&](const loaded_config& found) { return fits(found.x); });
+    if (!ok)
+      return fail(ok.error().code,
+                  "row '" + row.name() + "': " + ok.error().context);
     if (&row == &plan.rows.front())
       first = loaded->x;
   }

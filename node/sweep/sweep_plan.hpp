@@ -3,6 +3,7 @@
 // A sweep: the runs that the table [sweep] of a configuration asks for.
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -51,9 +52,11 @@ std::vector<sweep_cell> cells_of(const sweep_plan& x);
 
 /// Reads the first run of each row. Returns the first of all, or why one could
 /// not be made.
+/// @param fits says whether a configuration that can be read can be run
 [[nodiscard]] result<experiment>
 check_rows(const sweep_plan& plan, const std::string& base,
-           const std::vector<std::string>& changes);
+           const std::vector<std::string>& changes,
+           const std::function<result<void>(const experiment&)>& fits);
 
 /// What the table [sweep] says; nothing where there is none. A refusal names
 /// file, line and key.

@@ -14,6 +14,7 @@
 #include "core/random.hpp"
 #include "models/files.hpp"
 #include "models/safetensors.hpp"
+#include "node/config/changed_line.hpp"
 #include "node/config/config.hpp"
 
 namespace troupe::node {
@@ -86,6 +87,26 @@ private:
   std::ofstream events_;
 };
 
+/// In the run's folder: config.toml is for people, who may change it.
+constexpr const char* as_it_began = "logs/began.toml";
+
+result<void> refuse_changed(const fs::path& folder, const experiment& x) {
+  std::ifstream file{folder / as_it_began};
+  std::ostringstream text;
+  text << file.rdbuf();
+  const auto changed =
+    file ? changed_line(text.str(), write_config(x)) : std::nullopt;
+  if (!changed)
+    return {};
+  const auto said = [](const std::string& line) {
+    return line.empty() ? std::string{"nothing more"} : "'" + line + "'";
+  };
+  return fail(errc::invalid_config,
+              (folder / "config.toml").string() + ": the run began with "
+                + said(changed->first) + " and here is " + said(changed->second)
+                + "; put it back, or begin another run with 'init'");
+}
+
 /// What was interrupted has a summary, too, and goes on.
 result<void> refuse_ended(const fs::path& folder) {
   std::ifstream file{folder / "summary.json"};
@@ -154,8 +175,9 @@ result<run_folder> run_folder::make(const experiment& x) {
     return no_folder(parent / name, why);
   const auto text = write_config(x);
   const std::array parts{std::as_bytes(std::span{text})};
-  if (auto ok = models::replace_file(hidden / "config.toml", parts, {}); !ok)
-    return tl::make_unexpected(ok.error());
+  for (const auto& to : {hidden / "config.toml", hidden / as_it_began})
+    if (auto ok = models::replace_file(to, parts, {}); !ok)
+      return tl::make_unexpected(ok.error());
   auto path = parent / name;
   for (int i = 2; fs::rename(hidden, path, why), why; ++i) {
     if (!fs::exists(path))
@@ -168,11 +190,13 @@ result<run_folder> run_folder::make(const experiment& x) {
   return made;
 }
 
-result<run_folder> run_folder::open(const fs::path& path) {
+result<run_folder> run_folder::open(const fs::path& path, const experiment& x) {
   if (!fs::exists(path / "config.toml"))
     return fail(errc::storage_failure,
                 path.string() + " holds no run: there is no config.toml in it");
   if (auto ok = refuse_ended(path); !ok)
+    return tl::make_unexpected(ok.error());
+  if (auto ok = refuse_changed(path, x); !ok)
     return tl::make_unexpected(ok.error());
   std::error_code why;
   fs::create_directory(path / "logs", why);

@@ -25,9 +25,10 @@ public:
   /// begin in the same second get different folders.
   [[nodiscard]] static result<run_folder> make(const experiment& x);
 
-  /// Opens the folder of a run, unless it has come to its end.
+  /// Opens the folder of a run, unless it has come to its end or began as
+  /// another.
   [[nodiscard]] static result<run_folder>
-  open(const std::filesystem::path& path);
+  open(const std::filesystem::path& path, const experiment& x);
 
   /// Removes what says how the run ended: it goes on.
   void forget_end();

@@ -39,6 +39,13 @@ assert all(x["runs"] == 2 for x in rows.values()), rows
 assert rows["floral sync"]["most"] < 0.05 < 0.3 < rows["fedavg sync"]["least"], rows
 PY
 
+# A row that cannot be run is found before the first run is made.
+sed 's/^buffered = .*/buffered = ["init=nowhere.safetensors"]/' "$scratch/sweep.toml" >"$scratch/wrong.toml"
+code=0
+sweep "$scratch/wrong.toml" --folder "$scratch/wrong" || code=$?
+[ $code = 6 ] && grep -q "row '.* buffered': " "$scratch/err" && [ ! -e "$scratch/wrong" ] ||
+  fail "a row that cannot be run ends with $code"
+
 # Ctrl-C in the middle, and the rest afterwards: the same table.
 sweep "$scratch/sweep.toml" --folder "$scratch/cut" &
 run=$!

@@ -7,6 +7,7 @@
 #include <sstream>
 #include <thread>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -209,6 +210,32 @@ TEST(run_that_has_ended, is_not_resumed) {
             std::string::npos)
     << again.error().context;
   EXPECT_EQ(left(), before);
+}
+
+// It would be neither the one run nor the other.
+TEST(run_that_was_changed, is_not_resumed) {
+  const scratch_folder scratch;
+  const auto x = configured(quadratic_run, without_snapshots(), scratch.path());
+  std::atomic<bool> stop{true};
+  const auto cut = node::run(x, {.make_model = no_model, .stop = &stop});
+  ASSERT_TRUE(cut && cut->interrupted);
+  const auto summary = text_of(fs::path{cut->folder} / "summary.json");
+  auto other = x;
+  other.training.learning_rate = 0.125;
+  const auto again =
+    node::run(other, {.make_model = no_model, .resume = cut->folder});
+  ASSERT_FALSE(again);
+  EXPECT_THAT(again.error().context,
+              testing::HasSubstr("config.toml: the run began with "
+                                 "'learning_rate = "));
+  EXPECT_THAT(again.error().context,
+              testing::HasSubstr("and here is 'learning_rate = 0.125'"));
+  EXPECT_EQ(text_of(fs::path{cut->folder} / "summary.json"), summary);
+  // With other workers it is the same run.
+  other = x;
+  other.workers = 1;
+  EXPECT_TRUE(
+    node::run(other, {.make_model = no_model, .resume = cut->folder}));
 }
 
 INSTANTIATE_TEST_SUITE_P(

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace troupe::node {
+
+/// The first line that differs between two texts of `write_config`, of those
+/// that a run's result depends on.
+std::optional<std::pair<std::string, std::string>>
+changed_line(const std::string& before, const std::string& now);
+
+} // namespace troupe::node
