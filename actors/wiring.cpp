@@ -83,7 +83,6 @@ private:
                      .evaluate_every = args_.evaluate_every,
                      .evaluate_at_end = args_.evaluate_at_end,
                      .score_clients = args_.score_clients,
-                     .announce = args_.announce,
                      .watching = args_.watching,
                      .others = others_,
                      .started = args_.started,
@@ -96,11 +95,18 @@ private:
 
   void spawn_lines() {
     router_args routes{.lines = {}, .others = others_};
-    const auto room = args_.versions_bytes_max / args_.blocks->lines.size();
+    // What cannot be read again is held, however much it is.
+    const auto room = args_.books->reads()
+                        ? args_.versions_bytes_max / args_.blocks->lines.size()
+                        : ~std::size_t{0};
     for (const auto& line : args_.blocks->lines) {
       const auto& stored = found_.lines.at(line.id);
       auto books = ledger_options(*args_.lines, *args_.blocks, line);
       books.history_bytes_max = room;
+      const auto lead = args_.blocks->lead();
+      if (const auto last = args_.course.budget.versions;
+          last > 0 && lead.value_or(line.id) == line.id)
+        books.head_last = {last};
       const auto writer = spawn(
         aggregator, aggregator_args{.options = std::move(books),
                                     .found = {.head = stored.head,

@@ -59,6 +59,12 @@ enum class weight_rule : std::uint8_t {
   rank_norm, ///< HETLoRA's norm of base plus delta.
 };
 
+/// Offers to such a block declare a share, and weigh as much.
+constexpr bool has_shares(weight_rule x) noexcept {
+  return x == weight_rule::examples_times_share
+         || x == weight_rule::one_times_share;
+}
+
 /// One family of blocks: `count` instances, named `name.0`, `name.1`, …, or
 /// just `name` if that is one. Of a personal family a client may hold fewer.
 struct block_spec {

@@ -30,11 +30,8 @@ bool can_be_mixed(const recipe& method) {
     });
 }
 
-bool has_shares(const recipe& method) {
-  return std::ranges::any_of(method.blocks, [](const block_spec& x) {
-    return x.weight == weight_rule::examples_times_share
-           || x.weight == weight_rule::one_times_share;
-  });
+bool weighs_shares(const recipe& method) {
+  return std::ranges::any_of(method.blocks, has_shares, &block_spec::weight);
 }
 
 bool weighs_examples(const recipe& method) {
@@ -92,7 +89,7 @@ std::string remark_on_pace(const recipe& method, const circumstances& x) {
   }
   return "Each offer is mixed in alone, discounted by its staleness"
          + std::string{
-           has_shares(method) ? " and scaled by the share of its block." : "."};
+           weighs_shares(method) ? " and scaled by the share of its block." : "."};
 }
 
 /// One item per remark, with all that it is about.
@@ -106,7 +103,7 @@ std::string remarks_as_markdown() {
       // What an extension does is the same for all methods that offer.
       const bool general =
         method.offers && standing_of(method, pace) == standing::extension
-        && !(pace == pace_kind::fedasync && has_shares(method));
+        && !(pace == pace_kind::fedasync && weighs_shares(method));
       const auto under = as_code(to_string(pace));
       const auto found = std::ranges::find(
         items, remark, &std::pair<std::string, std::string>::first);
@@ -175,7 +172,7 @@ std::string formula_of(const recipe& method, const circumstances& x) {
     return {};
   if (robust(x.rule))
     return "x + r·" + std::string{to_string(x.rule)} + "(s·d)";
-  const auto* share = has_shares(method) ? "·π" : "";
+  const auto* share = weighs_shares(method) ? "·π" : "";
   const auto weight = std::string{weighs_examples(method) ? "n" : "1"} + share;
   if (x.alone)
     return std::string{"x + r·s"} + share + "·d";

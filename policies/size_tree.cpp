@@ -10,6 +10,9 @@ namespace troupe::policies {
 
 namespace {
 
+/// Clients say how many examples they have: sums of a million of these fit.
+constexpr std::uint64_t size_max = std::uint64_t{1} << 40;
+
 constexpr std::size_t lowest_bit(std::size_t x) noexcept {
   return x & (~x + 1);
 }
@@ -18,8 +21,9 @@ constexpr std::size_t lowest_bit(std::size_t x) noexcept {
 
 size_tree::size_tree(std::span<const candidate> of) : sums_(of.size()) {
   for (std::size_t i = 0; i < of.size(); ++i) {
-    total_ += of[i].examples;
-    sums_[i] += of[i].examples;
+    const auto size = std::min(of[i].examples, size_max);
+    total_ += size;
+    sums_[i] += size;
     if (const auto above = i + lowest_bit(i + 1); above < sums_.size())
       sums_[above] += sums_[i];
   }
@@ -64,7 +68,7 @@ std::vector<std::size_t> size_tree::draw(random_stream& random,
   }
   for (const auto& [place, size] : taken)
     add(place, size);
-  for (std::size_t i = 0; places.size() < count; ++i)
+  for (std::size_t i = 0; i < size() && places.size() < count; ++i)
     if (size_at(i) == 0)
       places.push_back(i);
   return places;

@@ -176,7 +176,8 @@ void ledger::admitted(std::uint64_t clients) {
 
 bool ledger::batch_is_complete() const {
   if (!options_.by_round)
-    return pending_.size() >= options_.buffer_size;
+    return head() < options_.head_last
+           && pending_.size() >= options_.buffer_size;
   if (!closed_)
     return false;
   std::size_t listed = 0;
@@ -202,8 +203,11 @@ std::optional<ledger::request> ledger::next() {
     if (!batch_is_complete())
       return std::nullopt;
     take_batch();
-    if (merging_.empty())
+    if (merging_.empty()) {
+      if (closed_) // All that it names is merged.
+        finish_round();
       return std::nullopt;
+    }
     in_flight_ = true;
     merged_over_ = sums_over_clients() ? found_.admitted : 0;
     return merge_of(options_, found_, merging_, history_);

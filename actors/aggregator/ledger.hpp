@@ -4,6 +4,7 @@
 #include <deque>
 #include <map>
 #include <optional>
+#include <ranges>
 #include <set>
 #include <span>
 #include <variant>
@@ -43,6 +44,7 @@ public:
     line_id line;
     std::vector<models::block_layout> blocks;
     std::size_t history_bytes_max = ~std::size_t{0};
+    version head_last{~std::uint64_t{0}}; ///< The run has no versions after it.
   };
 
   /// What is durable, and thus all that a restart finds.
@@ -142,6 +144,8 @@ private:
   void answer(visit_id visit, policies::verdict what);
   void remember_head();
   std::optional<version> base_to_find() const;
+  std::ranges::subrange<std::deque<messages::part_offered>::const_iterator>
+  next_batch() const;
   bool sums_over_clients() const;
 
   options options_;

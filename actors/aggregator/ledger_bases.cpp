@@ -83,9 +83,19 @@ bool ledger::can_be_aimed(const messages::part_offered& x) const {
 std::optional<version> ledger::base_to_find() const {
   if (!options_.target_is_model)
     return std::nullopt;
-  const auto at = std::ranges::find_if(
-    pending_, [this](const auto& x) { return !history_.contains(x.base); });
-  return at == pending_.end() ? std::nullopt : std::optional{at->base};
+  for (const auto& x : next_batch())
+    if (!history_.contains(x.base))
+      return x.base;
+  return std::nullopt;
+}
+
+/// What is merged next, as far as it is here. Of what waits behind it no bases
+/// are held, or they would have no bound.
+std::ranges::subrange<std::deque<messages::part_offered>::const_iterator>
+ledger::next_batch() const {
+  return {pending_.begin(), pending_.begin()
+                              + static_cast<std::ptrdiff_t>(std::min(
+                                options_.buffer_size, pending_.size()))};
 }
 
 void ledger::found(const messages::version_wanted& what,
@@ -124,7 +134,7 @@ void ledger::remember_head() {
     1 + options_.history_bytes_max / std::max<std::size_t>(bytes, 1));
   const auto is_needed = [this](version x) {
     return std::ranges::any_of(
-      pending_, [x](const auto& part) { return part.base == x; });
+      next_batch(), [x](const auto& part) { return part.base == x; });
   };
   for (auto at = history_.begin();
        history_.size() > most && at->first < head();)

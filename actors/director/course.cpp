@@ -40,7 +40,7 @@ course::actions course::joined(const messages::client_joined& x, instant now) {
   if (started_ && std::exchange(admitted_, clients_.size()) < clients_.size())
     out.push_back(messages::clients_admitted{admitted_});
   if (x.open)
-    take_up(*x.open, now);
+    take_up(*x.open, out, now);
   entry.busy = {};
   // It may have been away when it was invited, or have forgotten.
   if (!entry.open.empty() && phase_ != phase::opening) {
@@ -130,8 +130,7 @@ course::actions course::published(const messages::version_published& x,
     }
     if (auto* open = find_open(visit))
       open->merged.insert(x.line);
-    else
-      settle(visit, x.line);
+    settle(visit, x.line);
   }
   refill_ = true;
   fruitless_ = 0;
@@ -204,6 +203,7 @@ void course::carry_on(actions& out, instant now) {
     else
       fill(out, now);
   }
+  reckon(now);
   save(out);
 }
 
@@ -245,6 +245,8 @@ std::optional<messages::ticket> course::next_ticket(actions& out, instant now) {
   auto& entry = clients_.at(turn->client);
   const visit_id visit{turn->client, {++entry.number}};
   changed_.push_back(turn->client);
+  if (auto* at = candidate_of(turn->client))
+    ++at->times_chosen;
   if (entry.number + limits::numbers_reserved / 2 > entry.record.numbers_upto)
     unsaved_.insert(turn->client);
   const bool sync = options_.mode == pace_kind::sync;
@@ -277,8 +279,6 @@ void course::open_visit_of(const messages::ticket& pass, instant now) {
                                        .again = now + options_.invitation_first,
                                        .wait = options_.invitation_first});
   set_alarm(pass.visit, v);
-  if (auto* at = candidate_of(client))
-    ++at->times_chosen;
 }
 
 // Where it was is where it is, but for those who came or left before it.

@@ -168,7 +168,9 @@ private:
 
   /// What each visit looks at comes first.
   struct client_entry {
-    std::uint64_t number = 0; ///< The last given.
+    std::uint64_t number = 0;       ///< The last given.
+    std::uint64_t given_before = 0; ///< The last that an earlier life may have.
+    visit_number taken_up{};        ///< Of these, by what it said.
     std::uint64_t numbers_saved = 0;
     bool present = false;
     bool engaged = true;               ///< As `is_busy` said last.
@@ -187,10 +189,10 @@ private:
     policies::candidate known_as = {}; ///< When it was last here.
 
     static constexpr auto fields(auto& x) {
-      return std::tie(x.number, x.numbers_saved, x.present, x.engaged, x.free,
-                      x.failures, x.open, x.not_before, x.place, x.merged,
-                      x.busy, x.alone, x.record, x.unsettled, x.forgotten,
-                      x.known_as);
+      return std::tie(x.number, x.given_before, x.taken_up, x.numbers_saved,
+                      x.present, x.engaged, x.free, x.failures, x.open,
+                      x.not_before, x.place, x.merged, x.busy, x.alone,
+                      x.record, x.unsettled, x.forgotten, x.known_as);
     }
   };
 
@@ -220,7 +222,8 @@ private:
   void fill(actions& out, instant now);
   std::optional<messages::ticket> next_ticket(actions& out, instant now);
   void open_visit_of(const messages::ticket& pass, instant now);
-  void take_up(const messages::ticket& pass, instant now);
+  void take_up(const messages::ticket& pass, actions& out, instant now);
+  bool is_with_lines(visit_id x) const;
   policies::candidate* candidate_of(client_id x); ///< Null: it is not here.
   bool begins_anew(const messages::client_joined& x);
   void offered(visit_id x, const open_visit& v, instant now);

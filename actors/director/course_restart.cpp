@@ -42,6 +42,7 @@ course::course(options opts, durable found)
     started_(found.index_upto > 0) {
   for (const auto& [client, record] : found.clients)
     clients_[client] = {.number = record.numbers_upto,
+                        .given_before = record.numbers_upto,
                         .numbers_saved = record.numbers_upto,
                         .record = record,
                         .known_as = as_recorded(record)};
@@ -82,15 +83,30 @@ void course::resume_round(std::uint64_t fruitful) {
   phase_ = phase::open;
 }
 
-// After a restart: the visits of rounds are durable, others are not.
-void course::take_up(const messages::ticket& pass, instant now) {
-  const auto& entry = clients_.at(pass.visit.client);
-  if (finishing_ || options_.mode == pace_kind::sync || !entry.open.empty()
-      || loose_.contains(pass.visit) || pass.visit.number.value > entry.number
-      || entry.merged.of(pass.visit.number)
-           != policies::visit_window::state::open)
+// Once after a restart, since what it says may be old by the time that it
+// arrives; visits of rounds are durable.
+void course::take_up(const messages::ticket& pass, actions& out, instant now) {
+  const auto visit = pass.visit;
+  if (finishing_ || find_open(visit) || is_with_lines(visit))
     return;
+  auto& entry = clients_.at(visit.client);
+  if (options_.mode == pace_kind::sync || !entry.open.empty()
+      || visit.number.value > entry.given_before
+      || visit.number <= entry.taken_up) {
+    out.push_back(messages::visit_withdrawn{visit}); // Nobody waits for it.
+    return;
+  }
+  entry.taken_up = visit.number;
   open_visit_of(pass, now);
+}
+
+/// They have it, or had it, and answer for it.
+bool course::is_with_lines(visit_id x) const {
+  const auto at = pending_.lower_bound({x, line_id{}});
+  return (at != pending_.end() && at->first == x) || loose_.contains(x)
+         || is_on_a_list(x)
+         || clients_.at(x.client).merged.of(x.number)
+              != policies::visit_window::state::open;
 }
 
 } // namespace troupe::actors

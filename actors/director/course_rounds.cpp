@@ -152,7 +152,6 @@ void course::announce_list(actions& out, instant now) {
   if (!missing_.empty())
     strike_at_ = now + options_.round_deadline;
   unmerged_ = {options_.lines.begin(), options_.lines.end()};
-  out.push_back(messages::clients_admitted{clients_.size()});
   out.push_back(
     messages::round_closed{.round = round_.round,
                            .visits = round_.visits,

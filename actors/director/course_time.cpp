@@ -43,7 +43,10 @@ void course::invite_again(visit_id x, open_visit& v, instant now) {
 }
 
 void course::set_alarm(visit_id x, open_visit& v) {
-  v.alarm = std::min(v.again, v.pass.expires());
+  if (const auto next = std::min(v.again, v.pass.expires()); next != v.alarm)
+    v.alarm = next;
+  else
+    return;
   if (alarms_.size() > 2 * open_count_ + 64) { // Most have no meaning.
     std::erase_if(alarms_, [this](const auto& one) {
       const auto* other = find_open(one.second);

@@ -49,11 +49,6 @@ bool is_sound(const messages::offer_block& x, const models::block_layout& block,
   return kernels::check_term({*x.delta, x.weight}, block.grid).has_value();
 }
 
-bool has_shares(weight_rule x) {
-  return x == weight_rule::examples_times_share
-         || x == weight_rule::one_times_share;
-}
-
 /// The shares of a family add up to at most one: who spreads its weight over
 /// many instances cannot have more of it.
 bool shares_are_bounded(const messages::offer_made& x, std::uint64_t examples,

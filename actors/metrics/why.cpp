@@ -117,8 +117,7 @@ std::string until(const run_status& x, const char* what) {
 
 std::string at_work(const course_status& c) {
   const auto n = c.visits_open - c.visits_lost;
-  return counted(n, "visit") + (n == 1 ? " is" : " are")
-         + " under way";
+  return counted(n, "visit") + (n == 1 ? " is" : " are") + " under way";
 }
 
 std::optional<wait> without_clients(const run_status& x) {
@@ -184,6 +183,14 @@ std::optional<wait> of_round(const run_status& x) {
               .ends = "the next offers" + until(x, "the deadline")};
 }
 
+wait without_room(const course_status& c, const std::string& what) {
+  return {.code = "memory",
+          .what = "nobody is invited: offers under way and waiting may take "
+                  + mib_text(c.bytes_held) + ", and 'memory' is "
+                  + mib_text(c.bytes_max) + "; " + what + "; " + at_work(c),
+          .ends = "merges that make room, or a larger pace.memory"};
+}
+
 std::optional<wait> of_window(const run_status& x) {
   const auto& c = *x.course;
   if (c.at != phase::open)
@@ -193,6 +200,8 @@ std::optional<wait> of_window(const run_status& x) {
                 .what = counted(c.empty_in_a_row, "window")
                         + " closed without an offer; " + at_work(c),
                 .ends = "an offer: an empty window makes no version"};
+  if (c.full)
+    return without_room(c, "the window holds " + counted(c.complete, "offer"));
   return wait{.code = "offers",
               .what = "the window holds " + counted(c.complete, "offer") + "; "
                       + at_work(c),
@@ -209,13 +218,7 @@ std::optional<wait> of_buffers(const run_status& x) {
   if (what.empty())
     return std::nullopt;
   if (x.course->full)
-    return wait{.code = "memory",
-                .what = "nobody is invited: offers under way and waiting may "
-                        "take "
-                        + mib_text(x.course->bytes_held) + ", and 'memory' is "
-                        + mib_text(x.course->bytes_max) + "; " + what + "; "
-                        + at_work(*x.course),
-                .ends = "merges that make room, or a larger pace.memory"};
+    return without_room(*x.course, what);
   return wait{.code = "offers",
               .what = what + "; " + at_work(*x.course),
               .ends = "the next offers"};

@@ -19,7 +19,6 @@ struct publisher_args {
   std::uint64_t evaluate_every = 0; ///< Versions; 0: only at the end.
   bool evaluate_at_end = true;
   bool score_clients = false; ///< Each time, and not only at the end.
-  bool announce = false;
   std::shared_ptr<audience> watching;
   cast_ptr others;
   caf::actor_clock::time_point started; ///< The run's instant zero.

@@ -137,9 +137,10 @@ ledger_reader::read_version(const messages::version_wanted& x) {
              .merged = {}};
   if (auto ok = db_.check(); !ok || !found)
     return ok.map([&] { return found; });
+  // What is damaged is as good as gone: nothing waits for it.
   auto blocks = read_blocks(x.line, found->head);
   if (!blocks)
-    return tl::unexpected{blocks.error()};
+    return std::nullopt;
   for (const auto& block : *blocks)
     if (block.values == nullptr)
       return std::nullopt;

@@ -11,7 +11,8 @@ public:
   }
 
   result<stored_node> load() override {
-    node_.fruitful = rounds_ - (round_ == node_.round.round ? 1 : 0);
+    node_.fruitful =
+      rounds_ - (rounds_ > 0 && round_ == node_.round.round ? 1 : 0);
     return node_;
   }
 

@@ -86,6 +86,10 @@ public:
 
   result<void> commit(const messages::commit_requested& x) override;
 
+  bool reads() const noexcept override {
+    return true;
+  }
+
   result<std::optional<messages::version_published>>
   read(const messages::version_wanted& x) override {
     return sqlite::ledger_reader{*x_.ledger, x_.files, x_.opts.folder}

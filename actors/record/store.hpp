@@ -57,6 +57,11 @@ public:
   [[nodiscard]] virtual result<void>
   commit(const messages::commit_requested& x) = 0;
 
+  /// Whether older versions are kept and can be read.
+  virtual bool reads() const noexcept {
+    return false;
+  }
+
   /// An older version, without its moments. Nothing where it is not kept.
   [[nodiscard]] virtual result<std::optional<messages::version_published>>
   read(const messages::version_wanted&) {

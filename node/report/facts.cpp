@@ -159,7 +159,7 @@ std::string tiles(const run_record& x) {
   std::string text = "<div class=\"tiles\">";
   const auto accuracy = ended_number(x, "accuracy");
   // Where clients have a part of their own, first how they fare with it.
-  const bool personal = ended_text(x, "accuracy_is_of") == "a newcomer";
+  const bool personal = ended_text(x, "accuracy_is_of") == of_a_newcomer;
   if (const auto mean = part_of(x, "per_client", "mean"); mean && personal)
     text += tile("clients' accuracy", number(*mean),
                  "mean, each with what it uses itself");

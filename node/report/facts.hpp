@@ -8,6 +8,9 @@
 
 namespace troupe::node {
 
+/// Whose the accuracy is, in a summary's `accuracy_is_of`.
+inline constexpr const char* of_a_newcomer = "a newcomer";
+
 /// What the run was, and how it ended.
 std::string heading(const run_record& x);
 

@@ -32,6 +32,10 @@ public:
   result<void> begin(line_id line,
                      const std::vector<messages::merged_block>& first) override;
   result<void> commit(const messages::commit_requested& x) override;
+  bool reads() const noexcept override {
+    return behind_->reads();
+  }
+
   result<std::optional<messages::version_published>>
   read(const messages::version_wanted& x) override;
   result<void> save(const messages::save_requested& x) override;

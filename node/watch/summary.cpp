@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/json.hpp"
+#include "node/report/facts.hpp"
 #include "node/watch/metric_lines.hpp"
 
 namespace troupe::node {
@@ -76,7 +77,7 @@ json to_json(const run_summary& x) {
           {"rounds", x.rounds ? json(*x.rounds) : json(nullptr)},
           {"visits", x.visits},
           {"accuracy", to_json(x.accuracy)},
-          {"accuracy_is_of", x.personal ? "a newcomer" : "every client"},
+          {"accuracy_is_of", x.personal ? of_a_newcomer : "every client"},
           {"loss", to_json(x.loss)},
           {"per_client", to_json(x.per_client)},
           {"failures", failures_in(x)},

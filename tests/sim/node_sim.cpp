@@ -148,6 +148,7 @@ constexpr std::array must_happen{
   // Crashes, in each phase of a version and of a visit.
   "node crashed", "actor crashed", "client crashed", "server rebuilt",
   "load failed", "clock began anew", "timer before mail",
+  "older version read", "read failed",
   "visit expired at work", "visit expired in a line", "crash while collecting",
   "crash while merging", "crash while merged, not stored",
   "crash while stored, not announced", "client crash before its hello",

@@ -300,6 +300,7 @@ void sim_node::check_end() {
     for (const auto& line : p.blocks->lines)
       EXPECT_FALSE(p.store->holds(line.id, visit))
         << "merged, and its client did not offer it";
+  p.luck.happened["older version read"] += p.store->times_read();
   p.luck.happened["timer before mail"] += p.w.overtaken();
   const auto lead = p.blocks->lead();
   if (p.how.lead_is_pulled && lead && p.store->head(*lead).value >= 4) {

@@ -32,6 +32,10 @@ public:
   result<void> begin(line_id line,
                      const std::vector<messages::merged_block>& first) override;
   result<void> commit(const messages::commit_requested& x) override;
+  bool reads() const noexcept override {
+    return true;
+  }
+
   result<std::optional<messages::version_published>>
   read(const messages::version_wanted& x) override;
   result<void> save(const messages::save_requested& x) override;
@@ -70,7 +74,7 @@ public:
   }
 
   /// How often an older version was read.
-  std::uint64_t reads() const {
+  std::uint64_t times_read() const {
     return reads_;
   }
 

@@ -66,4 +66,15 @@ TEST(size_tree, gives_those_without_a_size_last_and_in_order) {
   EXPECT_TRUE(nobody.draw(random, 3).empty());
 }
 
+TEST(size_tree, stays_within_its_bounds_whatever_clients_say) {
+  constexpr auto huge = ~std::uint64_t{0};
+  size_tree testee{of_sizes({5, huge - 4, huge, 1})};
+  random_stream random{1};
+  for (int i = 0; i < 100; ++i) {
+    const auto all = testee.draw(random, 4);
+    EXPECT_EQ((std::set<std::size_t>(all.begin(), all.end())),
+              (std::set<std::size_t>{0, 1, 2, 3}));
+  }
+}
+
 } // namespace troupe::policies

@@ -43,6 +43,57 @@ TEST(course_restart, takes_up_what_clients_are_at_work_on) {
   EXPECT_NE(run.all<invitation_made>().back().pass.visit, pass.visit);
 }
 
+// Its second hello may come after what it has offered meanwhile.
+TEST(course_restart, takes_up_once_what_an_old_hello_says) {
+  for (const auto mode : {pace_kind::semisync, pace_kind::fedbuff}) {
+    auto x = slots_of(1);
+    x.mode = mode;
+    x.window = 10s;
+    run_of run{x, begun()};
+    const messages::client_joined hello{
+      .client = {2}, .examples = 10, .last = {7}, .open = at_work({2})};
+    run.did(run.testee.joined(hello, run.now));
+    run.take(hello.open->visit);
+    run.did(run.testee.joined(hello, run.now));
+    const auto told = run.all<invitation_made>();
+    EXPECT_LE(std::ranges::count(told, hello.open->visit,
+                                 [](const auto& y) { return y.pass.visit; }),
+              1);
+    EXPECT_TRUE(run.all<messages::visit_withdrawn>().empty());
+    run.take(hello.open->visit);
+    run.now += 11s;
+    run.did(run.testee.due(run.now));
+    if (mode == pace_kind::semisync) {
+      ASSERT_EQ(run.all<round_closed>().size(), 1u);
+      EXPECT_EQ(visits_of(run.all<round_closed>()[0]),
+                std::vector{hello.open->visit});
+    }
+  }
+}
+
+TEST(course_restart, does_not_open_again_what_has_failed) {
+  run_of run{slots_of(1), begun()};
+  const messages::client_joined hello{
+    .client = {2}, .examples = 10, .last = {7}, .open = at_work({2})};
+  run.did(run.testee.joined(hello, run.now));
+  run.did(run.testee.failed(
+    {hello.open->visit, messages::decline_reason::failed}, run.now));
+  run.did(run.testee.joined(hello, run.now));
+  EXPECT_EQ(run.all<messages::visit_withdrawn>().size(), 1u);
+  run.did(run.testee.failed(
+    {hello.open->visit, messages::decline_reason::failed}, run.now));
+  EXPECT_EQ(run.all<messages::client_failed>().size(), 1u) << "counted twice";
+}
+
+TEST(course_restart, tells_who_works_for_nobody) {
+  run_of run{rounds_of(3), begun()};
+  run.did(run.testee.joined(
+    {.client = {2}, .examples = 10, .last = {7}, .open = at_work({2})},
+    run.now));
+  ASSERT_EQ(run.all<messages::visit_withdrawn>().size(), 1u);
+  EXPECT_EQ(run.all<messages::visit_withdrawn>()[0].visit, at_work({2}).visit);
+}
+
 TEST(course_restart, takes_up_nothing_that_is_merged_or_was_never_given) {
   auto found = begun();
   found.merged[{2}].insert({7});

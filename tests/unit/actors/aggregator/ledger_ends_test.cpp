@@ -1,0 +1,99 @@
+// Offers that come late or from far behind, and what comes after the last
+// version.
+
+#include "tests/unit/actors/aggregator/ledger_fixture.hpp"
+
+namespace troupe::actors {
+
+TEST(ledger, merges_of_what_comes_late_only_what_it_has) {
+  auto testee = make({.buffer_size = 2});
+  auto late = offer(1, 1);
+  late.late = true;
+  EXPECT_EQ(answers_to(testee, late), verdicts{verdict::withdrawn});
+  EXPECT_EQ(answers_to(testee, offer(1, 1)), verdicts{});
+  EXPECT_EQ(answers_to(testee, late), verdicts{}); // Pending: it may be merged.
+  EXPECT_EQ(answers_to(testee, offer(2, 1)), verdicts{});
+  turn(testee);
+  EXPECT_EQ(answers(testee), (verdicts{verdict::accepted, verdict::accepted}));
+  EXPECT_EQ(answers_to(testee, late), verdicts{verdict::duplicate});
+}
+
+TEST(ledger, finds_the_base_of_an_offer_in_the_store) {
+  const auto at_head_9 = [] {
+    ledger::options options;
+    options.line = line;
+    options.blocks.resize(1);
+    options.blocks[0].id = {1};
+    options.blocks[0].size = 1;
+    options.buffer_size = 1;
+    options.target_is_model = true;
+    ledger::durable found;
+    found.head = {9};
+    found.blocks = values(5);
+    return ledger{options, found};
+  };
+  {
+    auto testee = at_head_9();
+    EXPECT_EQ(answers_to(testee, offer(1, 1, 7)), verdicts{});
+    const auto wanted = due<messages::version_wanted>(testee);
+    EXPECT_EQ(wanted.exact, version{7});
+    EXPECT_FALSE(testee.next()) << "one request at a time";
+    testee.found(wanted, {messages::version_published{.line = line,
+                                                      .head = {7},
+                                                      .round = {},
+                                                      .blocks = values(2),
+                                                      .merged = {}}});
+    const auto job = due<merge_requested>(testee);
+    // From the head, at 5, to the client's model, at 2.
+    EXPECT_EQ((*job.blocks[0].terms[0].delta)[0], -3);
+  }
+  auto testee = at_head_9();
+  EXPECT_EQ(answers_to(testee, offer(1, 1, 7)), verdicts{});
+  const auto wanted = due<messages::version_wanted>(testee);
+  testee.failed(); // It is asked for again.
+  EXPECT_EQ(due<messages::version_wanted>(testee).exact, version{7});
+  testee.found(wanted, {});
+  EXPECT_EQ(answers(testee), verdicts{verdict::withdrawn});
+  EXPECT_FALSE(testee.next());
+}
+
+TEST(ledger, makes_no_version_that_the_run_has_not) {
+  ledger::options options;
+  options.line = line;
+  options.blocks.resize(1);
+  options.blocks[0].id = {1};
+  options.buffer_size = 1;
+  options.head_last = {1};
+  ledger::durable found;
+  found.blocks = values(0);
+  ledger testee{options, found};
+  for (const std::uint64_t client : {1, 2})
+    testee.offer(offer(client, 1));
+  turn(testee);
+  EXPECT_FALSE(testee.next()) << "whose end is under way";
+  testee.take_notices();
+  testee.end();
+  EXPECT_EQ(answers(testee), verdicts{verdict::withdrawn});
+  EXPECT_EQ(testee.head(), version{1});
+}
+
+TEST(ledger, answers_for_a_list_of_what_is_merged_already) {
+  auto testee = make({.by_round = true});
+  const auto listed = [&](std::uint64_t round) {
+    testee.close({.round = {round},
+                  .visits = {{.visit = {{1}, {1}}, .lines = {line}}},
+                  .keep_late = true});
+  };
+  testee.offer(offer(1, 1));
+  listed(1);
+  turn(testee);
+  testee.take_notices();
+  listed(2);
+  EXPECT_FALSE(testee.next());
+  bool answered = false;
+  for (const auto& x : testee.take_notices())
+    answered |= std::holds_alternative<messages::round_merged>(x);
+  EXPECT_TRUE(answered) << "the director waits for it";
+}
+
+} // namespace troupe::actors
