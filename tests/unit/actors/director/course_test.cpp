@@ -124,6 +124,23 @@ TEST(course, gives_the_place_of_a_client_that_leaves_to_another) {
     << "it went once, in silence";
 }
 
+TEST(course, invites_first_who_was_busy_when_it_was_its_turn) {
+  auto x = slots_of(2);
+  x.selection.how = policies::round_robin_selection{};
+  run_of run{x};
+  run.join(3);
+  const auto last = [&] {
+    return run.all<invitation_made>().back().pass.visit;
+  };
+  const auto first = run.all<invitation_made>()[0].pass.visit;
+  ASSERT_EQ(first.client, client_id{1});
+  run.take(last()); // Of client 2: it is 3's turn.
+  run.take(last()); // Then 1's, who is busy, and so 2's.
+  ASSERT_EQ(last().client, client_id{2});
+  run.take(first);
+  EXPECT_EQ(last().client, client_id{1}) << "its turn is over";
+}
+
 TEST(course, counts_who_came_back_without_what_it_had_kept) {
   run_of run{slots_of(1)};
   run.join(3);
