@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string>
+#include <type_traits>
 #include <variant>
 #include <vector>
 
@@ -52,8 +53,7 @@ void turn_rows(example_set& of, const std::vector<std::uint32_t>& rows,
     of.turns[row] = static_cast<std::uint8_t>(quarters);
   std::visit(
     [&](auto& values) {
-      auto room = values;
-      room.clear();
+      std::decay_t<decltype(values)> room;
       for (const auto row : rows)
         for (std::size_t i = 0; i < quarters; ++i)
           turn(values.data() + row * shape.size(), shape, room);

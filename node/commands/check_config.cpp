@@ -110,7 +110,7 @@ result<void> try_to_prepare(const experiment& x,
 /// The rows of a sweep in place of one run; nothing if the file asks for none.
 std::optional<result<void>> check_sweep(const command_line& line,
                                         const model_maker& make_model,
-                                        std::ostream& out) {
+                                        streams io) {
   const auto plan = load_sweep(line.file());
   if (!plan)
     return tl::unexpected{plan.error()};
@@ -119,22 +119,24 @@ std::optional<result<void>> check_sweep(const command_line& line,
   const auto fits = [&](const experiment& x) {
     return make_model ? try_to_prepare(x, make_model) : result<void>{};
   };
-  if (auto ok = check_rows(**plan, (*plan)->run, line.overrides(), fits); !ok)
+  if (auto ok =
+        check_rows(**plan, (*plan)->run, line.overrides(), fits, io.err);
+      !ok)
     return tl::unexpected{ok.error()};
   const auto runs = cells_of(**plan).size();
   if (line.json()) {
     auto rows = json::array();
     for (const auto& row : (*plan)->rows)
       rows.push_back(row.name());
-    out << json{{"success", true}, {"runs", runs}, {"rows", rows}}.dump(2)
-        << '\n';
+    io.out << json{{"success", true}, {"runs", runs}, {"rows", rows}}.dump(2)
+           << '\n';
     return result<void>{};
   }
-  out << line.file() << ": ok\n  sweep      " << runs << " runs, "
-      << (*plan)->seeds.size() << " of each row:";
+  io.out << line.file() << ": ok\n  sweep      " << runs << " runs, "
+         << (*plan)->seeds.size() << " of each row:";
   for (const auto& row : (*plan)->rows)
-    out << (&row == &(*plan)->rows.front() ? " " : ", ") << row.name();
-  out << '\n';
+    io.out << (&row == &(*plan)->rows.front() ? " " : ", ") << row.name();
+  io.out << '\n';
   return result<void>{};
 }
 
@@ -166,7 +168,7 @@ exit_code check(const method_list& methods, const model_maker& make_model,
                    .what = "FILE is required",
                    .hint = "troupe check-config --help shows an example"},
                   exit_code::usage, line.json(), io);
-  if (const auto sweep = check_sweep(line, make_model, io.out))
+  if (const auto sweep = check_sweep(line, make_model, io))
     return *sweep ? exit_code::ok : refuse(sweep->error(), line, io);
   const auto loaded = load_config(line.file(), line.overrides(), methods);
   if (!loaded)

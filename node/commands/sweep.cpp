@@ -169,7 +169,7 @@ exit_code make_runs(const sweep_plan& plan, sweep_wish wish,
     return goes_on ? result<void>{}
                    : prepare(x, make_model).map([](const auto&) {});
   };
-  const auto first = check_rows(plan, base, wish.changes, fits);
+  const auto first = check_rows(plan, base, wish.changes, fits, io.err);
   if (!first)
     return report(first.error(), wish.json, io);
   const auto folder =

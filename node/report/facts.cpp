@@ -91,9 +91,10 @@ std::string status(const run_record& x) {
                 "killed. This is what stood in its folder when this page was "
                 "made.");
   const auto reason = ended_text(x, "reason");
-  if (!ended_flag(x, "success"))
+  const bool interrupted = ended_flag(x, "interrupted");
+  if (!ended_flag(x, "success") && !interrupted)
     return line("bad", "✕", "Failed:", reason);
-  if (ended_flag(x, "interrupted"))
+  if (interrupted)
     return line("open", "‖", "Interrupted:",
                 "it ended in order before its length was reached.");
   return line("good", "✓", "Ended:", reason);

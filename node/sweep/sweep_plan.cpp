@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cctype>
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <map>
+#include <ostream>
 #include <set>
 
 #include "node/config/config.hpp"
@@ -244,9 +246,17 @@ std::vector<sweep_cell> cells_of(const sweep_plan& x) {
 result<experiment>
 check_rows(const sweep_plan& plan, const std::string& base,
            const std::vector<std::string>& changes,
-           const std::function<result<void>(const experiment&)>& fits) {
+           const std::function<result<void>(const experiment&)>& fits,
+           std::ostream& progress) {
+  using clock = std::chrono::steady_clock;
   result<experiment> first = fail(errc::invalid_config, "there are no runs");
+  auto said = clock::now();
   for (const auto& row : plan.rows) {
+    if (clock::now() - said > std::chrono::seconds{2}) {
+      said = clock::now();
+      progress << "preparing row " << &row - plan.rows.data() + 1 << " of "
+               << plan.rows.size() << ", " << row.name() << std::endl;
+    }
     auto all = changes;
     const auto own = sweep_cell{&row, plan.seeds.front()}.changes();
     all.insert(all.end(), own.begin(), own.end());

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <iosfwd>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -53,10 +54,12 @@ std::vector<sweep_cell> cells_of(const sweep_plan& x);
 /// Reads the first run of each row. Returns the first of all, or why one could
 /// not be made.
 /// @param fits says whether a configuration that can be read can be run
+/// @param progress hears how far it is, where that takes some seconds
 [[nodiscard]] result<experiment>
 check_rows(const sweep_plan& plan, const std::string& base,
            const std::vector<std::string>& changes,
-           const std::function<result<void>(const experiment&)>& fits);
+           const std::function<result<void>(const experiment&)>& fits,
+           std::ostream& progress);
 
 /// What the table [sweep] says; nothing where there is none. A refusal names
 /// file, line and key.

@@ -67,7 +67,7 @@ json to_json(const run_summary& x) {
   json results = json::object();
   for (const auto& [name, value] : x.method_results)
     results[name] = to_json(std::optional{value});
-  return {{"success", !x.failed},
+  return {{"success", !x.failed && !x.interrupted},
           {"mode", x.mode},
           {"method", x.method},
           {"clock", x.clock},
@@ -118,9 +118,9 @@ std::string to_text(const run_summary& x) {
                    of ? of : "accuracy ", *x.accuracy, x.loss.value_or(0),
                    of ? ": of who has no part of its own yet" : "");
   else if (x.loss)
-    text += format("  %s  %.6g on the test data%s\n", of ? of : "loss     ",
-                   *x.loss, of ? ", the loss of who has no part of its own yet"
-                               : "");
+    text +=
+      format("  %s  %.6g on the test data%s\n", of ? of : "loss     ", *x.loss,
+             of ? ", the loss of who has no part of its own yet" : "");
   if (!x.personal)
     text += clients;
   if (x.held_out)

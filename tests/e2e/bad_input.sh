@@ -79,14 +79,15 @@ rm -r "$scratch/runs"
 digest() { python3 -c 'import json,sys; print(json.load(open(sys.argv[1]))["digest"])' "$1"; }
 full_disk() {
   mount -t tmpfs -o size=6m none "$scratch/disk"
+  : >"$scratch/err" # It is read before the run may have opened it.
   "$troupe" run "$tiny" --set samples_per_client=20 --set evaluate_every=0 --set versions=12 \
     --folder "$scratch/disk" --format json >"$scratch/out" 2>"$scratch/err" &
   local run=$! i
   for ((i = 0; i < 300; i++)); do
-    grep -q "^waiting .*No space left" "$scratch/err" && break
+    grep -q "^ends with room on the disk" "$scratch/err" && break
     sleep 0.1
   done
-  grep -q "^ends with room on the disk" "$scratch/err"
+  grep -q "^waiting .*No space left" "$scratch/err"
   if [ "$1" = room ]; then
     mount -o remount,size=200m "$scratch/disk"
     wait $run
