@@ -59,10 +59,36 @@ inline constexpr std::array schema{
   "CREATE TABLE kept_reservations AS SELECT * FROM reservations",
   "CREATE TABLE kept_stopper AS SELECT * FROM stopper",
   "CREATE TABLE kept_rounds AS SELECT * FROM rounds",
+  // Which rows of the large tables changed since, so that the next one copies
+  // no others. Without a snapshot nobody asks.
+  "CREATE UNIQUE INDEX kept_windows_key ON kept_windows (line, client)",
+  "CREATE UNIQUE INDEX kept_clients_key ON kept_clients (client)",
+  "CREATE TABLE touched_windows (line INTEGER, client INTEGER,"
+  " PRIMARY KEY (line, client)) STRICT, WITHOUT ROWID",
+  "CREATE TABLE touched_clients (client INTEGER PRIMARY KEY) STRICT",
+  "CREATE TRIGGER windows_made AFTER INSERT ON windows"
+  " WHEN EXISTS (SELECT 1 FROM kept_parts) BEGIN"
+  " INSERT OR IGNORE INTO touched_windows VALUES (new.line, new.client); END",
+  "CREATE TRIGGER windows_changed AFTER UPDATE ON windows"
+  " WHEN EXISTS (SELECT 1 FROM kept_parts) BEGIN"
+  " INSERT OR IGNORE INTO touched_windows VALUES (new.line, new.client); END",
+  "CREATE TRIGGER clients_made AFTER INSERT ON clients"
+  " WHEN EXISTS (SELECT 1 FROM kept_parts) BEGIN"
+  " INSERT OR IGNORE INTO touched_clients VALUES (new.client); END",
 };
 
-/// Those whose rows change while a run goes on; the others only grow.
-inline constexpr std::array changing_tables{
-  "lines", "windows", "clients", "reservations", "stopper", "rounds"};
+/// Those whose rows change while a run goes on, and are few; other tables only
+/// grow.
+inline constexpr std::array changing_tables{"lines", "reservations", "stopper",
+                                            "rounds"};
+
+/// Those that change and have a row for each client, with what names a row.
+struct client_table {
+  const char* name;
+  const char* key;
+};
+
+inline constexpr std::array client_tables{
+  client_table{"windows", "line, client"}, client_table{"clients", "client"}};
 
 } // namespace troupe::actors::sqlite

@@ -22,11 +22,35 @@ result<std::set<models::digest>> files_of_last(database& ledger) {
   return ledger.check().map([&] { return names; });
 }
 
-void copy_tables(database& ledger, const char* from, const char* to) {
-  for (const std::string table : changing_tables) {
-    ledger.run("DELETE FROM " + (to + table));
-    ledger.run("INSERT INTO " + (to + table) + " SELECT * FROM "
-               + (from + table));
+void copy_table(database& ledger, const std::string& from,
+                const std::string& to) {
+  ledger.run("DELETE FROM " + to);
+  ledger.run("INSERT INTO " + to + " SELECT * FROM " + from);
+}
+
+void keep_tables(database& ledger) {
+  for (const std::string table : changing_tables)
+    copy_table(ledger, table, "kept_" + table);
+  const bool again = ledger.query("SELECT 1 FROM kept_parts").next();
+  for (const auto& [name, key] : client_tables) {
+    const std::string table = name;
+    if (again)
+      ledger.run("INSERT OR REPLACE INTO kept_" + table + " SELECT " + table
+                 + ".* FROM touched_" + table + " JOIN " + table + " USING ("
+                 + key + ')');
+    else
+      copy_table(ledger, table, "kept_" + table);
+    ledger.run("DELETE FROM touched_" + table);
+  }
+}
+
+void bring_back_tables(database& ledger) {
+  for (const std::string table : changing_tables)
+    copy_table(ledger, "kept_" + table, table);
+  for (const auto& x : client_tables) {
+    const std::string table = x.name;
+    copy_table(ledger, "kept_" + table, table);
+    ledger.run("DELETE FROM touched_" + table);
   }
 }
 
@@ -101,7 +125,7 @@ result<std::set<models::digest>> keep(database& ledger,
       if (auto put = files.put(std::span<const float>{*values}); !put)
         return tl::make_unexpected(put.error());
   ledger.begin();
-  copy_tables(ledger, "", "kept_");
+  keep_tables(ledger);
   ledger.run("DELETE FROM kept_parts");
   ledger.run("DELETE FROM kept_values");
   for (const auto& [name, bytes] : x.what.parts)
@@ -134,7 +158,7 @@ rewind(database& ledger, const models::version_store& files) {
   if (found->what.parts.empty())
     return std::nullopt;
   ledger.begin();
-  copy_tables(ledger, "kept_", "");
+  bring_back_tables(ledger);
   for (const std::string table : {"versions", "blocks", "contents", "merges"})
     ledger.run("DELETE FROM " + table
                + " WHERE version > (SELECT head FROM"

@@ -67,6 +67,13 @@ std::optional<std::uint64_t> rounds_of(const experiment& x,
   return found->round.round.value - (found->round.closed ? 0 : 1);
 }
 
+/// What tells how far a run is that makes no versions; 0: something else does.
+std::uint64_t visits_of(const experiment& x, const recipe& method) {
+  return method.offers || x.pace.mode != pace_kind::sync
+           ? 0
+           : x.length.rounds * x.clients.clients_per_round;
+}
+
 std::uint64_t peak_memory() {
   rusage x{};
   getrusage(RUSAGE_SELF, &x);
@@ -111,8 +118,8 @@ public:
 
 private:
   result<void> open() {
-    auto folder =
-      in_.resume.empty() ? run_folder::make(x_) : run_folder::open(in_.resume, x_);
+    auto folder = in_.resume.empty() ? run_folder::make(x_)
+                                     : run_folder::open(in_.resume, x_);
     if (!folder)
       return tl::make_unexpected(folder.error());
     folder_ = std::make_unique<run_folder>(std::move(*folder));
@@ -124,7 +131,7 @@ private:
         *in_.progress,
         progress_display::options{.terminal = in_.terminal,
                                   .length = x_.length,
-                                  .mode = x_.pace.mode,
+                                  .visits = visits_of(x_, work_.method),
                                   .has_labels = work_.has_labels,
                                   .personal = work_.method.personal,
                                   .lead = work_.blocks->lead()});

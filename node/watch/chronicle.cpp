@@ -113,10 +113,10 @@ void chronicle::judge(const messages::evaluation_finished& x,
     return;
   const auto metric = models::metric_of(*options_.best_by, x.scores);
   const auto& best = report_.best;
-  const bool better = !best
-                      || (models::less_is_better(*options_.best_by)
-                            ? metric < best->metric
-                            : metric > best->metric);
+  const bool better =
+    !best
+    || (models::less_is_better(*options_.best_by) ? metric < best->metric
+                                                  : metric > best->metric);
   if (std::isfinite(metric) && better)
     report_.best = {x.head, metric, scored};
 }
@@ -156,6 +156,8 @@ void chronicle::delivered(const messages::job_finished& x) {
                             + ", visit " + std::to_string(x.visit.number.value)
                             + ": " + why;
   }
+  if (!report_.finished)
+    options_.show(report_);
 }
 
 void chronicle::fail(std::string reason) {

@@ -56,8 +56,8 @@ struct failed_visits {
 /// Where a run stands, or how it ended.
 struct progress_report {
   actors::version_heads lines; ///< The heads.
-  std::uint64_t visits = 0;  ///< Trained, and delivered.
-  std::uint64_t updates = 0; ///< Visits of which a line merged a part.
+  std::uint64_t visits = 0;    ///< Trained, and delivered.
+  std::uint64_t updates = 0;   ///< Visits of which a line merged a part.
   std::optional<double> training_loss; ///< Of the visits in the last version.
   std::optional<messages::evaluation_finished> evaluation; ///< The last.
   std::uint64_t left_out = 0; ///< Evaluations that were due and not made.
@@ -85,8 +85,9 @@ public:
     /// What the best version is by; none: no version is called the best.
     std::optional<models::watched> best_by = {};
     std::function<void(const std::string& line)>
-      metrics;                                        ///< One JSON object each.
-    std::function<void(const progress_report&)> show; ///< After each version.
+      metrics; ///< One JSON object each.
+    /// After each version and each visit.
+    std::function<void(const progress_report&)> show;
     std::function<void(const std::string& line)> log = {}; ///< May be empty.
   };
 

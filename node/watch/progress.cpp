@@ -113,11 +113,14 @@ std::string progress_display::describe(const progress_report& x,
                                        instant now) const {
   const auto done = spent(x, options_.lead);
   const auto& n = options_.length;
-  const auto share = policies::progress({.rounds = n.rounds,
-                                         .versions = n.versions,
-                                         .updates = n.updates,
-                                         .seconds = n.time_budget},
-                                        done);
+  const auto share = options_.visits > 0
+                       ? std::min(1.0, static_cast<double>(x.visits)
+                                         / static_cast<double>(options_.visits))
+                       : policies::progress({.rounds = n.rounds,
+                                             .versions = n.versions,
+                                             .updates = n.updates,
+                                             .seconds = n.time_budget},
+                                            done);
   std::ostringstream text;
   text << std::fixed;
   if (options_.terminal) {
@@ -127,11 +130,11 @@ std::string progress_display::describe(const progress_report& x,
          << "] ";
   }
   text << std::setw(3) << std::lround(100 * share) << "%";
-  if (n.rounds > 0)
+  if (options_.visits == 0 && n.rounds > 0)
     text << "  round " << part_of(done.rounds, n.rounds);
-  else
+  else if (options_.visits == 0)
     text << "  version " << part_of(done.versions, n.versions);
-  text << "  " << x.visits << " visits";
+  text << "  " << part_of(x.visits, options_.visits) << " visits";
   if (x.training_loss)
     text << "  loss " << std::setprecision(4) << *x.training_loss;
   if (x.evaluation)

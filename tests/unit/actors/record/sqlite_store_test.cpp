@@ -48,6 +48,68 @@ TEST_F(sqlite_store_test, keeps_values_of_the_last_versions_and_all_digests) {
   EXPECT_EQ(count.integer(3), 1u);
 }
 
+messages::save_requested saved(std::uint64_t client, double loss) {
+  return {.token = 1,
+          .clients = {{.client = {client}, .examples = 6, .loss = loss}},
+          .index_upto = 9,
+          .round = {}};
+}
+
+snapshot some_state() {
+  snapshot x;
+  x.parts["someone"] = {std::byte{1}};
+  return x;
+}
+
+TEST_F(sqlite_store_test, a_snapshot_has_all_that_changed_before_it) {
+  auto testee = with_versions(1);
+  for (std::uint64_t k = 1; k <= 4; ++k)
+    ASSERT_TRUE(testee->save(saved(k, 1)));
+  ASSERT_TRUE(testee->keep(some_state()));
+  ASSERT_TRUE(testee->save(saved(2, 2)));
+  ASSERT_TRUE(testee->save(saved(5, 2)));
+  ASSERT_TRUE(testee->commit(version_of(2)));
+  ASSERT_TRUE(testee->keep(some_state()));
+  const auto then = testee->load().value();
+  ASSERT_TRUE(testee->save(saved(2, 3)));
+  ASSERT_TRUE(testee->save(saved(6, 3)));
+  ASSERT_TRUE(testee->commit(version_of(3)));
+  ASSERT_TRUE(testee->rewind().value());
+  for (int i = 0; i < 2; ++i) { // Also of a snapshot that follows a rewind.
+    const auto found = testee->load().value();
+    EXPECT_EQ(found.lines.at(one_line).head, version{2});
+    EXPECT_EQ(found.lines.at(one_line).merged, then.lines.at(one_line).merged);
+    ASSERT_EQ(found.clients.size(), then.clients.size());
+    for (const auto& [client, x] : then.clients)
+      EXPECT_EQ(found.clients.at(client).loss, x.loss);
+    ASSERT_TRUE(testee->save(saved(6, 4)));
+    ASSERT_TRUE(testee->rewind().value());
+  }
+}
+
+// With many clients and lines the others would be copied each time.
+TEST_F(sqlite_store_test, a_snapshot_copies_the_rows_alone_that_changed) {
+  auto testee = with_versions(1);
+  for (std::uint64_t k = 1; k <= 3; ++k)
+    ASSERT_TRUE(testee->save(saved(k, 1)));
+  ASSERT_TRUE(testee->keep(some_state()));
+  auto db = sqlite::database::open(folder / "ledger.sqlite", {}).value();
+  db->run("UPDATE kept_clients SET loss = 77");
+  db->run("UPDATE kept_windows SET bits = 77");
+  ASSERT_TRUE(testee->save(saved(2, 2)));
+  ASSERT_TRUE(testee->keep(some_state()));
+  auto count =
+    db->query("SELECT (SELECT count(*) FROM kept_clients),"
+              " (SELECT count(*) FROM kept_clients WHERE loss = 77),"
+              " (SELECT count(*) FROM kept_windows),"
+              " (SELECT count(*) FROM kept_windows WHERE bits = 77)");
+  ASSERT_TRUE(count.next());
+  EXPECT_EQ(count.integer(0), 3u);
+  EXPECT_EQ(count.integer(1), 2u);
+  EXPECT_EQ(count.integer(2), 2u);
+  EXPECT_EQ(count.integer(3), 2u);
+}
+
 TEST_F(sqlite_store_test, equal_values_of_another_version_keep_their_file) {
   auto testee = with_versions(1);
   for (std::uint64_t n = 2; n <= 8; ++n) {

@@ -128,6 +128,31 @@ TEST(progress, is_lines_in_a_pipe_and_a_bar_on_a_terminal) {
   EXPECT_EQ(shown(true).substr(0, 28), "\r[############............] ");
 }
 
+TEST(progress, is_told_by_visits_where_there_are_no_versions) {
+  progress_report now;
+  now.lines[{1}] = version_of(0, {});
+  now.visits = 50;
+  std::ostringstream out;
+  progress_display display{
+    out, {.length = {.rounds = 20}, .visits = 200, .every = instant{}}};
+  display.show(now);
+  EXPECT_EQ(out.str().substr(0, 19), " 25%  50/200 visits");
+}
+
+TEST(chronicle, shows_each_visit_until_the_end) {
+  auto opts = watching();
+  std::vector<std::uint64_t> shown;
+  opts.show = [&](const progress_report& now) { shown.push_back(now.visits); };
+  chronicle x{opts};
+  const messages::job_finished done{.visit = {{1}, {1}},
+                                    .outcome = models::trained{}};
+  x.delivered(done);
+  x.delivered(done);
+  x.finished({"done"}, {}, {});
+  x.delivered(done);
+  EXPECT_EQ(shown, (std::vector<std::uint64_t>{1, 2, 2}));
+}
+
 TEST(progress, says_little_in_a_short_time) {
   std::ostringstream out;
   progress_display display{out, {.length = {.versions = 10}}};
