@@ -37,6 +37,12 @@ const char* remedy(int code, int system) {
   }
 }
 
+/// What no disk can be the cause of.
+bool is_no_disk(int code) noexcept {
+  return code == SQLITE_CONSTRAINT || code == SQLITE_MISUSE
+         || code == SQLITE_RANGE || code == SQLITE_MISMATCH;
+}
+
 } // namespace
 
 rows::rows(database& owner, sqlite3_stmt* x) noexcept
@@ -172,6 +178,13 @@ void database::judge(int code, const char* doing) {
   const auto system = sqlite3_system_errno(handle_);
   auto text =
     path_.string() + ": cannot " + doing + ": " + sqlite3_errmsg(handle_);
+  if (is_no_disk(code & 0xff)) {
+    failure_ = error{errc::invalid_argument, text
+                                               + "; the ledger was changed by "
+                                                 "others, or this is an error "
+                                                 "of troupe: keep the folder"};
+    return;
+  }
   if ((code & 0xff) == SQLITE_IOERR && system != 0)
     text +=
       " (" + std::error_code{system, std::generic_category()}.message() + ")";

@@ -66,15 +66,21 @@ inline constexpr std::array schema{
   "CREATE TABLE touched_windows (line INTEGER, client INTEGER,"
   " PRIMARY KEY (line, client)) STRICT, WITHOUT ROWID",
   "CREATE TABLE touched_clients (client INTEGER PRIMARY KEY) STRICT",
+  // Without OR IGNORE, in whose place stands what the outer statement says.
   "CREATE TRIGGER windows_made AFTER INSERT ON windows"
   " WHEN EXISTS (SELECT 1 FROM kept_parts) BEGIN"
-  " INSERT OR IGNORE INTO touched_windows VALUES (new.line, new.client); END",
+  " INSERT INTO touched_windows SELECT new.line, new.client WHERE NOT EXISTS"
+  " (SELECT 1 FROM touched_windows"
+  " WHERE line = new.line AND client = new.client); END",
   "CREATE TRIGGER windows_changed AFTER UPDATE ON windows"
   " WHEN EXISTS (SELECT 1 FROM kept_parts) BEGIN"
-  " INSERT OR IGNORE INTO touched_windows VALUES (new.line, new.client); END",
+  " INSERT INTO touched_windows SELECT new.line, new.client WHERE NOT EXISTS"
+  " (SELECT 1 FROM touched_windows"
+  " WHERE line = new.line AND client = new.client); END",
   "CREATE TRIGGER clients_made AFTER INSERT ON clients"
   " WHEN EXISTS (SELECT 1 FROM kept_parts) BEGIN"
-  " INSERT OR IGNORE INTO touched_clients VALUES (new.client); END",
+  " INSERT INTO touched_clients SELECT new.client WHERE NOT EXISTS"
+  " (SELECT 1 FROM touched_clients WHERE client = new.client); END",
 };
 
 /// Those whose rows change while a run goes on, and are few; other tables only

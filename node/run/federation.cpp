@@ -168,6 +168,10 @@ constexpr std::chrono::milliseconds glance{50};
 bool await_storage(const federation& f, const error& refused) {
   if (f.watching->over())
     return false;
+  if (refused.code != errc::storage_failure) { // It would be so for ever.
+    f.watching->fail(refused.context);
+    return false;
+  }
   const auto until = steady_now() + storage_pause;
   if (f.desk)
     f.desk->hold(refused.context);

@@ -10,6 +10,7 @@
 #include <ostream>
 #include <set>
 
+#include "core/clock.hpp"
 #include "node/config/config.hpp"
 #include "node/config/entries.hpp"
 #include "node/config/keys.hpp"
@@ -248,12 +249,11 @@ check_rows(const sweep_plan& plan, const std::string& base,
            const std::vector<std::string>& changes,
            const std::function<result<void>(const experiment&)>& fits,
            std::ostream& progress) {
-  using clock = std::chrono::steady_clock;
   result<experiment> first = fail(errc::invalid_config, "there are no runs");
-  auto said = clock::now();
+  auto said = steady_now();
   for (const auto& row : plan.rows) {
-    if (clock::now() - said > std::chrono::seconds{2}) {
-      said = clock::now();
+    if (steady_now() - said > std::chrono::seconds{2}) {
+      said = steady_now();
       progress << "preparing row " << &row - plan.rows.data() + 1 << " of "
                << plan.rows.size() << ", " << row.name() << std::endl;
     }

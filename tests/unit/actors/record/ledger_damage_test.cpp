@@ -66,6 +66,17 @@ TEST_F(ledger_damage_test, finds_what_was_changed_in_the_ledger) {
   }
 }
 
+// Who waits for a disk would wait for ever.
+TEST_F(ledger_damage_test, tells_what_does_not_fit_from_what_a_disk_refuses) {
+  opened();
+  auto db = sqlite::database::open(folder / "ledger.sqlite", {}).value();
+  db->run("INSERT INTO meta VALUES ('schema_version', '2')");
+  const auto done = db->check();
+  ASSERT_FALSE(done);
+  EXPECT_EQ(done.error().code, errc::invalid_argument);
+  EXPECT_NE(done.error().context.find("keep the folder"), std::string::npos);
+}
+
 TEST_F(ledger_damage_test, names_a_file_that_is_no_ledger_and_a_later_schema) {
   fs::create_directories(folder);
   std::ofstream{folder / "ledger.sqlite"} << std::string(5000, 'x');

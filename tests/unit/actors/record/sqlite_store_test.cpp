@@ -68,16 +68,18 @@ TEST_F(sqlite_store_test, a_snapshot_has_all_that_changed_before_it) {
   ASSERT_TRUE(testee->keep(some_state()));
   ASSERT_TRUE(testee->save(saved(2, 2)));
   ASSERT_TRUE(testee->save(saved(5, 2)));
+  ASSERT_TRUE(testee->save(saved(5, 4)));
   ASSERT_TRUE(testee->commit(version_of(2)));
+  ASSERT_TRUE(testee->commit(version_of(3)));
   ASSERT_TRUE(testee->keep(some_state()));
   const auto then = testee->load().value();
   ASSERT_TRUE(testee->save(saved(2, 3)));
   ASSERT_TRUE(testee->save(saved(6, 3)));
-  ASSERT_TRUE(testee->commit(version_of(3)));
+  ASSERT_TRUE(testee->commit(version_of(4)));
   ASSERT_TRUE(testee->rewind().value());
   for (int i = 0; i < 2; ++i) { // Also of a snapshot that follows a rewind.
     const auto found = testee->load().value();
-    EXPECT_EQ(found.lines.at(one_line).head, version{2});
+    EXPECT_EQ(found.lines.at(one_line).head, version{3});
     EXPECT_EQ(found.lines.at(one_line).merged, then.lines.at(one_line).merged);
     ASSERT_EQ(found.clients.size(), then.clients.size());
     for (const auto& [client, x] : then.clients)
