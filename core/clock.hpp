@@ -15,9 +15,16 @@ constexpr double seconds(instant x) noexcept {
   return std::chrono::duration<double>{x}.count();
 }
 
-/// Rounds to whole nanoseconds. @pre `x` fits (292 years).
+/// What no run lasts; two of them can be added.
+inline constexpr instant forever = std::chrono::hours{24 * 365 * 100};
+
+/// Rounds to whole nanoseconds. What is longer, or no number, is `forever`.
 constexpr instant from_seconds(double x) noexcept {
-  return instant{static_cast<std::int64_t>(x * 1e9)};
+  constexpr double longest = 1e9 * 86'400 * 365 * 100;
+  const double ns = x * 1e9;
+  if (!(ns < longest))
+    return forever;
+  return ns > -longest ? instant{static_cast<std::int64_t>(ns)} : -forever;
 }
 
 /// Monotonic time of the machine, for durations that people see.

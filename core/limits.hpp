@@ -43,6 +43,12 @@ inline constexpr std::uint64_t overloaded_retry_ms = 1000;
 /// Of a file of events or metrics, while the disk takes no more.
 inline constexpr std::size_t unwritten_bytes_max = std::size_t{16} << 20;
 
+/// Of a file that is read whole: data, weights.
+inline constexpr std::uint64_t file_bytes_max = std::uint64_t{16} << 30;
+
+/// Of a file that people write, or that is written for them, and of a line.
+inline constexpr std::uint64_t text_file_bytes_max = std::uint64_t{64} << 20;
+
 /// Connections to `--http` that wait for one of its threads.
 inline constexpr std::size_t http_connections_max = 16;
 

@@ -1,5 +1,6 @@
 #include "models/files.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <string>
@@ -62,6 +63,31 @@ bool write_all(int fd, std::span<const std::byte> bytes) noexcept {
   return true;
 }
 
+struct opened_file {
+  int fd;
+  std::uint64_t bytes;
+};
+
+// Without waiting: a pipe that nobody writes to would be waited for.
+result<opened_file> open_file(const std::filesystem::path& path, errc code) {
+  const auto fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (fd < 0 && errno == ENOENT)
+    return fail(
+      code, path.string()
+              + ": cannot be read: there is no such file; is the path right?");
+  if (fd < 0)
+    return fail_errno(code, path, "open the file");
+  struct stat about {};
+  if (::fstat(fd, &about) != 0 || !S_ISREG(about.st_mode)) {
+    ::close(fd);
+    return fail(code,
+                path.string()
+                  + (S_ISDIR(about.st_mode) ? ": is a folder; a file would do"
+                                            : ": is not a regular file"));
+  }
+  return opened_file{fd, static_cast<std::uint64_t>(about.st_size)};
+}
+
 /// A rename is on the disk when its folder is.
 bool sync_folder(const std::filesystem::path& path) noexcept {
   const auto folder = path.has_parent_path() ? path.parent_path() : ".";
@@ -73,16 +99,16 @@ bool sync_folder(const std::filesystem::path& path) noexcept {
 } // namespace
 
 result<std::vector<std::byte>> read_file(const std::filesystem::path& path,
-                                         errc code) {
-  const descriptor fd{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
-  if (fd.get() < 0)
-    return fail_errno(code, path, "open the file");
-  struct stat about {};
-  if (::fstat(fd.get(), &about) != 0)
-    return fail_errno(code, path, "read the file's size");
-  if (!S_ISREG(about.st_mode))
-    return fail(code, path.string() + ": not a regular file");
-  std::vector<std::byte> bytes(static_cast<std::size_t>(about.st_size));
+                                         errc code, std::uint64_t bytes_max) {
+  auto opened = open_file(path, code);
+  if (!opened)
+    return tl::make_unexpected(opened.error());
+  const descriptor fd{opened->fd};
+  if (opened->bytes > bytes_max)
+    return fail(code, path.string() + ": has " + std::to_string(opened->bytes)
+                        + " bytes, and at most " + std::to_string(bytes_max)
+                        + " are read");
+  std::vector<std::byte> bytes(static_cast<std::size_t>(opened->bytes));
   std::size_t have = 0;
   while (have < bytes.size()) {
     const auto n = ::read(fd.get(), bytes.data() + have, bytes.size() - have);
@@ -95,6 +121,65 @@ result<std::vector<std::byte>> read_file(const std::filesystem::path& path,
     have += static_cast<std::size_t>(n);
   }
   return bytes;
+}
+
+result<std::string> read_text(const std::filesystem::path& path, errc code) {
+  return read_file(path, code, limits::text_file_bytes_max)
+    .map([](const std::vector<std::byte>& x) {
+      return std::string(reinterpret_cast<const char*>(x.data()), x.size());
+    });
+}
+
+result<line_reader> line_reader::open(const std::filesystem::path& path,
+                                      errc code) {
+  return open_file(path, code).map([](const opened_file& x) {
+    return line_reader{x.fd, x.bytes};
+  });
+}
+
+line_reader::line_reader(line_reader&& other) noexcept
+  : fd_(std::exchange(other.fd_, -1)),
+    bytes_(other.bytes_),
+    line_(std::move(other.line_)),
+    waiting_(std::move(other.waiting_)),
+    given_(other.given_),
+    cut_off_(other.cut_off_) {
+  // nop
+}
+
+line_reader::~line_reader() {
+  if (fd_ >= 0)
+    ::close(fd_);
+}
+
+bool line_reader::next() {
+  auto seen = given_;
+  for (;;) {
+    const auto end = waiting_.find('\n', seen);
+    if (end != std::string::npos) {
+      line_.assign(waiting_, given_, end - given_);
+      given_ = end + 1;
+      return true;
+    }
+    waiting_.erase(0, std::exchange(given_, 0));
+    seen = waiting_.size();
+    if (seen > limits::text_file_bytes_max || !fill()) {
+      cut_off_ = seen > 0;
+      return false;
+    }
+  }
+}
+
+bool line_reader::fill() {
+  constexpr std::size_t at_once = std::size_t{1} << 16;
+  const auto before = waiting_.size();
+  waiting_.resize(before + at_once);
+  ssize_t n = 0;
+  do
+    n = ::read(fd_, waiting_.data() + before, at_once);
+  while (n < 0 && errno == EINTR);
+  waiting_.resize(before + static_cast<std::size_t>(std::max<ssize_t>(n, 0)));
+  return n > 0;
 }
 
 result<void> replace_file(const std::filesystem::path& path,

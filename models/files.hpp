@@ -1,13 +1,16 @@
 #pragma once
 
-// Whole files: read at once, or put in place at once. Nobody ever sees half of
-// one.
+// Files: read whole or by lines, or put in place at once. Nobody ever sees half
+// of one. What is no file is refused at once: a pipe would be waited for.
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <span>
+#include <string>
 #include <vector>
 
+#include "core/limits.hpp"
 #include "core/result.hpp"
 
 namespace troupe::models {
@@ -15,7 +18,53 @@ namespace troupe::models {
 /// All bytes of a regular file. Fails with `code` and a text that names the
 /// path.
 [[nodiscard]] result<std::vector<std::byte>>
-read_file(const std::filesystem::path& path, errc code);
+read_file(const std::filesystem::path& path, errc code,
+          std::uint64_t bytes_max = limits::file_bytes_max);
+
+/// The same of a text.
+[[nodiscard]] result<std::string> read_text(const std::filesystem::path& path,
+                                            errc code);
+
+/// The lines of a regular file, one after the other.
+class line_reader {
+public:
+  [[nodiscard]] static result<line_reader>
+  open(const std::filesystem::path& path, errc code);
+
+  line_reader(line_reader&& other) noexcept;
+  line_reader& operator=(line_reader&&) = delete;
+  ~line_reader();
+
+  /// Whether there is one more that ends. `line` has it, without its end.
+  bool next();
+
+  const std::string& line() const noexcept {
+    return line_;
+  }
+
+  /// What is left has no end of a line, or no end that is near enough.
+  bool cut_off() const noexcept {
+    return cut_off_;
+  }
+
+  std::uint64_t bytes() const noexcept { ///< Of the file.
+    return bytes_;
+  }
+
+private:
+  line_reader(int fd, std::uint64_t bytes) noexcept : fd_(fd), bytes_(bytes) {
+    // nop
+  }
+
+  bool fill();
+
+  int fd_;
+  std::uint64_t bytes_;
+  std::string line_;
+  std::string waiting_; ///< Read and not yet given out.
+  std::size_t given_ = 0;
+  bool cut_off_ = false;
+};
 
 struct replace_options {
   /// Waits until the file and its name are on the disk.

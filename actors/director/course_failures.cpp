@@ -15,9 +15,14 @@ course::actions course::failed(const messages::visit_failed& x, instant now) {
   auto& entry = clients_[x.visit.client];
   const auto* why = std::get_if<decline_reason>(&x.why);
   const bool done = why && *why == decline_reason::no_offer;
-  // Who is busy waits for us, and who drops out was not asked how it went.
+  // Who is busy waits for us, who drops out was not asked how it went, and who
+  // asks for the same too often may have a bad line.
+  const auto* verdict = std::get_if<policies::verdict>(&x.why);
+  const bool shut = verdict && *verdict == policies::verdict::withdrawn;
   const bool neither =
-    why && (*why == decline_reason::busy || *why == decline_reason::dropped);
+    shut
+    || (why
+        && (*why == decline_reason::busy || *why == decline_reason::dropped));
   done_ += done && by_round(options_.mode);
   done_ever_ += done;
   fruitless_ += !neither;
@@ -33,7 +38,7 @@ course::actions course::failed(const messages::visit_failed& x, instant now) {
                    ? options_.decline_pause
                    : std::min(2 * entry.busy, options_.alone_first);
     pause(x.visit.client, now + entry.busy);
-  } else if (why && !done && *why != decline_reason::dropped) {
+  } else if (shut || (why && !done && *why != decline_reason::dropped)) {
     pause(x.visit.client, now + options_.decline_pause);
   }
   carry_on(out, now);

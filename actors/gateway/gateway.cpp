@@ -1,5 +1,7 @@
 #include "actors/gateway/gateway.hpp"
 
+#include <set>
+
 #include "actors/record/events.hpp"
 #include "actors/record/snapshot.hpp"
 #include "core/limits.hpp"
@@ -43,8 +45,10 @@ void fail_visit(self_pointer self, const messages::visit_failed& x) {
   self->send(self->state.args.others->director, x);
 }
 
-/// Ends a visit that was refused as a whole.
+/// Ends a visit that was refused as a whole. What is said on it once more is
+/// answered, and no more comes of it.
 void end_visit(self_pointer self, visit_id visit, verdict why) {
+  self->state.granted->ended(visit);
   ++self->state.refusals[static_cast<std::size_t>(why)];
   say(self, visit.client, messages::visit_ended{visit, why});
   fail_visit(self, {visit, why});
@@ -75,12 +79,27 @@ void heard(self_pointer self, const sessions::session& from,
   if (const auto refusal = judge(self, x.pass, from.client))
     return say(self, from.client,
                messages::visit_ended{x.pass.visit, *refusal});
-  if (x.wanted.size() > limits::blocks_max)
-    return end_visit(self, x.pass.visit, verdict::malformed);
+  if (const auto refusal = self->state.granted->fetch(x)) {
+    if (refusal->ends)
+      return end_visit(self, x.pass.visit, refusal->why);
+    return say(self, from.client,
+               messages::visit_ended{x.pass.visit, refusal->why});
+  }
   for (const auto& want : x.wanted)
     self->send(
       self->state.args.others->router,
       messages::serve_requested{x.pass.visit, x.leg, want, x.pass.cut});
+}
+
+/// No line has any of it, and none will.
+void refuse_parts(self_pointer self, const messages::offer_made& x) {
+  std::set<line_id> lines;
+  for (const auto& part : x.blocks)
+    if (const auto* block = self->state.args.blocks->find(part.block);
+        block && lines.insert(block->line).second)
+      say(self, x.pass.visit.client,
+          messages::offer_answered{
+            x.pass.visit, block->line, verdict::withdrawn, {}, 0});
 }
 
 void heard(self_pointer self, const sessions::session& from,
@@ -90,9 +109,20 @@ void heard(self_pointer self, const sessions::session& from,
   if (not_valid == verdict::not_invited)
     return say(self, from.client,
                messages::visit_ended{x.pass.visit, *not_valid});
+  const auto found = self->state.granted->offer(x);
+  if (found && *found == grants::standing::over)
+    return refuse_parts(self, x);
+  const bool again = found && *found == grants::standing::again;
   // The client's own state has moved on, whatever becomes of its offer.
-  note(self, x);
-  if (const auto refusal = screen(x, from.examples, args.rules))
+  if (!again)
+    note(self, x);
+  auto refusal = screen(x, from.examples, args.rules);
+  if (!refusal && !found)
+    refusal = found.error();
+  if (refusal && again)
+    return say(self, from.client,
+               messages::visit_ended{x.pass.visit, *refusal});
+  if (refusal)
     return end_visit(self, x.pass.visit, *refusal);
   for (auto& part : split(x, from.examples, args.rules)) {
     part.late = not_valid.has_value(); // Its line may have it, and knows.
@@ -102,7 +132,8 @@ void heard(self_pointer self, const sessions::session& from,
 
 void heard(self_pointer self, const sessions::session& from,
            const messages::visit_declined& x) {
-  if (judge(self, x.pass, from.client))
+  if (judge(self, x.pass, from.client)
+      || !self->state.granted->decline(x.pass.visit))
     return;
   fail_visit(self, {x.pass.visit, x.why});
 }
@@ -189,8 +220,9 @@ void start(self_pointer self, gateway_args args) {
   state.args = std::move(args);
   state.args.rules.blocks = state.args.blocks.get();
   state.tickets.emplace(state.args.key);
+  state.granted.emplace(*state.args.method, *state.args.blocks);
   if (state.args.resumed)
-    restore(*state.args.resumed, part_name, state.peers);
+    restore(*state.args.resumed, part_name, state.peers, *state.granted);
   for (const auto peer : state.args.greeted)
     say(self, peer,
         messages::farewell{farewell_reason::no_session, "say hello"});
@@ -213,11 +245,13 @@ gateway_actor::behavior_type gateway(self_pointer self, gateway_args args) {
     [self](const messages::invitation_made& x) {
       note(self, x);
       auto pass = x.pass;
+      self->state.granted->invited(pass.visit);
       self->state.tickets->sign(pass);
       say(self, pass.visit.client, messages::invited{pass});
     },
     [self](const messages::visit_withdrawn& x) {
       note(self, x);
+      self->state.granted->withdrawn(x.visit);
       say(self, x.visit.client, messages::visit_ended{x.visit, x.why});
     },
     [self](const messages::line_served& x) {
@@ -239,7 +273,7 @@ gateway_actor::behavior_type gateway(self_pointer self, gateway_args args) {
     },
     [self](const messages::run_finished& x) { farewell_to_all(self, x); },
     [self](const messages::state_asked& x) {
-      x.draft->add(part_name, self->state.peers);
+      x.draft->add(part_name, self->state.peers, *self->state.granted);
     },
     [self](const messages::status_asked& x) {
       x.draft->add(door_status{.sessions = self->state.peers.all().size(),

@@ -8,6 +8,7 @@
 #include <caf/stateful_actor.hpp>
 #include <caf/typed_event_based_actor.hpp>
 
+#include "actors/gateway/grants.hpp"
 #include "actors/gateway/screen.hpp"
 #include "actors/gateway/seal.hpp"
 #include "actors/gateway/sessions.hpp"
@@ -38,7 +39,8 @@ struct gateway_state {
   static inline constexpr const char* name = "gateway";
 
   gateway_args args;
-  std::optional<seal> tickets; // Set before the first message arrives.
+  std::optional<seal> tickets;   // Set before the first message arrives.
+  std::optional<grants> granted; // Likewise.
   sessions peers;
   verdict_counts refusals{}; ///< Of whole visits.
 };

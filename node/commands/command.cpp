@@ -1,7 +1,9 @@
 #include "node/commands/command.hpp"
 
 #include <algorithm>
+#include <exception>
 #include <iomanip>
+#include <new>
 #include <ostream>
 
 #include "core/json.hpp"
@@ -103,6 +105,30 @@ std::vector<command> basic_commands(const host_facts& known) {
   };
 }
 
+namespace {
+
+/// What a library throws is neither a signal nor a success.
+exit_code run_safely(const command& x, arguments args, streams io) {
+  const bool json = std::ranges::find(args, "json") != args.end();
+  try {
+    return x.run(args, io);
+  } catch (const std::bad_alloc&) {
+    return report({.code = "out_of_memory",
+                   .what = "there is not enough memory for '" + x.name + "'",
+                   .hint = "smaller data, a smaller model or fewer clients "
+                           "would do"},
+                  exit_code::failed, json, io);
+  } catch (const std::exception& wrong) {
+    return report({.code = "internal",
+                   .what = '\'' + x.name + "' met what it did not expect",
+                   .why = wrong.what(),
+                   .hint = "what it had written until then is as it is"},
+                  exit_code::failed, json, io);
+  }
+}
+
+} // namespace
+
 exit_code dispatch(std::span<const command> all, arguments args, streams io) {
   if (args.empty()) {
     list(all, io.err);
@@ -117,7 +143,7 @@ exit_code dispatch(std::span<const command> all, arguments args, streams io) {
     return version_command(args.subspan(1), io);
   if (const auto found = std::ranges::find(all, name, &command::name);
       found != all.end())
-    return found->run(args.subspan(1), io);
+    return run_safely(*found, args.subspan(1), io);
   std::vector<std::string> names;
   for (const auto& x : all)
     names.push_back(x.name);

@@ -3,6 +3,7 @@
 #include <iostream>
 #include <ostream>
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "core/json.hpp"
@@ -91,6 +92,8 @@ exit_code run_command(const model_maker& make_model, const host_facts& known,
                    .what = "FILE is required, or --resume FOLDER",
                    .hint = "troupe run --help shows an example"},
                   exit_code::usage, line.json(), io);
+  // Clients' own blocks are in the folder, too.
+  umask(S_IRWXG | S_IRWXO);
   if (!wish.alone)
     if (const auto end = sweep_if_asked({.file = line.file(),
                                          .resume = wish.resume,

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <ostream>
 #include <thread>
 
+#include "models/files.hpp"
 #include "node/run/interrupt.hpp"
 #include "node/sweep/sweep_runs.hpp"
 #include "node/task/workload.hpp"
@@ -65,8 +65,9 @@ result<fs::path> make_folder(const sweep_wish& wish, const std::string& base,
 /// Paths in its files are from where it was started.
 result<fs::path> go_back_to(const std::string& folder) {
   const auto path = fs::absolute(folder);
-  std::ifstream file{path / "started_in.txt"};
-  const std::string from{std::istreambuf_iterator{file}, {}};
+  const auto from =
+    models::read_text(path / "started_in.txt", errc::storage_failure)
+      .value_or(std::string{});
   std::error_code wrong;
   if (!from.empty())
     fs::current_path(from, wrong);
@@ -90,9 +91,10 @@ std::string absent_in(const sweep_plan& plan,
 
 std::vector<std::string> changes_in(const fs::path& folder) {
   std::vector<std::string> result;
-  std::ifstream file{folder / "changes.txt"};
-  for (std::string line; std::getline(file, line);)
-    result.push_back(line);
+  auto file =
+    models::line_reader::open(folder / "changes.txt", errc::storage_failure);
+  while (file && file->next())
+    result.push_back(file->line());
   return result;
 }
 

@@ -2,13 +2,12 @@
 
 #include <cerrno>
 #include <csignal>
-#include <fstream>
 #include <ostream>
-#include <sstream>
 
 #include "core/clock.hpp"
 #include "core/json.hpp"
 #include "core/result.hpp"
+#include "models/files.hpp"
 #include "node/commands/command_line.hpp"
 #include "node/watch/moment_text.hpp"
 #include "node/watch/status_file.hpp"
@@ -25,13 +24,11 @@ result<json> status_in(const std::string& folder) {
   const auto path = folder + "/status.json";
   // Once more, should it have been read while it was written.
   for (int i = 0; i < 2; ++i) {
-    std::ifstream file{path};
-    if (!file)
+    const auto text = models::read_text(path, errc::invalid_data);
+    if (!text)
       return fail(errc::invalid_data,
-                  path + " is not there: is this the folder of a run?");
-    std::ostringstream text;
-    text << file.rdbuf();
-    auto found = json::parse(text.str());
+                  text.error().context + "; is this the folder of a run?");
+    auto found = json::parse(*text);
     if (found && found->find("written_ms"))
       return found;
   }

@@ -1,10 +1,8 @@
 #include "node/config/config.hpp"
 
 #include <algorithm>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 
+#include "models/files.hpp"
 #include "node/config/reader.hpp"
 
 namespace troupe::node {
@@ -37,14 +35,7 @@ result<loaded_config> parse_config(config_source from,
 }
 
 result<std::string> read_text(const std::string& path) {
-  if (std::filesystem::is_directory(path))
-    return fail(errc::storage_failure, path + " is a folder; a file would do");
-  std::ifstream file{path};
-  std::string text{std::istreambuf_iterator{file}, {}};
-  if (!file.is_open() || file.bad())
-    return fail(errc::storage_failure,
-                path + ": this file cannot be read; is the path right?");
-  return text;
+  return models::read_text(path, errc::storage_failure);
 }
 
 result<loaded_config> load_config(const std::string& path,

@@ -1,5 +1,3 @@
-#include <cmath>
-#include <limits>
 #include <sstream>
 
 #include "node/config/schema.hpp"
@@ -7,24 +5,14 @@
 namespace troupe::node {
 
 std::string describe(count_range x) {
-  std::string text = "an integer";
-  if (x.max >= std::numeric_limits<std::uint32_t>::max())
-    return text + ", at least " + std::to_string(x.min);
-  return text + " from " + std::to_string(x.min) + " to "
+  return "an integer from " + std::to_string(x.min) + " to "
          + std::to_string(x.max);
 }
 
 std::string describe(number_range x) {
   std::ostringstream text;
-  text << "a number";
-  if (x.min <= -1e300)
-    return text.str();
-  text << (x.above_min      ? " above "
-           : x.max >= 1e300 ? ", at least "
-                            : " from ")
-       << x.min;
-  if (x.max < 1e300)
-    text << (x.above_min ? ", up to " : " to ") << x.max;
+  text << "a number" << (x.above_min ? " above " : " from ") << x.min
+       << (x.above_min ? ", up to " : " to ") << x.max;
   return text.str();
 }
 

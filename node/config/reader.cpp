@@ -57,7 +57,7 @@ public:
     const auto prefix = std::string{section.name} + '.';
     for (const auto& [path, e] : said_)
       if (path.starts_with(prefix))
-        take_number(e, x[path.substr(prefix.size())], {.min = -1e300});
+        take_number(e, x[path.substr(prefix.size())], any_real);
   }
 
   void counts(const key& k, std::vector<std::uint32_t>& x,

@@ -10,9 +10,7 @@ namespace troupe::node {
 namespace {
 
 constexpr count_range positive{.min = 1};
-constexpr number_range share{.max = 1};
-constexpr number_range above_zero{.above_min = true};
-constexpr number_range any{.min = -1e300};
+constexpr count_range length{.max = 1'000'000'000'000};
 constexpr count_range clients{.min = 1, .max = limits::clients_max};
 
 template <class T, class Visit>
@@ -25,14 +23,15 @@ void maybe(schema_visitor& v, const key& k, std::optional<T>& x, Visit visit) {
 }
 
 void visit_run(schema_visitor& v, experiment& x) {
-  v.count({"seed", "everything random begins here"}, x.seed, {});
+  v.count({"seed", "everything random begins here"}, x.seed,
+          {.max = std::numeric_limits<std::int64_t>::max()});
   v.text({"name", "part of the name of the run's folder"}, x.name);
   v.text({"method", "a recipe of the catalogue"}, x.method);
   v.choice({"clock", "virtual time is simulated, wall time passes"}, x.clock,
            {"virtual", "wall"});
   v.count({"workers", "kernel workers; 0: one per core"}, x.workers,
           {.max = 1024});
-  v.count({"evaluate_every", "versions; 0: never"}, x.evaluate_every, {});
+  v.count({"evaluate_every", "versions; 0: never"}, x.evaluate_every, length);
   v.text({"init", "a file of weights to start from; empty: from the seed"},
          x.init);
   v.text({"scenario", "a file of joins, leaves, drains and failures"},
@@ -44,23 +43,23 @@ void visit_run(schema_visitor& v, experiment& x) {
   v.choice({"durability", "what is stored before 'accepted' is said"},
            x.durability, {"version", "offer"});
   v.number({"snapshot_seconds", "between snapshots under the virtual clock"},
-           x.snapshot_seconds, above_zero);
+           x.snapshot_seconds, a_duration);
 }
 
 void visit_length(schema_visitor& v, length_options& x) {
   const key rounds{"rounds", "of sync, or windows of semisync; 0: no limit"};
   if (v.has(rounds, x.rounds > 0))
-    v.count(rounds, x.rounds, {});
+    v.count(rounds, x.rounds, length);
   const key versions{"versions", "of the lead line; 0: no limit"};
   if (v.has(versions, x.versions > 0))
-    v.count(versions, x.versions, {});
+    v.count(versions, x.versions, length);
   const key updates{"updates",
                     "offers of which a part was merged; 0: no limit"};
   if (v.has(updates, x.updates > 0))
-    v.count(updates, x.updates, {});
+    v.count(updates, x.updates, length);
   const key time{"time_budget", "seconds of the run's clock"};
   if (v.has(time, x.time_budget > 0))
-    v.number(time, x.time_budget, above_zero);
+    v.number(time, x.time_budget, a_duration);
 }
 
 void visit_stop(schema_visitor& v, stop_options& x) {
@@ -69,7 +68,7 @@ void visit_stop(schema_visitor& v, stop_options& x) {
            {"none", "accuracy", "loss", "per_client.mean", "per_client.worst"});
   const bool on = x.metric != stop_options::metric_kind::none;
   const key target{"target", "stop when it is reached", on, "a 'metric'"};
-  maybe(v, target, x.target, [&](double& y) { v.number(target, y, any); });
+  maybe(v, target, x.target, [&](double& y) { v.number(target, y, any_real); });
   v.count({"patience", "evaluations without a better one; 0: no limit", on,
            "a 'metric'"},
           x.patience, {});
@@ -108,16 +107,17 @@ void visit_pace(schema_visitor& v, pace_options& x) {
           {});
   v.number({"over_selection", "sync: invitations per wanted offer"},
            x.over_selection, {.min = 1, .max = 10});
-  v.number({"round_deadline", "sync: seconds; 0: none"}, x.round_deadline, {});
+  v.number({"round_deadline", "sync: seconds; 0: none"}, x.round_deadline,
+           a_pause);
   v.number({"window_seconds", "semisync: from version to version"},
-           x.window_seconds, above_zero);
+           x.window_seconds, a_duration);
   v.number({"visit_timeout",
             "seconds that a client has; 0: a day, or as long as it takes under "
             "the virtual clock"},
            x.visit_timeout, {.max = 1e9});
   const key max{"staleness_max", "beyond it an offer is refused"};
   maybe(v, max, x.staleness_max,
-        [&](std::uint64_t& y) { v.count(max, y, {}); });
+        [&](std::uint64_t& y) { v.count(max, y, length); });
   v.count({"memory", "MiB that offers under way or waiting may take; 0: 2048"},
           x.memory, {.max = std::uint64_t{1} << 24});
   v.choice({"async_target", "fedasync: mix models, or add deltas"},
@@ -140,7 +140,7 @@ void visit_selection(schema_visitor& v, selection_options& x) {
   v.number({"exploration",
             "share of the first windows for clients without a score",
             x.kind == oort, "kind = \"oort\""},
-           x.exploration, share);
+           x.exploration, a_share);
   v.end();
 }
 
@@ -211,12 +211,12 @@ void visit_schedule(schema_visitor& v, policies::rate_schedule& x) {
     step = &none_of_steps;
   v.number(
     {"last", "share of the rate at the end", is_cosine, "kind = \"cosine\""},
-    cosine->last, share);
+    cosine->last, a_share);
   v.count({"steps", "how many times it falls", is_step, "kind = \"step\""},
           step->steps, {});
   v.number({"factor", "what is left of the rate after a step", is_step,
             "kind = \"step\""},
-           step->factor, share);
+           step->factor, a_share);
   v.end();
 }
 
@@ -229,10 +229,10 @@ void visit_training(schema_visitor& v, models::training_options& x) {
   v.flag({"shuffle", "whether each epoch has an order of its own"}, x.shuffle);
   v.choice({"optimiser"}, x.optimiser, {"sgd", "adamw"});
   v.number({"learning_rate"}, x.learning_rate, above_zero);
-  v.number({"momentum"}, x.momentum, share);
+  v.number({"momentum"}, x.momentum, a_share);
   v.number({"weight_decay"}, x.weight_decay, {});
   v.number({"stragglers", "share of visits that do part of their work"},
-           x.stragglers, share);
+           x.stragglers, a_share);
   v.flag({"drop_stragglers", "they offer nothing instead", x.stragglers > 0,
           "'stragglers' above 0"},
          x.drop_stragglers);
@@ -252,10 +252,10 @@ void visit_server(schema_visitor& v, kernels::server_step& x) {
     {"server_learning_rate", "fedasync: the share of the client's model"},
     x.rate, above_zero);
   v.number({"beta1", "", moments, "another optimiser than \"plain\""}, x.beta1,
-           share);
+           a_share);
   v.number({"beta2", "", x.rule == adam || x.rule == yogi,
             "optimiser = \"adam\" or \"yogi\""},
-           x.beta2, share);
+           x.beta2, a_share);
   v.number({"tau", "", steps, "optimiser = \"adam\", \"yogi\" or \"adagrad\""},
            x.tau, above_zero);
   v.end();
@@ -293,7 +293,7 @@ void visit_merge(schema_visitor& v, merge_options& x) {
 void visit_pixels(schema_visitor& v, models::pixel_options& x, bool file) {
   const std::string_view needs = "data from files";
   v.reals({"mean", "of pixels / 255, by channel or for all", file, needs},
-          x.mean, any);
+          x.mean, any_real);
   v.reals({"deviation", "as many; pixels are divided by it", file, needs},
           x.deviation, above_zero);
   v.choice({"augment", "what training does to images", file, needs}, x.augment,
@@ -332,7 +332,7 @@ void visit_data(schema_visitor& v, data_options& x,
   v.count({"dimension", "of generated data",
            x.kind == synthetic || x.kind == quadratic,
            "kind = \"synthetic\" or \"quadratic\""},
-          x.dimension, positive);
+          x.dimension, {.min = 1, .max = 1 << 20});
   visit_pixels(v, x.pixels, file);
   v.choice({"shift", "what differs between clusters of clients", file,
             "data from files"},

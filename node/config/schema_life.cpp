@@ -6,16 +6,13 @@ namespace troupe::node {
 
 namespace {
 
-constexpr number_range share{.max = 1};
-constexpr number_range above_zero{.above_min = true};
-
 void visit_devices(schema_visitor& v, device_options& x) {
   using enum speed_options::distribution;
   v.begin({"devices", "what virtual clients run on"});
   v.number({"seconds_per_step", "of a device of speed 1"}, x.seconds_per_step,
            above_zero);
   v.number({"drop_out", "share of visits whose work is never offered"},
-           x.drop_out, share);
+           x.drop_out, a_share);
   v.begin({"speed", "how devices differ"});
   v.choice({"kind"}, x.speed.kind,
            {"constant", "uniform", "half_normal", "lognormal", "trace"});
@@ -51,7 +48,7 @@ void visit_availability(schema_visitor& v, availability_options& x) {
   v.choice({"kind"}, x.kind, {"always", "windows", "trace"});
   v.number({"period", "seconds, of which each client is there a part",
             x.kind == windows, "kind = \"windows\""},
-           x.windows.period, {.max = 1e9, .above_min = true});
+           x.windows.period, {.min = 1, .max = 1e9});
   v.number({"share", "of each period", x.kind == windows, "kind = \"windows\""},
            x.windows.share, {.max = 1, .above_min = true});
   v.text({"path", "CSV with the columns client, from and to", x.kind == trace,
@@ -81,7 +78,7 @@ void visit_life(schema_visitor& v, experiment& x) {
   v.count({"clients"}, x.attack.clients, {});
   v.number({"scale", "their deltas are multiplied by this",
             x.attack.clients > 0, "'clients' above 0"},
-           x.attack.scale, {.min = -1e300});
+           x.attack.scale, any_real);
   v.end();
 }
 

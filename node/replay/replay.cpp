@@ -1,7 +1,5 @@
 #include "node/replay/replay.hpp"
 
-#include <fstream>
-
 #include "actors/record/stored_heads.hpp"
 #include "core/json.hpp"
 #include "models/files.hpp"
@@ -16,27 +14,22 @@ namespace {
 /// The whole lines of a file, one after the other.
 class record {
 public:
-  explicit record(const fs::path& path) : path_(path), in_(path) {
-    std::error_code none;
-    size_ = fs::file_size(path, none);
-  }
-
-  bool readable() const {
-    return in_.is_open();
+  record(const fs::path& path, models::line_reader in)
+    : path_(path),
+      in_(std::move(in)) {
+    // nop
   }
 
   bool next() {
-    if (!std::getline(in_, text_))
+    if (!in_.next())
       return false;
     ++number_;
-    bytes_ += text_.size() + 1;
-    // Only the last line can end without its end.
-    cut_off_ = in_.eof();
-    return !cut_off_;
+    bytes_ += in_.line().size() + 1;
+    return true;
   }
 
   result<actors::recorded_event> event() const {
-    auto found = actors::read_event(text_);
+    auto found = actors::read_event(in_.line());
     if (!found)
       return refuse(found.error().context);
     return found;
@@ -48,7 +41,7 @@ public:
   }
 
   bool cut_off() const noexcept {
-    return cut_off_;
+    return in_.cut_off();
   }
 
   std::uint64_t number() const noexcept {
@@ -56,17 +49,14 @@ public:
   }
 
   double done() const noexcept {
-    return static_cast<double>(bytes_) / static_cast<double>(size_);
+    return static_cast<double>(bytes_) / static_cast<double>(in_.bytes());
   }
 
 private:
   fs::path path_;
-  std::ifstream in_;
-  std::uintmax_t size_ = 0;
-  std::string text_;
+  models::line_reader in_;
   std::uint64_t number_ = 0;
   std::uint64_t bytes_ = 0;
-  bool cut_off_ = false;
 };
 
 std::uint64_t digests_in(const actors::recorded_event& x) {
@@ -101,8 +91,8 @@ std::optional<std::string> digest_in(const std::vector<std::byte>& text) {
 }
 
 /// What the record ends with, beside what the run left behind of its end.
-std::optional<difference>
-compare_summary(const fs::path& folder, const replayer& story) {
+std::optional<difference> compare_summary(const fs::path& folder,
+                                          const replayer& story) {
   const auto text =
     models::read_file(folder / "summary.json", errc::invalid_data);
   if (!text)
@@ -160,12 +150,13 @@ void compare_ends(const experiment& x, const workload& work,
 
 result<replay_summary> replay(const experiment& x, const fs::path& folder,
                               const replay_context& in) {
-  record from{folder / "events.jsonl"};
-  if (!from.readable())
-    return fail(errc::invalid_data,
-                (folder / "events.jsonl").string()
-                  + " cannot be read; the folder of a run with events = true "
-                    "would do");
+  const auto events = folder / "events.jsonl";
+  auto lines = models::line_reader::open(events, errc::invalid_data);
+  if (!lines)
+    return fail(lines.error().code,
+                lines.error().context
+                  + "; the folder of a run with events = true would do");
+  record from{events, std::move(*lines)};
   std::optional<workload> work;
   std::unique_ptr<replayer> story;
   replay_summary s;

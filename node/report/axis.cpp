@@ -10,6 +10,12 @@ namespace troupe::node {
 namespace {
 
 constexpr double ticks_wanted = 5;
+constexpr std::size_t ticks_max = 50;
+
+/// Beyond it ends of axes, and their ticks, are no numbers any more.
+double bounded(double x) {
+  return std::clamp(x, -1e300, 1e300);
+}
 
 /// 1, 2 or 5 times a power of ten.
 double round_step(double range) {
@@ -33,7 +39,8 @@ std::vector<tick> decades(double low, double high) {
 std::vector<tick> between(double low, double high, double step) {
   std::vector<tick> ticks;
   const auto first = std::ceil(low / step - 1e-6);
-  for (auto k = first; k * step <= high + step * 1e-6; ++k) {
+  for (auto k = first;
+       k * step <= high + step * 1e-6 && ticks.size() < ticks_max; ++k) {
     // What is not exactly zero is an error of rounding.
     const auto value = std::abs(k) < 0.5 ? 0 : k * step;
     ticks.push_back({value, number(value)});
@@ -44,6 +51,8 @@ std::vector<tick> between(double low, double high, double step) {
 } // namespace
 
 axis axis::linear(double low, double high) {
+  low = bounded(low);
+  high = bounded(high);
   if (high - low < 1e-12 * std::max(1.0, std::abs(high))) {
     const auto room = std::max(std::abs(high) * 0.1, 1e-6);
     low -= room;
@@ -70,8 +79,10 @@ axis axis::logarithmic(double low, double high) {
 
 axis axis::exact(double low, double high) {
   axis x;
-  x.low_ = low;
-  x.high_ = high > low ? high : low + 1;
+  x.low_ = bounded(low);
+  x.high_ = high > low ? bounded(high) : x.low_ + 1;
+  if (!(x.high_ > x.low_)) // One more is nothing beside it.
+    x.high_ = x.low_ + std::abs(x.low_) * 0.1;
   x.ticks_ = between(x.low_, x.high_, round_step(x.high_ - x.low_));
   return x;
 }

@@ -1,8 +1,10 @@
 #include "node/report/flat_record.hpp"
 
-#include <fstream>
+#include <algorithm>
 
 #include <nlohmann/json.hpp>
+
+#include "models/files.hpp"
 
 namespace troupe::node {
 
@@ -80,6 +82,11 @@ struct listener {
 
 } // namespace
 
+std::uint64_t count_of(double x) noexcept {
+  constexpr double most = 1e18; // A cast of more than 2^64 means nothing.
+  return x >= 0 ? static_cast<std::uint64_t>(std::min(x, most)) : 0;
+}
+
 bool flat_record::read(std::string_view line) {
   used_ = 0;
   listener heard{*this};
@@ -120,6 +127,10 @@ std::optional<double> flat_record::number(std::string_view key) const {
                                   : std::nullopt;
 }
 
+std::uint64_t flat_record::count(std::string_view key) const {
+  return count_of(number(key).value_or(0));
+}
+
 std::string_view flat_record::text(std::string_view key) const {
   const auto* e = find(key);
   return e && !e->texts.empty() ? std::string_view{e->texts.front()}
@@ -140,16 +151,18 @@ std::span<const std::string> flat_record::texts(std::string_view key) const {
 std::size_t
 for_each_record(const std::filesystem::path& path,
                 const std::function<void(const flat_record&)>& take) {
-  std::ifstream file{path};
+  auto file = models::line_reader::open(path, errc::invalid_data);
+  if (!file)
+    return 0;
   flat_record x;
   std::size_t unreadable = 0;
-  for (std::string line; std::getline(file, line);) {
-    if (x.read(line))
+  while (file->next()) {
+    if (x.read(file->line()))
       take(x);
     else
       ++unreadable;
   }
-  return unreadable;
+  return unreadable + (file->cut_off() ? 1 : 0);
 }
 
 } // namespace troupe::node

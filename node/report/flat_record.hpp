@@ -3,6 +3,7 @@
 // A line of metrics.jsonl or events.jsonl, read without building a tree: a long
 // run has millions of them.
 
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <optional>
@@ -13,6 +14,9 @@
 
 namespace troupe::node {
 
+/// The nearest that is a count: 0 for what is no number.
+std::uint64_t count_of(double x) noexcept;
+
 /// The keys of one JSON object. What stands below a key, however deep, is one
 /// list of numbers and one of texts; `null` leaves nothing.
 class flat_record {
@@ -22,6 +26,7 @@ public:
 
   bool has(std::string_view key) const;
   std::optional<double> number(std::string_view key) const;
+  std::uint64_t count(std::string_view key) const;   ///< 0: there is none.
   std::string_view text(std::string_view key) const; ///< Empty: there is none.
   std::span<const double> numbers(std::string_view key) const;
   std::span<const std::string> texts(std::string_view key) const;

@@ -1,10 +1,9 @@
 #include "node/report/run_record.hpp"
 
 #include <algorithm>
-#include <fstream>
-#include <sstream>
 
 #include "actors/record/names.hpp"
+#include "models/files.hpp"
 #include "node/config/config.hpp"
 
 namespace troupe::node {
@@ -14,12 +13,8 @@ namespace {
 namespace fs = std::filesystem;
 
 std::optional<std::string> text_of(const fs::path& path) {
-  std::ifstream file{path, std::ios::binary};
-  if (!file)
-    return std::nullopt;
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
+  auto text = models::read_text(path, errc::invalid_data);
+  return text ? std::optional{std::move(*text)} : std::nullopt;
 }
 
 /// Puts the records of metrics.jsonl where they belong.
@@ -77,6 +72,8 @@ private:
     }
     if (const auto xs = x.numbers("client_accuracies"); !xs.empty()) {
       to_.accuracies.assign(xs.begin(), xs.end());
+      std::erase_if(to_.accuracies,
+                    [](double y) { return !(y >= 0 && y <= 1); });
       std::ranges::sort(to_.accuracies);
     }
   }

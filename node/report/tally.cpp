@@ -12,10 +12,6 @@ namespace {
 /// A client has so many unanswered offers, and one visit that is open.
 constexpr std::size_t fetches_max = limits::outbox_offers_max + 1;
 
-std::uint64_t whole(const flat_record& x, std::string_view key) {
-  return static_cast<std::uint64_t>(std::max(0.0, x.number(key).value_or(0)));
-}
-
 std::string with_reason(std::string text, std::string_view why) {
   return why.empty() ? text : text + ": " + std::string{why};
 }
@@ -35,7 +31,7 @@ void event_tally::add(const flat_record& x) {
       return note_version(x);
     case invited:
       ++invited_;
-      ++clients_[{whole(x, "client")}].invited;
+      ++clients_[{x.count("client")}].invited;
       return;
     case withdrawn:
       ++other_ends_[std::string{name_of(*what)}];
@@ -61,22 +57,21 @@ void event_tally::add(const flat_record& x) {
 }
 
 void event_tally::note_fetch(const flat_record& x) {
-  auto& kept = bases_[{{whole(x, "client")}, whole(x, "line")}];
-  kept.push_back({whole(x, "visit"), whole(x, "version")});
+  auto& kept = bases_[{{x.count("client")}, x.count("line")}];
+  kept.push_back({x.count("visit"), x.count("version")});
   if (kept.size() > fetches_max)
     kept.erase(kept.begin());
 }
 
 void event_tally::note_version(const flat_record& x) {
-  const auto line = whole(x, "line");
-  const auto version = whole(x, "version");
+  const auto line = x.count("line");
+  const auto version = x.count("version");
   if (version == 1)
     for (const auto& digest : x.texts("digests"))
       first_digests_[digest] = line;
   const auto pairs = x.numbers("merged");
   for (std::size_t i = 0; i + 1 < pairs.size(); i += 2)
-    merged_one({static_cast<std::uint64_t>(pairs[i])},
-               static_cast<std::uint64_t>(pairs[i + 1]), line, version);
+    merged_one({count_of(pairs[i])}, count_of(pairs[i + 1]), line, version);
 }
 
 void event_tally::merged_one(client_id client, std::uint64_t visit,

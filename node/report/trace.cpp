@@ -40,12 +40,8 @@ struct traced_version {
   std::size_t merged = 0;
 };
 
-std::uint64_t whole(const flat_record& x, std::string_view key) {
-  return static_cast<std::uint64_t>(std::max(0.0, x.number(key).value_or(0)));
-}
-
 visit_id visit_of(const flat_record& x) {
-  return {{whole(x, "client")}, {whole(x, "visit")}};
+  return {{x.count("client")}, {x.count("visit")}};
 }
 
 /// Follows the events of a run and keeps what is to be shown.
@@ -118,7 +114,7 @@ private:
                        const flat_record& x, double at) {
     using enum actors::event_kind;
     if (what == fetched) {
-      visit.fetched.push_back({whole(x, "line"), whole(x, "version")});
+      visit.fetched.push_back({x.count("line"), x.count("version")});
     } else if (what == offered || what == withdrawn) {
       end(visit, std::string{name_of(what)}, at);
     } else if (what == visit_failed) {
@@ -135,7 +131,7 @@ private:
   }
 
   void version_made(const flat_record& x, double at) {
-    const place which{whole(x, "line"), whole(x, "version")};
+    const place which{x.count("line"), x.count("version")};
     const auto pairs = x.numbers("merged");
     const auto before = made_at_[which.line];
     made_at_[which.line] = at;
@@ -146,8 +142,8 @@ private:
                          .at = at,
                          .merged = pairs.size() / 2});
     for (std::size_t i = 0; i + 1 < pairs.size(); i += 2)
-      if (auto* visit = find({{static_cast<std::uint64_t>(pairs[i])},
-                              {static_cast<std::uint64_t>(pairs[i + 1])}})) {
+      if (auto* visit =
+            find({{count_of(pairs[i])}, {count_of(pairs[i + 1])}})) {
         visit->merged.push_back(which);
         visit->end = "merged";
       }

@@ -15,9 +15,6 @@ struct line_rules;
 
 namespace troupe::node {
 
-/// Longer than any run.
-inline constexpr instant forever = std::chrono::hours{24 * 365 * 100};
-
 bool is_virtual(const experiment& x);
 
 /// How versions are made.

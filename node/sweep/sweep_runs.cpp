@@ -1,15 +1,15 @@
 #include "node/sweep/sweep_runs.hpp"
 
 #include <cerrno>
-#include <fstream>
 #include <map>
 #include <ostream>
-#include <sstream>
 
 #include <fcntl.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "models/files.hpp"
 
 namespace troupe::node {
 
@@ -60,10 +60,8 @@ bool ended_well(int status) {
 
 /// Null where there is none.
 json read_json(const fs::path& path) {
-  std::ifstream file{path};
-  std::ostringstream text;
-  text << file.rdbuf();
-  return json::parse(text.str()).value_or(json{});
+  const auto text = models::read_text(path, errc::invalid_data);
+  return text ? json::parse(*text).value_or(json{}) : json{};
 }
 
 /// Else it is made again.

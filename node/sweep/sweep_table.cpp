@@ -85,24 +85,36 @@ std::vector<sweep_line> lines_of(const sweep_plan& plan,
   return result;
 }
 
+namespace {
+
+/// What would end a cell or begin a tag stands there as it is.
+std::string cell(const std::string& x) {
+  std::string text;
+  for (const auto c : x)
+    text += c == '|' ? "\\|" : c == '<' ? "&lt;" : std::string{c};
+  return text;
+}
+
+} // namespace
+
 std::string as_markdown(const sweep_plan& plan,
                         const std::vector<sweep_line>& lines) {
   std::string head = "| |";
   std::string rule = "| --- |";
   for (const auto& x : plan.metrics) {
-    head += ' ' + x + " | median |";
+    head += ' ' + cell(x) + " | median |";
     rule += " --- | --- |";
   }
   std::string text = head + " published | runs |\n" + rule + " --- | --- |\n";
   for (const auto& line : lines) {
-    text += "| " + line.name + " |";
+    text += "| " + cell(line.name) + " |";
     std::size_t runs = 0;
     for (const auto& x : line.metrics) {
       text +=
         ' ' + text_of(x) + " | " + (x.count > 0 ? number(x.median) : "") + " |";
       runs = std::max(runs, x.count);
     }
-    text += ' ' + line.published + " | " + std::to_string(runs);
+    text += ' ' + cell(line.published) + " | " + std::to_string(runs);
     if (line.failed > 0)
       text += ", " + std::to_string(line.failed) + " failed or missing";
     text += " |\n";

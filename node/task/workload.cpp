@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "models/adapters/adapted_task.hpp"
+#include "models/guarded_trainer.hpp"
 #include "models/shapes.hpp"
 #include "node/config/policies_of.hpp"
 #include "node/task/first_values.hpp"
@@ -180,7 +181,8 @@ result<workload> prepare(const experiment& x, const model_maker& make_model) {
   if (auto ok = complete(x, **model, *task); !ok)
     return tl::make_unexpected(ok.error());
   w.task = std::move(task);
-  w.make_trainer = models::local_trainers(w.task, make_objective);
+  w.make_trainer =
+    models::guarded(models::local_trainers(w.task, make_objective));
   return w;
 }
 

@@ -4,7 +4,6 @@
 #include <cctype>
 #include <ctime>
 #include <fstream>
-#include <sstream>
 
 #include <unistd.h>
 
@@ -91,11 +90,10 @@ private:
 constexpr const char* as_it_began = "logs/began.toml";
 
 result<void> refuse_changed(const fs::path& folder, const experiment& x) {
-  std::ifstream file{folder / as_it_began};
-  std::ostringstream text;
-  text << file.rdbuf();
+  const auto text =
+    models::read_text(folder / as_it_began, errc::storage_failure);
   const auto changed =
-    file ? changed_line(text.str(), write_config(x)) : std::nullopt;
+    text ? changed_line(*text, write_config(x)) : std::nullopt;
   if (!changed)
     return {};
   const auto said = [](const std::string& line) {
@@ -107,12 +105,32 @@ result<void> refuse_changed(const fs::path& folder, const experiment& x) {
                 + "; put it back, or begin another run with 'init'");
 }
 
+/// A link would have others' files cut and overwritten, and a pipe would be
+/// waited for.
+result<void> refuse_strange_files(const fs::path& folder) {
+  std::error_code why;
+  for (fs::recursive_directory_iterator at{folder, why}, end; !why && at != end;
+       at.increment(why)) {
+    const auto kind = at->symlink_status(why).type();
+    if (kind != fs::file_type::regular && kind != fs::file_type::directory)
+      return fail(
+        errc::storage_failure,
+        at->path().string()
+          + (kind == fs::file_type::symlink ? " is a link" : " is no file")
+          + "; a run's folder holds files and folders of its own: "
+            "remove it, or put back what was there");
+  }
+  if (why)
+    return fail(errc::storage_failure,
+                folder.string() + ": cannot be read: " + why.message());
+  return {};
+}
+
 /// What was interrupted has a summary, too, and goes on.
 result<void> refuse_ended(const fs::path& folder) {
-  std::ifstream file{folder / "summary.json"};
-  std::ostringstream text;
-  text << file.rdbuf();
-  const auto summary = json::parse(text.str());
+  const auto text =
+    models::read_text(folder / "summary.json", errc::storage_failure);
+  const auto summary = json::parse(text.value_or(std::string{}));
   const auto* interrupted = summary ? summary->find("interrupted") : nullptr;
   if (!interrupted || interrupted->flag().value_or(false))
     return {};
@@ -123,13 +141,10 @@ result<void> refuse_ended(const fs::path& folder) {
                 + "; 'init' begins another run with its model.safetensors");
 }
 
-/// Tickets of a run that cannot be resumed need no other secret than a fresh
-/// one.
-messages::seal_key key_of(std::uint64_t seed) {
-  random_stream random{derive_seed(seed, "ticket key")};
+/// Nothing that others can know: a seed stands in every configuration.
+messages::seal_key fresh_key() {
   messages::seal_key key{};
-  for (auto& x : key)
-    x = static_cast<std::uint8_t>(random.below(256));
+  draw_secret(key);
   return key;
 }
 
@@ -194,6 +209,8 @@ result<run_folder> run_folder::open(const fs::path& path, const experiment& x) {
   if (!fs::exists(path / "config.toml"))
     return fail(errc::storage_failure,
                 path.string() + " holds no run: there is no config.toml in it");
+  if (auto ok = refuse_strange_files(path); !ok)
+    return tl::make_unexpected(ok.error());
   if (auto ok = refuse_ended(path); !ok)
     return tl::make_unexpected(ok.error());
   if (auto ok = refuse_changed(path, x); !ok)
@@ -247,7 +264,7 @@ result<std::unique_ptr<actors::store>>
 run_folder::open_store(const experiment& x, std::uint64_t versions_kept) const {
   if (x.ledger == ledger_kind::memory)
     return std::make_unique<noting_store>(
-      actors::make_memory_store(key_of(x.seed)), path_ / "events.jsonl");
+      actors::make_memory_store(fresh_key()), path_ / "events.jsonl");
   // Virtual clients live and die with the server: nobody remembers what it
   // forgets.
   return actors::make_sqlite_store({.folder = path_,

@@ -108,7 +108,7 @@ TEST_P(version_store_test,
   EXPECT_EQ(x.error().code, errc::storage_failure);
   EXPECT_EQ(x.error().context,
             folder.string() + "/" + std::string(64, '0')
-              + ": cannot open the file: No such file or directory");
+              + ": cannot be read: there is no such file; is the path right?");
 }
 
 TEST_P(version_store_test, bytes_that_are_not_whole_values_are_not_values) {

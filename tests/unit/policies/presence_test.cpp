@@ -104,6 +104,13 @@ TEST(presence, breaks_as_often_as_it_is_told_and_comes_back) {
   EXPECT_NEAR(crashes, 100 * 50 * 2 / 1.02, 400);
 }
 
+TEST(presence, breaks_once_in_thousands_of_years_where_that_is_told) {
+  presence x{{.seed = 3,
+              .clients = 100,
+              .crashes = {.per_hour = 1e-7, .restart_seconds = 36}}};
+  EXPECT_LE(lived(x, 50 * hour).size(), 1u);
+}
+
 TEST(presence, follows_a_scenario) {
   presence x{{.clients = 6,
               .scenario = {scene_at(10, scene::kind::join, 5, 6),

@@ -91,9 +91,9 @@ TEST(cifar, says_what_is_wrong_and_what_would_do) {
   const auto missing = read_cifar("/nowhere", cifar_kind::cifar100);
   ASSERT_FALSE(missing);
   EXPECT_EQ(missing.error().code, errc::invalid_data);
-  EXPECT_EQ(
-    missing.error().context,
-    "/nowhere/train.bin: cannot open the file: No such file or directory");
+  EXPECT_EQ(missing.error().context,
+            "/nowhere/train.bin: cannot be read: there is no such file; is the "
+            "path right?");
 }
 
 } // namespace troupe::models

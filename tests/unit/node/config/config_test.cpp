@@ -1,3 +1,4 @@
+#include "node/config/keys.hpp"
 #include "tests/support/config_text.hpp"
 
 #include <gmock/gmock.h>
@@ -108,14 +109,17 @@ INSTANTIATE_TEST_SUITE_P(
       "rounds = 1\n[pace]\nbuffer_size = 0",
       "a.toml:3: 'pace.buffer_size' must be an integer from 1 to 4096, found "
       "0"},
-    bad_config{
-      "rounds = 1\nbatch_size = 'big'",
-      "a.toml:2: 'batch_size' must be an integer, at least 0, found \"big\""},
+    bad_config{"rounds = 1\nbatch_size = 'big'",
+               "a.toml:2: 'batch_size' must be an integer from 0 to "
+               "1000000000, found \"big\""},
     bad_config{
       "rounds = 1\nlearning_rate = -1.5",
-      "a.toml:2: 'learning_rate' must be a number above 0, found -1.5"},
-    bad_config{"rounds = 1\nlearning_rate = nan",
-               "a.toml:2: 'learning_rate' must be a number above 0, found nan"},
+      "a.toml:2: 'learning_rate' must be a number above 0, up to 1e+30, "
+      "found -1.5"},
+    bad_config{
+      "rounds = 1\nlearning_rate = nan",
+      "a.toml:2: 'learning_rate' must be a number above 0, up to 1e+30, "
+      "found nan"},
     bad_config{
       "rounds = 1\nmode = 'async'",
       "a.toml:2: 'mode' must be \"sync\", \"semisync\", \"fedbuff\" or "
@@ -149,21 +153,25 @@ INSTANTIATE_TEST_SUITE_P(
 INSTANTIATE_TEST_SUITE_P(
   pixels_and_lists, bad_configs,
   testing::Values(
-    bad_config{"rounds = 1\n[data]\nmean = 0.5",
-               "a.toml:3: 'data.mean' must be a list, each a number, found "
-               "0.5"},
+    bad_config{
+      "rounds = 1\n[data]\nmean = 0.5",
+      "a.toml:3: 'data.mean' must be a list, each a number from -1e+30 to "
+      "1e+30, found 0.5"},
     bad_config{"rounds = 1\ndeviation = [1, 0.0]",
                "a.toml:2: 'deviation' must be a list, each a number above 0, "
-               "found [1, 0]"},
+               "up to 1e+30, found [1, 0]"},
     bad_config{"rounds = 1\ndeviation = [9007199254740993, -0.5]",
                "a.toml:2: 'deviation' must be a list, each a number above 0, "
-               "found [9.0072e+15, -0.5]"},
+               "up to 1e+30, found [9.0072e+15, -0.5]"},
     bad_config{"rounds = 1\nmean = [1, nan]",
-               "a.toml:2: 'mean' must be a list, each a number, found "
+               "a.toml:2: 'mean' must be a list, each a number from -1e+30 to "
+               "1e+30, found "
                "[1, nan]"},
-    bad_config{"rounds = 1\nmean = [1, 'two']",
-               "a.toml:2: 'mean' must be a list, each a number, found a list "
-               "with something else"},
+    bad_config{
+      "rounds = 1\nmean = [1, 'two']",
+      "a.toml:2: 'mean' must be a list, each a number from -1e+30 to 1e+30, "
+      "found a list "
+      "with something else"},
     bad_config{"rounds = 1\nhidden = [1.5]",
                "a.toml:2: 'hidden' must be a list, each an integer from 1 to "
                "1048576, found [1.5]"},
@@ -248,10 +256,30 @@ INSTANTIATE_TEST_SUITE_P(
       "data.kind = \"synthetic\", \"quadratic\", \"clusters\" or "
       "\"low_rank\""}));
 
+// Else something overflows that is computed from it.
+TEST(config, has_two_ends_for_every_number) {
+  for (const auto& x : known_keys())
+    if (x.takes.find("a number") != std::string::npos
+        || x.takes.find("an integer") != std::string::npos)
+      EXPECT_NE(x.takes.find(" to "), std::string::npos) << x.path;
+}
+
+TEST(config, refuses_times_that_no_clock_can_tell) {
+  for (const auto* text :
+       {"round_deadline = 1e10", "time_budget = 1e10", "window_seconds = 1e10",
+        "availability = {kind = 'windows', period = 1e-6}",
+        "snapshot_seconds = 1e-9", "learning_rate = 1e308"})
+    EXPECT_NE(refusal("rounds = 1\n" + std::string{text}).find(" to "),
+              std::string::npos)
+      << text;
+}
+
 TEST(config, says_everything_that_is_wrong_and_at_most_ten_things) {
   EXPECT_EQ(refusal("seed = -1\nbatch_size = 0.5\n"),
-            "a.toml:1: 'seed' must be an integer, at least 0, found -1\n"
-            "a.toml:2: 'batch_size' must be an integer, at least 0, found 0.5");
+            "a.toml:1: 'seed' must be an integer from 0 to "
+            "9223372036854775807, found -1\n"
+            "a.toml:2: 'batch_size' must be an integer from 0 to 1000000000, "
+            "found 0.5");
   std::string text;
   for (int i = 0; i < 12; ++i)
     text += "zebra" + std::to_string(i) + " = 1\n";
@@ -326,16 +354,16 @@ TEST(config, names_layers_for_methods_with_adapters) {
       "a.toml:2: 'adapt' must be a list of strings, found "
         + std::string{found});
   EXPECT_EQ(refusal("rounds = 1\nseed = ['a', 'b']"),
-            "a.toml:2: 'seed' must be an integer, at least 0, found [\"a\", "
-            "\"b\"]");
+            "a.toml:2: 'seed' must be an integer from 0 to "
+            "9223372036854775807, found [\"a\", \"b\"]");
 }
 
 TEST(config, a_missing_file_is_named) {
   const auto x = load_config("/nowhere/a.toml", {}, sample_methods());
   ASSERT_FALSE(x);
   EXPECT_EQ(x.error().code, errc::storage_failure);
-  EXPECT_EQ(x.error().context,
-            "/nowhere/a.toml: this file cannot be read; is the path right?");
+  EXPECT_EQ(x.error().context, "/nowhere/a.toml: cannot be read: there is no "
+                               "such file; is the path right?");
 }
 
 } // namespace troupe::node

@@ -78,8 +78,8 @@ TEST_F(recorded_run, may_end_within_a_line) {
 TEST_F(recorded_run, reaches_the_end_that_the_run_had) {
   const auto folder = record({"mode=fedbuff", "versions=8"});
   EXPECT_TRUE(replay(folder)->ended);
-  const auto half = replay_changed(
-    folder, [](lines& all) { all.resize(all.size() / 2); });
+  const auto half =
+    replay_changed(folder, [](lines& all) { all.resize(all.size() / 2); });
   ASSERT_TRUE(half && half->digests.first);
   EXPECT_EQ(half->digests.equal, half->digests.total);
   EXPECT_EQ(half->digests.first->what, "the end of the record");
@@ -135,8 +135,8 @@ TEST_F(recorded_run, ends_where_its_ledger_does) {
   EXPECT_EQ(half->differs_in, "ledger.sqlite");
   fs::rename(done.folder + "/kept.json", done.folder + "/summary.json");
   {
-    auto ledger = actors::sqlite::database::open(
-      done.folder + "/ledger.sqlite", {});
+    auto ledger =
+      actors::sqlite::database::open(done.folder + "/ledger.sqlite", {});
     ASSERT_TRUE(ledger);
     (*ledger)->run("UPDATE lines SET head = head + 1");
   }
@@ -159,8 +159,8 @@ TEST_F(recorded_run, holds_batches_to_the_configuration) {
               HasSubstr("a version of 2 offers; the configuration makes them "
                         "of 3"));
   // A configuration that allows less staleness than there was.
-  auto lazy = record({"mode=fedbuff", "versions=40", "concurrency=12",
-                      "staleness_max=16"});
+  auto lazy = record(
+    {"mode=fedbuff", "versions=40", "concurrency=12", "staleness_max=16"});
   auto text = read_lines(lazy / "config.toml");
   for (auto& line : text)
     if (line.starts_with("staleness_max"))

@@ -149,7 +149,7 @@ TEST_F(pf2lora_run, goes_on_after_crashes_as_if_nothing_had_happened) {
   };
   const auto calm = with({});
   const auto broken =
-    with({"crashes.per_hour=20000", "crashes.restart_seconds=0.05"});
+    with({"crashes.per_hour=1500", "crashes.restart_seconds=0.5"});
   EXPECT_GT(*broken.virtual_seconds, 1.1 * *calm.virtual_seconds);
   EXPECT_EQ(broken.digest, calm.digest);
   EXPECT_EQ(distance(broken, "pre"), distance(calm, "pre"));

@@ -218,7 +218,8 @@ TEST(life, come_from_files_that_are_named_when_they_are_wrong) {
     speeds + ":3: 'fast' is no speed; a number above 0 would do");
   EXPECT_EQ(problem_of({"devices.speed.kind=trace",
                         "devices.speed.path=/nowhere/speeds"}),
-            "/nowhere/speeds: this file cannot be read; is the path right?");
+            "/nowhere/speeds: cannot be read: there is no such file; is the "
+            "path right?");
   const auto record = written(scratch.path() + "/times", "client,from,to\n1,2");
   EXPECT_EQ(
     problem_of({"availability.kind=trace", "availability.path=" + record}),

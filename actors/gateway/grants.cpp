@@ -1,0 +1,107 @@
+#include "actors/gateway/grants.hpp"
+
+#include <algorithm>
+
+namespace troupe::actors {
+
+using policies::verdict;
+
+grants::grants(const recipe& method, const models::layout& blocks)
+  : blocks_(&blocks) {
+  for (const auto& leg : method.legs) {
+    auto& lines = legs_.emplace_back();
+    for (const auto& want : leg.fetch)
+      for (const auto block : blocks.family(want.family))
+        lines.insert(blocks.find(block)->line);
+  }
+}
+
+void grants::invited(visit_id x) {
+  auto [at, is_new] = newest_.try_emplace(x.client);
+  auto& known = at->second;
+  if (is_new)
+    known.since = x.number;
+  if (!is_new && x.number <= known.newest)
+    return; // The same invitation again.
+  known.newest = x.number;
+  known.serves = known.open = true;
+  known.legs = 0;
+  known.served.clear();
+}
+
+void grants::withdrawn(visit_id x) {
+  if (auto* known = find(x); known && known->newest == x.number)
+    known->serves = false;
+}
+
+void grants::ended(visit_id x) {
+  withdrawn(x);
+  decline(x);
+}
+
+std::optional<grants::refusal>
+grants::fetch(const messages::fetch_requested& x) {
+  auto* known = find(x.pass.visit);
+  if (known && (known->newest != x.pass.visit.number || !known->serves))
+    return refusal{verdict::withdrawn, false};
+  std::set<line_id> once;
+  for (const auto& want : x.wanted)
+    if (!is_of_leg(want, x.leg) || !once.insert(want.line).second)
+      return refusal{verdict::malformed, true};
+  if (!known)
+    return std::nullopt;
+  if (x.leg > known->legs)
+    return refusal{verdict::malformed, true};
+  for (const auto line : once)
+    if (known->served[line]++ == serves_max)
+      return refusal{verdict::withdrawn, true};
+  known->legs = std::max(known->legs, x.leg + 1);
+  return std::nullopt;
+}
+
+tl::expected<grants::standing, verdict>
+grants::offer(const messages::offer_made& x) {
+  auto* known = find(x.pass.visit);
+  if (!known)
+    return standing::first;
+  const auto number = x.pass.visit.number;
+  if (known->offered.of(number) != policies::visit_window::state::open)
+    return standing::again;
+  if (known->newest != number || !known->open)
+    return standing::over;
+  for (const auto& part : x.blocks)
+    if (const auto* block = blocks_->find(part.block);
+        block && !known->served.contains(block->line))
+      return tl::make_unexpected(verdict::malformed);
+  known->offered.insert(number);
+  known->serves = known->open = false;
+  return standing::first;
+}
+
+bool grants::decline(visit_id x) {
+  auto* known = find(x);
+  if (!known)
+    return true;
+  if (known->newest != x.number)
+    return false;
+  known->serves = false;
+  return std::exchange(known->open, false);
+}
+
+grants::entry* grants::find(visit_id x) {
+  const auto found = newest_.find(x.client);
+  return found == newest_.end() || x.number < found->second.since
+             || x.number > found->second.newest
+           ? nullptr
+           : &found->second;
+}
+
+bool grants::is_of_leg(const messages::want& x, std::uint32_t leg) const {
+  if (leg >= legs_.size() || !legs_[leg].contains(x.line))
+    return false;
+  const auto& of = *blocks_->find(x.line);
+  return std::ranges::all_of(
+    of.blocks, [&](block_id y) { return x.rank <= blocks_->find(y)->rank; });
+}
+
+} // namespace troupe::actors

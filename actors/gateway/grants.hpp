@@ -1,0 +1,92 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "actors/messages/internal.hpp"
+#include "core/recipe.hpp"
+#include "models/layout.hpp"
+#include "policies/admission.hpp"
+#include "policies/visit_window.hpp"
+
+namespace troupe::actors {
+
+/// What clients may still do with their tickets. A visit fetches the lines of
+/// its recipe's legs, one leg after the other, each line a few times at most,
+/// and offers to what it fetched. A ticket that was declined, or offered on,
+/// serves nothing more; offers on it are said again until they are answered.
+///
+/// Of each client the newest invitation is remembered, and which of the last 64
+/// were offered on: it works on one at a time. Of invitations from before a
+/// restart nothing is, and for these the bounds of one fetch alone hold.
+class grants {
+public:
+  /// Of one line to one visit: answers may be lost.
+  static constexpr std::uint8_t serves_max = 4;
+
+  enum class standing : std::uint8_t {
+    first, ///< Of its ticket.
+    again, ///< It, or another one on its ticket, was here before.
+    over,  ///< Its ticket serves nothing more, and none was offered on it.
+  };
+
+  grants(const recipe& method, const models::layout& blocks);
+
+  void invited(visit_id x);
+
+  /// The ticket serves nothing more, though an offer may be on its way.
+  void withdrawn(visit_id x);
+
+  /// Nor is an offer on it.
+  void ended(visit_id x);
+
+  struct refusal {
+    policies::verdict why;
+    bool ends = false; ///< The visit, which was open.
+  };
+
+  /// Counts it as served, or says why it is not.
+  std::optional<refusal> fetch(const messages::fetch_requested& x);
+
+  /// An offer of which nothing else is known to be wrong; `malformed` if it is
+  /// to a line that the visit did not fetch.
+  tl::expected<standing, policies::verdict>
+  offer(const messages::offer_made& x);
+
+  /// Whether this is the first that is heard of how the visit ended.
+  bool decline(visit_id x);
+
+  static constexpr auto fields(auto& x) {
+    return std::tie(x.newest_);
+  }
+
+private:
+  struct entry {
+    visit_number since{}; ///< The first that is known of.
+    visit_number newest{};
+    bool serves = false;                         ///< The newest one may fetch.
+    bool open = false;                           ///< And offer.
+    std::uint32_t legs = 0;                      ///< Of it, so many were begun.
+    std::map<line_id, std::uint8_t> served = {}; ///< To it.
+    policies::visit_window offered = {};
+
+    static constexpr auto fields(auto& x) {
+      return std::tie(x.since, x.newest, x.serves, x.open, x.legs, x.served,
+                      x.offered);
+    }
+  };
+
+  /// Null for what is not remembered.
+  entry* find(visit_id x);
+
+  bool is_of_leg(const messages::want& x, std::uint32_t leg) const;
+
+  const models::layout* blocks_;
+  std::vector<std::set<line_id>> legs_; ///< All that one may fetch.
+  std::map<client_id, entry> newest_;
+};
+
+} // namespace troupe::actors

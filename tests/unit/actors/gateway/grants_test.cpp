@@ -1,0 +1,137 @@
+#include "actors/gateway/grants.hpp"
+
+#include <gtest/gtest.h>
+
+#include "models/layout.hpp"
+
+namespace troupe::actors {
+
+namespace {
+
+using policies::verdict;
+using standing = grants::standing;
+
+/// A gate for all, then chosen experts, as DDOME has it.
+recipe gate_and_experts() {
+  return {.name = "two_legs",
+          .blocks = {{.name = "gate"},
+                     {.name = "expert", .where = scope::expert, .count = 3},
+                     {.name = "head", .where = scope::shared}},
+          .legs = {{.fetch = {{.family = "gate"}}, .choice = {"best"}},
+                   {.fetch = {{.family = "expert", .chosen = true}}}}};
+}
+
+class grants_test : public testing::Test {
+protected:
+  grants_test()
+    : blocks(*models::make_layout(method,
+                                  {{"gate", {{"w", {2}}}},
+                                   {"expert", {{"w", {2}}}},
+                                   {"head", {{"w", {2}}}}},
+                                  {})),
+      testee(method, blocks) {
+    testee.invited(visit);
+  }
+
+  std::optional<verdict> fetch(std::uint32_t leg,
+                               const std::vector<std::uint64_t>& lines,
+                               visit_id of = {{1}, {5}},
+                               std::uint32_t rank = 0) {
+    messages::fetch_requested x{
+      .pass = {.visit = of}, .leg = leg, .wanted = {}};
+    for (const auto line : lines)
+      x.wanted.push_back({.line = {line}, .rank = rank});
+    const auto found = testee.fetch(x);
+    return found ? std::optional{found->why} : std::nullopt;
+  }
+
+  auto offer(const std::vector<std::uint64_t>& to, visit_id of = {{1}, {5}}) {
+    messages::offer_made x{.pass = {.visit = of}};
+    for (const auto block : to)
+      x.blocks.emplace_back().block = {block};
+    return testee.offer(x);
+  }
+
+  const recipe method = gate_and_experts();
+  const models::layout blocks;
+  const visit_id visit{{1}, {5}};
+  grants testee;
+};
+
+} // namespace
+
+TEST_F(grants_test, lets_a_visit_fetch_its_legs_in_their_order) {
+  EXPECT_EQ(fetch(1, {2}), verdict::malformed);
+  EXPECT_EQ(fetch(0, {1}), std::nullopt);
+  EXPECT_EQ(fetch(1, {2, 3}), std::nullopt);
+  EXPECT_EQ(fetch(0, {1}), std::nullopt); // It began again.
+  EXPECT_EQ(fetch(2, {1}), verdict::malformed);
+}
+
+TEST_F(grants_test, serves_lines_of_the_leg_alone_each_once_at_a_known_rank) {
+  EXPECT_EQ(fetch(0, {2}), verdict::malformed);  // Of another leg.
+  EXPECT_EQ(fetch(0, {5}), verdict::malformed);  // Of none.
+  EXPECT_EQ(fetch(0, {99}), verdict::malformed); // There is no such line.
+  EXPECT_EQ(fetch(0, std::vector<std::uint64_t>(4096, 1)), verdict::malformed);
+  EXPECT_EQ(fetch(0, {1}, visit, 7), verdict::malformed);
+  EXPECT_EQ(fetch(0, {1}), std::nullopt);
+}
+
+TEST_F(grants_test, serves_a_line_four_times) {
+  for (int i = 0; i < grants::serves_max; ++i)
+    EXPECT_EQ(fetch(0, {1}), std::nullopt);
+  EXPECT_EQ(fetch(0, {1}), verdict::withdrawn);
+}
+
+TEST_F(grants_test, takes_one_offer_on_a_ticket_to_what_was_fetched) {
+  ASSERT_EQ(fetch(0, {1}), std::nullopt);
+  ASSERT_EQ(fetch(1, {3}), std::nullopt);
+  EXPECT_EQ(offer({1, 2}).error(), verdict::malformed); // It has not fetched 2.
+  EXPECT_EQ(offer({1, 3}).value(), standing::first);
+  EXPECT_EQ(offer({1, 3}).value(), standing::again);
+  EXPECT_EQ(fetch(0, {1}), verdict::withdrawn);
+  EXPECT_FALSE(testee.decline(visit));
+  // Also when the client has another visit already.
+  testee.invited({{1}, {6}});
+  EXPECT_EQ(offer({1, 3}).value(), standing::again);
+}
+
+TEST_F(grants_test, takes_nothing_on_a_ticket_that_was_declined) {
+  ASSERT_EQ(fetch(0, {1}), std::nullopt);
+  EXPECT_TRUE(testee.decline(visit));
+  EXPECT_FALSE(testee.decline(visit));
+  EXPECT_EQ(offer({1}).value(), standing::over);
+  EXPECT_EQ(fetch(0, {1}), verdict::withdrawn);
+  testee.invited(visit); // A copy of the invitation.
+  EXPECT_EQ(offer({1}).value(), standing::over);
+}
+
+TEST_F(grants_test, takes_nothing_on_tickets_that_were_saved_up) {
+  ASSERT_EQ(fetch(0, {1}), std::nullopt);
+  testee.invited({{1}, {6}});
+  testee.invited({{1}, {7}});
+  EXPECT_EQ(offer({1}).value(), standing::over);
+  EXPECT_EQ(offer({1}, {{1}, {6}}).value(), standing::over);
+}
+
+TEST_F(grants_test, takes_an_offer_that_was_on_its_way_to_a_withdrawn_visit) {
+  ASSERT_EQ(fetch(0, {1}), std::nullopt);
+  testee.withdrawn(visit);
+  EXPECT_EQ(fetch(0, {1}), verdict::withdrawn);
+  EXPECT_EQ(offer({1}).value(), standing::first);
+}
+
+// What was before a restart is not remembered; what one fetch may say is.
+TEST_F(grants_test, bounds_a_single_fetch_of_whom_it_does_not_know) {
+  const visit_id before{{1}, {4}};
+  const visit_id stranger{{2}, {9}};
+  for (const auto x : {before, stranger}) {
+    for (int i = 0; i < 9; ++i)
+      EXPECT_EQ(fetch(0, {1}, x), std::nullopt);
+    EXPECT_EQ(fetch(0, {1, 1}, x), verdict::malformed);
+    EXPECT_EQ(offer({1}, x).value(), standing::first);
+    EXPECT_TRUE(testee.decline(x));
+  }
+}
+
+} // namespace troupe::actors

@@ -1,0 +1,20 @@
+#include "core/clock.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+namespace troupe {
+
+TEST(clock, keeps_seconds_and_bounds_what_no_run_lasts) {
+  EXPECT_EQ(from_seconds(1.5), std::chrono::milliseconds{1500});
+  EXPECT_EQ(from_seconds(-1.5), std::chrono::milliseconds{-1500});
+  for (const double x :
+       {1e10, 1e300, std::numeric_limits<double>::infinity(), std::nan("")})
+    EXPECT_EQ(from_seconds(x), forever) << x;
+  EXPECT_EQ(from_seconds(-1e300), -forever);
+  EXPECT_GT(forever + forever, forever); // No overflow.
+}
+
+} // namespace troupe

@@ -1,0 +1,72 @@
+#include "models/files.hpp"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace troupe::models {
+
+namespace fs = std::filesystem;
+
+class files_test : public testing::Test {
+protected:
+  files_test() {
+    fs::create_directories(folder);
+  }
+
+  ~files_test() override {
+    fs::remove_all(folder);
+  }
+
+  fs::path with(const std::string& text) const {
+    std::ofstream{folder / "file"} << text;
+    return folder / "file";
+  }
+
+  const fs::path folder =
+    fs::path{testing::TempDir()} / ("files_test." + std::to_string(getpid()));
+};
+
+std::vector<std::string> lines_of(const fs::path& path, bool& cut_off) {
+  auto from = line_reader::open(path, errc::invalid_data).value();
+  std::vector<std::string> lines;
+  while (from.next())
+    lines.push_back(from.line());
+  cut_off = from.cut_off();
+  return lines;
+}
+
+TEST_F(files_test, gives_lines_whatever_their_length) {
+  bool cut_off = true;
+  const std::string large(300'000, 'x');
+  EXPECT_EQ(lines_of(with("a\n\n" + large + "\nb\n"), cut_off),
+            (std::vector<std::string>{"a", "", large, "b"}));
+  EXPECT_FALSE(cut_off);
+  EXPECT_EQ(lines_of(with("a\nhalf"), cut_off), std::vector<std::string>{"a"});
+  EXPECT_TRUE(cut_off);
+  EXPECT_TRUE(lines_of(with(""), cut_off).empty());
+  EXPECT_FALSE(cut_off);
+}
+
+// Each of them held a reader for ever, or took all memory.
+TEST_F(files_test, refuses_at_once_what_is_no_file) {
+  const auto pipe = folder / "pipe";
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  for (const auto& path : {folder, pipe, fs::path{"/dev/zero"}}) {
+    EXPECT_FALSE(read_file(path, errc::invalid_data)) << path;
+    EXPECT_FALSE(read_text(path, errc::invalid_data)) << path;
+    EXPECT_FALSE(line_reader::open(path, errc::invalid_data)) << path;
+  }
+  const auto hole = with("x");
+  fs::resize_file(hole, std::uintmax_t{8} << 40);
+  EXPECT_NE(read_file(hole, errc::invalid_data).error().context.find("at most"),
+            std::string::npos);
+  bool cut_off = false;
+  EXPECT_TRUE(lines_of(hole, cut_off).empty());
+  EXPECT_TRUE(cut_off);
+}
+
+} // namespace troupe::models
