@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "actors/client/server_screen.hpp"
 #include "core/assert.hpp"
 #include "core/limits.hpp"
 #include "policies/invitations.hpp"
@@ -12,8 +13,8 @@ using policies::verdict;
 
 namespace {
 
-/// It is the upper half of a nonce.
-constexpr std::uint64_t incarnation_max = 0xffffffff;
+/// Its lower half is the upper one of a nonce.
+constexpr std::uint64_t incarnation_max = ~std::uint64_t{0} >> 1;
 
 } // namespace
 
@@ -78,6 +79,8 @@ void dialogue::on(const messages::invited& x, actions& out, instant now) {
   const auto& pass = x.pass;
   if (pass.visit.client != options_.me)
     return;
+  if (!is_sound(pass, file_.last, *options_.method))
+    return decline(pass, decline_reason::failed, out);
   if (pass.visit.number <= file_.last) {
     // A copy, or the answer to it was lost.
     if (file_.open && file_.open->pass.visit == pass.visit)
@@ -169,6 +172,11 @@ void dialogue::on(const messages::line_served& x, actions& out, instant now) {
   if (!file_.open || file_.open->pass.visit != x.visit || x.leg != leg_
       || !missing_.contains(x.line))
     return;
+  if (!is_sound(x, rank_of(x.line), *options_.blocks)) {
+    const auto pass = file_.open->pass;
+    drop_visit();
+    return end_without_offer(pass, messages::decline_reason::failed, out);
+  }
   auto blocks = x.blocks;
   if (x.unchanged != 0) {
     const auto held = cache_.find(x.line);

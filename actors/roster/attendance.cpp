@@ -6,6 +6,14 @@ namespace troupe::actors {
 
 using messages::farewell_reason;
 
+namespace {
+
+/// From one hello of a client to the next: else one lie would keep it out for
+/// ever.
+constexpr std::uint64_t incarnations_max = std::uint64_t{1} << 32;
+
+} // namespace
+
 std::optional<farewell_reason> attendance::refusal(const messages::hello& x,
                                                    std::string& text) const {
   const auto ours = messages::protocol_version;
@@ -29,6 +37,12 @@ std::optional<farewell_reason> attendance::refusal(const messages::hello& x,
     return farewell_reason::refused;
   }
   const auto known = clients_.find(x.client);
+  const auto before = known == clients_.end() ? 0 : known->second.incarnation;
+  if (x.incarnation > before && x.incarnation - before > incarnations_max) {
+    text = "an incarnation grows by at most " + std::to_string(incarnations_max)
+           + " from one hello to the next";
+    return farewell_reason::refused;
+  }
   if (known != clients_.end() && x.incarnation < known->second.incarnation) {
     text = "a newer incarnation of this client was here";
     return farewell_reason::superseded;

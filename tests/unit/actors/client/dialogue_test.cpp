@@ -1,3 +1,5 @@
+#include <limits>
+
 #include "tests/unit/actors/client/talk.hpp"
 
 namespace troupe::actors {
@@ -136,6 +138,13 @@ TEST(dialogue, says_that_it_holds_a_line_if_it_has_enough_ranks_of_it) {
     std::get<messages::any_message>(testee.start(now).at(1)));
   static_cast<void>(testee.heard(
     messages::welcome{.nonce = hello.nonce, .session = {1}, .heads = {}}, now));
+  const auto blocks_for = [](const messages::want& x, version head) {
+    if (x.held == head)
+      return std::vector<messages::block_values>{};
+    const std::vector<float> values(x.rank == 0 ? 3 : x.rank);
+    return std::vector<messages::block_values>{
+      {{x.line.value}, share(std::vector<float>{values})}};
+  };
   /// What is asked for in a visit when this version is the newest; after it the
   /// client has `rank` ranks.
   const auto wants = [&](std::uint64_t number, version head,
@@ -151,7 +160,7 @@ TEST(dialogue, says_that_it_holds_a_line_if_it_has_enough_ranks_of_it) {
                               .line = want.line,
                               .base = head,
                               .unchanged = std::uint8_t{want.held == head},
-                              .blocks = {{{want.line.value}, share({0.f})}}},
+                              .blocks = blocks_for(want, head)},
         now));
     models::trained done;
     done.next.counters["rank"] = rank;
@@ -245,6 +254,47 @@ TEST(dialogue, says_what_it_is_at_work_on) {
   client.did(client.testee.start(client.now));
   ASSERT_EQ(client.last<messages::hello>().open.size(), 1u);
   EXPECT_EQ(client.last<messages::hello>().open[0].visit, (visit_id{me, {4}}));
+}
+
+// A server may be anybody: what it serves is screened as offers are.
+TEST(dialogue, ends_a_visit_that_is_served_what_it_cannot_use) {
+  const auto served = [](line_id line, std::vector<messages::block_values> what,
+                         std::uint8_t unchanged = 0) {
+    talk x{state_rule::on_offer};
+    x.invite(1);
+    x.hear(messages::line_served{.visit = {me, {1}},
+                                 .line = line,
+                                 .base = {4},
+                                 .unchanged = unchanged,
+                                 .blocks = std::move(what)});
+    const auto ends = x.all<messages::visit_declined>();
+    return !ends.empty() && ends.back().why == messages::decline_reason::failed;
+  };
+  const float none = std::numeric_limits<float>::quiet_NaN();
+  EXPECT_FALSE(served(first, {{{1}, share({0.f})}}));
+  EXPECT_TRUE(served(first, {{{9}, share({0.f})}}));
+  EXPECT_TRUE(served(first, {{{2}, share({0.f})}}));
+  EXPECT_TRUE(served(first, {}));
+  EXPECT_TRUE(served(first, {{{1}, share({0.f, 1.f})}}));
+  EXPECT_TRUE(served(first, {{{1}, nullptr}}));
+  EXPECT_TRUE(served(first, {{{1}, share({none})}}));
+  EXPECT_TRUE(
+    served(first, {{{1}, share({std::numeric_limits<float>::infinity()})}}));
+  EXPECT_TRUE(served(first, {{{1}, share({0.f})}}, 1));
+}
+
+TEST(dialogue, declines_visits_of_no_role_and_numbers_after_which_none_is) {
+  talk x{state_rule::on_offer};
+  messages::ticket pass;
+  pass.visit = {me, {1}};
+  pass.role = 1;
+  x.hear(messages::invited{pass});
+  EXPECT_EQ(x.last<messages::visit_declined>().why,
+            messages::decline_reason::failed);
+  x.invite(~std::uint64_t{0});
+  EXPECT_EQ(x.all<messages::visit_declined>().size(), 2u);
+  x.visit(1);
+  EXPECT_EQ(x.all<messages::offer_made>().size(), 1u);
 }
 
 } // namespace troupe::actors

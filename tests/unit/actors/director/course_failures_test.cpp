@@ -205,17 +205,26 @@ TEST(course_failures, end_the_run_after_many_visits_without_a_version) {
     << ends[0].reason;
 }
 
+// Also of the next round, when some of what was reserved is left.
 TEST(course, reserves_a_cohort_before_it_invites_one) {
-  auto options = rounds_of(5000);
-  options.clients_expected = 5000;
-  run_of run{options};
-  run.join(5000);
-  ASSERT_EQ(run.all<invitation_made>().size(), 5000u);
-  const auto invited = run.all<invitation_made>();
-  for (const auto& x : invited)
-    run.take(x.pass.visit);
-  ASSERT_EQ(run.all<round_closed>().size(), 1u);
-  EXPECT_EQ(run.all<round_closed>()[0].visits.size(), 5000u);
+  for (const std::uint32_t n : {5000, 3000}) {
+    auto options = rounds_of(n);
+    options.clients_expected = n;
+    run_of run{options};
+    run.join(n);
+    for (std::size_t round = 1; round <= 4; ++round) {
+      const auto invited = run.all<invitation_made>();
+      ASSERT_EQ(invited.size(), round * n) << n;
+      for (auto i = invited.size() - n; i < invited.size(); ++i)
+        run.take(invited[i].pass.visit);
+      const auto closed = run.all<round_closed>();
+      ASSERT_EQ(closed.size(), round) << n;
+      EXPECT_EQ(closed.back().visits.size(), n);
+      for (const auto line : {lead, other})
+        run.did(
+          run.testee.merged({line, closed.back().round, {round}}, run.now));
+    }
+  }
 }
 
 TEST(course, calls_a_run_without_a_version_no_success) {

@@ -72,6 +72,19 @@ TEST(attendance, says_why_not) {
   EXPECT_EQ(layout.session, session_id{});
 }
 
+// Else one lie would keep the owner out for ever.
+TEST(attendance, lets_an_incarnation_grow_by_so_much) {
+  auto testee = made();
+  const auto most = std::uint64_t{1} << 32;
+  EXPECT_EQ(testee.judge(hello_of(1, ~std::uint64_t{0}), at(0)).refusal,
+            farewell_reason::refused);
+  EXPECT_EQ(testee.judge(hello_of(1, most + 1), at(0)).refusal,
+            farewell_reason::refused);
+  EXPECT_FALSE(testee.judge(hello_of(1, 5), at(0)).refusal);
+  EXPECT_FALSE(testee.judge(hello_of(1, 5 + most), at(0)).refusal);
+  EXPECT_TRUE(testee.judge(hello_of(1, 6 + 2 * most), at(0)).refusal);
+}
+
 TEST(attendance, an_older_incarnation_never_comes_back) {
   auto testee = made();
   EXPECT_FALSE(testee.judge(hello_of(1, 5), at(0)).refusal);
