@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "core/assert.hpp"
+#include "core/limits.hpp"
 
 namespace troupe::actors {
 
@@ -32,7 +33,9 @@ verdict ledger::judge(const messages::part_offered& x) const {
                          .versions_behind = staleness(x.base, head()),
                          .pending = kept_.size()});
   // What is merged stays so, whoever asks when.
-  if ((ended_ || x.late) && answer != verdict::duplicate)
+  const bool dropped = policies::state_of(dropped_, x.visit)
+                       == policies::visit_window::state::merged;
+  if ((ended_ || x.late || dropped) && answer != verdict::duplicate)
     return verdict::withdrawn;
   if (answer != verdict::accepted)
     return answer;
@@ -44,6 +47,14 @@ verdict ledger::judge(const messages::part_offered& x) const {
       && (x.round <= done_round_
           || (closed_ && x.round == closed_->round && !is_listed(x.visit))))
     return verdict::withdrawn;
+  if (has_bound()) {
+    // Nor does its surplus take others' room.
+    const auto own = std::ranges::subrange{
+      kept_.lower_bound({x.visit.client, {}}),
+      kept_.lower_bound({{x.visit.client.value + 1}, {}})};
+    if (std::ranges::distance(own) >= std::ptrdiff_t{limits::outbox_offers_max})
+      return verdict::overloaded;
+  }
   return verdict::accepted;
 }
 
@@ -147,10 +158,16 @@ void ledger::refuse_stale() {
   pending_ = std::move(rest);
 }
 
+// Its parts may be said again, or come for the first time.
 void ledger::drop(visit_id x) {
+  if (closed_ && is_listed(x))
+    return;
   const auto at =
     std::ranges::find(pending_, x, &messages::part_offered::visit);
-  if (at == pending_.end() || (closed_ && is_listed(x)))
+  if (at == pending_.end() && kept_.contains(x))
+    return; // It is being merged.
+  policies::insert_once(dropped_, x);
+  if (at == pending_.end())
     return;
   kept_.erase(x);
   refuse(*at, verdict::withdrawn);
@@ -177,7 +194,8 @@ void ledger::admitted(std::uint64_t clients) {
 bool ledger::batch_is_complete() const {
   if (!options_.by_round)
     return head() < options_.head_last
-           && pending_.size() >= options_.buffer_size;
+           && pending_.size() >= options_.buffer_size
+           && next_batch().size() == options_.buffer_size;
   if (!closed_)
     return false;
   std::size_t listed = 0;
@@ -217,13 +235,16 @@ std::optional<ledger::request> ledger::next() {
 }
 
 void ledger::take_batch() {
-  const auto chosen = [this](std::size_t taken, const auto& x) {
-    return options_.by_round ? is_listed(x.visit)
-                             : taken < options_.buffer_size;
+  std::map<client_id, std::size_t> has;
+  const auto chosen = [&](const auto& x) {
+    if (options_.by_round)
+      return is_listed(x.visit);
+    return merging_.size() < options_.buffer_size
+           && (!has_bound() || has[x.visit.client]++ < options_.client_most);
   };
   pending_list rest;
   for (auto& x : pending_) {
-    if (!chosen(merging_.size(), x)) {
+    if (!chosen(x)) {
       rest.push_back(std::move(x));
     } else if (can_be_aimed(x)) {
       merging_.push_back(std::move(x));

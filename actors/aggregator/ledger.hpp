@@ -35,7 +35,8 @@ using version_values = std::map<version, std::vector<shared_values>>;
 /// A failed merge may be done over with other offers. A failed commit may have
 /// happened, so only the very same one can follow it.
 ///
-/// A batch is `buffer_size` offers in the order of arrival or, with `by_round`,
+/// A batch is `buffer_size` offers in the order of arrival, `client_most` of
+/// one client, or, with `by_round`,
 /// exactly this line's part of the list in `close()`, once all of it is here.
 /// What waited until it was too stale is refused, so none that is merged is.
 class ledger {
@@ -124,14 +125,18 @@ public:
   /// @pre `idle()`
   static constexpr auto fields(auto& x) {
     return std::tie(x.found_.admitted, x.ended_, x.end_told_, x.kept_,
-                    x.pending_, x.closed_, x.done_round_, x.history_,
-                    x.answers_, x.staleness_);
+                    x.dropped_, x.pending_, x.closed_, x.done_round_,
+                    x.history_, x.answers_, x.staleness_);
   }
 
 private:
   using pending_list = std::deque<messages::part_offered>;
 
   policies::verdict judge(const messages::part_offered& x) const;
+  bool has_bound() const noexcept { ///< For each client.
+    return options_.client_most < options_.buffer_size;
+  }
+
   bool batch_is_complete() const;
   void take_batch();
   bool can_be_aimed(const messages::part_offered& x) const;
@@ -144,8 +149,7 @@ private:
   void answer(visit_id visit, policies::verdict what);
   void remember_head();
   std::optional<version> base_to_find() const;
-  std::ranges::subrange<std::deque<messages::part_offered>::const_iterator>
-  next_batch() const;
+  std::vector<std::size_t> next_batch() const;
   bool sums_over_clients() const;
 
   options options_;
@@ -153,7 +157,8 @@ private:
   bool in_flight_ = false;
   bool ended_ = false;
   bool end_told_ = false;
-  std::set<visit_id> kept_; ///< Pending, merging or due.
+  std::set<visit_id> kept_;         ///< Pending, merging or due.
+  policies::visit_windows dropped_; ///< Once `withdrawn`, always that.
   pending_list pending_;
   std::vector<messages::part_offered> merging_;
   std::uint64_t merged_over_ = 0; ///< Clients that the sums in it are over.

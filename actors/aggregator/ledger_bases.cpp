@@ -83,19 +83,22 @@ bool ledger::can_be_aimed(const messages::part_offered& x) const {
 std::optional<version> ledger::base_to_find() const {
   if (!options_.target_is_model)
     return std::nullopt;
-  for (const auto& x : next_batch())
-    if (!history_.contains(x.base))
-      return x.base;
+  for (const auto at : next_batch())
+    if (!history_.contains(pending_[at].base))
+      return pending_[at].base;
   return std::nullopt;
 }
 
 /// What is merged next, as far as it is here. Of what waits behind it no bases
 /// are held, or they would have no bound.
-std::ranges::subrange<std::deque<messages::part_offered>::const_iterator>
-ledger::next_batch() const {
-  return {pending_.begin(), pending_.begin()
-                              + static_cast<std::ptrdiff_t>(std::min(
-                                options_.buffer_size, pending_.size()))};
+std::vector<std::size_t> ledger::next_batch() const {
+  std::vector<std::size_t> places;
+  std::map<client_id, std::size_t> has;
+  for (std::size_t i = 0;
+       i < pending_.size() && places.size() < options_.buffer_size; ++i)
+    if (!has_bound() || has[pending_[i].visit.client]++ < options_.client_most)
+      places.push_back(i);
+  return places;
 }
 
 void ledger::found(const messages::version_wanted& what,
@@ -134,7 +137,7 @@ void ledger::remember_head() {
     1 + options_.history_bytes_max / std::max<std::size_t>(bytes, 1));
   const auto is_needed = [this](version x) {
     return std::ranges::any_of(
-      next_batch(), [x](const auto& part) { return part.base == x; });
+      next_batch(), [&](std::size_t at) { return pending_[at].base == x; });
   };
   for (auto at = history_.begin();
        history_.size() > most && at->first < head();)

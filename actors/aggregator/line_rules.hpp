@@ -14,6 +14,8 @@ struct line_rules {
   policies::staleness_discount discount{};
   kernels::server_step step{};
   std::size_t buffer_size = 0; ///< Must be said: FedBuff's K; 1 is FedAsync.
+  /// Of a batch, so many offers are one client's at most; what is more waits.
+  std::size_t client_most = ~std::size_t{0};
   bool by_round = false;
   /// FedAsync as published mixes models: the term is delta + base - head.
   bool target_is_model = false;

@@ -104,6 +104,13 @@ public:
                + text(p.concurrency)
                + ", with refill = \"version\", or no version "
                + "would ever be made; found " + text(p.buffer_size));
+    if (p.mode == pace_kind::fedbuff
+        && std::uint64_t{c.invitable()}
+               * std::min<std::uint64_t>(client_most(x_), p.buffer_size)
+             < p.buffer_size)
+      refuse("pace.client_share",
+             "'client_share' must be large enough that " + text(c.invitable())
+               + " clients fill a buffer of " + text(p.buffer_size));
     if (p.mode == pace_kind::sync)
       sync();
     if (x_.durability == durability_kind::offer

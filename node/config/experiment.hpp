@@ -62,6 +62,7 @@ struct pace_options {
 
   pace_kind mode = pace_kind::sync;
   std::uint32_t buffer_size = 10;
+  double client_share = 1;       ///< Of a buffer, at most, for one client.
   std::uint32_t concurrency = 0; ///< Resolved: never 0.
   refill_kind refill = refill_kind::offer;
   std::uint32_t quorum = 0; ///< 0: all of the cohort.

@@ -37,6 +37,14 @@ std::uint64_t offers_needed(const experiment& x) {
   return 1;
 }
 
+std::size_t client_most(const experiment& x) {
+  if (x.pace.mode != pace_kind::fedbuff || x.pace.client_share >= 1)
+    return ~std::size_t{0};
+  constexpr double slack = 1e-9; // A tenth of ten is one.
+  return static_cast<std::size_t>(x.pace.client_share * x.pace.buffer_size
+                                  + slack);
+}
+
 std::optional<models::watched> watched_of(const stop_options& x) {
   using enum stop_options::metric_kind;
   switch (x.metric) {

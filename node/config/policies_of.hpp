@@ -23,6 +23,9 @@ std::uint64_t offers_max(const experiment& x);
 /// So many whole offers that wait make a version or a round.
 std::uint64_t offers_needed(const experiment& x);
 
+/// Offers of one client that a version may hold.
+std::size_t client_most(const experiment& x);
+
 /// None: nothing is watched.
 std::optional<models::watched> watched_of(const stop_options& x);
 

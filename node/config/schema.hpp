@@ -93,6 +93,9 @@ protected:
 /// The part of `visit_keys` about where virtual clients live.
 void visit_life(schema_visitor& v, experiment& x);
 
+/// About data and models.
+void visit_materials(schema_visitor& v, experiment& x);
+
 /// Visits every key of `x` once, those that others depend on first.
 void visit_keys(schema_visitor& v, experiment& x);
 

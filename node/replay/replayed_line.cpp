@@ -66,8 +66,7 @@ replayed_line::merge_of(std::span<const visit_id> visits) {
   return actors::merge_of(rules_, head_, batch, known_);
 }
 
-result<void>
-replayed_line::check(std::span<const visit_id> visits) const {
+result<void> replayed_line::check(std::span<const visit_id> visits) const {
   if (rules_.by_round)
     return {};
   if (visits.size() != rules_.buffer_size)
@@ -75,7 +74,13 @@ replayed_line::check(std::span<const visit_id> visits) const {
                 "a version of " + std::to_string(visits.size())
                   + " offers; the configuration makes them of "
                   + std::to_string(rules_.buffer_size));
+  std::map<client_id, std::size_t> has;
   for (const auto& visit : visits) {
+    if (++has[visit.client] > rules_.client_most)
+      return fail(errc::invalid_data,
+                  "a version holds more offers of client "
+                    + std::to_string(visit.client.value)
+                    + " than the configuration's client_share");
     const auto part = pending_.find(visit);
     if (part == pending_.end())
       continue; // `merge_of` says so.

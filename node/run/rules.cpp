@@ -49,6 +49,7 @@ actors::line_rules line_rules_of(const experiment& x) {
           .step = x.server,
           .buffer_size =
             policies::batch_size(x.pace.mode, x.pace.buffer_size).value_or(1),
+          .client_most = client_most(x),
           .by_round = by_round(x.pace.mode),
           .target_is_model =
             x.pace.mode == pace_kind::fedasync

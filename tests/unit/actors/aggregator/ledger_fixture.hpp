@@ -33,6 +33,7 @@ struct rules {
   std::size_t buffer_size = 1;
   bool by_round = false;
   bool target_is_model = false;
+  std::size_t client_most = ~std::size_t{0};
 };
 
 inline std::vector<messages::merged_block> values(float x) {
@@ -49,6 +50,7 @@ inline ledger make(const rules& x) {
   options.buffer_size = x.buffer_size;
   options.by_round = x.by_round;
   options.target_is_model = x.target_is_model;
+  options.client_most = x.client_most;
   ledger::durable found;
   found.blocks = values(0);
   return {options, found};

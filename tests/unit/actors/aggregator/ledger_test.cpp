@@ -1,4 +1,5 @@
 #include "actors/kernel_worker/merge.hpp"
+#include "core/limits.hpp"
 #include "tests/unit/actors/aggregator/ledger_fixture.hpp"
 
 namespace troupe::actors {
@@ -36,6 +37,29 @@ TEST(ledger, lets_no_more_wait_than_its_limit) {
   testee.committed();
   answers(testee);
   EXPECT_EQ(answers_to(testee, offer(3, 1)), verdicts{});
+}
+
+// Or whoever offers most has a version for itself.
+TEST(ledger, takes_of_a_client_no_more_than_its_share_of_a_batch) {
+  auto testee = make({.buffer_size = 3, .client_most = 1});
+  for (std::uint64_t n = 1; n <= 5; ++n)
+    testee.offer(offer(1, n));
+  testee.offer(offer(2, 1));
+  EXPECT_FALSE(testee.next());
+  testee.offer(offer(3, 1));
+  EXPECT_EQ(turn(testee), (visits{{{1}, {1}}, {{2}, {1}}, {{3}, {1}}}));
+  EXPECT_FALSE(testee.next()) << "the others wait";
+  testee.offer(offer(2, 2));
+  testee.offer(offer(3, 2));
+  EXPECT_EQ(turn(testee), (visits{{{1}, {2}}, {{2}, {2}}, {{3}, {2}}}));
+}
+
+TEST(ledger, keeps_of_a_client_with_a_share_what_an_honest_one_may_have) {
+  auto testee = make({.buffer_size = 20, .client_most = 10});
+  for (std::uint64_t n = 1; n <= limits::outbox_offers_max; ++n)
+    EXPECT_EQ(answers_to(testee, offer(1, n)), verdicts{});
+  EXPECT_EQ(answers_to(testee, offer(1, 99)), verdicts{verdict::overloaded});
+  EXPECT_EQ(answers_to(testee, offer(2, 1)), verdicts{});
 }
 
 TEST(ledger, does_a_failed_merge_over_with_the_same_offers_first) {
@@ -205,6 +229,23 @@ TEST(ledger, drops_what_no_list_will_name_and_nothing_that_one_does) {
     testee.drop({{client}, {1}});
   EXPECT_EQ(answers(testee), verdicts{verdict::withdrawn});
   EXPECT_EQ(turn(testee), (visits{{{1}, {1}}}));
+}
+
+// The answer may cross the same offer, said again.
+TEST(ledger, does_not_take_what_it_has_dropped) {
+  auto testee = make({.buffer_size = 2});
+  testee.offer(offer(1, 1));
+  testee.drop({{1}, {1}});
+  testee.drop({{2}, {1}}); // Of which it has nothing yet.
+  EXPECT_EQ(answers(testee), verdicts{verdict::withdrawn});
+  EXPECT_EQ(answers_to(testee, offer(1, 1)), verdicts{verdict::withdrawn});
+  EXPECT_EQ(answers_to(testee, offer(2, 1)), verdicts{verdict::withdrawn});
+  testee.offer(offer(1, 2));
+  testee.offer(offer(2, 2));
+  EXPECT_EQ(turn(testee), (visits{{{1}, {2}}, {{2}, {2}}}));
+  testee.drop({{1}, {2}}); // What is merged stays so.
+  answers(testee);
+  EXPECT_EQ(answers_to(testee, offer(1, 2)), verdicts{verdict::duplicate});
 }
 
 TEST(ledger, merges_a_round_once_however_often_it_is_closed) {

@@ -141,9 +141,8 @@ TEST(dialogue, says_that_it_holds_a_line_if_it_has_enough_ranks_of_it) {
   const auto blocks_for = [](const messages::want& x, version head) {
     if (x.held == head)
       return std::vector<messages::block_values>{};
-    const std::vector<float> values(x.rank == 0 ? 3 : x.rank);
     return std::vector<messages::block_values>{
-      {{x.line.value}, share(std::vector<float>{values})}};
+      {{x.line.value}, share(std::vector<float>(x.rank == 0 ? 3 : x.rank))}};
   };
   /// What is asked for in a visit when this version is the newest; after it the
   /// client has `rank` ranks.

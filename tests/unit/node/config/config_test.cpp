@@ -206,6 +206,10 @@ INSTANTIATE_TEST_SUITE_P(
       "a.toml:5: 'buffer_size' must be at most 'concurrency', 4, with refill "
       "= \"version\", or no version would ever be made; found 5"},
     bad_config{
+      "versions = 3\nmode = 'fedbuff'\nbuffer_size = 9\nclient_share = 0.1",
+      "a.toml:4: 'client_share' must be large enough that 10 clients fill a "
+      "buffer of 9"},
+    bad_config{
       "versions = 3\nmode = 'fedbuff'\nconcurrency = 11",
       "a.toml:3: 'concurrency' must be at most 10, the clients that can be "
       "invited, found 11"},

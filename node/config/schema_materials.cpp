@@ -1,0 +1,108 @@
+// What there is to learn from, and what learns it.
+
+#include "node/config/schema.hpp"
+
+namespace troupe::node {
+
+namespace {
+
+constexpr count_range positive{.min = 1};
+
+void visit_pixels(schema_visitor& v, models::pixel_options& x, bool file) {
+  const std::string_view needs = "data from files";
+  v.reals({"mean", "of pixels / 255, by channel or for all", file, needs},
+          x.mean, any_real);
+  v.reals({"deviation", "as many; pixels are divided by it", file, needs},
+          x.deviation, above_zero);
+  v.choice({"augment", "what training does to images", file, needs}, x.augment,
+           {"none", "crop_flip"});
+  const bool crops = file && x.augment != models::augmentation::none;
+  v.count({"crop", "pixels of zeros around an image that is cut", crops,
+           "augment = \"crop_flip\""},
+          x.crop, {.max = 1024});
+}
+
+void visit_data(schema_visitor& v, data_options& x,
+                partition_options::rule dealing) {
+  using enum data_options::format;
+  v.begin({"data", "what there is to learn from"});
+  v.choice({"kind"}, x.kind,
+           {"idx", "cifar10", "cifar100", "csv", "synthetic", "quadratic",
+            "clusters", "low_rank"});
+  const bool file = x.kind != synthetic && !x.has_own_model();
+  v.text({"path", "a folder, or a CSV file", file, "data from files"}, x.path);
+  v.text({"label", "the column of the labels", x.kind == csv, "kind = \"csv\""},
+         x.label);
+  v.count({"classes", "how many labels there are; 0: as the data says",
+           x.kind == idx || x.kind == csv, "kind = \"idx\" or \"csv\""},
+          x.classes, {.max = 65'536});
+  v.number({"test_fraction", "where there is no test set", x.kind == csv,
+            "kind = \"csv\""},
+           x.test_fraction, {.max = 0.9});
+  v.number({"validation", "share of the training examples that 'stop' watches"},
+           x.validation, {.max = 0.9});
+  v.number({"synthetic_alpha", "how much models differ", x.kind == synthetic,
+            "kind = \"synthetic\""},
+           x.synthetic_alpha, {});
+  v.number({"synthetic_beta", "how much inputs differ", x.kind == synthetic,
+            "kind = \"synthetic\""},
+           x.synthetic_beta, {});
+  v.count({"dimension", "of generated data",
+           x.kind == synthetic || x.kind == quadratic,
+           "kind = \"synthetic\" or \"quadratic\""},
+          x.dimension, {.min = 1, .max = 1 << 20});
+  visit_pixels(v, x.pixels, file);
+  v.choice({"shift", "what differs between clusters of clients", file,
+            "data from files"},
+           x.shift, {"none", "rotation", "labels"});
+  const bool in_clusters = x.kind == clusters
+                           || x.shift != models::cluster_shift::none
+                           || dealing == partition_options::rule::disjoint;
+  const key task{"task", "the truth that clients of a cluster share",
+                 x.kind == clusters, "kind = \"clusters\""};
+  v.choice(task, x.task, {"linear", "mlp"});
+  v.count({"clusters", "client k is in cluster k mod this", in_clusters,
+           "kind = \"clusters\", a 'shift' or partition.kind = \"disjoint\""},
+          x.clusters, positive);
+  v.count({"cluster_rows", "training rows of a client; 0: as published",
+           x.kind == clusters, "kind = \"clusters\""},
+          x.cluster_rows, {});
+  v.choice({"truth", "as published, or with directions in common",
+            x.kind == low_rank, "kind = \"low_rank\""},
+           x.truth, {"gaussian", "aligned"});
+  v.end();
+}
+
+void visit_model(schema_visitor& v, model_options& x) {
+  using enum model_options::shape;
+  v.begin({"model", "what is learned"});
+  v.choice({"kind"}, x.kind,
+           {"softmax", "mlp", "cnn", "lenet", "vgg8", "resnet18", "torchscript",
+            "quadratic", "regression"});
+  v.counts({"hidden", "widths of the hidden layers",
+            x.kind == mlp || x.kind == regression,
+            "kind = \"mlp\" or \"regression\""},
+           x.hidden, {.min = 1, .max = 1 << 20});
+  v.text({"path", "a scripted module", x.kind == torchscript,
+          "kind = \"torchscript\""},
+         x.path);
+  v.number({"init_scale", "factor of the first values; 0: zeros",
+            x.kind == softmax || x.kind == mlp,
+            "kind = \"softmax\" or \"mlp\""},
+           x.init_scale, {});
+  v.choice({"buffers", "what becomes of batch statistics"}, x.buffers,
+           {"average", "local", "freeze"});
+  const key adapt{"adapt", "names of the layers with adapters; empty: all"};
+  if (v.has(adapt, !x.adapt.empty()))
+    v.texts(adapt, x.adapt);
+  v.end();
+}
+
+} // namespace
+
+void visit_materials(schema_visitor& v, experiment& x) {
+  visit_data(v, x.data, x.partition.kind);
+  visit_model(v, x.model);
+}
+
+} // namespace troupe::node
