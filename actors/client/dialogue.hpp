@@ -85,6 +85,9 @@ public:
     return file_.open && file_.open->pass.visit == x;
   }
 
+  /// How many ranks of a line's blocks it fetches; 0 is all.
+  std::uint32_t rank_of(line_id line) const;
+
   /// For good: the server said farewell.
   bool has_left() const noexcept {
     return farewell_;
@@ -143,7 +146,6 @@ private:
   std::vector<messages::ticket> open_tickets() const;
   std::vector<line_id> lines_of_leg() const;
   models::visit_input input() const;
-  std::uint32_t rank_of(line_id line) const;
 
   options options_;
   client_file file_;

@@ -47,7 +47,7 @@ course::actions course::joined(const messages::client_joined& x, instant now) {
     auto& v = entry.open.front();
     v.wait = {}; // It is here, and nothing was lost on the way yet.
     invite_again(v.pass.visit, v, now);
-    out.push_back(messages::invitation_made{v.pass});
+    out.push_back(invitation(v.pass));
   }
   carry_on(out, now);
   return out;
@@ -220,7 +220,7 @@ void course::fill(actions& out, instant now) {
     if (!pass)
       break;
     open_visit_of(*pass, now);
-    out.push_back(messages::invitation_made{*pass});
+    out.push_back(invitation(*pass));
   }
   refill_ = false;
 }

@@ -222,6 +222,7 @@ private:
   void fill(actions& out, instant now);
   std::optional<messages::ticket> next_ticket(actions& out, instant now);
   void open_visit_of(const messages::ticket& pass, instant now);
+  messages::invitation_made invitation(const messages::ticket& pass) const;
   void take_up(const messages::ticket& pass, actions& out, instant now);
   bool is_with_lines(visit_id x) const;
   policies::candidate* candidate_of(client_id x); ///< Null: it is not here.

@@ -52,6 +52,12 @@ course::course(options opts, durable found)
   resume_round(found.fruitful);
 }
 
+messages::invitation_made
+course::invitation(const messages::ticket& pass) const {
+  const auto& entry = clients_.at(pass.visit.client);
+  return {pass, pass.visit.number.value <= entry.given_before};
+}
+
 // What a restart finds of a round: an open one waits for its cohort again, a
 // closed one is merged by the lines that have not done so.
 void course::resume_round(std::uint64_t fruitful) {

@@ -51,7 +51,7 @@ void course::announce_cohort(actions& out, instant now) {
       v->wait = options_.invitation_first;
       v->again = now + options_.invitation_first;
       set_alarm(pass.visit, *v);
-      out.push_back(messages::invitation_made{pass});
+      out.push_back(invitation(pass));
     }
 }
 

@@ -19,7 +19,7 @@ void course::look_at_visits(actions& out, instant now) {
       set_alarm(visit, v);
     } else {
       invite_again(visit, v, now);
-      out.push_back(messages::invitation_made{v.pass});
+      out.push_back(invitation(v.pass));
     }
   }
 }

@@ -245,7 +245,7 @@ gateway_actor::behavior_type gateway(self_pointer self, gateway_args args) {
     [self](const messages::invitation_made& x) {
       note(self, x);
       auto pass = x.pass;
-      self->state.granted->invited(pass.visit);
+      self->state.granted->invited(pass.visit, x.earlier);
       self->state.tickets->sign(pass);
       say(self, pass.visit.client, messages::invited{pass});
     },

@@ -16,13 +16,13 @@ grants::grants(const recipe& method, const models::layout& blocks)
   }
 }
 
-void grants::invited(visit_id x) {
+void grants::invited(visit_id x, bool earlier) {
   auto [at, is_new] = newest_.try_emplace(x.client);
   auto& known = at->second;
-  if (is_new)
-    known.since = x.number;
   if (!is_new && x.number <= known.newest)
     return; // The same invitation again.
+  if (is_new || earlier)
+    known.since = {x.number.value + (earlier ? 1 : 0)};
   known.newest = x.number;
   known.serves = known.open = true;
   known.legs = 0;

@@ -35,7 +35,9 @@ public:
 
   grants(const recipe& method, const models::layout& blocks);
 
-  void invited(visit_id x);
+  /// @param earlier it was invited before a restart, and what it did since is
+  /// forgotten
+  void invited(visit_id x, bool earlier = false);
 
   /// The ticket serves nothing more, though an offer may be on its way.
   void withdrawn(visit_id x);

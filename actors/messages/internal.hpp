@@ -254,6 +254,7 @@ struct client_left {
 /// Director to gateway: seal the ticket and send it.
 struct invitation_made {
   ticket pass;
+  bool earlier = false; ///< From before a restart of the server.
 };
 
 struct visit_withdrawn {

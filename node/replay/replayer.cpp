@@ -6,6 +6,7 @@
 #include "actors/gateway/screen.hpp"
 #include "actors/kernel_worker/merge.hpp"
 #include "actors/record/begin_lines.hpp"
+#include "models/adapters/rank_prefix.hpp"
 #include "node/replay/product_gaps.hpp"
 #include "node/run/rules.hpp"
 #include "node/task/travel.hpp"
@@ -171,11 +172,15 @@ result<comparison> replayer::on(const messages::line_served& x) {
   return comparison{};
 }
 
+/// As a shelf does: of the ranks that the client asks for.
 void replayer::serve(messages::line_served x) {
   const auto& values = *lines_.at(x.line).find(x.base);
   const auto& blocks = w_.blocks->find(x.line)->blocks;
+  const auto rank = client(x.visit.client).rank_of(x.line);
   for (std::size_t b = 0; b < blocks.size(); ++b)
-    x.blocks.push_back({blocks[b], values[b]});
+    x.blocks.push_back(
+      {blocks[b],
+       models::take_prefix(*w_.blocks->find(blocks[b]), rank, values[b])});
   say(x.visit.client, x);
 }
 
@@ -214,11 +219,10 @@ result<comparison> replayer::on(const offer_recorded& x) {
     compare("the offer of " + to_text(x.visit), x.checksum,
             offer ? checksum_of(*offer) : "no offer: " + problem_);
   if (offer)
-    for (auto& part :
-         split(*offer, w_.examples(x.visit.client),
-               {.blocks = w_.blocks.get(),
-                .disclosures = w_.method.disclosures,
-                .weighting = x_.clients.example_weight}))
+    for (auto& part : split(*offer, w_.examples(x.visit.client),
+                            {.blocks = w_.blocks.get(),
+                            .disclosures = w_.method.disclosures,
+                            .weighting = x_.clients.example_weight}))
       lines_.at(part.line).offer(std::move(part));
   end(x.visit);
   return compared;
@@ -238,8 +242,9 @@ result<comparison> replayer::on(const messages::visit_failed& x) {
   comparison compared;
   const auto* why = std::get_if<messages::decline_reason>(&x.why);
   // Records from before `dropped` call both `no_offer`.
-  if (why && (*why == messages::decline_reason::no_offer
-              || *why == messages::decline_reason::dropped)) {
+  if (why
+      && (*why == messages::decline_reason::no_offer
+          || *why == messages::decline_reason::dropped)) {
     const auto work = jobs_.find(x.visit);
     if (work != jobs_.end() && work->second.drops_out) {
       jobs_.erase(work);
@@ -256,8 +261,8 @@ result<comparison> replayer::on(const messages::visit_failed& x) {
       one.refuse(x.visit);
     const auto* refused = std::get_if<policies::verdict>(&x.why);
     tell(x.visit.client,
-         messages::visit_ended{x.visit, refused ? *refused
-                                                : policies::verdict::withdrawn});
+         messages::visit_ended{
+           x.visit, refused ? *refused : policies::verdict::withdrawn});
   }
   end(x.visit);
   return compared;
@@ -318,14 +323,13 @@ result<void> replayer::check_batch(const version_recorded& x) const {
                     "do");
   for (const auto& visit : x.merged)
     if (!found->second.contains(visit))
-      return fail(errc::invalid_data,
-                  "a version holds " + to_text(visit) + ", which " + of
-                    + " does not name");
+      return fail(errc::invalid_data, "a version holds " + to_text(visit)
+                                        + ", which " + of + " does not name");
   for (const auto& visit : found->second)
-    if (line.holds(visit) && std::ranges::find(x.merged, visit) == x.merged.end())
-      return fail(errc::invalid_data,
-                  "a version leaves out " + to_text(visit) + ", which " + of
-                    + " names");
+    if (line.holds(visit)
+        && std::ranges::find(x.merged, visit) == x.merged.end())
+      return fail(errc::invalid_data, "a version leaves out " + to_text(visit)
+                                        + ", which " + of + " names");
   return {};
 }
 

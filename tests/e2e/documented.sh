@@ -71,8 +71,9 @@ while read -r file; do
   try "$file" run "$file"
 done <"$scratch/examples"
 for record in "$scratch"/*/events.jsonl; do
-  "$troupe" replay "$(dirname "$record")" | grep -E '^([0-9]+)/\1 digests equal$' ||
-    { echo "$record: not computed again"; exit 1; }
+  "$troupe" replay "$(dirname "$record")" >"$scratch/out" 2>&1 || true
+  grep -E '^([0-9]+)/\1 digests equal$' "$scratch/out" ||
+    { echo "$record: not computed again:"; cat "$scratch/out"; exit 1; }
 done
 commands >"$scratch/commands"
 while IFS=$'\t' read -r where line; do

@@ -121,6 +121,15 @@ TEST_F(grants_test, takes_an_offer_that_was_on_its_way_to_a_withdrawn_visit) {
   EXPECT_EQ(offer({1}).value(), standing::first);
 }
 
+TEST_F(grants_test, does_not_judge_a_visit_that_is_older_than_itself) {
+  const visit_id older{{2}, {3}};
+  testee.invited(older, true);
+  EXPECT_EQ(offer({1, 3}, older).value(), standing::first);
+  EXPECT_EQ(fetch(1, {2}, older), std::nullopt);
+  testee.invited({{2}, {4}});
+  EXPECT_EQ(fetch(1, {2}, {{2}, {4}}), verdict::malformed);
+}
+
 // What was before a restart is not remembered; what one fetch may say is.
 TEST_F(grants_test, bounds_a_single_fetch_of_whom_it_does_not_know) {
   const visit_id before{{1}, {4}};
