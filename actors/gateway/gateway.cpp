@@ -75,11 +75,11 @@ std::optional<messages::ticket> at_work_on(self_pointer self,
 // What a client with a session says.
 
 void heard(self_pointer self, const sessions::session& from,
-           const messages::fetch_requested& x) {
+           messages::fetch_requested x) {
   if (const auto refusal = judge(self, x.pass, from.client))
     return say(self, from.client,
                messages::visit_ended{x.pass.visit, *refusal});
-  if (const auto refusal = self->state.granted->fetch(x)) {
+  if (const auto refusal = self->state.granted->fetch(x, now(self))) {
     if (refusal->ends)
       return end_visit(self, x.pass.visit, refusal->why);
     return say(self, from.client,

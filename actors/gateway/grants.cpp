@@ -39,8 +39,8 @@ void grants::ended(visit_id x) {
   decline(x);
 }
 
-std::optional<grants::refusal>
-grants::fetch(const messages::fetch_requested& x) {
+std::optional<grants::refusal> grants::fetch(messages::fetch_requested& x,
+                                             instant now) {
   auto* known = find(x.pass.visit);
   if (known && (known->newest != x.pass.visit.number || !known->serves))
     return refusal{verdict::withdrawn, false};
@@ -52,9 +52,16 @@ grants::fetch(const messages::fetch_requested& x) {
     return std::nullopt;
   if (x.leg > known->legs)
     return refusal{verdict::malformed, true};
-  for (const auto line : once)
-    if (known->served[line]++ == serves_max)
-      return refusal{verdict::withdrawn, true};
+  std::erase_if(x.wanted, [&](const messages::want& want) {
+    auto [at, is_new] = known->served.try_emplace(want.line);
+    auto& served = at->second;
+    if (now < served.again)
+      return true;
+    if (!is_new)
+      served.wait = std::min(2 * served.wait, forever);
+    served.again = now + served.wait;
+    return false;
+  });
   known->legs = std::max(known->legs, x.leg + 1);
   return std::nullopt;
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -7,6 +8,7 @@
 #include <vector>
 
 #include "actors/messages/internal.hpp"
+#include "core/clock.hpp"
 #include "core/recipe.hpp"
 #include "models/layout.hpp"
 #include "policies/admission.hpp"
@@ -15,17 +17,19 @@
 namespace troupe::actors {
 
 /// What clients may still do with their tickets. A visit fetches the lines of
-/// its recipe's legs, one leg after the other, each line a few times at most,
-/// and offers to what it fetched. A ticket that was declined, or offered on,
-/// serves nothing more; offers on it are said again until they are answered.
+/// its recipe's legs, one leg after the other, each line again only after a
+/// time that doubles, and offers to what it fetched. A ticket that was
+/// declined, or offered on, serves nothing more; offers on it are said again
+/// until they are answered.
 ///
 /// Of each client the newest invitation is remembered, and which of the last 64
 /// were offered on: it works on one at a time. Of invitations from before a
 /// restart nothing is, and for these the bounds of one fetch alone hold.
 class grants {
 public:
-  /// Of one line to one visit: answers may be lost.
-  static constexpr std::uint8_t serves_max = 4;
+  /// So long a line is not served again to the visit that has it, since that is
+  /// on its way; then twice as long. Answers may be lost, and links be slow.
+  static constexpr instant again_after = std::chrono::seconds{1};
 
   enum class standing : std::uint8_t {
     first, ///< Of its ticket.
@@ -50,8 +54,8 @@ public:
     bool ends = false; ///< The visit, which was open.
   };
 
-  /// Counts it as served, or says why it is not.
-  std::optional<refusal> fetch(const messages::fetch_requested& x);
+  /// Leaves in it what is served now, or says why nothing is.
+  std::optional<refusal> fetch(messages::fetch_requested& x, instant now);
 
   /// An offer of which nothing else is known to be wrong; `malformed` if it is
   /// to a line that the visit did not fetch.
@@ -66,13 +70,22 @@ public:
   }
 
 private:
+  struct service {
+    instant wait = again_after;
+    instant again{}; ///< Not before.
+
+    static constexpr auto fields(auto& x) {
+      return std::tie(x.wait, x.again);
+    }
+  };
+
   struct entry {
     visit_number since{}; ///< The first that is known of.
     visit_number newest{};
-    bool serves = false;                         ///< The newest one may fetch.
-    bool open = false;                           ///< And offer.
-    std::uint32_t legs = 0;                      ///< Of it, so many were begun.
-    std::map<line_id, std::uint8_t> served = {}; ///< To it.
+    bool serves = false;                    ///< The newest one may fetch.
+    bool open = false;                      ///< And offer.
+    std::uint32_t legs = 0;                 ///< Of it, so many were begun.
+    std::map<line_id, service> served = {}; ///< To it.
     policies::visit_window offered = {};
 
     static constexpr auto fields(auto& x) {

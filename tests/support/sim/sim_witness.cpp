@@ -95,7 +95,7 @@ void sim_witness::check_answer(client_id to,
   if (x.verdict == verdict::withdrawn) {
     // Of visits of long ago nobody knows.
     if (!x_.store.is_closed(x.line, x.visit))
-      withdrawn_.insert({x.visit, x.line});
+      withdrawn_.insert_or_assign({x.visit, x.line}, lives_);
     if (const auto limit = expires_.find(x.visit);
         limit != expires_.end() && limit->second <= x_.w.now())
       ++x_.happened["visit expired in a line"];
@@ -136,8 +136,17 @@ void sim_witness::check_invitation(const messages::ticket& x) {
 
 void sim_witness::client_said(client_id from, const messages::any_message& x) {
   tell(x_.w, "from", from, x);
-  if (const auto* o = std::get_if<messages::offer_made>(&x))
-    x_.made.try_emplace(o->pass.visit, *o);
+  const auto* o = std::get_if<messages::offer_made>(&x);
+  if (o == nullptr)
+    return;
+  x_.made.try_emplace(o->pass.visit, *o);
+  // It did not hear that the server had withdrawn it, and what the server knew
+  // of it is gone.
+  for (const auto& part : o->blocks)
+    if (const auto* block = x_.blocks.find(part.block))
+      if (const auto at = withdrawn_.find({o->pass.visit, block->line});
+          at != withdrawn_.end() && at->second < lives_)
+        withdrawn_.erase(at);
 }
 
 void sim_witness::server_heard(client_id from,
@@ -154,6 +163,7 @@ void sim_witness::server_heard(client_id from,
 
 void sim_witness::server_began(instant zero) {
   awaited_.clear();
+  ++lives_;
   // By a clock that began anew a ticket is good again.
   if (began_ != zero)
     withdrawn_.clear();
@@ -169,10 +179,11 @@ void sim_witness::forget(visit_id visit) {
 }
 
 void sim_witness::check_end() const {
-  for (const auto& [visit, line] : withdrawn_)
-    EXPECT_FALSE(x_.store.holds(line, visit))
-      << "answered withdrawn, yet merged: of client " << visit.client.value
-      << ", visit " << visit.number.value << ", line " << line.value;
+  for (const auto& [part, life] : withdrawn_)
+    EXPECT_FALSE(x_.store.holds(part.second, part.first))
+      << "answered withdrawn, yet merged: of client " << part.first.client.value
+      << ", visit " << part.first.number.value << ", line "
+      << part.second.value;
   for (const auto& [visit, line] : awaited_)
     ADD_FAILURE() << "an offer that arrived was not answered: of client "
                   << visit.client.value << ", to line " << line.value;

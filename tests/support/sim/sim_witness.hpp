@@ -63,8 +63,10 @@ private:
   parts x_;
   bool listens_ = true;
   instant began_{};
-  std::set<std::pair<visit_id, line_id>> awaited_;   ///< Arrived, not answered.
-  std::set<std::pair<visit_id, line_id>> withdrawn_; ///< So it was answered.
+  std::set<std::pair<visit_id, line_id>> awaited_; ///< Arrived, not answered.
+  /// So it was answered, in this life of the server.
+  std::map<std::pair<visit_id, line_id>, std::uint64_t> withdrawn_;
+  std::uint64_t lives_ = 0;
   std::map<visit_id, instant> expires_; ///< Of this life of the server.
 };
 

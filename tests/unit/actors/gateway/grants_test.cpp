@@ -9,6 +9,7 @@ namespace troupe::actors {
 namespace {
 
 using policies::verdict;
+using namespace std::chrono_literals;
 using standing = grants::standing;
 
 /// A gate for all, then chosen experts, as DDOME has it.
@@ -41,7 +42,8 @@ protected:
       .pass = {.visit = of}, .leg = leg, .wanted = {}};
     for (const auto line : lines)
       x.wanted.push_back({.line = {line}, .rank = rank});
-    const auto found = testee.fetch(x);
+    const auto found = testee.fetch(x, time);
+    left = x.wanted.size();
     return found ? std::optional{found->why} : std::nullopt;
   }
 
@@ -56,6 +58,8 @@ protected:
   const models::layout blocks;
   const visit_id visit{{1}, {5}};
   grants testee;
+  instant time = 1h;
+  std::size_t left = 0; ///< Of what the last fetch wanted.
 };
 
 } // namespace
@@ -77,10 +81,20 @@ TEST_F(grants_test, serves_lines_of_the_leg_alone_each_once_at_a_known_rank) {
   EXPECT_EQ(fetch(0, {1}), std::nullopt);
 }
 
-TEST_F(grants_test, serves_a_line_four_times) {
-  for (int i = 0; i < grants::serves_max; ++i)
+TEST_F(grants_test, serves_a_line_again_after_a_time_that_doubles) {
+  std::size_t served = 0;
+  for (const auto end = time + 1h; time < end; time += 250ms) {
     EXPECT_EQ(fetch(0, {1}), std::nullopt);
-  EXPECT_EQ(fetch(0, {1}), verdict::withdrawn);
+    served += left;
+  }
+  // At 0, 1, 3, 7 seconds and so on.
+  EXPECT_EQ(served, 12);
+  // Another leg, or another visit, has its own time.
+  EXPECT_EQ(fetch(1, {2, 3}), std::nullopt);
+  EXPECT_EQ(left, 2);
+  testee.invited({{1}, {6}});
+  EXPECT_EQ(fetch(0, {1}, {{1}, {6}}), std::nullopt);
+  EXPECT_EQ(left, 1);
 }
 
 TEST_F(grants_test, takes_one_offer_on_a_ticket_to_what_was_fetched) {
