@@ -53,15 +53,15 @@ std::optional<grants::refusal> grants::fetch(messages::fetch_requested& x,
   if (x.leg > known->legs)
     return refusal{verdict::malformed, true};
   std::erase_if(x.wanted, [&](const messages::want& want) {
-    auto [at, is_new] = known->served.try_emplace(want.line);
-    auto& served = at->second;
-    if (now < served.again)
-      return true;
-    if (!is_new)
-      served.wait = std::min(2 * served.wait, forever);
-    served.again = now + served.wait;
-    return false;
+    const auto found = known->served.find(want.line);
+    return found != known->served.end() && now < found->second.again;
   });
+  for (const auto& want : x.wanted) {
+    auto& served = known->served[want.line];
+    if (served.times == serves_max)
+      return refusal{verdict::withdrawn, true};
+    served.again = now + again_after * (1u << served.times++);
+  }
   known->legs = std::max(known->legs, x.leg + 1);
   return std::nullopt;
 }

@@ -18,7 +18,7 @@ namespace troupe::actors {
 
 /// What clients may still do with their tickets. A visit fetches the lines of
 /// its recipe's legs, one leg after the other, each line again only after a
-/// time that doubles, and offers to what it fetched. A ticket that was
+/// time that doubles and four times at most, and offers to what it fetched. A ticket that was
 /// declined, or offered on, serves nothing more; offers on it are said again
 /// until they are answered.
 ///
@@ -27,9 +27,12 @@ namespace troupe::actors {
 /// restart nothing is, and for these the bounds of one fetch alone hold.
 class grants {
 public:
-  /// So long a line is not served again to the visit that has it, since that is
-  /// on its way; then twice as long. Answers may be lost, and links be slow.
-  static constexpr instant again_after = std::chrono::seconds{1};
+  /// Of one line to one visit: answers may be lost.
+  static constexpr std::uint32_t serves_max = 4;
+
+  /// So long a line is not served again, since it is on its way; then twice as
+  /// long. Who asks a minute after the first time once more is withdrawn.
+  static constexpr instant again_after = std::chrono::seconds{4};
 
   enum class standing : std::uint8_t {
     first, ///< Of its ticket.
@@ -71,11 +74,11 @@ public:
 
 private:
   struct service {
-    instant wait = again_after;
+    std::uint32_t times = 0;
     instant again{}; ///< Not before.
 
     static constexpr auto fields(auto& x) {
-      return std::tie(x.wait, x.again);
+      return std::tie(x.times, x.again);
     }
   };
 
