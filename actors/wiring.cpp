@@ -160,6 +160,7 @@ private:
                                 .disclosures = args_.method->disclosures,
                                 .weighting = args_.weighting,
                                 .norm_max = args_.norm_max},
+                      .limits = args_.limits,
                       .key = found_.key,
                       .others = others_,
                       .started = args_.started,

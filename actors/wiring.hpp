@@ -36,6 +36,7 @@ struct node_args {
   bool score_clients = false; ///< At each evaluation, and not only at the end.
   bool announce = false;
   bool events = false;
+  peer_limits limits = {}; ///< None for peers of this process.
   std::size_t versions_bytes_max = limits::versions_bytes_max;
 
   std::shared_ptr<store> books;

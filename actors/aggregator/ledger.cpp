@@ -4,11 +4,28 @@
 #include <iterator>
 
 #include "core/assert.hpp"
+#include "core/checksum.hpp"
 #include "core/limits.hpp"
 
 namespace troupe::actors {
 
 using policies::verdict;
+
+namespace {
+
+std::uint64_t content_of(const messages::part_offered& x) {
+  checksum sum;
+  sum.add(x.base.value);
+  for (const auto& part : x.blocks) {
+    sum.add(part.block.value);
+    sum.add(std::uint64_t{part.rank});
+    sum.add(part.weight);
+    sum.add(std::span{*part.delta});
+  }
+  return sum.value();
+}
+
+} // namespace
 
 ledger::ledger(options opts, durable found)
   : options_(std::move(opts)),
@@ -37,6 +54,12 @@ verdict ledger::judge(const messages::part_offered& x) const {
                        == policies::visit_window::state::merged;
   if ((ended_ || x.late || dropped) && answer != verdict::duplicate)
     return verdict::withdrawn;
+  if (answer == verdict::duplicate)
+    return answer;
+  // The record has what was offered first.
+  if (const auto before = turned_away_.find(x.visit);
+      before != turned_away_.end() && before->second != content_of(x))
+    return verdict::malformed;
   if (answer != verdict::accepted)
     return answer;
   if (head() < x.base)
@@ -60,14 +83,28 @@ verdict ledger::judge(const messages::part_offered& x) const {
 
 void ledger::offer(const messages::part_offered& x) {
   if (!kept_.contains(x.visit)) {
-    if (const auto answer = judge(x); answer != verdict::accepted)
+    if (const auto answer = judge(x); answer != verdict::accepted) {
+      if (answer != verdict::duplicate && answer != verdict::withdrawn)
+        remember_turned_away(x);
       return refuse(x, answer);
+    }
+    turned_away_.erase(x.visit);
     kept_.insert(x.visit);
     pending_.push_back(x);
     ++waits_.count;
   }
   notices_.push_back(messages::part_taken{x.visit, x.line, x.lines_total,
                                           verdict::accepted, x.loss});
+}
+
+// Of a client, as many as it may have unanswered.
+void ledger::remember_turned_away(const messages::part_offered& x) {
+  turned_away_.try_emplace(x.visit, content_of(x));
+  const auto own = turned_away_.lower_bound({x.visit.client, {}});
+  const auto next = turned_away_.lower_bound({{x.visit.client.value + 1}, {}});
+  if (std::ranges::distance(own, next)
+      > std::ptrdiff_t{limits::outbox_offers_max})
+    turned_away_.erase(own);
 }
 
 void ledger::refuse(const messages::part_offered& x, verdict why) {
@@ -167,6 +204,7 @@ void ledger::drop(visit_id x) {
   if (at == pending_.end() && kept_.contains(x))
     return; // It is being merged.
   policies::insert_once(dropped_, x);
+  turned_away_.erase(x);
   if (at == pending_.end())
     return;
   kept_.erase(x);
@@ -311,6 +349,7 @@ void ledger::failed() {
 
 void ledger::end() {
   ended_ = true;
+  turned_away_.clear();
   withdraw_pending(true);
 }
 

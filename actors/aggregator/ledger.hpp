@@ -125,14 +125,15 @@ public:
   /// @pre `idle()`
   static constexpr auto fields(auto& x) {
     return std::tie(x.found_.admitted, x.ended_, x.end_told_, x.kept_,
-                    x.dropped_, x.pending_, x.closed_, x.done_round_,
-                    x.history_, x.answers_, x.staleness_);
+                    x.dropped_, x.turned_away_, x.pending_, x.closed_,
+                    x.done_round_, x.history_, x.answers_, x.staleness_);
   }
 
 private:
   using pending_list = std::deque<messages::part_offered>;
 
   policies::verdict judge(const messages::part_offered& x) const;
+  void remember_turned_away(const messages::part_offered& x);
   bool has_bound() const noexcept { ///< For each client.
     return options_.client_most < options_.buffer_size;
   }
@@ -159,6 +160,8 @@ private:
   bool end_told_ = false;
   std::set<visit_id> kept_;         ///< Pending, merging or due.
   policies::visit_windows dropped_; ///< Once `withdrawn`, always that.
+  /// What offers were that it refused: only the same may come again.
+  std::map<visit_id, std::uint64_t> turned_away_;
   pending_list pending_;
   std::vector<messages::part_offered> merging_;
   std::uint64_t merged_over_ = 0; ///< Clients that the sums in it are over.

@@ -125,7 +125,9 @@ void heard(self_pointer self, const sessions::session& from,
   if (refusal)
     return end_visit(self, x.pass.visit, *refusal);
   for (auto& part : split(x, from.examples, args.rules)) {
-    part.late = not_valid.has_value(); // Its line may have it, and knows.
+    // Its line may have it, and knows.
+    part.late = not_valid.has_value()
+                || !self->state.granted->is_offered(part.visit, part.line);
     self->send(args.others->router, std::move(part));
   }
 }
@@ -161,6 +163,12 @@ void heard(self_pointer self, const sessions::session&, const auto&) {
 void heard(self_pointer self, peer_id peer, const messages::any_message& any) {
   auto& peers = self->state.peers;
   if (const auto* x = std::get_if<messages::hello>(&any)) {
+    if (!self->state.spent->speaks_for(peer, x->client))
+      return say(self, peer,
+                 messages::farewell{
+                   farewell_reason::refused,
+                   "this connection speaks for as many clients as it may",
+                   x->nonce});
     peers.ask(peer, *x);
     return self->send(self->state.args.others->roster,
                       messages::hello_heard{peer, *x});
@@ -175,6 +183,38 @@ void heard(self_pointer self, peer_id peer, const messages::any_message& any) {
       messages::farewell{farewell_reason::no_session, "say hello first"});
   const auto from = *found;
   std::visit([&](const auto& x) { heard(self, from, x); }, any);
+}
+
+/// A peer that says too much is gone until it has been silent for a while.
+void mute(self_pointer self, peer_id peer) {
+  const auto* found = self->state.peers.of(peer);
+  if (!found)
+    return;
+  const auto from = *found;
+  say(self, peer,
+      messages::farewell{farewell_reason::no_session,
+                         "too many frames or bytes; hello is heard again "
+                         "after some silent seconds"});
+  self->send(self->state.args.others->roster,
+             messages::client_left{from.client, true});
+  self->state.peers.close(from.client);
+}
+
+void arrived(self_pointer self, const transport::frame_arrived& x) {
+  auto& counted = *self->state.args.counted;
+  const auto bytes = x.what.size();
+  counted.bytes_up.fetch_add(bytes, std::memory_order_relaxed);
+  const auto standing = self->state.spent->spend(x.peer, bytes, now(self));
+  if (standing != budget::standing::within)
+    ++counted.frames_over_budget;
+  if (standing == budget::standing::exceeded)
+    return mute(self, x.peer);
+  if (standing == budget::standing::muted)
+    return;
+  if (const auto message = x.what.open())
+    heard(self, x.peer, **message);
+  else
+    ++counted.frames_malformed;
 }
 
 // What others tell.
@@ -221,8 +261,10 @@ void start(self_pointer self, gateway_args args) {
   state.args.rules.blocks = state.args.blocks.get();
   state.tickets.emplace(state.args.key);
   state.granted.emplace(*state.args.method, *state.args.blocks);
+  state.spent.emplace(state.args.limits);
   if (state.args.resumed)
-    restore(*state.args.resumed, part_name, state.peers, *state.granted);
+    restore(*state.args.resumed, part_name, state.peers, *state.granted,
+            *state.spent);
   for (const auto peer : state.args.greeted)
     say(self, peer,
         messages::farewell{farewell_reason::no_session, "say hello"});
@@ -233,14 +275,7 @@ void start(self_pointer self, gateway_args args) {
 gateway_actor::behavior_type gateway(self_pointer self, gateway_args args) {
   start(self, std::move(args));
   return {
-    [self](const transport::frame_arrived& x) {
-      auto& counted = *self->state.args.counted;
-      counted.bytes_up.fetch_add(x.what.size(), std::memory_order_relaxed);
-      if (const auto message = x.what.open())
-        heard(self, x.peer, **message);
-      else
-        ++counted.frames_malformed;
-    },
+    [self](const transport::frame_arrived& x) { arrived(self, x); },
     [self](const messages::hello_judged& x) { judged(self, x); },
     [self](const messages::invitation_made& x) {
       note(self, x);
@@ -259,7 +294,7 @@ gateway_actor::behavior_type gateway(self_pointer self, gateway_args args) {
       say(self, x.visit.client, x);
     },
     [self](const messages::part_answered& x) {
-      if (x.verdict != verdict::accepted)
+      if (self->state.granted->answered(x.visit, x.line, x.verdict))
         note(self, x);
       say(self, x.visit.client,
           messages::offer_answered{x.visit, x.line, x.verdict, x.head,
@@ -273,7 +308,8 @@ gateway_actor::behavior_type gateway(self_pointer self, gateway_args args) {
     },
     [self](const messages::run_finished& x) { farewell_to_all(self, x); },
     [self](const messages::state_asked& x) {
-      x.draft->add(part_name, self->state.peers, *self->state.granted);
+      x.draft->add(part_name, self->state.peers, *self->state.granted,
+                   *self->state.spent);
     },
     [self](const messages::status_asked& x) {
       x.draft->add(door_status{.sessions = self->state.peers.all().size(),

@@ -8,6 +8,7 @@
 #include <caf/stateful_actor.hpp>
 #include <caf/typed_event_based_actor.hpp>
 
+#include "actors/gateway/budget.hpp"
 #include "actors/gateway/grants.hpp"
 #include "actors/gateway/screen.hpp"
 #include "actors/gateway/seal.hpp"
@@ -25,6 +26,7 @@ struct gateway_args {
   std::shared_ptr<const models::layout> blocks;
   const recipe* method = nullptr;
   screening_rules rules;
+  peer_limits limits = {};
   seal::key key{};
   cast_ptr others;
   caf::actor_clock::time_point started; ///< The run's instant zero.
@@ -41,6 +43,7 @@ struct gateway_state {
   gateway_args args;
   std::optional<seal> tickets;   // Set before the first message arrives.
   std::optional<grants> granted; // Likewise.
+  std::optional<budget> spent;   // Likewise.
   sessions peers;
   verdict_counts refusals{}; ///< Of whole visits.
 };

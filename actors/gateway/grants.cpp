@@ -1,6 +1,9 @@
 #include "actors/gateway/grants.hpp"
 
 #include <algorithm>
+#include <utility>
+
+#include "core/limits.hpp"
 
 namespace troupe::actors {
 
@@ -37,6 +40,8 @@ void grants::withdrawn(visit_id x) {
 void grants::ended(visit_id x) {
   withdrawn(x);
   decline(x);
+  if (auto* known = find(x))
+    known->offered_to.erase(x.number);
 }
 
 std::optional<grants::refusal> grants::fetch(messages::fetch_requested& x,
@@ -76,13 +81,47 @@ grants::offer(const messages::offer_made& x) {
     return standing::again;
   if (known->newest != number || !known->open)
     return standing::over;
-  for (const auto& part : x.blocks)
-    if (const auto* block = blocks_->find(part.block);
-        block && !known->served.contains(block->line))
-      return tl::make_unexpected(verdict::malformed);
+  std::map<line_id, part> lines;
+  for (const auto& y : x.blocks)
+    if (const auto* block = blocks_->find(y.block)) {
+      if (!known->served.contains(block->line))
+        return tl::make_unexpected(verdict::malformed);
+      lines.emplace(block->line, part::offered);
+    }
   known->offered.insert(number);
+  known->offered_to.emplace(number, std::move(lines));
+  if (known->offered_to.size() > limits::outbox_offers_max)
+    known->offered_to.erase(known->offered_to.begin());
   known->serves = known->open = false;
   return standing::first;
+}
+
+bool grants::is_offered(visit_id x, line_id to) {
+  const auto* at = part_of(x, to);
+  return find(x) == nullptr || (at && *at != part::refused);
+}
+
+bool grants::answered(visit_id x, line_id by, verdict what) {
+  if (what == verdict::accepted || what == verdict::duplicate)
+    return false;
+  if (!find(x))
+    return true;
+  auto* at = part_of(x, by);
+  const auto then =
+    what == verdict::overloaded ? part::turned_away : part::refused;
+  return at && std::exchange(*at, std::max(*at, then)) < then;
+}
+
+/// Null where there is none, or it is not remembered.
+grants::part* grants::part_of(visit_id x, line_id to) {
+  auto* known = find(x);
+  if (!known)
+    return nullptr;
+  const auto visit = known->offered_to.find(x.number);
+  if (visit == known->offered_to.end())
+    return nullptr;
+  const auto found = visit->second.find(to);
+  return found == visit->second.end() ? nullptr : &found->second;
 }
 
 bool grants::decline(visit_id x) {

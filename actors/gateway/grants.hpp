@@ -18,9 +18,9 @@ namespace troupe::actors {
 
 /// What clients may still do with their tickets. A visit fetches the lines of
 /// its recipe's legs, one leg after the other, each line again only after a
-/// time that doubles and four times at most, and offers to what it fetched. A ticket that was
-/// declined, or offered on, serves nothing more; offers on it are said again
-/// until they are answered.
+/// time that doubles and four times at most, and offers to what it fetched. A
+/// ticket that was declined, or offered on, serves nothing more; offers on it
+/// are said again until they are answered.
 ///
 /// Of each client the newest invitation is remembered, and which of the last 64
 /// were offered on: it works on one at a time. Of invitations from before a
@@ -49,7 +49,7 @@ public:
   /// The ticket serves nothing more, though an offer may be on its way.
   void withdrawn(visit_id x);
 
-  /// Nor is an offer on it.
+  /// Nor is an offer on it, or another one instead.
   void ended(visit_id x);
 
   struct refusal {
@@ -65,6 +65,15 @@ public:
   tl::expected<standing, policies::verdict>
   offer(const messages::offer_made& x);
 
+  /// Whether the line may still take the visit's offer: not if what came
+  /// `first` was not to it, and the record does not have it, nor if the line
+  /// has refused it.
+  bool is_offered(visit_id x, line_id to);
+
+  /// The line says what becomes of it. Whether that is for the record, which
+  /// has each refusal once; versions say what was accepted.
+  bool answered(visit_id x, line_id by, policies::verdict what);
+
   /// Whether this is the first that is heard of how the visit ended.
   bool decline(visit_id x);
 
@@ -73,6 +82,8 @@ public:
   }
 
 private:
+  enum class part : std::uint8_t { offered, turned_away, refused };
+
   struct service {
     std::uint32_t times = 0;
     instant again{}; ///< Not before.
@@ -90,15 +101,18 @@ private:
     std::uint32_t legs = 0;                 ///< Of it, so many were begun.
     std::map<line_id, service> served = {}; ///< To it.
     policies::visit_window offered = {};
+    /// To which lines, of the newest of them.
+    std::map<visit_number, std::map<line_id, part>> offered_to = {};
 
     static constexpr auto fields(auto& x) {
       return std::tie(x.since, x.newest, x.serves, x.open, x.legs, x.served,
-                      x.offered);
+                      x.offered, x.offered_to);
     }
   };
 
   /// Null for what is not remembered.
   entry* find(visit_id x);
+  part* part_of(visit_id x, line_id to);
 
   bool is_of_leg(const messages::want& x, std::uint32_t leg) const;
 

@@ -101,9 +101,9 @@ struct course_status {
   std::uint64_t free = 0; ///< Of those that are here.
   std::uint64_t visits_open = 0;
   std::uint64_t visits_lost = 0; ///< Of these, of clients that fell silent.
-  std::uint64_t bytes_held = 0; ///< That offers under way or pending may take.
+  std::uint64_t bytes_held = 0;  ///< That offers under way or pending may take.
   std::uint64_t bytes_max = 0;
-  bool full = false; ///< So nobody is invited.
+  bool full = false;                   ///< So nobody is invited.
   std::uint64_t stale_in_a_row = 0;    ///< Parts too stale, since one was kept.
   std::uint64_t empty_in_a_row = 0;    ///< Rounds or windows without an offer.
   std::uint64_t given_up_in_a_row = 0; ///< Rounds below their quorum.
@@ -208,6 +208,7 @@ struct run_status {
   std::uint64_t bytes_up = 0;
   std::uint64_t bytes_down = 0;
   std::uint64_t frames_malformed = 0;
+  std::uint64_t frames_over_budget = 0;
   std::map<score_name, double> evaluation; ///< The last.
 
   // What it takes.

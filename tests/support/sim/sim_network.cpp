@@ -26,6 +26,16 @@ private:
 void sim_network::close() {
   gateway_ = nullptr;
   clients_.clear();
+  strangers_.clear();
+}
+
+void sim_network::inject(client_id from, transport::buffer bytes) {
+  world_.later(
+    std::chrono::milliseconds{1},
+    [this, from, frame = transport::frame{std::move(bytes)}] {
+      if (gateway_)
+        caf::anon_send(gateway_, transport::frame_arrived{{from.value}, frame});
+    });
 }
 
 std::shared_ptr<transport::endpoint> sim_network::server_side() {
@@ -98,6 +108,9 @@ void sim_network::deliver(transport::frame x, client_id peer, bool up) {
       sees_.server_heard(peer, **whole);
     caf::anon_send(gateway_, std::move(arrived));
   }
+  if (const auto ears = strangers_.find(peer); !up && ears != strangers_.end())
+    if (const auto whole = arrived.what.open())
+      ears->second(**whole);
   if (const auto found = clients_.find(peer); !up && found != clients_.end())
     caf::anon_send(found->second, std::move(arrived));
 }

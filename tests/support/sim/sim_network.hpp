@@ -40,6 +40,15 @@ public:
     clients_[who] = std::move(x);
   }
 
+  /// A peer that is no client of ours, and hears what a server tells it.
+  void connect(client_id who,
+               std::function<void(const messages::any_message&)> ears) {
+    strangers_[who] = std::move(ears);
+  }
+
+  /// Bytes of a stranger, as they are.
+  void inject(client_id from, transport::buffer bytes);
+
   void close();
 
   std::shared_ptr<transport::endpoint> server_side();
@@ -58,6 +67,8 @@ private:
   witness sees_;
   actors::gateway_actor gateway_;
   std::map<client_id, actors::client_actor> clients_;
+  std::map<client_id, std::function<void(const messages::any_message&)>>
+    strangers_;
   std::map<std::pair<client_id, bool>, instant> cut_until_;
 };
 

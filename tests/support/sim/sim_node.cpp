@@ -8,6 +8,8 @@
 
 #include "actors/aggregator/line_rules.hpp"
 #include "actors/record/begin_lines.hpp"
+#include "actors/record/event_reader.hpp"
+#include "actors/record/snapshot.hpp"
 #include "actors/supervisor/supervisor.hpp"
 #include "actors/wiring_of_clients.hpp"
 #include "kernels/cpu/cpu_backend.hpp"
@@ -62,6 +64,23 @@ actors::course::options course_of(const scenario& x, const recipe& method,
 
 } // namespace
 
+// What is merged of a stranger must be what the record has of it.
+void sim_node::read_note(parts& p, const std::string& text) {
+  if (p.plot.offered.empty())
+    return;
+  const auto event = actors::read_event(text);
+  const auto* x =
+    event ? std::get_if<actors::offer_recorded>(&*event) : nullptr;
+  const auto all = x ? p.plot.offered.find(x->visit) : p.plot.offered.end();
+  if (all == p.plot.offered.end())
+    return;
+  const bool first = p.recorded.insert(x->visit).second;
+  EXPECT_TRUE(first) << "an offer is written down twice";
+  for (const auto& offer : all->second)
+    if (actors::checksum_of(offer) == x->checksum)
+      p.made.try_emplace(x->visit, offer);
+}
+
 sim_method two_leg_method(state_rule state) {
   const models::tensor_list four{{.name = "w", .shape = {4}}};
   return {.what = two_leg_recipe(state),
@@ -110,6 +129,21 @@ sim_node::sim_node(std::uint64_t seed, const scenario& what,
   start_server();
   for (std::uint64_t i = 1; i <= what.clients; ++i)
     start_client({i});
+  start_strangers(seed);
+}
+
+void sim_node::start_strangers(std::uint64_t seed) {
+  auto& p = *p_;
+  for (std::uint64_t i = 1; i <= p.what.hostile; ++i) {
+    const client_id who{p.what.clients + i};
+    p.strangers.push_back(std::make_unique<hostile>(
+      hostile::parts{p.w, *p.network, *p.blocks, p.how.what.disclosures.size(),
+                     p.plot, p.luck.happened},
+      who, seed, p.what.clients));
+    auto* one = p.strangers.back().get();
+    p.network->connect(who, [one](const auto& x) { one->heard(x); });
+    one->begin();
+  }
 }
 
 void sim_node::open_store() {
@@ -121,7 +155,8 @@ void sim_node::open_store() {
                      .rate = rate,
                      .target_is_model = what.target_is_model,
                      .admitted = what.clients,
-                     .staleness_max = what.staleness_max});
+                     .staleness_max = what.staleness_max,
+                     .noted = [&p](const auto& text) { read_note(p, text); }});
   p.watching->store = p.store.get();
   p.witness.emplace(sim_witness::parts{p.w, *p.blocks, *p.store, p.made,
                                        p.answers, p.luck.happened});
@@ -144,6 +179,7 @@ actors::node_args sim_node::args_of(std::uint64_t seed) {
                        .discount = discount,
                        .step = {.rate = rate},
                        .buffer_size = what.buffer_size,
+                       .client_most = what.client_most,
                        .by_round = by_round(what.mode),
                        .target_is_model = what.target_is_model});
   a.course = course_of(what, p.how.what, seed);
@@ -151,6 +187,11 @@ actors::node_args sim_node::args_of(std::uint64_t seed) {
   a.attendance.silence_max = what.silence_max;
   a.evaluate_every = 2;
   a.announce = true;
+  a.events = what.events;
+  if (what.hostile > 0)
+    a.limits = {.frames_per_second = 100,
+                .bytes_per_second = 1'000'000,
+                .clients_max = 1};
   a.books = p.store;
   a.arithmetic = kernels::make_cpu_backend();
   a.evaluator = p.how.make_trainer(*p.blocks);
@@ -163,6 +204,7 @@ actors::node_args sim_node::args_of(std::uint64_t seed) {
   a.waits.retry_after = 500ms;
   a.started_as = [&p](const actors::cast& x) {
     p.network->bind(x.gateway);
+    p.cast = x;
     p.witness->server_began(p.args.started.time_since_epoch());
   };
   a.around_merger = [&p](const actors::merger_actor& x) {
@@ -189,6 +231,7 @@ sim_node::~sim_node() {
     end(x);
   end(caf::actor_cast<caf::actor>(p.worker));
   p.worker = nullptr;
+  p.cast = {};
   p.server.clear();
   p.proxies.clear();
   p.clients.clear();
@@ -266,6 +309,28 @@ bool sim_node::failed() const {
 
 std::string sim_node::reason() const {
   return p_->watching->end->reason;
+}
+
+std::size_t sim_node::state_bytes() {
+  auto& p = *p_;
+  const messages::state_asked question{
+    std::make_shared<actors::snapshot_draft>()};
+  caf::anon_send(p.cast.gateway, question);
+  caf::anon_send(p.cast.roster, question);
+  caf::anon_send(p.cast.director, question);
+  caf::anon_send(p.cast.router, question);
+  for (const auto until = now() + 1s; now() < until && p.w.step();)
+    ;
+  std::size_t bytes = 0;
+  for (const auto& [name, part] : question.draft->taken().parts)
+    bytes += part.size();
+  for (const auto& [digest, values] : question.draft->taken().values)
+    bytes += values->size() * sizeof(float);
+  return bytes;
+}
+
+std::uint64_t sim_node::lines_noted() const {
+  return p_->store->lines_noted();
 }
 
 std::uint64_t sim_node::trace() const {

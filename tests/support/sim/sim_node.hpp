@@ -35,6 +35,9 @@ struct scenario {
   double haste = 0;        ///< How often a timer overtakes mail.
   double over_selection = 1.3;
   std::uint32_t quorum = 2;
+  std::uint64_t hostile = 0; ///< Peers that mean harm, beside the clients.
+  std::size_t client_most = ~std::size_t{0};
+  bool events = false;
 };
 
 /// What is simulated: a recipe, and a trainer that plays it on quadratics.
@@ -82,6 +85,12 @@ public:
   const sim_store& store() const;
   std::map<client_id, actors::state_ptr> states() const;
 
+  /// What the server's actors hold, as a snapshot would have it. Time goes on.
+  std::size_t state_bytes();
+
+  /// Of events.jsonl.
+  std::uint64_t lines_noted() const;
+
   /// Checked at the end of a run that finished.
   void check_end();
 
@@ -89,9 +98,11 @@ private:
   struct parts;
 
   void open_store();
+  static void read_note(parts& p, const std::string& text);
   actors::node_args args_of(std::uint64_t seed);
   void start_server();
   void start_client(client_id who);
+  void start_strangers(std::uint64_t seed);
   void crash_something();
   void crash_server();
   void crash_actor();

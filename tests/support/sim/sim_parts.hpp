@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tests/support/recipes/two_leg.hpp"
+#include "tests/support/sim/hostile.hpp"
 #include "tests/support/sim/sim_faulty.hpp"
 #include "tests/support/sim/sim_node.hpp"
 #include "tests/support/sim/sim_witness.hpp"
@@ -46,9 +47,13 @@ struct sim_node::parts {
   std::uint64_t life = 0; ///< Counts starts of the server.
   caf::actor supervisor;
   std::vector<caf::actor> server;
+  actors::cast cast;               ///< Of the server.
   std::vector<caf::actor> proxies; ///< Of all lives of the server.
   actors::kernel_worker_actor worker;
   std::map<client_id, caf::actor> clients;
+  conspiracy plot;
+  std::set<visit_id> recorded; ///< Of its offers.
+  std::vector<std::unique_ptr<hostile>> strangers;
   std::set<client_id> gone; ///< Clients that left, and were not started again.
   std::set<client_id> dead; ///< Those that were killed, and were not either.
 };

@@ -51,6 +51,8 @@ result<void> sim_store::commit(const messages::commit_requested& x) {
   EXPECT_EQ(x.head.value, line.back().head.value + 1)
     << "versions must form a line";
   judge(x);
+  if (testing::Test::HasFailure())
+    return inner_->commit(x);
   line.push_back(x);
   return inner_->commit(x);
 }
@@ -71,11 +73,17 @@ void sim_store::judge(const messages::commit_requested& x) {
       ADD_FAILURE() << "an offer is merged that nobody made";
       return;
     }
+    std::size_t parts = 0;
     for (const auto& block : found->second.blocks)
       if (blocks_.find(block.block)->line == x.line) {
+        ++parts;
         EXPECT_LE(staleness(block.base, before.head), rules_.staleness_max)
           << "a merged offer is too stale";
       }
+    if (parts != x.blocks.size()) {
+      ADD_FAILURE() << "an offer is merged that is not the one in the record";
+      return;
+    }
   }
   for (std::size_t i = 0; i < x.blocks.size(); ++i) {
     const auto& block = *blocks_.find(x.blocks[i].block);
@@ -234,6 +242,9 @@ void sim_store::judge(const messages::round_record& x) {
 }
 
 result<void> sim_store::note(const messages::line_noted& x) {
+  ++notes_;
+  if (rules_.noted)
+    rules_.noted(x.text);
   return inner_->note(x);
 }
 

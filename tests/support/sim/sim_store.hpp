@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -24,6 +25,8 @@ public:
     bool target_is_model = false;
     std::uint64_t admitted = 1;
     std::uint64_t staleness_max = 16;
+    /// Told of each line of events.jsonl.
+    std::function<void(const std::string&)> noted = {};
   };
 
   sim_store(const models::layout& blocks, const offers_made& made, rules how);
@@ -78,6 +81,10 @@ public:
     return reads_;
   }
 
+  std::uint64_t lines_noted() const {
+    return notes_;
+  }
+
   std::size_t merges() const {
     return merged_.size();
   }
@@ -113,6 +120,7 @@ private:
   std::optional<messages::round_record> closed_; ///< The last list.
   bool may_shrink_ = false; ///< That list, since the node began again.
   std::uint64_t reads_ = 0;
+  std::uint64_t notes_ = 0;
   std::uint64_t trace_ = 14695981039346656037ull;
 };
 

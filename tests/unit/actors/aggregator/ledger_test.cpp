@@ -39,6 +39,30 @@ TEST(ledger, lets_no_more_wait_than_its_limit) {
   EXPECT_EQ(answers_to(testee, offer(3, 1)), verdicts{});
 }
 
+// The record has what was offered first.
+TEST(ledger, takes_of_what_it_turned_away_only_the_same_again) {
+  auto testee = make({.admission = {.pending_max = 1}});
+  testee.offer(offer(1, 1));
+  EXPECT_EQ(answers_to(testee, offer(2, 1)), verdicts{verdict::overloaded});
+  turn(testee);
+  answers(testee);
+  auto other = offer(2, 1);
+  other.blocks.front().delta = share({1.f});
+  EXPECT_EQ(answers_to(testee, other), verdicts{verdict::malformed});
+  EXPECT_EQ(answers_to(testee, offer(2, 1)), verdicts{});
+}
+
+TEST(ledger, takes_nothing_else_for_what_was_too_stale) {
+  auto testee = make({.admission = {.staleness_max = 0}});
+  for (std::uint64_t n = 1; n <= 2; ++n) {
+    testee.offer(offer(1, n, n - 1));
+    turn(testee);
+  }
+  answers(testee);
+  EXPECT_EQ(answers_to(testee, offer(2, 1, 1)), verdicts{verdict::too_stale});
+  EXPECT_EQ(answers_to(testee, offer(2, 1, 2)), verdicts{verdict::malformed});
+}
+
 // Or whoever offers most has a version for itself.
 TEST(ledger, takes_of_a_client_no_more_than_its_share_of_a_batch) {
   auto testee = make({.buffer_size = 3, .client_most = 1});

@@ -15,6 +15,7 @@ using standing = grants::standing;
 /// A gate for all, then chosen experts, as DDOME has it.
 recipe gate_and_experts() {
   return {.name = "two_legs",
+          .summary = "",
           .blocks = {{.name = "gate"},
                      {.name = "expert", .where = scope::expert, .count = 3},
                      {.name = "head", .where = scope::shared}},
@@ -38,8 +39,8 @@ protected:
                                const std::vector<std::uint64_t>& lines,
                                visit_id of = {{1}, {5}},
                                std::uint32_t rank = 0) {
-    messages::fetch_requested x{
-      .pass = {.visit = of}, .leg = leg, .wanted = {}};
+    messages::fetch_requested x{.pass = {}, .leg = leg, .wanted = {}};
+    x.pass.visit = of;
     for (const auto line : lines)
       x.wanted.push_back({.line = {line}, .rank = rank});
     const auto found = testee.fetch(x, time);
@@ -48,7 +49,8 @@ protected:
   }
 
   auto offer(const std::vector<std::uint64_t>& to, visit_id of = {{1}, {5}}) {
-    messages::offer_made x{.pass = {.visit = of}};
+    messages::offer_made x;
+    x.pass.visit = of;
     for (const auto block : to)
       x.blocks.emplace_back().block = {block};
     return testee.offer(x);
@@ -110,6 +112,29 @@ TEST_F(grants_test, takes_one_offer_on_a_ticket_to_what_was_fetched) {
   // Also when the client has another visit already.
   testee.invited({{1}, {6}});
   EXPECT_EQ(offer({1, 3}).value(), standing::again);
+}
+
+TEST_F(grants_test, knows_to_which_lines_the_first_offer_was) {
+  ASSERT_EQ(fetch(0, {1}), std::nullopt);
+  ASSERT_EQ(fetch(1, {3}), std::nullopt);
+  EXPECT_EQ(offer({1}).value(), standing::first);
+  EXPECT_EQ(offer({1, 3}).value(), standing::again);
+  EXPECT_TRUE(testee.is_offered(visit, {1}));
+  EXPECT_FALSE(testee.is_offered(visit, {3}));
+  testee.ended(visit); // It was malformed: nothing takes its place.
+  EXPECT_FALSE(testee.is_offered(visit, {1}));
+}
+
+TEST_F(grants_test, writes_down_each_refusal_once) {
+  ASSERT_EQ(fetch(0, {1}), std::nullopt);
+  EXPECT_EQ(offer({1}).value(), standing::first);
+  EXPECT_TRUE(testee.answered(visit, {1}, verdict::overloaded));
+  EXPECT_FALSE(testee.answered(visit, {1}, verdict::overloaded));
+  EXPECT_TRUE(testee.is_offered(visit, {1}));
+  EXPECT_TRUE(testee.answered(visit, {1}, verdict::too_stale));
+  EXPECT_FALSE(testee.answered(visit, {1}, verdict::withdrawn));
+  EXPECT_FALSE(testee.is_offered(visit, {1}));
+  EXPECT_FALSE(testee.answered(visit, {1}, verdict::duplicate));
 }
 
 TEST_F(grants_test, takes_nothing_on_a_ticket_that_was_declined) {

@@ -1,0 +1,57 @@
+#include "actors/gateway/budget.hpp"
+
+#include <algorithm>
+
+namespace troupe::actors {
+
+namespace {
+
+double won_back(double spent, std::uint64_t per_second, instant over) {
+  return std::max(0.0, spent - static_cast<double>(per_second) * seconds(over));
+}
+
+/// How much of what may come at once was spent; 0 where there is no bound.
+double share(double spent, std::uint64_t per_second) {
+  return per_second == 0
+           ? 0
+           : spent / static_cast<double>(budget::burst_seconds * per_second);
+}
+
+} // namespace
+
+budget::standing budget::spend(peer_id peer, std::size_t bytes, instant now) {
+  if (!is_bounded())
+    return standing::within;
+  auto& own = account_of(peer);
+  own.frames = won_back(own.frames, limits_.frames_per_second, now - own.at);
+  own.bytes = won_back(own.bytes, limits_.bytes_per_second, now - own.at);
+  own.at = now;
+  const auto spent = [&] {
+    return std::max(share(own.frames, limits_.frames_per_second),
+                    share(own.bytes, limits_.bytes_per_second));
+  };
+  if (own.muted && spent() > 0.5)
+    return standing::muted;
+  own.frames += 1;
+  own.bytes += static_cast<double>(bytes);
+  own.muted = spent() > 1;
+  return own.muted ? standing::exceeded : standing::within;
+}
+
+bool budget::speaks_for(peer_id peer, client_id who) {
+  if (limits_.clients_max == 0)
+    return true;
+  auto& clients = account_of(peer).clients;
+  if (clients.size() < limits_.clients_max)
+    clients.insert(who);
+  return clients.contains(who);
+}
+
+// The oldest peers have the lowest ids.
+budget::account& budget::account_of(peer_id x) {
+  if (peers_.size() >= peers_max && !peers_.contains(x))
+    peers_.erase(peers_.begin());
+  return peers_[x];
+}
+
+} // namespace troupe::actors

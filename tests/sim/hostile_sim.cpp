@@ -1,0 +1,195 @@
+// A production node, honest clients, and peers that say whatever decodes. What
+// the run comes to must be what it comes to without them.
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstdlib>
+#include <iostream>
+#include <map>
+#include <set>
+#include <string>
+
+#include "tests/support/sim/sim_node.hpp"
+
+namespace troupe::test {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+/// What a run came to.
+struct outcome {
+  std::string why;
+  std::uint64_t versions = 0; ///< Of the lead line.
+  std::uint64_t visits = 0;   ///< Invitations, all clients together.
+  std::map<client_id, std::set<visit_id>> invited;
+  std::uint64_t lines = 0;     ///< Of the record.
+  std::size_t state_bytes = 0; ///< That the server holds at the end.
+  std::map<client_id, std::size_t> bytes_to;
+};
+
+scenario scenario_of(std::uint64_t seed, std::uint64_t strangers) {
+  scenario x;
+  x.mode = static_cast<pace_kind>(seed % 4);
+  x.state = seed % 3 == 0 ? state_rule::on_accept : state_rule::on_offer;
+  x.clients = 10;
+  x.versions = 24;
+  x.concurrency = 6;
+  x.buffer_size = 4;
+  x.client_most = 1; // pace.client_share of 1/K.
+  x.staleness_max = 4;
+  x.pending_max = 24;
+  if (x.mode == pace_kind::fedasync) {
+    x.versions = 96;
+    x.buffer_size = 1;
+    x.target_is_model = true;
+  }
+  x.hostile = strangers;
+  x.events = true;
+  return x;
+}
+
+outcome simulate(std::uint64_t seed, std::uint64_t strangers, tally& happened) {
+  outcome all;
+  const auto what = scenario_of(seed, strangers);
+  auto method = two_leg_method(what.state);
+  method.lead_is_pulled = false; // They offer what they like, within bounds.
+  sim_node testee{seed,
+                  what,
+                  method,
+                  faults{.delay_ms_max = 20},
+                  happened,
+                  {.server_said =
+                     [&](client_id to, const messages::any_message& x) {
+                       all.bytes_to[to] += transport::encoded_size(x);
+                       if (const auto* i = std::get_if<messages::invited>(&x))
+                         all.invited[to].insert(i->pass.visit);
+                     },
+                   .client_said = {},
+                   .server_heard = {}}};
+  for (int steps = 0; steps < 3'000'000 && !testee.finished()
+                      && !testing::Test::HasFailure() && testee.step();
+       ++steps)
+    ;
+  EXPECT_TRUE(testee.finished()) << "the run does not end";
+  if (!testee.finished())
+    return all;
+  all.why = testee.reason();
+  all.versions = testee.store().head(*testee.blocks().lead()).value;
+  all.lines = testee.lines_noted();
+  for (const auto& [client, visits] : all.invited)
+    all.visits += visits.size();
+  testee.check_end();
+  all.state_bytes = testee.state_bytes();
+  return all;
+}
+
+/// Invitations of each honest client, all runs together: who is invited is
+/// drawn.
+struct shares {
+  std::map<client_id, double> has;
+  std::map<client_id, double> due;
+};
+
+void compare(std::uint64_t seed, shares& seen, tally& happened) {
+  SCOPED_TRACE("reproduce with TROUPE_SEED=" + std::to_string(seed));
+  const auto strangers = 1 + seed % 3;
+  tally none;
+  const auto without = simulate(seed, 0, none);
+  const auto with = simulate(seed, strangers, happened);
+  if (testing::Test::HasFailure())
+    return;
+  EXPECT_EQ(with.why, without.why);
+  EXPECT_EQ(with.versions, without.versions);
+  EXPECT_LE(with.visits, 2 * without.visits);
+  EXPECT_LE(with.lines, 2 * without.lines);
+  // Who would have had how much among so many: roles differ.
+  const auto clients = scenario_of(seed, 0).clients;
+  const auto of_all =
+    static_cast<double>(clients + strangers) / static_cast<double>(clients);
+  EXPECT_GT(without.state_bytes, 0u);
+  EXPECT_LE(static_cast<double>(with.state_bytes),
+            1.2 * of_all * static_cast<double>(without.state_bytes));
+  const auto more =
+    static_cast<double>(with.visits * clients)
+    / static_cast<double>(without.visits * (clients + strangers));
+  for (const auto& [client, visits] : without.invited) {
+    seen.has[client] += static_cast<double>(with.invited.at(client).size());
+    seen.due[client] += more * static_cast<double>(visits.size());
+  }
+}
+
+/// A kind of harm that is never done is not tested.
+constexpr std::array kinds{"hello",
+                           "incarnation without end",
+                           "another protocol",
+                           "another layout",
+                           "no client's id",
+                           "a connection speaks for many",
+                           "examples without end",
+                           "an old incarnation",
+                           "at work on everything",
+                           "fetches",
+                           "fetches what is not there",
+                           "fetches one line 4,096 times",
+                           "fetches a leg that is not there",
+                           "fetches a rank that is not there",
+                           "fetches a version that is not there",
+                           "fetches with a forged seal",
+                           "fetches on some ticket",
+                           "fetches as another",
+                           "fetches without end",
+                           "offers",
+                           "offers NaN",
+                           "offers what is too large",
+                           "offers to a block that is not there",
+                           "offers with a strange weight",
+                           "offers with a weight that is no number",
+                           "offers on a version to come",
+                           "offers half a group",
+                           "offers a block twice",
+                           "offers a wrong size",
+                           "discloses what is not asked",
+                           "discloses too much",
+                           "says a strange loss",
+                           "offers a rank that is not there",
+                           "many offers on one ticket",
+                           "offers on some ticket",
+                           "offers with a forged seal",
+                           "declines",
+                           "declines with a forged seal",
+                           "offers what it declined",
+                           "leaves",
+                           "leaves as another",
+                           "a server's words",
+                           "beats as another",
+                           "garbage",
+                           "silence",
+                           "flood"};
+
+std::uint64_t number_from(const char* variable, std::uint64_t otherwise) {
+  const char* text = std::getenv(variable);
+  return text ? std::strtoull(text, nullptr, 10) : otherwise;
+}
+
+} // namespace
+
+TEST(hostile_sim, a_run_comes_to_the_same_whatever_strangers_say) {
+  tally happened;
+  shares seen;
+  if (const auto seed = number_from("TROUPE_SEED", 0))
+    return compare(seed, seen, happened);
+  const auto seeds = number_from("TROUPE_SEEDS", 40);
+  for (std::uint64_t seed = 1; seed <= seeds && !HasFailure(); ++seed)
+    compare(seed, seen, happened);
+  for (const auto& [what, times] : happened)
+    std::cout << "  " << what << ": " << times << '\n';
+  for (const auto& [client, due] : seen.due)
+    EXPECT_GE(seen.has[client], 0.9 * due) << "client " << client.value;
+  for (const auto* what : kinds)
+    EXPECT_GT(happened[std::string{"hostile: "} + what], 0u)
+      << "it never happened: " << what;
+}
+
+} // namespace troupe::test

@@ -1,0 +1,82 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "models/layout.hpp"
+#include "tests/support/sim/faults.hpp"
+#include "tests/support/sim/sim_network.hpp"
+#include "tests/support/world.hpp"
+
+namespace troupe::test {
+
+/// What those who mean harm know of each other.
+struct conspiracy {
+  std::vector<messages::ticket> tickets;
+  /// All that was ever offered on one, in its order.
+  std::map<visit_id, std::vector<messages::offer_made>> offered;
+};
+
+/// A peer that means harm: it says whatever decodes, at a seed's whim, to a
+/// server that is real. It forges no seal, and knows no key.
+class hostile {
+public:
+  struct parts {
+    world& w;
+    sim_network& network;
+    const models::layout& blocks;
+    std::size_t disclosures;
+    conspiracy& all;
+    tally& happened;
+  };
+
+  hostile(parts x, client_id me, std::uint64_t seed, std::uint64_t honest);
+
+  void begin();
+  void heard(const messages::any_message& x);
+
+private:
+  struct visit {
+    messages::ticket pass;
+    std::map<line_id, version> served;
+  };
+
+  void speak();
+  void one_harm();
+  void say(const char* what, messages::any_message x);
+  void garbage();
+  void silence_for(instant x);
+
+  messages::hello greeting();
+  void hello();
+  void strange_hello();
+  void fetch();
+  void strange_fetch();
+  void offer();
+  void strange_offer();
+  void other_offer();
+  void saved_up();
+  void decline();
+  void go();
+  void servers_words();
+  void flood();
+
+  std::optional<messages::offer_made> sound_offer();
+  messages::fetch_requested sound_fetch(std::uint32_t leg);
+  messages::ticket some_ticket();
+  std::vector<line_id> lines_of(const std::string& family) const;
+
+  parts x_;
+  client_id me_;
+  random_stream draw_;
+  std::uint64_t honest_;
+  std::uint64_t incarnation_ = 1;
+  std::uint64_t nonce_ = 0;
+  instant quiet_until_{};
+  std::optional<visit> now_;
+};
+
+} // namespace troupe::test
