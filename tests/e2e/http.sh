@@ -22,7 +22,7 @@ page() { # PATH: status line and body into $scratch/page
 import socket, sys
 host, port = sys.argv[1].rsplit(":", 1)
 with socket.create_connection((host, int(port)), timeout=10) as s:
-    s.sendall(f"GET {sys.argv[2]} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
+    s.sendall(f"GET {sys.argv[2]} HTTP/1.1\r\nHost: {host}\r\n\r\n".encode())
     data = b"".join(iter(lambda: s.recv(65536), b""))
 head, body = data.decode().split("\r\n\r\n", 1)
 print(head.split("\r\n")[0] + "\n" + body, end="")
