@@ -31,14 +31,19 @@ constexpr instant farewell = 1s;
 /// While the process has no descriptor left.
 constexpr instant pause = 100ms;
 
-/// At a time, so that who came a moment ago is heard before it has to go.
+/// At a time, so that others are heard meanwhile.
 constexpr int arrivals_max = 32;
+
+/// What a connection has to say something before it has to go: who asks as soon
+/// as it is connected is always heard.
+constexpr instant grace = 20ms;
 
 struct connection {
   enum class state { asks, hears, leaves, is_over };
 
   descriptor socket;
   ends at;
+  instant since{};
   instant until{};
   state now = state::asks;
   std::array<char, limits::http_head_bytes_max> bytes;
@@ -155,36 +160,47 @@ private:
 
   void take_in(instant now) {
     for (int i = 0; i < arrivals_max; ++i) {
+      if (connections_.size() > opts_.connections_max && !make_room(now))
+        return;
       descriptor socket{accept4(listener_.socket.get(), nullptr, nullptr,
                                 SOCK_NONBLOCK | SOCK_CLOEXEC)};
       if (socket.get() < 0) {
         if (errno == ECONNABORTED || errno == EINTR)
           continue;
         if (!would_block()) {
-          make_room();
+          make_room(now); // There may be no descriptor left.
           open_again_ = now + pause;
         }
         return;
       }
-      if (connections_.size() >= opts_.connections_max)
-        make_room();
       auto& x = connections_.emplace_back();
       x.socket = std::move(socket);
       x.at = ends_of(x.socket.get());
+      x.since = now;
       x.until = now + opts_.deadline;
       go_on(x, now); // Most have said all by now.
     }
   }
 
-  void make_room() {
-    if (connections_.empty())
-      return;
-    std::vector<std::string> peers;
-    for (const auto& x : connections_)
-      peers.push_back(x.at.there);
-    connections_.erase(
-      std::next(connections_.begin(),
-                static_cast<std::ptrdiff_t>(who_makes_room(peers))));
+  /// Closes one connection. Where it is not the time of any, the others wait
+  /// outside a little longer.
+  bool make_room(instant now) {
+    auto gone = std::ranges::find(connections_, connection::state::leaves,
+                                  &connection::now);
+    if (gone == connections_.end() && !connections_.empty()) {
+      std::vector<std::string> peers;
+      for (const auto& x : connections_)
+        peers.push_back(x.at.there);
+      gone = std::next(connections_.begin(),
+                       static_cast<std::ptrdiff_t>(who_makes_room(peers)));
+      if (now < gone->since + grace) {
+        open_again_ = gone->since + grace;
+        return false;
+      }
+    }
+    if (gone != connections_.end())
+      connections_.erase(gone);
+    return true;
   }
 
   void go_on(connection& x, instant now) {
