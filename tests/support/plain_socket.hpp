@@ -20,7 +20,9 @@ namespace troupe::test {
 class plain_socket {
 public:
   /// @param address HOST:PORT, of which the port counts
-  explicit plain_socket(const std::string& address)
+  /// @param from one of this machine's own: any that begins with 127
+  explicit plain_socket(const std::string& address,
+                        const std::string& from = "127.0.0.1")
     : socket_(::socket(AF_INET, SOCK_STREAM, 0)) {
     const auto port = std::stoi(address.substr(address.rfind(':') + 1));
     sockaddr_in to{};
@@ -33,6 +35,10 @@ public:
     setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
     const linger reset{.l_onoff = 1, .l_linger = 0};
     setsockopt(socket_, SOL_SOCKET, SO_LINGER, &reset, sizeof reset);
+    sockaddr_in own{};
+    own.sin_family = AF_INET;
+    inet_pton(AF_INET, from.c_str(), &own.sin_addr);
+    bind(socket_, reinterpret_cast<sockaddr*>(&own), sizeof own);
     connected_ =
       connect(socket_, reinterpret_cast<sockaddr*>(&to), sizeof to) == 0;
   }

@@ -9,6 +9,8 @@
 #include <chrono>
 #include <stdexcept>
 
+#include <sys/resource.h>
+
 #include "tests/support/plain_socket.hpp"
 
 namespace troupe::http {
@@ -218,6 +220,42 @@ TEST(http_server, holds_no_more_pages_than_its_limit_for_who_does_not_read) {
     EXPECT_TRUE(readers[static_cast<std::size_t>(i)].is_closed(2000))
       << "the pages of who does not read have no bound";
   EXPECT_GT(readers[6].hear().size(), 3u << 20);
+}
+
+TEST(http_server, puts_out_who_comes_often_and_nobody_else) {
+  const auto testee =
+    server::open("127.0.0.1:0", hello(), {.connections_max = 10});
+  ASSERT_TRUE(testee);
+  const auto& address = (*testee)->address();
+  plain_socket slow{address};
+  slow.say("GET /hello HTTP/1.1\r\n");
+  std::vector<plain_socket> others;
+  for (int i = 0; i < 30; ++i)
+    others.emplace_back(address, "127.0.0.2");
+  for (int i = 0; i < 20; ++i)
+    EXPECT_TRUE(others[static_cast<std::size_t>(i)].is_closed(2000));
+  slow.say("Host: localhost\r\n\r\n");
+  EXPECT_THAT(slow.hear(), StartsWith("HTTP/1.1 200"));
+}
+
+TEST(http_server, waits_where_the_process_may_open_no_more) {
+  const auto testee = server::open("127.0.0.1:0", hello());
+  ASSERT_TRUE(testee);
+  rlimit normal{};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &normal), 0);
+  const auto busy = process_cpu_time();
+  const int next = dup(0);
+  close(next);
+  // One more, which is the reader's own.
+  const rlimit tight{.rlim_cur = static_cast<rlim_t>(next) + 1,
+                     .rlim_max = normal.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &tight), 0);
+  plain_socket reader{(*testee)->address()};
+  reader.say(get("/hello", "localhost"));
+  EXPECT_FALSE(reader.is_closed(300));
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &normal), 0);
+  EXPECT_THAT(reader.hear(), StartsWith("HTTP/1.1 200"));
+  EXPECT_LT(process_cpu_time() - busy, 200ms);
 }
 
 TEST(http_server, ends_at_once_whoever_is_connected) {
