@@ -266,6 +266,8 @@ TEST(http_server, ends_at_once_whoever_is_connected) {
     all.emplace_back((*testee)->address());
     all.back().say(i % 2 == 0 ? "" : "GET /hello HTTP/1.1\r\n");
   }
+  // Who is answered came after all of them.
+  asked((*testee)->address(), get("/hello", "localhost"));
   const auto begin = steady_now();
   testee->reset();
   EXPECT_LT(steady_now() - begin, 1s);
