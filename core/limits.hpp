@@ -49,8 +49,16 @@ inline constexpr std::uint64_t file_bytes_max = std::uint64_t{16} << 30;
 /// Of a file that people write, or that is written for them, and of a line.
 inline constexpr std::uint64_t text_file_bytes_max = std::uint64_t{64} << 20;
 
-/// Connections to `--http` that wait for one of its threads.
-inline constexpr std::size_t http_connections_max = 16;
+/// Connections to `--http`. One more takes the place of another.
+inline constexpr std::size_t http_connections_max = 256;
+
+/// Of what a reader of `--http` may say: all of it, its target, its headers.
+inline constexpr std::size_t http_head_bytes_max = 8192;
+inline constexpr std::size_t http_target_bytes_max = 1024;
+inline constexpr std::size_t http_headers_max = 64;
+
+/// Of pages that readers of `--http` have not taken yet, beside the newest.
+inline constexpr std::size_t http_unread_bytes_max = std::size_t{8} << 20;
 
 /// A share below this is not offered; the client counts the block as left out.
 inline constexpr double share_min = 1.0 / 1024;

@@ -24,6 +24,12 @@ CLI::Option* add_to(CLI::App& app, const std::string& name, bool* to,
   return app.add_flag(name, *to, says);
 }
 
+// One word has them all: the next may be FILE.
+CLI::Option* add_to(CLI::App& app, const std::string& name,
+                    std::vector<std::string>* to, const std::string& says) {
+  return app.add_option(name, *to, says)->allow_extra_args(false);
+}
+
 CLI::Option* add_to(CLI::App& app, const std::string& name, auto* to,
                     const std::string& says) {
   return app.add_option(name, *to, says);

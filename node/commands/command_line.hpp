@@ -37,8 +37,8 @@ public:
 
   /// Where what was said goes; it outlives `parse`. A flag is a bool.
   using target = std::variant<bool*, std::string*, double*, std::size_t*,
-                              std::vector<double>*, std::optional<int>*,
-                              std::optional<double>*>;
+                              std::vector<double>*, std::vector<std::string>*,
+                              std::optional<int>*, std::optional<double>*>;
 
   explicit command_line(const words& x);
   ~command_line();

@@ -60,6 +60,7 @@ struct wishes {
   std::string folder;
   std::string resume;
   std::string address;
+  std::vector<std::string> hosts;
   bool alone = false;
 
   void add_to(command_line& line) {
@@ -74,8 +75,28 @@ struct wishes {
     line.add("--http", &address,
              "HOST:PORT where /metrics, /healthz, /readyz and /why "
              "answer while it runs, such as 127.0.0.1:9464");
+    line.add("--http-hosts", &hosts,
+             "NAME,… by which readers may ask there as well, such as that of "
+             "this machine or of a proxy",
+             {.delimiter = ','});
   }
 };
+
+/// What options cannot be without others.
+std::optional<exit_code> refused(const wishes& wish, const command_line& line,
+                                 streams io) {
+  if (line.file().empty() && wish.resume.empty())
+    return report({.code = "usage",
+                   .what = "FILE is required, or --resume FOLDER",
+                   .hint = "troupe run --help shows an example"},
+                  exit_code::usage, line.json(), io);
+  if (wish.address.empty() && !wish.hosts.empty())
+    return report({.code = "usage",
+                   .what = "--http-hosts needs --http",
+                   .hint = "--http 127.0.0.1:9464 would do"},
+                  exit_code::usage, line.json(), io);
+  return std::nullopt;
+}
 
 } // namespace
 
@@ -87,11 +108,8 @@ exit_code run_command(const model_maker& make_model, const host_facts& known,
   wish.add_to(line);
   if (const auto end = line.parse(args, io))
     return *end;
-  if (line.file().empty() && wish.resume.empty())
-    return report({.code = "usage",
-                   .what = "FILE is required, or --resume FOLDER",
-                   .hint = "troupe run --help shows an example"},
-                  exit_code::usage, line.json(), io);
+  if (const auto end = refused(wish, line, io))
+    return *end;
   // Clients' own blocks are in the folder, too.
   umask(S_IRWXG | S_IRWXO);
   if (!wish.alone)
@@ -118,7 +136,8 @@ exit_code run_command(const model_maker& make_model, const host_facts& known,
   const auto board = std::make_shared<status_board>();
   std::unique_ptr<http::server> door;
   if (!wish.address.empty()) {
-    auto opened = http::server::open(wish.address, pages_of(board));
+    auto opened =
+      http::server::open(wish.address, pages_of(board), {.names = wish.hosts});
     if (!opened)
       return report(opened.error(), line.json(), io);
     door = std::move(*opened);

@@ -17,12 +17,12 @@ until_is() { # WHAT COMMAND…: tries for 60 s
   fail "$1"
 }
 
-page() { # PATH: status line and body into $scratch/page
-  python3 - "$address" "$1" >"$scratch/page" <<'PY'
+page() { # PATH [HOST [METHOD]]: status line and body into $scratch/page
+  python3 - "$address" "$1" "${2:-$address}" "${3:-GET}" >"$scratch/page" <<'PY'
 import socket, sys
-host, port = sys.argv[1].rsplit(":", 1)
-with socket.create_connection((host, int(port)), timeout=10) as s:
-    s.sendall(f"GET {sys.argv[2]} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
+place, path, host, method = sys.argv[1:]
+with socket.create_connection(tuple(place.rsplit(":", 1)), timeout=10) as s:
+    s.sendall(f"{method} {path} HTTP/1.1\r\nHost: {host}\r\n\r\n".encode())
     data = b"".join(iter(lambda: s.recv(65536), b""))
 head, body = data.decode().split("\r\n\r\n", 1)
 print(head.split("\r\n")[0] + "\n" + body, end="")
@@ -56,7 +56,7 @@ local_steps = 5
 batch_size = 0
 learning_rate = 0.1
 TOML
-"$troupe" run "$scratch/run.toml" --http 127.0.0.1:0 >"$scratch/out" 2>"$scratch/err" &
+"$troupe" run "$scratch/run.toml" --http 127.0.0.1:0 --http-hosts trainer,Trainer.example >"$scratch/out" 2>"$scratch/err" &
 run=$!
 until_is "says where it listens" grep -q "^metrics at http" "$scratch/err"
 address=$(sed -n 's|^metrics at http://\(.*\)/metrics$|\1|p' "$scratch/err")
@@ -76,6 +76,11 @@ fi
 holds /why "waiting" || holds /why "under way" || fail "does not say why"
 holds "/why?format=json" '"code"' || fail "does not say why in JSON"
 holds /nothing "404" || fail "knows a page that is none"
+for host in localhost trainer:9464 trainer.example; do
+  page /healthz $host && grep -q "200 OK" "$scratch/page" || fail "does not answer to $host"
+done
+page /healthz evil.example && grep -q "^HTTP/1.1 421" "$scratch/page" || fail "answers to any host"
+page /healthz localhost POST && grep -q "^HTTP/1.1 405" "$scratch/page" || fail "answers a POST"
 
 folder=$(echo "$scratch"/runs/*)
 "$troupe" why "$folder" --format json >"$scratch/page"
@@ -89,10 +94,31 @@ code=0
 "$troupe" run "$scratch/run.toml" --http zebra >"$scratch/out2" 2>"$scratch/err2" || code=$?
 [ "$code" = 3 ] && grep -q "127.0.0.1:9464 would do" "$scratch/err2" || fail "takes any address"
 
+code=0
+"$troupe" run "$scratch/run.toml" --http-hosts trainer >"$scratch/out2" 2>"$scratch/err2" || code=$?
+[ "$code" = 2 ] && grep -q "needs --http" "$scratch/err2" || fail "takes hosts of no port"
+code=0
+"$troupe" run "$scratch/run.toml" --http 127.0.0.1:0 --http-hosts "a b" >"$scratch/out2" 2>"$scratch/err2" || code=$?
+[ "$code" = 3 ] && grep -q "is no name of a host" "$scratch/err2" || fail "takes any name of a host"
+
+# A connection that says a byte now and then holds nothing up.
+python3 - "$address" 2>/dev/null <<'PY' &
+import socket, sys, time
+with socket.create_connection(tuple(sys.argv[1].rsplit(":", 1)), timeout=10) as s:
+    s.sendall(b"GET /healthz HTTP/1.1\r\nX: ")
+    for _ in range(100):
+        s.sendall(b"x")
+        time.sleep(0.1)
+PY
+slow=$!
+sleep 0.5
+began=$(date +%s%N)
 kill -INT "$run"
 code=0
 wait "$run" || code=$?
 run=""
+kill $slow 2>/dev/null || true
+[ $(($(date +%s%N) - began)) -lt 8000000000 ] || fail "a slow connection holds up the end"
 [ "$code" = 130 ] || fail "ends with $code after Ctrl-C"
 grep -q "Interrupted:" "$folder/report.html" || fail "leaves no page after Ctrl-C"
 "$troupe" why "$folder" | grep -q "the run is over: interrupted" || fail "does not say that it is over"

@@ -1,37 +1,44 @@
 #pragma once
 
-// Pages over HTTP, for people and for Prometheus. Bounded: two threads answer,
-// a few connections wait, each is closed after one answer or two silent
-// seconds.
+// Pages over HTTP, for people and for Prometheus, on a port that strangers may
+// reach. One thread and no more memory than core/limits.hpp says, whoever
+// comes: a connection has one answer and a deadline, sockets never block, and
+// where there are too many, one of those who have most of them goes
+// (docs/decisions/0018-an-http-server-of-our-own.md).
 
-#include <cstdint>
-#include <functional>
+#include <chrono>
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
+#include "core/clock.hpp"
+#include "core/limits.hpp"
 #include "core/result.hpp"
+#include "node/watch/http/answer.hpp"
 
 namespace troupe::http {
 
-struct answer {
-  int status = 200;
-  std::string type = "text/plain; charset=utf-8";
-  std::string body;
+struct options {
+  /// By which readers may ask, beside localhost, the host of the address and
+  /// the address at which a connection came in.
+  std::vector<std::string> names = {};
+  /// From the first moment of a connection to the last byte of its answer.
+  instant deadline = std::chrono::seconds{5};
+  std::size_t connections_max = limits::http_connections_max;
 };
-
-/// Called on the server's threads. @param json the reader asked for JSON
-using page = std::function<answer(bool json)>;
 
 class server {
 public:
   /// Answers from now on. `address` is HOST:PORT; port 0 takes one that is
   /// free. Returns `invalid_config` with what would do if it cannot listen
-  /// there.
+  /// there, or a name is none.
   [[nodiscard]] static result<std::unique_ptr<server>>
-  open(const std::string& address, std::map<std::string, page> pages);
+  open(const std::string& address, std::map<std::string, page> pages,
+       const options& opts = {});
 
-  /// Answers what it is at, and ends.
+  /// Closes all connections, whatever they wait for. Waits for a page that is
+  /// being made.
   ~server();
 
   server(const server&) = delete;
@@ -43,12 +50,12 @@ public:
   }
 
 private:
-  struct library;
+  class desk;
 
   server();
 
   std::string address_;
-  std::unique_ptr<library> inner_;
+  std::unique_ptr<desk> desk_;
 };
 
 } // namespace troupe::http
