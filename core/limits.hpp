@@ -60,6 +60,9 @@ inline constexpr std::size_t http_headers_max = 64;
 /// Of pages that readers of `--http` have not taken yet, beside the newest.
 inline constexpr std::size_t http_unread_bytes_max = std::size_t{8} << 20;
 
+/// Of a mean training loss, either way: above it training has diverged.
+inline constexpr double loss_max = 1e12;
+
 /// A share below this is not offered; the client counts the block as left out.
 inline constexpr double share_min = 1.0 / 1024;
 

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "core/assert.hpp"
+#include "core/limits.hpp"
 #include "core/random.hpp"
 #include "models/families.hpp"
 #include "models/methods/local_loop.hpp"
@@ -82,6 +83,11 @@ public:
         return tl::unexpected{done.error()};
     if (out && task_->attackers.clients.contains(x.visit.client))
       multiply(*out, task_->attackers.scale);
+    if (out && !out->parts.empty()
+        && !(std::abs(out->loss) <= limits::loss_max))
+      return fail(errc::diverged,
+                  "the training loss is no number any more, or above 10^12; "
+                  "a smaller learning_rate may help");
     return out;
   }
 
@@ -112,8 +118,8 @@ public:
     const auto& aside = task_->clients.own_validation;
     for (std::size_t k = 0; x.per_client && k < rows.size(); ++k) {
       const client_id client{k + 1};
-      const auto watched =
-        k < aside.size() ? std::span{aside[k]} : std::span<const std::uint32_t>{};
+      const auto watched = k < aside.size() ? std::span{aside[k]}
+                                            : std::span<const std::uint32_t>{};
       if ((rows[k].empty() && watched.empty())
           || !has_model(client, parameters))
         continue;
@@ -332,7 +338,8 @@ private:
       if (state == nullptr)
         return otherwise;
       const auto found = state->blocks.find(std::string{name});
-      return found == state->blocks.end() ? otherwise : found->second.view();
+      return found == state->blocks.end() ? otherwise
+                                          : found->second.own_view();
     };
     const auto own = kept(own_model_family, {});
     if (own.empty())

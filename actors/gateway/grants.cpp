@@ -81,47 +81,47 @@ grants::offer(const messages::offer_made& x) {
     return standing::again;
   if (known->newest != number || !known->open)
     return standing::over;
-  std::map<line_id, part> lines;
+  std::map<line_id, place> lines;
   for (const auto& y : x.blocks)
     if (const auto* block = blocks_->find(y.block)) {
       if (!known->served.contains(block->line))
         return tl::make_unexpected(verdict::malformed);
-      lines.emplace(block->line, part::offered);
+      lines.emplace(block->line, place::open);
     }
   known->offered.insert(number);
   known->offered_to.emplace(number, std::move(lines));
   if (known->offered_to.size() > limits::outbox_offers_max)
     known->offered_to.erase(known->offered_to.begin());
   known->serves = known->open = false;
+  known->served.clear();
   return standing::first;
 }
 
 bool grants::is_offered(visit_id x, line_id to) {
-  const auto* at = part_of(x, to);
-  return find(x) == nullptr || (at && *at != part::refused);
+  auto* known = find(x);
+  if (!known)
+    return true;
+  const auto visit = known->offered_to.find(x.number);
+  return visit != known->offered_to.end() && visit->second.contains(to);
 }
 
 bool grants::answered(visit_id x, line_id by, verdict what) {
-  if (what == verdict::accepted || what == verdict::duplicate)
-    return false;
-  if (!find(x))
-    return true;
-  auto* at = part_of(x, by);
-  const auto then =
-    what == verdict::overloaded ? part::turned_away : part::refused;
-  return at && std::exchange(*at, std::max(*at, then)) < then;
-}
-
-/// Null where there is none, or it is not remembered.
-grants::part* grants::part_of(visit_id x, line_id to) {
+  const bool refuses = what != verdict::accepted && what != verdict::duplicate;
   auto* known = find(x);
   if (!known)
-    return nullptr;
+    return refuses;
   const auto visit = known->offered_to.find(x.number);
   if (visit == known->offered_to.end())
-    return nullptr;
-  const auto found = visit->second.find(to);
-  return found == visit->second.end() ? nullptr : &found->second;
+    return false;
+  const auto part = visit->second.find(by);
+  if (part == visit->second.end())
+    return false;
+  if (what == verdict::overloaded)
+    return std::exchange(part->second, place::turned_away) == place::open;
+  visit->second.erase(part);
+  if (visit->second.empty())
+    known->offered_to.erase(visit);
+  return refuses;
 }
 
 bool grants::decline(visit_id x) {

@@ -67,7 +67,7 @@ public:
 
   /// Whether the line may still take the visit's offer: not if what came
   /// `first` was not to it, and the record does not have it, nor if the line
-  /// has refused it.
+  /// has said what becomes of it.
   bool is_offered(visit_id x, line_id to);
 
   /// The line says what becomes of it. Whether that is for the record, which
@@ -82,7 +82,7 @@ public:
   }
 
 private:
-  enum class part : std::uint8_t { offered, turned_away, refused };
+  enum class place : std::uint8_t { open, turned_away };
 
   struct service {
     std::uint32_t times = 0;
@@ -101,8 +101,8 @@ private:
     std::uint32_t legs = 0;                 ///< Of it, so many were begun.
     std::map<line_id, service> served = {}; ///< To it.
     policies::visit_window offered = {};
-    /// To which lines, of the newest of them.
-    std::map<visit_number, std::map<line_id, part>> offered_to = {};
+    /// To which lines that have not said what becomes of it, of the newest.
+    std::map<visit_number, std::map<line_id, place>> offered_to = {};
 
     static constexpr auto fields(auto& x) {
       return std::tie(x.since, x.newest, x.serves, x.open, x.legs, x.served,
@@ -112,7 +112,6 @@ private:
 
   /// Null for what is not remembered.
   entry* find(visit_id x);
-  part* part_of(visit_id x, line_id to);
 
   bool is_of_leg(const messages::want& x, std::uint32_t leg) const;
 

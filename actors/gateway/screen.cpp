@@ -116,7 +116,7 @@ std::optional<verdict> screen(const messages::offer_made& x,
                               std::uint64_t examples,
                               const screening_rules& rules) {
   if (x.blocks.empty() || x.blocks.size() > limits::blocks_max
-      || !std::isfinite(x.loss))
+      || !(std::abs(x.loss) <= limits::loss_max))
     return verdict::malformed;
   for (std::size_t i = 0; i < x.blocks.size(); ++i) {
     const auto& part = x.blocks[i];

@@ -96,7 +96,7 @@ public:
   }
 
   void operator()(const personal_values& x) {
-    const auto view = x.view();
+    const auto view = x.own_view();
     (*this)(place(share({view.begin(), view.end()})));
   }
 

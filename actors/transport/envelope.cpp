@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::array<std::byte, 4> magic{std::byte{'T'}, std::byte{'R'},
                                          std::byte{'P'}, std::byte{'1'}};
+constexpr std::size_t flags_offset = 8; // And the reserved bytes behind them.
 constexpr std::size_t crc_offset = 20;
 
 constexpr auto crc_table = [] {
@@ -96,6 +97,9 @@ result<envelope> open_envelope(std::span<const std::byte> frame,
                                            + " bytes has no envelope");
   if (!std::equal(magic.begin(), magic.end(), frame.begin()))
     return fail(errc::malformed_message, "the frame does not begin with TRP1");
+  if (get<std::uint32_t>(frame, flags_offset) != 0)
+    return fail(errc::malformed_message,
+                "the frame has flags that this version does not know");
   envelope x{.kind = get<std::uint16_t>(frame, 4),
              .writer = {.version = get<std::uint8_t>(frame, 6),
                         .readable_since = get<std::uint8_t>(frame, 7)},

@@ -31,8 +31,9 @@ aligned_floats moment_of(const client_state* state, const std::string& name,
                          std::size_t size) {
   if (state != nullptr)
     if (const auto found = state->moments.find(name);
-        found != state->moments.end() && found->second.view().size() == size) {
-      const auto kept = found->second.view();
+        found != state->moments.end()
+        && found->second.own_view().size() == size) {
+      const auto kept = found->second.own_view();
       return {kept.begin(), kept.end()};
     }
   return aligned_floats(size);
@@ -178,7 +179,7 @@ result<client_adapters> adapters_after(const local_problem& on,
     truncate(*on.adapters, rank->second, x.common);
   if (const auto own = state->blocks.find(std::string{own_adapter_family});
       own != state->blocks.end()) {
-    const auto values = own->second.view();
+    const auto values = own->second.own_view();
     x.own.assign(values.begin(), values.end());
   }
   return x;
@@ -189,7 +190,7 @@ result<client_adapters> adapters_before(const local_problem& on,
   const auto left = state.blocks.find(std::string{left_adapter_family});
   if (left == state.blocks.end())
     return client_adapters{};
-  return adapters_after(on, &state, left->second.view());
+  return adapters_after(on, &state, left->second.own_view());
 }
 
 } // namespace troupe::models

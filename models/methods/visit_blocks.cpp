@@ -130,7 +130,7 @@ result<std::span<const float>> own_or(const client_state* state,
   const auto found = state->blocks.find(std::string{name});
   if (found == state->blocks.end())
     return otherwise;
-  const auto values = found->second.view();
+  const auto values = found->second.own_view();
   if (values.size() != otherwise.size())
     return fail(errc::invalid_argument, "the client keeps "
                                           + std::to_string(values.size())

@@ -130,7 +130,7 @@ TEST(comigs_sim, specialists_stay_at_home_and_differ_in_number) {
         continue;
       const auto count = specialists_of(who);
       EXPECT_EQ(state->blocks.size(), count + 1) << "of client " << who.value;
-      EXPECT_EQ(state->blocks.at("router").view().size(),
+      EXPECT_EQ(state->blocks.at("router").own_view().size(),
                 std::size(personal_marks) + count + 1);
       const auto routed = state->counters.find("routed");
       EXPECT_EQ(routed == state->counters.end() ? 0 : routed->second,

@@ -14,6 +14,7 @@ AT_HOME = {
     "chance": ("core/clock.", "core/random.", "tests/"),
     "method_names": ("policies/methods/",),
     "spawning": ("actors/wiring.",),
+    "personal": ("core/values.", "models/", "actors/record/snapshot."),
     "manners": ("tests/tidy/rules.py",),  # It names what it looks for.
 }
 
@@ -132,8 +133,17 @@ def manners(path, text):
             yield number, "a FIXME names an issue: 'FIXME: … #12'"
 
 
+def personal(path, text):
+    """Values that stay with a client are copied out where nothing is sent."""
+    if room_of(path) is None:
+        return
+    for number, line in enumerate(without(text).split("\n"), 1):
+        if re.search(r"\bown_view\s*\(", line):
+            yield number, "personal values are read in models/ and kept by the client's file alone"
+
+
 RULES = [world, torch_room, actors_meet_transport, chance, unordered, method_names, spawning,
-         sizes, manners]
+         sizes, personal, manners]
 
 
 def findings(path, text):

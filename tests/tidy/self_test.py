@@ -34,6 +34,7 @@ PAIRS = [
      "self->spawn(expert, x);"),
     (rules.spawning, "actors/a.cpp", "int spawned = 0;", "sys.spawn<caf::detached>(f);"),
     (rules.spawning, "node/run/a.cpp", "::posix_spawn(x);", "system.spawn(expert);"),
+    (rules.personal, "actors/client/a.cpp", "x.view(); // own_view()", "share(to(p.own_view()));"),
     (rules.sizes, "core/a.cpp", "int x;\n" * 400, "int x;\n" * 401),
     (rules.sizes, "core/a.cpp", "void f() {\n" + "g();\n" * 58 + "}\n",
      "void f() {\n" + "g();\n" * 59 + "}\n"),
@@ -105,7 +106,7 @@ def exempted():
     """A tree that needs all exceptions."""
     text = {"world": "#include <chrono>", "torch_room": '#include "models/torch/a.hpp"',
             "actors_meet_transport": '#include <caf/all.hpp>\n#include "actors/transport/a.hpp"',
-            "chance": "x = rand();", "method_names": "int ditto;", "spawning": "spawn(x);",
+            "chance": "x = rand();", "method_names": "int ditto;", "spawning": "spawn(x);", "personal": "own_view();",
             "manners": "# TO" + "DO"}
     files = {"node/words.hpp": " ".join(sorted(rules.OWN_WORDS))}
     for rule, homes in rules.AT_HOME.items():

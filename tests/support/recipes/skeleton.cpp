@@ -137,7 +137,7 @@ std::vector<float> own_values(const models::client_state& x,
   const auto found = x.blocks.find(name);
   if (found == x.blocks.end())
     return std::vector<float>(size);
-  const auto all = found->second.view().subspan(std::size(personal_marks));
+  const auto all = found->second.own_view().subspan(std::size(personal_marks));
   TROUPE_ASSERT(all.size() == size);
   return {all.begin(), all.end()};
 }

@@ -206,7 +206,8 @@ void hostile::strange_fetch() {
 std::optional<messages::offer_made> hostile::sound_offer() {
   if (!now_ || now_->served.empty())
     return std::nullopt;
-  messages::offer_made x{.pass = now_->pass};
+  messages::offer_made x;
+  x.pass = now_->pass;
   for (const auto& [line, base] : now_->served)
     for (const auto id : x_.blocks.find(line)->blocks) {
       const auto& block = *x_.blocks.find(id);

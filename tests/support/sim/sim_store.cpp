@@ -51,8 +51,6 @@ result<void> sim_store::commit(const messages::commit_requested& x) {
   EXPECT_EQ(x.head.value, line.back().head.value + 1)
     << "versions must form a line";
   judge(x);
-  if (testing::Test::HasFailure())
-    return inner_->commit(x);
   line.push_back(x);
   return inner_->commit(x);
 }

@@ -146,13 +146,13 @@ TEST(local_trainer, keeps_personal_buffers_at_home) {
   const auto first = x.worker->train(visit_to(x, 2));
   ASSERT_TRUE(first);
   EXPECT_EQ(first->parts.size(), 1u);
-  const auto kept = first->next.blocks.at("model.buffers").view()[0];
+  const auto kept = first->next.blocks.at("model.buffers").own_view()[0];
   EXPECT_EQ(kept, x.model->buffers()[0]);
   EXPECT_NE(kept, 0.5f);
   // The next visit goes on from there, another client does not.
   const auto state = std::make_shared<const client_state>(first->next);
   const auto second = x.worker->train(visit_to(x, 2, state));
-  EXPECT_NE(second->next.blocks.at("model.buffers").view()[0], kept);
+  EXPECT_NE(second->next.blocks.at("model.buffers").own_view()[0], kept);
   EXPECT_EQ(x.worker->train(visit_to(x, 2))->next, first->next);
 }
 

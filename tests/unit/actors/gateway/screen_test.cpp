@@ -261,8 +261,8 @@ TEST(screen, the_norm_of_all_deltas_together_is_clipped) {
   EXPECT_EQ(after(nothing, norm * 0.9999), verdict::malformed);
 }
 
-TEST(screen, a_loss_is_a_number) {
-  for (const double bad : {no_number, infinity})
+TEST(screen, a_loss_is_a_number_of_some_sense) {
+  for (const double bad : {no_number, infinity, 1.1e12, -1.7e308})
     EXPECT_EQ(after([bad](auto& x) { x.loss = bad; }), verdict::malformed);
 }
 

@@ -109,6 +109,20 @@ TEST(envelope, says_what_is_wrong) {
   EXPECT_EQ(problem_of(frame), "the checksum does not agree");
 }
 
+// Or a client could say something in them.
+TEST(envelope, refuses_flags_and_reserved_bytes_that_are_not_zero) {
+  for (const std::size_t at : {8, 9, 10, 11}) {
+    auto frame = encode(messages::any_message{messages::beat{{1}, {2}}});
+    frame[at] = std::byte{1};
+    // With a checksum that agrees.
+    const auto sum = crc32c(std::span{frame}.subspan(envelope_size),
+                            crc32c(std::span{frame}.first(20)));
+    std::memcpy(frame.data() + 20, &sum, sizeof sum);
+    EXPECT_EQ(problem_of(frame),
+              "the frame has flags that this version does not know");
+  }
+}
+
 TEST(envelope, refuses_a_claim_above_the_limit_before_it_looks_at_the_rest) {
   auto frame = beat_frame();
   const auto claim = static_cast<std::uint32_t>(limits::payload_bytes_max + 1);

@@ -24,7 +24,7 @@ TEST(floral, makes_the_published_joint_step) {
   EXPECT_NEAR(delta_of(*out, 1), 0.2, 1e-6);
   EXPECT_NEAR(delta_of(*out, 2), 0.1, 1e-6);
   EXPECT_NEAR(delta_of(*out, 3), 0.1, 1e-6);
-  const auto logits = out->next.blocks.at("mixture").view();
+  const auto logits = out->next.blocks.at("mixture").own_view();
   EXPECT_NEAR(logits[0], -0.1, 1e-6);
   EXPECT_NEAR(logits[1], 0.1, 1e-6);
   const auto& pi = out->disclosures.at("pi");
@@ -50,14 +50,14 @@ TEST(floral, goes_on_with_the_router_that_the_client_kept) {
   EXPECT_NEAR(delta_of(*out, 1), 0.15, 1e-6);
   EXPECT_NEAR(delta_of(*out, 2), 0.0375, 1e-6);
   EXPECT_NEAR(delta_of(*out, 3), 0.1125, 1e-6);
-  EXPECT_NEAR(out->next.blocks.at("mixture").view()[0], -0.05625, 1e-6);
+  EXPECT_NEAR(out->next.blocks.at("mixture").own_view()[0], -0.05625, 1e-6);
 }
 
 TEST(floral, has_a_router_that_stands_still_where_adapters_are_equal) {
   const site_by_hand site{"floral"};
   const auto out = site.trainer->train(site.visit({0, 1, 1}));
   ASSERT_TRUE(out);
-  EXPECT_EQ(out->next.blocks.at("mixture").view()[0], 0);
+  EXPECT_EQ(out->next.blocks.at("mixture").own_view()[0], 0);
   EXPECT_EQ(delta_of(*out, 2), delta_of(*out, 3));
 }
 
@@ -68,7 +68,7 @@ TEST(floral, gives_router_and_adapters_rates_of_their_own) {
   ASSERT_TRUE(out);
   EXPECT_NEAR(delta_of(*out, 1), 0.2, 1e-6);
   EXPECT_NEAR(delta_of(*out, 2), 0.05, 1e-6);
-  EXPECT_NEAR(out->next.blocks.at("mixture").view()[1], 0.3, 1e-6);
+  EXPECT_NEAR(out->next.blocks.at("mixture").own_view()[1], 0.3, 1e-6);
 }
 
 TEST(floral, lets_the_router_learn_alone_before_all_else) {
@@ -80,7 +80,7 @@ TEST(floral, lets_the_router_learn_alone_before_all_else) {
   // 1.099668, and the slopes along the shares are 0 and -3.800664.
   EXPECT_NEAR(delta_of(*out, 1), 0.1900332, 1e-6);
   EXPECT_NEAR(delta_of(*out, 2), 0.0855465, 1e-6);
-  EXPECT_NEAR(out->next.blocks.at("mixture").view()[0], -0.1940727, 1e-6);
+  EXPECT_NEAR(out->next.blocks.at("mixture").own_view()[0], -0.1940727, 1e-6);
   EXPECT_NEAR(out->loss, 1.900332 * 1.900332 / 2, 1e-5);
   EXPECT_EQ(site.passes, 2);
   EXPECT_EQ(out->steps, 2u);
@@ -100,7 +100,7 @@ TEST(floral, lets_no_adapter_count_with_less_than_the_floor) {
   EXPECT_NEAR(delta_of(*out, 1), 0.12, 1e-6);
   EXPECT_NEAR(delta_of(*out, 2), 0.036, 1e-6);
   EXPECT_NEAR(delta_of(*out, 3), 0.09, 1e-6);
-  EXPECT_NEAR(out->next.blocks.at("mixture").view()[0], -0.045, 1e-6);
+  EXPECT_NEAR(out->next.blocks.at("mixture").own_view()[0], -0.045, 1e-6);
   // What an offer weighs is the share itself.
   EXPECT_NEAR(out->parts[1].weight, 10 * out->disclosures.at("pi")[0], 1e-9);
   EXPECT_LT(out->parts[1].weight, 2.5);
@@ -127,7 +127,7 @@ TEST(floral, trains_what_it_centred) {
   EXPECT_NEAR(delta_of(*out, 1), 5 - 0.7, 1e-5);
   EXPECT_NEAR(delta_of(*out, 2), -5 - 0.35, 1e-5);
   EXPECT_NEAR(delta_of(*out, 3), -5 - 0.35, 1e-5);
-  EXPECT_NEAR(out->next.blocks.at("mixture").view()[0], 0.35, 1e-5);
+  EXPECT_NEAR(out->next.blocks.at("mixture").own_view()[0], 0.35, 1e-5);
 }
 
 TEST(floral, tells_a_router_that_it_does_not_keep) {

@@ -43,7 +43,7 @@ struct meta_case {
     const auto by = site("per_fedavg_lora", std::move(said), batch);
     const auto out = by.trainer->train(by.visit(common));
     EXPECT_TRUE(out) << out.error().context;
-    const auto found = out->next.moments.at("adapter.first").view();
+    const auto found = out->next.moments.at("adapter.first").own_view();
     return {found.begin(), found.end()};
   }
 

@@ -19,7 +19,7 @@ std::shared_ptr<const models::client_state> keeping(const std::string& name,
 }
 
 double kept(const models::trained& x, const std::string& name) {
-  return static_cast<double>(x.next.blocks.at(name).view().front());
+  return static_cast<double>(x.next.blocks.at(name).own_view().front());
 }
 
 double home_loss(const site_by_hand& site, const models::visit_input& x,

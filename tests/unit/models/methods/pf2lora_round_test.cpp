@@ -41,7 +41,7 @@ way with(way x, options more) {
 
 std::vector<float> kept(low_rank_federation& x, std::uint64_t client,
                         const char* block) {
-  const auto values = x.loop().state({client})->blocks.at(block).view();
+  const auto values = x.loop().state({client})->blocks.at(block).own_view();
   return {values.begin(), values.end()};
 }
 

@@ -116,7 +116,7 @@ TEST(pf2lora, makes_the_published_scalar_step) {
   };
   const auto out = after(ranks(1, 1));
   expect_near(direction_of(out), {-0.5824, -0.5824}, 1e-5);
-  const auto own = out.next.blocks.at("own_adapter").view();
+  const auto own = out.next.blocks.at("own_adapter").own_view();
   EXPECT_NEAR(own[0], 1.2, 1e-6);
   EXPECT_NEAR(own[1], 1.2, 1e-6);
   const auto first = direction_of(after(with(ranks(1, 1), "first_order", 1)));
@@ -204,7 +204,7 @@ TEST(pf2lora, moves_its_own_adapter_by_plain_descent) {
   const auto out = trained_by(
     adapter_site{{.problem = c.problem, .how = how, .said = ranks(2, 1)}},
     c.common, c.own);
-  const auto own = out.next.blocks.at("own_adapter").view();
+  const auto own = out.next.blocks.at("own_adapter").own_view();
   expect_near({own.begin(), own.end()},
               c.moved(c.problem->clients.train[0]).values, 1e-5);
 }
@@ -223,7 +223,7 @@ TEST(pf2lora, with_nothing_of_its_own_is_homlora_to_the_bit) {
                                             .said = {{"budget", 2}}}},
                               c.common, nothing);
   EXPECT_EQ(*two.parts[0].delta, *one.parts[0].delta);
-  const auto kept = two.next.blocks.at("own_adapter").view();
+  const auto kept = two.next.blocks.at("own_adapter").own_view();
   EXPECT_EQ(std::vector<float>(kept.begin(), kept.end()), nothing);
 }
 
@@ -257,7 +257,7 @@ TEST(pf2lora, removes_as_much_bias_as_the_theory_says) {
     const auto error =
       static_cast<double>(frozen[j])
       + static_cast<double>((*x.fetched[0].values)[j])
-      + static_cast<double>(x.state->blocks.at("own_adapter").view()[j])
+      + static_cast<double>(x.state->blocks.at("own_adapter").own_view()[j])
       - problem.row_centre[j];
     const auto left = 1 - inner_rate * a;
     EXPECT_NEAR(found[j], a * left * left * error, 1e-4) << j;

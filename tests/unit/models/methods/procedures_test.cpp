@@ -287,7 +287,7 @@ TEST(controlled_sgd, counts_momentum_and_decay_in_the_control_variate) {
   visit.fetched[0].values = share(std::vector<float>(2, 0.f));
   const auto done = x.trainer().train(visit);
   ASSERT_TRUE(done);
-  const auto own = done->next.blocks.at("own_control").view();
+  const auto own = done->next.blocks.at("own_control").own_view();
   const auto& p = x.problem();
   for (std::size_t j = 0; j < 2; ++j)
     EXPECT_NEAR(own[j], -p.curvature[j] * p.centre[j], 1e-4);
@@ -302,7 +302,7 @@ TEST(controlled_sgd, keeps_the_servers_variate_the_mean_of_the_clients) {
   for (std::size_t j = 0; j < server.size(); ++j) {
     double mean = 0;
     for (const std::uint64_t k : {1, 2, 3, 5})
-      mean += x.loop().state({k})->blocks.at("own_control").view()[j] / 5.0;
+      mean += x.loop().state({k})->blocks.at("own_control").own_view()[j] / 5.0;
     EXPECT_NEAR(server[j], mean, 1e-6);
   }
 }
@@ -346,7 +346,7 @@ TEST(two_stage_sgd, ends_between_the_own_and_the_shared_minimum) {
   x.rounds(500);
   const auto shared = models::optimum(x.problem(), x.ones());
   const auto& p = x.problem();
-  const auto own = x.loop().state({2})->blocks.at("own_model").view();
+  const auto own = x.loop().state({2})->blocks.at("own_model").own_view();
   for (std::size_t j = 0; j < own.size(); ++j) {
     // a (v - c) + lambda (v - w) = 0.
     const auto a = p.curvature[p.how.dimension + j];
@@ -364,7 +364,7 @@ TEST(own_sgd, offers_nothing_and_finds_each_clients_own_minimum) {
   x.rounds(100);
   EXPECT_EQ(x.model(), before);
   EXPECT_EQ(x.loop().line({1}).size(), 1u) << "nobody offers: no version";
-  const auto own = x.loop().state({4})->blocks.at("own_model").view();
+  const auto own = x.loop().state({4})->blocks.at("own_model").own_view();
   for (std::size_t j = 0; j < own.size(); ++j)
     EXPECT_NEAR(own[j], x.problem().mean_centre(3)[j], 1e-5);
 }

@@ -127,8 +127,9 @@ TEST(two_level_theory, holds_for_each_step_and_for_their_sum) {
   for (int t = 0; t < 10'000; ++t) {
     const auto out = site.trainer->train(site.visit({x}, state));
     ASSERT_TRUE(out) << out.error().context;
-    const double old_x = x, old_y = state->blocks.at("own_adapter").view()[0];
-    const double new_y = out->next.blocks.at("own_adapter").view()[0];
+    const double old_x = x,
+                 old_y = state->blocks.at("own_adapter").own_view()[0];
+    const double new_y = out->next.blocks.at("own_adapter").own_view()[0];
     const auto far = std::abs(old_y + old_x); // From y* = -x.
     constexpr double rounding = 1e-6;
     // Lemma I.1.

@@ -219,7 +219,7 @@ protected:
                              .clients = {.train = {rows}, .test = {rows}}}};
     const auto out = site.trainer->train(site.visit(common_, keeping(own_)));
     EXPECT_TRUE(out) << out.error().context;
-    const auto found = out->next.moments.at("adapter.first").view();
+    const auto found = out->next.moments.at("adapter.first").own_view();
     return in_double({found.begin(), found.end()}).detach();
   }
 

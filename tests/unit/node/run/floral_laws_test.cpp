@@ -73,7 +73,7 @@ public:
   }
 
   std::vector<double> shares(std::uint64_t client) const {
-    const auto kept = loop->state({client})->blocks.at("mixture").view();
+    const auto kept = loop->state({client})->blocks.at("mixture").own_view();
     return models::softmax(std::vector<double>(kept.begin(), kept.end()));
   }
 

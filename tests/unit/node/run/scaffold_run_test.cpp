@@ -63,7 +63,7 @@ double gap_of(const ended& x) {
     if (const auto own = state->blocks.find("own_control");
         own != state->blocks.end())
       for (std::size_t j = 0; j < sum.size(); ++j)
-        sum[j] += static_cast<double>(own->second.view()[j]);
+        sum[j] += static_cast<double>(own->second.own_view()[j]);
   double apart = 0, norm = 0;
   for (std::size_t j = 0; j < sum.size(); ++j) {
     const auto n = static_cast<double>(x.x.clients.clients);
