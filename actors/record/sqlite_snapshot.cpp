@@ -160,11 +160,11 @@ rewind(database& ledger, const models::version_store& files) {
     return tl::make_unexpected(ok.error());
   ledger.begin();
   bring_back_tables(ledger);
+  // Also what is of no line: it would be counted.
   for (const std::string table : {"versions", "blocks", "contents", "merges"})
     ledger.run("DELETE FROM " + table
-               + " WHERE version > (SELECT head FROM"
-                 " lines WHERE lines.line = "
-               + table + ".line)");
+               + " WHERE NOT EXISTS (SELECT 1 FROM lines WHERE lines.line = "
+               + table + ".line AND version <= head)");
   if (auto ok = ledger.commit(); !ok)
     return tl::make_unexpected(ok.error());
   return std::optional{std::move(*found)};

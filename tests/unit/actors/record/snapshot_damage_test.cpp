@@ -131,6 +131,20 @@ TEST_F(snapshot_damage_test, another_build_is_told_which_one_wrote_it) {
                 "again in another folder");
 }
 
+// It would be counted: rounds that made a version, visits that were merged.
+TEST_F(snapshot_damage_test, what_is_of_no_line_is_removed) {
+  for (const auto* change :
+       {"UPDATE versions SET line = 9 WHERE version = 4",
+        "UPDATE merges SET line = 9 WHERE version = 4 AND client = 3"}) {
+    make(2);
+    EXPECT_EQ(told_after(change), "");
+    auto testee = opened();
+    ASSERT_TRUE(testee->rewind().value());
+    EXPECT_EQ(testee->load().value().updates, 4u) << change;
+    EXPECT_EQ(testee->load().value().fruitful, 2u) << change;
+  }
+}
+
 // Else there would be nothing to restore the ledger beside.
 TEST_F(snapshot_damage_test, no_file_is_removed_for_a_damaged_ledger) {
   make(1);
