@@ -49,6 +49,11 @@ inline constexpr std::uint64_t file_bytes_max = std::uint64_t{16} << 30;
 /// Of a file that people write, or that is written for them, and of a line.
 inline constexpr std::uint64_t text_file_bytes_max = std::uint64_t{64} << 20;
 
+/// Of the names and shapes in a file of weights; reading them takes forty times
+/// as much memory. The format allows 100 MB.
+inline constexpr std::uint64_t weights_header_bytes_max = std::uint64_t{4}
+                                                          << 20;
+
 /// Connections to `--http`. One more takes the place of another.
 inline constexpr std::size_t http_connections_max = 256;
 

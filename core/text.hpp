@@ -5,10 +5,13 @@
 
 namespace troupe {
 
-/// As errors speak of names.
-inline std::string in_quotes(std::string_view x) {
-  return "'" + std::string{x} + "'";
-}
+/// A text for a terminal or a log, with what others wrote in it: what would
+/// move the cursor, colour, turn or hide letters, or is no UTF-8, is shown as
+/// \xNN. Lines and tabs stay.
+std::string printable(std::string_view x);
+
+/// As errors speak of names that others chose: printable, and in one line.
+std::string in_quotes(std::string_view x);
 
 /// The last line that is not empty: of a script's exception, what is wrong.
 inline std::string_view last_line(std::string_view x) {

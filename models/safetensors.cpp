@@ -12,6 +12,8 @@
 
 #include "core/assert.hpp"
 #include "core/json.hpp"
+#include "core/limits.hpp"
+#include "core/text.hpp"
 #include "models/files.hpp"
 
 static_assert(std::endian::native == std::endian::little,
@@ -21,7 +23,6 @@ namespace troupe::models {
 
 namespace {
 
-constexpr std::uint64_t header_bytes_max = 100'000'000; ///< As the format says.
 constexpr const char* metadata_key = "__metadata__";
 
 tl::unexpected<error> fail_at(std::string_view origin,
@@ -71,14 +72,14 @@ std::string shown(const std::vector<std::int64_t>& shape) {
 result<claim> parse_claim(const std::string& name, const json& x,
                           std::string_view origin) {
   const auto refuse = [&](const std::string& what) {
-    return fail_at(origin, "tensor '" + name + "' " + what);
+    return fail_at(origin, "tensor " + in_quotes(name) + " " + what);
   };
   const auto* field = x.find("dtype");
   const auto* dtype = field ? field->text() : nullptr;
   if (dtype == nullptr)
     return refuse("has no dtype");
   if (*dtype != "F32")
-    return refuse("is " + *dtype + "; F32 would do");
+    return refuse("is " + printable(*dtype) + "; F32 would do");
   auto shape = counts_in(x.find("shape"));
   const auto offsets = counts_in(x.find("data_offsets"));
   if (!shape || !offsets || offsets->size() != 2)
@@ -101,12 +102,16 @@ parse_header(std::span<const std::byte> bytes, std::string_view origin) {
   if (bytes.size() < sizeof length)
     return fail_at(origin, "ends within its header; fetch the file again");
   std::memcpy(&length, bytes.data(), sizeof length);
-  if (length
-      > std::min<std::uint64_t>(header_bytes_max, bytes.size() - sizeof length))
+  constexpr auto most = limits::weights_header_bytes_max;
+  if (length > bytes.size() - sizeof length)
     return fail_at(origin,
                    "announces a header of " + std::to_string(length)
                      + " bytes, which cannot be there; it is damaged or not "
                        "a safetensors file");
+  if (length > most)
+    return fail_at(origin, "has a header of " + std::to_string(length)
+                             + " bytes, and at most " + std::to_string(most)
+                             + " are read; fewer tensors would do");
   const auto* text =
     reinterpret_cast<const char*>(bytes.data()) + sizeof length;
   auto x = json::parse({text, static_cast<std::size_t>(length)});
@@ -131,7 +136,7 @@ parse_claims(const json& header, std::string_view origin, tensor_file& to) {
       continue;
     }
     if (!names.insert(name).second)
-      return fail_at(origin, "has two tensors of the name '" + name + "'");
+      return fail_at(origin, "has two tensors of the name " + in_quotes(name));
     auto y = parse_claim(name, x, origin);
     if (!y)
       return tl::unexpected{y.error()};
@@ -159,7 +164,7 @@ result<tensor_file> parse_safetensors(std::span<const std::byte> bytes,
   for (auto& y : *claims) {
     if (y.begin != end)
       return fail_at(origin,
-                     "tensor '" + y.tensor.name + "' begins at byte "
+                     "tensor " + in_quotes(y.tensor.name) + " begins at byte "
                        + std::to_string(y.begin) + ", but the one before ends "
                        + "at " + std::to_string(end)
                        + "; tensors must neither overlap nor leave gaps");
@@ -194,8 +199,8 @@ result<void> write_safetensors(const std::filesystem::path& path,
   for (const auto& tensor : x.tensors) {
     if (!taken.insert(tensor.name).second)
       return fail(errc::invalid_argument,
-                  path.string() + ": the name '" + tensor.name
-                    + "' is taken; tensors of one file need different names");
+                  path.string() + ": the name " + in_quotes(tensor.name)
+                    + " is taken; tensors of one file need different names");
     const auto end = begin + tensor.size() * sizeof(float);
     header.add(tensor.name,
                {{"dtype", "F32"},
@@ -226,12 +231,12 @@ result<std::vector<float>> values_of(const tensor_file& x,
   for (const auto& tensor : wanted) {
     const auto found = places.find(tensor.name);
     if (found == places.end())
-      return fail_at(origin, "has no tensor '" + tensor.name + "' of shape "
-                               + shown(tensor.shape)
+      return fail_at(origin, "has no tensor " + in_quotes(tensor.name)
+                               + " of shape " + shown(tensor.shape)
                                + ", which the model needs");
     const auto& [there, at] = found->second;
     if (there->shape != tensor.shape)
-      return fail_at(origin, "tensor '" + tensor.name + "' has shape "
+      return fail_at(origin, "tensor " + in_quotes(tensor.name) + " has shape "
                                + shown(there->shape) + "; "
                                + shown(tensor.shape) + " would do");
     const auto first = x.values.begin() + static_cast<std::ptrdiff_t>(at);

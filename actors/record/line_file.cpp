@@ -94,6 +94,13 @@ std::uint64_t line_file::size() const {
 
 result<void> line_file::cut(std::uint64_t bytes) {
   waiting_.clear();
+  if (size() < bytes)
+    return fail(errc::storage_failure,
+                path_.string() + ": has " + std::to_string(size())
+                  + " bytes, and the snapshot is of when it had "
+                  + std::to_string(bytes)
+                  + "; restore the folder from a copy, or run config.toml "
+                    "again in another folder");
   if (bytes < size() && ::ftruncate(fd_, static_cast<off_t>(bytes)) != 0)
     return fail_errno(path_, "cut the file back to its snapshot");
   return {};

@@ -172,7 +172,10 @@ public:
   template <class T>
   requires std::is_arithmetic_v<T> || std::is_enum_v<T>
   void operator()(T& x) {
-    bytes(&x, sizeof x);
+    if constexpr (std::is_same_v<T, bool>)
+      x = is_there();
+    else
+      bytes(&x, sizeof x);
   }
 
   template <class Tag>

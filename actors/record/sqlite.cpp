@@ -101,6 +101,29 @@ std::optional<double> rows::real(int column) const {
   return sqlite3_column_double(statement_, column);
 }
 
+void rows::append_to(std::vector<std::byte>& to) const {
+  const auto put = [&](const void* first, std::size_t size) {
+    const auto* p = static_cast<const std::byte*>(first);
+    to.insert(to.end(), p, p + size);
+  };
+  for (int i = 0; i < sqlite3_column_count(statement_); ++i) {
+    const auto type = sqlite3_column_type(statement_, i);
+    to.push_back(static_cast<std::byte>(type));
+    if (type == SQLITE_INTEGER) {
+      const auto x = sqlite3_column_int64(statement_, i);
+      put(&x, sizeof x);
+    } else if (type == SQLITE_FLOAT) {
+      const auto x = sqlite3_column_double(statement_, i);
+      put(&x, sizeof x);
+    } else if (type != SQLITE_NULL) {
+      const auto* x = sqlite3_column_blob(statement_, i);
+      const std::int64_t size = sqlite3_column_bytes(statement_, i);
+      put(&size, sizeof size);
+      put(x, static_cast<std::size_t>(size));
+    }
+  }
+}
+
 result<std::unique_ptr<database>>
 database::open(const std::filesystem::path& path, const options& opts) {
   // It holds the key of the run's seal; SQLite would make it readable for all,
@@ -120,6 +143,9 @@ database::open(const std::filesystem::path& path, const options& opts) {
            "open the file");
   if (!x->failure_)
     sqlite3_busy_timeout(x->handle_, patience_ms);
+  // What a damaged file claims is looked at before it is believed.
+  x->run("PRAGMA cell_size_check = ON");
+  x->run("PRAGMA trusted_schema = OFF");
   x->run("PRAGMA journal_mode = WAL");
   x->run(opts.sync ? "PRAGMA synchronous = FULL"
                    : "PRAGMA synchronous = NORMAL");
@@ -150,6 +176,17 @@ void database::roll_back() noexcept {
   // Some failures have ended the transaction already.
   if (sqlite3_get_autocommit(handle_) == 0)
     sqlite3_exec(handle_, "ROLLBACK", nullptr, nullptr, nullptr);
+}
+
+result<void> database::check_structure() {
+  std::string found;
+  if (auto row = query("PRAGMA integrity_check(1)"); row.next())
+    found = row.text(0);
+  if (auto ok = check(); !ok || found == "ok")
+    return ok;
+  return fail(errc::storage_failure, path_.string() + ": "
+                                       + found.substr(0, found.find('\n'))
+                                       + "; " + remedy(SQLITE_CORRUPT, 0));
 }
 
 result<void> database::check() {

@@ -16,6 +16,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "core/ids.hpp"
 #include "core/result.hpp"
@@ -45,6 +46,9 @@ public:
   /// Valid until `next`; empty also for NULL.
   std::span<const std::byte> bytes(int column) const;
   bool null(int column) const;
+
+  /// All columns, so that no two different rows have the same bytes.
+  void append_to(std::vector<std::byte>& to) const;
   std::optional<double> real(int column) const; ///< Nothing for NULL.
 
 private:
@@ -95,6 +99,10 @@ public:
   [[nodiscard]] result<void> commit();
 
   void roll_back() noexcept;
+
+  /// Looks at every page: nothing of the file's structure is damaged. What rows
+  /// say is for others to judge.
+  [[nodiscard]] result<void> check_structure();
 
   /// What went wrong since the last call of this or `begin`.
   [[nodiscard]] result<void> check();

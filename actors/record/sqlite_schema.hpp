@@ -6,7 +6,7 @@
 namespace troupe::actors::sqlite {
 
 /// Raised when an older build would misread the ledger.
-inline constexpr std::uint64_t schema_version = 2;
+inline constexpr std::uint64_t schema_version = 3;
 
 inline constexpr std::array schema{
   "CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT",
@@ -61,6 +61,7 @@ inline constexpr std::array schema{
   "CREATE TABLE kept_rounds AS SELECT * FROM rounds",
   // Which rows of the large tables changed since, so that the next one copies
   // no others. Without a snapshot nobody asks.
+  "CREATE UNIQUE INDEX kept_lines_key ON kept_lines (line)",
   "CREATE UNIQUE INDEX kept_windows_key ON kept_windows (line, client)",
   "CREATE UNIQUE INDEX kept_clients_key ON kept_clients (client)",
   "CREATE TABLE touched_windows (line INTEGER, client INTEGER,"
@@ -81,6 +82,18 @@ inline constexpr std::array schema{
   " WHEN EXISTS (SELECT 1 FROM kept_parts) BEGIN"
   " INSERT INTO touched_clients SELECT new.client WHERE NOT EXISTS"
   " (SELECT 1 FROM touched_clients WHERE client = new.client); END",
+  // Whether a snapshot is what was written: sqlite_digest.hpp says how. What it
+  // counts of `contents` and retention has dropped since is noted down.
+  "CREATE TABLE kept_digest (slot INTEGER PRIMARY KEY CHECK (slot = 0),"
+  " build TEXT NOT NULL, digest TEXT NOT NULL) STRICT",
+  "CREATE TABLE kept_sums (name TEXT PRIMARY KEY, sum BLOB NOT NULL) STRICT",
+  "CREATE TABLE dropped_contents (line INTEGER, version INTEGER, block INTEGER,"
+  " what TEXT, count INTEGER, content TEXT, in_file INTEGER,"
+  " PRIMARY KEY (line, version, block, what)) STRICT, WITHOUT ROWID",
+  "CREATE TRIGGER contents_dropped AFTER DELETE ON contents WHEN old.version <="
+  " (SELECT head FROM kept_lines WHERE line = old.line) BEGIN"
+  " INSERT INTO dropped_contents VALUES (old.line, old.version, old.block,"
+  " old.what, old.count, old.content, old.bytes IS NULL); END",
 };
 
 /// Those whose rows change while a run goes on, and are few; other tables only
@@ -96,5 +109,18 @@ struct client_table {
 
 inline constexpr std::array client_tables{
   client_table{"windows", "line, client"}, client_table{"clients", "client"}};
+
+/// Those that only grow, a version's rows at a time, with what a digest has of
+/// a row: large bytes have a digest of their own in it.
+struct version_table {
+  const char* name;
+  const char* columns;
+};
+
+inline constexpr std::array version_tables{
+  version_table{"versions", "*"}, version_table{"blocks", "*"},
+  version_table{"merges", "*"},
+  version_table{"contents", "line, version, block, what, count, content,"
+                            " bytes IS NULL"}};
 
 } // namespace troupe::actors::sqlite

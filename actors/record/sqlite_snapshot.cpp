@@ -4,6 +4,7 @@
 #include <string>
 
 #include "actors/record/ledger_reader.hpp"
+#include "actors/record/sqlite_digest.hpp"
 #include "actors/record/sqlite_schema.hpp"
 
 namespace troupe::actors::sqlite {
@@ -60,19 +61,13 @@ void insert_part(database& ledger, const std::string& name,
              models::to_hex(models::digest_of(bytes)), bytes);
 }
 
-tl::unexpected<error> damaged(const std::string& what) {
-  return fail(errc::storage_failure,
-              "the snapshot in ledger.sqlite is damaged: " + what
-                + "; restore the folder from a copy, or begin a new run");
-}
-
 result<void> read_values(database& ledger, const models::version_store& files,
                          snapshot& to) {
   for (auto row = ledger.query("SELECT content, bytes FROM kept_values");
        row.next();) {
     const auto name = from_hex(row.text(0));
     if (!name)
-      return damaged("a value without a digest");
+      return damaged_snapshot("a value without a digest");
     std::vector<std::byte> bytes;
     if (row.null(1)) {
       auto found = files.get(*name);
@@ -83,7 +78,7 @@ result<void> read_values(database& ledger, const models::version_store& files,
       bytes.assign(row.bytes(1).begin(), row.bytes(1).end());
     }
     if (models::digest_of(bytes) != *name)
-      return damaged("value " + row.text(0));
+      return damaged_snapshot("value " + row.text(0));
     std::vector<float> values(bytes.size() / sizeof(float));
     if (!values.empty())
       std::memcpy(values.data(), bytes.data(), values.size() * sizeof(float));
@@ -99,7 +94,7 @@ result<kept_snapshot> read(database& ledger,
        row.next();) {
     const auto bytes = row.bytes(2);
     if (models::to_hex(models::digest_of(bytes)) != row.text(1))
-      return damaged("part " + row.text(0));
+      return damaged_snapshot("part " + row.text(0));
     x.what.parts[row.text(0)].assign(bytes.begin(), bytes.end());
   }
   if (auto ok = ledger.check(); !ok)
@@ -125,6 +120,7 @@ result<std::set<models::digest>> keep(database& ledger,
       if (auto put = files.put(std::span<const float>{*values}); !put)
         return tl::make_unexpected(put.error());
   ledger.begin();
+  const auto sums = sums_to_keep(ledger);
   keep_tables(ledger);
   ledger.run("DELETE FROM kept_parts");
   ledger.run("DELETE FROM kept_values");
@@ -142,6 +138,7 @@ result<std::set<models::digest>> keep(database& ledger,
     else
       ledger.run(sql, models::to_hex(name), bytes);
   }
+  sign(ledger, sums);
   if (auto ok = ledger.commit(); !ok)
     return tl::make_unexpected(ok.error());
   std::erase_if(*before, [&](const auto& name) {
@@ -152,21 +149,36 @@ result<std::set<models::digest>> keep(database& ledger,
 
 result<std::optional<kept_snapshot>>
 rewind(database& ledger, const models::version_store& files) {
+  if (auto ok = check_signed(ledger); !ok)
+    return tl::make_unexpected(ok.error());
   auto found = read(ledger, files);
   if (!found)
     return tl::make_unexpected(found.error());
   if (found->what.parts.empty())
     return std::nullopt;
+  if (auto ok = check_contents(ledger, files); !ok)
+    return tl::make_unexpected(ok.error());
   ledger.begin();
   bring_back_tables(ledger);
+  // Also what is of no line: it would be counted.
   for (const std::string table : {"versions", "blocks", "contents", "merges"})
     ledger.run("DELETE FROM " + table
-               + " WHERE version > (SELECT head FROM"
-                 " lines WHERE lines.line = "
-               + table + ".line)");
+               + " WHERE NOT EXISTS (SELECT 1 FROM lines WHERE lines.line = "
+               + table + ".line AND version <= head)");
   if (auto ok = ledger.commit(); !ok)
     return tl::make_unexpected(ok.error());
   return std::optional{std::move(*found)};
+}
+
+result<std::set<models::digest>> named_files(database& ledger) {
+  std::set<models::digest> named;
+  for (auto row = ledger.query("SELECT content FROM contents WHERE bytes IS"
+                               " NULL UNION SELECT content FROM kept_values"
+                               " WHERE bytes IS NULL");
+       row.next();)
+    if (const auto name = from_hex(row.text(0)))
+      named.insert(*name);
+  return ledger.check().map([&] { return named; });
 }
 
 bool is_named(database& ledger, const std::string& content) {

@@ -28,6 +28,9 @@ keep(database& ledger, models::version_store& files, const kept_snapshot& x,
 [[nodiscard]] result<std::optional<kept_snapshot>>
 rewind(database& ledger, const models::version_store& files);
 
+/// All files that rows name.
+[[nodiscard]] result<std::set<models::digest>> named_files(database& ledger);
+
 /// Whether some row still names that file.
 bool is_named(database& ledger, const std::string& content);
 

@@ -12,6 +12,7 @@
 #include "actors/record/ledger_reader.hpp"
 #include "actors/record/line_file.hpp"
 #include "actors/record/sqlite.hpp"
+#include "actors/record/sqlite_digest.hpp"
 #include "actors/record/sqlite_records.hpp"
 #include "actors/record/sqlite_schema.hpp"
 #include "actors/record/sqlite_snapshot.hpp"
@@ -154,18 +155,16 @@ result<void> sqlite_store::begin_ledger() {
   sqlite::ledger_reader reader{db, x_.files, x_.opts.folder};
   if (auto key = reader.read_key(); !key)
     return tl::unexpected{key.error()};
-  std::set<models::digest> named;
-  for (auto row = db.query("SELECT content FROM contents WHERE bytes IS NULL"
-                           " UNION SELECT content FROM kept_values"
-                           " WHERE bytes IS NULL");
-       row.next();)
-    if (const auto name = sqlite::from_hex(row.text(0)))
-      named.insert(*name);
-  if (auto ok = db.check(); !ok)
-    return ok;
-  if (auto removed = x_.files.retain(named); !removed)
-    return tl::unexpected{removed.error()};
-  return {};
+  // Before any file is removed that a damaged ledger does not name.
+  if (!is_new)
+    if (auto ok = db.check_structure().and_then(
+          [&] { return sqlite::check_signed(db); });
+        !ok)
+      return ok;
+  const auto named = sqlite::named_files(db);
+  if (!named)
+    return tl::unexpected{named.error()};
+  return x_.files.retain(*named).map([](std::size_t) {});
 }
 
 // -- storing ---------------------------------------------------------------

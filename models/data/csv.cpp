@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "core/random.hpp"
+#include "core/text.hpp"
 #include "models/data/classes.hpp"
 #include "models/files.hpp"
 
@@ -27,8 +28,8 @@ tl::unexpected<error> fail_at(std::string_view origin, std::size_t line,
 
 std::string shown(std::string_view x) {
   constexpr std::size_t most = 40;
-  return "'" + std::string{x.substr(0, most)} + (x.size() > most ? "…" : "")
-         + "'";
+  return x.size() > most ? in_quotes(std::string{x.substr(0, most)} + "…")
+                         : in_quotes(x);
 }
 
 std::string_view trimmed(std::string_view x) noexcept {
@@ -199,9 +200,9 @@ result<void> append_row(const std::vector<std::string>& fields,
   auto& values = std::get<std::vector<float>>(to.examples.inputs[0].values);
   const auto refuse = [&](std::size_t i, const std::string& good) {
     return fail_at(origin, line,
-                   "column " + std::to_string(i + 1) + " (" + head.names[i]
-                     + ") holds " + shown(fields[i]) + "; " + good
-                     + " would do");
+                   "column " + std::to_string(i + 1) + " ("
+                     + printable(head.names[i].substr(0, 40)) + ") holds "
+                     + shown(fields[i]) + "; " + good + " would do");
   };
   for (std::size_t i = 0; i < fields.size(); ++i) {
     if (!head.feature(i))

@@ -11,6 +11,7 @@
 #include <zlib.h>
 
 #include "core/assert.hpp"
+#include "core/limits.hpp"
 #include "models/data/classes.hpp"
 #include "models/files.hpp"
 
@@ -141,6 +142,20 @@ std::uint64_t product(const std::vector<std::int64_t>& shape) noexcept {
   return n;
 }
 
+/// Takes room as it is filled: what is packed may claim a thousand times what
+/// it has. Returns how many there were.
+std::uint64_t read_values(source& from, std::uint64_t size,
+                          std::vector<std::uint8_t>& to) {
+  constexpr std::uint64_t at_first = 1 << 20;
+  const auto first = from.packed() ? std::min(size, at_first) : size;
+  for (std::uint64_t have = 0, room = first;; room = std::min(size, 2 * room)) {
+    to.resize(static_cast<std::size_t>(room));
+    have += from.read(std::span{to}.subspan(static_cast<std::size_t>(have)));
+    if (have < room || room == size)
+      return have;
+  }
+}
+
 result<idx_tensor> read_part(const std::filesystem::path& folder,
                              const char* name, std::size_t dimensions) {
   const auto plain = folder / name;
@@ -219,9 +234,12 @@ result<idx_tensor> parse_idx(std::span<const std::byte> bytes,
   if (size > from.size_max())
     return fail_at(origin,
                    "cannot hold the " + announced + "; fetch the file again");
+  if (size > limits::file_bytes_max)
+    return fail_at(origin, "holds more than the "
+                             + std::to_string(limits::file_bytes_max)
+                             + " bytes that are read of a file");
   idx_tensor x{.shape = std::move(*shape), .values = {}};
-  x.values.resize(static_cast<std::size_t>(size));
-  if (const auto n = from.read(x.values); n < size)
+  if (const auto n = read_values(from, size, x.values); n < size)
     return fail_at(origin, "is damaged or ends after " + std::to_string(n)
                              + " of the " + announced
                              + "; fetch the file again");

@@ -35,10 +35,8 @@ double effective_rate(double rate, double momentum, std::uint64_t steps) {
 } // namespace
 
 result<trained> controlled_sgd(const visit_input& x, local_problem& on) {
-  if (on.how.optimiser != optimiser_kind::sgd)
-    return fail(errc::invalid_config,
-                "optimiser \"adamw\": control variates are means of gradients, "
-                "which only \"sgd\" leaves behind");
+  if (auto ok = check_sgd(on.method, on.how); !ok)
+    return tl::make_unexpected(ok.error());
   auto out = begin_result(x);
   const auto plan = plan_visit(on.how, on.rows.size(), x.seed);
   out.steps = plan.steps;

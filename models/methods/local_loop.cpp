@@ -69,13 +69,34 @@ double option_or(const training_options& how, std::string_view name,
   return found == how.method.end() ? otherwise : found->second;
 }
 
-result<void> check_plain_sgd(const local_problem& on) {
-  if (on.how.optimiser != optimiser_kind::sgd || on.how.momentum != 0
-      || on.how.weight_decay != 0)
+result<void> check_plain_sgd(const recipe& method,
+                             const training_options& how) {
+  if (how.optimiser != optimiser_kind::sgd || how.momentum != 0
+      || how.weight_decay != 0)
     return fail(errc::invalid_config,
-                "method '" + on.method.name
+                "method '" + method.name
                   + "' learns by plain SGD: optimiser = \"sgd\", momentum = 0 "
                     "and weight_decay = 0 would do");
+  return {};
+}
+
+result<void> check_plain_sgd(const local_problem& on) {
+  return check_plain_sgd(on.method, on.how);
+}
+
+result<void> check_sgd(const recipe&, const training_options& how) {
+  if (how.optimiser != optimiser_kind::sgd)
+    return fail(errc::invalid_config,
+                "optimiser \"adamw\": control variates are means of gradients, "
+                "which only \"sgd\" leaves behind");
+  return {};
+}
+
+result<void> check_terms(const training_options& how) {
+  if (how.optimiser != optimiser_kind::sgd)
+    return fail(errc::invalid_config,
+                "optimiser \"adamw\" has no proximal term and no correction of "
+                "its gradient; this method needs \"sgd\"");
   return {};
 }
 
@@ -133,10 +154,9 @@ std::span<const std::uint32_t> batch_sequence::next() {
 result<double> run_steps(local_problem& on, std::uint64_t steps,
                          std::uint64_t seed, const step_terms& terms) {
   const bool has_terms = terms.proximal != 0 || !terms.correction.empty();
-  if (has_terms && on.how.optimiser != optimiser_kind::sgd)
-    return fail(errc::invalid_config,
-                "optimiser \"adamw\" has no proximal term and no correction of "
-                "its gradient; this method needs \"sgd\"");
+  if (has_terms)
+    if (auto ok = check_terms(on.how); !ok)
+      return tl::make_unexpected(ok.error());
   // The next visit finds the gradient that a step leaves: zeros.
   const auto give_up = [&](const error& why) {
     std::ranges::fill(on.model.gradient(), 0.f);

@@ -53,6 +53,13 @@ double option_or(const training_options& how, std::string_view name,
 /// `invalid_config` unless steps are those of SGD without momentum and decay,
 /// for procedures that make their own.
 result<void> check_plain_sgd(const local_problem& on);
+result<void> check_plain_sgd(const recipe& method, const training_options& how);
+
+/// The same unless steps are SGD's, whatever its momentum.
+result<void> check_sgd(const recipe& method, const training_options& how);
+
+/// The same where steps have terms beside the gradient.
+result<void> check_terms(const training_options& how);
 
 /// Batches without end: epoch after epoch, each in an order of its own. If one
 /// batch holds everything, its order stays that of the rows.

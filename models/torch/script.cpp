@@ -6,7 +6,11 @@
 #include <mutex>
 
 #include "core/assert.hpp"
+#include "core/text.hpp"
+#include "models/archive.hpp"
+#include "models/files.hpp"
 #include "models/torch/network.hpp"
+#include "models/torch/stored_tensors.hpp"
 
 namespace troupe::models {
 
@@ -113,7 +117,7 @@ place script_network::find(const std::string& name, std::size_t index) const {
 result<void> script_network::read(const std::string& path) {
   const auto refuse = [&](const std::string& name, const at::Tensor& x) {
     return fail(errc::invalid_config,
-                "model.path '" + path + "': '" + name + "' is of type "
+                "model.path '" + path + "': " + in_quotes(name) + " is of type "
                   + c10::toString(x.scalar_type())
                   + "; only Float (32 bits) can be trained and merged, so save "
                     "the module after module.float()");
@@ -234,11 +238,23 @@ result<std::unique_ptr<network>> load_script(const std::string& path) {
     return fail(errc::invalid_config, "model.path '" + path
                                         + "': there is no such file; kind "
                                           "'torchscript' needs a saved module");
+  // Torch looks at no checksum.
+  const auto whole =
+    read_file(path, errc::invalid_config).and_then([&](const auto& bytes) {
+      return check_archive(bytes, path);
+    });
+  if (!whole)
+    return fail(errc::invalid_config,
+                "model.path '" + path
+                  + "' is no scripted module: " + whole.error().context);
   static std::mutex one_at_a_time;
   const std::lock_guard lock{one_at_a_time};
   try {
-    auto result = std::make_unique<script_network>(
-      torch::jit::load(path, at::Device{at::kCPU}));
+    const auto module = torch::jit::load(path, at::Device{at::kCPU});
+    if (const auto problem = tensor_beyond_its_storage(module))
+      return fail(errc::invalid_config,
+                  "model.path '" + path + "': the module " + *problem);
+    auto result = std::make_unique<script_network>(module);
     if (auto ok = result->read(path); !ok)
       return tl::unexpected{std::move(ok.error())};
     return result;

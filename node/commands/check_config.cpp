@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "core/json.hpp"
+#include "core/text.hpp"
 #include "node/commands/command_line.hpp"
 #include "node/config/keys.hpp"
 #include "node/config/policies_of.hpp"
@@ -65,7 +66,7 @@ void print(const loaded_config& loaded, const recipe& method,
   }
   out << '\n';
   for (const auto& x : loaded.notes)
-    out << "  note       " << x << '\n';
+    out << "  note       " << printable(x) << '\n';
 }
 
 json describe(const loaded_config& loaded, const recipe& method) {
@@ -135,7 +136,8 @@ std::optional<result<void>> check_sweep(const command_line& line,
   io.out << line.file() << ": ok\n  sweep      " << runs << " runs, "
          << (*plan)->seeds.size() << " of each row:";
   for (const auto& row : (*plan)->rows)
-    io.out << (&row == &(*plan)->rows.front() ? " " : ", ") << row.name();
+    io.out << (&row == &(*plan)->rows.front() ? " " : ", ")
+           << printable(row.name());
   io.out << '\n';
   return result<void>{};
 }

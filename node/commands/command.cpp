@@ -7,6 +7,7 @@
 #include <ostream>
 
 #include "core/json.hpp"
+#include "core/text.hpp"
 #include "node/commands/check_config.hpp"
 #include "node/commands/data.hpp"
 #include "node/commands/doctor.hpp"
@@ -71,11 +72,12 @@ exit_code report(const failure& x, exit_code how, bool json, streams io) {
     io.out << object.dump(2) << '\n';
     return how;
   }
-  io.err << "troupe: " << x.what << '\n';
+  // Names of columns, tensors and keys stand in it, which others chose.
+  io.err << "troupe: " << printable(x.what) << '\n';
   if (!x.why.empty())
-    io.err << x.why << '\n';
+    io.err << printable(x.why) << '\n';
   if (!x.hint.empty())
-    io.err << "hint: " << x.hint << '\n';
+    io.err << "hint: " << printable(x.hint) << '\n';
   return how;
 }
 

@@ -5,6 +5,7 @@
 
 #include "core/clock.hpp"
 #include "core/json.hpp"
+#include "core/text.hpp"
 #include "node/commands/command_line.hpp"
 #include "node/config/config.hpp"
 #include "node/replay/replay.hpp"
@@ -40,11 +41,10 @@ json to_json(const replay_summary& x) {
                                   {"what", first->what},
                                   {"recorded", first->recorded},
                                   {"recomputed", first->recomputed}};
-    object["error"] = {
-      {"code", "digests_differ"},
-      {"what", count(x.digests)},
-      {"why", first->what + " differs"},
-      {"hint", place_of(x)}};
+    object["error"] = {{"code", "digests_differ"},
+                       {"what", count(x.digests)},
+                       {"why", first->what + " differs"},
+                       {"hint", place_of(x)}};
   }
   return object;
 }
@@ -59,8 +59,8 @@ void print(const replay_summary& x, std::ostream& out) {
     out << "product gap of the last " << block << ": " << gap << '\n';
   if (const auto& first = x.digests.first)
     out << "first difference: " << place_of(x) << ": " << first->what
-        << "\n  recorded    " << first->recorded << "\n  recomputed  "
-        << first->recomputed << '\n';
+        << "\n  recorded    " << printable(first->recorded)
+        << "\n  recomputed  " << first->recomputed << '\n';
 }
 
 } // namespace
@@ -86,20 +86,23 @@ exit_code replay_command(const model_maker& make_model, const host_facts& known,
                    .why = loaded.error().context},
                   exit_code::configuration, line.json(), io);
   auto shown = steady_now();
-  const auto done = replay(
-    loaded->x, folder,
-    {.make_model = make_model,
-     .fingerprint = fingerprint_of(known),
-     .note = [&](const std::string& x) { io.err << "note: " << x << '\n'; },
-     .show =
-       [&](const replay_progress& x) {
-         if (steady_now() - shown < shown_every)
-           return;
-         shown = steady_now();
-         io.err << static_cast<int>(100 * x.done) << "%  line " << x.line
-                << "  " << x.equal << " digests equal\n"
-                << std::flush;
-       }});
+  const auto done = replay(loaded->x, folder,
+                           {.make_model = make_model,
+                            .fingerprint = fingerprint_of(known),
+                            .note =
+                              [&](const std::string& x) {
+                                io.err << "note: " << printable(x) << '\n';
+                              },
+                            .show =
+                              [&](const replay_progress& x) {
+                                if (steady_now() - shown < shown_every)
+                                  return;
+                                shown = steady_now();
+                                io.err << static_cast<int>(100 * x.done)
+                                       << "%  line " << x.line << "  "
+                                       << x.equal << " digests equal\n"
+                                       << std::flush;
+                              }});
   if (!done)
     return report(done.error(), line.json(), io);
   if (line.json())

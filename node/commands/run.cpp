@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "core/json.hpp"
+#include "core/text.hpp"
 #include "node/commands/command_line.hpp"
 #include "node/commands/sweep.hpp"
 #include "node/config/config.hpp"
@@ -51,7 +52,7 @@ exit_code conclude(const run_summary& x, bool json, streams io) {
   if (json)
     io.out << to_json(x).dump(2) << std::endl;
   else
-    io.out << to_text(x) << std::flush;
+    io.out << printable(to_text(x)) << std::flush;
   return exit_code::ok;
 }
 
@@ -130,7 +131,7 @@ exit_code run_command(const model_maker& make_model, const host_facts& known,
                    .why = loaded.error().context},
                   exit_code::configuration, line.json(), io);
   for (const auto& note : loaded->notes)
-    io.err << "note: " << note << '\n';
+    io.err << "note: " << printable(note) << '\n';
   if (!wish.folder.empty())
     loaded->x.folder = wish.folder;
   const auto board = std::make_shared<status_board>();

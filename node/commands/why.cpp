@@ -1,12 +1,15 @@
 #include "node/commands/why.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
+#include <limits>
 #include <ostream>
 
 #include "core/clock.hpp"
 #include "core/json.hpp"
 #include "core/result.hpp"
+#include "core/text.hpp"
 #include "models/files.hpp"
 #include "node/commands/command_line.hpp"
 #include "node/watch/moment_text.hpp"
@@ -19,6 +22,8 @@ namespace {
 
 /// It is written twice a second.
 constexpr std::int64_t age_ms_max = 5000;
+
+constexpr double written_ms_max = 1e14; ///< The year 5138.
 
 result<json> status_in(const std::string& folder) {
   const auto path = folder + "/status.json";
@@ -51,8 +56,14 @@ bool flag_in(const json& x, const char* key) {
   return found && found->flag().value_or(false);
 }
 
+/// The nearest whole number: a cast of more than fits means nothing.
+std::int64_t whole_in(const json& x, const char* key, double most) {
+  return static_cast<std::int64_t>(std::clamp(number_in(x, key), -most, most));
+}
+
 int process_in(const json& x) {
-  return static_cast<int>(number_in(x, "process"));
+  constexpr double most = std::numeric_limits<int>::max();
+  return static_cast<int>(whole_in(x, "process", most));
 }
 
 bool is_gone(const json& x) {
@@ -64,7 +75,7 @@ bool is_gone(const json& x) {
 void correct(json& x, const std::string& folder) {
   if (flag_in(x, "over"))
     return;
-  const auto written = static_cast<std::int64_t>(number_in(x, "written_ms"));
+  const auto written = whole_in(x, "written_ms", written_ms_max);
   const auto age = unix_milliseconds() - written;
   const auto process = std::to_string(process_in(x));
   if (is_gone(x)) {
@@ -111,11 +122,11 @@ exit_code why_command(arguments args, streams io) {
     io.out << object.dump(2) << '\n';
     return exit_code::ok;
   }
-  io.out << waiting_text({.what = text_in(*found, "what"),
-                          .ends = text_in(*found, "ends"),
-                          .since = text_in(*found, "since"),
-                          .seconds = number_in(*found, "seconds"),
-                          .over = flag_in(*found, "over")});
+  io.out << printable(waiting_text({.what = text_in(*found, "what"),
+                                    .ends = text_in(*found, "ends"),
+                                    .since = text_in(*found, "since"),
+                                    .seconds = number_in(*found, "seconds"),
+                                    .over = flag_in(*found, "over")}));
   return exit_code::ok;
 }
 

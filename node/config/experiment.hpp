@@ -245,6 +245,7 @@ struct experiment {
   std::string init = {}; ///< A file of weights; empty: from the seed.
   std::string folder = "runs";
   bool events = true;
+  std::uint64_t events_max = 4096; ///< MiB of events.jsonl.
   ledger_kind ledger = ledger_kind::disk;
   durability_kind durability = durability_kind::version;
   double snapshot_seconds = 30;

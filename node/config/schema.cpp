@@ -38,6 +38,9 @@ void visit_run(schema_visitor& v, experiment& x) {
          x.scenario);
   v.text({"folder", "where folders of runs are made"}, x.folder);
   v.flag({"events", "whether to write events.jsonl"}, x.events);
+  v.count({"events_max", "MiB of events.jsonl, at which a run ends in order",
+           x.events, "events = true"},
+          x.events_max, {.min = 1, .max = std::uint64_t{1} << 20});
   v.choice({"ledger", "where versions and visits are recorded"}, x.ledger,
            {"disk", "memory"});
   v.choice({"durability", "what is stored before 'accepted' is said"},

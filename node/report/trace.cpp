@@ -160,8 +160,11 @@ private:
   std::map<std::uint64_t, double> made_at_; ///< By line.
 };
 
+/// Of a moment within a thousand years: of what lies beyond, differences would
+/// not fit either.
 std::int64_t microseconds(double at) {
-  return std::llround(at * 1e6);
+  constexpr double most = 4e10;
+  return std::llround(std::clamp(at, -most, most) * 1e6);
 }
 
 /// Writes the events of a viewer's format, one to a line.

@@ -191,9 +191,14 @@ bool await_storage(const federation& f, const error& refused) {
 
 std::shared_ptr<store> patient(const federation& f,
                                patient_store::waiting what) {
-  return std::make_shared<patient_store>(
-    f.books, what,
-    [&f](const error& refused) { return await_storage(f, refused); });
+  auto made =
+    std::make_shared<patient_store>(f.books, what, [&f](const error& refused) {
+      return await_storage(f, refused);
+    });
+  made->bound_events({.bytes = f.events_bytes,
+                      .bytes_max = f.x.events_max << 20,
+                      .reached = [full = f.record_full] { *full = true; }});
+  return made;
 }
 
 result<void> run_virtual(federation f, const std::shared_ptr<crew>& workers) {
@@ -214,7 +219,9 @@ result<void> run_virtual(federation f, const std::shared_ptr<crew>& workers) {
                      .release = [&] { return on.release(); },
                      .at_rest =
                        [&] {
-                         if (!f.stop || !*f.stop)
+                         if (*f.record_full)
+                           on.obey();
+                         else if (!f.stop || !*f.stop)
                            keeps.consider(*running);
                          else if (keeps.keep_last(*running))
                            on.obey();

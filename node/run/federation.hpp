@@ -19,6 +19,11 @@ namespace troupe::node {
 /// Why a run ended that was asked to.
 inline constexpr const char* interrupted_text = "interrupted";
 
+/// Why it ended where its record may grow no further.
+inline constexpr const char* record_full_text =
+  "events.jsonl has as many MiB as 'events_max' allows; a larger bound or "
+  "events = false would let it go on";
+
 struct federation {
   const experiment& x;
   const workload& work;
@@ -28,6 +33,11 @@ struct federation {
   std::shared_ptr<actors::vault> files = {}; ///< Clients'. Null: in memory.
   /// Becomes true when somebody wants the run to end in order. May be null.
   const std::atomic<bool>* stop = nullptr;
+  /// What is in events.jsonl already.
+  std::uint64_t events_bytes = 0;
+  /// Becomes true when it may grow no further.
+  std::shared_ptr<std::atomic<bool>> record_full =
+    std::make_shared<std::atomic<bool>>(false);
   /// Does clients' work where it is asked for, under the wall clock: for work
   /// that is next to nothing.
   bool inline_work = false;

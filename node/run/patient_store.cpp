@@ -36,7 +36,13 @@ result<void> patient_store::save(const messages::save_requested& x) {
 }
 
 result<void> patient_store::note(const messages::line_noted& x) {
-  return insist(goes_on_, [&] { return behind_->note(x); });
+  auto done = insist(goes_on_, [&] { return behind_->note(x); });
+  if (x.where != messages::line_noted::file::events || !events_.reached)
+    return done;
+  events_.bytes += x.text.size() + 1;
+  if (events_.bytes > events_.bytes_max)
+    std::exchange(events_.reached, nullptr)();
+  return done;
 }
 
 result<std::optional<messages::version_published>>

@@ -20,6 +20,17 @@ public:
 
   enum class waiting : std::uint8_t { for_all, for_lines };
 
+  /// What events.jsonl has, and may have.
+  struct event_bound {
+    std::uint64_t bytes = 0;
+    std::uint64_t bytes_max = 0;
+    std::function<void()> reached = {}; ///< Called once.
+  };
+
+  void bound_events(event_bound x) {
+    events_ = std::move(x);
+  }
+
   patient_store(std::shared_ptr<actors::store> behind, waiting what,
                 patience goes_on)
     : behind_(std::move(behind)),
@@ -47,6 +58,7 @@ private:
   std::shared_ptr<actors::store> behind_;
   waiting what_;
   patience goes_on_;
+  event_bound events_;
 };
 
 } // namespace troupe::node

@@ -152,6 +152,7 @@ private:
       if (*found) {
         resumed_ = std::make_shared<const actors::snapshot>(std::move(**found));
         folder_->forget_end();
+        events_bytes_ = folder_->events_size();
         return {};
       }
       // All of it, if it was killed before the first.
@@ -186,9 +187,10 @@ private:
   result<void> note_begin(instant at) {
     if (!x_.events)
       return {};
-    return books_->note(
-      {messages::line_noted::file::events,
-       actors::event_of(actors::process_began{in_.fingerprint}, at)});
+    const auto line =
+      actors::event_of(actors::process_began{in_.fingerprint}, at);
+    events_bytes_ += line.size() + 1;
+    return books_->note({messages::line_noted::file::events, line});
   }
 
   void add_to_snapshot(actors::snapshot_draft& draft) {
@@ -258,6 +260,7 @@ private:
        .counted = counted_,
        .files = in_.files,
        .stop = in_.stop,
+       .events_bytes = events_bytes_,
        .resumed = resumed_,
        .add_to_snapshot =
          [this](actors::snapshot_draft& draft) { add_to_snapshot(draft); },
@@ -332,6 +335,7 @@ private:
                     && report.finished->reason.starts_with(interrupted_text);
     s.goes_on = s.interrupted && is_virtual(x_)
                 && x_.ledger == ledger_kind::disk && snapshot_lost_.empty();
+    s.failed |= s.reason == record_full_text;
     judge(s, report.first_error);
     s.wall_seconds = seconds(steady_now() - began_);
     s.cpu_seconds = seconds(process_cpu_time() - cpu_);
@@ -363,7 +367,8 @@ private:
   std::shared_ptr<actors::store> books_;
   std::shared_ptr<chronicle> watching_;
   std::shared_ptr<const actors::snapshot> resumed_;
-  std::string snapshot_lost_; ///< Why the last one could not be kept.
+  std::uint64_t events_bytes_ = 0; ///< Before the federation begins.
+  std::string snapshot_lost_;      ///< Why the last one could not be kept.
   std::shared_ptr<actors::traffic> counted_ =
     std::make_shared<actors::traffic>();
 };

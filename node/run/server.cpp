@@ -85,11 +85,14 @@ void server::wait_for_node() {
 }
 
 void server::obey() {
-  if (told_ || !f_.stop || !*f_.stop)
+  const bool full = *f_.record_full;
+  if (told_ || (!full && (!f_.stop || !*f_.stop)))
     return;
   const std::lock_guard guard{mutex_};
   if (cast_.director) {
-    caf::anon_send(cast_.director, messages::stop_requested{interrupted_text});
+    caf::anon_send(
+      cast_.director,
+      messages::stop_requested{full ? record_full_text : interrupted_text});
     told_ = true;
   }
 }

@@ -11,6 +11,7 @@
 #include <set>
 
 #include "core/clock.hpp"
+#include "core/text.hpp"
 #include "node/config/config.hpp"
 #include "node/config/entries.hpp"
 #include "node/config/keys.hpp"
@@ -255,7 +256,8 @@ check_rows(const sweep_plan& plan, const std::string& base,
     if (steady_now() - said > std::chrono::seconds{2}) {
       said = steady_now();
       progress << "preparing row " << &row - plan.rows.data() + 1 << " of "
-               << plan.rows.size() << ", " << row.name() << std::endl;
+               << plan.rows.size() << ", " << printable(row.name())
+               << std::endl;
     }
     auto all = changes;
     const auto own = sweep_cell{&row, plan.seeds.front()}.changes();

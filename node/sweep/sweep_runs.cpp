@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "core/text.hpp"
 #include "models/files.hpp"
 
 namespace troupe::node {
@@ -102,7 +103,7 @@ void run_cells(const sweep_orders& x, const std::vector<sweep_cell>& cells) {
   const auto say = [&](const sweep_cell& cell, bool well) {
     if (x.progress != nullptr)
       *x.progress << "run " << ++done << "/" << cells.size() << "  "
-                  << cell.row->name() << ", seed " << cell.seed
+                  << printable(cell.row->name()) << ", seed " << cell.seed
                   << (well ? ""
                            : "  failed: " + part_of(x, cell, ".log").string())
                   << std::endl;

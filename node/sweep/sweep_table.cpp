@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "node/report/markup.hpp"
@@ -29,6 +30,15 @@ std::string cell_of(const std::string& x) {
   return quoted + '"';
 }
 
+sweep_value scaled(sweep_value x, double by) {
+  for (auto* y : {&x.mean, &x.median, &x.least, &x.most})
+    *y *= by;
+  if (x.deviation) // At most √2 of the largest: that of two extremes.
+    x.deviation =
+      std::min(*x.deviation * by, std::numeric_limits<double>::max());
+  return x;
+}
+
 } // namespace
 
 std::optional<double> metric_of(const json& x, const std::string& name) {
@@ -45,6 +55,14 @@ std::optional<double> metric_of(const json& x, const std::string& name) {
 sweep_value summary_of(std::vector<double> xs) {
   std::ranges::sort(xs);
   const auto n = xs.size();
+  // Squares of what is larger are no numbers any more.
+  constexpr double large = 1e150;
+  const auto most = std::max(std::abs(xs.front()), std::abs(xs.back()));
+  if (most > large) {
+    for (auto& y : xs)
+      y /= most;
+    return scaled(summary_of(std::move(xs)), most);
+  }
   sweep_value x{.count = n,
                 .mean = std::accumulate(xs.begin(), xs.end(), 0.0)
                         / static_cast<double>(n),

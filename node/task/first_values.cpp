@@ -4,6 +4,7 @@
 #include <string>
 
 #include "core/random.hpp"
+#include "core/text.hpp"
 #include "models/adapters/adapted_task.hpp"
 #include "models/families.hpp"
 #include "models/safetensors.hpp"
@@ -55,8 +56,8 @@ result<void> check_instances(const models::tensor_file& file,
     if (name == x.name || blocks.find(name) || blocks.family(family).empty())
       continue;
     return fail(errc::invalid_config,
-                path + ": has '" + name + "', and of '" + family
-                  + "' this run has "
+                path + ": has " + in_quotes(name) + ", and of "
+                  + in_quotes(family) + " this run has "
                   + std::to_string(blocks.family(family).size())
                   + "; a file of as many would do");
   }

@@ -7,6 +7,7 @@
 #include <iterator>
 #include <sstream>
 
+#include "core/text.hpp"
 #include "node/config/config.hpp"
 #include "node/config/policies_of.hpp"
 #include "node/config/toml.hpp"
@@ -16,35 +17,6 @@ namespace troupe::node {
 namespace {
 
 using policies::scene;
-
-result<policies::recorded_speed> parse_speeds(std::string_view text,
-                                              std::string_view origin) {
-  std::vector<double> speeds;
-  for (std::size_t number = 1; !text.empty(); ++number) {
-    auto line = text.substr(0, text.find('\n'));
-    text.remove_prefix(std::min(text.size(), line.size() + 1));
-    if (line.ends_with('\r'))
-      line.remove_suffix(1);
-    if (line.empty())
-      continue;
-    double x = 0;
-    const auto [stop, error] =
-      std::from_chars(line.data(), line.data() + line.size(), x);
-    if (error != std::errc{} || stop != line.data() + line.size()
-        || !(0 < x && x < 1e9))
-      return fail(errc::invalid_data,
-                  std::string{origin} + ':' + std::to_string(number) + ": '"
-                    + std::string{line.substr(0, 60)}
-                    + "' is no speed; a number above 0 would do");
-    speeds.push_back(x);
-  }
-  if (speeds.empty())
-    return fail(errc::invalid_data, std::string{origin}
-                                      + ": has no speeds; a number above 0 per "
-                                        "line would do");
-  return policies::recorded_speed{
-    std::make_shared<const std::vector<double>>(std::move(speeds))};
-}
 
 /// Reads one table of a scenario, and remembers what was wrong first.
 class scene_reader {
@@ -66,8 +38,8 @@ public:
       if (std::ranges::none_of(
             kinds, [&, &name = name](const auto& k) { return name == k.first; })
           && name != "at" && name != "version" && name != "restart_seconds")
-        return wrong(node, "unknown key '" + std::string{name.str()}
-                             + "'; at, version, join, leave, drain, fail and "
+        return wrong(node, "unknown key " + in_quotes(name.str())
+                             + "; at, version, join, leave, drain, fail and "
                                "restart_seconds would do");
     scene x;
     const toml::node* whom = nullptr;
@@ -152,6 +124,34 @@ private:
 
 } // namespace
 
+result<std::vector<double>> parse_speeds(std::string_view text,
+                                         std::string_view origin) {
+  std::vector<double> speeds;
+  for (std::size_t number = 1; !text.empty(); ++number) {
+    auto line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(text.size(), line.size() + 1));
+    if (line.ends_with('\r'))
+      line.remove_suffix(1);
+    if (line.empty())
+      continue;
+    double x = 0;
+    const auto [stop, error] =
+      std::from_chars(line.data(), line.data() + line.size(), x);
+    if (error != std::errc{} || stop != line.data() + line.size()
+        || !(0 < x && x < 1e9))
+      return fail(errc::invalid_data,
+                  std::string{origin} + ':' + std::to_string(number) + ": '"
+                    + std::string{line.substr(0, 60)}
+                    + "' is no speed; a number above 0 would do");
+    speeds.push_back(x);
+  }
+  if (speeds.empty())
+    return fail(errc::invalid_data, std::string{origin}
+                                      + ": has no speeds; a number above 0 per "
+                                        "line would do");
+  return speeds;
+}
+
 result<std::vector<scene>> parse_scenario(std::string_view text,
                                           std::string_view origin,
                                           std::uint64_t clients) {
@@ -192,7 +192,8 @@ result<policies::fleet> fleet_of(const experiment& x) {
       [&](const std::string& text) { return parse_speeds(text, path); });
     if (!speeds)
       return tl::make_unexpected(speeds.error());
-    out.speed = std::move(*speeds);
+    out.speed = policies::recorded_speed{
+      std::make_shared<const std::vector<double>>(std::move(*speeds))};
   }
   return policies::check(out).map([&] { return out; });
 }

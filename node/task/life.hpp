@@ -20,6 +20,10 @@ namespace troupe::node {
 /// The same.
 [[nodiscard]] result<policies::presence::options> life_of(const experiment& x);
 
+/// A speed per line.
+[[nodiscard]] result<std::vector<double>> parse_speeds(std::string_view text,
+                                                       std::string_view origin);
+
 /// A scenario in TOML: a table [[scene]] each, with `at` (seconds of the run)
 /// or `version` (of the lead line), one of `join`, `leave`, `drain` and `fail`
 /// with a client or a list of the first and the last one, and for `fail`

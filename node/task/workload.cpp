@@ -4,6 +4,7 @@
 
 #include "models/adapters/adapted_task.hpp"
 #include "models/guarded_trainer.hpp"
+#include "models/optimisers.hpp"
 #include "models/shapes.hpp"
 #include "node/config/policies_of.hpp"
 #include "node/task/first_values.hpp"
@@ -161,6 +162,8 @@ result<workload> prepare(const experiment& x, const model_maker& make_model) {
   if (*adapters)
     if (auto ok = models::check_ranks(w.method, **adapters); !ok)
       return tl::make_unexpected(ok.error());
+  if (auto ok = models::check_optimiser(w.method, x.training); !ok)
+    return tl::make_unexpected(ok.error());
   if (auto ok = models::check_body(w.method, **model); !ok)
     return tl::make_unexpected(ok.error());
   const auto examples =

@@ -11,6 +11,7 @@
 #include "core/clock.hpp"
 #include "core/json.hpp"
 #include "core/random.hpp"
+#include "core/text.hpp"
 #include "models/files.hpp"
 #include "models/safetensors.hpp"
 #include "node/config/changed_line.hpp"
@@ -249,6 +250,12 @@ std::uint64_t run_folder::metrics_size() {
   return fs::file_size(path_ / "metrics.jsonl", none);
 }
 
+std::uint64_t run_folder::events_size() const {
+  std::error_code none;
+  const auto size = fs::file_size(path_ / "events.jsonl", none);
+  return none ? 0 : size;
+}
+
 void run_folder::cut_metrics(std::uint64_t bytes) {
   metrics_->flush();
   std::error_code none;
@@ -257,7 +264,7 @@ void run_folder::cut_metrics(std::uint64_t bytes) {
 }
 
 void run_folder::log(const std::string& line) {
-  *log_ << line << '\n' << std::flush;
+  *log_ << printable(line) << '\n' << std::flush;
 }
 
 result<std::unique_ptr<actors::store>>

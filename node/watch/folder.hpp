@@ -36,6 +36,9 @@ public:
   /// Removes all but the configuration and the log: as if nothing had happened.
   [[nodiscard]] result<void> begin_again();
 
+  /// Bytes in events.jsonl, as far as they are written.
+  std::uint64_t events_size() const;
+
   /// Bytes in metrics.jsonl.
   std::uint64_t metrics_size();
 

@@ -89,6 +89,19 @@ TEST(safetensors, refuses_every_truncation_and_every_tail) {
   EXPECT_FALSE(parsed(whole + '\0'));
 }
 
+TEST(safetensors, reads_no_header_that_takes_gigabytes) {
+  EXPECT_EQ(refusal(file(std::string((4 << 20) + 1, ' '), 0)),
+            "has a header of 4194305 bytes, and at most 4194304 are read; "
+            "fewer tensors would do");
+  EXPECT_TRUE(parsed(file("{}" + std::string((4 << 20) - 2, ' '), 0)));
+}
+
+// A name may be anything, and errors are read on terminals.
+TEST(safetensors, shows_what_names_would_do_to_a_terminal) {
+  EXPECT_EQ(refusal(file(R"({"a\u001b[2J\n":3})", 0)),
+            "tensor 'a\\x1b[2J\\x0a' has no dtype");
+}
+
 TEST(safetensors, says_what_is_wrong_and_what_would_do) {
   const auto one = [](const std::string& dtype, const std::string& shape,
                       const std::string& offsets) {

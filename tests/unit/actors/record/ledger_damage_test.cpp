@@ -77,7 +77,7 @@ TEST_F(ledger_damage_test, tells_what_does_not_fit_from_what_a_disk_refuses) {
   EXPECT_NE(done.error().context.find("keep the folder"), std::string::npos);
 }
 
-TEST_F(ledger_damage_test, names_a_file_that_is_no_ledger_and_a_later_schema) {
+TEST_F(ledger_damage_test, names_a_file_that_is_no_ledger_and_another_schema) {
   fs::create_directories(folder);
   std::ofstream{folder / "ledger.sqlite"} << std::string(5000, 'x');
   const auto text = make_sqlite_store(options()).error().context;
@@ -87,11 +87,11 @@ TEST_F(ledger_damage_test, names_a_file_that_is_no_ledger_and_a_later_schema) {
   opened();
   sqlite::database::open(folder / "ledger.sqlite", {})
     .value()
-    ->run("UPDATE meta SET value = '3' WHERE key = 'schema_version'");
+    ->run("UPDATE meta SET value = '2' WHERE key = 'schema_version'");
   EXPECT_EQ(
     make_sqlite_store(options()).error().context,
     (folder / "ledger.sqlite").string()
-      + ": its schema is '3', this build reads 2; use the build that wrote it");
+      + ": its schema is '2', this build reads 3; use the build that wrote it");
 }
 
 TEST_F(ledger_damage_test, a_full_disk_fails_the_commit_and_room_lets_it_pass) {

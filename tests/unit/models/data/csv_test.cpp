@@ -111,8 +111,9 @@ TEST(csv, says_where_what_was_found_and_what_would_do) {
   EXPECT_EQ(refusal("a,label\n\"1\"x,2\n"),
             "some.csv:2: the quote that opens column 1 is not closed before a "
             "separator or the end");
-  EXPECT_EQ(refusal("a,label\n\"1\n\",2\n"),
-            "some.csv:2: column 1 (a) holds '1\n'; a finite number would do");
+  EXPECT_EQ(
+    refusal("a,label\n\"1\n\",2\n"),
+    "some.csv:2: column 1 (a) holds '1\\x0a'; a finite number would do");
 }
 
 TEST(csv, every_truncation_of_a_table_is_a_table_or_refused) {

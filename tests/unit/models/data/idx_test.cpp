@@ -6,7 +6,10 @@
 #include <string>
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <zlib.h>
+
+#include "core/random.hpp"
 
 namespace troupe::models {
 
@@ -32,7 +35,7 @@ bytes packed(const bytes& x) {
   z_stream stream{};
   EXPECT_EQ(
     deflateInit2(&stream, 9, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY), Z_OK);
-  bytes out(x.size() + 100, '\0');
+  bytes out(x.size() + x.size() / 100 + 100, '\0');
   stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(x.data()));
   stream.avail_in = static_cast<uInt>(x.size());
   stream.next_out = reinterpret_cast<Bytef*>(out.data());
@@ -147,6 +150,24 @@ TEST(idx, does_not_allocate_what_cannot_be_there) {
   EXPECT_NE(refusal(packed(huge)).find("cannot hold"), bytes::npos);
   EXPECT_NE(refusal(packed(idx({1u << 30}, "abc"))).find("cannot hold"),
             bytes::npos);
+}
+
+// Three megabytes that claim to be two gigabytes.
+TEST(idx, takes_room_as_it_is_unpacked) {
+  random_stream draw{1};
+  bytes noise(3 << 20, '\0');
+  for (auto& x : noise)
+    x = static_cast<char>(draw.below(256));
+  const auto file = packed(idx({3'000'000, 28, 28}, noise));
+  const auto peak = [] {
+    rusage x{};
+    getrusage(RUSAGE_SELF, &x);
+    return x.ru_maxrss;
+  };
+  const auto before = peak();
+  EXPECT_NE(refusal(file).find("ends after 3145728 of the 2352000000 bytes"),
+            bytes::npos);
+  EXPECT_LT(peak() - before, 64 << 10) << "kilobytes";
 }
 
 TEST(idx_folder, holds_both_sets_as_bytes) {

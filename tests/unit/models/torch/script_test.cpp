@@ -4,6 +4,8 @@
 
 #include <cmath>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <ranges>
 #include <stdexcept>
 #include <thread>
@@ -118,6 +120,31 @@ TEST_F(script, computes_what_the_same_native_model_does) {
   EXPECT_EQ(copied(scripted->gradient()), copied(native->gradient()));
   EXPECT_EQ(scripted->evaluate(split::test, some)->loss,
             native->evaluate(split::test, some)->loss);
+}
+
+// It would be read beyond its end.
+TEST_F(script, refuses_a_tensor_of_which_less_is_stored) {
+  auto beyond = at::empty({0});
+  beyond.unsafeGetTensorImpl()->set_sizes_contiguous({3, 4});
+  add("v", beyond);
+  save(linear);
+  EXPECT_EQ(refusal(), "model.path '" + path_
+                         + "': the module has a tensor of 12 values, and 0 "
+                           "bytes are stored of it");
+}
+
+TEST_F(script, refuses_a_file_with_another_byte) {
+  save(linear);
+  std::fstream file{path_, std::ios::in | std::ios::out | std::ios::binary};
+  const std::string bytes{std::istreambuf_iterator<char>{file}, {}};
+  const auto w = numbers({3, 4}, 1);
+  const auto at = bytes.find({static_cast<const char*>(w.data_ptr()), 8});
+  ASSERT_NE(at, bytes.npos);
+  file.clear();
+  file.seekp(static_cast<std::streamoff>(at));
+  file.put(static_cast<char>(bytes[at] ^ 1));
+  file.close();
+  EXPECT_THAT(refusal(), HasSubstr("in it is damaged"));
 }
 
 TEST_F(script, begins_with_the_values_of_its_file) {

@@ -91,6 +91,15 @@ TEST(command, an_unknown_name_gets_the_nearest) {
                    "hint: did you mean 'troupe doctor'?\n");
 }
 
+// A configuration may come from others, and errors are read on terminals.
+TEST(command, shows_no_escapes_of_others) {
+  const scratch file{"rounds = 1\n\"\\u001b[2Jall is well\" = 1\n"};
+  const auto x = run({"check-config", file.path()});
+  EXPECT_EQ(x.how, exit_code::configuration);
+  EXPECT_THAT(x.err, HasSubstr("'\\x1b[2Jall is well'"));
+  EXPECT_EQ(x.err.find('\x1b'), x.err.npos);
+}
+
 TEST(check_config, says_what_a_method_discloses_and_how_it_stands) {
   const scratch file{"versions = 5\nmode = 'fedbuff'\n"};
   const auto x = run({"check-config", file.path()});

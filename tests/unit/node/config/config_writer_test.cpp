@@ -39,6 +39,7 @@ std::vector<std::string> draw_overrides(std::uint64_t seed) {
     pick("method", {"fedavg", "fedprox"}),
     pick("attack.clients", {"0", "2"}),
     pick("events", {"true", "false"}),
+    pick("events_max", {"1", "4096"}),
     pick("training.schedule.kind", {"constant", "cosine", "step"}),
     pick("stop.metric", {"none", "loss"}),
     "stop.target=0.25",

@@ -136,6 +136,22 @@ TEST_F(run_report, has_a_trace_of_a_part_of_the_run) {
   EXPECT_EQ(trace_in(path).visits, first->visits);
 }
 
+// Differences of what does not fit overflow.
+TEST_F(run_report, has_a_trace_of_moments_that_cannot_be) {
+  const auto end = finished(
+    configured(quadratic_run, under("sync", {"events=true"}), scratch_.path()));
+  const auto path = scratch_.path() + "/far.json";
+  for (const auto* at : {"1e308", "-1e308", "1e17"}) {
+    std::ofstream{end.folder + "/events.jsonl", std::ios::app}
+      << R"({"at":)" << at << R"(,"event":"invited","client":1,"visit":999})"
+      << '\n';
+    ASSERT_TRUE(node::write_trace(end.folder, path));
+    std::ostringstream text;
+    text << std::ifstream{path}.rdbuf();
+    EXPECT_EQ(text.str().find("922337203685477"), std::string::npos) << at;
+  }
+}
+
 TEST_F(run_report, names_every_line_of_a_method_with_several) {
   const auto text = page_after({"method=scaffold", "events=true"});
   EXPECT_THAT(text, HasSubstr("Versions over virtual time"));

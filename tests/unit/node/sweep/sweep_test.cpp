@@ -100,6 +100,10 @@ TEST(sweep, has_the_deviation_of_a_sample) {
   EXPECT_EQ(x.median, 3);
   EXPECT_NEAR(*x.deviation, std::sqrt(10.0 / 3), 1e-12);
   EXPECT_FALSE(summary_of({7}).deviation);
+  const auto wide = summary_of({-1e308, 1e308, 1e308});
+  EXPECT_NEAR(wide.mean, 1e308 / 3, 1e294);
+  EXPECT_NEAR(*wide.deviation, 1e308 * (2 / std::sqrt(3)), 1e294);
+  EXPECT_EQ(wide.median, 1e308);
 }
 
 TEST(sweep, refuses_two_runs_of_one_name_and_too_many_seeds) {

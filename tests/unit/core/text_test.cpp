@@ -1,0 +1,32 @@
+#include "core/text.hpp"
+
+#include <gtest/gtest.h>
+
+namespace troupe {
+
+TEST(printable, leaves_letters_lines_and_tabs) {
+  for (const auto* x : {"", "plain\n\ttext", "é ü 漢字 🙂", "a|b<c>'d'"})
+    EXPECT_EQ(printable(x), x);
+}
+
+TEST(printable, shows_what_would_act_on_a_terminal) {
+  EXPECT_EQ(printable("\x1b[31mred\x1b[0m"), "\\x1b[31mred\\x1b[0m");
+  EXPECT_EQ(printable("a\rb\bc\x7f"), "a\\x0db\\x08c\\x7f");
+  EXPECT_EQ(printable("\xc2\x9b"), "\\xc2\\x9b");          // Of one byte more.
+  EXPECT_EQ(printable("\xe2\x80\xae"), "\\xe2\\x80\\xae"); // Turns the line.
+  EXPECT_EQ(printable(std::string_view{"\0", 1}), "\\x00");
+}
+
+TEST(printable, shows_what_is_no_utf_8) {
+  EXPECT_EQ(printable("\xff\xc3"), "\\xff\\xc3");
+  EXPECT_EQ(printable("\xc0\xaf"), "\\xc0\\xaf");
+  EXPECT_EQ(printable("\xed\xa0\x80z"), "\\xed\\xa0\\x80z");
+  EXPECT_EQ(printable("\xf4\x90\x80\x80"), "\\xf4\\x90\\x80\\x80");
+}
+
+TEST(in_quotes, is_one_line) {
+  EXPECT_EQ(in_quotes("a\nb\x1b"), "'a\\x0ab\\x1b'");
+  EXPECT_EQ(in_quotes("déjà"), "'déjà'");
+}
+
+} // namespace troupe
