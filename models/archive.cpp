@@ -31,6 +31,7 @@ constexpr std::size_t entry_size = 46;
 constexpr std::size_t head_size = 30;
 constexpr std::uint16_t long_numbers = 1; ///< An extra field.
 constexpr std::uint32_t elsewhere = 0xffffffff;
+constexpr std::uint32_t folder_flag = 0x10; ///< Among a file's attributes.
 
 /// Nothing where there are not as many bytes.
 std::optional<view> part(view x, std::uint64_t at, std::uint64_t size) {
@@ -88,6 +89,7 @@ std::optional<file_list> list_of(view x) {
 struct entry {
   std::string_view name;
   std::uint16_t method = 0;
+  std::uint32_t attributes = 0;
   std::uint32_t sum = 0;
   std::uint64_t packed = 0;
   std::uint64_t size = 0;
@@ -122,6 +124,7 @@ std::optional<entry> next(view& list) {
     return std::nullopt;
   entry x{.name = {},
           .method = number<std::uint16_t>(list, 10),
+          .attributes = number<std::uint32_t>(list, 38),
           .sum = number<std::uint32_t>(list, 16),
           .packed = number<std::uint32_t>(list, 20),
           .size = number<std::uint32_t>(list, 24),
@@ -181,6 +184,9 @@ std::optional<std::uint32_t> sum_of_packed(view packed, std::uint64_t size) {
 }
 
 bool is_whole(view x, const entry& of) {
+  // Of a folder nothing is read, and whoever asked has what was there before.
+  if ((of.attributes & folder_flag) != 0 || of.name.ends_with('/'))
+    return false;
   const auto bytes = bytes_of(x, of);
   if (!bytes)
     return false;

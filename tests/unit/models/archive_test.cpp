@@ -73,6 +73,13 @@ TEST(archive, refuses_any_byte_that_is_another) {
     EXPECT_NE(refusal(whole.substr(0, n)), "fine") << n;
 }
 
+TEST(archive, has_no_folders) {
+  EXPECT_NE(refusal(archive({{"one/", "some bytes"}})), "fine");
+  auto x = archive({{"one", "some bytes"}});
+  x[x.find("PK\x01\x02") + 38] = '\x10';
+  EXPECT_NE(refusal(x), "fine");
+}
+
 TEST(archive, says_what_is_wrong) {
   auto x = archive({{"one\x1b", "some bytes"}});
   EXPECT_EQ(refusal("abc"), "a.pt: is no archive, or one that was cut off; "
