@@ -17,6 +17,7 @@ hostile::hostile(parts x, client_id me, std::uint64_t seed,
                  std::uint64_t honest)
   : x_(x),
     me_(me),
+    habit_(static_cast<habit>(seed / 4 % 4)),
     draw_(derive_seed(seed, "hostile", me.value)),
     honest_(honest) {
   // nop
@@ -29,7 +30,9 @@ void hostile::begin() {
 
 void hostile::speak() {
   x_.w.later(std::chrono::milliseconds{1 + draw_.below(200)}, [this] {
-    if (x_.w.now() >= quiet_until_)
+    if (habit_ != habit::none)
+      by_habit();
+    else if (x_.w.now() >= quiet_until_)
       one_harm();
     speak();
   });
@@ -54,6 +57,27 @@ void hostile::heard(const messages::any_message& any) {
              && draw_.chance(0.5)) {
     hello();
   }
+}
+
+void hostile::by_habit() {
+  if (!now_)
+    return;
+  auto x = sound_offer();
+  if (!x && habit_ == habit::no_number)
+    return fetch();
+  if (habit_ == habit::no_number) {
+    x->blocks.front().delta =
+      share({std::numeric_limits<float>::quiet_NaN(), 0, 0, 0});
+    say("answers each invitation with NaN", std::move(*x));
+  } else if (habit_ == habit::no_line) {
+    auto wish = sound_fetch(0);
+    wish.wanted.front().line = {99};
+    say("answers each invitation with a wish for line 99", std::move(wish));
+  } else {
+    say("fails each time",
+        messages::visit_declined{now_->pass, messages::decline_reason::failed});
+  }
+  now_.reset();
 }
 
 void hostile::one_harm() {

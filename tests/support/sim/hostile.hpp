@@ -44,7 +44,11 @@ private:
     std::map<line_id, version> served;
   };
 
+  /// Some do one thing to each invitation; the others, whatever comes to mind.
+  enum class habit { none, no_number, no_line, failure };
+
   void speak();
+  void by_habit();
   void one_harm();
   void say(const char* what, messages::any_message x);
   void garbage();
@@ -71,6 +75,7 @@ private:
 
   parts x_;
   client_id me_;
+  habit habit_;
   random_stream draw_;
   std::uint64_t honest_;
   std::uint64_t incarnation_ = 1;
