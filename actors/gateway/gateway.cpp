@@ -228,6 +228,7 @@ void judged(self_pointer self, const messages::hello_judged& x) {
   if (gone)
     return self->send(self->state.args.others->roster,
                       messages::client_left{x.what.client, true});
+  self->state.granted->came_back(x.what.client);
   if (const auto old = self->state.peers.open(x))
     say(self, old->peer,
         messages::farewell{farewell_reason::superseded,

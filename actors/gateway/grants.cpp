@@ -32,6 +32,12 @@ void grants::invited(visit_id x, bool earlier) {
   known.served.clear();
 }
 
+void grants::came_back(client_id x) {
+  if (const auto found = newest_.find(x); found != newest_.end())
+    for (auto& [line, served] : found->second.served)
+      served.again = {};
+}
+
 void grants::withdrawn(visit_id x) {
   if (auto* known = find(x); known && known->newest == x.number)
     known->serves = false;

@@ -30,8 +30,9 @@ public:
   /// Of one line to one visit: answers may be lost.
   static constexpr std::uint32_t serves_max = 4;
 
-  /// So long a line is not served again, since it is on its way; then twice as
-  /// long. Who asks a minute after the first time once more is withdrawn.
+  /// So long a line is not served again in one session, since it is on its way;
+  /// then twice as long. Who asks a minute after the first time once more is
+  /// withdrawn.
   static constexpr instant again_after = std::chrono::seconds{4};
 
   enum class standing : std::uint8_t {
@@ -45,6 +46,9 @@ public:
   /// @param earlier it was invited before a restart, and what it did since is
   /// forgotten
   void invited(visit_id x, bool earlier = false);
+
+  /// The client came back, and what was on its way to it is lost.
+  void came_back(client_id x);
 
   /// The ticket serves nothing more, though an offer may be on its way.
   void withdrawn(visit_id x);

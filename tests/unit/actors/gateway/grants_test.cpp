@@ -101,6 +101,16 @@ TEST_F(grants_test, serves_a_line_again_after_a_time_that_doubles) {
   EXPECT_EQ(left, 1);
 }
 
+// Under a virtual clock nobody would ask again.
+TEST_F(grants_test, serves_a_client_that_came_back_at_once_but_not_for_ever) {
+  for (std::uint32_t i = 0; i < grants::serves_max; ++i) {
+    EXPECT_EQ(fetch(0, {1}), std::nullopt);
+    EXPECT_EQ(left, 1u);
+    testee.came_back({1});
+  }
+  EXPECT_EQ(fetch(0, {1}), verdict::withdrawn);
+}
+
 TEST_F(grants_test, takes_one_offer_on_a_ticket_to_what_was_fetched) {
   ASSERT_EQ(fetch(0, {1}), std::nullopt);
   ASSERT_EQ(fetch(1, {3}), std::nullopt);
