@@ -24,8 +24,11 @@ void grants::invited(visit_id x, bool earlier) {
   auto& known = at->second;
   if (!is_new && x.number <= known.newest)
     return; // The same invitation again.
-  if (is_new || earlier)
-    known.since = {x.number.value + (earlier ? 1 : 0)};
+  // What lies between two from before a restart may have been one, too.
+  if (earlier)
+    known.since = {x.number.value + 1};
+  else if (is_new || known.newest < known.since)
+    known.since = x.number;
   known.newest = x.number;
   known.serves = known.open = true;
   known.legs = 0;

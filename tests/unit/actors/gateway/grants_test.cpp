@@ -177,8 +177,13 @@ TEST_F(grants_test, does_not_judge_a_visit_that_is_older_than_itself) {
   testee.invited(older, true);
   EXPECT_EQ(offer({1, 3}, older).value(), standing::first);
   EXPECT_EQ(fetch(1, {2}, older), std::nullopt);
-  testee.invited({{2}, {4}});
-  EXPECT_EQ(fetch(1, {2}, {{2}, {4}}), verdict::malformed);
+  // Nor one of which nobody told it, or of which another knew.
+  testee.invited({{2}, {5}});
+  EXPECT_EQ(offer({1, 3}, {{2}, {4}}).value(), standing::first);
+  testee.invited({{2}, {6}});
+  EXPECT_EQ(offer({1, 3}, {{2}, {5}}).value(), standing::over);
+  testee.invited({{2}, {7}});
+  EXPECT_EQ(fetch(1, {2}, {{2}, {7}}), verdict::malformed);
 }
 
 // What was before a restart is not remembered; what one fetch may say is.
