@@ -40,6 +40,9 @@ inline constexpr std::uint64_t indices_reserved = 4096;
 /// Who finds a line's queue full comes back after so long.
 inline constexpr std::uint64_t overloaded_retry_ms = 1000;
 
+/// And no later, whatever a server says.
+inline constexpr std::uint64_t retry_ms_max = 3'600'000;
+
 /// Of a file of events or metrics, while the disk takes no more.
 inline constexpr std::size_t unwritten_bytes_max = std::size_t{16} << 20;
 

@@ -72,10 +72,9 @@ verdict ledger::judge(const messages::part_offered& x) const {
     return verdict::withdrawn;
   if (has_bound()) {
     // Nor does its surplus take others' room.
-    const auto own = std::ranges::subrange{
-      kept_.lower_bound({x.visit.client, {}}),
-      kept_.lower_bound({{x.visit.client.value + 1}, {}})};
-    if (std::ranges::distance(own) >= std::ptrdiff_t{limits::outbox_offers_max})
+    const auto own = kept_.lower_bound({x.visit.client, {}});
+    const auto next = kept_.lower_bound({{x.visit.client.value + 1}, {}});
+    if (std::distance(own, next) >= std::ptrdiff_t{limits::outbox_offers_max})
       return verdict::overloaded;
   }
   return verdict::accepted;

@@ -340,7 +340,9 @@ void dialogue::on(const messages::offer_answered& x, actions& out,
       continue;
     if (x.verdict == verdict::overloaded) {
       if (x.retry_ms > 0 && kept.unanswered.contains(x.line))
-        kept.again = now + std::chrono::milliseconds{x.retry_ms};
+        kept.again = now
+                     + std::chrono::milliseconds{
+                       std::min(x.retry_ms, limits::retry_ms_max)};
       return;
     }
     if (kept.unanswered.erase(x.line) == 0)

@@ -133,7 +133,7 @@ course::actions course::published(const messages::version_published& x,
     settle(visit, x.line);
   }
   refill_ = true;
-  fruitless_ = 0;
+  fruitless_ = dropped_ = 0;
   carry_on(out, now);
   return out;
 }

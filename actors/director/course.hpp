@@ -66,6 +66,10 @@ public:
     /// So many visits that end without a part of a version, since there was the
     /// last one, end the run; 0: it goes on.
     std::uint64_t fruitless_max = 0;
+    /// Who drops out does not fail; so many in that time end the run as well.
+    /// 0: devices are not ours, their word ends nothing, and who drops out is
+    /// asked again as late as who is busy.
+    std::uint64_t dropped_max = 0;
     /// Nobody is invited while what is under way and what waits to be merged
     /// may take more. @pre as much as what makes one version or round
     std::uint64_t bytes_max = ~std::uint64_t{0};
@@ -144,10 +148,10 @@ public:
       x.round_, x.offered_, x.done_, x.unmerged_, x.left_out_, x.deadline_,
       x.missing_, x.strike_at_, x.rounds_, x.token_, x.unsaved_,
       x.stopper_is_dirty_, x.round_is_dirty_, x.round_is_saved_, x.index_asked_,
-      x.index_saved_, x.updates_, x.fruitless_, x.done_ever_, x.failed_ever_,
-      x.failure_, x.failing_, x.barren_, x.round_is_barren_, x.stale_, x.empty_,
-      x.given_up_, x.admitted_, x.joins_, x.anew_, x.leaves_, x.losses_,
-      x.started_, x.refill_, x.ended_);
+      x.index_saved_, x.updates_, x.fruitless_, x.dropped_, x.done_ever_,
+      x.failed_ever_, x.failure_, x.failing_, x.barren_, x.round_is_barren_,
+      x.stale_, x.empty_, x.given_up_, x.admitted_, x.joins_, x.anew_,
+      x.leaves_, x.losses_, x.started_, x.refill_, x.ended_);
   }
 
 private:
@@ -331,6 +335,7 @@ private:
   std::uint64_t updates_ = 0; ///< Visits of which some line merged a part.
   /// Visits that ended without a part of a version, since there was one.
   std::uint64_t fruitless_ = 0;
+  std::uint64_t dropped_ = 0;   ///< Visits that did so, in the same time.
   std::uint64_t done_ever_ = 0; ///< Visits that ended well.
   std::uint64_t failed_ever_ = 0;
   std::optional<messages::visit_failed> failure_; ///< The last.

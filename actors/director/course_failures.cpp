@@ -26,13 +26,16 @@ course::actions course::failed(const messages::visit_failed& x, instant now) {
   done_ += done && by_round(options_.mode);
   done_ever_ += done;
   fruitless_ += !neither;
+  dropped_ += why && *why == decline_reason::dropped;
   if (done && !options_.offers) {
-    fruitless_ = 0;
+    fruitless_ = dropped_ = 0;
     forgive(x.visit.client);
   }
   if (!done && !neither)
     note_failure(x, out, now);
-  if (why && *why == decline_reason::busy) {
+  const bool left =
+    why && *why == decline_reason::dropped && options_.dropped_max == 0;
+  if (left || (why && *why == decline_reason::busy)) {
     // With work that we do not know of, or it drains: each time for longer.
     entry.busy = entry.busy == instant{}
                    ? options_.decline_pause
@@ -148,6 +151,11 @@ std::optional<messages::run_finished> course::reason_to_end(instant now) const {
                                     + " visits that ended made no version"
                                     + failures_text(),
                                   true};
+  if (options_.dropped_max > 0 && dropped_ >= options_.dropped_max)
+    return messages::run_finished{
+      "since there was a version, or the run began, " + std::to_string(dropped_)
+        + " visits dropped out",
+      true};
   return std::nullopt;
 }
 

@@ -69,9 +69,12 @@ actors::course::options course_of(const experiment& x, const workload& w) {
     .failures_max = x.clients.failures_max,
     .offers = method.offers,
     .fruitless_max = fruitless_max(x, w)};
-  // Virtual devices neither die nor forget, however slow they are.
-  if (is_virtual(x))
+  if (is_virtual(x)) {
+    // Virtual devices neither die nor forget, however slow they are.
     p.visit_timeout = p.invitation_first = p.invitation_retry = forever;
+    // Where nineteen of twenty drop out there are still five versions of it.
+    p.dropped_max = std::max<std::uint64_t>(1'000, 10 * p.fruitless_max);
+  }
   if (x.pace.visit_timeout > 0)
     p.visit_timeout = from_seconds(x.pace.visit_timeout);
   for (const auto& block : w.blocks->blocks)

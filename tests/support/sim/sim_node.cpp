@@ -356,9 +356,10 @@ std::map<client_id, actors::state_ptr> sim_node::states() const {
 void sim_node::check_end() {
   auto& p = *p_;
   EXPECT_FALSE(failed()) << reason();
-  // The last answers are still on their way to the clients.
+  // The last answers are still on their way to the clients; who has no session
+  // hears of it when it says its offer again.
   p.witness->listen_no_more();
-  for (const auto until = now() + 1s; now() < until && p.w.step();)
+  for (const auto until = now() + 2s; now() < until && p.w.step();)
     ;
   p.witness->check_end();
   for (const auto& visit : p.vault->dropped)

@@ -40,6 +40,8 @@ void tell(const world& w, const char* direction, client_id who,
         std::cout << " line " << m.line.value;
       if constexpr (requires { m.verdict; })
         std::cout << ' ' << to_string(m.verdict);
+      if constexpr (requires { m.text; })
+        std::cout << ' ' << m.text;
     },
     x);
   std::cout << '\n';

@@ -73,6 +73,18 @@ TEST(dialogue, offers_again_only_what_is_unanswered) {
   EXPECT_TRUE(x.testee.file().outbox.empty());
 }
 
+// Nor does it do so at once for ever.
+TEST(dialogue, comes_back_when_it_is_told_but_not_at_the_end_of_time) {
+  talk x{state_rule::on_offer};
+  x.visit(1);
+  for (const std::uint64_t ms :
+       {std::uint64_t{500}, ~std::uint64_t{0}, ~std::uint64_t{0} >> 1}) {
+    x.hear(messages::offer_answered{
+      {me, {1}}, second, verdict::overloaded, {5}, ms});
+    EXPECT_EQ(x.testee.next_due(), x.now + (ms == 500 ? 500ms : 10s)) << ms;
+  }
+}
+
 TEST(dialogue, offers_again_after_a_restart) {
   talk before{state_rule::on_offer};
   before.visit(1);

@@ -205,6 +205,46 @@ TEST(course_failures, end_the_run_after_many_visits_without_a_version) {
     << ends[0].reason;
 }
 
+TEST(course_failures, end_the_run_when_whoever_is_asked_drops_out) {
+  auto options = failing(slots_of(1));
+  options.fruitless_max = 2;
+  options.dropped_max = 5;
+  run_of run{options};
+  run.join(3);
+  const auto drop = [&](int times) {
+    while (times-- > 0)
+      end_last(run, decline_reason::dropped);
+  };
+  drop(4);
+  run.did(
+    run.testee.published({.line = lead, .head = {1}, .merged = {}}, run.now));
+  drop(4);
+  EXPECT_TRUE(run.all<messages::line_closing>().empty());
+  drop(1);
+  const auto ends = ends_of(run);
+  ASSERT_EQ(ends.size(), 1u);
+  EXPECT_TRUE(ends[0].failed);
+  EXPECT_EQ(ends[0].reason, "since there was a version, or the run began, 5 "
+                            "visits dropped out");
+}
+
+// By the wall clock nobody knows whether it did so, and it could say so often.
+TEST(course_failures, ask_again_later_who_says_that_it_drops_out) {
+  auto options = failing(slots_of(1));
+  options.clients_expected = 1;
+  run_of run{options};
+  run.join(1);
+  for (const auto pause : {1s, 2s, 4s}) {
+    end_last(run, decline_reason::dropped);
+    const auto before = run.all<invitation_made>().size();
+    wait(run, pause - 500ms);
+    EXPECT_EQ(run.all<invitation_made>().size(), before);
+    wait(run, 500ms);
+    EXPECT_EQ(run.all<invitation_made>().size(), before + 1);
+  }
+  EXPECT_TRUE(run.all<messages::client_failed>().empty());
+}
+
 // Also of the next round, when some of what was reserved is left.
 TEST(course, reserves_a_cohort_before_it_invites_one) {
   for (const std::uint32_t n : {5000, 3000}) {
