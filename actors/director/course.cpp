@@ -26,7 +26,8 @@ course::actions course::joined(const messages::client_joined& x, instant now) {
   std::erase_if(lost_, [&](visit_id y) { return y.client == x.client; });
   if (begins_anew(x))
     out.push_back(messages::client_began_anew{x.client});
-  if (!is_left_alone(entry, now))
+  const bool waits = options_.strangers && entry.in_vain > instant{};
+  if (!waits && !is_left_alone(entry, now))
     entry.not_before = {};
   changed_.push_back(x.client);
   if (!candidate_of(x.client)) {
@@ -41,7 +42,8 @@ course::actions course::joined(const messages::client_joined& x, instant now) {
     out.push_back(messages::clients_admitted{admitted_});
   if (x.open)
     take_up(*x.open, out, now);
-  entry.busy = {};
+  if (!waits)
+    entry.in_vain = {};
   // It may have been away when it was invited, or have forgotten.
   if (!entry.open.empty() && phase_ != phase::opening) {
     auto& v = entry.open.front();
@@ -70,8 +72,11 @@ course::actions course::left(const messages::client_left& x, instant now) {
     const auto& v = found->second.open.front();
     const auto visit = v.pass.visit;
     if (x.said) {
-      if (!is_any_kept(v.parts)) // Else its lines answer.
+      if (!is_any_kept(v.parts)) { // Else its lines answer.
         out.push_back(messages::visit_withdrawn{visit});
+        if (options_.strangers)
+          came_to_nothing(x.client, now);
+      }
       give_up(visit, now);
     } else {
       lost_.insert(visit); // Somebody else has its slot; its ticket is valid.
@@ -112,6 +117,8 @@ course::actions course::taken(const messages::part_taken& x, instant now) {
     at->scored = true;
   }
   offered(x.visit, v, now);
+  if (!is_any_kept(v.parts))
+    refused(x, v.parts, out, now);
   close_visit(x.visit);
   carry_on(out, now);
   return out;
@@ -133,7 +140,8 @@ course::actions course::published(const messages::version_published& x,
     settle(visit, x.line);
   }
   refill_ = true;
-  fruitless_ = dropped_ = 0;
+  fruitless_ = fruitless_clients_ = dropped_ = 0;
+  ++versions_seen_;
   carry_on(out, now);
   return out;
 }

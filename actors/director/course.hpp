@@ -64,12 +64,14 @@ public:
     instant alone_max = std::chrono::hours{1};
     bool offers = true; ///< Visits of the recipe do.
     /// So many visits that end without a part of a version, since there was the
-    /// last one, end the run; 0: it goes on.
+    /// last one, end the run, if they are of half the clients or of as many; 0:
+    /// it goes on.
     std::uint64_t fruitless_max = 0;
     /// Who drops out does not fail; so many in that time end the run as well.
-    /// 0: devices are not ours, their word ends nothing, and who drops out is
-    /// asked again as late as who is busy.
     std::uint64_t dropped_max = 0;
+    /// Clients are not ours: of whom nothing comes is asked again later each
+    /// time, whatever it says and however often it says hello.
+    bool strangers = true;
     /// Nobody is invited while what is under way and what waits to be merged
     /// may take more. @pre as much as what makes one version or round
     std::uint64_t bytes_max = ~std::uint64_t{0};
@@ -148,7 +150,8 @@ public:
       x.round_, x.offered_, x.done_, x.unmerged_, x.left_out_, x.deadline_,
       x.missing_, x.strike_at_, x.rounds_, x.token_, x.unsaved_,
       x.stopper_is_dirty_, x.round_is_dirty_, x.round_is_saved_, x.index_asked_,
-      x.index_saved_, x.updates_, x.fruitless_, x.dropped_, x.done_ever_,
+      x.index_saved_, x.updates_, x.fruitless_, x.dropped_, x.round_has_gaps_,
+      x.fruitless_clients_, x.versions_seen_, x.in_vain_, x.done_ever_,
       x.failed_ever_, x.failure_, x.failing_, x.barren_, x.round_is_barren_,
       x.stale_, x.empty_, x.given_up_, x.admitted_, x.joins_, x.anew_,
       x.leaves_, x.losses_, x.started_, x.refill_, x.ended_);
@@ -184,8 +187,9 @@ private:
     instant not_before{};
     std::size_t place = 0;              ///< Among the candidates, as of late.
     policies::visit_window merged = {}; ///< Its visits, into some line.
-    instant busy{};  ///< How long it was left alone since it was busy.
-    instant alone{}; ///< And for its failures, the last time.
+    instant in_vain{}; ///< How long it was left alone since nothing came.
+    std::uint64_t fruitless_at = 0; ///< As `versions_seen_` was, the last time.
+    instant alone{};                ///< And for its failures, the last time.
     messages::client_record record = {}; ///< As stored, or as asked to be.
     /// Kept parts without a verdict, on_accept only.
     std::set<std::pair<visit_id, line_id>> unsettled = {};
@@ -195,8 +199,9 @@ private:
     static constexpr auto fields(auto& x) {
       return std::tie(x.number, x.given_before, x.taken_up, x.numbers_saved,
                       x.present, x.engaged, x.free, x.failures, x.open,
-                      x.not_before, x.place, x.merged, x.busy, x.alone,
-                      x.record, x.unsettled, x.forgotten, x.known_as);
+                      x.not_before, x.place, x.merged, x.in_vain,
+                      x.fruitless_at, x.alone, x.record, x.unsettled,
+                      x.forgotten, x.known_as);
     }
   };
 
@@ -236,11 +241,17 @@ private:
   void settle(visit_id x, line_id line);
   static bool is_busy(const client_entry& x, instant now);
   void note_failure(const messages::visit_failed& x, actions& out, instant now);
+  void refused(const messages::part_taken& x, const part_verdicts& parts,
+               actions& out, instant now);
+  void note_fruitless(client_id x);
+  void came_to_nothing(client_id x, instant now);
   void leave_alone(client_id x, instant now);
   void forgive(client_id x);
   std::optional<messages::run_finished> reason_to_end(instant now) const;
   bool is_left_alone(const client_entry& x, instant now) const;
   std::uint64_t left_alone(instant now) const; ///< Of those who are here.
+  /// These, and those of whom nothing came lately.
+  std::uint64_t not_counted_on(instant now) const;
   bool nobody_can_be_invited(instant now) const;
   std::uint64_t indices_wanted() const;
   policies::spent_budget spent(instant now) const;
@@ -336,6 +347,10 @@ private:
   /// Visits that ended without a part of a version, since there was one.
   std::uint64_t fruitless_ = 0;
   std::uint64_t dropped_ = 0;   ///< Visits that did so, in the same time.
+  bool round_has_gaps_ = false; ///< Where somebody dropped out.
+  std::uint64_t fruitless_clients_ = 0; ///< Of whom the former were.
+  std::uint64_t versions_seen_ = 1;
+  std::set<client_id> in_vain_; ///< Whose last visits came to nothing.
   std::uint64_t done_ever_ = 0; ///< Visits that ended well.
   std::uint64_t failed_ever_ = 0;
   std::optional<messages::visit_failed> failure_; ///< The last.

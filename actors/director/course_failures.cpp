@@ -1,6 +1,7 @@
 // Visits that fail: who is left alone for them; and what ends the run.
 
 #include <algorithm>
+#include <utility>
 
 #include "actors/director/course.hpp"
 
@@ -12,7 +13,6 @@ course::actions course::failed(const messages::visit_failed& x, instant now) {
     return out;
   give_up(x.visit, now);
   using messages::decline_reason;
-  auto& entry = clients_[x.visit.client];
   const auto* why = std::get_if<decline_reason>(&x.why);
   const bool done = why && *why == decline_reason::no_offer;
   // Who is busy waits for us, who drops out was not asked how it went, and who
@@ -25,27 +25,56 @@ course::actions course::failed(const messages::visit_failed& x, instant now) {
         && (*why == decline_reason::busy || *why == decline_reason::dropped));
   done_ += done && by_round(options_.mode);
   done_ever_ += done;
-  fruitless_ += !neither;
-  dropped_ += why && *why == decline_reason::dropped;
+  if (why && *why == decline_reason::dropped) {
+    ++dropped_;
+    round_has_gaps_ = true;
+  }
+  if (!neither)
+    note_fruitless(x.visit.client);
   if (done && !options_.offers) {
-    fruitless_ = dropped_ = 0;
+    fruitless_ = fruitless_clients_ = dropped_ = 0;
+    ++versions_seen_;
     forgive(x.visit.client);
   }
   if (!done && !neither)
     note_failure(x, out, now);
-  const bool left =
-    why && *why == decline_reason::dropped && options_.dropped_max == 0;
-  if (left || (why && *why == decline_reason::busy)) {
-    // With work that we do not know of, or it drains: each time for longer.
-    entry.busy = entry.busy == instant{}
-                   ? options_.decline_pause
-                   : std::min(2 * entry.busy, options_.alone_first);
-    pause(x.visit.client, now + entry.busy);
-  } else if (shut || (why && !done && *why != decline_reason::dropped)) {
+  // With work that we do not know of, or it drains.
+  const bool busy = why && *why == decline_reason::busy;
+  if (busy || (options_.strangers && options_.offers))
+    came_to_nothing(x.visit.client, now);
+  else if (shut || (why && !done && *why != decline_reason::dropped))
     pause(x.visit.client, now + options_.decline_pause);
-  }
   carry_on(out, now);
   return out;
+}
+
+// By all its lines. What came too late says nothing of its client, but that it
+// need not hurry.
+void course::refused(const messages::part_taken& x, const part_verdicts& parts,
+                     actions& out, instant now) {
+  if (std::ranges::any_of(parts, [](const auto& y) {
+        return y.second == policies::verdict::malformed;
+      }))
+    note_failure({x.visit, policies::verdict::malformed}, out, now);
+  if (options_.strangers)
+    came_to_nothing(x.visit.client, now);
+}
+
+// Each time it waits for longer, until something of it is kept.
+void course::came_to_nothing(client_id x, instant now) {
+  auto& entry = clients_.at(x);
+  entry.in_vain = entry.in_vain == instant{}
+                    ? options_.decline_pause
+                    : std::min(2 * entry.in_vain, options_.alone_first);
+  in_vain_.insert(x);
+  pause(x, now + entry.in_vain);
+}
+
+void course::note_fruitless(client_id x) {
+  ++fruitless_;
+  auto& entry = clients_.at(x);
+  if (std::exchange(entry.fruitless_at, versions_seen_) != versions_seen_)
+    ++fruitless_clients_;
 }
 
 void course::note_failure(const messages::visit_failed& x, actions& out,
@@ -82,7 +111,8 @@ void course::forgive(client_id x) {
   auto& entry = clients_.at(x);
   entry.failures = 0;
   entry.alone = {};
-  entry.busy = {};
+  entry.in_vain = {};
+  in_vain_.erase(x);
   failing_.erase(x);
 }
 
@@ -97,6 +127,15 @@ std::uint64_t course::left_alone(instant now) const {
       const auto& entry = clients_.at(x);
       return entry.present && is_left_alone(entry, now);
     }));
+}
+
+std::uint64_t course::not_counted_on(instant now) const {
+  const auto more = std::ranges::count_if(in_vain_, [&](client_id x) {
+    const auto& entry = clients_.at(x);
+    return entry.present && entry.not_before > now
+           && !is_left_alone(entry, now);
+  });
+  return left_alone(now) + static_cast<std::uint64_t>(more);
 }
 
 bool course::nobody_can_be_invited(instant now) const {
@@ -146,7 +185,11 @@ std::optional<messages::run_finished> course::reason_to_end(instant now) const {
         + std::to_string(options_.failures_max) + " times or more in a row"
         + failures_text(),
       true};
-  if (options_.fruitless_max > 0 && fruitless_ >= options_.fruitless_max)
+  // Not by the word of a few.
+  const bool of_many = 2 * fruitless_clients_ > clients_.size()
+                       || fruitless_clients_ >= options_.fruitless_max;
+  if (options_.fruitless_max > 0 && fruitless_ >= options_.fruitless_max
+      && of_many)
     return messages::run_finished{"the last " + std::to_string(fruitless_)
                                     + " visits that ended made no version"
                                     + failures_text(),

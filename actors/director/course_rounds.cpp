@@ -14,10 +14,10 @@ void course::open_round(actions& out, instant now) {
   // instant, and the next one as well: it waits until enough clients are free.
   const auto n = options_.clients_per_round;
   auto needed = options_.quorum == 0 ? n : std::min(options_.quorum, n);
-  // Rounds go on without those who always fail.
-  if (const auto alone = left_alone(now); alone > 0)
+  // Rounds go on without those who always fail, or of whom nothing comes.
+  if (const auto without = not_counted_on(now); without > 0)
     needed = static_cast<std::uint32_t>(
-      std::clamp<std::uint64_t>(candidates_.size() - alone, 1, needed));
+      std::clamp<std::uint64_t>(candidates_.size() - without, 1, needed));
   if (free_ < needed)
     return;
   const auto wanted = policies::cohort_size(n, options_.over_selection);
@@ -39,6 +39,7 @@ void course::open_round(actions& out, instant now) {
     std::swap(round_, next);
     return;
   }
+  round_has_gaps_ = false;
   phase_ = phase::opening;
   round_is_dirty_ = true;
 }
@@ -72,7 +73,9 @@ void course::consider_closing(actions& out, instant now) {
                                                     : options_.window);
   const bool passed = now >= deadline_;
   if (options_.mode == pace_kind::semisync) {
-    if (passed && offered_.empty() && done_ == 0) {
+    // What strangers have nothing to offer for is no window's work.
+    const bool idle = done_ == 0 || (options_.strangers && options_.offers);
+    if (passed && offered_.empty() && idle) {
       deadline_ = now + options_.window; // In an empty window nothing was done.
       ++empty_;
     } else if (passed)
@@ -80,7 +83,11 @@ void course::consider_closing(actions& out, instant now) {
     return;
   }
   const auto invited = static_cast<std::uint32_t>(round_.cohort.size());
-  const auto n = std::min(options_.clients_per_round, invited);
+  auto n = std::min(options_.clients_per_round, invited);
+  // All: who is still at work on it, or has offered.
+  if (options_.quorum == 0)
+    n = std::clamp<std::uint32_t>(
+      static_cast<std::uint32_t>(complete() + awaited()), 1, n);
   switch (policies::decide({.clients_per_round = n, .quorum = options_.quorum},
                            {.complete = static_cast<std::uint32_t>(complete()),
                             .still_open = static_cast<std::uint32_t>(awaited()),
@@ -107,8 +114,11 @@ void course::close_round(std::size_t count) {
       round_.visits.push_back(x.what);
   std::ranges::sort(round_.visits, {}, &messages::closed_visit::visit);
   if (options_.mode == pace_kind::sync) {
-    if (given_up_ > 0) // In vain, with the one that failed.
-      fruitless_ += offered_.size() + open_count_;
+    // In vain, with the one that failed; who drops out does not.
+    if (given_up_ > 0 && !round_has_gaps_)
+      for (const auto& pass : round_.cohort)
+        if (find_open(pass.visit) || is_on_a_list(pass.visit))
+          note_fruitless(pass.visit.client);
     // Whoever is not on the list has trained for nothing, and hears so as soon
     // as the list is durable. What lines hold of it they answer themselves.
     for (const auto& pass : round_.cohort)

@@ -279,9 +279,9 @@ gateway_actor::behavior_type gateway(self_pointer self, gateway_args args) {
     [self](const transport::frame_arrived& x) { arrived(self, x); },
     [self](const messages::hello_judged& x) { judged(self, x); },
     [self](const messages::invitation_made& x) {
-      note(self, x);
       auto pass = x.pass;
-      self->state.granted->invited(pass.visit, x.earlier);
+      if (self->state.granted->invited(pass.visit, x.earlier))
+        note(self, x);
       self->state.tickets->sign(pass);
       say(self, pass.visit.client, messages::invited{pass});
     },

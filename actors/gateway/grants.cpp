@@ -19,11 +19,11 @@ grants::grants(const recipe& method, const models::layout& blocks)
   }
 }
 
-void grants::invited(visit_id x, bool earlier) {
+bool grants::invited(visit_id x, bool earlier) {
   auto [at, is_new] = newest_.try_emplace(x.client);
   auto& known = at->second;
   if (!is_new && x.number <= known.newest)
-    return; // The same invitation again.
+    return false;
   // What lies between two from before a restart may have been one, too.
   if (earlier)
     known.since = {x.number.value + 1};
@@ -33,6 +33,7 @@ void grants::invited(visit_id x, bool earlier) {
   known.serves = known.open = true;
   known.legs = 0;
   known.served.clear();
+  return true;
 }
 
 void grants::came_back(client_id x) {

@@ -43,9 +43,10 @@ public:
 
   grants(const recipe& method, const models::layout& blocks);
 
+  /// Whether it is not the same invitation again.
   /// @param earlier it was invited before a restart, and what it did since is
   /// forgotten
-  void invited(visit_id x, bool earlier = false);
+  bool invited(visit_id x, bool earlier = false);
 
   /// The client came back, and what was on its way to it is lost.
   void came_back(client_id x);

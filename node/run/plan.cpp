@@ -70,6 +70,7 @@ actors::course::options course_of(const experiment& x, const workload& w) {
     .offers = method.offers,
     .fruitless_max = fruitless_max(x, w)};
   if (is_virtual(x)) {
+    p.strangers = false;
     // Virtual devices neither die nor forget, however slow they are.
     p.visit_timeout = p.invitation_first = p.invitation_retry = forever;
     // Where nineteen of twenty drop out there are still five versions of it.

@@ -35,6 +35,9 @@ public:
 
   hostile(parts x, client_id me, std::uint64_t seed, std::uint64_t honest);
 
+  /// Whether it has a habit, and says something on each invitation.
+  static bool answers(std::uint64_t seed);
+
   void begin();
   void heard(const messages::any_message& x);
 
@@ -45,10 +48,25 @@ private:
   };
 
   /// Some do one thing to each invitation; the others, whatever comes to mind.
-  enum class habit { none, no_number, no_line, failure };
+  enum class habit : std::uint8_t {
+    none,
+    another_none,
+    no_number,
+    no_line,
+    failure,
+    no_offer,
+    drop_out,
+    leave,
+    busy,
+    ahead,
+    stale,
+    hellos
+  };
 
+  static habit habit_of(std::uint64_t seed);
   void speak();
   void by_habit();
+  void after_a_fetch();
   void one_harm();
   void say(const char* what, messages::any_message x);
   void garbage();

@@ -33,7 +33,7 @@ std::shared_ptr<const models::layout> layout_of(const sim_method& x) {
 }
 
 actors::course::options course_of(const scenario& x, const recipe& method,
-                                  std::uint64_t seed) {
+                                  std::size_t lines, std::uint64_t seed) {
   const bool rounds =
     x.mode == pace_kind::sync || x.mode == pace_kind::semisync;
   actors::course::options o;
@@ -59,6 +59,12 @@ actors::course::options course_of(const scenario& x, const recipe& method,
   o.invitation_retry = 8s;
   o.decline_pause = 200ms;
   o.clients_expected = x.clients;
+  if (x.as_in_production) {
+    o.decline_pause = 1s;
+    o.round_deadline = 30s;
+    o.fruitless_max =
+      10 * (rounds ? std::uint64_t{x.concurrency} : x.buffer_size * lines);
+  }
   return o;
 }
 
@@ -182,7 +188,7 @@ actors::node_args sim_node::args_of(std::uint64_t seed) {
                        .client_most = what.client_most,
                        .by_round = by_round(what.mode),
                        .target_is_model = what.target_is_model});
-  a.course = course_of(what, p.how.what, seed);
+  a.course = course_of(what, p.how.what, p.blocks->lines.size(), seed);
   a.attendance.layout = p.blocks->fingerprint();
   a.attendance.silence_max = what.silence_max;
   a.evaluate_every = 2;

@@ -38,6 +38,9 @@ struct scenario {
   std::uint64_t hostile = 0; ///< Peers that mean harm, beside the clients.
   std::size_t client_most = ~std::size_t{0};
   bool events = false;
+  /// As production has it: a run that comes to nothing ends, and who comes to
+  /// nothing is asked again after a second, and then later.
+  bool as_in_production = false;
 };
 
 /// What is simulated: a recipe, and a trainer that plays it on quadratics.

@@ -14,6 +14,7 @@ course::options failing(course::options x) {
   x.decline_pause = 1s;
   x.alone_first = 60s;
   x.alone_max = 200s;
+  x.strangers = false;
   return x;
 }
 
@@ -231,6 +232,7 @@ TEST(course_failures, end_the_run_when_whoever_is_asked_drops_out) {
 // By the wall clock nobody knows whether it did so, and it could say so often.
 TEST(course_failures, ask_again_later_who_says_that_it_drops_out) {
   auto options = failing(slots_of(1));
+  options.strangers = true;
   options.clients_expected = 1;
   run_of run{options};
   run.join(1);

@@ -95,15 +95,18 @@ TEST(course, counts_a_visit_that_ended_well_without_an_offer) {
   EXPECT_TRUE(run.all<messages::visit_withdrawn>().empty());
 }
 
-TEST(course, does_not_count_a_visit_that_was_dropped) {
+TEST(course, closes_a_round_without_a_visit_that_was_dropped) {
   run_of run{rounds_of(2)};
   run.join(3);
   const auto invited = run.all<invitation_made>();
   run.did(run.testee.failed(
     {invited[0].pass.visit, messages::decline_reason::dropped}, run.now));
-  ASSERT_EQ(run.all<round_closed>().size(), 1u); // Given up.
-  EXPECT_TRUE(run.all<round_closed>()[0].visits.empty());
-  EXPECT_EQ(run.all<messages::visit_withdrawn>().size(), 1u);
+  EXPECT_TRUE(run.all<round_closed>().empty());
+  run.take(invited[1].pass.visit);
+  ASSERT_EQ(run.all<round_closed>().size(), 1u);
+  EXPECT_EQ(visits_of(run.all<round_closed>()[0]),
+            std::vector{invited[1].pass.visit});
+  EXPECT_TRUE(run.all<messages::visit_withdrawn>().empty());
 }
 
 TEST(course, gives_the_place_of_a_client_that_leaves_to_another) {
