@@ -142,11 +142,12 @@ result<void> krum(const offer_set& offers, std::uint32_t bad,
   if (auto ok = check_offers(offers, out.size()); !ok)
     return ok;
   const auto n = offers.deltas.size();
-  if (n < std::size_t{bad} + 3)
+  const auto least = 2 * std::size_t{bad} + 3;
+  if (n < least)
     return fail(errc::invalid_argument, "Krum with " + std::to_string(bad)
                                           + " bad offers needs at least "
-                                          + std::to_string(std::size_t{bad} + 3)
-                                          + ", found " + std::to_string(n));
+                                          + std::to_string(least) + ", found "
+                                          + std::to_string(n));
   if (keep == 0 || keep > n)
     return fail(errc::invalid_argument,
                 "Krum keeps from 1 to " + std::to_string(n) + " offers, found "

@@ -6,6 +6,7 @@
 #include "core/assert.hpp"
 #include "core/checksum.hpp"
 #include "core/limits.hpp"
+#include "policies/mixing.hpp"
 
 namespace troupe::actors {
 
@@ -34,6 +35,9 @@ ledger::ledger(options opts, durable found)
   TROUPE_ASSERT(options_.buffer_size > 0);
   TROUPE_ASSERT(options_.buffer_size <= options_.admission.pending_max);
   TROUPE_ASSERT(options_.blocks.size() == found_.blocks.size());
+  for (const auto& block : options_.blocks)
+    offers_needed_ =
+      std::max(offers_needed_, policies::offers_needed(block.merge));
   remember_head();
 }
 
@@ -258,6 +262,8 @@ std::optional<ledger::request> ledger::next() {
     if (!batch_is_complete())
       return std::nullopt;
     take_batch();
+    if (options_.by_round && merging_.size() < offers_needed_)
+      withdraw_batch();
     if (merging_.empty()) {
       if (closed_) // All that it names is merged.
         finish_round();
@@ -292,6 +298,15 @@ void ledger::take_batch() {
   }
   pending_ = std::move(rest);
   std::ranges::sort(merging_, {}, &messages::part_offered::visit);
+}
+
+// Too few for the rule: this round has no version here.
+void ledger::withdraw_batch() {
+  for (const auto& x : merging_) {
+    kept_.erase(x.visit);
+    answer(x.visit, verdict::withdrawn);
+  }
+  merging_.clear();
 }
 
 void ledger::merged(const messages::merge_finished& x) {

@@ -140,6 +140,7 @@ private:
 
   bool batch_is_complete() const;
   void take_batch();
+  void withdraw_batch();
   bool can_be_aimed(const messages::part_offered& x) const;
   void finish_round();
   void refuse(const messages::part_offered& x, policies::verdict why);
@@ -162,6 +163,7 @@ private:
   policies::visit_windows dropped_; ///< Once `withdrawn`, always that.
   /// What offers were that it refused: only the same may come again.
   std::map<visit_id, std::uint64_t> turned_away_;
+  std::uint64_t offers_needed_ = 1; ///< By the rules of its blocks.
   pending_list pending_;
   std::vector<messages::part_offered> merging_;
   std::uint64_t merged_over_ = 0; ///< Clients that the sums in it are over.

@@ -39,7 +39,8 @@ void arm(self_pointer self) {
   const auto due = self->state.talk->next_due();
   if (armed <= current)
     armed = instant::max();
-  if (!due || armed <= *due)
+  // What is due at the end of time never is, and would wait there.
+  if (!due || armed <= *due || *due >= forever)
     return;
   armed = std::max(*due, current);
   self->delayed_send(self, armed - current, caf::tick_atom_v);

@@ -63,6 +63,8 @@ public:
     instant alone_first = std::chrono::minutes{1};
     instant alone_max = std::chrono::hours{1};
     bool offers = true; ///< Visits of the recipe do.
+    /// What merges need so many of: no round or window closes with fewer.
+    std::uint64_t offers_needed = 1;
     /// So many visits that end without a part of a version, since there was the
     /// last one, end the run, if they are of half the clients or of as many; 0:
     /// it goes on.
@@ -151,10 +153,10 @@ public:
       x.missing_, x.strike_at_, x.rounds_, x.token_, x.unsaved_,
       x.stopper_is_dirty_, x.round_is_dirty_, x.round_is_saved_, x.index_asked_,
       x.index_saved_, x.updates_, x.fruitless_, x.dropped_, x.round_has_gaps_,
-      x.fruitless_clients_, x.versions_seen_, x.in_vain_, x.done_ever_,
-      x.failed_ever_, x.failure_, x.failing_, x.barren_, x.round_is_barren_,
-      x.stale_, x.empty_, x.given_up_, x.admitted_, x.joins_, x.anew_,
-      x.leaves_, x.losses_, x.started_, x.refill_, x.ended_);
+      x.seen_at_close_, x.fruitless_clients_, x.versions_seen_, x.in_vain_,
+      x.done_ever_, x.failed_ever_, x.failure_, x.failing_, x.barren_,
+      x.round_is_barren_, x.stale_, x.empty_, x.given_up_, x.admitted_,
+      x.joins_, x.anew_, x.leaves_, x.losses_, x.started_, x.refill_, x.ended_);
   }
 
 private:
@@ -346,8 +348,9 @@ private:
   std::uint64_t updates_ = 0; ///< Visits of which some line merged a part.
   /// Visits that ended without a part of a version, since there was one.
   std::uint64_t fruitless_ = 0;
-  std::uint64_t dropped_ = 0;   ///< Visits that did so, in the same time.
-  bool round_has_gaps_ = false; ///< Where somebody dropped out.
+  std::uint64_t dropped_ = 0;       ///< Visits that did so, in the same time.
+  bool round_has_gaps_ = false;     ///< Where somebody dropped out.
+  std::uint64_t seen_at_close_ = 0; ///< Of `versions_seen_`, at a list.
   std::uint64_t fruitless_clients_ = 0; ///< Of whom the former were.
   std::uint64_t versions_seen_ = 1;
   std::set<client_id> in_vain_; ///< Whose last visits came to nothing.

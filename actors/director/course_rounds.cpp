@@ -75,7 +75,9 @@ void course::consider_closing(actions& out, instant now) {
   if (options_.mode == pace_kind::semisync) {
     // What strangers have nothing to offer for is no window's work.
     const bool idle = done_ == 0 || (options_.strangers && options_.offers);
-    if (passed && offered_.empty() && idle) {
+    const bool few =
+      offered_.empty() ? idle : offered_.size() < options_.offers_needed;
+    if (passed && few) {
       deadline_ = now + options_.window; // In an empty window nothing was done.
       ++empty_;
     } else if (passed)
@@ -95,12 +97,15 @@ void course::consider_closing(actions& out, instant now) {
     case policies::round_decision::wait:
       return;
     case policies::round_decision::close:
+      if (!offered_.empty() && offered_.size() < options_.offers_needed)
+        break;
       given_up_ = 0;
       return close_round(std::min<std::size_t>(offered_.size(), n));
     case policies::round_decision::give_up:
-      ++given_up_;
-      return close_round(0);
+      break;
   }
+  ++given_up_;
+  close_round(0);
 }
 
 void course::close_round(std::size_t count) {
@@ -130,6 +135,7 @@ void course::close_round(std::size_t count) {
     std::ranges::sort(left_out_);
   }
   round_is_barren_ = count == 0 && done_ == 0;
+  seen_at_close_ = versions_seen_;
   // How it fared is durable with its round.
   for (const auto& x : offered_)
     unsaved_.insert(x.what.visit.client);
@@ -178,6 +184,12 @@ course::actions course::merged(const messages::round_merged& x, instant now) {
     return out;
   missing_.clear();
   strike_at_ = never;
+  // No line had enough of what was offered.
+  if (!round_.visits.empty() && versions_seen_ == seen_at_close_) {
+    round_is_barren_ = true;
+    for (const auto& x : round_.visits)
+      note_fruitless(x.visit.client);
+  }
   rounds_ = round_.round.value;
   barren_ += round_is_barren_;
   phase_ = phase::idle;

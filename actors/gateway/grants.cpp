@@ -40,11 +40,19 @@ void grants::came_back(client_id x) {
   if (const auto found = newest_.find(x); found != newest_.end())
     for (auto& [line, served] : found->second.served)
       served.again = {};
+  if (const auto found = older_.find(x); found != older_.end())
+    for (auto& [number, visit] : found->second)
+      for (auto& [line, served] : visit.served)
+        served.again = {};
 }
 
 void grants::withdrawn(visit_id x) {
-  if (auto* known = find(x); known && known->newest == x.number)
-    known->serves = false;
+  if (auto* known = find(x)) {
+    if (known->newest == x.number)
+      known->serves = false;
+  } else if (auto* older = find_older(x)) {
+    older->serves = false;
+  }
 }
 
 void grants::ended(visit_id x) {
@@ -52,6 +60,23 @@ void grants::ended(visit_id x) {
   decline(x);
   if (auto* known = find(x))
     known->offered_to.erase(x.number);
+  else if (auto* older = find_older(x))
+    older->offered_to.clear();
+}
+
+bool grants::serve(messages::fetch_requested& x,
+                   std::map<line_id, service>& served, instant now) {
+  std::erase_if(x.wanted, [&](const messages::want& want) {
+    const auto found = served.find(want.line);
+    return found != served.end() && now < found->second.again;
+  });
+  for (const auto& want : x.wanted) {
+    auto& of = served[want.line];
+    if (of.times == serves_max)
+      return false;
+    of.again = now + again_after * (1u << of.times++);
+  }
+  return true;
 }
 
 std::optional<grants::refusal> grants::fetch(messages::fetch_requested& x,
@@ -59,24 +84,19 @@ std::optional<grants::refusal> grants::fetch(messages::fetch_requested& x,
   auto* known = find(x.pass.visit);
   if (known && (known->newest != x.pass.visit.number || !known->serves))
     return refusal{verdict::withdrawn, false};
+  auto* older = known ? nullptr : find_older(x.pass.visit);
+  if (!known && (!older || !older->serves))
+    return refusal{verdict::withdrawn, false};
   std::set<line_id> once;
   for (const auto& want : x.wanted)
     if (!is_of_leg(want, x.leg) || !once.insert(want.line).second)
       return refusal{verdict::malformed, true};
+  if (known && x.leg > known->legs)
+    return refusal{verdict::malformed, true};
+  if (!serve(x, known ? known->served : older->served, now))
+    return refusal{verdict::withdrawn, true};
   if (!known)
     return std::nullopt;
-  if (x.leg > known->legs)
-    return refusal{verdict::malformed, true};
-  std::erase_if(x.wanted, [&](const messages::want& want) {
-    const auto found = known->served.find(want.line);
-    return found != known->served.end() && now < found->second.again;
-  });
-  for (const auto& want : x.wanted) {
-    auto& served = known->served[want.line];
-    if (served.times == serves_max)
-      return refusal{verdict::withdrawn, true};
-    served.again = now + again_after * (1u << served.times++);
-  }
   known->legs = std::max(known->legs, x.leg + 1);
   return std::nullopt;
 }
@@ -85,7 +105,7 @@ tl::expected<grants::standing, verdict>
 grants::offer(const messages::offer_made& x) {
   auto* known = find(x.pass.visit);
   if (!known)
-    return standing::first;
+    return offer_older(x);
   const auto number = x.pass.visit.number;
   if (known->offered.of(number) != policies::visit_window::state::open)
     return standing::again;
@@ -107,37 +127,69 @@ grants::offer(const messages::offer_made& x) {
   return standing::first;
 }
 
+// What it fetched is not known.
+grants::standing grants::offer_older(const messages::offer_made& x) {
+  auto* older = find_older(x.pass.visit);
+  if (older && older->offered)
+    return standing::again;
+  if (!older || !older->open)
+    return standing::over;
+  for (const auto& y : x.blocks)
+    if (const auto* block = blocks_->find(y.block))
+      older->offered_to.emplace(block->line, place::open);
+  older->offered = true;
+  older->serves = older->open = false;
+  return standing::first;
+}
+
 bool grants::is_offered(visit_id x, line_id to) {
   auto* known = find(x);
-  if (!known)
-    return true;
+  if (!known) {
+    const auto* older = find_older(x);
+    return older && older->offered_to.contains(to);
+  }
   const auto visit = known->offered_to.find(x.number);
   return visit != known->offered_to.end() && visit->second.contains(to);
 }
 
-bool grants::answered(visit_id x, line_id by, verdict what) {
-  const bool refuses = what != verdict::accepted && what != verdict::duplicate;
-  auto* known = find(x);
-  if (!known)
-    return refuses;
-  const auto visit = known->offered_to.find(x.number);
-  if (visit == known->offered_to.end())
-    return false;
-  const auto part = visit->second.find(by);
-  if (part == visit->second.end())
+bool grants::note_answer(std::map<line_id, place>& parts, line_id by,
+                         verdict what) {
+  const auto part = parts.find(by);
+  if (part == parts.end())
     return false;
   if (what == verdict::overloaded)
     return std::exchange(part->second, place::turned_away) == place::open;
-  visit->second.erase(part);
+  parts.erase(part);
+  return what != verdict::accepted && what != verdict::duplicate;
+}
+
+bool grants::answered(visit_id x, line_id by, verdict what) {
+  auto* known = find(x);
+  if (!known) {
+    // A line may have had it before the restart, and says so once.
+    auto* older = find_older(x);
+    if (older && older->offered)
+      return note_answer(older->offered_to, by, what);
+    return what != verdict::accepted && what != verdict::duplicate
+           && what != verdict::overloaded;
+  }
+  const auto visit = known->offered_to.find(x.number);
+  if (visit == known->offered_to.end())
+    return false;
+  const bool noted = note_answer(visit->second, by, what);
   if (visit->second.empty())
     known->offered_to.erase(visit);
-  return refuses;
+  return noted;
 }
 
 bool grants::decline(visit_id x) {
   auto* known = find(x);
-  if (!known)
-    return true;
+  if (!known) {
+    auto* older = find_older(x);
+    if (older)
+      older->serves = false;
+    return older && std::exchange(older->open, false);
+  }
   if (known->newest != x.number)
     return false;
   known->serves = false;
@@ -150,6 +202,13 @@ grants::entry* grants::find(visit_id x) {
              || x.number > found->second.newest
            ? nullptr
            : &found->second;
+}
+
+grants::older_visit* grants::find_older(visit_id x) {
+  auto& of_client = older_[x.client];
+  if (const auto found = of_client.find(x.number); found != of_client.end())
+    return &found->second;
+  return of_client.size() < older_max ? &of_client[x.number] : nullptr;
 }
 
 bool grants::is_of_leg(const messages::want& x, std::uint32_t leg) const {

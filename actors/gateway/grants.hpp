@@ -9,6 +9,7 @@
 
 #include "actors/messages/internal.hpp"
 #include "core/clock.hpp"
+#include "core/limits.hpp"
 #include "core/recipe.hpp"
 #include "models/layout.hpp"
 #include "policies/admission.hpp"
@@ -23,12 +24,16 @@ namespace troupe::actors {
 /// are said again until they are answered.
 ///
 /// Of each client the newest invitation is remembered, and which of the last 64
-/// were offered on: it works on one at a time. Of invitations from before a
-/// restart nothing is, and for these the bounds of one fetch alone hold.
+/// were offered on: it works on one at a time. What was said on invitations
+/// from before a restart is not known; from then on it is, of as many as a
+/// client may have open or unanswered, and others serve nothing.
 class grants {
 public:
   /// Of one line to one visit: answers may be lost.
   static constexpr std::uint32_t serves_max = 4;
+
+  /// Visits from before a restart: one at work, and offers.
+  static constexpr std::size_t older_max = limits::outbox_offers_max + 1;
 
   /// So long a line is not served again in one session, since it is on its way;
   /// then twice as long. Who asks a minute after the first time once more is
@@ -83,7 +88,7 @@ public:
   bool decline(visit_id x);
 
   static constexpr auto fields(auto& x) {
-    return std::tie(x.newest_);
+    return std::tie(x.newest_, x.older_);
   }
 
 private:
@@ -115,14 +120,42 @@ private:
     }
   };
 
-  /// Null for what is not remembered.
+  /// A visit from before a restart, and what was said on it since.
+  struct older_visit {
+    bool serves = true;
+    bool open = true;
+    bool offered = false;
+    std::map<line_id, service> served = {};
+    std::map<line_id, place> offered_to = {};
+
+    static constexpr auto fields(auto& x) {
+      return std::tie(x.serves, x.open, x.offered, x.served, x.offered_to);
+    }
+  };
+
+  /// Null for what was not invited in this life.
   entry* find(visit_id x);
+
+  /// Of what was not; null where the client has named too many.
+  older_visit* find_older(visit_id x);
+
+  standing offer_older(const messages::offer_made& x);
+
+  /// Leaves in it what may be served now. Returns whether nothing came too
+  /// often.
+  static bool serve(messages::fetch_requested& x,
+                    std::map<line_id, service>& served, instant now);
+
+  /// Of one offer's parts. Whether it is for the record.
+  static bool note_answer(std::map<line_id, place>& parts, line_id by,
+                          policies::verdict what);
 
   bool is_of_leg(const messages::want& x, std::uint32_t leg) const;
 
   const models::layout* blocks_;
   std::vector<std::set<line_id>> legs_; ///< All that one may fetch.
   std::map<client_id, entry> newest_;
+  std::map<client_id, std::map<visit_number, older_visit>> older_;
 };
 
 } // namespace troupe::actors

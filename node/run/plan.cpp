@@ -5,6 +5,7 @@
 #include "actors/aggregator/line_rules.hpp"
 #include "node/config/policies_of.hpp"
 #include "node/run/rules.hpp"
+#include "policies/mixing.hpp"
 
 namespace troupe::node {
 
@@ -78,6 +79,9 @@ actors::course::options course_of(const experiment& x, const workload& w) {
   }
   if (x.pace.visit_timeout > 0)
     p.visit_timeout = from_seconds(x.pace.visit_timeout);
+  for (const auto& block : w.blocks->blocks)
+    p.offers_needed =
+      std::max(p.offers_needed, policies::offers_needed(block.merge));
   for (const auto& block : w.blocks->blocks)
     p.line_bytes[block.line] += block.size * sizeof(float);
   p.bytes_max = memory_of(x, *w.blocks);

@@ -169,20 +169,22 @@ TEST(robust, krum_agrees_with_the_definition) {
   for (std::size_t size : {1, 31, 33, 4095, 4097})
     for (std::uint32_t bad : {0, 1, 3})
       for (std::uint32_t keep : {1, 2, 5}) {
-        const auto x = draw(8, size, size + bad);
+        const auto x = draw(9, size, size + bad);
         expect_near(krum_of(x, bad, keep), slow_krum(x, bad, keep));
       }
 }
 
 TEST(robust, krum_by_hand_takes_the_crowd_and_not_the_outlier) {
-  // 1, 2 and 4 with one bad: each has 4 - 1 - 2 = 1 nearest other; 1 and 2 tie.
-  const offers x{{{1}, {2}, {4}, {100}}};
-  EXPECT_EQ(krum_of(x, 1, 1), doubles{1});
+  // With one bad each has 5 - 1 - 2 = 2 nearest others: 10, 5 and 13.
+  const offers x{{{1}, {2}, {4}, {100}, {200}}};
+  EXPECT_EQ(krum_of(x, 1, 1), doubles{2});
   EXPECT_EQ(krum_of(x, 1, 2), doubles{1.5});
 }
 
 TEST(robust, ties_go_to_the_earlier_offer) {
-  EXPECT_EQ(krum_of(offers{{{2}, {1}, {4}, {100}}}, 1, 1), doubles{2});
+  // Of 0, 1, 2 and 3 those in the middle have two neighbours each.
+  EXPECT_EQ(krum_of(offers{{{2}, {1}, {0}, {3}, {100}}}, 1, 1), doubles{2});
+  EXPECT_EQ(krum_of(offers{{{1}, {2}, {0}, {3}, {100}}}, 1, 1), doubles{1});
 }
 
 TEST(robust, offers_that_agree_are_not_changed) {
@@ -246,10 +248,10 @@ TEST(robust, refuses_what_it_cannot_decide) {
   EXPECT_EQ(text(trimmed_mean(x.set(), 2, out)),
             "trimming 2 on each side leaves none of 4 offers");
   EXPECT_EQ(text(krum(x.set(), 2, 1, out)),
-            "Krum with 2 bad offers needs at least 5, found 4");
-  EXPECT_EQ(text(krum(x.set(), 1, 0, out)),
+            "Krum with 2 bad offers needs at least 7, found 4");
+  EXPECT_EQ(text(krum(x.set(), 0, 0, out)),
             "Krum keeps from 1 to 4 offers, found 0");
-  EXPECT_EQ(text(krum(x.set(), 1, 5, out)),
+  EXPECT_EQ(text(krum(x.set(), 0, 5, out)),
             "Krum keeps from 1 to 4 offers, found 5");
   EXPECT_EQ(text(coordinate_median({}, out)),
             "0 offers with 0 discounts; each of at least one offer needs one");

@@ -206,6 +206,48 @@ TEST(course_failures, end_the_run_after_many_visits_without_a_version) {
     << ends[0].reason;
 }
 
+TEST(course_failures, do_not_end_the_run_if_they_are_of_a_few) {
+  auto options = failing(slots_of(3));
+  options.failures_max = 0;
+  options.fruitless_max = 4;
+  run_of run{options};
+  run.join(3);
+  const auto fail_of = [&](client_id who) {
+    const auto all = run.all<invitation_made>();
+    const auto last =
+      std::ranges::find(all.rbegin(), all.rend(), who,
+                        [](const auto& x) { return x.pass.visit.client; });
+    run.did(
+      run.testee.failed({last->pass.visit, decline_reason::failed}, run.now));
+    wait(run, 2s);
+  };
+  for (int i = 0; i < 9; ++i)
+    fail_of({1});
+  EXPECT_TRUE(run.all<messages::line_closing>().empty());
+  fail_of({2});
+  EXPECT_EQ(ends_of(run).size(), 1u);
+}
+
+// It may say hello as often as it likes.
+TEST(course_failures, leave_a_stranger_waiting_of_whom_nothing_comes) {
+  auto options = failing(slots_of(1));
+  options.strangers = true;
+  options.clients_expected = 1;
+  run_of run{options};
+  run.join(1);
+  for (const auto pause : {1s, 2s, 4s}) {
+    const auto visit = run.all<invitation_made>().back().pass.visit;
+    run.did(run.testee.left({.client = visit.client, .said = true}, run.now));
+    const auto before = run.all<invitation_made>().size();
+    run.did(
+      run.testee.joined({.client = visit.client, .examples = 1}, run.now));
+    wait(run, pause - 500ms);
+    EXPECT_EQ(run.all<invitation_made>().size(), before);
+    wait(run, 500ms);
+    EXPECT_EQ(run.all<invitation_made>().size(), before + 1);
+  }
+}
+
 TEST(course_failures, end_the_run_when_whoever_is_asked_drops_out) {
   auto options = failing(slots_of(1));
   options.fruitless_max = 2;

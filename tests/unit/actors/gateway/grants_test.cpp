@@ -175,8 +175,8 @@ TEST_F(grants_test, takes_an_offer_that_was_on_its_way_to_a_withdrawn_visit) {
 TEST_F(grants_test, does_not_judge_a_visit_that_is_older_than_itself) {
   const visit_id older{{2}, {3}};
   testee.invited(older, true);
-  EXPECT_EQ(offer({1, 3}, older).value(), standing::first);
-  EXPECT_EQ(fetch(1, {2}, older), std::nullopt);
+  EXPECT_EQ(fetch(1, {2}, older), std::nullopt); // It may be at its last leg,
+  EXPECT_EQ(offer({1, 3}, older).value(), standing::first); // with the others.
   // Nor one of which nobody told it, or of which another knew.
   testee.invited({{2}, {5}});
   EXPECT_EQ(offer({1, 3}, {{2}, {4}}).value(), standing::first);
@@ -186,17 +186,38 @@ TEST_F(grants_test, does_not_judge_a_visit_that_is_older_than_itself) {
   EXPECT_EQ(fetch(1, {2}, {{2}, {7}}), verdict::malformed);
 }
 
-// What was before a restart is not remembered; what one fetch may say is.
-TEST_F(grants_test, bounds_a_single_fetch_of_whom_it_does_not_know) {
-  const visit_id before{{1}, {4}};
-  const visit_id stranger{{2}, {9}};
-  for (const auto x : {before, stranger}) {
-    for (int i = 0; i < 9; ++i)
-      EXPECT_EQ(fetch(0, {1}, x), std::nullopt);
+// What was before a restart is not known; what is said from then on is, also by
+// whom nobody was invited since.
+TEST_F(grants_test, remembers_what_is_said_on_visits_from_before_a_restart) {
+  for (const std::uint64_t client : {1, 2}) {
+    const visit_id x{{client}, {4}};
+    int served = 0;
+    for (int i = 0; i < 100; ++i, time += 1min)
+      served += fetch(0, {1}, x) == std::nullopt && left > 0;
+    EXPECT_EQ(served, 4);
     EXPECT_EQ(fetch(0, {1, 1}, x), verdict::malformed);
-    EXPECT_EQ(offer({1}, x).value(), standing::first);
-    EXPECT_TRUE(testee.decline(x));
+    EXPECT_EQ(offer({1, 3}, x).value(), standing::first);
+    EXPECT_TRUE(testee.is_offered(x, {1}));
+    EXPECT_FALSE(testee.is_offered(x, {2}));
+    EXPECT_EQ(offer({2}, x).value(), standing::again);
+    EXPECT_TRUE(testee.answered(x, {1}, verdict::too_stale));
+    EXPECT_FALSE(testee.answered(x, {1}, verdict::too_stale)) << "once";
+    EXPECT_FALSE(testee.decline(x)) << "it offered";
+    EXPECT_EQ(fetch(0, {1}, x), verdict::withdrawn);
+    const visit_id declined{{client}, {3}};
+    EXPECT_TRUE(testee.decline(declined));
+    EXPECT_FALSE(testee.decline(declined));
+    EXPECT_EQ(offer({1}, declined).value(), standing::over);
   }
+}
+
+TEST_F(grants_test, remembers_as_many_of_them_as_a_client_may_have) {
+  for (std::uint64_t i = 0; i < grants::older_max; ++i)
+    EXPECT_EQ(offer({1}, {{2}, {100 + i}}).value(), standing::first);
+  EXPECT_EQ(offer({1}, {{2}, {99}}).value(), standing::over);
+  EXPECT_EQ(fetch(0, {1}, {{2}, {98}}), verdict::withdrawn);
+  EXPECT_FALSE(testee.decline({{2}, {97}}));
+  EXPECT_EQ(offer({1}, {{2}, {104}}).value(), standing::again);
 }
 
 } // namespace troupe::actors

@@ -1,5 +1,7 @@
 // A client of whose visits none comes to anything, and queues that are full.
 
+#include <sys/resource.h>
+
 #include <gmock/gmock.h>
 
 #include "tests/support/small_runs.hpp"
@@ -42,6 +44,43 @@ TEST(failing_client, ends_the_run_where_all_do) {
   }
 }
 
+// A rule that needs more offers than there are makes no version of them, and
+// the run goes on: two of nine always fail; windows bring one or many; of the
+// experts some are chosen by few.
+TEST(robust_rule, waits_for_as_many_offers_as_it_needs) {
+  const scratch_folder scratch;
+  const overrides runs[] = {
+    {"clients=9", "clients_per_round=9", "merge.rule=trimmed_mean",
+     "merge.trim=4", "attack.clients=2", "attack.scale=1e30", "rounds=8"},
+    {"mode=semisync", "window_seconds=0.05", "rounds=20",
+     "merge.rule=trimmed_mean", "merge.trim=2"},
+    {"mode=semisync", "window_seconds=0.05", "rounds=20", "merge.rule=krum",
+     "merge.bad=2", "clients_per_round=12", "concurrency=12"}};
+  for (const auto& changes : runs) {
+    const auto x = configured(quadratic_run, changes, scratch.path());
+    const auto done = node::run(x, {.make_model = no_model});
+    ASSERT_TRUE(done) << done.error().context;
+    // The first has too few for ever once the two are left alone.
+    if (&changes == runs) {
+      EXPECT_TRUE(done->failed);
+      EXPECT_THAT(done->reason, HasSubstr("made no version"));
+    } else {
+      EXPECT_FALSE(done->failed) << done->reason;
+      EXPECT_EQ(done->rounds, 20u);
+    }
+  }
+}
+
+TEST(robust_rule, leaves_a_line_as_it_is_that_has_too_few) {
+  const scratch_folder scratch;
+  const auto done = finished(
+    configured(quadratic_run,
+               {"method=ifca", "merge.rule=trimmed_mean", "merge.trim=1",
+                "clients_per_round=8", "components=3", "rounds=12"},
+               scratch.path()));
+  EXPECT_EQ(done.rounds, 12u);
+}
+
 // Each line takes 4,096 offers, and a window that is long brings more.
 TEST(full_queue, does_not_stall_a_simulation) {
   const scratch_folder scratch;
@@ -52,6 +91,23 @@ TEST(full_queue, does_not_stall_a_simulation) {
                         scratch.path()));
   EXPECT_EQ(done.rounds, 2u);
   EXPECT_GT(done.visits, 4096u);
+}
+
+// Who comes back once a second for a long time takes no more memory for that.
+TEST(full_queue, leaves_nothing_behind_of_who_comes_back) {
+  const scratch_folder scratch;
+  const auto peak_after = [&](const std::string& seconds) {
+    finished(
+      configured(quadratic_run,
+                 {"mode=semisync", "clients=600", "concurrency=600",
+                  "window_seconds=" + seconds, "rounds=1", "evaluate_every=0"},
+                 scratch.path()));
+    rusage used{};
+    getrusage(RUSAGE_SELF, &used);
+    return used.ru_maxrss / 1024; // MiB
+  };
+  const auto before = peak_after("200");
+  EXPECT_LT(peak_after("800") - before, 40);
 }
 
 TEST(large_cohort, is_invited_whole) {
