@@ -127,6 +127,7 @@ private:
                       const std::vector<content>& all);
   result<void> insert_merges(const messages::commit_requested& x);
   std::uint64_t retention(const std::vector<content>& all) const noexcept;
+  result<void> refuse_another_run();
   dropped_files drop_old(line_id line, version head, std::uint64_t retention);
   void remove_files(const dropped_files& names);
   result<void> flush_notes();
@@ -147,8 +148,10 @@ result<void> sqlite_store::begin_ledger() {
       db.run(sql);
     messages::seal_key key{};
     draw_secret(key);
-    db.run("INSERT INTO meta VALUES ('schema_version', ?), ('seal_key', ?)",
-           std::to_string(sqlite::schema_version), models::to_hex(key));
+    db.run("INSERT INTO meta VALUES ('schema_version', ?), ('seal_key', ?),"
+           " ('run', ?)",
+           std::to_string(sqlite::schema_version), models::to_hex(key),
+           x_.opts.run);
   }
   if (auto ok = db.commit(); !ok)
     return ok;
@@ -161,10 +164,25 @@ result<void> sqlite_store::begin_ledger() {
           [&] { return sqlite::check_signed(db); });
         !ok)
       return ok;
+  if (auto ok = refuse_another_run(); !ok)
+    return ok;
   const auto named = sqlite::named_files(db);
   if (!named)
     return tl::unexpected{named.error()};
   return x_.files.retain(*named).map([](std::size_t) {});
+}
+
+result<void> sqlite_store::refuse_another_run() {
+  auto found = x_.ledger->query("SELECT value FROM meta WHERE key = 'run'");
+  const bool is_ours =
+    x_.opts.run.empty() || !found.next() || found.text(0) == x_.opts.run;
+  return is_ours
+           ? result<void>{}
+           : fail(errc::storage_failure,
+                  (x_.opts.folder / "ledger.sqlite").string()
+                    + ": another run, or this one with other settings, began "
+                      "this ledger; put back the ledger or config.toml that "
+                      "belong together, or begin another run with 'init'");
 }
 
 // -- storing ---------------------------------------------------------------

@@ -35,6 +35,9 @@ struct sqlite_options {
   std::uint64_t retention_max = 0;
   std::size_t small_bytes_max = std::size_t{64}
                                 << 10; ///< Values in the ledger itself.
+  /// What tells this run from others; a ledger that was begun by another is
+  /// refused. Empty: not compared.
+  std::string run = {};
 };
 
 /// Opens the ledger of a folder or begins it, with a new key. One store at a

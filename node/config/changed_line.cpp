@@ -27,6 +27,14 @@ std::string next_of(std::istringstream& from) {
 
 } // namespace
 
+std::string lines_of_consequence(const std::string& config) {
+  std::istringstream from{config};
+  std::string all;
+  for (auto x = next_of(from); !x.empty(); x = next_of(from))
+    all += x + '\n';
+  return all;
+}
+
 std::optional<std::pair<std::string, std::string>>
 changed_line(const std::string& before, const std::string& now) {
   std::istringstream old_lines{before};

@@ -11,4 +11,7 @@ namespace troupe::node {
 std::optional<std::pair<std::string, std::string>>
 changed_line(const std::string& before, const std::string& now);
 
+/// All lines of consequence: what makes one run another than this.
+std::string lines_of_consequence(const std::string& config);
+
 } // namespace troupe::node

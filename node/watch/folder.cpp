@@ -267,6 +267,16 @@ void run_folder::log(const std::string& line) {
   *log_ << printable(line) << '\n' << std::flush;
 }
 
+namespace {
+
+/// What a ledger is begun for.
+std::string identity_of(const experiment& x) {
+  const auto text = lines_of_consequence(write_config(x));
+  return models::to_hex(models::digest_of(std::as_bytes(std::span{text})));
+}
+
+} // namespace
+
 result<std::unique_ptr<actors::store>>
 run_folder::open_store(const experiment& x, std::uint64_t versions_kept) const {
   if (x.ledger == ledger_kind::memory)
@@ -278,7 +288,8 @@ run_folder::open_store(const experiment& x, std::uint64_t versions_kept) const {
                                     .durable = x.clock == clock_kind::wall
                                                  ? actors::durability::full
                                                  : actors::durability::relaxed,
-                                    .retention_max = versions_kept});
+                                    .retention_max = versions_kept,
+                                    .run = identity_of(x)});
 }
 
 result<void>

@@ -95,6 +95,22 @@ TEST(course, counts_a_visit_that_ended_well_without_an_offer) {
   EXPECT_TRUE(run.all<messages::visit_withdrawn>().empty());
 }
 
+TEST(course, counts_a_visit_that_ended_well_where_nothing_is_offered) {
+  auto options = rounds_of(2);
+  options.offers = false;
+  options.budget.rounds = 1;
+  run_of run{options};
+  run.join(3);
+  for (const auto& x : run.all<invitation_made>())
+    run.did(run.testee.failed(
+      {x.pass.visit, messages::decline_reason::no_offer}, run.now));
+  ASSERT_EQ(run.all<round_closed>().size(), 1u);
+  for (const auto line : {lead, other})
+    run.did(run.testee.merged({line, {1}, {}}, run.now));
+  EXPECT_EQ(run.all<messages::line_closing>().size(), 1u)
+    << "one was asked for";
+}
+
 TEST(course, closes_a_round_without_a_visit_that_was_dropped) {
   run_of run{rounds_of(2)};
   run.join(3);

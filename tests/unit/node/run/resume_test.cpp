@@ -238,6 +238,35 @@ TEST(run_that_was_changed, is_not_resumed) {
     node::run(other, {.make_model = no_model, .resume = cut->folder}));
 }
 
+// Nor is one whose ledger another run began, though nothing else says so.
+TEST(run_that_was_changed, has_a_ledger_of_its_own) {
+  const scratch_folder scratch;
+  std::atomic<bool> stop{true};
+  const auto cut = [&](const std::string& rate) {
+    auto changes = without_snapshots();
+    changes.emplace_back("ledger=disk");
+    changes.emplace_back("learning_rate=" + rate);
+    return configured(quadratic_run, changes, scratch.path());
+  };
+  const auto one = cut("0.1"), other = cut("0.125");
+  const auto first = node::run(one, {.make_model = no_model, .stop = &stop});
+  const auto second = node::run(other, {.make_model = no_model, .stop = &stop});
+  ASSERT_TRUE(first && second);
+  const fs::path from{first->folder}, to{second->folder};
+  fs::copy_file(from / "ledger.sqlite", to / "ledger.sqlite",
+                fs::copy_options::overwrite_existing);
+  const auto again =
+    node::run(other, {.make_model = no_model, .resume = second->folder});
+  ASSERT_FALSE(again);
+  EXPECT_THAT(again.error().context,
+              testing::HasSubstr("ledger.sqlite: another run"));
+  fs::remove(to / "logs" / "began.toml");
+  fs::copy_file(from / "config.toml", to / "config.toml",
+                fs::copy_options::overwrite_existing);
+  EXPECT_TRUE(
+    node::run(one, {.make_model = no_model, .resume = second->folder}));
+}
+
 INSTANTIATE_TEST_SUITE_P(
   paces, killed_run,
   testing::Values(
