@@ -150,6 +150,16 @@ void sign(database& ledger, const table_sums& sums) {
              build_name(), models::to_hex(whole(ledger, sums)));
 }
 
+result<void> check_run(database& ledger, const std::string& run) {
+  auto row = ledger.query("SELECT value FROM meta WHERE key = 'run'");
+  if (run.empty() || !row.next() || row.text(0) == run)
+    return {};
+  return fail(errc::storage_failure,
+              "ledger.sqlite: another run began it, or this one with other "
+              "settings; put back the ledger or the config.toml that belong "
+              "together, or begin another run with 'init'");
+}
+
 result<void> check_signed(database& ledger) {
   std::string build;
   std::string digest;

@@ -54,6 +54,10 @@ void sign(database& ledger, const table_sums& sums);
 /// `storage_failure` says what does not fit, and what to do.
 [[nodiscard]] result<void> check_signed(database& ledger);
 
+/// Whether the ledger was begun by this run; one that does not say so is not
+/// asked. @param run empty: any
+[[nodiscard]] result<void> check_run(database& ledger, const std::string& run);
+
 /// Whether values of versions up to the snapshot are what their names say.
 [[nodiscard]] result<void> check_contents(database& ledger,
                                           const models::version_store& files);

@@ -127,7 +127,6 @@ private:
                       const std::vector<content>& all);
   result<void> insert_merges(const messages::commit_requested& x);
   std::uint64_t retention(const std::vector<content>& all) const noexcept;
-  result<void> refuse_another_run();
   dropped_files drop_old(line_id line, version head, std::uint64_t retention);
   void remove_files(const dropped_files& names);
   result<void> flush_notes();
@@ -160,29 +159,16 @@ result<void> sqlite_store::begin_ledger() {
     return tl::unexpected{key.error()};
   // Before any file is removed that a damaged ledger does not name.
   if (!is_new)
-    if (auto ok = db.check_structure().and_then(
-          [&] { return sqlite::check_signed(db); });
+    if (auto ok =
+          db.check_structure()
+            .and_then([&] { return sqlite::check_run(db, x_.opts.run); })
+            .and_then([&] { return sqlite::check_signed(db); });
         !ok)
       return ok;
-  if (auto ok = refuse_another_run(); !ok)
-    return ok;
   const auto named = sqlite::named_files(db);
   if (!named)
     return tl::unexpected{named.error()};
   return x_.files.retain(*named).map([](std::size_t) {});
-}
-
-result<void> sqlite_store::refuse_another_run() {
-  auto found = x_.ledger->query("SELECT value FROM meta WHERE key = 'run'");
-  const bool is_ours =
-    x_.opts.run.empty() || !found.next() || found.text(0) == x_.opts.run;
-  return is_ours
-           ? result<void>{}
-           : fail(errc::storage_failure,
-                  (x_.opts.folder / "ledger.sqlite").string()
-                    + ": another run, or this one with other settings, began "
-                      "this ledger; put back the ledger or config.toml that "
-                      "belong together, or begin another run with 'init'");
 }
 
 // -- storing ---------------------------------------------------------------
