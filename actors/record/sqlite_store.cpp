@@ -158,11 +158,10 @@ result<void> sqlite_store::begin_ledger() {
   if (auto key = reader.read_key(); !key)
     return tl::unexpected{key.error()};
   // Before any file is removed that a damaged ledger does not name.
+  const auto is_ours = [&] { return sqlite::check_run(db, x_.opts.run); };
+  const auto is_whole = [&] { return sqlite::check_signed(db); };
   if (!is_new)
-    if (auto ok =
-          db.check_structure()
-            .and_then([&] { return sqlite::check_run(db, x_.opts.run); })
-            .and_then([&] { return sqlite::check_signed(db); });
+    if (auto ok = db.check_structure().and_then(is_ours).and_then(is_whole);
         !ok)
       return ok;
   const auto named = sqlite::named_files(db);
