@@ -19,6 +19,10 @@ std::string describe(number_range x) {
 std::string describe(std::span<const std::string_view> names) {
   std::string text;
   for (std::size_t i = 0; i < names.size(); ++i) {
+std::string describe_list(const std::string& item) {
+  return "a list of up to " + std::to_string(items_max) + ", each " + item;
+}
+
     text += i == 0 ? "" : i + 1 == names.size() ? " or " : ", ";
     text += '"' + std::string{names[i]} + '"';
   }

@@ -3,6 +3,7 @@
 // One description of all keys. Reading, writing, look-up of plain keys and the
 // list of keys for people are four visitors of it, so they cannot disagree.
 
+#include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 #include <limits>
@@ -21,6 +22,9 @@ struct key {
   bool used = true;            ///< False: other keys make this one meaningless,
   std::string_view needs = {}; ///< which would need to be this.
 };
+
+/// Of a list. No model has more layers that a person writes down.
+inline constexpr std::size_t items_max = 64;
 
 struct count_range {
   std::uint64_t min = 0;
@@ -46,6 +50,7 @@ std::string describe(count_range x);
 std::string describe(number_range x);
 std::string describe(std::span<const std::string_view> names);
 
+std::string describe_list(const std::string& item);
 class schema_visitor {
 public:
   virtual ~schema_visitor() = default;

@@ -155,26 +155,30 @@ INSTANTIATE_TEST_SUITE_P(
   testing::Values(
     bad_config{
       "rounds = 1\n[data]\nmean = 0.5",
-      "a.toml:3: 'data.mean' must be a list, each a number from -1e+30 to "
-      "1e+30, found 0.5"},
-    bad_config{"rounds = 1\ndeviation = [1, 0.0]",
-               "a.toml:2: 'deviation' must be a list, each a number above 0, "
-               "up to 1e+30, found [1, 0]"},
-    bad_config{"rounds = 1\ndeviation = [9007199254740993, -0.5]",
-               "a.toml:2: 'deviation' must be a list, each a number above 0, "
-               "up to 1e+30, found [9.0072e+15, -0.5]"},
-    bad_config{"rounds = 1\nmean = [1, nan]",
-               "a.toml:2: 'mean' must be a list, each a number from -1e+30 to "
-               "1e+30, found "
-               "[1, nan]"},
+      "a.toml:3: 'data.mean' must be a list of up to 64, each a number "
+      "from -1e+30 to 1e+30, found 0.5"},
+    bad_config{
+      "rounds = 1\ndeviation = [1, 0.0]",
+      "a.toml:2: 'deviation' must be a list of up to 64, each a number "
+      "above 0, up to 1e+30, found [1, 0]"},
+    bad_config{
+      "rounds = 1\ndeviation = [9007199254740993, -0.5]",
+      "a.toml:2: 'deviation' must be a list of up to 64, each a number "
+      "above 0, up to 1e+30, found [9.0072e+15, -0.5]"},
+    bad_config{
+      "rounds = 1\nmean = [1, nan]",
+      "a.toml:2: 'mean' must be a list of up to 64, each a number from "
+      "-1e+30 to 1e+30, found "
+      "[1, nan]"},
     bad_config{
       "rounds = 1\nmean = [1, 'two']",
-      "a.toml:2: 'mean' must be a list, each a number from -1e+30 to 1e+30, "
+      "a.toml:2: 'mean' must be a list of up to 64, each a number from -1e+30 "
+      "to 1e+30, "
       "found a list "
       "with something else"},
     bad_config{"rounds = 1\nhidden = [1.5]",
-               "a.toml:2: 'hidden' must be a list, each an integer from 1 to "
-               "1048576, found [1.5]"},
+               "a.toml:2: 'hidden' must be a list of up to 64, each an integer "
+               "from 1 to 1048576, found [1.5]"},
     bad_config{"rounds = 1\naugment = 'flip'",
                "a.toml:2: 'augment' must be \"none\" or \"crop_flip\", found "
                "\"flip\""}));
@@ -355,7 +359,7 @@ TEST(config, names_layers_for_methods_with_adapters) {
         {"['query', 1]", "a list with something else"}})
     EXPECT_EQ(
       adapted("rounds = 1\nadapt = " + std::string{list}).error().context,
-      "a.toml:2: 'adapt' must be a list of strings, found "
+      "a.toml:2: 'adapt' must be a list of up to 64, each a string, found "
         + std::string{found});
   EXPECT_EQ(refusal("rounds = 1\nseed = ['a', 'b']"),
             "a.toml:2: 'seed' must be an integer from 0 to "
