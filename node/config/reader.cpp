@@ -14,7 +14,8 @@ namespace {
 
 /// Nothing contains what is not a number.
 bool contains(number_range range, double x) {
-  return (range.above_min ? x > range.min : x >= range.min) && x <= range.max;
+  return (range.above_min ? x > range.min : x >= range.min)
+         && (range.below_max ? x < range.max : x <= range.max);
 }
 
 class reader : public schema_visitor {
@@ -89,11 +90,11 @@ public:
       x = {*e->raw}; // --set adapt=0 means "0".
     else if (none && none->empty())
       x.clear();
-    else
     else if (const auto* list =
                std::get_if<std::vector<std::string>>(&e->value);
              list && list->size() <= items_max)
       x = *list;
+    else
       refuse(*e, describe_list("a string"));
   }
 

@@ -217,6 +217,15 @@ INSTANTIATE_TEST_SUITE_P(
       "versions = 3\nmode = 'fedbuff'\nconcurrency = 11",
       "a.toml:3: 'concurrency' must be at most 10, the clients that can be "
       "invited, found 11"},
+    bad_config{"rounds = 3\n[server]\noptimiser = 'momentum'\nbeta1 = 1",
+               "a.toml:4: 'server.beta1' must be a number from 0 to below 1, "
+               "found 1"},
+    bad_config{"rounds = 3\n[server]\noptimiser = 'yogi'\nbeta2 = 1.0",
+               "a.toml:4: 'server.beta2' must be a number from 0 to below 1, "
+               "found 1"},
+    bad_config{"rounds = 3\n[devices]\nseconds_per_step = 1e9",
+               "a.toml:3: 'devices.seconds_per_step' must be a number above 0 "
+               "to below 1e+09, found 1e+09"},
     bad_config{"rounds = 3\nover_selection = 0.5",
                "a.toml:2: 'over_selection' must be a number from 1 to 10, "
                "found 0.5"},
