@@ -151,7 +151,6 @@ private:
       // To the last snapshot; what came after it is computed again.
       if (*found) {
         resumed_ = std::make_shared<const actors::snapshot>(std::move(**found));
-        folder_->forget_end();
         events_bytes_ = folder_->events_size();
         return {};
       }
@@ -207,7 +206,9 @@ private:
     restore(*resumed_, run_part, *watching_, up, down, metrics, fingerprint);
     counted_->bytes_up = up;
     counted_->bytes_down = down;
-    folder_->cut_metrics(metrics);
+    if (auto ok = folder_->cut_metrics(metrics); !ok)
+      return ok;
+    folder_->forget_end();
     folder_->log("resumed");
     // Else the record is that of a run that was never interrupted.
     return fingerprint == in_.fingerprint ? result<void>{}
