@@ -154,6 +154,11 @@ TEST(course_failures, do_not_keep_rounds_from_going_on) {
     EXPECT_TRUE(x.visits.empty() || x.visits.size() == 2u);
   }
   EXPECT_EQ(fruitful, 5u); // A round of which nothing comes is none.
+  std::vector<std::uint64_t> counts;
+  for (const auto& x : run.all<messages::round_counted>())
+    counts.push_back(x.rounds);
+  EXPECT_EQ(counts, (std::vector<std::uint64_t>{1, 2, 3, 4, 5}))
+    << "it says other rounds than it counts";
   const auto ends = ends_of(run);
   ASSERT_EQ(ends.size(), 1u);
   EXPECT_FALSE(ends[0].failed) << ends[0].reason;
