@@ -215,6 +215,8 @@ public:
              "method '" + shortened(x_.method)
                + "' merges nothing, so only 'time_budget', or 'rounds' of "
                  "\"sync\" or \"semisync\", can end it");
+    if (!found->offers)
+      merges_nothing();
     if (found->state == state_rule::on_accept)
       as_offered(*found);
     if (const auto watched = watched_of(x_.stop); watched && !found->offers)
@@ -254,6 +256,20 @@ private:
     if (x_.attack.clients > 0)
       refuse("attack.clients",
              "'attack' multiplies an offer" + why + "'attack.clients' = 0");
+  }
+
+  /// Whoever says how offers are merged means another method.
+  void merges_nothing() {
+    const auto unless = [this](bool fits, const std::string& key,
+                               const char* would_do) {
+      if (!fits)
+        refuse(key, "'" + key + "' is about offers, and method '" + x_.method
+                      + "' merges nothing: " + would_do + " would do");
+    };
+    unless(x_.merge.rule.kind == merge_kind::mean, "merge.rule", "\"mean\"");
+    unless(x_.merge.clip_norm == 0, "merge.clip_norm", "0");
+    unless(x_.server.rule == kernels::server_rule::plain, "server.optimiser",
+           "\"plain\"");
   }
 
   void sync() {

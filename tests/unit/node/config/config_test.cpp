@@ -267,6 +267,14 @@ INSTANTIATE_TEST_SUITE_P(
       "versions = 3\nmethod = 'local'",
       "a.toml:2: method 'local' merges nothing, so only 'time_budget', "
       "or 'rounds' of \"sync\" or \"semisync\", can end it"},
+    bad_config{"rounds = 3\nmethod = 'local'\nmerge = {rule = 'median', "
+               "clip_norm = 1}\n[server]\noptimiser = 'adam'",
+               "a.toml:3: 'merge.rule' is about offers, and method 'local' "
+               "merges nothing: \"mean\" would do\n"
+               "a.toml:3: 'merge.clip_norm' is about offers, and method "
+               "'local' merges nothing: 0 would do\n"
+               "a.toml:5: 'server.optimiser' is about offers, and method "
+               "'local' merges nothing: \"plain\" would do"},
     bad_config{
       "rounds = 3\npartition = {kind = 'natural'}",
       "a.toml:2: kind = \"natural\" needs data that says who holds what: "
