@@ -10,6 +10,7 @@
 #include <set>
 #include <string>
 
+#include "tests/support/sim/hostile.hpp"
 #include "tests/support/sim/sim_node.hpp"
 
 namespace troupe::test {
