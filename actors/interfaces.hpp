@@ -64,6 +64,8 @@ using publisher_actor = caf::typed_actor<
   caf::reacts_to<messages::version_published>,
   // Passes on that a client fails, for whoever watches.
   caf::reacts_to<messages::client_failed>,
+  // Passes on how many rounds count.
+  caf::reacts_to<messages::round_counted>,
   // The run is over: the last versions are scored, client by client.
   caf::reacts_to<messages::run_finished>>;
 

@@ -75,4 +75,14 @@ std::string in_quotes(std::string_view x) {
   return "'" + shown(x, true) + "'";
 }
 
+std::string shortened(std::string_view x, std::size_t bytes_max) {
+  if (x.size() <= bytes_max)
+    return std::string{x};
+  auto end = bytes_max; // No half of a letter.
+  while (end > 0 && (static_cast<unsigned char>(x[end]) & 0xc0) == 0x80)
+    --end;
+  return std::string{x.substr(0, end)} + "... (" + std::to_string(x.size())
+         + " bytes)";
+}
+
 } // namespace troupe

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -12,6 +13,10 @@ std::string printable(std::string_view x);
 
 /// As errors speak of names that others chose: printable, and in one line.
 std::string in_quotes(std::string_view x);
+
+/// Of a long text its beginning, at most so many bytes of it, and how many
+/// there are in all.
+std::string shortened(std::string_view x, std::size_t bytes_max = 100);
 
 /// The last line that is not empty: of a script's exception, what is wrong.
 inline std::string_view last_line(std::string_view x) {

@@ -96,6 +96,19 @@ bool sync_folder(const std::filesystem::path& path) noexcept {
   return fd.get() >= 0 && ::fsync(fd.get()) == 0;
 }
 
+/// A rename would take the place of a device or a pipe that others use.
+result<void> refuse_strange(const std::filesystem::path& path) {
+  struct stat about {};
+  if (::lstat(path.c_str(), &about) != 0 || S_ISREG(about.st_mode))
+    return {};
+  return fail(errc::storage_failure,
+              path.string()
+                + (S_ISDIR(about.st_mode)   ? ": is a folder"
+                   : S_ISLNK(about.st_mode) ? ": is a link"
+                                            : ": is not a regular file")
+                + ", which is not replaced; another name would do");
+}
+
 } // namespace
 
 result<std::vector<std::byte>> read_file(const std::filesystem::path& path,
@@ -186,6 +199,8 @@ result<void> replace_file(const std::filesystem::path& path,
                           std::span<const std::span<const std::byte>> parts,
                           const replace_options& opts) {
   static std::atomic<unsigned> count{0};
+  if (auto ok = refuse_strange(path); !ok)
+    return ok;
   auto unfinished = path;
   unfinished += "." + std::to_string(::getpid()) + "-" + std::to_string(++count)
                 + unfinished_suffix;

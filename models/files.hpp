@@ -73,7 +73,8 @@ struct replace_options {
 
 /// Makes `parts`, one after the other, the content of `path`: into a file
 /// beside it that is renamed when it is complete. Returns `storage_failure` if
-/// it can't, and then `path` is as it was.
+/// it can't, and then `path` is as it was: so it is where `path` is no regular
+/// file.
 [[nodiscard]] result<void>
 replace_file(const std::filesystem::path& path,
              std::span<const std::span<const std::byte>> parts,

@@ -34,6 +34,12 @@ bool weighs_shares(const recipe& method) {
   return std::ranges::any_of(method.blocks, has_shares, &block_spec::weight);
 }
 
+bool weighs_ranks(const recipe& method) {
+  return std::ranges::any_of(method.blocks, [](const block_spec& x) {
+    return x.weight == weight_rule::rank_norm;
+  });
+}
+
 bool weighs_examples(const recipe& method) {
   return std::ranges::any_of(method.blocks, [](const block_spec& x) {
     return travels(x.where)
@@ -58,6 +64,15 @@ std::string departures(const recipe& method, const circumstances& x) {
         + "\" of their examples, and not their number.");
   if (x.server_optimises && !method.server_optimises)
     add("The server's optimiser makes a step of what the publication adds.");
+  if (x.clips)
+    add("Offers longer than 'clip_norm' are shortened.");
+  if (x.pace != pace_kind::sync)
+    return text;
+  if (x.closes_early)
+    add("A round whose deadline passes closes with its quorum, without who is "
+        "slow.");
+  if (x.over_selects)
+    add("A round merges the first of those that it invites, and not all.");
   return text;
 }
 
@@ -88,8 +103,9 @@ std::string remark_on_pace(const recipe& method, const circumstances& x) {
       return {};
   }
   return "Each offer is mixed in alone, discounted by its staleness"
-         + std::string{
-           weighs_shares(method) ? " and scaled by the share of its block." : "."};
+         + std::string{weighs_shares(method)
+                         ? " and scaled by the share of its block."
+                         : "."};
 }
 
 /// One item per remark, with all that it is about.
@@ -173,11 +189,18 @@ std::string formula_of(const recipe& method, const circumstances& x) {
   if (robust(x.rule))
     return "x + r·" + std::string{to_string(x.rule)} + "(s·d)";
   const auto* share = weighs_shares(method) ? "·π" : "";
-  const auto weight = std::string{weighs_examples(method) ? "n" : "1"} + share;
+  const bool ranks = weighs_ranks(method);
+  const auto weight = (ranks                     ? std::string{"w"}
+                       : weighs_examples(method) ? "n"
+                                                 : "1")
+                      + share;
+  const std::string padding =
+    ranks ? ", d = -x in ranks that a client lacks" : "";
   if (x.alone)
-    return std::string{"x + r·s"} + share + "·d";
+    return std::string{"x + r·s"} + share + "·d" + padding;
   const auto* discount = x.pace == pace_kind::sync ? "" : "·s";
-  return "x + r·Σ(" + weight + discount + "·d) / Σ(" + weight + ")";
+  return "x + r·Σ(" + weight + discount + "·d) / Σ(" + weight + ")"
+         + (ranks ? ", w the norm of what a client adds" : "") + padding;
 }
 
 recipe with_buffers(recipe method, buffer_policy policy) {
@@ -198,7 +221,12 @@ recipe with_buffers(recipe method, buffer_policy policy) {
 
 result<recipe> with_merging(recipe method, const merging& how) {
   const bool rules = how.rule.kind != merge_kind::mean;
-  bool is_ruled = !rules || !method.offers;
+  if (!method.offers && (rules || how.is_clipped))
+    return fail(errc::invalid_config,
+                "method '" + method.name
+                  + "' merges nothing; rule = \"mean\" and 'clip_norm' = 0 "
+                    "would do");
+  bool is_ruled = !rules;
   for (auto& x : method.blocks) {
     if (!travels(x.where))
       continue;

@@ -51,6 +51,9 @@ struct circumstances {
   merge_kind rule = merge_kind::mean; ///< In the place of means.
   weight_kind weights = weight_kind::examples;
   bool server_optimises = false; ///< By another optimiser than "plain".
+  bool closes_early = false;     ///< A round does with fewer offers than its n.
+  bool over_selects = false;     ///< A round invites more than its n.
+  bool clips = false;            ///< Offers have a largest norm.
 };
 
 /// How the method relates to its publication under these circumstances.

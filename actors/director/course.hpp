@@ -101,7 +101,8 @@ public:
                  messages::round_closed, messages::clients_admitted,
                  messages::line_closing, messages::save_requested,
                  messages::visit_dropped, messages::run_finished,
-                 messages::client_began_anew, messages::client_failed, skipped>;
+                 messages::client_began_anew, messages::client_failed,
+                 messages::round_counted, skipped>;
   using actions = std::vector<action>;
 
   course(options opts, durable found);

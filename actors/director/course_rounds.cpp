@@ -192,6 +192,8 @@ course::actions course::merged(const messages::round_merged& x, instant now) {
   }
   rounds_ = round_.round.value;
   barren_ += round_is_barren_;
+  if (!round_is_barren_)
+    out.push_back(messages::round_counted{rounds_ - barren_});
   phase_ = phase::idle;
   refill_ = true;
   // A round's offers are merged or withdrawn by now; a window's may wait.

@@ -61,6 +61,10 @@ void carry_out(self_pointer self, const messages::client_failed& x) {
   self->send(self->state.args.others->publisher, x);
 }
 
+void carry_out(self_pointer self, const messages::round_counted& x) {
+  self->send(self->state.args.others->publisher, x);
+}
+
 void carry_out(self_pointer self, const messages::client_began_anew& x) {
   note(self, x);
 }

@@ -184,6 +184,11 @@ struct round_merged {
   version head;
 };
 
+/// A round or window is over of which something came.
+struct round_counted {
+  std::uint64_t rounds = 0; ///< Of the run's length, with this one.
+};
+
 /// The run ends: what is pending is withdrawn, what is being merged is
 /// committed.
 struct line_closing {};

@@ -18,6 +18,7 @@ public:
   virtual ~audience() = default;
   virtual void published(const messages::version_published& x, instant at) = 0;
   virtual void failed(const messages::client_failed& x, instant at) = 0;
+  virtual void counted(const messages::round_counted& x, instant at) = 0;
 
   /// @param scored the lines as they were at the instant that was scored
   virtual void evaluated(const messages::evaluation_finished& x,

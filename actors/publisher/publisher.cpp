@@ -32,9 +32,8 @@ messages::evaluation_requested question(self_pointer self,
 publisher_state::occasion newest(const publisher_args& x) {
   const auto found =
     x.lead ? x.heads.find(*x.lead)
-           : std::ranges::max_element(x.heads, {}, [](const auto& y) {
-               return y.second.head;
-             });
+           : std::ranges::max_element(
+             x.heads, {}, [](const auto& y) { return y.second.head; });
   return {found->first, found->second.head};
 }
 
@@ -128,6 +127,9 @@ publisher_impl::behavior_type publisher(self_pointer self,
     },
     [self](const messages::client_failed& x) {
       self->state.args.watching->failed(x, now(self));
+    },
+    [self](const messages::round_counted& x) {
+      self->state.args.watching->counted(x, now(self));
     },
     [self](const messages::run_finished& x) { finish(self, x); },
     [self](caf::tick_atom) {

@@ -14,6 +14,9 @@ namespace troupe::actors {
 
 namespace {
 
+constexpr const char* instead = "restore the folder from a copy, or run "
+                                "config.toml again in another folder";
+
 constexpr std::size_t written_at_once_bytes = std::size_t{1} << 16;
 
 tl::unexpected<error> fail_errno(const std::filesystem::path& path,
@@ -23,21 +26,31 @@ tl::unexpected<error> fail_errno(const std::filesystem::path& path,
               path.string() + ": cannot " + doing + ": " + code.message());
 }
 
-/// Where the last whole line ends.
-off_t end_of_lines(int fd) {
+/// Where the last whole line ends. No line is longer than what is looked at: a
+/// file that somebody made terabytes of holes has no end.
+result<off_t> end_of_lines(int fd, const std::filesystem::path& path) {
+  constexpr off_t looked_at_max = limits::text_file_bytes_max;
   std::array<char, 4096> part;
-  auto end = ::lseek(fd, 0, SEEK_END);
+  const auto size_of_all = ::lseek(fd, 0, SEEK_END);
+  auto end = size_of_all;
   while (end > 0) {
+    if (size_of_all - end >= looked_at_max)
+      return fail(errc::storage_failure,
+                  path.string() + ": has " + std::to_string(size_of_all)
+                    + " bytes, and no line ends in the last "
+                    + std::to_string(looked_at_max) + "; " + instead);
     const auto size = std::min<off_t>(end, part.size());
     const auto n =
       ::pread(fd, part.data(), static_cast<std::size_t>(size), end - size);
     if (n != size)
-      return -1;
+      return fail_errno(path, "read the file");
     const std::string_view text{part.data(), static_cast<std::size_t>(n)};
     if (const auto at = text.rfind('\n'); at != text.npos)
       return end - size + static_cast<off_t>(at) + 1;
     end -= size;
   }
+  if (end < 0)
+    return fail_errno(path, "find the end of the file");
   return end;
 }
 
@@ -70,8 +83,10 @@ result<line_file> line_file::open(const std::filesystem::path& path) {
   if (fd < 0)
     return fail_errno(path, "open the file");
   line_file x{path, fd};
-  const auto end = end_of_lines(fd);
-  if (end < 0 || ::ftruncate(fd, end) != 0)
+  const auto end = end_of_lines(fd, path);
+  if (!end)
+    return tl::make_unexpected(end.error());
+  if (::ftruncate(fd, *end) != 0)
     return fail_errno(path, "cut half a line off its end");
   return x;
 }
@@ -98,9 +113,7 @@ result<void> line_file::cut(std::uint64_t bytes) {
     return fail(errc::storage_failure,
                 path_.string() + ": has " + std::to_string(size())
                   + " bytes, and the snapshot is of when it had "
-                  + std::to_string(bytes)
-                  + "; restore the folder from a copy, or run config.toml "
-                    "again in another folder");
+                  + std::to_string(bytes) + "; " + instead);
   if (bytes < size() && ::ftruncate(fd_, static_cast<off_t>(bytes)) != 0)
     return fail_errno(path_, "cut the file back to its snapshot");
   return {};

@@ -14,7 +14,8 @@ namespace troupe::actors {
 class line_file {
 public:
   /// Opens the file or makes it. Half a line at its end, which a process that
-  /// died left there, is cut off.
+  /// died left there, is cut off; where no line ends within reach, it is
+  /// `storage_failure`.
   [[nodiscard]] static result<line_file>
   open(const std::filesystem::path& path);
 
@@ -38,7 +39,8 @@ public:
   /// Bytes in the file, without the lines that wait.
   std::uint64_t size() const;
 
-  /// Forgets what comes after so many bytes, and all lines that wait.
+  /// Forgets what comes after so many bytes, and all lines that wait. Returns
+  /// `storage_failure` if there are fewer.
   [[nodiscard]] result<void> cut(std::uint64_t bytes);
 
 private:

@@ -35,6 +35,12 @@ result<void> write(const fs::path& path, const std::string& text) {
   return {};
 }
 
+/// With the rights of what is written here, whoever may read the original.
+result<void> copy(const std::string& from, const fs::path& to) {
+  return models::read_text(from, errc::storage_failure)
+    .and_then([&](const std::string& text) { return write(to, text); });
+}
+
 /// Makes the folder of a new sweep, with its configuration.
 result<fs::path> make_folder(const sweep_wish& wish, const std::string& base,
                              const experiment& x) {
@@ -44,10 +50,6 @@ result<fs::path> make_folder(const sweep_wish& wish, const std::string& base,
     return path;
   std::error_code wrong;
   fs::create_directory(*path / "cells", wrong);
-  if (!wrong)
-    fs::copy_file(wish.file, sweep_in(path->string()), wrong);
-  if (!wrong)
-    fs::copy_file(base, base_in(path->string()), wrong);
   if (wrong)
     return fail(errc::storage_failure,
                 path->string()
@@ -55,7 +57,9 @@ result<fs::path> make_folder(const sweep_wish& wish, const std::string& base,
   std::string changes;
   for (const auto& change : wish.changes)
     changes += change + '\n';
-  return write(*path / "changes.txt", changes)
+  return copy(wish.file, sweep_in(path->string()))
+    .and_then([&] { return copy(base, base_in(path->string())); })
+    .and_then([&] { return write(*path / "changes.txt", changes); })
     .and_then([&] {
       return write(*path / "started_in.txt", fs::current_path().string());
     })

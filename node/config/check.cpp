@@ -3,6 +3,7 @@
 #include <string>
 #include <utility>
 
+#include "core/text.hpp"
 #include "node/config/keys.hpp"
 #include "node/config/policies_of.hpp"
 #include "node/config/reader.hpp"
@@ -205,15 +206,17 @@ public:
     if (policies::standing_of(*found, circumstances_of(x_))
         == standing::refused)
       refuse("pace.mode",
-             "method '" + x_.method + "' refuses mode = \""
+             "method '" + shortened(x_.method) + "' refuses mode = \""
                + std::string{policies::to_string(x_.pace.mode)}
                + "\": " + policies::remark_on(*found, circumstances_of(x_)));
     const bool counts = x_.length.rounds > 0 && by_round(x_.pace.mode);
     if (!found->offers && !counts && x_.length.time_budget == 0)
       refuse("method",
-             "method '" + x_.method
+             "method '" + shortened(x_.method)
                + "' merges nothing, so only 'time_budget', or 'rounds' of "
                  "\"sync\" or \"semisync\", can end it");
+    if (!found->offers)
+      merges_nothing();
     if (found->state == state_rule::on_accept)
       as_offered(*found);
     if (const auto watched = watched_of(x_.stop); watched && !found->offers)
@@ -230,15 +233,16 @@ public:
         unknown_option(*found, name);
       else if (!(value >= 0 && std::isfinite(value)))
         refuse(std::string{method_section} + '.' + name,
-               "'" + name + "' must be a number from 0, found "
+               in_quotes(shortened(name)) + " must be a number from 0, found "
                  + std::to_string(value));
   }
 
 private:
-  void refuse(const std::string& path, std::string_view what) {
+  void refuse(const std::string& path, std::string_view what,
+              problems::hint would_do = {}) {
     const auto at = said_.find(path);
     wrong_.add(at == said_.end() ? origin_ : std::string_view{at->second.where},
-               what);
+               what, std::move(would_do));
   }
 
   /// What changes an offer after the client's own state was made for it.
@@ -252,6 +256,20 @@ private:
     if (x_.attack.clients > 0)
       refuse("attack.clients",
              "'attack' multiplies an offer" + why + "'attack.clients' = 0");
+  }
+
+  /// Whoever says how offers are merged means another method.
+  void merges_nothing() {
+    const auto unless = [this](bool fits, const std::string& key,
+                               const char* would_do) {
+      if (!fits)
+        refuse(key, "'" + key + "' is about offers, and method '" + x_.method
+                      + "' merges nothing: " + would_do + " would do");
+    };
+    unless(x_.merge.rule.kind == merge_kind::mean, "merge.rule", "\"mean\"");
+    unless(x_.merge.clip_norm == 0, "merge.clip_norm", "0");
+    unless(x_.server.rule == kernels::server_rule::plain, "server.optimiser",
+           "\"plain\"");
   }
 
   void sync() {
@@ -288,7 +306,8 @@ private:
 
   void unknown_method(const method_list& methods) {
     if (std::ranges::find(methods.planned, x_.method) != methods.planned.end())
-      return refuse("method", "method '" + x_.method + "' is not built yet");
+      return refuse("method",
+                    "method '" + shortened(x_.method) + "' is not built yet");
     std::vector<std::string> names;
     for (const auto* y : methods.built)
       names.push_back(y->name);
@@ -296,22 +315,27 @@ private:
     for (const auto& name : names)
       all += (all.empty() ? "" : ", ") + name;
     const auto near = nearest(x_.method, names);
-    refuse("method", "unknown method '" + x_.method + "'"
+    refuse("method", "unknown method '" + shortened(x_.method) + "'"
                        + (near.empty() ? "" : ", did you mean '" + near + "'?")
                        + " There are: " + all);
   }
 
   void unknown_option(const recipe& method, const std::string& name) {
-    std::vector<std::string> names;
-    for (const auto& [option, value] : method.defaults)
-      names.push_back(option);
-    const auto near = nearest(name, names);
-    std::string hint = names.empty() ? "it has none" : "it has";
-    for (const auto& y : names)
-      hint += (y == names.front() ? " '" : ", '") + y + "'";
     refuse(std::string{method_section} + '.' + name,
-           "method '" + method.name + "' has no option '" + name + "'; "
-             + (near.empty() ? hint : "did you mean '" + near + "'?"));
+           "method '" + method.name + "' has no option "
+             + in_quotes(shortened(name)),
+           [&method, name] {
+             std::vector<std::string> names;
+             for (const auto& [option, value] : method.defaults)
+               names.push_back(option);
+             const auto near = nearest(name, names);
+             if (!near.empty())
+               return "; did you mean '" + near + "'?";
+             std::string hint = names.empty() ? "; it has none" : "; it has";
+             for (const auto& y : names)
+               hint += (y == names.front() ? " '" : ", '") + y + "'";
+             return hint;
+           });
   }
 
   const experiment& x_;

@@ -12,8 +12,15 @@ std::string describe(count_range x) {
 std::string describe(number_range x) {
   std::ostringstream text;
   text << "a number" << (x.above_min ? " above " : " from ") << x.min
-       << (x.above_min ? ", up to " : " to ") << x.max;
+       << (x.below_max   ? " to below "
+           : x.above_min ? ", up to "
+                         : " to ")
+       << x.max;
   return text.str();
+}
+
+std::string describe_list(const std::string& item) {
+  return "a list of up to " + std::to_string(items_max) + ", each " + item;
 }
 
 std::string describe(std::span<const std::string_view> names) {

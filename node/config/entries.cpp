@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <ranges>
 #include <sstream>
 
 #include "core/text.hpp"
@@ -12,6 +13,9 @@
 namespace troupe::node {
 
 namespace {
+
+constexpr std::size_t shown_max = 10;
+constexpr std::size_t text_bytes = 2000;
 
 entry make_entry(const toml::node& node, std::string where,
                  std::string_view typed) {
@@ -71,13 +75,16 @@ struct printer {
     return out.str();
   }
   std::string operator()(const std::string& x) const {
-    return '"' + x + '"';
+    return '"' + shortened(x) + '"';
   }
   template <class T>
   std::string operator()(const std::vector<T>& xs) const {
+    constexpr std::size_t items_max = 8;
     std::string text = "[";
-    for (const auto& x : xs)
+    for (const auto& x : xs | std::views::take(items_max))
       text += (text.size() > 1 ? ", " : "") + (*this)(x);
+    if (xs.size() > items_max)
+      text += ", ... (" + std::to_string(xs.size()) + " in all)";
     return text + ']';
   }
 };
@@ -104,7 +111,7 @@ public:
 
   void read_override(const std::string& x) {
     const auto equals = x.find('=');
-    overriding_ = "--set " + x;
+    overriding_ = "--set " + shortened(x);
     if (equals == std::string::npos || equals == 0) {
       wrong_.add(overriding_, "it must be key=value");
       return;
@@ -143,7 +150,7 @@ private:
       if (is_section(name))
         walk(*table, name + '.');
       else if (is_key(name))
-        wrong_.add(where(node), in_quotes(name) + " is not a table");
+        wrong_.add(where(node), said(name) + " is not a table");
       else if (const auto sections = section_of(name); !sections.empty())
         walk(*table, sections + '.');
       else
@@ -159,7 +166,7 @@ private:
       return unknown(name, node);
     if (paths.size() == 1)
       return keep(paths[0], name, node);
-    std::string text = in_quotes(name) + " may mean ";
+    std::string text = said(name) + " may mean ";
     for (std::size_t i = 0; i < paths.size(); ++i)
       text += (i == 0                  ? ""
                : i + 1 == paths.size() ? " or "
@@ -171,11 +178,17 @@ private:
   /// A table under its plain name: `staleness = {…}` at the top.
   static std::string section_of(const std::string& name) {
     for (const auto& x : known_keys()) {
-      const auto section = x.path.substr(0, x.path.rfind('.'));
-      if (is_section(section) && leaf(section) == name)
-        return section;
+      const auto section =
+        std::string_view{x.path}.substr(0, x.path.rfind('.'));
+      if (leaf(section) == name && is_section(section))
+        return std::string{section};
     }
     return {};
+  }
+
+  /// A key as it was written; who makes keys makes long ones, too.
+  static std::string said(const std::string& name) {
+    return in_quotes(shortened(name));
   }
 
   void keep(const std::string& path, const std::string& typed,
@@ -184,8 +197,8 @@ private:
     made.raw = raw_;
     if (const auto old = found_.find(path);
         old != found_.end() && overriding_.empty()) {
-      wrong_.add(made.where, in_quotes(path) + " is given twice, also at "
-                               + old->second.where);
+      wrong_.add(made.where,
+                 said(path) + " is given twice, also at " + old->second.where);
       return;
     }
     const auto* count = std::get_if<std::int64_t>(&made.value);
@@ -209,22 +222,26 @@ private:
   }
 
   void unknown(const std::string& name, const toml::node& node) {
-    std::vector<std::string> candidates;
     const bool section = node.is_table();
-    for (const auto& x : known_keys())
-      candidates.push_back(section ? x.path.substr(0, x.path.rfind('.'))
-                                   : x.path);
-    for (const auto* x : methods_.built)
-      for (const auto& [option, value] : x->defaults)
-        candidates.push_back(std::string{method_section} + '.' + option);
-    const auto text =
-      (section ? "unknown table " : "unknown key ") + in_quotes(name);
-    const auto near = nearest(name, candidates);
     wrong_.add(where(node),
-               text
-                 + (near.empty() ? "; 'troupe check-config --keys' lists "
-                                   "all keys"
-                                 : "; did you mean " + in_quotes(near) + "?"));
+               (section ? "unknown table " : "unknown key ") + said(name),
+               [&methods = methods_, name, section] {
+                 const auto near = nearest(name, candidates(methods, section));
+                 return near.empty()
+                          ? "; 'troupe check-config --keys' lists all keys"
+                          : "; did you mean " + in_quotes(near) + "?";
+               });
+  }
+
+  static std::vector<std::string> candidates(const method_list& methods,
+                                             bool section) {
+    std::vector<std::string> result;
+    for (const auto& x : known_keys())
+      result.push_back(section ? x.path.substr(0, x.path.rfind('.')) : x.path);
+    for (const auto* x : methods.built)
+      for (const auto& [option, value] : x->defaults)
+        result.push_back(std::string{method_section} + '.' + option);
+    return result;
   }
 
   const method_list& methods_;
@@ -241,23 +258,30 @@ std::string entry::found() const {
   return std::visit(printer{}, value);
 }
 
-void problems::add(std::string_view where, std::string_view what) {
-  lines_.push_back({std::string{where}, std::string{what}});
+void problems::add(std::string_view where, std::string_view what,
+                   hint would_do) {
+  ++count_;
+  const auto colon = where.rfind(':');
+  const auto number =
+    colon == where.npos
+      ? 0
+      : std::atoi(std::string{where.substr(colon + 1)}.c_str());
+  const auto at = std::ranges::upper_bound(shown_, number, {}, &line::number);
+  if (at == shown_.end() && shown_.size() == shown_max)
+    return;
+  shown_.insert(at, {number, std::string{where}, shortened(what, text_bytes),
+                     std::move(would_do)});
+  if (shown_.size() > shown_max)
+    shown_.pop_back();
 }
 
 std::string problems::text() const {
-  constexpr std::size_t shown_max = 10;
-  auto lines = lines_;
-  std::ranges::stable_sort(lines, {}, [](const line& x) {
-    const auto colon = x.where.rfind(':');
-    return colon == std::string::npos ? 0
-                                      : std::atoi(x.where.c_str() + colon + 1);
-  });
   std::string result;
-  for (std::size_t i = 0; i < std::min(lines.size(), shown_max); ++i)
-    result += (i == 0 ? "" : "\n") + lines[i].where + ": " + lines[i].what;
-  if (lines.size() > shown_max)
-    result += "\nand " + std::to_string(lines.size() - shown_max) + " more";
+  for (const auto& x : shown_)
+    result += (result.empty() ? "" : "\n") + x.where + ": " + x.what
+              + (x.would_do ? x.would_do() : "");
+  if (count_ > shown_.size())
+    result += "\nand " + std::to_string(count_ - shown_.size()) + " more";
   return result;
 }
 

@@ -3,7 +3,9 @@
 // What a file and its overrides say, by full path, before anything is made of
 // it. The only place that meets the TOML library.
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <span>
@@ -39,21 +41,27 @@ using entries = std::map<std::string, entry>;
 /// What is wrong; its text has the first ten, in the order of the file.
 class problems {
 public:
-  void add(std::string_view where, std::string_view what);
+  /// What would do instead. It is only asked for what is shown.
+  using hint = std::function<std::string()>;
+
+  void add(std::string_view where, std::string_view what, hint would_do = {});
 
   bool empty() const noexcept {
-    return lines_.empty();
+    return count_ == 0;
   }
 
   std::string text() const;
 
 private:
   struct line {
+    int number; ///< In the file; 0 for an override.
     std::string where;
     std::string what;
+    hint would_do;
   };
 
-  std::vector<line> lines_;
+  std::vector<line> shown_; ///< By number.
+  std::size_t count_ = 0;
 };
 
 /// Reads the file, then the overrides, which win. Keys that are unknown,

@@ -42,15 +42,15 @@ public:
 
   void counts(const key& k, std::vector<std::uint32_t>&,
               count_range range) override {
-    add(k, "a list, each " + describe(range));
+    add(k, describe_list(describe(range)));
   }
 
   void texts(const key& k, std::vector<std::string>&) override {
-    add(k, "a list of strings");
+    add(k, describe_list("a string"));
   }
 
   void reals(const key& k, std::vector<double>&, number_range range) override {
-    add(k, "a list, each " + describe(range));
+    add(k, describe_list(describe(range)));
   }
 
   bool has(const key&, bool) override {
@@ -139,8 +139,9 @@ std::vector<std::string> meanings(std::string_view name) {
         return {std::move(path)};
     }
   std::vector<std::string> result;
+  const auto ending = '.' + std::string{name};
   for (const auto& x : known_keys())
-    if (leaf(x.path) == name || x.path.ends_with('.' + std::string{name}))
+    if (leaf(x.path) == name || x.path.ends_with(ending))
       result.push_back(x.path);
   if (result.empty())
     for (const auto& x : listed().sections)
@@ -151,6 +152,9 @@ std::vector<std::string> meanings(std::string_view name) {
 
 std::string nearest(std::string_view name,
                     const std::vector<std::string>& candidates) {
+  constexpr std::size_t letters_max = 64;
+  if (name.size() > letters_max) // No name of ours is so long.
+    return {};
   // A third of the letters may be wrong; more is another word.
   std::size_t best = name.size() / 3 + 1;
   std::string result;

@@ -14,6 +14,11 @@ policies::circumstances circumstances_of(const experiment& x) {
   result.rule = x.merge.rule.kind;
   result.weights = x.clients.example_weight;
   result.server_optimises = x.server.rule != kernels::server_rule::plain;
+  const auto cohort = x.clients.clients_per_round;
+  result.closes_early = x.pace.quorum > 0 && x.pace.quorum < cohort;
+  result.over_selects =
+    policies::cohort_size(cohort, x.pace.over_selection) > cohort;
+  result.clips = x.merge.clip_norm > 0;
   return result;
 }
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <optional>
 
+#include "core/text.hpp"
 #include "node/config/keys.hpp"
 #include "node/config/schema.hpp"
 
@@ -13,7 +14,8 @@ namespace {
 
 /// Nothing contains what is not a number.
 bool contains(number_range range, double x) {
-  return (range.above_min ? x > range.min : x >= range.min) && x <= range.max;
+  return (range.above_min ? x > range.min : x >= range.min)
+         && (range.below_max ? x < range.max : x <= range.max);
 }
 
 class reader : public schema_visitor {
@@ -70,10 +72,10 @@ public:
       return y >= 0 && static_cast<std::uint64_t>(y) >= range.min
              && static_cast<std::uint64_t>(y) <= range.max;
     };
-    if (list && std::ranges::all_of(*list, fits))
+    if (list && list->size() <= items_max && std::ranges::all_of(*list, fits))
       x.assign(list->begin(), list->end());
     else
-      refuse(*e, "a list, each " + describe(range));
+      refuse(*e, describe_list(describe(range)));
   }
 
   /// One alone may stand without its brackets: --set adapt=query.
@@ -88,8 +90,12 @@ public:
       x = {*e->raw}; // --set adapt=0 means "0".
     else if (none && none->empty())
       x.clear();
+    else if (const auto* list =
+               std::get_if<std::vector<std::string>>(&e->value);
+             list && list->size() <= items_max)
+      x = *list;
     else
-      take(*e, x, "a list of strings");
+      refuse(*e, describe_list("a string"));
   }
 
   void reals(const key& k, std::vector<double>& x,
@@ -103,12 +109,12 @@ public:
     else if (const auto* integers =
                std::get_if<std::vector<std::int64_t>>(&e->value))
       list.emplace(integers->begin(), integers->end());
-    if (list && std::ranges::all_of(*list, [&](double y) {
-          return contains(range, y);
-        }))
+    if (list && list->size() <= items_max
+        && std::ranges::all_of(*list,
+                               [&](double y) { return contains(range, y); }))
       x = std::move(*list);
     else
-      refuse(*e, "a list, each " + describe(range));
+      refuse(*e, describe_list(describe(range)));
   }
 
   bool has(const key& k, bool) override {
@@ -157,8 +163,8 @@ private:
   }
 
   void refuse(const entry& e, const std::string& takes) {
-    wrong_.add(e.where,
-               '\'' + e.typed + "' must be " + takes + ", found " + e.found());
+    wrong_.add(e.where, '\'' + shortened(e.typed) + "' must be " + takes
+                          + ", found " + e.found());
   }
 
   template <class T>

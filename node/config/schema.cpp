@@ -257,10 +257,10 @@ void visit_server(schema_visitor& v, kernels::server_step& x) {
     {"server_learning_rate", "fedasync: the share of the client's model"},
     x.rate, above_zero);
   v.number({"beta1", "", moments, "another optimiser than \"plain\""}, x.beta1,
-           a_share);
+           below_one);
   v.number({"beta2", "", x.rule == adam || x.rule == yogi,
             "optimiser = \"adam\" or \"yogi\""},
-           x.beta2, a_share);
+           x.beta2, below_one);
   v.number({"tau", "", steps, "optimiser = \"adam\", \"yogi\" or \"adagrad\""},
            x.tau, above_zero);
   v.end();

@@ -3,6 +3,7 @@
 // One description of all keys. Reading, writing, look-up of plain keys and the
 // list of keys for people are four visitors of it, so they cannot disagree.
 
+#include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 #include <limits>
@@ -22,6 +23,9 @@ struct key {
   std::string_view needs = {}; ///< which would need to be this.
 };
 
+/// Of a list. No model has more layers that a person writes down.
+inline constexpr std::size_t items_max = 64;
+
 struct count_range {
   std::uint64_t min = 0;
   std::uint64_t max = 1'000'000'000;
@@ -31,12 +35,14 @@ struct count_range {
 struct number_range {
   double min = 0;
   double max = 1e30;
-  bool above_min = false; ///< The minimum itself is excluded.
+  bool above_min = false; ///< The minimum itself is excluded,
+  bool below_max = false; ///< and the maximum.
 };
 
 inline constexpr number_range any_real{.min = -1e30};
 inline constexpr number_range above_zero{.above_min = true};
 inline constexpr number_range a_share{.max = 1};
+inline constexpr number_range below_one{.max = 1, .below_max = true};
 
 /// From which a clock can tell an instant from the next, to thirty years.
 inline constexpr number_range a_duration{.min = 1e-6, .max = 1e9};
@@ -44,6 +50,7 @@ inline constexpr number_range a_pause{.max = 1e9};
 
 std::string describe(count_range x);
 std::string describe(number_range x);
+std::string describe_list(const std::string& item);
 std::string describe(std::span<const std::string_view> names);
 
 class schema_visitor {

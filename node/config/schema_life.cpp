@@ -6,11 +6,14 @@ namespace troupe::node {
 
 namespace {
 
+constexpr number_range a_speed{
+  .max = 1e9, .above_min = true, .below_max = true};
+
 void visit_devices(schema_visitor& v, device_options& x) {
   using enum speed_options::distribution;
   v.begin({"devices", "what virtual clients run on"});
   v.number({"seconds_per_step", "of a device of speed 1"}, x.seconds_per_step,
-           above_zero);
+           a_speed);
   v.number({"drop_out", "share of visits whose work is never offered"},
            x.drop_out, a_share);
   v.begin({"speed", "how devices differ"});
@@ -18,9 +21,9 @@ void visit_devices(schema_visitor& v, device_options& x) {
            {"constant", "uniform", "half_normal", "lognormal", "trace"});
   const bool range = x.speed.kind == uniform;
   v.number({"slowest", "no device is slower", range, "kind = \"uniform\""},
-           x.speed.slowest, above_zero);
+           x.speed.slowest, a_speed);
   v.number({"fastest", "no device is faster", range, "kind = \"uniform\""},
-           x.speed.fastest, above_zero);
+           x.speed.fastest, a_speed);
   v.number({"sigma", "how far they spread",
             x.speed.kind == half_normal || x.speed.kind == lognormal,
             "kind = \"half_normal\" or \"lognormal\""},

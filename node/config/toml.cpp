@@ -2,10 +2,14 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
+#include <vector>
 
 namespace troupe::node {
 
 namespace {
+
+constexpr std::size_t key_parts_max = 16;
 
 bool confuses(std::string_view text) {
   try {
@@ -27,8 +31,13 @@ std::size_t end_of_string(std::string_view text, std::size_t at,
   const bool many_lines = text.substr(at).starts_with(three);
   const auto close = many_lines ? three : std::string(1, quote);
   for (at += close.size(); at < text.size(); ++at) {
-    if (text.substr(at).starts_with(close))
-      return at + close.size();
+    if (text.substr(at).starts_with(close)) {
+      at += close.size();
+      // Two quotes may stand before the three that end it.
+      for (int i = 0; many_lines && i < 2; ++i)
+        at += at < text.size() && text[at] == quote;
+      return at;
+    }
     if (quote == '"' && text[at] == '\\' && at + 1 < text.size())
       ++at;
     if (text[at] == '\n' && !many_lines)
@@ -38,45 +47,62 @@ std::size_t end_of_string(std::string_view text, std::size_t at,
   return text.size();
 }
 
-/// The line of the first character beyond ASCII outside of strings and
-/// comments. It means nothing there, and the library's behaviour is undefined.
-std::optional<std::uint64_t> line_of_stray(std::string_view text) {
+/// What must not reach the library, outside of strings and comments: a
+/// character beyond ASCII means nothing there, and its behaviour is undefined;
+/// of each part of a key it makes a table in a table, and calls itself for
+/// each.
+std::optional<toml_problem> unreadable(std::string_view text) {
   constexpr std::string_view byte_order_mark{"\xEF\xBB\xBF"};
+  constexpr std::string_view ends_of_keys{"=,[]{}\n"};
   std::uint64_t line = 1;
+  std::size_t parts = 1; // Of what may be a key.
+  const auto too_many = [&] {
+    return toml_problem{line, "a key has " + std::to_string(parts)
+                                + " parts; up to "
+                                + std::to_string(key_parts_max) + " would do"};
+  };
   std::size_t at =
     text.starts_with(byte_order_mark) ? byte_order_mark.size() : 0;
   while (at < text.size()) {
     const auto c = text[at];
-    if (c == '#')
+    if (c == '#') {
       at = std::min(text.find('\n', at), text.size());
-    else if (c == '"' || c == '\'')
+    } else if (c == '"' || c == '\'') {
       at = end_of_string(text, at, line);
-    else if (static_cast<unsigned char>(c) >= 0x80)
-      return line;
-    else {
+    } else if (static_cast<unsigned char>(c) >= 0x80) {
+      return toml_problem{
+        line, "letters beyond ASCII stand in quotes or comments alone"};
+    } else {
+      if (ends_of_keys.find(c) != ends_of_keys.npos) {
+        if (parts > key_parts_max)
+          return too_many();
+        parts = 1;
+      }
+      parts += c == '.';
       line += c == '\n';
       ++at;
     }
   }
-  return std::nullopt;
+  return parts > key_parts_max ? std::optional{too_many()} : std::nullopt;
 }
 
-/// The first line with whose end the library is lost.
+/// The first line with whose end the library is lost: with each that comes
+/// after it, it is, too.
 std::uint64_t line_of_confusion(std::string_view text) {
-  std::uint64_t line = 1;
+  std::vector<std::size_t> ends;
   for (auto end = text.find('\n'); end != text.npos;
-       end = text.find('\n', end + 1), ++line)
-    if (confuses(text.substr(0, end)))
-      break;
-  return line;
+       end = text.find('\n', end + 1))
+    ends.push_back(end);
+  const auto found = std::ranges::partition_point(
+    ends, [&](std::size_t end) { return !confuses(text.substr(0, end)); });
+  return static_cast<std::uint64_t>(found - ends.begin()) + 1;
 }
 
 } // namespace
 
 tl::expected<toml::table, toml_problem> read_toml(std::string_view text) {
-  if (const auto line = line_of_stray(text))
-    return tl::make_unexpected(toml_problem{
-      *line, "letters beyond ASCII stand in quotes or comments alone"});
+  if (auto problem = unreadable(text))
+    return tl::make_unexpected(std::move(*problem));
   try {
     return toml::parse(text);
   } catch (const toml::parse_error& e) {

@@ -39,6 +39,10 @@ public:
     behind_->failed(x, at);
   }
 
+  void counted(const messages::round_counted& x, instant at) override {
+    behind_->counted(x, at);
+  }
+
   void evaluated(const messages::evaluation_finished& x,
                  const actors::version_heads& scored, instant at) override {
     behind_->evaluated(x, scored, at);

@@ -57,23 +57,6 @@ first_lines(actors::store& books) {
   });
 }
 
-std::optional<std::uint64_t> rounds_of(const experiment& x,
-                                       actors::store& books) {
-  if (!by_round(x.pace.mode))
-    return std::nullopt;
-  const auto found = books.load();
-  if (!found || found->round.round.value == 0)
-    return 0;
-  return found->round.round.value - (found->round.closed ? 0 : 1);
-}
-
-/// What tells how far a run is that makes no versions; 0: something else does.
-std::uint64_t visits_of(const experiment& x, const recipe& method) {
-  return method.offers || x.pace.mode != pace_kind::sync
-           ? 0
-           : x.length.rounds * x.clients.clients_per_round;
-}
-
 std::uint64_t peak_memory() {
   rusage x{};
   getrusage(RUSAGE_SELF, &x);
@@ -131,7 +114,6 @@ private:
         *in_.progress,
         progress_display::options{.terminal = in_.terminal,
                                   .length = x_.length,
-                                  .visits = visits_of(x_, work_.method),
                                   .has_labels = work_.has_labels,
                                   .personal = work_.method.personal,
                                   .lead = work_.blocks->lead()});
@@ -151,7 +133,6 @@ private:
       // To the last snapshot; what came after it is computed again.
       if (*found) {
         resumed_ = std::make_shared<const actors::snapshot>(std::move(**found));
-        folder_->forget_end();
         events_bytes_ = folder_->events_size();
         return {};
       }
@@ -207,7 +188,9 @@ private:
     restore(*resumed_, run_part, *watching_, up, down, metrics, fingerprint);
     counted_->bytes_up = up;
     counted_->bytes_down = down;
-    folder_->cut_metrics(metrics);
+    if (auto ok = folder_->cut_metrics(metrics); !ok)
+      return ok;
+    folder_->forget_end();
     folder_->log("resumed");
     // Else the record is that of a run that was never interrupted.
     return fingerprint == in_.fingerprint ? result<void>{}
@@ -316,7 +299,8 @@ private:
     for (const auto& block : work_.blocks->blocks)
       s.values[block.family] += block.size;
     s.digest = models::to_hex(models::digest_of(digests));
-    s.rounds = rounds_of(x_, *books_);
+    if (by_round(x_.pace.mode))
+      s.rounds = report.rounds;
     s.visits = report.visits;
     put_scores(s, *watching_, work_.has_labels);
     s.bytes_up = counted_->bytes_up;

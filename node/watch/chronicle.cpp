@@ -90,6 +90,13 @@ void chronicle::failed(const messages::client_failed& x, instant at) {
                                 : std::string{}));
 }
 
+void chronicle::counted(const messages::round_counted& x, instant at) {
+  const std::lock_guard guard{mutex_};
+  report_.rounds = x.rounds;
+  report_.at = at;
+  options_.show(report_);
+}
+
 void chronicle::evaluated(const messages::evaluation_finished& x,
                           const actors::version_heads& scored, instant at) {
   const std::lock_guard guard{mutex_};

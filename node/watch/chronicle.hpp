@@ -58,6 +58,7 @@ struct progress_report {
   actors::version_heads lines; ///< The heads.
   std::uint64_t visits = 0;    ///< Trained, and delivered.
   std::uint64_t updates = 0;   ///< Visits of which a line merged a part.
+  std::uint64_t rounds = 0;    ///< Over, and something came of them.
   std::optional<double> training_loss; ///< Of the visits in the last version.
   std::optional<messages::evaluation_finished> evaluation; ///< The last.
   std::uint64_t left_out = 0; ///< Evaluations that were due and not made.
@@ -69,8 +70,9 @@ struct progress_report {
 
   /// Of a run that goes on.
   static constexpr auto fields(auto& x) {
-    return std::tie(x.lines, x.visits, x.updates, x.training_loss, x.evaluation,
-                    x.left_out, x.best, x.first_error, x.failures, x.at);
+    return std::tie(x.lines, x.visits, x.updates, x.rounds, x.training_loss,
+                    x.evaluation, x.left_out, x.best, x.first_error, x.failures,
+                    x.at);
   }
 };
 
@@ -86,7 +88,7 @@ public:
     std::optional<models::watched> best_by = {};
     std::function<void(const std::string& line)>
       metrics; ///< One JSON object each.
-    /// After each version and each visit.
+    /// After each version, round and visit.
     std::function<void(const progress_report&)> show;
     std::function<void(const std::string& line)> log = {}; ///< May be empty.
   };
@@ -95,6 +97,7 @@ public:
 
   void published(const messages::version_published& x, instant at) override;
   void failed(const messages::client_failed& x, instant at) override;
+  void counted(const messages::round_counted& x, instant at) override;
   void evaluated(const messages::evaluation_finished& x,
                  const actors::version_heads& scored, instant at) override;
   void left_out(version head, instant at) override;

@@ -7,6 +7,7 @@
 
 #include <unistd.h>
 
+#include "actors/record/line_file.hpp"
 #include "actors/record/sqlite_store.hpp"
 #include "core/clock.hpp"
 #include "core/json.hpp"
@@ -233,7 +234,8 @@ void run_folder::forget_end() {
 
 result<void> run_folder::begin_again() {
   forget_end();
-  cut_metrics(0);
+  if (auto ok = cut_metrics(0); !ok)
+    return ok;
   std::error_code why;
   for (const auto* name : {"ledger.sqlite", "ledger.sqlite-wal",
                            "ledger.sqlite-shm", "versions", "events.jsonl"})
@@ -256,11 +258,10 @@ std::uint64_t run_folder::events_size() const {
   return none ? 0 : size;
 }
 
-void run_folder::cut_metrics(std::uint64_t bytes) {
+result<void> run_folder::cut_metrics(std::uint64_t bytes) {
   metrics_->flush();
-  std::error_code none;
-  if (bytes < fs::file_size(path_ / "metrics.jsonl", none))
-    fs::resize_file(path_ / "metrics.jsonl", bytes, none);
+  return actors::line_file::open(path_ / "metrics.jsonl")
+    .and_then([&](actors::line_file x) { return x.cut(bytes); });
 }
 
 void run_folder::log(const std::string& line) {

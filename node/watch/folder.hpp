@@ -42,8 +42,9 @@ public:
   /// Bytes in metrics.jsonl.
   std::uint64_t metrics_size();
 
-  /// Forgets the metrics after so many bytes.
-  void cut_metrics(std::uint64_t bytes);
+  /// Forgets the metrics after so many bytes. Returns `storage_failure` if
+  /// there are fewer.
+  [[nodiscard]] result<void> cut_metrics(std::uint64_t bytes);
 
   const std::filesystem::path& path() const noexcept {
     return path_;

@@ -14,12 +14,11 @@ constexpr int bar_width = 24;
 
 policies::spent_budget spent(const progress_report& x,
                              const std::optional<line_id>& lead) {
-  policies::spent_budget s{.updates = x.updates, .seconds = seconds(x.at)};
-  for (const auto& [line, head] : x.lines) {
+  policies::spent_budget s{
+    .rounds = x.rounds, .updates = x.updates, .seconds = seconds(x.at)};
+  for (const auto& [line, head] : x.lines)
     if (!lead || *lead == line)
       s.versions = std::max(s.versions, head.head.value);
-    s.rounds = std::max(s.rounds, head.round.value);
-  }
   return s;
 }
 
@@ -113,14 +112,11 @@ std::string progress_display::describe(const progress_report& x,
                                        instant now) const {
   const auto done = spent(x, options_.lead);
   const auto& n = options_.length;
-  const auto share = options_.visits > 0
-                       ? std::min(1.0, static_cast<double>(x.visits)
-                                         / static_cast<double>(options_.visits))
-                       : policies::progress({.rounds = n.rounds,
-                                             .versions = n.versions,
-                                             .updates = n.updates,
-                                             .seconds = n.time_budget},
-                                            done);
+  const auto share = policies::progress({.rounds = n.rounds,
+                                         .versions = n.versions,
+                                         .updates = n.updates,
+                                         .seconds = n.time_budget},
+                                        done);
   std::ostringstream text;
   text << std::fixed;
   if (options_.terminal) {
@@ -130,11 +126,11 @@ std::string progress_display::describe(const progress_report& x,
          << "] ";
   }
   text << std::setw(3) << std::lround(100 * share) << "%";
-  if (options_.visits == 0 && n.rounds > 0)
+  if (n.rounds > 0)
     text << "  round " << part_of(done.rounds, n.rounds);
-  else if (options_.visits == 0)
+  else
     text << "  version " << part_of(done.versions, n.versions);
-  text << "  " << part_of(x.visits, options_.visits) << " visits";
+  text << "  " << x.visits << " visits";
   if (x.training_loss)
     text << "  loss " << std::setprecision(4) << *x.training_loss;
   if (x.evaluation)

@@ -19,7 +19,6 @@ public:
   struct options {
     bool terminal = false;
     length_options length = {};
-    std::uint64_t visits = 0; ///< As many as it takes; 0: versions tell.
     bool has_labels = true;
     bool personal = false; ///< Clients' own scores are what counts.
     std::optional<line_id> lead = {};

@@ -20,7 +20,7 @@ struct run_summary {
   std::map<std::string, std::uint64_t> heads; ///< By block.
   /// Of each family that travels, all instances together.
   std::map<std::string, std::uint64_t> values;
-  std::optional<std::uint64_t> rounds; ///< Closed; of sync and semisync.
+  std::optional<std::uint64_t> rounds; ///< That count; of sync and semisync.
   std::uint64_t visits = 0;
   std::optional<double> accuracy; ///< Of the global model on the test data.
   /// That model is a newcomer's: all others have a part of their own.

@@ -66,6 +66,21 @@ verdict read_config(const std::string& bytes) {
   return judged(again && node::same(x->x, again->x));
 }
 
+/// Damaged as all texts are or, now and then, by a key of many parts: the
+/// library calls itself for each.
+std::string altered_toml(std::string_view original, random_stream& draw) {
+  std::string x{original};
+  if (draw.chance(0.95))
+    return altered(std::move(x), true, draw);
+  std::string deep = draw.chance(0.3)   ? "[a"
+                     : draw.chance(0.5) ? "x = {a"
+                                        : "a";
+  for (auto n = 1 + draw.below(draw.chance(0.3) ? 200'000 : 40); n > 0; --n)
+    deep += ".a";
+  const auto line = x.find('\n', draw.below(x.size()));
+  return x.insert(line == x.npos ? 0 : line + 1, deep + " = 1\n");
+}
+
 constexpr std::string_view some_sweep = R"([sweep]
 run = "one.toml"
 methods = ["fedavg", "floral", "ditto"]
@@ -144,15 +159,21 @@ std::vector<reader> text_readers() {
      .counts_as_wrong =
        "what is not the same when it is written and read again",
      .originals = {std::string{some_config}},
-     .read = read_config},
+     .read = read_config,
+     .alter =
+       [](random_stream& draw) { return altered_toml(some_config, draw); }},
     {.name = "sweep",
      .counts_as_wrong = "two runs of one name",
      .originals = {std::string{some_sweep}},
-     .read = read_plan},
+     .read = read_plan,
+     .alter =
+       [](random_stream& draw) { return altered_toml(some_sweep, draw); }},
     {.name = "scenario",
      .counts_as_wrong = "a client that is not there, a time out of range",
      .originals = {std::string{some_scenario}},
-     .read = read_scenario},
+     .read = read_scenario,
+     .alter =
+       [](random_stream& draw) { return altered_toml(some_scenario, draw); }},
     {.name = "availability trace",
      .counts_as_wrong = "nothing can be",
      .originals = {std::string{some_hours}},

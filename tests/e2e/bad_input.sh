@@ -31,6 +31,40 @@ refused 3 "no layer 'query'; its layers are: 'hidden1', 'output'" "$tiny" --set 
 printf 'rounds = 1\n[.model]\n' >"$scratch/nameless.toml"
 refused 3 "nameless.toml:2: this is not TOML: a name" "$scratch/nameless.toml"
 
+# -- a configuration that is too large ---------------------------------------------
+# Each ended the process, or kept it busy for minutes, or took gigabytes.
+deep=a$(printf '.a%.0s' $(seq 115000))
+echo "$deep = 1" >"$scratch/deep.toml"
+refused 3 "deep.toml:1: this is not TOML: a key has 115001 parts" "$scratch/deep.toml"
+printf '[sweep]\nmethods = ["fedavg"]\n[%s]\n' "$deep" >"$scratch/deep_sweep.toml"
+refused 3 "deep_sweep.toml:3: this is not TOML: a key has 115001 parts" "$scratch/deep_sweep.toml"
+printf '[[scene]]\n%s = 1\n' "$deep" >"$scratch/deep_scenario.toml"
+refused 6 "deep_scenario.toml:2: a key has 115001 parts" "$tiny" --set scenario="$scratch/deep_scenario.toml"
+mkdir "$scratch/deep_run"
+cp "$scratch/deep.toml" "$scratch/deep_run/config.toml"
+for command in report replay "run --resume"; do
+  code=0
+  timeout 20 "$troupe" $command "$scratch/deep_run" >"$scratch/out" 2>&1 || code=$?
+  [ $code -lt 124 ] || { echo "troupe $command of deep keys: $code"; exit 1; }
+done
+within() { # SECONDS WORDS FILE: what check-config says of it
+  local code=0
+  (ulimit -v 4000000 && timeout "$1" "$troupe" check-config "$3") >"$scratch/out" 2>"$scratch/err" || code=$?
+  if [ $code != 3 ] || ! grep -q "$2" "$scratch/err" || [ "$(wc -c <"$scratch/err")" -gt 10000 ]; then
+    echo "troupe check-config $3: $code"
+    head -c 2000 "$scratch/err"
+    exit 1
+  fi
+}
+seq -f 'unknown_%.0f = 1' 100000 >"$scratch/keys.toml"
+within 15 "and 99990 more" "$scratch/keys.toml"
+{ head -c 30000000 /dev/zero | tr '\0' k; echo ' = 1'; } >"$scratch/key.toml"
+within 15 "... (30000000 bytes)" "$scratch/key.toml"
+{ printf 'rounds = 1\n[model]\nhidden = [1'; head -c 4000000 /dev/zero | sed 's/\x00\x00/,1/g'; echo ']'; } >"$scratch/layers.toml"
+within 15 "must be a list of up to 64, each" "$scratch/layers.toml"
+{ head -c 200000 /dev/zero | tr '\0' '\n'; printf '[.model]\n'; } >"$scratch/lines.toml"
+within 15 "lines.toml:200001: this is not TOML: a name" "$scratch/lines.toml"
+
 # -- data --------------------------------------------------------------------------
 images=/usr/share/datasets/fashion-mnist
 copy() { # NAME: a folder of the four files, unpacked

@@ -42,6 +42,36 @@ for name in ledger.lock status.json metrics.jsonl logs/run.log ledger.sqlite; do
   mv "$scratch/kept" "$run/$name"
 done
 
+# Terabytes of holes are not searched for a line.
+for name in events.jsonl metrics.jsonl; do
+  cp "$run/$name" "$scratch/kept"
+  truncate -s 8T "$run/$name"
+  code=0
+  timeout 20 "$troupe" run --resume "$run" >"$scratch/out" 2>"$scratch/err" || code=$?
+  if [ $code != 1 ] || ! grep -q "$name: has 8796093022208 bytes, and no line ends" "$scratch/err"; then
+    echo "resumed with holes in $name: $code"
+    cat "$scratch/err"
+    exit 1
+  fi
+  mv "$scratch/kept" "$run/$name"
+done
+
+# What is made takes the place of files alone.
+mkfifo "$scratch/pipe"
+ln -s "$scratch/precious" "$scratch/link"
+for command in report trace; do
+  for to in pipe link; do
+    code=0
+    timeout 60 "$troupe" $command "$run" --out "$scratch/$to" >"$scratch/out" 2>"$scratch/err" || code=$?
+    if [ $code != 1 ] || ! grep -q "which is not replaced" "$scratch/err" || ! [ -p "$scratch/pipe" ] ||
+      ! [ -L "$scratch/link" ]; then
+      echo "troupe $command --out replaced a $to: $code"
+      cat "$scratch/err"
+      exit 1
+    fi
+  done
+done
+
 # Nor does anybody who only reads.
 for name in events.jsonl summary.json status.json metrics.jsonl; do
   rm -f "$run/$name"

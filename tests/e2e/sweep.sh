@@ -5,6 +5,7 @@ set -euo pipefail
 troupe=$(realpath "$1")
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
+umask 022
 fail() { echo "$1"; cat "$scratch/out" "$scratch/err"; exit 1; }
 
 sed 's/^rounds = .*/rounds = 400/' deploy/examples/floral/synthetic_linear.toml >"$scratch/synthetic_linear.toml"
@@ -31,6 +32,9 @@ grep -q "^| floral sync | .* | .* | 1 ± 0 | 1 | 9e-8 | 2 |$" "$scratch/out" || 
 for file in table.md table.csv table.json figure.svg; do
   [ -s "$whole/$file" ] || fail "no $file"
 done
+if find "$scratch/whole" -perm /077 | grep .; then
+  fail "others may read these"
+fi
 python3 - "$whole/table.json" <<'PY'
 import json, sys
 rows = {x["name"]: x["metrics"]["test_mse"] for x in json.load(open(sys.argv[1]))}

@@ -73,7 +73,8 @@ void sim_store::judge(const messages::commit_requested& x) {
     }
     std::size_t parts = 0;
     for (const auto& block : found->second.blocks)
-      if (blocks_.find(block.block)->line == x.line) {
+      if (const auto* known = blocks_.find(block.block);
+          known && known->line == x.line) {
         ++parts;
         EXPECT_LE(staleness(block.base, before.head), rules_.staleness_max)
           << "a merged offer is too stale";

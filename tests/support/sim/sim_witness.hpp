@@ -76,6 +76,9 @@ struct sim_audience final : actors::audience {
   void failed(const messages::client_failed&, instant) override {
     // nop
   }
+  void counted(const messages::round_counted&, instant) override {
+    // nop
+  }
   void evaluated(const messages::evaluation_finished& x,
                  const actors::version_heads& scored, instant) override;
   void left_out(version, instant) override;

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <fstream>
 
 #include <sys/stat.h>
@@ -67,6 +68,31 @@ TEST_F(files_test, refuses_at_once_what_is_no_file) {
   bool cut_off = false;
   EXPECT_TRUE(lines_of(hole, cut_off).empty());
   EXPECT_TRUE(cut_off);
+}
+
+// A rename puts away whatever has the name.
+TEST_F(files_test, replaces_nothing_but_files) {
+  const auto there = with("precious");
+  const auto pipe = folder / "pipe";
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  const auto link = folder / "link";
+  fs::create_symlink(there, link);
+  const auto inner = folder / "folder";
+  fs::create_directory(inner);
+  const std::string text = "new";
+  const std::array parts{std::as_bytes(std::span{text})};
+  for (const auto& path : {pipe, link, inner}) {
+    const auto before = fs::symlink_status(path).type();
+    const auto done = replace_file(path, parts, {});
+    ASSERT_FALSE(done) << path << " was replaced";
+    EXPECT_NE(done.error().context.find(" is not replaced"), std::string::npos)
+      << done.error().context;
+    EXPECT_EQ(fs::symlink_status(path).type(), before);
+  }
+  EXPECT_EQ(*read_text(there, errc::invalid_data), "precious");
+  EXPECT_TRUE(replace_file(there, parts, {}));
+  EXPECT_EQ(*read_text(there, errc::invalid_data), "new");
+  EXPECT_EQ(std::distance(fs::directory_iterator{folder}, {}), 4);
 }
 
 } // namespace troupe::models

@@ -84,6 +84,35 @@ TEST(catalogue, synchronous_runs_are_exact_and_no_other_is) {
   }
 }
 
+TEST(catalogue, rounds_without_all_whom_they_invite_are_no_publication_s_loop) {
+  const auto& fedavg = *find_recipe("fedavg");
+  for (const auto field :
+       {&circumstances::closes_early, &circumstances::over_selects,
+        &circumstances::clips}) {
+    circumstances x{pace_kind::sync};
+    x.*field = true;
+    EXPECT_EQ(standing_of(fedavg, x), standing::extension)
+      << "a departure is called exact";
+    EXPECT_FALSE(remark_on(fedavg, x).empty());
+    EXPECT_EQ(standing_of(*find_recipe("local"), x), standing::exact);
+  }
+  circumstances buffered{pace_kind::fedbuff};
+  buffered.over_selects = true;
+  EXPECT_EQ(remark_on(fedavg, buffered),
+            remark_on(fedavg, circumstances{pace_kind::fedbuff}));
+}
+
+TEST(catalogue, says_how_offers_of_some_ranks_are_merged) {
+  const auto& x = *find_recipe("hetlora");
+  EXPECT_EQ(formula_of(x, pace_kind::sync),
+            "x + r·Σ(w·d) / Σ(w), w the norm of what a client adds, d = -x in "
+            "ranks that a client lacks");
+  EXPECT_EQ(formula_of(x, pace_kind::fedasync),
+            "x + r·s·d, d = -x in ranks that a client lacks");
+  EXPECT_EQ(formula_of(*find_recipe("fedavg"), pace_kind::sync),
+            "x + r·Σ(n·d) / Σ(n)");
+}
+
 TEST(catalogue, what_sums_over_clients_is_not_mixed_in_alone) {
   const auto& summed = *find_recipe("scaffold");
   EXPECT_EQ(standing_of(summed, pace_kind::fedasync), standing::refused);

@@ -40,6 +40,24 @@ void play(run_of& run, client_id bad, std::size_t from) {
   }
 }
 
+/// What has closed and was not merged yet.
+void merge_all(run_of& run, std::size_t& merged) {
+  const auto closed = run.all<round_closed>();
+  for (; merged < closed.size(); ++merged) {
+    const version head{merged + 1};
+    for (const auto line : {lead, other}) {
+      if (!closed[merged].visits.empty())
+        run.did(run.testee.published({.line = line,
+                                      .head = head,
+                                      .round = closed[merged].round,
+                                      .blocks = {},
+                                      .merged = visits_of(closed[merged])},
+                                     run.now));
+      run.did(run.testee.merged({line, closed[merged].round, head}, run.now));
+    }
+  }
+}
+
 std::vector<messages::run_finished> ends_of(run_of& run) {
   for (const auto line : {lead, other})
     run.did(run.testee.ended(messages::line_ended{line, {}}, run.now));
@@ -133,20 +151,7 @@ TEST(course_failures, do_not_keep_rounds_from_going_on) {
     heard = run.all<invitation_made>().size();
     play(run, {2}, from);
     wait(run, 2s);
-    const auto closed = run.all<round_closed>();
-    for (; merged < closed.size(); ++merged) {
-      const version head{merged + 1};
-      for (const auto line : {lead, other}) {
-        if (!closed[merged].visits.empty())
-          run.did(run.testee.published({.line = line,
-                                        .head = head,
-                                        .round = closed[merged].round,
-                                        .blocks = {},
-                                        .merged = visits_of(closed[merged])},
-                                       run.now));
-        run.did(run.testee.merged({line, closed[merged].round, head}, run.now));
-      }
-    }
+    merge_all(run, merged);
   }
   std::size_t fruitful = 0;
   for (const auto& x : run.all<round_closed>()) {
@@ -157,6 +162,34 @@ TEST(course_failures, do_not_keep_rounds_from_going_on) {
   const auto ends = ends_of(run);
   ASSERT_EQ(ends.size(), 1u);
   EXPECT_FALSE(ends[0].failed) << ends[0].reason;
+}
+
+TEST(course_failures, of_all_in_a_round_make_it_none_that_counts) {
+  auto options = failing(rounds_of(3));
+  options.budget.rounds = 3;
+  run_of run{options};
+  run.join(3);
+  std::size_t heard = 0;
+  std::size_t merged = 0;
+  for (int i = 0; i < 20 && run.all<messages::line_closing>().empty(); ++i) {
+    const auto all = run.all<invitation_made>();
+    for (; heard < all.size(); ++heard)
+      if (const auto visit = all[heard].pass.visit; i == 1)
+        run.did(run.testee.failed({visit, decline_reason::failed}, run.now));
+      else
+        run.take(visit);
+    wait(run, 2s);
+    merge_all(run, merged);
+  }
+  std::vector<std::size_t> sizes;
+  for (const auto& x : run.all<round_closed>())
+    sizes.push_back(x.visits.size());
+  EXPECT_EQ(sizes, (std::vector<std::size_t>{3, 0, 3, 3}));
+  std::vector<std::uint64_t> counts;
+  for (const auto& x : run.all<messages::round_counted>())
+    counts.push_back(x.rounds);
+  EXPECT_EQ(counts, (std::vector<std::uint64_t>{1, 2, 3}))
+    << "it says other rounds than it counts";
 }
 
 TEST(course_failures, end_the_run_when_nobody_is_left_to_be_invited) {

@@ -155,26 +155,30 @@ INSTANTIATE_TEST_SUITE_P(
   testing::Values(
     bad_config{
       "rounds = 1\n[data]\nmean = 0.5",
-      "a.toml:3: 'data.mean' must be a list, each a number from -1e+30 to "
-      "1e+30, found 0.5"},
-    bad_config{"rounds = 1\ndeviation = [1, 0.0]",
-               "a.toml:2: 'deviation' must be a list, each a number above 0, "
-               "up to 1e+30, found [1, 0]"},
-    bad_config{"rounds = 1\ndeviation = [9007199254740993, -0.5]",
-               "a.toml:2: 'deviation' must be a list, each a number above 0, "
-               "up to 1e+30, found [9.0072e+15, -0.5]"},
-    bad_config{"rounds = 1\nmean = [1, nan]",
-               "a.toml:2: 'mean' must be a list, each a number from -1e+30 to "
-               "1e+30, found "
-               "[1, nan]"},
+      "a.toml:3: 'data.mean' must be a list of up to 64, each a number "
+      "from -1e+30 to 1e+30, found 0.5"},
+    bad_config{
+      "rounds = 1\ndeviation = [1, 0.0]",
+      "a.toml:2: 'deviation' must be a list of up to 64, each a number "
+      "above 0, up to 1e+30, found [1, 0]"},
+    bad_config{
+      "rounds = 1\ndeviation = [9007199254740993, -0.5]",
+      "a.toml:2: 'deviation' must be a list of up to 64, each a number "
+      "above 0, up to 1e+30, found [9.0072e+15, -0.5]"},
+    bad_config{
+      "rounds = 1\nmean = [1, nan]",
+      "a.toml:2: 'mean' must be a list of up to 64, each a number from "
+      "-1e+30 to 1e+30, found "
+      "[1, nan]"},
     bad_config{
       "rounds = 1\nmean = [1, 'two']",
-      "a.toml:2: 'mean' must be a list, each a number from -1e+30 to 1e+30, "
+      "a.toml:2: 'mean' must be a list of up to 64, each a number from -1e+30 "
+      "to 1e+30, "
       "found a list "
       "with something else"},
     bad_config{"rounds = 1\nhidden = [1.5]",
-               "a.toml:2: 'hidden' must be a list, each an integer from 1 to "
-               "1048576, found [1.5]"},
+               "a.toml:2: 'hidden' must be a list of up to 64, each an integer "
+               "from 1 to 1048576, found [1.5]"},
     bad_config{"rounds = 1\naugment = 'flip'",
                "a.toml:2: 'augment' must be \"none\" or \"crop_flip\", found "
                "\"flip\""}));
@@ -213,6 +217,15 @@ INSTANTIATE_TEST_SUITE_P(
       "versions = 3\nmode = 'fedbuff'\nconcurrency = 11",
       "a.toml:3: 'concurrency' must be at most 10, the clients that can be "
       "invited, found 11"},
+    bad_config{"rounds = 3\n[server]\noptimiser = 'momentum'\nbeta1 = 1",
+               "a.toml:4: 'server.beta1' must be a number from 0 to below 1, "
+               "found 1"},
+    bad_config{"rounds = 3\n[server]\noptimiser = 'yogi'\nbeta2 = 1.0",
+               "a.toml:4: 'server.beta2' must be a number from 0 to below 1, "
+               "found 1"},
+    bad_config{"rounds = 3\n[devices]\nseconds_per_step = 1e9",
+               "a.toml:3: 'devices.seconds_per_step' must be a number above 0 "
+               "to below 1e+09, found 1e+09"},
     bad_config{"rounds = 3\nover_selection = 0.5",
                "a.toml:2: 'over_selection' must be a number from 1 to 10, "
                "found 0.5"},
@@ -254,6 +267,14 @@ INSTANTIATE_TEST_SUITE_P(
       "versions = 3\nmethod = 'local'",
       "a.toml:2: method 'local' merges nothing, so only 'time_budget', "
       "or 'rounds' of \"sync\" or \"semisync\", can end it"},
+    bad_config{"rounds = 3\nmethod = 'local'\nmerge = {rule = 'median', "
+               "clip_norm = 1}\n[server]\noptimiser = 'adam'",
+               "a.toml:3: 'merge.rule' is about offers, and method 'local' "
+               "merges nothing: \"mean\" would do\n"
+               "a.toml:3: 'merge.clip_norm' is about offers, and method "
+               "'local' merges nothing: 0 would do\n"
+               "a.toml:5: 'server.optimiser' is about offers, and method "
+               "'local' merges nothing: \"plain\" would do"},
     bad_config{
       "rounds = 3\npartition = {kind = 'natural'}",
       "a.toml:2: kind = \"natural\" needs data that says who holds what: "
@@ -355,7 +376,7 @@ TEST(config, names_layers_for_methods_with_adapters) {
         {"['query', 1]", "a list with something else"}})
     EXPECT_EQ(
       adapted("rounds = 1\nadapt = " + std::string{list}).error().context,
-      "a.toml:2: 'adapt' must be a list of strings, found "
+      "a.toml:2: 'adapt' must be a list of up to 64, each a string, found "
         + std::string{found});
   EXPECT_EQ(refusal("rounds = 1\nseed = ['a', 'b']"),
             "a.toml:2: 'seed' must be an integer from 0 to "

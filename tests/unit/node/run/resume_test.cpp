@@ -189,6 +189,40 @@ TEST(run_ended_in_order, forgets_its_end_when_it_goes_on) {
   EXPECT_FALSE(fs::exists(best));
 }
 
+// Else lines are missing, and nobody hears of it.
+TEST(run_ended_in_order, does_not_go_on_with_half_a_record) {
+  for (const auto* name : {"events.jsonl", "metrics.jsonl"}) {
+    const scratch_folder scratch;
+    auto changes = long_enough({"fedbuff", {"method=ditto"}});
+    changes.emplace_back("versions=1000000");
+    const auto x = configured(quadratic_run, changes, scratch.path());
+    std::atomic<bool> stop{false};
+    std::thread asks{[&] {
+      std::error_code none;
+      while (fs::file_size(only_folder_in(scratch.path()) / name, none) + 1
+             < 2000)
+        std::this_thread::yield();
+      stop = true;
+    }};
+    const auto cut = node::run(x, {.make_model = no_model, .stop = &stop});
+    asks.join();
+    ASSERT_TRUE(cut && cut->interrupted);
+    const fs::path folder{cut->folder};
+    fs::resize_file(folder / name, 999);
+    const auto done =
+      node::run(x, {.make_model = no_model, .stop = &stop, .resume = folder});
+    ASSERT_FALSE(done) << name << " may be shorter";
+    // Half of its last line is cut off.
+    const auto& told = done.error().context;
+    EXPECT_NE(told.find(std::string{name} + ": has "), std::string::npos)
+      << told;
+    EXPECT_NE(told.find("bytes, and the snapshot is of when"),
+              std::string::npos)
+      << told;
+    EXPECT_TRUE(fs::exists(folder / "summary.json")) << "it forgot its end";
+  }
+}
+
 TEST(run_that_has_ended, is_not_resumed) {
   const scratch_folder scratch;
   const auto x = configured(quadratic_run, long_enough({"sync", {"rounds=5"}}),

@@ -128,15 +128,21 @@ TEST(progress, is_lines_in_a_pipe_and_a_bar_on_a_terminal) {
   EXPECT_EQ(shown(true).substr(0, 28), "\r[############............] ");
 }
 
-TEST(progress, is_told_by_visits_where_there_are_no_versions) {
-  progress_report now;
-  now.lines[{1}] = version_of(0, {});
-  now.visits = 50;
+// Also where a method makes no versions, or rounds pass of which nothing comes.
+TEST(progress, counts_rounds_as_the_length_of_the_run_does) {
   std::ostringstream out;
-  progress_display display{
-    out, {.length = {.rounds = 20}, .visits = 200, .every = instant{}}};
-  display.show(now);
-  EXPECT_EQ(out.str().substr(0, 19), " 25%  50/200 visits");
+  progress_display display{out, {.length = {.rounds = 20}, .every = instant{}}};
+  auto opts = watching();
+  opts.show = [&](const progress_report& now) { display.show(now); };
+  chronicle x{opts};
+  auto version = version_of(1, {});
+  version.round = {17};
+  x.published(version, {});
+  x.counted({5}, {});
+  EXPECT_THAT(out.str(), testing::HasSubstr("\n 25%  round 5/20  0 visits"));
+  EXPECT_EQ(out.str().substr(0, 17), "  0%  round 0/20 ")
+    << "a round counts by its number";
+  EXPECT_EQ(x.report().rounds, 5u);
 }
 
 TEST(chronicle, shows_each_visit_until_the_end) {
