@@ -98,7 +98,7 @@ result<void> replayed_line::check(std::span<const visit_id> visits) const {
 
 result<void> replayed_line::check_too_stale(visit_id x) const {
   const auto part = pending_.find(x);
-  if (rules_.by_round || part == pending_.end()
+  if (part == pending_.end()
       || policies::state_of(head_.merged, x)
            == policies::visit_window::state::closed)
     return {};

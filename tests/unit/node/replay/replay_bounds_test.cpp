@@ -85,23 +85,6 @@ TEST_F(recorded_run, reaches_the_end_that_the_run_had) {
   EXPECT_EQ(half->digests.first->what, "the end of the record");
   EXPECT_THAT(refusal(replay_changed(folder, [](lines& all) { all.clear(); })),
               HasSubstr("holds no event"));
-  // The last version never was, and its visits came too late.
-  const auto shorter = refusal(replay_changed(folder, [](lines& all) {
-    const auto last = places_of("version", all).back() - 1;
-    const auto merged = json::parse(all[last])["merged"];
-    all.erase(all.begin() + static_cast<std::ptrdiff_t>(last));
-    for (const auto& visit : merged)
-      all.insert(all.begin() + static_cast<std::ptrdiff_t>(last),
-                 json{{"at", 0},
-                      {"event", "refused"},
-                      {"client", visit[0]},
-                      {"visit", visit[1]},
-                      {"line", 1},
-                      {"verdict", "too_stale"}}
-                   .dump());
-  }));
-  EXPECT_THAT(shorter, HasSubstr("refused as too stale; the configuration "
-                                 "allows"));
   const auto last_version_removed = [](lines& all) {
     const auto last = places_of("version", all).back() - 1;
     all.erase(all.begin() + static_cast<std::ptrdiff_t>(last));
@@ -118,6 +101,30 @@ TEST_F(recorded_run, reaches_the_end_that_the_run_had) {
   ASSERT_TRUE(without && without->digests.first);
   EXPECT_EQ(without->differs_in, "summary.json");
   EXPECT_EQ(without->digests.first->what, "the digest of the run");
+}
+
+// The last version never was, and its visits came too late: by no pace.
+TEST_F(recorded_run, has_no_offers_that_only_say_to_be_too_stale) {
+  const auto forged = [](lines& all) {
+    const auto last = places_of("version", all).back() - 1;
+    const auto merged = json::parse(all[last])["merged"];
+    all.erase(all.begin() + static_cast<std::ptrdiff_t>(last));
+    for (const auto& visit : merged)
+      all.insert(all.begin() + static_cast<std::ptrdiff_t>(last),
+                 json{{"at", 0},
+                      {"event", "refused"},
+                      {"client", visit[0]},
+                      {"visit", visit[1]},
+                      {"line", 1},
+                      {"verdict", "too_stale"}}
+                   .dump());
+  };
+  for (const overrides& pace : {overrides{"mode=fedbuff", "versions=8"},
+                                overrides{"mode=sync", "rounds=8"},
+                                overrides{"mode=semisync", "rounds=8"}})
+    EXPECT_THAT(refusal(replay_changed(record(pace), forged)),
+                HasSubstr("refused as too stale; the configuration allows"))
+      << pace.front();
 }
 
 TEST_F(recorded_run, ends_where_its_ledger_does) {
