@@ -29,4 +29,12 @@ TEST(in_quotes, is_one_line) {
   EXPECT_EQ(in_quotes("déjà"), "'déjà'");
 }
 
+TEST(last_line, is_what_a_script_says_last) {
+  EXPECT_EQ(last_line("Traceback:\n  a.py, line 3\nValueError: no\n\n"),
+            "ValueError: no");
+  EXPECT_EQ(last_line("alone"), "alone");
+  EXPECT_EQ(last_line("\n \n"), "");
+  EXPECT_EQ(last_line(""), "");
+}
+
 } // namespace troupe
