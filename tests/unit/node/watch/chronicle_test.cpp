@@ -1,5 +1,6 @@
 #include "node/watch/chronicle.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <sstream>
