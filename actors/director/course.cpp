@@ -42,8 +42,10 @@ course::actions course::joined(const messages::client_joined& x, instant now) {
     out.push_back(messages::clients_admitted{admitted_});
   if (x.open)
     take_up(*x.open, out, now);
-  if (!waits)
+  if (!waits) {
     entry.in_vain = {};
+    in_vain_.erase(x.client);
+  }
   // It may have been away when it was invited, or have forgotten.
   if (!entry.open.empty() && phase_ != phase::opening) {
     auto& v = entry.open.front();
