@@ -25,9 +25,10 @@ struct outcome {
   std::string err;
 };
 
-outcome run(std::vector<std::string> args) {
+outcome run(std::vector<std::string> args, model_maker make_model = {}) {
   std::ostringstream out, err;
-  const auto all = basic_commands({.arithmetic = [] { return "torch"; }});
+  const auto all = basic_commands({.arithmetic = [] { return "torch"; },
+                                   .make_model = std::move(make_model)});
   const auto how = dispatch(all, args, {out, err});
   return {how, out.str(), err.str()};
 }
@@ -147,6 +148,30 @@ TEST(check_config, a_refusal_has_its_exit_code_and_its_object) {
   EXPECT_EQ(run({"check-config", "/nowhere.toml"}).how,
             exit_code::configuration);
   EXPECT_EQ(run({"check-config"}).how, exit_code::usage);
+}
+
+TEST(check_config, prepares_a_run_as_the_run_would) {
+  const auto refusal = [](std::string_view text) {
+    const scratch file{text};
+    const auto x =
+      run({"check-config", file.path()},
+          [](const auto&, auto) -> result<std::unique_ptr<models::objective>> {
+            return fail(errc::unsupported, "no such model");
+          });
+    EXPECT_NE(x.how, exit_code::ok) << text;
+    return x.err;
+  };
+  EXPECT_THAT(refusal("rounds = 1\n[data]\npath = '/nowhere'\n"),
+              HasSubstr("/nowhere"));
+  const auto quadratic = [](const std::string& line, const char* model) {
+    return "rounds = 1\n" + line + "\n[data]\nkind = 'quadratic'\n[model]\n"
+           + "kind = '" + model + "'\n";
+  };
+  EXPECT_THAT(refusal(quadratic("", "mlp")), HasSubstr("quadratic"));
+  EXPECT_THAT(refusal(quadratic("init = '/none.safetensors'", "quadratic")),
+              HasSubstr("/none.safetensors"));
+  EXPECT_THAT(refusal(quadratic("scenario = '/none.toml'", "quadratic")),
+              HasSubstr("/none.toml"));
 }
 
 TEST(check_config, lists_every_key) {

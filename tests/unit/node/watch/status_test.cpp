@@ -55,7 +55,14 @@ public:
     return behind_->note(x);
   }
 
+  result<void> keep(const actors::snapshot&) override {
+    if (full_for_snapshots)
+      return fail(errc::storage_failure, "ledger: no room for a snapshot");
+    return {};
+  }
+
   std::atomic<bool> full{true};
+  std::atomic<bool> full_for_snapshots{false};
 
 private:
   std::unique_ptr<actors::store> behind_ = actors::make_memory_store({});
@@ -84,12 +91,31 @@ protected:
   /// run says of it; null: they can from the start.
   heads on_a_full_disk(const std::string& clock,
                        const std::function<void(const std::string&)>& look) {
-    auto x = configured(quadratic_run, {"clock=" + clock, "rounds=2"},
-                        scratch_.path());
-    auto work = node::prepare(x, no_model);
-    EXPECT_TRUE(work);
     const auto books = std::make_shared<full_store>();
     books->full = look != nullptr;
+    return beside({"clock=" + clock, "rounds=2"}, books, [&] {
+      if (!look)
+        return;
+      // A process that fails to store looks at it every second.
+      until([&] { return actors::why(*board_->last()).code == "disk"; });
+      look(said(node::exit_code::ok, {scratch_.path()}));
+      books->full = false;
+    });
+  }
+
+  static void until(const std::function<bool()>& seen) {
+    for (int i = 0; i < 600 && !seen(); ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds{50});
+    EXPECT_TRUE(seen());
+  }
+
+  /// A run and, beside it, who looks at it.
+  heads beside(const overrides& changes,
+               const std::shared_ptr<full_store>& books,
+               const std::function<void()>& look) {
+    auto x = configured(quadratic_run, changes, scratch_.path());
+    auto work = node::prepare(x, no_model);
+    EXPECT_TRUE(work);
     EXPECT_TRUE(actors::begin_lines(*books, *work->blocks, work->initial));
     node::chronicle::options opts{.blocks = work->blocks,
                                   .lines = {},
@@ -110,23 +136,18 @@ protected:
                                         .books = books,
                                         .watching = watching,
                                         .counted = counted,
+                                        .stop = &stop_,
+                                        .add_to_snapshot = [](auto&) {},
                                         .desk = outlook.desk()}));
     }};
-    if (look) {
-      // A process that fails to store looks at it every second.
-      const auto code = [&] { return actors::why(*board_->last()).code; };
-      for (int i = 0; i < 600 && code() != "disk"; ++i)
-        std::this_thread::sleep_for(std::chrono::milliseconds{50});
-      EXPECT_EQ(code(), "disk");
-      look(said(node::exit_code::ok, {scratch_.path()}));
-      books->full = false;
-    }
+    look();
     run.join();
     return watching->report().lines;
   }
 
   scratch_folder scratch_;
   std::string folder_;
+  std::atomic<bool> stop_{false};
   std::shared_ptr<node::status_board> board_ =
     std::make_shared<node::status_board>();
 };
@@ -161,6 +182,24 @@ TEST_F(run_status, a_full_disk_holds_simulated_time_and_changes_no_bit) {
   EXPECT_EQ(done.begin()->second.head.value, 2u);
   EXPECT_EQ(done.begin()->second.blocks.front().digest,
             unbroken.begin()->second.blocks.front().digest);
+}
+
+TEST_F(run_status, tells_and_counts_snapshots_that_were_not_kept) {
+  const auto books = std::make_shared<full_store>();
+  books->full = false;
+  books->full_for_snapshots = true;
+  beside({"rounds=1000000", "snapshot_seconds=0.01"}, books, [&] {
+    until([&] { return board_->last() && board_->last()->lost.count > 1; });
+    EXPECT_THAT(said(node::exit_code::ok, {scratch_.path()}),
+                HasSubstr("the last snapshot could not be kept (ledger: no "
+                          "room for a snapshot)"));
+    EXPECT_THAT(actors::exposition_of(*board_->last()),
+                testing::Not(HasSubstr("snapshots_failed_total 0\n")));
+    books->full_for_snapshots = false;
+    until([&] { return board_->last()->lost.why.empty(); });
+    EXPECT_GT(board_->last()->lost.count, 1u);
+    stop_ = true;
+  });
 }
 
 TEST_F(run_status, of_a_process_that_is_gone_says_so) {
