@@ -228,13 +228,16 @@ json to_json(const director_cost& x) {
           {"busy", x.busy},
           {"p50_us", x.p50 * 1e6},
           {"p99_us", x.p99 * 1e6},
-          {"bytes_a_client", x.bytes_a_client}};
+          {"bytes_a_client", x.bytes_a_client},
+          {"touch_p50_us", x.touch_p50 * 1e6}};
 }
 
 void tell(const director_cost& x, std::ostream& to) {
   to << "director  " << x.clients << " clients, " << x.busy * 100
      << " % busy: p50 " << x.p50 * 1e6 << " us, p99 " << x.p99 * 1e6 << " us, "
-     << x.bytes_a_client << " bytes a client\n";
+     << x.bytes_a_client
+     << " bytes a client, of which six lines at random: p50 "
+     << x.touch_p50 * 1e6 << " us\n";
 }
 
 std::vector<figure> all_figures(const model_maker& make_model,

@@ -5,6 +5,7 @@
 #include <malloc.h>
 
 #include "actors/director/course.hpp"
+#include "core/assert.hpp"
 #include "core/clock.hpp"
 #include "core/random.hpp"
 
@@ -84,6 +85,33 @@ private:
   random_stream draw_{1};
 };
 
+/// Where the entries of a client, its place in the queue and its timer lie
+/// anywhere: for one who ends its visit and one who is invited in its place.
+constexpr std::size_t lines_of_a_visit = 6;
+
+double touch_p50(std::size_t bytes) {
+  struct alignas(64) cache_line {
+    std::uint64_t next = 0;
+  };
+  std::vector<cache_line> all(bytes / sizeof(cache_line) + 1);
+  random_stream draw{1};
+  for (auto& x : all)
+    x.next = draw.below(all.size());
+  std::vector<double> took;
+  std::uint64_t at = 0;
+  for (int i = 0; i < 2 * visits; ++i) {
+    at = draw.below(all.size());
+    const auto began = steady_now();
+    for (std::size_t k = 0; k < lines_of_a_visit; ++k)
+      at = all[at].next;
+    took.push_back(seconds(steady_now() - began));
+    TROUPE_ASSERT(at < all.size()); // Or nothing of it would be read.
+  }
+  const auto middle = took.begin() + visits;
+  std::ranges::nth_element(took, middle);
+  return *middle;
+}
+
 std::size_t allocated() {
   const auto x = mallinfo2();
   return x.uordblks + x.hblkhd;
@@ -109,7 +137,8 @@ director_cost cost_of(std::uint64_t clients, double busy) {
           .busy = busy,
           .p50 = took[took.size() / 2],
           .p99 = took[took.size() * 99 / 100],
-          .bytes_a_client = static_cast<double>(after - before) / n};
+          .bytes_a_client = static_cast<double>(after - before) / n,
+          .touch_p50 = touch_p50(after - before)};
 }
 
 } // namespace

@@ -12,6 +12,9 @@ struct director_cost {
   double p50 = 0;  ///< Seconds.
   double p99 = 0;
   double bytes_a_client = 0;
+  /// Seconds to read a few lines at random among as many bytes: what a visit
+  /// costs where nothing is decided.
+  double touch_p50 = 0;
 };
 
 /// For 10^3, 10^5 and 10^6 clients, few of them busy and nine of ten.
