@@ -1,9 +1,8 @@
 #include "models/guarded_trainer.hpp"
 
-#include <exception>
-#include <new>
-#include <string>
 #include <utility>
+
+#include "models/thrown.hpp"
 
 namespace troupe::models {
 
@@ -13,11 +12,8 @@ template <class F>
 auto caught(F&& work) -> decltype(work()) {
   try {
     return work();
-  } catch (const std::bad_alloc&) {
-    return fail(errc::device_failure,
-                "there is not enough memory for this visit's arithmetic");
-  } catch (const std::exception& x) {
-    return fail(errc::device_failure, x.what());
+  } catch (...) {
+    return tl::unexpected{what_was_thrown()};
   }
 }
 
@@ -32,8 +28,13 @@ public:
     return caught([&] { return behind_->choose(x); });
   }
 
-  result<trained> train(const visit_input& x) override {
-    return caught([&] { return behind_->train(x); });
+  std::vector<result<trained>>
+  train(std::span<const visit_input> xs) override {
+    auto done = caught(
+      [&]() -> result<std::vector<result<trained>>> { return behind_->train(xs); });
+    if (done)
+      return std::move(*done);
+    return {xs.size(), tl::unexpected{done.error()}};
   }
 
   result<evaluated> evaluate(const evaluation_input& x) override {

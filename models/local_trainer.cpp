@@ -3,41 +3,51 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <optional>
 
 #include "core/assert.hpp"
 #include "core/limits.hpp"
 #include "core/random.hpp"
-#include "models/families.hpp"
-#include "models/methods/local_loop.hpp"
+#include "models/methods/visit.hpp"
+#include "models/thrown.hpp"
 #include "policies/invitations.hpp"
 
 namespace troupe::models {
 
 namespace {
 
-template <class Map>
-std::string names_of(const Map& xs) {
+/// Those of the methods that have some part.
+template <class Part>
+std::string names_with(Part part, const method_table& xs) {
   std::string result;
-  for (const auto& [name, unused] : xs)
-    result += (result.empty() ? "" : ", ") + name;
+  for (const auto& [name, x] : xs)
+    if (x.*part)
+      result += (result.empty() ? "" : ", ") + name;
   return result.empty() ? "none" : result;
+}
+
+/// Null where there is none of this name, or it has no such part.
+template <class Part>
+auto part_of(const method_table& xs, const std::string& name, Part part) {
+  const auto found = xs.find(name);
+  return found == xs.end() ? nullptr : found->second.*part;
 }
 
 result<void> check(const local_task& task) {
   const auto& method = task.method;
   for (const auto& x : method.roles)
-    if (!task.table.procedures.contains(x.procedure.value))
+    if (!part_of(task.table, x.procedure.value, &local_method::train))
       return fail(errc::invalid_config,
                   "recipe '" + method.name + "', role '" + x.name
                     + "': there is no local procedure '" + x.procedure.value
-                    + "'; there are " + names_of(task.table.procedures));
+                    + "'; there are " + names_with(&local_method::train, task.table));
   for (const auto& x : method.legs)
     if (!x.choice.value.empty()
-        && !task.table.choosers.contains(x.choice.value))
+        && !part_of(task.table, x.choice.value, &local_method::choose))
       return fail(errc::invalid_config, "recipe '" + method.name
                                           + "': there is no choice '"
                                           + x.choice.value + "'; there are "
-                                          + names_of(task.table.choosers));
+                                          + names_with(&local_method::choose, task.table));
   const auto clients = task.clients.train.size();
   if (!task.weights.empty() && task.weights.size() != clients)
     return fail(errc::invalid_config, std::to_string(task.weights.size())
@@ -49,10 +59,11 @@ result<void> check(const local_task& task) {
 class local_trainer : public trainer {
 public:
   local_trainer(std::shared_ptr<const local_task> task,
-                std::unique_ptr<objective> model,
+                std::vector<std::unique_ptr<objective>> models,
                 std::unique_ptr<kernels::backend> arithmetic)
     : task_(std::move(task)),
-      model_(std::move(model)),
+      models_(std::move(models)),
+      model_(models_.front().get()),
       arithmetic_(std::move(arithmetic)),
       test_rows_(task_->test_size),
       fresh_buffers_(model_->initial_buffers()) {
@@ -65,43 +76,36 @@ public:
     const auto& name = legs[x.leg].choice.value;
     if (name.empty())
       return choice{};
-    auto on = problem_of(x);
+    auto on = problem_of(x, *model_);
     if (!on)
       return tl::unexpected{on.error()};
-    return task_->table.choosers.at(name)(x, *on);
+    cohort alone;
+    visit v{x, *on, alone, 0, visit::purpose::to_look};
+    return run_alone(alone, task_->table.at(name).choose(v));
   }
 
-  result<trained> train(const visit_input& x) override {
-    auto on = problem_of(x);
-    if (!on)
-      return tl::unexpected{on.error()};
-    auto out = task_->table.procedures.at(procedure_of(x))(x, *on);
-    if (out)
-      out->steps *= passes_of(x);
-    if (out && task_->how.norm_max > 0)
-      if (const auto done = shorten(*out); !done)
-        return tl::unexpected{done.error()};
-    if (out && task_->attackers.clients.contains(x.visit.client))
-      multiply(*out, task_->attackers.scale);
-    if (out && !out->parts.empty()
-        && !(std::abs(out->loss) <= limits::loss_max))
-      return fail(errc::diverged,
-                  "the training loss is no number any more, or above 10^12; "
-                  "a smaller learning_rate may help");
-    return out;
+  std::vector<result<trained>>
+  train(std::span<const visit_input> xs) override {
+    std::vector<result<trained>> all;
+    while (!xs.empty()) {
+      const auto some = xs.first(std::min(xs.size(), models_.size()));
+      xs = xs.subspan(some.size());
+      train_in_step(some, all);
+    }
+    return all;
   }
 
   result<evaluated> evaluate(const evaluation_input& x) override {
     evaluated out;
     const auto* parameters = model_of(x);
     const auto* buffers = version_of(x, buffers_family);
-    if (parameters == nullptr && of_roles(task_->table.homes).empty())
+    if (parameters == nullptr && of_roles(&local_method::home).empty())
       return out;
     // Where there is no whole model, clients make one.
     const auto model = parameters ? floats{*parameters} : floats{};
     if (task_->method.offers && has_model({}, parameters)) {
       load(model, buffers ? std::span{*buffers} : fresh_buffers_);
-      const home newcomer{.client = {}, .versions = x.versions};
+      const auto newcomer = at_home({}, {.versions = x.versions, .states = {}});
       const auto done =
         settle(newcomer)
           .and_then([&] {
@@ -128,7 +132,7 @@ public:
         found == x.states.end() ? nullptr : found->second.get();
       load_at_home(state, model,
                    buffers ? std::span{*buffers} : fresh_buffers_);
-      const home own{.client = client, .state = state, .versions = x.versions};
+      const auto own = at_home(client, x);
       const auto put = [&](split part, std::span<const std::uint32_t> from,
                            std::map<client_id, scores>& to) {
         return from.empty() ? result<void>{}
@@ -158,6 +162,73 @@ public:
 private:
   using floats = std::span<const float>;
 
+  /// A visit and its computation, which ends before it.
+  struct under_way {
+    result<void> begun = {};
+    std::optional<visit> v = {};
+    task_root root = {};
+    std::optional<task<done>> course = {};
+  };
+
+  // @pre there is an objective for each
+  void train_in_step(std::span<const visit_input> xs,
+                     std::vector<result<trained>>& to) {
+    cohort together;
+    // Neither moves: they are pointed at.
+    std::vector<under_way> all(xs.size());
+    for (std::size_t i = 0; i < xs.size(); ++i)
+      all[i].begun = begin(xs[i], i, together, all[i]);
+    // What has ended leaves its frames at once.
+    const auto settle = [&] {
+      for (auto& x : all)
+        if (x.course && x.course->is_over()) {
+          x.begun = x.course->take().map([](done) {});
+          x.course.reset();
+        }
+    };
+    for (settle(); together.answer() > 0;)
+      settle();
+    for (auto& x : all)
+      to.push_back(x.begun.and_then([&] { return end(*x.v); }));
+  }
+
+  result<void> begin(const visit_input& x, std::size_t place, cohort& with,
+                     under_way& to) {
+    const auto& method = task_->table.at(procedure_of(x));
+    auto on = problem_of(x, *models_[place]);
+    if (!on)
+      return tl::unexpected{on.error()};
+    if (method.needs)
+      if (auto ok = method.needs(task_->method, task_->how); !ok)
+        return ok;
+    to.v.emplace(x, *on, with, place);
+    if (to.v->plan.idle())
+      return {};
+    try {
+      to.course.emplace(method.train(*to.v));
+    } catch (...) {
+      return tl::unexpected{what_was_thrown()};
+    }
+    to.course->start(to.root);
+    return {};
+  }
+
+  result<trained> end(visit& v) {
+    auto& out = v.out;
+    const auto& x = v.in;
+    out.steps *= passes_of(x);
+    if (task_->how.norm_max > 0)
+      if (const auto done = shorten(out); !done)
+        return tl::unexpected{done.error()};
+    if (task_->attackers.clients.contains(x.visit.client))
+      multiply(out, task_->attackers.scale);
+    if (!out.parts.empty() && !(std::abs(out.loss) <= limits::loss_max))
+      return fail(errc::diverged,
+                  "the training loss is no number any more, or above 10^12; "
+                  "a smaller learning_rate may help");
+    return std::move(out);
+  }
+
   bool knows(client_id x) const {
     return x.value >= 1 && x.value <= task_->clients.train.size();
   }
@@ -168,11 +239,11 @@ private:
   }
 
   std::uint64_t passes_of(const visit_input& x) const {
-    const auto found = task_->table.passes.find(procedure_of(x));
-    return found == task_->table.passes.end() ? 1 : found->second(task_->how);
+    const auto passes = task_->table.at(procedure_of(x)).passes;
+    return passes ? passes(task_->how) : 1;
   }
 
-  result<local_problem> problem_of(const visit_input& x) {
+  result<local_problem> problem_of(const visit_input& x, objective& model) {
     const auto client = x.visit.client;
     if (!knows(client))
       return fail(errc::invalid_argument,
@@ -183,13 +254,13 @@ private:
     const auto weight = task_->weights.empty()
                           ? static_cast<double>(rows.size())
                           : task_->weights[client.value - 1];
-    return problem_with(x.progress, rows, weight);
+    return problem_with(model, x.progress, rows, weight);
   }
 
-  local_problem problem_with(double progress,
+  local_problem problem_with(objective& model, double progress,
                              std::span<const std::uint32_t> rows,
                              double weight) {
-    return {.model = *model_,
+    return {.model = model,
             .arithmetic = *arithmetic_,
             .method = task_->method,
             .blocks = task_->blocks,
@@ -209,48 +280,49 @@ private:
 
   /// Where clients make a model of their own of what is shared, it takes the
   /// place of the live one.
-  result<void> settle(const home& x) {
-    if (const auto maker = of_role(x.client, task_->table.homes)) {
-      auto on = problem_at(x);
-      return maker(x, on);
-    }
-    return {};
+  result<void> settle(const visit_input& x) {
+    const auto maker = of_role(x.visit.client, &local_method::home);
+    if (!maker)
+      return {};
+    cohort alone;
+    visit v{x, problem_at(x), alone, 0, visit::purpose::to_look};
+    return run_alone(alone, maker(v)).map([](done) {});
   }
 
   /// A shared one, or what its role makes of what is shared.
   bool has_model(client_id x, const std::vector<float>* shared_one) const {
-    return shared_one != nullptr || of_role(x, task_->table.homes) != nullptr;
+    return shared_one != nullptr || of_role(x, &local_method::home) != nullptr;
   }
 
-  /// What a client's role has in a table; null: nothing. Nobody has the role of
-  /// those who are no members of any.
-  template <class Table>
-  typename Table::mapped_type of_role(client_id x, const Table& table) const {
+  /// A part of the method of a client's role; null: it has none. Nobody has the
+  /// role of those who are no members of any.
+  template <class Part>
+  Part of_role(client_id x, Part local_method::*part) const {
     const auto role = policies::role_of(x, task_->method.roles);
     if (!role || *role >= task_->method.roles.size())
       return nullptr;
-    const auto found = table.find(task_->method.roles[*role].procedure.value);
-    return found == table.end() ? nullptr : found->second;
+    return part_of(task_->table, task_->method.roles[*role].procedure.value,
+                   part);
   }
 
-  /// What all roles together have in a table, each once.
-  template <class Table>
-  std::vector<typename Table::mapped_type> of_roles(const Table& table) const {
-    std::vector<typename Table::mapped_type> all;
+  /// Those of all roles together, each once.
+  template <class Part>
+  std::vector<Part> of_roles(Part local_method::*part) const {
+    std::vector<Part> all;
     for (const auto& role : task_->method.roles)
-      if (const auto found = table.find(role.procedure.value);
-          found != table.end()
-          && std::ranges::find(all, found->second) == all.end())
-        all.push_back(found->second);
+      if (const auto found =
+            part_of(task_->table, role.procedure.value, part);
+          found && std::ranges::find(all, found) == all.end())
+        all.push_back(found);
     return all;
   }
 
-  local_problem problem_at(const home& x) {
+  local_problem problem_at(const visit_input& x) {
     using rows = std::span<const std::uint32_t>;
+    const auto client = x.visit.client;
     return problem_with(
-      1,
-      knows(x.client) ? rows{task_->clients.train[x.client.value - 1]} : rows{},
-      1);
+      *model_, 1,
+      knows(client) ? rows{task_->clients.train[client.value - 1]} : rows{}, 1);
   }
 
   void summarise(const evaluation_input& x, evaluated& to) {
@@ -263,19 +335,20 @@ private:
       to.method_results["test_mse"] =
         sum / static_cast<double>(to.per_client.size());
     }
-    for (const auto maker : of_roles(task_->table.summaries))
-      maker(x, problem_with(1, {}, 1), to);
+    for (const auto maker : of_roles(&local_method::summary))
+      maker(x, problem_with(*model_, 1, {}, 1), to);
   }
 
   /// Scores the live model, or as this client would.
-  result<void> score(const home& x, split part,
+  result<void> score(const visit_input& x, split part,
                      std::span<const std::uint32_t> rows, scores& to) {
     if (rows.empty())
       return {};
     const auto put = [&](const scores& found) { to = found; };
-    if (const auto scorer = of_role(x.client, task_->table.scorers)) {
-      auto on = problem_at(x);
-      return scorer(x, on, part, rows).map(put);
+    if (const auto scorer = of_role(x.visit.client, &local_method::score)) {
+      cohort alone;
+      visit v{x, problem_at(x), alone, 0, visit::purpose::to_look};
+      return run_alone(alone, scorer(v, part, rows)).map(put);
     }
     return model_->evaluate(part, rows).map(put);
   }
@@ -349,7 +422,9 @@ private:
   }
 
   std::shared_ptr<const local_task> task_;
-  std::unique_ptr<objective> model_;
+  /// A visit has one to itself; what is scored has the first.
+  std::vector<std::unique_ptr<objective>> models_;
+  objective* model_;
   std::unique_ptr<kernels::backend> arithmetic_;
   std::vector<std::uint32_t> test_rows_;
   std::vector<float> fresh_buffers_;
@@ -361,22 +436,37 @@ result<std::unique_ptr<trainer>>
 make_local_trainer(std::shared_ptr<const local_task> task,
                    std::unique_ptr<objective> model,
                    std::unique_ptr<kernels::backend> arithmetic) {
+  std::vector<std::unique_ptr<objective>> one;
+  one.push_back(std::move(model));
+  return make_local_trainer(std::move(task), std::move(one),
+                            std::move(arithmetic));
+}
+
+result<std::unique_ptr<trainer>>
+make_local_trainer(std::shared_ptr<const local_task> task,
+                   std::vector<std::unique_ptr<objective>> models,
+                   std::unique_ptr<kernels::backend> arithmetic) {
   if (const auto good = check(*task); !good)
     return tl::unexpected{good.error()};
-  return std::make_unique<local_trainer>(std::move(task), std::move(model),
+  return std::make_unique<local_trainer>(std::move(task), std::move(models),
                                          std::move(arithmetic));
 }
 
 trainer_factory local_trainers(std::shared_ptr<const local_task> task,
-                               objective_factory make_objective) {
+                               objective_factory make_objective,
+                               std::size_t in_step) {
   return [=]() -> result<std::unique_ptr<trainer>> {
-    auto model = make_objective();
-    if (!model)
-      return tl::unexpected{model.error()};
+    std::vector<std::unique_ptr<objective>> models;
+    while (models.size() < in_step) {
+      auto model = make_objective();
+      if (!model)
+        return tl::unexpected{model.error()};
+      models.push_back(std::move(*model));
+    }
     auto arithmetic = kernels::make_backend({});
     if (!arithmetic)
       return tl::unexpected{arithmetic.error()};
-    return make_local_trainer(task, std::move(*model), std::move(*arithmetic));
+    return make_local_trainer(task, std::move(models), std::move(*arithmetic));
   };
 }
 

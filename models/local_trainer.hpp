@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "models/data/example_set.hpp"
-#include "models/procedure.hpp"
+#include "models/methods/local_method.hpp"
 #include "models/shapes.hpp"
 #include "models/trainer.hpp"
 
@@ -42,10 +42,10 @@ struct local_task {
   std::map<std::string, shared_values> frozen = {};
   std::vector<std::vector<float>> truths = {};
   bool population_error = false; ///< Clients' own test loss is a result.
-  procedure_table table = procedures();
+  method_table table = local_methods();
 };
 
-/// Trains one visit at a time. A visit that names a client without data here is
+/// Trains as many visits in step as it has objectives. A visit that names a client without data here is
 /// `invalid_argument`. Under a recipe that offers nothing there is no global
 /// model, and the global scores are empty. A client's own rows are scored with
 /// its own model where it has one, and with its own buffers.
@@ -57,10 +57,18 @@ make_local_trainer(std::shared_ptr<const local_task> task,
                    std::unique_ptr<objective> model,
                    std::unique_ptr<kernels::backend> arithmetic);
 
+/// With several. @pre there is one
+result<std::unique_ptr<trainer>>
+make_local_trainer(std::shared_ptr<const local_task> task,
+                   std::vector<std::unique_ptr<objective>> models,
+                   std::unique_ptr<kernels::backend> arithmetic);
+
 using objective_factory = std::function<result<std::unique_ptr<objective>>()>;
 
-/// Trainers over one task, each with an objective and a CPU backend of its own.
+/// Trainers over one task, each with a CPU backend and objectives of its own:
+/// as many as visits that it computes in step.
 trainer_factory local_trainers(std::shared_ptr<const local_task> task,
-                               objective_factory make_objective);
+                               objective_factory make_objective,
+                               std::size_t in_step = 1);
 
 } // namespace troupe::models

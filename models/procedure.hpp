@@ -1,11 +1,10 @@
 #pragma once
 
-// A local procedure: what a client does between fetch and offer. Written over
+// What a client's local method has to work with between fetch and offer. Over
 // flat buffers, so the same lines train a torch module, a script and a
 // quadratic.
 
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <span>
 #include <string>
@@ -49,9 +48,9 @@ struct training_options {
     {}; ///< proximal, lambda, …: the recipe's defaults, overridden.
 };
 
-/// Everything that a procedure may use.
+/// Everything that a local method may use.
 struct local_problem {
-  objective& model;
+  objective& model; ///< Of this visit's slot.
   kernels::backend& arithmetic;
   const recipe& method;
   const layout& blocks;
@@ -70,48 +69,5 @@ struct local_problem {
   /// Of each client, the parameters that its data are made of; empty: unknown.
   std::span<const std::vector<float>> truths = {};
 };
-
-/// Runs one visit. A function of its arguments: the random draws come from
-/// `x.seed`. Deltas are taken against the fetched base.
-using procedure = result<trained> (*)(const visit_input& x, local_problem& on);
-
-/// Makes a choice between two legs, or before the offer.
-using chooser = result<choice> (*)(const visit_input& x, local_problem& on);
-
-/// A client as it is scored: with the versions of all blocks and what it keeps.
-struct home {
-  client_id client;
-  const client_state* state = nullptr; ///< Null: it keeps nothing yet.
-  const std::vector<fetched_block>& versions;
-};
-
-/// Makes live the model that a client would use itself. Client 0 is nobody: the
-/// model that a newcomer would use.
-using home_maker = result<void> (*)(const home& x, local_problem& on);
-
-/// Scores rows as a client would itself, where that is not done by one model.
-using home_scorer = result<scores> (*)(const home& x, local_problem& on,
-                                       split part,
-                                       std::span<const std::uint32_t> rows);
-
-/// Adds what can be said about all clients together to `to.method_results`.
-using summary_maker = void (*)(const evaluation_input& x,
-                               const local_problem& on, evaluated& to);
-
-/// How many steps a procedure makes of a planned one, where that is not one.
-using pass_counter = std::uint64_t (*)(const training_options& how);
-
-struct procedure_table {
-  std::map<std::string, procedure, std::less<>> procedures;
-  std::map<std::string, chooser, std::less<>> choosers;
-  std::map<std::string, pass_counter, std::less<>> passes = {};
-  /// Of procedures whose clients use neither the shared model nor `own_model`.
-  std::map<std::string, home_maker, std::less<>> homes = {};
-  std::map<std::string, home_scorer, std::less<>> scorers = {};
-  std::map<std::string, summary_maker, std::less<>> summaries = {};
-};
-
-/// All that is built in; tests add theirs.
-const procedure_table& procedures();
 
 } // namespace troupe::models

@@ -10,6 +10,7 @@
 #include <span>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "core/ids.hpp"
@@ -102,7 +103,16 @@ public:
   virtual ~trainer() = default;
 
   [[nodiscard]] virtual result<choice> choose(const visit_input& x) = 0;
-  [[nodiscard]] virtual result<trained> train(const visit_input& x) = 0;
+
+  /// Several visits in step: of each what it would have come to alone, to the
+  /// bit, in the same order. One that fails ends by itself.
+  [[nodiscard]] virtual std::vector<result<trained>>
+  train(std::span<const visit_input> xs) = 0;
+
+  [[nodiscard]] result<trained> train(const visit_input& x) {
+    return std::move(train(std::span{&x, 1}).front());
+  }
+
   [[nodiscard]] virtual result<evaluated>
   evaluate(const evaluation_input& x) = 0;
 
@@ -110,6 +120,22 @@ public:
   /// without computing, since the virtual clock asks before the work is done.
   virtual std::uint64_t examples(client_id x) const = 0;
   virtual std::uint64_t steps(const visit_input& x) const = 0;
+};
+
+/// One that gains nothing from several.
+class one_by_one_trainer : public trainer {
+public:
+  using trainer::train;
+
+  std::vector<result<trained>>
+  train(std::span<const visit_input> xs) override {
+    std::vector<result<trained>> all;
+    for (const auto& x : xs)
+      all.push_back(train_one(x));
+    return all;
+  }
+
+  [[nodiscard]] virtual result<trained> train_one(const visit_input& x) = 0;
 };
 
 /// Makes one trainer per worker thread; called from several threads.

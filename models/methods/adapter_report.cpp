@@ -132,9 +132,11 @@ private:
 
 } // namespace
 
-result<void> common_home(const home& x, local_problem& on) {
-  return adapters_after(on, x.state, common_of(x.versions, on))
-    .and_then([&](const client_adapters& y) { return compose(on, y.on(on)); });
+task<done> common_home(visit& v) {
+  const auto now = co_await adapters_after(v.on, v.in.state.get(),
+                                           common_of(v.in.fetched, v.on));
+  co_await compose(v.on, now.on(v.on));
+  co_return {};
 }
 
 namespace {
@@ -181,11 +183,12 @@ result<void> as_they_are(client_adapters&, client_id, const local_problem&) {
 
 result<void> after_a_step(client_adapters& x, client_id client,
                           const local_problem& on) {
-  auto at = on;
-  if (on.clients != nullptr)
-    at.rows = on.clients->train[client.value - 1];
-  return stepped_at_home(std::move(x.common), client, at)
-    .map([&](std::vector<float> own) { x.common = std::move(own); });
+  cohort alone;
+  visit v{{.visit = {client, {}}, .fetched = {}, .chosen = {}, .state = {}},
+          on.clients != nullptr ? with_rows_of(client, on) : on, alone, 0,
+          visit::purpose::to_look};
+  return run_alone(alone, stepped_at_home(v, std::move(x.common)))
+    .map([&](factors own) { x.common = std::move(own); });
 }
 
 } // namespace

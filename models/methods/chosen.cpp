@@ -5,77 +5,66 @@
 
 #include "models/methods/built_in.hpp"
 #include "models/methods/client_router.hpp"
-#include "models/methods/shared_model.hpp"
-#include "models/methods/visit_blocks.hpp"
+#include "models/methods/plain.hpp"
 
 namespace troupe::models {
 
 namespace {
 
-/// The instance of least loss, the first among equals; it is live afterwards or
-/// not, as the last one was.
-result<block_id> best_of(std::span<const fetched_block> versions,
-                         local_problem& on) {
-  const auto all = on.blocks.family(model_family);
-  block_id best = all.front();
+/// The instance of least loss, the first among equals.
+task<base_block> best_of(visit& v) {
+  const auto all = co_await v.all_of(model_family, v.parameters().size());
+  auto best = all.front();
   auto least = std::numeric_limits<double>::infinity();
-  for (const auto id : all)
-    for (const auto& x : versions) {
-      if (x.block != id || on.rows.empty())
-        continue;
-      load_parameters(on.model, *x.values);
-      const auto found = on.model.evaluate(split::train, on.rows);
-      if (!found)
-        return tl::unexpected{found.error()};
-      if (found->mean_loss() < least) {
-        least = found->mean_loss();
-        best = id;
-      }
+  for (const auto& x : all) {
+    if (v.on.rows.empty())
+      break;
+    v.load(x.values);
+    const auto found = co_await v.score(split::train, v.on.rows);
+    if (found.mean_loss() < least) {
+      least = found.mean_loss();
+      best = x;
     }
-  return best;
+  }
+  co_return best;
 }
 
 } // namespace
 
-result<choice> least_loss(const visit_input& x, local_problem& on) {
-  if (const auto done = load_buffers(x, on, buffers_family); !done)
-    return tl::unexpected{done.error()};
-  return best_of(x.fetched, on).map([](block_id best) {
-    return choice{.chosen = {best}, .disclosures = {}};
-  });
+task<choice> least_loss(visit& v) {
+  co_await v.load_buffers(buffers_family);
+  const auto best = co_await best_of(v);
+  co_return choice{.chosen = {best.layout->id}, .disclosures = {}};
 }
 
-result<trained> chosen_sgd(const visit_input& x, local_problem& on) {
-  const auto id = x.chosen.empty() ? on.blocks.family(model_family).front()
-                                   : x.chosen.front();
-  return train_shared_model(x, on, {.block = on.blocks.find(id)->name});
+task<done> chosen_sgd(visit& v) {
+  const auto id = v.in.chosen.empty()
+                    ? v.on.blocks.family(model_family).front()
+                    : v.in.chosen.front();
+  return train_shared_model(v, v.on.blocks.find(id)->name);
 }
 
-result<void> chosen_home(const home& x, local_problem& on) {
-  const auto best = best_of(x.versions, on);
-  if (!best)
-    return tl::unexpected{best.error()};
-  for (const auto& y : x.versions)
-    if (y.block == *best)
-      load_parameters(on.model, *y.values);
-  return {};
+task<done> chosen_home(visit& v) {
+  const auto best = co_await best_of(v);
+  v.load(best.values);
+  co_return {};
 }
 
 void summarise_choices(const evaluation_input& x, const local_problem& on,
                        evaluated& to) {
   if (on.groups == 0)
     return;
-  const auto models = on.blocks.family(model_family);
   shares_by_client chosen;
   for (std::size_t k = 0; k < on.clients->train.size(); ++k) {
-    auto at = on;
-    at.rows = on.clients->train[k];
-    const auto best = best_of(x.versions, at);
+    cohort alone;
+    visit v{at_home({k + 1}, x), with_rows_of({k + 1}, on), alone, 0,
+            visit::purpose::to_look};
+    const auto best = run_alone(alone, best_of(v));
     if (!best)
       return;
     auto& shares = chosen[{k + 1}];
-    for (const auto id : models)
-      shares.push_back(id == *best ? 1 : 0);
+    for (const auto id : on.blocks.family(model_family))
+      shares.push_back(id == best->layout->id ? 1 : 0);
   }
   summarise_routers(chosen, on, to);
 }

@@ -4,7 +4,7 @@
 
 #include "models/families.hpp"
 #include "models/methods/local_loop.hpp"
-#include "models/methods/visit_blocks.hpp"
+#include "models/methods/visit.hpp"
 
 namespace troupe::models {
 
@@ -27,7 +27,7 @@ client_router tied_router(client_id client, std::size_t count) {
 result<client_router> kept_router(const client_state* state,
                                   std::size_t count) {
   const std::vector<float> even(count);
-  return own_or(state, mixture_family, even)
+  return kept_or(state, mixture_family, even)
     .map([](std::span<const float> kept) {
       client_router x{.logits = {kept.begin(), kept.end()}, .shares = {}};
       x.shares = softmax(x.logits);
@@ -57,18 +57,18 @@ void client_router::descend(std::span<const double> at,
   shares = softmax(logits);
 }
 
-result<client_router> router_of(mixing how, client_id client,
-                                const client_state* state, std::size_t count) {
-  return how == mixing::tied ? tied_router(client, count)
-                             : kept_router(state, count);
+result<client_router> router_of(const visit& v, mixing how,
+                                std::size_t count) {
+  return how == mixing::tied ? tied_router(v.in.visit.client, count)
+                             : kept_router(v.in.state.get(), count);
 }
 
-result<void> keep_router(const client_router& x, trained& to) {
-  to.disclosures["pi"] = x.shares;
+result<void> keep_router(const client_router& x, visit& v) {
+  v.out.disclosures["pi"] = x.shares;
   if (x.logits.empty())
     return {};
   const std::vector<float> logits(x.logits.begin(), x.logits.end());
-  return keep(mixture_family, logits, to.next);
+  return v.keep(mixture_family, logits);
 }
 
 shares_by_client kept_shares(const evaluation_input& x, std::size_t count) {
@@ -95,9 +95,9 @@ void summarise_routers(const shares_by_client& shares, const local_problem& on,
     mismatch_with_groups(shares, on.groups);
 }
 
-double rate_or(const local_problem& on, std::string_view name) {
-  const auto said = option_or(on.how, name, 0);
-  return said > 0 ? said * on.rate / on.how.learning_rate : on.rate;
+double rate_or(const visit& v, std::string_view name) {
+  const auto said = v.option(name);
+  return said > 0 ? said * v.on.rate / v.on.how.learning_rate : v.on.rate;
 }
 
 } // namespace troupe::models

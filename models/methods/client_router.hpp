@@ -10,7 +10,7 @@
 
 #include "core/random.hpp"
 #include "models/methods/router.hpp"
-#include "models/procedure.hpp"
+#include "models/methods/visit.hpp"
 
 namespace troupe::models {
 
@@ -33,11 +33,10 @@ struct client_router {
 };
 
 /// What client 0, who is nobody, has is even. @pre count > 0
-result<client_router> router_of(mixing how, client_id client,
-                                const client_state* state, std::size_t count);
+result<client_router> router_of(const visit& v, mixing how, std::size_t count);
 
 /// Tells the shares, and keeps the logits if there are any.
-result<void> keep_router(const client_router& x, trained& to);
+result<void> keep_router(const client_router& x, visit& v);
 
 /// Of all clients that have a state; those that have not trained yet have even
 /// shares.
@@ -50,6 +49,6 @@ void summarise_routers(const shares_by_client& shares, const local_problem& on,
 
 /// An option that is a rate: as the learning rate where it is 0, and scheduled
 /// as that is.
-double rate_or(const local_problem& on, std::string_view name);
+double rate_or(const visit& v, std::string_view name);
 
 } // namespace troupe::models

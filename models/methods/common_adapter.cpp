@@ -12,9 +12,6 @@ namespace {
 
 using floats = std::span<const float>;
 
-const std::string first_moment = "adapter.first";
-const std::string second_moment = "adapter.second";
-
 result<void> check(const local_problem& on) {
   if (on.adapters == nullptr)
     return fail(errc::invalid_config,
@@ -26,41 +23,37 @@ result<void> check(const local_problem& on) {
   return {};
 }
 
-/// What the client kept of a moment, or zeros.
-aligned_floats moment_of(const client_state* state, const std::string& name,
-                         std::size_t size) {
-  if (state != nullptr)
-    if (const auto found = state->moments.find(name);
-        found != state->moments.end()
-        && found->second.own_view().size() == size) {
-      const auto kept = found->second.own_view();
-      return {kept.begin(), kept.end()};
-    }
-  return aligned_floats(size);
-}
-
 } // namespace
 
-result<base_block> begin_common(const visit_input& x, local_problem& on) {
-  if (auto ok = check(on); !ok)
-    return tl::unexpected{ok.error()};
-  if (auto ok = load_buffers(x, on, buffers_family); !ok)
-    return tl::unexpected{ok.error()};
-  return base_of(x, on, adapter_family, on.adapters->size());
+result<void> begin_common(const visit& v) {
+  return check(v.on).and_then([&] { return v.load_buffers(buffers_family); });
 }
 
-result<void> end_common(const base_block& base, floats now,
-                        const local_problem& on, trained& to,
-                        std::optional<double> weight) {
-  if (auto ok = offer_difference(base, now, on, to, weight); !ok)
-    return ok;
-  return keep(left_adapter_family, now, to.next);
+result<base_block> take_common(const visit& v) {
+  return begin_common(v).and_then([&] {
+    return v.base(adapter_family, v.on.adapters->size());
+  });
 }
 
-result<void> compose(local_problem& on, const planned_adapters& adapters) {
+result<void> offer_common(const base_block& base, floats now, visit& v,
+                          std::optional<double> weight) {
+  return v.offer(base, now, weight).and_then([&] {
+    return v.keep(left_adapter_family, now);
+  });
+}
+
+optimiser optimiser_of_common(const visit& v) {
+  return {v.on, v.on.adapters->size(), v.in.state.get(),
+          std::string{adapter_family}};
+}
+
+result<void> compose(const local_problem& on,
+                     const planned_adapters& adapters) {
   constexpr double one[] = {1};
-  load_parameters(on.model, *on.frozen->at(std::string{model_family}));
   const auto live = on.model.parameters();
+  const auto& frozen = *on.frozen->at(std::string{model_family});
+  TROUPE_ASSERT(frozen.size() == live.size());
+  std::copy(frozen.begin(), frozen.end(), live.begin());
   for (const auto& x : adapters) {
     const std::vector<float> before(live.begin(), live.end());
     const floats values[] = {x.values};
@@ -72,33 +65,28 @@ result<void> compose(local_problem& on, const planned_adapters& adapters) {
   return {};
 }
 
-result<double> differentiate(local_problem& on,
-                             std::span<const std::uint32_t> rows,
-                             std::uint64_t seed) {
-  std::ranges::fill(on.model.gradient(), 0.f);
-  return on.model.backward(rows, seed);
+task<double> differentiate(visit& v, planned_adapters adapters, batch on) {
+  co_await compose(v.on, adapters);
+  v.forget_gradient();
+  co_return co_await v.gradient(on);
 }
 
-result<std::vector<float>> pull_back(local_problem& on,
-                                     const planned_adapter& x) {
+result<factors> pull_back(const local_problem& on, const planned_adapter& x) {
   constexpr double one[] = {1};
   const floats values[] = {x.values};
   adapter_mixture::slopes found;
-  if (auto ok = adapter_mixture{x.plan, on.arithmetic}.pull_back(
-        on.model.gradient(), values, one, found);
-      !ok)
-    return tl::unexpected{ok.error()};
-  return std::move(found.adapters.front());
+  return adapter_mixture{x.plan, on.arithmetic}
+    .pull_back(on.model.gradient(), values, one, found)
+    .map([&] { return std::move(found.adapters.front()); });
 }
 
-result<void> curve_along(local_problem& on, const planned_adapter& x,
-                         floats direction, std::span<const std::uint32_t> rows,
-                         std::uint64_t seed) {
-  std::vector<float> change(on.model.parameters().size());
-  return push_forward(x, direction, on.arithmetic, change).and_then([&] {
-    std::ranges::fill(on.model.gradient(), 0.f);
-    return on.model.curve(rows, seed, change);
-  });
+task<done> curve_along(visit& v, planned_adapter x, floats direction,
+                       batch on) {
+  std::vector<float> change(v.parameters().size());
+  co_await push_forward(x, direction, v.on.arithmetic, change);
+  v.forget_gradient();
+  co_await v.curve(on, change);
+  co_return {};
 }
 
 const std::vector<float>& common_of(const std::vector<fetched_block>& versions,
@@ -109,52 +97,6 @@ const std::vector<float>& common_of(const std::vector<fetched_block>& versions,
     std::ranges::find(versions, block->id, &fetched_block::block);
   TROUPE_ASSERT(found != versions.end());
   return *found->values;
-}
-
-common_optimiser::common_optimiser(local_problem& on, const client_state* state,
-                                   std::size_t size)
-  : on_(on) {
-  const bool adamw = on.how.optimiser == optimiser_kind::adamw;
-  if (adamw || on.how.momentum != 0)
-    first_ = moment_of(state, first_moment, size);
-  if (adamw)
-    second_ = moment_of(state, second_moment, size);
-  if (state != nullptr)
-    if (const auto found = state->counters.find(steps_counter);
-        found != state->counters.end())
-      count_ = found->second;
-}
-
-result<void> common_optimiser::step(std::span<float> adapter,
-                                    std::span<float> slopes) {
-  ++count_;
-  const kernels::step_buffers buffers{.weights = adapter,
-                                      .gradient = slopes,
-                                      .first_moment = first_,
-                                      .second_moment = second_};
-  const auto& how = on_.how;
-  if (how.optimiser == optimiser_kind::adamw)
-    return on_.arithmetic.step(
-      kernels::adamw_step{.rate = static_cast<float>(on_.rate),
-                          .decay = static_cast<float>(how.weight_decay),
-                          .count = count_},
-      buffers);
-  return on_.arithmetic.step(
-    kernels::sgd_step{.rate = static_cast<float>(on_.rate),
-                      .momentum = static_cast<float>(how.momentum),
-                      .decay = static_cast<float>(how.weight_decay),
-                      .first = count_ == 1},
-    buffers);
-}
-
-void common_optimiser::keep(client_state& next) const {
-  const auto put = [&](const std::string& name, const aligned_floats& x) {
-    if (!x.empty())
-      next.moments[name] = personal_values{{x.begin(), x.end()}};
-  };
-  put(first_moment, first_);
-  put(second_moment, second_);
-  next.counters[steps_counter] = count_;
 }
 
 planned_adapters client_adapters::on(const local_problem& problem) const {

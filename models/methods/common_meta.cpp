@@ -9,189 +9,121 @@
 // what is at x'; `three_batches = 1` gives F_xx its own, as Fallah et al. have
 // it.
 
+#include <algorithm>
+
 #include "models/methods/built_in.hpp"
 #include "models/methods/common_adapter.hpp"
-#include "models/methods/local_loop.hpp"
 
 namespace troupe::models {
 
 namespace {
 
-using row_span = std::span<const std::uint32_t>;
 using row_list = std::vector<std::uint32_t>;
 
-double inner_rate_of(const local_problem& on) {
-  return option_or(on.how, "inner_rate", 0) * on.rate / on.how.learning_rate;
-}
-
-std::vector<float> stepped(std::vector<float> x,
-                           const std::vector<float>& slopes, double rate) {
+factors stepped(factors x, const factors& slopes, double rate) {
   for (std::size_t j = 0; j < x.size(); ++j)
     x[j] -= static_cast<float>(rate) * slopes[j];
   return x;
 }
 
-class meta_learner {
-public:
-  meta_learner(local_problem& on, std::vector<float>& x)
-    : on_(on),
-      x_(x),
-      rate_(inner_rate_of(on)) {
-    // nop
-  }
+row_list next_rows(batch_sequence& from) {
+  const auto rows = from.next();
+  return {rows.begin(), rows.end()};
+}
 
-  /// The gradient through a step, to be found at `gradient`. Returns the loss
-  /// before it.
-  result<double> differentiate_through(batch_sequence& batches,
-                                       std::uint64_t seed) {
-    const auto next = [&] {
-      const auto rows = batches.next();
-      return row_list{rows.begin(), rows.end()};
-    };
-    auto first = next();
-    const auto loss = slopes_at(x_, first, seed);
-    if (!loss)
-      return loss;
-    const auto live = on_.model.gradient();
-    std::vector<float> of_model(live.begin(), live.end());
-    const auto moved = stepped(x_, gradient, rate_);
-    if (const auto after = slopes_at(moved, next(), seed); !after)
-      return after;
-    if (option_or(on_.how, "first_order", 0) != 0 || rate_ == 0)
-      return loss;
-    const auto along = gradient;
-    if (option_or(on_.how, "three_batches", 0) != 0) {
-      first = next();
-      if (const auto again = slopes_at(x_, first, seed); !again)
-        return again;
-      of_model.assign(live.begin(), live.end());
-    }
-    const auto bent = second_derivative(along, of_model, first, seed);
-    if (!bent)
-      return tl::unexpected{bent.error()};
-    gradient = stepped(along, *bent, rate_);
-    return loss;
-  }
-
-  std::vector<float> gradient = {};
-
-private:
-  planned_adapter at(std::span<const float> x) const {
-    return {*on_.adapters, x};
-  }
-
-  result<double> slopes_at(const std::vector<float>& x, row_span rows,
-                           std::uint64_t seed) {
-    const auto loss = compose(on_, {at(x)}).and_then([&] {
-      return differentiate(on_, rows, seed);
-    });
-    if (!loss)
-      return loss;
-    auto found = pull_back(on_, at(x));
-    if (!found)
-      return tl::unexpected{found.error()};
-    gradient = std::move(*found);
-    return loss;
-  }
-
-  /// F_xx(x) along a direction, where the model's gradient is known.
-  result<std::vector<float>>
-  second_derivative(const std::vector<float>& along,
-                    const std::vector<float>& of_model, row_span rows,
-                    std::uint64_t seed) {
-    const auto done = compose(on_, {at(x_)}).and_then([&] {
-      return curve_along(on_, at(x_), along, rows, seed);
-    });
-    if (!done)
-      return tl::unexpected{done.error()};
-    auto sum = pull_back(on_, at(x_));
-    if (!sum)
-      return sum;
-    std::ranges::copy(of_model, on_.model.gradient().begin());
-    const auto factors = pull_back(on_, at(along));
-    if (!factors)
-      return factors;
-    for (const auto& m : on_.adapters->matrices) {
-      const auto end = m.v_at + m.rank * m.columns;
-      for (auto j = m.u_at; j < end; ++j)
-        (*sum)[j] += (*factors)[j];
-    }
-    return sum;
-  }
-
-  local_problem& on_;
-  std::vector<float>& x_;
-  double rate_;
+/// F_x(x), and the loss.
+struct slopes_at {
+  double loss = 0;
+  factors along;
 };
 
-/// Returns the mean loss before the steps.
-result<double> learn(local_problem& on, common_optimiser& by,
-                     std::vector<float>& adapter, std::uint64_t steps,
-                     std::uint64_t seed) {
-  batch_sequence batches{on.rows, on.how, seed};
-  meta_learner learner{on, adapter};
-  double total = 0;
-  for (std::uint64_t i = 0; i < steps; ++i) {
-    const auto loss =
-      learner.differentiate_through(batches, derive_seed(seed, "operators", i));
-    if (!loss)
-      return loss;
-    total += *loss;
-    if (auto ok = by.step(adapter, learner.gradient); !ok)
-      return tl::unexpected{ok.error()};
+task<slopes_at> slopes_of(visit& v, const factors& x, batch on) {
+  const planned_adapter at{*v.on.adapters, x};
+  slopes_at found;
+  found.loss = co_await differentiate(v, planned_adapters(1, at), on);
+  found.along = co_await pull_back(v.on, at);
+  co_return found;
+}
+
+/// F_xx(x) along a direction, where the model's gradient is known.
+task<factors> second_derivative(visit& v, const factors& x,
+                                const factors& along, const factors& of_model,
+                                batch on) {
+  const auto& plan = *v.on.adapters;
+  const planned_adapter at{plan, x};
+  co_await compose(v.on, planned_adapters(1, at));
+  co_await curve_along(v, at, along, on);
+  auto sum = co_await pull_back(v.on, at);
+  std::ranges::copy(of_model, v.on.model.gradient().begin());
+  const auto of_factors = co_await pull_back(v.on, {plan, along});
+  for (const auto& m : plan.matrices) {
+    const auto end = m.v_at + m.rank * m.columns;
+    for (auto j = m.u_at; j < end; ++j)
+      sum[j] += of_factors[j];
   }
-  return total / static_cast<double>(steps);
+  co_return sum;
 }
 
 } // namespace
 
-result<trained> common_meta_sgd(const visit_input& x, local_problem& on) {
-  auto out = begin_result(x);
-  const auto plan = plan_visit(on.how, on.rows.size(), x);
-  out.steps = plan.steps;
-  if (plan.idle())
-    return out;
-  const auto base = begin_common(x, on);
-  if (!base)
-    return tl::unexpected{base.error()};
-  std::vector<float> adapter(base->values.begin(), base->values.end());
-  common_optimiser by{on, x.state.get(), adapter.size()};
-  const auto loss = learn(on, by, adapter, plan.steps, x.seed);
-  std::ranges::fill(on.model.gradient(), 0.f);
-  if (!loss)
-    return tl::unexpected{loss.error()};
-  out.loss = *loss;
-  by.keep(out.next);
-  if (auto ok = end_common(*base, adapter, on, out); !ok)
-    return tl::unexpected{ok.error()};
-  return out;
+task<done> common_meta_sgd(visit& v) {
+  const auto inner = v.option("inner_rate") * v.on.rate / v.on.how.learning_rate;
+  const bool plain = v.option("first_order") != 0 || inner == 0;
+  const bool three = v.option("three_batches") != 0;
+  const auto base = co_await take_common(v);
+  factors x(base.values.begin(), base.values.end());
+  auto by = optimiser_of_common(v);
+  batch_sequence from{v.on.rows, v.on.how, v.in.seed};
+  const auto live = v.on.model.gradient();
+  double total = 0;
+  for (std::uint64_t i = 0; i < v.plan.steps; ++i) {
+    const auto seed = from.draw();
+    auto first = next_rows(from);
+    const auto before = co_await slopes_of(v, x, {first, seed});
+    total += before.loss;
+    factors of_model(live.begin(), live.end());
+    const auto moved = stepped(x, before.along, inner);
+    const auto second = next_rows(from);
+    auto slopes = (co_await slopes_of(v, moved, {second, seed})).along;
+    if (!plain && three) {
+      first = next_rows(from);
+      co_await slopes_of(v, x, {first, seed});
+      of_model.assign(live.begin(), live.end());
+    }
+    if (!plain) {
+      const auto bent =
+        co_await second_derivative(v, x, slopes, of_model, {first, seed});
+      slopes = stepped(std::move(slopes), bent, inner);
+    }
+    co_await by.step(x, slopes);
+  }
+  v.out.loss = total / static_cast<double>(v.plan.steps);
+  by.keep(v.out.next);
+  co_await offer_common(base, x, v);
+  co_return {};
 }
 
-result<std::vector<float>> stepped_at_home(std::vector<float> from,
-                                           client_id client,
-                                           local_problem& on) {
-  if (client.value == 0 || on.rows.empty())
-    return from;
-  const planned_adapter shared{*on.adapters, from};
-  if (auto ok = compose(on, {shared}); !ok)
-    return tl::unexpected{ok.error()};
-  batch_sequence batches{on.rows, on.how, derive_seed(client.value, "home")};
-  const kept_statistics statistics{on.model};
-  const auto slopes =
-    differentiate(on, batches.next(), 0).and_then([&](double) {
-      return pull_back(on, shared);
-    });
-  std::ranges::fill(on.model.gradient(), 0.f);
-  if (!slopes)
-    return tl::unexpected{slopes.error()};
-  return stepped(std::move(from), *slopes, option_or(on.how, "inner_rate", 0));
+task<factors> stepped_at_home(visit& v, factors from) {
+  const auto client = v.in.visit.client;
+  if (client.value == 0 || v.on.rows.empty())
+    co_return from;
+  const planned_adapter shared{*v.on.adapters, from};
+  co_await compose(v.on, planned_adapters(1, shared));
+  batch_sequence batches{v.on.rows, v.on.how,
+                         derive_seed(client.value, "home")};
+  const kept_statistics statistics{v.on.model};
+  v.forget_gradient();
+  co_await v.gradient({batches.next()});
+  const auto slopes = co_await pull_back(v.on, shared);
+  v.forget_gradient();
+  co_return stepped(std::move(from), slopes, v.option("inner_rate"));
 }
 
-result<void> common_meta_home(const home& x, local_problem& on) {
-  return stepped_at_home(common_of(x.versions, on), x.client, on)
-    .and_then([&](const std::vector<float>& own) {
-      return compose(on, {{*on.adapters, own}});
-    });
+task<done> common_meta_home(visit& v) {
+  const auto own =
+    co_await stepped_at_home(v, common_of(v.in.fetched, v.on));
+  co_await compose(v.on, planned_adapters(1, {*v.on.adapters, own}));
+  co_return {};
 }
 
 std::uint64_t common_meta_passes(const training_options& how) {

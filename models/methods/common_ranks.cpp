@@ -10,7 +10,6 @@
 #include "models/adapters/rank_prefix.hpp"
 #include "models/methods/built_in.hpp"
 #include "models/methods/common_adapter.hpp"
-#include "models/methods/local_loop.hpp"
 #include "policies/weighting.hpp"
 
 namespace troupe::models {
@@ -26,34 +25,29 @@ struct tail_penalty {
   std::size_t rank = 0;
 };
 
-/// Trains the adapter, of which ranks beyond `rank_max` stay zero. Returns the
-/// mean loss before the steps, without penalty.
-result<double>
-descend(local_problem& on, common_optimiser& by, std::vector<float>& adapter,
-        const visit_plan& plan, std::uint64_t seed, const tail_penalty& penalty,
-        std::size_t rank_max = std::numeric_limits<std::size_t>::max()) {
-  batch_sequence batches{on.rows, on.how, seed};
+/// Trains the adapter, of which ranks beyond `rank_max` stay zero, offers
+/// nothing yet, and keeps the moments. The loss is that without penalty.
+task<done>
+learn(visit& v, factors& adapter, tail_penalty penalty = {},
+      std::size_t rank_max = std::numeric_limits<std::size_t>::max()) {
+  const auto& plan = *v.on.adapters;
+  auto by = optimiser_of_common(v);
+  batch_sequence from{v.on.rows, v.on.how, v.in.seed};
   double total = 0;
-  for (std::uint64_t i = 0; i < plan.steps; ++i) {
-    const planned_adapter x{*on.adapters, adapter};
-    const auto loss = compose(on, {x}).and_then([&] {
-      return differentiate(on, batches.next(),
-                           derive_seed(seed, "operators", i));
-    });
-    if (!loss)
-      return loss;
-    total += *loss;
-    auto slopes = pull_back(on, x);
-    if (!slopes)
-      return tl::unexpected{slopes.error()};
+  for (std::uint64_t i = 0; i < v.plan.steps; ++i) {
+    const planned_adapter x{plan, adapter};
+    total +=
+      co_await differentiate(v, planned_adapters(1, x), from.next_batch());
+    auto slopes = co_await pull_back(v.on, x);
     if (penalty.factor > 0)
-      tail_norm(x, penalty.rank, penalty.factor, *slopes);
-    if (auto ok = by.step(adapter, *slopes); !ok)
-      return tl::unexpected{ok.error()};
+      tail_norm(x, penalty.rank, penalty.factor, slopes);
+    co_await by.step(adapter, slopes);
     // Moments of ranks that were given up could move them.
-    truncate(*on.adapters, rank_max, adapter);
+    truncate(plan, rank_max, adapter);
   }
-  return total / static_cast<double>(plan.steps);
+  v.out.loss = total / static_cast<double>(v.plan.steps);
+  by.keep(v.out.next);
+  co_return {};
 }
 
 /// A client's first rank: as published, between `rank_min` and the full one in
@@ -96,19 +90,22 @@ result<double> weight_of(const local_problem& on, floats adapter) {
     });
 }
 
-/// The visit, as if it had fetched all ranks of the adapter: zeros where it did
-/// not. They are cut off again before anything is learned.
-visit_input with_all_ranks(visit_input x, const local_problem& on) {
-  const auto* block = on.blocks.find(adapter_family);
-  for (auto& y : x.fetched)
-    if (block != nullptr && y.block == block->id
-        && y.values->size() < block->size)
-      if (const auto rank = prefix_rank(*block, y.values->size())) {
-        std::vector<float> whole(block->size);
-        put_prefix(*block, *rank, *y.values, whole);
-        y.values = share(std::move(whole));
-      }
-  return x;
+/// All ranks of what was fetched: zeros where they were not. They are cut off
+/// again before anything is learned.
+result<factors> with_all_ranks(const visit& v) {
+  const auto* block = v.on.blocks.find(adapter_family);
+  const auto* fetched = block ? v.in.find(block->id) : nullptr;
+  const auto rank = fetched && fetched->values->size() < block->size
+                      ? prefix_rank(*block, fetched->values->size())
+                      : std::nullopt;
+  if (!rank)
+    return v.base(adapter_family, v.on.adapters->size())
+      .map([](const base_block& x) {
+        return factors(x.values.begin(), x.values.end());
+      });
+  factors whole(block->size);
+  put_prefix(*block, *rank, *fetched->values, whole);
+  return whole;
 }
 
 /// Of what is offered to the block only the first ranks: the others count as
@@ -123,78 +120,50 @@ void offer_ranks(const block_layout& block, std::size_t rank, trained& to) {
 
 } // namespace
 
-result<trained> common_sgd(const visit_input& x, local_problem& on) {
-  auto out = begin_result(x);
-  const auto plan = plan_visit(on.how, on.rows.size(), x);
-  out.steps = plan.steps;
-  if (plan.idle())
-    return out;
-  const auto base = begin_common(x, on);
-  if (!base)
-    return tl::unexpected{base.error()};
-  std::vector<float> adapter(base->values.begin(), base->values.end());
-  common_optimiser by{on, x.state.get(), adapter.size()};
-  const auto loss = descend(on, by, adapter, plan, x.seed, {});
-  std::ranges::fill(on.model.gradient(), 0.f);
-  if (!loss)
-    return tl::unexpected{loss.error()};
-  out.loss = *loss;
-  by.keep(out.next);
-  if (auto ok = end_common(*base, adapter, on, out); !ok)
-    return tl::unexpected{ok.error()};
-  return out;
+task<done> common_sgd(visit& v) {
+  const auto base = co_await take_common(v);
+  factors adapter(base.values.begin(), base.values.end());
+  co_await learn(v, adapter);
+  co_await offer_common(base, adapter, v);
+  co_return {};
 }
 
 // What a client lacks counts as zeros in the mean, so the others' ranks shrink
 // by its weight.
-result<trained> pruned_sgd(const visit_input& fetched, local_problem& on) {
-  auto out = begin_result(fetched);
-  const auto plan = plan_visit(on.how, on.rows.size(), fetched);
-  out.steps = plan.steps;
-  if (plan.idle())
-    return out;
-  const auto x = with_all_ranks(fetched, on);
-  const auto base = begin_common(x, on);
-  if (!base)
-    return tl::unexpected{base.error()};
-  auto rank = rank_of(x.visit.client, x.state.get(), on);
-  const auto kept = static_cast<std::size_t>(option_or(on.how, "keep_share", 1)
+task<done> pruned_sgd(visit& v) {
+  co_await begin_common(v);
+  const auto fetched = co_await with_all_ranks(v);
+  const base_block base{v.on.blocks.find(adapter_family), fetched};
+  const auto& plan = *v.on.adapters;
+  auto rank = rank_of(v.in.visit.client, v.in.state.get(), v.on);
+  const auto kept = static_cast<std::size_t>(v.option("keep_share", 1)
                                              * static_cast<double>(rank));
-  const tail_penalty penalty{.factor = option_or(on.how, "penalty", 0),
-                             .rank = kept};
-  std::vector<float> adapter(base->values.begin(), base->values.end());
-  truncate(*on.adapters, rank, adapter);
-  const auto before = tail_norm({*on.adapters, adapter}, kept);
-  common_optimiser by{on, x.state.get(), adapter.size()};
-  const auto loss = descend(on, by, adapter, plan, x.seed, penalty, rank);
-  std::ranges::fill(on.model.gradient(), 0.f);
-  if (!loss)
-    return tl::unexpected{loss.error()};
-  out.loss = *loss;
+  auto adapter = fetched;
+  truncate(plan, rank, adapter);
+  const auto before = tail_norm({plan, adapter}, kept);
+  const tail_penalty penalty{.factor = v.option("penalty"), .rank = kept};
+  co_await learn(v, adapter, penalty, rank);
   const auto least = std::max<std::size_t>(
-    1, static_cast<std::size_t>(option_or(on.how, "rank_min", 1)));
-  if (tail_norm({*on.adapters, adapter}, kept) < before)
+    1, static_cast<std::size_t>(v.option("rank_min", 1)));
+  if (tail_norm({plan, adapter}, kept) < before)
     rank = std::min(rank, std::max(kept, least));
-  truncate(*on.adapters, rank, adapter);
-  out.next.counters[rank_counter] = rank;
-  by.keep(out.next);
+  truncate(plan, rank, adapter);
+  v.out.next.counters[rank_counter] = rank;
   // It has a norm only where it is finite.
-  if (auto ok = keep(left_adapter_family, adapter, out.next); !ok)
-    return tl::unexpected{ok.error()};
-  const auto weight = weight_of(on, adapter);
-  if (!weight)
-    return tl::unexpected{weight.error()};
-  if (auto ok = end_common(*base, adapter, on, out, *weight); !ok)
-    return tl::unexpected{ok.error()};
-  offer_ranks(*base->layout, rank, out);
-  return out;
+  co_await v.keep(left_adapter_family, adapter);
+  const auto weight = co_await weight_of(v.on, adapter);
+  co_await offer_common(base, adapter, v, weight);
+  offer_ranks(*base.layout, rank, v.out);
+  co_return {};
 }
 
-result<void> pruned_home(const home& x, local_problem& on) {
-  auto common = common_of(x.versions, on);
-  if (x.client.value != 0)
-    truncate(*on.adapters, rank_of(x.client, x.state, on), common);
-  return compose(on, {{*on.adapters, common}});
+task<done> pruned_home(visit& v) {
+  auto common = common_of(v.in.fetched, v.on);
+  const auto client = v.in.visit.client;
+  if (client.value != 0)
+    truncate(*v.on.adapters, rank_of(client, v.in.state.get(), v.on), common);
+  co_await compose(v.on, planned_adapters(1, {*v.on.adapters, common}));
+  co_return {};
 }
 
 } // namespace troupe::models

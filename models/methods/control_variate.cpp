@@ -12,11 +12,8 @@
 
 #include <cmath>
 
-#include "models/aligned.hpp"
-#include "models/families.hpp"
 #include "models/methods/built_in.hpp"
-#include "models/methods/local_loop.hpp"
-#include "models/methods/visit_blocks.hpp"
+#include "models/methods/visit.hpp"
 
 namespace troupe::models {
 
@@ -34,49 +31,29 @@ double effective_rate(double rate, double momentum, std::uint64_t steps) {
 
 } // namespace
 
-result<trained> controlled_sgd(const visit_input& x, local_problem& on) {
-  if (auto ok = check_sgd(on.method, on.how); !ok)
-    return tl::make_unexpected(ok.error());
-  auto out = begin_result(x);
-  const auto plan = plan_visit(on.how, on.rows.size(), x.seed);
-  out.steps = plan.steps;
-  if (plan.idle())
-    return out;
-  const auto size = on.model.parameters().size();
-  const auto control = base_of(x, on, control_family, size);
-  if (!control)
-    return tl::unexpected{control.error()};
+task<done> controlled_sgd(visit& v) {
+  const auto size = v.parameters().size();
+  const auto control = co_await v.base(control_family, size);
   const std::vector<float> zeros(size);
-  const auto own = own_or(x.state.get(), own_control_family, zeros);
-  if (!own)
-    return tl::unexpected{own.error()};
-  const auto base = begin_model(x, on);
-  if (!base)
-    return tl::unexpected{base.error()};
+  const auto own = co_await v.own_or(own_control_family, zeros);
+  const auto base = co_await v.take();
   aligned_floats correction(size);
   for (std::size_t j = 0; j < size; ++j)
-    correction[j] = control->values[j] - (*own)[j];
-  const auto loss =
-    run_steps(on, plan.steps, x.seed, {.correction = correction});
-  if (!loss)
-    return tl::unexpected{loss.error()};
-  out.loss = *loss;
-  const auto rate = effective_rate(on.rate, on.how.momentum, plan.steps);
-  const auto live = on.model.parameters();
+    correction[j] = control.values[j] - own[j];
+  v.out.loss = co_await v.descend(v.plan.steps, v.in.seed,
+                                  {.correction = correction});
+  const auto rate =
+    effective_rate(v.on.rate, v.on.how.momentum, v.plan.steps);
+  const auto live = v.parameters();
   std::vector<float> next(size);
   for (std::size_t j = 0; j < size; ++j) {
-    const auto moved = static_cast<double>(base->values[j]) - live[j];
+    const auto moved = static_cast<double>(base.values[j]) - live[j];
     next[j] = static_cast<float>(moved / rate - correction[j]);
   }
-  const auto done =
-    end_model(x, on, *base, out)
-      .and_then([&] {
-        return offer_difference({control->layout, *own}, next, on, out);
-      })
-      .and_then([&] { return keep(own_control_family, next, out.next); });
-  if (!done)
-    return tl::unexpected{done.error()};
-  return out;
+  co_await v.offer_model(base);
+  co_await v.offer({control.layout, own}, next);
+  co_await v.keep(own_control_family, next);
+  co_return {};
 }
 
 } // namespace troupe::models

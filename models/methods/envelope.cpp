@@ -6,95 +6,46 @@
 // and then w moves by rate * lambda (w - theta) towards it. Both begin where
 // the shared model and the client's own stand; theta stays with the client.
 
-#include "models/aligned.hpp"
-#include "models/families.hpp"
 #include "models/methods/built_in.hpp"
-#include "models/methods/local_loop.hpp"
-#include "models/methods/visit_blocks.hpp"
+#include "models/methods/visit.hpp"
 
 namespace troupe::models {
 
-namespace {
-
-struct envelope {
-  double pull; ///< lambda
-  double rate; ///< Of theta.
-  std::uint64_t inner;
-};
-
-envelope envelope_of(const training_options& how) {
-  return {.pull = option_or(how, "lambda", 15),
-          .rate = option_or(how, "inner_rate", 0.01),
-          .inner = envelope_passes(how)};
-}
-
-/// One batch: theta, which is live, moves, and then `w` does.
-result<double> step(local_problem& on, const envelope& how,
-                    std::span<const std::uint32_t> rows, std::uint64_t seed,
-                    std::span<float> w) {
-  double first = 0;
-  for (std::uint64_t k = 0; k < how.inner; ++k) {
-    const auto loss = on.model.backward(rows, derive_seed(seed, "inner", k));
-    if (!loss)
-      return loss;
-    if (k == 0)
-      first = *loss;
-    const auto done = on.arithmetic.step(
-      kernels::sgd_step{.rate = static_cast<float>(how.rate),
-                        .proximal = static_cast<float>(how.pull)},
-      {.weights = on.model.parameters(),
-       .gradient = on.model.gradient(),
-       .anchor = w});
-    if (!done)
-      return tl::unexpected{done.error()};
+task<done> envelope_sgd(visit& v) {
+  const auto inner = envelope_passes(v.on.how);
+  if (inner == 0)
+    co_await result<void>{
+      fail(errc::invalid_config,
+           "option 'inner_steps' is below 1, so nothing would be learned")};
+  const auto pull = v.option("lambda", 15);
+  const kernels::sgd_step towards{
+    .rate = static_cast<float>(v.option("inner_rate", 0.01)),
+    .proximal = static_cast<float>(pull)};
+  const auto part = static_cast<float>(v.on.rate * pull);
+  const auto base = co_await v.base(model_family, v.parameters().size());
+  v.load(co_await v.own_or(own_model_family, base.values));
+  co_await v.load_buffers(own_buffers_family);
+  const auto theta = v.parameters();
+  aligned_floats w(base.values.begin(), base.values.end());
+  batch_sequence from{v.on.rows, v.on.how, v.in.seed};
+  for (std::uint64_t i = 0; i < v.plan.steps; ++i) {
+    const auto next = from.next_batch();
+    for (std::uint64_t k = 0; k < inner; ++k) {
+      const auto loss = co_await v.gradient(
+        {next.rows, derive_seed(next.seed, "inner", k)});
+      if (k == 0)
+        v.out.loss += loss / static_cast<double>(v.plan.steps);
+      co_await v.on.arithmetic.step(towards, {.weights = theta,
+                                              .gradient = v.on.model.gradient(),
+                                              .anchor = w});
+    }
+    for (std::size_t j = 0; j < w.size(); ++j)
+      w[j] -= part * (w[j] - theta[j]);
   }
-  const auto theta = on.model.parameters();
-  const auto part = static_cast<float>(on.rate * how.pull);
-  for (std::size_t j = 0; j < w.size(); ++j)
-    w[j] -= part * (w[j] - theta[j]);
-  return first;
-}
-
-} // namespace
-
-result<trained> envelope_sgd(const visit_input& x, local_problem& on) {
-  if (auto ok = check_plain_sgd(on); !ok)
-    return tl::unexpected{ok.error()};
-  if (envelope_passes(on.how) == 0)
-    return fail(errc::invalid_config,
-                "option 'inner_steps' is below 1, so nothing would be learned");
-  auto out = begin_result(x);
-  const auto plan = plan_visit(on.how, on.rows.size(), x.seed);
-  const auto how = envelope_of(on.how);
-  out.steps = plan.steps;
-  if (plan.idle())
-    return out;
-  const auto base = base_of(x, on, model_family, on.model.parameters().size());
-  if (!base)
-    return tl::unexpected{base.error()};
-  const auto own = own_or(x.state.get(), own_model_family, base->values);
-  if (!own)
-    return tl::unexpected{own.error()};
-  load_parameters(on.model, *own);
-  if (const auto done = load_buffers(x, on, own_buffers_family); !done)
-    return tl::unexpected{done.error()};
-  aligned_floats w(base->values.begin(), base->values.end());
-  batch_sequence batches{on.rows, on.how, x.seed};
-  for (std::uint64_t i = 0; i < plan.steps; ++i) {
-    const auto loss =
-      step(on, how, batches.next(), derive_seed(x.seed, "operators", i), w);
-    if (!loss)
-      return tl::unexpected{loss.error()};
-    out.loss += *loss / static_cast<double>(plan.steps);
-  }
-  const auto done =
-    offer_difference(*base, w, on, out)
-      .and_then(
-        [&] { return keep(own_model_family, on.model.parameters(), out.next); })
-      .and_then([&] { return keep_buffers(on, own_buffers_family, out.next); });
-  if (!done)
-    return tl::unexpected{done.error()};
-  return out;
+  co_await v.offer(base, w);
+  co_await v.keep(own_model_family, theta);
+  co_await v.keep_buffers(own_buffers_family);
+  co_return {};
 }
 
 std::uint64_t envelope_passes(const training_options& how) {

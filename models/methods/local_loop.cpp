@@ -15,51 +15,18 @@ std::size_t batch_of(std::size_t examples, std::uint32_t batch_size) {
                          : std::min<std::size_t>(examples, batch_size);
 }
 
-/// The moments of one visit's optimiser. They begin at zero with each visit.
-class optimiser {
-public:
-  optimiser(local_problem& on, const step_terms& terms)
-    : on_(on),
-      terms_(terms) {
-    const auto size = on.model.parameters().size();
-    const bool adamw = on.how.optimiser == optimiser_kind::adamw;
-    if (adamw || on.how.momentum != 0)
-      first_.resize(size);
-    if (adamw)
-      second_.resize(size);
-  }
-
-  result<void> step() {
-    ++count_;
-    const kernels::step_buffers buffers{.weights = on_.model.parameters(),
-                                        .gradient = on_.model.gradient(),
-                                        .first_moment = first_,
-                                        .second_moment = second_,
-                                        .anchor = terms_.anchor,
-                                        .correction = terms_.correction};
-    const auto& how = on_.how;
-    if (how.optimiser == optimiser_kind::adamw)
-      return on_.arithmetic.step(
-        kernels::adamw_step{.rate = static_cast<float>(on_.rate),
-                            .decay = static_cast<float>(how.weight_decay),
-                            .count = count_},
-        buffers);
-    return on_.arithmetic.step(
-      kernels::sgd_step{.rate = static_cast<float>(on_.rate),
-                        .momentum = static_cast<float>(how.momentum),
-                        .decay = static_cast<float>(how.weight_decay),
-                        .proximal = static_cast<float>(terms_.proximal),
-                        .first = count_ == 1},
-      buffers);
-  }
-
-private:
-  local_problem& on_;
-  const step_terms& terms_;
-  aligned_floats first_;
-  aligned_floats second_;
-  std::uint64_t count_ = 0;
-};
+/// What the client kept of a moment, or zeros.
+aligned_floats moment_of(const client_state* state, const std::string& name,
+                         std::size_t size) {
+  if (state != nullptr)
+    if (const auto found = state->moments.find(name);
+        found != state->moments.end()
+        && found->second.own_view().size() == size) {
+      const auto kept = found->second.own_view();
+      return {kept.begin(), kept.end()};
+    }
+  return aligned_floats(size);
+}
 
 } // namespace
 
@@ -136,7 +103,8 @@ batch_sequence::batch_sequence(std::span<const std::uint32_t> rows,
     batch_(batch_of(rows.size(), how.batch_size)),
     used_(rows.size()),
     shuffles_(how.shuffle && batch_ < rows.size()),
-    random_(derive_seed(seed, "batches")) {
+    random_(derive_seed(seed, "batches")),
+    seed_(seed) {
   TROUPE_ASSERT(!rows_.empty());
 }
 
@@ -151,33 +119,65 @@ std::span<const std::uint32_t> batch_sequence::next() {
   return {rows_.data() + used_ - size, size};
 }
 
-result<double> run_steps(local_problem& on, std::uint64_t steps,
-                         std::uint64_t seed, const step_terms& terms) {
-  const bool has_terms = terms.proximal != 0 || !terms.correction.empty();
-  if (has_terms)
-    if (auto ok = check_terms(on.how); !ok)
-      return tl::make_unexpected(ok.error());
-  // The next visit finds the gradient that a step leaves: zeros.
-  const auto give_up = [&](const error& why) {
-    std::ranges::fill(on.model.gradient(), 0.f);
-    return tl::unexpected{why};
+std::uint64_t batch_sequence::draw() {
+  return derive_seed(seed_, "operators", drawn_++);
+}
+
+optimiser::optimiser(const local_problem& on, std::size_t size)
+  : optimiser(on, size, nullptr, {}) {
+  // nop
+}
+
+optimiser::optimiser(const local_problem& on, std::size_t size,
+                     const client_state* state, const std::string& name)
+  : arithmetic_(on.arithmetic),
+    how_(on.how),
+    rate_(on.rate),
+    name_(name) {
+  const bool adamw = how_.optimiser == optimiser_kind::adamw;
+  if (adamw || how_.momentum != 0)
+    first_ = moment_of(state, name_ + ".first", size);
+  if (adamw)
+    second_ = moment_of(state, name_ + ".second", size);
+  if (state != nullptr)
+    if (const auto found = state->counters.find(name_ + ".steps");
+        found != state->counters.end())
+      count_ = found->second;
+}
+
+result<void> optimiser::step(std::span<float> weights,
+                             std::span<float> gradient,
+                             const step_terms& terms) {
+  ++count_;
+  const kernels::step_buffers buffers{.weights = weights,
+                                      .gradient = gradient,
+                                      .first_moment = first_,
+                                      .second_moment = second_,
+                                      .anchor = terms.anchor,
+                                      .correction = terms.correction};
+  if (how_.optimiser == optimiser_kind::adamw)
+    return arithmetic_.step(
+      kernels::adamw_step{.rate = static_cast<float>(rate_),
+                          .decay = static_cast<float>(how_.weight_decay),
+                          .count = count_},
+      buffers);
+  return arithmetic_.step(
+    kernels::sgd_step{.rate = static_cast<float>(rate_),
+                      .momentum = static_cast<float>(how_.momentum),
+                      .decay = static_cast<float>(how_.weight_decay),
+                      .proximal = static_cast<float>(terms.proximal),
+                      .first = count_ == 1},
+    buffers);
+}
+
+void optimiser::keep(client_state& next) const {
+  const auto put = [&](const char* which, const aligned_floats& x) {
+    if (!x.empty())
+      next.moments[name_ + which] = personal_values{{x.begin(), x.end()}};
   };
-  batch_sequence batches{on.rows, on.how, seed};
-  optimiser by{on, terms};
-  double total = 0;
-  for (std::uint64_t i = 0; i < steps; ++i) {
-    const auto loss =
-      on.model.backward(batches.next(), derive_seed(seed, "operators", i));
-    if (!loss)
-      return give_up(loss.error());
-    total += *loss;
-    const auto still = on.model.gradient().subspan(
-      terms.still_from, terms.still_to - terms.still_from);
-    std::ranges::fill(still, 0.f);
-    if (const auto done = by.step(); !done)
-      return give_up(done.error());
-  }
-  return steps == 0 ? 0 : total / static_cast<double>(steps);
+  put(".first", first_);
+  put(".second", second_);
+  next.counters[name_ + ".steps"] = count_;
 }
 
 } // namespace troupe::models

@@ -8,10 +8,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "core/random.hpp"
+#include "models/aligned.hpp"
 #include "models/procedure.hpp"
 
 namespace troupe::models {
@@ -61,8 +63,15 @@ result<void> check_sgd(const recipe& method, const training_options& how);
 /// The same where steps have terms beside the gradient.
 result<void> check_terms(const training_options& how);
 
+/// Rows to differentiate over, and what random operators draw from.
+struct batch {
+  std::span<const std::uint32_t> rows;
+  std::uint64_t seed = 0;
+};
+
 /// Batches without end: epoch after epoch, each in an order of its own. If one
-/// batch holds everything, its order stays that of the rows.
+/// batch holds everything, its order stays that of the rows. Two with equal
+/// seeds are equal.
 class batch_sequence {
 public:
   /// @pre !rows.empty()
@@ -72,12 +81,23 @@ public:
   /// Valid until the next call.
   std::span<const std::uint32_t> next();
 
+  /// The next one's seed.
+  std::uint64_t draw();
+
+  /// The next rows with a draw of their own.
+  batch next_batch() {
+    const auto rows = next();
+    return {rows, draw()};
+  }
+
 private:
   std::vector<std::uint32_t> rows_;
   std::size_t batch_;
   std::size_t used_; // Of this epoch.
   bool shuffles_;
   random_stream random_;
+  std::uint64_t seed_;
+  std::uint64_t drawn_ = 0;
 };
 
 /// What is added to the gradient of each step.
@@ -90,11 +110,31 @@ struct step_terms {
   std::size_t still_to = 0;
 };
 
-/// Runs `steps` steps of the configured optimiser on the live parameters, with
-/// fresh moments. Two calls with equal seeds see the same batches and draw the
-/// same random operators. Returns the mean loss before the steps. The terms are
-/// SGD's: under another optimiser they are `invalid_config`.
-result<double> run_steps(local_problem& on, std::uint64_t steps,
-                         std::uint64_t seed, const step_terms& terms = {});
+/// Steps of the configured optimiser. Its moments begin at zero, or where a
+/// client left them.
+class optimiser {
+public:
+  optimiser(const local_problem& on, std::size_t size);
+
+  /// Goes on with the moments of this name that the client has kept.
+  optimiser(const local_problem& on, std::size_t size,
+            const client_state* state, const std::string& name);
+
+  /// Sets the gradient to zero.
+  result<void> step(std::span<float> weights, std::span<float> gradient,
+                    const step_terms& terms = {});
+
+  /// Under the name that it was begun with.
+  void keep(client_state& next) const;
+
+private:
+  kernels::backend& arithmetic_;
+  const training_options& how_;
+  double rate_;
+  std::string name_;
+  aligned_floats first_;
+  aligned_floats second_;
+  std::uint64_t count_ = 0;
+};
 
 } // namespace troupe::models

@@ -1,155 +1,235 @@
-// FLoRAL's visits: the router learns alone where it is asked to, then all of
-// it; what travels is offered, and the router is kept if clients have a memory.
+// FLoRAL. A client's model is the base and the mixture of the adapters,
+//
+//   w + sum of pi_c a_c,   pi = softmax(theta),
+//
+// composed before each step, so that one forward and one backward pass give the
+// gradient of all: the base's as it is, an adapter's by its factors and times
+// its share, the router's by the slope along each share. All three step at
+// once, from the same point; the adapters' gradients are preconditioned. The
+// router learns alone before that where it is asked to. What travels is
+// offered, and the router is kept if clients have a memory.
 
 #include <algorithm>
 #include <string>
 
-#include "core/assert.hpp"
 #include "models/adapters/centring.hpp"
-#include "models/families.hpp"
 #include "models/methods/built_in.hpp"
-#include "models/methods/local_loop.hpp"
-#include "models/methods/mixed_model.hpp"
-#include "models/methods/visit_blocks.hpp"
+#include "models/methods/client_router.hpp"
 
 namespace troupe::models {
 
 namespace {
 
-result<std::vector<base_block>> adapters_of(const visit_input& x,
-                                            const local_problem& on) {
-  std::vector<base_block> result;
-  for (const auto id : on.blocks.family(adapter_family)) {
-    const auto found =
-      base_of(x, on, on.blocks.find(id)->name, on.adapters->size());
-    if (!found)
-      return tl::unexpected{found.error()};
-    result.push_back(*found);
+/// Where the shares come from; nothing: the client has one adapter, of its own,
+/// which never travels.
+using sharing = std::optional<mixing>;
+
+struct mixed_model {
+  aligned_floats base;
+  std::vector<std::vector<float>> adapters = {};
+  client_router by = {};
+  double floor = 0;
+
+  std::vector<std::span<const float>> views() const {
+    return {adapters.begin(), adapters.end()};
   }
-  return result;
+
+  /// What the adapters count with at these shares: no less than `floor`, and
+  /// then together with more than 1.
+  std::vector<double> at_least(std::vector<double> shares) const {
+    for (auto& x : shares)
+      x = std::max(x, floor);
+    return shares;
+  }
+};
+
+/// What a step finds.
+struct step_slopes {
+  adapter_mixture mix;
+  adapter_mixture::slopes along = {};
+};
+
+bool is_stateless(const training_options& how) {
+  return option_or(how, "stateless", 0) != 0;
 }
 
-result<void> check(const local_problem& on) {
-  if (on.adapters == nullptr)
+std::uint64_t warm_passes(const training_options& how) {
+  return static_cast<std::uint64_t>(
+    std::max(0.0, option_or(how, "warm_passes", 0)));
+}
+
+/// Not scheduled: who begins anew has as far to go late as early.
+double warm_rate(const training_options& how) {
+  for (const auto* name : {"warm_rate", "router_rate"})
+    if (const auto said = option_or(how, name, 0); said > 0)
+      return said;
+  return how.learning_rate;
+}
+
+result<void> check(const visit& v) {
+  if (v.on.adapters == nullptr)
     return fail(errc::invalid_config,
                 "the recipe trains adapters and has no block of them");
-  if (const auto floor = option_or(on.how, "share_floor", 0);
-      !(floor >= 0 && floor < 1))
+  if (const auto floor = v.option("share_floor"); !(floor >= 0 && floor < 1))
     return fail(errc::invalid_config,
                 "option 'share_floor' is from 0 and below 1; found "
                   + std::to_string(floor));
-  return check_plain_sgd(on);
+  return {};
 }
 
-/// Offers what travels, and keeps what does not.
-result<void> end_mixture(const visit_input& x, local_problem& on,
-                         const base_block& base,
-                         std::span<const base_block> fetched,
-                         const mixed_model& what, sharing how, trained& out) {
-  load_parameters(on.model, what.base);
-  if (auto done = end_model(x, on, base, out); !done)
-    return done;
-  if (!how)
-    return keep(own_adapter_family, what.adapters.front(), out.next);
-  for (std::size_t c = 0; c < fetched.size(); ++c)
-    if (auto done = offer_difference(fetched[c], what.adapters[c], on, out,
-                                     what.by.shares[c]);
-        !done)
-      return done;
-  auto by = what.by;
-  if (is_stateless(on.how))
-    by.logits.clear(); // Told, and not kept.
-  return keep_router(by, out);
+/// A client's model of what it shares with others and what it keeps. An adapter
+/// of its own begins as one that changes nothing.
+result<mixed_model> mixed_model_of(const visit& v, sharing how,
+                                   const base_block& base,
+                                   std::span<const base_block> adapters) {
+  mixed_model x{.base = {base.values.begin(), base.values.end()},
+                .by = {.logits = {}, .shares = {1}},
+                .floor = v.option("share_floor")};
+  if (how) {
+    for (const auto& y : adapters)
+      x.adapters.emplace_back(y.values.begin(), y.values.end());
+    return router_of(v, *how, adapters.size()).map([&](client_router by) {
+      x.by = std::move(by);
+      return std::move(x);
+    });
+  }
+  const auto fresh =
+    initial_adapter(*v.on.adapters, derive_seed(v.in.seed, "own adapter"));
+  return v.own_or(own_adapter_family, fresh)
+    .map([&](std::span<const float> own) {
+      x.adapters.emplace_back(own.begin(), own.end());
+      return std::move(x);
+    });
 }
 
-result<trained> train_mixture(const visit_input& x, local_problem& on,
-                              sharing how) {
-  if (auto ok = check(on); !ok)
-    return tl::unexpected{ok.error()};
-  auto out = begin_result(x);
-  const auto plan = plan_visit(on.how, on.rows.size(), x.seed);
-  out.steps = plan.steps;
-  if (plan.idle())
-    return out;
-  const auto base = begin_model(x, on);
-  if (!base)
-    return tl::unexpected{base.error()};
-  const auto fetched = adapters_of(x, on);
-  if (!fetched)
-    return tl::unexpected{fetched.error()};
-  mixed_parts parts{.base = base->values, .adapters = {}};
-  for (const auto& y : *fetched)
-    parts.adapters.push_back(y.values);
-  auto what = make_mixed_model(x.visit.client, x.state.get(), on, how,
-                               std::move(parts), x.seed);
-  if (!what)
-    return tl::unexpected{what.error()};
+/// Leaves the gradient of the base with the model. Gives the loss.
+task<double> differentiate(visit& v, const mixed_model& what, batch on,
+                           std::span<const double> shares, step_slopes& to) {
+  const auto views = what.views();
+  const auto parts = what.at_least({shares.begin(), shares.end()});
+  co_await to.mix.compose(what.base, views, parts, v.parameters());
+  const auto loss = co_await v.gradient(on);
+  co_await to.mix.pull_back(v.on.model.gradient(), views, parts, to.along);
+  // Below the floor nothing changes with the share.
+  for (std::size_t c = 0; c < shares.size(); ++c)
+    if (shares[c] < what.floor)
+      to.along.shares[c] = 0;
+  co_return loss;
+}
+
+/// The router alone learns, `warm_passes` times as many steps; the model's
+/// statistics stay as they are.
+task<done> warm_up(visit& v, mixed_model& what, std::uint64_t steps,
+                   std::uint64_t seed) {
+  const kept_statistics statistics{v.on.model};
+  const auto rate = warm_rate(v.on.how);
+  batch_sequence from{v.on.rows, v.on.how, seed};
+  step_slopes slopes{.mix = {*v.on.adapters, v.on.arithmetic}};
+  for (auto n = warm_passes(v.on.how) * steps; n > 0; --n) {
+    co_await differentiate(v, what, from.next_batch(), what.by.shares, slopes);
+    what.by.descend(what.by.shares, slopes.along.shares, rate);
+    v.forget_gradient();
+  }
+  co_return {};
+}
+
+/// All of it learns. Gives the mean loss before the steps.
+task<double> learn(visit& v, mixed_model& what) {
+  const kernels::sgd_step of_base{.rate = static_cast<float>(v.on.rate)};
+  const auto of_adapters = static_cast<float>(rate_or(v, "adapter_rate"));
+  const auto of_router = rate_or(v, "router_rate");
+  const auto epsilon = v.option("epsilon");
+  const auto most = v.option("router_noise");
+  batch_sequence from{v.on.rows, v.on.how, v.in.seed};
+  random_stream noise{derive_seed(v.in.seed, "router noise")};
+  step_slopes slopes{.mix = {*v.on.adapters, v.on.arithmetic}};
+  double total = 0;
+  for (std::uint64_t i = 0; i < v.plan.steps; ++i) {
+    const auto shares = what.by.noisy_shares(noise, most);
+    total +=
+      co_await differentiate(v, what, from.next_batch(), shares, slopes);
+    for (std::size_t c = 0; c < shares.size(); ++c) {
+      if (shares[c] == 0 && what.floor == 0)
+        continue;
+      auto& adapter = what.adapters[c];
+      auto& along = slopes.along.adapters[c];
+      if (epsilon > 0)
+        precondition(*v.on.adapters, adapter, epsilon, along);
+      for (std::size_t j = 0; j < adapter.size(); ++j)
+        adapter[j] -= of_adapters * along[j];
+    }
+    what.by.descend(shares, slopes.along.shares, of_router);
+    co_await v.on.arithmetic.step(
+      of_base, {.weights = what.base, .gradient = v.on.model.gradient()});
+  }
+  co_return total / static_cast<double>(v.plan.steps);
+}
+
+task<done> train_mixture(visit& v, sharing how) {
+  co_await check(v);
+  const auto base = co_await v.take();
+  const auto fetched =
+    co_await v.all_of(adapter_family, v.on.adapters->size());
+  auto what = co_await mixed_model_of(v, how, base, fetched);
   // All clients of a version come to the same, so the server needs no word of
   // it: what is offered is the difference from what was fetched.
-  if (option_or(on.how, "centred", 0) != 0)
-    if (auto done =
-          centre(*on.adapters, on.arithmetic, what->base, what->adapters);
-        !done)
-      return tl::unexpected{done.error()};
-  mixture_trainer by{on, *what};
-  const auto loss =
-    by.warm_up(plan.steps, derive_seed(x.seed, "router")).and_then([&] {
-      return by.run(plan.steps, x.seed);
-    });
-  if (!loss)
-    return tl::unexpected{loss.error()};
-  out.loss = *loss;
-  if (auto done = end_mixture(x, on, *base, *fetched, *what, how, out); !done)
-    return tl::unexpected{done.error()};
-  return out;
+  if (v.option("centred") != 0)
+    co_await centre(*v.on.adapters, v.on.arithmetic, what.base, what.adapters);
+  co_await warm_up(v, what, v.plan.steps, derive_seed(v.in.seed, "router"));
+  v.out.loss = co_await learn(v, what);
+  v.load(what.base);
+  co_await v.offer_model(base);
+  if (!how) {
+    co_await v.keep(own_adapter_family, what.adapters.front());
+    co_return {};
+  }
+  for (std::size_t c = 0; c < fetched.size(); ++c)
+    co_await v.offer(fetched[c], what.adapters[c], what.by.shares[c]);
+  if (is_stateless(v.on.how))
+    what.by.logits.clear(); // Told, and not kept.
+  co_await keep_router(what.by, v);
+  co_return {};
 }
 
 /// What a client would use itself: a router that it has not kept is one that it
 /// learns on its training rows.
-result<mixed_model> model_at_home(const home& x, local_problem& on,
-                                  sharing how) {
-  if (auto ok = check(on); !ok)
-    return tl::unexpected{ok.error()};
-  const auto values = [&](block_id id) -> std::span<const float> {
-    const auto found = std::ranges::find(x.versions, id, &fetched_block::block);
-    TROUPE_ASSERT(found != x.versions.end());
-    return *found->values;
-  };
-  mixed_parts parts{.base = values(on.blocks.find(model_family)->id),
-                    .adapters = {}};
-  for (const auto id : on.blocks.family(adapter_family))
-    parts.adapters.push_back(values(id));
-  auto what = make_mixed_model(x.client, x.state, on, how, std::move(parts), 0);
+task<mixed_model> model_at_home(visit& v, sharing how) {
+  co_await check(v);
+  const auto base = co_await v.base(model_family, v.parameters().size());
+  const auto adapters =
+    co_await v.all_of(adapter_family, v.on.adapters->size());
+  auto what = co_await mixed_model_of(v, how, base, adapters);
   const bool kept =
-    x.state && x.state->blocks.contains(std::string{mixture_family});
-  if (!what || how != mixing::learned || kept || on.rows.empty())
-    return what;
-  auto all = on.how;
+    v.in.state && v.in.state->blocks.contains(std::string{mixture_family});
+  if (how != mixing::learned || kept || v.on.rows.empty())
+    co_return what;
+  auto all = v.on.how;
   all.stragglers = 0;
-  const auto steps = plan_visit(all, on.rows.size(), 0).steps;
-  return mixture_trainer{on, *what}
-    .warm_up(steps, derive_seed(x.client.value, "home"))
-    .map([&] { return std::move(*what); });
+  const auto steps = plan_visit(all, v.on.rows.size(), 0).steps;
+  co_await warm_up(v, what, steps, derive_seed(v.in.visit.client.value, "home"));
+  co_return what;
 }
 
-result<void> home_of(const home& x, local_problem& on, sharing how) {
-  return model_at_home(x, on, how).and_then([&](const mixed_model& what) {
-    return adapter_mixture{*on.adapters, on.arithmetic}.compose(
-      what.base, what.views(), what.at_least(what.by.shares),
-      on.model.parameters());
-  });
+task<done> home_of(visit& v, sharing how) {
+  const auto what = co_await model_at_home(v, how);
+  adapter_mixture mix{*v.on.adapters, v.on.arithmetic};
+  co_await mix.compose(what.base, what.views(), what.at_least(what.by.shares),
+                       v.parameters());
+  co_return {};
 }
 
 /// The shares that clients without a memory learn on their training rows.
-shares_by_client learned_shares(const evaluation_input& x, local_problem on) {
+shares_by_client learned_shares(const evaluation_input& x,
+                                const local_problem& on) {
   shares_by_client shares;
-  const auto& rows = on.clients->train;
-  for (std::size_t k = 0; k < rows.size(); ++k) {
-    on.rows = rows[k];
+  const evaluation_input nothing_kept{.versions = x.versions, .states = {}};
+  for (std::size_t k = 0; k < on.clients->train.size(); ++k) {
     const client_id client{k + 1};
-    if (auto found = model_at_home({.client = client, .versions = x.versions},
-                                   on, mixing::learned);
-        found && !rows[k].empty())
+    cohort alone;
+    visit v{at_home(client, nothing_kept), with_rows_of(client, on), alone, 0,
+            visit::purpose::to_look};
+    if (auto found = run_alone(alone, model_at_home(v, mixing::learned));
+        found && !v.on.rows.empty())
       shares[client] = std::move(found->by.shares);
   }
   return shares;
@@ -157,28 +237,28 @@ shares_by_client learned_shares(const evaluation_input& x, local_problem on) {
 
 } // namespace
 
-result<trained> mixed_sgd(const visit_input& x, local_problem& on) {
-  return train_mixture(x, on, mixing::learned);
+task<done> mixed_sgd(visit& v) {
+  return train_mixture(v, mixing::learned);
 }
 
-result<trained> tied_sgd(const visit_input& x, local_problem& on) {
-  return train_mixture(x, on, mixing::tied);
+task<done> tied_sgd(visit& v) {
+  return train_mixture(v, mixing::tied);
 }
 
-result<trained> own_adapter_sgd(const visit_input& x, local_problem& on) {
-  return train_mixture(x, on, {});
+task<done> own_adapter_sgd(visit& v) {
+  return train_mixture(v, {});
 }
 
-result<void> own_adapter_home(const home& x, local_problem& on) {
-  return home_of(x, on, {});
+task<done> own_adapter_home(visit& v) {
+  return home_of(v, {});
 }
 
-result<void> mixed_home(const home& x, local_problem& on) {
-  return home_of(x, on, mixing::learned);
+task<done> mixed_home(visit& v) {
+  return home_of(v, mixing::learned);
 }
 
-result<void> tied_home(const home& x, local_problem& on) {
-  return home_of(x, on, mixing::tied);
+task<done> tied_home(visit& v) {
+  return home_of(v, mixing::tied);
 }
 
 void summarise_mixtures(const evaluation_input& x, const local_problem& on,

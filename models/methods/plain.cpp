@@ -1,14 +1,50 @@
+// FedAvg and FedProx, and a client that trains alone.
+
+#include "models/methods/plain.hpp"
+
 #include "models/methods/built_in.hpp"
-#include "models/methods/shared_model.hpp"
 
 namespace troupe::models {
 
-result<trained> sgd(const visit_input& x, local_problem& on) {
-  return train_shared_model(x, on);
+namespace {
+
+step_terms pulled(double pull, const base_block& towards) {
+  return pull != 0 ? step_terms{.proximal = pull, .anchor = towards.values}
+                   : step_terms{};
 }
 
-result<trained> proximal_sgd(const visit_input& x, local_problem& on) {
-  return train_shared_model(x, on, {.pull = option_or(on.how, "proximal", 0)});
+} // namespace
+
+task<done> train_shared_model(visit& v, std::string_view block, double pull) {
+  const auto base = co_await v.take(block);
+  v.out.loss =
+    co_await v.descend(v.plan.steps, v.in.seed, pulled(pull, base));
+  co_await v.offer_model(base);
+  co_return {};
+}
+
+task<double> train_own_model(visit& v, double pull) {
+  const auto base = co_await v.base(model_family, v.parameters().size());
+  v.load(co_await v.own_or(own_model_family, base.values));
+  co_await v.load_buffers(own_buffers_family);
+  const auto loss =
+    co_await v.descend(v.plan.steps, v.in.seed, pulled(pull, base));
+  co_await v.keep(own_model_family, v.parameters());
+  co_await v.keep_buffers(own_buffers_family);
+  co_return loss;
+}
+
+task<done> sgd(visit& v) {
+  return train_shared_model(v);
+}
+
+task<done> proximal_sgd(visit& v) {
+  return train_shared_model(v, model_family, v.option("proximal"));
+}
+
+task<done> own_sgd(visit& v) {
+  v.out.loss = co_await train_own_model(v);
+  co_return {};
 }
 
 } // namespace troupe::models

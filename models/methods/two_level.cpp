@@ -12,7 +12,6 @@
 
 #include "models/methods/built_in.hpp"
 #include "models/methods/common_adapter.hpp"
-#include "models/methods/local_loop.hpp"
 
 namespace troupe::models {
 
@@ -23,27 +22,32 @@ using row_list = std::vector<std::uint32_t>;
 
 /// What makes a step of the publication's into one of its ablations.
 struct two_level_options {
-  double inner_rate = 0;     ///< a.
+  double inner_rate = 0;     ///< a. A schedule holds for both levels.
   bool first_order = false;  ///< Without the second derivative.
   bool joint = false;        ///< Both gradients are of the old point.
   bool four_batches = false; ///< One for each derivative; else two.
+
+  bool bends() const noexcept {
+    return !joint && !first_order && inner_rate != 0;
+  }
 };
 
-two_level_options options_of(const local_problem& on) {
-  // A schedule holds for both levels.
+two_level_options options_of(const visit& v) {
   return {.inner_rate =
-            option_or(on.how, "inner_rate", 0) * on.rate / on.how.learning_rate,
-          .first_order = option_or(on.how, "first_order", 0) != 0,
-          .joint = option_or(on.how, "joint", 0) != 0,
-          .four_batches = option_or(on.how, "four_batches", 0) != 0};
+            v.option("inner_rate") * v.on.rate / v.on.how.learning_rate,
+          .first_order = v.option("first_order") != 0,
+          .joint = v.option("joint") != 0,
+          .four_batches = v.option("four_batches") != 0};
 }
 
 /// One step's batches: of y's step and the second derivative, of x's gradient
-/// and the vector that the second derivative is taken along.
+/// and the vector that the second derivative is taken along. All draws of a
+/// step are equal: it is one function that is differentiated.
 struct step_batches {
   row_list inner, outer, along, curve;
+  std::uint64_t seed;
 
-  step_batches(batch_sequence& from, bool four) {
+  step_batches(batch_sequence& from, bool four) : seed(from.draw()) {
     const auto next = [&] {
       const auto rows = from.next();
       return row_list{rows.begin(), rows.end()};
@@ -55,112 +59,36 @@ struct step_batches {
   }
 };
 
-class two_levels {
-public:
-  two_levels(local_problem& on, const client_state* state,
-             client_adapters& what)
-    : on_(on),
-      how_(options_of(on)),
-      what_(what),
-      outer_(on, state, what.common.size()) {
-    // nop
-  }
+/// x and y as they are on a model.
+planned_adapters both(const visit& v, floats x, floats y) {
+  return {{*v.on.adapters, x}, {*v.on.own_adapters, y}};
+}
 
-  /// Returns the mean loss before the steps.
-  result<double> run(std::uint64_t steps, std::uint64_t seed) {
-    batch_sequence batches{on_.rows, on_.how, seed};
-    double total = 0;
-    for (std::uint64_t i = 0; i < steps; ++i) {
-      const auto loss =
-        step({batches, how_.four_batches}, derive_seed(seed, "operators", i));
-      if (!loss)
-        return loss;
-      total += *loss;
-    }
-    return total / static_cast<double>(steps);
-  }
+/// x -= rate * slopes
+void descend(factors& x, double rate, const factors& slopes) {
+  for (std::size_t j = 0; j < x.size(); ++j)
+    x[j] -= static_cast<float>(rate) * slopes[j];
+}
 
-  const common_optimiser& outer() const {
-    return outer_;
-  }
-
-private:
-  planned_adapter common() const {
-    return {*on_.adapters, what_.common};
-  }
-
-  planned_adapter own() const {
-    return {*on_.own_adapters, what_.own};
-  }
-
-  /// Makes the model live with this y, and differentiates.
-  result<double> at(floats own, const row_list& rows, std::uint64_t seed) {
-    return compose(on_, {common(), {*on_.own_adapters, own}}).and_then([&] {
-      return differentiate(on_, rows, seed);
-    });
-  }
-
-  /// All draws of a step are equal: it is one function that is differentiated.
-  result<double> step(const step_batches& batches, std::uint64_t seed) {
-    const auto loss = at(what_.own, batches.inner, seed);
-    if (!loss)
-      return loss;
-    const auto inner = pull_back(on_, own());
-    if (!inner)
-      return tl::unexpected{inner.error()};
-    auto moved = what_.own;
-    const auto rate = static_cast<float>(how_.inner_rate);
-    for (std::size_t j = 0; j < moved.size(); ++j)
-      moved[j] -= rate * (*inner)[j];
-    auto slopes = hypergradient(moved, batches, seed);
-    if (!slopes)
-      return tl::unexpected{slopes.error()};
-    what_.own = std::move(moved);
-    if (auto ok = outer_.step(what_.common, *slopes); !ok)
-      return tl::unexpected{ok.error()};
-    return loss;
-  }
-
-  result<std::vector<float>> hypergradient(const std::vector<float>& moved,
-                                           const step_batches& batches,
-                                           std::uint64_t seed) {
-    const auto& point = how_.joint ? what_.own : moved;
-    if (const auto ok = at(point, batches.outer, seed); !ok)
-      return tl::unexpected{ok.error()};
-    auto slopes = pull_back(on_, common());
-    if (!slopes || how_.joint || how_.first_order || how_.inner_rate == 0)
-      return slopes;
-    if (how_.four_batches)
-      if (const auto ok = at(moved, batches.along, seed); !ok)
-        return tl::unexpected{ok.error()};
-    const auto along = pull_back(on_, {*on_.own_adapters, moved});
-    if (!along)
-      return along;
-    const auto bent = mixed_derivative(*along, batches.curve, seed);
-    if (!bent)
-      return bent;
-    const auto rate = static_cast<float>(how_.inner_rate);
-    for (std::size_t j = 0; j < slopes->size(); ++j)
-      (*slopes)[j] -= rate * (*bent)[j];
-    return slopes;
-  }
-
-  /// F_xy(x, y) along a direction of y, at the y that the step began with.
-  result<std::vector<float>>
-  mixed_derivative(floats along, const row_list& rows, std::uint64_t seed) {
-    const auto done = compose(on_, {common(), own()}).and_then([&] {
-      return curve_along(on_, own(), along, rows, seed);
-    });
-    if (!done)
-      return tl::unexpected{done.error()};
-    return pull_back(on_, common());
-  }
-
-  local_problem& on_;
-  two_level_options how_;
-  client_adapters& what_;
-  common_optimiser outer_;
-};
+/// h of x, where y has become y'.
+task<factors> hypergradient(visit& v, const client_adapters& now,
+                            const factors& moved, const step_batches& on,
+                            two_level_options how) {
+  const planned_adapter x{*v.on.adapters, now.common};
+  const auto& point = how.joint ? now.own : moved;
+  co_await differentiate(v, both(v, now.common, point), {on.outer, on.seed});
+  auto slopes = co_await pull_back(v.on, x);
+  if (!how.bends())
+    co_return slopes;
+  if (how.four_batches)
+    co_await differentiate(v, both(v, now.common, moved), {on.along, on.seed});
+  const auto along = co_await pull_back(v.on, {*v.on.own_adapters, moved});
+  co_await compose(v.on, both(v, now.common, now.own));
+  co_await curve_along(v, {*v.on.own_adapters, now.own}, along,
+                       {on.curve, on.seed});
+  descend(slopes, how.inner_rate, co_await pull_back(v.on, x));
+  co_return slopes;
+}
 
 /// It has trained, so it had one.
 bool lost_its_own(const client_state* x) {
@@ -170,52 +98,50 @@ bool lost_its_own(const client_state* x) {
 
 /// The client's own adapter. One that begins away from zero begins apart from
 /// the common one, too.
-result<std::vector<float>> own_adapter(const visit_input& x,
-                                       const local_problem& on, floats common) {
-  auto fresh =
-    initial_adapter(*on.own_adapters, derive_seed(x.seed, "own adapter"));
-  if (on.own_adapters->start == factor_start::both_normal)
-    make_orthogonal(*on.own_adapters, fresh, {*on.adapters, common});
-  return own_or(x.state.get(), own_adapter_family, fresh).map([](floats own) {
-    return std::vector<float>(own.begin(), own.end());
+result<factors> own_adapter(const visit& v, floats common) {
+  const auto& plan = *v.on.own_adapters;
+  auto fresh = initial_adapter(plan, derive_seed(v.in.seed, "own adapter"));
+  if (plan.start == factor_start::both_normal)
+    make_orthogonal(plan, fresh, {*v.on.adapters, common});
+  return v.own_or(own_adapter_family, fresh).map([](floats own) {
+    return factors(own.begin(), own.end());
   });
 }
 
 } // namespace
 
-result<trained> two_level_sgd(const visit_input& x, local_problem& on) {
-  if (on.own_adapters == nullptr)
-    return fail(errc::invalid_config,
-                "the recipe has no option 'own_budget', the rank of the "
-                "adapters that clients keep");
-  auto out = begin_result(x);
-  const auto plan = plan_visit(on.how, on.rows.size(), x);
-  out.steps = plan.steps;
-  if (plan.idle())
-    return out;
-  const auto base = begin_common(x, on);
-  if (!base)
-    return tl::unexpected{base.error()};
-  auto own = own_adapter(x, on, base->values);
-  if (!own)
-    return tl::unexpected{own.error()};
-  if (lost_its_own(x.state.get()))
-    ++out.next.counters[lost_counter];
-  client_adapters what{.common = {base->values.begin(), base->values.end()},
-                       .own = std::move(*own)};
-  two_levels levels{on, x.state.get(), what};
-  const auto loss = levels.run(plan.steps, x.seed);
-  std::ranges::fill(on.model.gradient(), 0.f);
-  if (!loss)
-    return tl::unexpected{loss.error()};
-  out.loss = *loss;
-  levels.outer().keep(out.next);
-  const auto done = keep(own_adapter_family, what.own, out.next).and_then([&] {
-    return end_common(*base, what.common, on, out);
-  });
-  if (!done)
-    return tl::unexpected{done.error()};
-  return out;
+task<done> two_level_sgd(visit& v) {
+  if (v.on.own_adapters == nullptr)
+    co_await result<void>{
+      fail(errc::invalid_config,
+           "the recipe has no option 'own_budget', the rank of the "
+           "adapters that clients keep")};
+  const auto how = options_of(v);
+  const auto base = co_await take_common(v);
+  client_adapters now{.common = {base.values.begin(), base.values.end()},
+                      .own = {}};
+  now.own = co_await own_adapter(v, base.values);
+  if (lost_its_own(v.in.state.get()))
+    ++v.out.next.counters[lost_counter];
+  auto by = optimiser_of_common(v);
+  batch_sequence from{v.on.rows, v.on.how, v.in.seed};
+  double total = 0;
+  for (std::uint64_t i = 0; i < v.plan.steps; ++i) {
+    const step_batches on{from, how.four_batches};
+    total += co_await differentiate(v, both(v, now.common, now.own),
+                                    {on.inner, on.seed});
+    auto moved = now.own;
+    descend(moved, how.inner_rate,
+            co_await pull_back(v.on, {*v.on.own_adapters, now.own}));
+    auto slopes = co_await hypergradient(v, now, moved, on, how);
+    now.own = std::move(moved);
+    co_await by.step(now.common, slopes);
+  }
+  v.out.loss = total / static_cast<double>(v.plan.steps);
+  by.keep(v.out.next);
+  co_await v.keep(own_adapter_family, now.own);
+  co_await offer_common(base, now.common, v);
+  co_return {};
 }
 
 // A derivative along a direction costs what two gradients do.

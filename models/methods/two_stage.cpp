@@ -5,23 +5,14 @@
 // step.
 
 #include "models/methods/built_in.hpp"
-#include "models/methods/local_loop.hpp"
-#include "models/methods/own_model.hpp"
+#include "models/methods/plain.hpp"
 
 namespace troupe::models {
 
-result<trained> two_stage_sgd(const visit_input& x, local_problem& on) {
-  auto out = sgd(x, on);
-  if (!out)
-    return out;
-  const auto plan = plan_visit(on.how, on.rows.size(), x.seed);
-  if (plan.idle())
-    return out;
-  const auto loss = train_own_model(x, on, plan.steps,
-                                    option_or(on.how, "lambda", 0), out->next);
-  if (!loss)
-    return tl::unexpected{loss.error()};
-  return out;
+task<done> two_stage_sgd(visit& v) {
+  co_await train_shared_model(v);
+  co_await train_own_model(v, v.option("lambda"));
+  co_return {};
 }
 
 } // namespace troupe::models

@@ -16,7 +16,7 @@ result<choice> noop_trainer::choose(const visit_input&) {
   return choice{};
 }
 
-result<trained> noop_trainer::train(const visit_input& x) {
+result<trained> noop_trainer::train_one(const visit_input& x) {
   trained out;
   out.parts.reserve(x.fetched.size());
   for (const auto& y : x.fetched) {

@@ -19,12 +19,12 @@ struct noop_options {
 /// visit offers each block that it fetched (that it chose, where a choice was
 /// made) with one delta per block that all visits and trainers share. Scores
 /// are empty.
-class noop_trainer : public trainer {
+class noop_trainer : public one_by_one_trainer {
 public:
   noop_trainer(const layout& blocks, const noop_options& how);
 
   result<choice> choose(const visit_input& x) override;
-  result<trained> train(const visit_input& x) override;
+  result<trained> train_one(const visit_input& x) override;
   result<evaluated> evaluate(const evaluation_input& x) override;
   std::uint64_t examples(client_id x) const override;
   std::uint64_t steps(const visit_input& x) const override;

@@ -10,7 +10,7 @@ namespace troupe::node {
 /// Scores clients at home: with what their files in this process hold. The
 /// publisher asks for clients' scores without knowing what clients keep to
 /// themselves.
-class home_states final : public models::trainer {
+class home_states final : public models::one_by_one_trainer {
 public:
   home_states(std::unique_ptr<models::trainer> behind,
               std::shared_ptr<const actors::vault> files)
@@ -23,7 +23,7 @@ public:
     return behind_->choose(x);
   }
 
-  result<models::trained> train(const models::visit_input& x) override {
+  result<models::trained> train_one(const models::visit_input& x) override {
     return behind_->train(x);
   }
 

@@ -35,7 +35,7 @@ using leak = std::function<void(models::trained& to, float secret)>;
 
 /// Keeps a secret in a block of its own, and lets no more of it out than a leak
 /// does.
-class keeper final : public models::trainer {
+class keeper final : public models::one_by_one_trainer {
 public:
   keeper(const models::layout& blocks, float secret, leak hole)
     : inner_(blocks),
@@ -48,7 +48,7 @@ public:
     return inner_.choose(x);
   }
 
-  result<models::trained> train(const models::visit_input& x) override {
+  result<models::trained> train_one(const models::visit_input& x) override {
     auto out = inner_.train(x);
     if (out && x.visit.client == whose) {
       out->next.blocks["own"] = personal_values{{secret_, 2 * secret_}};

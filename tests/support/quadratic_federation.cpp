@@ -24,11 +24,14 @@ quadratic_federation::quadratic_federation(quadratic_setting how)
   blocks_ = *blocks;
   const auto initial = models::initial_values(model, blocks_, 1, adapters);
   const auto clients = how.problem.clients;
+  auto dealt = models::partition_of(*problem_);
+  for (std::size_t k = 0; k < how.rows.size(); ++k)
+    dealt.train[k].resize(how.rows[k]);
   auto task = std::make_shared<const models::local_task>(models::local_task{
     .method = how.method,
     .blocks = blocks_,
     .how = how.how,
-    .clients = models::partition_of(*problem_),
+    .clients = dealt,
     .test_size = clients,
     .attackers = how.attackers,
     .adapters = adapters,
@@ -36,9 +39,14 @@ quadratic_federation::quadratic_federation(quadratic_setting how)
       models::own_adapters_for(how.method, model, how.how.method).value(),
     .frozen = models::frozen_values(model, how.method, 1)});
   const auto make = models::local_trainers(
-    task, [problem = problem_]() -> result<std::unique_ptr<models::objective>> {
+    task,
+    [problem = problem_, make = how.make_model]()
+      -> result<std::unique_ptr<models::objective>> {
+      if (make)
+        return make(problem);
       return std::make_unique<models::quadratic>(problem);
-    });
+    },
+    how.in_step);
   auto trainer = make();
   EXPECT_TRUE(trainer) << trainer.error().context;
   trainer_ = std::move(*trainer);

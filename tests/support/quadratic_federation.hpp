@@ -15,6 +15,12 @@ struct quadratic_setting {
   models::quadratic_options problem = {};
   kernels::server_step server = {};
   models::attack attackers = {};
+  std::size_t in_step = 1; ///< Visits.
+  /// The training rows of each client; empty: as many as the problem has.
+  std::vector<std::size_t> rows = {};
+  /// Makes another objective of the problem; null: the quadratic itself.
+  std::unique_ptr<models::objective> (*make_model)(
+    std::shared_ptr<const models::quadratic_problem>) = nullptr;
 };
 
 /// Clients on quadratics, in the plain loop.

@@ -9,7 +9,7 @@ namespace troupe::test {
 
 namespace {
 
-class skeleton_trainer final : public models::trainer {
+class skeleton_trainer final : public models::one_by_one_trainer {
 public:
   skeleton_trainer(const models::layout& blocks, skeleton_play how)
     : blocks_(blocks),
@@ -22,7 +22,7 @@ public:
     return how_.choose(x, blocks_);
   }
 
-  result<models::trained> train(const models::visit_input& x) override {
+  result<models::trained> train_one(const models::visit_input& x) override {
     models::trained out{
       .parts = {}, .disclosures = {}, .next = *x.state, .loss = 0, .steps = 1};
     ++out.next.visits;

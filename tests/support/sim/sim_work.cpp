@@ -37,7 +37,7 @@ result<models::choice> pull_trainer::choose(const models::visit_input& x) {
   return result;
 }
 
-result<models::trained> pull_trainer::train(const models::visit_input& x) {
+result<models::trained> pull_trainer::train_one(const models::visit_input& x) {
   models::trained out{
     .parts = {}, .disclosures = {}, .next = *x.state, .loss = 0, .steps = 1};
   ++out.next.visits;

@@ -23,14 +23,14 @@ std::vector<float> pull(const models::visit_input& x,
 
 /// Pulls every block a part of the way to its optimum, with a little noise that
 /// the visit's seed draws. Small enough to check by hand.
-class pull_trainer final : public models::trainer {
+class pull_trainer final : public models::one_by_one_trainer {
 public:
   explicit pull_trainer(const models::layout& blocks) : blocks_(blocks) {
     // nop
   }
 
   result<models::choice> choose(const models::visit_input& x) override;
-  result<models::trained> train(const models::visit_input& x) override;
+  result<models::trained> train_one(const models::visit_input& x) override;
   result<models::evaluated>
   evaluate(const models::evaluation_input& x) override;
 

@@ -9,13 +9,13 @@ namespace troupe::models {
 
 namespace {
 
-class throwing final : public trainer {
+class throwing final : public one_by_one_trainer {
 public:
   result<choice> choose(const visit_input&) override {
     throw std::runtime_error{"no layer 'query'"};
   }
 
-  result<trained> train(const visit_input&) override {
+  result<trained> train_one(const visit_input&) override {
     throw std::bad_alloc{};
   }
 

@@ -62,7 +62,7 @@ struct setting {
   attack attackers = {};
   std::vector<double> weights = {};
   std::vector<std::uint32_t> validation = {};
-  procedure_table table = procedures();
+  method_table table = local_methods();
 };
 
 struct site {
@@ -302,16 +302,14 @@ TEST(local_trainer, scores_each_client_as_its_role_does) {
   setting how;
   how.method.roles = {{.name = "first", .procedure = {"sgd"}, .members = 1},
                       {.name = "others", .procedure = {"own_sgd"}}};
-  how.table.homes = {
-    {"sgd",
-     [](const home&, local_problem& on) -> result<void> {
-       std::ranges::fill(on.model.parameters(), 1.f);
-       return {};
-     }},
-    {"own_sgd", [](const home&, local_problem& on) -> result<void> {
-       std::ranges::fill(on.model.parameters(), 2.f);
-       return {};
-     }}};
+  how.table["sgd"].home = [](visit& v) -> task<done> {
+    std::ranges::fill(v.parameters(), 1.f);
+    co_return {};
+  };
+  how.table["own_sgd"].home = [](visit& v) -> task<done> {
+    std::ranges::fill(v.parameters(), 2.f);
+    co_return {};
+  };
   auto x = make_site(how);
   const auto scored = x.worker->evaluate(
     {.versions = visit_to(x, 1).fetched, .per_client = true, .states = {}});

@@ -8,7 +8,7 @@
 #include <set>
 #include <string>
 
-#include "models/procedure.hpp"
+#include "models/methods/local_method.hpp"
 #include "policies/catalogue.hpp"
 #include "tests/support/quadratic_federation.hpp"
 
@@ -28,14 +28,18 @@ std::set<std::string> names_of(const recipe& method, auto wanted) {
 } // namespace
 
 TEST(catalogue_visits, each_name_in_the_catalogue_is_that_of_a_procedure) {
-  const auto& table = models::procedures();
+  const auto& table = models::local_methods();
+  const auto has = [&](const std::string& name, auto part) {
+    const auto found = table.find(name);
+    return found != table.end() && found->second.*part;
+  };
   for (const auto& method : policies::catalogue()) {
     for (const auto& x : method.roles)
-      EXPECT_TRUE(table.procedures.contains(x.procedure.value))
+      EXPECT_TRUE(has(x.procedure.value, &models::local_method::train))
         << method.name << ": " << x.procedure.value;
     for (const auto& x : method.legs)
       EXPECT_TRUE(x.choice.value.empty()
-                  || table.choosers.contains(x.choice.value))
+                  || has(x.choice.value, &models::local_method::choose))
         << method.name << ": " << x.choice.value;
   }
 }

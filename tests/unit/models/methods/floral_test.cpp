@@ -185,7 +185,7 @@ TEST(floral, is_scored_with_the_mixture_of_each_client) {
 namespace {
 
 /// Offers what it is told to, whoever is trained.
-class prepared_trainer final : public models::trainer {
+class prepared_trainer final : public models::one_by_one_trainer {
 public:
   struct offer {
     double examples;
@@ -203,7 +203,7 @@ public:
     return models::choice{};
   }
 
-  result<models::trained> train(const models::visit_input& x) override {
+  result<models::trained> train_one(const models::visit_input& x) override {
     const auto& mine = offers_[x.visit.client.value - 1];
     models::trained out;
     for (const auto& block : blocks_.blocks) {

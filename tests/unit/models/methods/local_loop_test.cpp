@@ -1,4 +1,4 @@
-#include "models/methods/local_loop.hpp"
+#include "models/methods/visit.hpp"
 
 #include <gtest/gtest.h>
 
@@ -148,7 +148,12 @@ TEST(local_loop, a_visit_that_fails_halfway_leaves_no_gradient_behind) {
                    .how = how,
                    .rate = how.learning_rate,
                    .rows = rows};
-  const auto end = run_steps(on, 4, 1);
+  const auto end = [&] {
+    cohort alone;
+    visit v{{.visit = {{1}, {1}}, .fetched = {}, .chosen = {}, .state = {}},
+            on, alone};
+    return run_alone(alone, v.descend(4, 1));
+  }();
   ASSERT_FALSE(end);
   EXPECT_EQ(end.error().context, "the third pass");
   for (const float x : model.gradient())

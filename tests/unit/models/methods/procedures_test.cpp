@@ -67,10 +67,13 @@ INSTANTIATE_TEST_SUITE_P(models, every_method, testing::ValuesIn(all_methods()),
 
 TEST(procedures, are_all_used_by_a_method) {
   std::set<std::string> used;
-  for (const auto& method : policies::catalogue())
+  for (const auto& method : policies::catalogue()) {
     for (const auto& role : method.roles)
       used.insert(role.procedure.value);
-  for (const auto& [name, unused] : models::procedures().procedures)
+    for (const auto& leg : method.legs)
+      used.insert(leg.choice.value);
+  }
+  for (const auto& [name, unused] : models::local_methods())
     EXPECT_TRUE(used.contains(name)) << name;
 }
 
@@ -381,7 +384,7 @@ TEST(own_sgd, goes_on_from_where_it_was) {
 }
 
 TEST(procedures, count_the_gradients_of_two_levels) {
-  const auto& passes = models::procedures().passes.at("two_level_sgd");
+  const auto passes = models::local_methods().at("two_level_sgd").passes;
   const auto with = [&](options said) {
     said.try_emplace("inner_rate", 0.1);
     return passes({.method = std::move(said)});

@@ -21,7 +21,7 @@ using kernels::server_rule;
 constexpr std::size_t size = 6;
 
 /// Offers random values with random weights, known by client and visit.
-class drawing_trainer : public models::trainer {
+class drawing_trainer : public models::one_by_one_trainer {
 public:
   explicit drawing_trainer(bool half) : half_(half) {
     // nop
@@ -31,7 +31,7 @@ public:
     return models::choice{.chosen = {{2 + x.seed % 3}}, .disclosures = {}};
   }
 
-  result<models::trained> train(const models::visit_input& x) override {
+  result<models::trained> train_one(const models::visit_input& x) override {
     models::trained out;
     random_stream random{x.seed};
     for (const auto& y : x.fetched) {

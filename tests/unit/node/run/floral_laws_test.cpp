@@ -88,7 +88,7 @@ private:
 };
 
 /// Another trainer's work, with weights of its own.
-class reweighed final : public models::trainer {
+class reweighed final : public models::one_by_one_trainer {
 public:
   using rule = std::function<double(const models::block_layout&, client_id)>;
 
@@ -103,7 +103,7 @@ public:
     return of_.choose(x);
   }
 
-  result<models::trained> train(const models::visit_input& x) override {
+  result<models::trained> train_one(const models::visit_input& x) override {
     auto out = of_.train(x);
     if (out)
       for (auto& part : out->parts)

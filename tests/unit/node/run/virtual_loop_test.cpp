@@ -17,11 +17,11 @@ namespace {
 using namespace std::chrono_literals;
 
 models::trainer_factory idle_trainers() {
-  class idle final : public models::trainer {
+  class idle final : public models::one_by_one_trainer {
     result<models::choice> choose(const models::visit_input&) override {
       return models::choice{};
     }
-    result<models::trained> train(const models::visit_input&) override {
+    result<models::trained> train_one(const models::visit_input&) override {
       return models::trained{};
     }
     result<models::evaluated>

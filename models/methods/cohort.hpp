@@ -1,0 +1,94 @@
+#pragma once
+
+// The questions of visits that are computed together.
+
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "models/methods/task.hpp"
+
+namespace troupe::models {
+
+class cohort;
+
+/// What a visit wants computed. It stands in the frame of who asks, and leaves
+/// its cohort with it. An error is the end of who asked, and of nobody else.
+class question {
+public:
+  question(cohort& with, std::size_t place) : with_(with), place_(place) {
+    // nop
+  }
+
+  question(const question&) = delete;
+  question& operator=(const question&) = delete;
+
+  /// Questions that agree in it can be answered by one computation.
+  struct shape {
+    std::string_view what;
+    std::size_t size = 0; ///< Of the model.
+    std::size_t rows = 0;
+
+    friend auto operator<=>(const shape&, const shape&) = default;
+  };
+
+  virtual shape of() const = 0;
+
+  /// Computes it. What a library throws is an error as well.
+  [[nodiscard]] virtual result<void> answer() = 0;
+
+  bool await_ready() const noexcept {
+    return false;
+  }
+
+  template <class Promise>
+  void await_suspend(std::coroutine_handle<Promise> by) {
+    asker_ = by;
+    root_ = by.promise().root();
+    ask();
+  }
+
+protected:
+  ~question();
+
+private:
+  friend class cohort;
+
+  void ask();
+
+  cohort& with_;
+  std::size_t place_; ///< Of the visit, among those of the cohort.
+  std::coroutine_handle<> asker_;
+  task_root* root_ = nullptr;
+  bool is_open_ = false;
+};
+
+/// One thread at a time; it need not always be the same one.
+class cohort {
+public:
+  cohort() = default;
+  cohort(const cohort&) = delete;
+  cohort& operator=(const cohort&) = delete;
+
+  /// Answers all questions that are open, those of one shape after each other,
+  /// in the order of their visits, and lets who asked go on, in that order.
+  /// Returns how many there were.
+  std::size_t answer();
+
+  /// How many groups of one shape there were so far; for tests.
+  std::size_t groups() const noexcept {
+    return groups_;
+  }
+
+private:
+  friend class question;
+
+  std::vector<question*> open_;
+  std::vector<question*> answered_; ///< Null: it left meanwhile.
+  std::size_t groups_ = 0;
+};
+
+} // namespace troupe::models

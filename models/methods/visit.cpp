@@ -1,0 +1,329 @@
+#include "models/methods/visit.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <string>
+
+#include "core/assert.hpp"
+#include "core/limits.hpp"
+#include "core/text.hpp"
+
+namespace troupe::models {
+
+namespace {
+
+/// The name of the tensor that holds value `i`, for people.
+std::string tensor_at(const block_layout& block, std::size_t i) {
+  for (const auto& x : block.tensors) {
+    if (i < x.size())
+      return x.name;
+    i -= x.size();
+  }
+  return "?";
+}
+
+/// out = a - b over `n` values. Returns whether all of it is finite. A whole
+/// model goes through here at each visit: an inner loop of a length that the
+/// compiler knows, over arrays that cannot overlap, becomes vectors, ten times
+/// as fast.
+bool subtract(const float* __restrict a, const float* __restrict b,
+              float* __restrict out, std::size_t n) {
+  // Where all bits of the exponent are set, adding to it carries into the top
+  // bit.
+  std::uint32_t bad = 0;
+  const auto one = [&](std::size_t j) {
+    const float x = a[j] - b[j];
+    out[j] = x;
+    bad |= (std::bit_cast<std::uint32_t>(x) & 0x7f800000u) + 0x00800000u;
+  };
+  std::size_t j = 0;
+  for (; j + 16 <= n; j += 16)
+    for (int i = 0; i < 16; ++i)
+      one(j + i);
+  for (; j < n; ++j)
+    one(j);
+  return bad >> 31 == 0;
+}
+
+/// a - b, tile by tile: a vector that begins as zeros would be written twice.
+std::vector<float> difference(std::span<const float> a,
+                              std::span<const float> b, bool& finite) {
+  std::vector<float> result;
+  result.reserve(a.size());
+  std::array<float, 1024> tile;
+  finite = true;
+  for (std::size_t at = 0; at < a.size(); at += tile.size()) {
+    const auto n = std::min(tile.size(), a.size() - at);
+    finite &= subtract(a.data() + at, b.data() + at, tile.data(), n);
+    result.insert(result.end(), tile.begin(),
+                  tile.begin() + static_cast<std::ptrdiff_t>(n));
+  }
+  return result;
+}
+
+result<double> weight_of(const block_layout& block, const local_problem& on,
+                         std::optional<double> part) {
+  switch (block.weight) {
+    case weight_rule::examples:
+      return on.weight;
+    case weight_rule::one:
+      return 1.0;
+    case weight_rule::rank_norm:
+      if (part)
+        return *part;
+      [[fallthrough]];
+    case weight_rule::examples_times_share:
+      if (part)
+        return on.weight * *part;
+      [[fallthrough]];
+    case weight_rule::one_times_share:
+      if (part)
+        return *part;
+      [[fallthrough]];
+    default:
+      return fail(errc::invalid_config,
+                  "block " + in_quotes(block.name)
+                    + ": its weight depends on a share or a rank, which this "
+                      "procedure does not know; use examples or one");
+  }
+}
+
+/// Where these buffers live. A model of the client's own has buffers of its
+/// own.
+scope scope_of_buffers(const recipe& method, std::string_view name) {
+  if (name == own_buffers_family)
+    return scope::personal;
+  const auto found = std::ranges::find(method.blocks, name, &block_spec::name);
+  return found == method.blocks.end() ? scope::frozen : found->where;
+}
+
+} // namespace
+
+result<std::span<const float>> kept_or(const client_state* state,
+                                       std::string_view name,
+                                       std::span<const float> otherwise) {
+  if (!state)
+    return otherwise;
+  const auto found = state->blocks.find(std::string{name});
+  if (found == state->blocks.end())
+    return otherwise;
+  const auto values = found->second.own_view();
+  if (values.size() != otherwise.size())
+    return fail(errc::invalid_argument, "the client keeps "
+                                          + std::to_string(values.size())
+                                          + " values of " + in_quotes(name)
+                                          + " where the model here has "
+                                          + std::to_string(otherwise.size()));
+  return values;
+}
+
+visit::visit(visit_input x, const local_problem& problem, cohort& with,
+             std::size_t place, purpose why)
+  : in(std::move(x)),
+    on(problem),
+    plan(plan_visit(on.how, on.rows.size(), in)),
+    with_(with),
+    place_(place) {
+  if (why == purpose::to_look)
+    return;
+  if (in.state)
+    out.next = *in.state;
+  ++out.next.visits;
+  out.steps = plan.steps;
+}
+
+visit::~visit() {
+  if (has_gradient_)
+    forget_gradient();
+}
+
+result<base_block> visit::base(std::string_view name, std::size_t size) const {
+  const auto* layout = on.blocks.find(name);
+  if (layout == nullptr)
+    return fail(errc::invalid_argument, "the recipe has no travelling block "
+                                          + in_quotes(name)
+                                          + ", which its procedure trains");
+  const auto* fetched = in.find(layout->id);
+  if (fetched == nullptr)
+    return fail(errc::invalid_argument,
+                "the visit did not fetch block " + in_quotes(name)
+                  + "; a leg of the recipe must name it");
+  if (fetched->values->size() != size)
+    return fail(errc::invalid_argument,
+                "block " + in_quotes(name) + " has "
+                  + std::to_string(fetched->values->size())
+                  + " values where the model here has " + std::to_string(size));
+  return base_block{layout, *fetched->values};
+}
+
+result<std::vector<base_block>> visit::all_of(std::string_view family,
+                                              std::size_t size) const {
+  std::vector<base_block> found;
+  for (const auto id : on.blocks.family(family)) {
+    const auto one = base(on.blocks.find(id)->name, size);
+    if (!one)
+      return tl::unexpected{one.error()};
+    found.push_back(*one);
+  }
+  return found;
+}
+
+result<std::span<const float>> visit::own_or(std::string_view name,
+                                             floats otherwise) const {
+  return kept_or(in.state.get(), name, otherwise);
+}
+
+result<void> visit::keep(std::string_view name, floats values) {
+  if (!std::ranges::all_of(values, [](float v) { return std::isfinite(v); }))
+    return fail(errc::diverged, "block " + in_quotes(name)
+                                  + " of a client is not finite any more; a "
+                                    "smaller learning_rate may help");
+  out.next.blocks[std::string{name}] =
+    personal_values{{values.begin(), values.end()}};
+  return {};
+}
+
+void visit::load(floats x) const {
+  TROUPE_ASSERT(x.size() == parameters().size());
+  // Unlike that of ranges, it copies blocks with every compiler.
+  std::copy(x.begin(), x.end(), parameters().begin());
+}
+
+result<void> visit::load_buffers(std::string_view name) const {
+  on.model.begin();
+  const auto live = on.model.buffers();
+  if (live.empty())
+    return {};
+  const auto where = scope_of_buffers(on.method, name);
+  if (where == scope::shared)
+    return base(name, live.size()).map([&](const base_block& x) {
+      std::ranges::copy(x.values, live.begin());
+    });
+  const auto fresh = on.model.initial_buffers();
+  return (where == scope::personal ? own_or(name, fresh) : floats{fresh})
+    .map([&](floats x) { std::ranges::copy(x, live.begin()); });
+}
+
+result<void> visit::keep_buffers(std::string_view name) {
+  const auto live = on.model.buffers();
+  const bool own = scope_of_buffers(on.method, name) == scope::personal;
+  return live.empty() || !own ? result<void>{} : keep(name, live);
+}
+
+result<base_block> visit::take(std::string_view name) const {
+  return base(name, parameters().size()).and_then([&](const base_block& x) {
+    load(x.values);
+    return load_buffers(buffers_family).map([&] { return x; });
+  });
+}
+
+result<void> visit::offer(const base_block& base, floats now,
+                          std::optional<double> part) {
+  if (part && *part < limits::share_min)
+    return {};
+  const auto weight = weight_of(*base.layout, on, part);
+  if (!weight)
+    return tl::unexpected{weight.error()};
+  bool finite = true;
+  auto delta = difference(now, base.values, finite);
+  if (!finite) {
+    const auto bad =
+      std::ranges::find_if(delta, [](float v) { return !std::isfinite(v); });
+    const auto at = static_cast<std::size_t>(bad - delta.begin());
+    return fail(errc::diverged, "block " + in_quotes(base.layout->name)
+                                  + " diverged in tensor "
+                                  + in_quotes(tensor_at(*base.layout, at))
+                                  + ": its values are not finite any more; a "
+                                    "smaller learning_rate may help");
+  }
+  const auto id = base.layout->id;
+  const auto place =
+    std::ranges::upper_bound(out.parts, id, {}, &offered_block::block);
+  out.parts.insert(
+    place, {.block = id, .weight = *weight, .delta = share(std::move(delta))});
+  return {};
+}
+
+result<void> visit::offer_buffers() {
+  if (auto done = keep_buffers(buffers_family); !done)
+    return done;
+  const auto live = on.model.buffers();
+  if (live.empty()
+      || scope_of_buffers(on.method, buffers_family) != scope::shared)
+    return {};
+  return base(buffers_family, live.size())
+    .and_then([&](const base_block& x) { return offer(x, live); });
+}
+
+result<void> visit::offer_model(const base_block& base) {
+  return offer(base, parameters()).and_then([&] { return offer_buffers(); });
+}
+
+result<double> visit::make_step(batch x, optimiser& by,
+                                const step_terms& terms) {
+  has_gradient_ = true;
+  return on.model.backward(x.rows, x.seed).and_then([&](double loss) {
+    const auto still = on.model.gradient().subspan(
+      terms.still_from, terms.still_to - terms.still_from);
+    std::ranges::fill(still, 0.f);
+    return by.step(parameters(), on.model.gradient(), terms).map([&] {
+      has_gradient_ = false;
+      return loss;
+    });
+  });
+}
+
+void visit::forget_gradient() {
+  std::ranges::fill(on.model.gradient(), 0.f);
+  has_gradient_ = false;
+}
+
+task<double> visit::slope(batch x, std::span<float> to) {
+  const auto loss = co_await gradient(x);
+  const auto found = on.model.gradient();
+  std::copy(found.begin(), found.end(), to.begin());
+  forget_gradient();
+  co_return loss;
+}
+
+task<double> visit::descend(std::uint64_t steps, std::uint64_t seed,
+                            step_terms terms) {
+  if (terms.proximal != 0 || !terms.correction.empty())
+    co_await check_terms(on.how);
+  batch_sequence from{on.rows, on.how, seed};
+  optimiser by{on, parameters().size()};
+  double total = 0;
+  for (std::uint64_t i = 0; i < steps; ++i)
+    total += co_await step(from.next_batch(), by, terms);
+  co_return steps == 0 ? 0 : total / static_cast<double>(steps);
+}
+
+visit_input at_home(client_id client, const evaluation_input& x) {
+  const auto state = x.states.find(client);
+  return {.visit = {client, {}},
+          .progress = 1,
+          .fetched = x.versions,
+          .chosen = {},
+          .state = state == x.states.end() ? nullptr : state->second};
+}
+
+local_problem with_rows_of(client_id client, const local_problem& on) {
+  auto result = on;
+  result.rows = on.clients->train[client.value - 1];
+  return result;
+}
+
+kept_statistics::kept_statistics(objective& model)
+  : model_(model),
+    values_(model.buffers().begin(), model.buffers().end()) {
+  // nop
+}
+
+kept_statistics::~kept_statistics() {
+  std::ranges::copy(values_, model_.buffers().begin());
+}
+
+} // namespace troupe::models
