@@ -11,12 +11,19 @@
 
 namespace troupe::models {
 
+namespace {
+
+result<std::uint64_t> inner_steps_of(const training_options& how) {
+  if (const auto steps = envelope_passes(how); steps > 0)
+    return steps;
+  return fail(errc::invalid_config,
+              "option 'inner_steps' is below 1, so nothing would be learned");
+}
+
+} // namespace
+
 task<done> envelope_sgd(visit& v) {
-  const auto inner = envelope_passes(v.on.how);
-  if (inner == 0)
-    co_await result<void>{
-      fail(errc::invalid_config,
-           "option 'inner_steps' is below 1, so nothing would be learned")};
+  const auto inner = co_await inner_steps_of(v.on.how);
   const auto pull = v.option("lambda", 15);
   const kernels::sgd_step towards{
     .rate = static_cast<float>(v.option("inner_rate", 0.01)),

@@ -90,6 +90,14 @@ task<factors> hypergradient(visit& v, const client_adapters& now,
   co_return slopes;
 }
 
+result<void> check(const local_problem& on) {
+  if (on.own_adapters != nullptr)
+    return {};
+  return fail(errc::invalid_config,
+              "the recipe has no option 'own_budget', the rank of the "
+              "adapters that clients keep");
+}
+
 /// It has trained, so it had one.
 bool lost_its_own(const client_state* x) {
   return x != nullptr && x->counters.contains(steps_counter)
@@ -111,11 +119,7 @@ result<factors> own_adapter(const visit& v, floats common) {
 } // namespace
 
 task<done> two_level_sgd(visit& v) {
-  if (v.on.own_adapters == nullptr)
-    co_await result<void>{
-      fail(errc::invalid_config,
-           "the recipe has no option 'own_budget', the rank of the "
-           "adapters that clients keep")};
+  co_await check(v.on);
   const auto how = options_of(v);
   const auto base = co_await take_common(v);
   client_adapters now{.common = {base.values.begin(), base.values.end()},
