@@ -28,10 +28,10 @@ public:
     return caught([&] { return behind_->choose(x); });
   }
 
-  std::vector<result<trained>>
-  train(std::span<const visit_input> xs) override {
-    auto done = caught(
-      [&]() -> result<std::vector<result<trained>>> { return behind_->train(xs); });
+  std::vector<result<trained>> train(std::span<const visit_input> xs) override {
+    auto done = caught([&]() -> result<std::vector<result<trained>>> {
+      return behind_->train(xs);
+    });
     if (done)
       return std::move(*done);
     return {xs.size(), tl::unexpected{done.error()}};

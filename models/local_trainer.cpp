@@ -40,14 +40,15 @@ result<void> check(const local_task& task) {
       return fail(errc::invalid_config,
                   "recipe '" + method.name + "', role '" + x.name
                     + "': there is no local procedure '" + x.procedure.value
-                    + "'; there are " + names_with(&local_method::train, task.table));
+                    + "'; there are "
+                    + names_with(&local_method::train, task.table));
   for (const auto& x : method.legs)
     if (!x.choice.value.empty()
         && !part_of(task.table, x.choice.value, &local_method::choose))
-      return fail(errc::invalid_config, "recipe '" + method.name
-                                          + "': there is no choice '"
-                                          + x.choice.value + "'; there are "
-                                          + names_with(&local_method::choose, task.table));
+      return fail(errc::invalid_config,
+                  "recipe '" + method.name + "': there is no choice '"
+                    + x.choice.value + "'; there are "
+                    + names_with(&local_method::choose, task.table));
   const auto clients = task.clients.train.size();
   if (!task.weights.empty() && task.weights.size() != clients)
     return fail(errc::invalid_config, std::to_string(task.weights.size())
@@ -84,8 +85,7 @@ public:
     return run_alone(alone, task_->table.at(name).choose(v));
   }
 
-  std::vector<result<trained>>
-  train(std::span<const visit_input> xs) override {
+  std::vector<result<trained>> train(std::span<const visit_input> xs) override {
     std::vector<result<trained>> all;
     while (!xs.empty()) {
       const auto some = xs.first(std::min(xs.size(), models_.size()));
@@ -310,8 +310,7 @@ private:
   std::vector<Part> of_roles(Part local_method::*part) const {
     std::vector<Part> all;
     for (const auto& role : task_->method.roles)
-      if (const auto found =
-            part_of(task_->table, role.procedure.value, part);
+      if (const auto found = part_of(task_->table, role.procedure.value, part);
           found && std::ranges::find(all, found) == all.end())
         all.push_back(found);
     return all;

@@ -45,10 +45,11 @@ struct local_task {
   method_table table = local_methods();
 };
 
-/// Trains as many visits in step as it has objectives. A visit that names a client without data here is
-/// `invalid_argument`. Under a recipe that offers nothing there is no global
-/// model, and the global scores are empty. A client's own rows are scored with
-/// its own model where it has one, and with its own buffers.
+/// Trains as many visits in step as it has objectives. A visit that names a
+/// client without data here is `invalid_argument`. Under a recipe that offers
+/// nothing there is no global model, and the global scores are empty. A
+/// client's own rows are scored with its own model where it has one, and with
+/// its own buffers.
 ///
 /// Returns `invalid_config`, naming what there is, if a role's procedure or a
 /// leg's choice is not in the table, or `weights` do not match the clients.

@@ -127,8 +127,7 @@ class one_by_one_trainer : public trainer {
 public:
   using trainer::train;
 
-  std::vector<result<trained>>
-  train(std::span<const visit_input> xs) override {
+  std::vector<result<trained>> train(std::span<const visit_input> xs) override {
     std::vector<result<trained>> all;
     for (const auto& x : xs)
       all.push_back(train_one(x));

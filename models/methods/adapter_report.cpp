@@ -157,8 +157,8 @@ void summarise(const evaluation_input& x, const local_problem& on,
       lost += static_cast<double>(found->second);
     auto left = adapters_before(on, *state);
     auto now = adapters_after(on, state.get(), common);
-    if (!left || !now || left->common.empty()
-        || !prepare(*left, client, on) || !prepare(*now, client, on))
+    if (!left || !now || left->common.empty() || !prepare(*left, client, on)
+        || !prepare(*now, client, on))
       continue;
     before.add(client, *left);
     after.add(client, *now);
@@ -185,7 +185,9 @@ result<void> after_a_step(client_adapters& x, client_id client,
                           const local_problem& on) {
   cohort alone;
   visit v{{.visit = {client, {}}, .fetched = {}, .chosen = {}, .state = {}},
-          on.clients != nullptr ? with_rows_of(client, on) : on, alone, 0,
+          on.clients != nullptr ? with_rows_of(client, on) : on,
+          alone,
+          0,
           visit::purpose::to_look};
   return run_alone(alone, stepped_at_home(v, std::move(x.common)))
     .map([&](factors own) { x.common = std::move(own); });

@@ -38,9 +38,8 @@ task<choice> least_loss(visit& v) {
 }
 
 task<done> chosen_sgd(visit& v) {
-  const auto id = v.in.chosen.empty()
-                    ? v.on.blocks.family(model_family).front()
-                    : v.in.chosen.front();
+  const auto id = v.in.chosen.empty() ? v.on.blocks.family(model_family).front()
+                                      : v.in.chosen.front();
   return train_shared_model(v, v.on.blocks.find(id)->name);
 }
 

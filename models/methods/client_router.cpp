@@ -57,8 +57,7 @@ void client_router::descend(std::span<const double> at,
   shares = softmax(logits);
 }
 
-result<client_router> router_of(const visit& v, mixing how,
-                                std::size_t count) {
+result<client_router> router_of(const visit& v, mixing how, std::size_t count) {
   return how == mixing::tied ? tied_router(v.in.visit.client, count)
                              : kept_router(v.in.state.get(), count);
 }

@@ -30,9 +30,8 @@ result<void> begin_common(const visit& v) {
 }
 
 result<base_block> take_common(const visit& v) {
-  return begin_common(v).and_then([&] {
-    return v.base(adapter_family, v.on.adapters->size());
-  });
+  return begin_common(v).and_then(
+    [&] { return v.base(adapter_family, v.on.adapters->size()); });
 }
 
 result<void> offer_common(const base_block& base, floats now, visit& v,

@@ -67,7 +67,8 @@ task<factors> second_derivative(visit& v, const factors& x,
 } // namespace
 
 task<done> common_meta_sgd(visit& v) {
-  const auto inner = v.option("inner_rate") * v.on.rate / v.on.how.learning_rate;
+  const auto inner =
+    v.option("inner_rate") * v.on.rate / v.on.how.learning_rate;
   const bool plain = v.option("first_order") != 0 || inner == 0;
   const bool three = v.option("three_batches") != 0;
   const auto base = co_await take_common(v);
@@ -120,8 +121,7 @@ task<factors> stepped_at_home(visit& v, factors from) {
 }
 
 task<done> common_meta_home(visit& v) {
-  const auto own =
-    co_await stepped_at_home(v, common_of(v.in.fetched, v.on));
+  const auto own = co_await stepped_at_home(v, common_of(v.in.fetched, v.on));
   co_await compose(v.on, planned_adapters(1, {*v.on.adapters, own}));
   co_return {};
 }

@@ -143,8 +143,8 @@ task<done> pruned_sgd(visit& v) {
   const auto before = tail_norm({plan, adapter}, kept);
   const tail_penalty penalty{.factor = v.option("penalty"), .rank = kept};
   co_await learn(v, adapter, penalty, rank);
-  const auto least = std::max<std::size_t>(
-    1, static_cast<std::size_t>(v.option("rank_min", 1)));
+  const auto least =
+    std::max<std::size_t>(1, static_cast<std::size_t>(v.option("rank_min", 1)));
   if (tail_norm({plan, adapter}, kept) < before)
     rank = std::min(rank, std::max(kept, least));
   truncate(plan, rank, adapter);

@@ -40,10 +40,9 @@ task<done> controlled_sgd(visit& v) {
   aligned_floats correction(size);
   for (std::size_t j = 0; j < size; ++j)
     correction[j] = control.values[j] - own[j];
-  v.out.loss = co_await v.descend(v.plan.steps, v.in.seed,
-                                  {.correction = correction});
-  const auto rate =
-    effective_rate(v.on.rate, v.on.how.momentum, v.plan.steps);
+  v.out.loss =
+    co_await v.descend(v.plan.steps, v.in.seed, {.correction = correction});
+  const auto rate = effective_rate(v.on.rate, v.on.how.momentum, v.plan.steps);
   const auto live = v.parameters();
   std::vector<float> next(size);
   for (std::size_t j = 0; j < size; ++j) {

@@ -38,13 +38,13 @@ task<done> envelope_sgd(visit& v) {
   for (std::uint64_t i = 0; i < v.plan.steps; ++i) {
     const auto next = from.next_batch();
     for (std::uint64_t k = 0; k < inner; ++k) {
-      const auto loss = co_await v.gradient(
-        {next.rows, derive_seed(next.seed, "inner", k)});
+      const auto loss =
+        co_await v.gradient({next.rows, derive_seed(next.seed, "inner", k)});
       if (k == 0)
         v.out.loss += loss / static_cast<double>(v.plan.steps);
-      co_await v.on.arithmetic.step(towards, {.weights = theta,
-                                              .gradient = v.on.model.gradient(),
-                                              .anchor = w});
+      co_await v.on.arithmetic.step(
+        towards,
+        {.weights = theta, .gradient = v.on.model.gradient(), .anchor = w});
     }
     for (std::size_t j = 0; j < w.size(); ++j)
       w[j] -= part * (w[j] - theta[j]);

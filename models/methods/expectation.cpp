@@ -62,8 +62,7 @@ task<double> step(visit& v, std::size_t c, batch on, const memberships& parts) {
   const auto& outputs = *v.on.model.outputs();
   const auto said = co_await v.speak(on);
   std::vector<float> slopes(said.values.size());
-  const auto judged =
-    outputs.judge(split::train, on.rows, said.values, slopes);
+  const auto judged = outputs.judge(split::train, on.rows, said.values, slopes);
   double loss = 0;
   for (std::size_t i = 0; i < on.rows.size(); ++i) {
     const auto part =

@@ -146,8 +146,7 @@ task<double> learn(visit& v, mixed_model& what) {
   double total = 0;
   for (std::uint64_t i = 0; i < v.plan.steps; ++i) {
     const auto shares = what.by.noisy_shares(noise, most);
-    total +=
-      co_await differentiate(v, what, from.next_batch(), shares, slopes);
+    total += co_await differentiate(v, what, from.next_batch(), shares, slopes);
     for (std::size_t c = 0; c < shares.size(); ++c) {
       if (shares[c] == 0 && what.floor == 0)
         continue;
@@ -168,8 +167,7 @@ task<double> learn(visit& v, mixed_model& what) {
 task<done> train_mixture(visit& v, sharing how) {
   co_await check(v);
   const auto base = co_await v.take();
-  const auto fetched =
-    co_await v.all_of(adapter_family, v.on.adapters->size());
+  const auto fetched = co_await v.all_of(adapter_family, v.on.adapters->size());
   auto what = co_await mixed_model_of(v, how, base, fetched);
   // All clients of a version come to the same, so the server needs no word of
   // it: what is offered is the difference from what was fetched.
@@ -206,7 +204,8 @@ task<mixed_model> model_at_home(visit& v, sharing how) {
   auto all = v.on.how;
   all.stragglers = 0;
   const auto steps = plan_visit(all, v.on.rows.size(), 0).steps;
-  co_await warm_up(v, what, steps, derive_seed(v.in.visit.client.value, "home"));
+  co_await warm_up(v, what, steps,
+                   derive_seed(v.in.visit.client.value, "home"));
   co_return what;
 }
 

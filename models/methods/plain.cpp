@@ -17,8 +17,7 @@ step_terms pulled(double pull, const base_block& towards) {
 
 task<done> train_shared_model(visit& v, std::string_view block, double pull) {
   const auto base = co_await v.take(block);
-  v.out.loss =
-    co_await v.descend(v.plan.steps, v.in.seed, pulled(pull, base));
+  v.out.loss = co_await v.descend(v.plan.steps, v.in.seed, pulled(pull, base));
   co_await v.offer_model(base);
   co_return {};
 }

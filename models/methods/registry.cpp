@@ -27,8 +27,7 @@ constexpr char lambda[] = "lambda";
 const method_table& local_methods() {
   static const method_table table{
     {"sgd", {.train = sgd}},
-    {"proximal_sgd",
-     {.train = proximal_sgd, .needs = check_pulled<proximal>}},
+    {"proximal_sgd", {.train = proximal_sgd, .needs = check_pulled<proximal>}},
     {"controlled_sgd", {.train = controlled_sgd, .needs = check_sgd}},
     {"two_stage_sgd",
      {.train = two_stage_sgd, .passes = two, .needs = check_pulled<lambda>}},
@@ -84,9 +83,7 @@ const method_table& local_methods() {
       .summary = summarise_adapters,
       .passes = two_level_passes}},
     {"common_sgd",
-     {.train = common_sgd,
-      .home = common_home,
-      .summary = summarise_adapters}},
+     {.train = common_sgd, .home = common_home, .summary = summarise_adapters}},
     {"common_meta_sgd",
      {.train = common_meta_sgd,
       .home = common_meta_home,

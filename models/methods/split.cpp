@@ -23,8 +23,7 @@ result<base_block> join(visit& v, std::uint64_t seed) {
   return v.base(body_family, body_size(v.on.model))
     .and_then([&](const base_block& body) {
       const auto fresh = v.on.model.initial_parameters(seed);
-      return v
-        .own_or(head_family, std::span{fresh}.subspan(body.values.size()))
+      return v.own_or(head_family, std::span{fresh}.subspan(body.values.size()))
         .map([&](std::span<const float> head) {
           const auto live = v.parameters();
           std::ranges::copy(head,
@@ -42,8 +41,7 @@ task<done> split_sgd(visit& v) {
   const auto body = base.values.size();
   const auto live = v.parameters();
   const auto steps = v.plan.steps;
-  const auto head_passes =
-    static_cast<std::uint64_t>(v.option("head_passes"));
+  const auto head_passes = static_cast<std::uint64_t>(v.option("head_passes"));
   step_terms terms;
   if (head_passes > 0) {
     co_await v.descend(head_passes * steps, derive_seed(v.in.seed, "head"),

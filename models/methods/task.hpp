@@ -21,10 +21,10 @@
 #include "models/methods/frame_pool.hpp"
 #include "models/thrown.hpp"
 
-// What finds the pool is a template, and g++ 12 holds each of its instances to be
-// another's `new`.
+// What finds the pool is a template, and g++ 12 holds each of its instances to
+// be another's `new`.
 #if defined(__GNUC__) && !defined(__clang__)
-#  pragma GCC diagnostic ignored "-Wmismatched-new-delete"
+#pragma GCC diagnostic ignored "-Wmismatched-new-delete"
 #endif
 
 namespace troupe::models {

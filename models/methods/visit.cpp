@@ -254,8 +254,9 @@ result<void> visit::offer_buffers() {
   if (live.empty()
       || scope_of_buffers(on.method, buffers_family) != scope::shared)
     return {};
-  return base(buffers_family, live.size())
-    .and_then([&](const base_block& x) { return offer(x, live); });
+  return base(buffers_family, live.size()).and_then([&](const base_block& x) {
+    return offer(x, live);
+  });
 }
 
 result<void> visit::offer_model(const base_block& base) {

@@ -52,7 +52,8 @@ public:
   }
 
   result<void> answer() override {
-    return compute_().map([&](auto&&... x) { value_.emplace(std::move(x)...); });
+    return compute_().map(
+      [&](auto&&... x) { value_.emplace(std::move(x)...); });
   }
 
   value_type await_resume() {
@@ -168,9 +169,8 @@ public:
   /// One step along that gradient, which is zero afterwards. Gives that loss.
   /// @pre `by` and `terms` stay where they are
   auto step(batch x, optimiser& by, const step_terms& terms) {
-    return ask("step", x.rows.size(), [this, x, &by, &terms] {
-      return make_step(x, by, terms);
-    });
+    return ask("step", x.rows.size(),
+               [this, x, &by, &terms] { return make_step(x, by, terms); });
   }
 
   /// Adds to the gradient the Hessian of that mean loss, times a direction.
@@ -189,9 +189,8 @@ public:
   /// What the live model says of training rows, to learn from it.
   /// @pre the model has outputs; for the next two as well
   auto speak(batch x) {
-    return ask("speak", x.rows.size(), [this, x] {
-      return on.model.outputs()->speak(x.rows, x.seed);
-    });
+    return ask("speak", x.rows.size(),
+               [this, x] { return on.model.outputs()->speak(x.rows, x.seed); });
   }
 
   /// The way back, which adds to the gradient.
@@ -223,8 +222,7 @@ public:
 
 private:
   template <class Compute>
-  asked<Compute> ask(std::string_view what, std::size_t rows,
-                     Compute compute) {
+  asked<Compute> ask(std::string_view what, std::size_t rows, Compute compute) {
     return {with_,
             place_,
             {what, on.model.parameters().size(), rows},

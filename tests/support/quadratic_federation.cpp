@@ -40,8 +40,8 @@ quadratic_federation::quadratic_federation(quadratic_setting how)
     .frozen = models::frozen_values(model, how.method, 1)});
   const auto make = models::local_trainers(
     task,
-    [problem = problem_, make = how.make_model]()
-      -> result<std::unique_ptr<models::objective>> {
+    [problem = problem_,
+     make = how.make_model]() -> result<std::unique_ptr<models::objective>> {
       if (make)
         return make(problem);
       return std::make_unique<models::quadratic>(problem);

@@ -40,7 +40,7 @@ TEST(guarded_trainer, fails_where_a_library_throws) {
   });
   const auto testee = make().value();
   EXPECT_EQ(testee->choose({}).error().context, "no layer 'query'");
-  EXPECT_NE(testee->train({}).error().context.find("enough memory"),
+  EXPECT_NE(testee->train(visit_input{}).error().context.find("enough memory"),
             std::string::npos);
   EXPECT_EQ(testee->evaluate({}).error().context, "no rows");
   EXPECT_EQ(testee->examples({7}), 7u);

@@ -1,4 +1,5 @@
 #include "models/local_trainer.hpp"
+#include "models/methods/visit.hpp"
 
 #include <gtest/gtest.h>
 

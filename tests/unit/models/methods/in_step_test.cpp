@@ -38,19 +38,18 @@ private:
 };
 
 quadratic_setting setting_of(const std::string& method, std::size_t in_step) {
-  quadratic_setting x{
-    .method = *policies::find_recipe(method),
-    .how = {.local_epochs = 3,
-            .batch_size = 4,
-            .learning_rate = 0.05,
-            .method = {}},
-    .problem = {.seed = 5,
-                .dimension = 6,
-                .clients = rows.size(),
-                .rows_per_client = 10,
-                .noise = 0.5},
-    .in_step = in_step,
-    .rows = rows};
+  quadratic_setting x{.method = *policies::find_recipe(method),
+                      .how = {.local_epochs = 3,
+                              .batch_size = 4,
+                              .learning_rate = 0.05,
+                              .method = {}},
+                      .problem = {.seed = 5,
+                                  .dimension = 6,
+                                  .clients = rows.size(),
+                                  .rows_per_client = 10,
+                                  .noise = 0.5},
+                      .in_step = in_step,
+                      .rows = rows};
   x.how.method = x.method.defaults;
   return x;
 }
@@ -67,8 +66,10 @@ void expect_equal(const result<trained>& a, const result<trained>& b,
                   std::size_t client) {
   SCOPED_TRACE("client " + std::to_string(client));
   ASSERT_EQ(a.has_value(), b.has_value());
-  if (!a)
-    return EXPECT_EQ(a.error().context, b.error().context);
+  if (!a) {
+    EXPECT_EQ(a.error().context, b.error().context);
+    return;
+  }
   EXPECT_EQ(a->loss, b->loss);
   EXPECT_EQ(a->steps, b->steps);
   EXPECT_EQ(a->disclosures, b->disclosures);

@@ -151,7 +151,8 @@ TEST(local_loop, a_visit_that_fails_halfway_leaves_no_gradient_behind) {
   const auto end = [&] {
     cohort alone;
     visit v{{.visit = {{1}, {1}}, .fetched = {}, .chosen = {}, .state = {}},
-            on, alone};
+            on,
+            alone};
     return run_alone(alone, v.descend(4, 1));
   }();
   ASSERT_FALSE(end);

@@ -199,7 +199,8 @@ TEST_F(task_test, ends_at_whichever_call_fails) {
       return 1;
     };
     struct body {
-      static task<int> inner(kept_frames&, const std::function<result<int>()>* f) {
+      static task<int> inner(kept_frames&,
+                             const std::function<result<int>()>* f) {
         witness w;
         const auto x = co_await (*f)();
         const auto y = co_await (*f)();
