@@ -2,15 +2,15 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <optional>
 
 #include "core/assert.hpp"
 #include "core/limits.hpp"
 #include "core/random.hpp"
+#include "models/local_scores.hpp"
+#include "models/local_site.hpp"
 #include "models/methods/visit.hpp"
 #include "models/thrown.hpp"
-#include "policies/invitations.hpp"
 
 namespace troupe::models {
 
@@ -24,13 +24,6 @@ std::string names_with(Part part, const method_table& xs) {
     if (x.*part)
       result += (result.empty() ? "" : ", ") + name;
   return result.empty() ? "none" : result;
-}
-
-/// Null where there is none of this name, or it has no such part.
-template <class Part>
-auto part_of(const method_table& xs, const std::string& name, Part part) {
-  const auto found = xs.find(name);
-  return found == xs.end() ? nullptr : found->second.*part;
 }
 
 result<void> check(const local_task& task) {
@@ -62,13 +55,10 @@ public:
   local_trainer(std::shared_ptr<const local_task> task,
                 std::vector<std::unique_ptr<objective>> models,
                 std::unique_ptr<kernels::backend> arithmetic)
-    : task_(std::move(task)),
-      models_(std::move(models)),
-      model_(models_.front().get()),
-      arithmetic_(std::move(arithmetic)),
-      test_rows_(task_->test_size),
-      fresh_buffers_(model_->initial_buffers()) {
-    std::iota(test_rows_.begin(), test_rows_.end(), 0u);
+    : at_(std::move(task), std::move(arithmetic)),
+      task_(&at_.task()),
+      models_(std::move(models)) {
+    // nop
   }
 
   result<choice> choose(const visit_input& x) override {
@@ -77,7 +67,7 @@ public:
     const auto& name = legs[x.leg].choice.value;
     if (name.empty())
       return choice{};
-    auto on = problem_of(x, *model_);
+    auto on = problem_of(x, *models_.front());
     if (!on)
       return tl::unexpected{on.error()};
     cohort alone;
@@ -96,62 +86,11 @@ public:
   }
 
   result<evaluated> evaluate(const evaluation_input& x) override {
-    evaluated out;
-    const auto* parameters = model_of(x);
-    const auto* buffers = version_of(x, buffers_family);
-    if (parameters == nullptr && of_roles(&local_method::home).empty())
-      return out;
-    // Where there is no whole model, clients make one.
-    const auto model = parameters ? floats{*parameters} : floats{};
-    if (task_->method.offers && has_model({}, parameters)) {
-      load(model, buffers ? std::span{*buffers} : fresh_buffers_);
-      const auto newcomer = at_home({}, {.versions = x.versions, .states = {}});
-      const auto done =
-        settle(newcomer)
-          .and_then([&] {
-            return score(newcomer, split::test, test_rows_, out.global);
-          })
-          .and_then([&] {
-            return score(newcomer, split::train, task_->clients.validation,
-                         out.validation);
-          });
-      if (!done)
-        return tl::unexpected{done.error()};
-    }
-    const auto& rows = task_->clients.test;
-    const auto& aside = task_->clients.own_validation;
-    for (std::size_t k = 0; x.per_client && k < rows.size(); ++k) {
-      const client_id client{k + 1};
-      const auto watched = k < aside.size() ? std::span{aside[k]}
-                                            : std::span<const std::uint32_t>{};
-      if ((rows[k].empty() && watched.empty())
-          || !has_model(client, parameters))
-        continue;
-      const auto found = x.states.find(client);
-      const auto* state =
-        found == x.states.end() ? nullptr : found->second.get();
-      load_at_home(state, model,
-                   buffers ? std::span{*buffers} : fresh_buffers_);
-      const auto own = at_home(client, x);
-      const auto put = [&](split part, std::span<const std::uint32_t> from,
-                           std::map<client_id, scores>& to) {
-        return from.empty() ? result<void>{}
-                            : score(own, part, from, to[client]);
-      };
-      const auto done =
-        settle(own)
-          .and_then([&] { return put(split::test, rows[k], out.per_client); })
-          .and_then(
-            [&] { return put(split::train, watched, out.own_validation); });
-      if (!done)
-        return tl::unexpected{done.error()};
-    }
-    summarise(x, out);
-    return out;
+    return scores_of(x, at_, *models_.front());
   }
 
   std::uint64_t examples(client_id x) const override {
-    return knows(x) ? task_->clients.train[x.value - 1].size() : 0;
+    return at_.rows_of(x).size();
   }
 
   std::uint64_t steps(const visit_input& x) const override {
@@ -160,8 +99,6 @@ public:
   }
 
 private:
-  using floats = std::span<const float>;
-
   /// A visit and its computation, which ends before it.
   struct under_way {
     result<void> begun = {};
@@ -229,10 +166,6 @@ private:
     return std::move(out);
   }
 
-  bool knows(client_id x) const {
-    return x.value >= 1 && x.value <= task_->clients.train.size();
-  }
-
   const std::string& procedure_of(const visit_input& x) const {
     TROUPE_ASSERT(x.role < task_->method.roles.size());
     return task_->method.roles[x.role].procedure.value;
@@ -245,111 +178,16 @@ private:
 
   result<local_problem> problem_of(const visit_input& x, objective& model) {
     const auto client = x.visit.client;
-    if (!knows(client))
+    if (!at_.knows(client))
       return fail(errc::invalid_argument,
                   "client " + std::to_string(client.value)
                     + " has no data here; there are clients 1 to "
                     + std::to_string(task_->clients.train.size()));
-    const auto& rows = task_->clients.train[client.value - 1];
+    const auto rows = at_.rows_of(client);
     const auto weight = task_->weights.empty()
                           ? static_cast<double>(rows.size())
                           : task_->weights[client.value - 1];
-    return problem_with(model, x.progress, rows, weight);
-  }
-
-  local_problem problem_with(objective& model, double progress,
-                             std::span<const std::uint32_t> rows,
-                             double weight) {
-    return {.model = model,
-            .arithmetic = *arithmetic_,
-            .method = task_->method,
-            .blocks = task_->blocks,
-            .how = task_->how,
-            .rate = task_->how.learning_rate
-                    * policies::rate_factor(task_->how.schedule, progress),
-            .rows = rows,
-            .weight = weight,
-            .adapters = task_->adapters ? &*task_->adapters : nullptr,
-            .groups = task_->groups,
-            .own_adapters =
-              task_->own_adapters ? &*task_->own_adapters : nullptr,
-            .frozen = &task_->frozen,
-            .clients = &task_->clients,
-            .truths = task_->truths};
-  }
-
-  /// Where clients make a model of their own of what is shared, it takes the
-  /// place of the live one.
-  result<void> settle(const visit_input& x) {
-    const auto maker = of_role(x.visit.client, &local_method::home);
-    if (!maker)
-      return {};
-    cohort alone;
-    visit v{x, problem_at(x), alone, 0, visit::purpose::to_look};
-    return run_alone(alone, maker(v)).map([](done) {});
-  }
-
-  /// A shared one, or what its role makes of what is shared.
-  bool has_model(client_id x, const std::vector<float>* shared_one) const {
-    return shared_one != nullptr || of_role(x, &local_method::home) != nullptr;
-  }
-
-  /// A part of the method of a client's role; null: it has none. Nobody has the
-  /// role of those who are no members of any.
-  template <class Part>
-  Part of_role(client_id x, Part local_method::*part) const {
-    const auto role = policies::role_of(x, task_->method.roles);
-    if (!role || *role >= task_->method.roles.size())
-      return nullptr;
-    return part_of(task_->table, task_->method.roles[*role].procedure.value,
-                   part);
-  }
-
-  /// Those of all roles together, each once.
-  template <class Part>
-  std::vector<Part> of_roles(Part local_method::*part) const {
-    std::vector<Part> all;
-    for (const auto& role : task_->method.roles)
-      if (const auto found = part_of(task_->table, role.procedure.value, part);
-          found && std::ranges::find(all, found) == all.end())
-        all.push_back(found);
-    return all;
-  }
-
-  local_problem problem_at(const visit_input& x) {
-    using rows = std::span<const std::uint32_t>;
-    const auto client = x.visit.client;
-    return problem_with(
-      *model_, 1,
-      knows(client) ? rows{task_->clients.train[client.value - 1]} : rows{}, 1);
-  }
-
-  void summarise(const evaluation_input& x, evaluated& to) {
-    if (!x.per_client)
-      return;
-    if (task_->population_error && !to.per_client.empty()) {
-      double sum = 0;
-      for (const auto& [client, own] : to.per_client)
-        sum += own.mean_loss();
-      to.method_results["test_mse"] =
-        sum / static_cast<double>(to.per_client.size());
-    }
-    for (const auto maker : of_roles(&local_method::summary))
-      maker(x, problem_with(*model_, 1, {}, 1), to);
-  }
-
-  /// Scores the live model, or as this client would.
-  result<void> score(const visit_input& x, split part,
-                     std::span<const std::uint32_t> rows, scores& to) {
-    if (rows.empty())
-      return {};
-    const auto put = [&](const scores& found) { to = found; };
-    if (const auto scorer = of_role(x.visit.client, &local_method::score)) {
-      cohort alone;
-      visit v{x, problem_at(x), alone, 0, visit::purpose::to_look};
-      return run_alone(alone, scorer(v, part, rows)).map(put);
-    }
-    return model_->evaluate(part, rows).map(put);
+    return at_.problem(model, x.progress, rows, weight);
   }
 
   static void multiply(trained& x, double factor) {
@@ -364,7 +202,7 @@ private:
   result<void> shorten(trained& x) {
     double squares = 0;
     for (const auto& part : x.parts) {
-      const auto norm = arithmetic_->norm(*part.delta);
+      const auto norm = at_.arithmetic().norm(*part.delta);
       if (!norm)
         return tl::unexpected{norm.error()};
       squares += *norm * *norm;
@@ -376,57 +214,10 @@ private:
     return {};
   }
 
-  const std::vector<float>* version_of(const evaluation_input& x,
-                                       std::string_view name) const {
-    // Of several, the first: `settle` finds the client's own.
-    const auto family = task_->blocks.family(name);
-    for (const auto& y : x.versions)
-      if (!family.empty() && y.block == family.front())
-        return y.values.get();
-    return nullptr;
-  }
-
-  /// The model as it is merged, or as it always was.
-  const std::vector<float>* model_of(const evaluation_input& x) const {
-    if (const auto* found = version_of(x, model_family))
-      return found;
-    const auto kept = task_->frozen.find(std::string{model_family});
-    return kept == task_->frozen.end() ? nullptr : kept->second.get();
-  }
-
-  void load(floats parameters, floats buffers) {
-    TROUPE_ASSERT(parameters.empty()
-                  || parameters.size() == model_->parameters().size());
-    TROUPE_ASSERT(buffers.size() == model_->buffers().size());
-    std::copy(parameters.begin(), parameters.end(),
-              model_->parameters().begin());
-    std::ranges::copy(buffers, model_->buffers().begin());
-  }
-
-  /// What this client would use itself.
-  void load_at_home(const client_state* state, floats parameters,
-                    floats buffers) {
-    const auto kept = [&](std::string_view name, floats otherwise) {
-      if (state == nullptr)
-        return otherwise;
-      const auto found = state->blocks.find(std::string{name});
-      return found == state->blocks.end() ? otherwise
-                                          : found->second.own_view();
-    };
-    const auto own = kept(own_model_family, {});
-    if (own.empty())
-      load(parameters, kept(buffers_family, buffers));
-    else
-      load(own, kept(own_buffers_family, fresh_buffers_));
-  }
-
-  std::shared_ptr<const local_task> task_;
-  /// A visit has one to itself; what is scored has the first.
+  local_site at_;
+  const local_task* task_;
+  /// A visit has one to itself; what is chosen or scored has the first.
   std::vector<std::unique_ptr<objective>> models_;
-  objective* model_;
-  std::unique_ptr<kernels::backend> arithmetic_;
-  std::vector<std::uint32_t> test_rows_;
-  std::vector<float> fresh_buffers_;
 };
 
 } // namespace

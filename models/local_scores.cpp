@@ -1,0 +1,188 @@
+#include "models/local_scores.hpp"
+
+#include <numeric>
+
+#include "core/assert.hpp"
+#include "models/methods/visit.hpp"
+
+namespace troupe::models {
+
+namespace {
+
+class judge {
+public:
+  judge(const local_site& at, objective& model)
+    : at_(at),
+      task_(&at.task()),
+      model_(&model),
+      test_rows_(task_->test_size),
+      fresh_buffers_(model.initial_buffers()) {
+    std::iota(test_rows_.begin(), test_rows_.end(), 0u);
+  }
+
+  result<evaluated> evaluate(const evaluation_input& x) {
+    evaluated out;
+    const auto* parameters = model_of(x);
+    const auto* buffers = version_of(x, buffers_family);
+    if (parameters == nullptr && at_.of_roles(&local_method::home).empty())
+      return out;
+    // Where there is no whole model, clients make one.
+    const auto model = parameters ? floats{*parameters} : floats{};
+    if (task_->method.offers && has_model({}, parameters)) {
+      load(model, buffers ? std::span{*buffers} : fresh_buffers_);
+      const auto newcomer = at_home({}, {.versions = x.versions, .states = {}});
+      const auto done =
+        settle(newcomer)
+          .and_then([&] {
+            return score(newcomer, split::test, test_rows_, out.global);
+          })
+          .and_then([&] {
+            return score(newcomer, split::train, task_->clients.validation,
+                         out.validation);
+          });
+      if (!done)
+        return tl::unexpected{done.error()};
+    }
+    const auto& rows = task_->clients.test;
+    const auto& aside = task_->clients.own_validation;
+    for (std::size_t k = 0; x.per_client && k < rows.size(); ++k) {
+      const client_id client{k + 1};
+      const auto watched = k < aside.size() ? std::span{aside[k]}
+                                            : std::span<const std::uint32_t>{};
+      if ((rows[k].empty() && watched.empty())
+          || !has_model(client, parameters))
+        continue;
+      const auto found = x.states.find(client);
+      const auto* state =
+        found == x.states.end() ? nullptr : found->second.get();
+      load_at_home(state, model,
+                   buffers ? std::span{*buffers} : fresh_buffers_);
+      const auto own = at_home(client, x);
+      const auto put = [&](split part, std::span<const std::uint32_t> from,
+                           std::map<client_id, scores>& to) {
+        return from.empty() ? result<void>{}
+                            : score(own, part, from, to[client]);
+      };
+      const auto done =
+        settle(own)
+          .and_then([&] { return put(split::test, rows[k], out.per_client); })
+          .and_then(
+            [&] { return put(split::train, watched, out.own_validation); });
+      if (!done)
+        return tl::unexpected{done.error()};
+    }
+    summarise(x, out);
+    return out;
+  }
+
+private:
+  using floats = std::span<const float>;
+
+  /// Where clients make a model of their own of what is shared, it takes the
+  /// place of the live one.
+  result<void> settle(const visit_input& x) {
+    const auto maker = at_.of_role(x.visit.client, &local_method::home);
+    if (!maker)
+      return {};
+    cohort alone;
+    visit v{x, problem_at(x), alone, 0, visit::purpose::to_look};
+    return run_alone(alone, maker(v)).map([](done) {});
+  }
+
+  /// A shared one, or what its role makes of what is shared.
+  bool has_model(client_id x, const std::vector<float>* shared_one) const {
+    return shared_one != nullptr
+           || at_.of_role(x, &local_method::home) != nullptr;
+  }
+
+  local_problem problem_at(const visit_input& x) {
+    return at_.problem(*model_, 1, at_.rows_of(x.visit.client), 1);
+  }
+
+  void summarise(const evaluation_input& x, evaluated& to) {
+    if (!x.per_client)
+      return;
+    if (task_->population_error && !to.per_client.empty()) {
+      double sum = 0;
+      for (const auto& [client, own] : to.per_client)
+        sum += own.mean_loss();
+      to.method_results["test_mse"] =
+        sum / static_cast<double>(to.per_client.size());
+    }
+    for (const auto maker : at_.of_roles(&local_method::summary))
+      maker(x, at_.problem(*model_, 1, {}, 1), to);
+  }
+
+  /// Scores the live model, or as this client would.
+  result<void> score(const visit_input& x, split part,
+                     std::span<const std::uint32_t> rows, scores& to) {
+    if (rows.empty())
+      return {};
+    const auto put = [&](const scores& found) { to = found; };
+    if (const auto scorer = at_.of_role(x.visit.client, &local_method::score)) {
+      cohort alone;
+      visit v{x, problem_at(x), alone, 0, visit::purpose::to_look};
+      return run_alone(alone, scorer(v, part, rows)).map(put);
+    }
+    return model_->evaluate(part, rows).map(put);
+  }
+
+  const std::vector<float>* version_of(const evaluation_input& x,
+                                       std::string_view name) const {
+    // Of several, the first: `settle` finds the client's own.
+    const auto family = task_->blocks.family(name);
+    for (const auto& y : x.versions)
+      if (!family.empty() && y.block == family.front())
+        return y.values.get();
+    return nullptr;
+  }
+
+  /// The model as it is merged, or as it always was.
+  const std::vector<float>* model_of(const evaluation_input& x) const {
+    if (const auto* found = version_of(x, model_family))
+      return found;
+    const auto kept = task_->frozen.find(std::string{model_family});
+    return kept == task_->frozen.end() ? nullptr : kept->second.get();
+  }
+
+  void load(floats parameters, floats buffers) {
+    TROUPE_ASSERT(parameters.empty()
+                  || parameters.size() == model_->parameters().size());
+    TROUPE_ASSERT(buffers.size() == model_->buffers().size());
+    std::copy(parameters.begin(), parameters.end(),
+              model_->parameters().begin());
+    std::ranges::copy(buffers, model_->buffers().begin());
+  }
+
+  /// What this client would use itself.
+  void load_at_home(const client_state* state, floats parameters,
+                    floats buffers) {
+    const auto kept = [&](std::string_view name, floats otherwise) {
+      if (state == nullptr)
+        return otherwise;
+      const auto found = state->blocks.find(std::string{name});
+      return found == state->blocks.end() ? otherwise
+                                          : found->second.own_view();
+    };
+    const auto own = kept(own_model_family, {});
+    if (own.empty())
+      load(parameters, kept(buffers_family, buffers));
+    else
+      load(own, kept(own_buffers_family, fresh_buffers_));
+  }
+
+  const local_site& at_;
+  const local_task* task_;
+  objective* model_;
+  std::vector<std::uint32_t> test_rows_;
+  std::vector<float> fresh_buffers_;
+};
+
+} // namespace
+
+result<evaluated> scores_of(const evaluation_input& x, const local_site& at,
+                            objective& model) {
+  return judge{at, model}.evaluate(x);
+}
+
+} // namespace troupe::models
