@@ -179,6 +179,14 @@ result<void> check_step(const adamw_step& how, const step_buffers& on) {
      {"the correction", on.correction.size(), !on.correction.empty()}});
 }
 
+result<void> check_equal(std::initializer_list<std::size_t> sizes) {
+  for (const auto x : sizes)
+    if (x != *sizes.begin())
+      return refuse("values of " + std::to_string(*sizes.begin()) + " and of "
+                    + std::to_string(x) + " meet");
+  return {};
+}
+
 result<void> check_low_rank(const low_rank& x, std::size_t matrix,
                             std::size_t out) {
   const auto rank = x.scale.size();

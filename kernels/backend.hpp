@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "core/result.hpp"
+#include "kernels/array.hpp"
 #include "kernels/grid.hpp"
 
 namespace troupe::kernels {
@@ -88,13 +89,23 @@ struct adamw_step {
 
 /// Buffers of one local step. Unused ones are empty.
 struct step_buffers {
-  std::span<float> weights = {};
-  std::span<float> gradient = {};
-  std::span<float> first_moment = {};     ///< Momentum's, or AdamW's m.
-  std::span<float> second_moment = {};    ///< AdamW's v.
-  std::span<const float> anchor = {};     ///< Of the proximal term.
-  std::span<const float> correction = {}; ///< Added: SCAFFOLD's c - c_i.
+  array weights = {};
+  array gradient = {};
+  array first_moment = {};     ///< Momentum's, or AdamW's m.
+  array second_moment = {};    ///< AdamW's v.
+  const_array anchor = {};     ///< Of the proximal term.
+  const_array correction = {}; ///< Added: SCAFFOLD's c - c_i.
 };
+
+/// One of several steps that are made together.
+template <class Step>
+struct step_call {
+  Step how;
+  step_buffers on;
+};
+
+using sgd_call = step_call<sgd_step>;
+using adamw_call = step_call<adamw_step>;
 
 /// A matrix of low rank: the sum of scale[k] u_k v_k^T. Row k of `u` and of `v`
 /// is a factor's column: factors lie rank-major, so a prefix of ranks is one of
@@ -163,7 +174,7 @@ public:
 
   /// The Euclidean norm, summed in double in a fixed order. Returns
   /// `malformed_values` if a value is not finite.
-  [[nodiscard]] virtual result<double> norm(std::span<const float> values) = 0;
+  [[nodiscard]] virtual result<double> norm(const_array values) = 0;
 
   /// Scales `values` so that their norm is at most `limit`, and leaves them
   /// alone if it is. Returns the norm before.
@@ -171,14 +182,36 @@ public:
                                             double limit) = 0;
 
   // A local step changes the weights and its moments, and sets the gradient to
-  // zero.
+  // zero. Several are as many, of which none reads what another writes: what
+  // one comes to does not depend on the others.
 
-  [[nodiscard]] virtual result<void> step(const sgd_step& how,
-                                          step_buffers on) = 0;
-  [[nodiscard]] virtual result<void> step(const adamw_step& how,
-                                          step_buffers on) = 0;
+  [[nodiscard]] virtual result<void> step(std::span<const sgd_call> all) = 0;
+  [[nodiscard]] virtual result<void> step(std::span<const adamw_call> all) = 0;
 
-  /// Computes out = base + x, in one pass over the matrix, row-major.
+  template <class Step>
+  [[nodiscard]] result<void> step(const Step& how, step_buffers on) {
+    const step_call<Step> one{how, on};
+    return step(std::span{&one, 1});
+  }
+
+  // What a visit does to values beside its steps. What is written may be what
+  // is read.
+
+  [[nodiscard]] virtual result<void> copy(const_array from, array to) = 0;
+
+  /// Computes to = from + by * along; the product is rounded, then the sum.
+  [[nodiscard]] virtual result<void> move(const_array from, float by,
+                                          const_array along, array to) = 0;
+
+  /// Computes out = (from - to) / way - less in double, rounded once: the mean
+  /// slope between two points, beside a known one.
+  [[nodiscard]] virtual result<void> mean_slope(const_array from,
+                                                const_array to, double way,
+                                                const_array less,
+                                                array out) = 0;
+
+  /// Computes out = base + x, in one pass over the matrix, row-major. `out` may
+  /// be `base`.
   /// @pre base and out have rows x columns values
   [[nodiscard]] virtual result<void> expand(std::span<const float> base,
                                             const low_rank& x,

@@ -32,6 +32,19 @@ namespace troupe::kernels {
 [[nodiscard]] result<void> check_step(const adamw_step& how,
                                       const step_buffers& on);
 
+/// Of all, before one is made.
+template <class Step>
+[[nodiscard]] result<void> check_steps(std::span<const step_call<Step>> all) {
+  for (const auto& x : all)
+    if (auto ok = check_step(x.how, x.on); !ok)
+      return ok;
+  return {};
+}
+
+/// What is read and written has one size.
+[[nodiscard]] result<void>
+check_equal(std::initializer_list<std::size_t> sizes);
+
 [[nodiscard]] result<void> check_low_rank(const low_rank& x, std::size_t matrix,
                                           std::size_t out);
 [[nodiscard]] result<void> check_slopes(const low_rank& x,

@@ -112,9 +112,9 @@ public:
     return {};
   }
 
-  result<double> norm(std::span<const float> values) override {
+  result<double> norm(const_array values) override {
     real sum = 0;
-    for (const real x : values)
+    for (const real x : values.host())
       sum += x * x;
     return check_norm(static_cast<double>(std::sqrt(sum)));
   }
@@ -128,50 +128,6 @@ public:
         x = static_cast<float>(
           x * static_cast<real>(clip_factor(*before, limit)));
     return before;
-  }
-
-  result<void> step(const sgd_step& how, step_buffers on) override {
-    if (auto ok = check_step(how, on); !ok)
-      return ok;
-    for (std::size_t j = 0; j < on.weights.size(); ++j) {
-      const real w = on.weights[j];
-      real g = on.gradient[j] + how.decay * w;
-      if (how.proximal != 0)
-        g += how.proximal * (w - on.anchor[j]);
-      if (!on.correction.empty())
-        g += on.correction[j];
-      if (how.momentum != 0) {
-        if (!how.first)
-          g += static_cast<real>(how.momentum) * on.first_moment[j];
-        on.first_moment[j] = static_cast<float>(g);
-      }
-      on.weights[j] = static_cast<float>(w - how.rate * g);
-      on.gradient[j] = 0;
-    }
-    return {};
-  }
-
-  result<void> step(const adamw_step& how, step_buffers on) override {
-    if (auto ok = check_step(how, on); !ok)
-      return ok;
-    const real beta1 = how.beta1, beta2 = how.beta2, rate = how.rate;
-    const auto count = static_cast<real>(how.count);
-    for (std::size_t j = 0; j < on.weights.size(); ++j) {
-      const real w = on.weights[j];
-      real g = on.gradient[j];
-      if (!on.correction.empty())
-        g += on.correction[j];
-      const real m = beta1 * on.first_moment[j] + (1 - beta1) * g;
-      const real v = beta2 * on.second_moment[j] + (1 - beta2) * g * g;
-      const real mean = m / (1 - std::pow(beta1, count));
-      const real root = std::sqrt(v / (1 - std::pow(beta2, count)));
-      on.first_moment[j] = static_cast<float>(m);
-      on.second_moment[j] = static_cast<float>(v);
-      on.weights[j] = static_cast<float>(w - rate * how.decay * w
-                                         - rate * mean / (root + how.epsilon));
-      on.gradient[j] = 0;
-    }
-    return {};
   }
 
   result<void> expand(std::span<const float> base, const low_rank& x,
@@ -214,6 +170,97 @@ public:
       out.scale[k] = static_cast<double>(slope);
     }
     return {};
+  }
+
+  result<void> step(std::span<const sgd_call> all) override {
+    return make(all);
+  }
+
+  result<void> step(std::span<const adamw_call> all) override {
+    return make(all);
+  }
+
+  result<void> copy(const_array from, array to) override {
+    return move(from, 0, from, to);
+  }
+
+  result<void> move(const_array from, float by, const_array along,
+                    array to) override {
+    if (auto ok = check_equal({to.size(), from.size(), along.size()}); !ok)
+      return ok;
+    const auto x = from.host(), y = along.host();
+    for (std::size_t j = 0; j < to.size(); ++j)
+      to.host()[j] = static_cast<float>(x[j] + static_cast<real>(by) * y[j]);
+    return {};
+  }
+
+  result<void> mean_slope(const_array from, const_array to, double way,
+                          const_array less, array out) override {
+    if (auto ok =
+          check_equal({out.size(), from.size(), to.size(), less.size()});
+        !ok)
+      return ok;
+    for (std::size_t j = 0; j < out.size(); ++j)
+      out.host()[j] =
+        static_cast<float>((static_cast<real>(from.host()[j]) - to.host()[j])
+                             / static_cast<real>(way)
+                           - less.host()[j]);
+    return {};
+  }
+
+private:
+  template <class Step>
+  result<void> make(std::span<const step_call<Step>> all) {
+    if (auto ok = check_steps(all); !ok)
+      return ok;
+    for (const auto& x : all)
+      make(x.how, {x.on.weights.host(), x.on.gradient.host(),
+                   x.on.first_moment.host(), x.on.second_moment.host(),
+                   x.on.anchor.host(), x.on.correction.host()});
+    return {};
+  }
+
+  struct buffers {
+    std::span<float> weights, gradient, first_moment, second_moment;
+    std::span<const float> anchor, correction;
+  };
+
+  static void make(const sgd_step& how, const buffers& on) {
+    for (std::size_t j = 0; j < on.weights.size(); ++j) {
+      const real w = on.weights[j];
+      real g = on.gradient[j] + how.decay * w;
+      if (how.proximal != 0)
+        g += how.proximal * (w - on.anchor[j]);
+      if (!on.correction.empty())
+        g += on.correction[j];
+      if (how.momentum != 0) {
+        if (!how.first)
+          g += static_cast<real>(how.momentum) * on.first_moment[j];
+        on.first_moment[j] = static_cast<float>(g);
+      }
+      on.weights[j] = static_cast<float>(w - how.rate * g);
+      on.gradient[j] = 0;
+    }
+  }
+
+  static void make(const adamw_step& how, const buffers& on) {
+    const real beta1 = how.beta1, beta2 = how.beta2, rate = how.rate;
+    const auto count = static_cast<real>(how.count);
+    for (std::size_t j = 0; j < on.weights.size(); ++j) {
+      const real w = on.weights[j];
+      real g = on.gradient[j];
+      if (!on.correction.empty())
+        g += on.correction[j];
+      const real m = beta1 * on.first_moment[j] + (1 - beta1) * g;
+      const real v = beta2 * on.second_moment[j] + (1 - beta2) * g * g;
+      const real mean = m / (1 - std::pow(beta1, count));
+      const real root = std::sqrt(v / (1 - std::pow(beta2, count)));
+      on.first_moment[j] = static_cast<float>(m);
+      on.second_moment[j] = static_cast<float>(v);
+      on.weights[j] = static_cast<float>(w - rate * how.decay * w
+                                         - rate * mean / (root + how.epsilon));
+      on.gradient[j] = 0;
+    }
   }
 };
 

@@ -80,6 +80,25 @@ void add_said(floats said, double share, std::span<float> sum) {
     sum[j] += static_cast<float>(share * static_cast<double>(said[j]));
 }
 
+void divide(std::span<float> slopes, std::size_t by) {
+  for (auto& x : slopes)
+    x /= static_cast<float>(by);
+}
+
+std::vector<float> times(std::span<const float> slopes, double share) {
+  std::vector<float> result;
+  for (const auto x : slopes)
+    result.push_back(x * static_cast<float>(share));
+  return result;
+}
+
+void weigh(std::span<const double> parts, std::span<float> slopes) {
+  const auto each = parts.empty() ? 0 : slopes.size() / parts.size();
+  for (std::size_t i = 0; i < parts.size(); ++i)
+    for (auto& x : slopes.subspan(i * each, each))
+      x *= static_cast<float>(parts[i]);
+}
+
 void add_chances(floats logits, std::size_t classes, double share,
                  std::span<float> sum) {
   TROUPE_ASSERT(logits.size() == sum.size());

@@ -76,6 +76,13 @@ judgement judge_numbers(std::span<const float> said,
 /// Adds `share` times what one of several says. @pre of the same size
 void add_said(std::span<const float> said, double share, std::span<float> sum);
 
+void divide(std::span<float> slopes, std::size_t by);
+
+std::vector<float> times(std::span<const float> slopes, double share);
+
+/// Each row's slopes times its part. @pre as many for each
+void weigh(std::span<const double> parts, std::span<float> slopes);
+
 /// Adds `share` times the chances that one of several gives to `classes`.
 void add_chances(std::span<const float> logits, std::size_t classes,
                  double share, std::span<float> sum);

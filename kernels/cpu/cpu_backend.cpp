@@ -99,7 +99,8 @@ public:
     return {};
   }
 
-  result<double> norm(std::span<const float> values) override {
+  result<double> norm(const_array x) override {
+    const auto values = x.host();
     return check_norm(
       std::sqrt(loops::sum_of_squares(values.data(), values.size())));
   }
@@ -114,41 +115,46 @@ public:
     return before;
   }
 
-  result<void> step(const sgd_step& how, step_buffers on) override {
-    if (auto ok = check_step(how, on); !ok)
+  result<void> step(std::span<const sgd_call> all) override {
+    if (auto ok = check_steps(all); !ok)
       return ok;
-    // The parts that are in use pass over a tile, one after the other.
-    for_each_tile(on.weights.size(), [&](std::size_t at, std::size_t n) {
-      auto* weights = on.weights.data() + at;
-      auto* gradient = on.gradient.data() + at;
-      if (how.decay != 0)
-        loops::add_decay(gradient, how.decay, weights, n);
-      if (how.proximal != 0)
-        loops::add_proximal(gradient, how.proximal, weights,
-                            on.anchor.data() + at, n);
-      if (!on.correction.empty())
-        loops::add_correction(gradient, on.correction.data() + at, n);
-      if (how.momentum != 0)
-        loops::descend_with_momentum(weights, how, gradient,
-                                     on.first_moment.data() + at, n);
-      else
-        loops::descend(weights, how.rate, gradient, n);
-    });
+    for (const auto& x : all)
+      make(x.how, x.on);
     return {};
   }
 
-  result<void> step(const adamw_step& how, step_buffers on) override {
-    if (auto ok = check_step(how, on); !ok)
+  result<void> step(std::span<const adamw_call> all) override {
+    if (auto ok = check_steps(all); !ok)
       return ok;
-    const adamw_factors factors{how};
-    for_each_tile(on.weights.size(), [&](std::size_t at, std::size_t n) {
-      auto* gradient = on.gradient.data() + at;
-      if (!on.correction.empty())
-        loops::add_correction(gradient, on.correction.data() + at, n);
-      loops::adamw(factors, on.weights.data() + at, gradient,
-                   on.first_moment.data() + at, on.second_moment.data() + at,
-                   n);
-    });
+    for (const auto& x : all)
+      make(adamw_factors{x.how}, x.on);
+    return {};
+  }
+
+  result<void> copy(const_array from, array to) override {
+    if (auto ok = check_equal({to.size(), from.size()}); !ok)
+      return ok;
+    std::ranges::copy(from.host(), to.host().begin());
+    return {};
+  }
+
+  result<void> move(const_array from, float by, const_array along,
+                    array to) override {
+    if (auto ok = check_equal({to.size(), from.size(), along.size()}); !ok)
+      return ok;
+    loops::move(from.host().data(), by, along.host().data(), to.host().data(),
+                to.size());
+    return {};
+  }
+
+  result<void> mean_slope(const_array from, const_array to, double way,
+                          const_array less, array out) override {
+    if (auto ok =
+          check_equal({out.size(), from.size(), to.size(), less.size()});
+        !ok)
+      return ok;
+    loops::mean_slope(from.host().data(), to.host().data(), way,
+                      less.host().data(), out.host().data(), out.size());
     return {};
   }
 
@@ -177,6 +183,44 @@ public:
     for (; i < x.rows; ++i)
       loops::shrink_row(gradient.data() + i * x.columns, x, i, out);
     return {};
+  }
+
+private:
+  /// The parts that are in use pass over a tile, one after the other.
+  static void make(const sgd_step& how, const step_buffers& on) {
+    const auto all_weights = on.weights.host(), slopes = on.gradient.host();
+    const auto anchor = on.anchor.host(), correction = on.correction.host();
+    const auto momentum = on.first_moment.host();
+    for_each_tile(all_weights.size(), [&](std::size_t at, std::size_t n) {
+      auto* weights = all_weights.data() + at;
+      auto* gradient = slopes.data() + at;
+      if (how.decay != 0)
+        loops::add_decay(gradient, how.decay, weights, n);
+      if (how.proximal != 0)
+        loops::add_proximal(gradient, how.proximal, weights, anchor.data() + at,
+                            n);
+      if (!correction.empty())
+        loops::add_correction(gradient, correction.data() + at, n);
+      if (how.momentum != 0)
+        loops::descend_with_momentum(weights, how, gradient,
+                                     momentum.data() + at, n);
+      else
+        loops::descend(weights, how.rate, gradient, n);
+    });
+  }
+
+  static void make(const adamw_factors& how, const step_buffers& on) {
+    const auto weights = on.weights.host(), slopes = on.gradient.host();
+    const auto first = on.first_moment.host();
+    const auto second = on.second_moment.host();
+    const auto correction = on.correction.host();
+    for_each_tile(weights.size(), [&](std::size_t at, std::size_t n) {
+      auto* gradient = slopes.data() + at;
+      if (!correction.empty())
+        loops::add_correction(gradient, correction.data() + at, n);
+      loops::adamw(how, weights.data() + at, gradient, first.data() + at,
+                   second.data() + at, n);
+    });
   }
 };
 

@@ -237,6 +237,22 @@ TROUPE_CLONES void add_correction(float* __restrict gradient,
     gradient[j] += correction[j];
 }
 
+TROUPE_CLONES void move(const float* from, float by, const float* along,
+                        float* to, std::size_t n) {
+#pragma GCC ivdep
+  for (std::size_t j = 0; j < n; ++j)
+    to[j] = from[j] + by * along[j];
+}
+
+TROUPE_CLONES void mean_slope(const float* from, const float* to, double way,
+                              const float* less, float* out, std::size_t n) {
+#pragma GCC ivdep
+  for (std::size_t j = 0; j < n; ++j)
+    out[j] = static_cast<float>(
+      (static_cast<double>(from[j]) - static_cast<double>(to[j])) / way
+      - static_cast<double>(less[j]));
+}
+
 TROUPE_CLONES void descend(float* __restrict weights, float rate,
                            float* __restrict gradient, std::size_t n) {
   for (std::size_t j = 0; j < n; ++j) {

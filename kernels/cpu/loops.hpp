@@ -3,7 +3,8 @@
 // The inner loops of the CPU, each compiled for several widths of vectors and
 // chosen when the program starts. Lanes run over j, and nothing is contracted,
 // so all widths give the same bits. Arrays of one call must not overlap, but
-// for `out` of `finish`, which may be `base`.
+// for what `finish`, `move` and `mean_slope` write, which may be what they
+// read.
 
 #include <cstddef>
 
@@ -53,6 +54,14 @@ void add_decay(float* gradient, float factor, const float* weights,
 /// gradient[j] += factor * (weights[j] - anchor[j]); the difference is rounded.
 void add_proximal(float* gradient, float factor, const float* weights,
                   const float* anchor, std::size_t n);
+
+/// to[j] = from[j] + by * along[j]; both operations are rounded.
+void move(const float* from, float by, const float* along, float* to,
+          std::size_t n);
+
+/// out[j] = (from[j] - to[j]) / way - less[j], in double.
+void mean_slope(const float* from, const float* to, double way,
+                const float* less, float* out, std::size_t n);
 
 void add_correction(float* gradient, const float* correction, std::size_t n);
 

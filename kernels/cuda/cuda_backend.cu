@@ -110,11 +110,11 @@ public:
     return on.finished("finish");
   }
 
-  result<double> norm(std::span<const float> values) override {
+  result<double> norm(const_array values) override {
     if (values.empty())
       return 0;
     operation on{ordinal_, buffers_};
-    return norm_on_device(on, on.input(values), values.size());
+    return norm_on_device(on, on.input(values.host()), values.size());
   }
 
   result<double> clip(std::span<float> values, double limit) override {
@@ -136,22 +136,67 @@ public:
     return before;
   }
 
-  result<void> step(const sgd_step& how, step_buffers on) override {
-    if (auto ok = check_step(how, on); !ok || on.weights.empty())
+  result<void> step(std::span<const sgd_call> all) override {
+    if (auto ok = check_steps(all); !ok)
       return ok;
-    if (how.momentum == 0)
-      on.first_moment = {};
-    on.second_moment = {};
-    if (how.proximal == 0)
-      on.anchor = {};
-    return local_step(cuda::descend, how, on);
+    for (auto [how, on] : all) {
+      if (how.momentum == 0)
+        on.first_moment = {};
+      on.second_moment = {};
+      if (how.proximal == 0)
+        on.anchor = {};
+      if (auto ok = local_step(cuda::descend, how, on); !ok)
+        return ok;
+    }
+    return {};
   }
 
-  result<void> step(const adamw_step& how, step_buffers on) override {
-    if (auto ok = check_step(how, on); !ok || on.weights.empty())
+  result<void> step(std::span<const adamw_call> all) override {
+    if (auto ok = check_steps(all); !ok)
       return ok;
-    on.anchor = {};
-    return local_step(cuda::descend_adamw, adamw_factors{how}, on);
+    for (auto [how, on] : all) {
+      on.anchor = {};
+      if (auto ok = local_step(cuda::descend_adamw, adamw_factors{how}, on);
+          !ok)
+        return ok;
+    }
+    return {};
+  }
+
+  // Both are memory of this process as yet.
+  result<void> copy(const_array from, array to) override {
+    if (auto ok = check_equal({to.size(), from.size()}); !ok)
+      return ok;
+    std::copy(from.host().begin(), from.host().end(), to.host().begin());
+    return {};
+  }
+
+  result<void> move(const_array from, float by, const_array along,
+                    array to) override {
+    if (auto ok = check_equal({to.size(), from.size(), along.size()});
+        !ok || to.empty())
+      return ok;
+    operation on{ordinal_, buffers_};
+    const auto* x = on.input(from.host());
+    const auto* y = on.input(along.host());
+    auto* out = on.room<float>(to.size());
+    on.launch(cuda::move, to.size(), x, by, y, out);
+    return written("move", on, to, out);
+  }
+
+  result<void> mean_slope(const_array from, const_array to, double way,
+                          const_array less, array out) override {
+    if (auto ok =
+          check_equal({out.size(), from.size(), to.size(), less.size()});
+        !ok || out.empty())
+      return ok;
+    operation on{ordinal_, buffers_};
+    const auto* x = on.input(from.host());
+    const auto* y = on.input(to.host());
+    const auto* z = on.input(less.host());
+    auto* found = on.room<float>(out.size());
+    on.launch(cuda::mean_slope, out.size(), x, y, way, z, found);
+    return written("mean_slope", on, out, found);
   }
 
   // They come with the training of adapters on this device.
@@ -232,14 +277,24 @@ private:
     return check_norm(std::sqrt(total));
   }
 
+  static result<void> written(const char* what, operation& on, array to,
+                              const float* from) {
+    if (auto ok = on.finished(what); !ok)
+      return ok;
+    on.download(to.host(), from);
+    return on.finished(what);
+  }
+
   template <class Step>
   result<void> local_step(void (*kernel)(Step, cuda::step_pointers,
                                          std::size_t),
                           const Step& how, const step_buffers& host) {
     operation on{ordinal_, buffers_};
     const auto n = host.weights.size();
-    const auto input = [&](std::span<const float> from) {
-      return from.empty() ? nullptr : on.input(from);
+    if (n == 0)
+      return {};
+    const auto input = [&](const_array from) {
+      return from.empty() ? nullptr : on.input(from.host());
     };
     const cuda::step_pointers at{
       input(host.weights),       input(host.gradient), input(host.first_moment),
@@ -247,16 +302,17 @@ private:
     on.launch(kernel, n, how, at);
     if (auto ok = on.finished("step"); !ok)
       return ok;
-    const auto output = [&](std::span<float> to, const float* from) {
+    const auto output = [&](array to, const float* from) {
       if (!to.empty())
-        on.download(to, from);
+        on.download(to.host(), from);
     };
     output(host.weights, at.weights);
     output(host.first_moment, at.first);
     output(host.second_moment, at.second);
     if (auto ok = on.finished("step"); !ok)
       return ok;
-    std::fill(host.gradient.begin(), host.gradient.end(), 0.f);
+    const auto gradient = host.gradient.host();
+    std::fill(gradient.begin(), gradient.end(), 0.f);
     return {};
   }
 

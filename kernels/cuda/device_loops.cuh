@@ -75,6 +75,25 @@ static __global__ void multiply(float* values, double factor, std::size_t n) {
       __double2float_rn(__dmul_rn(static_cast<double>(values[j]), factor));
 }
 
+static __global__ void move(const float* from, float by, const float* along,
+                            float* to, std::size_t n) {
+  const auto j = index_of_thread();
+  if (j < n)
+    to[j] = __fadd_rn(from[j], __fmul_rn(by, along[j]));
+}
+
+static __global__ void mean_slope(const float* from, const float* to,
+                                  double way, const float* less, float* out,
+                                  std::size_t n) {
+  const auto j = index_of_thread();
+  if (j < n)
+    out[j] = __double2float_rn(__dsub_rn(
+      __ddiv_rn(__dsub_rn(static_cast<double>(from[j]),
+                          static_cast<double>(to[j])),
+                way),
+      static_cast<double>(less[j])));
+}
+
 /// Device pointers of a step; null where it has no such buffer.
 struct step_pointers {
   float* weights;

@@ -66,7 +66,7 @@ void make_orthogonal(std::span<float> factor, floats to, std::size_t length) {
 } // namespace
 
 result<void> push_forward(const planned_adapter& x, floats direction,
-                          kernels::backend& arithmetic, std::span<float> out) {
+                          kernels::backend& arithmetic, kernels::array out) {
   TROUPE_ASSERT(x.values.size() == direction.size());
   // Two products whose sum it is: each has one factor of the direction. What is
   // added as it is moves as it does.

@@ -24,7 +24,7 @@ struct planned_adapter {
 [[nodiscard]] result<void> push_forward(const planned_adapter& x,
                                         std::span<const float> direction,
                                         kernels::backend& arithmetic,
-                                        std::span<float> out);
+                                        kernels::array out);
 
 /// Sets to zero what an adapter has beyond this rank.
 void truncate(const adapter_plan& plan, std::size_t rank,

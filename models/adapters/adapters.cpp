@@ -263,7 +263,8 @@ std::vector<float> initial_adapter(const adapter_plan& plan,
     }
     const bool inner = plan.start == factor_start::inner_random;
     const auto fan_in = inner ? m.columns : m.rank * m.row_positions;
-    const auto bound = std::sqrt(plan.start_bound / static_cast<double>(fan_in));
+    const auto bound =
+      std::sqrt(plan.start_bound / static_cast<double>(fan_in));
     random_stream draws{derive_seed(seed, "adapter", i)};
     const auto size = m.rank * (inner ? m.columns : m.rows);
     for (std::size_t j = 0; j < size; ++j)
@@ -290,14 +291,17 @@ kernels::low_rank adapter_mixture::gather(const adapted_matrix& x,
   return {x.rows, x.columns, u_, v_, scale_};
 }
 
-result<void> adapter_mixture::compose(floats base,
+result<void> adapter_mixture::compose(kernels::const_array from_base,
                                       std::span<const floats> adapters,
                                       std::span<const double> shares,
-                                      std::span<float> out) {
+                                      kernels::array to_out) {
+  const auto base = from_base.host();
+  const auto out = to_out.host();
   TROUPE_ASSERT(base.size() == plan_.model_size && out.size() == base.size());
   TROUPE_ASSERT(adapters.size() == shares.size());
   const auto copy = [&](std::size_t at, std::size_t end) {
-    std::copy_n(base.data() + at, end - at, out.data() + at);
+    if (base.data() != out.data())
+      std::copy_n(base.data() + at, end - at, out.data() + at);
     return end;
   };
   std::size_t done = 0; // What lies between matrices is copied.
@@ -329,10 +333,11 @@ result<void> adapter_mixture::compose(floats base,
   return {};
 }
 
-result<void> adapter_mixture::pull_back(floats gradient,
+result<void> adapter_mixture::pull_back(kernels::const_array of_model,
                                         std::span<const floats> adapters,
                                         std::span<const double> shares,
                                         slopes& out) {
+  const auto gradient = of_model.host();
   out.shares.assign(adapters.size(), 0);
   out.adapters.resize(adapters.size());
   for (auto& x : out.adapters)

@@ -122,10 +122,10 @@ public:
   }
 
   /// out = base + the sum of shares[c] adapters[c].
-  [[nodiscard]] result<void> compose(floats base,
+  [[nodiscard]] result<void> compose(kernels::const_array base,
                                      std::span<const floats> adapters,
                                      std::span<const double> shares,
-                                     std::span<float> out);
+                                     kernels::array out);
 
   /// From the gradient of what was composed: those of each adapter, with its
   /// share in them, and the slope along each share.
@@ -133,7 +133,7 @@ public:
     std::vector<std::vector<float>> adapters;
     std::vector<double> shares;
   };
-  [[nodiscard]] result<void> pull_back(floats gradient,
+  [[nodiscard]] result<void> pull_back(kernels::const_array gradient,
                                        std::span<const floats> adapters,
                                        std::span<const double> shares,
                                        slopes& out);

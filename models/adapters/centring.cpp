@@ -69,13 +69,12 @@ void centre_vectors(const adapted_vector& x, adapter_set adapters) {
 } // namespace
 
 result<void> centre(const adapter_plan& plan, kernels::backend& arithmetic,
-                    std::span<float> base, adapter_set adapters) {
-  const std::vector<float> before(base.begin(), base.end());
+                    kernels::array base, adapter_set adapters) {
   const std::vector<floats> views(adapters.begin(), adapters.end());
   const std::vector<double> even(adapters.size(),
                                  1 / static_cast<double>(adapters.size()));
   if (auto ok =
-        adapter_mixture{plan, arithmetic}.compose(before, views, even, base);
+        adapter_mixture{plan, arithmetic}.compose(base, views, even, base);
       !ok)
     return ok;
   for (const auto& x : plan.matrices)

@@ -16,7 +16,7 @@ namespace troupe::models {
 /// the factor that is drawn at random, and the other one is zero.
 [[nodiscard]] result<void> centre(const adapter_plan& plan,
                                   kernels::backend& arithmetic,
-                                  std::span<float> base,
+                                  kernels::array base,
                                   std::span<std::vector<float>> adapters);
 
 } // namespace troupe::models

@@ -1,5 +1,6 @@
-// IFCA. All C models come; the client chooses the one whose loss over its own
-// training examples is least, trains it as FedAvg does, and offers that one.
+// IFCA (Ghosh et al. 2020). All C models come; the client chooses the one whose
+// loss over its own training examples is least, trains it as FedAvg does, and
+// offers that one.
 
 #include <limits>
 
@@ -29,28 +30,27 @@ task<base_block> best_of(visit& v) {
   co_return best;
 }
 
-} // namespace
-
-task<choice> least_loss(visit& v) {
+task<choice> choose(visit& v) {
   co_await v.load_buffers(buffers_family);
   const auto best = co_await best_of(v);
   co_return choice{.chosen = {best.layout->id}, .disclosures = {}};
 }
 
-task<done> chosen_sgd(visit& v) {
+task<done> train(visit& v) {
   const auto id = v.in.chosen.empty() ? v.on.blocks.family(model_family).front()
                                       : v.in.chosen.front();
   return train_shared_model(v, v.on.blocks.find(id)->name);
 }
 
-task<done> chosen_home(visit& v) {
+task<done> home(visit& v) {
   const auto best = co_await best_of(v);
   v.load(best.values);
   co_return {};
 }
 
-void summarise_choices(const evaluation_input& x, const local_problem& on,
-                       evaluated& to) {
+/// How far the clients' choices are their clusters.
+void summarise(const evaluation_input& x, const local_problem& on,
+               evaluated& to) {
   if (on.groups == 0)
     return;
   shares_by_client chosen;
@@ -67,5 +67,11 @@ void summarise_choices(const evaluation_input& x, const local_problem& on,
   }
   summarise_routers(chosen, on, to);
 }
+
+} // namespace
+
+const local_method least_loss{.choose = choose};
+const local_method chosen_sgd{
+  .train = train, .home = home, .summary = summarise};
 
 } // namespace troupe::models

@@ -64,8 +64,10 @@ result<client_router> router_of(const visit& v, mixing how, std::size_t count) {
 
 result<void> keep_router(const client_router& x, visit& v) {
   v.out.disclosures["pi"] = x.shares;
-  if (x.logits.empty())
-    return {};
+  return x.logits.empty() ? result<void>{} : keep_logits(x, v);
+}
+
+result<void> keep_logits(const client_router& x, visit& v) {
   const std::vector<float> logits(x.logits.begin(), x.logits.end());
   return v.keep(mixture_family, logits);
 }
@@ -92,6 +94,16 @@ void summarise_routers(const shares_by_client& shares, const local_problem& on,
   to.method_results["recovered"] = recovers_groups(shares, on.groups) ? 1 : 0;
   to.method_results["router_mismatch"] =
     mismatch_with_groups(shares, on.groups);
+}
+
+void summarise_ensembles(const evaluation_input& x, const local_problem& on,
+                         evaluated& to) {
+  summarise_routers(kept_shares(x, on.blocks.family(model_family).size()), on,
+                    to);
+}
+
+std::uint64_t as_many_as_models(const training_options& how) {
+  return static_cast<std::uint64_t>(option_or(how, "components", 1));
 }
 
 double rate_or(const visit& v, std::string_view name) {

@@ -38,6 +38,9 @@ result<client_router> router_of(const visit& v, mixing how, std::size_t count);
 /// Tells the shares, and keeps the logits if there are any.
 result<void> keep_router(const client_router& x, visit& v);
 
+/// Keeps them alone.
+result<void> keep_logits(const client_router& x, visit& v);
+
 /// Of all clients that have a state; those that have not trained yet have even
 /// shares.
 shares_by_client kept_shares(const evaluation_input& x, std::size_t count);
@@ -46,6 +49,13 @@ shares_by_client kept_shares(const evaluation_input& x, std::size_t count);
 /// `recovered` and `router_mismatch`.
 void summarise_routers(const shares_by_client& shares, const local_problem& on,
                        evaluated& to);
+
+/// The same for methods whose clients mix whole models.
+void summarise_ensembles(const evaluation_input& x, const local_problem& on,
+                         evaluated& to);
+
+/// A step of each.
+std::uint64_t as_many_as_models(const training_options& how);
 
 /// An option that is a rate: as the learning rate where it is 0, and scheduled
 /// as that is.

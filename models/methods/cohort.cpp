@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "models/thrown.hpp"
-
 namespace troupe::models {
 
 question::~question() {
@@ -18,20 +16,23 @@ void question::ask() {
   with_.open_.push_back(this);
 }
 
+void question::answer_all(std::span<question* const> group) {
+  for (auto* x : group)
+    x->attempt([&] { return x->answer(); });
+}
+
 std::size_t cohort::answer() {
   std::ranges::sort(open_, {}, [](const question* x) {
     return std::pair{x->of(), x->place_};
   });
   answered_.swap(open_);
-  for (std::size_t i = 0; i < answered_.size(); ++i) {
-    auto& x = *answered_[i];
-    groups_ += i == 0 || answered_[i - 1]->of() != x.of();
-    try {
-      if (auto done = x.answer(); !done)
-        x.root_->problem = std::move(done.error());
-    } catch (...) {
-      x.root_->problem = what_was_thrown();
-    }
+  for (std::span<question* const> rest{answered_}; !rest.empty();) {
+    const auto end = std::ranges::find_if(
+      rest, [&](const question* x) { return x->of() != rest.front()->of(); });
+    const auto group = rest.first(static_cast<std::size_t>(end - rest.begin()));
+    rest.front()->answer_all(group);
+    ++groups_;
+    rest = rest.subspan(group.size());
   }
   std::ranges::sort(answered_, {}, &question::place_);
   const auto count = answered_.size();

@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "models/methods/task.hpp"
+#include "models/methods/value_pool.hpp"
+#include "models/thrown.hpp"
 
 namespace troupe::models {
 
@@ -40,6 +42,10 @@ public:
   /// Computes it. What a library throws is an error as well.
   [[nodiscard]] virtual result<void> answer() = 0;
 
+  /// Computes those of one shape together, of which this is the first: by
+  /// default one after the other.
+  virtual void answer_all(std::span<question* const> group);
+
   bool await_ready() const noexcept {
     return false;
   }
@@ -53,6 +59,19 @@ public:
 
 protected:
   ~question();
+
+  /// Does a part of it. What goes wrong is kept for who asked, and then it is
+  /// false.
+  template <class Part>
+  bool attempt(Part part) noexcept {
+    try {
+      if (auto ok = part(); !ok)
+        root_->problem = std::move(ok.error());
+    } catch (...) {
+      root_->problem = what_was_thrown();
+    }
+    return !root_->problem;
+  }
 
 private:
   friend class cohort;
@@ -78,6 +97,11 @@ public:
   /// Returns how many there were.
   std::size_t answer();
 
+  /// Of what its visits hold beside their models.
+  value_pool& rooms() noexcept {
+    return rooms_;
+  }
+
   /// How many groups of one shape there were so far; for tests.
   std::size_t groups() const noexcept {
     return groups_;
@@ -89,6 +113,7 @@ private:
   std::vector<question*> open_;
   std::vector<question*> answered_; ///< Null: it left meanwhile.
   std::size_t groups_ = 0;
+  value_pool rooms_;
 };
 
 } // namespace troupe::models

@@ -34,6 +34,11 @@ result<base_block> take_common(const visit& v) {
     [&] { return v.base(adapter_family, v.on.adapters->size()); });
 }
 
+factors of(const base_block& adapter) {
+  const auto values = adapter.values.host();
+  return {values.begin(), values.end()};
+}
+
 result<void> offer_common(const base_block& base, floats now, visit& v,
                           std::optional<double> weight) {
   return v.offer(base, now, weight).and_then([&] {
@@ -49,25 +54,23 @@ optimiser optimiser_of_common(const visit& v) {
 result<void> compose(const local_problem& on,
                      const planned_adapters& adapters) {
   constexpr double one[] = {1};
-  const auto live = on.model.parameters();
-  const auto& frozen = *on.frozen->at(std::string{model_family});
-  TROUPE_ASSERT(frozen.size() == live.size());
-  std::copy(frozen.begin(), frozen.end(), live.begin());
+  const array live = on.model.parameters();
+  const_array from = *on.frozen->at(std::string{model_family});
   for (const auto& x : adapters) {
-    const std::vector<float> before(live.begin(), live.end());
     const floats values[] = {x.values};
-    if (auto ok = adapter_mixture{x.plan, on.arithmetic}.compose(before, values,
+    if (auto ok = adapter_mixture{x.plan, on.arithmetic}.compose(from, values,
                                                                  one, live);
         !ok)
       return ok;
+    from = live;
   }
-  return {};
+  return adapters.empty() ? on.arithmetic.copy(from, live) : result<void>{};
 }
 
 task<double> differentiate(visit& v, planned_adapters adapters, batch on) {
   co_await compose(v.on, adapters);
   v.forget_gradient();
-  co_return co_await v.gradient(on);
+  co_return co_await v.differentiate(on);
 }
 
 result<factors> pull_back(const local_problem& on, const planned_adapter& x) {
@@ -79,9 +82,8 @@ result<factors> pull_back(const local_problem& on, const planned_adapter& x) {
     .map([&] { return std::move(found.adapters.front()); });
 }
 
-task<done> curve_along(visit& v, planned_adapter x, floats direction,
-                       batch on) {
-  std::vector<float> change(v.parameters().size());
+task<done> curve_along(visit& v, planned_adapter x, floats direction, batch on,
+                       array change) {
   co_await push_forward(x, direction, v.on.arithmetic, change);
   v.forget_gradient();
   co_await v.curve(on, change);

@@ -28,6 +28,9 @@ result<void> begin_common(const visit& v);
 /// The same, and finds the adapter.
 result<base_block> take_common(const visit& v);
 
+/// An adapter is small, and lies in this process wherever the model is.
+factors of(const base_block& adapter);
+
 /// Offers the adapter, and remembers it as the client left it.
 result<void> offer_common(const base_block& base, std::span<const float> now,
                           visit& v, std::optional<double> weight = {});
@@ -47,9 +50,11 @@ task<double> differentiate(visit& v, planned_adapters adapters, batch on);
 result<factors> pull_back(const local_problem& on, const planned_adapter& x);
 
 /// Makes the gradient the Hessian of the mean loss of the live model, times
-/// what the model changes by where `x` moves along `direction`.
+/// what the model changes by where `x` moves along `direction`: that `change`
+/// is written.
 task<done> curve_along(visit& v, planned_adapter x,
-                       std::span<const float> direction, batch on);
+                       std::span<const float> direction, batch on,
+                       array change);
 
 /// The common adapter's version. @pre there is one
 const std::vector<float>& common_of(const std::vector<fetched_block>& versions,
@@ -72,6 +77,17 @@ result<client_adapters> adapters_after(const local_problem& on,
 /// What one step on a client's training examples makes of a common adapter:
 /// Per-FedAvg's way to a model of its own. Nobody's makes none.
 task<factors> stepped_at_home(visit& v, factors from);
+
+/// Makes that live.
+task<done> common_home(visit& v);
+
+/// How clients do before the common adapter is merged, and after.
+void summarise_adapters(const evaluation_input& x, const local_problem& on,
+                        evaluated& to);
+
+/// The same of what they make of it in one step.
+void summarise_meta_adapters(const evaluation_input& x, const local_problem& on,
+                             evaluated& to);
 
 /// Before it, as the client left them. Nothing, if it has not trained yet.
 result<client_adapters> adapters_before(const local_problem& on,

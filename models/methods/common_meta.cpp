@@ -9,8 +9,6 @@
 // what is at x'; `three_batches = 1` gives F_xx its own, as Fallah et al. have
 // it.
 
-#include <algorithm>
-
 #include "models/methods/built_in.hpp"
 #include "models/methods/common_adapter.hpp"
 
@@ -20,10 +18,9 @@ namespace {
 
 using row_list = std::vector<std::uint32_t>;
 
-factors stepped(factors x, const factors& slopes, double rate) {
-  for (std::size_t j = 0; j < x.size(); ++j)
-    x[j] -= static_cast<float>(rate) * slopes[j];
-  return x;
+result<factors> stepped(const visit& v, factors x, const factors& slopes,
+                        double rate) {
+  return v.move(x, x, -rate, slopes).map([&] { return std::move(x); });
 }
 
 row_list next_rows(batch_sequence& from) {
@@ -47,54 +44,52 @@ task<slopes_at> slopes_of(visit& v, const factors& x, batch on) {
 
 /// F_xx(x) along a direction, where the model's gradient is known.
 task<factors> second_derivative(visit& v, const factors& x,
-                                const factors& along, const factors& of_model,
+                                const factors& along, array of_model,
                                 batch on) {
   const auto& plan = *v.on.adapters;
   const planned_adapter at{plan, x};
   co_await compose(v.on, planned_adapters(1, at));
-  co_await curve_along(v, at, along, on);
+  co_await curve_along(v, at, along, on, v.scratch());
   auto sum = co_await pull_back(v.on, at);
-  std::ranges::copy(of_model, v.on.model.gradient().begin());
-  const auto of_factors = co_await pull_back(v.on, {plan, along});
+  co_await v.copy(of_model, v.gradient());
+  auto of_factors = co_await pull_back(v.on, {plan, along});
   for (const auto& m : plan.matrices) {
-    const auto end = m.v_at + m.rank * m.columns;
-    for (auto j = m.u_at; j < end; ++j)
-      sum[j] += of_factors[j];
+    const auto size = m.v_at + m.rank * m.columns - m.u_at;
+    const auto to = array{sum}.part(m.u_at, size);
+    co_await v.move(to, to, 1, array{of_factors}.part(m.u_at, size));
   }
   co_return sum;
 }
 
-} // namespace
-
-task<done> common_meta_sgd(visit& v) {
+task<done> train(visit& v) {
   const auto inner =
     v.option("inner_rate") * v.on.rate / v.on.how.learning_rate;
   const bool plain = v.option("first_order") != 0 || inner == 0;
   const bool three = v.option("three_batches") != 0;
   const auto base = co_await take_common(v);
-  factors x(base.values.begin(), base.values.end());
+  factors x = of(base);
   auto by = optimiser_of_common(v);
   batch_sequence from{v.on.rows, v.on.how, v.in.seed};
-  const auto live = v.on.model.gradient();
+  const auto of_model = v.room(v.parameters().size());
   double total = 0;
   for (std::uint64_t i = 0; i < v.plan.steps; ++i) {
     const auto seed = from.draw();
     auto first = next_rows(from);
     const auto before = co_await slopes_of(v, x, {first, seed});
     total += before.loss;
-    factors of_model(live.begin(), live.end());
-    const auto moved = stepped(x, before.along, inner);
+    co_await v.copy(v.gradient(), of_model);
+    const auto moved = co_await stepped(v, x, before.along, inner);
     const auto second = next_rows(from);
     auto slopes = (co_await slopes_of(v, moved, {second, seed})).along;
     if (!plain && three) {
       first = next_rows(from);
       co_await slopes_of(v, x, {first, seed});
-      of_model.assign(live.begin(), live.end());
+      co_await v.copy(v.gradient(), of_model);
     }
     if (!plain) {
       const auto bent =
         co_await second_derivative(v, x, slopes, of_model, {first, seed});
-      slopes = stepped(std::move(slopes), bent, inner);
+      slopes = co_await stepped(v, std::move(slopes), bent, inner);
     }
     co_await by.step(x, slopes);
   }
@@ -103,6 +98,8 @@ task<done> common_meta_sgd(visit& v) {
   co_await offer_common(base, x, v);
   co_return {};
 }
+
+} // namespace
 
 task<factors> stepped_at_home(visit& v, factors from) {
   const auto client = v.in.visit.client;
@@ -114,23 +111,33 @@ task<factors> stepped_at_home(visit& v, factors from) {
                          derive_seed(client.value, "home")};
   const kept_statistics statistics{v.on.model};
   v.forget_gradient();
-  co_await v.gradient({batches.next()});
+  co_await v.differentiate({batches.next()});
   const auto slopes = co_await pull_back(v.on, shared);
   v.forget_gradient();
-  co_return stepped(std::move(from), slopes, v.option("inner_rate"));
+  co_return co_await stepped(v, std::move(from), slopes,
+                             v.option("inner_rate"));
 }
 
-task<done> common_meta_home(visit& v) {
+namespace {
+
+task<done> home(visit& v) {
   const auto own = co_await stepped_at_home(v, common_of(v.in.fetched, v.on));
   co_await compose(v.on, planned_adapters(1, {*v.on.adapters, own}));
   co_return {};
 }
 
-std::uint64_t common_meta_passes(const training_options& how) {
+std::uint64_t passes(const training_options& how) {
   if (option_or(how, "first_order", 0) != 0
       || option_or(how, "inner_rate", 0) == 0)
     return 2;
   return option_or(how, "three_batches", 0) != 0 ? 5 : 4;
 }
+
+} // namespace
+
+const local_method common_meta_sgd{.train = train,
+                                   .home = home,
+                                   .summary = summarise_meta_adapters,
+                                   .passes = passes};
 
 } // namespace troupe::models

@@ -77,14 +77,13 @@ std::size_t rank_of(client_id client, const client_state* state,
 }
 
 /// The norm of what an adapter adds to the model, which its offer weighs by.
-result<double> weight_of(const local_problem& on, floats adapter) {
-  const std::vector<float> zeros(on.adapters->model_size);
-  std::vector<float> change(zeros.size());
+result<double> weight_of(visit& v, floats adapter) {
+  const auto change = v.room(v.on.adapters->model_size);
   constexpr double one[] = {1};
   const floats values[] = {adapter};
-  return adapter_mixture{*on.adapters, on.arithmetic}
-    .compose(zeros, values, one, change)
-    .and_then([&] { return on.arithmetic.norm(change); })
+  return adapter_mixture{*v.on.adapters, v.on.arithmetic}
+    .compose(change, values, one, change)
+    .and_then([&] { return v.on.arithmetic.norm(change); })
     .map([](double norm) {
       return std::clamp(norm, limits::share_min, policies::rank_norm_max);
     });
@@ -100,9 +99,7 @@ result<factors> with_all_ranks(const visit& v) {
                       : std::nullopt;
   if (!rank)
     return v.base(adapter_family, v.on.adapters->size())
-      .map([](const base_block& x) {
-        return factors(x.values.begin(), x.values.end());
-      });
+      .map([](const base_block& x) { return of(x); });
   factors whole(block->size);
   put_prefix(*block, *rank, *fetched->values, whole);
   return whole;
@@ -118,11 +115,9 @@ void offer_ranks(const block_layout& block, std::size_t rank, trained& to) {
     }
 }
 
-} // namespace
-
-task<done> common_sgd(visit& v) {
+task<done> train(visit& v) {
   const auto base = co_await take_common(v);
-  factors adapter(base.values.begin(), base.values.end());
+  auto adapter = of(base);
   co_await learn(v, adapter);
   co_await offer_common(base, adapter, v);
   co_return {};
@@ -130,7 +125,7 @@ task<done> common_sgd(visit& v) {
 
 // What a client lacks counts as zeros in the mean, so the others' ranks shrink
 // by its weight.
-task<done> pruned_sgd(visit& v) {
+task<done> train_pruned(visit& v) {
   co_await begin_common(v);
   const auto fetched = co_await with_all_ranks(v);
   const base_block base{v.on.blocks.find(adapter_family), fetched};
@@ -151,7 +146,7 @@ task<done> pruned_sgd(visit& v) {
   v.out.next.counters[rank_counter] = rank;
   // It has a norm only where it is finite.
   co_await v.keep(left_adapter_family, adapter);
-  const auto weight = co_await weight_of(v.on, adapter);
+  const auto weight = co_await weight_of(v, adapter);
   co_await offer_common(base, adapter, v, weight);
   offer_ranks(*base.layout, rank, v.out);
   co_return {};
@@ -165,5 +160,12 @@ task<done> pruned_home(visit& v) {
   co_await compose(v.on, planned_adapters(1, {*v.on.adapters, common}));
   co_return {};
 }
+
+} // namespace
+
+const local_method common_sgd{
+  .train = train, .home = common_home, .summary = summarise_adapters};
+const local_method pruned_sgd{
+  .train = train_pruned, .home = pruned_home, .summary = summarise_adapters};
 
 } // namespace troupe::models

@@ -1,5 +1,5 @@
-// SCAFFOLD. A step follows g + c - c_i, and after K steps from x to y the
-// client's control variate becomes
+// SCAFFOLD (Karimireddy et al. 2020). A step follows g + c - c_i, and after K
+// steps from x to y the client's control variate becomes
 //
 //   c_i+ = c_i - c + (x - y) / D,   D = K eta   (option II),
 //
@@ -29,30 +29,27 @@ double effective_rate(double rate, double momentum, std::uint64_t steps) {
   return rate * sum;
 }
 
-} // namespace
-
-task<done> controlled_sgd(visit& v) {
+task<done> train(visit& v) {
   const auto size = v.parameters().size();
   const auto control = co_await v.base(control_family, size);
-  const std::vector<float> zeros(size);
-  const auto own = co_await v.own_or(own_control_family, zeros);
+  const auto own = co_await v.own_or(own_control_family, v.room(size));
   const auto base = co_await v.take();
-  aligned_floats correction(size);
-  for (std::size_t j = 0; j < size; ++j)
-    correction[j] = control.values[j] - own[j];
+  const auto correction = v.room(size);
+  co_await v.move(correction, control.values, -1, own);
   v.out.loss =
     co_await v.descend(v.plan.steps, v.in.seed, {.correction = correction});
   const auto rate = effective_rate(v.on.rate, v.on.how.momentum, v.plan.steps);
-  const auto live = v.parameters();
-  std::vector<float> next(size);
-  for (std::size_t j = 0; j < size; ++j) {
-    const auto moved = static_cast<double>(base.values[j]) - live[j];
-    next[j] = static_cast<float>(moved / rate - correction[j]);
-  }
+  const auto next = v.room(size);
+  co_await v.on.arithmetic.mean_slope(base.values, v.parameters(), rate,
+                                      correction, next);
   co_await v.offer_model(base);
   co_await v.offer({control.layout, own}, next);
   co_await v.keep(own_control_family, next);
   co_return {};
 }
+
+} // namespace
+
+const local_method controlled_sgd{.train = train, .needs = check_sgd};
 
 } // namespace troupe::models

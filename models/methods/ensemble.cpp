@@ -14,7 +14,7 @@ namespace troupe::models {
 
 namespace {
 
-using many_models = std::vector<aligned_floats>;
+using many_models = std::vector<array>;
 
 /// One step of all of it. Gives the mean loss before.
 task<double> step(visit& v, many_models& models, client_router& by, batch on,
@@ -31,8 +31,7 @@ task<double> step(visit& v, many_models& models, client_router& by, batch on,
   }
   std::vector<float> slopes(together.size());
   const auto judged = outputs.judge(split::train, on.rows, together, slopes);
-  for (auto& s : slopes)
-    s /= static_cast<float>(on.rows.size());
+  divide(slopes, on.rows.size());
   std::vector<double> along_shares(shares.size());
   const kernels::sgd_step of_models{.rate = static_cast<float>(v.on.rate)};
   for (std::size_t c = 0; c < shares.size(); ++c) {
@@ -40,13 +39,11 @@ task<double> step(visit& v, many_models& models, client_router& by, batch on,
       continue;
     along_shares[c] = std::inner_product(slopes.begin(), slopes.end(),
                                          each[c].values.begin(), 0.0);
-    auto own = slopes;
-    for (auto& s : own)
-      s *= static_cast<float>(shares[c]);
+    const auto own = times(slopes, shares[c]);
     v.load(models[c]);
     co_await v.pull_back(each[c], own);
     co_await v.on.arithmetic.step(
-      of_models, {.weights = models[c], .gradient = v.on.model.gradient()});
+      of_models, {.weights = models[c], .gradient = v.gradient()});
   }
   by.descend(shares, along_shares, rate_or(v, "router_rate"));
   const auto total =
@@ -60,7 +57,7 @@ task<done> train_ensemble(visit& v, mixing how) {
   auto by = co_await router_of(v, how, fetched.size());
   many_models models;
   for (const auto& x : fetched)
-    models.emplace_back(x.values.begin(), x.values.end());
+    models.push_back(v.copy_of(x.values));
   const auto most = v.option("router_noise");
   batch_sequence from{v.on.rows, v.on.how, v.in.seed};
   random_stream noise{derive_seed(v.in.seed, "router noise")};
@@ -83,28 +80,25 @@ task<scores> score_ensemble(visit& v, split part, row_span rows, mixing how) {
   co_return co_await score_together(v, mixed, part, rows);
 }
 
+template <mixing How>
+task<done> train(visit& v) {
+  return train_ensemble(v, How);
+}
+
+template <mixing How>
+task<scores> score(visit& v, split part, row_span rows) {
+  return score_ensemble(v, part, rows, How);
+}
+
 } // namespace
 
-task<done> ensemble_sgd(visit& v) {
-  return train_ensemble(v, mixing::learned);
-}
-
-task<done> tied_ensemble_sgd(visit& v) {
-  return train_ensemble(v, mixing::tied);
-}
-
-task<scores> ensemble_scores(visit& v, split part, row_span rows) {
-  return score_ensemble(v, part, rows, mixing::learned);
-}
-
-task<scores> tied_ensemble_scores(visit& v, split part, row_span rows) {
-  return score_ensemble(v, part, rows, mixing::tied);
-}
-
-void summarise_ensembles(const evaluation_input& x, const local_problem& on,
-                         evaluated& to) {
-  summarise_routers(kept_shares(x, on.blocks.family(model_family).size()), on,
-                    to);
-}
+const local_method ensemble_sgd{.train = train<mixing::learned>,
+                                .score = score<mixing::learned>,
+                                .summary = summarise_ensembles,
+                                .passes = as_many_as_models,
+                                .needs = check_plain_sgd};
+const local_method tied_ensemble_sgd{.train = train<mixing::tied>,
+                                     .score = score<mixing::tied>,
+                                     .needs = check_plain_sgd};
 
 } // namespace troupe::models

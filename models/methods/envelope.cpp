@@ -1,5 +1,6 @@
-// pFedMe. The shared model follows the Moreau envelope of a client's loss: for
-// each batch the client's own model theta makes `inner_steps` steps towards
+// pFedMe (Dinh et al. 2020). The shared model follows the Moreau envelope of a
+// client's loss: for each batch the client's own model theta makes
+// `inner_steps` steps towards
 //
 //   argmin  loss(theta; batch) + lambda / 2 |theta - w|^2
 //
@@ -13,41 +14,42 @@ namespace troupe::models {
 
 namespace {
 
+std::uint64_t passes(const training_options& how) {
+  return static_cast<std::uint64_t>(option_or(how, "inner_steps", 5));
+}
+
 result<std::uint64_t> inner_steps_of(const training_options& how) {
-  if (const auto steps = envelope_passes(how); steps > 0)
+  if (const auto steps = passes(how); steps > 0)
     return steps;
   return fail(errc::invalid_config,
               "option 'inner_steps' is below 1, so nothing would be learned");
 }
 
-} // namespace
-
-task<done> envelope_sgd(visit& v) {
+task<done> train(visit& v) {
   const auto inner = co_await inner_steps_of(v.on.how);
   const auto pull = v.option("lambda", 15);
   const kernels::sgd_step towards{
     .rate = static_cast<float>(v.option("inner_rate", 0.01)),
     .proximal = static_cast<float>(pull)};
-  const auto part = static_cast<float>(v.on.rate * pull);
   const auto base = co_await v.base(model_family, v.parameters().size());
   v.load(co_await v.own_or(own_model_family, base.values));
   co_await v.load_buffers(own_buffers_family);
   const auto theta = v.parameters();
-  aligned_floats w(base.values.begin(), base.values.end());
+  const auto w = v.copy_of(base.values);
+  const auto apart = v.room(w.size());
   batch_sequence from{v.on.rows, v.on.how, v.in.seed};
   for (std::uint64_t i = 0; i < v.plan.steps; ++i) {
     const auto next = from.next_batch();
     for (std::uint64_t k = 0; k < inner; ++k) {
-      const auto loss =
-        co_await v.gradient({next.rows, derive_seed(next.seed, "inner", k)});
+      const auto loss = co_await v.differentiate(
+        {next.rows, derive_seed(next.seed, "inner", k)});
       if (k == 0)
         v.out.loss += loss / static_cast<double>(v.plan.steps);
       co_await v.on.arithmetic.step(
-        towards,
-        {.weights = theta, .gradient = v.on.model.gradient(), .anchor = w});
+        towards, {.weights = theta, .gradient = v.gradient(), .anchor = w});
     }
-    for (std::size_t j = 0; j < w.size(); ++j)
-      w[j] -= part * (w[j] - theta[j]);
+    co_await v.move(apart, w, -1, theta);
+    co_await v.move(w, w, -v.on.rate * pull, apart);
   }
   co_await v.offer(base, w);
   co_await v.keep(own_model_family, theta);
@@ -55,8 +57,9 @@ task<done> envelope_sgd(visit& v) {
   co_return {};
 }
 
-std::uint64_t envelope_passes(const training_options& how) {
-  return static_cast<std::uint64_t>(option_or(how, "inner_steps", 5));
-}
+} // namespace
+
+const local_method envelope_sgd{
+  .train = train, .passes = passes, .needs = check_plain_sgd};
 
 } // namespace troupe::models

@@ -1,5 +1,5 @@
-// FedEM. A client's examples come from a mixture of C distributions, each with
-// a model. A visit is one round of the algorithm:
+// FedEM (Marfoq et al. 2021). A client's examples come from a mixture of C
+// distributions, each with a model. A visit is one round of the algorithm:
 //
 //   E  q_ic ~ pi_c exp(-loss of model c at example i),   pi_c = mean of q_ic
 //   M  each model steps along the losses, weighted by q_ic, in the same batches
@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
 
 #include "models/methods/built_in.hpp"
 #include "models/methods/client_router.hpp"
@@ -63,24 +64,19 @@ task<double> step(visit& v, std::size_t c, batch on, const memberships& parts) {
   const auto said = co_await v.speak(on);
   std::vector<float> slopes(said.values.size());
   const auto judged = outputs.judge(split::train, on.rows, said.values, slopes);
-  double loss = 0;
-  for (std::size_t i = 0; i < on.rows.size(); ++i) {
-    const auto part =
-      parts.at(on.rows[i])[c] / static_cast<double>(on.rows.size());
-    loss += part * judged.losses[i];
-    for (std::size_t j = 0; j < outputs.size(); ++j)
-      slopes[i * outputs.size() + j] *= static_cast<float>(part);
-  }
+  std::vector<double> own;
+  for (const auto row : on.rows)
+    own.push_back(parts.at(row)[c] / static_cast<double>(on.rows.size()));
+  weigh(own, slopes);
   co_await v.pull_back(said, slopes);
   co_await v.on.arithmetic.step(
     kernels::sgd_step{.rate = static_cast<float>(v.on.rate)},
-    {.weights = v.parameters(), .gradient = v.on.model.gradient()});
-  co_return loss;
+    {.weights = v.parameters(), .gradient = v.gradient()});
+  co_return std::inner_product(own.begin(), own.end(), judged.losses.begin(),
+                               0.0);
 }
 
-} // namespace
-
-task<done> em_sgd(visit& v) {
+task<done> train(visit& v) {
   const auto fetched = co_await models_of(v);
   v.on.model.begin();
   const auto count = fetched.size();
@@ -98,16 +94,23 @@ task<done> em_sgd(visit& v) {
     co_await v.offer(fetched[c], v.parameters());
   }
   const auto after = mean_of(parts, count);
-  const std::vector<float> logits(after.logits.begin(), after.logits.end());
-  co_await v.keep(mixture_family, logits);
+  co_await keep_logits(after, v);
   co_return {};
 }
 
-task<scores> em_scores(visit& v, split part, row_span rows) {
+task<scores> score(visit& v, split part, row_span rows) {
   const auto models = co_await models_of(v);
   const auto by = co_await router_of(v, mixing::learned, models.size());
   const several mixed{models, by.shares, blend::chances};
   co_return co_await score_together(v, mixed, part, rows);
 }
+
+} // namespace
+
+const local_method em_sgd{.train = train,
+                          .score = score,
+                          .summary = summarise_ensembles,
+                          .passes = as_many_as_models,
+                          .needs = check_plain_sgd};
 
 } // namespace troupe::models

@@ -145,9 +145,8 @@ optimiser::optimiser(const local_problem& on, std::size_t size,
       count_ = found->second;
 }
 
-result<void> optimiser::step(std::span<float> weights,
-                             std::span<float> gradient,
-                             const step_terms& terms) {
+optimiser::call optimiser::next(array weights, array gradient,
+                                const step_terms& terms) {
   ++count_;
   const kernels::step_buffers buffers{.weights = weights,
                                       .gradient = gradient,
@@ -156,18 +155,25 @@ result<void> optimiser::step(std::span<float> weights,
                                       .anchor = terms.anchor,
                                       .correction = terms.correction};
   if (how_.optimiser == optimiser_kind::adamw)
-    return arithmetic_.step(
-      kernels::adamw_step{.rate = static_cast<float>(rate_),
-                          .decay = static_cast<float>(how_.weight_decay),
-                          .count = count_},
-      buffers);
-  return arithmetic_.step(
-    kernels::sgd_step{.rate = static_cast<float>(rate_),
-                      .momentum = static_cast<float>(how_.momentum),
-                      .decay = static_cast<float>(how_.weight_decay),
-                      .proximal = static_cast<float>(terms.proximal),
-                      .first = count_ == 1},
-    buffers);
+    return kernels::adamw_call{{.rate = static_cast<float>(rate_),
+                                .decay = static_cast<float>(how_.weight_decay),
+                                .count = count_},
+                               buffers};
+  return kernels::sgd_call{{.rate = static_cast<float>(rate_),
+                            .momentum = static_cast<float>(how_.momentum),
+                            .decay = static_cast<float>(how_.weight_decay),
+                            .proximal = static_cast<float>(terms.proximal),
+                            .first = count_ == 1},
+                           buffers};
+}
+
+result<void> optimiser::step(array weights, array gradient,
+                             const step_terms& terms) {
+  return std::visit(
+    [&](const auto& x) {
+      return arithmetic_.step(std::span{&x, 1});
+    },
+    next(weights, gradient, terms));
 }
 
 void optimiser::keep(client_state& next) const {

@@ -10,9 +10,11 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "core/random.hpp"
+#include "kernels/backend.hpp"
 #include "models/aligned.hpp"
 #include "models/procedure.hpp"
 
@@ -100,11 +102,14 @@ private:
   std::uint64_t drawn_ = 0;
 };
 
+using kernels::array;
+using kernels::const_array;
+
 /// What is added to the gradient of each step.
 struct step_terms {
   double proximal = 0; ///< Times (w - anchor).
-  std::span<const float> anchor = {};
-  std::span<const float> correction = {};
+  const_array anchor = {};
+  const_array correction = {};
   /// Parameters from here to there stay as they are. @pre `check_plain_sgd`
   std::size_t still_from = 0;
   std::size_t still_to = 0;
@@ -120,8 +125,12 @@ public:
   optimiser(const local_problem& on, std::size_t size,
             const client_state* state, const std::string& name);
 
-  /// Sets the gradient to zero.
-  result<void> step(std::span<float> weights, std::span<float> gradient,
+  using call = std::variant<kernels::sgd_call, kernels::adamw_call>;
+
+  /// The next step, for who makes several. It sets the gradient to zero.
+  call next(array weights, array gradient, const step_terms& terms = {});
+
+  result<void> step(array weights, array gradient,
                     const step_terms& terms = {});
 
   /// Under the name that it was begun with.

@@ -1,5 +1,5 @@
-// Per-FedAvg. What is learned is where one step of SGD ends well: with batches
-// b, b' and b'' in turn,
+// Per-FedAvg (Fallah et al. 2020). What is learned is where one step of SGD
+// ends well: with batches b, b' and b'' in turn,
 //
 //   w' = w - inner_rate * slope(w; b)
 //   w  = w - rate * (1 - inner_rate * H(w; b'')) slope(w'; b')
@@ -15,62 +15,57 @@ namespace troupe::models {
 
 namespace {
 
-/// w + by * along, live.
-void move(visit& v, std::span<const float> w, std::span<const float> along,
-          double by) {
-  const auto live = v.parameters();
-  for (std::size_t j = 0; j < w.size(); ++j)
-    live[j] = w[j] + static_cast<float>(by) * along[j];
-}
-
-} // namespace
-
-task<done> meta_sgd(visit& v) {
+task<done> train(visit& v) {
   const auto inner = v.option("inner_rate", 0.01);
   const auto difference = v.option("difference");
   const auto base = co_await v.take();
   const auto live = v.parameters();
-  aligned_floats w(live.begin(), live.end());
-  aligned_floats slope(w.size()), above(w.size()), below(w.size());
+  const auto w = v.copy_of(live);
+  const auto slope = v.room(w.size());
+  const auto above = v.room(difference > 0 ? w.size() : 0);
+  const auto below = v.room(above.size());
   batch_sequence from{v.on.rows, v.on.how, v.in.seed};
   for (std::uint64_t i = 0; i < v.plan.steps; ++i) {
     v.out.loss += co_await v.slope(from.next_batch(), slope)
                   / static_cast<double>(v.plan.steps);
-    move(v, w, slope, -inner);
+    co_await v.move(live, w, -inner, slope);
     co_await v.slope(from.next_batch(), slope);
     if (difference > 0) {
       const auto third = from.next_batch();
-      move(v, w, slope, difference);
+      co_await v.move(live, w, difference, slope);
       co_await v.slope(third, above);
-      move(v, w, slope, -difference);
+      co_await v.move(live, w, -difference, slope);
       co_await v.slope(third, below);
-      const auto part = static_cast<float>(inner / (2 * difference));
-      for (std::size_t j = 0; j < w.size(); ++j)
-        slope[j] -= part * (above[j] - below[j]);
+      co_await v.move(above, above, -1, below);
+      co_await v.move(slope, slope, -inner / (2 * difference), above);
     }
-    move(v, w, slope, -v.on.rate);
-    std::copy(live.begin(), live.end(), w.begin());
+    co_await v.move(w, w, -v.on.rate, slope);
+    v.load(w);
   }
   co_await v.offer_model(base);
   co_return {};
 }
 
-task<done> meta_home(visit& v) {
+task<done> home(visit& v) {
   const auto client = v.in.visit.client;
   if (client.value == 0 || v.on.rows.empty())
     co_return {};
   batch_sequence from{v.on.rows, v.on.how, derive_seed(client.value, "home")};
-  aligned_floats slope(v.parameters().size());
+  const auto live = v.parameters();
+  const auto slope = v.room(live.size());
   const kept_statistics statistics{v.on.model};
   co_await v.slope({from.next()}, slope);
-  const auto live = v.parameters();
-  const aligned_floats w(live.begin(), live.end());
-  move(v, w, slope, -v.option("inner_rate", 0.01));
+  co_await v.move(live, live, -v.option("inner_rate", 0.01), slope);
   co_return {};
 }
 
-std::uint64_t meta_passes(const training_options& how) {
+std::uint64_t passes(const training_options& how) {
   return option_or(how, "difference", 0) > 0 ? 4 : 2;
 }
+
+} // namespace
+
+const local_method meta_sgd{
+  .train = train, .home = home, .passes = passes, .needs = check_plain_sgd};
 
 } // namespace troupe::models

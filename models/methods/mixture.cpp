@@ -15,6 +15,7 @@
 #include "models/adapters/centring.hpp"
 #include "models/methods/built_in.hpp"
 #include "models/methods/client_router.hpp"
+#include "models/methods/common_adapter.hpp"
 
 namespace troupe::models {
 
@@ -25,7 +26,7 @@ namespace {
 using sharing = std::optional<mixing>;
 
 struct mixed_model {
-  aligned_floats base;
+  array base;
   std::vector<std::vector<float>> adapters = {};
   client_router by = {};
   double floor = 0;
@@ -79,15 +80,15 @@ result<void> check(const visit& v) {
 
 /// A client's model of what it shares with others and what it keeps. An adapter
 /// of its own begins as one that changes nothing.
-result<mixed_model> mixed_model_of(const visit& v, sharing how,
+result<mixed_model> mixed_model_of(visit& v, sharing how,
                                    const base_block& base,
                                    std::span<const base_block> adapters) {
-  mixed_model x{.base = {base.values.begin(), base.values.end()},
+  mixed_model x{.base = v.copy_of(base.values),
                 .by = {.logits = {}, .shares = {1}},
                 .floor = v.option("share_floor")};
   if (how) {
     for (const auto& y : adapters)
-      x.adapters.emplace_back(y.values.begin(), y.values.end());
+      x.adapters.push_back(of(y));
     return router_of(v, *how, adapters.size()).map([&](client_router by) {
       x.by = std::move(by);
       return std::move(x);
@@ -95,7 +96,7 @@ result<mixed_model> mixed_model_of(const visit& v, sharing how,
   }
   const auto fresh =
     initial_adapter(*v.on.adapters, derive_seed(v.in.seed, "own adapter"));
-  return v.own_or(own_adapter_family, fresh)
+  return kept_or(v.in.state.get(), own_adapter_family, fresh)
     .map([&](std::span<const float> own) {
       x.adapters.emplace_back(own.begin(), own.end());
       return std::move(x);
@@ -108,8 +109,8 @@ task<double> differentiate(visit& v, const mixed_model& what, batch on,
   const auto views = what.views();
   const auto parts = what.at_least({shares.begin(), shares.end()});
   co_await to.mix.compose(what.base, views, parts, v.parameters());
-  const auto loss = co_await v.gradient(on);
-  co_await to.mix.pull_back(v.on.model.gradient(), views, parts, to.along);
+  const auto loss = co_await v.differentiate(on);
+  co_await to.mix.pull_back(v.gradient(), views, parts, to.along);
   // Below the floor nothing changes with the share.
   for (std::size_t c = 0; c < shares.size(); ++c)
     if (shares[c] < what.floor)
@@ -136,7 +137,7 @@ task<done> warm_up(visit& v, mixed_model& what, std::uint64_t steps,
 /// All of it learns. Gives the mean loss before the steps.
 task<double> learn(visit& v, mixed_model& what) {
   const kernels::sgd_step of_base{.rate = static_cast<float>(v.on.rate)};
-  const auto of_adapters = static_cast<float>(rate_or(v, "adapter_rate"));
+  const auto of_adapters = rate_or(v, "adapter_rate");
   const auto of_router = rate_or(v, "router_rate");
   const auto epsilon = v.option("epsilon");
   const auto most = v.option("router_noise");
@@ -154,12 +155,11 @@ task<double> learn(visit& v, mixed_model& what) {
       auto& along = slopes.along.adapters[c];
       if (epsilon > 0)
         precondition(*v.on.adapters, adapter, epsilon, along);
-      for (std::size_t j = 0; j < adapter.size(); ++j)
-        adapter[j] -= of_adapters * along[j];
+      co_await v.move(adapter, adapter, -of_adapters, along);
     }
     what.by.descend(shares, slopes.along.shares, of_router);
     co_await v.on.arithmetic.step(
-      of_base, {.weights = what.base, .gradient = v.on.model.gradient()});
+      of_base, {.weights = what.base, .gradient = v.gradient()});
   }
   co_return total / static_cast<double>(v.plan.steps);
 }
@@ -234,42 +234,50 @@ shares_by_client learned_shares(const evaluation_input& x,
   return shares;
 }
 
-} // namespace
-
-task<done> mixed_sgd(visit& v) {
-  return train_mixture(v, mixing::learned);
+template <sharing (*How)()>
+task<done> train(visit& v) {
+  return train_mixture(v, How());
 }
 
-task<done> tied_sgd(visit& v) {
-  return train_mixture(v, mixing::tied);
+template <sharing (*How)()>
+task<done> home(visit& v) {
+  return home_of(v, How());
 }
 
-task<done> own_adapter_sgd(visit& v) {
-  return train_mixture(v, {});
+sharing learned() {
+  return mixing::learned;
 }
 
-task<done> own_adapter_home(visit& v) {
-  return home_of(v, {});
+sharing tied() {
+  return mixing::tied;
 }
 
-task<done> mixed_home(visit& v) {
-  return home_of(v, mixing::learned);
+sharing alone() {
+  return {};
 }
 
-task<done> tied_home(visit& v) {
-  return home_of(v, mixing::tied);
-}
-
-void summarise_mixtures(const evaluation_input& x, const local_problem& on,
-                        evaluated& to) {
+void summarise(const evaluation_input& x, const local_problem& on,
+               evaluated& to) {
   summarise_routers(is_stateless(on.how)
                       ? learned_shares(x, on)
                       : kept_shares(x, on.blocks.family(adapter_family).size()),
                     on, to);
 }
 
-std::uint64_t mixed_passes(const training_options& how) {
+std::uint64_t passes(const training_options& how) {
   return 1 + warm_passes(how);
 }
+
+} // namespace
+
+const local_method mixed_sgd{.train = train<learned>,
+                             .home = home<learned>,
+                             .summary = summarise,
+                             .passes = passes,
+                             .needs = check_plain_sgd};
+const local_method tied_sgd{
+  .train = train<tied>, .home = home<tied>, .needs = check_plain_sgd};
+const local_method own_adapter_sgd{
+  .train = train<alone>, .home = home<alone>, .needs = check_plain_sgd};
 
 } // namespace troupe::models

@@ -1,4 +1,6 @@
-// FedAvg and FedProx, and a client that trains alone.
+// FedAvg; FedProx (Li et al. 2020), which adds `proximal` / 2 |w - fetched w|^2
+// to the loss and at 0 has the bits of FedAvg; and a client that trains alone,
+// begun from the fetched model, and offers nothing.
 
 #include "models/methods/plain.hpp"
 
@@ -33,17 +35,28 @@ task<double> train_own_model(visit& v, double pull) {
   co_return loss;
 }
 
-task<done> sgd(visit& v) {
+namespace {
+
+task<done> train(visit& v) {
   return train_shared_model(v);
 }
 
-task<done> proximal_sgd(visit& v) {
+task<done> train_pulled(visit& v) {
   return train_shared_model(v, model_family, v.option("proximal"));
 }
 
-task<done> own_sgd(visit& v) {
+task<done> train_alone(visit& v) {
   v.out.loss = co_await train_own_model(v);
   co_return {};
 }
+
+constexpr char proximal[] = "proximal";
+
+} // namespace
+
+const local_method sgd{.train = train};
+const local_method proximal_sgd{.train = train_pulled,
+                                .needs = check_pulled<proximal>};
+const local_method own_sgd{.train = train_alone};
 
 } // namespace troupe::models

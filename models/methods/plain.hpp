@@ -16,4 +16,10 @@ task<done> train_shared_model(visit& v, std::string_view block = model_family,
 /// is pulled, and keeps it. Gives the mean loss before the steps.
 task<double> train_own_model(visit& v, double pull = 0);
 
+/// A pull towards other parameters is a term of SGD's step.
+template <const char* Option>
+result<void> check_pulled(const recipe&, const training_options& how) {
+  return option_or(how, Option, 0) != 0 ? check_terms(how) : result<void>{};
+}
+
 } // namespace troupe::models

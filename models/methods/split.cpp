@@ -1,9 +1,7 @@
-// FedRep and FedPer: the body of the model is shared, its last layer stays with
-// the client. With `head_passes` above 0 the head learns first, so many times
-// the planned steps, before a body that stands still, and then the body alone;
-// at 0 both learn together.
-
-#include <algorithm>
+// FedRep (Collins et al. 2021) and FedPer: the body of the model is shared, its
+// last layer stays with the client. With `head_passes` above 0 the head learns
+// first, so many times the planned steps, before a body that stands still, and
+// then the body alone; at 0 both learn together.
 
 #include "models/methods/built_in.hpp"
 #include "models/methods/split_model.hpp"
@@ -19,23 +17,19 @@ std::size_t body_size(const objective& model) {
 }
 
 /// Makes the client's whole model live: what was fetched, and its own head.
-result<base_block> join(visit& v, std::uint64_t seed) {
-  return v.base(body_family, body_size(v.on.model))
-    .and_then([&](const base_block& body) {
-      const auto fresh = v.on.model.initial_parameters(seed);
-      return v.own_or(head_family, std::span{fresh}.subspan(body.values.size()))
-        .map([&](std::span<const float> head) {
-          const auto live = v.parameters();
-          std::ranges::copy(head,
-                            std::ranges::copy(body.values, live.begin()).out);
-          return body;
-        });
-    });
+task<base_block> join(visit& v, std::uint64_t seed) {
+  const auto base = co_await v.base(body_family, body_size(v.on.model));
+  const auto body = base.values.size();
+  const auto live = v.parameters(), head = live.part(body, live.size() - body);
+  const auto fresh = v.on.model.initial_parameters(seed);
+  const auto own =
+    co_await v.own_or(head_family, const_array{fresh}.part(body, head.size()));
+  co_await v.copy(base.values, live.part(0, body));
+  co_await v.copy(own, head);
+  co_return base;
 }
 
-} // namespace
-
-task<done> split_sgd(visit& v) {
+task<done> train(visit& v) {
   const auto base = co_await join(v, derive_seed(v.in.seed, "head"));
   co_await v.load_buffers(buffers_family);
   const auto body = base.values.size();
@@ -49,19 +43,24 @@ task<done> split_sgd(visit& v) {
     terms = {.still_from = body, .still_to = live.size()};
   }
   v.out.loss = co_await v.descend(steps, v.in.seed, terms);
-  co_await v.offer(base, live.first(body));
+  co_await v.offer(base, live.part(0, body));
   co_await v.offer_buffers();
-  co_await v.keep(head_family, live.subspan(body));
+  co_await v.keep(head_family, live.part(body, live.size() - body));
   co_return {};
 }
 
-task<done> split_home(visit& v) {
+task<done> home(visit& v) {
   co_await join(v, 0);
   co_return {};
 }
 
-std::uint64_t split_passes(const training_options& how) {
+std::uint64_t passes(const training_options& how) {
   return 1 + static_cast<std::uint64_t>(option_or(how, "head_passes", 0));
 }
+
+} // namespace
+
+const local_method split_sgd{
+  .train = train, .home = home, .passes = passes, .needs = check_plain_sgd};
 
 } // namespace troupe::models

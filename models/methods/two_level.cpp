@@ -64,12 +64,6 @@ planned_adapters both(const visit& v, floats x, floats y) {
   return {{*v.on.adapters, x}, {*v.on.own_adapters, y}};
 }
 
-/// x -= rate * slopes
-void descend(factors& x, double rate, const factors& slopes) {
-  for (std::size_t j = 0; j < x.size(); ++j)
-    x[j] -= static_cast<float>(rate) * slopes[j];
-}
-
 /// h of x, where y has become y'.
 task<factors> hypergradient(visit& v, const client_adapters& now,
                             const factors& moved, const step_batches& on,
@@ -85,8 +79,9 @@ task<factors> hypergradient(visit& v, const client_adapters& now,
   const auto along = co_await pull_back(v.on, {*v.on.own_adapters, moved});
   co_await compose(v.on, both(v, now.common, now.own));
   co_await curve_along(v, {*v.on.own_adapters, now.own}, along,
-                       {on.curve, on.seed});
-  descend(slopes, how.inner_rate, co_await pull_back(v.on, x));
+                       {on.curve, on.seed}, v.scratch());
+  const auto bent = co_await pull_back(v.on, x);
+  co_await v.move(slopes, slopes, -how.inner_rate, bent);
   co_return slopes;
 }
 
@@ -106,25 +101,21 @@ bool lost_its_own(const client_state* x) {
 
 /// The client's own adapter. One that begins away from zero begins apart from
 /// the common one, too.
-result<factors> own_adapter(const visit& v, floats common) {
+result<factors> own_adapter(const visit& v, const factors& common) {
   const auto& plan = *v.on.own_adapters;
   auto fresh = initial_adapter(plan, derive_seed(v.in.seed, "own adapter"));
   if (plan.start == factor_start::both_normal)
     make_orthogonal(plan, fresh, {*v.on.adapters, common});
-  return v.own_or(own_adapter_family, fresh).map([](floats own) {
-    return factors(own.begin(), own.end());
-  });
+  return kept_or(v.in.state.get(), own_adapter_family, fresh)
+    .map([](floats own) { return factors(own.begin(), own.end()); });
 }
 
-} // namespace
-
-task<done> two_level_sgd(visit& v) {
+task<done> train(visit& v) {
   co_await check(v.on);
   const auto how = options_of(v);
   const auto base = co_await take_common(v);
-  client_adapters now{.common = {base.values.begin(), base.values.end()},
-                      .own = {}};
-  now.own = co_await own_adapter(v, base.values);
+  client_adapters now{.common = of(base), .own = {}};
+  now.own = co_await own_adapter(v, now.common);
   if (lost_its_own(v.in.state.get()))
     ++v.out.next.counters[lost_counter];
   auto by = optimiser_of_common(v);
@@ -135,8 +126,8 @@ task<done> two_level_sgd(visit& v) {
     total += co_await differentiate(v, both(v, now.common, now.own),
                                     {on.inner, on.seed});
     auto moved = now.own;
-    descend(moved, how.inner_rate,
-            co_await pull_back(v.on, {*v.on.own_adapters, now.own}));
+    const auto own = co_await pull_back(v.on, {*v.on.own_adapters, now.own});
+    co_await v.move(moved, moved, -how.inner_rate, own);
     auto slopes = co_await hypergradient(v, now, moved, on, how);
     now.own = std::move(moved);
     co_await by.step(now.common, slopes);
@@ -149,7 +140,7 @@ task<done> two_level_sgd(visit& v) {
 }
 
 // A derivative along a direction costs what two gradients do.
-std::uint64_t two_level_passes(const training_options& how) {
+std::uint64_t passes(const training_options& how) {
   const bool plain = option_or(how, "first_order", 0) != 0
                      || option_or(how, "joint", 0) != 0
                      || option_or(how, "inner_rate", 0) == 0;
@@ -157,5 +148,12 @@ std::uint64_t two_level_passes(const training_options& how) {
     return 2;
   return option_or(how, "four_batches", 0) != 0 ? 5 : 4;
 }
+
+} // namespace
+
+const local_method two_level_sgd{.train = train,
+                                 .home = common_home,
+                                 .summary = summarise_adapters,
+                                 .passes = passes};
 
 } // namespace troupe::models

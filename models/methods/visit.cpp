@@ -138,6 +138,8 @@ visit::visit(visit_input x, const local_problem& problem, cohort& with,
 visit::~visit() {
   if (has_gradient_)
     forget_gradient();
+  for (auto& x : rooms_)
+    with_.rooms().give_back(std::move(x));
 }
 
 result<base_block> visit::base(std::string_view name, std::size_t size) const {
@@ -171,12 +173,30 @@ result<std::vector<base_block>> visit::all_of(std::string_view family,
   return found;
 }
 
-result<std::span<const float>> visit::own_or(std::string_view name,
-                                             floats otherwise) const {
-  return kept_or(in.state.get(), name, otherwise);
+result<const_array> visit::own_or(std::string_view name,
+                                  const_array otherwise) const {
+  return kept_or(in.state.get(), name, otherwise.host())
+    .map([](std::span<const float> x) { return const_array{x}; });
 }
 
-result<void> visit::keep(std::string_view name, floats values) {
+array visit::room(std::size_t size) {
+  return rooms_.emplace_back(with_.rooms().take(size));
+}
+
+array visit::scratch() {
+  if (scratch_.empty())
+    scratch_ = room(parameters().size());
+  return scratch_;
+}
+
+array visit::copy_of(const_array x) {
+  const auto to = room(x.size());
+  std::copy(x.host().begin(), x.host().end(), to.host().begin());
+  return to;
+}
+
+result<void> visit::keep(std::string_view name, const_array kept) {
+  const auto values = kept.host();
   if (!std::ranges::all_of(values, [](float v) { return std::isfinite(v); }))
     return fail(errc::diverged, "block " + in_quotes(name)
                                   + " of a client is not finite any more; a "
@@ -186,10 +206,10 @@ result<void> visit::keep(std::string_view name, floats values) {
   return {};
 }
 
-void visit::load(floats x) const {
+void visit::load(const_array x) const {
   TROUPE_ASSERT(x.size() == parameters().size());
   // Unlike that of ranges, it copies blocks with every compiler.
-  std::copy(x.begin(), x.end(), parameters().begin());
+  std::copy(x.host().begin(), x.host().end(), on.model.parameters().begin());
 }
 
 result<void> visit::load_buffers(std::string_view name) const {
@@ -200,11 +220,13 @@ result<void> visit::load_buffers(std::string_view name) const {
   const auto where = scope_of_buffers(on.method, name);
   if (where == scope::shared)
     return base(name, live.size()).map([&](const base_block& x) {
-      std::ranges::copy(x.values, live.begin());
+      std::ranges::copy(x.values.host(), live.begin());
     });
   const auto fresh = on.model.initial_buffers();
-  return (where == scope::personal ? own_or(name, fresh) : floats{fresh})
-    .map([&](floats x) { std::ranges::copy(x, live.begin()); });
+  const auto state = where == scope::personal ? in.state.get() : nullptr;
+  return kept_or(state, name, fresh).map([&](std::span<const float> x) {
+    std::ranges::copy(x, live.begin());
+  });
 }
 
 result<void> visit::keep_buffers(std::string_view name) {
@@ -220,7 +242,7 @@ result<base_block> visit::take(std::string_view name) const {
   });
 }
 
-result<void> visit::offer(const base_block& base, floats now,
+result<void> visit::offer(const base_block& base, const_array now,
                           std::optional<double> part) {
   if (part && *part < limits::share_min)
     return {};
@@ -228,7 +250,7 @@ result<void> visit::offer(const base_block& base, floats now,
   if (!weight)
     return tl::unexpected{weight.error()};
   bool finite = true;
-  auto delta = difference(now, base.values, finite);
+  auto delta = difference(now.host(), base.values.host(), finite);
   if (!finite) {
     const auto bad =
       std::ranges::find_if(delta, [](float v) { return !std::isfinite(v); });
@@ -263,31 +285,84 @@ result<void> visit::offer_model(const base_block& base) {
   return offer(base, parameters()).and_then([&] { return offer_buffers(); });
 }
 
-result<double> visit::make_step(batch x, optimiser& by,
-                                const step_terms& terms) {
-  has_gradient_ = true;
-  return on.model.backward(x.rows, x.seed).and_then([&](double loss) {
-    const auto still = on.model.gradient().subspan(
-      terms.still_from, terms.still_to - terms.still_from);
-    std::ranges::fill(still, 0.f);
-    return by.step(parameters(), on.model.gradient(), terms).map([&] {
-      has_gradient_ = false;
-      return loss;
+step_question::step_question(cohort& with, std::size_t place, visit& of,
+                             batch on, optimiser& by, const step_terms& terms)
+  : question(with, place),
+    visit_(of),
+    batch_(on),
+    by_(by),
+    terms_(terms) {
+  // nop
+}
+
+question::shape step_question::of() const noexcept {
+  return {"step", visit_.parameters().size(), batch_.rows.size()};
+}
+
+result<void> step_question::differentiate() {
+  return visit_.gradient_of(batch_, {}).and_then([&](double loss) {
+    loss_ = loss;
+    const auto count = terms_.still_to - terms_.still_from;
+    std::ranges::fill(visit_.gradient().part(terms_.still_from, count).host(),
+                      0.f);
+    return result<void>{};
+  });
+}
+
+result<void> step_question::answer() {
+  return differentiate().and_then([&] {
+    return by_.step(visit_.parameters(), visit_.gradient(), terms_).map([&] {
+      visit_.has_gradient_ = false;
     });
   });
+}
+
+void step_question::answer_all(std::span<question* const> group) {
+  std::vector<step_question*> ready;
+  std::vector<kernels::sgd_call> sgd;
+  std::vector<kernels::adamw_call> adamw;
+  for (auto* x : group) {
+    auto& one = static_cast<step_question&>(*x);
+    if (!one.attempt([&] { return one.differentiate(); }))
+      continue;
+    const auto next =
+      one.by_.next(one.visit_.parameters(), one.visit_.gradient(), one.terms_);
+    if (const auto* call = std::get_if<kernels::sgd_call>(&next))
+      sgd.push_back(*call);
+    else
+      adamw.push_back(std::get<kernels::adamw_call>(next));
+    ready.push_back(&one);
+  }
+  auto& arithmetic = visit_.on.arithmetic;
+  const auto make = [&]() -> result<void> {
+    if (!sgd.empty())
+      if (auto ok = arithmetic.step(sgd); !ok)
+        return ok;
+    return adamw.empty() ? result<void>{} : arithmetic.step(adamw);
+  };
+  const auto made = make();
+  for (auto* x : ready)
+    x->visit_.has_gradient_ = !x->attempt([&] { return made; });
+}
+
+result<double> visit::gradient_of(batch x, const model_at& at) {
+  if (!at.parameters.empty())
+    load(at.parameters);
+  if (!at.buffers.empty())
+    std::ranges::copy(at.buffers.host(), on.model.buffers().begin());
+  has_gradient_ = true;
+  const auto loss = on.model.backward(x.rows, x.seed);
+  if (!loss || at.gradient.empty())
+    return loss;
+  if (auto ok = move(at.gradient, at.gradient, 1, gradient()); !ok)
+    return tl::unexpected{ok.error()};
+  forget_gradient();
+  return loss;
 }
 
 void visit::forget_gradient() {
   std::ranges::fill(on.model.gradient(), 0.f);
   has_gradient_ = false;
-}
-
-task<double> visit::slope(batch x, std::span<float> to) {
-  const auto loss = co_await gradient(x);
-  const auto found = on.model.gradient();
-  std::copy(found.begin(), found.end(), to.begin());
-  forget_gradient();
-  co_return loss;
 }
 
 task<double> visit::descend(std::uint64_t steps, std::uint64_t seed,

@@ -25,7 +25,7 @@ namespace troupe::models {
 /// A fetched block and what the layout says of it.
 struct base_block {
   const block_layout* layout = nullptr;
-  std::span<const float> values; ///< Of the version that was fetched.
+  const_array values; ///< Of the version that was fetched.
 };
 
 /// The values that a client keeps under `name`, or `otherwise` if it has none
@@ -69,9 +69,44 @@ private:
     value_;
 };
 
+class visit;
+
+/// One step of the live model, which the backend makes together with those of
+/// other visits.
+class step_question final : public question {
+public:
+  using value_type = double;
+
+  step_question(cohort& with, std::size_t place, visit& of, batch on,
+                optimiser& by, const step_terms& terms);
+
+  shape of() const noexcept override;
+  result<void> answer() override;
+  void answer_all(std::span<question* const> group) override;
+
+  double await_resume() const noexcept {
+    return loss_;
+  }
+
+private:
+  result<void> differentiate();
+
+  visit& visit_;
+  batch batch_;
+  optimiser& by_;
+  const step_terms& terms_;
+  double loss_ = 0;
+};
+
+/// Where a question finds a model and leaves its slope. Empty: what is live.
+struct model_at {
+  const_array parameters = {};
+  array gradient = {}; ///< Is added to.
+  const_array buffers = {};
+};
+
 class visit {
 public:
-  using floats = std::span<const float>;
   using row_span = std::span<const std::uint32_t>;
 
   /// Who looks keeps and offers nothing.
@@ -100,8 +135,33 @@ public:
     return option_or(on.how, name, otherwise);
   }
 
-  std::span<float> parameters() const noexcept {
+  // Values lie where the backend computes: what is done to them is said here.
+
+  array parameters() const noexcept {
     return on.model.parameters();
+  }
+
+  /// Where gradients add up. Zero after each step.
+  array gradient() const noexcept {
+    return on.model.gradient();
+  }
+
+  /// Zeros, until the visit ends.
+  array room(std::size_t size);
+
+  array copy_of(const_array x);
+
+  /// Room of the model's size for a moment: the same at each call.
+  array scratch();
+
+  result<void> copy(const_array from, array to) const {
+    return on.arithmetic.copy(from, to);
+  }
+
+  /// to = from + by * along
+  result<void> move(array to, const_array from, double by,
+                    const_array along) const {
+    return on.arithmetic.move(from, static_cast<float>(by), along, to);
   }
 
   // What was fetched, and what the client keeps.
@@ -115,16 +175,17 @@ public:
                                          std::size_t size) const;
 
   /// As `kept_or`.
-  result<floats> own_or(std::string_view name, floats otherwise) const;
+  result<const_array> own_or(std::string_view name,
+                             const_array otherwise) const;
 
   /// Keeps values. Returns `diverged`, naming the block, if one of them is not
   /// finite.
-  result<void> keep(std::string_view name, floats values);
+  result<void> keep(std::string_view name, const_array values);
 
   // The live model.
 
   /// Makes `x` the live parameters. @pre of the same size
-  void load(floats x) const;
+  void load(const_array x) const;
 
   /// Begins the visit and makes the buffers live that it starts from. By the
   /// scope of `name` in the recipe these are the fetched ones (`shared`), those
@@ -146,7 +207,7 @@ public:
   /// block's rule; `part` is the share, or the norm, for rules that have one,
   /// and where it is too small to be offered nothing is. Returns `diverged`,
   /// naming the block and the tensor, if a difference is not finite.
-  result<void> offer(const base_block& base, floats now,
+  result<void> offer(const base_block& base, const_array now,
                      std::optional<double> part = {});
 
   /// The live buffers as `model.buffers` where these are shared; where they are
@@ -159,25 +220,34 @@ public:
   // What it asks.
 
   /// Adds the gradient of the mean loss over a batch. Gives that loss.
-  auto gradient(batch x) {
-    return ask("gradient", x.rows.size(), [this, x] {
-      has_gradient_ = true;
-      return on.model.backward(x.rows, x.seed);
+  auto differentiate(batch x, model_at at = {}) {
+    return ask("gradient", x.rows.size(),
+               [this, x, at] { return gradient_of(x, at); });
+  }
+
+  /// The gradient alone, in the place of what is in `to`. Gives that loss.
+  auto slope(batch x, array to) {
+    return ask("slope", x.rows.size(), [this, x, to] {
+      forget_gradient();
+      return gradient_of(x, {}).and_then([&](double loss) {
+        auto done = copy(gradient(), to).map([&] { return loss; });
+        forget_gradient();
+        return done;
+      });
     });
   }
 
   /// One step along that gradient, which is zero afterwards. Gives that loss.
   /// @pre `by` and `terms` stay where they are
-  auto step(batch x, optimiser& by, const step_terms& terms) {
-    return ask("step", x.rows.size(),
-               [this, x, &by, &terms] { return make_step(x, by, terms); });
+  step_question step(batch x, optimiser& by, const step_terms& terms) {
+    return {with_, place_, *this, x, by, terms};
   }
 
   /// Adds to the gradient the Hessian of that mean loss, times a direction.
-  auto curve(batch x, floats direction) {
+  auto curve(batch x, const_array direction) {
     return ask("curve", x.rows.size(), [this, x, direction] {
       has_gradient_ = true;
-      return on.model.curve(x.rows, x.seed, direction);
+      return on.model.curve(x.rows, x.seed, direction.host());
     });
   }
 
@@ -194,7 +264,7 @@ public:
   }
 
   /// The way back, which adds to the gradient.
-  auto pull_back(const utterance& said, floats slopes) {
+  auto pull_back(const utterance& said, std::span<const float> slopes) {
     return ask("pull back", slopes.size(), [this, &said, slopes] {
       has_gradient_ = true;
       return said.pull_back(slopes);
@@ -211,9 +281,6 @@ public:
   /// Sets it to zero.
   void forget_gradient();
 
-  /// The gradient at the live parameters, alone. Gives the loss.
-  task<double> slope(batch x, std::span<float> to);
-
   /// Steps of the configured optimiser, with fresh moments, on batches that
   /// `seed` begins. Gives the mean loss before them. The terms are SGD's: under
   /// another optimiser they are `invalid_config`.
@@ -229,11 +296,15 @@ private:
             std::move(compute)};
   }
 
-  result<double> make_step(batch x, optimiser& by, const step_terms& terms);
+  friend class step_question;
+
+  result<double> gradient_of(batch x, const model_at& at);
 
   cohort& with_;
   std::size_t place_;
   frame_pool frames_;
+  std::vector<aligned_floats> rooms_; ///< Of the cohort's pool.
+  array scratch_;
   bool has_gradient_ = false;
 };
 

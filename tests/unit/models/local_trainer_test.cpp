@@ -304,11 +304,11 @@ TEST(local_trainer, scores_each_client_as_its_role_does) {
   how.method.roles = {{.name = "first", .procedure = {"sgd"}, .members = 1},
                       {.name = "others", .procedure = {"own_sgd"}}};
   how.table["sgd"].home = [](visit& v) -> task<done> {
-    std::ranges::fill(v.parameters(), 1.f);
+    std::ranges::fill(v.parameters().host(), 1.f);
     co_return {};
   };
   how.table["own_sgd"].home = [](visit& v) -> task<done> {
-    std::ranges::fill(v.parameters(), 2.f);
+    std::ranges::fill(v.parameters().host(), 2.f);
     co_return {};
   };
   auto x = make_site(how);

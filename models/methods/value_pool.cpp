@@ -1,0 +1,26 @@
+#include "models/methods/value_pool.hpp"
+
+#include <algorithm>
+
+namespace troupe::models {
+
+aligned_floats value_pool::take(std::size_t size) {
+  const auto found = free_.find(size);
+  if (found == free_.end() || found->second.empty())
+    return aligned_floats(size);
+  auto x = std::move(found->second.back());
+  found->second.pop_back();
+  bytes_ -= size * sizeof(float);
+  std::ranges::fill(x, 0.f);
+  return x;
+}
+
+void value_pool::give_back(aligned_floats x) {
+  const auto bytes = x.size() * sizeof(float);
+  if (bytes == 0 || bytes > bytes_max_ - bytes_)
+    return;
+  bytes_ += bytes;
+  free_[x.size()].push_back(std::move(x));
+}
+
+} // namespace troupe::models
