@@ -50,6 +50,11 @@ result<void> check(const local_task& task) {
   return {};
 }
 
+/// Of its parameters, their gradient and its buffers.
+std::size_t bytes_of(objective& x) {
+  return (2 * x.parameters().size() + x.buffers().size()) * sizeof(float);
+}
+
 class local_trainer : public trainer {
 public:
   local_trainer(std::shared_ptr<const local_task> task,
@@ -110,11 +115,10 @@ private:
   // @pre there is an objective for each
   void train_in_step(std::span<const visit_input> xs,
                      std::vector<result<trained>>& to) {
-    cohort together;
     // Neither moves: they are pointed at.
     std::vector<under_way> all(xs.size());
     for (std::size_t i = 0; i < xs.size(); ++i)
-      all[i].begun = begin(xs[i], i, together, all[i]);
+      all[i].begun = begin(xs[i], i, together_, all[i]);
     // What has ended leaves its frames at once.
     const auto settle = [&] {
       for (auto& x : all)
@@ -123,7 +127,7 @@ private:
           x.course.reset();
         }
     };
-    for (settle(); together.answer() > 0;)
+    for (settle(); together_.answer() > 0;)
       settle();
     for (auto& x : all)
       to.push_back(x.begun.and_then([&] { return end(*x.v); }));
@@ -218,6 +222,7 @@ private:
   const local_task* task_;
   /// A visit has one to itself; what is chosen or scored has the first.
   std::vector<std::unique_ptr<objective>> models_;
+  cohort together_; ///< Keeps the room of one visit for the next.
 };
 
 } // namespace
@@ -244,16 +249,20 @@ make_local_trainer(std::shared_ptr<const local_task> task,
 
 trainer_factory local_trainers(std::shared_ptr<const local_task> task,
                                objective_factory make_objective,
-                               std::size_t in_step) {
+                               in_step_limit in_step,
+                               backend_factory make_backend) {
   return [=]() -> result<std::unique_ptr<trainer>> {
     std::vector<std::unique_ptr<objective>> models;
-    while (models.size() < in_step) {
+    std::size_t bytes = 0;
+    do {
       auto model = make_objective();
       if (!model)
         return tl::unexpected{model.error()};
+      bytes += bytes_of(**model);
       models.push_back(std::move(*model));
-    }
-    auto arithmetic = kernels::make_backend({});
+    } while (models.size() < in_step.most
+             && bytes / models.size() * (models.size() + 1) <= in_step.bytes);
+    auto arithmetic = make_backend ? make_backend() : kernels::make_backend({});
     if (!arithmetic)
       return tl::unexpected{arithmetic.error()};
     return make_local_trainer(task, std::move(models), std::move(*arithmetic));

@@ -65,11 +65,21 @@ make_local_trainer(std::shared_ptr<const local_task> task,
                    std::unique_ptr<kernels::backend> arithmetic);
 
 using objective_factory = std::function<result<std::unique_ptr<objective>>()>;
+using backend_factory =
+  std::function<result<std::unique_ptr<kernels::backend>>()>;
 
-/// Trainers over one task, each with a CPU backend and objectives of its own:
-/// as many as visits that it computes in step.
+/// How many visits a trainer computes in step: at most `most`, and no more than
+/// have models that fit into `bytes` together; one in any case.
+struct in_step_limit {
+  std::size_t most = 1;
+  std::size_t bytes = std::size_t{1} << 30;
+};
+
+/// Trainers over one task, each with a backend, by default the CPU's, and an
+/// objective for each visit in step.
 trainer_factory local_trainers(std::shared_ptr<const local_task> task,
                                objective_factory make_objective,
-                               std::size_t in_step = 1);
+                               in_step_limit in_step = {},
+                               backend_factory make_backend = {});
 
 } // namespace troupe::models

@@ -34,11 +34,6 @@ result<base_block> take_common(const visit& v) {
     [&] { return v.base(adapter_family, v.on.adapters->size()); });
 }
 
-factors of(const base_block& adapter) {
-  const auto values = adapter.values.host();
-  return {values.begin(), values.end()};
-}
-
 result<void> offer_common(const base_block& base, floats now, visit& v,
                           std::optional<double> weight) {
   return v.offer(base, now, weight).and_then([&] {

@@ -28,9 +28,6 @@ result<void> begin_common(const visit& v);
 /// The same, and finds the adapter.
 result<base_block> take_common(const visit& v);
 
-/// An adapter is small, and lies in this process wherever the model is.
-factors of(const base_block& adapter);
-
 /// Offers the adapter, and remembers it as the client left it.
 result<void> offer_common(const base_block& base, std::span<const float> now,
                           visit& v, std::optional<double> weight = {});

@@ -67,7 +67,7 @@ task<done> train(visit& v) {
   const bool plain = v.option("first_order") != 0 || inner == 0;
   const bool three = v.option("three_batches") != 0;
   const auto base = co_await take_common(v);
-  factors x = of(base);
+  factors x = brought_here(base.values);
   auto by = optimiser_of_common(v);
   batch_sequence from{v.on.rows, v.on.how, v.in.seed};
   const auto of_model = v.room(v.parameters().size());

@@ -99,7 +99,7 @@ result<factors> with_all_ranks(const visit& v) {
                       : std::nullopt;
   if (!rank)
     return v.base(adapter_family, v.on.adapters->size())
-      .map([](const base_block& x) { return of(x); });
+      .map([](const base_block& x) { return brought_here(x.values); });
   factors whole(block->size);
   put_prefix(*block, *rank, *fetched->values, whole);
   return whole;
@@ -117,7 +117,7 @@ void offer_ranks(const block_layout& block, std::size_t rank, trained& to) {
 
 task<done> train(visit& v) {
   const auto base = co_await take_common(v);
-  auto adapter = of(base);
+  auto adapter = brought_here(base.values);
   co_await learn(v, adapter);
   co_await offer_common(base, adapter, v);
   co_return {};

@@ -14,7 +14,6 @@
 #include <vector>
 
 #include "core/random.hpp"
-#include "kernels/backend.hpp"
 #include "models/aligned.hpp"
 #include "models/procedure.hpp"
 

@@ -15,7 +15,6 @@
 #include "models/adapters/centring.hpp"
 #include "models/methods/built_in.hpp"
 #include "models/methods/client_router.hpp"
-#include "models/methods/common_adapter.hpp"
 
 namespace troupe::models {
 
@@ -88,7 +87,7 @@ result<mixed_model> mixed_model_of(visit& v, sharing how,
                 .floor = v.option("share_floor")};
   if (how) {
     for (const auto& y : adapters)
-      x.adapters.push_back(of(y));
+      x.adapters.push_back(brought_here(y.values));
     return router_of(v, *how, adapters.size()).map([&](client_router by) {
       x.by = std::move(by);
       return std::move(x);

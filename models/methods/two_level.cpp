@@ -114,7 +114,7 @@ task<done> train(visit& v) {
   co_await check(v.on);
   const auto how = options_of(v);
   const auto base = co_await take_common(v);
-  client_adapters now{.common = of(base), .own = {}};
+  client_adapters now{.common = brought_here(base.values), .own = {}};
   now.own = co_await own_adapter(v, now.common);
   if (lost_its_own(v.in.state.get()))
     ++v.out.next.counters[lost_counter];

@@ -120,6 +120,10 @@ result<std::span<const float>> kept_or(const client_state* state,
   return values;
 }
 
+std::vector<float> brought_here(const_array x) {
+  return {x.host().begin(), x.host().end()};
+}
+
 visit::visit(visit_input x, const local_problem& problem, cohort& with,
              std::size_t place, purpose why)
   : in(std::move(x)),
@@ -283,66 +287,6 @@ result<void> visit::offer_buffers() {
 
 result<void> visit::offer_model(const base_block& base) {
   return offer(base, parameters()).and_then([&] { return offer_buffers(); });
-}
-
-step_question::step_question(cohort& with, std::size_t place, visit& of,
-                             batch on, optimiser& by, const step_terms& terms)
-  : question(with, place),
-    visit_(of),
-    batch_(on),
-    by_(by),
-    terms_(terms) {
-  // nop
-}
-
-question::shape step_question::of() const noexcept {
-  return {"step", visit_.parameters().size(), batch_.rows.size()};
-}
-
-result<void> step_question::differentiate() {
-  return visit_.gradient_of(batch_, {}).and_then([&](double loss) {
-    loss_ = loss;
-    const auto count = terms_.still_to - terms_.still_from;
-    std::ranges::fill(visit_.gradient().part(terms_.still_from, count).host(),
-                      0.f);
-    return result<void>{};
-  });
-}
-
-result<void> step_question::answer() {
-  return differentiate().and_then([&] {
-    return by_.step(visit_.parameters(), visit_.gradient(), terms_).map([&] {
-      visit_.has_gradient_ = false;
-    });
-  });
-}
-
-void step_question::answer_all(std::span<question* const> group) {
-  std::vector<step_question*> ready;
-  std::vector<kernels::sgd_call> sgd;
-  std::vector<kernels::adamw_call> adamw;
-  for (auto* x : group) {
-    auto& one = static_cast<step_question&>(*x);
-    if (!one.attempt([&] { return one.differentiate(); }))
-      continue;
-    const auto next =
-      one.by_.next(one.visit_.parameters(), one.visit_.gradient(), one.terms_);
-    if (const auto* call = std::get_if<kernels::sgd_call>(&next))
-      sgd.push_back(*call);
-    else
-      adamw.push_back(std::get<kernels::adamw_call>(next));
-    ready.push_back(&one);
-  }
-  auto& arithmetic = visit_.on.arithmetic;
-  const auto make = [&]() -> result<void> {
-    if (!sgd.empty())
-      if (auto ok = arithmetic.step(sgd); !ok)
-        return ok;
-    return adamw.empty() ? result<void>{} : arithmetic.step(adamw);
-  };
-  const auto made = make();
-  for (auto* x : ready)
-    x->visit_.has_gradient_ = !x->attempt([&] { return made; });
 }
 
 result<double> visit::gradient_of(batch x, const model_at& at) {

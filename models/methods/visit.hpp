@@ -28,6 +28,9 @@ struct base_block {
   const_array values; ///< Of the version that was fetched.
 };
 
+/// What is small enough to lie in this process wherever the model is: adapters.
+std::vector<float> brought_here(const_array x);
+
 /// The values that a client keeps under `name`, or `otherwise` if it has none
 /// yet. Returns `invalid_argument` if what it keeps has another size.
 result<std::span<const float>> kept_or(const client_state* state,

@@ -46,7 +46,7 @@ quadratic_federation::quadratic_federation(quadratic_setting how)
         return make(problem);
       return std::make_unique<models::quadratic>(problem);
     },
-    how.in_step);
+    {.most = how.in_step, .bytes = how.bytes_in_step}, how.make_backend);
   auto trainer = make();
   EXPECT_TRUE(trainer) << trainer.error().context;
   trainer_ = std::move(*trainer);

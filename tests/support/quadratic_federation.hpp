@@ -16,6 +16,8 @@ struct quadratic_setting {
   kernels::server_step server = {};
   models::attack attackers = {};
   std::size_t in_step = 1; ///< Visits.
+  std::size_t bytes_in_step = std::size_t{1} << 30;
+  models::backend_factory make_backend = {}; ///< Null: the CPU's.
   /// The training rows of each client; empty: as many as the problem has.
   std::vector<std::size_t> rows = {};
   /// Makes another objective of the problem; null: the quadratic itself.

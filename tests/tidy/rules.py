@@ -15,6 +15,8 @@ AT_HOME = {
     "method_names": ("policies/methods/",),
     "spawning": ("actors/wiring.",),
     "personal": ("core/values.", "models/", "actors/record/snapshot."),
+    "handles": ("models/methods/visit.", "models/methods/visit_step.", "models/methods/local_loop.", "models/methods/value_pool.",
+                "models/methods/adapter_report."),
     "manners": ("tests/tidy/rules.py",),  # It names what it looks for.
 }
 
@@ -142,8 +144,17 @@ def personal(path, text):
             yield number, "personal values are read in models/ and kept by the client's file alone"
 
 
+def handles(path, text):
+    """A method says what is done to values; how, and where they lie, is the backend's."""
+    if not path.startswith("models/methods/"):
+        return
+    for number, line in enumerate(without(text).split("\n"), 1):
+        if re.search(r"\bfor \(std::size_t j\b|\[j\]|\.host\(\)|\baligned_floats\b", line):
+            yield number, "values are handles here: visit::move, copy and step say what is done"
+
+
 RULES = [world, torch_room, actors_meet_transport, chance, unordered, method_names, spawning,
-         sizes, personal, manners]
+         sizes, personal, handles, manners]
 
 
 def findings(path, text):

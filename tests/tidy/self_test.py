@@ -34,6 +34,8 @@ PAIRS = [
      "self->spawn(expert, x);"),
     (rules.spawning, "actors/a.cpp", "int spawned = 0;", "sys.spawn<caf::detached>(f);"),
     (rules.spawning, "node/run/a.cpp", "::posix_spawn(x);", "system.spawn(expert);"),
+    (rules.handles, "models/methods/a.cpp", "co_await v.move(w, w, -rate, slope); // w[j]",
+     "w[j] -= rate * slope[j];"),
     (rules.personal, "actors/client/a.cpp", "x.view(); // own_view()", "share(to(p.own_view()));"),
     (rules.sizes, "core/a.cpp", "int x;\n" * 400, "int x;\n" * 401),
     (rules.sizes, "core/a.cpp", "void f() {\n" + "g();\n" * 58 + "}\n",
@@ -107,6 +109,7 @@ def exempted():
     text = {"world": "#include <chrono>", "torch_room": '#include "models/torch/a.hpp"',
             "actors_meet_transport": '#include <caf/all.hpp>\n#include "actors/transport/a.hpp"',
             "chance": "x = rand();", "method_names": "int ditto;", "spawning": "spawn(x);", "personal": "own_view();",
+            "handles": "x.host();",
             "manners": "# TO" + "DO"}
     files = {"node/words.hpp": " ".join(sorted(rules.OWN_WORDS))}
     for rule, homes in rules.AT_HOME.items():

@@ -132,9 +132,9 @@ TEST_P(local_step_test, a_value_does_not_depend_on_its_neighbours) {
   for (std::size_t at = 0; at < 4099; at += 13) {
     const auto n = std::min<std::size_t>(13, 4099 - at);
     ASSERT_TRUE(testee->step(
-      how, {all.weights.subspan(at, n), all.gradient.subspan(at, n),
-            all.first_moment.subspan(at, n), all.second_moment.subspan(at, n),
-            all.anchor.subspan(at, n), all.correction.subspan(at, n)}));
+      how, {all.weights.part(at, n), all.gradient.part(at, n),
+            all.first_moment.part(at, n), all.second_moment.part(at, n),
+            all.anchor.part(at, n), all.correction.part(at, n)}));
   }
   EXPECT_EQ(parts.weights, whole.weights);
   EXPECT_EQ(parts.first, whole.first);
@@ -169,7 +169,7 @@ TEST_P(local_step_test, refuses_buffers_of_another_size_and_writes_nothing) {
   const auto before = c.weights;
   const floats one(1);
   auto on = c.buffers();
-  on.gradient = on.gradient.first(1);
+  on.gradient = on.gradient.part(0, 1);
   EXPECT_EQ(refusal(sgd_step{}, on),
             "the gradient has 1 values, the weights have 2");
   on = c.buffers();

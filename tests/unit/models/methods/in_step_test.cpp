@@ -9,6 +9,7 @@
 
 #include "models/methods/visit.hpp"
 #include "policies/catalogue.hpp"
+#include "tests/support/counting_backend.hpp"
 #include "tests/support/quadratic_federation.hpp"
 
 namespace troupe::test {
@@ -117,6 +118,55 @@ TEST_P(in_step, visits_come_to_the_bits_of_each_alone) {
       }
     }
   }
+}
+
+// Who has a device wants one call for all of them, not one for each.
+TEST(steps_in_step, are_one_call_of_the_backend_for_those_of_one_shape) {
+  const auto calls = std::make_shared<std::vector<std::size_t>>();
+  auto how = setting_of("fedavg", 5);
+  how.rows = {8, 8, 8, 8, 8, 8, 8};
+  how.make_backend = [calls]() -> result<std::unique_ptr<kernels::backend>> {
+    return std::make_unique<counting_backend>(calls);
+  };
+  quadratic_federation testee{how};
+  auto visits = visits_of(testee);
+  visits.resize(5);
+  for (const auto& x : testee.trainer().train(visits))
+    ASSERT_TRUE(x);
+  EXPECT_EQ(*calls, std::vector<std::size_t>(6, 5)) << "3 epochs of 2 batches";
+  // Whose last batch is shorter is a group of its own then.
+  calls->clear();
+  how.rows = {8, 8, 8, 7, 7, 8, 8};
+  quadratic_federation unequal{how};
+  visits = visits_of(unequal);
+  visits.resize(5);
+  for (const auto& x : unequal.trainer().train(visits))
+    ASSERT_TRUE(x);
+  std::vector<std::size_t> expected;
+  for (int epoch = 0; epoch < 3; ++epoch)
+    expected.insert(expected.end(), {5, 2, 3}); // By rows: 3, then 4.
+  EXPECT_EQ(*calls, expected);
+}
+
+TEST(steps_in_step, are_of_as_many_visits_as_have_room) {
+  const auto calls = std::make_shared<std::vector<std::size_t>>();
+  const auto most_of = [&](std::size_t bytes) {
+    calls->clear();
+    auto how = setting_of("fedavg", 5);
+    how.rows = {8, 8, 8, 8, 8, 8, 8};
+    how.bytes_in_step = bytes;
+    how.make_backend = [calls]() -> result<std::unique_ptr<kernels::backend>> {
+      return std::make_unique<counting_backend>(calls);
+    };
+    quadratic_federation testee{how};
+    for (const auto& x : testee.trainer().train(visits_of(testee)))
+      EXPECT_TRUE(x);
+    return std::ranges::max(*calls);
+  };
+  constexpr std::size_t one = 2 * 6 * sizeof(float);
+  EXPECT_EQ(most_of(0), 1u);
+  EXPECT_EQ(most_of(3 * one), 3u);
+  EXPECT_EQ(most_of(100 * one), 5u);
 }
 
 TEST_P(in_step, a_visit_that_fails_ends_alone) {
