@@ -114,6 +114,17 @@ public:
   result<std::vector<base_block>> all_of(std::string_view family,
                                          std::size_t size) const;
 
+  /// Those that were fetched: a choice may have left some out.
+  result<std::vector<base_block>> fetched_of(std::string_view family,
+                                             std::size_t size) const;
+
+  /// What nobody trains. Returns `invalid_argument` if nothing of this name is
+  /// here.
+  result<floats> frozen(std::string_view name) const;
+
+  /// What was set aside of the client's rows before it trained on any.
+  row_span validation_rows() const;
+
   /// As `kept_or`.
   result<floats> own_or(std::string_view name, floats otherwise) const;
 
@@ -230,6 +241,8 @@ private:
   }
 
   result<double> make_step(batch x, optimiser& by, const step_terms& terms);
+  result<std::vector<base_block>> instances(std::span<const block_id> ids,
+                                            std::size_t size) const;
 
   cohort& with_;
   std::size_t place_;
