@@ -1,6 +1,7 @@
 #include "models/local_trainer.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <optional>
 
@@ -72,7 +73,12 @@ public:
       return tl::unexpected{on.error()};
     cohort alone;
     visit v{x, *on, alone, 0, visit::purpose::to_look};
-    return run_alone(alone, task_->table.at(name).choose(v));
+    task_root root;
+    auto course = task_->table.at(name).choose(v);
+    for (course.start(root); !course.is_over(); alone.answer())
+      if (is_dismissed_)
+        return dismissed();
+    return course.take();
   }
 
   std::vector<result<trained>> train(std::span<const visit_input> xs) override {
@@ -96,6 +102,10 @@ public:
   std::uint64_t steps(const visit_input& x) const override {
     const auto plan = plan_visit(task_->how, examples(x.visit.client), x);
     return plan.steps * passes_of(x);
+  }
+
+  void dismiss() noexcept override {
+    is_dismissed_ = true;
   }
 
 private:
@@ -123,8 +133,13 @@ private:
           x.course.reset();
         }
     };
-    for (settle(); together.answer() > 0;)
+    for (settle(); !is_dismissed_ && together.answer() > 0;)
       settle();
+    for (auto& x : all)
+      if (x.course) {
+        x.course.reset();
+        x.begun = dismissed();
+      }
     for (auto& x : all)
       to.push_back(x.begun.and_then([&] { return end(*x.v); }));
   }
@@ -190,6 +205,11 @@ private:
     return at_.problem(model, x.progress, rows, weight);
   }
 
+  static tl::unexpected<error> dismissed() {
+    return fail(errc::device_failure,
+                "who computed this visit was dismissed before its end");
+  }
+
   static void multiply(trained& x, double factor) {
     for (auto& part : x.parts) {
       auto delta = *part.delta;
@@ -218,6 +238,7 @@ private:
   const local_task* task_;
   /// A visit has one to itself; what is chosen or scored has the first.
   std::vector<std::unique_ptr<objective>> models_;
+  std::atomic<bool> is_dismissed_ = false; // Looked at between two answers.
 };
 
 } // namespace
