@@ -49,6 +49,10 @@ public:
     return behind_->steps(x);
   }
 
+  void dismiss() noexcept override {
+    behind_->dismiss();
+  }
+
 private:
   std::unique_ptr<trainer> behind_;
 };

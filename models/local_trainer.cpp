@@ -1,6 +1,7 @@
 #include "models/local_trainer.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <optional>
 
@@ -77,7 +78,12 @@ public:
       return tl::unexpected{on.error()};
     cohort alone;
     visit v{x, *on, alone, 0, visit::purpose::to_look};
-    return run_alone(alone, task_->table.at(name).choose(v));
+    task_root root;
+    auto course = task_->table.at(name).choose(v);
+    for (course.start(root); !course.is_over(); alone.answer())
+      if (is_dismissed_)
+        return dismissed();
+    return course.take();
   }
 
   std::vector<result<trained>> train(std::span<const visit_input> xs) override {
@@ -101,6 +107,10 @@ public:
   std::uint64_t steps(const visit_input& x) const override {
     const auto plan = plan_visit(task_->how, examples(x.visit.client), x);
     return plan.steps * passes_of(x);
+  }
+
+  void dismiss() noexcept override {
+    is_dismissed_ = true;
   }
 
 private:
@@ -127,8 +137,13 @@ private:
           x.course.reset();
         }
     };
-    for (settle(); together_.answer() > 0;)
+    for (settle(); !is_dismissed_ && together_.answer() > 0;)
       settle();
+    for (auto& x : all)
+      if (x.course) {
+        x.course.reset();
+        x.begun = dismissed();
+      }
     for (auto& x : all)
       to.push_back(x.begun.and_then([&] { return end(*x.v); }));
   }
@@ -194,6 +209,11 @@ private:
     return at_.problem(model, x.progress, rows, weight);
   }
 
+  static tl::unexpected<error> dismissed() {
+    return fail(errc::device_failure,
+                "who computed this visit was dismissed before its end");
+  }
+
   static void multiply(trained& x, double factor) {
     for (auto& part : x.parts) {
       auto delta = *part.delta;
@@ -223,6 +243,7 @@ private:
   /// A visit has one to itself; what is chosen or scored has the first.
   std::vector<std::unique_ptr<objective>> models_;
   cohort together_; ///< Keeps the room of one visit for the next.
+  std::atomic<bool> is_dismissed_ = false; // Looked at between two answers.
 };
 
 } // namespace

@@ -96,8 +96,8 @@ struct evaluation_input {
   std::map<client_id, std::shared_ptr<const client_state>> states;
 };
 
-/// Does the arithmetic of visits. One thread at a time uses an instance; equal
-/// inputs give equal bits on every instance of one host.
+/// Does the arithmetic of visits. One thread at a time uses an instance, but
+/// for `dismiss`; equal inputs give equal bits on every instance of one host.
 class trainer {
 public:
   virtual ~trainer() = default;
@@ -120,6 +120,12 @@ public:
   /// without computing, since the virtual clock asks before the work is done.
   virtual std::uint64_t examples(client_id x) const = 0;
   virtual std::uint64_t steps(const visit_input& x) const = 0;
+
+  /// From any thread, at the end: what is under way is not wanted any more. Who
+  /// computes for long stops where it can, with an error.
+  virtual void dismiss() noexcept {
+    // nop
+  }
 };
 
 /// One that gains nothing from several.

@@ -33,6 +33,8 @@ void crew::dismiss() {
     tasks_.clear();
   }
   changed_.notify_all();
+  for (auto& x : trainers_)
+    x->dismiss();
   threads_.clear(); // Joins.
 }
 

@@ -39,8 +39,9 @@ public:
 
   crew_status status() const;
 
-  /// Ends the task under way on each thread and forgets the others. Tasks speak
-  /// to actors, so this comes before the end of their system.
+  /// Ends the task under way on each thread where its trainer can, which is
+  /// after one question of its visits, and forgets the others. Tasks speak to
+  /// actors, so this comes before the end of their system.
   void dismiss();
 
 private:
@@ -86,7 +87,9 @@ private:
 };
 
 /// Virtual clock: computed at once, delivered when the clock's loop says that
-/// it is due, on the loop's thread. One thread calls all of this.
+/// it is due, on the loop's thread. One thread calls all of this. A job of
+/// which nobody wants to hear any more when it is due was computed all the
+/// same, so no digest depends on when a thread came to it.
 class due_workshop final : public workshop {
 public:
   explicit due_workshop(std::shared_ptr<crew> workers)

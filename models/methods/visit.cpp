@@ -167,14 +167,42 @@ result<base_block> visit::base(std::string_view name, std::size_t size) const {
 
 result<std::vector<base_block>> visit::all_of(std::string_view family,
                                               std::size_t size) const {
+  return instances(on.blocks.family(family), size);
+}
+
+result<std::vector<base_block>> visit::fetched_of(std::string_view family,
+                                                  std::size_t size) const {
+  auto ids = on.blocks.family(family);
+  std::erase_if(ids, [&](block_id x) { return in.find(x) == nullptr; });
+  return instances(ids, size);
+}
+
+result<std::vector<base_block>> visit::instances(std::span<const block_id> ids,
+                                                 std::size_t size) const {
   std::vector<base_block> found;
-  for (const auto id : on.blocks.family(family)) {
+  for (const auto id : ids) {
     const auto one = base(on.blocks.find(id)->name, size);
     if (!one)
       return tl::unexpected{one.error()};
     found.push_back(*one);
   }
   return found;
+}
+
+result<const_array> visit::frozen(std::string_view name) const {
+  if (on.frozen)
+    if (const auto found = on.frozen->find(std::string{name});
+        found != on.frozen->end())
+      return const_array{*found->second};
+  return fail(errc::invalid_argument,
+              "there are no values of a frozen block " + in_quotes(name));
+}
+
+visit::row_span visit::validation_rows() const {
+  const auto client = in.visit.client.value;
+  if (!on.clients || client == 0 || client > on.clients->own_validation.size())
+    return {};
+  return on.clients->own_validation[client - 1];
 }
 
 result<const_array> visit::own_or(std::string_view name,

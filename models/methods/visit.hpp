@@ -177,6 +177,17 @@ public:
   result<std::vector<base_block>> all_of(std::string_view family,
                                          std::size_t size) const;
 
+  /// Those that were fetched: a choice may have left some out.
+  result<std::vector<base_block>> fetched_of(std::string_view family,
+                                             std::size_t size) const;
+
+  /// What nobody trains. Returns `invalid_argument` if nothing of this name is
+  /// here.
+  result<const_array> frozen(std::string_view name) const;
+
+  /// What was set aside of the client's rows before it trained on any.
+  row_span validation_rows() const;
+
   /// As `kept_or`.
   result<const_array> own_or(std::string_view name,
                              const_array otherwise) const;
@@ -302,6 +313,8 @@ private:
   friend class step_question;
 
   result<double> gradient_of(batch x, const model_at& at);
+  result<std::vector<base_block>> instances(std::span<const block_id> ids,
+                                            std::size_t size) const;
 
   cohort& with_;
   std::size_t place_;

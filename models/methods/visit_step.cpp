@@ -54,10 +54,14 @@ void step_question::answer_all(std::span<question* const> group) {
   }
   auto& arithmetic = visit_.on.arithmetic;
   const auto make = [&]() -> result<void> {
-    if (!sgd.empty())
-      if (auto ok = arithmetic.step(sgd); !ok)
-        return ok;
-    return adamw.empty() ? result<void>{} : arithmetic.step(adamw);
+    try {
+      if (!sgd.empty())
+        if (auto ok = arithmetic.step(sgd); !ok)
+          return ok;
+      return adamw.empty() ? result<void>{} : arithmetic.step(adamw);
+    } catch (...) {
+      return tl::unexpected{what_was_thrown()};
+    }
   };
   const auto made = make();
   for (auto* x : ready)

@@ -44,6 +44,10 @@ public:
     return behind_->steps(x);
   }
 
+  void dismiss() noexcept override {
+    behind_->dismiss();
+  }
+
 private:
   std::unique_ptr<models::trainer> behind_;
   std::shared_ptr<const actors::vault> files_;

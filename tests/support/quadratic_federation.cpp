@@ -11,51 +11,93 @@
 
 namespace troupe::test {
 
+namespace {
+
+models::layout blocks_of(const quadratic_setting& how,
+                         const models::objective& model,
+                         const std::optional<models::adapter_plan>& adapters) {
+  auto shapes = models::shapes_of(model, adapters);
+  for (const auto& [family, values] : how.families)
+    shapes[family] = {{family, {static_cast<std::int64_t>(values.size())}}};
+  auto blocks = models::make_layout(
+    how.method, shapes,
+    {.weight_max = static_cast<double>(how.problem.rows_per_client)});
+  EXPECT_TRUE(blocks) << blocks.error().context;
+  return *blocks;
+}
+
+models::partition rows_of(const quadratic_setting& how,
+                          const models::quadratic_problem& problem) {
+  auto dealt = models::partition_of(problem);
+  dealt.own_validation.resize(how.rows.size());
+  for (std::size_t k = 0; k < how.rows.size(); ++k) {
+    auto& rows = dealt.train[k];
+    const auto kept = rows.begin() + static_cast<std::ptrdiff_t>(how.rows[k]);
+    dealt.own_validation[k].assign(kept, rows.end());
+    rows.erase(kept, rows.end());
+  }
+  return dealt;
+}
+
+std::unique_ptr<models::trainer>
+trainer_of(const quadratic_setting& how,
+           const std::shared_ptr<const models::quadratic_problem>& problem,
+           const std::shared_ptr<const models::local_task>& task) {
+  models::backend_factory arithmetic;
+  if (how.make_arithmetic)
+    arithmetic = [&]() -> result<std::unique_ptr<kernels::backend>> {
+      return how.make_arithmetic();
+    };
+  const auto make = models::local_trainers(
+    task,
+    [&]() -> result<std::unique_ptr<models::objective>> {
+      if (how.make_model)
+        return how.make_model(problem);
+      return std::make_unique<models::quadratic>(problem);
+    },
+    {.most = how.in_step, .bytes = how.bytes_in_step}, arithmetic);
+  auto trainer = make();
+  EXPECT_TRUE(trainer) << trainer.error().context;
+  return std::move(*trainer);
+}
+
+} // namespace
+
 quadratic_federation::quadratic_federation(quadratic_setting how)
   : problem_(models::make_quadratic_problem(how.problem)) {
   models::quadratic model{problem_};
   const auto adapters =
     models::adapters_for(how.method, model.parameter_list(), how.how.method)
       .value();
-  auto blocks = models::make_layout(
-    how.method, models::shapes_of(model, adapters),
-    {.weight_max = static_cast<double>(how.problem.rows_per_client)});
-  EXPECT_TRUE(blocks) << blocks.error().context;
-  blocks_ = *blocks;
-  const auto initial = models::initial_values(model, blocks_, 1, adapters);
-  const auto clients = how.problem.clients;
-  auto dealt = models::partition_of(*problem_);
-  for (std::size_t k = 0; k < how.rows.size(); ++k)
-    dealt.train[k].resize(how.rows[k]);
-  auto task = std::make_shared<const models::local_task>(models::local_task{
+  const auto blocks = blocks_of(how, model, adapters);
+  auto initial = models::initial_values(model, blocks, 1, adapters);
+  for (const auto& x : blocks.blocks)
+    if (const auto own = how.families.find(x.family); own != how.families.end())
+      initial[x.name] = share(std::vector<float>{own->second});
+  auto frozen = models::frozen_values(model, how.method, 1);
+  for (const auto& [name, values] : how.frozen)
+    frozen[name] = share(std::vector<float>{values});
+  auto table = models::local_methods();
+  table.insert(how.methods.begin(), how.methods.end());
+  task_ = std::make_shared<const models::local_task>(models::local_task{
     .method = how.method,
-    .blocks = blocks_,
+    .blocks = blocks,
     .how = how.how,
-    .clients = dealt,
-    .test_size = clients,
+    .clients = rows_of(how, *problem_),
+    .test_size = how.problem.clients,
     .attackers = how.attackers,
     .adapters = adapters,
     .own_adapters =
       models::own_adapters_for(how.method, model, how.how.method).value(),
-    .frozen = models::frozen_values(model, how.method, 1)});
-  const auto make = models::local_trainers(
-    task,
-    [problem = problem_,
-     make = how.make_model]() -> result<std::unique_ptr<models::objective>> {
-      if (make)
-        return make(problem);
-      return std::make_unique<models::quadratic>(problem);
-    },
-    {.most = how.in_step, .bytes = how.bytes_in_step}, how.make_backend);
-  auto trainer = make();
-  EXPECT_TRUE(trainer) << trainer.error().context;
-  trainer_ = std::move(*trainer);
+    .frozen = std::move(frozen),
+    .table = std::move(table)});
+  trainer_ = trainer_of(how, problem_, task_);
   loop_ = std::make_unique<reference_loop>(
     *trainer_, reference_options{.method = how.method,
-                                 .blocks = blocks_,
+                                 .blocks = blocks,
                                  .initial = initial,
                                  .server = how.server,
-                                 .admitted = clients});
+                                 .admitted = how.problem.clients});
 }
 
 void quadratic_federation::round() {
@@ -89,7 +131,7 @@ models::visit_input quadratic_federation::visit(std::uint64_t client,
                         .fetched = {},
                         .chosen = {},
                         .state = loop_->state({client})};
-  for (const auto& line : blocks_.lines) {
+  for (const auto& line : blocks().lines) {
     const auto& head = loop_->line(line.id);
     for (std::size_t i = 0; i < line.blocks.size(); ++i)
       x.fetched.push_back({.block = line.blocks[i],

@@ -1,6 +1,9 @@
 #pragma once
 
+#include <functional>
+#include <map>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "models/local_trainer.hpp"
@@ -17,12 +20,19 @@ struct quadratic_setting {
   models::attack attackers = {};
   std::size_t in_step = 1; ///< Visits.
   std::size_t bytes_in_step = std::size_t{1} << 30;
-  models::backend_factory make_backend = {}; ///< Null: the CPU's.
-  /// The training rows of each client; empty: as many as the problem has.
+  /// The training rows of each client, whose others are for validation; empty:
+  /// as many as the problem has.
   std::vector<std::size_t> rows = {};
   /// Makes another objective of the problem; null: the quadratic itself.
-  std::unique_ptr<models::objective> (*make_model)(
-    std::shared_ptr<const models::quadratic_problem>) = nullptr;
+  std::function<std::unique_ptr<models::objective>(
+    std::shared_ptr<const models::quadratic_problem>)>
+    make_model = {};
+  /// Makes another backend; null: the one on the CPU.
+  std::function<std::unique_ptr<kernels::backend>()> make_arithmetic = {};
+  models::method_table methods = {}; ///< Beside those that are built in.
+  /// First values of families that only the test knows, each of one tensor.
+  std::map<std::string, std::vector<float>> families = {};
+  std::map<std::string, std::vector<float>> frozen = {};
 };
 
 /// Clients on quadratics, in the plain loop.
@@ -61,7 +71,11 @@ public:
   }
 
   const models::layout& blocks() const {
-    return blocks_;
+    return task_->blocks;
+  }
+
+  const std::shared_ptr<const models::local_task>& task() const {
+    return task_;
   }
 
   /// A visit to the heads, ready to train.
@@ -74,7 +88,7 @@ public:
 
 private:
   std::shared_ptr<const models::quadratic_problem> problem_;
-  models::layout blocks_;
+  std::shared_ptr<const models::local_task> task_;
   std::unique_ptr<models::trainer> trainer_;
   std::unique_ptr<reference_loop> loop_;
   std::uint64_t round_ = 0;

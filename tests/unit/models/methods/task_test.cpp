@@ -64,6 +64,18 @@ struct kept_frames {
   }
 };
 
+/// Finds no room for the frame that comes after so many.
+struct scarce_frames {
+  frame_pool pool = {};
+  int left = 0;
+
+  frame_pool& frames() {
+    if (left-- == 0)
+      throw std::bad_alloc{};
+    return pool;
+  }
+};
+
 task<int> gives(kept_frames&, int x) {
   co_return x;
 }
@@ -261,6 +273,67 @@ TEST_F(task_test, says_that_there_was_no_memory) {
   ASSERT_TRUE(testee.is_over());
   EXPECT_EQ(testee.take().error().context,
             "there is not enough memory for this visit's arithmetic");
+}
+
+TEST_F(task_test, ends_at_whichever_frame_finds_no_memory) {
+  struct body {
+    static task<int> inner(scarce_frames&) {
+      witness w;
+      question x;
+      co_return co_await x;
+    }
+
+    static task<int> outer(scarce_frames& v, bool* reached) {
+      witness w;
+      auto x = co_await inner(v);
+      x += co_await inner(v);
+      *reached = true;
+      co_return x;
+    }
+  };
+  for (int room = 1; room < 3; ++room) {
+    scarce_frames poor{.left = room};
+    bool reached = false;
+    root.problem.reset();
+    ended = 0;
+    {
+      auto testee = body::outer(poor, &reached);
+      testee.start(root);
+      while (!testee.is_over())
+        answer();
+      EXPECT_EQ(testee.take().error().context,
+                "there is not enough memory for this visit's arithmetic");
+    }
+    EXPECT_FALSE(reached);
+    EXPECT_EQ(ended, room);
+    EXPECT_EQ(poor.pool.count(), 0u);
+  }
+}
+
+// Frames of what has no pool come from the heap.
+TEST_F(task_test, bears_as_much_without_a_pool) {
+  struct body {
+    static task<int> gives(int x) {
+      co_return x;
+    }
+
+    static task<done> many(long n, long* sum) {
+      for (long i = 0; i < n; ++i) {
+        *sum += co_await gives(1);
+        if (i % 10 == 0) {
+          question x;
+          *sum += co_await x;
+        }
+      }
+      co_return {};
+    }
+  };
+  auto testee = body::many(1'000'000, &sum);
+  testee.start(root);
+  while (!testee.is_over())
+    answer();
+  EXPECT_TRUE(testee.take());
+  EXPECT_EQ(sum, 1'700'000);
 }
 
 // What ends gives its place to what begins.

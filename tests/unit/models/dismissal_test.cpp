@@ -1,0 +1,109 @@
+// What is dismissed stops between two answers.
+
+#include "models/local_trainer.hpp"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "policies/catalogue.hpp"
+#include "tests/support/quadratic_federation.hpp"
+#include "tests/support/same_visits.hpp"
+
+namespace troupe::test {
+
+namespace {
+
+using models::visit_input;
+
+constexpr auto said = "who computed this visit was dismissed before its end";
+
+struct long_visits {
+  models::trainer* by = nullptr;
+  int calls = 0;
+  int last = 0; ///< The call at which somebody dismisses the trainer.
+};
+
+class dismissing final : public models::quadratic {
+public:
+  dismissing(std::shared_ptr<const models::quadratic_problem> problem,
+             long_visits& x)
+    : quadratic(std::move(problem)),
+      x_(x) {
+    // nop
+  }
+
+  result<double> backward(std::span<const std::uint32_t> rows,
+                          std::uint64_t seed) override {
+    if (++x_.calls == x_.last)
+      x_.by->dismiss();
+    return quadratic::backward(rows, seed);
+  }
+
+  result<models::scores>
+  evaluate(models::split part, std::span<const std::uint32_t> rows) override {
+    if (++x_.calls == x_.last)
+      x_.by->dismiss();
+    return quadratic::evaluate(part, rows);
+  }
+
+private:
+  long_visits& x_;
+};
+
+/// Visits of a million steps each.
+quadratic_setting setting_of(const std::string& method, long_visits& x) {
+  return {.method = *policies::find_recipe(method),
+          .how = {.local_epochs = 1'000'000, .batch_size = 2},
+          .problem = {.clients = 3, .rows_per_client = 2},
+          .in_step = 3,
+          .make_model = [&x](auto problem) {
+            return std::make_unique<dismissing>(problem, x);
+          }};
+}
+
+std::vector<visit_input> visits_of(const quadratic_federation& x) {
+  return {x.visit(1, 101), x.visit(2, 102), x.visit(3, 103)};
+}
+
+} // namespace
+
+TEST(dismissal, ends_visits_after_the_question_that_is_being_answered) {
+  long_visits x;
+  quadratic_federation testee{setting_of("fedavg", x)};
+  x.by = &testee.trainer();
+  x.last = 7; // The third question of the first visit.
+  const auto found = testee.trainer().train(visits_of(testee));
+  ASSERT_EQ(found.size(), 3u);
+  for (const auto& visit : found) {
+    ASSERT_FALSE(visit);
+    EXPECT_EQ(visit.error().context, said);
+  }
+  EXPECT_EQ(x.calls, 9); // Those of the others were open as well.
+}
+
+TEST(dismissal, leaves_alone_what_has_ended) {
+  long_visits x;
+  auto how = setting_of("fedavg", x);
+  how.rows = {2, 0, 2}; // Who has no rows has nothing to do.
+  quadratic_federation testee{how};
+  x.by = &testee.trainer();
+  x.last = 5;
+  const auto found = testee.trainer().train(visits_of(testee));
+  EXPECT_FALSE(found[0]);
+  EXPECT_TRUE(found[1]);
+  EXPECT_FALSE(found[2]);
+}
+
+TEST(dismissal, ends_a_choice) {
+  long_visits x;
+  quadratic_federation testee{setting_of("ifca", x)};
+  x.by = &testee.trainer();
+  x.last = 2; // Of four models.
+  const auto found = testee.trainer().choose(testee.visit(1, 101));
+  ASSERT_FALSE(found);
+  EXPECT_EQ(found.error().context, said);
+  EXPECT_EQ(x.calls, 2);
+}
+
+} // namespace troupe::test
