@@ -11,23 +11,12 @@
 
 namespace troupe::models {
 
-namespace {
-
-result<std::uint64_t> inner_steps_of(const training_options& how) {
-  if (const auto steps = envelope_passes(how); steps > 0)
-    return steps;
-  return fail(errc::invalid_config,
-              "option 'inner_steps' is below 1, so nothing would be learned");
-}
-
-} // namespace
-
 task<done> envelope_sgd(visit& v) {
-  const auto inner = co_await inner_steps_of(v.on.how);
-  const auto pull = v.option("lambda", 15);
-  const kernels::sgd_step towards{
-    .rate = static_cast<float>(v.option("inner_rate", 0.01)),
-    .proximal = static_cast<float>(pull)};
+  const auto inner = envelope_passes(v.on.how);
+  const auto pull = v.option("lambda");
+  const kernels::sgd_step towards{.rate =
+                                    static_cast<float>(v.option("inner_rate")),
+                                  .proximal = static_cast<float>(pull)};
   const auto part = static_cast<float>(v.on.rate * pull);
   const auto base = co_await v.base(model_family, v.parameters().size());
   v.load(co_await v.own_or(own_model_family, base.values));
@@ -56,7 +45,7 @@ task<done> envelope_sgd(visit& v) {
 }
 
 std::uint64_t envelope_passes(const training_options& how) {
-  return static_cast<std::uint64_t>(option_or(how, "inner_steps", 5));
+  return static_cast<std::uint64_t>(option_of(how, "inner_steps"));
 }
 
 } // namespace troupe::models

@@ -26,7 +26,7 @@ void move(visit& v, std::span<const float> w, std::span<const float> along,
 } // namespace
 
 task<done> meta_sgd(visit& v) {
-  const auto inner = v.option("inner_rate", 0.01);
+  const auto inner = v.option("inner_rate");
   const auto difference = v.option("difference");
   const auto base = co_await v.take();
   const auto live = v.parameters();
@@ -65,12 +65,12 @@ task<done> meta_home(visit& v) {
   co_await v.slope({from.next()}, slope);
   const auto live = v.parameters();
   const aligned_floats w(live.begin(), live.end());
-  move(v, w, slope, -v.option("inner_rate", 0.01));
+  move(v, w, slope, -v.option("inner_rate"));
   co_return {};
 }
 
 std::uint64_t meta_passes(const training_options& how) {
-  return option_or(how, "difference", 0) > 0 ? 4 : 2;
+  return option_of(how, "difference") > 0 ? 4 : 2;
 }
 
 } // namespace troupe::models

@@ -10,13 +10,13 @@ std::uint64_t two(const training_options&) {
 }
 
 std::uint64_t as_many_as_models(const training_options& how) {
-  return static_cast<std::uint64_t>(option_or(how, "components", 1));
+  return static_cast<std::uint64_t>(option_of(how, "components"));
 }
 
 /// A pull towards other parameters is a term of SGD's step.
 template <const char* Option>
 result<void> check_pulled(const recipe&, const training_options& how) {
-  return option_or(how, Option, 0) != 0 ? check_terms(how) : result<void>{};
+  return option_of(how, Option) != 0 ? check_terms(how) : result<void>{};
 }
 
 constexpr char proximal[] = "proximal";

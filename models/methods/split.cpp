@@ -61,7 +61,7 @@ task<done> split_home(visit& v) {
 }
 
 std::uint64_t split_passes(const training_options& how) {
-  return 1 + static_cast<std::uint64_t>(option_or(how, "head_passes", 0));
+  return 1 + static_cast<std::uint64_t>(option_of(how, "head_passes"));
 }
 
 } // namespace troupe::models

@@ -96,8 +96,8 @@ public:
     return frames_;
   }
 
-  double option(std::string_view name, double otherwise = 0) const {
-    return option_or(on.how, name, otherwise);
+  double option(std::string_view name) const {
+    return option_of(on.how, name);
   }
 
   std::span<float> parameters() const noexcept {

@@ -180,6 +180,31 @@ TEST(check_config, lists_every_key) {
     EXPECT_THAT(x.out, HasSubstr(y.path + ' '));
 }
 
+TEST(check_config, lists_each_option_of_each_method) {
+  const auto x = run({"check-config", "--keys"});
+  EXPECT_THAT(x.out,
+              HasSubstr("options.own_rank                 an integer from 1 to "
+                        "65536 ranks, 2 by default: of each client's own "
+                        "adapter (pf2lora)\n"));
+  const auto keys =
+    parsed::parse(run({"check-config", "--keys", "--format", "json"}).out)
+      .at("keys");
+  for (const auto* method : all_methods().built)
+    for (const auto& y : method->options) {
+      const auto found = std::ranges::find_if(keys, [&](const parsed& item) {
+        return item.at("key") == "options." + y.name
+               && std::ranges::count(item.at("methods"), method->name) == 1;
+      });
+      ASSERT_NE(found, keys.end()) << method->name << ": " << y.name;
+      EXPECT_EQ(found->at("takes"), takes(y));
+      EXPECT_EQ(found->at("says"), y.says);
+      EXPECT_EQ(found->contains("unit"), !y.unit.empty());
+      EXPECT_EQ(found->contains("choices"), !y.words.empty());
+      EXPECT_TRUE(found->contains("type") && found->contains("default"));
+      EXPECT_THAT(x.out, HasSubstr("options." + y.name + ' '));
+    }
+}
+
 TEST(check_config, what_it_resolves_is_a_configuration_again) {
   const scratch file{"rounds = 5\nfraction = 0.5\n"};
   const auto x = run({"check-config", file.path(), "--resolved"});
