@@ -94,7 +94,7 @@ std::string written(const option_spec& x, double value) {
   if (x.kind == option_kind::flag)
     return value != 0 ? "true" : "false";
   if (x.kind == option_kind::choice)
-    return describe(std::span{&x.words.at(static_cast<std::size_t>(value)), 1});
+    return '"' + std::string{x.words.at(static_cast<std::size_t>(value))} + '"';
   std::ostringstream text;
   text << value;
   return text.str();
@@ -126,7 +126,7 @@ json described(const listed_option& x) {
 
 std::string summary_of(const listed_option& x) {
   std::string text =
-    takes(x.what) + (x.what.unit.empty() ? "" : ' ' + x.what.unit) + ", "
+    takes(x.what) + (x.what.unit.empty() ? "" : " (" + x.what.unit + ')') + ", "
     + written(x.what, x.what.value) + " by default: " + x.what.says + " (";
   for (const auto& method : x.methods)
     text += (&method == &x.methods.front() ? "" : ", ") + method;

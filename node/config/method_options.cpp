@@ -99,9 +99,8 @@ void read_options(loaded_config& loaded, const entries& said,
       return;
     }
     const auto* heir = heir_of(method, name);
-    wrong.add(e.where, in_quotes(shortened(e.typed)) + " must be " + takes(*x)
-                         + ", found " + e.found()
-                         + (heir ? hint_at(*heir) : ""));
+    wrong.add(e.where, in_quotes(name) + " must be " + takes(*x) + ", found "
+                         + e.found() + (heir ? hint_at(*heir) : ""));
   });
   values = with_defaults(method, std::move(values));
 }
