@@ -150,7 +150,7 @@ TEST_F(floral_run, refuses_ranks_that_no_layer_can_have) {
   EXPECT_EQ(
     done.error().context,
     "an adapter of rank 4 is asked for, and the model has a layer of 3 x "
-    "10; at most 3, or a share below 1, would do");
+    "10; at most 3 would do");
   EXPECT_GT(error_of(after({"rank=3", "rounds=2"})), 0);
 }
 
