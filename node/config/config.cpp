@@ -13,7 +13,7 @@ const recipe* method_list::find(std::string_view name) const noexcept {
 }
 
 bool method_list::has_option(std::string_view name) const {
-  return std::ranges::any_of(built, [&](const recipe* x) {
+  return !name.empty() && std::ranges::any_of(built, [&](const recipe* x) {
     return std::ranges::any_of(x->options, [&](const option_spec& y) {
       return y.name == name || y.was == name;
     });

@@ -18,8 +18,7 @@ void for_each_said(const entries& said, auto f) {
       f(path.substr(prefix.size()), e);
 }
 
-/// A flag and a choice may be numbers as well, which is how `write_config`
-/// writes them and older files say them.
+/// A flag and a choice may be numbers as well, as older files say them.
 std::optional<double> value_of(const option_spec& x, const entry& e) {
   std::optional<double> value;
   if (const auto* real = std::get_if<double>(&e.value))
@@ -38,6 +37,8 @@ std::optional<double> value_of(const option_spec& x, const entry& e) {
 
 /// What says now what `name` said, too, when it was more than it is.
 const option_spec* heir_of(const recipe& method, const std::string& name) {
+  if (name.empty())
+    return nullptr;
   const auto at = std::ranges::find(method.options, name, &option_spec::was);
   return at == method.options.end() ? nullptr : &*at;
 }

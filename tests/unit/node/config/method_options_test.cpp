@@ -18,6 +18,7 @@ namespace troupe::node {
 
 namespace {
 
+using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -169,6 +170,10 @@ TEST(method_options, are_written_as_they_are_read) {
     ASSERT_TRUE(again) << again.error().context;
     EXPECT_TRUE(same(first->x, again->x)) << method->name;
   }
+  EXPECT_THAT(write_config(said("pf2lora", "joint = 1\nnormal_start = 2")->x),
+              AllOf(HasSubstr("\njoint = true\n"),
+                    HasSubstr("\nnormal_start = \"both\"\n"),
+                    HasSubstr("\nrank = 8\n")));
 }
 
 TEST(method_options, of_one_name_are_listed_once_where_they_are_the_same) {
@@ -195,6 +200,8 @@ TEST(method_options, that_were_ranks_and_shares_name_the_new_key) {
   EXPECT_EQ(refused("floral", "budget = 1"),
             "a.toml:4: 'budget' must be a number above 0 to below 1, found 1; "
             "for a number of ranks there is 'rank'");
+  EXPECT_THAT(refused("pf2lora", "'' = 1"),
+              HasSubstr("has no option ''; it has 'adapter_bias', "));
   EXPECT_EQ(refused("floral", "budget = 0.1"), "");
   EXPECT_EQ(refused("floral", "budget = 0.1", {"method=fedavg"}), "");
 }
