@@ -5,10 +5,12 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
+
+#include "core/option.hpp"
 
 namespace troupe {
 
@@ -109,9 +111,6 @@ struct leg {
   choice_name choice = {};
 };
 
-/// Numbers that configure a procedure or a choice, by name.
-using options = std::map<std::string, double>;
-
 /// Selection draws per role. The quotas of all roles but the last are counts
 /// per window; the last takes the rest.
 struct role {
@@ -165,10 +164,18 @@ struct recipe {
   bool personal = false;
   state_rule state = state_rule::on_offer;
   std::vector<disclosure> disclosures = {};
-  options defaults = {}; ///< Of the procedure, with the values of the paper.
+  /// Of its procedures, its choices and its blocks. There are no defaults but
+  /// these.
+  std::vector<option_spec> options = {};
   bool offers = true; ///< False: visits only evaluate or train personal state.
   standing asynchronous = standing::extension; ///< Under every pace but `sync`.
   bool server_optimises = false; ///< Published with optimisers of the server.
 };
+
+/// Null if the method has no such option.
+const option_spec* find_option(const recipe& method, std::string_view name);
+
+/// The values that are said, and of all other options of the method their own.
+options with_defaults(const recipe& method, options said = {});
 
 } // namespace troupe

@@ -44,8 +44,7 @@ struct training_options {
   /// The largest norm of all deltas of a visit together, beyond which the offer
   /// would be refused; longer ones are shortened. 0: none.
   double norm_max = 0;
-  options method =
-    {}; ///< proximal, lambda, …: the recipe's defaults, overridden.
+  options method = {}; ///< proximal, lambda, …: all that the recipe has.
 };
 
 /// Everything that a local method may use.

@@ -1,7 +1,7 @@
 #include "models/shapes.hpp"
 
 #include <algorithm>
-#include <cmath>
+#include <array>
 
 #include "core/random.hpp"
 #include "models/families.hpp"
@@ -20,56 +20,28 @@ adapters_for(const recipe& method, const tensor_list& model,
              const options& said, const std::vector<std::string>& layers) {
   if (!has_adapters(method))
     return std::optional<adapter_plan>{};
-  adapter_options how;
-  how.layers = layers;
-  const auto number = [&](const char* name, double otherwise) {
-    const auto found = said.find(name);
-    return found == said.end() ? otherwise : found->second;
+  const auto all = with_defaults(method, said);
+  const auto number = [&](const char* name) {
+    const auto found = all.find(name);
+    return found == all.end() ? 0 : found->second;
   };
-  const auto kind = number("convolution", 5);
-  how.budget = number("budget", how.budget);
-  const auto is_whole = [](double x) { return x == std::floor(x); };
-  if (!(how.budget > 0) || how.budget > 65'536
-      || (how.budget > 1 && !is_whole(how.budget)))
-    return fail(errc::invalid_config,
-                "option 'budget' is a share above 0, or from 1 on a rank, a "
-                "whole number; "
-                "found "
-                  + std::to_string(how.budget));
-  if (!(kind >= 0) || kind > 5 || !is_whole(kind))
-    return fail(errc::invalid_config,
-                "option 'convolution' is 0 (none), 1 (in), 2 (out), 3 "
-                "(balanced), 4 (filter) or 5 (balanced_2d); found "
-                  + std::to_string(kind));
-  const auto rule = number("rank_rule", 0);
-  if (rule != 0 && rule != 1)
-    return fail(errc::invalid_config,
-                "option 'rank_rule' is 0 (by the kernel's size) or 1 (the "
-                "authors' program's); found "
-                  + std::to_string(rule));
-  how.ranks_of_release = rule == 1;
-  how.convolution = static_cast<kernel_split>(static_cast<int>(kind));
-  how.bias = number("adapter_bias", 1) != 0;
-  how.norm = number("adapter_norm", 0) != 0;
-  if (number("outer_random", 0) != 0)
+  constexpr std::array starts{factor_start::inner_random,
+                              factor_start::inner_normal,
+                              factor_start::both_normal};
+  adapter_options how{
+    .budget = number("budget"),
+    .rank = static_cast<std::size_t>(number("rank")),
+    .convolution =
+      static_cast<kernel_split>(static_cast<int>(number("convolution"))),
+    .bias = number("adapter_bias") != 0,
+    .norm = number("adapter_norm") != 0,
+    .start = starts.at(static_cast<std::size_t>(number("normal_start"))),
+    .ranks_of_release = number("rank_rule") != 0,
+    .layers = layers};
+  if (number("outer_random") != 0)
     how.start = factor_start::outer_random;
-  const auto normal = number("normal_start", 0);
-  if (normal != 0 && normal != 1 && normal != 2)
-    return fail(errc::invalid_config,
-                "option 'normal_start' is 0, 1 (the inner factor) or 2 (both); "
-                "found "
-                  + std::to_string(normal));
-  if (normal != 0)
-    how.start =
-      normal == 1 ? factor_start::inner_normal : factor_start::both_normal;
-  if (const auto scale = said.find("init_scale"); scale != said.end()) {
-    if (!(scale->second > 0 && std::isfinite(scale->second)))
-      return fail(errc::invalid_config,
-                  "option 'init_scale' is above 0, and bounds a random factor "
-                  "after division by the root of its length; found "
-                    + std::to_string(scale->second));
-    how.start_bound = scale->second * scale->second;
-  }
+  if (const auto scale = number("init_scale"); scale > 0)
+    how.start_bound = scale * scale;
   return plan_adapters(model, how).map([](adapter_plan x) {
     return std::optional{std::move(x)};
   });
@@ -88,8 +60,7 @@ result<void> check_ranks(const recipe& method, const adapter_plan& plan) {
                   "an adapter of rank " + std::to_string(m.rank)
                     + " is asked for, and the model has a layer of "
                     + std::to_string(m.rows) + " x " + std::to_string(m.columns)
-                    + "; at most " + std::to_string(width)
-                    + ", or a share below 1, would do");
+                    + "; at most " + std::to_string(width) + " would do");
   return {};
 }
 

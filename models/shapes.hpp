@@ -21,10 +21,10 @@ namespace troupe::models {
 /// Whether a recipe attaches adapters to its model.
 bool has_adapters(const recipe& method);
 
-/// The adapters that a recipe has of a model; none if it has none. Options:
-/// `budget`, `convolution` (a `kernel_split`), `adapter_bias`, `adapter_norm`,
-/// `outer_random`, `rank_rule`. Only the layers that are named are adapted;
-/// all, if none is.
+/// The adapters that a recipe has of a model; none if it has none. What is not
+/// said is as the recipe says; an option that it lacks leaves out what it is
+/// for. Only the layers that are named are adapted; all, if none is. @pre the
+/// recipe's options may have these values
 result<std::optional<adapter_plan>>
 adapters_for(const recipe& method, const tensor_list& model,
              const options& said, const std::vector<std::string>& layers = {});

@@ -1,8 +1,6 @@
 #include "policies/catalogue.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <optional>
 #include <utility>
 #include <vector>
 
@@ -248,41 +246,32 @@ result<recipe> with_merging(recipe method, const merging& how) {
 }
 
 result<recipe> with_options(recipe method, const options& said) {
-  constexpr double most = 1024;
-  const auto value_of = [&](const std::string& option) {
-    const auto found = said.find(option);
-    return option.empty() || found == said.end() ? std::optional<double>{}
-                                                 : found->second;
-  };
+  const auto all = with_defaults(method, said);
   const auto refuse = [&](const std::string& option, const std::string& how) {
     return fail(errc::invalid_config, "option '" + option + "' of method '"
                                         + method.name + "' " + how + ", found "
-                                        + std::to_string(said.at(option)));
+                                        + std::to_string(all.at(option)));
   };
+  for (const auto& x : method.options)
+    if (!fits(x, all.at(x.name)))
+      return refuse(x.name, "must be " + takes(x));
   const auto count = [&](const std::string& option, std::uint32_t& to) {
-    const auto x = value_of(option);
-    if (x && !(*x >= 1 && *x <= most && *x == std::floor(*x)))
-      return false;
-    to = x ? static_cast<std::uint32_t>(*x) : to;
-    return true;
+    if (const auto found = all.find(option); found != all.end())
+      to = static_cast<std::uint32_t>(found->second);
   };
   for (auto& x : method.blocks) {
-    if (!count(x.count_option, x.count))
-      return refuse(x.count_option, "counts from 1 to 1024");
-    if (!count(x.rank_option, x.rank))
-      return refuse(x.rank_option, "is a rank from 1 to 1024");
+    count(x.count_option, x.count);
+    count(x.rank_option, x.rank);
     const auto option = x.name + "_server_rate";
-    const auto rate = value_of(option).value_or(1);
-    if (!(rate > 0 && rate <= 1))
-      return refuse(option, "is above 0 and up to 1");
-    if (rate < 1 && x.merge.kind != merge_kind::mean)
+    const auto found = all.find(option);
+    if (found == all.end() || found->second == 1)
+      continue;
+    if (x.merge.kind != merge_kind::mean)
       return refuse(option, "is 1 where the rule is not the mean");
-    if (rate < 1)
-      x.merge = {.kind = merge_kind::mix, .amount = rate};
+    x.merge = {.kind = merge_kind::mix, .amount = found->second};
   }
   for (auto& x : method.disclosures)
-    if (!count(x.count_option, x.count_max))
-      return refuse(x.count_option, "counts from 1 to 1024");
+    count(x.count_option, x.count_max);
   return method;
 }
 

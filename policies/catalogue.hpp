@@ -95,8 +95,8 @@ result<recipe> with_merging(recipe method, const merging& how);
 /// The recipe with the numbers of instances that its options say, and where
 /// there is an option `<family>_server_rate`, with the part of its way by which
 /// the mean moves that family: below 1 it is mixed in at that rate. Returns
-/// `invalid_config` where a number of instances is no whole number from 1 to
-/// 1024, or a rate not above 0 and up to 1, or below 1 and the rule no mean.
+/// `invalid_config` where an option can't have its value, or such a rate is
+/// below 1 and the rule no mean.
 [[nodiscard]] result<recipe> with_options(recipe method, const options& said);
 
 /// The table of (method, pace) pairs and the remarks, in Markdown:

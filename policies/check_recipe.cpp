@@ -10,8 +10,8 @@
 #include "policies/mixing.hpp"
 
 // What a recipe says about itself is checked in the order in which it is
-// written: blocks, legs, roles, disclosures. Each function looks at one of
-// them.
+// written: blocks, legs, roles, disclosures, options. Each function looks at
+// one of them.
 
 namespace troupe::policies {
 
@@ -218,11 +218,61 @@ struct checker {
     return {};
   }
 
+  result<void> check_option(const option_spec& x) const {
+    const auto where = "option " + in_quotes(x.name);
+    const bool counts =
+      x.kind == option_kind::number || x.kind == option_kind::whole;
+    if (x.says.empty() || (counts && x.unit.empty()))
+      return refuse(where
+                    + " has no description, or a number no unit; say what it "
+                      "is for, and what it counts or multiplies");
+    if (x.kind == option_kind::choice && x.words.size() < 2)
+      return refuse(where + " has no choice; two words or more would do");
+    if (!fits(x, x.value))
+      return refuse(where + " has the default " + to_string(x.value)
+                    + "; it must be " + takes(x));
+    return {};
+  }
+
+  /// What a block says by itself is what its option says by default.
+  result<void> check_number(const string& what, const string& name,
+                            std::uint32_t otherwise) const {
+    if (name.empty())
+      return {};
+    const auto* x = find_option(method, name);
+    return x && x->value == otherwise
+             ? result<void>{}
+             : refuse(what + " of " + to_string(otherwise)
+                      + " is said by option " + in_quotes(name)
+                      + ", which is missing or has another default");
+  }
+
+  result<void> check_options() const {
+    if (auto names = check_names(method.options, "option"); !names)
+      return names;
+    for (const auto& x : method.options)
+      if (auto ok = check_option(x); !ok)
+        return ok;
+    for (const auto& x : method.blocks) {
+      const auto where = "block " + in_quotes(x.name);
+      if (auto ok =
+            check_number(where + ": its count", x.count_option, x.count);
+          !ok)
+        return ok;
+      if (auto ok = check_number(where + ": its rank", x.rank_option, x.rank);
+          !ok)
+        return ok;
+    }
+    for (const auto& x : method.disclosures)
+      if (auto ok = check_number("disclosure " + in_quotes(x.name)
+                                   + ": its largest count",
+                                 x.count_option, x.count_max);
+          !ok)
+        return ok;
+    return {};
+  }
+
   result<void> check_rest() const {
-    for (const auto& [name, value] : method.defaults)
-      if (!std::isfinite(value))
-        return refuse("default of option " + in_quotes(name)
-                      + " is not finite");
     const bool merges = std::ranges::any_of(
       method.blocks, [](const block_spec& x) { return travels(x.where); });
     if (method.offers && !merges)
@@ -246,6 +296,7 @@ result<void> check(const recipe& method) {
     .and_then([&] { return of.check_legs(); })
     .and_then([&] { return of.check_roles(); })
     .and_then([&] { return of.check_disclosures(); })
+    .and_then([&] { return of.check_options(); })
     .and_then([&] { return of.check_rest(); });
 }
 

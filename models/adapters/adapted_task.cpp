@@ -7,17 +7,14 @@ namespace troupe::models {
 result<std::optional<adapter_plan>>
 own_adapters_for(const recipe& method, const objective& model,
                  const options& said, const std::vector<std::string>& layers) {
-  const auto own = said.find("own_budget");
+  const auto own = said.find("own_rank");
   if (own == said.end())
     return std::optional<adapter_plan>{};
   auto changed = said;
-  changed["budget"] = own->second;
+  changed["rank"] = own->second;
   auto plan = adapters_for(method, model.parameter_list(), changed, layers);
   if (!plan)
-    return fail(plan.error().code,
-                "option 'own_budget' stands for the 'budget' "
-                "of a client's own adapter: "
-                  + plan.error().context);
+    return plan;
   if (auto ok = check_ranks(method, **plan); !ok)
     return tl::unexpected{ok.error()};
   return plan;

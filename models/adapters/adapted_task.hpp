@@ -13,7 +13,7 @@
 namespace troupe::models {
 
 /// The adapters that clients keep, where the recipe says how large these are:
-/// its option `own_budget` takes the place of `budget`. The layers are those of
+/// its option `own_rank` takes the place of `rank`. The layers are those of
 /// `adapters_for`.
 result<std::optional<adapter_plan>>
 own_adapters_for(const recipe& method, const objective& model,

@@ -17,8 +17,8 @@ namespace {
 
 std::size_t rank_for(const adapter_options& how, std::size_t weights,
                      std::size_t cost) {
-  if (how.budget >= 1)
-    return static_cast<std::size_t>(how.budget);
+  if (how.rank > 0)
+    return how.rank;
   const auto room = how.budget * static_cast<double>(weights);
   return std::max<std::size_t>(
     1, static_cast<std::size_t>(room / static_cast<double>(cost)));
@@ -65,7 +65,7 @@ adapted_matrix kernel_matrix(const adapter_options& how, const extents& x) {
   m.columns = x.in * m.column_positions;
   const auto inner = how.convolution == kernel_split::filter ? x.out : 1;
   m.rank = inner
-           * (how.ranks_of_release && how.budget < 1
+           * (how.ranks_of_release && how.rank == 0
                 ? rank_for(how, 2 * x.in * x.out, x.in + x.out)
                 : rank_for(how, m.size(), inner * (m.rows + m.columns)));
   if (m.row_positions == 1)

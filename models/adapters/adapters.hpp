@@ -37,9 +37,10 @@ enum class factor_start : std::uint8_t {
 };
 
 struct adapter_options {
-  /// Below 1: an adapter of a layer has at most this share of the layer's
-  /// weights, and rank 1 at least. From 1 on: the rank itself.
+  /// An adapter of a layer has at most this share of the layer's weights, and
+  /// rank 1 at least.
   double budget = 0.01;
+  std::size_t rank = 0; ///< Above zero: takes the place of the budget.
   bool linear = true;
   kernel_split convolution = kernel_split::balanced_2d;
   bool bias = true;  ///< Of adapted layers.

@@ -103,7 +103,7 @@ void summarise_ensembles(const evaluation_input& x, const local_problem& on,
 }
 
 std::uint64_t as_many_as_models(const training_options& how) {
-  return static_cast<std::uint64_t>(option_or(how, "components", 1));
+  return static_cast<std::uint64_t>(option_of(how, "components"));
 }
 
 double rate_or(const visit& v, std::string_view name) {

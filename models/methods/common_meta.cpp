@@ -127,10 +127,9 @@ task<done> home(visit& v) {
 }
 
 std::uint64_t passes(const training_options& how) {
-  if (option_or(how, "first_order", 0) != 0
-      || option_or(how, "inner_rate", 0) == 0)
+  if (option_of(how, "first_order") != 0 || option_of(how, "inner_rate") == 0)
     return 2;
-  return option_or(how, "three_batches", 0) != 0 ? 5 : 4;
+  return option_of(how, "three_batches") != 0 ? 5 : 4;
 }
 
 } // namespace

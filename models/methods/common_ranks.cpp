@@ -53,10 +53,10 @@ learn(visit& v, factors& adapter, tail_penalty penalty = {},
 /// A client's first rank: as published, between `rank_min` and the full one in
 /// the order of the clients; or from `rank_first` to `rank_last`.
 std::size_t first_rank(const local_problem& on, client_id client) {
-  const auto full = option_or(on.how, "budget", 1);
-  const auto least = option_or(on.how, "rank_min", 1);
-  const auto first = option_or(on.how, "rank_first", 0);
-  const auto last = option_or(on.how, "rank_last", 0);
+  const auto full = option_of(on.how, "rank");
+  const auto least = option_of(on.how, "rank_min");
+  const auto first = option_of(on.how, "rank_first");
+  const auto last = option_of(on.how, "rank_last");
   const auto place = static_cast<double>(client.value - 1);
   const auto count =
     on.clients ? static_cast<double>(on.clients->train.size()) : 1;
@@ -131,7 +131,7 @@ task<done> train_pruned(visit& v) {
   const base_block base{v.on.blocks.find(adapter_family), fetched};
   const auto& plan = *v.on.adapters;
   auto rank = rank_of(v.in.visit.client, v.in.state.get(), v.on);
-  const auto kept = static_cast<std::size_t>(v.option("keep_share", 1)
+  const auto kept = static_cast<std::size_t>(v.option("keep_share")
                                              * static_cast<double>(rank));
   auto adapter = fetched;
   truncate(plan, rank, adapter);
@@ -139,7 +139,7 @@ task<done> train_pruned(visit& v) {
   const tail_penalty penalty{.factor = v.option("penalty"), .rank = kept};
   co_await learn(v, adapter, penalty, rank);
   const auto least =
-    std::max<std::size_t>(1, static_cast<std::size_t>(v.option("rank_min", 1)));
+    std::max<std::size_t>(1, static_cast<std::size_t>(v.option("rank_min")));
   if (tail_norm({plan, adapter}, kept) < before)
     rank = std::min(rank, std::max(kept, least));
   truncate(plan, rank, adapter);

@@ -15,22 +15,15 @@ namespace troupe::models {
 namespace {
 
 std::uint64_t passes(const training_options& how) {
-  return static_cast<std::uint64_t>(option_or(how, "inner_steps", 5));
-}
-
-result<std::uint64_t> inner_steps_of(const training_options& how) {
-  if (const auto steps = passes(how); steps > 0)
-    return steps;
-  return fail(errc::invalid_config,
-              "option 'inner_steps' is below 1, so nothing would be learned");
+  return static_cast<std::uint64_t>(option_of(how, "inner_steps"));
 }
 
 task<done> train(visit& v) {
-  const auto inner = co_await inner_steps_of(v.on.how);
-  const auto pull = v.option("lambda", 15);
-  const kernels::sgd_step towards{
-    .rate = static_cast<float>(v.option("inner_rate", 0.01)),
-    .proximal = static_cast<float>(pull)};
+  const auto inner = passes(v.on.how);
+  const auto pull = v.option("lambda");
+  const kernels::sgd_step towards{.rate =
+                                    static_cast<float>(v.option("inner_rate")),
+                                  .proximal = static_cast<float>(pull)};
   const auto base = co_await v.base(model_family, v.parameters().size());
   v.load(co_await v.own_or(own_model_family, base.values));
   co_await v.load_buffers(own_buffers_family);

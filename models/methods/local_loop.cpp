@@ -30,10 +30,9 @@ aligned_floats moment_of(const client_state* state, const std::string& name,
 
 } // namespace
 
-double option_or(const training_options& how, std::string_view name,
-                 double otherwise) {
+double option_of(const training_options& how, std::string_view name) {
   const auto found = how.method.find(std::string{name});
-  return found == how.method.end() ? otherwise : found->second;
+  return found == how.method.end() ? 0 : found->second;
 }
 
 result<void> check_plain_sgd(const recipe& method,
@@ -92,7 +91,7 @@ visit_plan plan_visit(const training_options& how, std::size_t examples,
                       const visit_input& x) {
   auto plan = plan_visit(how, examples, x.seed);
   const bool first = x.state == nullptr || x.state->visits == 0;
-  if (first && option_or(how, "printed_schedule", 0) > 0)
+  if (first && option_of(how, "printed_schedule") > 0)
     plan.steps = std::min<std::uint64_t>(plan.steps, 1);
   return plan;
 }

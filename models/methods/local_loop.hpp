@@ -49,9 +49,9 @@ visit_plan plan_visit(const training_options& how, std::size_t examples,
 visit_plan plan_visit(const training_options& how, std::size_t examples,
                       const visit_input& x);
 
-/// A method's option, or `otherwise` where the configuration has none.
-double option_or(const training_options& how, std::string_view name,
-                 double otherwise);
+/// A method's option. A recipe without it does without what it is for: 0, and
+/// nowhere is there another default than the recipe's.
+double option_of(const training_options& how, std::string_view name);
 
 /// `invalid_config` unless steps are those of SGD without momentum and decay,
 /// for procedures that make their own.

@@ -16,7 +16,7 @@ namespace troupe::models {
 namespace {
 
 task<done> train(visit& v) {
-  const auto inner = v.option("inner_rate", 0.01);
+  const auto inner = v.option("inner_rate");
   const auto difference = v.option("difference");
   const auto base = co_await v.take();
   const auto live = v.parameters();
@@ -55,12 +55,12 @@ task<done> home(visit& v) {
   const auto slope = v.room(live.size());
   const kept_statistics statistics{v.on.model};
   co_await v.slope({from.next()}, slope);
-  co_await v.move(live, live, -v.option("inner_rate", 0.01), slope);
+  co_await v.move(live, live, -v.option("inner_rate"), slope);
   co_return {};
 }
 
 std::uint64_t passes(const training_options& how) {
-  return option_or(how, "difference", 0) > 0 ? 4 : 2;
+  return option_of(how, "difference") > 0 ? 4 : 2;
 }
 
 } // namespace

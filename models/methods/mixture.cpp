@@ -50,18 +50,17 @@ struct step_slopes {
 };
 
 bool is_stateless(const training_options& how) {
-  return option_or(how, "stateless", 0) != 0;
+  return option_of(how, "stateless") != 0;
 }
 
 std::uint64_t warm_passes(const training_options& how) {
-  return static_cast<std::uint64_t>(
-    std::max(0.0, option_or(how, "warm_passes", 0)));
+  return static_cast<std::uint64_t>(option_of(how, "warm_passes"));
 }
 
 /// Not scheduled: who begins anew has as far to go late as early.
 double warm_rate(const training_options& how) {
   for (const auto* name : {"warm_rate", "router_rate"})
-    if (const auto said = option_or(how, name, 0); said > 0)
+    if (const auto said = option_of(how, name); said > 0)
       return said;
   return how.learning_rate;
 }
@@ -70,10 +69,6 @@ result<void> check(const visit& v) {
   if (v.on.adapters == nullptr)
     return fail(errc::invalid_config,
                 "the recipe trains adapters and has no block of them");
-  if (const auto floor = v.option("share_floor"); !(floor >= 0 && floor < 1))
-    return fail(errc::invalid_config,
-                "option 'share_floor' is from 0 and below 1; found "
-                  + std::to_string(floor));
   return {};
 }
 

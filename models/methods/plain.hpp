@@ -19,7 +19,7 @@ task<double> train_own_model(visit& v, double pull = 0);
 /// A pull towards other parameters is a term of SGD's step.
 template <const char* Option>
 result<void> check_pulled(const recipe&, const training_options& how) {
-  return option_or(how, Option, 0) != 0 ? check_terms(how) : result<void>{};
+  return option_of(how, Option) != 0 ? check_terms(how) : result<void>{};
 }
 
 } // namespace troupe::models

@@ -55,7 +55,7 @@ task<done> home(visit& v) {
 }
 
 std::uint64_t passes(const training_options& how) {
-  return 1 + static_cast<std::uint64_t>(option_or(how, "head_passes", 0));
+  return 1 + static_cast<std::uint64_t>(option_of(how, "head_passes"));
 }
 
 } // namespace

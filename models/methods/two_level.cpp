@@ -89,7 +89,7 @@ result<void> check(const local_problem& on) {
   if (on.own_adapters != nullptr)
     return {};
   return fail(errc::invalid_config,
-              "the recipe has no option 'own_budget', the rank of the "
+              "the recipe has no option 'own_rank', the rank of the "
               "adapters that clients keep");
 }
 
@@ -141,12 +141,12 @@ task<done> train(visit& v) {
 
 // A derivative along a direction costs what two gradients do.
 std::uint64_t passes(const training_options& how) {
-  const bool plain = option_or(how, "first_order", 0) != 0
-                     || option_or(how, "joint", 0) != 0
-                     || option_or(how, "inner_rate", 0) == 0;
+  const bool plain = option_of(how, "first_order") != 0
+                     || option_of(how, "joint") != 0
+                     || option_of(how, "inner_rate") == 0;
   if (plain)
     return 2;
-  return option_or(how, "four_batches", 0) != 0 ? 5 : 4;
+  return option_of(how, "four_batches") != 0 ? 5 : 4;
 }
 
 } // namespace

@@ -134,8 +134,8 @@ public:
     return frames_;
   }
 
-  double option(std::string_view name, double otherwise = 0) const {
-    return option_or(on.how, name, otherwise);
+  double option(std::string_view name) const {
+    return option_of(on.how, name);
   }
 
   // Values lie where the backend computes: what is done to them is said here.

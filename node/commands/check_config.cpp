@@ -9,6 +9,7 @@
 #include "core/text.hpp"
 #include "node/commands/command_line.hpp"
 #include "node/config/keys.hpp"
+#include "node/config/method_options.hpp"
 #include "node/config/policies_of.hpp"
 #include "node/sweep/sweep_plan.hpp"
 #include "node/task/workload.hpp"
@@ -88,16 +89,67 @@ json describe(const loaded_config& loaded, const recipe& method) {
     {"resolved", write_config(loaded.x)}};
 }
 
-void print_keys(bool as_json, std::ostream& out) {
+/// A value as people write it: true, "balanced_2d", 0.01.
+std::string written(const option_spec& x, double value) {
+  if (x.kind == option_kind::flag)
+    return value != 0 ? "true" : "false";
+  if (x.kind == option_kind::choice)
+    return '"' + std::string{x.words.at(static_cast<std::size_t>(value))} + '"';
+  std::ostringstream text;
+  text << value;
+  return text.str();
+}
+
+json described(const listed_option& x) {
+  constexpr const char* kinds[]{"number", "whole", "flag", "choice"};
+  const auto& of = x.what;
+  json item{{"key", std::string{method_section} + '.' + of.name},
+            {"takes", takes(of)},
+            {"says", of.says},
+            {"methods", x.methods},
+            {"type", kinds[static_cast<std::size_t>(of.kind)]},
+            {"default", of.value}};
+  if (of.kind == option_kind::flag)
+    item["default"] = of.value != 0;
+  else if (of.kind == option_kind::choice) {
+    item["choices"] = of.words;
+    item["default"] = of.words.at(static_cast<std::size_t>(of.value));
+  } else {
+    item["min"] = of.range.min;
+    item["max"] = of.range.max;
+    item["above_min"] = of.range.above_min;
+    item["below_max"] = of.range.below_max;
+    item["unit"] = of.unit;
+  }
+  return item;
+}
+
+std::string summary_of(const listed_option& x) {
+  std::string text =
+    takes(x.what) + (x.what.unit.empty() ? "" : " (" + x.what.unit + ')') + ", "
+    + written(x.what, x.what.value) + " by default: " + x.what.says + " (";
+  for (const auto& method : x.methods)
+    text += (&method == &x.methods.front() ? "" : ", ") + method;
+  return text + ')';
+}
+
+void print_keys(const method_list& methods, bool as_json, std::ostream& out) {
+  const auto options = all_options(methods);
   if (!as_json) {
+    const auto line = [&](const std::string& key, const std::string& says) {
+      out << std::left << std::setw(32) << key << ' ' << says << '\n';
+    };
     for (const auto& x : known_keys())
-      out << std::left << std::setw(32) << x.path << ' ' << x.takes
-          << (x.says.empty() ? "" : ": " + x.says) << '\n';
+      line(x.path, x.takes + (x.says.empty() ? "" : ": " + x.says));
+    for (const auto& x : options)
+      line(std::string{method_section} + '.' + x.what.name, summary_of(x));
     return;
   }
   auto list = json::array();
   for (const auto& x : known_keys())
     list.push_back({{"key", x.path}, {"takes", x.takes}, {"says", x.says}});
+  for (const auto& x : options)
+    list.push_back(described(x));
   out << json{{"success", true}, {"keys", list}}.dump(2) << '\n';
 }
 
@@ -162,7 +214,7 @@ exit_code check(const method_list& methods, const model_maker& make_model,
   if (const auto end = line.parse(args, io))
     return *end;
   if (keys) {
-    print_keys(line.json(), io.out);
+    print_keys(methods, line.json(), io.out);
     return exit_code::ok;
   }
   if (line.file().empty())

@@ -87,9 +87,7 @@ result<tensor_file> merged(const experiment& x, const recipe& method,
   auto shares = shares_for(mixture, adapters.size());
   if (!shares)
     return tl::unexpected{shares.error()};
-  auto said = method.defaults;
-  for (const auto& [name, value] : x.training.method)
-    said[name] = value;
+  const auto said = with_defaults(method, x.training.method);
   // As clients use them.
   if (const auto floor = said.find("share_floor"); floor != said.end())
     for (auto& share : *shares)

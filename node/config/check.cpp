@@ -1,10 +1,10 @@
 #include <algorithm>
-#include <cmath>
 #include <string>
 #include <utility>
 
 #include "core/text.hpp"
 #include "node/config/keys.hpp"
+#include "node/config/method_options.hpp"
 #include "node/config/policies_of.hpp"
 #include "node/config/reader.hpp"
 #include "policies/catalogue.hpp"
@@ -228,13 +228,7 @@ public:
                + x_.method
                + "' uses, since each has a part of its own: "
                  "\"per_client.mean\" or \"per_client.worst\" would do");
-    for (const auto& [name, value] : x_.training.method)
-      if (!found->defaults.contains(name))
-        unknown_option(*found, name);
-      else if (!(value >= 0 && std::isfinite(value)))
-        refuse(std::string{method_section} + '.' + name,
-               in_quotes(shortened(name)) + " must be a number from 0, found "
-                 + std::to_string(value));
+    check_options(said_, *found, methods, wrong_);
   }
 
 private:
@@ -318,24 +312,6 @@ private:
     refuse("method", "unknown method '" + shortened(x_.method) + "'"
                        + (near.empty() ? "" : ", did you mean '" + near + "'?")
                        + " There are: " + all);
-  }
-
-  void unknown_option(const recipe& method, const std::string& name) {
-    refuse(std::string{method_section} + '.' + name,
-           "method '" + method.name + "' has no option "
-             + in_quotes(shortened(name)),
-           [&method, name] {
-             std::vector<std::string> names;
-             for (const auto& [option, value] : method.defaults)
-               names.push_back(option);
-             const auto near = nearest(name, names);
-             if (!near.empty())
-               return "; did you mean '" + near + "'?";
-             std::string hint = names.empty() ? "; it has none" : "; it has";
-             for (const auto& y : names)
-               hint += (y == names.front() ? " '" : ", '") + y + "'";
-             return hint;
-           });
   }
 
   const experiment& x_;

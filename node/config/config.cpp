@@ -13,8 +13,10 @@ const recipe* method_list::find(std::string_view name) const noexcept {
 }
 
 bool method_list::has_option(std::string_view name) const {
-  return std::ranges::any_of(built, [&](const recipe* x) {
-    return x->defaults.contains(std::string{name});
+  return !name.empty() && std::ranges::any_of(built, [&](const recipe* x) {
+    return std::ranges::any_of(x->options, [&](const option_spec& y) {
+      return y.name == name || y.was == name;
+    });
   });
 }
 
@@ -25,7 +27,7 @@ result<loaded_config> parse_config(config_source from,
   auto said = read_entries(from, overrides, methods, wrong);
   imply(said);
   auto loaded = read_experiment(said, wrong);
-  settle(loaded, said, methods);
+  settle(loaded, said, methods, wrong);
   // What could not be read would only lead to more refusals.
   if (wrong.empty())
     check(loaded.x, said, from.origin, methods, wrong);

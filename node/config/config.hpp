@@ -19,7 +19,7 @@ struct method_list {
 
   const recipe* find(std::string_view name) const noexcept;
 
-  /// Some built method has an option of this name.
+  /// Some built method has an option of this name, or had one.
   bool has_option(std::string_view name) const;
 };
 

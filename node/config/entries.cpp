@@ -239,8 +239,8 @@ private:
     for (const auto& x : known_keys())
       result.push_back(section ? x.path.substr(0, x.path.rfind('.')) : x.path);
     for (const auto* x : methods.built)
-      for (const auto& [option, value] : x->defaults)
-        result.push_back(std::string{method_section} + '.' + option);
+      for (const auto& option : x->options)
+        result.push_back(std::string{method_section} + '.' + option.name);
     return result;
   }
 

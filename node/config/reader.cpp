@@ -12,12 +12,6 @@ namespace troupe::node {
 
 namespace {
 
-/// Nothing contains what is not a number.
-bool contains(number_range range, double x) {
-  return (range.above_min ? x > range.min : x >= range.min)
-         && (range.below_max ? x < range.max : x <= range.max);
-}
-
 class reader : public schema_visitor {
 public:
   reader(const entries& said, problems& wrong, std::vector<std::string>& notes)
@@ -55,11 +49,9 @@ public:
       take_number(*e, x, range);
   }
 
-  void numbers(const key& section, options& x) override {
-    const auto prefix = std::string{section.name} + '.';
-    for (const auto& [path, e] : said_)
-      if (path.starts_with(prefix))
-        take_number(e, x[path.substr(prefix.size())], any_real);
+  /// Only their method says what these may be: `read_options`.
+  void numbers(const key&, options&) override {
+    // nop
   }
 
   void counts(const key& k, std::vector<std::uint32_t>& x,

@@ -13,9 +13,10 @@ loaded_config read_experiment(const entries& said, problems& wrong);
 void imply(entries& said);
 
 /// Makes defaults that depend on others explicit: the method and its options,
-/// the cohort, the concurrency. @pre `said` is what it was read from.
+/// the cohort, the concurrency. Options are read here, since only a method says
+/// what they may be. @pre `said` is what it was read from.
 void settle(loaded_config& loaded, const entries& said,
-            const method_list& methods);
+            const method_list& methods, problems& wrong);
 
 /// Finds combinations that cannot work, and names what would do.
 void check(const experiment& x, const entries& said, std::string_view origin,

@@ -31,27 +31,13 @@ struct count_range {
   std::uint64_t max = 1'000'000'000;
 };
 
-/// Both ends are such that nothing overflows that is computed from them.
-struct number_range {
-  double min = 0;
-  double max = 1e30;
-  bool above_min = false; ///< The minimum itself is excluded,
-  bool below_max = false; ///< and the maximum.
-};
-
-inline constexpr number_range any_real{.min = -1e30};
-inline constexpr number_range above_zero{.above_min = true};
-inline constexpr number_range a_share{.max = 1};
-inline constexpr number_range below_one{.max = 1, .below_max = true};
-
 /// From which a clock can tell an instant from the next, to thirty years.
 inline constexpr number_range a_duration{.min = 1e-6, .max = 1e9};
 inline constexpr number_range a_pause{.max = 1e9};
 
+using troupe::describe; // Of ranges of numbers, and of names.
 std::string describe(count_range x);
-std::string describe(number_range x);
 std::string describe_list(const std::string& item);
-std::string describe(std::span<const std::string_view> names);
 
 class schema_visitor {
 public:

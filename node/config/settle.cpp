@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "models/shapes.hpp"
-#include "node/config/keys.hpp"
+#include "node/config/method_options.hpp"
 #include "node/config/reader.hpp"
 
 namespace troupe::node {
@@ -64,7 +64,7 @@ void imply(entries& said) {
 }
 
 void settle(loaded_config& loaded, const entries& said,
-            const method_list& methods) {
+            const method_list& methods, problems& wrong) {
   auto& x = loaded.x;
   if (x.clients.held_out < x.clients.clients)
     x.clients.clients_per_round = cohort_of(x.clients);
@@ -81,8 +81,6 @@ void settle(loaded_config& loaded, const entries& said,
   const auto* method = methods.find(x.method);
   if (!method)
     return;
-  for (const auto& [name, value] : method->defaults)
-    x.training.method.try_emplace(name, value);
   if (!x.model.adapt.empty() && !models::has_adapters(*method)) {
     x.model.adapt.clear();
     const auto& e = said.at("model.adapt");
@@ -90,17 +88,7 @@ void settle(loaded_config& loaded, const entries& said,
                            + "' has no effect: method '" + x.method
                            + "' attaches no adapters");
   }
-  // An option of another method may stay in a file while methods are compared.
-  std::erase_if(x.training.method, [&](const auto& option) {
-    const auto& name = option.first;
-    if (method->defaults.contains(name) || !methods.has_option(name))
-      return false;
-    const auto& e = said.at(std::string{method_section} + '.' + name);
-    loaded.notes.push_back(e.where + ": '" + e.typed
-                           + "' has no effect: method '" + x.method
-                           + "' has no such option");
-    return true;
-  });
+  read_options(loaded, said, *method, methods, wrong);
 }
 
 } // namespace troupe::node

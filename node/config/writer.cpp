@@ -4,6 +4,7 @@
 
 #include "node/config/config.hpp"
 #include "node/config/schema.hpp"
+#include "policies/catalogue.hpp"
 
 namespace troupe::node {
 
@@ -56,6 +57,8 @@ public:
   }
 
   void text(const key& k, std::string& x) override {
+    if (path_.empty() && k.name == "method")
+      method_ = policies::find_recipe(x);
     line(k, basic_string(x));
   }
 
@@ -68,7 +71,7 @@ public:
       return;
     begin(section);
     for (const auto& [name, value] : x)
-      line({name}, real(value));
+      line({name}, written(name, value));
     end();
   }
 
@@ -109,12 +112,24 @@ protected:
   }
 
 private:
+  std::string written(const std::string& name, double value) const {
+    const auto* x = method_ ? find_option(*method_, name) : nullptr;
+    if (x && x->kind == option_kind::flag)
+      return value != 0 ? "true" : "false";
+    if (x && x->kind == option_kind::choice && fits(*x, value))
+      return basic_string(x->words.at(static_cast<std::size_t>(value)));
+    if (x && x->kind == option_kind::whole)
+      return std::to_string(static_cast<std::int64_t>(value));
+    return real(value);
+  }
+
   void line(const key& k, const std::string& value) {
     if (k.used)
       text_ += std::string{k.name} + " = " + value + '\n';
   }
 
   std::string path_;
+  const recipe* method_ = nullptr;
 };
 
 } // namespace

@@ -18,7 +18,10 @@ recipe methods::ditto() {
     .legs = {{.fetch = {{.family = "model"}, {.family = "model.buffers"}}}},
     .roles = {{.procedure = {"two_stage_sgd"}}},
     .personal = true,
-    .defaults = {{"lambda", 1.0}}};
+    .options = {{.name = "lambda",
+                 .says = "how strongly a client's own model is held",
+                 .value = 1,
+                 .unit = "times its way from the shared one"}}};
 }
 
 } // namespace troupe::policies

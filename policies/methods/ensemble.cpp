@@ -1,8 +1,13 @@
+#include "policies/methods/common_options.hpp"
 #include "policies/methods/methods.hpp"
 
 namespace troupe::policies {
 
 namespace {
+
+using methods::components;
+using methods::joined;
+using methods::of_mixture;
 
 recipe several_models(std::string name, std::string summary) {
   return {.name = std::move(name),
@@ -20,9 +25,7 @@ recipe several_models(std::string name, std::string summary) {
                            .count_max = 4,
                            .sum = 1,
                            .count_option = "components"}},
-          .defaults = {{"components", 4},  // C.
-                       {"router_rate", 0}, // 0: the learning rate.
-                       {"router_noise", 0}}};
+          .options = joined(of_mixture(), {components(4, "models")})};
 }
 
 } // namespace
@@ -43,8 +46,9 @@ recipe methods::ensemble_optimal() {
   method.roles = {{.procedure = {"tied_ensemble_sgd"}}};
   std::erase_if(method.blocks,
                 [](const block_spec& x) { return x.name == "mixture"; });
-  std::erase_if(method.defaults,
-                [](const auto& x) { return x.first.starts_with("router"); });
+  std::erase_if(method.options, [](const option_spec& x) {
+    return x.name.starts_with("router");
+  });
   return method;
 }
 

@@ -1,3 +1,4 @@
+#include "policies/methods/common_options.hpp"
 #include "policies/methods/methods.hpp"
 
 namespace troupe::policies {
@@ -18,7 +19,7 @@ recipe methods::fedem() {
           .legs = {{.fetch = {{.family = "model"}}}},
           .roles = {{.procedure = {"em_sgd"}}},
           .personal = true,
-          .defaults = {{"components", 3}}};
+          .options = {components(3, "models")}};
 }
 
 } // namespace troupe::policies

@@ -14,7 +14,10 @@ recipe methods::fedprox() {
     .blocks = {{.name = "model"}, {.name = "model.buffers"}},
     .legs = {{.fetch = {{.family = "model"}, {.family = "model.buffers"}}}},
     .roles = {{.procedure = {"proximal_sgd"}}},
-    .defaults = {{"proximal", 1.0}}};
+    .options = {{.name = "proximal",
+                 .says = "how strongly steps are held",
+                 .value = 1,
+                 .unit = "times the way from the fetched model"}}};
 }
 
 } // namespace troupe::policies

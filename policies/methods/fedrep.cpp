@@ -14,7 +14,13 @@ recipe shared_body(std::string name, std::string summary, double head_passes) {
     .legs = {{.fetch = {{.family = "body"}, {.family = "model.buffers"}}}},
     .roles = {{.procedure = {"split_sgd"}}},
     .personal = true,
-    .defaults = {{"head_passes", head_passes}}};
+    .options = {{.name = "head_passes",
+                 .says = "of the last layer alone, before the rest learns; 0: "
+                         "both learn together",
+                 .kind = option_kind::whole,
+                 .value = head_passes,
+                 .range = {.max = 1e6},
+                 .unit = "visits' steps"}}};
 }
 
 } // namespace

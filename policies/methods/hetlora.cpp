@@ -1,41 +1,59 @@
+#include "policies/methods/common_options.hpp"
 #include "policies/methods/methods.hpp"
 
 namespace troupe::policies {
 
 /// Cho et al. (2024), "Heterogeneous LoRA for Federated Fine-tuning of
 /// On-Device Foundation Models": client k has the first r_k ranks of a common
-/// adapter, with r_k = rank_min + (budget - rank_min)(k - 1) / K, rounded down,
+/// adapter, with r_k = rank_min + (rank - rank_min)(k - 1) / K, rounded down,
 /// or going from `rank_first` to `rank_last`. It adds `penalty` times the size
 /// of its last ranks, those beyond `keep_share`, to its loss, and gives these
 /// up, as far as to `rank_min`, when a visit has made them smaller. What a
 /// client lacks counts as zeros, and an offer weighs by the norm of the
 /// product.
 recipe methods::hetlora() {
-  return {.name = "hetlora",
-          .summary = "an adapter of which each client has as many ranks as it "
-                     "needs",
-          .blocks = {{.name = "model", .where = scope::frozen},
-                     {.name = "adapter",
-                      .merge = {.kind = merge_kind::padded},
-                      .weight = weight_rule::rank_norm,
-                      .rank = 12,
-                      .rank_option = "budget",
-                      .rank_counter = "rank"},
-                     {.name = "left_adapter", .where = scope::personal}},
-          .legs = {{.fetch = {{.family = "adapter"}}}},
-          .roles = {{.procedure = {"pruned_sgd"}}},
-          .personal = true,
-          .defaults = {{"budget", 12},
-                       {"rank_min", 8},
-                       {"rank_first", 0}, // 0: as published.
-                       {"rank_last", 0},
-                       {"keep_share", 0.99},
-                       {"penalty", 5e-3},
-                       {"printed_schedule", 0},
-                       {"convolution", 0},
-                       {"adapter_bias", 0},
-                       {"init_scale", 1},
-                       {"normal_start", 0}}};
+  return {
+    .name = "hetlora",
+    .summary = "an adapter of which each client has as many ranks as it "
+               "needs",
+    .blocks = {{.name = "model", .where = scope::frozen},
+               {.name = "adapter",
+                .merge = {.kind = merge_kind::padded},
+                .weight = weight_rule::rank_norm,
+                .rank = 12,
+                .rank_option = "rank",
+                .rank_counter = "rank"},
+               {.name = "left_adapter", .where = scope::personal}},
+    .legs = {{.fetch = {{.family = "adapter"}}}},
+    .roles = {{.procedure = {"pruned_sgd"}}},
+    .personal = true,
+    .options = joined(
+      over_frozen_model(12, {.min = 1, .max = 1024}),
+      {{.name = "rank_min",
+        .says = "of a client, which it never gives up",
+        .kind = option_kind::whole,
+        .value = 8,
+        .range = {.min = 1, .max = 1024},
+        .unit = "ranks"},
+       {.name = "rank_first",
+        .says = "of the first client; 0: from 'rank_min' on, as published",
+        .kind = option_kind::whole,
+        .range = {.max = 1024},
+        .unit = "ranks"},
+       {.name = "rank_last",
+        .says = "of the last client; 0: up to 'rank', as published",
+        .kind = option_kind::whole,
+        .range = {.max = 1024},
+        .unit = "ranks"},
+       {.name = "keep_share",
+        .says = "beyond it a client's ranks are held small, and given up",
+        .value = 0.99,
+        .range = a_share,
+        .unit = "of its ranks"},
+       {.name = "penalty",
+        .says = "how strongly these are held small",
+        .value = 5e-3,
+        .unit = "times their norm"}})};
 }
 
 } // namespace troupe::policies

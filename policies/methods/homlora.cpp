@@ -1,3 +1,4 @@
+#include "policies/methods/common_options.hpp"
 #include "policies/methods/methods.hpp"
 
 namespace troupe::policies {
@@ -13,12 +14,7 @@ recipe methods::homlora() {
                      {.name = "left_adapter", .where = scope::personal}},
           .legs = {{.fetch = {{.family = "adapter"}}}},
           .roles = {{.procedure = {"common_sgd"}}},
-          .defaults = {{"budget", 8},
-                       {"printed_schedule", 0},
-                       {"convolution", 0},
-                       {"adapter_bias", 0},
-                       {"init_scale", 1},
-                       {"normal_start", 0}}};
+          .options = over_frozen_model(8)};
 }
 
 } // namespace troupe::policies

@@ -1,3 +1,4 @@
+#include "policies/methods/common_options.hpp"
 #include "policies/methods/methods.hpp"
 
 namespace troupe::policies {
@@ -21,7 +22,7 @@ recipe methods::ifca() {
                     .choice = {"least_loss"}}},
           .roles = {{.procedure = {"chosen_sgd"}}},
           .personal = true,
-          .defaults = {{"components", 4}}};
+          .options = {components(4, "models")}};
 }
 
 } // namespace troupe::policies

@@ -1,3 +1,4 @@
+#include "policies/methods/common_options.hpp"
 #include "policies/methods/methods.hpp"
 
 namespace troupe::policies {
@@ -15,13 +16,7 @@ recipe methods::local_adaptor() {
     .legs = {{.fetch = {{.family = "model"}, {.family = "model.buffers"}}}},
     .roles = {{.procedure = {"own_adapter_sgd"}}},
     .personal = true,
-    .defaults = {{"budget", 0.01},
-                 {"convolution", 5},
-                 {"adapter_bias", 1},
-                 {"adapter_norm", 0},
-                 {"outer_random", 0},
-                 {"adapter_rate", 0},
-                 {"epsilon", 1e-5}}};
+    .options = share_of_layers()};
 }
 
 } // namespace troupe::policies

@@ -17,7 +17,14 @@ recipe methods::per_fedavg() {
     .legs = {{.fetch = {{.family = "model"}, {.family = "model.buffers"}}}},
     .roles = {{.procedure = {"meta_sgd"}}},
     .personal = true,
-    .defaults = {{"inner_rate", 0.01}, {"difference", 0}}};
+    .options = {{.name = "inner_rate",
+                 .says = "learning rate of the step that a model is for",
+                 .value = 0.01,
+                 .unit = "times the gradient"},
+                {.name = "difference",
+                 .says = "how far apart the gradients are that stand for the "
+                         "Hessian; 0: first order",
+                 .unit = "times the slope"}}};
 }
 
 } // namespace troupe::policies

@@ -1,3 +1,4 @@
+#include "policies/methods/common_options.hpp"
 #include "policies/methods/methods.hpp"
 
 namespace troupe::policies {
@@ -7,7 +8,7 @@ namespace troupe::policies {
 /// ends well, and its steps follow the whole gradient through that step. A
 /// client is scored after one such step on examples that it trains on.
 ///
-///   adapter       the common one; `budget` is its rank
+///   adapter       the common one; `rank` is its rank
 ///   left_adapter  as the client left it, to be scored
 recipe methods::per_fedavg_lora() {
   return {.name = "per_fedavg_lora",
@@ -18,15 +19,18 @@ recipe methods::per_fedavg_lora() {
           .legs = {{.fetch = {{.family = "adapter"}}}},
           .roles = {{.procedure = {"common_meta_sgd"}}},
           .personal = true,
-          .defaults = {{"budget", 8},
-                       {"inner_rate", 1e-3},
-                       {"first_order", 0},
-                       {"three_batches", 0},
-                       {"printed_schedule", 0},
-                       {"convolution", 0},
-                       {"adapter_bias", 0},
-                       {"init_scale", 1},
-                       {"normal_start", 0}}};
+          .options =
+            joined(over_frozen_model(8),
+                   {{.name = "inner_rate",
+                     .says = "learning rate of the step that a model is for",
+                     .value = 1e-3,
+                     .unit = "times the gradient"},
+                    {.name = "first_order",
+                     .says = "without the derivative through the inner step",
+                     .kind = option_kind::flag},
+                    {.name = "three_batches",
+                     .says = "each derivative of a step has a batch of its own",
+                     .kind = option_kind::flag}})};
 }
 
 } // namespace troupe::policies

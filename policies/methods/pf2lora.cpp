@@ -1,3 +1,4 @@
+#include "policies/methods/common_options.hpp"
 #include "policies/methods/methods.hpp"
 
 namespace troupe::policies {
@@ -9,8 +10,8 @@ namespace troupe::policies {
 /// along the hypergradient through that step. The common one is merged by a
 /// plain mean of its factors.
 ///
-///   adapter       the common one; `budget` is its rank
-///   own_adapter   the client's; `own_budget` is its rank
+///   adapter       the common one; `rank` is its rank
+///   own_adapter   the client's; `own_rank` is its rank
 ///   left_adapter  the common one as the client left it, to be scored
 recipe methods::pf2lora() {
   return {.name = "pf2lora",
@@ -23,17 +24,28 @@ recipe methods::pf2lora() {
           .legs = {{.fetch = {{.family = "adapter"}}}},
           .roles = {{.procedure = {"two_level_sgd"}}},
           .personal = true,
-          .defaults = {{"budget", 8},
-                       {"own_budget", 2},
-                       {"inner_rate", 1e-3},
-                       {"first_order", 0},
-                       {"joint", 0}, // Both levels step from the same point.
-                       {"four_batches", 0},
-                       {"printed_schedule", 0},
-                       {"convolution", 0},
-                       {"adapter_bias", 0},
-                       {"init_scale", 1},
-                       {"normal_start", 0}}}; // 1: the inner factor; 2: both.
+          .options =
+            joined(over_frozen_model(8),
+                   {{.name = "own_rank",
+                     .says = "of each client's own adapter",
+                     .kind = option_kind::whole,
+                     .value = 2,
+                     .range = ranks,
+                     .unit = "ranks",
+                     .was = "own_budget"},
+                    {.name = "inner_rate",
+                     .says = "learning rate of what is a client's own",
+                     .value = 1e-3,
+                     .unit = "times the gradient"},
+                    {.name = "first_order",
+                     .says = "without the derivative through the inner step",
+                     .kind = option_kind::flag},
+                    {.name = "joint",
+                     .says = "both levels step from the same point",
+                     .kind = option_kind::flag},
+                    {.name = "four_batches",
+                     .says = "each derivative of a step has a batch of its own",
+                     .kind = option_kind::flag}})};
 }
 
 } // namespace troupe::policies

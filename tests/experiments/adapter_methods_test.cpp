@@ -104,7 +104,7 @@ std::map<int, double> rises(const course& x) {
 TEST(adapter_methods, cost_as_much_as_their_passes) {
   std::vector<contender> all;
   all.emplace_back("homlora", "homlora", options{});
-  all.emplace_back("hetlora", "hetlora", options{{"budget", 12}});
+  all.emplace_back("hetlora", "hetlora", options{{"rank", 12}});
   all.emplace_back("per_fedavg_lora", "per_fedavg_lora", options{});
   all.emplace_back("pf2lora", "pf2lora", options{});
   all.emplace_back("pf2lora, four batches", "pf2lora",

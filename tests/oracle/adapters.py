@@ -6,22 +6,22 @@ import numpy as np
 from draws import Stream, derive_seed
 
 
-def rank_of(budget, rows, columns):
-    """From 1 on a budget is a rank; below, the share of the layer's values."""
-    if budget >= 1:
-        return int(budget)
-    return max(1, int(budget * rows * columns / (rows + columns)))
+def rank_of(size, rows, columns):
+    """A rank, or the share of the layer's values that there is room for."""
+    if "rank" in size:
+        return size["rank"]
+    return max(1, int(size["budget"] * rows * columns / (rows + columns)))
 
 
 class Adapter:
-    def __init__(self, model, budget, biased):
+    def __init__(self, model, size, biased):
         self.model = model
         self.biased = biased
         self.parts = []  # (layer, rank, where u begins, where v does, where the bias does)
         self.size = 0
         for layer in model.layers:
             rows, columns, _, _ = layer
-            rank = rank_of(budget, rows, columns)
+            rank = rank_of(size, rows, columns)
             u_at, v_at = self.size, self.size + rank * rows
             bias_at = v_at + rank * columns
             self.parts.append((layer, rank, u_at, v_at, bias_at))

@@ -34,7 +34,7 @@ SEMISYNC = {"pace.mode": "semisync", "pace.window_seconds": 0.1, "rounds": 12, *
 MLP = {"model.kind": "mlp", "model.hidden": [5]}
 ALL = {"clients.clients_per_round": len(SIZES)}
 TWO = {"components": 2}
-RANKS = {"budget": 2}
+RANKS = {"rank": 2}
 
 
 @dataclass
@@ -188,7 +188,7 @@ CASES = [
                                            "server.server_learning_rate": 0.5}),
     Case("ensemble_optimal", "ensemble_optimal", {**TWO, **ALL}),
     Case("floral sync", "floral", {**TWO, "epsilon": 0.01, "merge.delta_max": 64.0}),
-    Case("floral mlp", "floral", {**TWO, **MLP, "budget": 2, "epsilon": 0.1,
+    Case("floral mlp", "floral", {**TWO, **MLP, "rank": 2, "epsilon": 0.1,
                                   "merge.delta_max": 64.0, "router_rate": 0.5,
                                   "adapter_rate": 0.05}),
     Case("floral server rate", "floral", {**TWO, "epsilon": 0.01, "adapter_server_rate": 0.5}),
@@ -211,18 +211,18 @@ CASES = [
     Case("floral_optimal", "floral_optimal", {**TWO, "epsilon": 0.01,
                                               **ALL}),
     Case("local_adaptor", "local_adaptor", {"epsilon": 0.01}),
-    Case("pf2lora sync", "pf2lora", {**RANKS, "own_budget": 1, "inner_rate": 0.1}),
-    Case("pf2lora first order", "pf2lora", {**RANKS, "own_budget": 1, "inner_rate": 0.1,
+    Case("pf2lora sync", "pf2lora", {**RANKS, "own_rank": 1, "inner_rate": 0.1}),
+    Case("pf2lora first order", "pf2lora", {**RANKS, "own_rank": 1, "inner_rate": 0.1,
                                             "first_order": 1}),
-    Case("pf2lora joint", "pf2lora", {**RANKS, "own_budget": 1, "inner_rate": 0.1, "joint": 1}),
-    Case("pf2lora four batches", "pf2lora", {**RANKS, "own_budget": 1, "inner_rate": 0.1,
+    Case("pf2lora joint", "pf2lora", {**RANKS, "own_rank": 1, "inner_rate": 0.1, "joint": 1}),
+    Case("pf2lora four batches", "pf2lora", {**RANKS, "own_rank": 1, "inner_rate": 0.1,
                                              "four_batches": 1, "training.batch_size": 2}),
-    Case("pf2lora printed", "pf2lora", {**RANKS, "own_budget": 1, "inner_rate": 0.1,
+    Case("pf2lora printed", "pf2lora", {**RANKS, "own_rank": 1, "inner_rate": 0.1,
                                         "printed_schedule": 1}),
-    Case("pf2lora mlp adamw", "pf2lora", {**RANKS, **MLP, "own_budget": 1, "inner_rate": 0.1,
+    Case("pf2lora mlp adamw", "pf2lora", {**RANKS, **MLP, "own_rank": 1, "inner_rate": 0.1,
                                           "training.optimiser": "adamw",
                                           "training.learning_rate": 0.02}),
-    Case("pf2lora fedbuff", "pf2lora", {**RANKS, **FEDBUFF, "own_budget": 1, "inner_rate": 0.1}),
+    Case("pf2lora fedbuff", "pf2lora", {**RANKS, **FEDBUFF, "own_rank": 1, "inner_rate": 0.1}),
     Case("per_fedavg_lora", "per_fedavg_lora", {**RANKS, "inner_rate": 0.3}),
     Case("per_fedavg_lora batches", "per_fedavg_lora", {
         **RANKS, "inner_rate": 0.3, "three_batches": 1, "training.batch_size": 2}),
@@ -232,11 +232,11 @@ CASES = [
                                       "training.weight_decay": 0.3}),
     # With seed 5 both part in the first versions, by up to a fifth, and with the five seeds
     # after it they are equal: the penalty divides by norms that are next to zero there.
-    Case("hetlora sync", "hetlora", {"seed": 6, "budget": 3, "rank_min": 1, "keep_share": 0.7,
+    Case("hetlora sync", "hetlora", {"seed": 6, "rank": 3, "rank_min": 1, "keep_share": 0.7,
                                      "penalty": 0.2, **ALL, "rounds": 10}),
-    Case("hetlora ranks", "hetlora", {"budget": 3, "rank_min": 1, "rank_first": 3,
+    Case("hetlora ranks", "hetlora", {"rank": 3, "rank_min": 1, "rank_first": 3,
                                       "rank_last": 1, **ALL}),
-    Case("hetlora fedbuff", "hetlora", {"seed": 6, **FEDBUFF, "budget": 3, "rank_min": 1,
+    Case("hetlora fedbuff", "hetlora", {"seed": 6, **FEDBUFF, "rank": 3, "rank_min": 1,
                                         "keep_share": 0.7, "penalty": 0.2}),
     # The same where what clients use themselves is scored.
     in_clusters("fedavg clusters", "fedavg"),
@@ -254,10 +254,10 @@ CASES = [
     in_clusters("floral clusters", "floral", components=2, epsilon=0.01),
     in_clusters("floral_optimal clusters", "floral_optimal", components=2, epsilon=0.01),
     in_clusters("local_adaptor clusters", "local_adaptor", epsilon=0.01),
-    in_clusters("pf2lora clusters", "pf2lora", budget=2, own_budget=1, inner_rate=0.05),
-    in_clusters("per_fedavg_lora clusters", "per_fedavg_lora", budget=2, inner_rate=0.05),
-    in_clusters("homlora clusters", "homlora", budget=2),
-    in_clusters("hetlora clusters", "hetlora", budget=3, rank_min=1, keep_share=0.7, penalty=0.2),
+    in_clusters("pf2lora clusters", "pf2lora", rank=2, own_rank=1, inner_rate=0.05),
+    in_clusters("per_fedavg_lora clusters", "per_fedavg_lora", rank=2, inner_rate=0.05),
+    in_clusters("homlora clusters", "homlora", rank=2),
+    in_clusters("hetlora clusters", "hetlora", rank=3, rank_min=1, keep_share=0.7, penalty=0.2),
     in_clusters("fedprox clusters", "fedprox", proximal=3),
     in_clusters("scaffold clusters", "scaffold"),
     in_clusters("ensemble_optimal clusters", "ensemble_optimal", components=2),

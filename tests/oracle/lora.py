@@ -89,7 +89,7 @@ def first_rank(visit):
     first, last = visit.option("rank_first"), visit.option("rank_last")
     if first and last:
         return math.floor(first + (last - first) * (visit.client - 1) / (len(visit.train) - 1))
-    low, high = visit.option("rank_min"), visit.option("budget")
+    low, high = visit.option("rank_min"), visit.option("rank")
     return math.floor(low + (high - low) * (visit.client - 1) / len(visit.train))
 
 

@@ -46,13 +46,13 @@ METHODS = {
     "local_adaptor": Method(mixtures.with_own_adapter,
                             options={"budget": 0.01, "adapter_rate": 0, "epsilon": 1e-5}),
     "pf2lora": Method(lora.two_level, lines=(("adapter",),), weight="one",
-                      options={"budget": 8, "own_budget": 2, "inner_rate": 1e-3,
+                      options={"rank": 8, "own_rank": 2, "inner_rate": 1e-3,
                                "first_order": 0, "joint": 0, "four_batches": 0, "printed_schedule": 0}),
     "per_fedavg_lora": Method(lora.common_meta, lines=(("adapter",),), weight="one",
-                              options={"budget": 8, "inner_rate": 1e-3, "first_order": 0, "three_batches": 0}),
-    "homlora": Method(lora.common, lines=(("adapter",),), weight="one", options={"budget": 8}),
+                              options={"rank": 8, "inner_rate": 1e-3, "first_order": 0, "three_batches": 0}),
+    "homlora": Method(lora.common, lines=(("adapter",),), weight="one", options={"rank": 8}),
     "hetlora": Method(lora.pruned, lines=(("adapter",),), weight="norm",
-                      options={"budget": 12, "rank_min": 8, "keep_share": 0.99,
+                      options={"rank": 12, "rank_min": 8, "keep_share": 0.99,
                                "penalty": 5e-3, "rank_first": 0, "rank_last": 0}),
 }
 

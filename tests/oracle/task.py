@@ -73,13 +73,14 @@ def task_of(method, config):
                                config["data.clusters"], 7, 500)
         widths, labels = [10, *config.get("model.hidden", []), 3], False
     task = Task(config, Model(widths, labels), train, test)
-    if "budget" in config:
+    size = {x: config[x] for x in ("rank", "budget") if x in config}
+    if size:
         frozen = method in OVER_A_FROZEN_MODEL
-        task.adapter = Adapter(task.model, config["budget"], biased=not frozen)
+        task.adapter = Adapter(task.model, size, biased=not frozen)
         if frozen:
             task.frozen = task.model.initial(derive_seed(config["seed"], "initial"))
-    if "own_budget" in config:
-        task.own_adapter = Adapter(task.model, config["own_budget"], biased=False)
+    if "own_rank" in config:
+        task.own_adapter = Adapter(task.model, {"rank": config["own_rank"]}, biased=False)
     return task
 
 

@@ -34,8 +34,7 @@ linear_problem(std::size_t inputs, std::size_t targets, std::size_t rows,
 adapter_site::adapter_site(site_options x)
   : method(
     policies::with_options(*policies::find_recipe(x.method), x.said).value()) {
-  for (const auto& [option, value] : method.defaults)
-    x.said.try_emplace(option, value);
+  x.said = with_defaults(method, std::move(x.said));
   if (!x.model) {
     x.model = std::make_unique<models::regression>(x.problem,
                                                    std::vector<std::size_t>{});

@@ -13,7 +13,10 @@ inline const method_list& sample_methods() {
   static const recipe plain{.name = "fedavg", .summary = "the mean"};
   static const recipe pulled{.name = "fedprox",
                              .summary = "with a pull",
-                             .defaults = {{"proximal", 0.01}}};
+                             .options = {{.name = "proximal",
+                                          .says = "the pull",
+                                          .value = 0.01,
+                                          .unit = "times the way"}}};
   static const recipe rounds{.name = "scaffold",
                              .summary = "in rounds only",
                              .asynchronous = standing::refused};

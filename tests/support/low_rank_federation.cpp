@@ -24,9 +24,7 @@ std::shared_ptr<models::local_task> task_of(const models::low_rank_problem& of,
   task->how = {.local_steps = how.local_steps,
                .batch_size = how.batch,
                .learning_rate = how.rate};
-  task->how.method = how.said;
-  for (const auto& [option, value] : task->method.defaults)
-    task->how.method.try_emplace(option, value);
+  task->how.method = with_defaults(task->method, how.said);
   const auto& said = task->how.method;
   task->adapters =
     models::adapters_for(task->method, model.parameter_list(), said).value();

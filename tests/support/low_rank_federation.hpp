@@ -25,17 +25,15 @@ struct way {
 };
 
 /// As published.
-inline const way two_levels{"pf2lora",
-                            0.005,
-                            {{"budget", 4},
-                             {"own_budget", 2},
-                             {"inner_rate", 0.002},
-                             {"normal_start", 2}}};
+inline const way two_levels{
+  "pf2lora",
+  0.005,
+  {{"rank", 4}, {"own_rank", 2}, {"inner_rate", 0.002}, {"normal_start", 2}}};
 inline const way one_level{
-  "homlora", 0.005, {{"budget", 4}, {"normal_start", 2}}};
+  "homlora", 0.005, {{"rank", 4}, {"normal_start", 2}}};
 inline const way pruned{"hetlora",
                         0.002,
-                        {{"budget", 12},
+                        {{"rank", 12},
                          {"rank_min", 1},
                          {"rank_first", 2},
                          {"rank_last", 10},

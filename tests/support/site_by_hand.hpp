@@ -28,7 +28,7 @@ bowl_around_three(std::size_t dimension) {
 /// A method of the catalogue, with so many components if it has some.
 inline recipe with_components(std::uint32_t count, std::string_view name) {
   const auto* found = policies::find_recipe(name);
-  if (!found->defaults.contains("components"))
+  if (!find_option(*found, "components"))
     return *found;
   auto method = policies::with_options(*found, {{"components", count}});
   EXPECT_TRUE(method);
@@ -61,10 +61,9 @@ struct site_by_hand {
   explicit site_by_hand(std::string_view name, options said = {},
                         std::size_t dimension = 1) {
     method = with_components(2, name);
-    if (method.defaults.contains("components"))
+    if (find_option(method, "components"))
       said["components"] = 2;
-    for (const auto& [option, value] : method.defaults)
-      said.try_emplace(option, value);
+    said = with_defaults(method, std::move(said));
     const auto problem = bowl_around_three(dimension);
     models::quadratic model{problem};
     const auto adapters =

@@ -57,10 +57,9 @@ protected:
 /// A recipe, with a rank that layers of 6 can have.
 inline overrides small(const recipe& method) {
   overrides x{"method=" + method.name};
-  const auto found = method.defaults.find("budget");
-  if (found != method.defaults.end() && found->second > 6
-      && !method.defaults.contains("rank_min"))
-    x.push_back("budget=3");
+  const auto* rank = find_option(method, "rank");
+  if (rank && rank->value > 6 && !find_option(method, "rank_min"))
+    x.push_back("rank=3");
   return x;
 }
 

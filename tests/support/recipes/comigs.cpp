@@ -29,7 +29,10 @@ sim_method comigs_skeleton() {
                {.name = "router", .where = scope::personal}},
     .legs = {{.fetch = {{"generalist"}}}},
     .roles = {{.procedure = {"alternating"}}},
-    .defaults = {{"router_every", router_every}}};
+    .options = {{.name = "router_every",
+                 .says = "when the router learns",
+                 .value = router_every,
+                 .unit = "visits"}}};
   const auto keep = [](const models::visit_input& x, models::trained& out) {
     const auto count = specialists_of(x.visit.client);
     for (std::uint32_t i = 0; i < count; ++i) {

@@ -27,8 +27,14 @@ sim_method pf2lora_skeleton() {
                {.name = "own_adapter", .where = scope::personal, .rank = 2}},
     .legs = {{.fetch = {{"adapter"}}}},
     .roles = {{.procedure = {"two_level"}}},
-    .defaults = {{"inner_rate", static_cast<double>(inner_rate)},
-                 {"outer_rate", static_cast<double>(outer_rate)}}};
+    .options = {{.name = "inner_rate",
+                 .says = "of a client's own",
+                 .value = static_cast<double>(inner_rate),
+                 .unit = "times the slope"},
+                {.name = "outer_rate",
+                 .says = "of the common one",
+                 .value = static_cast<double>(outer_rate),
+                 .unit = "times the slope"}}};
   constexpr std::size_t own_size = 2 * columns;
   const auto inner = [](const models::visit_input& x,
                         const std::vector<float>& common) {

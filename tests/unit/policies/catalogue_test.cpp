@@ -182,12 +182,12 @@ TEST(with_options, says_how_many_ranks_there_are) {
     return block_of(with_options(hetlora, said).value(), "adapter").rank;
   };
   EXPECT_EQ(ranks({}), 12u);
-  EXPECT_EQ(ranks({{"budget", 4}}), 4u);
-  const auto refused = with_options(hetlora, {{"budget", 0.1}});
+  EXPECT_EQ(ranks({{"rank", 4}}), 4u);
+  const auto refused = with_options(hetlora, {{"rank", 0.1}});
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().context,
-            "option 'budget' of method 'hetlora' is a rank from 1 to 1024, "
-            "found 0.100000");
+            "option 'rank' of method 'hetlora' must be an integer from 1 to "
+            "1024, found 0.100000");
 }
 
 TEST(catalogue, the_page_about_methods_has_the_table) {
@@ -221,7 +221,6 @@ void expect_each_found(std::span<const broken> all) {
 }
 
 TEST(check_recipe, finds_blocks_that_do_not_fit) {
-  EXPECT_NE(complaint([](recipe& x) { x.defaults["a"] = NAN; }), "");
   const broken all[]{
     {[](recipe& x) { x.name = ""; }, "no name"},
     {[](recipe& x) { x.blocks.clear(); }, "no blocks"},
@@ -250,6 +249,35 @@ TEST(check_recipe, finds_blocks_that_do_not_fit) {
        x.roles = {{.procedure = {"joint"}}};
      },
      "no shared or expert block"},
+  };
+  expect_each_found(all);
+}
+
+TEST(check_recipe, finds_options_that_do_not_fit) {
+  const broken all[]{
+    {[](recipe& x) { x.options = {{.name = "a", .says = "a"}}; }, "no unit"},
+    {[](recipe& x) { x.options = {{.name = "a", .unit = "a"}}; },
+     "no description"},
+    {[](recipe& x) {
+       x.options = {{.name = "a", .says = "a", .value = NAN, .unit = "a"}};
+     },
+     "it must be a number from 0 to 1e+30"},
+    {[](recipe& x) {
+       x.options = {
+         {.name = "a", .says = "a", .kind = option_kind::flag, .value = 2}};
+     },
+     "it must be true or false"},
+    {[](recipe& x) {
+       x.options = {{.name = "a", .says = "a", .kind = option_kind::choice}};
+     },
+     "no choice"},
+    {[](recipe& x) {
+       x.options = {{.name = "a", .says = "a", .unit = "a"},
+                    {.name = "a", .says = "a", .unit = "a"}};
+     },
+     "two options are named 'a'"},
+    {[](recipe& x) { x.blocks[1].count_option = "many"; },
+     "its count of 4 is said by option 'many', which is missing"},
   };
   expect_each_found(all);
 }

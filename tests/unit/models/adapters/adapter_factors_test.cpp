@@ -27,7 +27,7 @@ const tensor_list ten_by_ten = {{"output.weight", {10, 10}}};
 
 adapter_plan of_rank(double rank,
                      factor_start start = factor_start::both_normal) {
-  return planned(ten_by_ten, {.budget = rank, .start = start});
+  return planned(ten_by_ten, {.rank = rank, .start = start});
 }
 
 /// Singular values above rounding of what two adapters add together.
@@ -96,7 +96,7 @@ TEST(spectrum, has_the_rank_that_nine_tenths_of_its_sum_take) {
 }
 
 TEST(adapter_factors, push_forward_is_what_a_small_step_changes) {
-  const auto plan = planned(mixed, {.budget = 2});
+  const auto plan = planned(mixed, {.rank = 2});
   const auto backend = cpu();
   const auto x = draw(plan.size(), 1), d = draw(plan.size(), 2);
   floats found(plan.model_size);
@@ -213,7 +213,7 @@ TEST(adapter_factors, the_rank_of_a_sum_counts_each_matrix_once) {
 }
 
 TEST(product_gap, is_what_averaging_factors_leaves_out) {
-  const auto plan = planned({{"w", {1, 1}}}, {.budget = 1});
+  const auto plan = planned({{"w", {1, 1}}}, {.rank = 1});
   const floats a{1, 2}, b{3, -1};
   // The mean of products is -1.75, the product of means 2.5 times -0.25.
   const merged_offer both[] = {{a, 0.25}, {b, 0.75}};
@@ -226,7 +226,7 @@ TEST(product_gap, is_what_averaging_factors_leaves_out) {
 }
 
 TEST(product_gap, is_the_norm_over_all_matrices_wherever_they_began) {
-  const auto plan = planned(mixed, {.budget = 2});
+  const auto plan = planned(mixed, {.rank = 2});
   const std::vector<double> parts{0.2, 0.3, 0.5};
   const auto base = draw(plan.size(), 9);
   std::vector<floats> deltas, all;

@@ -31,7 +31,7 @@ TEST(adapters, leave_out_what_is_switched_off) {
   const auto norms = planned(mixed, how);
   EXPECT_EQ(norms.size(), 8u);
   EXPECT_EQ(norms.tensors[0].name, "norm.weight");
-  how = {.budget = 2, .linear = false};
+  how = {.rank = 2, .linear = false};
   EXPECT_EQ(planned(mixed, how).matrices.size(), 1u);
   EXPECT_EQ(planned(mixed, how).vectors.size(), 1u);
 }
@@ -42,8 +42,7 @@ TEST(adapters, change_nothing_at_first) {
     for (const auto start :
          {factor_start::inner_random, factor_start::outer_random}) {
       const auto plan = planned(
-        mixed,
-        {.budget = 2, .convolution = split, .norm = true, .start = start});
+        mixed, {.rank = 2, .convolution = split, .norm = true, .start = start});
       const auto base = draw(plan.model_size, 1);
       const auto a = initial_adapter(plan, 2);
       const auto b = initial_adapter(plan, 3);
@@ -62,7 +61,7 @@ TEST(adapters, pull_a_gradient_back) {
   const auto arithmetic = cpu();
   for (const auto split : splits) {
     const auto plan =
-      planned(mixed, {.budget = 2, .convolution = split, .norm = true});
+      planned(mixed, {.rank = 2, .convolution = split, .norm = true});
     const auto base = draw(plan.model_size, 1);
     const auto gradient = draw(plan.model_size, 2);
     std::vector<floats> adapters{draw(plan.size(), 3), draw(plan.size(), 4)};
@@ -145,7 +144,7 @@ TEST(adapters, of_a_convolution_are_two_convolutions) {
   const auto arithmetic = cpu();
   constexpr std::size_t in = 2, out = 4, k1 = 3, k2 = 5, rank = 2;
   constexpr std::size_t height = 11, width = 13;
-  const auto plan = planned({{"w", {out, in, k1, k2}}}, {.budget = rank});
+  const auto plan = planned({{"w", {out, in, k1, k2}}}, {.rank = rank});
   const auto& m = plan.matrices.at(0);
   // 4 * 5 + 2 * 3 is more than 4 * 3 + 2 * 5: the longer axis goes inwards.
   ASSERT_EQ(m.rows, out * k1);

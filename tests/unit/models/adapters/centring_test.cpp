@@ -68,7 +68,7 @@ TEST(centring, changes_no_mixture_where_the_rank_has_room) {
   for (const auto split : {kernel_split::balanced_2d, kernel_split::in,
                            kernel_split::out, kernel_split::filter}) {
     const auto x =
-      drawn(mixed, {.budget = 12, .convolution = split, .norm = true}, 3);
+      drawn(mixed, {.rank = 12, .convolution = split, .norm = true}, 3);
     const auto found = x.after();
     for (const std::vector<double>& shares :
          {std::vector{1., 0., 0.}, std::vector{0.2, 0.3, 0.5}})
@@ -80,7 +80,7 @@ TEST(centring, changes_no_mixture_where_the_rank_has_room) {
 }
 
 TEST(centring, loses_what_further_singular_values_were) {
-  const auto x = drawn({{"w", {9, 7}}, {"b", {9}}}, {.budget = 2}, 3);
+  const auto x = drawn({{"w", {9, 7}}, {"b", {9}}}, {.rank = 2}, 3);
   const auto found = x.after();
   std::vector<double> lost;
   for (std::size_t c = 0; c < 3; ++c) {
@@ -108,7 +108,7 @@ TEST(centring, loses_what_further_singular_values_were) {
 }
 
 TEST(centring, halves_what_is_left_between_the_factors) {
-  const auto x = drawn({{"w", {9, 7}}}, {.budget = 2}, 2).after();
+  const auto x = drawn({{"w", {9, 7}}}, {.rank = 2}, 2).after();
   const auto& m = x.plan.matrices[0];
   for (std::size_t k = 0; k < m.rank; ++k) {
     double u = 0, v = 0;
@@ -124,7 +124,7 @@ TEST(centring, halves_what_is_left_between_the_factors) {
 TEST(centring, leaves_adapters_as_they_began) {
   for (const auto start :
        {factor_start::inner_random, factor_start::outer_random}) {
-    auto x = drawn(mixed, {.budget = 2, .start = start}, 0);
+    auto x = drawn(mixed, {.rank = 2, .start = start}, 0);
     x.adapters = {initial_adapter(x.plan, 1), initial_adapter(x.plan, 2)};
     const auto found = x.after();
     EXPECT_EQ(found.base, x.base);

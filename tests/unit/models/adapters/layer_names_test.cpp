@@ -78,8 +78,8 @@ TEST(layer_names, hold_for_convolutions_biases_and_norms) {
 }
 
 TEST(layer_names, of_all_layers_are_as_none) {
-  const auto all = planned(mixed, {.budget = 2});
-  const auto named = planned(mixed, {.budget = 2, .layers = {"first", "last"}});
+  const auto all = planned(mixed, {.rank = 2});
+  const auto named = planned(mixed, {.rank = 2, .layers = {"first", "last"}});
   EXPECT_EQ(named.tensors, all.tensors);
   EXPECT_EQ(initial_adapter(named, 7), initial_adapter(all, 7));
 }
@@ -95,7 +95,7 @@ TEST(layer_names, make_adapters_as_small_as_their_layers) {
 }
 
 TEST(layer_names, leave_all_other_layers_as_they_are) {
-  const auto plan = planned(blocks, {.budget = 2, .layers = {"0.value"}});
+  const auto plan = planned(blocks, {.rank = 2, .layers = {"0.value"}});
   const auto base = draw(plan.model_size, 1);
   const auto adapter = draw(plan.size(), 2);
   const auto arithmetic = cpu();
@@ -142,7 +142,7 @@ TEST(layer_names, reach_the_check_of_ranks) {
     .name = "adapts", .summary = "in a test", .blocks = {{.name = "adapter"}}};
   const auto checked = [&](const names& layers) {
     const auto plan =
-      adapters_for(method, blocks, {{"budget", 4}}, layers).value();
+      adapters_for(method, blocks, {{"rank", 4}}, layers).value();
     return check_ranks(method, *plan).has_value();
   };
   EXPECT_TRUE(checked({"query"}));

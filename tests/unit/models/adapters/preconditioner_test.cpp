@@ -15,7 +15,7 @@ namespace {
 /// A plain layer of 6 x 5 with rank 2, and what a preconditioned step does to
 /// its product.
 struct layer {
-  adapter_plan plan = planned({{"w", {6, 5}}}, {.budget = 2, .bias = false});
+  adapter_plan plan = planned({{"w", {6, 5}}}, {.rank = 2, .bias = false});
   floats gradient = draw(30, 9);
 
   floats product(const floats& x) const {
@@ -123,7 +123,7 @@ TEST(preconditioner, does_not_see_how_a_product_is_factored) {
 
 TEST(preconditioner, is_finite_where_a_factor_is_zero_and_leaves_vectors) {
   for (const auto split : {kernel_split::in, kernel_split::balanced_2d}) {
-    const auto plan = planned(mixed, {.budget = 2, .convolution = split});
+    const auto plan = planned(mixed, {.rank = 2, .convolution = split});
     const auto adapter = initial_adapter(plan, 1);
     const auto before = draw(plan.size(), 2);
     auto after = before;
@@ -139,7 +139,7 @@ TEST(preconditioner, is_finite_where_a_factor_is_zero_and_leaves_vectors) {
 // By hand: one rank, two places. V = (3, 4 | 0, 1) over two channels.
 TEST(preconditioner, divides_a_kernel_by_its_frobenius_norm) {
   const auto plan = planned({{"w", {1, 2, 1, 2}}},
-                            {.budget = 1, .convolution = kernel_split::in});
+                            {.rank = 1, .convolution = kernel_split::in});
   const auto& m = plan.matrices[0];
   ASSERT_EQ(m.columns, 4u);
   ASSERT_EQ(m.column_positions, 2u);

@@ -143,15 +143,20 @@ TEST(published_sizes, are_not_those_of_another_choice) {
   const auto plan = [&](const options& said) {
     return adapters_for(floral, mnist, said).value().value();
   };
-  EXPECT_EQ(plan({{"budget", 8}}).matrices[1].rank, 8u);
+  EXPECT_EQ(plan({{"rank", 8}}).matrices[1].rank, 8u);
   EXPECT_EQ(plan({{"budget", 0.01}, {"adapter_bias", 0}}).size(), 1194u);
 }
 
-TEST(published_sizes, know_two_rules_of_ranks) {
-  const auto& floral = *policies::find_recipe("floral");
-  const auto found = adapters_for(floral, one, {{"rank_rule", 2}});
-  ASSERT_FALSE(found);
-  EXPECT_NE(found.error().context.find("'rank_rule' is 0"), std::string::npos);
+TEST(published_sizes, are_of_convolutions_that_go_by_these_names) {
+  const auto& words =
+    find_option(*policies::find_recipe("floral"), "convolution")->words;
+  EXPECT_EQ(words.at(static_cast<int>(kernel_split::none)), "none");
+  EXPECT_EQ(words.at(static_cast<int>(kernel_split::in)), "in");
+  EXPECT_EQ(words.at(static_cast<int>(kernel_split::out)), "out");
+  EXPECT_EQ(words.at(static_cast<int>(kernel_split::balanced)), "balanced");
+  EXPECT_EQ(words.at(static_cast<int>(kernel_split::filter)), "filter");
+  EXPECT_EQ(words.at(static_cast<int>(kernel_split::balanced_2d)),
+            "balanced_2d");
 }
 
 } // namespace troupe::models

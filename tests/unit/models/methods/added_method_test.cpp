@@ -40,7 +40,12 @@ recipe methods::tuned() {
     .legs = {{.fetch = {{.family = "model"}, {.family = "model.buffers"}}}},
     .roles = {{.procedure = {"tuned_sgd"}}},
     .personal = true,
-    .defaults = {{"tuning_passes", 1}}};
+    .options = {{.name = "tuning_passes",
+                 .says = "over the shared model's steps, for the client",
+                 .kind = option_kind::whole,
+                 .value = 1,
+                 .range = {.max = 1e6},
+                 .unit = "times the steps of a visit"}}};
 }
 
 } // namespace troupe::policies
@@ -50,7 +55,7 @@ namespace troupe::models {
 namespace {
 
 std::uint64_t tuning_passes(const training_options& how) {
-  return static_cast<std::uint64_t>(option_or(how, "tuning_passes", 1));
+  return static_cast<std::uint64_t>(option_of(how, "tuning_passes"));
 }
 
 task<done> train(visit& v) {

@@ -41,7 +41,7 @@ quadratic_setting setting_of(const std::string& method) {
                                   .rows_per_client = 8,
                                   .noise = 0.5},
                       .rows = {8, 6, 3}};
-  x.how.method = x.method.defaults;
+  x.how.method = with_defaults(x.method);
   return x;
 }
 

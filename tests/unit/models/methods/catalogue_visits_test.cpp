@@ -47,9 +47,10 @@ TEST(catalogue_visits, each_name_in_the_catalogue_is_that_of_a_procedure) {
 TEST(catalogue_visits, a_visit_offers_what_travels_and_keeps_what_is_personal) {
   for (const auto& method : policies::catalogue()) {
     SCOPED_TRACE(method.name);
-    quadratic_federation federation{
-      {.method = method,
-       .how = {.local_steps = 2, .batch_size = 0, .method = method.defaults}}};
+    quadratic_federation federation{{.method = method,
+                                     .how = {.local_steps = 2,
+                                             .batch_size = 0,
+                                             .method = with_defaults(method)}}};
     const auto found = federation.trainer().train(federation.visit(1, 9));
     ASSERT_TRUE(found) << found.error().context;
     std::set<std::string> offered;

@@ -110,13 +110,6 @@ TEST(floral, lets_no_adapter_count_with_less_than_the_floor) {
   EXPECT_NEAR(scored->per_client.at({1}).mean_loss(), 0.72, 1e-6);
 }
 
-TEST(floral, refuses_a_floor_that_no_share_could_have) {
-  const site_by_hand site{"floral", {{"share_floor", 1}}};
-  const auto out = site.trainer->train(site.visit({0, 1, 2}));
-  ASSERT_FALSE(out);
-  EXPECT_EQ(out.error().code, errc::invalid_config);
-}
-
 // The same model, so the same slopes: what is offered is moved by the mean of
 // what was fetched.
 TEST(floral, trains_what_it_centred) {

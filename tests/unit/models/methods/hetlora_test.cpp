@@ -25,7 +25,7 @@ struct het_case {
     options said, std::string_view method = "hetlora", double rate = 0.01,
     std::shared_ptr<const models::client_state> state = {},
     models::optimiser_kind optimiser = models::optimiser_kind::sgd) const {
-    said["budget"] = 4;
+    said["rank"] = 4;
     models::training_options how;
     how.local_steps = 3;
     how.batch_size = 0;
@@ -102,7 +102,7 @@ TEST(hetlora, is_scored_with_the_ranks_that_it_has) {
   models::training_options how;
   how.batch_size = 0;
   auto said = of_rank(2);
-  said["budget"] = 4;
+  said["rank"] = 4;
   const adapter_site site{
     {.method = "hetlora", .problem = c.problem, .how = how, .said = said}};
   const auto loss_of = [&](std::vector<float> common,
@@ -142,7 +142,7 @@ TEST(hetlora, offers_no_ranks_that_it_lacks) {
 // Rank 0 would be all of them.
 TEST(hetlora, keeps_one_rank_whatever_it_may_give_up) {
   const het_case c;
-  const auto out = c.trained(of_rank(1, {{"penalty", 20}, {"rank_min", 0}}));
+  const auto out = c.trained(of_rank(1, {{"penalty", 20}, {"rank_min", 1}}));
   EXPECT_EQ(rank_of(out), 1u);
   EXPECT_EQ(out.parts.at(0).rank, 1u);
 }
@@ -155,7 +155,7 @@ TEST(hetlora, learns_the_same_from_the_ranks_that_it_has_alone) {
   how.local_steps = 3;
   how.batch_size = 0;
   auto said = of_rank(2, {{"rank_min", 1}, {"penalty", 20}});
-  said["budget"] = 4;
+  said["rank"] = 4;
   const adapter_site site{
     {.method = "hetlora", .problem = c.problem, .how = how, .said = said}};
   const auto& block = site.blocks.blocks.front();
@@ -222,7 +222,7 @@ TEST(hetlora, gives_clients_the_published_ranks) {
       {.method = "hetlora",
        .problem = std::make_shared<const models::regression_problem>(problem),
        .how = how,
-       .said = {{"rank_min", least}, {"budget", budget}, {"penalty", 0}}}};
+       .said = {{"rank_min", least}, {"rank", budget}, {"penalty", 0}}}};
     // Nothing has a tail to be given up where all begins at zero.
     auto x = site.visit(std::vector<float>(12 * 7));
     std::vector<std::uint64_t> found;

@@ -51,7 +51,7 @@ quadratic_setting setting_of(const std::string& method, std::size_t in_step) {
                                   .noise = 0.5},
                       .in_step = in_step,
                       .rows = rows};
-  x.how.method = x.method.defaults;
+  x.how.method = with_defaults(x.method);
   return x;
 }
 

@@ -34,7 +34,7 @@ struct meta_case {
     how.batch_size = batch;
     how.shuffle = false;
     how.momentum = 0.9; // Its first moment is the gradient of one step.
-    said["budget"] = 2;
+    said["rank"] = 2;
     return adapter_site{
       {.method = method, .problem = problem, .how = how, .said = said}};
   }

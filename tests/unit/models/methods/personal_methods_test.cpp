@@ -102,13 +102,6 @@ TEST(pfedme, moves_the_shared_model_to_the_regularised_one) {
               first - 0.01 * (first - 3 + 15 * (first - 1)), 1e-5);
 }
 
-TEST(pfedme, refuses_to_learn_nothing) {
-  const site_by_hand site{"pfedme", {{"inner_steps", 0}}};
-  const auto out = site.trainer->train(site.visit({1}));
-  ASSERT_FALSE(out);
-  EXPECT_EQ(out.error().code, errc::invalid_config);
-}
-
 // The inner step goes from 1 to 1.02; the slope there is -1.98.
 TEST(per_fedavg, learns_where_a_step_ends_well) {
   const site_by_hand first_order{"per_fedavg"};

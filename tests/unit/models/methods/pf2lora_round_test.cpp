@@ -96,7 +96,7 @@ TEST(pf2lora_round, of_equal_ranks_and_norms_makes_hetlora_homlora) {
   const auto twice = held_by({rows_from(0, 700), rows_from(0, 700)});
   auto how = pruned;
   how.said = {
-    {"budget", 4}, {"rank_min", 4}, {"penalty", 0}, {"normal_start", 2}};
+    {"rank", 4}, {"rank_min", 4}, {"penalty", 0}, {"normal_start", 2}};
   auto same = one_level;
   same.rate = how.rate;
   low_rank_federation het{twice, how, 1}, hom{twice, same, 1};
@@ -110,7 +110,7 @@ TEST(pf2lora_round, of_equal_ranks_and_norms_makes_hetlora_homlora) {
 TEST(pf2lora_round, of_per_fedavg_learns_where_a_step_ends_well) {
   const way how{"per_fedavg_lora",
                 0.005,
-                {{"budget", 4}, {"inner_rate", 0.001}, {"normal_start", 2}}};
+                {{"rank", 4}, {"inner_rate", 0.001}, {"normal_start", 2}}};
   low_rank_federation meta{problem(), how, 1},
     first_order{problem(), with(how, {{"first_order", 1}}), 1};
   meta.rounds(20);

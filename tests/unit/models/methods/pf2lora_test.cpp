@@ -41,7 +41,7 @@ std::shared_ptr<const models::regression_problem> scalar_problem() {
 }
 
 options ranks(double common, double own) {
-  return {{"budget", common}, {"own_budget", own}, {"inner_rate", inner_rate}};
+  return {{"rank", common}, {"own_rank", own}, {"inner_rate", inner_rate}};
 }
 
 options with(options x, const char* name, double value) {
@@ -148,8 +148,8 @@ TEST(pf2lora, trains_as_many_parameters_as_published) {
       for (const auto* name : {"query", "value"})
         model.push_back(
           {std::to_string(i) + "." + name + ".weight", {x.width, x.width}});
-    EXPECT_EQ(models::planned(model, {.budget = x.common}).size(), x.sent);
-    EXPECT_EQ(models::planned(model, {.budget = x.own}).size(), x.kept);
+    EXPECT_EQ(models::planned(model, {.rank = x.common}).size(), x.sent);
+    EXPECT_EQ(models::planned(model, {.rank = x.own}).size(), x.kept);
   }
 }
 
@@ -220,7 +220,7 @@ TEST(pf2lora, with_nothing_of_its_own_is_homlora_to_the_bit) {
   const auto one = trained_by(adapter_site{{.method = "homlora",
                                             .problem = c.problem,
                                             .how = how,
-                                            .said = {{"budget", 2}}}},
+                                            .said = {{"rank", 2}}}},
                               c.common, nothing);
   EXPECT_EQ(*two.parts[0].delta, *one.parts[0].delta);
   const auto kept = two.next.blocks.at("own_adapter").own_view();
@@ -240,7 +240,7 @@ TEST(pf2lora, removes_as_much_bias_as_the_theory_says) {
   quadratic_setting how{.method = *policies::find_recipe("pf2lora"),
                         .how = one_step(),
                         .problem = {.dimension = 4, .clients = 1}};
-  how.how.method = how.method.defaults;
+  how.how.method = with_defaults(how.method);
   how.how.method["inner_rate"] = inner_rate;
   quadratic_federation federation{how};
   auto x = federation.visit(1, 9);
@@ -380,7 +380,7 @@ TEST(pf2lora, needs_a_rank_for_what_clients_keep) {
     {.method = method, .how = {.local_steps = 1, .batch_size = 0}}};
   const auto out = federation.trainer().train(federation.visit(1, 1));
   ASSERT_FALSE(out);
-  EXPECT_NE(out.error().context.find("'own_budget'"), std::string::npos);
+  EXPECT_NE(out.error().context.find("'own_rank'"), std::string::npos);
 }
 
 } // namespace troupe::test

@@ -47,7 +47,7 @@ quadratic_setting setting_of(const std::string& method) {
   quadratic_setting x{.method = *policies::find_recipe(method),
                       .how = noisy,
                       .problem = many_rows};
-  x.how.method = x.method.defaults;
+  x.how.method = with_defaults(x.method);
   return x;
 }
 

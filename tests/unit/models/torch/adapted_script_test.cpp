@@ -68,7 +68,7 @@ TEST(adapted_script, begins_as_it_was_and_ends_as_plain_weights) {
   const auto base = draw(size_of(layers), 1);
   const auto script = read_script(base);
   const auto plain = logits_of(*script);
-  const auto plan = planned(script->parameter_list(), {.budget = 2});
+  const auto plan = planned(script->parameter_list(), {.rank = 2});
   ASSERT_EQ(plan.matrices.size(), 2u);
   const auto arithmetic = cpu();
   adapter_mixture on{plan, *arithmetic};

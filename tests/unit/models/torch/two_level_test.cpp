@@ -207,8 +207,8 @@ protected:
     how.batch_size = 6;
     how.shuffle = false;
     how.momentum = 0.9;
-    options said{{"budget", common_rank},
-                 {"own_budget", own_rank},
+    options said{{"rank", common_rank},
+                 {"own_rank", own_rank},
                  {"inner_rate", inner_rate}};
     said.insert(more.begin(), more.end());
     row_list rows(12);
@@ -257,8 +257,8 @@ local_steps = 3
 batch_size = 8
 learning_rate = 0.05
 [options]
-budget = 2
-own_budget = 1
+rank = 2
+own_rank = 1
 )";
 
 } // namespace
@@ -285,7 +285,7 @@ TEST_F(two_level_transformer, sends_the_common_adapter_and_nothing_else) {
   EXPECT_GT(bytes.second, common);
   EXPECT_LT(bytes.second, common + 400);
   for (const auto* same :
-       {"own_budget=4", "training.optimiser=adamw", "method=homlora"})
+       {"own_rank=4", "training.optimiser=adamw", "method=homlora"})
     EXPECT_EQ(sent({same}), bytes) << same;
   const auto work =
     node::prepare(described({}), node::models_by(*troupe_torch()));
@@ -328,8 +328,8 @@ TEST_F(two_level_transformer, steps_along_the_gradient_through_the_inner_step) {
 
 TEST_F(two_level_transformer, adapts_queries_and_values_of_a_script) {
   const auto script = model();
-  const auto plan = models::planned(
-    script->parameter_list(), {.budget = static_cast<double>(common_rank)});
+  const auto plan =
+    models::planned(script->parameter_list(), {.rank = common_rank});
   ASSERT_EQ(plan.matrices.size(), std::size(adapted));
   const row_list rows{0, 3, 5};
   const auto logits = [&] {

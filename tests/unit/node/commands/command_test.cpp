@@ -3,11 +3,13 @@
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 
 #include "node/commands/doctor.hpp"
+#include "node/config/config.hpp"
 #include "node/config/keys.hpp"
 #include "policies/catalogue.hpp"
 
@@ -178,6 +180,33 @@ TEST(check_config, lists_every_key) {
   const auto x = run({"check-config", "--keys"});
   for (const auto& y : known_keys())
     EXPECT_THAT(x.out, HasSubstr(y.path + ' '));
+}
+
+TEST(check_config, lists_each_option_of_each_method) {
+  const auto x = run({"check-config", "--keys"});
+  EXPECT_THAT(x.out,
+              HasSubstr("options.own_rank                 an integer from 1 to "
+                        "65536 (ranks), 2 by default: of each client's own "
+                        "adapter (pf2lora)\n"));
+  const auto keys =
+    parsed::parse(run({"check-config", "--keys", "--format", "json"}).out)
+      .at("keys");
+  for (const auto* method : all_methods().built)
+    for (const auto& y : method->options) {
+      const auto is_it = [&](const parsed& item) {
+        const auto of = item.value("methods", std::vector<std::string>{});
+        return item.at("key") == "options." + y.name
+               && std::ranges::count(of, method->name) == 1;
+      };
+      const auto found = std::find_if(keys.begin(), keys.end(), is_it);
+      ASSERT_NE(found, keys.end()) << method->name << ": " << y.name;
+      EXPECT_EQ(found->at("takes"), takes(y));
+      EXPECT_EQ(found->at("says"), y.says);
+      EXPECT_EQ(found->contains("unit"), !y.unit.empty());
+      EXPECT_EQ(found->contains("choices"), !y.words.empty());
+      EXPECT_TRUE(found->contains("type") && found->contains("default"));
+      EXPECT_THAT(x.out, HasSubstr("options." + y.name + ' '));
+    }
 }
 
 TEST(check_config, what_it_resolves_is_a_configuration_again) {

@@ -131,8 +131,8 @@ INSTANTIATE_TEST_SUITE_P(
       "'training.schedule.kind', 'devices.speed.kind' or "
       "'availability.kind': write one of these"},
     bad_config{"rounds = 1\nmethod = 'fedprox'\n[options]\nproximal = -1",
-               "a.toml:4: 'proximal' must be a number from 0, found "
-               "-1.000000"},
+               "a.toml:4: 'proximal' must be a number from 0 to 1e+30, "
+               "found -1"},
     bad_config{"rounds = 1\n[clients]\nclients = 3\n"
                "[data]\nshift = 'labels'\nclusters = 4",
                "a.toml:6: 'clusters' must be at most 'clients', which is 3, or "

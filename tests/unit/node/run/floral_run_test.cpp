@@ -142,7 +142,7 @@ TEST_F(floral_run, keeps_routers_over_crashes_of_their_clients) {
 }
 
 TEST_F(floral_run, refuses_ranks_that_no_layer_can_have) {
-  const overrides wide{"budget=4", "rounds=2"};
+  const overrides wide{"rank=4", "rounds=2"};
   const auto done = node::run(configured(text(), wide, scratch_.path()),
                               {.make_model = no_model});
   ASSERT_FALSE(done);
@@ -150,8 +150,8 @@ TEST_F(floral_run, refuses_ranks_that_no_layer_can_have) {
   EXPECT_EQ(
     done.error().context,
     "an adapter of rank 4 is asked for, and the model has a layer of 3 x "
-    "10; at most 3, or a share below 1, would do");
-  EXPECT_GT(error_of(after({"budget=3", "rounds=2"})), 0);
+    "10; at most 3 would do");
+  EXPECT_GT(error_of(after({"rank=3", "rounds=2"})), 0);
 }
 
 // One layer has no body; two have.

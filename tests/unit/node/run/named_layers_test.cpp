@@ -156,7 +156,7 @@ TEST_F(named_layers, are_in_the_folder_which_repeats_the_run) {
 
 TEST_F(named_layers, are_those_of_adapters_that_clients_keep_too) {
   const auto work = node::prepare(
-    described({"method=pf2lora", "budget=2", "own_budget=1", "adapt=hidden1"}),
+    described({"method=pf2lora", "rank=2", "own_rank=1", "adapt=hidden1"}),
     no_model);
   ASSERT_TRUE(work) << work.error().context;
   const auto& task = *work->task;
@@ -176,10 +176,10 @@ TEST_F(named_layers, that_the_model_lacks_are_refused_and_nothing_is_written) {
 
 // A rank that a layer without an adapter could not have is no matter.
 TEST_F(named_layers, alone_must_be_as_wide_as_the_rank) {
-  EXPECT_EQ(refusal({"budget=4"}),
+  EXPECT_EQ(refusal({"rank=4"}),
             "an adapter of rank 4 is asked for, and the model has a layer of "
-            "3 x 5; at most 3, or a share below 1, would do");
-  EXPECT_EQ(refusal({"budget=4", "adapt=hidden1", "rounds=1"}), "");
+            "3 x 5; at most 3 would do");
+  EXPECT_EQ(refusal({"rank=4", "adapt=hidden1", "rounds=1"}), "");
 }
 
 } // namespace troupe::test

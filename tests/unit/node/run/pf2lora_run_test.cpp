@@ -99,10 +99,10 @@ TEST_F(pf2lora_run, sends_the_common_adapter_and_nothing_else) {
   EXPECT_GT(bytes.first, 4 * of_a_rank);
   EXPECT_LT(bytes.first, 4 * of_a_rank + 400);
   for (const auto* same :
-       {"own_budget=1", "own_budget=4", "training.optimiser=adamw",
+       {"own_rank=1", "own_rank=4", "training.optimiser=adamw",
         "method=homlora", "method=per_fedavg_lora", "four_batches=1"})
     EXPECT_EQ(sent({same}), bytes) << same;
-  const auto larger = sent({"method=homlora", "budget=6"});
+  const auto larger = sent({"method=homlora", "rank=6"});
   EXPECT_EQ(larger.first - bytes.first, 2 * of_a_rank);
   EXPECT_EQ(larger.second - bytes.second, 2 * of_a_rank);
 }
@@ -123,10 +123,10 @@ TEST_F(pf2lora_run, sends_of_hetlora_the_ranks_that_clients_have) {
     const auto all = sent("rounds=7", changes);
     return std::pair{all.first - first.first, all.second - first.second};
   };
-  const overrides hetlora{"method=hetlora", "budget=12", "rank_min=8",
+  const overrides hetlora{"method=hetlora", "rank=12", "rank_min=8",
                           "keep_share=1", "penalty=0"};
-  const auto one = later({"method=homlora", "budget=1"});
-  const auto two = later({"method=homlora", "budget=2"});
+  const auto one = later({"method=homlora", "rank=1"});
+  const auto two = later({"method=homlora", "rank=2"});
   const auto het = later(hetlora);
   EXPECT_EQ(het.first - one.first, 8.5 * (two.first - one.first));
   EXPECT_EQ(het.second - one.second, 8.5 * (two.second - one.second));
@@ -134,10 +134,10 @@ TEST_F(pf2lora_run, sends_of_hetlora_the_ranks_that_clients_have) {
   const auto begins = [&](const overrides& changes) {
     return sent("rounds=1", changes).second;
   };
-  EXPECT_EQ(begins(hetlora) - begins({"method=homlora", "budget=1"}),
+  EXPECT_EQ(begins(hetlora) - begins({"method=homlora", "rank=1"}),
             11
-              * (begins({"method=homlora", "budget=2"})
-                 - begins({"method=homlora", "budget=1"})));
+              * (begins({"method=homlora", "rank=2"})
+                 - begins({"method=homlora", "rank=1"})));
 }
 
 TEST_F(pf2lora_run, goes_on_after_crashes_as_if_nothing_had_happened) {

@@ -43,7 +43,7 @@ TEST(sync_run, is_the_plain_loop_where_clients_have_few_ranks) {
       configured(quadratic_run,
                  {"method=hetlora", "data.kind=clusters", "data.task=linear",
                   "data.clusters=2", "model.kind=regression", "model.hidden=[]",
-                  "budget=5", "rank_min=1", "keep_share=0.8",
+                  "rank=5", "rank_min=1", "keep_share=0.8",
                   "penalty=" + penalty, "learning_rate=0.01"},
                  scratch.path());
     expect_plain_run(x, no_model, "penalty " + penalty);

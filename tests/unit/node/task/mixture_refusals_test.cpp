@@ -36,24 +36,26 @@ const std::string linear = "floral/synthetic_linear.toml";
 
 TEST(mixture_refusals, of_ranks_hold_for_adapters_that_clients_keep) {
   EXPECT_EQ(refusal(two_levels, {}), "accepted");
-  EXPECT_THAT(refusal(two_levels, {"own_budget=50"}), HasSubstr("rank 50"));
-  EXPECT_THAT(refusal(two_levels, {"own_budget=0"}), HasSubstr("'own_budget'"));
+  EXPECT_THAT(refusal(two_levels, {"own_rank=50"}), HasSubstr("rank 50"));
+  EXPECT_THAT(refusal(two_levels, {"own_rank=0"}),
+              HasSubstr("'own_rank' must be an integer from 1 to 65536"));
 }
 
 TEST(mixture_refusals, of_a_truth_of_another_size) {
   EXPECT_THAT(refusal(two_levels, {"hidden=[20]"}), HasSubstr("'hidden'"));
 }
 
-TEST(mixture_refusals, of_numbers_that_stand_for_words) {
+TEST(mixture_refusals, of_words_and_shares_that_are_none) {
   EXPECT_THAT(refusal(two_levels, {"normal_start=3"}), HasSubstr("found 3"));
-  EXPECT_THAT(refusal(linear, {"budget=2.5"}), HasSubstr("a whole number"));
+  EXPECT_THAT(refusal(linear, {"budget=2.5"}),
+              HasSubstr("a number above 0 to below 1"));
   EXPECT_THAT(refusal(linear, {"convolution=4.5"}), HasSubstr("found 4.5"));
 }
 
 TEST(mixture_refusals, of_what_cannot_hold_where_clients_have_few_ranks) {
   const std::string het = "pf2lora/hetlora.toml";
   EXPECT_EQ(refusal(het, {}), "accepted");
-  EXPECT_THAT(refusal(het, {"budget=0.5"}), HasSubstr("a rank from 1"));
+  EXPECT_THAT(refusal(het, {"rank=0.5"}), HasSubstr("from 1 to 1024"));
   EXPECT_THAT(refusal(het, {"clip_norm=1"}), HasSubstr("0 would do"));
   EXPECT_THAT(refusal(het, {"merge.rule=median"}),
               HasSubstr("rule = \"mean\" would do"));

@@ -1,0 +1,100 @@
+#include "policies/methods/common_options.hpp"
+
+namespace troupe::policies::methods {
+
+namespace {
+
+enum class split : int { none = 0, balanced_2d = 5 };
+
+std::vector<option_spec> of_all_adapters(split kernels, bool biases) {
+  return {{.name = "convolution",
+           .says = "which side of an adapter has a convolution's kernel",
+           .kind = option_kind::choice,
+           .value = static_cast<double>(kernels),
+           .words = {"none", "in", "out", "balanced", "filter", "balanced_2d"}},
+          {.name = "adapter_bias",
+           .says = "adapters have the biases of their layers, too",
+           .kind = option_kind::flag,
+           .value = biases ? 1.0 : 0.0}};
+}
+
+} // namespace
+
+option_spec components(double count, std::string_view what) {
+  return {.name = "components",
+          .says = "how many there are that clients choose from or mix",
+          .kind = option_kind::whole,
+          .value = count,
+          .range = {.min = 1, .max = 1024},
+          .unit = std::string{what}};
+}
+
+std::vector<option_spec> of_mixture() {
+  return {{.name = "router_rate",
+           .says = "learning rate of a client's mixture; 0: that of the model",
+           .unit = "times the gradient"},
+          {.name = "router_noise",
+           .says = "added to a mixture's logits in training",
+           .unit = "times a draw from 0 to 1"}};
+}
+
+std::vector<option_spec> joined(std::vector<option_spec> xs,
+                                const std::vector<option_spec>& more) {
+  xs.insert(xs.end(), more.begin(), more.end());
+  return xs;
+}
+
+std::vector<option_spec> share_of_layers() {
+  // A budget of 1 was one rank when budgets were ranks, too.
+  return joined(
+    {{.name = "budget",
+      .says = "what one adapter of a layer may have, and rank 1 at least",
+      .value = 0.01,
+      .range = {.max = 1, .above_min = true, .below_max = true},
+      .unit = "of the layer's weights"},
+     {.name = "rank",
+      .says = "of each adapter; 0: as many as 'budget' has room for",
+      .kind = option_kind::whole,
+      .range = {.max = ranks.max},
+      .unit = "ranks",
+      .was = "budget"},
+     {.name = "adapter_norm",
+      .says = "normalisations have adapters",
+      .kind = option_kind::flag},
+     {.name = "outer_random",
+      .says = "the outer factor begins at random in place of the inner one",
+      .kind = option_kind::flag},
+     {.name = "adapter_rate",
+      .says = "learning rate of adapters; 0: that of the base",
+      .unit = "times the gradient"},
+     {.name = "epsilon",
+      .says = "what the preconditioner adds to a Gram matrix; 0: there is none",
+      .value = 1e-5,
+      .unit = "times the identity"}},
+    of_all_adapters(split::balanced_2d, true));
+}
+
+std::vector<option_spec> over_frozen_model(double rank, number_range range) {
+  return joined({{.name = "rank",
+                  .says = "of the common adapter",
+                  .kind = option_kind::whole,
+                  .value = rank,
+                  .range = range,
+                  .unit = "ranks",
+                  .was = "budget"},
+                 {.name = "printed_schedule",
+                  .says = "a client's first visit makes one step, as printed",
+                  .kind = option_kind::flag},
+                 {.name = "init_scale",
+                  .says = "bound of a random factor's first values",
+                  .value = 1,
+                  .range = {.max = 1e6, .above_min = true},
+                  .unit = "over the root of its length"},
+                 {.name = "normal_start",
+                  .says = "the factors that begin normally distributed",
+                  .kind = option_kind::choice,
+                  .words = {"none", "inner", "both"}}},
+                of_all_adapters(split::none, false));
+}
+
+} // namespace troupe::policies::methods
