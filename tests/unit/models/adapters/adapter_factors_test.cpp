@@ -25,7 +25,7 @@ dense product_of(const kernels::low_rank& x) {
 
 const tensor_list ten_by_ten = {{"output.weight", {10, 10}}};
 
-adapter_plan of_rank(double rank,
+adapter_plan of_rank(std::size_t rank,
                      factor_start start = factor_start::both_normal) {
   return planned(ten_by_ten, {.rank = rank, .start = start});
 }
