@@ -1,9 +1,10 @@
 #include "models/local_scores.hpp"
 
+#include <algorithm>
 #include <numeric>
 
 #include "core/assert.hpp"
-#include "models/methods/visit.hpp"
+#include "models/visit/visit.hpp"
 
 namespace troupe::models {
 

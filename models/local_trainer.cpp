@@ -10,8 +10,8 @@
 #include "core/random.hpp"
 #include "models/local_scores.hpp"
 #include "models/local_site.hpp"
-#include "models/methods/visit.hpp"
 #include "models/thrown.hpp"
+#include "models/visit/visit.hpp"
 
 namespace troupe::models {
 

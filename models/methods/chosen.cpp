@@ -20,8 +20,7 @@ task<base_block> best_of(visit& v) {
   for (const auto& x : all) {
     if (v.on.rows.empty())
       break;
-    v.load(x.values);
-    const auto found = co_await v.score(split::train, v.on.rows);
+    const auto found = co_await v.score(split::train, v.on.rows, {x.values});
     if (found.mean_loss() < least) {
       least = found.mean_loss();
       best = x;

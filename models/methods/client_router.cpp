@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "models/families.hpp"
-#include "models/methods/local_loop.hpp"
-#include "models/methods/visit.hpp"
+#include "models/visit/local_loop.hpp"
+#include "models/visit/visit.hpp"
 
 namespace troupe::models {
 

@@ -10,7 +10,7 @@
 
 #include "core/random.hpp"
 #include "models/methods/router.hpp"
-#include "models/methods/visit.hpp"
+#include "models/visit/visit.hpp"
 
 namespace troupe::models {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "models/adapters/adapter_factors.hpp"
-#include "models/methods/visit.hpp"
+#include "models/visit/visit.hpp"
 
 namespace troupe::models {
 

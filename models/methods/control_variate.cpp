@@ -13,7 +13,7 @@
 #include <cmath>
 
 #include "models/methods/built_in.hpp"
-#include "models/methods/visit.hpp"
+#include "models/visit/visit.hpp"
 
 namespace troupe::models {
 

@@ -25,8 +25,7 @@ task<double> step(visit& v, many_models& models, client_router& by, batch on,
   for (std::size_t c = 0; c < shares.size(); ++c) {
     if (shares[c] == 0)
       continue;
-    v.load(models[c]);
-    each[c] = co_await v.speak(on);
+    each[c] = co_await v.speak(on, {models[c]});
     add_said(each[c].values, shares[c], together);
   }
   std::vector<float> slopes(together.size());
@@ -40,8 +39,7 @@ task<double> step(visit& v, many_models& models, client_router& by, batch on,
     along_shares[c] = std::inner_product(slopes.begin(), slopes.end(),
                                          each[c].values.begin(), 0.0);
     const auto own = times(slopes, shares[c]);
-    v.load(models[c]);
-    co_await v.pull_back(each[c], own);
+    co_await v.pull_back(each[c], own, {models[c]});
     co_await v.on.arithmetic.step(
       of_models, {.weights = models[c], .gradient = v.gradient()});
   }

@@ -8,7 +8,7 @@
 // the shared model and the client's own stand; theta stays with the client.
 
 #include "models/methods/built_in.hpp"
-#include "models/methods/visit.hpp"
+#include "models/visit/visit.hpp"
 
 namespace troupe::models {
 

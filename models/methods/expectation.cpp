@@ -32,9 +32,8 @@ task<memberships> expect(visit& v, std::span<const base_block> models,
   const auto rows = v.on.rows;
   std::vector<std::vector<double>> losses;
   for (const auto& model : models) {
-    v.load(model.values);
     std::vector<float> said(rows.size() * outputs.size());
-    co_await v.say(split::train, rows, said);
+    co_await v.say(split::train, rows, said, {model.values});
     losses.push_back(outputs.judge(split::train, rows, said, {}).losses);
   }
   memberships result;

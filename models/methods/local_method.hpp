@@ -9,8 +9,8 @@
 #include <span>
 #include <string>
 
-#include "models/methods/task.hpp"
 #include "models/procedure.hpp"
+#include "models/visit/task.hpp"
 
 namespace troupe::models {
 

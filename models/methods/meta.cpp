@@ -9,7 +9,7 @@
 // Hessians). A client uses the model after one step on examples it trains on.
 
 #include "models/methods/built_in.hpp"
-#include "models/methods/visit.hpp"
+#include "models/visit/visit.hpp"
 
 namespace troupe::models {
 

@@ -2,7 +2,7 @@
 
 // Steps on one model, which others begin with.
 
-#include "models/methods/visit.hpp"
+#include "models/visit/visit.hpp"
 
 namespace troupe::models {
 

@@ -20,8 +20,7 @@ task<std::vector<float>> said_together(visit& v, several by, split part,
   for (std::size_t c = 0; c < by.models.size(); ++c) {
     if (by.shares[c] == 0)
       continue;
-    v.load(by.models[c].values);
-    co_await v.say(part, rows, said);
+    co_await v.say(part, rows, said, {by.models[c].values});
     if (as_chances)
       add_chances(said, outputs.size(), by.shares[c], together);
     else

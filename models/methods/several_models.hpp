@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "models/methods/visit.hpp"
+#include "models/visit/visit.hpp"
 
 namespace troupe::models {
 

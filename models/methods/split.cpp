@@ -5,7 +5,7 @@
 
 #include "models/methods/built_in.hpp"
 #include "models/methods/split_model.hpp"
-#include "models/methods/visit.hpp"
+#include "models/visit/visit.hpp"
 
 namespace troupe::models {
 

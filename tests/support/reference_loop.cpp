@@ -245,11 +245,13 @@ reference_loop::visit(const invited& who) const {
         if (x.find(id) == nullptr)
           x.fetched.push_back(fetch(id));
     std::ranges::sort(x.fetched, {}, &models::fetched_block::block);
-    auto chosen = trainer_.choose(x);
-    if (!chosen)
-      return tl::unexpected{chosen.error()};
-    last = std::move(*chosen);
-    x.chosen = last.chosen;
+    if (!leg.choice.value.empty()) {
+      auto chosen = trainer_.choose(x);
+      if (!chosen)
+        return tl::unexpected{chosen.error()};
+      last = std::move(*chosen);
+      x.chosen = last.chosen;
+    }
     ++x.leg;
   }
   auto trained = trainer_.train(x);

@@ -15,8 +15,7 @@ AT_HOME = {
     "method_names": ("policies/methods/",),
     "spawning": ("actors/wiring.",),
     "personal": ("core/values.", "models/", "actors/record/snapshot."),
-    "handles": ("models/methods/visit.", "models/methods/visit_step.", "models/methods/local_loop.", "models/methods/value_pool.",
-                "models/methods/adapter_report."),
+    "handles": ("models/methods/adapter_report.",),
     "manners": ("tests/tidy/rules.py",),  # It names what it looks for.
 }
 

@@ -1,5 +1,5 @@
 #include "models/local_trainer.hpp"
-#include "models/methods/visit.hpp"
+#include "models/visit/visit.hpp"
 
 #include <gtest/gtest.h>
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "models/methods/visit.hpp"
+#include "models/visit/visit.hpp"
 #include "policies/catalogue.hpp"
 #include "policies/methods/methods.hpp"
 #include "tests/support/quadratic_federation.hpp"

@@ -135,7 +135,7 @@ TEST(pf2lora, trains_as_many_parameters_as_published) {
   struct architecture {
     int layers;
     std::int64_t width;
-    double common, own;
+    std::uint32_t common, own;
     std::size_t sent, kept;
   };
   for (const auto& x : {architecture{12, 768, 8, 2, 294'912, 73'728},

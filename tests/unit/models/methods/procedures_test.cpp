@@ -10,7 +10,7 @@
 
 #include "models/methods/built_in.hpp"
 #include "policies/catalogue.hpp"
-#include "tests/support/quadratic_federation.hpp"
+#include "tests/support/every_method.hpp"
 #include "tests/support/small_recipes.hpp"
 
 namespace troupe::test {
@@ -42,20 +42,10 @@ values_of_blocks all_values(quadratic_federation& x) {
   return result;
 }
 
-/// A method of the catalogue on noisy batches.
 quadratic_setting setting_of(const std::string& method) {
-  quadratic_setting x{.method = *policies::find_recipe(method),
-                      .how = noisy,
-                      .problem = many_rows};
-  x.how.method = with_defaults(x.method);
+  auto x = noisy_setting(method, 3, {10, 10, 10, 10, 10});
+  x.rows.clear(); // A test may take another problem.
   return x;
-}
-
-std::vector<std::string> all_methods() {
-  std::vector<std::string> names;
-  for (const auto& x : policies::catalogue())
-    names.push_back(x.name);
-  return names;
 }
 
 class every_method : public testing::TestWithParam<std::string> {};

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "models/adapters/spectrum.hpp"
 
 namespace troupe::models {

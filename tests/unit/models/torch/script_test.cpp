@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 #include <torch/script.h>
 
-#include <cmath>
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <iterator>

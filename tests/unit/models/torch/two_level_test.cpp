@@ -5,6 +5,7 @@
 #include <torch/csrc/autograd/autograd.h>
 #include <torch/script.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <numeric>

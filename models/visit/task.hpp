@@ -18,8 +18,8 @@
 
 #include "core/assert.hpp"
 #include "core/result.hpp"
-#include "models/methods/frame_pool.hpp"
 #include "models/thrown.hpp"
+#include "models/visit/frame_pool.hpp"
 
 // What finds the pool is a template, and g++ 12 holds each of its instances to
 // be another's `new`.

@@ -1,4 +1,4 @@
-#include "models/methods/visit.hpp"
+#include "models/visit/visit.hpp"
 
 #include <algorithm>
 #include <array>
@@ -317,19 +317,20 @@ result<void> visit::offer_model(const base_block& base) {
   return offer(base, parameters()).and_then([&] { return offer_buffers(); });
 }
 
-result<double> visit::gradient_of(batch x, const model_at& at) {
-  if (!at.parameters.empty())
-    load(at.parameters);
-  if (!at.buffers.empty())
-    std::ranges::copy(at.buffers.host(), on.model.buffers().begin());
+void visit::make_live(const model_at& x) const {
+  if (!x.parameters.empty())
+    load(x.parameters);
+  if (!x.buffers.empty())
+    std::ranges::copy(x.buffers.host(), on.model.buffers().begin());
+}
+
+result<double> visit::gradient_of(batch x) {
   has_gradient_ = true;
-  const auto loss = on.model.backward(x.rows, x.seed);
-  if (!loss || at.gradient.empty())
-    return loss;
-  if (auto ok = move(at.gradient, at.gradient, 1, gradient()); !ok)
-    return tl::unexpected{ok.error()};
-  forget_gradient();
-  return loss;
+  return on.model.backward(x.rows, x.seed);
+}
+
+result<void> visit::hand_over(array to) {
+  return move(to, to, 1, gradient()).map([&] { forget_gradient(); });
 }
 
 void visit::forget_gradient() {

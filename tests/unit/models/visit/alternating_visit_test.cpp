@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "models/methods/router.hpp"
-#include "models/methods/visit.hpp"
+#include "models/visit/visit.hpp"
 #include "tests/support/next_visits.hpp"
 #include "tests/support/same_visits.hpp"
 

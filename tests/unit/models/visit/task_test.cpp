@@ -1,6 +1,6 @@
 // What a computation that stops must bear, optimised or not.
 
-#include "models/methods/task.hpp"
+#include "models/visit/task.hpp"
 
 #include <functional>
 #include <new>

@@ -1,4 +1,4 @@
-#include "models/methods/frame_pool.hpp"
+#include "models/visit/frame_pool.hpp"
 
 #include <new>
 #include <utility>

@@ -1,16 +1,18 @@
 #include <algorithm>
 
-#include "models/methods/visit.hpp"
+#include "models/visit/visit.hpp"
 
 namespace troupe::models {
 
 step_question::step_question(cohort& with, std::size_t place, visit& of,
-                             batch on, optimiser& by, const step_terms& terms)
+                             batch on, optimiser& by, const step_terms& terms,
+                             array weights)
   : question(with, place),
     visit_(of),
     batch_(on),
     by_(by),
-    terms_(terms) {
+    terms_(terms),
+    named_(weights) {
   // nop
 }
 
@@ -18,8 +20,13 @@ question::shape step_question::of() const noexcept {
   return {"step", visit_.parameters().size(), batch_.rows.size()};
 }
 
+array step_question::weights() const noexcept {
+  return named_.empty() ? visit_.parameters() : named_;
+}
+
 result<void> step_question::differentiate() {
-  return visit_.gradient_of(batch_, {}).and_then([&](double loss) {
+  visit_.make_live({.parameters = named_});
+  return visit_.gradient_of(batch_).and_then([&](double loss) {
     loss_ = loss;
     const auto count = terms_.still_to - terms_.still_from;
     std::ranges::fill(visit_.gradient().part(terms_.still_from, count).host(),
@@ -30,13 +37,17 @@ result<void> step_question::differentiate() {
 
 result<void> step_question::answer() {
   return differentiate().and_then([&] {
-    return by_.step(visit_.parameters(), visit_.gradient(), terms_).map([&] {
+    return by_.step(weights(), visit_.gradient(), terms_).map([&] {
       visit_.has_gradient_ = false;
     });
   });
 }
 
 void step_question::answer_all(std::span<question* const> group) {
+  if (group.size() == 1) {
+    attempt([&] { return answer(); });
+    return;
+  }
   std::vector<step_question*> ready;
   std::vector<kernels::sgd_call> sgd;
   std::vector<kernels::adamw_call> adamw;
@@ -45,7 +56,7 @@ void step_question::answer_all(std::span<question* const> group) {
     if (!one.attempt([&] { return one.differentiate(); }))
       continue;
     const auto next =
-      one.by_.next(one.visit_.parameters(), one.visit_.gradient(), one.terms_);
+      one.by_.next(one.weights(), one.visit_.gradient(), one.terms_);
     if (const auto* call = std::get_if<kernels::sgd_call>(&next))
       sgd.push_back(*call);
     else

@@ -13,10 +13,9 @@
 #include <vector>
 
 #include "models/local_site.hpp"
-#include "models/methods/visit.hpp"
-#include "policies/catalogue.hpp"
+#include "models/visit/visit.hpp"
 #include "tests/support/brittle.hpp"
-#include "tests/support/quadratic_federation.hpp"
+#include "tests/support/every_method.hpp"
 #include "tests/support/same_visits.hpp"
 
 namespace troupe::test {
@@ -30,19 +29,7 @@ constexpr std::array kinds{breakage::kind::error, breakage::kind::exception,
                            breakage::kind::no_memory};
 
 quadratic_setting setting_of(const std::string& method) {
-  quadratic_setting x{.method = *policies::find_recipe(method),
-                      .how = {.local_epochs = 1,
-                              .batch_size = 4,
-                              .learning_rate = 0.05,
-                              .method = {}},
-                      .problem = {.seed = 5,
-                                  .dimension = 6,
-                                  .clients = 3,
-                                  .rows_per_client = 8,
-                                  .noise = 0.5},
-                      .rows = {8, 6, 3}};
-  x.how.method = with_defaults(x.method);
-  return x;
+  return noisy_setting(method, 1, {8, 6, 3});
 }
 
 /// A setting of which one visit's place can break: the last that is made.
@@ -70,14 +57,6 @@ struct brittle_setting {
 
 bool is_zero(std::span<const float> x) {
   return std::ranges::all_of(x, [](float v) { return v == 0; });
-}
-
-/// All clients' next visits.
-std::vector<visit_input> visits_of(const quadratic_federation& x) {
-  std::vector<visit_input> all;
-  for (std::uint64_t k = 1; k <= x.problem().how.clients; ++k)
-    all.push_back(x.visit(k, 100 + k));
-  return all;
 }
 
 /// A visit that is held by hand, in its place among others.
@@ -125,7 +104,8 @@ private:
 
 /// All clients' visits, begun together.
 struct held_cohort {
-  explicit held_cohort(const quadratic_federation& on) : inputs(visits_of(on)) {
+  explicit held_cohort(const quadratic_federation& on)
+    : inputs(next_visits(on)) {
     for (std::size_t i = 0; i < inputs.size(); ++i) {
       models.push_back(std::make_unique<models::quadratic>(
         models::make_quadratic_problem(on.problem().how)));
@@ -139,13 +119,6 @@ struct held_cohort {
   std::vector<std::unique_ptr<models::quadratic>> models;
   std::vector<std::unique_ptr<held_visit>> visits;
 };
-
-std::vector<std::string> all_methods() {
-  std::vector<std::string> names;
-  for (const auto& x : policies::catalogue())
-    names.push_back(x.name);
-  return names;
-}
 
 class bearing : public testing::TestWithParam<std::string> {};
 
@@ -215,7 +188,7 @@ TEST_P(bearing, a_visit_that_fails_among_others_ends_alone) {
       problem, places++ == 1 ? site.broken : sound);
   };
   quadratic_federation testee{how};
-  const auto visits = visits_of(testee);
+  const auto visits = next_visits(testee);
   const auto expected = testee.trainer().train(visits);
   for (std::uint64_t n = 0;; ++n) {
     SCOPED_TRACE(n);
@@ -251,7 +224,7 @@ TEST_P(bearing, visits_move_between_threads_from_answer_to_answer) {
 // then as good as a fresh one.
 TEST_P(bearing, a_visit_that_is_given_up_leaves_alone) {
   quadratic_federation one{setting_of(GetParam())};
-  const auto expected = alone(one.trainer(), visits_of(one));
+  const auto expected = alone(one.trainer(), next_visits(one));
   for (int answers = 0; answers < 4; ++answers) {
     SCOPED_TRACE(answers);
     held_cohort testee{one};
@@ -295,7 +268,7 @@ TEST(bearing_visits, one_without_memory_for_its_first_frame_ends_alone) {
       throw std::bad_alloc{};
     }};
   quadratic_federation testee{how};
-  auto visits = visits_of(testee);
+  auto visits = next_visits(testee);
   auto expected = testee.trainer().train(visits);
   visits[1].role = 1;
   expected[1] = fail(errc::device_failure,

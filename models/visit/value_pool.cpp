@@ -1,4 +1,4 @@
-#include "models/methods/value_pool.hpp"
+#include "models/visit/value_pool.hpp"
 
 #include <algorithm>
 

@@ -7,17 +7,15 @@
 #include <string>
 #include <vector>
 
-#include "models/methods/visit.hpp"
-#include "policies/catalogue.hpp"
+#include "models/visit/visit.hpp"
+#include "tests/support/brittle.hpp"
 #include "tests/support/counting_backend.hpp"
-#include "tests/support/quadratic_federation.hpp"
+#include "tests/support/every_method.hpp"
 #include "tests/support/same_visits.hpp"
 
 namespace troupe::test {
 
 namespace {
-
-using models::visit_input;
 
 /// Steps that end early, clients with one batch, and one with no rows at all.
 const std::vector<std::size_t> rows{10, 10, 3, 0, 9, 10, 10};
@@ -39,35 +37,9 @@ private:
 };
 
 quadratic_setting setting_of(const std::string& method, std::size_t in_step) {
-  quadratic_setting x{.method = *policies::find_recipe(method),
-                      .how = {.local_epochs = 3,
-                              .batch_size = 4,
-                              .learning_rate = 0.05,
-                              .method = {}},
-                      .problem = {.seed = 5,
-                                  .dimension = 6,
-                                  .clients = rows.size(),
-                                  .rows_per_client = 10,
-                                  .noise = 0.5},
-                      .in_step = in_step,
-                      .rows = rows};
-  x.how.method = with_defaults(x.method);
+  auto x = noisy_setting(method, 3, rows);
+  x.in_step = in_step;
   return x;
-}
-
-/// All clients' next visits.
-std::vector<visit_input> visits_of(const quadratic_federation& x) {
-  std::vector<visit_input> all;
-  for (std::uint64_t k = 1; k <= rows.size(); ++k)
-    all.push_back(x.visit(k, 100 + k));
-  return all;
-}
-
-std::vector<std::string> all_methods() {
-  std::vector<std::string> names;
-  for (const auto& x : policies::catalogue())
-    names.push_back(x.name);
-  return names;
 }
 
 class in_step : public testing::TestWithParam<std::string> {};
@@ -80,7 +52,7 @@ INSTANTIATE_TEST_SUITE_P(all, in_step, testing::ValuesIn(all_methods()),
 TEST_P(in_step, visits_come_to_the_bits_of_each_alone) {
   quadratic_federation one{setting_of(GetParam(), 1)};
   one.rounds(2); // So that clients have something of their own.
-  const auto visits = visits_of(one);
+  const auto visits = next_visits(one);
   const auto expected = alone(one.trainer(), visits);
   for (const std::size_t k : {1, 2, 7}) {
     SCOPED_TRACE(k);
@@ -104,7 +76,7 @@ TEST(steps_in_step, are_one_call_of_the_backend_for_those_of_one_shape) {
     return std::make_unique<counting_backend>(calls);
   };
   quadratic_federation testee{how};
-  auto visits = visits_of(testee);
+  auto visits = next_visits(testee);
   visits.resize(5);
   for (const auto& x : testee.trainer().train(visits))
     ASSERT_TRUE(x);
@@ -113,7 +85,7 @@ TEST(steps_in_step, are_one_call_of_the_backend_for_those_of_one_shape) {
   calls->clear();
   how.rows = {8, 8, 8, 7, 7, 8, 8};
   quadratic_federation unequal{how};
-  visits = visits_of(unequal);
+  visits = next_visits(unequal);
   visits.resize(5);
   for (const auto& x : unequal.trainer().train(visits))
     ASSERT_TRUE(x);
@@ -134,7 +106,7 @@ TEST(steps_in_step, are_of_as_many_visits_as_have_room) {
       return std::make_unique<counting_backend>(calls);
     };
     quadratic_federation testee{how};
-    for (const auto& x : testee.trainer().train(visits_of(testee)))
+    for (const auto& x : testee.trainer().train(next_visits(testee)))
       EXPECT_TRUE(x);
     return std::ranges::max(*calls);
   };
@@ -144,9 +116,37 @@ TEST(steps_in_step, are_of_as_many_visits_as_have_room) {
   EXPECT_EQ(most_of(100 * one), 5u);
 }
 
+// It was the step of all of them.
+TEST(steps_in_step, that_fail_end_the_visits_whose_call_it_was) {
+  breakage broken;
+  auto how = setting_of("fedavg", 4);
+  how.rows = {8, 8, 8, 3};
+  how.make_arithmetic = [&] {
+    return std::make_unique<brittle_backend>(broken);
+  };
+  quadratic_federation testee{how};
+  auto visits = next_visits(testee);
+  visits.resize(4);
+  const auto expected = testee.trainer().train(visits);
+  const auto calls_of_one_answer = std::uint64_t{2};
+  for (const auto kind : {breakage::kind::error, breakage::kind::exception,
+                          breakage::kind::no_memory}) {
+    broken.set(calls_of_one_answer + 1,
+               kind); // The second answer's, of 4 rows.
+    const auto found = testee.trainer().train(visits);
+    for (std::size_t i = 0; i < 3; ++i) {
+      ASSERT_FALSE(found[i]);
+      EXPECT_EQ(found[i].error().context, broken.text());
+    }
+    expect_same(found[3], expected[3]);
+    broken = {};
+    expect_same(testee.trainer().train(visits), expected);
+  }
+}
+
 TEST_P(in_step, a_visit_that_fails_ends_alone) {
   quadratic_federation one{setting_of(GetParam(), 1)};
-  auto visits = visits_of(one);
+  auto visits = next_visits(one);
   visits[1].fetched.clear();
   const auto expected = alone(one.trainer(), visits);
   ASSERT_FALSE(expected[1]);
@@ -159,7 +159,7 @@ TEST_P(in_step, a_visit_that_fails_ends_alone) {
 TEST_P(in_step, a_visit_that_fails_halfway_leaves_nothing_behind) {
   auto how = setting_of(GetParam(), 7);
   quadratic_federation sound{how};
-  const auto visits = visits_of(sound);
+  const auto visits = next_visits(sound);
   const auto expected = sound.trainer().train(visits);
   how.make_model = [](auto problem) -> std::unique_ptr<models::objective> {
     return std::make_unique<brittle>(problem);

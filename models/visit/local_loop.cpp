@@ -1,4 +1,4 @@
-#include "models/methods/local_loop.hpp"
+#include "models/visit/local_loop.hpp"
 
 #include <algorithm>
 #include <string>

@@ -20,7 +20,7 @@
 #include <vector>
 
 #include "models/methods/router.hpp"
-#include "models/methods/visit.hpp"
+#include "models/visit/visit.hpp"
 #include "tests/support/next_visits.hpp"
 #include "tests/support/same_visits.hpp"
 
@@ -41,9 +41,9 @@ using impressions = std::map<std::uint32_t, floats>;
 
 task<impressions> look(visit& v) {
   const auto& outputs = *v.on.model.outputs();
-  v.load(co_await v.frozen("common"));
+  const auto common = co_await v.frozen("common");
   floats said(v.on.rows.size() * outputs.size());
-  co_await v.say(split::train, v.on.rows, said);
+  co_await v.say(split::train, v.on.rows, said, {common});
   floats slopes(said.size());
   outputs.judge(split::train, v.on.rows, said, slopes);
   impressions found;
@@ -97,8 +97,7 @@ task<answer> ask_all(visit& v, const gated_model& x, const impressions& seen,
     a.shares.push_back(shares_of(x.gate, seen.at(row)));
   a.mixed.resize(on.rows.size() * width);
   for (std::size_t e = 0; e < x.experts.size(); ++e) {
-    v.load(x.experts[e]);
-    a.each.push_back(co_await v.speak(on));
+    a.each.push_back(co_await v.speak(on, {x.experts[e]}));
     for (std::size_t i = 0; i < on.rows.size(); ++i)
       add(line(a.mixed, i, width), a.shares[i][x.chosen[e]],
           line(a.each[e].values, i, width));
@@ -130,8 +129,7 @@ task<done> descend_expert(visit& v, gated_model& x, std::size_t e, batch on,
     add(line(own, i, width),
         a.shares[i][x.chosen[e]] / static_cast<double>(on.rows.size()),
         line(slopes, i, width));
-  v.load(x.experts[e]);
-  co_await v.pull_back(a.each[e], own);
+  co_await v.pull_back(a.each[e], own, {x.experts[e]});
   co_await v.on.arithmetic.step(
     kernels::sgd_step{.rate = static_cast<float>(v.on.rate)},
     {.weights = x.experts[e], .gradient = v.gradient()});

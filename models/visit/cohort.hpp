@@ -9,9 +9,9 @@
 #include <string_view>
 #include <vector>
 
-#include "models/methods/task.hpp"
-#include "models/methods/value_pool.hpp"
 #include "models/thrown.hpp"
+#include "models/visit/task.hpp"
+#include "models/visit/value_pool.hpp"
 
 namespace troupe::models {
 
@@ -102,17 +102,11 @@ public:
     return rooms_;
   }
 
-  /// How many groups of one shape there were so far; for tests.
-  std::size_t groups() const noexcept {
-    return groups_;
-  }
-
 private:
   friend class question;
 
   std::vector<question*> open_;
   std::vector<question*> answered_; ///< Null: it left meanwhile.
-  std::size_t groups_ = 0;
   value_pool rooms_;
 };
 

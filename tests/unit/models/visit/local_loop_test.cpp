@@ -1,4 +1,4 @@
-#include "models/methods/visit.hpp"
+#include "models/visit/visit.hpp"
 
 #include <gtest/gtest.h>
 

@@ -15,10 +15,10 @@
 
 #include "core/values.hpp"
 #include "models/families.hpp"
-#include "models/methods/cohort.hpp"
-#include "models/methods/local_loop.hpp"
 #include "models/outputs.hpp"
 #include "models/procedure.hpp"
+#include "models/visit/cohort.hpp"
+#include "models/visit/local_loop.hpp"
 
 namespace troupe::models {
 
@@ -37,15 +37,29 @@ result<std::span<const float>> kept_or(const client_state* state,
                                        std::string_view name,
                                        std::span<const float> otherwise);
 
+class visit;
+
+/// What a question is about, which is live from then on. Empty: what is live.
+struct model_at {
+  const_array parameters = {};
+  const_array buffers = {};
+  /// Where the slope is added, and no longer with the live model. @pre that one
+  /// was zero
+  array gradient = {};
+};
+
 /// A question that a function of it answers. @pre it returns a `result`
 template <class Compute>
 class asked final : public question {
 public:
   using value_type = typename std::invoke_result_t<Compute&>::value_type;
 
-  asked(cohort& with, std::size_t place, shape x, Compute compute)
+  asked(cohort& with, std::size_t place, shape x, visit& of, const model_at& at,
+        Compute compute)
     : question(with, place),
       shape_(x),
+      visit_(of),
+      at_(at),
       compute_(std::move(compute)) {
     // nop
   }
@@ -54,10 +68,7 @@ public:
     return shape_;
   }
 
-  result<void> answer() override {
-    return compute_().map(
-      [&](auto&&... x) { value_.emplace(std::move(x)...); });
-  }
+  result<void> answer() override;
 
   value_type await_resume() {
     if constexpr (!std::is_void_v<value_type>)
@@ -66,22 +77,22 @@ public:
 
 private:
   shape shape_;
+  visit& visit_;
+  model_at at_;
   Compute compute_;
   std::optional<
     std::conditional_t<std::is_void_v<value_type>, done, value_type>>
     value_;
 };
 
-class visit;
-
-/// One step of the live model, which the backend makes together with those of
-/// other visits.
+/// One step, which the backend makes together with those of other visits.
 class step_question final : public question {
 public:
   using value_type = double;
 
+  /// @param weights empty: the live parameters
   step_question(cohort& with, std::size_t place, visit& of, batch on,
-                optimiser& by, const step_terms& terms);
+                optimiser& by, const step_terms& terms, array weights);
 
   shape of() const noexcept override;
   result<void> answer() override;
@@ -93,19 +104,14 @@ public:
 
 private:
   result<void> differentiate();
+  array weights() const noexcept;
 
   visit& visit_;
   batch batch_;
   optimiser& by_;
   const step_terms& terms_;
+  array named_;
   double loss_ = 0;
-};
-
-/// Where a question finds a model and leaves its slope. Empty: what is live.
-struct model_at {
-  const_array parameters = {};
-  array gradient = {}; ///< Is added to.
-  const_array buffers = {};
 };
 
 class visit {
@@ -231,19 +237,19 @@ public:
   /// The live parameters in the place of `base`, and the live buffers.
   result<void> offer_model(const base_block& base);
 
-  // What it asks.
+  // What it asks: of the live model, or of one that it names.
 
   /// Adds the gradient of the mean loss over a batch. Gives that loss.
-  auto differentiate(batch x, model_at at = {}) {
-    return ask("gradient", x.rows.size(),
-               [this, x, at] { return gradient_of(x, at); });
+  auto differentiate(batch x, const model_at& at = {}) {
+    return ask("gradient", x.rows.size(), at,
+               [this, x] { return gradient_of(x); });
   }
 
   /// The gradient alone, in the place of what is in `to`. Gives that loss.
-  auto slope(batch x, array to) {
-    return ask("slope", x.rows.size(), [this, x, to] {
+  auto slope(batch x, array to, const model_at& at = {}) {
+    return ask("slope", x.rows.size(), at, [this, x, to] {
       forget_gradient();
-      return gradient_of(x, {}).and_then([&](double loss) {
+      return gradient_of(x).and_then([&](double loss) {
         auto done = copy(gradient(), to).map([&] { return loss; });
         forget_gradient();
         return done;
@@ -251,43 +257,47 @@ public:
     });
   }
 
-  /// One step along that gradient, which is zero afterwards. Gives that loss.
+  /// One step of the live parameters, or of `weights`, along that gradient,
+  /// which is zero afterwards. Gives that loss.
   /// @pre `by` and `terms` stay where they are
-  step_question step(batch x, optimiser& by, const step_terms& terms) {
-    return {with_, place_, *this, x, by, terms};
+  step_question step(batch x, optimiser& by, const step_terms& terms,
+                     array weights = {}) {
+    return {with_, place_, *this, x, by, terms, weights};
   }
 
   /// Adds to the gradient the Hessian of that mean loss, times a direction.
-  auto curve(batch x, const_array direction) {
-    return ask("curve", x.rows.size(), [this, x, direction] {
+  auto curve(batch x, const_array direction, const model_at& at = {}) {
+    return ask("curve", x.rows.size(), at, [this, x, direction] {
       has_gradient_ = true;
       return on.model.curve(x.rows, x.seed, direction.host());
     });
   }
 
-  auto score(split part, row_span rows) {
-    return ask("score", rows.size(),
+  auto score(split part, row_span rows, const model_at& at = {}) {
+    return ask("score", rows.size(), at,
                [this, part, rows] { return on.model.evaluate(part, rows); });
   }
 
-  /// What the live model says of training rows, to learn from it.
+  /// What a model says of training rows, to learn from it.
   /// @pre the model has outputs; for the next two as well
-  auto speak(batch x) {
-    return ask("speak", x.rows.size(),
+  auto speak(batch x, const model_at& at = {}) {
+    return ask("speak", x.rows.size(), at,
                [this, x] { return on.model.outputs()->speak(x.rows, x.seed); });
   }
 
-  /// The way back, which adds to the gradient.
-  auto pull_back(const utterance& said, std::span<const float> slopes) {
-    return ask("pull back", slopes.size(), [this, &said, slopes] {
+  /// The way back, which adds to the gradient. @pre of the model that said it
+  auto pull_back(const utterance& said, std::span<const float> slopes,
+                 const model_at& at = {}) {
+    return ask("pull back", slopes.size(), at, [this, &said, slopes] {
       has_gradient_ = true;
       return said.pull_back(slopes);
     });
   }
 
   /// What it says of rows in evaluation mode. @pre there is room for it
-  auto say(split part, row_span rows, std::span<float> to) {
-    return ask("say", rows.size(), [this, part, rows, to] {
+  auto say(split part, row_span rows, std::span<float> to,
+           const model_at& at = {}) {
+    return ask("say", rows.size(), at, [this, part, rows, to] {
       return on.model.outputs()->say(part, rows, to);
     });
   }
@@ -303,16 +313,19 @@ public:
 
 private:
   template <class Compute>
-  asked<Compute> ask(std::string_view what, std::size_t rows, Compute compute) {
-    return {with_,
-            place_,
-            {what, on.model.parameters().size(), rows},
-            std::move(compute)};
+  asked<Compute> ask(std::string_view what, std::size_t rows,
+                     const model_at& at, Compute compute) {
+    return {with_, place_, {what, on.model.parameters().size(), rows},
+            *this, at,     std::move(compute)};
   }
 
+  template <class Compute>
+  friend class asked;
   friend class step_question;
 
-  result<double> gradient_of(batch x, const model_at& at);
+  void make_live(const model_at& x) const;
+  result<double> gradient_of(batch x);
+  result<void> hand_over(array to);
   result<std::vector<base_block>> instances(std::span<const block_id> ids,
                                             std::size_t size) const;
 
@@ -323,6 +336,17 @@ private:
   array scratch_;
   bool has_gradient_ = false;
 };
+
+template <class Compute>
+result<void> asked<Compute>::answer() {
+  visit_.make_live(at_);
+  return compute_()
+    .map([&](auto&&... x) { value_.emplace(std::move(x)...); })
+    .and_then([&] {
+      return at_.gradient.empty() ? result<void>{}
+                                  : visit_.hand_over(at_.gradient);
+    });
+}
 
 /// Brings the live buffers back when it goes: what is differentiated to choose
 /// or to score, and not to train, leaves no statistics behind.

@@ -1,4 +1,4 @@
-#include "models/methods/cohort.hpp"
+#include "models/visit/cohort.hpp"
 
 #include <algorithm>
 
@@ -31,7 +31,6 @@ std::size_t cohort::answer() {
       rest, [&](const question* x) { return x->of() != rest.front()->of(); });
     const auto group = rest.first(static_cast<std::size_t>(end - rest.begin()));
     rest.front()->answer_all(group);
-    ++groups_;
     rest = rest.subspan(group.size());
   }
   std::ranges::sort(answered_, {}, &question::place_);
