@@ -146,8 +146,7 @@ public:
   }
 
   void operator()(shared_values& x) {
-    std::vector<float> values(count(sizeof(float)));
-    bytes(values.data(), values.size() * sizeof(float));
+    auto values = floats(count(sizeof(float)));
     x = failed_ ? nullptr : share(std::move(values));
   }
 
@@ -176,6 +175,20 @@ private:
       return 0;
     }
     return n;
+  }
+
+  /// A tile at a time: a vector that begins as zeros would be written twice.
+  std::vector<float> floats(std::size_t n) {
+    std::vector<float> values;
+    values.reserve(n);
+    std::array<float, 1024> tile;
+    while (values.size() < n && !failed_) {
+      const auto some = std::min(tile.size(), n - values.size());
+      bytes(tile.data(), some * sizeof(float));
+      values.insert(values.end(), tile.begin(),
+                    tile.begin() + static_cast<std::ptrdiff_t>(some));
+    }
+    return values;
   }
 
   void bytes(void* to, std::size_t size) {

@@ -14,17 +14,6 @@ constexpr std::array<std::byte, 4> magic{std::byte{'T'}, std::byte{'R'},
 constexpr std::size_t flags_offset = 8; // And the reserved bytes behind them.
 constexpr std::size_t crc_offset = 20;
 
-constexpr auto crc_table = [] {
-  std::array<std::uint32_t, 256> table{};
-  for (std::uint32_t i = 0; i < 256; ++i) {
-    auto x = i;
-    for (int bit = 0; bit < 8; ++bit)
-      x = (x >> 1) ^ ((x & 1) != 0 ? 0x82f63b78u : 0u);
-    table[i] = x;
-  }
-  return table;
-}();
-
 template <class T>
 void put(buffer& out, std::size_t at, T x) {
   std::memcpy(out.data() + at, &x, sizeof x);
@@ -60,15 +49,10 @@ result<messages::any_message> decode_as(const envelope& head,
 
 } // namespace
 
-std::uint32_t crc32c(std::span<const std::byte> bytes, std::uint32_t crc) {
-  crc = ~crc;
-  for (const auto x : bytes)
-    crc = (crc >> 8) ^ crc_table[(crc ^ static_cast<std::uint32_t>(x)) & 0xff];
-  return ~crc;
-}
-
 buffer encode(const messages::any_message& any, std::uint32_t correlation) {
-  buffer out(envelope_size);
+  buffer out;
+  out.reserve(encoded_size(any));
+  out.resize(envelope_size);
   std::copy(magic.begin(), magic.end(), out.begin());
   std::visit(
     [&out](const auto& x) {

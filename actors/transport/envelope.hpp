@@ -5,6 +5,7 @@
 
 #include "actors/messages/wire.hpp"
 #include "actors/transport/codec.hpp"
+#include "actors/transport/crc32c.hpp"
 #include "core/result.hpp"
 
 namespace troupe::transport {
@@ -25,9 +26,6 @@ struct envelope {
   std::uint32_t payload_size = 0;
   std::uint32_t correlation = 0;
 };
-
-/// CRC-32C (Castagnoli), continued from `crc`.
-std::uint32_t crc32c(std::span<const std::byte> bytes, std::uint32_t crc = 0);
 
 /// Envelope and payload of any message.
 buffer encode(const messages::any_message& x, std::uint32_t correlation = 0);

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
-#include <ranges>
 #include <sstream>
 
 #include "core/text.hpp"
@@ -81,8 +80,8 @@ struct printer {
   std::string operator()(const std::vector<T>& xs) const {
     constexpr std::size_t items_max = 8;
     std::string text = "[";
-    for (const auto& x : xs | std::views::take(items_max))
-      text += (text.size() > 1 ? ", " : "") + (*this)(x);
+    for (std::size_t i = 0; i < std::min(items_max, xs.size()); ++i)
+      text += (i > 0 ? ", " : "") + (*this)(xs[i]);
     if (xs.size() > items_max)
       text += ", ... (" + std::to_string(xs.size()) + " in all)";
     return text + ']';

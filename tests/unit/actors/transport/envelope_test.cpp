@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "core/limits.hpp"
+#include "core/random.hpp"
 #include "tests/support/wire_examples.hpp"
 
 namespace troupe::transport {
@@ -39,6 +40,25 @@ std::string problem_of(const buffer& frame) {
 TEST(crc32c, has_the_check_value_of_its_definition) {
   constexpr std::string_view text = "123456789";
   EXPECT_EQ(crc32c(std::as_bytes(std::span{text})), 0xe3069283u);
+}
+
+TEST(crc32c, has_the_check_value_with_tables_too) {
+  const std::string text = "123456789";
+  EXPECT_EQ(crc32c_by_tables(std::as_bytes(std::span{text})), 0xe3069283u);
+}
+
+TEST(crc32c, is_the_same_with_and_without_the_instruction) {
+  random_stream draws{3};
+  std::vector<std::byte> all(100);
+  for (auto& x : all)
+    x = static_cast<std::byte>(draws.below(256));
+  // Of any length, from any place, after anything.
+  for (std::size_t from = 0; from < 9; ++from)
+    for (std::size_t size = 0; from + size <= all.size(); ++size) {
+      const auto some = std::span{all}.subspan(from, size);
+      const auto before = static_cast<std::uint32_t>(draws.below(1u << 31));
+      EXPECT_EQ(crc32c(some, before), crc32c_by_tables(some, before));
+    }
 }
 
 TEST(crc32c, can_be_continued_where_it_ended) {
