@@ -85,9 +85,7 @@ private:
     const auto maker = at_.of_role(x.visit.client, &local_method::home);
     if (!maker)
       return {};
-    cohort alone;
-    visit v{x, problem_at(x), alone, 0, visit::purpose::to_look};
-    return run_alone(alone, maker(v)).map([](done) {});
+    return look(x, problem_at(x), maker).map([](done) {});
   }
 
   /// A shared one, or what its role makes of what is shared.
@@ -121,9 +119,9 @@ private:
       return {};
     const auto put = [&](const scores& found) { to = found; };
     if (const auto scorer = at_.of_role(x.visit.client, &local_method::score)) {
-      cohort alone;
-      visit v{x, problem_at(x), alone, 0, visit::purpose::to_look};
-      return run_alone(alone, scorer(v, part, rows)).map(put);
+      return look(x, problem_at(x),
+                  [&](visit& v) { return scorer(v, part, rows); })
+        .map(put);
     }
     return model_->evaluate(part, rows).map(put);
   }
@@ -150,6 +148,7 @@ private:
     TROUPE_ASSERT(parameters.empty()
                   || parameters.size() == model_->parameters().size());
     TROUPE_ASSERT(buffers.size() == model_->buffers().size());
+    model_->begin(); // What is found does not depend on the visit before.
     std::copy(parameters.begin(), parameters.end(),
               model_->parameters().begin());
     std::ranges::copy(buffers, model_->buffers().begin());

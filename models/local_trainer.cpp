@@ -88,6 +88,7 @@ public:
 
   std::vector<result<trained>> train(std::span<const visit_input> xs) override {
     std::vector<result<trained>> all;
+    all.reserve(xs.size());
     while (!xs.empty()) {
       const auto some = xs.first(std::min(xs.size(), models_.size()));
       xs = xs.subspan(some.size());
@@ -128,7 +129,8 @@ private:
     // Neither moves: they are pointed at.
     std::vector<under_way> all(xs.size());
     for (std::size_t i = 0; i < xs.size(); ++i)
-      all[i].begun = begin(xs[i], i, together_, all[i]);
+      all[i].begun =
+        caught<void>([&] { return begin(xs[i], i, together_, all[i]); });
     // What has ended leaves its frames at once.
     const auto settle = [&] {
       for (auto& x : all)
@@ -145,7 +147,18 @@ private:
         x.begun = dismissed();
       }
     for (auto& x : all)
-      to.push_back(x.begun.and_then([&] { return end(*x.v); }));
+      to.push_back(x.begun.and_then(
+        [&] { return caught<trained>([&] { return end(*x.v); }); }));
+  }
+
+  /// What is thrown is an error of the visit that it comes from.
+  template <class T, class Part>
+  static result<T> caught(Part part) noexcept {
+    try {
+      return part();
+    } catch (...) {
+      return tl::unexpected{what_was_thrown()};
+    }
   }
 
   result<void> begin(const visit_input& x, std::size_t place, cohort& with,
@@ -160,11 +173,7 @@ private:
     to.v.emplace(x, *on, with, place);
     if (to.v->plan.idle())
       return {};
-    try {
-      to.course.emplace(method.train(*to.v));
-    } catch (...) {
-      return tl::unexpected{what_was_thrown()};
-    }
+    to.course.emplace(method.train(*to.v));
     to.course->start(to.root);
     return {};
   }

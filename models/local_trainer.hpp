@@ -69,7 +69,9 @@ using backend_factory =
   std::function<result<std::unique_ptr<kernels::backend>>()>;
 
 /// How many visits a trainer computes in step: at most `most`, and no more than
-/// have models that fit into `bytes` together; one in any case.
+/// have models that fit into `bytes` together; one in any case. A model is its
+/// parameters, gradient and buffers: what a method holds beside it (moments,
+/// models of its own) comes on top.
 struct in_step_limit {
   std::size_t most = 1;
   std::size_t bytes = std::size_t{1} << 30;

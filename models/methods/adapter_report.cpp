@@ -183,13 +183,9 @@ result<void> as_they_are(client_adapters&, client_id, const local_problem&) {
 
 result<void> after_a_step(client_adapters& x, client_id client,
                           const local_problem& on) {
-  cohort alone;
-  visit v{{.visit = {client, {}}, .fetched = {}, .chosen = {}, .state = {}},
-          on.clients != nullptr ? with_rows_of(client, on) : on,
-          alone,
-          0,
-          visit::purpose::to_look};
-  return run_alone(alone, stepped_at_home(v, std::move(x.common)))
+  return look({.visit = {client, {}}, .fetched = {}, .chosen = {}, .state = {}},
+              on.clients != nullptr ? with_rows_of(client, on) : on,
+              [&](visit& v) { return stepped_at_home(v, x.common); })
     .map([&](factors own) { x.common = std::move(own); });
 }
 

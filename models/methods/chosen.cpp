@@ -54,10 +54,8 @@ void summarise(const evaluation_input& x, const local_problem& on,
     return;
   shares_by_client chosen;
   for (std::size_t k = 0; k < on.clients->train.size(); ++k) {
-    cohort alone;
-    visit v{at_home({k + 1}, x), with_rows_of({k + 1}, on), alone, 0,
-            visit::purpose::to_look};
-    const auto best = run_alone(alone, best_of(v));
+    const auto best =
+      look(at_home({k + 1}, x), with_rows_of({k + 1}, on), best_of);
     if (!best)
       return;
     auto& shares = chosen[{k + 1}];

@@ -91,7 +91,7 @@ task<done> train(visit& v) {
         co_await second_derivative(v, x, slopes, of_model, {first, seed});
       slopes = co_await stepped(v, std::move(slopes), bent, inner);
     }
-    co_await by.step(x, slopes);
+    co_await v.update(by.next(x, slopes));
   }
   v.out.loss = total / static_cast<double>(v.plan.steps);
   by.keep(v.out.next);

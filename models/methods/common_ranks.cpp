@@ -41,7 +41,7 @@ learn(visit& v, factors& adapter, tail_penalty penalty = {},
     auto slopes = co_await pull_back(v.on, x);
     if (penalty.factor > 0)
       tail_norm(x, penalty.rank, penalty.factor, slopes);
-    co_await by.step(adapter, slopes);
+    co_await v.update(by.next(adapter, slopes));
     // Moments of ranks that were given up could move them.
     truncate(plan, rank_max, adapter);
   }

@@ -40,8 +40,8 @@ task<double> step(visit& v, many_models& models, client_router& by, batch on,
                                          each[c].values.begin(), 0.0);
     const auto own = times(slopes, shares[c]);
     co_await v.pull_back(each[c], own, {models[c]});
-    co_await v.on.arithmetic.step(
-      of_models, {.weights = models[c], .gradient = v.gradient()});
+    co_await v.update(of_models,
+                      {.weights = models[c], .gradient = v.gradient()});
   }
   by.descend(shares, along_shares, rate_or(v, "router_rate"));
   const auto total =

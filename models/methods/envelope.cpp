@@ -38,7 +38,7 @@ task<done> train(visit& v) {
         {next.rows, derive_seed(next.seed, "inner", k)});
       if (k == 0)
         v.out.loss += loss / static_cast<double>(v.plan.steps);
-      co_await v.on.arithmetic.step(
+      co_await v.update(
         towards, {.weights = theta, .gradient = v.gradient(), .anchor = w});
     }
     co_await v.move(apart, w, -1, theta);

@@ -68,9 +68,8 @@ task<double> step(visit& v, std::size_t c, batch on, const memberships& parts) {
     own.push_back(parts.at(row)[c] / static_cast<double>(on.rows.size()));
   weigh(own, slopes);
   co_await v.pull_back(said, slopes);
-  co_await v.on.arithmetic.step(
-    kernels::sgd_step{.rate = static_cast<float>(v.on.rate)},
-    {.weights = v.parameters(), .gradient = v.gradient()});
+  co_await v.update(kernels::sgd_step{.rate = static_cast<float>(v.on.rate)},
+                    {.weights = v.parameters(), .gradient = v.gradient()});
   co_return std::inner_product(own.begin(), own.end(), judged.losses.begin(),
                                0.0);
 }

@@ -152,8 +152,8 @@ task<double> learn(visit& v, mixed_model& what) {
       co_await v.move(adapter, adapter, -of_adapters, along);
     }
     what.by.descend(shares, slopes.along.shares, of_router);
-    co_await v.on.arithmetic.step(
-      of_base, {.weights = what.base, .gradient = v.gradient()});
+    co_await v.update(of_base,
+                      {.weights = what.base, .gradient = v.gradient()});
   }
   co_return total / static_cast<double>(v.plan.steps);
 }
@@ -218,11 +218,12 @@ shares_by_client learned_shares(const evaluation_input& x,
   const evaluation_input nothing_kept{.versions = x.versions, .states = {}};
   for (std::size_t k = 0; k < on.clients->train.size(); ++k) {
     const client_id client{k + 1};
-    cohort alone;
-    visit v{at_home(client, nothing_kept), with_rows_of(client, on), alone, 0,
-            visit::purpose::to_look};
-    if (auto found = run_alone(alone, model_at_home(v, mixing::learned));
-        found && !v.on.rows.empty())
+    if (on.clients->train[k].empty())
+      continue;
+    auto found =
+      look(at_home(client, nothing_kept), with_rows_of(client, on),
+           [](visit& v) { return model_at_home(v, mixing::learned); });
+    if (found)
       shares[client] = std::move(found->by.shares);
   }
   return shares;

@@ -130,7 +130,7 @@ task<done> train(visit& v) {
     co_await v.move(moved, moved, -how.inner_rate, own);
     auto slopes = co_await hypergradient(v, now, moved, on, how);
     now.own = std::move(moved);
-    co_await by.step(now.common, slopes);
+    co_await v.update(by.next(now.common, slopes));
   }
   v.out.loss = total / static_cast<double>(v.plan.steps);
   by.keep(v.out.next);

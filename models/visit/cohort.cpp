@@ -21,6 +21,15 @@ void question::answer_all(std::span<question* const> group) {
     x->attempt([&] { return x->answer(); });
 }
 
+void question::answer_group(std::span<question* const> group) noexcept {
+  try {
+    group.front()->answer_all(group);
+  } catch (...) {
+    for (auto* x : group)
+      x->root_->problem = what_was_thrown();
+  }
+}
+
 std::size_t cohort::answer() {
   std::ranges::sort(open_, {}, [](const question* x) {
     return std::pair{x->of(), x->place_};
@@ -30,7 +39,7 @@ std::size_t cohort::answer() {
     const auto end = std::ranges::find_if(
       rest, [&](const question* x) { return x->of() != rest.front()->of(); });
     const auto group = rest.first(static_cast<std::size_t>(end - rest.begin()));
-    rest.front()->answer_all(group);
+    question::answer_group(group);
     rest = rest.subspan(group.size());
   }
   std::ranges::sort(answered_, {}, &question::place_);

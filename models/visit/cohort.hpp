@@ -3,8 +3,6 @@
 // The questions of visits that are computed together.
 
 #include <cstddef>
-#include <cstdint>
-#include <exception>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -19,6 +17,7 @@ class cohort;
 
 /// What a visit wants computed. It stands in the frame of who asks, and leaves
 /// its cohort with it. An error is the end of who asked, and of nobody else.
+/// @pre its cohort outlives it
 class question {
 public:
   question(cohort& with, std::size_t place) : with_(with), place_(place) {
@@ -43,7 +42,7 @@ public:
   [[nodiscard]] virtual result<void> answer() = 0;
 
   /// Computes those of one shape together, of which this is the first: by
-  /// default one after the other.
+  /// default one after the other. What it throws is the end of all of them.
   virtual void answer_all(std::span<question* const> group);
 
   bool await_ready() const noexcept {
@@ -77,6 +76,7 @@ private:
   friend class cohort;
 
   void ask();
+  static void answer_group(std::span<question* const> group) noexcept;
 
   cohort& with_;
   std::size_t place_; ///< Of the visit, among those of the cohort.
@@ -86,6 +86,7 @@ private:
 };
 
 /// One thread at a time; it need not always be the same one.
+/// @pre all its visits compute with one backend, or with such as are equal
 class cohort {
 public:
   cohort() = default;

@@ -46,10 +46,6 @@ result<void> check_plain_sgd(const recipe& method,
   return {};
 }
 
-result<void> check_plain_sgd(const local_problem& on) {
-  return check_plain_sgd(on.method, on.how);
-}
-
 result<void> check_sgd(const recipe&, const training_options& how) {
   if (how.optimiser != optimiser_kind::sgd)
     return fail(errc::invalid_config,
@@ -129,8 +125,7 @@ optimiser::optimiser(const local_problem& on, std::size_t size)
 
 optimiser::optimiser(const local_problem& on, std::size_t size,
                      const client_state* state, const std::string& name)
-  : arithmetic_(on.arithmetic),
-    how_(on.how),
+  : how_(on.how),
     rate_(on.rate),
     name_(name) {
   const bool adamw = how_.optimiser == optimiser_kind::adamw;
@@ -164,15 +159,6 @@ optimiser::call optimiser::next(array weights, array gradient,
                             .proximal = static_cast<float>(terms.proximal),
                             .first = count_ == 1},
                            buffers};
-}
-
-result<void> optimiser::step(array weights, array gradient,
-                             const step_terms& terms) {
-  return std::visit(
-    [&](const auto& x) {
-      return arithmetic_.step(std::span{&x, 1});
-    },
-    next(weights, gradient, terms));
 }
 
 void optimiser::keep(client_state& next) const {

@@ -1,8 +1,8 @@
 #pragma once
 
-// The loop that all built-in procedures share: which batches a visit sees, and
-// the steps over them. What a visit will do is a function of the options, its
-// seed and the number of examples, so that it is known before any of it is
+// What all local methods share: how many steps a visit makes, which batches it
+// sees, and its optimiser. What a visit will do is a function of the options,
+// its seed and the number of examples, so that it is known before any of it is
 // done.
 
 #include <cstddef>
@@ -55,7 +55,6 @@ double option_of(const training_options& how, std::string_view name);
 
 /// `invalid_config` unless steps are those of SGD without momentum and decay,
 /// for procedures that make their own.
-result<void> check_plain_sgd(const local_problem& on);
 result<void> check_plain_sgd(const recipe& method, const training_options& how);
 
 /// The same unless steps are SGD's, whatever its momentum.
@@ -126,17 +125,13 @@ public:
 
   using call = std::variant<kernels::sgd_call, kernels::adamw_call>;
 
-  /// The next step, for who makes several. It sets the gradient to zero.
+  /// The next step, to be made. It sets the gradient to zero.
   call next(array weights, array gradient, const step_terms& terms = {});
-
-  result<void> step(array weights, array gradient,
-                    const step_terms& terms = {});
 
   /// Under the name that it was begun with.
   void keep(client_state& next) const;
 
 private:
-  kernels::backend& arithmetic_;
   const training_options& how_;
   double rate_;
   std::string name_;

@@ -11,7 +11,6 @@
 #include <concepts>
 #include <coroutine>
 #include <cstddef>
-#include <exception>
 #include <new>
 #include <optional>
 #include <utility>

@@ -1,6 +1,8 @@
 #include "models/visit/value_pool.hpp"
 
 #include <algorithm>
+#include <new>
+#include <utility>
 
 namespace troupe::models {
 
@@ -15,12 +17,20 @@ aligned_floats value_pool::take(std::size_t size) {
   return x;
 }
 
-void value_pool::give_back(aligned_floats x) {
+void value_pool::give_back(aligned_floats x) noexcept {
   const auto bytes = x.size() * sizeof(float);
-  if (bytes == 0 || bytes > bytes_max_ - bytes_)
+  if (bytes == 0 || bytes > bytes_max_)
     return;
-  bytes_ += bytes;
-  free_[x.size()].push_back(std::move(x));
+  if (bytes > bytes_max_ - bytes_) {
+    free_.clear();
+    bytes_ = 0;
+  }
+  try {
+    free_[x.size()].push_back(std::move(x));
+    bytes_ += bytes;
+  } catch (const std::bad_alloc&) {
+    return; // It goes: who ends a visit needs no memory for that.
+  }
 }
 
 } // namespace troupe::models

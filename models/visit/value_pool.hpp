@@ -22,7 +22,8 @@ public:
 
   aligned_floats take(std::size_t size);
 
-  void give_back(aligned_floats x);
+  /// Where there is no room for it, it takes the place of all others.
+  void give_back(aligned_floats x) noexcept;
 
   std::size_t bytes_kept() const noexcept {
     return bytes_;

@@ -342,6 +342,8 @@ task<double> visit::descend(std::uint64_t steps, std::uint64_t seed,
                             step_terms terms) {
   if (terms.proximal != 0 || !terms.correction.empty())
     co_await check_terms(on.how);
+  if (terms.still_to > terms.still_from) // Momentum or decay would move it.
+    co_await check_plain_sgd(on.method, on.how);
   batch_sequence from{on.rows, on.how, seed};
   optimiser by{on, parameters().size()};
   double total = 0;

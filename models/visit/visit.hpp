@@ -9,7 +9,6 @@
 #include <optional>
 #include <span>
 #include <string_view>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -17,8 +16,7 @@
 #include "models/families.hpp"
 #include "models/outputs.hpp"
 #include "models/procedure.hpp"
-#include "models/visit/cohort.hpp"
-#include "models/visit/local_loop.hpp"
+#include "models/visit/questions.hpp"
 
 namespace troupe::models {
 
@@ -36,83 +34,6 @@ std::vector<float> brought_here(const_array x);
 result<std::span<const float>> kept_or(const client_state* state,
                                        std::string_view name,
                                        std::span<const float> otherwise);
-
-class visit;
-
-/// What a question is about, which is live from then on. Empty: what is live.
-struct model_at {
-  const_array parameters = {};
-  const_array buffers = {};
-  /// Where the slope is added, and no longer with the live model. @pre that one
-  /// was zero
-  array gradient = {};
-};
-
-/// A question that a function of it answers. @pre it returns a `result`
-template <class Compute>
-class asked final : public question {
-public:
-  using value_type = typename std::invoke_result_t<Compute&>::value_type;
-
-  asked(cohort& with, std::size_t place, shape x, visit& of, const model_at& at,
-        Compute compute)
-    : question(with, place),
-      shape_(x),
-      visit_(of),
-      at_(at),
-      compute_(std::move(compute)) {
-    // nop
-  }
-
-  shape of() const noexcept override {
-    return shape_;
-  }
-
-  result<void> answer() override;
-
-  value_type await_resume() {
-    if constexpr (!std::is_void_v<value_type>)
-      return std::move(*value_);
-  }
-
-private:
-  shape shape_;
-  visit& visit_;
-  model_at at_;
-  Compute compute_;
-  std::optional<
-    std::conditional_t<std::is_void_v<value_type>, done, value_type>>
-    value_;
-};
-
-/// One step, which the backend makes together with those of other visits.
-class step_question final : public question {
-public:
-  using value_type = double;
-
-  /// @param weights empty: the live parameters
-  step_question(cohort& with, std::size_t place, visit& of, batch on,
-                optimiser& by, const step_terms& terms, array weights);
-
-  shape of() const noexcept override;
-  result<void> answer() override;
-  void answer_all(std::span<question* const> group) override;
-
-  double await_resume() const noexcept {
-    return loss_;
-  }
-
-private:
-  result<void> differentiate();
-  array weights() const noexcept;
-
-  visit& visit_;
-  batch batch_;
-  optimiser& by_;
-  const step_terms& terms_;
-  array named_;
-  double loss_ = 0;
-};
 
 class visit {
 public:
@@ -265,6 +186,16 @@ public:
     return {with_, place_, *this, x, by, terms, weights};
   }
 
+  /// One step along a gradient that is there, which is zero afterwards.
+  template <class Step>
+  step_question update(const Step& how, const kernels::step_buffers& x) {
+    return update(kernels::step_call<Step>{how, x});
+  }
+
+  step_question update(const optimiser::call& x) {
+    return {with_, place_, *this, x};
+  }
+
   /// Adds to the gradient the Hessian of that mean loss, times a direction.
   auto curve(batch x, const_array direction, const model_at& at = {}) {
     return ask("curve", x.rows.size(), at, [this, x, direction] {
@@ -306,8 +237,9 @@ public:
   void forget_gradient();
 
   /// Steps of the configured optimiser, with fresh moments, on batches that
-  /// `seed` begins. Gives the mean loss before them. The terms are SGD's: under
-  /// another optimiser they are `invalid_config`.
+  /// `seed` begins. Gives the mean loss before them. The terms are SGD's, and a
+  /// part that stands still plain SGD's: under another optimiser they are
+  /// `invalid_config`.
   task<double> descend(std::uint64_t steps, std::uint64_t seed,
                        step_terms terms = {});
 
@@ -376,6 +308,14 @@ result<T> run_alone(cohort& with, task<T> what) {
   while (!what.is_over())
     with.answer();
   return what.take();
+}
+
+/// A coroutine over a visit that keeps and offers nothing, to its end.
+template <class Coroutine>
+auto look(visit_input x, const local_problem& on, Coroutine what) {
+  cohort alone;
+  visit v{std::move(x), on, alone, 0, visit::purpose::to_look};
+  return run_alone(alone, what(v));
 }
 
 } // namespace troupe::models

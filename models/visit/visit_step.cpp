@@ -9,38 +9,60 @@ step_question::step_question(cohort& with, std::size_t place, visit& of,
                              array weights)
   : question(with, place),
     visit_(of),
-    batch_(on),
-    by_(by),
-    terms_(terms),
-    named_(weights) {
+    what_(along_batch{on, by, terms, weights}) {
+  // nop
+}
+
+step_question::step_question(cohort& with, std::size_t place, visit& of,
+                             const optimiser::call& what)
+  : question(with, place),
+    visit_(of),
+    what_(what) {
   // nop
 }
 
 question::shape step_question::of() const noexcept {
-  return {"step", visit_.parameters().size(), batch_.rows.size()};
+  if (const auto* x = std::get_if<along_batch>(&what_))
+    return {"step", visit_.parameters().size(), x->on.rows.size()};
+  const auto size_of = [](const auto& x) { return x.on.weights.size(); };
+  return {"update", std::visit(size_of, std::get<optimiser::call>(what_)), 0};
 }
 
-array step_question::weights() const noexcept {
-  return named_.empty() ? visit_.parameters() : named_;
-}
-
-result<void> step_question::differentiate() {
-  visit_.make_live({.parameters = named_});
-  return visit_.gradient_of(batch_).and_then([&](double loss) {
+result<void> step_question::prepare() {
+  const auto* x = std::get_if<along_batch>(&what_);
+  if (x == nullptr)
+    return {};
+  visit_.make_live({.parameters = x->weights});
+  return visit_.gradient_of(x->on).map([&](double loss) {
     loss_ = loss;
-    const auto count = terms_.still_to - terms_.still_from;
-    std::ranges::fill(visit_.gradient().part(terms_.still_from, count).host(),
+    const auto count = x->terms.still_to - x->terms.still_from;
+    std::ranges::fill(visit_.gradient().part(x->terms.still_from, count).host(),
                       0.f);
-    return result<void>{};
   });
+}
+
+optimiser::call step_question::next() {
+  if (const auto* x = std::get_if<along_batch>(&what_))
+    return x->by.next(x->weights.empty() ? visit_.parameters() : x->weights,
+                      visit_.gradient(), x->terms);
+  return std::get<optimiser::call>(what_);
+}
+
+void step_question::is_made() {
+  if (std::holds_alternative<along_batch>(what_))
+    visit_.has_gradient_ = false;
 }
 
 result<void> step_question::answer() {
-  return differentiate().and_then([&] {
-    return by_.step(weights(), visit_.gradient(), terms_).map([&] {
-      visit_.has_gradient_ = false;
-    });
-  });
+  return prepare()
+    .and_then([&] {
+      return std::visit(
+        [&](const auto& x) {
+          return visit_.on.arithmetic.step(std::span{&x, 1});
+        },
+        next());
+    })
+    .map([&] { is_made(); });
 }
 
 void step_question::answer_all(std::span<question* const> group) {
@@ -53,10 +75,9 @@ void step_question::answer_all(std::span<question* const> group) {
   std::vector<kernels::adamw_call> adamw;
   for (auto* x : group) {
     auto& one = static_cast<step_question&>(*x);
-    if (!one.attempt([&] { return one.differentiate(); }))
+    if (!one.attempt([&] { return one.prepare(); }))
       continue;
-    const auto next =
-      one.by_.next(one.weights(), one.visit_.gradient(), one.terms_);
+    const auto next = one.next();
     if (const auto* call = std::get_if<kernels::sgd_call>(&next))
       sgd.push_back(*call);
     else
@@ -76,7 +97,8 @@ void step_question::answer_all(std::span<question* const> group) {
   };
   const auto made = make();
   for (auto* x : ready)
-    x->visit_.has_gradient_ = !x->attempt([&] { return made; });
+    if (x->attempt([&] { return made; }))
+      x->is_made();
 }
 
 } // namespace troupe::models

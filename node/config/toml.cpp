@@ -10,6 +10,8 @@ namespace troupe::node {
 namespace {
 
 constexpr std::size_t key_parts_max = 16;
+constexpr char beyond_ascii[] =
+  "letters beyond ASCII stand in quotes or comments alone";
 
 bool confuses(std::string_view text) {
   try {
@@ -47,6 +49,17 @@ std::size_t end_of_string(std::string_view text, std::size_t at,
   return text.size();
 }
 
+bool has_letters_beyond_ascii(std::string_view text) {
+  return std::ranges::any_of(
+    text, [](char c) { return static_cast<unsigned char>(c) >= 0x80; });
+}
+
+/// A quote anywhere else is a part of a word, for the library, and what comes
+/// after it is no string.
+bool may_come_before_a_string(char c) {
+  return std::string_view{" \t\r\n=,[{."}.find(c) != std::string_view::npos;
+}
+
 /// What must not reach the library, outside of strings and comments: a
 /// character beyond ASCII means nothing there, and its behaviour is undefined;
 /// of each part of a key it makes a table in a table, and calls itself for
@@ -63,15 +76,23 @@ std::optional<toml_problem> unreadable(std::string_view text) {
   };
   std::size_t at =
     text.starts_with(byte_order_mark) ? byte_order_mark.size() : 0;
+  const auto first = at;
   while (at < text.size()) {
     const auto c = text[at];
     if (c == '#') {
       at = std::min(text.find('\n', at), text.size());
     } else if (c == '"' || c == '\'') {
-      at = end_of_string(text, at, line);
+      const auto before = at > first ? text[at - 1] : '\n';
+      if (!may_come_before_a_string(before))
+        return toml_problem{line, "a quote stands within a word"};
+      const auto began = std::exchange(at, end_of_string(text, at, line));
+      // A key's part, or within a number.
+      if (before == '.'
+          && has_letters_beyond_ascii(text.substr(began, at - began)))
+        return toml_problem{line, "the part of a name behind a dot has letters "
+                                  "beyond ASCII; others would do"};
     } else if (static_cast<unsigned char>(c) >= 0x80) {
-      return toml_problem{
-        line, "letters beyond ASCII stand in quotes or comments alone"};
+      return toml_problem{line, beyond_ascii};
     } else {
       if (ends_of_keys.find(c) != ends_of_keys.npos) {
         if (parts > key_parts_max)

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include <gtest/gtest.h>
+
 #include "policies/catalogue.hpp"
 #include "tests/support/quadratic_federation.hpp"
 
@@ -38,12 +40,15 @@ inline quadratic_setting noisy_setting(const std::string& method,
   return x;
 }
 
-/// All clients' next visits.
-inline std::vector<models::visit_input>
-next_visits(const quadratic_federation& x) {
+/// All clients' next visits, after their choice if they have one.
+inline std::vector<models::visit_input> next_visits(quadratic_federation& x) {
   std::vector<models::visit_input> all;
-  for (std::uint64_t k = 1; k <= x.problem().how.clients; ++k)
+  for (std::uint64_t k = 1; k <= x.problem().how.clients; ++k) {
     all.push_back(x.visit(k, 100 + k));
+    const auto chosen = x.trainer().choose(all.back());
+    EXPECT_TRUE(chosen) << chosen.error().context;
+    all.back().chosen = chosen->chosen;
+  }
   return all;
 }
 

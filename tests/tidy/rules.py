@@ -152,8 +152,48 @@ def handles(path, text):
             yield number, "values are handles here: visit::move, copy and step say what is done"
 
 
+NO_TEMPORARY = re.compile(r"(?:^|[;{}):]|\b(?:else|do|try|const|noexcept|mutable))\s*$")
+CAPTURES = re.compile(r"\[[^\][]+\]\s*\([^()]*\)[^{;()]*->\s*(?:\w+::)*task<")
+
+
+def around(text, at):
+    """The brackets that are open at a place, innermost first, and where they stand."""
+    depth = 0
+    while at > 0:
+        at -= 1
+        if text[at] in ")}]":
+            depth += 1
+        elif text[at] in "({[":
+            if depth == 0:
+                yield text[at], at
+            else:
+                depth -= 1
+
+
+def awaits(path, text):
+    """g++ 12 miscompiles what is awaited within ?: or a braced temporary; and what a lambda
+    captured is gone when it goes on."""
+    if room_of(path) is None:
+        return
+    text = without(text)
+    for found in re.finditer(r"(?<!operator )\bco_await\b", text):
+        at, line = found.start(), text.count("\n", 0, found.start()) + 1
+        begin = max(text.rfind(c, 0, at) for c in ";{}") + 1
+        end = text.find(";", at)
+        if re.search(r"\?[^?]*:(?!:)", text[begin:end]):
+            yield line, "no co_await within ?: (g++ 12); give its value a name first"
+        for bracket, where in around(text, at):
+            if bracket == "{":
+                if not NO_TEMPORARY.search(text[:where]):
+                    yield line, "no co_await within a braced list (g++ 12); name its value first"
+                break
+    for found in CAPTURES.finditer(text):
+        line = text.count("\n", 0, found.start()) + 1
+        yield line, "a lambda that captures is no coroutine: its captures are gone when it goes on"
+
+
 RULES = [world, torch_room, actors_meet_transport, chance, unordered, method_names, spawning,
-         sizes, personal, handles, manners]
+         sizes, personal, handles, awaits, manners]
 
 
 def findings(path, text):

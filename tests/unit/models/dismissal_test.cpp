@@ -106,4 +106,19 @@ TEST(dismissal, ends_a_choice) {
   EXPECT_EQ(x.calls, 2);
 }
 
+TEST(dismissal, leaves_what_ended_with_the_answer_that_was_being_given) {
+  long_visits x;
+  auto how = setting_of("fedavg", x);
+  how.how.local_epochs = 1;
+  how.problem.rows_per_client = 4;
+  how.rows = {4, 2, 4}; // Of 2, 1 and 2 steps.
+  quadratic_federation testee{how};
+  x.by = &testee.trainer();
+  x.last = 2;
+  const auto found = testee.trainer().train(visits_of(testee));
+  EXPECT_FALSE(found[0]);
+  EXPECT_TRUE(found[1]);
+  EXPECT_FALSE(found[2]);
+}
+
 } // namespace troupe::test

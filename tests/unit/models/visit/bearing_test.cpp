@@ -104,8 +104,7 @@ private:
 
 /// All clients' visits, begun together.
 struct held_cohort {
-  explicit held_cohort(const quadratic_federation& on)
-    : inputs(next_visits(on)) {
+  explicit held_cohort(quadratic_federation& on) : inputs(next_visits(on)) {
     for (std::size_t i = 0; i < inputs.size(); ++i) {
       models.push_back(std::make_unique<models::quadratic>(
         models::make_quadratic_problem(on.problem().how)));

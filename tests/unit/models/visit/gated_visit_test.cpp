@@ -130,9 +130,8 @@ task<done> descend_expert(visit& v, gated_model& x, std::size_t e, batch on,
         a.shares[i][x.chosen[e]] / static_cast<double>(on.rows.size()),
         line(slopes, i, width));
   co_await v.pull_back(a.each[e], own, {x.experts[e]});
-  co_await v.on.arithmetic.step(
-    kernels::sgd_step{.rate = static_cast<float>(v.on.rate)},
-    {.weights = x.experts[e], .gradient = v.gradient()});
+  co_await v.update(kernels::sgd_step{.rate = static_cast<float>(v.on.rate)},
+                    {.weights = x.experts[e], .gradient = v.gradient()});
   co_return {};
 }
 

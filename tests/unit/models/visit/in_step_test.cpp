@@ -67,7 +67,63 @@ TEST_P(in_step, visits_come_to_the_bits_of_each_alone) {
   }
 }
 
+// Optimisers with a memory, visits of unequal length, what comes after.
+TEST_P(in_step, whatever_the_options_visits_come_to_the_bits_of_each_alone) {
+  using change = void (*)(quadratic_setting&);
+  for (const change changed : std::initializer_list<change>{
+         [](auto& x) { x.how.momentum = 0.9; },
+         [](auto& x) { x.how.optimiser = models::optimiser_kind::adamw; },
+         [](auto& x) {
+           x.how.stragglers = 0.5;
+           x.how.drop_stragglers = true;
+         },
+         [](auto& x) {
+           x.how.norm_max = 0.05;
+           x.attackers = {.clients = {{2}}, .scale = -3};
+         },
+         [](auto& x) { x.how.batch_size = 1; },
+         [](auto& x) {
+           x.how.batch_size = 0;
+           x.how.local_steps = 5;
+           x.how.stragglers = 0.6;
+         }}) {
+    const auto federation = [&](std::size_t k) {
+      auto x = setting_of(GetParam(), k);
+      changed(x);
+      return quadratic_federation{x};
+    };
+    auto one = federation(1);
+    const auto visits = next_visits(one);
+    const auto expected = alone(one.trainer(), visits);
+    auto seven = federation(7);
+    expect_same(seven.trainer().train(visits), expected);
+    // One client, several times.
+    for (const auto& x : seven.trainer().train(std::vector(4, visits[1])))
+      expect_same(x, expected[1]);
+    EXPECT_TRUE(
+      seven.trainer().train(std::span<const models::visit_input>{}).empty());
+  }
+}
+
 // Who has a device wants one call for all of them, not one for each.
+TEST_P(in_step, each_step_of_the_backend_is_one_call_for_all_of_one_shape) {
+  const auto calls = std::make_shared<std::vector<std::size_t>>();
+  auto how = setting_of(GetParam(), 5);
+  how.rows = {8, 8, 8, 8, 8, 8, 8};
+  how.make_arithmetic = [calls] {
+    return std::make_unique<counting_backend>(calls);
+  };
+  quadratic_federation testee{how};
+  auto visits = next_visits(testee);
+  visits.resize(5);
+  for (const auto& x : testee.trainer().train(visits))
+    ASSERT_TRUE(x) << x.error().context;
+  for (const auto together : *calls)
+    EXPECT_EQ(together, 5u);
+  // It moves along slopes of its own, and makes no step of an optimiser.
+  EXPECT_EQ(calls->empty(), GetParam() == "per_fedavg");
+}
+
 TEST(steps_in_step, are_one_call_of_the_backend_for_those_of_one_shape) {
   const auto calls = std::make_shared<std::vector<std::size_t>>();
   auto how = setting_of("fedavg", 5);

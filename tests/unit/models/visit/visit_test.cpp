@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <initializer_list>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -108,14 +110,27 @@ std::vector<named_question> all_questions() {
           {"say", say},           {"speak_and_pull_back", speak_and_pull_back}};
 }
 
+using change = void (*)(training_options&);
+
+quadratic_setting setting_of(change changed) {
+  auto x =
+    small_setting({.name = "any",
+                   .summary = {},
+                   .blocks = {{.name = "model"}},
+                   .legs = {{.fetch = {{"model"}}}}},
+                  {.train = [](visit&) -> task<done> { co_return {}; }}, {}, 1);
+  if (changed)
+    changed(x.how);
+  return x;
+}
+
 /// A visit of client 1, held by hand.
 struct held {
-  quadratic_federation on{small_setting(
-    {.name = "any",
-     .summary = {},
-     .blocks = {{.name = "model"}},
-     .legs = {{.fetch = {{"model"}}}}},
-    {.train = [](visit&) -> task<done> { co_return {}; }}, {}, 1)};
+  explicit held(change changed = nullptr) : on(setting_of(changed)) {
+    // nop
+  }
+
+  quadratic_federation on;
   local_site at{on.task(), kernels::make_backend({}).value()};
   with_statistics model{make_quadratic_problem(on.problem().how)};
   cohort with;
@@ -189,19 +204,54 @@ TEST(named_weights, move_as_live_ones_would) {
   EXPECT_NE(weights, elsewhere);
 }
 
+TEST(named_weights, move_in_a_group_as_they_would_alone) {
+  for (const change changed : std::initializer_list<change>{
+         nullptr, [](training_options& x) { x.momentum = 0.9; },
+         [](training_options& x) { x.optimiser = optimiser_kind::adamw; }}) {
+    const auto moved = [&](const std::vector<float>& starts) {
+      std::vector<floats> weights;
+      for (const auto x : starts)
+        weights.emplace_back(width, x);
+      cohort together;
+      std::vector<std::unique_ptr<held>> each;
+      std::vector<std::unique_ptr<visit>> visits;
+      std::vector<task<done>> courses;
+      std::vector<task_root> roots(starts.size());
+      for (std::size_t i = 0; i < starts.size(); ++i) {
+        each.push_back(std::make_unique<held>(changed));
+        visits.push_back(
+          std::make_unique<visit>(each[i]->in, each[i]->v.on, together, i));
+        courses.push_back(three_steps(*visits[i], weights[i]));
+        courses.back().start(roots[i]);
+      }
+      while (together.answer() > 0)
+        continue;
+      for (const auto& x : courses)
+        EXPECT_TRUE(x.is_over());
+      courses.clear();
+      return weights;
+    };
+    const auto all = moved({1, 2, 3});
+    EXPECT_EQ(all[1], moved({2})[0]);
+    EXPECT_EQ(all[2], moved({3})[0]);
+  }
+}
+
 TEST(value_pool, gives_zeros_and_keeps_no_more_bytes_than_it_may) {
   value_pool testee{100 * sizeof(float)};
-  auto x = testee.take(60);
-  const auto* first = x.data();
-  std::ranges::fill(x, 1.f);
-  auto y = testee.take(50);
+  auto x = testee.take(60), y = testee.take(50), z = testee.take(40);
+  const auto* second = y.data();
+  std::ranges::fill(y, 1.f);
   testee.give_back(std::move(x));
-  EXPECT_EQ(testee.bytes_kept(), 60 * sizeof(float));
-  testee.give_back(std::move(y)); // There is no room for it.
-  EXPECT_EQ(testee.bytes_kept(), 60 * sizeof(float));
-  x = testee.take(60);
-  EXPECT_EQ(x.data(), first);
-  EXPECT_TRUE(std::ranges::all_of(x, [](float v) { return v == 0; }));
+  testee.give_back(std::move(z));
+  EXPECT_EQ(testee.bytes_kept(), 100 * sizeof(float));
+  testee.give_back(std::move(y)); // What came last is likely to be asked for.
+  EXPECT_EQ(testee.bytes_kept(), 50 * sizeof(float));
+  testee.give_back(aligned_floats(101));
+  EXPECT_EQ(testee.bytes_kept(), 50 * sizeof(float));
+  y = testee.take(50);
+  EXPECT_EQ(y.data(), second);
+  EXPECT_TRUE(std::ranges::all_of(y, [](float v) { return v == 0; }));
   EXPECT_EQ(testee.bytes_kept(), 0u);
 }
 

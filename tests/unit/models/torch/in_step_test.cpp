@@ -1,0 +1,107 @@
+// Visits that are computed in step on a model of torch that drops some of what
+// it finds: nothing that torch keeps for a thread is one visit's.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <torch/script.h>
+
+#include <string>
+#include <vector>
+
+#include "models/local_trainer.hpp"
+#include "models/torch/objective.hpp"
+#include "node/task/data.hpp"
+#include "policies/catalogue.hpp"
+#include "tests/support/same_visits.hpp"
+#include "tests/support/torch_runs.hpp"
+
+namespace troupe::test {
+
+namespace {
+
+using ::testing::HasSubstr;
+
+at::Tensor numbers(std::vector<std::int64_t> shape, std::uint64_t seed) {
+  auto result = at::empty(shape);
+  random_stream draws{seed};
+  for (std::int64_t i = 0; i < result.numel(); ++i)
+    result.data_ptr<float>()[i] = static_cast<float>(draws.normal() / 2);
+  return result;
+}
+
+constexpr auto source = R"(
+def forward(self, x):
+    y = torch.relu(torch.linear(x, self.below))
+    y = torch.dropout(y, 0.5, self.training)
+    return torch.linear(y, self.above)
+)";
+
+class torch_in_step : public torch_run {
+protected:
+  torch_in_step() {
+    torch::jit::Module x{"in_step"};
+    x.register_attribute("training", c10::BoolType::get(), true);
+    x.register_parameter("below", numbers({8, 6}, 1).requires_grad_(), false);
+    x.register_parameter("above", numbers({10, 8}, 2).requires_grad_(), false);
+    x.define(source);
+    x.save(path_);
+  }
+
+  std::vector<result<models::trained>>
+  train(const node::workload& work, const models::model_config& kind,
+        std::shared_ptr<models::dataset> data, std::size_t in_step) {
+    const auto make_model = [&] {
+      return models::make_torch_objective(kind, data);
+    };
+    const auto trainer =
+      models::local_trainers(work.task, make_model, {.most = in_step})();
+    EXPECT_TRUE(trainer) << trainer.error().context;
+    std::vector<models::visit_input> visits;
+    for (std::uint64_t k = 1; k <= 5; ++k) {
+      visits.push_back({.visit = {{k}, {1}},
+                        .seed = 100 + k,
+                        .fetched = {},
+                        .chosen = {},
+                        .state = {}});
+      for (const auto& [block, values] : work.initial)
+        visits.back().fetched.push_back({block, {}, values});
+    }
+    return (*trainer)->train(visits);
+  }
+
+  std::string path_ = scratch_.path() + "/in_step.pt";
+};
+
+} // namespace
+
+TEST_F(torch_in_step, visits_come_to_the_bits_of_each_alone) {
+  for (const auto& method : policies::catalogue()) {
+    SCOPED_TRACE(method.name);
+    auto changes = small(method);
+    changes.push_back("local_epochs=2");
+    auto scripted = changes;
+    scripted.insert(scripted.end(),
+                    {"model.kind=torchscript", "model.path=" + path_});
+    models::model_config kind{.kind = models::model_kind::torchscript,
+                              .path = path_};
+    auto x = described(scripted);
+    auto work = node::prepare(x, node::models_by(*troupe_torch()));
+    if (!work) { // Several models that begin as one file would never part.
+      EXPECT_THAT(work.error().context,
+                  HasSubstr("begin with the same values"));
+      kind = {.kind = models::model_kind::mlp, .hidden = {7}};
+      x = described(changes);
+      work = node::prepare(x, node::models_by(*troupe_torch()));
+    }
+    ASSERT_TRUE(work) << work.error().context;
+    const auto data = node::load_data(x);
+    ASSERT_TRUE(data) << data.error().context;
+    const auto shared = std::make_shared<models::dataset>(*data);
+    const auto expected = train(*work, kind, shared, 1);
+    for (const auto& one : expected)
+      EXPECT_TRUE(one) << one.error().context;
+    expect_same(train(*work, kind, shared, 3), expected);
+  }
+}
+
+} // namespace troupe::test
