@@ -152,7 +152,7 @@ def handles(path, text):
             yield number, "values are handles here: visit::move, copy and step say what is done"
 
 
-NO_TEMPORARY = re.compile(r"(?:^|[;{}):]|\b(?:else|do|try|const|noexcept|mutable))\s*$")
+NO_TEMPORARY = re.compile(r"(?:^|[;{}):]|\b(?:else|do|try|const|noexcept|mutable)|->[\w\s:<>,*&]+)\s*$")
 CAPTURES = re.compile(r"\[[^\][]+\]\s*\([^()]*\)[^{;()]*->\s*(?:\w+::)*task<")
 
 
