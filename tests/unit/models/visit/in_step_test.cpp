@@ -105,11 +105,14 @@ TEST_P(in_step, whatever_the_options_visits_come_to_the_bits_of_each_alone) {
   }
 }
 
-// Who has a device wants one call for all of them, not one for each.
-TEST_P(in_step, each_step_of_the_backend_is_one_call_for_all_of_one_shape) {
+namespace {
+
+/// How many visits' steps came in each call of the backend, of five in step.
+std::vector<std::size_t> calls_of(const std::string& method,
+                                  const std::vector<std::size_t>& rows) {
   const auto calls = std::make_shared<std::vector<std::size_t>>();
-  auto how = setting_of(GetParam(), 5);
-  how.rows = {8, 8, 8, 8, 8, 8, 8};
+  auto how = setting_of(method, 5);
+  how.rows = rows;
   how.make_arithmetic = [calls] {
     return std::make_unique<counting_backend>(calls);
   };
@@ -117,38 +120,29 @@ TEST_P(in_step, each_step_of_the_backend_is_one_call_for_all_of_one_shape) {
   auto visits = next_visits(testee);
   visits.resize(5);
   for (const auto& x : testee.trainer().train(visits))
-    ASSERT_TRUE(x) << x.error().context;
-  for (const auto together : *calls)
+    EXPECT_TRUE(x) << x.error().context;
+  return *calls;
+}
+
+} // namespace
+
+// Who has a device wants one call for all of them, not one for each.
+TEST_P(in_step, each_step_of_the_backend_is_one_call_for_all_of_one_shape) {
+  const auto calls = calls_of(GetParam(), {8, 8, 8, 8, 8, 8, 8});
+  for (const auto together : calls)
     EXPECT_EQ(together, 5u);
   // It moves along slopes of its own, and makes no step of an optimiser.
-  EXPECT_EQ(calls->empty(), GetParam() == "per_fedavg");
+  EXPECT_EQ(calls.empty(), GetParam() == "per_fedavg");
 }
 
 TEST(steps_in_step, are_one_call_of_the_backend_for_those_of_one_shape) {
-  const auto calls = std::make_shared<std::vector<std::size_t>>();
-  auto how = setting_of("fedavg", 5);
-  how.rows = {8, 8, 8, 8, 8, 8, 8};
-  how.make_arithmetic = [calls] {
-    return std::make_unique<counting_backend>(calls);
-  };
-  quadratic_federation testee{how};
-  auto visits = next_visits(testee);
-  visits.resize(5);
-  for (const auto& x : testee.trainer().train(visits))
-    ASSERT_TRUE(x);
-  EXPECT_EQ(*calls, std::vector<std::size_t>(6, 5)) << "3 epochs of 2 batches";
+  const auto calls = calls_of("fedavg", {8, 8, 8, 8, 8, 8, 8});
+  EXPECT_EQ(calls, std::vector<std::size_t>(6, 5)) << "3 epochs of 2 batches";
   // Whose last batch is shorter is a group of its own then.
-  calls->clear();
-  how.rows = {8, 8, 8, 7, 7, 8, 8};
-  quadratic_federation unequal{how};
-  visits = next_visits(unequal);
-  visits.resize(5);
-  for (const auto& x : unequal.trainer().train(visits))
-    ASSERT_TRUE(x);
   std::vector<std::size_t> expected;
   for (int epoch = 0; epoch < 3; ++epoch)
     expected.insert(expected.end(), {5, 2, 3}); // By rows: 3, then 4.
-  EXPECT_EQ(*calls, expected);
+  EXPECT_EQ(calls_of("fedavg", {8, 8, 8, 7, 7, 8, 8}), expected);
 }
 
 TEST(steps_in_step, are_of_as_many_visits_as_have_room) {
