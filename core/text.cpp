@@ -67,6 +67,16 @@ std::string shown(std::string_view x, bool in_one_line) {
 
 } // namespace
 
+bool is_utf8(std::string_view x) {
+  while (!x.empty()) {
+    const auto next = first_of(x);
+    if (!next.whole)
+      return false;
+    x.remove_prefix(next.size);
+  }
+  return true;
+}
+
 std::string printable(std::string_view x) {
   return shown(x, false);
 }

@@ -11,6 +11,9 @@ namespace troupe {
 /// \xNN. Lines and tabs stay.
 std::string printable(std::string_view x);
 
+/// All of it, to the last byte.
+bool is_utf8(std::string_view x);
+
 /// As errors speak of names that others chose: printable, and in one line.
 std::string in_quotes(std::string_view x);
 

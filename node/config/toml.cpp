@@ -5,6 +5,9 @@
 #include <utility>
 #include <vector>
 
+#include "core/text.hpp"
+#include "node/config/toml_cover.hpp"
+
 namespace troupe::node {
 
 namespace {
@@ -22,6 +25,17 @@ bool confuses(std::string_view text) {
     return true;
   }
   return false;
+}
+
+/// The first line that is no UTF-8.
+std::optional<toml_problem> not_utf8(std::string_view text) {
+  for (std::uint64_t line = 1; !text.empty(); ++line) {
+    const auto end = std::min(text.find('\n'), text.size() - 1) + 1;
+    if (!is_utf8(text.substr(0, end)))
+      return toml_problem{line, "this line is no UTF-8"};
+    text.remove_prefix(end);
+  }
+  return std::nullopt;
 }
 
 /// Behind the string that begins at `at`, or where its line ends without it.
@@ -49,23 +63,10 @@ std::size_t end_of_string(std::string_view text, std::size_t at,
   return text.size();
 }
 
-bool has_letters_beyond_ascii(std::string_view text) {
-  return std::ranges::any_of(
-    text, [](char c) { return static_cast<unsigned char>(c) >= 0x80; });
-}
-
-/// A quote anywhere else is a part of a word, for the library, and what comes
-/// after it is no string.
-bool may_come_before_a_string(char c) {
-  return std::string_view{" \t\r\n=,[{."}.find(c) != std::string_view::npos;
-}
-
-/// What must not reach the library, outside of strings and comments: a
-/// character beyond ASCII means nothing there, and its behaviour is undefined;
-/// of each part of a key it makes a table in a table, and calls itself for
-/// each.
+/// What must not reach the library, outside of strings and comments: of each
+/// part of a key it makes a table in a table, and calls itself for each. And
+/// what is said more clearly here: letters beyond ASCII mean nothing there.
 std::optional<toml_problem> unreadable(std::string_view text) {
-  constexpr std::string_view byte_order_mark{"\xEF\xBB\xBF"};
   constexpr std::string_view ends_of_keys{"=,[]{}\n"};
   std::uint64_t line = 1;
   std::size_t parts = 1; // Of what may be a key.
@@ -74,23 +75,13 @@ std::optional<toml_problem> unreadable(std::string_view text) {
                                 + " parts; up to "
                                 + std::to_string(key_parts_max) + " would do"};
   };
-  std::size_t at =
-    text.starts_with(byte_order_mark) ? byte_order_mark.size() : 0;
-  const auto first = at;
+  std::size_t at = 0;
   while (at < text.size()) {
     const auto c = text[at];
     if (c == '#') {
       at = std::min(text.find('\n', at), text.size());
     } else if (c == '"' || c == '\'') {
-      const auto before = at > first ? text[at - 1] : '\n';
-      if (!may_come_before_a_string(before))
-        return toml_problem{line, "a quote stands within a word"};
-      const auto began = std::exchange(at, end_of_string(text, at, line));
-      // A key's part, or within a number.
-      if (before == '.'
-          && has_letters_beyond_ascii(text.substr(began, at - began)))
-        return toml_problem{line, "the part of a name behind a dot has letters "
-                                  "beyond ASCII; others would do"};
+      at = end_of_string(text, at, line);
     } else if (static_cast<unsigned char>(c) >= 0x80) {
       return toml_problem{line, beyond_ascii};
     } else {
@@ -119,11 +110,7 @@ std::uint64_t line_of_confusion(std::string_view text) {
   return static_cast<std::uint64_t>(found - ends.begin()) + 1;
 }
 
-} // namespace
-
-tl::expected<toml::table, toml_problem> read_toml(std::string_view text) {
-  if (auto problem = unreadable(text))
-    return tl::make_unexpected(std::move(*problem));
+tl::expected<toml::table, toml_problem> parsed(std::string_view text) {
   try {
     return toml::parse(text);
   } catch (const toml::parse_error& e) {
@@ -134,6 +121,28 @@ tl::expected<toml::table, toml_problem> read_toml(std::string_view text) {
       line_of_confusion(text),
       "a name or a quoted name must follow the bracket of a table"});
   }
+}
+
+} // namespace
+
+tl::expected<toml::table, toml_problem> read_toml(std::string_view text) {
+  constexpr std::string_view byte_order_mark{"\xEF\xBB\xBF"};
+  if (text.starts_with(byte_order_mark))
+    text.remove_prefix(byte_order_mark.size());
+  auto problem = not_utf8(text);
+  if (!problem)
+    problem = unreadable(text);
+  if (problem)
+    return tl::make_unexpected(std::move(*problem));
+  const toml_cover cover{text};
+  auto table = parsed(cover.text());
+  if (table)
+    problem = cover.lift(*table);
+  else if (cover.shows_in(table.error().what))
+    problem = toml_problem{table.error().line, beyond_ascii};
+  if (problem)
+    return tl::make_unexpected(std::move(*problem));
+  return table;
 }
 
 } // namespace troupe::node

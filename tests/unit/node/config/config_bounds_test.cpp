@@ -132,16 +132,4 @@ TEST(shortened, leaves_letters_whole) {
   EXPECT_EQ(shortened("abéé", 3), "ab... (6 bytes)");
 }
 
-// The library would read on in it as in a number, also what is no ASCII.
-TEST(config, refuses_a_quote_within_a_word) {
-  for (const auto* value :
-       {"[39586'e\xEF\xBB\xBEo [", "('\xC3\xA9'", "\"a\"'\xC3\xA9'"})
-    EXPECT_THAT(
-      refusal(std::string{"name = "} + value + "\n"),
-      HasSubstr("a.toml:1: this is not TOML: a quote stands within a word"));
-  EXPECT_THAT(
-    refusal("name = 1.'\xC3\xA9'\n"),
-    HasSubstr("the part of a name behind a dot has letters beyond ASCII"));
-}
-
 } // namespace troupe::node
