@@ -43,6 +43,18 @@ inline constexpr std::uint64_t overloaded_retry_ms = 1000;
 /// And no later, whatever a server says.
 inline constexpr std::uint64_t retry_ms_max = 3'600'000;
 
+/// Other processes that a server knows; one more takes the place of the one
+/// that was silent for longest.
+inline constexpr std::size_t links_max = 16'384;
+
+/// Of one connection's frames that are not sent yet, beside values that others
+/// hold as well.
+inline constexpr std::size_t unsent_bytes_max = std::size_t{64} << 20;
+
+/// Of all connections' frames that arrived, or are about to, and were not
+/// handled yet.
+inline constexpr std::uint64_t unhandled_bytes_max = std::uint64_t{256} << 20;
+
 /// Of a file of events or metrics, while the disk takes no more.
 inline constexpr std::size_t unwritten_bytes_max = std::size_t{16} << 20;
 

@@ -61,6 +61,14 @@ void in_process_hub::connect(client_id who, client_actor x) {
   clients_[{who.value}] = std::move(x);
 }
 
+std::vector<peer_id> in_process_hub::peers() const {
+  const std::shared_lock guard{mutex_};
+  std::vector<peer_id> out;
+  for (const auto& [peer, client] : clients_)
+    out.push_back(peer);
+  return out;
+}
+
 void in_process_hub::close() {
   const std::unique_lock guard{mutex_};
   gateway_ = nullptr;

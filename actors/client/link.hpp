@@ -8,19 +8,21 @@
 #include <shared_mutex>
 #include <vector>
 
-#include "actors/interfaces.hpp"
-#include "actors/transport/endpoint.hpp"
+#include "actors/client/hub.hpp"
 
 namespace troupe::actors {
 
 /// Both ends of all connections within a process. Thread-safe.
-class in_process_hub : public std::enable_shared_from_this<in_process_hub> {
+class in_process_hub : public server_hub,
+                       public client_hub,
+                       public std::enable_shared_from_this<in_process_hub> {
 public:
-  /// Where clients' messages go from now on; a restarted node binds again.
-  void bind(gateway_actor x);
+  void bind(gateway_actor x) override;
 
   /// Connects a client. Its peer id is its client id.
-  void connect(client_id who, client_actor x);
+  void connect(client_id who, client_actor x) override;
+
+  std::vector<peer_id> peers() const override;
 
   /// From now on what is sent to clients waits for `release`. Under a simulated
   /// clock clients hear of an instant when the node has done all of it: what
@@ -31,11 +33,11 @@ public:
   /// Delivers what waits, by client. False if nothing did.
   bool release();
 
-  /// Lets go of all actors.
-  void close();
+  /// Of both sides.
+  void close() override;
 
-  std::shared_ptr<transport::endpoint> server_side();
-  std::shared_ptr<transport::endpoint> client_side(client_id who);
+  std::shared_ptr<transport::endpoint> server_side() override;
+  std::shared_ptr<transport::endpoint> client_side(client_id who) override;
 
   void to_gateway(peer_id from, messages::any_message x) const;
   void to_client(peer_id to, messages::any_message x);

@@ -41,7 +41,7 @@ concept enumeration = std::is_enum_v<T> && requires(T x) {
 };
 
 /// Writes fields in wire order to a `Sink`, a callable that takes (pointer,
-/// size).
+/// size), and may take values as they are.
 template <class Sink>
 class writer {
 public:
@@ -74,8 +74,12 @@ public:
 
   void operator()(const shared_values& x) {
     count(x ? x->size() : 0);
-    if (x)
+    if constexpr (requires { sink_(x); }) {
+      if (x)
+        sink_(x);
+    } else if (x) {
       sink_(x->data(), x->size() * sizeof(float));
+    }
   }
 
   template <class T>

@@ -31,17 +31,18 @@ std::uint32_t checksum(std::span<const std::byte> frame) {
 }
 
 template <std::size_t I = 0>
-result<messages::any_message> decode_as(const envelope& head,
+result<messages::any_message> decode_as(std::uint16_t kind,
+                                        messages::written_as writer,
                                         std::span<const std::byte> payload) {
   using all = messages::any_message;
   if constexpr (I == std::variant_size_v<all>) {
     return fail(errc::malformed_message,
-                "no message has kind " + std::to_string(head.kind));
+                "no message has kind " + std::to_string(kind));
   } else {
     using type = std::variant_alternative_t<I, all>;
-    if (head.kind != type::wire.kind)
-      return decode_as<I + 1>(head, payload);
-    return decode_payload<type>(payload, head.writer).map([](type x) {
+    if (kind != type::wire.kind)
+      return decode_as<I + 1>(kind, writer, payload);
+    return decode_payload<type>(payload, writer).map([](type x) {
       return all{std::move(x)};
     });
   }
@@ -108,7 +109,13 @@ result<messages::any_message> decode(std::span<const std::byte> frame) {
   const auto head = open_envelope(frame, limits::payload_bytes_max);
   if (!head)
     return tl::make_unexpected(head.error());
-  return decode_as(*head, frame.subspan(envelope_size));
+  return decode_kind(head->kind, head->writer, frame.subspan(envelope_size));
+}
+
+result<messages::any_message> decode_kind(std::uint16_t kind,
+                                          messages::written_as writer,
+                                          std::span<const std::byte> payload) {
+  return decode_as(kind, writer, payload);
 }
 
 } // namespace troupe::transport

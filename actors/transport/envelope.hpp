@@ -38,6 +38,11 @@ std::size_t encoded_size(const messages::any_message& x);
 result<envelope> open_envelope(std::span<const std::byte> frame,
                                std::size_t payload_bytes_max);
 
+/// The message of a payload that came without an envelope, or of an envelope.
+result<messages::any_message> decode_kind(std::uint16_t kind,
+                                          messages::written_as writer,
+                                          std::span<const std::byte> payload);
+
 /// The message in a frame. Every malformation is an error; nothing throws.
 result<messages::any_message> decode(std::span<const std::byte> frame);
 

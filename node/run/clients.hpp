@@ -6,7 +6,7 @@
 #include <caf/actor_system.hpp>
 
 #include "actors/client/client_file.hpp"
-#include "actors/client/link.hpp"
+#include "actors/client/hub.hpp"
 #include "actors/interfaces.hpp"
 #include "node/run/federation.hpp"
 #include "node/run/herald.hpp"
@@ -19,7 +19,7 @@ class clients {
 public:
   /// Who and what is beside them.
   struct neighbours {
-    std::shared_ptr<actors::in_process_hub> hub;
+    std::shared_ptr<actors::client_hub> hub;
     std::shared_ptr<actors::vault> files;
     std::shared_ptr<world_place> heard; ///< Where the server finds the world.
     actors::kernel_worker_actor worker;

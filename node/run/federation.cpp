@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <thread>
 
+#include "actors/client/link.hpp"
 #include "actors/kernel_worker/crew.hpp"
 #include "actors/wiring_of_clients.hpp"
 #include "node/run/clients.hpp"
@@ -33,23 +34,18 @@ public:
                       caf::actor_clock::time_point started) {
     if (is_virtual(f_.x))
       hub_->hold();
-    std::vector<peer_id> peers;
-    for (std::uint64_t k = 1; k <= f_.x.clients.invitable(); ++k)
-      peers.push_back({k});
     const auto files = f_.files ? f_.files : std::make_shared<memory_vault>();
     const auto heard = std::make_shared<world_place>();
     worker_ = start_worker(system_, std::make_shared<watched_workshop>(
                                       std::move(jobs), f_.watching));
     auto ready =
       server_
-        .start({.network = hub_->server_side(),
-                .bind = [hub = hub_](const gateway_actor& x) { hub->bind(x); },
+        .start({.hub = server_side(),
                 .files = files,
                 .watching = std::make_shared<herald>(f_.watching, heard),
-                .peers = std::move(peers),
                 .started = started})
         .and_then([&] {
-          return clients_.start({.hub = hub_,
+          return clients_.start({.hub = client_side(),
                                  .files = files,
                                  .heard = heard,
                                  .worker = worker_,
@@ -83,7 +79,8 @@ public:
 
   /// Lets all actors end; they are gone when their mail is delivered.
   void close() {
-    hub_->close();
+    server_side()->close();
+    client_side()->close();
     server_.close();
     caf::anon_send_exit(worker_, caf::exit_reason::user_shutdown);
     worker_ = nullptr;
@@ -91,6 +88,14 @@ public:
   }
 
 private:
+  std::shared_ptr<server_hub> server_side() const {
+    return f_.server_side ? f_.server_side : hub_;
+  }
+
+  std::shared_ptr<client_hub> client_side() const {
+    return f_.client_side ? f_.client_side : hub_;
+  }
+
   const federation& f_;
   caf::actor_system& system_;
   std::shared_ptr<in_process_hub> hub_ = std::make_shared<in_process_hub>();

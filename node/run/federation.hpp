@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "actors/client/client_file.hpp"
+#include "actors/client/hub.hpp"
 #include "actors/gateway/traffic.hpp"
 #include "actors/record/snapshot.hpp"
 #include "actors/record/store.hpp"
@@ -43,6 +44,10 @@ struct federation {
   bool inline_work = false;
   /// Under the virtual clock: goes on from this; null: begins.
   std::shared_ptr<const actors::snapshot> resumed = {};
+  /// Under the wall clock: what its server and its clients meet at. Null:
+  /// nothing but this process.
+  std::shared_ptr<actors::server_hub> server_side = {};
+  std::shared_ptr<actors::client_hub> client_side = {};
   /// Under the virtual clock: what a snapshot holds of those who watch. Empty:
   /// none is taken.
   std::function<void(actors::snapshot_draft&)> add_to_snapshot = {};

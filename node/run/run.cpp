@@ -245,6 +245,8 @@ private:
        .stop = in_.stop,
        .events_bytes = events_bytes_,
        .resumed = resumed_,
+       .server_side = in_.server_side,
+       .client_side = in_.client_side,
        .add_to_snapshot =
          [this](actors::snapshot_draft& draft) { add_to_snapshot(draft); },
        .desk = outlook.desk()});

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "actors/client/client_file.hpp"
+#include "actors/client/hub.hpp"
 #include "core/result.hpp"
 #include "node/config/experiment.hpp"
 #include "node/task/workload.hpp"
@@ -28,6 +29,9 @@ struct run_context {
   std::filesystem::path resume = {};
   std::shared_ptr<status_board> board = {}; ///< Where it says how it stands.
   std::string http = {}; ///< Where others read that; empty: nowhere.
+  /// Under the wall clock: what server and clients meet at; null: this process.
+  std::shared_ptr<actors::server_hub> server_side = {};
+  std::shared_ptr<actors::client_hub> client_side = {};
   /// Where clients keep what is theirs; null: in memory, gone with the run.
   std::shared_ptr<actors::vault> files = {};
 };

@@ -42,7 +42,7 @@ result<void> server::start(neighbours in) {
   args.evaluator =
     std::make_shared<home_states>(std::move(*trainer), std::move(in.files));
   args.watching = std::move(in.watching);
-  args.network = std::move(in.network);
+  args.network = in.hub->server_side();
   args.counted = f_.counted;
   args.resumed = [this, from = f_.resumed]() mutable {
     goes_on_ = from != nullptr;
@@ -50,12 +50,12 @@ result<void> server::start(neighbours in) {
   };
   // At first clients come by themselves, or have their sessions; a node that
   // begins again greets them.
-  args.peers = [this, peers = std::move(in.peers)] {
-    return std::exchange(begun_, true) && !goes_on_ ? peers
+  args.peers = [this, hub = in.hub] {
+    return std::exchange(begun_, true) && !goes_on_ ? hub->peers()
                                                     : std::vector<peer_id>{};
   };
-  args.started_as = [this, bind = std::move(in.bind)](const cast& x) {
-    bind(x.gateway);
+  args.started_as = [this, hub = std::move(in.hub)](const cast& x) {
+    hub->bind(x.gateway);
     const std::lock_guard guard{mutex_};
     cast_ = x;
     bound_.notify_all();

@@ -9,12 +9,9 @@
 #include <caf/actor_system.hpp>
 
 #include "actors/client/client_file.hpp"
+#include "actors/client/hub.hpp"
 #include "actors/interfaces.hpp"
 #include "node/run/federation.hpp"
-
-namespace troupe::transport {
-class endpoint;
-} // namespace troupe::transport
 
 namespace troupe::node {
 
@@ -23,14 +20,12 @@ class server {
 public:
   /// Who and what is beside it.
   struct neighbours {
-    std::shared_ptr<transport::endpoint> network;
     /// Told of each gateway, the first one and those of a node that begins
     /// again.
-    std::function<void(const actors::gateway_actor&)> bind;
+    std::shared_ptr<actors::server_hub> hub;
     /// Where clients of this process keep what is scored at home.
     std::shared_ptr<const actors::vault> files;
     std::shared_ptr<actors::audience> watching;
-    std::vector<peer_id> peers; ///< That a node which begins again greets.
     caf::actor_clock::time_point started;
   };
 

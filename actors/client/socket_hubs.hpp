@@ -1,0 +1,53 @@
+#pragma once
+
+// Clients and a gateway in processes of their own: what a socket hears becomes
+// mail. Which socket that is, these do not know.
+
+#include <map>
+#include <memory>
+#include <set>
+#include <shared_mutex>
+
+#include "actors/client/hub.hpp"
+
+namespace troupe::actors {
+
+class server_socket_hub final : public server_hub {
+public:
+  /// What came from a peer.
+  void arrived(transport::frame_arrived x);
+
+  /// What is sent goes there. To be called once, before anything else.
+  void use(std::shared_ptr<transport::endpoint> x);
+
+  void bind(gateway_actor x) override;
+  std::shared_ptr<transport::endpoint> server_side() override;
+  std::vector<peer_id> peers() const override;
+  void close() override;
+
+private:
+  mutable std::shared_mutex mutex_;
+  std::shared_ptr<transport::endpoint> socket_;
+  gateway_actor gateway_;
+  std::set<peer_id> heard_;
+};
+
+class client_socket_hub final : public client_hub {
+public:
+  /// What came for a client; its peer is the client.
+  void arrived(transport::frame_arrived x);
+
+  /// What is sent goes there. To be called once, before anything else.
+  void use(std::shared_ptr<transport::endpoint> x);
+
+  void connect(client_id who, client_actor x) override;
+  std::shared_ptr<transport::endpoint> client_side(client_id who) override;
+  void close() override;
+
+private:
+  mutable std::shared_mutex mutex_;
+  std::shared_ptr<transport::endpoint> socket_;
+  std::map<peer_id, client_actor> clients_;
+};
+
+} // namespace troupe::actors

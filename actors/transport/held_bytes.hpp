@@ -1,0 +1,65 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+
+namespace troupe::transport {
+
+/// What arrived over all connections of a process and has not been handled yet,
+/// or is about to arrive. Thread-safe.
+class held_bytes : public std::enable_shared_from_this<held_bytes> {
+public:
+  /// `freed` is called, on any thread, when there is room again.
+  explicit held_bytes(std::uint64_t most, std::function<void()> freed = {})
+    : most_(most),
+      freed_(std::move(freed)) {
+    // nop
+  }
+
+  /// Room for so much, for as long as the token lives. Null: there is none.
+  /// What is larger than all room has it alone.
+  std::shared_ptr<const void> take(std::uint64_t bytes) {
+    const std::lock_guard guard{mutex_};
+    if (now_ != 0 && (bytes > most_ || now_ > most_ - bytes))
+      return nullptr;
+    now_ += bytes;
+    return token(bytes);
+  }
+
+  /// The same for what is here already, whether there is room or not.
+  std::shared_ptr<const void> count(std::uint64_t bytes) {
+    const std::lock_guard guard{mutex_};
+    now_ += bytes;
+    return token(bytes);
+  }
+
+  std::uint64_t now() const {
+    const std::lock_guard guard{mutex_};
+    return now_;
+  }
+
+private:
+  std::shared_ptr<const void> token(std::uint64_t bytes) {
+    return {this, [self = shared_from_this(), bytes](const void*) {
+              self->give_back(bytes);
+            }};
+  }
+
+  void give_back(std::uint64_t bytes) {
+    {
+      const std::lock_guard guard{mutex_};
+      now_ -= bytes;
+    }
+    if (freed_)
+      freed_();
+  }
+
+  mutable std::mutex mutex_;
+  const std::uint64_t most_;
+  std::function<void()> freed_;
+  std::uint64_t now_ = 0;
+};
+
+} // namespace troupe::transport

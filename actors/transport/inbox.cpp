@@ -1,0 +1,139 @@
+#include "actors/transport/inbox.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <utility>
+
+namespace troupe::transport {
+
+namespace {
+
+// What is written over need not begin as zeros.
+std::shared_ptr<whole_payload> make_payload(const beginning& x) {
+  auto out = std::make_shared<whole_payload>();
+  out->kind = x.kind;
+  out->writer = {.version = x.version, .readable_since = x.readable_since};
+  out->size = x.size;
+  out->bytes.reset(new std::byte[x.size]);
+  return out;
+}
+
+auto wrong(const std::string& what) {
+  return fail(errc::malformed_message, what);
+}
+
+} // namespace
+
+result<std::optional<arrival>> inbox::heard(const piece& x) {
+  if (x.kind == piece_kind::began)
+    return begin(x);
+  if (x.kind == piece_kind::chunk)
+    return append(x);
+  buffer bytes{x.body.bytes.begin(), x.body.bytes.end()};
+  auto room = options_.room->count(bytes.size());
+  return std::optional{arrival{x.channel, frame{std::move(bytes), room}}};
+}
+
+result<std::optional<arrival>> inbox::begin(const piece& x) {
+  const auto what = decode_record<beginning>(x.body.bytes);
+  if (!what)
+    return wrong("a transfer begins with what is no head of one");
+  if (x.transfer == transfer_id{})
+    return wrong("transfers are counted from 1");
+  if (x.transfer == ended_) { // Our last word on it was lost.
+    say_ended_ = true;
+    return std::optional<arrival>{};
+  }
+  if (open_ && open_->id == x.transfer) {
+    open_->to_be_answered = open_->room != nullptr;
+    return std::optional<arrival>{};
+  }
+  if (open_ || x.transfer < ended_)
+    return wrong("a transfer begins before the one before it has ended");
+  const auto most = options_.bytes_max(what->kind);
+  if (what->size == 0 || what->size > most) {
+    ended_ = x.transfer;
+    ended_refused_ = true;
+    say_ended_ = true;
+    return wrong("a message of kind " + std::to_string(what->kind) + " claims "
+                 + std::to_string(what->size) + " bytes; up to "
+                 + std::to_string(most) + " would do");
+  }
+  open_.emplace();
+  open_->id = x.transfer;
+  open_->channel = x.channel;
+  open_->what = *what;
+  return std::optional<arrival>{};
+}
+
+void inbox::allow(transfer& x) const {
+  const auto left = x.what.size - x.have;
+  x.until = x.have + std::min(left, options_.window_bytes);
+  x.to_be_answered = true;
+}
+
+result<std::optional<arrival>> inbox::append(const piece& x) {
+  if (!open_ || x.transfer != open_->id || x.at != open_->have)
+    return wrong("a chunk from byte " + std::to_string(x.at)
+                 + " comes where another would do");
+  auto& to = *open_;
+  const auto bytes = x.body.bytes;
+  if (bytes.empty() || bytes.size() > to.until - to.have)
+    return wrong("a chunk of " + std::to_string(bytes.size())
+                 + " bytes goes beyond the " + std::to_string(to.until)
+                 + " that were allowed");
+  std::memcpy(to.payload->bytes.get() + to.have, bytes.data(), bytes.size());
+  to.have += bytes.size();
+  if (to.have < to.what.size) {
+    if (to.until - to.have <= options_.window_bytes / 2
+        && to.until < to.what.size)
+      allow(to);
+    return std::optional<arrival>{};
+  }
+  ended_ = to.id;
+  ended_size_ = to.what.size;
+  ended_refused_ = false;
+  say_ended_ = true;
+  auto whole = std::move(*std::exchange(open_, std::nullopt));
+  return std::optional{arrival{
+    whole.channel, frame{std::move(whole.payload), std::move(whole.room)}}};
+}
+
+std::optional<piece> inbox::next() {
+  if (std::exchange(say_ended_, false)) {
+    if (ended_refused_)
+      return make_piece(piece_kind::refused, {}, ended_);
+    auto out = make_piece(piece_kind::reached, {}, ended_, ended_size_);
+    out.body = body_of(allowance{ended_size_});
+    return out;
+  }
+  if (!open_)
+    return std::nullopt;
+  if (!open_->room) {
+    open_->room = options_.room->take(open_->what.size);
+    if (!open_->room)
+      return std::nullopt;
+    open_->payload = make_payload(open_->what);
+    allow(*open_);
+  }
+  if (!std::exchange(open_->to_be_answered, false))
+    return std::nullopt;
+  auto out = make_piece(piece_kind::reached, {}, open_->id, open_->have);
+  out.body = body_of(allowance{open_->until});
+  return out;
+}
+
+void inbox::forget() {
+  open_.reset();
+  ended_ = {};
+  say_ended_ = false;
+}
+
+void inbox::begin_again() {
+  say_ended_ = false;
+  if (open_)
+    open_->to_be_answered = false;
+}
+
+} // namespace troupe::transport

@@ -1,0 +1,76 @@
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "actors/transport/frame.hpp"
+#include "actors/transport/held_bytes.hpp"
+#include "actors/transport/piece.hpp"
+
+namespace troupe::transport {
+
+/// A frame of one of the other end's channels.
+struct arrival {
+  channel_id channel;
+  frame what;
+};
+
+/// What has come in over one connection: puts large frames together, one at a
+/// time, and says how far they may go on. Knows neither sockets nor time.
+class inbox {
+public:
+  struct options {
+    /// How large a message of a kind may be; 0: none of that kind comes.
+    std::function<std::uint64_t(std::uint16_t kind)> bytes_max;
+    std::uint64_t window_bytes = std::uint64_t{8} << 20; ///< Under way at once.
+    std::shared_ptr<held_bytes> room;                    ///< Not null.
+  };
+
+  explicit inbox(options x) : options_(std::move(x)) {
+    // nop
+  }
+
+  /// @returns the frame that is whole by this piece, or what is wrong with it.
+  /// @pre it is `framed`, `began` or `chunk`
+  result<std::optional<arrival>> heard(const piece& x);
+
+  /// Takes what is to be said to the other end.
+  std::optional<piece> next();
+
+  bool waits_for_room() const noexcept {
+    return open_ && !open_->room;
+  }
+
+  /// The other end knows nothing of what it sent before.
+  void forget();
+
+  /// There is a new connection: what is under way will be begun again.
+  void begin_again();
+
+private:
+  struct transfer {
+    transfer_id id;
+    channel_id channel;
+    beginning what;
+    std::shared_ptr<const void> room; ///< Null: it waits for it.
+    std::shared_ptr<whole_payload> payload;
+    std::uint64_t have = 0;
+    std::uint64_t until = 0;
+    bool to_be_answered = false;
+  };
+
+  result<std::optional<arrival>> begin(const piece& x);
+  result<std::optional<arrival>> append(const piece& x);
+  void allow(transfer& x) const;
+
+  options options_;
+  std::optional<transfer> open_;
+  transfer_id ended_; ///< The last one that was taken or refused.
+  std::uint64_t ended_size_ = 0;
+  bool ended_refused_ = false;
+  bool say_ended_ = false;
+};
+
+} // namespace troupe::transport

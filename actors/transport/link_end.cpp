@@ -1,0 +1,74 @@
+#include "actors/transport/link_end.hpp"
+
+#include <string>
+#include <utility>
+
+namespace troupe::transport {
+
+void link_end::connected(std::uint32_t number) {
+  dialled_ = true;
+  connection_ = number;
+  say_opened_ = true;
+  heard_opened_ = false;
+}
+
+result<std::optional<arrival>> link_end::opened(const piece& x) {
+  const auto what = decode_record<opening>(x.body.bytes);
+  if (!what || what->protocol != link_protocol)
+    return fail(errc::version_mismatch,
+                "the other end speaks another link protocol; ours is "
+                  + std::to_string(link_protocol));
+  if (dialled_ && (x.connection != connection_ || heard_opened_))
+    return std::optional<arrival>{}; // Of a connection that is gone.
+  if (!dialled_) {
+    connection_ = x.connection;
+    say_opened_ = true;
+  }
+  if (std::exchange(other_, what->instance) != what->instance)
+    in_.forget();
+  else
+    in_.begin_again();
+  out_.begin_again();
+  heard_opened_ = true;
+  return std::optional<arrival>{};
+}
+
+result<std::optional<arrival>> link_end::heard(const piece& x) {
+  if (x.kind == piece_kind::opened)
+    return opened(x);
+  if (!heard_opened_ || x.connection != connection_)
+    return std::optional<arrival>{};
+  switch (x.kind) {
+    case piece_kind::reached: {
+      const auto upto = decode_record<allowance>(x.body.bytes);
+      if (!upto)
+        return fail(errc::malformed_message, "an allowance is no number");
+      out_.reached(x.transfer, x.at, upto->until);
+      return std::optional<arrival>{};
+    }
+    case piece_kind::refused:
+      out_.refused(x.transfer);
+      return std::optional<arrival>{};
+    default:
+      return in_.heard(x);
+  }
+}
+
+std::optional<piece> link_end::next() {
+  std::optional<piece> out;
+  if (std::exchange(say_opened_, false)) {
+    out = make_piece(piece_kind::opened, {}, {});
+    opening what;
+    what.instance = instance_;
+    out->body = body_of(what);
+  } else if (heard_opened_) {
+    out = in_.next();
+    if (!out)
+      out = out_.next();
+  }
+  if (out)
+    out->connection = connection_;
+  return out;
+}
+
+} // namespace troupe::transport

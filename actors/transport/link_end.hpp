@@ -1,0 +1,83 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "actors/transport/inbox.hpp"
+#include "actors/transport/outbox.hpp"
+
+namespace troupe::transport {
+
+/// One end of what stays between two processes while their connections come and
+/// go: after a new one both go on where the other end is. Knows neither sockets
+/// nor time.
+///
+///   dialler                                   server
+///   opened(n) ──────────────────────────────► knows the instance: this link
+///             ◄────────────────────────────── opened(n)
+///   framed, began, chunk …   ◄──────────────► … reached, refused
+class link_end {
+public:
+  struct options {
+    outbox::options out = {};
+    inbox::options in;
+    std::uint64_t instance = 0; ///< Drawn at random when this end was made.
+  };
+
+  explicit link_end(options x)
+    : out_(x.out),
+      in_(std::move(x.in)),
+      instance_(x.instance) {
+    // nop
+  }
+
+  /// Takes a message for the other end. False: there is no room for it.
+  bool say(channel_id to, const messages::any_message& x) {
+    return out_.add(to, x);
+  }
+
+  /// Whoever dialled has a connection, which it numbers.
+  void connected(std::uint32_t number);
+
+  /// The connection is gone; what was under way goes on over the next one.
+  void lost() {
+    heard_opened_ = false;
+    say_opened_ = false;
+  }
+
+  /// Something that the other end began waits for room.
+  bool waits_for_room() const noexcept {
+    return heard_opened_ && in_.waits_for_room();
+  }
+
+  /// What the other end sent; it is the endpoint's to know which link it is of.
+  result<std::optional<arrival>> heard(const piece& x);
+
+  /// Takes what goes out next. Null: nothing may, for now.
+  std::optional<piece> next();
+
+  /// Both ends said `opened` on this connection.
+  bool is_open() const noexcept {
+    return heard_opened_;
+  }
+
+  /// The other end's instance, once it said so.
+  std::optional<std::uint64_t> other() const noexcept {
+    return other_;
+  }
+
+private:
+  result<std::optional<arrival>> opened(const piece& x);
+
+  outbox out_;
+  inbox in_;
+  std::uint64_t instance_;
+  bool dialled_ = false;
+  std::uint32_t connection_ = 0;
+  bool say_opened_ = false;
+  bool heard_opened_ = false;
+  std::optional<std::uint64_t> other_;
+};
+
+} // namespace troupe::transport

@@ -1,0 +1,130 @@
+#include "actors/transport/outbox.hpp"
+
+#include <utility>
+
+#include "actors/transport/envelope.hpp"
+
+namespace troupe::transport {
+
+outbox::subject outbox::about(channel_id to, const messages::any_message& any) {
+  subject out{.kind = 0, .channel = to, .visit = {}, .line = {}, .leg = 0};
+  std::visit([&](const auto& x) { out.kind = x.wire.kind; }, any);
+  if (const auto* served = std::get_if<messages::line_served>(&any)) {
+    out.visit = served->visit;
+    out.line = served->line;
+    out.leg = served->leg;
+  } else if (const auto* offer = std::get_if<messages::offer_made>(&any)) {
+    out.visit = offer->pass.visit;
+  }
+  return out;
+}
+
+bool outbox::has_room(std::size_t bytes) const noexcept {
+  return bytes_ + bytes <= options_.queued_bytes_max;
+}
+
+bool outbox::add(channel_id to, const messages::any_message& any) {
+  if (encoded_size(any) <= options_.frame_bytes_max)
+    return add_small(to, any);
+  const auto what = about(to, any);
+  if (queued_.contains(what))
+    return true;
+  large x;
+  x.id = troupe::next(last_);
+  x.about = what;
+  x.payload = payload_rope(any);
+  if (!has_room(x.payload->own_bytes()))
+    return false;
+  std::visit(
+    [&](const auto& y) {
+      x.version = y.wire.current();
+      x.readable_since = y.wire.readable_since;
+    },
+    any);
+  last_ = x.id;
+  bytes_ += x.payload->own_bytes();
+  queued_.insert(what);
+  large_.push_back(std::move(x));
+  return true;
+}
+
+bool outbox::add_small(channel_id to, const messages::any_message& any) {
+  auto bytes = encode(any);
+  if (!has_room(bytes.size()))
+    return false;
+  bytes_ += bytes.size();
+  small_.push_back({to, std::make_shared<const buffer>(std::move(bytes))});
+  return true;
+}
+
+piece outbox::beginning_of(const large& x) {
+  auto out = make_piece(piece_kind::began, x.about.channel, x.id);
+  out.body = body_of(beginning{.kind = x.about.kind,
+                               .version = x.version,
+                               .readable_since = x.readable_since,
+                               .correlation = 0,
+                               .size = x.payload->size()});
+  return out;
+}
+
+std::optional<piece> outbox::next() {
+  if (!small_.empty()) {
+    auto x = std::move(small_.front());
+    small_.pop_front();
+    bytes_ -= x.bytes->size();
+    auto out = make_piece(piece_kind::framed, x.channel, {});
+    out.body = {*x.bytes, x.bytes};
+    return out;
+  }
+  if (large_.empty())
+    return std::nullopt;
+  auto& x = large_.front();
+  if (!std::exchange(x.announced, true))
+    return beginning_of(x);
+  if (x.sent >= x.until)
+    return std::nullopt;
+  const auto most =
+    std::min<std::uint64_t>(options_.chunk_bytes, x.until - x.sent);
+  auto out = make_piece(piece_kind::chunk, x.about.channel, x.id, x.sent);
+  out.body = rope::part(x.payload, x.sent, most);
+  x.sent += out.body.bytes.size();
+  return out;
+}
+
+void outbox::reached(transfer_id what, std::uint64_t at, std::uint64_t until) {
+  if (large_.empty() || large_.front().id != what)
+    return;
+  auto& x = large_.front();
+  const auto size = x.payload->size();
+  if (!x.announced || at > size || until > size || until < at)
+    return;
+  if (at == size)
+    return drop_first();
+  // The first answer on a connection says where to go on.
+  if (x.until == 0)
+    x.sent = at;
+  x.until = std::max(x.until, until);
+}
+
+void outbox::refused(transfer_id what) {
+  if (!large_.empty() && large_.front().id == what)
+    drop_first();
+}
+
+void outbox::drop_first() {
+  const auto& x = large_.front();
+  bytes_ -= x.payload->own_bytes();
+  queued_.erase(x.about);
+  large_.pop_front();
+}
+
+void outbox::begin_again() {
+  if (large_.empty())
+    return;
+  auto& x = large_.front();
+  x.announced = false;
+  x.sent = 0;
+  x.until = 0;
+}
+
+} // namespace troupe::transport

@@ -1,0 +1,92 @@
+#pragma once
+
+#include <compare>
+#include <deque>
+#include <optional>
+#include <set>
+
+#include "actors/transport/piece.hpp"
+#include "core/limits.hpp"
+
+namespace troupe::transport {
+
+/// What goes out next over one connection: small frames first, and one large
+/// one after the other, in pieces, as far as the receiver allows. Knows neither
+/// sockets nor time.
+class outbox {
+public:
+  struct options {
+    std::size_t frame_bytes_max = 64 << 10; ///< Above: in chunks.
+    std::size_t chunk_bytes = 256 << 10;
+    /// Of what nobody else holds.
+    std::size_t queued_bytes_max = limits::unsent_bytes_max;
+  };
+
+  explicit outbox(options x) : options_(x) {
+    // nop
+  }
+
+  /// Takes a message; what is under way already is not taken twice. False:
+  /// there is no room, and it is lost.
+  bool add(channel_id to, const messages::any_message& x);
+
+  /// Takes what is to be sent next, if anything may be.
+  std::optional<piece> next();
+
+  /// The other end has so much of a transfer, and takes it up to `until`. What
+  /// can't be is passed over: it has no meaning to us.
+  void reached(transfer_id what, std::uint64_t at, std::uint64_t until);
+
+  /// The other end does not want it.
+  void refused(transfer_id what);
+
+  /// There is a new connection: the other end will say how far it is.
+  void begin_again();
+
+  bool empty() const noexcept {
+    return small_.empty() && large_.empty();
+  }
+
+private:
+  /// What a message is about; two large ones with the same are the same.
+  struct subject {
+    std::uint16_t kind = 0;
+    channel_id channel;
+    visit_id visit;
+    line_id line;
+    std::uint32_t leg = 0;
+
+    friend auto operator<=>(const subject&, const subject&) = default;
+  };
+
+  struct small {
+    channel_id channel;
+    std::shared_ptr<const buffer> bytes;
+  };
+
+  struct large {
+    transfer_id id;
+    subject about;
+    std::uint8_t version = 1;
+    std::uint8_t readable_since = 1;
+    std::shared_ptr<const rope> payload;
+    bool announced = false;
+    std::uint64_t sent = 0;
+    std::uint64_t until = 0;
+  };
+
+  static subject about(channel_id to, const messages::any_message& x);
+  bool has_room(std::size_t bytes) const noexcept;
+  bool add_small(channel_id to, const messages::any_message& x);
+  static piece beginning_of(const large& x);
+  void drop_first();
+
+  options options_;
+  std::deque<small> small_;
+  std::deque<large> large_; ///< The first is under way.
+  std::set<subject> queued_;
+  std::size_t bytes_ = 0; ///< Of ours.
+  transfer_id last_;
+};
+
+} // namespace troupe::transport

@@ -1,0 +1,71 @@
+#include "actors/transport/rope.hpp"
+
+#include <algorithm>
+
+namespace troupe::transport {
+
+namespace {
+
+/// Values below that are copied: a strand of their own would cost more.
+constexpr std::size_t shared_bytes_min = 1024;
+
+struct rope_sink {
+  rope& out;
+
+  void operator()(const void* first, std::size_t size) {
+    out.add(first, size);
+  }
+
+  void operator()(const shared_values& x) {
+    out.add(x);
+  }
+};
+
+} // namespace
+
+void rope::add(const void* first, std::size_t size) {
+  if (size == 0)
+    return;
+  if (pieces_.empty() || pieces_.back().shared)
+    pieces_.push_back(
+      {.begin = this->size(), .own_at = own_.size(), .shared = {}});
+  const auto* p = static_cast<const std::byte*>(first);
+  own_.insert(own_.end(), p, p + size);
+}
+
+void rope::add(const shared_values& x) {
+  const auto bytes = std::as_bytes(std::span{*x});
+  if (bytes.size() < shared_bytes_min)
+    return add(bytes.data(), bytes.size());
+  pieces_.push_back({.begin = size(), .own_at = 0, .shared = x});
+  shared_bytes_ += bytes.size();
+}
+
+strand rope::part(const std::shared_ptr<const rope>& whole, std::uint64_t at,
+                  std::size_t most) {
+  const auto& all = whole->pieces_;
+  const auto behind = std::ranges::upper_bound(all, at, {}, &piece::begin);
+  const auto& found = *std::prev(behind);
+  const auto end = behind == all.end() ? whole->size() : behind->begin;
+  const auto size = std::min<std::uint64_t>(most, end - at);
+  const auto within = at - found.begin;
+  if (found.shared)
+    return {std::as_bytes(std::span{*found.shared}).subspan(within, size),
+            found.shared};
+  return {std::span{whole->own_}.subspan(found.own_at + within, size), whole};
+}
+
+std::shared_ptr<const rope> payload_rope(const messages::any_message& any) {
+  auto out = std::make_shared<rope>();
+  rope_sink sink{*out};
+  writer write{sink};
+  std::visit(
+    [&](const auto& x) {
+      std::apply([&](const auto&... field) { (write(field), ...); },
+                 detail::fields_of(x));
+    },
+    any);
+  return out;
+}
+
+} // namespace troupe::transport

@@ -1,0 +1,73 @@
+#include "actors/transport/zmq/pieces.hpp"
+
+#include <cerrno>
+#include <memory>
+
+namespace troupe::transport {
+
+namespace {
+
+std::span<const std::byte> bytes_of(const zmq::message_t& x) {
+  return {static_cast<const std::byte*>(x.data()), x.size()};
+}
+
+/// A part over bytes that something owns.
+zmq::message_t part_over(const strand& x) {
+  if (x.bytes.empty())
+    return zmq::message_t{};
+  auto* owner = new std::shared_ptr<const void>(x.owner);
+  // ZeroMQ's own parts are mutable; a part that is sent is read alone.
+  auto* data = const_cast<std::byte*>(x.bytes.data());
+  return {data, x.bytes.size(),
+          [](void*, void* hint) {
+            delete static_cast<std::shared_ptr<const void>*>(hint);
+          },
+          owner};
+}
+
+} // namespace
+
+sending send_piece(zmq::socket_t& to, const std::string& route,
+                   const piece& x) {
+  constexpr auto more = zmq::send_flags::dontwait | zmq::send_flags::sndmore;
+  const auto head = head_of(x);
+  try {
+    if (!route.empty() && !to.send(zmq::buffer(route), more))
+      return sending::blocked;
+    if (!to.send(zmq::buffer(head.data(), head.size()), more))
+      return sending::blocked;
+    auto body = part_over(x.body);
+    // Behind its first part a message is taken whole.
+    return to.send(body, zmq::send_flags::dontwait) ? sending::done
+                                                    : sending::blocked;
+  } catch (const zmq::error_t& e) {
+    if (e.num() == EHOSTUNREACH)
+      return sending::nobody;
+    throw;
+  }
+}
+
+std::optional<parts> receive(zmq::socket_t& from, bool has_route) {
+  parts out;
+  bool more = true;
+  for (std::size_t i = 0; more; ++i) {
+    zmq::message_t part;
+    if (!from.recv(part, zmq::recv_flags::dontwait))
+      return std::nullopt;
+    more = part.more();
+    if (i == 0 && has_route)
+      out.route = part.to_string();
+    else if (out.rest.size() < 3) // A third is one too many.
+      out.rest.push_back(std::move(part));
+  }
+  return out;
+}
+
+result<piece> piece_in(const parts& x) {
+  if (x.rest.size() != 2)
+    return fail(errc::malformed_message, "a piece has two parts, there are "
+                                           + std::to_string(x.rest.size()));
+  return read_piece(bytes_of(x.rest[0]), bytes_of(x.rest[1]));
+}
+
+} // namespace troupe::transport

@@ -1,0 +1,61 @@
+#pragma once
+
+// One process's end of its connections to others: a server's, which listens, or
+// that of a process with clients, which dials. One thread has the socket; it
+// knows neither actors nor messages.
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "actors/transport/endpoint.hpp"
+#include "core/limits.hpp"
+#include "core/result.hpp"
+
+namespace troupe::transport {
+
+/// What crossed a socket, of all connections.
+struct socket_counts {
+  std::atomic<std::uint64_t> bytes_in{0};
+  std::atomic<std::uint64_t> bytes_out{0};
+  std::atomic<std::uint64_t> pieces_malformed{0};
+  std::atomic<std::uint64_t> messages_without_room{0};
+  std::atomic<std::uint64_t> connections{0}; ///< Opened in all.
+};
+
+class socket_endpoint : public endpoint {
+public:
+  struct options {
+    std::string address; ///< As tcp://HOST:PORT.
+    /// How large a message of a kind may be.
+    std::function<std::uint64_t(std::uint16_t kind)> bytes_max;
+    std::uint64_t unhandled_bytes_max = limits::unhandled_bytes_max;
+    std::size_t frame_bytes_max = 64 << 10; ///< Above: in chunks.
+    std::size_t chunk_bytes = 256 << 10;
+    /// Drawn at random: names the memory of this end.
+    std::uint64_t instance = 0;
+    /// Called on the socket's thread. `peer` is a connection and a channel on a
+    /// server, and a channel on who dialled.
+    std::function<void(frame_arrived)> arrived;
+    /// Of who dialled: there is a connection (again), or no more.
+    std::function<void(bool)> connected = {};
+  };
+
+  /// Where processes dial; with port 0 any that is free.
+  static result<std::shared_ptr<socket_endpoint>> listen(options x);
+
+  /// Returns at once; a connection is made when there is somebody, and made
+  /// again when it is lost.
+  static result<std::shared_ptr<socket_endpoint>> dial(options x);
+
+  /// What was bound or dialled.
+  virtual const std::string& address() const = 0;
+
+  virtual const socket_counts& counts() const = 0;
+
+  /// Ends the thread. What is not sent is lost.
+  virtual void close() = 0;
+};
+
+} // namespace troupe::transport
