@@ -165,6 +165,11 @@ using gateway_actor = caf::typed_actor<
   caf::reacts_to<messages::run_finished>>::extend_with<snapshot_source,
                                                        status_source>;
 
+/// Answers processes, before their clients say hello.
+using reception_actor = caf::typed_actor<
+  // Says what the run is, or which clients a process has.
+  caf::reacts_to<transport::frame_arrived>>;
+
 /// A client, at rest until it is invited.
 using client_actor = caf::typed_actor<
   // The server says something.

@@ -10,6 +10,7 @@
 #include "actors/router/router.hpp"
 #include "actors/supervisor/supervisor.hpp"
 #include "actors/wiring_of_clients.hpp"
+#include "actors/wiring_of_serving.hpp"
 
 namespace troupe::actors {
 
@@ -166,6 +167,7 @@ private:
                       .started = args_.started,
                       .greeted =
                         args_.peers ? args_.peers() : std::vector<peer_id>{},
+                      .offered = args_.offered,
                       .announce = args_.announce,
                       .events = args_.events,
                       .resumed = resumed_};
@@ -218,6 +220,11 @@ client_actor start_client(caf::actor_system& system, client_args args) {
 
 world_actor start_world(caf::actor_system& system, world_args args) {
   return caf::actor_cast<world_actor>(system.spawn(world, std::move(args)));
+}
+
+reception_actor start_reception(caf::actor_system& system,
+                                reception_args args) {
+  return system.spawn(reception, std::move(args));
 }
 
 kernel_worker_actor start_worker(caf::actor_system& system,

@@ -52,6 +52,8 @@ struct node_args {
   std::function<std::shared_ptr<const snapshot>()> resumed;
   /// Told of the gateway, so that frames find it.
   std::function<void(const cast&)> started_as;
+  /// Told of each offer that is screened, the first time. May be empty.
+  std::function<void(visit_id, double loss)> offered = {};
   /// Stands between the archivist or the merger and those who use them; the
   /// simulator's faults come in here.
   std::function<merger_actor(merger_actor)> around_merger;

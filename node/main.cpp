@@ -2,8 +2,10 @@
 
 #include "node/commands/bench.hpp"
 #include "node/commands/command.hpp"
+#include "node/commands/join.hpp"
 #include "node/commands/replay.hpp"
 #include "node/commands/run.hpp"
+#include "node/commands/serve.hpp"
 #include "node/task/torch_model.hpp"
 
 int main(int argc, char** argv) {
@@ -35,6 +37,17 @@ int main(int argc, char** argv) {
              {"bench", "the project's own figures, each beside what limits it",
               [](node::arguments rest, node::streams io) {
                 return node::bench_command(node::make_torch_model, rest, io);
+              }});
+  all.insert(all.begin() + 3,
+             {"serve", "FILE: a run whose clients come from other processes",
+              [&](node::arguments rest, node::streams io) {
+                return node::serve_command(node::make_torch_model, known, rest,
+                                           io);
+              }});
+  all.insert(all.begin() + 4,
+             {"join", "ADDRESS: clients of a run that is served elsewhere",
+              [](node::arguments rest, node::streams io) {
+                return node::join_command(node::make_torch_model, rest, io);
               }});
   return static_cast<int>(node::dispatch(all, args, {std::cout, std::cerr}));
 }

@@ -30,7 +30,10 @@ void carry_out(self_pointer self, const dialogue::job& x) {
 
 void carry_out(self_pointer self, const dialogue::keep&) {
   const auto& args = self->state.args;
-  args.files->save(args.options.me, self->state.talk->file());
+  const auto me = caf::actor_cast<client_impl>(self);
+  self->state.keeping =
+    !args.files->save(args.options.me, self->state.talk->file(),
+                      [me] { caf::anon_send(me, caf::ok_atom_v); });
 }
 
 void arm(self_pointer self) {
@@ -46,13 +49,29 @@ void arm(self_pointer self) {
   self->delayed_send(self, armed - current, caf::tick_atom_v);
 }
 
-void carry_out(self_pointer self, const dialogue::actions& what) {
-  for (const auto& action : what)
+/// As far as what is kept is kept.
+void go_through_queue(self_pointer self) {
+  auto& state = self->state;
+  while (!state.queued.empty() && !state.keeping) {
+    const auto action = std::move(state.queued.front());
+    state.queued.pop_front();
     std::visit([self](const auto& x) { carry_out(self, x); }, action);
-  if (self->state.talk->has_left())
-    self->quit();
-  else
-    arm(self);
+  }
+  const auto& last = state.talk->last_words();
+  if (!last)
+    return arm(self);
+  if (!state.queued.empty() || state.keeping)
+    return;
+  const auto& args = self->state.args;
+  if (args.left)
+    args.left(args.options.me, *last);
+  self->quit();
+}
+
+void carry_out(self_pointer self, const dialogue::actions& what) {
+  auto& queued = self->state.queued;
+  queued.insert(queued.end(), what.begin(), what.end());
+  go_through_queue(self);
 }
 
 std::string part_of(client_id x) {
@@ -64,6 +83,7 @@ void crash(self_pointer self) {
   auto& state = self->state;
   const auto found = state.args.files->load(state.args.options.me);
   state.talk.emplace(state.args.options, found ? *found : client_file{});
+  state.queued.clear();
   state.life->crash();
 }
 
@@ -89,7 +109,7 @@ void go_on(self_pointer self, const snapshot& from) {
   auto& state = self->state;
   const auto me = state.args.options.me;
   restore(from, part_of(me), *state.talk, *state.life, state.greeted);
-  state.args.files->save(me, state.talk->file());
+  state.args.files->save(me, state.talk->file(), [] {});
   for (const auto& [visit, work] : state.life->under_way())
     ask_for(self, work.second, work.first);
   if (!state.life->is_down())
@@ -129,6 +149,10 @@ client_impl::behavior_type client(self_pointer self, client_args args) {
       const auto& state = self->state;
       x.draft->add(part_of(state.args.options.me), *state.talk, *state.life,
                    state.greeted);
+    },
+    [self](caf::ok_atom) {
+      self->state.keeping = false;
+      go_through_queue(self);
     },
     [self, &talk, &life](caf::tick_atom) {
       self->state.armed = instant::max();

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <deque>
+#include <functional>
 #include <memory>
 #include <optional>
 
@@ -21,19 +23,25 @@ struct client_args {
   caf::actor_clock::time_point started; ///< The run's instant zero.
   virtual_life::options life = {};      ///< Of a client that is simulated.
   std::shared_ptr<const snapshot> resumed = {}; ///< Goes on from this.
+  /// Told why it is gone for good. May be empty.
+  std::function<void(client_id, const messages::farewell&)> left = {};
 };
 
 struct client_actor_state {
   static inline constexpr const char* name = "client";
 
   client_args args;
-  std::optional<dialogue> talk;     // Set before the first message arrives.
-  std::optional<virtual_life> life; // Likewise.
+  std::optional<dialogue> talk;        // Set before the first message arrives.
+  std::optional<virtual_life> life;    // Likewise.
+  std::deque<dialogue::action> queued; ///< Behind a file that is being kept.
+  bool keeping = false;
   bool greeted = false;
   instant armed = instant::max();
 };
 
-using client_impl = client_actor::extend<caf::reacts_to<caf::tick_atom>>;
+using client_impl = client_actor::extend<caf::reacts_to<caf::tick_atom>,
+                                         // Its file is kept.
+                                         caf::reacts_to<caf::ok_atom>>;
 
 /// A client: says what its dialogue says, has its work done, keeps its file.
 client_impl::behavior_type

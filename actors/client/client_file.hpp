@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -63,7 +64,11 @@ struct client_file {
 class vault {
 public:
   virtual ~vault() = default;
-  virtual void save(client_id who, const client_file& x) = 0;
+
+  /// True: it is kept. False: it will be, and `kept` is called then, on any
+  /// thread.
+  virtual bool save(client_id who, const client_file& x,
+                    std::function<void()> kept) = 0;
   virtual std::optional<client_file> load(client_id who) const = 0;
 
   /// The current states of all clients, for evaluation at home.
@@ -72,9 +77,11 @@ public:
 
 class memory_vault final : public vault {
 public:
-  void save(client_id who, const client_file& x) override {
+  bool save(client_id who, const client_file& x,
+            std::function<void()> = {}) override {
     const std::lock_guard guard{mutex_};
     files_[who] = x;
+    return true;
   }
 
   std::optional<client_file> load(client_id who) const override {

@@ -62,7 +62,7 @@ void dialogue::on(const messages::farewell& x, actions& out, instant now) {
     auto again = start(now);
     std::ranges::move(again, std::back_inserter(out));
   } else {
-    farewell_ = true;
+    farewell_ = x;
   }
 }
 

@@ -88,16 +88,16 @@ public:
   /// How many ranks of a line's blocks it fetches; 0 is all.
   std::uint32_t rank_of(line_id line) const;
 
-  /// For good: the server said farewell.
-  bool has_left() const noexcept {
+  /// What the server said farewell with, for good.
+  const std::optional<messages::farewell>& last_words() const noexcept {
     return farewell_;
   }
 
   /// What a snapshot keeps.
   static constexpr auto fields(auto& x) {
-    return std::tie(x.file_, x.where_, x.blank_, x.connected_, x.farewell_,
-                    x.nonce_, x.spoke_, x.beat_, x.held_, x.leg_, x.working_,
-                    x.missing_, x.fetched_, x.chosen_, x.disclosed_, x.cache_);
+    return std::tie(x.file_, x.where_, x.blank_, x.connected_, x.nonce_,
+                    x.spoke_, x.beat_, x.held_, x.leg_, x.working_, x.missing_,
+                    x.fetched_, x.chosen_, x.disclosed_, x.cache_);
   }
 
 private:
@@ -152,7 +152,7 @@ private:
   place where_ = place::here;
   bool blank_ = false; ///< It began without a file, and no one knows it yet.
   bool connected_ = false;
-  bool farewell_ = false;
+  std::optional<messages::farewell> farewell_; ///< Nobody is kept who has one.
   std::uint64_t nonce_ = 0;
   instant spoke_{}; ///< When a hello or fetch was last sent.
   instant beat_{};

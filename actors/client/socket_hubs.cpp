@@ -11,6 +11,11 @@ namespace troupe::actors {
 
 namespace {
 
+/// Channel 0 is no client's.
+bool is_of_process(peer_id x) {
+  return (x.value & 0xffffffff) == 0;
+}
+
 /// One client's way through the socket of all.
 class channel final : public transport::endpoint {
 public:
@@ -38,10 +43,20 @@ void server_socket_hub::use(std::shared_ptr<transport::endpoint> x) {
 
 void server_socket_hub::arrived(transport::frame_arrived x) {
   const std::unique_lock guard{mutex_};
+  if (is_of_process(x.peer)) {
+    if (reception_)
+      caf::anon_send(reception_, std::move(x));
+    return;
+  }
   if (heard_.size() < limits::clients_max)
     heard_.insert(x.peer);
   if (gateway_)
     caf::anon_send(gateway_, std::move(x));
+}
+
+void server_socket_hub::bind(reception_actor x) {
+  const std::unique_lock guard{mutex_};
+  reception_ = std::move(x);
 }
 
 void server_socket_hub::bind(gateway_actor x) {
@@ -62,6 +77,9 @@ std::vector<peer_id> server_socket_hub::peers() const {
 void server_socket_hub::close() {
   const std::unique_lock guard{mutex_};
   gateway_ = nullptr;
+  caf::anon_send_exit(reception_, caf::exit_reason::user_shutdown);
+  reception_ = nullptr;
+  socket_ = nullptr;
 }
 
 void client_socket_hub::use(std::shared_ptr<transport::endpoint> x) {
@@ -71,8 +89,28 @@ void client_socket_hub::use(std::shared_ptr<transport::endpoint> x) {
 
 void client_socket_hub::arrived(transport::frame_arrived x) {
   const std::shared_lock guard{mutex_};
-  if (const auto found = clients_.find(x.peer); found != clients_.end())
+  if (is_of_process(x.peer) && ear_) {
+    if (const auto message = x.what.open())
+      ear_(**message);
+  } else if (const auto found = clients_.find(x.peer);
+             found != clients_.end()) {
     caf::anon_send(found->second, std::move(x));
+  }
+}
+
+void client_socket_hub::listen(
+  std::function<void(const messages::any_message&)> x) {
+  const std::unique_lock guard{mutex_};
+  ear_ = std::move(x);
+}
+
+void client_socket_hub::server_is_new() {
+  const std::shared_lock guard{mutex_};
+  for (const auto& [peer, client] : clients_)
+    caf::anon_send(
+      client, transport::frame_arrived{
+                peer, transport::frame{messages::any_message{messages::farewell{
+                        messages::farewell_reason::no_session, "say hello"}}}});
 }
 
 void client_socket_hub::connect(client_id who, client_actor x) {
@@ -89,6 +127,8 @@ client_socket_hub::client_side(client_id who) {
 void client_socket_hub::close() {
   const std::unique_lock guard{mutex_};
   clients_.clear();
+  ear_ = nullptr;
+  socket_ = nullptr;
 }
 
 } // namespace troupe::actors

@@ -3,6 +3,7 @@
 // Clients and a gateway in processes of their own: what a socket hears becomes
 // mail. Which socket that is, these do not know.
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <set>
@@ -20,6 +21,9 @@ public:
   /// What is sent goes there. To be called once, before anything else.
   void use(std::shared_ptr<transport::endpoint> x);
 
+  /// Whom processes speak with, before their clients do.
+  void bind(reception_actor x);
+
   void bind(gateway_actor x) override;
   std::shared_ptr<transport::endpoint> server_side() override;
   std::vector<peer_id> peers() const override;
@@ -29,6 +33,7 @@ private:
   mutable std::shared_mutex mutex_;
   std::shared_ptr<transport::endpoint> socket_;
   gateway_actor gateway_;
+  reception_actor reception_;
   std::set<peer_id> heard_;
 };
 
@@ -36,6 +41,12 @@ class client_socket_hub final : public client_hub {
 public:
   /// What came for a client; its peer is the client.
   void arrived(transport::frame_arrived x);
+
+  /// Hears what came for the process itself.
+  void listen(std::function<void(const messages::any_message&)> x);
+
+  /// The server is another one, or has begun again: it knows nobody.
+  void server_is_new();
 
   /// What is sent goes there. To be called once, before anything else.
   void use(std::shared_ptr<transport::endpoint> x);
@@ -48,6 +59,7 @@ private:
   mutable std::shared_mutex mutex_;
   std::shared_ptr<transport::endpoint> socket_;
   std::map<peer_id, client_actor> clients_;
+  std::function<void(const messages::any_message&)> ear_;
 };
 
 } // namespace troupe::actors

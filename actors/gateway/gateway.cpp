@@ -5,6 +5,7 @@
 #include "actors/record/events.hpp"
 #include "actors/record/snapshot.hpp"
 #include "core/limits.hpp"
+#include "core/text.hpp"
 
 namespace troupe::actors {
 
@@ -124,6 +125,8 @@ void heard(self_pointer self, const sessions::session& from,
                messages::visit_ended{x.pass.visit, *refusal});
   if (refusal)
     return end_visit(self, x.pass.visit, *refusal);
+  if (args.offered && !again)
+    args.offered(x.pass.visit, x.loss);
   for (auto& part : split(x, from.examples, args.rules)) {
     // Its line may have it, and knows.
     part.late = not_valid.has_value()
@@ -160,8 +163,17 @@ void heard(self_pointer self, const sessions::session&, const auto&) {
   ++self->state.args.counted->frames_malformed;
 }
 
+messages::farewell last_words(const messages::run_finished& x,
+                              std::uint64_t nonce = 0) {
+  return {farewell_reason::finished,
+          shortened(x.reason, limits::text_bytes_max / 2), nonce};
+}
+
 void heard(self_pointer self, peer_id peer, const messages::any_message& any) {
   auto& peers = self->state.peers;
+  if (const auto& over = self->state.over)
+    if (const auto* x = std::get_if<messages::hello>(&any))
+      return say(self, peer, last_words(*over, x->nonce));
   if (const auto* x = std::get_if<messages::hello>(&any)) {
     if (!self->state.spent->speaks_for(peer, x->client))
       return say(self, peer,
@@ -252,8 +264,9 @@ void announced(self_pointer self, const messages::version_announced& x) {
 }
 
 void farewell_to_all(self_pointer self, const messages::run_finished& x) {
+  self->state.over = x;
   for (const auto& [peer, session] : self->state.peers.all())
-    say(self, peer, messages::farewell{farewell_reason::finished, x.reason});
+    say(self, peer, last_words(x));
 }
 
 void start(self_pointer self, gateway_args args) {

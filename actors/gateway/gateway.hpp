@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -32,6 +33,8 @@ struct gateway_args {
   caf::actor_clock::time_point started; ///< The run's instant zero.
   /// Peers that are connected already: told to say hello (again).
   std::vector<peer_id> greeted;
+  /// Told of each offer that is screened, the first time. May be empty.
+  std::function<void(visit_id, double loss)> offered = {};
   bool announce = false; ///< Passes hints about new versions to all sessions.
   bool events = false;   ///< Notes what clients hear and say.
   std::shared_ptr<const snapshot> resumed = {}; ///< Goes on from this.
@@ -45,7 +48,8 @@ struct gateway_state {
   std::optional<grants> granted; // Likewise.
   std::optional<budget> spent;   // Likewise.
   sessions peers;
-  verdict_counts refusals{}; ///< Of whole visits.
+  verdict_counts refusals{};                  ///< Of whole visits.
+  std::optional<messages::run_finished> over; ///< Whoever comes hears of it.
 };
 
 /// The only actor that speaks with clients: opens frames, checks sessions,

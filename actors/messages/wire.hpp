@@ -8,6 +8,7 @@
 
 #include "actors/messages/offer.hpp"
 #include "actors/messages/session.hpp"
+#include "actors/messages/terms.hpp"
 #include "actors/messages/visit.hpp"
 
 namespace troupe::messages {
@@ -15,7 +16,8 @@ namespace troupe::messages {
 using any_message =
   std::variant<hello, welcome, farewell, beat, beat_answered, leave, invited,
                fetch_requested, line_served, visit_ended, visit_declined,
-               offer_made, offer_answered, version_announced>;
+               offer_made, offer_answered, version_announced, terms_asked,
+               terms_given, places_asked, places_given>;
 
 namespace detail {
 

@@ -30,6 +30,10 @@ result<std::optional<arrival>> inbox::heard(const piece& x) {
     return begin(x);
   if (x.kind == piece_kind::chunk)
     return append(x);
+  if (x.body.bytes.size() > options_.frame_bytes_max)
+    return wrong("a frame of " + std::to_string(x.body.bytes.size())
+                 + " bytes comes whole; up to "
+                 + std::to_string(options_.frame_bytes_max) + " would do");
   buffer bytes{x.body.bytes.begin(), x.body.bytes.end()};
   auto room = options_.room->count(bytes.size());
   return std::optional{arrival{x.channel, frame{std::move(bytes), room}}};

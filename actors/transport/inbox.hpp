@@ -24,6 +24,7 @@ public:
   struct options {
     /// How large a message of a kind may be; 0: none of that kind comes.
     std::function<std::uint64_t(std::uint16_t kind)> bytes_max;
+    std::size_t frame_bytes_max = 64 << 10; ///< Of what comes whole.
     std::uint64_t window_bytes = std::uint64_t{8} << 20; ///< Under way at once.
     std::shared_ptr<held_bytes> room;                    ///< Not null.
   };
@@ -38,6 +39,17 @@ public:
 
   /// Takes what is to be said to the other end.
   std::optional<piece> next();
+
+  /// Says once more how far the other end may go on: if it is gone, that shows.
+  void say_again() noexcept {
+    if (open_ && open_->room)
+      open_->to_be_answered = true;
+  }
+
+  /// What is unfinished will be begun again, from its first byte.
+  void drop_unfinished() noexcept {
+    open_.reset();
+  }
 
   bool waits_for_room() const noexcept {
     return open_ && !open_->room;

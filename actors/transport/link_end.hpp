@@ -46,6 +46,22 @@ public:
     say_opened_ = false;
   }
 
+  /// The other end is gone, and may not come back: nothing is held for it.
+  void abandoned() {
+    lost();
+    in_.drop_unfinished();
+  }
+
+  /// Has the other end hear something, if it holds room: who is gone shows.
+  void probe() noexcept {
+    in_.say_again();
+  }
+
+  /// Nothing is left to be said.
+  bool is_idle() const noexcept {
+    return out_.empty();
+  }
+
   /// Something that the other end began waits for room.
   bool waits_for_room() const noexcept {
     return heard_opened_ && in_.waits_for_room();

@@ -19,16 +19,18 @@ namespace troupe::node {
 
 namespace {
 
-bool is_terminal(const std::ostream& x) {
-  return &x == &std::cerr && isatty(STDERR_FILENO) == 1;
-}
-
 std::string versions_of(const run_summary& x) {
   std::string text;
   for (const auto& [block, head] : x.heads)
     text += (text.empty() ? "" : ", ") + block + " at version "
             + std::to_string(head);
   return text;
+}
+
+} // namespace
+
+bool is_terminal(const std::ostream& x) {
+  return &x == &std::cerr && isatty(STDERR_FILENO) == 1;
 }
 
 exit_code conclude(const run_summary& x, bool json, streams io) {
@@ -47,7 +49,10 @@ exit_code conclude(const run_summary& x, bool json, streams io) {
          + versions_of(x),
        .hint =
          "model.safetensors and all records are in " + x.folder
-         + (x.goes_on ? "; troupe run --resume " + x.folder + " goes on" : "")},
+         + (x.goes_on ? x.clock == "wall"
+                          ? "; troupe serve " + x.folder + " goes on"
+                          : "; troupe run --resume " + x.folder + " goes on"
+                      : "")},
       exit_code::interrupted, json, io);
   if (json)
     io.out << to_json(x).dump(2) << std::endl;
@@ -55,6 +60,8 @@ exit_code conclude(const run_summary& x, bool json, streams io) {
     io.out << printable(to_text(x)) << std::flush;
   return exit_code::ok;
 }
+
+namespace {
 
 /// What the command line says beside the configuration.
 struct wishes {

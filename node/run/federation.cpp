@@ -6,6 +6,7 @@
 #include "actors/client/link.hpp"
 #include "actors/kernel_worker/crew.hpp"
 #include "actors/wiring_of_clients.hpp"
+#include "actors/wiring_of_serving.hpp"
 #include "node/run/clients.hpp"
 #include "node/run/patient_store.hpp"
 #include "node/run/rules.hpp"
@@ -36,15 +37,19 @@ public:
       hub_->hold();
     const auto files = f_.files ? f_.files : std::make_shared<memory_vault>();
     const auto heard = std::make_shared<world_place>();
-    worker_ = start_worker(system_, std::make_shared<watched_workshop>(
-                                      std::move(jobs), f_.watching));
     auto ready =
       server_
         .start({.hub = server_side(),
-                .files = files,
+                .files = f_.serves ? nullptr : files,
                 .watching = std::make_shared<herald>(f_.watching, heard),
                 .started = started})
-        .and_then([&] {
+        .and_then([&]() -> result<void> {
+          if (f_.serves) {
+            f_.serves->hub()->bind(start_reception(system_, *f_.reception));
+            return {};
+          }
+          worker_ = start_worker(system_, std::make_shared<watched_workshop>(
+                                            std::move(jobs), f_.watching));
           return clients_.start({.hub = client_side(),
                                  .files = files,
                                  .heard = heard,
@@ -82,13 +87,16 @@ public:
     server_side()->close();
     client_side()->close();
     server_.close();
-    caf::anon_send_exit(worker_, caf::exit_reason::user_shutdown);
+    if (worker_)
+      caf::anon_send_exit(worker_, caf::exit_reason::user_shutdown);
     worker_ = nullptr;
     clients_.close();
   }
 
 private:
   std::shared_ptr<server_hub> server_side() const {
+    if (f_.serves)
+      return f_.serves->hub();
     return f_.server_side ? f_.server_side : hub_;
   }
 
@@ -260,9 +268,12 @@ prompt_jobs(const federation& f, const std::shared_ptr<crew>& workers) {
   return std::make_shared<inline_workshop>(std::move(*own));
 }
 
+/// @param workers null if clients are elsewhere
 result<void> run_wall(federation f, const std::shared_ptr<crew>& workers) {
   f.books = patient(f, patient_store::waiting::for_lines);
-  auto jobs = prompt_jobs(f, workers);
+  result<std::shared_ptr<workshop>> jobs;
+  if (workers)
+    jobs = prompt_jobs(f, workers);
   if (!jobs)
     return tl::make_unexpected(jobs.error());
   caf::actor_system_config config;
@@ -270,22 +281,29 @@ result<void> run_wall(federation f, const std::shared_ptr<crew>& workers) {
              std::max(2u, std::thread::hardware_concurrency()));
   caf::actor_system system{config};
   stage on{f, system};
-  auto ready = on.set_up(std::move(*jobs), system.clock().now());
+  auto ready = on.set_up(std::move(*jobs), system.clock().now() - f.elapsed);
   if (ready) {
     do {
-      on.obey();
+      // What is durable is all that it needs to go on, and clients find back.
+      if (f.serves && f.stop && *f.stop)
+        f.watching->fail(interrupted_text);
+      else
+        on.obey();
       on.answer();
     } while (!f.watching->wait(std::chrono::milliseconds{50}));
     on.close();
   }
   system.await_all_actors_done();
-  workers->dismiss();
+  if (workers)
+    workers->dismiss();
   return ready;
 }
 
 } // namespace
 
 result<void> run_federation(const federation& f) {
+  if (f.serves) // Clients that are elsewhere are trained there.
+    return run_wall(f, nullptr);
   auto hired = crew::hire(worker_count(f.x), f.work.make_trainer);
   if (!hired)
     return tl::make_unexpected(hired.error());

@@ -11,6 +11,7 @@
 #include "actors/gateway/traffic.hpp"
 #include "actors/record/snapshot.hpp"
 #include "actors/record/store.hpp"
+#include "node/run/serving.hpp"
 #include "node/task/workload.hpp"
 #include "node/watch/board.hpp"
 #include "node/watch/chronicle.hpp"
@@ -48,6 +49,11 @@ struct federation {
   /// nothing but this process.
   std::shared_ptr<actors::server_hub> server_side = {};
   std::shared_ptr<actors::client_hub> client_side = {};
+  /// Clients are in other processes. Null: in this one.
+  const serving* serves = nullptr;
+  /// Of the run's time, when this process begins with it.
+  instant elapsed{};
+  std::optional<actors::reception_args> reception = {}; ///< Then, theirs.
   /// Under the virtual clock: what a snapshot holds of those who watch. Empty:
   /// none is taken.
   std::function<void(actors::snapshot_draft&)> add_to_snapshot = {};

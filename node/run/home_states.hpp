@@ -32,6 +32,10 @@ public:
     if (!x.per_client)
       return behind_->evaluate(x);
     auto at_home = x;
+    if (!files_) {
+      at_home.per_client = false;
+      return behind_->evaluate(at_home);
+    }
     at_home.states = files_->states();
     return behind_->evaluate(at_home);
   }

@@ -3,6 +3,7 @@
 // From a configuration to what twins decide by, for whoever leads them: actors,
 // or the record of a run.
 
+#include <chrono>
 #include <cstddef>
 
 #include "actors/client/dialogue.hpp"
@@ -27,6 +28,9 @@ std::uint64_t versions_kept(const experiment& x);
 /// How a client speaks. `w` outlives the result.
 actors::dialogue::options talk_of(const experiment& x, const workload& w,
                                   client_id who);
+
+/// How often a client in another process says that it is there.
+inline constexpr std::chrono::seconds beat_every{30};
 
 /// Kernel workers, resolved.
 std::size_t worker_count(const experiment& x);

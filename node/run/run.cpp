@@ -94,6 +94,10 @@ public:
     if (!work)
       return tl::make_unexpected(work.error());
     work_ = std::move(*work);
+    auto door = serving::open(in_.listen, x_, work_);
+    if (!door)
+      return tl::make_unexpected(door.error());
+    serving_ = std::move(*door);
     return open().and_then([this] { return play(); }).and_then([this] {
       return close();
     });
@@ -109,6 +113,9 @@ private:
     folder_->log("fingerprint " + in_.fingerprint);
     if (auto ok = open_books(); !ok)
       return ok;
+    if (serving_)
+      if (auto ok = serving_->open_book(x_, folder_->path()); !ok)
+        return ok;
     if (in_.progress)
       display_ = std::make_unique<progress_display>(
         *in_.progress,
@@ -117,7 +124,8 @@ private:
                                   .has_labels = work_.has_labels,
                                   .personal = work_.method.personal,
                                   .lead = work_.blocks->lead()});
-    return resumed_ ? result<void>{} : note_begin({});
+    return resumed_ ? result<void>{}
+                    : note_begin(serving_ ? serving_->elapsed() : instant{});
   }
 
   result<void> open_books() {
@@ -127,6 +135,12 @@ private:
     return begin_books().and_then([this]() -> result<void> {
       if (in_.resume.empty())
         return {};
+      if (serving_) { // Clients bring back what is not durable.
+        events_bytes_ = folder_->events_size();
+        folder_->forget_end();
+        folder_->log("goes on");
+        return {};
+      }
       auto found = books_->rewind();
       if (!found)
         return tl::make_unexpected(found.error());
@@ -159,7 +173,7 @@ private:
     if (x_.ledger == ledger_kind::memory)
       return refuse("it kept no ledger (ledger = \"memory\"); run its "
                     "config.toml again");
-    if (!is_virtual(x_))
+    if (!is_virtual(x_) && !serving_)
       return refuse("under the wall clock its clients ended with the process; "
                     "'init' begins another run with its values");
     return {};
@@ -197,7 +211,7 @@ private:
                                           : note_begin(watching_->report().at);
   }
 
-  result<void> play() {
+  result<void> watch() {
     auto lines = first_lines(*books_);
     if (!lines)
       return tl::make_unexpected(lines.error());
@@ -216,11 +230,14 @@ private:
         },
       .log = [this](const std::string& line) { folder_->log(line); }};
     watching_ = std::make_shared<chronicle>(std::move(opts));
-    if (resumed_)
-      if (auto ok = restore_watching(); !ok)
-        return ok;
+    return resumed_ ? restore_watching() : result<void>{};
+  }
+
+  result<void> play() {
+    if (auto ok = watch(); !ok)
+      return ok;
     if (display_)
-      display_->say((resumed_ ? "resuming " : "running ") + x_.method
+      display_->say((in_.resume.empty() ? "running " : "resuming ") + x_.method
                     + " under " + std::string{policies::to_string(x_.pace.mode)}
                     + " with " + std::to_string(x_.clients.clients)
                     + " clients; folder " + folder_->path().string());
@@ -235,6 +252,13 @@ private:
                        if (display_)
                          display_->say(line);
                      }}};
+    std::optional<actors::reception_args> reception;
+    if (serving_) {
+      auto begun = serving_->begin(x_, work_, in_.listening);
+      if (!begun)
+        return tl::make_unexpected(begun.error());
+      reception = std::move(*begun);
+    }
     const auto done = run_federation(
       {.x = x_,
        .work = work_,
@@ -247,6 +271,9 @@ private:
        .resumed = resumed_,
        .server_side = in_.server_side,
        .client_side = in_.client_side,
+       .serves = serving_.get(),
+       .elapsed = serving_ ? serving_->elapsed() : instant{},
+       .reception = std::move(reception),
        .add_to_snapshot =
          [this](actors::snapshot_draft& draft) { add_to_snapshot(draft); },
        .desk = outlook.desk()});
@@ -319,7 +346,7 @@ private:
     // Who asks for the end of a run that ends interrupts nothing.
     s.interrupted = in_.stop && *in_.stop
                     && report.finished->reason.starts_with(interrupted_text);
-    s.goes_on = s.interrupted && is_virtual(x_)
+    s.goes_on = s.interrupted && (is_virtual(x_) || serving_)
                 && x_.ledger == ledger_kind::disk && snapshot_lost_.empty();
     s.failed |= s.reason == record_full_text;
     judge(s, report.first_error);
@@ -348,6 +375,7 @@ private:
   instant began_;
   instant cpu_;
   workload work_;
+  std::unique_ptr<serving> serving_; ///< Null: clients live here.
   std::unique_ptr<run_folder> folder_;
   std::unique_ptr<progress_display> display_;
   std::shared_ptr<actors::store> books_;

@@ -32,6 +32,11 @@ struct run_context {
   /// Under the wall clock: what server and clients meet at; null: this process.
   std::shared_ptr<actors::server_hub> server_side = {};
   std::shared_ptr<actors::client_hub> client_side = {};
+  /// Where processes with clients dial, as tcp://HOST:PORT; empty: clients live
+  /// in this one.
+  std::string listen = {};
+  /// Told where that is, port 0 being any.
+  std::function<void(const std::string& address)> listening = {};
   /// Where clients keep what is theirs; null: in memory, gone with the run.
   std::shared_ptr<actors::vault> files = {};
 };

@@ -61,6 +61,12 @@ result<void> server::start(neighbours in) {
     bound_.notify_all();
   };
   args.started = in.started;
+  if (f_.serves) {
+    args.attendance.silence_max = 3 * beat_every;
+    args.offered = [watching = f_.watching](visit_id visit, double loss) {
+      watching->offered(visit, loss);
+    };
+  }
   // Merges and commits take no simulated time. CAF keeps the timer of a request
   // until it would have fired: these are to be few.
   if (is_virtual(f_.x))

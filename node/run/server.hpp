@@ -23,7 +23,8 @@ public:
     /// Told of each gateway, the first one and those of a node that begins
     /// again.
     std::shared_ptr<actors::server_hub> hub;
-    /// Where clients of this process keep what is scored at home.
+    /// Where clients of this process keep what is scored at home. Null: they
+    /// are elsewhere, and are not scored.
     std::shared_ptr<const actors::vault> files;
     std::shared_ptr<actors::audience> watching;
     caf::actor_clock::time_point started;

@@ -1,6 +1,7 @@
 #include "node/task/materials.hpp"
 
 #include "core/random.hpp"
+#include "models/data/data_digest.hpp"
 #include "models/data/shift.hpp"
 #include "models/tasks/quadratic.hpp"
 #include "models/tasks/regression.hpp"
@@ -85,7 +86,9 @@ result<materials> examples_of(const experiment& x,
     .test_size = data->test.size,
     .make_objective = [what = x.model, data,
                        make_model] { return make_model(what, data); },
-    .groups = x.in_clusters() ? x.data.clusters : 0};
+    .groups = x.in_clusters() ? x.data.clusters : 0,
+    .truths = {},
+    .data_digest = [data] { return models::digest_of(*data); }};
 }
 
 } // namespace

@@ -9,6 +9,7 @@
 
 #include "core/result.hpp"
 #include "models/data/example_set.hpp"
+#include "models/layout.hpp"
 #include "models/local_trainer.hpp"
 #include "models/objective.hpp"
 #include "node/config/experiment.hpp"
@@ -28,6 +29,8 @@ struct materials {
   std::size_t groups =
     0; ///< Client k is in group (k - 1) mod this; 0: unknown.
   std::vector<std::vector<float>> truths = {}; ///< Of clients, where known.
+  /// Names the examples; empty where there are none to differ in.
+  std::function<models::digest()> data_digest = {};
 };
 
 /// Reads or makes them. Returns `invalid_config` or `invalid_data`.

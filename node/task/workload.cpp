@@ -151,7 +151,8 @@ result<workload> prepare(const experiment& x, const model_maker& make_model) {
              .make_trainer = {},
              .has_labels = found->has_labels,
              .devices = std::move(*devices),
-             .life = std::move(*life)};
+             .life = std::move(*life),
+             .data_digest = std::move(found->data_digest)};
   auto model = found->make_objective();
   if (!model)
     return tl::make_unexpected(model.error());

@@ -4,6 +4,7 @@
 // nor a clock.
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 
@@ -26,6 +27,8 @@ struct workload {
   bool has_labels = true; ///< Accuracy means something.
   policies::fleet devices = {};
   policies::presence::options life; ///< Of all that may be invited.
+  /// Names the examples; empty where there are none to differ in.
+  std::function<models::digest()> data_digest = {};
 
   std::uint64_t examples(client_id x) const {
     return task->clients.train[x.value - 1].size();

@@ -143,17 +143,28 @@ void chronicle::finished(
   changed_.notify_all();
 }
 
+void chronicle::count(visit_id visit, double loss) {
+  ++report_.visits;
+  losses_[visit] = loss;
+  // Of a client whose visits no version ever holds, the newest few stay.
+  if (const auto number = visit.number.value;
+      number > limits::outbox_offers_max)
+    losses_.erase(losses_.lower_bound({visit.client, {}}),
+                  losses_.upper_bound(
+                    {visit.client, {number - limits::outbox_offers_max}}));
+}
+
+void chronicle::offered(visit_id visit, double loss) {
+  const std::lock_guard guard{mutex_};
+  count(visit, loss);
+  if (!report_.finished)
+    options_.show(report_);
+}
+
 void chronicle::delivered(const messages::job_finished& x) {
   const std::lock_guard guard{mutex_};
   if (const auto* done = std::get_if<models::trained>(&x.outcome)) {
-    ++report_.visits;
-    losses_[x.visit] = done->loss;
-    // Of a client whose visits no version ever holds, the newest few stay.
-    if (const auto number = x.visit.number.value;
-        number > limits::outbox_offers_max)
-      losses_.erase(losses_.lower_bound({x.visit.client, {}}),
-                    losses_.upper_bound(
-                      {x.visit.client, {number - limits::outbox_offers_max}}));
+    count(x.visit, done->loss);
   } else if (const auto* broken = std::get_if<error>(&x.outcome)) {
     const std::string why{
       last_line(broken->context).substr(0, limits::text_bytes_max)};

@@ -105,6 +105,9 @@ public:
                 const std::optional<messages::evaluation_finished>& last,
                 instant at) override;
 
+  /// A client that is trained elsewhere offered what it has.
+  void offered(visit_id visit, double loss);
+
   /// A client's work was delivered.
   void delivered(const messages::job_finished& x);
 
@@ -133,6 +136,7 @@ public:
   }
 
 private:
+  void count(visit_id visit, double loss);
   void judge(const messages::evaluation_finished& x,
              const actors::version_heads& scored);
   std::optional<double> loss_of(const std::vector<visit_id>& visits);

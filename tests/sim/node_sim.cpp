@@ -54,6 +54,7 @@ scenario scenario_of(std::uint64_t seed) {
   if (seed % 7 == 3) // Before slow work is done, or an answer is lost.
     x.visit_timeout = seed % 2 == 0 ? 3s : 8s;
   x.clock_anew = seed / 4 % 2 == 1;
+  x.slow_disks = seed % 6 == 4;
   if (seed % 9 == 1 && !is_patient(seed))
     x.haste = 0.02;
   return x;
@@ -147,16 +148,16 @@ constexpr std::array must_happen{
   "commit stored, answered as failed", "commit stored, unanswered",
   // Crashes, in each phase of a version and of a visit.
   "node crashed", "actor crashed", "client crashed", "server rebuilt",
-  "load failed", "clock began anew", "timer before mail",
-  "older version read", "read failed",
-  "visit expired at work", "visit expired in a line", "crash while collecting",
-  "crash while merging", "crash while merged, not stored",
-  "crash while stored, not announced", "client crash before its hello",
-  "client crash on a visit", "client crash waiting for a verdict",
-  "client crash at rest", "client dies on a visit",
-  "client dies waiting for a verdict", "client leaves on a visit",
-  "client leaves at rest", "client drains on a visit", "client drains at rest",
-  "client came back",
+  "load failed", "clock began anew", "a file was kept late",
+  "client crash before its file is kept", "timer before mail",
+  "older version read", "read failed", "visit expired at work",
+  "visit expired in a line", "crash while collecting", "crash while merging",
+  "crash while merged, not stored", "crash while stored, not announced",
+  "client crash before its hello", "client crash on a visit",
+  "client crash waiting for a verdict", "client crash at rest",
+  "client dies on a visit", "client dies waiting for a verdict",
+  "client leaves on a visit", "client leaves at rest",
+  "client drains on a visit", "client drains at rest", "client came back",
   // Verdicts; the last three are on a visit as a whole.
   "verdict accepted", "verdict duplicate", "verdict too_stale",
   "verdict overloaded", "verdict withdrawn", "visit ended withdrawn",

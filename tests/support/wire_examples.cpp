@@ -77,11 +77,25 @@ std::vector<wire_example> example_visits() {
     {"version_announced", version_announced{{1}, {2}}}};
 }
 
+std::vector<wire_example> example_terms() {
+  return {{"terms_asked", terms_asked{1, 2, 3}},
+          {"terms_given", terms_given{.protocol = 1,
+                                      .nonce = 2,
+                                      .run = {3, 4},
+                                      .layout = {5, 6},
+                                      .data = {7, 8},
+                                      .config = {"seed = 1", ""}}},
+          {"places_asked", places_asked{1, {2, 3}, 4}},
+          {"places_given", places_given{1, {{2}, {3}}, "all are taken"}}};
+}
+
 } // namespace
 
 std::vector<wire_example> example_messages() {
   auto all = example_sessions();
   for (auto& x : example_visits())
+    all.push_back(std::move(x));
+  for (auto& x : example_terms())
     all.push_back(std::move(x));
   return all;
 }

@@ -10,11 +10,13 @@ from source import CODE, HEADERS, functions, includes, room_of, without
 AT_HOME = {
     "world": ("core/clock.", "core/random."),
     "torch_room": ("models/torch/", "node/task/torch_model."),
-    "actors_meet_transport": ("actors/gateway/", "actors/client/", "actors/caf/messages."),
+    "actors_meet_transport": (
+        "actors/gateway/", "actors/client/", "actors/reception/", "actors/caf/messages.",
+    ),
     "chance": ("core/clock.", "core/random.", "tests/"),
     "method_names": ("policies/methods/",),
     "spawning": ("actors/wiring.",),
-    "personal": ("core/values.", "models/", "actors/record/snapshot."),
+    "personal": ("core/values.", "models/", "actors/record/snapshot.", "actors/client_store/"),
     "handles": ("models/methods/adapter_report.",),
     "manners": ("tests/tidy/rules.py",),  # It names what it looks for.
 }

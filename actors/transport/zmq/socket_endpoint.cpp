@@ -8,10 +8,11 @@
 #include <utility>
 
 #include "actors/transport/envelope.hpp"
-#include "actors/transport/link_end.hpp"
 #include "actors/transport/zmq/monitor.hpp"
 #include "actors/transport/zmq/pieces.hpp"
+#include "actors/transport/zmq/places.hpp"
 #include "actors/transport/zmq/wakeup.hpp"
+#include "core/clock.hpp"
 
 namespace troupe::transport {
 
@@ -20,28 +21,21 @@ namespace {
 constexpr int pieces_queued_max = 64; ///< Within ZeroMQ, per connection.
 constexpr int pieces_per_turn = 32;   ///< Of one link, before others.
 constexpr std::chrono::milliseconds blocked_pause{2};
+constexpr std::chrono::milliseconds probe_pause{1000};
 
 /// Pieces are as large as the other end wants them, up to this.
 constexpr std::size_t piece_bytes_max = std::size_t{4} << 20;
 
 constexpr unsigned channel_bits = 32;
 
-/// A link and where its connection is.
-struct place {
-  std::uint64_t number = 0; ///< From 1; of who dialled: 0.
-  link_end link;
-  std::string route = {};           ///< Empty: nowhere. Of a ROUTER.
-  std::optional<piece> unsent = {}; ///< What ZeroMQ had no room for.
-  std::uint64_t heard = 0;          ///< When, in messages.
-};
-
-void set_up(zmq::socket_t& x) {
-  x.set(zmq::sockopt::linger, 0);
+void set_up(zmq::socket_t& x, const std::string& address) {
+  x.set(zmq::sockopt::linger, 500); // For the last words of a run.
   x.set(zmq::sockopt::sndhwm, pieces_queued_max);
   x.set(zmq::sockopt::rcvhwm, pieces_queued_max);
   x.set(zmq::sockopt::maxmsgsize,
         static_cast<std::int64_t>(piece_bytes_max + piece_head_size));
-  x.set(zmq::sockopt::ipv6, true);
+  // Where it is not asked for, an address of the other kind looks strange.
+  x.set(zmq::sockopt::ipv6, address.find('[') != address.npos);
   x.set(zmq::sockopt::handshake_ivl, 5000);
 }
 
@@ -57,7 +51,7 @@ public:
                                               : zmq::socket_type::dealer),
       room_(std::make_shared<held_bytes>(options_.unhandled_bytes_max,
                                          [bell = bell_] { bell->ring(); })) {
-    set_up(socket_);
+    set_up(socket_, address_);
   }
 
   ~socket_thread() override {
@@ -68,6 +62,8 @@ public:
   void start() {
     if (side_ == side::server) {
       socket_.set(zmq::sockopt::router_mandatory, true);
+      socket_.set(zmq::sockopt::heartbeat_ivl, 30'000);
+      socket_.set(zmq::sockopt::heartbeat_timeout, 60'000);
       socket_.bind(address_);
       address_ = socket_.get(zmq::sockopt::last_endpoint);
     } else {
@@ -77,7 +73,7 @@ public:
       socket_.set(zmq::sockopt::heartbeat_ivl, 30'000);
       socket_.set(zmq::sockopt::heartbeat_timeout, 60'000);
       monitor_.emplace(context_, socket_);
-      (void)add_place(0);
+      (void)places_.add(0);
       socket_.connect(address_);
     }
     thread_ = std::thread{[this] { work(); }};
@@ -88,12 +84,12 @@ public:
     const channel_id channel{to.value
                              & ((std::uint64_t{1} << channel_bits) - 1)};
     const std::lock_guard guard{mutex_};
-    const auto found = places_.find(to.value >> channel_bits);
-    if (found == places_.end())
+    auto* found = places_.find(to.value >> channel_bits);
+    if (found == nullptr)
       return size; // It is gone.
-    if (!found->second.link.say(channel, x))
+    if (!found->link.say(channel, x))
       ++counts_.messages_without_room;
-    if (due_.insert(found->first).second)
+    if (due_.insert(found->number).second)
       bell_->ring();
     return size;
   }
@@ -106,35 +102,71 @@ public:
     return counts_;
   }
 
+  void drain(std::chrono::milliseconds most) override {
+    for (const auto until = steady_now() + most; steady_now() < until;) {
+      {
+        const std::lock_guard guard{mutex_};
+        const bool idle = std::ranges::all_of(places_.all(), [](const auto& x) {
+          return !x.second.link.is_open()
+                 || (x.second.link.is_idle() && !x.second.unsent);
+        });
+        if (idle)
+          return;
+      }
+      std::this_thread::sleep_for(blocked_pause);
+    }
+  }
+
   void close() override {
     stopped_ = true;
     bell_->ring();
-    if (thread_.joinable())
-      thread_.join();
+    if (!thread_.joinable())
+      return;
+    thread_.join();
+    monitor_.reset();
+    socket_.close();
   }
 
 private:
-  place& add_place(std::uint64_t number) {
+  link_end::options link_options(std::uint64_t number) const {
     link_end::options x;
     x.out.frame_bytes_max = options_.frame_bytes_max;
     x.out.chunk_bytes = std::min(options_.chunk_bytes, piece_bytes_max);
     x.in.bytes_max = options_.bytes_max;
     x.in.room = room_;
-    x.instance = options_.instance;
-    auto& out = places_.emplace(number, place{number, link_end{std::move(x)}})
-                  .first->second;
-    out.heard = ++messages_;
-    return out;
+    // Who was forgotten, and comes back, meets another.
+    x.instance = options_.instance + number;
+    return x;
   }
 
   void work() {
     while (!stopped_) {
-      const bool blocked = send_what_is_due();
-      wait(blocked ? blocked_pause : std::chrono::milliseconds{-1});
-      bell_->quiet();
-      follow_connection();
-      hear_some();
+      try {
+        const bool blocked = send_what_is_due();
+        wait(blocked              ? blocked_pause
+             : is_short_of_room() ? probe_pause
+                                  : std::chrono::milliseconds{-1});
+        bell_->quiet();
+        follow_connection();
+        hear_some();
+      } catch (const std::exception&) { // Of ZeroMQ, or for want of memory.
+        ++counts_.failures;
+        std::this_thread::sleep_for(probe_pause);
+      }
     }
+  }
+
+  /// Somebody waits for room; those who have it may be gone.
+  bool is_short_of_room() {
+    const std::lock_guard guard{mutex_};
+    if (waiting_.empty() || steady_now() < probe_at_)
+      return !waiting_.empty();
+    probe_at_ = steady_now() + probe_pause;
+    for (auto& [number, x] : places_.all()) {
+      x.link.probe();
+      due_.insert(number);
+    }
+    return true;
   }
 
   void wait(std::chrono::milliseconds most) {
@@ -153,7 +185,7 @@ private:
       const bool there = *what == connection_event::made;
       {
         const std::lock_guard guard{mutex_};
-        auto& only = places_.begin()->second;
+        auto& only = places_.all().begin()->second;
         only.unsent.reset();
         if (there)
           only.link.connected(++connection_);
@@ -161,9 +193,6 @@ private:
           only.link.lost();
         due_.insert(only.number);
       }
-      counts_.connections += there;
-      if (options_.connected)
-        options_.connected(there);
     }
   }
 
@@ -174,10 +203,13 @@ private:
     while (more && !stopped_) {
       more = false;
       for (const auto number : taken_due()) {
-        const auto found = places_.find(number); // Only this thread changes it.
-        if (found == places_.end())
+        auto* found = places_.find(number); // Only this thread changes it.
+        if (found == nullptr) {
+          const std::lock_guard guard{mutex_};
+          waiting_.erase(number);
           continue;
-        const auto sent = send_some(found->second);
+        }
+        const auto sent = send_some(*found);
         blocked |= sent == progress::blocked;
         more |= sent == progress::more;
       }
@@ -212,9 +244,8 @@ private:
         }
         case sending::nobody: {
           const std::lock_guard guard{mutex_};
-          routes_.erase(to.route);
-          to.route.clear();
-          to.link.lost();
+          places_.lost(to);
+          bell_->ring(); // Others may have waited for its room.
           return progress::done;
         }
       }
@@ -244,6 +275,8 @@ private:
       for (const auto& part : message->rest)
         counts_.bytes_in += part.size();
       auto found = hear(*message);
+      if (std::exchange(met_another_, false) && options_.met_another)
+        options_.met_another();
       if (!found)
         ++counts_.pieces_malformed;
       else if (*found)
@@ -256,11 +289,15 @@ private:
     if (!read)
       return tl::make_unexpected(read.error());
     const std::lock_guard guard{mutex_};
-    auto* from = place_of(message.route, *read);
+    auto* from = side_ == side::dialler ? places_.find(0)
+                                        : places_.of(message.route, *read);
     if (from == nullptr)
       return std::optional<frame_arrived>{};
     from->heard = ++messages_;
+    const auto before = from->link.other();
     auto found = from->link.heard(*read);
+    met_another_ |= before && before != from->link.other();
+    counts_.connections += !before && from->link.other();
     due_.insert(from->number);
     if (!found)
       return tl::make_unexpected(found.error());
@@ -268,50 +305,6 @@ private:
       return std::optional<frame_arrived>{};
     const peer_id peer{from->number << channel_bits | (*found)->channel.value};
     return std::optional{frame_arrived{peer, std::move((*found)->what)}};
-  }
-
-  /// Whom a piece is from. A link is found by what `opened` names; what comes
-  /// before it is nobody's.
-  place* place_of(const std::string& route, const piece& x) {
-    if (side_ == side::dialler)
-      return &places_.begin()->second;
-    const auto known = routes_.find(route);
-    if (x.kind != piece_kind::opened)
-      return known == routes_.end() ? nullptr : &places_.at(known->second);
-    const auto what = decode_record<opening>(x.body.bytes);
-    if (!what)
-      return nullptr;
-    auto& to = place_with(what->instance);
-    routes_.erase(to.route);
-    if (known != routes_.end() && known->second != to.number)
-      places_.at(known->second).route.clear();
-    to.route = route;
-    to.unsent.reset();
-    routes_[route] = to.number;
-    ++counts_.connections;
-    return &to;
-  }
-
-  place& place_with(std::uint64_t instance) {
-    if (const auto known = instances_.find(instance); known != instances_.end())
-      return places_.at(known->second);
-    if (places_.size() >= limits::links_max)
-      forget_oldest();
-    auto& out = add_place(++last_number_);
-    instances_[instance] = out.number;
-    return out;
-  }
-
-  void forget_oldest() {
-    const auto oldest = std::ranges::min_element(
-      places_, {}, [](const auto& x) { return x.second.heard; });
-    const auto number = oldest->first;
-    routes_.erase(oldest->second.route);
-    std::erase_if(instances_,
-                  [=](const auto& x) { return x.second == number; });
-    due_.erase(number);
-    waiting_.erase(number);
-    places_.erase(oldest);
   }
 
   const side side_;
@@ -326,14 +319,13 @@ private:
   std::atomic<bool> stopped_{false};
 
   std::mutex mutex_; ///< Of what follows; places come and go on the thread.
-  std::map<std::uint64_t, place> places_;
-  std::map<std::string, std::uint64_t> routes_;
-  std::map<std::uint64_t, std::uint64_t> instances_;
+  places places_{[this](std::uint64_t number) { return link_options(number); }};
   std::set<std::uint64_t> due_;     ///< There may be something to send.
   std::set<std::uint64_t> waiting_; ///< For room.
   std::uint64_t messages_ = 0;
-  std::uint64_t last_number_ = 0;
   std::uint32_t connection_ = 0;
+  instant probe_at_{};
+  bool met_another_ = false; ///< With the last message; of the thread alone.
 
   std::thread thread_;
 };
@@ -348,7 +340,7 @@ result<std::shared_ptr<socket_endpoint>> start(socket_thread::side which,
   } catch (const zmq::error_t& e) {
     const bool listens = which == socket_thread::side::server;
     return fail(errc::invalid_config,
-                std::string{listens ? "cannot listen at '" : "cannot dial '"}
+                std::string{listens ? "cannot listen at '" : "cannot dial at '"}
                   + address + "': " + e.what());
   }
 }

@@ -5,6 +5,7 @@
 // knows neither actors nor messages.
 
 #include <atomic>
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <string>
@@ -21,7 +22,8 @@ struct socket_counts {
   std::atomic<std::uint64_t> bytes_out{0};
   std::atomic<std::uint64_t> pieces_malformed{0};
   std::atomic<std::uint64_t> messages_without_room{0};
-  std::atomic<std::uint64_t> connections{0}; ///< Opened in all.
+  std::atomic<std::uint64_t> failures{0};    ///< Of ZeroMQ, or of memory.
+  std::atomic<std::uint64_t> connections{0}; ///< Links, in all.
 };
 
 class socket_endpoint : public endpoint {
@@ -38,8 +40,9 @@ public:
     /// Called on the socket's thread. `peer` is a connection and a channel on a
     /// server, and a channel on who dialled.
     std::function<void(frame_arrived)> arrived;
-    /// Of who dialled: there is a connection (again), or no more.
-    std::function<void(bool)> connected = {};
+    /// Of who dialled: what it dialled is not what it was, and has forgotten
+    /// all.
+    std::function<void()> met_another = {};
   };
 
   /// Where processes dial; with port 0 any that is free.
@@ -53,6 +56,9 @@ public:
   virtual const std::string& address() const = 0;
 
   virtual const socket_counts& counts() const = 0;
+
+  /// Waits until all is sent to those who are there, but no longer than this.
+  virtual void drain(std::chrono::milliseconds most) = 0;
 
   /// Ends the thread. What is not sent is lost.
   virtual void close() = 0;

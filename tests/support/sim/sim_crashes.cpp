@@ -66,6 +66,9 @@ void sim_node::crash_actor() {
 void sim_node::crash_client() {
   auto& p = *p_;
   const client_id who{1 + p.crashes.below(p.what.clients)};
+  p.luck.happened["client crash before its file is kept"] +=
+    p.vault->waiting.contains(who);
+  p.vault->forget(who);
   const auto file = p.vault->load(who);
   const char* phase = !file                  ? "before its hello"
                       : file->open           ? "on a visit"

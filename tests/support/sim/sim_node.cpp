@@ -292,9 +292,16 @@ void sim_node::start_client(client_id who) {
 
 bool sim_node::step() {
   crash_something();
-  if (p_->crashes.below(16) == 0)
+  auto& p = *p_;
+  if (p.crashes.below(16) == 0)
     check_mail();
-  return p_->w.step();
+  bool kept = false;
+  if (p.what.slow_disks && p.disks.below(4) == 0) {
+    kept = p.vault->keep_one(client_id{1 + p.disks.below(p.what.clients)});
+    p.luck.happened["a file was kept late"] += kept;
+  }
+  // Nobody who waits for a disk waits for ever.
+  return p.w.step() || kept || p.vault->keep_one();
 }
 
 void sim_node::heal() {

@@ -31,6 +31,7 @@ struct scenario {
   instant resend_after = std::chrono::seconds{1}; ///< Of the clients.
   instant silence_max{}; ///< After which a client is lost; 0: never.
   instant visit_timeout = std::chrono::seconds{60};
+  bool slow_disks = false; ///< Clients wait until what they keep is kept.
   bool clock_anew = false; ///< A node that was crashed counts time from zero.
   double haste = 0;        ///< How often a timer overtakes mail.
   double over_selection = 1.3;

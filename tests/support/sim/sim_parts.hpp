@@ -24,8 +24,10 @@ struct sim_node::parts {
       luck(seed, happened),
       crashes(derive_seed(seed, "crashes")),
       owners(derive_seed(seed, "owners")),
+      disks(derive_seed(seed, "disks")),
       w(seed, x.haste) {
     luck.active = active;
+    vault->slow = x.slow_disks;
   }
 
   scenario what;
@@ -35,6 +37,7 @@ struct sim_node::parts {
   chances luck;
   random_stream crashes;
   random_stream owners;
+  random_stream disks; ///< Of clients.
   progress_of_lines progress;
   std::shared_ptr<sim_store> store;
   std::shared_ptr<sim_audience> watching = std::make_shared<sim_audience>();

@@ -240,7 +240,36 @@ void sim_vault::check_what_ended(const actors::client_file& before,
   }
 }
 
-void sim_vault::save(client_id who, const actors::client_file& x) {
+bool sim_vault::save(client_id who, const actors::client_file& x,
+                     std::function<void()> kept) {
+  if (!slow) {
+    keep(who, x);
+    return true;
+  }
+  auto& wish = waiting[who];
+  wish.file = x;
+  wish.kept.push_back(std::move(kept));
+  return false;
+}
+
+bool sim_vault::keep_one(std::optional<client_id> who) {
+  const auto found = who ? waiting.find(*who) : waiting.begin();
+  if (found == waiting.end())
+    return false;
+  const auto done = std::move(found->second);
+  const auto of = found->first;
+  waiting.erase(found);
+  keep(of, done.file);
+  for (const auto& kept : done.kept)
+    kept();
+  return true;
+}
+
+void sim_vault::forget(client_id who) {
+  waiting.erase(who);
+}
+
+void sim_vault::keep(client_id who, const actors::client_file& x) {
   if (x.open) {
     EXPECT_FALSE(offered.contains(x.open->pass.visit))
       << "a visit is begun again after its offer was kept";

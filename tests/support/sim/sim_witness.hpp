@@ -96,7 +96,8 @@ struct sim_vault final : actors::vault {
     // nop
   }
 
-  void save(client_id who, const actors::client_file& x) override;
+  bool save(client_id who, const actors::client_file& x,
+            std::function<void()> kept) override;
 
   std::optional<actors::client_file> load(client_id who) const override {
     return inner.load(who);
@@ -109,7 +110,22 @@ struct sim_vault final : actors::vault {
   void check_what_ended(const actors::client_file& before,
                         const actors::client_file& after);
 
+  /// Keeps what a client waits for, if it does. Null: whoever waits longest.
+  bool keep_one(std::optional<client_id> who = {});
+
+  /// What a client that died was to keep is not kept.
+  void forget(client_id who);
+
+  void keep(client_id who, const actors::client_file& x);
+
+  struct wish {
+    actors::client_file file;
+    std::vector<std::function<void()>> kept;
+  };
+
   const answers_given& answers;
+  bool slow = false;
+  std::map<client_id, wish> waiting;
   actors::memory_vault inner;
   std::set<visit_id> offered;
   std::set<visit_id> dropped; ///< Ended, and there is no offer of them.

@@ -125,9 +125,9 @@ TEST(dialogue, holds_an_invitation_until_the_last_visit_is_settled) {
 TEST(dialogue, has_no_ears_for_a_farewell_to_an_earlier_hello) {
   talk x{state_rule::on_offer};
   x.hear(messages::farewell{messages::farewell_reason::superseded, "", 12345});
-  EXPECT_FALSE(x.testee.has_left());
+  EXPECT_FALSE(x.testee.last_words());
   x.hear(messages::farewell{messages::farewell_reason::finished, ""});
-  EXPECT_TRUE(x.testee.has_left());
+  EXPECT_TRUE(x.testee.last_words());
 }
 
 TEST(dialogue, says_that_it_holds_a_line_if_it_has_enough_ranks_of_it) {
@@ -214,10 +214,10 @@ TEST(dialogue, takes_its_own_place_once_when_it_began_without_a_file) {
     dialogue x{{.me = me, .blocks = std::make_shared<models::layout>()},
                std::move(found)};
     const auto said = x.heard(superseded(x.start(now), newest), now);
-    const bool obeys = x.has_left();
+    const bool obeys = x.last_words().has_value();
     if (!obeys) {
       EXPECT_FALSE(x.heard(superseded(said, newest + 1), now).size() > 1);
-      EXPECT_TRUE(x.has_left()) << "once";
+      EXPECT_TRUE(x.last_words().has_value()) << "once";
     }
     return std::pair{obeys, x.file().incarnation};
   };
@@ -232,7 +232,8 @@ TEST(dialogue, takes_its_own_place_once_when_it_began_without_a_file) {
   talk welcomed{state_rule::on_offer};
   welcomed.did(welcomed.testee.start(now));
   welcomed.hear(superseded(welcomed.said, 5));
-  EXPECT_TRUE(welcomed.testee.has_left()) << "it was known, and has been left";
+  EXPECT_TRUE(welcomed.testee.last_words())
+    << "it was known, and has been left";
 }
 
 // The server may have given the visit up while the offer was under way, or it

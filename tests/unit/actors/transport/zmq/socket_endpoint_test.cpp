@@ -4,8 +4,10 @@
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
+#include <thread>
 #include <vector>
 
+#include "actors/transport/zmq/places.hpp"
 #include "actors/transport/zmq/socket_endpoint.hpp"
 
 // Real sockets on loopback, each wait with an end.
@@ -167,6 +169,65 @@ TEST(socket_endpoint, finds_a_server_that_comes_later_and_one_that_came_back) {
   server->send(heard.back().peer, beat(4));
   ASSERT_EQ(at_client.wait_for(1).size(), 1U);
   EXPECT_EQ(client_of(at_client.wait_for(1)[0]), 4U);
+}
+
+TEST(socket_endpoint, gives_the_room_of_who_died_to_others) {
+  ear at_server;
+  ear at_first;
+  ear at_second;
+  auto how = options_of(at_server, "tcp://127.0.0.1:*", 1);
+  how.unhandled_bytes_max = 1 << 20;
+  const auto server = socket_endpoint::listen(std::move(how));
+  ASSERT_TRUE(server);
+  const auto first = dial(at_first, 2, (*server)->address());
+  first->send({5}, served(1, 50'000'000)); // It dies in the middle of it.
+  while ((*server)->counts().bytes_in < 1'000'000)
+    std::this_thread::yield();
+  first->close();
+  const auto second = dial(at_second, 3, (*server)->address());
+  second->send({5}, served(2, 100'000));
+  const auto heard = at_server.wait_for(1);
+  ASSERT_EQ(heard.size(), 1U);
+  EXPECT_EQ(std::get<messages::line_served>(opened(heard[0])).line, line_id{2});
+}
+
+piece opened_by(std::uint64_t instance) {
+  auto x = make_piece(piece_kind::opened, {}, {});
+  opening what;
+  what.instance = instance;
+  x.body = body_of(what);
+  return x;
+}
+
+TEST(places, of_a_connection_are_one_and_come_back_by_their_instance) {
+  places all{[](std::uint64_t number) {
+    link_end::options x;
+    x.in.bytes_max = [](std::uint16_t) { return std::uint64_t{100}; };
+    x.in.room = std::make_shared<held_bytes>(100);
+    x.instance = number;
+    return x;
+  }};
+  EXPECT_EQ(all.of("a", make_piece(piece_kind::framed, {}, {})), nullptr);
+  auto* first = all.of("a", opened_by(7));
+  ASSERT_NE(first, nullptr);
+  (void)first->link.heard(opened_by(7));
+  EXPECT_EQ(all.of("a", opened_by(7)), first);
+  EXPECT_EQ(all.of("a", opened_by(8)), nullptr) << "one link a connection";
+  EXPECT_EQ(all.of("b", opened_by(7)), first) << "it came back";
+  EXPECT_EQ(first->route, "b");
+  EXPECT_EQ(all.of("a", make_piece(piece_kind::framed, {}, {})), nullptr);
+  all.lost(*first);
+  EXPECT_EQ(all.of("b", make_piece(piece_kind::framed, {}, {})), nullptr);
+  // The one that was silent for longest makes room.
+  const auto number = first->number;
+  for (std::uint64_t i = 100; i < 100 + limits::links_max; ++i) {
+    auto* x = all.of("r" + std::to_string(i), opened_by(i));
+    ASSERT_NE(x, nullptr);
+    x->heard = i;
+    (void)x->link.heard(opened_by(i));
+  }
+  EXPECT_EQ(all.find(number), nullptr);
+  EXPECT_EQ(all.all().size(), limits::links_max);
 }
 
 TEST(socket_endpoint, says_what_it_cannot_listen_at) {

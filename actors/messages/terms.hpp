@@ -1,0 +1,78 @@
+#pragma once
+
+// What a process must know before its clients can say hello, and which clients
+// it is. Said on channel 0, which is no client's.
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "actors/messages/schema.hpp"
+#include "actors/messages/session.hpp"
+
+namespace troupe::messages {
+
+using run_id = std::array<std::uint8_t, 16>;
+using store_id = std::array<std::uint8_t, 16>;
+
+/// "What is this run?"
+struct terms_asked {
+  static constexpr schema wire{
+    .kind = 0x0007, .readable_since = 1, .field_counts = {3}};
+
+  std::uint16_t protocol_min = protocol_version;
+  std::uint16_t protocol_max = protocol_version;
+  std::uint64_t nonce = 0;
+
+  static constexpr auto fields(auto& x) {
+    return std::tie(x.protocol_min, x.protocol_max, x.nonce);
+  }
+};
+
+/// No path in these terms is opened by who reads them, and nothing is run.
+struct terms_given {
+  static constexpr schema wire{
+    .kind = 0x0008, .readable_since = 1, .field_counts = {6}};
+
+  std::uint16_t protocol = protocol_version; ///< 0: none that both speak.
+  std::uint64_t nonce = 0;                   ///< Of the question.
+  run_id run{};
+  std::array<std::uint8_t, 32> layout{};
+  std::array<std::uint8_t, 32> data{}; ///< Zeros: this run has none.
+  std::vector<std::string> config;     ///< Lines of TOML.
+
+  static constexpr auto fields(auto& x) {
+    return std::tie(x.protocol, x.nonce, x.run, x.layout, x.data, x.config);
+  }
+};
+
+/// "So many clients of the run's own partition are to be mine."
+struct places_asked {
+  static constexpr schema wire{
+    .kind = 0x0009, .readable_since = 1, .field_counts = {3}};
+
+  std::uint64_t nonce = 0;
+  store_id store{}; ///< The same one has the same clients again.
+  std::uint32_t count = 0;
+
+  static constexpr auto fields(auto& x) {
+    return std::tie(x.nonce, x.store, x.count);
+  }
+};
+
+struct places_given {
+  static constexpr schema wire{
+    .kind = 0x000a, .readable_since = 1, .field_counts = {3}};
+
+  std::uint64_t nonce = 0;        ///< Of the question.
+  std::vector<client_id> clients; ///< None: refused.
+  std::string why;                ///< For people, where it is refused.
+
+  static constexpr auto fields(auto& x) {
+    return std::tie(x.nonce, x.clients, x.why);
+  }
+};
+
+} // namespace troupe::messages

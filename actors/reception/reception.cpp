@@ -1,0 +1,58 @@
+#include "actors/reception/reception.hpp"
+
+#include <utility>
+
+namespace troupe::actors {
+
+namespace {
+
+messages::terms_given answer(const messages::terms_asked& x,
+                             const reception_args& args) {
+  constexpr auto ours = messages::protocol_version;
+  if (x.protocol_min > ours || x.protocol_max < ours)
+    return {.protocol = 0,
+            .nonce = x.nonce,
+            .run = {},
+            .layout = {},
+            .data = {},
+            .config = {}};
+  auto out = args.terms;
+  out.nonce = x.nonce;
+  return out;
+}
+
+messages::places_given answer(const messages::places_asked& x,
+                              reception_args& args) {
+  const auto refused = [&](std::string why) {
+    return messages::places_given{x.nonce, {}, std::move(why)};
+  };
+  auto next = args.book;
+  auto found = next.give(x.store, x.count);
+  if (!found)
+    return refused(found.error().context);
+  if (next.all() != args.book.all())
+    if (auto kept = args.keep(next); !kept)
+      return refused("the server cannot store it: " + kept.error().context);
+  args.book = std::move(next);
+  return {x.nonce, std::move(*found), {}};
+}
+
+} // namespace
+
+reception_actor::behavior_type
+reception(reception_actor::stateful_pointer<reception_state> self,
+          reception_args what) {
+  self->state.args = std::move(what);
+  return {[self](const transport::frame_arrived& x) {
+    auto& args = self->state.args;
+    const auto message = x.what.open();
+    if (!message)
+      return;
+    if (const auto* asked = std::get_if<messages::terms_asked>(&**message))
+      args.network->send(x.peer, answer(*asked, args));
+    else if (const auto* want = std::get_if<messages::places_asked>(&**message))
+      args.network->send(x.peer, answer(*want, args));
+  }};
+}
+
+} // namespace troupe::actors

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include <caf/stateful_actor.hpp>
+#include <caf/typed_event_based_actor.hpp>
+
+#include "actors/interfaces.hpp"
+#include "actors/reception/leases.hpp"
+#include "actors/transport/endpoint.hpp"
+
+namespace troupe::actors {
+
+struct reception_args {
+  messages::terms_given terms; ///< But for the nonce.
+  leases book;
+  /// Makes what was given durable, before it is said.
+  std::function<result<void>(const leases&)> keep;
+  std::shared_ptr<transport::endpoint> network;
+};
+
+struct reception_state {
+  static inline constexpr const char* name = "reception";
+
+  reception_args args;
+};
+
+/// Says what the run is, and which clients a process has.
+reception_actor::behavior_type
+reception(reception_actor::stateful_pointer<reception_state> self,
+          reception_args args);
+
+} // namespace troupe::actors

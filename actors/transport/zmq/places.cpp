@@ -1,0 +1,62 @@
+#include "actors/transport/zmq/places.hpp"
+
+#include <algorithm>
+
+#include "core/limits.hpp"
+
+namespace troupe::transport {
+
+place& places::add(std::uint64_t number) {
+  return all_.emplace(number, place{number, link_end{make_(number)}})
+    .first->second;
+}
+
+place* places::find(std::uint64_t number) {
+  const auto found = all_.find(number);
+  return found == all_.end() ? nullptr : &found->second;
+}
+
+place* places::of(const std::string& route, const piece& x) {
+  const auto known = routes_.find(route);
+  auto* same = known == routes_.end() ? nullptr : find(known->second);
+  if (x.kind != piece_kind::opened)
+    return same;
+  const auto what = decode_record<opening>(x.body.bytes);
+  if (!what)
+    return nullptr;
+  if (same)
+    return same->link.other() == what->instance ? same : nullptr;
+  auto& to = with(what->instance);
+  routes_.erase(to.route);
+  to.route = route;
+  to.unsent.reset();
+  routes_[route] = to.number;
+  return &to;
+}
+
+void places::lost(place& x) {
+  routes_.erase(x.route);
+  x.route.clear();
+  x.link.abandoned();
+}
+
+place& places::with(std::uint64_t instance) {
+  if (const auto known = instances_.find(instance); known != instances_.end())
+    return all_.at(known->second);
+  if (all_.size() >= limits::links_max)
+    forget_oldest();
+  auto& out = add(++last_);
+  instances_[instance] = out.number;
+  return out;
+}
+
+void places::forget_oldest() {
+  const auto oldest = std::ranges::min_element(
+    all_, {}, [](const auto& x) { return x.second.heard; });
+  const auto number = oldest->first;
+  routes_.erase(oldest->second.route);
+  std::erase_if(instances_, [=](const auto& x) { return x.second == number; });
+  all_.erase(oldest);
+}
+
+} // namespace troupe::transport

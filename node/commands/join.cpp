@@ -1,0 +1,100 @@
+#include "node/commands/join.hpp"
+
+#include <ostream>
+
+#include <sys/stat.h>
+
+#include "core/json.hpp"
+#include "core/text.hpp"
+#include "node/commands/command_line.hpp"
+#include "node/join/join.hpp"
+#include "node/run/interrupt.hpp"
+
+namespace troupe::node {
+
+namespace {
+
+exit_code conclude(const join_summary& x, bool json, streams io) {
+  using end = join_summary::end;
+  const auto failed = [&](const char* code, std::string what, exit_code how) {
+    return report(
+      {.code = code, .what = std::move(what), .why = x.why, .hint = x.hint},
+      how, json, io);
+  };
+  switch (x.how) {
+    case end::finished:
+      break;
+    case end::interrupted:
+      return failed("interrupted", "interrupted", exit_code::interrupted);
+    case end::unreachable:
+      return failed("unreachable", "no server was found",
+                    exit_code::unreachable);
+    case end::refused:
+      return failed("refused", "the server refused these clients",
+                    exit_code::refused);
+    case end::misfit:
+      return failed("misfit", "this process does not fit the run",
+                    exit_code::configuration);
+    case end::failed:
+      return failed("store", "this process cannot keep what its clients must",
+                    exit_code::failed);
+    case end::data:
+      return failed("invalid_data", "this is not the run's data",
+                    exit_code::data);
+  }
+  if (json)
+    io.out << troupe::json{{"success", true},
+                           {"clients", x.clients},
+                           {"reason", x.why}}
+                .dump(2)
+           << std::endl;
+  else
+    io.out << "the run is over (" << printable(x.why) << "); " << x.clients
+           << " clients took part" << std::endl;
+  return exit_code::ok;
+}
+
+} // namespace
+
+exit_code join_command(const model_maker& make_model, arguments args,
+                       streams io) {
+  command_line line{{"join",
+                     "Brings clients to a run that is served elsewhere.",
+                     "join tcp://127.0.0.1:7700 --virtual 20 --insecure"}};
+  join_context in{.address = {}, .make_model = make_model};
+  bool insecure = false;
+  std::size_t clients = 1;
+  std::size_t workers = 0;
+  line.add("ADDRESS", &in.address, "as troupe serve prints it",
+           {.required = true});
+  line.add("--virtual", &clients, "so many clients of the run's own partition",
+           {.range = {{1, 1 << 20}}, .shows_default = true});
+  line.add("--data", &in.data, "where this machine has the run's data");
+  line.add("--model", &in.model, "where it has the run's scripted model");
+  line.add("--store", &in.store,
+           "the folder where clients keep what is theirs, so that they go on "
+           "after a restart; without it they are gone with this process");
+  line.add("--wait", &in.wait, "seconds for the first answer; 0: no end",
+           {.range = {{0, 1 << 30}}, .shows_default = true});
+  line.add("--workers", &workers, "threads that train; 0: one per core",
+           {.range = {{0, 4096}}, .shows_default = true});
+  line.add("--insecure", &insecure,
+           "without keys: whoever is on this machine may do the same");
+  if (const auto end = line.parse(args, io))
+    return *end;
+  if (!insecure)
+    return report({.code = "usage",
+                   .what = "connections with keys are not built yet",
+                   .hint = "--insecure joins without, on this machine alone"},
+                  exit_code::usage, line.json(), io);
+  in.clients = static_cast<std::uint32_t>(clients);
+  in.workers = static_cast<std::uint32_t>(workers);
+  in.say = [&io](const std::string& x) { io.err << x << std::endl; };
+  // What clients keep is personal.
+  umask(S_IRWXG | S_IRWXO);
+  const interruption stop;
+  in.stop = &stop.requested();
+  return conclude(join(in), line.json(), io);
+}
+
+} // namespace troupe::node

@@ -1,0 +1,166 @@
+#include "node/commands/serve.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <iostream>
+#include <ostream>
+
+#include <sys/stat.h>
+
+#include "core/text.hpp"
+#include "models/files.hpp"
+#include "node/commands/command_line.hpp"
+#include "node/commands/run.hpp"
+#include "node/config/config.hpp"
+#include "node/run/interrupt.hpp"
+#include "node/run/run.hpp"
+#include "node/watch/pages.hpp"
+
+namespace troupe::node {
+
+namespace {
+
+struct wishes {
+  std::string listen;
+  std::string folder;
+  std::string http;
+  std::vector<std::string> hosts;
+  bool insecure = false;
+
+  void add_to(command_line& line) {
+    line.add_config();
+    line.add("--listen", &listen,
+             "where processes with clients dial; tcp://127.0.0.1:0, any port "
+             "that is free, or where the folder's run was dialled before");
+    line.add("--folder", &folder, "where the run's folder is made");
+    line.add("--http", &http,
+             "HOST:PORT where /metrics, /healthz, /readyz and /why "
+             "answer while it runs, such as 127.0.0.1:9464");
+    line.add("--http-hosts", &hosts,
+             "NAME,… by which readers may ask there as well, such as that of "
+             "this machine or of a proxy",
+             {.delimiter = ','});
+    line.add("--insecure", &insecure,
+             "without keys: whoever is on this machine may join");
+  }
+};
+
+/// Nothing else: ZeroMQ understands more than one address in a text.
+bool is_on_this_machine(std::string_view address) {
+  for (const std::string_view host : {"tcp://127.0.0.1:", "tcp://[::1]:"}) {
+    const auto port = address.substr(std::min(host.size(), address.size()));
+    if (address.starts_with(host) && !port.empty() && port.size() <= 5
+        && port.find_first_not_of("0123456789") == port.npos)
+      return std::stoul(std::string{port}) <= 65'535;
+  }
+  return false;
+}
+
+/// As ZeroMQ says "any port".
+std::string any_port(std::string address) {
+  if (address.ends_with(":0"))
+    address.back() = '*';
+  return address;
+}
+
+result<loaded_config> load(const command_line& line, bool goes_on) {
+  if (goes_on && !line.overrides().empty())
+    return fail(errc::invalid_config, "a run that goes on has its "
+                                      "configuration; without --set it goes on "
+                                      "as it began");
+  auto changes = line.overrides();
+  changes.push_back("clock=wall"); // Processes share no other.
+  return load_config(goes_on ? line.file() + "/config.toml" : line.file(),
+                     changes);
+}
+
+/// Where clients of a run that goes on look for it.
+std::string address_before(const std::string& file) {
+  constexpr const char* any = "tcp://127.0.0.1:0";
+  const auto text = models::read_text(std::filesystem::path{file} / "endpoint",
+                                      errc::storage_failure);
+  return text ? text->substr(0, text->find('\n')) : any;
+}
+
+std::optional<exit_code> refused(const wishes& wish, bool json, streams io) {
+  if (!wish.insecure)
+    return report({.code = "usage",
+                   .what = "connections with keys are not built yet",
+                   .hint = "--insecure serves without, on this machine alone"},
+                  exit_code::usage, json, io);
+  if (!is_on_this_machine(wish.listen))
+    return report({.code = "usage",
+                   .what = "--insecure listens on this machine alone, and not "
+                           "at "
+                           + in_quotes(wish.listen),
+                   .hint = "--listen tcp://127.0.0.1:7700 would do"},
+                  exit_code::usage, json, io);
+  if (wish.http.empty() && !wish.hosts.empty())
+    return report({.code = "usage",
+                   .what = "--http-hosts needs --http",
+                   .hint = "--http 127.0.0.1:9464 would do"},
+                  exit_code::usage, json, io);
+  return std::nullopt;
+}
+
+} // namespace
+
+exit_code serve_command(const model_maker& make_model, const host_facts& known,
+                        arguments args, streams io) {
+  command_line line{
+    {"serve",
+     "Serves a run to clients in other processes; FILE may be the folder of a "
+     "run "
+     "that is to go on.",
+     "serve deploy/examples/quickstart.toml --listen tcp://127.0.0.1:7700 "
+     "--insecure"}};
+  wishes wish;
+  wish.add_to(line);
+  if (const auto end = line.parse(args, io))
+    return *end;
+  if (wish.listen.empty())
+    wish.listen = address_before(line.file());
+  if (const auto end = refused(wish, line.json(), io))
+    return *end;
+  umask(S_IRWXG | S_IRWXO);
+  const bool goes_on = std::filesystem::is_directory(line.file());
+  auto loaded = load(line, goes_on);
+  if (!loaded)
+    return report({.code = "invalid_config",
+                   .what = "this configuration cannot be served",
+                   .why = loaded.error().context},
+                  exit_code::configuration, line.json(), io);
+  for (const auto& note : loaded->notes)
+    io.err << "note: " << printable(note) << '\n';
+  if (!wish.folder.empty())
+    loaded->x.folder = wish.folder;
+  const auto board = std::make_shared<status_board>();
+  std::unique_ptr<http::server> door;
+  if (!wish.http.empty()) {
+    auto opened =
+      http::server::open(wish.http, pages_of(board), {.names = wish.hosts});
+    if (!opened)
+      return report(opened.error(), line.json(), io);
+    door = std::move(*opened);
+    io.err << "metrics at http://" << door->address() << "/metrics\n";
+  }
+  const interruption stop;
+  auto& where = line.json() ? io.err : io.out;
+  const auto done =
+    run(loaded->x,
+        {.make_model = make_model,
+         .fingerprint = fingerprint_of(known),
+         .progress = &io.err,
+         .terminal = is_terminal(io.err),
+         .stop = &stop.requested(),
+         .resume = goes_on ? line.file() : "",
+         .board = board,
+         .http = door ? door->address() : "",
+         .listen = any_port(wish.listen),
+         .listening = [&](const std::string& x) { where << x << std::endl; }});
+  if (!done)
+    return report(done.error(), line.json(), io);
+  return conclude(*done, line.json(), io);
+}
+
+} // namespace troupe::node

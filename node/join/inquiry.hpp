@@ -1,0 +1,59 @@
+#pragma once
+
+// What a process asks a server for itself, and waits for.
+
+#include <atomic>
+#include <condition_variable>
+#include <mutex>
+#include <optional>
+#include <variant>
+
+#include "actors/messages/wire.hpp"
+#include "actors/transport/endpoint.hpp"
+#include "core/clock.hpp"
+
+namespace troupe::node {
+
+class inquiry {
+public:
+  /// Hears what the server says; called on any thread.
+  void heard(const messages::any_message& x);
+
+  struct patience {
+    double seconds = 0; ///< 0: no end.
+    const std::atomic<bool>* stop = nullptr;
+  };
+
+  /// Asks again and again until there is an answer to this question. Nothing:
+  /// there was none in time.
+  template <class Answer, class Question>
+  std::optional<Answer> ask(transport::endpoint& network, Question what,
+                            patience how_long) {
+    what.nonce = ++nonce_;
+    const auto deadline = steady_now() + from_seconds(how_long.seconds);
+    for (int tick = 0;; ++tick) {
+      if (tick % ticks_between_questions == 0)
+        network.send({}, messages::any_message{what});
+      if (auto found = wait_for(what.nonce))
+        if (auto* answer = std::get_if<Answer>(&*found))
+          return std::move(*answer);
+      if ((how_long.stop && *how_long.stop)
+          || (how_long.seconds > 0 && steady_now() > deadline))
+        return std::nullopt;
+    }
+  }
+
+private:
+  static constexpr int ticks_between_questions = 20;
+
+  /// Waits for a moment.
+  std::optional<messages::any_message> wait_for(std::uint64_t nonce);
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::optional<messages::any_message> answer_;
+  std::uint64_t answered_ = 0; ///< The nonce of that.
+  std::uint64_t nonce_ = 0;
+};
+
+} // namespace troupe::node

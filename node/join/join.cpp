@@ -1,0 +1,336 @@
+#include "node/join/join.hpp"
+
+#include <thread>
+#include <utility>
+
+#include <caf/actor_system.hpp>
+#include <caf/send.hpp>
+
+#include "actors/client/socket_hubs.hpp"
+#include "actors/client_store/disk_vault.hpp"
+#include "actors/kernel_worker/crew.hpp"
+#include "actors/wiring_of_clients.hpp"
+#include "core/hex.hpp"
+#include "core/random.hpp"
+#include "core/text.hpp"
+#include "node/config/config.hpp"
+#include "node/join/inquiry.hpp"
+#include "node/join/store.hpp"
+#include "node/run/rules.hpp"
+#include "node/run/serving.hpp"
+
+namespace troupe::node {
+
+using namespace actors;
+using end = join_summary::end;
+
+namespace {
+
+/// What a client says without an answer is said again after so long.
+constexpr std::chrono::seconds resend_after{10};
+constexpr std::chrono::milliseconds glance{50};
+
+join_summary ended(end how, std::string why, std::string hint = {}) {
+  return {
+    .how = how, .why = std::move(why), .hint = std::move(hint), .clients = 0};
+}
+
+/// From files, and not made.
+bool is_read(const data_options& x) {
+  return x.kind != data_options::format::synthetic && !x.has_own_model();
+}
+
+/// What the server said to its clients for good.
+class farewells {
+public:
+  void hear(const messages::farewell& x) {
+    const std::lock_guard guard{mutex_};
+    ++count_;
+    if (!first_ || x.reason != messages::farewell_reason::finished)
+      first_ = x;
+  }
+
+  std::uint64_t count() const {
+    const std::lock_guard guard{mutex_};
+    return count_;
+  }
+
+  /// The worst of them.
+  messages::farewell worst() const {
+    const std::lock_guard guard{mutex_};
+    return first_.value_or(messages::farewell{});
+  }
+
+private:
+  mutable std::mutex mutex_;
+  std::uint64_t count_ = 0;
+  std::optional<messages::farewell> first_;
+};
+
+join_summary conclude(const messages::farewell& x) {
+  using messages::farewell_reason;
+  switch (x.reason) {
+    case farewell_reason::finished:
+      return ended(end::finished, x.text);
+    case farewell_reason::protocol:
+    case farewell_reason::layout:
+      return ended(end::misfit, x.text);
+    default:
+      return ended(end::refused, x.text);
+  }
+}
+
+/// A process with clients, from its first word to its last.
+class visit_of_process {
+public:
+  explicit visit_of_process(const join_context& in) : in_(in) {
+    // nop
+  }
+
+  ~visit_of_process() {
+    if (socket_)
+      socket_->close();
+  }
+
+  visit_of_process(const visit_of_process&) = delete;
+  visit_of_process& operator=(const visit_of_process&) = delete;
+
+  join_summary perform() {
+    auto wrong = dial();
+    if (!wrong)
+      wrong = learn_terms();
+    if (!wrong)
+      wrong = make_work();
+    if (!wrong)
+      wrong = get_places();
+    if (!wrong)
+      wrong = open_store();
+    if (wrong)
+      return *wrong;
+    return take_part();
+  }
+
+private:
+  using problem = std::optional<join_summary>;
+
+  void say(const std::string& line) const {
+    if (in_.say)
+      in_.say(line);
+  }
+
+  bool is_stopped() const {
+    return in_.stop && *in_.stop;
+  }
+
+  problem dial() {
+    transport::socket_endpoint::options x;
+    x.address = in_.address;
+    // Before its terms nobody knows what a run says.
+    x.bytes_max = [this](std::uint16_t kind) {
+      const std::lock_guard guard{mutex_};
+      return bytes_max_ ? bytes_max_(kind) : std::uint64_t{1} << 20;
+    };
+    std::array<std::uint8_t, 8> drawn{};
+    draw_secret(drawn);
+    std::memcpy(&x.instance, drawn.data(), sizeof x.instance);
+    x.arrived = [hub = hub_](transport::frame_arrived what) {
+      hub->arrived(std::move(what));
+    };
+    x.met_another = [hub = hub_] { hub->server_is_new(); };
+    auto socket = transport::socket_endpoint::dial(std::move(x));
+    if (!socket)
+      return ended(end::unreachable, socket.error().context,
+                   "an address is as in tcp://127.0.0.1:7700");
+    socket_ = std::move(*socket);
+    hub_->use(socket_);
+    hub_->listen([this](const messages::any_message& y) { asked_.heard(y); });
+    return std::nullopt;
+  }
+
+  problem no_answer() const {
+    if (is_stopped())
+      return ended(end::interrupted, "interrupted");
+    return ended(end::unreachable, "nobody answers at " + in_.address,
+                 "is a server there? The first line that troupe serve prints "
+                 "is its address; --wait SECONDS waits longer");
+  }
+
+  problem learn_terms() {
+    auto found = asked_.ask<messages::terms_given>(
+      *socket_, messages::terms_asked{},
+      {.seconds = in_.wait, .stop = in_.stop});
+    if (!found)
+      return no_answer();
+    if (found->protocol != messages::protocol_version)
+      return ended(end::misfit, "the server speaks another protocol; ours is "
+                                  + std::to_string(messages::protocol_version));
+    terms_ = std::move(*found);
+    return std::nullopt;
+  }
+
+  problem make_work() {
+    std::string text;
+    for (const auto& line : terms_.config)
+      text += line + '\n';
+    std::vector<std::string> changes;
+    if (!in_.data.empty())
+      changes.push_back("data.path=" + in_.data);
+    if (!in_.model.empty())
+      changes.push_back("model.path=" + in_.model);
+    auto loaded = parse_config({text, "the server's terms"}, changes);
+    if (!loaded)
+      return ended(end::misfit, loaded.error().context,
+                   "another build of troupe may have written them");
+    x_ = for_clients(std::move(loaded->x));
+    if (is_read(x_.data) && in_.data.empty())
+      return ended(end::data, "this run has data of its own",
+                   "--data PATH says where this machine has it");
+    if (!x_.model.path.empty() && in_.model.empty())
+      return ended(end::misfit, "this run has a scripted model",
+                   "--model PATH says where this machine has it");
+    auto work = prepare(x_, in_.make_model);
+    if (!work)
+      return ended(work.error().code == errc::invalid_data
+                       || work.error().code == errc::storage_failure
+                     ? end::data
+                     : end::misfit,
+                   work.error().context);
+    work_ = std::move(*work);
+    const auto data =
+      work_.data_digest ? work_.data_digest() : models::digest{};
+    if (data != terms_.data)
+      return ended(
+        end::data,
+        (in_.data.empty() ? "the data made here" : "what is at " + in_.data)
+          + " is not what the run learns from: its digest is "
+          + to_hex(data).substr(0, 8) + ", the run's "
+          + to_hex(terms_.data).substr(0, 8));
+    if (work_.blocks->fingerprint() != terms_.layout)
+      return ended(end::misfit, "this model has other blocks than the run's");
+    const std::lock_guard guard{mutex_};
+    bytes_max_ = message_bytes_max(*work_.blocks);
+    return std::nullopt;
+  }
+
+  problem get_places() {
+    messages::places_asked what;
+    draw_secret(what.store);
+    if (!in_.store.empty()) {
+      const auto store = store_id_of(in_.store);
+      if (!store)
+        return ended(end::failed, store.error().context);
+      what.store = *store;
+    }
+    what.count = in_.clients;
+    auto found = asked_.ask<messages::places_given>(
+      *socket_, what, {.seconds = in_.wait, .stop = in_.stop});
+    if (!found)
+      return no_answer();
+    if (found->clients.empty())
+      return ended(end::refused, found->why,
+                   "--virtual asks for fewer; another process may have them");
+    for (const auto who : found->clients)
+      if (who.value < 1 || who.value > x_.clients.invitable())
+        return ended(end::misfit, "the server gives clients that the run has "
+                                  "not");
+    mine_ = std::move(found->clients);
+    return std::nullopt;
+  }
+
+  problem open_store() {
+    if (in_.store.empty()) {
+      files_ = std::make_shared<memory_vault>();
+      return std::nullopt;
+    }
+    disk_vault::options how;
+    how.say = in_.say;
+    auto made = disk_vault::open(in_.store, to_hex(terms_.run), std::move(how));
+    if (!made)
+      return ended(end::failed, made.error().context);
+    files_ = std::move(*made);
+    return std::nullopt;
+  }
+
+  join_summary take_part() {
+    if (in_.workers > 0)
+      x_.workers = in_.workers;
+    auto hired = crew::hire(worker_count(x_), work_.make_trainer);
+    if (!hired)
+      return ended(end::misfit, hired.error().context);
+    const std::shared_ptr<crew> workers{std::move(*hired)};
+    say("joined with " + std::to_string(mine_.size()) + " of the run's "
+        + std::to_string(x_.clients.invitable())
+        + " clients: " + std::to_string(mine_.front().value) + " to "
+        + std::to_string(mine_.back().value));
+    caf::actor_system_config config;
+    config.set("scheduler.max-threads",
+               std::max(2u, std::thread::hardware_concurrency()));
+    caf::actor_system system{config};
+    start(system, workers);
+    while (heard_->count() < mine_.size() && !is_stopped())
+      std::this_thread::sleep_for(glance);
+    auto how = is_stopped() ? ended(end::interrupted, "interrupted")
+                            : conclude(heard_->worst());
+    how.clients = mine_.size();
+    close();
+    system.await_all_actors_done();
+    workers->dismiss();
+    return how;
+  }
+
+  void start(caf::actor_system& system, const std::shared_ptr<crew>& workers) {
+    worker_ = start_worker(system, std::make_shared<prompt_workshop>(workers));
+    const auto now = system.clock().now();
+    for (const auto who : mine_) {
+      auto options = talk_of(x_, work_, who);
+      options.resend_after = resend_after;
+      options.beat_every = beat_every;
+      options.cache = true;
+      client_args args;
+      args.options = std::move(options);
+      args.network = hub_->client_side(who);
+      args.files = files_;
+      args.worker = worker_;
+      args.started = now;
+      args.left = [heard = heard_](client_id, const messages::farewell& x) {
+        heard->hear(x);
+      };
+      auto client = start_client(system, std::move(args));
+      hub_->connect(who, client);
+      all_.push_back(std::move(client));
+    }
+  }
+
+  void close() {
+    hub_->close();
+    for (const auto& client : all_)
+      caf::anon_send_exit(client, caf::exit_reason::user_shutdown);
+    all_.clear();
+    caf::anon_send_exit(worker_, caf::exit_reason::user_shutdown);
+    worker_ = nullptr;
+  }
+
+  const join_context& in_;
+  inquiry asked_;
+  std::shared_ptr<client_socket_hub> hub_ =
+    std::make_shared<client_socket_hub>();
+  std::shared_ptr<farewells> heard_ = std::make_shared<farewells>();
+  std::mutex mutex_;
+  std::function<std::uint64_t(std::uint16_t)> bytes_max_;
+  std::shared_ptr<transport::socket_endpoint> socket_;
+  messages::terms_given terms_;
+  experiment x_;
+  workload work_;
+  std::vector<client_id> mine_;
+  std::shared_ptr<vault> files_;
+  kernel_worker_actor worker_;
+  std::vector<client_actor> all_;
+};
+
+} // namespace
+
+join_summary join(const join_context& in) {
+  return visit_of_process{in}.perform();
+}
+
+} // namespace troupe::node

@@ -1,0 +1,52 @@
+#pragma once
+
+// A process with clients of a run that is served elsewhere.
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+
+#include "core/result.hpp"
+#include "node/task/materials.hpp"
+
+namespace troupe::node {
+
+struct join_context {
+  std::string address;       ///< As tcp://HOST:PORT.
+  std::uint32_t clients = 1; ///< Of the run's own partition.
+  std::string data = {};     ///< Where this machine has the run's data.
+  std::string model = {};    ///< Where it has the run's scripted model.
+  std::string store = {}; ///< Folder where clients keep what is theirs; empty:
+                          ///< in memory, gone with the process.
+  double wait = 60;       ///< Seconds for the first answer; 0: no end.
+  std::uint32_t workers = 0;               ///< 0: one per core.
+  model_maker make_model;                  ///< Of every kind that needs torch.
+  const std::atomic<bool>* stop = nullptr; ///< True: it is to end in order.
+  /// For people. May be empty.
+  std::function<void(const std::string& line)> say = {};
+};
+
+/// How it ended.
+struct join_summary {
+  enum class end : std::uint8_t {
+    finished,    ///< The run is over.
+    interrupted, ///< Somebody wanted it.
+    unreachable, ///< No answer.
+    refused,     ///< By the server.
+    misfit,      ///< Protocol, layout, model: they cannot speak.
+    data,        ///< Not the run's data.
+    failed,      ///< By this machine: its disk, its store.
+  };
+
+  end how = end::finished;
+  std::string why;
+  std::string hint;
+  std::uint64_t clients = 0;
+};
+
+/// The function behind `troupe join`. On return no thread of it is left.
+[[nodiscard]] join_summary join(const join_context& in);
+
+} // namespace troupe::node

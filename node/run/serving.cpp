@@ -1,0 +1,242 @@
+#include "node/run/serving.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <map>
+#include <optional>
+#include <set>
+#include <sstream>
+#include <utility>
+
+#include "actors/messages/wire.hpp"
+#include "core/hex.hpp"
+#include "core/json.hpp"
+#include "core/limits.hpp"
+#include "core/random.hpp"
+#include "models/files.hpp"
+#include "node/config/config.hpp"
+
+namespace troupe::node {
+
+using namespace actors;
+
+namespace {
+
+constexpr const char* places_file = "processes.json";
+
+/// For heads, tickets and what a method discloses.
+constexpr std::uint64_t bytes_beside_values = 64 << 10;
+constexpr std::uint64_t bytes_of_want = 32;
+
+/// For what clients are told at a run's end.
+constexpr std::chrono::seconds last_words_max{3};
+
+json json_of(const leases& places) {
+  json processes = json::object();
+  for (const auto& [who, clients] : places.all()) {
+    json numbers = json::array();
+    for (const auto client : clients)
+      numbers.push_back(client.value);
+    processes.add(to_hex(who), std::move(numbers));
+  }
+  return processes;
+}
+
+bool read_places(const json& from, leases& to) {
+  if (!from.fields())
+    return false;
+  std::map<leases::owner, std::set<client_id>> found;
+  for (const auto& [name, numbers] : *from.fields()) {
+    const auto who = from_hex<16>(name);
+    if (!who || !numbers.items())
+      return false;
+    for (const auto& x : *numbers.items()) {
+      const auto number = x.count();
+      if (!number)
+        return false;
+      found[*who].insert({*number});
+    }
+  }
+  return to.restore(found);
+}
+
+result<void> replace_text(const std::filesystem::path& path,
+                          const std::string& text) {
+  const std::array parts{std::as_bytes(std::span{text})};
+  return models::replace_file(path, parts, {.sync = true});
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> out;
+  std::istringstream in{text};
+  for (std::string line; std::getline(in, line);)
+    out.push_back(line);
+  return out;
+}
+
+/// A path means something where it was written alone.
+experiment without_paths(experiment x) {
+  for (auto* path : {&x.data.path, &x.model.path})
+    if (!path->empty())
+      *path = "elsewhere";
+  return x;
+}
+
+std::uint64_t drawn_number() {
+  std::array<std::uint8_t, 8> bytes{};
+  draw_secret(bytes);
+  std::uint64_t out = 0;
+  std::memcpy(&out, bytes.data(), sizeof out);
+  return out;
+}
+
+} // namespace
+
+experiment for_clients(experiment x) {
+  const experiment blank;
+  x.init = blank.init;
+  x.folder = blank.folder;
+  x.devices = blank.devices;
+  x.network = blank.network;
+  x.availability = blank.availability;
+  x.crashes = blank.crashes;
+  x.scenario = blank.scenario;
+  x.events = false;
+  x.ledger = ledger_kind::memory;
+  x.workers = 0;
+  return x;
+}
+
+std::function<std::uint64_t(std::uint16_t kind)>
+message_bytes_max(const models::layout& blocks) {
+  std::uint64_t values = 0;
+  for (const auto& block : blocks.blocks)
+    values += block.size * sizeof(float) + 64;
+  const auto lines = blocks.lines.size() * bytes_of_want;
+  return [values, lines](std::uint16_t kind) -> std::uint64_t {
+    const bool has_values = kind == messages::offer_made::wire.kind
+                            || kind == messages::line_served::wire.kind;
+    if (has_values)
+      return bytes_beside_values + values;
+    if (kind == messages::fetch_requested::wire.kind)
+      return bytes_beside_values + lines;
+    if (kind == messages::places_given::wire.kind)
+      return bytes_beside_values + limits::clients_max * sizeof(client_id);
+    return bytes_beside_values;
+  };
+}
+
+result<std::unique_ptr<serving>> serving::open(const std::string& address,
+                                               const experiment& x,
+                                               const workload& work) {
+  if (address.empty())
+    return std::unique_ptr<serving>{};
+  if (!x.init.empty() && !work.task->frozen.empty())
+    return fail(errc::unsupported,
+                "'init' gives values that do not travel to clients, of which "
+                "'"
+                  + x.method
+                  + "' has some; this is not served yet. Without 'init', or by "
+                    "troupe run, it would do");
+  std::unique_ptr<serving> out{new serving};
+  transport::socket_endpoint::options how;
+  how.address = address;
+  how.bytes_max = message_bytes_max(*work.blocks);
+  how.instance = drawn_number();
+  how.arrived = [hub = out->hub_](transport::frame_arrived what) {
+    hub->arrived(std::move(what));
+  };
+  auto socket = transport::socket_endpoint::listen(std::move(how));
+  if (!socket)
+    return tl::make_unexpected(socket.error());
+  out->socket_ = std::move(*socket);
+  out->hub_->use(out->socket_);
+  return out;
+}
+
+serving::~serving() {
+  if (!socket_)
+    return;
+  socket_->drain(last_words_max);
+  socket_->close();
+  hub_->close();
+}
+
+result<void> serving::keep(const std::filesystem::path& path, const book& x) {
+  const json all{{"run", to_hex(x.run)},
+                 {"began_ms", x.began_ms},
+                 {"processes", json_of(x.places)}};
+  return replace_text(path, all.dump(1) + '\n');
+}
+
+result<serving::book> serving::read(const std::filesystem::path& path,
+                                    std::uint64_t clients) {
+  const auto text = models::read_text(path, errc::storage_failure);
+  if (!text)
+    return tl::make_unexpected(text.error());
+  const auto root = json::parse(*text);
+  const auto* run = root ? root->find("run") : nullptr;
+  const auto* began = root ? root->find("began_ms") : nullptr;
+  const auto* processes = root ? root->find("processes") : nullptr;
+  const auto id = run && run->text() ? from_hex<16>(*run->text())
+                                     : std::optional<messages::run_id>{};
+  const auto at = began ? began->count() : std::nullopt;
+  book out{.run = {}, .began_ms = 0, .places = leases{clients}};
+  if (!id || !at || !processes || !read_places(*processes, out.places))
+    return fail(errc::storage_failure,
+                path.string()
+                  + " is not what was written there; without it "
+                    "the run cannot know whose clients are whose");
+  out.run = *id;
+  out.began_ms = static_cast<std::int64_t>(*at);
+  return out;
+}
+
+result<void> serving::open_book(const experiment& x,
+                                const std::filesystem::path& folder) {
+  folder_ = folder;
+  const auto path = folder / places_file;
+  if (std::filesystem::exists(path)) {
+    auto found = read(path, x.clients.invitable());
+    if (!found)
+      return tl::make_unexpected(found.error());
+    book_ = std::move(*found);
+    return {};
+  }
+  book_.places = leases{x.clients.invitable()};
+  book_.began_ms = unix_milliseconds();
+  draw_secret(book_.run);
+  return keep(path, book_);
+}
+
+// A clock that was set back does not bring the past back.
+instant serving::elapsed() const {
+  return std::max(instant{}, instant{std::chrono::milliseconds{
+                               unix_milliseconds() - book_.began_ms}});
+}
+
+result<reception_args>
+serving::begin(const experiment& x, const workload& work,
+               const std::function<void(const std::string&)>& listening) const {
+  if (auto ok = replace_text(folder_ / "endpoint", address() + '\n'); !ok)
+    return tl::make_unexpected(ok.error());
+  if (listening)
+    listening(address());
+  return reception_args{
+    .terms = {.protocol = messages::protocol_version,
+              .nonce = 0,
+              .run = book_.run,
+              .layout = work.blocks->fingerprint(),
+              .data = work.data_digest ? work.data_digest() : models::digest{},
+              .config = lines_of(write_config(without_paths(for_clients(x))))},
+    .book = book_.places,
+    .keep =
+      [path = folder_ / places_file, now = book_](const leases& next) mutable {
+        now.places = next;
+        return keep(path, now);
+      },
+    .network = socket_};
+}
+
+} // namespace troupe::node

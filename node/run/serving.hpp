@@ -1,0 +1,86 @@
+#pragma once
+
+// A run whose clients come from other processes: its socket, and what it says
+// to who asks what the run is.
+
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "actors/client/socket_hubs.hpp"
+#include "actors/reception/reception.hpp"
+#include "actors/transport/zmq/socket_endpoint.hpp"
+#include "core/clock.hpp"
+#include "node/task/workload.hpp"
+
+namespace troupe::node {
+
+class serving {
+public:
+  /// Listens, if there is an address, else it is null; until `furnish` nobody
+  /// is answered.
+  [[nodiscard]] static result<std::unique_ptr<serving>>
+  open(const std::string& address, const experiment& x, const workload& work);
+
+  ~serving();
+
+  serving(const serving&) = delete;
+  serving& operator=(const serving&) = delete;
+
+  const std::string& address() const {
+    return socket_->address();
+  }
+
+  const transport::socket_counts& counts() const {
+    return socket_->counts();
+  }
+
+  std::shared_ptr<actors::server_socket_hub> hub() const {
+    return hub_;
+  }
+
+  /// Remembers in the run's folder what this run is, or reads it there, and who
+  /// has which of its clients.
+  [[nodiscard]] result<void> open_book(const experiment& x,
+                                       const std::filesystem::path& folder);
+
+  /// Since the run began, in whatever process. @pre the book is open
+  instant elapsed() const;
+
+  /// What processes are told. The folder has the address from now on, and
+  /// `listening`, which may be empty, is told of it. @pre the book is open
+  [[nodiscard]] result<actors::reception_args>
+  begin(const experiment& x, const workload& work,
+        const std::function<void(const std::string&)>& listening) const;
+
+private:
+  /// What outlives the process.
+  struct book {
+    messages::run_id run{};
+    std::int64_t began_ms = 0; ///< Since 1970.
+    actors::leases places;
+  };
+
+  serving() = default;
+
+  static result<book> read(const std::filesystem::path& path,
+                           std::uint64_t clients);
+  static result<void> keep(const std::filesystem::path& path, const book& x);
+
+  std::filesystem::path folder_;
+  book book_;
+
+  std::shared_ptr<actors::server_socket_hub> hub_ =
+    std::make_shared<actors::server_socket_hub>();
+  std::shared_ptr<transport::socket_endpoint> socket_;
+};
+
+/// What a client's process needs of a run: nothing that a server, or a
+/// simulation, does, and no path but those of data and model.
+experiment for_clients(experiment x);
+
+/// How large a message of a kind may be in a run with such blocks.
+std::function<std::uint64_t(std::uint16_t kind)>
+message_bytes_max(const models::layout& blocks);
+
+} // namespace troupe::node

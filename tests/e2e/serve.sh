@@ -1,0 +1,123 @@
+#!/usr/bin/env bash
+# A run served to clients in processes of their own learns what it learns in one process, and what
+# cannot be joined is refused by its code. Argument: the executable.
+set -euo pipefail
+troupe=$(realpath "$1")
+scratch=$(mktemp -d)
+started=()
+end() { kill "${started[@]}" 2>/dev/null || true; wait; rm -rf "$scratch"; }
+trap end EXIT
+fail() { echo "$1"; tail -n 20 "$scratch"/*.out "$scratch"/*.err; exit 1; }
+
+digest_in() { python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["digest"])' "$1"; }
+
+# Sets `address` and `server`.
+serve() { # NAME ARGUMENTS…
+  local name=$1
+  shift
+  "$troupe" serve "$@" --insecure --folder "$scratch/runs" --format json \
+    >"$scratch/$name.out" 2>"$scratch/$name.err" &
+  server=$!
+  started+=("$server")
+  for _ in $(seq 200); do
+    address=$(grep -m 1 '^tcp://' "$scratch/$name.err" 2>/dev/null || true)
+    [ -z "$address" ] || return 0
+    sleep 0.1
+  done
+  fail "$name says no address"
+}
+
+join() { # NAME ARGUMENTS…
+  local name=$1
+  shift
+  timeout 120 "$troupe" join "$address" --insecure "$@" >"$scratch/$name.out" 2>"$scratch/$name.err" &
+  started+=("$!")
+}
+
+cat >"$scratch/small.toml" <<'TOML'
+name = "small"
+method = "scaffold"
+rounds = 20
+evaluate_every = 5
+[data]
+kind = "synthetic"
+dimension = 400
+[clients]
+clients = 12
+clients_per_round = 6
+[model]
+kind = "softmax"
+[training]
+local_epochs = 1
+batch_size = 10
+learning_rate = 0.05
+TOML
+tiny=(deploy/examples/tiny.toml --set rounds=10)
+data=/usr/share/datasets/fashion-mnist
+
+"$troupe" run "${tiny[@]}" --folder "$scratch/runs" --format json >"$scratch/wanted.out" 2>"$scratch/wanted.err"
+wanted=$(digest_in "$scratch/wanted.out")
+for processes in 1 2 4; do
+  serve "served_$processes" "${tiny[@]}"
+  for i in $(seq "$processes"); do
+    join "joined_${processes}_$i" --virtual $((100 / processes)) --data $data
+  done
+  wait "$server" || fail "a served run fails"
+  wait
+  started=()
+  found=$(digest_in "$scratch/served_$processes.out")
+  [ "$found" = "$wanted" ] || fail "of $processes processes: $found and not $wanted"
+  for i in $(seq "$processes"); do
+    grep -q "the run is over" "$scratch/joined_${processes}_$i.out" || fail "a process did not hear the end"
+  done
+done
+
+# Made-up data needs no path; two that ask for more clients than there are.
+serve few "$scratch/small.toml"
+join one --virtual 9
+sleep 1
+code=0
+"$troupe" join "$address" --insecure --virtual 4 >"$scratch/out" 2>"$scratch/err" || code=$?
+[ $code = 5 ] && grep -q "of the run's 12 clients 3 are free" "$scratch/err" ||
+  { cat "$scratch/err"; fail "too many clients: $code"; }
+join two --virtual 3
+wait "$server" || fail "a served run fails"
+wait
+started=()
+"$troupe" run "$scratch/small.toml" --folder "$scratch/runs" --format json >"$scratch/wanted.out" 2>"$scratch/wanted.err"
+[ "$(digest_in "$scratch/few.out")" = "$(digest_in "$scratch/wanted.out")" ] ||
+  fail "SCAFFOLD over sockets is another"
+
+refused() { # CODE TEXT ARGUMENTS…
+  local wanted=$1 text=$2 code=0
+  shift 2
+  timeout 60 "$troupe" "$@" >"$scratch/out" 2>"$scratch/err" || code=$?
+  if [ $code != "$wanted" ] || ! grep -q "$text" "$scratch/err"; then
+    cat "$scratch/err"
+    fail "troupe $*: $code and not $wanted, or without '$text'"
+  fi
+}
+refused 4 "nobody answers at tcp://127.0.0.1:9" join tcp://127.0.0.1:9 --insecure --wait 1
+refused 4 "cannot dial at 'nowhere'" join nowhere --insecure
+refused 2 "ADDRESS is required" join
+refused 2 "keys are not built yet" join tcp://127.0.0.1:9
+refused 2 "listens on this machine alone" serve "${tiny[@]}" --insecure --listen tcp://0.0.0.0:0
+serve strict "${tiny[@]}"
+refused 3 "in use" serve "${tiny[@]}" --insecure --listen "$address" --folder "$scratch/runs"
+refused 6 "this run has data of its own" join "$address" --insecure
+refused 6 "neither this file" join "$address" --insecure --data "$scratch/nothing"
+mkdir "$scratch/other"
+cp -r $data/. "$scratch/other"
+python3 - "$scratch/other" <<'PY'
+import glob, gzip, sys
+name = sorted(glob.glob(sys.argv[1] + '/train-labels*'))[0]
+opens = gzip.open if name.endswith('.gz') else open
+text = bytearray(opens(name, 'rb').read())
+text[-1] = (text[-1] + 1) % 10
+opens(name, 'wb').write(bytes(text))
+PY
+refused 6 "is not what the run learns from" join "$address" --insecure --data "$scratch/other"
+kill -INT "$server"
+code=0
+wait "$server" || code=$?
+[ $code = 130 ] || fail "an interrupted server ends with $code"
