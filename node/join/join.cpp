@@ -4,6 +4,7 @@
 #include <utility>
 
 #include <caf/actor_system.hpp>
+#include <caf/actor_system_config.hpp>
 #include <caf/send.hpp>
 
 #include "actors/client/socket_hubs.hpp"
