@@ -63,6 +63,7 @@ result<void> server::start(neighbours in) {
   args.started = in.started;
   if (f_.serves) {
     args.attendance.silence_max = 3 * beat_every;
+    args.limits.clients_max = 1; // Of a channel: who has others has more.
     args.offered = [watching = f_.watching](visit_id visit, double loss) {
       watching->offered(visit, loss);
     };
