@@ -110,8 +110,7 @@ exit_code serve_command(const model_maker& make_model, const host_facts& known,
   command_line line{
     {"serve",
      "Serves a run to clients in other processes; FILE may be the folder of a "
-     "run "
-     "that is to go on.",
+     "run that is to go on.",
      "serve deploy/examples/quickstart.toml --listen tcp://127.0.0.1:7700 "
      "--insecure"}};
   wishes wish;
