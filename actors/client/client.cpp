@@ -1,6 +1,7 @@
 #include "actors/client/client.hpp"
 
 #include "actors/record/snapshot.hpp"
+#include "core/limits.hpp"
 
 namespace troupe::actors {
 
@@ -74,6 +75,12 @@ void carry_out(self_pointer self, const dialogue::actions& what) {
   go_through_queue(self);
 }
 
+/// While its disk refuses, it hears and says no more than it can remember; what
+/// is lost so is said again.
+bool is_overwhelmed(self_pointer self) {
+  return self->state.queued.size() >= limits::frames_per_client_max;
+}
+
 std::string part_of(client_id x) {
   return "client/" + std::to_string(x.value);
 }
@@ -132,7 +139,8 @@ client_impl::behavior_type client(self_pointer self, client_args args) {
   return {
     [self, &talk, &life](const transport::frame_arrived& x) {
       // A damaged frame is as good as a lost one: what it was is said again.
-      if (const auto message = x.what.open(); message && !life->is_down())
+      const auto message = x.what.open();
+      if (message && !life->is_down() && !is_overwhelmed(self))
         carry_out(self, talk->heard(**message, now(self)));
     },
     [self, &talk, &life](const messages::job_finished& x) {
@@ -156,7 +164,7 @@ client_impl::behavior_type client(self_pointer self, client_args args) {
     },
     [self, &talk, &life](caf::tick_atom) {
       self->state.armed = instant::max();
-      if (life->is_down())
+      if (life->is_down() || is_overwhelmed(self))
         return;
       if (!std::exchange(self->state.greeted, true))
         carry_out(self, talk->start(now(self)));

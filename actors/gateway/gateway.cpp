@@ -22,15 +22,27 @@ instant now(self_pointer self) {
   return self->clock().now() - self->state.args.started;
 }
 
-void say(self_pointer self, peer_id to, messages::any_message x) {
+/// Returns the bytes that it adds to what is on its way.
+std::size_t send(self_pointer self, peer_id to, messages::any_message x) {
   const auto bytes = self->state.args.network->send(to, std::move(x));
   self->state.args.counted->bytes_down.fetch_add(bytes,
                                                  std::memory_order_relaxed);
+  return bytes;
+}
+
+void say(self_pointer self, peer_id to, messages::any_message x) {
+  send(self, to, std::move(x));
 }
 
 void say(self_pointer self, client_id to, messages::any_message x) {
   if (const auto peer = self->state.peers.peer_of(to))
     say(self, *peer, std::move(x));
+}
+
+void serve(self_pointer self, const messages::line_served& x) {
+  const auto peer = self->state.peers.peer_of(x.visit.client);
+  if (peer && send(self, *peer, x) == 0)
+    self->state.granted->is_queued(x.visit, x.line);
 }
 
 // What clients hear and say is noted here, where it has an order.
@@ -305,7 +317,7 @@ gateway_actor::behavior_type gateway(self_pointer self, gateway_args args) {
     },
     [self](const messages::line_served& x) {
       note(self, x);
-      say(self, x.visit.client, x);
+      serve(self, x);
     },
     [self](const messages::part_answered& x) {
       if (self->state.granted->answered(x.visit, x.line, x.verdict))

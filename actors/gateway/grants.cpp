@@ -101,6 +101,20 @@ std::optional<grants::refusal> grants::fetch(messages::fetch_requested& x,
   return std::nullopt;
 }
 
+void grants::is_queued(visit_id x, line_id line) {
+  const auto take_back = [&](std::map<line_id, service>& served) {
+    const auto found = served.find(line);
+    if (found != served.end() && found->second.times > 1)
+      --found->second.times;
+  };
+  if (auto* known = find(x)) {
+    if (known->newest == x.number)
+      take_back(known->served);
+  } else if (auto* older = find_older(x)) {
+    take_back(older->served);
+  }
+}
+
 tl::expected<grants::standing, verdict>
 grants::offer(const messages::offer_made& x) {
   auto* known = find(x.pass.visit);

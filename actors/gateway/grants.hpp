@@ -70,6 +70,10 @@ public:
   /// Leaves in it what is served now, or says why nothing is.
   std::optional<refusal> fetch(messages::fetch_requested& x, instant now);
 
+  /// What was served waits behind others on its way, and is not sent again: it
+  /// counts as one with what was before.
+  void is_queued(visit_id x, line_id line);
+
   /// An offer of which nothing else is known to be wrong; `malformed` if it is
   /// to a line that the visit did not fetch.
   tl::expected<standing, policies::verdict>

@@ -15,7 +15,8 @@ public:
 
   /// Sends, or loses: only an answer says that a message arrived. Messages to
   /// one peer that arrive do so in order unless the network reorders.
-  /// @returns the bytes that the message takes on a wire.
+  /// @returns the bytes that the message takes on a wire; 0: one about the
+  /// same waits there still, so that this one costs nothing more.
   virtual std::size_t send(peer_id to, messages::any_message x) = 0;
 };
 

@@ -32,8 +32,8 @@ public:
     // nop
   }
 
-  /// Takes a message for the other end. False: there is no room for it.
-  bool say(channel_id to, const messages::any_message& x) {
+  /// Takes a message for the other end.
+  outbox::taken say(channel_id to, const messages::any_message& x) {
     return out_.add(to, x);
   }
 

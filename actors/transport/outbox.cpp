@@ -1,5 +1,6 @@
 #include "actors/transport/outbox.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "actors/transport/envelope.hpp"
@@ -8,14 +9,19 @@ namespace troupe::transport {
 
 outbox::subject outbox::about(channel_id to, const messages::any_message& any) {
   subject out{.kind = 0, .channel = to, .visit = {}, .line = {}, .leg = 0};
-  std::visit([&](const auto& x) { out.kind = x.wire.kind; }, any);
-  if (const auto* served = std::get_if<messages::line_served>(&any)) {
-    out.visit = served->visit;
-    out.line = served->line;
-    out.leg = served->leg;
-  } else if (const auto* offer = std::get_if<messages::offer_made>(&any)) {
-    out.visit = offer->pass.visit;
-  }
+  std::visit(
+    [&](const auto& x) {
+      out.kind = x.wire.kind;
+      if constexpr (requires { x.visit; })
+        out.visit = x.visit;
+      else if constexpr (requires { x.pass.visit; })
+        out.visit = x.pass.visit;
+      if constexpr (requires { x.line; })
+        out.line = x.line;
+      if constexpr (requires { x.leg; })
+        out.leg = x.leg;
+    },
+    any);
   return out;
 }
 
@@ -23,18 +29,18 @@ bool outbox::has_room(std::size_t bytes) const noexcept {
   return bytes_ + bytes <= options_.queued_bytes_max;
 }
 
-bool outbox::add(channel_id to, const messages::any_message& any) {
-  if (encoded_size(any) <= options_.frame_bytes_max)
-    return add_small(to, any);
+outbox::taken outbox::add(channel_id to, const messages::any_message& any) {
   const auto what = about(to, any);
+  if (encoded_size(any) <= options_.frame_bytes_max)
+    return add_small(what, any);
   if (queued_.contains(what))
-    return true;
+    return taken::already;
   large x;
   x.id = troupe::next(last_);
   x.about = what;
   x.payload = payload_rope(any);
   if (!has_room(x.payload->own_bytes()))
-    return false;
+    return taken::no_room;
   std::visit(
     [&](const auto& y) {
       x.version = y.wire.current();
@@ -45,16 +51,25 @@ bool outbox::add(channel_id to, const messages::any_message& any) {
   bytes_ += x.payload->own_bytes();
   queued_.insert(what);
   large_.push_back(std::move(x));
-  return true;
+  return taken::taken;
 }
 
-bool outbox::add_small(channel_id to, const messages::any_message& any) {
+outbox::taken outbox::add_small(const subject& what,
+                                const messages::any_message& any) {
   auto bytes = encode(any);
-  if (!has_room(bytes.size()))
-    return false;
-  bytes_ += bytes.size();
-  small_.push_back({to, std::make_shared<const buffer>(std::move(bytes))});
-  return true;
+  const auto found = waiting_.find(what);
+  const auto known = found == waiting_.end() ? 0 : found->second->bytes->size();
+  if (!has_room(bytes.size() - std::min(known, bytes.size())))
+    return taken::no_room;
+  bytes_ = bytes_ + bytes.size() - known;
+  auto held = std::make_shared<const buffer>(std::move(bytes));
+  if (found != waiting_.end()) {
+    found->second->bytes = std::move(held);
+    return taken::already;
+  }
+  small_.push_back({what, std::move(held)});
+  waiting_.emplace(what, &small_.back());
+  return taken::taken;
 }
 
 piece outbox::beginning_of(const large& x) {
@@ -71,8 +86,9 @@ std::optional<piece> outbox::next() {
   if (!small_.empty()) {
     auto x = std::move(small_.front());
     small_.pop_front();
+    waiting_.erase(x.about);
     bytes_ -= x.bytes->size();
-    auto out = make_piece(piece_kind::framed, x.channel, {});
+    auto out = make_piece(piece_kind::framed, x.about.channel, {});
     out.body = {*x.bytes, x.bytes};
     return out;
   }

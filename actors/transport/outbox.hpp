@@ -2,6 +2,7 @@
 
 #include <compare>
 #include <deque>
+#include <map>
 #include <optional>
 #include <set>
 
@@ -26,9 +27,18 @@ public:
     // nop
   }
 
-  /// Takes a message; what is under way already is not taken twice. False:
-  /// there is no room, and it is lost.
-  bool add(channel_id to, const messages::any_message& x);
+  outbox(outbox&&) = default;
+  outbox& operator=(outbox&&) = default;
+
+  enum class taken : std::uint8_t {
+    taken,
+    already, ///< One about the same waits or is under way.
+    no_room, ///< It is lost.
+  };
+
+  /// Takes a message. One about the same that waits is not taken twice if it is
+  /// large, and gives way to this one if it is small.
+  taken add(channel_id to, const messages::any_message& x);
 
   /// Takes what is to be sent next, if anything may be.
   std::optional<piece> next();
@@ -48,7 +58,7 @@ public:
   }
 
 private:
-  /// What a message is about; two large ones with the same are the same.
+  /// What a message is about; of two with the same, one is enough.
   struct subject {
     std::uint16_t kind = 0;
     channel_id channel;
@@ -60,7 +70,7 @@ private:
   };
 
   struct small {
-    channel_id channel;
+    subject about;
     std::shared_ptr<const buffer> bytes;
   };
 
@@ -77,15 +87,16 @@ private:
 
   static subject about(channel_id to, const messages::any_message& x);
   bool has_room(std::size_t bytes) const noexcept;
-  bool add_small(channel_id to, const messages::any_message& x);
+  taken add_small(const subject& what, const messages::any_message& x);
   static piece beginning_of(const large& x);
   void drop_first();
 
   options options_;
   std::deque<small> small_;
-  std::deque<large> large_; ///< The first is under way.
-  std::set<subject> queued_;
-  std::size_t bytes_ = 0; ///< Of ours.
+  std::map<subject, small*> waiting_; ///< Of those.
+  std::deque<large> large_;           ///< The first is under way.
+  std::set<subject> queued_;          ///< Of those.
+  std::size_t bytes_ = 0;             ///< Of ours.
   transfer_id last_;
 };
 

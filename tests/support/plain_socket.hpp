@@ -95,6 +95,48 @@ private:
   bool connected_ = false;
 };
 
+/// A port of this machine where something answers that is no server of ours.
+class plain_listener {
+public:
+  plain_listener() : socket_(::socket(AF_INET, SOCK_STREAM, 0)) {
+    const int on = 1;
+    setsockopt(socket_, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+    sockaddr_in at{};
+    at.sin_family = AF_INET;
+    inet_pton(AF_INET, "127.0.0.1", &at.sin_addr);
+    bind(socket_, reinterpret_cast<sockaddr*>(&at), sizeof at);
+    listen(socket_, 8);
+  }
+
+  plain_listener(const plain_listener&) = delete;
+  plain_listener& operator=(const plain_listener&) = delete;
+
+  ~plain_listener() {
+    ::close(socket_);
+  }
+
+  std::string address() const {
+    sockaddr_in at{};
+    socklen_t size = sizeof at;
+    getsockname(socket_, reinterpret_cast<sockaddr*>(&at), &size);
+    return "127.0.0.1:" + std::to_string(ntohs(at.sin_port));
+  }
+
+  /// Says this to the next one who comes, and hangs up. False: nobody came.
+  bool answer(std::string_view text, int within_ms = 20'000) {
+    pollfd x{.fd = socket_, .events = POLLIN, .revents = 0};
+    if (poll(&x, 1, within_ms) <= 0)
+      return false;
+    const int who = accept(socket_, nullptr, nullptr);
+    const auto n = send(who, text.data(), text.size(), MSG_NOSIGNAL);
+    ::close(who);
+    return n == static_cast<ssize_t>(text.size());
+  }
+
+private:
+  int socket_;
+};
+
 /// What comes back on a connection of its own.
 inline std::string asked(const std::string& address, std::string_view text) {
   plain_socket x{address};

@@ -50,7 +50,8 @@ public:
       socket_(context_, which == side::server ? zmq::socket_type::router
                                               : zmq::socket_type::dealer),
       room_(std::make_shared<held_bytes>(options_.unhandled_bytes_max,
-                                         [bell = bell_] { bell->ring(); })) {
+                                         [bell = bell_] { bell->ring(); })),
+      silence_(options_.patience, steady_now()) {
     set_up(socket_, address_);
   }
 
@@ -87,11 +88,12 @@ public:
     auto* found = places_.find(to.value >> channel_bits);
     if (found == nullptr)
       return size; // It is gone.
-    if (!found->link.say(channel, x))
+    const auto what = found->link.say(channel, x);
+    if (what == outbox::taken::no_room)
       ++counts_.messages_without_room;
     if (due_.insert(found->number).second)
       bell_->ring();
-    return size;
+    return what == outbox::taken::already ? 0 : size;
   }
 
   const std::string& address() const override {
@@ -142,10 +144,11 @@ private:
   void work() {
     while (!stopped_) {
       try {
+        dial_anew_after_silence();
         const bool blocked = send_what_is_due();
-        wait(blocked              ? blocked_pause
-             : is_short_of_room() ? probe_pause
-                                  : std::chrono::milliseconds{-1});
+        wait(blocked                         ? blocked_pause
+             : is_short_of_room() || dials() ? probe_pause
+                                             : std::chrono::milliseconds{-1});
         bell_->quiet();
         follow_connection();
         hear_some();
@@ -154,6 +157,29 @@ private:
         std::this_thread::sleep_for(probe_pause);
       }
     }
+  }
+
+  bool dials() const noexcept {
+    return side_ == side::dialler;
+  }
+
+  void dial_anew_after_silence() {
+    if (!dials())
+      return;
+    const auto now = steady_now();
+    {
+      const std::lock_guard guard{mutex_};
+      auto& only = *places_.find(0);
+      if (now < silence_.ends(only.link.is_open()))
+        return;
+      silence_.broken(now);
+      only.unsent.reset();
+      only.link.lost();
+    }
+    ++counts_.dialled_anew;
+    // Of a connection that broke a rule there may be nothing left.
+    zmq_disconnect(socket_.handle(), address_.c_str());
+    socket_.connect(address_);
   }
 
   /// Somebody waits for room; those who have it may be gone.
@@ -187,6 +213,7 @@ private:
         const std::lock_guard guard{mutex_};
         auto& only = places_.all().begin()->second;
         only.unsent.reset();
+        silence_.broken(steady_now());
         if (there)
           only.link.connected(++connection_);
         else
@@ -289,8 +316,8 @@ private:
     if (!read)
       return tl::make_unexpected(read.error());
     const std::lock_guard guard{mutex_};
-    auto* from = side_ == side::dialler ? places_.find(0)
-                                        : places_.of(message.route, *read);
+    silence_.broken(steady_now());
+    auto* from = dials() ? places_.find(0) : places_.of(message.route, *read);
     if (from == nullptr)
       return std::optional<frame_arrived>{};
     from->heard = ++messages_;
@@ -324,6 +351,7 @@ private:
   std::set<std::uint64_t> waiting_; ///< For room.
   std::uint64_t messages_ = 0;
   std::uint32_t connection_ = 0;
+  silence silence_;
   instant probe_at_{};
   bool met_another_ = false; ///< With the last message; of the thread alone.
 

@@ -11,6 +11,7 @@
 #include <string>
 
 #include "actors/transport/endpoint.hpp"
+#include "actors/transport/silence.hpp"
 #include "core/limits.hpp"
 #include "core/result.hpp"
 
@@ -24,6 +25,7 @@ struct socket_counts {
   std::atomic<std::uint64_t> messages_without_room{0};
   std::atomic<std::uint64_t> failures{0};    ///< Of ZeroMQ, or of memory.
   std::atomic<std::uint64_t> connections{0}; ///< Links, in all.
+  std::atomic<std::uint64_t> dialled_anew{0};
 };
 
 class socket_endpoint : public endpoint {
@@ -37,6 +39,7 @@ public:
     std::size_t chunk_bytes = 256 << 10;
     /// Drawn at random: names the memory of this end.
     std::uint64_t instance = 0;
+    silence::options patience = {}; ///< Of who dialled.
     /// Called on the socket's thread. `peer` is a connection and a channel on a
     /// server, and a channel on who dialled.
     std::function<void(frame_arrived)> arrived;

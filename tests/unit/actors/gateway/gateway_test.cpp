@@ -30,9 +30,11 @@ public:
   }
 
   std::size_t send(peer_id to, messages::any_message x) override {
-    all_.emplace_back(to, std::move(x));
-    return 0;
+    all_.emplace_back(to, x);
+    return still_queued ? 0 : transport::encoded_size(x);
   }
+
+  bool still_queued = false;
 
 private:
   said& all_;
@@ -84,7 +86,7 @@ protected:
     made->archivist = caf::actor_cast<archivist_actor>(listen(archivist));
     others = made;
     gateway_args args;
-    args.network = std::make_shared<ear>(answers);
+    args.network = network;
     args.counted = counted;
     args.blocks = blocks;
     args.method = &method;
@@ -155,6 +157,7 @@ protected:
   const recipe method;
   const std::shared_ptr<const models::layout> blocks;
   said answers;
+  const std::shared_ptr<ear> network = std::make_shared<ear>(answers);
   heard roster;
   heard director;
   heard router;
@@ -205,6 +208,21 @@ TEST_F(gateway_test, serves_a_line_of_the_leg_once_in_a_request) {
   x.wanted.assign(4096, x.wanted.front());
   EXPECT_EQ(end_of(say(first, x)), verdict::malformed);
   EXPECT_EQ(count<messages::serve_requested>(router), 0u);
+}
+
+TEST_F(gateway_test, serves_as_often_as_is_asked_what_waits_on_its_way) {
+  open(ann, first);
+  const auto pass = invite(ann);
+  for (int i = 0; i < 10; ++i) {
+    EXPECT_EQ(end_of(say(first, fetch_of(pass))), std::nullopt);
+    messages::line_served x;
+    x.visit = pass.visit;
+    x.line = blocks->find(block_id{1})->line;
+    network->still_queued = i > 0;
+    tell(x);
+    w.later(2min, [] {});
+    w.settle();
+  }
 }
 
 TEST_F(gateway_test, hears_a_decline_with_a_ticket_and_once) {

@@ -111,6 +111,19 @@ TEST_F(grants_test, serves_a_client_that_came_back_at_once_but_not_for_ever) {
   EXPECT_EQ(fetch(0, {1}), verdict::withdrawn);
 }
 
+// A line that waits behind others for minutes is asked for again and again.
+TEST_F(grants_test, counts_what_waits_on_its_way_once) {
+  for (int i = 0; i < 20; ++i, time += 1min) {
+    EXPECT_EQ(fetch(0, {1}), std::nullopt);
+    EXPECT_EQ(left, 1u);
+    if (i > 0)
+      testee.is_queued(visit, {1});
+  }
+  for (std::uint32_t i = 1; i < grants::serves_max; ++i, time += 1min)
+    EXPECT_EQ(fetch(0, {1}), std::nullopt);
+  EXPECT_EQ(fetch(0, {1}), verdict::withdrawn);
+}
+
 TEST_F(grants_test, takes_one_offer_on_a_ticket_to_what_was_fetched) {
   ASSERT_EQ(fetch(0, {1}), std::nullopt);
   ASSERT_EQ(fetch(1, {3}), std::nullopt);

@@ -9,6 +9,7 @@
 
 #include "actors/transport/zmq/places.hpp"
 #include "actors/transport/zmq/socket_endpoint.hpp"
+#include "tests/support/plain_socket.hpp"
 
 // Real sockets on loopback, each wait with an end.
 
@@ -169,6 +170,31 @@ TEST(socket_endpoint, finds_a_server_that_comes_later_and_one_that_came_back) {
   server->send(heard.back().peer, beat(4));
   ASSERT_EQ(at_client.wait_for(1).size(), 1U);
   EXPECT_EQ(client_of(at_client.wait_for(1)[0]), 4U);
+}
+
+/// As ZMTP 3.0 begins, for a handshake that we do not know.
+std::string greeting_of_another_mechanism() {
+  std::string out{"\xff\0\0\0\0\0\0\0\x01\x7f\x03\0PLAIN", 17};
+  out.resize(64, '\0');
+  return out;
+}
+
+// ZeroMQ tries no more where something else has answered.
+TEST(socket_endpoint, finds_a_server_where_something_else_has_answered) {
+  ear at_server;
+  ear at_client;
+  std::shared_ptr<socket_endpoint> client;
+  {
+    test::plain_listener other;
+    auto how = options_of(at_client, "tcp://" + other.address(), 2);
+    how.patience.unopened_max = std::chrono::milliseconds{300};
+    client = *socket_endpoint::dial(std::move(how));
+    client->send({5}, beat(1));
+    EXPECT_TRUE(other.answer(greeting_of_another_mechanism()));
+  }
+  const auto server = listen(at_server, 1, client->address());
+  ASSERT_EQ(at_server.wait_for(1).size(), 1U);
+  EXPECT_GT(client->counts().dialled_anew, 0U);
 }
 
 TEST(socket_endpoint, gives_the_room_of_who_died_to_others) {
