@@ -154,6 +154,8 @@ using gateway_actor = caf::typed_actor<
   caf::reacts_to<messages::visit_withdrawn>,
   // Passed to the client that fetches.
   caf::reacts_to<messages::line_served>,
+  // Passed to the client as `offer_held`.
+  caf::reacts_to<messages::part_held>,
   // Passed to the client as `offer_answered`.
   caf::reacts_to<messages::part_answered>,
   // A hint for all sessions.

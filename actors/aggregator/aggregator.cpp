@@ -13,6 +13,10 @@ void tell(self_pointer self, const messages::part_answered& x) {
   self->send(self->state.args.others->gateway, x);
 }
 
+void tell(self_pointer self, const messages::part_held& x) {
+  self->send(self->state.args.others->gateway, x);
+}
+
 void tell(self_pointer self, const messages::part_taken& x) {
   self->send(self->state.args.others->director, x);
 }

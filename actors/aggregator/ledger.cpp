@@ -96,6 +96,8 @@ void ledger::offer(const messages::part_offered& x) {
     pending_.push_back(x);
     ++waits_.count;
   }
+  if (options_.says_held)
+    notices_.push_back(messages::part_held{x.visit, x.line});
   notices_.push_back(messages::part_taken{x.visit, x.line, x.lines_total,
                                           verdict::accepted, x.loss});
 }

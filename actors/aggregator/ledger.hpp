@@ -63,8 +63,8 @@ public:
                  messages::version_wanted>;
 
   /// What the owner is to tell others: the gateway, the director, everybody.
-  using notice = std::variant<messages::part_answered, messages::part_taken,
-                              messages::version_published,
+  using notice = std::variant<messages::part_answered, messages::part_held,
+                              messages::part_taken, messages::version_published,
                               messages::round_merged, messages::line_ended>;
 
   ledger(options opts, durable found);

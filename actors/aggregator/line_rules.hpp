@@ -17,6 +17,8 @@ struct line_rules {
   /// Of a batch, so many offers are one client's at most; what is more waits.
   std::size_t client_most = ~std::size_t{0};
   bool by_round = false;
+  /// Clients hear that an offer waits, and do not say it again: over sockets.
+  bool says_held = false;
   /// FedAsync as published mixes models: the term is delta + base - head.
   bool target_is_model = false;
 };

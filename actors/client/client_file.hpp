@@ -27,9 +27,16 @@ struct kept_offer {
   state_ptr next;       ///< Becomes current when all is accepted; null: it is.
   instant said{}; ///< When it was last sent; of no meaning after a restart.
   std::optional<instant> again = {}; ///< When to say it, as the server asked.
+  std::set<line_id> held = {}; ///< By lines that will answer, in this session.
+
+  /// By all of whom it has no answer.
+  bool is_held() const {
+    return held.size() == unanswered.size();
+  }
 
   static constexpr auto fields(auto& x) {
-    return std::tie(x.offer, x.unanswered, x.refused, x.next, x.said, x.again);
+    return std::tie(x.offer, x.unanswered, x.refused, x.next, x.said, x.again,
+                    x.held);
   }
 };
 

@@ -68,8 +68,10 @@ void dialogue::on(const messages::farewell& x, actions& out, instant now) {
 
 // After a new session: everything that is not answered is said again.
 void dialogue::resume(actions& out, instant now) {
-  for (auto& x : file_.outbox)
+  for (auto& x : file_.outbox) {
+    x.held.clear();
     say_offer(x, out, now);
+  }
   if (file_.open && !working_)
     fetch_leg(out, now);
 }
@@ -315,7 +317,8 @@ void dialogue::say_offer(kept_offer& x, actions& out, instant now) const {
   x.again.reset();
   auto copy = x.offer;
   std::erase_if(copy.blocks, [&](const auto& block) {
-    return !x.unanswered.contains(options_.blocks->find(block.block)->line);
+    const auto line = options_.blocks->find(block.block)->line;
+    return !x.unanswered.contains(line) || x.held.contains(line);
   });
   out.push_back(std::move(copy));
 }
@@ -347,6 +350,7 @@ void dialogue::on(const messages::offer_answered& x, actions& out,
     }
     if (kept.unanswered.erase(x.line) == 0)
       return;
+    kept.held.erase(x.line);
     kept.refused |=
       x.verdict != verdict::accepted && x.verdict != verdict::duplicate;
     if (kept.unanswered.empty())
@@ -355,6 +359,12 @@ void dialogue::on(const messages::offer_answered& x, actions& out,
       out.push_back(keep{});
     return;
   }
+}
+
+void dialogue::on(const messages::offer_held& x, actions&, instant) {
+  for (auto& kept : file_.outbox)
+    if (kept.offer.pass.visit == x.visit && kept.unanswered.contains(x.line))
+      kept.held.insert(x.line);
 }
 
 void dialogue::on(const messages::visit_ended& x, actions& out, instant now) {

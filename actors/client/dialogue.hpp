@@ -36,6 +36,7 @@ public:
     /// Keeps the last version of each line and does not fetch it again. Within
     /// one process whole blocks are shared anyway.
     bool cache = false;
+    messages::run_id run{}; ///< Zeros: the one there is.
   };
 
   /// Work for the kernel worker.
@@ -122,6 +123,7 @@ private:
   void on(const messages::invited& x, actions& out, instant now);
   void on(const messages::line_served& x, actions& out, instant now);
   void on(const messages::offer_answered& x, actions& out, instant now);
+  void on(const messages::offer_held& x, actions& out, instant now);
   void on(const messages::visit_ended& x, actions& out, instant now);
   void on(const auto&, actions&, instant) {
     // Heads and hints: what is newest is learned with the next fetch.

@@ -1,10 +1,19 @@
 // When a client comes and goes, and what it repeats meanwhile.
 
 #include <algorithm>
+#include <ranges>
 
 #include "actors/client/dialogue.hpp"
 
 namespace troupe::actors {
+
+namespace {
+
+bool is_unheard(const kept_offer& x) {
+  return !x.is_held();
+}
+
+} // namespace
 
 dialogue::actions dialogue::start(instant now) {
   spoke_ = now;
@@ -17,7 +26,8 @@ dialogue::actions dialogue::start(instant now) {
                                   .nonce = ++nonce_,
                                   .examples = options_.examples,
                                   .last = file_.last,
-                                  .open = open_tickets()}};
+                                  .open = open_tickets(),
+                                  .run = options_.run}};
 }
 
 std::vector<messages::ticket> dialogue::open_tickets() const {
@@ -100,7 +110,7 @@ dialogue::actions dialogue::due(instant now) {
     return out;
   }
   for (auto& x : file_.outbox)
-    if (is_late(x.said) || (x.again && *x.again <= now))
+    if (is_unheard(x) && (is_late(x.said) || (x.again && *x.again <= now)))
       say_offer(x, out, now);
   if (file_.open && !working_ && is_late(spoke_))
     fetch_leg(out, now);
@@ -117,7 +127,7 @@ std::optional<instant> dialogue::next_due() const {
   if (!connected_ || (file_.open && !working_))
     consider(spoke_ + options_.resend_after);
   if (connected_)
-    for (const auto& x : file_.outbox)
+    for (const auto& x : file_.outbox | std::views::filter(is_unheard))
       consider(std::min(x.said + options_.resend_after,
                         x.again.value_or(instant::max())));
   if (connected_ && options_.beat_every > instant{})

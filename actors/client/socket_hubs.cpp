@@ -11,9 +11,15 @@ namespace troupe::actors {
 
 namespace {
 
+constexpr unsigned channel_bits = 32;
+
 /// Channel 0 is no client's.
 bool is_of_process(peer_id x) {
   return (x.value & 0xffffffff) == 0;
+}
+
+messages::any_message hello_wanted() {
+  return messages::farewell{messages::farewell_reason::no_session, "say hello"};
 }
 
 /// One client's way through the socket of all.
@@ -36,6 +42,14 @@ private:
 
 } // namespace
 
+peer_id process_of(std::uint64_t link) {
+  return {link << channel_bits};
+}
+
+std::uint64_t link_of(peer_id x) {
+  return x.value >> channel_bits;
+}
+
 void server_socket_hub::use(std::shared_ptr<transport::endpoint> x) {
   const std::unique_lock guard{mutex_};
   socket_ = std::move(x);
@@ -48,8 +62,9 @@ void server_socket_hub::arrived(transport::frame_arrived x) {
       caf::anon_send(reception_, std::move(x));
     return;
   }
-  if (heard_.size() < limits::clients_max)
-    heard_.insert(x.peer);
+  if (heard_.insert(link_of(x.peer)).second
+      && heard_.size() > limits::links_max)
+    heard_.erase(heard_.begin());
   if (gateway_)
     caf::anon_send(gateway_, std::move(x));
 }
@@ -62,6 +77,8 @@ void server_socket_hub::bind(reception_actor x) {
 void server_socket_hub::bind(gateway_actor x) {
   const std::unique_lock guard{mutex_};
   gateway_ = std::move(x);
+  for (const auto link : heard_)
+    socket_->send(process_of(link), hello_wanted());
 }
 
 std::shared_ptr<transport::endpoint> server_socket_hub::server_side() {
@@ -70,8 +87,7 @@ std::shared_ptr<transport::endpoint> server_socket_hub::server_side() {
 }
 
 std::vector<peer_id> server_socket_hub::peers() const {
-  const std::shared_lock guard{mutex_};
-  return {heard_.begin(), heard_.end()};
+  return {};
 }
 
 void server_socket_hub::close() {
@@ -104,13 +120,11 @@ void client_socket_hub::listen(
   ear_ = std::move(x);
 }
 
-void client_socket_hub::server_is_new() {
+void client_socket_hub::say_hello() {
   const std::shared_lock guard{mutex_};
   for (const auto& [peer, client] : clients_)
     caf::anon_send(
-      client, transport::frame_arrived{
-                peer, transport::frame{messages::any_message{messages::farewell{
-                        messages::farewell_reason::no_session, "say hello"}}}});
+      client, transport::frame_arrived{peer, transport::frame{hello_wanted()}});
 }
 
 void client_socket_hub::connect(client_id who, client_actor x) {

@@ -24,8 +24,12 @@ public:
   /// Whom processes speak with, before their clients do.
   void bind(reception_actor x);
 
+  /// All processes that have spoken hear that their clients are to say hello:
+  /// what they said before was heard by another gateway, or by nobody.
   void bind(gateway_actor x) override;
   std::shared_ptr<transport::endpoint> server_side() override;
+
+  /// None: `bind` has greeted them.
   std::vector<peer_id> peers() const override;
   void close() override;
 
@@ -34,8 +38,14 @@ private:
   std::shared_ptr<transport::endpoint> socket_;
   gateway_actor gateway_;
   reception_actor reception_;
-  std::set<peer_id> heard_;
+  std::set<std::uint64_t> heard_; ///< Links, of those the newest.
 };
+
+/// Of a link of the server's, the channel of the process itself.
+peer_id process_of(std::uint64_t link);
+
+/// Which link a peer of the server's is on.
+std::uint64_t link_of(peer_id x);
 
 class client_socket_hub final : public client_hub {
 public:
@@ -45,8 +55,9 @@ public:
   /// Hears what came for the process itself.
   void listen(std::function<void(const messages::any_message&)> x);
 
-  /// The server is another one, or has begun again: it knows nobody.
-  void server_is_new();
+  /// There is a connection again. What was under way is said again after a
+  /// hello, and a server that began again knows nobody before it.
+  void say_hello();
 
   /// What is sent goes there. To be called once, before anything else.
   void use(std::shared_ptr<transport::endpoint> x);

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "actors/client_store/stored_file.hpp"
+#include "actors/transport/crc32c.hpp"
 #include "actors/transport/envelope.hpp"
 #include "models/files.hpp"
 
@@ -44,6 +45,35 @@ std::uint64_t code_of(const std::optional<messages::decline_reason>& x) {
 
 auto damaged(const std::string& what) {
   return fail(errc::storage_failure, what);
+}
+
+constexpr std::size_t seal_bytes = sizeof(std::uint32_t);
+
+std::array<std::byte, seal_bytes> sum_of(std::span<const std::byte> bytes) {
+  std::array<std::byte, seal_bytes> out{};
+  for (std::uint32_t sum = transport::crc32c(bytes); auto& x : out) {
+    x = static_cast<std::byte>(sum & 0xff);
+    sum >>= 8;
+  }
+  return out;
+}
+
+/// A body ends with its sum.
+void seal(transport::buffer& bytes) {
+  const auto sum = sum_of(bytes);
+  bytes.insert(bytes.end(), sum.begin(), sum.end());
+}
+
+/// What was sealed; nothing if it is not what was.
+std::optional<transport::buffer> unsealed(transport::buffer bytes) {
+  if (bytes.size() < seal_bytes)
+    return std::nullopt;
+  const std::span all{bytes};
+  const auto body = all.first(bytes.size() - seal_bytes);
+  if (!std::ranges::equal(sum_of(body), all.last(seal_bytes)))
+    return std::nullopt;
+  bytes.resize(body.size());
+  return bytes;
 }
 
 } // namespace
@@ -103,6 +133,7 @@ result<void> client_table::begin(const std::string& run) {
 
 std::optional<transport::buffer> client_table::place(const std::string& name,
                                                      transport::buffer bytes) {
+  seal(bytes);
   bytes_written_ += bytes.size();
   if (bytes.size() <= row_bytes_max)
     return bytes;
@@ -229,9 +260,17 @@ client_table::save(const std::map<client_id, const client_file*>& all) {
 result<transport::buffer>
 client_table::bytes_of(const std::string& name,
                        std::span<const std::byte> row) const {
-  if (!row.empty())
-    return transport::buffer{row.begin(), row.end()};
-  return models::read_file(folder_ / name, errc::storage_failure);
+  result<transport::buffer> found = transport::buffer{row.begin(), row.end()};
+  if (row.empty())
+    found = models::read_file(folder_ / name, errc::storage_failure);
+  if (!found)
+    return found;
+  auto body = unsealed(std::move(*found));
+  if (!body)
+    return damaged((row.empty() ? (folder_ / name).string() : name)
+                   + " is damaged; without this store its clients are counted "
+                     "as new");
+  return std::move(*body);
 }
 
 result<std::map<std::uint64_t, state_ptr>>
@@ -301,10 +340,11 @@ client_table::load_outbox(client_id who,
                      .and_then([](const transport::buffer& x) {
                        return transport::decode(x);
                      });
+    if (!message)
+      return tl::make_unexpected(message.error());
     auto unanswered = decode_unanswered(rows.bytes(1));
     const auto next = states.find(rows.integer(3));
-    const auto* offer =
-      message ? std::get_if<messages::offer_made>(&*message) : nullptr;
+    const auto* offer = std::get_if<messages::offer_made>(&*message);
     if (offer == nullptr || !unanswered || next == states.end()
         || offer->pass.visit != visit_id{who, number})
       return damaged("what it offers on visit " + std::to_string(number.value)

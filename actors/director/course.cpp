@@ -13,6 +13,9 @@ namespace {
 /// Visits of buffers and windows may fetch whatever is newest.
 constexpr round_number no_cut{~std::uint64_t{0}};
 
+/// Further ahead no client can be, of which a server's copy knows less.
+constexpr std::uint64_t numbers_ahead_max = 1 << 20;
+
 } // namespace
 
 course::actions course::joined(const messages::client_joined& x, instant now) {
@@ -20,6 +23,10 @@ course::actions course::joined(const messages::client_joined& x, instant now) {
   auto& entry = clients_[x.client];
   if (entry.record.numbers_upto == 0)
     entry.record = {.client = x.client, .examples = x.examples};
+  // A server that is older than its clients gives no number again.
+  if (x.last != messages::hello::not_said
+      && x.last.value < entry.number + numbers_ahead_max)
+    entry.number = std::max(entry.number, x.last.value);
   if (entry.number >= entry.numbers_saved) // As after each restart.
     unsaved_.insert(x.client);
   joins_ += !std::exchange(entry.present, true);

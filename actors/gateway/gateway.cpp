@@ -319,6 +319,9 @@ gateway_actor::behavior_type gateway(self_pointer self, gateway_args args) {
       note(self, x);
       serve(self, x);
     },
+    [self](const messages::part_held& x) {
+      say(self, x.visit.client, messages::offer_held{x.visit, x.line});
+    },
     [self](const messages::part_answered& x) {
       if (self->state.granted->answered(x.visit, x.line, x.verdict))
         note(self, x);

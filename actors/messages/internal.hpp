@@ -56,6 +56,12 @@ struct part_answered {
   version head;
 };
 
+/// To the gateway, for the client: its part waits to be merged.
+struct part_held {
+  visit_id visit;
+  line_id line;
+};
+
 /// To the director: the part is kept (`accepted`) or refused.
 struct part_taken {
   visit_id visit;

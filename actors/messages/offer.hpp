@@ -68,4 +68,19 @@ struct offer_answered {
   }
 };
 
+/// A line has the offer and will answer; in this session it need not be said
+/// again.
+struct offer_held {
+  static constexpr schema wire{
+    .kind = 0x0103, .readable_since = 1, .field_counts = {4}};
+
+  visit_id visit{};
+  line_id line{};
+  std::uint8_t durable = 0; ///< 1: also after the server's end.
+
+  static constexpr auto fields(auto& x) {
+    return std::tie(x.visit.client, x.visit.number, x.line, x.durable);
+  }
+};
+
 } // namespace troupe::messages

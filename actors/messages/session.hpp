@@ -16,6 +16,8 @@ namespace troupe::messages {
 
 inline constexpr std::uint16_t protocol_version = 1;
 
+using run_id = std::array<std::uint8_t, 16>;
+
 struct line_head {
   line_id line{};
   version head{};
@@ -29,7 +31,7 @@ struct line_head {
 /// architecture before it travels.
 struct hello {
   static constexpr schema wire{
-    .kind = 0x0001, .readable_since = 1, .field_counts = {7, 8, 9}};
+    .kind = 0x0001, .readable_since = 1, .field_counts = {7, 8, 9, 10}};
 
   static constexpr visit_number not_said{~std::uint64_t{0}};
 
@@ -44,10 +46,11 @@ struct hello {
   /// The visit that it is at work on, if any: a server that began again knows
   /// of it by this.
   std::vector<ticket> open = {};
+  run_id run{}; ///< Whose terms it goes by; zeros: not said.
 
   static constexpr auto fields(auto& x) {
     return std::tie(x.protocol_min, x.protocol_max, x.client, x.incarnation,
-                    x.layout, x.nonce, x.examples, x.last, x.open);
+                    x.layout, x.nonce, x.examples, x.last, x.open, x.run);
   }
 };
 

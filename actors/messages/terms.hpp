@@ -14,7 +14,6 @@
 
 namespace troupe::messages {
 
-using run_id = std::array<std::uint8_t, 16>;
 using store_id = std::array<std::uint8_t, 16>;
 
 /// "What is this run?"
@@ -72,6 +71,28 @@ struct places_given {
 
   static constexpr auto fields(auto& x) {
     return std::tie(x.nonce, x.clients, x.why);
+  }
+};
+
+enum class parting : std::uint8_t {
+  for_now, ///< A server that will be back; a process that may be.
+  over,    ///< The run has ended; of a process: its clients have heard so.
+};
+
+constexpr bool known(parting x) noexcept {
+  return x <= parting::over;
+}
+
+/// The last word of a process, of either side.
+struct process_parted {
+  static constexpr schema wire{
+    .kind = 0x000b, .readable_since = 1, .field_counts = {2}};
+
+  parting what = parting::for_now;
+  std::string text; ///< For people.
+
+  static constexpr auto fields(auto& x) {
+    return std::tie(x.what, x.text);
   }
 };
 

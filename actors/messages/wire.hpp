@@ -16,8 +16,9 @@ namespace troupe::messages {
 using any_message =
   std::variant<hello, welcome, farewell, beat, beat_answered, leave, invited,
                fetch_requested, line_served, visit_ended, visit_declined,
-               offer_made, offer_answered, version_announced, terms_asked,
-               terms_given, places_asked, places_given>;
+               offer_made, offer_answered, offer_held, version_announced,
+               terms_asked, terms_given, places_asked, places_given,
+               process_parted>;
 
 namespace detail {
 

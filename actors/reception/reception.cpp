@@ -37,6 +37,12 @@ messages::places_given answer(const messages::places_asked& x,
   return {x.nonce, std::move(*found), {}};
 }
 
+void note(const messages::process_parted& x, peer_id from,
+          const reception_args& args) {
+  if (x.what == messages::parting::over && args.parted)
+    args.parted(from);
+}
+
 } // namespace
 
 reception_actor::behavior_type
@@ -52,6 +58,9 @@ reception(reception_actor::stateful_pointer<reception_state> self,
       args.network->send(x.peer, answer(*asked, args));
     else if (const auto* want = std::get_if<messages::places_asked>(&**message))
       args.network->send(x.peer, answer(*want, args));
+    else if (const auto* gone =
+               std::get_if<messages::process_parted>(&**message))
+      note(*gone, x.peer, args);
   }};
 }
 

@@ -18,6 +18,8 @@ struct reception_args {
   /// Makes what was given durable, before it is said.
   std::function<result<void>(const leases&)> keep;
   std::shared_ptr<transport::endpoint> network;
+  /// Told of each process that says it has heard of the end. May be empty.
+  std::function<void(peer_id)> parted = {};
 };
 
 struct reception_state {

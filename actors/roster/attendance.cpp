@@ -23,6 +23,11 @@ std::optional<farewell_reason> attendance::refusal(const messages::hello& x,
            + std::to_string(x.protocol_max);
     return farewell_reason::protocol;
   }
+  constexpr messages::run_id not_said{};
+  if (x.run != options_.run && x.run != not_said && options_.run != not_said) {
+    text = "the client comes for another run";
+    return farewell_reason::refused;
+  }
   if (x.layout != options_.layout) {
     text = "the client's model has another layout than the server's";
     return farewell_reason::layout;

@@ -18,6 +18,7 @@ class attendance {
 public:
   struct options {
     std::array<std::uint8_t, 32> layout{};
+    messages::run_id run{};         ///< Zeros: any.
     std::uint64_t examples_max = 0; ///< 0: any number.
     instant silence_max{};          ///< After which a client is lost; 0: never.
   };

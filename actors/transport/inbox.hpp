@@ -51,6 +51,10 @@ public:
     open_.reset();
   }
 
+  bool holds_room() const noexcept {
+    return open_ && open_->room;
+  }
+
   bool waits_for_room() const noexcept {
     return open_ && !open_->room;
   }

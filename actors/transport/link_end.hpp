@@ -46,10 +46,22 @@ public:
     say_opened_ = false;
   }
 
-  /// The other end is gone, and may not come back: nothing is held for it.
+  /// The other end is gone, and may not come back: nothing is held for it but
+  /// large messages, which cost nothing beside their values.
   void abandoned() {
     lost();
     in_.drop_unfinished();
+    out_.drop_small();
+  }
+
+  /// Whether the other end holds room here for something unfinished.
+  bool holds_room() const noexcept {
+    return in_.holds_room();
+  }
+
+  /// Of what waits to be said, what nobody else holds.
+  std::size_t own_bytes() const noexcept {
+    return out_.own_bytes();
   }
 
   /// Has the other end hear something, if it holds room: who is gone shows.

@@ -134,6 +134,13 @@ void outbox::drop_first() {
   large_.pop_front();
 }
 
+void outbox::drop_small() {
+  for (const auto& x : small_)
+    bytes_ -= x.bytes->size();
+  small_.clear();
+  waiting_.clear();
+}
+
 void outbox::begin_again() {
   if (large_.empty())
     return;

@@ -53,6 +53,14 @@ public:
   /// There is a new connection: the other end will say how far it is.
   void begin_again();
 
+  /// Nobody is there: small frames are lost, and the rest may go on later.
+  void drop_small();
+
+  /// What nobody else holds.
+  std::size_t own_bytes() const noexcept {
+    return bytes_;
+  }
+
   bool empty() const noexcept {
     return small_.empty() && large_.empty();
   }

@@ -15,6 +15,7 @@
 #include "core/random.hpp"
 #include "core/text.hpp"
 #include "node/config/config.hpp"
+#include "node/join/farewells.hpp"
 #include "node/join/inquiry.hpp"
 #include "node/join/store.hpp"
 #include "node/run/rules.hpp"
@@ -24,12 +25,15 @@ namespace troupe::node {
 
 using namespace actors;
 using end = join_summary::end;
+using messages::parting;
 
 namespace {
 
 /// What a client says without an answer is said again after so long.
 constexpr std::chrono::seconds resend_after{10};
-constexpr std::chrono::milliseconds glance{50};
+constexpr std::chrono::milliseconds glance{20};
+constexpr double patience_with_another = 5; ///< Seconds.
+constexpr std::chrono::seconds drain_max{2};
 
 join_summary ended(end how, std::string why, std::string hint = {}) {
   return {
@@ -40,33 +44,6 @@ join_summary ended(end how, std::string why, std::string hint = {}) {
 bool is_read(const data_options& x) {
   return x.kind != data_options::format::synthetic && !x.has_own_model();
 }
-
-/// What the server said to its clients for good.
-class farewells {
-public:
-  void hear(const messages::farewell& x) {
-    const std::lock_guard guard{mutex_};
-    ++count_;
-    if (!first_ || x.reason != messages::farewell_reason::finished)
-      first_ = x;
-  }
-
-  std::uint64_t count() const {
-    const std::lock_guard guard{mutex_};
-    return count_;
-  }
-
-  /// The worst of them.
-  messages::farewell worst() const {
-    const std::lock_guard guard{mutex_};
-    return first_.value_or(messages::farewell{});
-  }
-
-private:
-  mutable std::mutex mutex_;
-  std::uint64_t count_ = 0;
-  std::optional<messages::farewell> first_;
-};
 
 join_summary conclude(const messages::farewell& x) {
   using messages::farewell_reason;
@@ -111,6 +88,11 @@ public:
     return take_part();
   }
 
+  /// It ended since another run is served there now.
+  bool is_elsewhere() const {
+    return is_elsewhere_;
+  }
+
 private:
   using problem = std::optional<join_summary>;
 
@@ -137,14 +119,27 @@ private:
     x.arrived = [hub = hub_](transport::frame_arrived what) {
       hub->arrived(std::move(what));
     };
-    x.met_another = [hub = hub_] { hub->server_is_new(); };
+    // Another one may serve another run.
+    x.met_again = [this](bool another) {
+      if (another)
+        met_another_ = true;
+      else
+        hub_->say_hello();
+    };
     auto socket = transport::socket_endpoint::dial(std::move(x));
     if (!socket)
       return ended(end::unreachable, socket.error().context,
                    "an address is as in tcp://127.0.0.1:7700");
     socket_ = std::move(*socket);
     hub_->use(socket_);
-    hub_->listen([this](const messages::any_message& y) { asked_.heard(y); });
+    hub_->listen([this](const messages::any_message& y) {
+      asked_.heard(y);
+      if (const auto* gone = std::get_if<messages::process_parted>(&y))
+        server_parts(*gone);
+      // To the process: to all of its clients.
+      if (std::holds_alternative<messages::farewell>(y))
+        hub_->say_hello();
+    });
     return std::nullopt;
   }
 
@@ -268,15 +263,50 @@ private:
                std::max(2u, std::thread::hardware_concurrency()));
     caf::actor_system system{config};
     start(system, workers);
-    while (heard_->count() < mine_.size() && !is_stopped())
-      std::this_thread::sleep_for(glance);
-    auto how = is_stopped() ? ended(end::interrupted, "interrupted")
-                            : conclude(heard_->worst());
+    auto how = wait_for_end();
     how.clients = mine_.size();
     close();
     system.await_all_actors_done();
     workers->dismiss();
+    const bool over = how.how == end::finished;
+    socket_->send({}, messages::process_parted{
+                        over ? parting::over : parting::for_now, how.why});
+    socket_->drain(drain_max);
     return how;
+  }
+
+  join_summary wait_for_end() {
+    while (!is_stopped() && !is_elsewhere_) {
+      if (heard_->count() >= mine_.size())
+        return conclude(heard_->worst());
+      if (const auto why = heard_->run_is_over())
+        return ended(end::finished, *why);
+      if (server_parted_.exchange(false))
+        say("the server ends for now; these clients wait for it");
+      if (met_another_.exchange(false))
+        greet_another();
+      std::this_thread::sleep_for(glance);
+    }
+    return ended(end::interrupted, "interrupted");
+  }
+
+  /// Whoever serves now is asked what before it hears of these clients.
+  void greet_another() {
+    auto found = asked_.ask<messages::terms_given>(
+      *socket_, messages::terms_asked{},
+      {.seconds = patience_with_another, .stop = in_.stop});
+    if (!found)
+      met_another_ = true;
+    else if (found->run == terms_.run)
+      hub_->say_hello();
+    else
+      is_elsewhere_ = true;
+  }
+
+  void server_parts(const messages::process_parted& x) {
+    if (x.what == parting::over)
+      return heard_->hear_the_end(x.text);
+    server_parted_ = true;
   }
 
   void start(caf::actor_system& system, const std::shared_ptr<crew>& workers) {
@@ -287,6 +317,7 @@ private:
       options.resend_after = resend_after;
       options.beat_every = beat_every;
       options.cache = true;
+      options.run = terms_.run;
       client_args args;
       args.options = std::move(options);
       args.network = hub_->client_side(who);
@@ -326,12 +357,22 @@ private:
   std::shared_ptr<vault> files_;
   kernel_worker_actor worker_;
   std::vector<client_actor> all_;
+  std::atomic<bool> met_another_{false};
+  std::atomic<bool> server_parted_{false}; ///< For now.
+  bool is_elsewhere_ = false;              ///< Another run is served there.
 };
 
 } // namespace
 
 join_summary join(const join_context& in) {
-  return visit_of_process{in}.perform();
+  for (;;) {
+    visit_of_process visit{in};
+    auto out = visit.perform();
+    if (!visit.is_elsewhere())
+      return out;
+    if (in.say)
+      in.say("another run is served there now");
+  }
 }
 
 } // namespace troupe::node

@@ -7,6 +7,8 @@
 #include "actors/kernel_worker/crew.hpp"
 #include "actors/wiring_of_clients.hpp"
 #include "actors/wiring_of_serving.hpp"
+#include "core/limits.hpp"
+#include "core/text.hpp"
 #include "node/run/clients.hpp"
 #include "node/run/patient_store.hpp"
 #include "node/run/rules.hpp"
@@ -268,6 +270,14 @@ prompt_jobs(const federation& f, const std::shared_ptr<crew>& workers) {
   return std::make_shared<inline_workshop>(std::move(*own));
 }
 
+void see_off(const federation& f) {
+  const auto how = *f.watching->report().finished;
+  const bool goes_on = how.failed || (f.stop && *f.stop);
+  f.serves->see_off(goes_on ? messages::parting::for_now
+                            : messages::parting::over,
+                    shortened(how.reason, limits::text_bytes_max / 2));
+}
+
 /// @param workers null if clients are elsewhere
 result<void> run_wall(federation f, const std::shared_ptr<crew>& workers) {
   f.books = patient(f, patient_store::waiting::for_lines);
@@ -291,6 +301,8 @@ result<void> run_wall(federation f, const std::shared_ptr<crew>& workers) {
         on.obey();
       on.answer();
     } while (!f.watching->wait(std::chrono::milliseconds{50}));
+    if (f.serves)
+      see_off(f);
     on.close();
   }
   system.await_all_actors_done();

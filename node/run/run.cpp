@@ -114,7 +114,9 @@ private:
     if (auto ok = open_books(); !ok)
       return ok;
     if (serving_)
-      if (auto ok = serving_->open_book(x_, folder_->path()); !ok)
+      if (auto ok =
+            serving_->open_book(x_, folder_->path(), in_.resume.empty());
+          !ok)
         return ok;
     if (in_.progress)
       display_ = std::make_unique<progress_display>(
@@ -173,6 +175,9 @@ private:
     if (x_.ledger == ledger_kind::memory)
       return refuse("it kept no ledger (ledger = \"memory\"); run its "
                     "config.toml again");
+    if (!fs::exists(folder_->path() / "ledger.sqlite"))
+      return refuse("its ledger.sqlite is not there; a copy of it would do, "
+                    "or its config.toml in another folder");
     if (!is_virtual(x_) && !serving_)
       return refuse("under the wall clock its clients ended with the process; "
                     "'init' begins another run with its values");

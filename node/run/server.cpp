@@ -5,6 +5,7 @@
 
 #include <caf/send.hpp>
 
+#include "actors/aggregator/line_rules.hpp"
 #include "kernels/backend.hpp"
 #include "node/run/home_states.hpp"
 #include "node/run/plan.hpp"
@@ -63,6 +64,10 @@ result<void> server::start(neighbours in) {
   args.started = in.started;
   if (f_.serves) {
     args.attendance.silence_max = 3 * beat_every;
+    args.attendance.run = f_.serves->run();
+    auto rules = *args.lines;
+    rules.says_held = true;
+    args.lines = std::make_shared<const line_rules>(std::move(rules));
     args.limits.clients_max = 1; // Of a channel: who has others has more.
     args.offered = [watching = f_.watching](visit_id visit, double loss) {
       watching->offered(visit, loss);

@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 #include <sstream>
+#include <thread>
 #include <utility>
 
 #include "actors/messages/wire.hpp"
@@ -29,8 +30,12 @@ constexpr const char* places_file = "processes.json";
 constexpr std::uint64_t bytes_beside_values = 64 << 10;
 constexpr std::uint64_t bytes_of_want = 32;
 
-/// For what clients are told at a run's end.
-constexpr std::chrono::seconds last_words_max{3};
+/// For what processes are told at the end of a run, or of this process.
+constexpr std::chrono::seconds last_words_max{10};
+constexpr std::chrono::seconds drain_max{3};
+
+/// Whoever was here so lately may be on its way back.
+constexpr std::chrono::seconds lately{4};
 
 json json_of(const leases& places) {
   json processes = json::object();
@@ -158,7 +163,7 @@ result<std::unique_ptr<serving>> serving::open(const std::string& address,
 serving::~serving() {
   if (!socket_)
     return;
-  socket_->drain(last_words_max);
+  socket_->drain(drain_max);
   socket_->close();
   hub_->close();
 }
@@ -194,10 +199,11 @@ result<serving::book> serving::read(const std::filesystem::path& path,
 }
 
 result<void> serving::open_book(const experiment& x,
-                                const std::filesystem::path& folder) {
+                                const std::filesystem::path& folder,
+                                bool is_new) {
   folder_ = folder;
   const auto path = folder / places_file;
-  if (std::filesystem::exists(path)) {
+  if (!is_new) {
     auto found = read(path, x.clients.invitable());
     if (!found)
       return tl::make_unexpected(found.error());
@@ -236,7 +242,25 @@ serving::begin(const experiment& x, const workload& work,
         now.places = next;
         return keep(path, now);
       },
-    .network = socket_};
+    .network = socket_,
+    .parted = [to = parted_](peer_id x) { to->add(link_of(x)); }};
+}
+
+void serving::see_off(messages::parting why, const std::string& text) const {
+  constexpr std::chrono::milliseconds glance{20};
+  constexpr int glances_between_words = 25;
+  const auto until = steady_now() + last_words_max;
+  for (int tick = 0; steady_now() < until; ++tick) {
+    auto left = socket_->links_here(lately);
+    std::erase_if(left, [this](auto x) { return parted_->contains(x); });
+    // Who is gone shows when something is sent to it.
+    if (tick % glances_between_words == 0)
+      for (const auto link : left)
+        socket_->send(process_of(link), messages::process_parted{why, text});
+    if (left.empty() || why == messages::parting::for_now)
+      return;
+    std::this_thread::sleep_for(glance);
+  }
 }
 
 } // namespace troupe::node

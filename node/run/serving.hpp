@@ -5,6 +5,8 @@
 
 #include <filesystem>
 #include <memory>
+#include <mutex>
+#include <set>
 #include <string>
 
 #include "actors/client/socket_hubs.hpp"
@@ -39,10 +41,16 @@ public:
     return hub_;
   }
 
-  /// Remembers in the run's folder what this run is, or reads it there, and who
-  /// has which of its clients.
+  /// Remembers in a new run's folder what this run is, or reads it there, and
+  /// who has which of its clients.
   [[nodiscard]] result<void> open_book(const experiment& x,
-                                       const std::filesystem::path& folder);
+                                       const std::filesystem::path& folder,
+                                       bool is_new);
+
+  /// @pre the book is open
+  const messages::run_id& run() const {
+    return book_.run;
+  }
 
   /// Since the run began, in whatever process. @pre the book is open
   instant elapsed() const;
@@ -52,6 +60,11 @@ public:
   [[nodiscard]] result<actors::reception_args>
   begin(const experiment& x, const workload& work,
         const std::function<void(const std::string&)>& listening) const;
+
+  /// Tells all processes why this one parts from them. Where the run is over it
+  /// waits for those who are here, or were a moment ago, to say that they have
+  /// heard it. @pre nobody else sends any more, but the gateway and reception
+  void see_off(messages::parting why, const std::string& text) const;
 
 private:
   /// What outlives the process.
@@ -67,8 +80,27 @@ private:
                            std::uint64_t clients);
   static result<void> keep(const std::filesystem::path& path, const book& x);
 
+  /// Processes that have heard of the end.
+  class heard_links {
+  public:
+    void add(std::uint64_t link) {
+      const std::lock_guard guard{mutex_};
+      links_.insert(link);
+    }
+
+    bool contains(std::uint64_t link) const {
+      const std::lock_guard guard{mutex_};
+      return links_.contains(link);
+    }
+
+  private:
+    mutable std::mutex mutex_;
+    std::set<std::uint64_t> links_;
+  };
+
   std::filesystem::path folder_;
   book book_;
+  std::shared_ptr<heard_links> parted_ = std::make_shared<heard_links>();
 
   std::shared_ptr<actors::server_socket_hub> hub_ =
     std::make_shared<actors::server_socket_hub>();

@@ -74,6 +74,7 @@ std::vector<wire_example> example_visits() {
        .loss = 1.5}},
     {"offer_answered",
      offer_answered{{{1}, {2}}, {3}, policies::verdict::duplicate, {4}}},
+    {"offer_held", offer_held{{{1}, {2}}, {3}, 1}},
     {"version_announced", version_announced{{1}, {2}}}};
 }
 
@@ -86,7 +87,8 @@ std::vector<wire_example> example_terms() {
                                       .data = {7, 8},
                                       .config = {"seed = 1", ""}}},
           {"places_asked", places_asked{1, {2, 3}, 4}},
-          {"places_given", places_given{1, {{2}, {3}}, "all are taken"}}};
+          {"places_given", places_given{1, {{2}, {3}}, "all are taken"}},
+          {"process_parted", process_parted{parting::over, "500 rounds"}}};
 }
 
 } // namespace

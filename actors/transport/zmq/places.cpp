@@ -34,7 +34,8 @@ place* places::of(const std::string& route, const piece& x) {
   return &to;
 }
 
-void places::lost(place& x) {
+void places::lost(place& x, instant now) {
+  x.lost_at = now;
   routes_.erase(x.route);
   x.route.clear();
   x.link.abandoned();

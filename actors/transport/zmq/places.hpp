@@ -6,6 +6,7 @@
 #include <string>
 
 #include "actors/transport/link_end.hpp"
+#include "core/clock.hpp"
 
 namespace troupe::transport {
 
@@ -16,6 +17,8 @@ struct place {
   std::string route = {};           ///< Of a ROUTER; empty: nowhere.
   std::optional<piece> unsent = {}; ///< What ZeroMQ had no room for.
   std::uint64_t heard = 0;          ///< When, in messages of all.
+  instant lost_at{};                ///< Its connection, the last time.
+  instant spoke_at{};
 };
 
 /// All links of a process.
@@ -37,7 +40,7 @@ public:
   place* of(const std::string& route, const piece& x);
 
   /// It has no connection any more.
-  void lost(place& x);
+  void lost(place& x, instant now);
 
   std::map<std::uint64_t, place>& all() noexcept {
     return all_;

@@ -22,6 +22,8 @@ constexpr int pieces_queued_max = 64; ///< Within ZeroMQ, per connection.
 constexpr int pieces_per_turn = 32;   ///< Of one link, before others.
 constexpr std::chrono::milliseconds blocked_pause{2};
 constexpr std::chrono::milliseconds probe_pause{1000};
+constexpr std::chrono::seconds silent_holder_max{30};
+constexpr std::size_t own_bytes_free = std::size_t{1} << 20; ///< Of a link.
 
 /// Pieces are as large as the other end wants them, up to this.
 constexpr std::size_t piece_bytes_max = std::size_t{4} << 20;
@@ -37,6 +39,8 @@ void set_up(zmq::socket_t& x, const std::string& address) {
   // Where it is not asked for, an address of the other kind looks strange.
   x.set(zmq::sockopt::ipv6, address.find('[') != address.npos);
   x.set(zmq::sockopt::handshake_ivl, 5000);
+  // The kernel's own patience with a way that is gone is a quarter of an hour.
+  x.set(zmq::sockopt::tcp_maxrt, 3000);
 }
 
 class socket_thread final : public socket_endpoint {
@@ -70,7 +74,8 @@ public:
     } else {
       socket_.set(zmq::sockopt::immediate, true);
       socket_.set(zmq::sockopt::reconnect_ivl, 100);
-      socket_.set(zmq::sockopt::reconnect_ivl_max, 1500);
+      socket_.set(zmq::sockopt::reconnect_ivl_max, 1000);
+      socket_.set(zmq::sockopt::connect_timeout, 1100);
       socket_.set(zmq::sockopt::heartbeat_ivl, 30'000);
       socket_.set(zmq::sockopt::heartbeat_timeout, 60'000);
       monitor_.emplace(context_, socket_);
@@ -88,7 +93,8 @@ public:
     auto* found = places_.find(to.value >> channel_bits);
     if (found == nullptr)
       return size; // It is gone.
-    const auto what = found->link.say(channel, x);
+    const auto what = is_greedy(found->link) ? outbox::taken::no_room
+                                             : found->link.say(channel, x);
     if (what == outbox::taken::no_room)
       ++counts_.messages_without_room;
     if (due_.insert(found->number).second)
@@ -102,6 +108,15 @@ public:
 
   const socket_counts& counts() const override {
     return counts_;
+  }
+
+  std::vector<std::uint64_t> links_here(instant lately) override {
+    const std::lock_guard guard{mutex_};
+    std::vector<std::uint64_t> out;
+    for (const auto& [number, x] : places_.all())
+      if (x.link.is_open() || x.lost_at + lately > steady_now())
+        out.push_back(number);
+    return out;
   }
 
   void drain(std::chrono::milliseconds most) override {
@@ -182,13 +197,28 @@ private:
     socket_.connect(address_);
   }
 
+  /// Others need the memory that it takes by not reading.
+  bool is_greedy(const link_end& x) {
+    if (x.own_bytes() < own_bytes_free)
+      return false;
+    std::size_t all = 0;
+    for (const auto& [number, y] : places_.all())
+      all += y.link.own_bytes();
+    return all > limits::unsent_bytes_max;
+  }
+
   /// Somebody waits for room; those who have it may be gone.
   bool is_short_of_room() {
     const std::lock_guard guard{mutex_};
     if (waiting_.empty() || steady_now() < probe_at_)
       return !waiting_.empty();
     probe_at_ = steady_now() + probe_pause;
+    const auto now = steady_now();
     for (auto& [number, x] : places_.all()) {
+      // Whoever says nothing has no claim to what others wait for.
+      if (!dials() && x.link.holds_room()
+          && x.spoke_at + silent_holder_max < now)
+        places_.lost(x, now);
       x.link.probe();
       due_.insert(number);
     }
@@ -271,7 +301,7 @@ private:
         }
         case sending::nobody: {
           const std::lock_guard guard{mutex_};
-          places_.lost(to);
+          places_.lost(to, steady_now());
           bell_->ring(); // Others may have waited for its room.
           return progress::done;
         }
@@ -302,8 +332,9 @@ private:
       for (const auto& part : message->rest)
         counts_.bytes_in += part.size();
       auto found = hear(*message);
-      if (std::exchange(met_another_, false) && options_.met_another)
-        options_.met_another();
+      if (const auto again = std::exchange(met_again_, {});
+          again && options_.met_again)
+        options_.met_again(*again);
       if (!found)
         ++counts_.pieces_malformed;
       else if (*found)
@@ -321,9 +352,12 @@ private:
     if (from == nullptr)
       return std::optional<frame_arrived>{};
     from->heard = ++messages_;
+    from->spoke_at = steady_now();
     const auto before = from->link.other();
+    const bool was_open = from->link.is_open();
     auto found = from->link.heard(*read);
-    met_another_ |= before && before != from->link.other();
+    if (before && !was_open && from->link.is_open())
+      met_again_ = before != from->link.other();
     counts_.connections += !before && from->link.other();
     due_.insert(from->number);
     if (!found)
@@ -353,7 +387,8 @@ private:
   std::uint32_t connection_ = 0;
   silence silence_;
   instant probe_at_{};
-  bool met_another_ = false; ///< With the last message; of the thread alone.
+  /// With the last message: another one? Of the thread alone.
+  std::optional<bool> met_again_;
 
   std::thread thread_;
 };

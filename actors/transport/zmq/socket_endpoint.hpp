@@ -9,6 +9,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "actors/transport/endpoint.hpp"
 #include "actors/transport/silence.hpp"
@@ -43,9 +44,9 @@ public:
     /// Called on the socket's thread. `peer` is a connection and a channel on a
     /// server, and a channel on who dialled.
     std::function<void(frame_arrived)> arrived;
-    /// Of who dialled: what it dialled is not what it was, and has forgotten
-    /// all.
-    std::function<void()> met_another = {};
+    /// Of who dialled: there is a connection again, with what was there before
+    /// or with another one that has forgotten all.
+    std::function<void(bool another)> met_again = {};
   };
 
   /// Where processes dial; with port 0 any that is free.
@@ -59,6 +60,9 @@ public:
   virtual const std::string& address() const = 0;
 
   virtual const socket_counts& counts() const = 0;
+
+  /// Links that have a connection, and those that lost it so lately.
+  virtual std::vector<std::uint64_t> links_here(instant lately) = 0;
 
   /// Waits until all is sent to those who are there, but no longer than this.
   virtual void drain(std::chrono::milliseconds most) = 0;

@@ -176,7 +176,7 @@ void sim_node::open_store() {
 actors::node_args sim_node::args_of(std::uint64_t seed) {
   auto& p = *p_;
   const auto& what = p.what;
-  actors::node_args a;
+  actors::node_args a{};
   a.blocks = p.blocks;
   a.method = &p.how.what;
   a.lines = std::make_shared<actors::line_rules>(
@@ -187,6 +187,7 @@ actors::node_args sim_node::args_of(std::uint64_t seed) {
                        .buffer_size = what.buffer_size,
                        .client_most = what.client_most,
                        .by_round = by_round(what.mode),
+                       .says_held = seed % 2 == 0,
                        .target_is_model = what.target_is_model});
   a.course = course_of(what, p.how.what, p.blocks->lines.size(), seed);
   a.attendance.layout = p.blocks->fingerprint();
@@ -195,9 +196,7 @@ actors::node_args sim_node::args_of(std::uint64_t seed) {
   a.announce = true;
   a.events = what.events;
   if (what.hostile > 0)
-    a.limits = {.frames_per_second = 100,
-                .bytes_per_second = 1'000'000,
-                .clients_max = 1};
+    a.limits = {100, 1'000'000, 1};
   a.books = p.store;
   a.arithmetic = kernels::make_cpu_backend();
   a.evaluator = p.how.make_trainer(*p.blocks);

@@ -243,10 +243,35 @@ TEST(client_table, with_a_damaged_or_missing_file_is_refused_by_name) {
   }
   const auto damaged = opened(folder)->load();
   ASSERT_FALSE(damaged);
-  EXPECT_THAT(damaged.error().context,
-              HasSubstr("client 7: what it offers on visit 3 is damaged"));
+  EXPECT_THAT(damaged.error().context, HasSubstr("offer-7-3 is damaged"));
   std::filesystem::remove(path);
-  EXPECT_FALSE(opened(folder)->load());
+  const auto missing = opened(folder)->load();
+  ASSERT_FALSE(missing);
+  EXPECT_THAT(missing.error().context, HasSubstr("offer-7-3"));
+}
+
+// Values have no form by which a wrong bit would show.
+TEST(client_table, refuses_a_state_with_a_wrong_bit) {
+  const scratch_folder folder;
+  {
+    auto table = opened(folder);
+    auto state = std::make_shared<models::client_state>();
+    state->blocks["personal"].values = share(std::vector<float>(50'000, 0.5F));
+    client_file x;
+    x.state = state;
+    files all{{{7}, x}};
+    ASSERT_TRUE(save(*table, all));
+  }
+  EXPECT_TRUE(opened(folder)->load());
+  const auto path = std::filesystem::path{folder.path()} / "state-1";
+  {
+    std::fstream file{path, std::ios::in | std::ios::out | std::ios::binary};
+    file.seekp(100'000);
+    file.put('x');
+  }
+  const auto damaged = opened(folder)->load();
+  ASSERT_FALSE(damaged);
+  EXPECT_THAT(damaged.error().context, HasSubstr("state-1 is damaged"));
 }
 
 TEST(disk_vault, keeps_what_clients_say_at_once_and_calls_back) {

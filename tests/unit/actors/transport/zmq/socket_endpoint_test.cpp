@@ -242,7 +242,7 @@ TEST(places, of_a_connection_are_one_and_come_back_by_their_instance) {
   EXPECT_EQ(all.of("b", opened_by(7)), first) << "it came back";
   EXPECT_EQ(first->route, "b");
   EXPECT_EQ(all.of("a", make_piece(piece_kind::framed, {}, {})), nullptr);
-  all.lost(*first);
+  all.lost(*first, {});
   EXPECT_EQ(all.of("b", make_piece(piece_kind::framed, {}, {})), nullptr);
   // The one that was silent for longest makes room.
   const auto number = first->number;

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "actors/messages/session.hpp"
+
+namespace troupe::node {
+
+/// What the server said to its clients for good.
+class farewells {
+public:
+  void hear(const messages::farewell& x) {
+    const std::lock_guard guard{mutex_};
+    ++count_;
+    if (!first_ || x.reason != messages::farewell_reason::finished)
+      first_ = x;
+  }
+
+  std::uint64_t count() const {
+    const std::lock_guard guard{mutex_};
+    return count_;
+  }
+
+  /// The run is over for all of them, whoever has heard so.
+  void hear_the_end(const std::string& why) {
+    const std::lock_guard guard{mutex_};
+    end_ = why;
+  }
+
+  std::optional<std::string> run_is_over() const {
+    const std::lock_guard guard{mutex_};
+    return end_;
+  }
+
+  /// The worst of them.
+  messages::farewell worst() const {
+    const std::lock_guard guard{mutex_};
+    return first_.value_or(messages::farewell{});
+  }
+
+private:
+  mutable std::mutex mutex_;
+  std::uint64_t count_ = 0;
+  std::optional<messages::farewell> first_;
+  std::optional<std::string> end_;
+};
+
+} // namespace troupe::node
