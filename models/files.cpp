@@ -209,8 +209,9 @@ result<void> replace_file(const std::filesystem::path& path,
     ::unlink(unfinished.c_str());
     return failure;
   };
-  descriptor fd{
-    ::open(unfinished.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)};
+  descriptor fd{::open(unfinished.c_str(),
+                       O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC,
+                       opts.secret ? S_IRUSR | S_IWUSR : 0666)};
   if (fd.get() < 0)
     return fail_errno(errc::storage_failure, path, "create the file");
   for (const auto part : parts)

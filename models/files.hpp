@@ -69,6 +69,8 @@ private:
 struct replace_options {
   /// Waits until the file and its name are on the disk.
   bool sync = false;
+  /// Nobody but the owner may read it.
+  bool secret = false;
 };
 
 /// Makes `parts`, one after the other, the content of `path`: into a file

@@ -12,6 +12,7 @@
 #include "node/commands/data.hpp"
 #include "node/commands/doctor.hpp"
 #include "node/commands/export.hpp"
+#include "node/commands/keys.hpp"
 #include "node/commands/report.hpp"
 #include "node/commands/trace.hpp"
 #include "node/commands/version.hpp"
@@ -100,6 +101,8 @@ std::vector<command> basic_commands(const host_facts& known) {
     {"doctor", "say what this machine has and what is missing",
      [known](arguments args, streams io) { return doctor(known, args, io); }},
     {"export", "RUN: write its model for use elsewhere", export_command},
+    {"keys", "new, allow, deny, list, invite: who may speak with a server",
+     keys_command},
     {"report", "RUN: make the page that shows a run", report_command},
     {"trace", "RUN: make a trace of its visits, for Perfetto", trace_command},
     {"version", "say which troupe this is", version_command},

@@ -1,0 +1,244 @@
+#include "node/keys/keyring.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <system_error>
+
+#include <fcntl.h>
+#include <sodium.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/hex.hpp"
+#include "core/text.hpp"
+#include "models/files.hpp"
+#include "node/keys/pair.hpp"
+#include "node/keys/private_file.hpp"
+
+namespace troupe::node {
+
+namespace {
+
+/// Held by who changes a folder of keys: a command, or a server.
+class folder_lock {
+public:
+  static result<folder_lock> take(const std::filesystem::path& folder) {
+    for (const auto& path : {folder, folder / "allowed", folder / "invited"})
+      if (auto ok = make_private(path); !ok)
+        return tl::make_unexpected(ok.error());
+    const auto path = folder / "lock";
+    const int fd =
+      ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, S_IRUSR | S_IWUSR);
+    if (fd < 0 || ::flock(fd, LOCK_EX) != 0) {
+      const std::string why = std::strerror(errno);
+      if (fd >= 0)
+        ::close(fd);
+      return fail(errc::storage_failure,
+                  "cannot lock " + path.string() + ": " + why);
+    }
+    return folder_lock{fd};
+  }
+
+  folder_lock(folder_lock&& other) noexcept
+    : fd_(std::exchange(other.fd_, -1)) {
+    // nop
+  }
+
+  folder_lock& operator=(folder_lock&&) = delete;
+
+  ~folder_lock() {
+    if (fd_ >= 0)
+      ::close(fd_);
+  }
+
+private:
+  explicit folder_lock(int fd) noexcept : fd_(fd) {
+    // nop
+  }
+
+  int fd_;
+};
+
+result<permit> permit_at(const std::filesystem::path& path) {
+  return read_private(path).and_then(
+    [](const std::string& text) { return read_permit(text); });
+}
+
+result<invitation> invitation_at(const std::filesystem::path& path) {
+  return read_private(path).and_then(
+    [](const std::string& text) { return read_invitation(text); });
+}
+
+std::vector<std::string> names_in(const std::filesystem::path& folder) {
+  std::vector<std::string> out;
+  std::error_code failed;
+  for (std::filesystem::directory_iterator at{folder, failed}, end;
+       !failed && at != end; at.increment(failed))
+    if (!models::is_unfinished(at->path()))
+      out.push_back(at->path().filename().string());
+  std::ranges::sort(out);
+  return out;
+}
+
+result<void> remove_file(const std::filesystem::path& path) {
+  std::error_code failed;
+  std::filesystem::remove(path, failed);
+  if (failed)
+    return fail(errc::storage_failure,
+                "cannot remove " + path.string() + ": " + failed.message());
+  return {};
+}
+
+} // namespace
+
+result<key_pair> keyring::own() const {
+  return make_private(folder_).and_then(
+    [this] { return pair_at(folder_ / "pair"); });
+}
+
+std::filesystem::path keyring::path_of(const public_key& who) const {
+  return folder_ / "allowed" / to_hex(who);
+}
+
+std::filesystem::path keyring::line_path(const public_key& line) const {
+  std::array<std::uint8_t, 16> hash{};
+  crypto_generichash(hash.data(), hash.size(), line.data(), line.size(),
+                     nullptr, 0);
+  return folder_ / "invited" / to_hex(hash);
+}
+
+std::optional<permit> keyring::find(const public_key& who,
+                                    std::int64_t now_ms) const {
+  auto found = permit_at(path_of(who));
+  return found && found->expires_ms > now_ms ? std::optional{std::move(*found)}
+                                             : std::nullopt;
+}
+
+key_standing keyring::standing(const public_key& who,
+                               std::int64_t now_ms) const {
+  const auto of = [&](std::int64_t expires_ms, key_standing good) {
+    return expires_ms > now_ms ? good : key_standing::expired;
+  };
+  if (const auto known = permit_at(path_of(who)))
+    return of(known->expires_ms, key_standing::allowed);
+  if (const auto line = invitation_at(line_path(who)))
+    return of(line->what.expires_ms, key_standing::invited);
+  return key_standing::unknown;
+}
+
+bool keyring::is_taken(const std::string& name, const std::string& but) const {
+  return std::ranges::any_of(names_in(folder_ / "allowed"), [&](const auto& x) {
+    const auto other = permit_at(folder_ / "allowed" / x);
+    return x != but && other && other->name == name;
+  });
+}
+
+result<void> keyring::put(const public_key& who, const permit& what) const {
+  if (auto wrong = problem_of(what); !wrong.empty())
+    return fail(errc::invalid_argument, std::move(wrong));
+  if (is_taken(what.name, to_hex(who)))
+    return fail(errc::invalid_argument,
+                "another key has the name '" + what.name
+                  + "'; troupe keys deny takes it from there");
+  return write_private(path_of(who), write_permit(what));
+}
+
+result<void> keyring::allow(const public_key& who, const permit& what) const {
+  const auto lock = folder_lock::take(folder_);
+  if (!lock)
+    return tl::make_unexpected(lock.error());
+  return put(who, what);
+}
+
+result<std::size_t> keyring::deny(const std::string& who) const {
+  const auto lock = folder_lock::take(folder_);
+  if (!lock)
+    return tl::make_unexpected(lock.error());
+  std::size_t gone = 0;
+  for (const auto& x : all()) {
+    const bool is_meant = x.file == who || (x.what && x.what->name == who)
+                          || (x.used && to_hex(*x.used) == who);
+    if (!is_meant)
+      continue;
+    const auto* folder = x.is_line ? "invited" : "allowed";
+    if (auto ok = remove_file(folder_ / folder / x.file); !ok)
+      return tl::make_unexpected(ok.error());
+    ++gone;
+  }
+  if (gone == 0)
+    return fail(errc::invalid_argument,
+                "there is no key " + in_quotes(who) + " in " + folder_.string()
+                  + "; troupe keys list shows which there are");
+  return gone;
+}
+
+result<key_pair> keyring::invite(const permit& what,
+                                 std::int64_t now_ms) const {
+  if (auto wrong = problem_of(what); !wrong.empty())
+    return fail(errc::invalid_argument, std::move(wrong));
+  const auto lock = folder_lock::take(folder_);
+  if (!lock)
+    return tl::make_unexpected(lock.error());
+  if (is_taken(what.name, ""))
+    return fail(errc::invalid_argument,
+                "a key has the name '" + what.name + "' already");
+  for (const auto& x : all())
+    if (x.is_line && x.what && x.what->expires_ms <= now_ms)
+      if (auto ok = remove_file(folder_ / "invited" / x.file); !ok)
+        return tl::make_unexpected(ok.error());
+  const auto made = draw_pair();
+  return write_private(line_path(made.open), write_invitation({what})).map([&] {
+    return made;
+  });
+}
+
+// The line is used up before the key is allowed: whatever dies in between, no
+// other key comes in by it.
+result<void> keyring::enrol(const public_key& line, const public_key& own,
+                            std::int64_t now_ms) const {
+  const auto lock = folder_lock::take(folder_);
+  if (!lock)
+    return tl::make_unexpected(lock.error());
+  auto found = invitation_at(line_path(line));
+  if (!found || found->what.expires_ms <= now_ms)
+    return fail(errc::invalid_argument, "this invitation has expired");
+  if (found->used && *found->used != own)
+    return fail(errc::invalid_argument, "this invitation is used up");
+  if (is_taken(found->what.name, to_hex(own)))
+    return fail(errc::invalid_argument,
+                "another key has the name that this invitation is for");
+  found->used = own;
+  if (auto ok = write_private(line_path(line), write_invitation(*found)); !ok)
+    return ok;
+  auto what = found->what;
+  what.expires_ms = permit::never;
+  return put(own, what);
+}
+
+std::vector<keyring::entry> keyring::all() const {
+  std::vector<entry> out;
+  for (const auto& x : names_in(folder_ / "allowed"))
+    out.push_back({x, false, permit_at(folder_ / "allowed" / x)});
+  for (const auto& x : names_in(folder_ / "invited")) {
+    auto line = invitation_at(folder_ / "invited" / x);
+    const auto used = line ? line->used : std::nullopt;
+    out.push_back(
+      {x, true, line.map([](const invitation& y) { return y.what; }), used});
+  }
+  return out;
+}
+
+result<void> keyring::write_address(const std::string& x) const {
+  return write_private(folder_ / "address", x + '\n');
+}
+
+result<std::string> keyring::address() const {
+  return read_private(folder_ / "address").map([](const std::string& text) {
+    return text.substr(0, text.find('\n'));
+  });
+}
+
+} // namespace troupe::node

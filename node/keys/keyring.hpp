@@ -1,0 +1,86 @@
+#pragma once
+
+// A folder of keys, and the only one who knows its files:
+//
+//   pair              of the server
+//   allowed/KEY       what this key may do
+//   invited/HASH      a line that enrols one key; its own is not kept
+//   address           where the server answers, for such lines
+//
+// Each question reads the file that it is about, so that what was changed holds
+// at once; a file that is damaged, or that others may write, is as if there
+// were none. Who changes something has the folder's lock meanwhile.
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/keys.hpp"
+#include "core/result.hpp"
+#include "node/keys/permit.hpp"
+
+namespace troupe::node {
+
+class keyring {
+public:
+  explicit keyring(std::filesystem::path folder) : folder_(std::move(folder)) {
+    // nop
+  }
+
+  const std::filesystem::path& folder() const noexcept {
+    return folder_;
+  }
+
+  /// The server's own, made where there is none.
+  [[nodiscard]] result<key_pair> own() const;
+
+  /// What is allowed to a key, if it has not expired.
+  std::optional<permit> find(const public_key& who, std::int64_t now_ms) const;
+
+  key_standing standing(const public_key& who, std::int64_t now_ms) const;
+
+  /// Lets a key in, or changes what it may.
+  [[nodiscard]] result<void> allow(const public_key& who,
+                                   const permit& what) const;
+
+  /// Of a name, or of a key in digits: no longer. Says how many files went.
+  [[nodiscard]] result<std::size_t> deny(const std::string& who) const;
+
+  /// A new pair that enrols one key. Lines that have expired go.
+  [[nodiscard]] result<key_pair> invite(const permit& what,
+                                        std::int64_t now_ms) const;
+
+  /// Allows `own` what the line was given for. A line serves one key, which may
+  /// ask again: it may not have heard the answer.
+  [[nodiscard]] result<void> enrol(const public_key& line,
+                                   const public_key& own,
+                                   std::int64_t now_ms) const;
+
+  struct entry {
+    std::string file; ///< A key, or what stands for a line.
+    bool is_line = false;
+    result<permit> what;
+    std::optional<public_key> used = {}; ///< Of a line: by whom.
+  };
+
+  /// All that there are, by name of file.
+  std::vector<entry> all() const;
+
+  [[nodiscard]] result<void> write_address(const std::string& x) const;
+
+  /// Where the server answers; an error if it never did.
+  [[nodiscard]] result<std::string> address() const;
+
+private:
+  std::filesystem::path path_of(const public_key& who) const;
+  std::filesystem::path line_path(const public_key& line) const;
+  bool is_taken(const std::string& name, const std::string& but) const;
+  result<void> put(const public_key& who, const permit& what) const;
+
+  std::filesystem::path folder_;
+};
+
+} // namespace troupe::node

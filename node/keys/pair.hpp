@@ -1,0 +1,26 @@
+#pragma once
+
+#include <filesystem>
+
+#include "core/keys.hpp"
+#include "core/result.hpp"
+
+namespace troupe::node {
+
+/// A new one, at random.
+key_pair draw_pair();
+
+/// The pair that a secret key is of.
+key_pair pair_of(const std::array<std::uint8_t, 32>& secret);
+
+/// A pair in a file of its own.
+[[nodiscard]] result<key_pair> read_pair(const std::filesystem::path& path);
+
+/// Writes it where there is none yet.
+[[nodiscard]] result<void> write_pair(const std::filesystem::path& path,
+                                      const key_pair& x);
+
+/// What is there, or a new one, which is there from now on.
+[[nodiscard]] result<key_pair> pair_at(const std::filesystem::path& path);
+
+} // namespace troupe::node

@@ -1,0 +1,28 @@
+#pragma once
+
+// Files that are their owner's alone, and what others have nothing to do with.
+
+#include <filesystem>
+#include <string>
+
+#include "core/result.hpp"
+
+namespace troupe::node {
+
+/// The text of a small file. What others may read or write is refused.
+[[nodiscard]] result<std::string>
+read_private(const std::filesystem::path& path);
+
+/// In its place at once, and on the disk.
+[[nodiscard]] result<void> write_private(const std::filesystem::path& path,
+                                         const std::string& text);
+
+/// Makes the folder, where it is not, its owner's alone; one that others may
+/// change is refused.
+[[nodiscard]] result<void> make_private(const std::filesystem::path& folder);
+
+/// Nobody else looks into this process, and it leaves no image behind when it
+/// dies. False: the system refuses.
+bool keep_to_itself();
+
+} // namespace troupe::node
