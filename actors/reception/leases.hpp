@@ -28,6 +28,10 @@ public:
   /// says how many there are left.
   result<std::vector<client_id>> give(const owner& who, std::uint32_t count);
 
+  std::uint64_t size() const noexcept {
+    return clients_;
+  }
+
   std::uint64_t free() const noexcept {
     return clients_ - taken_.size();
   }

@@ -1,5 +1,6 @@
 #include "actors/reception/reception.hpp"
 
+#include <string>
 #include <utility>
 
 namespace troupe::actors {
@@ -21,13 +22,20 @@ messages::terms_given answer(const messages::terms_asked& x,
   return out;
 }
 
-messages::places_given answer(const messages::places_asked& x,
+messages::places_given answer(const messages::places_asked& x, peer_id from,
                               reception_args& args) {
   const auto refused = [&](std::string why) {
     return messages::places_given{x.nonce, {}, std::move(why)};
   };
+  const auto who =
+    args.claim_of ? args.claim_of(from) : claim{x.store, args.book.size()};
+  if (!who)
+    return refused("this key may have no clients");
+  if (x.count > who->numbers_max)
+    return refused("this key may have " + std::to_string(who->numbers_max)
+                   + " clients at most");
   auto next = args.book;
-  auto found = next.give(x.store, x.count);
+  auto found = next.give(who->who, x.count);
   if (!found)
     return refused(found.error().context);
   if (next.all() != args.book.all())
@@ -57,7 +65,7 @@ reception(reception_actor::stateful_pointer<reception_state> self,
     if (const auto* asked = std::get_if<messages::terms_asked>(&**message))
       args.network->send(x.peer, answer(*asked, args));
     else if (const auto* want = std::get_if<messages::places_asked>(&**message))
-      args.network->send(x.peer, answer(*want, args));
+      args.network->send(x.peer, answer(*want, x.peer, args));
     else if (const auto* gone =
                std::get_if<messages::process_parted>(&**message))
       note(*gone, x.peer, args);

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 
 #include <caf/stateful_actor.hpp>
 #include <caf/typed_event_based_actor.hpp>
@@ -12,6 +14,12 @@
 
 namespace troupe::actors {
 
+/// Who asks for clients.
+struct claim {
+  leases::owner who{};
+  std::uint64_t numbers_max = 0; ///< So many at most.
+};
+
 struct reception_args {
   messages::terms_given terms; ///< But for the nonce.
   leases book;
@@ -20,6 +28,9 @@ struct reception_args {
   std::shared_ptr<transport::endpoint> network;
   /// Told of each process that says it has heard of the end. May be empty.
   std::function<void(peer_id)> parted = {};
+  /// Whose clients a peer's are; nothing: it may have none. Empty: they are of
+  /// whom it says it is, since nobody has a key.
+  std::function<std::optional<claim>(peer_id)> claim_of = {};
 };
 
 struct reception_state {

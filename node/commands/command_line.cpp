@@ -48,8 +48,11 @@ command_line::~command_line() = default;
 
 void command_line::add(const std::string& name, target to,
                        const std::string& says, const manner& how) {
-  auto* x = std::visit(
-    [&](auto* where) { return add_to(inner_->app, name, where, says); }, to);
+  auto* x =
+    how.bare.empty() ? std::visit(
+      [&](auto* where) { return add_to(inner_->app, name, where, says); }, to)
+                     : inner_->app.add_flag(name + '{' + how.bare + '}',
+                                            *std::get<std::string*>(to), says);
   x->required(how.required);
   if (!how.one_of.empty())
     x->check(CLI::IsMember(how.one_of));

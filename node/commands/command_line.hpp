@@ -33,6 +33,8 @@ public:
     bool above_zero = false;
     bool shows_default = false;
     std::optional<char> delimiter = {}; ///< Between the values of a list.
+    /// Its value where it stands alone: another is said as --option=VALUE.
+    std::string bare = {};
   };
 
   /// Where what was said goes; it outlives `parse`. A flag is a bool.

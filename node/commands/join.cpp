@@ -4,10 +4,13 @@
 
 #include <sys/stat.h>
 
+#include "core/hex.hpp"
 #include "core/json.hpp"
 #include "core/text.hpp"
+#include "node/commands/address.hpp"
 #include "node/commands/command_line.hpp"
 #include "node/join/join.hpp"
+#include "node/keys/private_file.hpp"
 #include "node/run/interrupt.hpp"
 
 namespace troupe::node {
@@ -54,15 +57,53 @@ exit_code conclude(const join_summary& x, bool json, streams io) {
   return exit_code::ok;
 }
 
+/// Keys, or the word that there are none.
+std::optional<exit_code> check_security(join_context& in,
+                                        const std::string& server,
+                                        const std::string& insecure, bool json,
+                                        streams io) {
+  const auto wrong = [&](std::string what, std::string hint) {
+    return report(
+      {.code = "usage", .what = std::move(what), .hint = std::move(hint)},
+      exit_code::usage, json, io);
+  };
+  if (server.empty() == insecure.empty())
+    return wrong(
+      server.empty() ? "whose server that is nothing says"
+                     : "--insecure has no --server",
+      "--server KEY --store DIR joins with keys, --insecure without");
+  if (!is_address(in.address))
+    return wrong(in_quotes(shortened(in.address)) + " is no address",
+                 "an address is as in tcp://127.0.0.1:7700");
+  if (insecure == "here" && !is_on_this_machine(in.address))
+    return wrong("--insecure joins on this machine alone, and not at "
+                   + in_quotes(in.address),
+                 "--server KEY would do, or --insecure=anywhere");
+  if (server.empty())
+    return std::nullopt;
+  in.server = from_hex<32>(server);
+  if (!in.server)
+    return wrong("a key has 64 digits, 0 to 9 and a to f, and this has not: "
+                   + in_quotes(shortened(server)),
+                 "the first line that troupe serve prints ends with it");
+  if (in.store.empty())
+    return wrong("with keys there is a --store, which holds our own",
+                 "--store DIR would do");
+  (void)keep_to_itself();
+  return std::nullopt;
+}
+
 } // namespace
 
 exit_code join_command(const model_maker& make_model, arguments args,
                        streams io) {
-  command_line line{{"join",
-                     "Brings clients to a run that is served elsewhere.",
-                     "join tcp://127.0.0.1:7700 --virtual 20 --insecure"}};
+  command_line line{
+    {"join", "Brings clients to a run that is served elsewhere.",
+     "join tcp://127.0.0.1:7700 --server KEY --store runs/clients "
+     "--virtual 20"}};
   join_context in{.address = {}, .make_model = make_model};
-  bool insecure = false;
+  std::string insecure;
+  std::string server;
   std::size_t clients = 1;
   std::size_t workers = 0;
   line.add("ADDRESS", &in.address, "as troupe serve prints it",
@@ -78,15 +119,18 @@ exit_code join_command(const model_maker& make_model, arguments args,
            {.range = {{0, 1 << 30}}, .shows_default = true});
   line.add("--workers", &workers, "threads that train; 0: one per core",
            {.range = {{0, 4096}}, .shows_default = true});
+  line.add(
+    "--server", &server,
+    "the server's public key, as troupe serve prints it; ours is made in "
+    "--store where there is none");
   line.add("--insecure", &insecure,
-           "without keys: whoever is on this machine may do the same");
+           "without keys: whoever is on this machine may do the same; a server "
+           "elsewhere needs --insecure=anywhere",
+           {.one_of = {"here", "anywhere"}, .bare = "here"});
   if (const auto end = line.parse(args, io))
     return *end;
-  if (!insecure)
-    return report({.code = "usage",
-                   .what = "connections with keys are not built yet",
-                   .hint = "--insecure joins without, on this machine alone"},
-                  exit_code::usage, line.json(), io);
+  if (const auto wrong = check_security(in, server, insecure, line.json(), io))
+    return *wrong;
   in.clients = static_cast<std::uint32_t>(clients);
   in.workers = static_cast<std::uint32_t>(workers);
   in.say = [&io](const std::string& x) { io.err << x << std::endl; };

@@ -9,9 +9,11 @@
 
 #include "core/text.hpp"
 #include "models/files.hpp"
+#include "node/commands/address.hpp"
 #include "node/commands/command_line.hpp"
 #include "node/commands/run.hpp"
 #include "node/config/config.hpp"
+#include "node/keys/private_file.hpp"
 #include "node/run/interrupt.hpp"
 #include "node/run/run.hpp"
 #include "node/watch/pages.hpp"
@@ -25,7 +27,8 @@ struct wishes {
   std::string folder;
   std::string http;
   std::vector<std::string> hosts;
-  bool insecure = false;
+  std::string insecure;
+  std::string keys;
 
   void add_to(command_line& line) {
     line.add_config();
@@ -40,21 +43,15 @@ struct wishes {
              "NAME,… by which readers may ask there as well, such as that of "
              "this machine or of a proxy",
              {.delimiter = ','});
+    line.add("--keys", &keys,
+             "the folder with the server's pair and whom it lets in; else "
+             "keys in the run's folder (troupe keys --help)");
     line.add("--insecure", &insecure,
-             "without keys: whoever is on this machine may join");
+             "without keys: whoever is on this machine may join, and with "
+             "--insecure=anywhere whoever reaches it",
+             {.one_of = {"here", "anywhere"}, .bare = "here"});
   }
 };
-
-/// Nothing else: ZeroMQ understands more than one address in a text.
-bool is_on_this_machine(std::string_view address) {
-  for (const std::string_view host : {"tcp://127.0.0.1:", "tcp://[::1]:"}) {
-    const auto port = address.substr(std::min(host.size(), address.size()));
-    if (address.starts_with(host) && !port.empty() && port.size() <= 5
-        && port.find_first_not_of("0123456789") == port.npos)
-      return std::stoul(std::string{port}) <= 65'535;
-  }
-  return false;
-}
 
 /// As ZeroMQ says "any port".
 std::string any_port(std::string address) {
@@ -79,22 +76,32 @@ std::string address_before(const std::string& file) {
   constexpr const char* any = "tcp://127.0.0.1:0";
   const auto text = models::read_text(std::filesystem::path{file} / "endpoint",
                                       errc::storage_failure);
-  return text ? text->substr(0, text->find('\n')) : any;
+  return text ? text->substr(0, text->find_first_of(" \n")) : any;
+}
+
+/// Empty: in the run's folder, which is not there yet.
+std::string keys_folder(const wishes& x, const std::string& file,
+                        bool goes_on) {
+  return x.keys.empty() && goes_on ? file + "/keys" : x.keys;
 }
 
 std::optional<exit_code> refused(const wishes& wish, bool json, streams io) {
-  if (!wish.insecure)
-    return report({.code = "usage",
-                   .what = "connections with keys are not built yet",
-                   .hint = "--insecure serves without, on this machine alone"},
-                  exit_code::usage, json, io);
-  if (!is_on_this_machine(wish.listen))
-    return report({.code = "usage",
-                   .what = "--insecure listens on this machine alone, and not "
-                           "at "
-                           + in_quotes(wish.listen),
-                   .hint = "--listen tcp://127.0.0.1:7700 would do"},
-                  exit_code::usage, json, io);
+  const auto wrong = [&](std::string what, std::string hint) {
+    return report(
+      {.code = "usage", .what = std::move(what), .hint = std::move(hint)},
+      exit_code::usage, json, io);
+  };
+  if (wish.insecure == "here" && !is_on_this_machine(wish.listen))
+    return wrong("--insecure listens on this machine alone, and not at "
+                   + in_quotes(wish.listen),
+                 "--listen tcp://127.0.0.1:7700 would do, or keys in place of "
+                 "--insecure");
+  if (!is_address(wish.listen))
+    return wrong("--listen takes one address, and not "
+                   + in_quotes(wish.listen),
+                 "--listen tcp://127.0.0.1:7700 would do");
+  if (!wish.insecure.empty() && !wish.keys.empty())
+    return wrong("--insecure has no --keys", "one of them would do");
   if (wish.http.empty() && !wish.hosts.empty())
     return report({.code = "usage",
                    .what = "--http-hosts needs --http",
@@ -112,7 +119,7 @@ exit_code serve_command(const model_maker& make_model, const host_facts& known,
      "Serves a run to clients in other processes; FILE may be the folder of a "
      "run that is to go on.",
      "serve deploy/examples/quickstart.toml --listen tcp://127.0.0.1:7700 "
-     "--insecure"}};
+     "--keys runs/keys"}};
   wishes wish;
   wish.add_to(line);
   if (const auto end = line.parse(args, io))
@@ -143,6 +150,8 @@ exit_code serve_command(const model_maker& make_model, const host_facts& known,
     door = std::move(*opened);
     io.err << "metrics at http://" << door->address() << "/metrics\n";
   }
+  if (wish.insecure.empty())
+    (void)keep_to_itself();
   const interruption stop;
   auto& where = line.json() ? io.err : io.out;
   const auto done =
@@ -155,7 +164,9 @@ exit_code serve_command(const model_maker& make_model, const host_facts& known,
          .resume = goes_on ? line.file() : "",
          .board = board,
          .http = door ? door->address() : "",
-         .listen = any_port(wish.listen),
+         .listen = {.address = any_port(wish.listen),
+                    .insecure = !wish.insecure.empty(),
+                    .keys = keys_folder(wish, line.file(), goes_on)},
          .listening = [&](const std::string& x) { where << x << std::endl; }});
   if (!done)
     return report(done.error(), line.json(), io);

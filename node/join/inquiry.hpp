@@ -22,6 +22,7 @@ public:
   struct patience {
     double seconds = 0; ///< 0: no end.
     const std::atomic<bool>* stop = nullptr;
+    const std::atomic<bool>* away = nullptr; ///< Nobody lets it in.
   };
 
   /// Asks again and again until there is an answer to this question. Nothing:
@@ -37,7 +38,7 @@ public:
       if (auto found = wait_for(what.nonce))
         if (auto* answer = std::get_if<Answer>(&*found))
           return std::move(*answer);
-      if ((how_long.stop && *how_long.stop)
+      if ((how_long.stop && *how_long.stop) || (how_long.away && *how_long.away)
           || (how_long.seconds > 0 && steady_now() > deadline))
         return std::nullopt;
     }

@@ -18,6 +18,7 @@
 #include "node/join/farewells.hpp"
 #include "node/join/inquiry.hpp"
 #include "node/join/store.hpp"
+#include "node/keys/pair.hpp"
 #include "node/run/rules.hpp"
 #include "node/run/serving.hpp"
 
@@ -105,8 +106,43 @@ private:
     return in_.stop && *in_.stop;
   }
 
+  /// With a pair of its own, which is kept with the clients.
+  problem take_keys(transport::socket_endpoint::options& to) {
+    to.away = [this](transport::turned_away why) {
+      why_away_ = why;
+      away_ = true;
+    };
+    if (!in_.server)
+      return std::nullopt;
+    const auto own = pair_at(std::filesystem::path{in_.store} / "pair");
+    if (!own)
+      return ended(end::failed, own.error().context);
+    own_key_ = to_hex(own->open);
+    to.keys = transport::dialler_keys{*own, *in_.server};
+    return std::nullopt;
+  }
+
+  join_summary not_let_in() const {
+    if (why_away_ == transport::turned_away::our_key)
+      return ended(end::refused,
+                   "it does not let this key in, or no longer: " + own_key_,
+                   "where it is served: troupe keys allow KEY --name NAME "
+                   "--keys DIR");
+    if (in_.server)
+      return ended(end::refused,
+                   "who answers at " + in_.address + " has not the key "
+                     + to_hex(*in_.server),
+                   "the first line that troupe serve prints has it; with "
+                   "--insecure there is none, on neither side");
+    return ended(end::refused, "who answers at " + in_.address + " wants keys",
+                 "--server KEY --store DIR, with the key that troupe serve "
+                 "prints behind its address");
+  }
+
   problem dial() {
     transport::socket_endpoint::options x;
+    if (auto wrong = take_keys(x))
+      return wrong;
     x.address = in_.address;
     // Before its terms nobody knows what a run says.
     x.bytes_max = [this](std::uint16_t kind) {
@@ -144,6 +180,8 @@ private:
   }
 
   problem no_answer() const {
+    if (away_)
+      return not_let_in();
     if (is_stopped())
       return ended(end::interrupted, "interrupted");
     return ended(end::unreachable, "nobody answers at " + in_.address,
@@ -154,7 +192,7 @@ private:
   problem learn_terms() {
     auto found = asked_.ask<messages::terms_given>(
       *socket_, messages::terms_asked{},
-      {.seconds = in_.wait, .stop = in_.stop});
+      {.seconds = in_.wait, .stop = in_.stop, .away = &away_});
     if (!found)
       return no_answer();
     if (found->protocol != messages::protocol_version)
@@ -219,7 +257,7 @@ private:
     }
     what.count = in_.clients;
     auto found = asked_.ask<messages::places_given>(
-      *socket_, what, {.seconds = in_.wait, .stop = in_.stop});
+      *socket_, what, {.seconds = in_.wait, .stop = in_.stop, .away = &away_});
     if (!found)
       return no_answer();
     if (found->clients.empty())
@@ -264,6 +302,8 @@ private:
     caf::actor_system system{config};
     start(system, workers);
     auto how = wait_for_end();
+    if (away_)
+      how = not_let_in();
     how.clients = mine_.size();
     close();
     system.await_all_actors_done();
@@ -276,7 +316,7 @@ private:
   }
 
   join_summary wait_for_end() {
-    while (!is_stopped() && !is_elsewhere_) {
+    while (!is_stopped() && !is_elsewhere_ && !away_) {
       if (heard_->count() >= mine_.size())
         return conclude(heard_->worst());
       if (const auto why = heard_->run_is_over())
@@ -347,6 +387,9 @@ private:
   std::shared_ptr<client_socket_hub> hub_ =
     std::make_shared<client_socket_hub>();
   std::shared_ptr<farewells> heard_ = std::make_shared<farewells>();
+  std::string own_key_;
+  std::atomic<bool> away_{false}; ///< And then:
+  std::atomic<transport::turned_away> why_away_{};
   std::mutex mutex_;
   std::function<std::uint64_t(std::uint16_t)> bytes_max_;
   std::shared_ptr<transport::socket_endpoint> socket_;

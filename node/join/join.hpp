@@ -5,16 +5,19 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
-#include <map>
+#include <optional>
 #include <string>
 
+#include "core/keys.hpp"
 #include "core/result.hpp"
 #include "node/task/materials.hpp"
 
 namespace troupe::node {
 
 struct join_context {
-  std::string address;       ///< As tcp://HOST:PORT.
+  std::string address; ///< As tcp://HOST:PORT.
+  /// Of the server; nothing: neither side has keys.
+  std::optional<public_key> server = {};
   std::uint32_t clients = 1; ///< Of the run's own partition.
   std::string data = {};     ///< Where this machine has the run's data.
   std::string model = {};    ///< Where it has the run's scripted model.

@@ -1,13 +1,11 @@
 #include "node/keys/keyring.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstring>
 #include <system_error>
 
 #include <fcntl.h>
-#include <sodium.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -104,10 +102,7 @@ std::filesystem::path keyring::path_of(const public_key& who) const {
 }
 
 std::filesystem::path keyring::line_path(const public_key& line) const {
-  std::array<std::uint8_t, 16> hash{};
-  crypto_generichash(hash.data(), hash.size(), line.data(), line.size(),
-                     nullptr, 0);
-  return folder_ / "invited" / to_hex(hash);
+  return folder_ / "invited" / to_hex(hash_of(line));
 }
 
 std::optional<permit> keyring::find(const public_key& who,

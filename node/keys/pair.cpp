@@ -31,6 +31,12 @@ key_pair pair_of(const std::array<std::uint8_t, 32>& secret) {
   return out;
 }
 
+std::array<std::uint8_t, 16> hash_of(const public_key& x) {
+  std::array<std::uint8_t, 16> out{};
+  crypto_generichash(out.data(), out.size(), x.data(), x.size(), nullptr, 0);
+  return out;
+}
+
 result<key_pair> read_pair(const std::filesystem::path& path) {
   const auto text = read_private(path);
   if (!text)

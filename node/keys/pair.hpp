@@ -1,5 +1,7 @@
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <filesystem>
 
 #include "core/keys.hpp"
@@ -12,6 +14,9 @@ key_pair draw_pair();
 
 /// The pair that a secret key is of.
 key_pair pair_of(const std::array<std::uint8_t, 32>& secret);
+
+/// By which a key is known where it is not to be read.
+std::array<std::uint8_t, 16> hash_of(const public_key& x);
 
 /// A pair in a file of its own.
 [[nodiscard]] result<key_pair> read_pair(const std::filesystem::path& path);

@@ -118,6 +118,9 @@ private:
             serving_->open_book(x_, folder_->path(), in_.resume.empty());
           !ok)
         return ok;
+    if (serving_)
+      serving_->refused().say_to(
+        [this](const std::string& line) { folder_->log(line); });
     if (in_.progress)
       display_ = std::make_unique<progress_display>(
         *in_.progress,
@@ -380,8 +383,8 @@ private:
   instant began_;
   instant cpu_;
   workload work_;
-  std::unique_ptr<serving> serving_; ///< Null: clients live here.
   std::unique_ptr<run_folder> folder_;
+  std::unique_ptr<serving> serving_; ///< Null: clients live here.
   std::unique_ptr<progress_display> display_;
   std::shared_ptr<actors::store> books_;
   std::shared_ptr<chronicle> watching_;

@@ -11,6 +11,7 @@
 #include "actors/client/hub.hpp"
 #include "core/result.hpp"
 #include "node/config/experiment.hpp"
+#include "node/run/listening.hpp"
 #include "node/task/workload.hpp"
 #include "node/watch/board.hpp"
 #include "node/watch/summary.hpp"
@@ -32,9 +33,8 @@ struct run_context {
   /// Under the wall clock: what server and clients meet at; null: this process.
   std::shared_ptr<actors::server_hub> server_side = {};
   std::shared_ptr<actors::client_hub> client_side = {};
-  /// Where processes with clients dial, as tcp://HOST:PORT; empty: clients live
-  /// in this one.
-  std::string listen = {};
+  /// Without an address clients live in this process.
+  listening_options listen = {};
   /// Told where that is, port 0 being any.
   std::function<void(const std::string& address)> listening = {};
   /// Where clients keep what is theirs; null: in memory, gone with the run.

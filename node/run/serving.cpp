@@ -132,10 +132,10 @@ message_bytes_max(const models::layout& blocks) {
   };
 }
 
-result<std::unique_ptr<serving>> serving::open(const std::string& address,
+result<std::unique_ptr<serving>> serving::open(const listening_options& what,
                                                const experiment& x,
                                                const workload& work) {
-  if (address.empty())
+  if (what.address.empty())
     return std::unique_ptr<serving>{};
   if (!x.init.empty() && !work.task->frozen.empty())
     return fail(errc::unsupported,
@@ -146,12 +146,22 @@ result<std::unique_ptr<serving>> serving::open(const std::string& address,
                     "troupe run, it would do");
   std::unique_ptr<serving> out{new serving};
   transport::socket_endpoint::options how;
-  how.address = address;
+  how.address = what.address;
+  how.refused = out->refused_;
   how.bytes_max = message_bytes_max(*work.blocks);
   how.instance = drawn_number();
   how.arrived = [hub = out->hub_](transport::frame_arrived what) {
     hub->arrived(std::move(what));
   };
+  if (!what.insecure) {
+    auto made = guard::make(what.keys);
+    if (!made)
+      return tl::make_unexpected(made.error());
+    out->guard_ = std::move(*made);
+    how.door = transport::server_keys{
+      out->guard_->own(),
+      [keys = out->guard_](const public_key& x) { return keys->standing(x); }};
+  }
   auto socket = transport::socket_endpoint::listen(std::move(how));
   if (!socket)
     return tl::make_unexpected(socket.error());
@@ -202,6 +212,9 @@ result<void> serving::open_book(const experiment& x,
                                 const std::filesystem::path& folder,
                                 bool is_new) {
   folder_ = folder;
+  if (guard_)
+    if (auto ok = guard_->settle(folder / "keys"); !ok)
+      return ok;
   const auto path = folder / places_file;
   if (!is_new) {
     auto found = read(path, x.clients.invitable());
@@ -216,6 +229,11 @@ result<void> serving::open_book(const experiment& x,
   return keep(path, book_);
 }
 
+std::string serving::address() const {
+  return guard_ ? socket_->address() + ' ' + to_hex(guard_->own().open)
+                : socket_->address();
+}
+
 // A clock that was set back does not bring the past back.
 instant serving::elapsed() const {
   return std::max(instant{}, instant{std::chrono::milliseconds{
@@ -227,8 +245,17 @@ serving::begin(const experiment& x, const workload& work,
                const std::function<void(const std::string&)>& listening) const {
   if (auto ok = replace_text(folder_ / "endpoint", address() + '\n'); !ok)
     return tl::make_unexpected(ok.error());
+  if (guard_)
+    if (auto ok = guard_->say_address(socket_->address()); !ok)
+      return tl::make_unexpected(ok.error());
   if (listening)
     listening(address());
+  std::function<std::optional<claim>(peer_id)> claim_of;
+  if (guard_)
+    claim_of = [keys = guard_, socket = socket_](peer_id x) {
+      const auto who = socket->key_of(x);
+      return who ? keys->claim_of(*who) : std::nullopt;
+    };
   return reception_args{
     .terms = {.protocol = messages::protocol_version,
               .nonce = 0,
@@ -243,7 +270,8 @@ serving::begin(const experiment& x, const workload& work,
         return keep(path, now);
       },
     .network = socket_,
-    .parted = [to = parted_](peer_id x) { to->add(link_of(x)); }};
+    .parted = [to = parted_](peer_id x) { to->add(link_of(x)); },
+    .claim_of = std::move(claim_of)};
 }
 
 void serving::see_off(messages::parting why, const std::string& text) const {

@@ -11,30 +11,37 @@
 
 #include "actors/client/socket_hubs.hpp"
 #include "actors/reception/reception.hpp"
+#include "actors/transport/refusals.hpp"
 #include "actors/transport/zmq/socket_endpoint.hpp"
 #include "core/clock.hpp"
+#include "node/run/guard.hpp"
+#include "node/run/listening.hpp"
 #include "node/task/workload.hpp"
 
 namespace troupe::node {
 
 class serving {
 public:
-  /// Listens, if there is an address, else it is null; until `furnish` nobody
-  /// is answered.
+  /// Listens, if there is an address, else it is null; until `begin` nobody is
+  /// answered.
   [[nodiscard]] static result<std::unique_ptr<serving>>
-  open(const std::string& address, const experiment& x, const workload& work);
+  open(const listening_options& how, const experiment& x, const workload& work);
 
   ~serving();
 
   serving(const serving&) = delete;
   serving& operator=(const serving&) = delete;
 
-  const std::string& address() const {
-    return socket_->address();
-  }
+  /// For people and for processes that join: the address and, with keys, the
+  /// server's public one.
+  std::string address() const;
 
   const transport::socket_counts& counts() const {
     return socket_->counts();
+  }
+
+  transport::refusals& refused() const {
+    return *refused_;
   }
 
   std::shared_ptr<actors::server_socket_hub> hub() const {
@@ -102,6 +109,9 @@ private:
   book book_;
   std::shared_ptr<heard_links> parted_ = std::make_shared<heard_links>();
 
+  std::shared_ptr<guard> guard_; ///< Null without keys.
+  std::shared_ptr<transport::refusals> refused_ =
+    std::make_shared<transport::refusals>();
   std::shared_ptr<actors::server_socket_hub> hub_ =
     std::make_shared<actors::server_socket_hub>();
   std::shared_ptr<transport::socket_endpoint> socket_;

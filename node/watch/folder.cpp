@@ -173,7 +173,8 @@ run_folder::run_folder(fs::path path)
     metrics_(
       std::make_unique<std::ofstream>(path_ / "metrics.jsonl", std::ios::app)),
     log_(std::make_unique<std::ofstream>(path_ / "logs" / "run.log",
-                                         std::ios::app)) {
+                                         std::ios::app)),
+    logs_(std::make_unique<std::mutex>()) {
   // nop
 }
 
@@ -265,6 +266,7 @@ result<void> run_folder::cut_metrics(std::uint64_t bytes) {
 }
 
 void run_folder::log(const std::string& line) {
+  const std::lock_guard guard{*logs_};
   *log_ << printable(line) << '\n' << std::flush;
 }
 

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 #include <memory>
+#include <mutex>
 #include <string>
 
 #include "actors/record/store.hpp"
@@ -83,6 +84,7 @@ private:
   std::filesystem::path path_;
   std::unique_ptr<std::ofstream> metrics_;
   std::unique_ptr<std::ofstream> log_;
+  std::unique_ptr<std::mutex> logs_; ///< Whoever logs, on any thread.
 };
 
 } // namespace troupe::node

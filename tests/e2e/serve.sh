@@ -98,9 +98,9 @@ refused() { # CODE TEXT ARGUMENTS…
   fi
 }
 refused 4 "nobody answers at tcp://127.0.0.1:9" join tcp://127.0.0.1:9 --insecure --wait 1
-refused 4 "cannot dial at 'nowhere'" join nowhere --insecure
+refused 2 "'nowhere' is no address" join nowhere --insecure
 refused 2 "ADDRESS is required" join
-refused 2 "keys are not built yet" join tcp://127.0.0.1:9
+refused 2 "whose server that is nothing says" join tcp://127.0.0.1:9
 refused 2 "listens on this machine alone" serve "${tiny[@]}" --insecure --listen tcp://0.0.0.0:0
 serve strict "${tiny[@]}"
 refused 3 "in use" serve "${tiny[@]}" --insecure --listen "$address" --folder "$scratch/runs"

@@ -6,21 +6,28 @@
 
 #include <zmq.hpp>
 
+#include "actors/transport/handshakes.hpp"
+
 namespace troupe::transport {
 
-enum class connection_event : std::uint8_t { made, lost };
-
-/// What becomes of the one connection of a socket that dials.
+/// What becomes of connections: of the one of a socket that dials, or of those
+/// that a server could not make.
 class connection_monitor {
 public:
-  connection_monitor(zmq::context_t& context, zmq::socket_t& of)
+  /// Of who dials.
+  static constexpr int of_one =
+    ZMQ_EVENT_HANDSHAKE_SUCCEEDED | ZMQ_EVENT_HANDSHAKE_FAILED_AUTH
+    | ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL | ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL
+    | ZMQ_EVENT_DISCONNECTED;
+
+  /// Of a server with keys.
+  static constexpr int of_strangers = ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL;
+
+  connection_monitor(zmq::context_t& context, zmq::socket_t& of, int events)
     : of_(of),
       events_(context, zmq::socket_type::pair) {
     constexpr const char* address = "inproc://connection";
-    if (zmq_socket_monitor(of.handle(), address,
-                           ZMQ_EVENT_HANDSHAKE_SUCCEEDED
-                             | ZMQ_EVENT_DISCONNECTED)
-        != 0)
+    if (zmq_socket_monitor(of.handle(), address, events) != 0)
       throw zmq::error_t{};
     events_.set(zmq::sockopt::linger, 0);
     events_.connect(address);
@@ -46,8 +53,18 @@ public:
       (void)events_.recv(address, zmq::recv_flags::none);
     std::uint16_t event = 0;
     std::memcpy(&event, what.data(), std::min(sizeof event, what.size()));
-    return event == ZMQ_EVENT_HANDSHAKE_SUCCEEDED ? connection_event::made
-                                                  : connection_event::lost;
+    switch (event) {
+      case ZMQ_EVENT_HANDSHAKE_SUCCEEDED:
+        return connection_event::made;
+      case ZMQ_EVENT_HANDSHAKE_FAILED_AUTH:
+        return connection_event::refused;
+      case ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL:
+        return connection_event::unlike;
+      case ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL:
+        return connection_event::broken;
+      default:
+        return connection_event::lost;
+    }
   }
 
 private:

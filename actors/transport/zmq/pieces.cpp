@@ -3,6 +3,8 @@
 #include <cerrno>
 #include <memory>
 
+#include "actors/transport/zmq/door.hpp"
+
 namespace troupe::transport {
 
 namespace {
@@ -60,6 +62,8 @@ std::optional<parts> receive(zmq::socket_t& from, bool has_route) {
     else if (out.rest.size() < 3) // A third is one too many.
       out.rest.push_back(std::move(part));
   }
+  if (has_route && !out.rest.empty())
+    out.user = user_of(out.rest.front());
   return out;
 }
 

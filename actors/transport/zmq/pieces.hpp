@@ -15,6 +15,7 @@ namespace troupe::transport {
 /// One message, as it was received.
 struct parts {
   std::string route; ///< Of a ROUTER: who sent it.
+  std::string user;  ///< Likewise: its key, in digits; empty without keys.
   std::vector<zmq::message_t> rest;
 };
 

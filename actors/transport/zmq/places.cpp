@@ -16,7 +16,8 @@ place* places::find(std::uint64_t number) {
   return found == all_.end() ? nullptr : &found->second;
 }
 
-place* places::of(const std::string& route, const piece& x) {
+place* places::of(const std::string& route, const std::string& user,
+                  const piece& x) {
   const auto known = routes_.find(route);
   auto* same = known == routes_.end() ? nullptr : find(known->second);
   if (x.kind != piece_kind::opened)
@@ -26,7 +27,7 @@ place* places::of(const std::string& route, const piece& x) {
     return nullptr;
   if (same)
     return same->link.other() == what->instance ? same : nullptr;
-  auto& to = with(what->instance);
+  auto& to = with(user, what->instance);
   routes_.erase(to.route);
   to.route = route;
   to.unsent.reset();
@@ -41,13 +42,22 @@ void places::lost(place& x, instant now) {
   x.link.abandoned();
 }
 
-place& places::with(std::uint64_t instance) {
-  if (const auto known = instances_.find(instance); known != instances_.end())
+bool places::is_idle() const {
+  return std::ranges::all_of(all_, [](const auto& x) {
+    return !x.second.link.is_open()
+           || (x.second.link.is_idle() && !x.second.unsent);
+  });
+}
+
+place& places::with(const std::string& user, std::uint64_t instance) {
+  const std::pair who{user, instance};
+  if (const auto known = instances_.find(who); known != instances_.end())
     return all_.at(known->second);
   if (all_.size() >= limits::links_max)
     forget_oldest();
   auto& out = add(++last_);
-  instances_[instance] = out.number;
+  out.user = user;
+  instances_[who] = out.number;
   return out;
 }
 

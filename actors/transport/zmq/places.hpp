@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "actors/transport/link_end.hpp"
 #include "core/clock.hpp"
@@ -15,6 +16,7 @@ struct place {
   std::uint64_t number = 0; ///< From 1; of who dialled: 0.
   link_end link;
   std::string route = {};           ///< Of a ROUTER; empty: nowhere.
+  std::string user = {};            ///< Its key, in digits; empty without.
   std::optional<piece> unsent = {}; ///< What ZeroMQ had no room for.
   std::uint64_t heard = 0;          ///< When, in messages of all.
   instant lost_at{};                ///< Its connection, the last time.
@@ -36,24 +38,28 @@ public:
   place* find(std::uint64_t number);
 
   /// Whom a piece is from, on a server. A link is found by what `opened` names;
-  /// what comes before it is nobody's, and a connection is of one link.
-  place* of(const std::string& route, const piece& x);
+  /// what comes before it is nobody's, and a connection is of one link. Nobody
+  /// finds the link of another key.
+  place* of(const std::string& route, const std::string& user, const piece& x);
 
   /// It has no connection any more.
   void lost(place& x, instant now);
+
+  /// Nothing waits for anybody who is there.
+  bool is_idle() const;
 
   std::map<std::uint64_t, place>& all() noexcept {
     return all_;
   }
 
 private:
-  place& with(std::uint64_t instance);
+  place& with(const std::string& user, std::uint64_t instance);
   void forget_oldest();
 
   link_options make_;
   std::map<std::uint64_t, place> all_;
   std::map<std::string, std::uint64_t> routes_;
-  std::map<std::uint64_t, std::uint64_t> instances_;
+  std::map<std::pair<std::string, std::uint64_t>, std::uint64_t> instances_;
   std::uint64_t last_ = 0;
 };
 

@@ -1,47 +1,33 @@
 #include "actors/transport/zmq/socket_endpoint.hpp"
 
 #include <algorithm>
-#include <map>
 #include <mutex>
 #include <set>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "actors/transport/envelope.hpp"
+#include "actors/transport/zmq/door.hpp"
 #include "actors/transport/zmq/monitor.hpp"
 #include "actors/transport/zmq/pieces.hpp"
 #include "actors/transport/zmq/places.hpp"
+#include "actors/transport/zmq/set_up.hpp"
 #include "actors/transport/zmq/wakeup.hpp"
 #include "core/clock.hpp"
+#include "core/hex.hpp"
 
 namespace troupe::transport {
 
 namespace {
 
-constexpr int pieces_queued_max = 64; ///< Within ZeroMQ, per connection.
-constexpr int pieces_per_turn = 32;   ///< Of one link, before others.
+constexpr int pieces_per_turn = 32; ///< Of one link, before others.
 constexpr std::chrono::milliseconds blocked_pause{2};
 constexpr std::chrono::milliseconds probe_pause{1000};
 constexpr std::chrono::seconds silent_holder_max{30};
 constexpr std::size_t own_bytes_free = std::size_t{1} << 20; ///< Of a link.
 
-/// Pieces are as large as the other end wants them, up to this.
-constexpr std::size_t piece_bytes_max = std::size_t{4} << 20;
-
 constexpr unsigned channel_bits = 32;
-
-void set_up(zmq::socket_t& x, const std::string& address) {
-  x.set(zmq::sockopt::linger, 500); // For the last words of a run.
-  x.set(zmq::sockopt::sndhwm, pieces_queued_max);
-  x.set(zmq::sockopt::rcvhwm, pieces_queued_max);
-  x.set(zmq::sockopt::maxmsgsize,
-        static_cast<std::int64_t>(piece_bytes_max + piece_head_size));
-  // Where it is not asked for, an address of the other kind looks strange.
-  x.set(zmq::sockopt::ipv6, address.find('[') != address.npos);
-  x.set(zmq::sockopt::handshake_ivl, 5000);
-  // The kernel's own patience with a way that is gone is a quarter of an hour.
-  x.set(zmq::sockopt::tcp_maxrt, 3000);
-}
 
 class socket_thread final : public socket_endpoint {
 public:
@@ -56,7 +42,7 @@ public:
       room_(std::make_shared<held_bytes>(options_.unhandled_bytes_max,
                                          [bell = bell_] { bell->ring(); })),
       silence_(options_.patience, steady_now()) {
-    set_up(socket_, address_);
+    // nop
   }
 
   ~socket_thread() override {
@@ -66,19 +52,19 @@ public:
   /// @throws zmq::error_t
   void start() {
     if (side_ == side::server) {
-      socket_.set(zmq::sockopt::router_mandatory, true);
-      socket_.set(zmq::sockopt::heartbeat_ivl, 30'000);
-      socket_.set(zmq::sockopt::heartbeat_timeout, 60'000);
+      set_up_server(socket_, address_);
+      if (options_.door) {
+        door_.emplace(context_, *options_.door, options_.refused);
+        door_->guard(socket_);
+        monitor_.emplace(context_, socket_, connection_monitor::of_strangers);
+      }
       socket_.bind(address_);
       address_ = socket_.get(zmq::sockopt::last_endpoint);
     } else {
-      socket_.set(zmq::sockopt::immediate, true);
-      socket_.set(zmq::sockopt::reconnect_ivl, 100);
-      socket_.set(zmq::sockopt::reconnect_ivl_max, 1000);
-      socket_.set(zmq::sockopt::connect_timeout, 1100);
-      socket_.set(zmq::sockopt::heartbeat_ivl, 30'000);
-      socket_.set(zmq::sockopt::heartbeat_timeout, 60'000);
-      monitor_.emplace(context_, socket_);
+      set_up_dialler(socket_, address_);
+      if (options_.keys)
+        use_keys(socket_, *options_.keys);
+      monitor_.emplace(context_, socket_, connection_monitor::of_one);
       (void)places_.add(0);
       socket_.connect(address_);
     }
@@ -119,15 +105,17 @@ public:
     return out;
   }
 
+  std::optional<public_key> key_of(peer_id x) override {
+    const std::lock_guard guard{mutex_};
+    const auto* found = places_.find(x.value >> channel_bits);
+    return found ? from_hex<32>(found->user) : std::nullopt;
+  }
+
   void drain(std::chrono::milliseconds most) override {
     for (const auto until = steady_now() + most; steady_now() < until;) {
       {
         const std::lock_guard guard{mutex_};
-        const bool idle = std::ranges::all_of(places_.all(), [](const auto& x) {
-          return !x.second.link.is_open()
-                 || (x.second.link.is_idle() && !x.second.unsent);
-        });
-        if (idle)
+        if (places_.is_idle())
           return;
       }
       std::this_thread::sleep_for(blocked_pause);
@@ -142,6 +130,7 @@ public:
     thread_.join();
     monitor_.reset();
     socket_.close();
+    door_.reset();
   }
 
 private:
@@ -165,7 +154,7 @@ private:
              : is_short_of_room() || dials() ? probe_pause
                                              : std::chrono::milliseconds{-1});
         bell_->quiet();
-        follow_connection();
+        follow_connections();
         hear_some();
       } catch (const std::exception&) { // Of ZeroMQ, or for want of memory.
         ++counts_.failures;
@@ -226,31 +215,43 @@ private:
   }
 
   void wait(std::chrono::milliseconds most) {
-    zmq::pollitem_t items[] = {
-      {socket_.handle(), 0, ZMQ_POLLIN, 0},
-      {nullptr, bell_->fd(), ZMQ_POLLIN, 0},
-      {monitor_ ? monitor_->handle() : nullptr, 0, ZMQ_POLLIN, 0}};
-    zmq::poll(items, monitor_ ? 3 : 2, most);
+    std::vector<zmq::pollitem_t> items{{socket_.handle(), 0, ZMQ_POLLIN, 0},
+                                       {nullptr, bell_->fd(), ZMQ_POLLIN, 0}};
+    if (monitor_)
+      items.push_back({monitor_->handle(), 0, ZMQ_POLLIN, 0});
+    if (door_)
+      items.push_back({door_->handle(), 0, ZMQ_POLLIN, 0});
+    zmq::poll(items, most);
   }
 
-  /// Of who dialled: what has become of its connection.
-  void follow_connection() {
-    if (!monitor_)
-      return;
-    while (const auto what = monitor_->next()) {
-      const bool there = *what == connection_event::made;
-      {
-        const std::lock_guard guard{mutex_};
-        auto& only = places_.all().begin()->second;
-        only.unsent.reset();
-        silence_.broken(steady_now());
-        if (there)
-          only.link.connected(++connection_);
-        else
-          only.link.lost();
-        due_.insert(only.number);
-      }
+  /// Of who dialled: what has become of its connection. Of a server: who came
+  /// without a key, and who asks whether its key is good.
+  void follow_connections() {
+    if (door_)
+      door_->answer(steady_now());
+    while (const auto what = monitor_ ? monitor_->next() : std::nullopt) {
+      if (dials())
+        follow(*what);
+      else
+        options_.refused->add(refusal::no_key, steady_now());
     }
+  }
+
+  void follow(connection_event what) {
+    const bool there = what == connection_event::made;
+    {
+      const std::lock_guard guard{mutex_};
+      auto& only = places_.all().begin()->second;
+      only.unsent.reset();
+      silence_.broken(steady_now());
+      if (there)
+        only.link.connected(++connection_);
+      else
+        only.link.lost();
+      due_.insert(only.number);
+    }
+    if (const auto why = handshakes_.heard(what); why && options_.away)
+      options_.away(*why);
   }
 
   /// True: some of it has to wait for ZeroMQ.
@@ -316,6 +317,8 @@ private:
     const std::lock_guard guard{mutex_};
     if (side_ == side::server && to.route.empty())
       return std::nullopt;
+    if (door_ && !door_->admits(to.user, steady_now()))
+      return std::nullopt;
     auto out = to.unsent ? std::exchange(to.unsent, {}) : to.link.next();
     if (to.link.waits_for_room())
       waiting_.insert(to.number);
@@ -331,6 +334,8 @@ private:
         return;
       for (const auto& part : message->rest)
         counts_.bytes_in += part.size();
+      if (door_ && !door_->hears(message->user, steady_now()))
+        continue; // Unread: libzmq has no way to close one connection.
       auto found = hear(*message);
       if (const auto again = std::exchange(met_again_, {});
           again && options_.met_again)
@@ -348,7 +353,8 @@ private:
       return tl::make_unexpected(read.error());
     const std::lock_guard guard{mutex_};
     silence_.broken(steady_now());
-    auto* from = dials() ? places_.find(0) : places_.of(message.route, *read);
+    auto* from = dials() ? places_.find(0)
+                         : places_.of(message.route, message.user, *read);
     if (from == nullptr)
       return std::optional<frame_arrived>{};
     from->heard = ++messages_;
@@ -364,7 +370,10 @@ private:
       return tl::make_unexpected(found.error());
     if (!*found)
       return std::optional<frame_arrived>{};
-    const peer_id peer{from->number << channel_bits | (*found)->channel.value};
+    const auto channel = (*found)->channel.value;
+    if (door_ && !door_->hears_on(channel, message.user, steady_now()))
+      return std::optional<frame_arrived>{};
+    const peer_id peer{from->number << channel_bits | channel};
     return std::optional{frame_arrived{peer, std::move((*found)->what)}};
   }
 
@@ -373,7 +382,9 @@ private:
   std::string address_;
   zmq::context_t context_;
   zmq::socket_t socket_;
-  std::optional<connection_monitor> monitor_; ///< Of who dialled.
+  std::optional<door> door_; ///< Of a server with keys.
+  std::optional<connection_monitor> monitor_;
+  handshakes handshakes_{options_.keys.has_value()};
   const std::shared_ptr<wakeup> bell_ = std::make_shared<wakeup>();
   const std::shared_ptr<held_bytes> room_;
   socket_counts counts_;

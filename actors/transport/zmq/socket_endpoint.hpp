@@ -8,11 +8,16 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "actors/transport/endpoint.hpp"
+#include "actors/transport/handshakes.hpp"
+#include "actors/transport/refusals.hpp"
+#include "actors/transport/server_keys.hpp"
 #include "actors/transport/silence.hpp"
+#include "core/keys.hpp"
 #include "core/limits.hpp"
 #include "core/result.hpp"
 
@@ -47,6 +52,12 @@ public:
     /// Of who dialled: there is a connection again, with what was there before
     /// or with another one that has forgotten all.
     std::function<void(bool another)> met_again = {};
+    /// Of a server, and of who dials; without: nothing is encrypted.
+    std::optional<server_keys> door = {};
+    std::optional<dialler_keys> keys = {};
+    std::shared_ptr<refusals> refused = std::make_shared<refusals>();
+    /// Of who dials: it will not be let in as it is.
+    std::function<void(turned_away)> away = {};
   };
 
   /// Where processes dial; with port 0 any that is free.
@@ -63,6 +74,9 @@ public:
 
   /// Links that have a connection, and those that lost it so lately.
   virtual std::vector<std::uint64_t> links_here(instant lately) = 0;
+
+  /// Of a server: whose key a peer has. Nothing without keys, or if it is gone.
+  virtual std::optional<public_key> key_of(peer_id x) = 0;
 
   /// Waits until all is sent to those who are there, but no longer than this.
   virtual void drain(std::chrono::milliseconds most) = 0;

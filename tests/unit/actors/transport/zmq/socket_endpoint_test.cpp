@@ -2,13 +2,12 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
-#include <condition_variable>
-#include <mutex>
 #include <thread>
 #include <vector>
 
 #include "actors/transport/zmq/places.hpp"
 #include "actors/transport/zmq/socket_endpoint.hpp"
+#include "tests/support/ear.hpp"
 #include "tests/support/plain_socket.hpp"
 
 // Real sockets on loopback, each wait with an end.
@@ -17,45 +16,6 @@ namespace troupe::transport {
 namespace {
 
 using messages::any_message;
-
-constexpr std::chrono::seconds patience{20};
-
-/// What arrived, for a thread that waits for it.
-class ear {
-public:
-  void hear(frame_arrived x) {
-    const std::lock_guard guard{mutex_};
-    frames_.push_back(std::move(x));
-    changed_.notify_all();
-  }
-
-  /// The first `n` frames; fewer if they do not come.
-  std::vector<frame_arrived> wait_for(std::size_t n) {
-    std::unique_lock guard{mutex_};
-    changed_.wait_for(guard, patience, [&] { return frames_.size() >= n; });
-    return frames_;
-  }
-
-  void forget() {
-    const std::lock_guard guard{mutex_};
-    frames_.clear();
-  }
-
-private:
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::vector<frame_arrived> frames_;
-};
-
-socket_endpoint::options options_of(ear& heard, std::string address,
-                                    std::uint64_t instance) {
-  socket_endpoint::options x;
-  x.address = std::move(address);
-  x.bytes_max = [](std::uint16_t) { return std::uint64_t{1} << 30; };
-  x.instance = instance;
-  x.arrived = [&heard](frame_arrived y) { heard.hear(std::move(y)); };
-  return x;
-}
 
 std::shared_ptr<socket_endpoint>
 listen(ear& heard, std::uint64_t instance,
@@ -73,26 +33,12 @@ std::shared_ptr<socket_endpoint> dial(ear& heard, std::uint64_t instance,
   return made ? *made : nullptr;
 }
 
-any_message beat(std::uint64_t i) {
-  return messages::beat{{i}, {7}};
-}
-
 /// Served values, `n` of them.
 any_message served(std::uint64_t line, std::size_t n) {
   messages::line_served x;
   x.line = {line};
   x.blocks.push_back({{1}, share(std::vector<float>(n, 0.5F))});
   return x;
-}
-
-any_message opened(const frame_arrived& x) {
-  const auto message = x.what.open();
-  EXPECT_TRUE(message);
-  return **message;
-}
-
-std::uint64_t client_of(const frame_arrived& x) {
-  return std::get<messages::beat>(opened(x)).client.value;
 }
 
 TEST(socket_endpoint, brings_frames_of_many_processes_and_back) {
@@ -233,21 +179,22 @@ TEST(places, of_a_connection_are_one_and_come_back_by_their_instance) {
     x.instance = number;
     return x;
   }};
-  EXPECT_EQ(all.of("a", make_piece(piece_kind::framed, {}, {})), nullptr);
-  auto* first = all.of("a", opened_by(7));
+  EXPECT_EQ(all.of("a", {}, make_piece(piece_kind::framed, {}, {})), nullptr);
+  auto* first = all.of("a", {}, opened_by(7));
   ASSERT_NE(first, nullptr);
   (void)first->link.heard(opened_by(7));
-  EXPECT_EQ(all.of("a", opened_by(7)), first);
-  EXPECT_EQ(all.of("a", opened_by(8)), nullptr) << "one link a connection";
-  EXPECT_EQ(all.of("b", opened_by(7)), first) << "it came back";
+  EXPECT_EQ(all.of("a", {}, opened_by(7)), first);
+  EXPECT_EQ(all.of("a", {}, opened_by(8)), nullptr) << "one link a connection";
+  EXPECT_EQ(all.of("b", {}, opened_by(7)), first) << "it came back";
+  EXPECT_NE(all.of("c", "key", opened_by(7)), first) << "that is another key's";
   EXPECT_EQ(first->route, "b");
-  EXPECT_EQ(all.of("a", make_piece(piece_kind::framed, {}, {})), nullptr);
+  EXPECT_EQ(all.of("a", {}, make_piece(piece_kind::framed, {}, {})), nullptr);
   all.lost(*first, {});
-  EXPECT_EQ(all.of("b", make_piece(piece_kind::framed, {}, {})), nullptr);
+  EXPECT_EQ(all.of("b", {}, make_piece(piece_kind::framed, {}, {})), nullptr);
   // The one that was silent for longest makes room.
   const auto number = first->number;
   for (std::uint64_t i = 100; i < 100 + limits::links_max; ++i) {
-    auto* x = all.of("r" + std::to_string(i), opened_by(i));
+    auto* x = all.of("r" + std::to_string(i), {}, opened_by(i));
     ASSERT_NE(x, nullptr);
     x->heard = i;
     (void)x->link.heard(opened_by(i));

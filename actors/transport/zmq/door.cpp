@@ -1,0 +1,148 @@
+#include "actors/transport/zmq/door.hpp"
+
+#include <array>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include "core/hex.hpp"
+#include "core/limits.hpp"
+
+namespace troupe::transport {
+
+namespace {
+
+constexpr const char* zap_address = "inproc://zeromq.zap.01";
+constexpr const char* domain = "troupe";
+
+/// Debian's header has no name for it, and its library knows it.
+constexpr int enforce_domain = 93;
+
+void set(zmq::socket_t& x, int option, const void* value, std::size_t size) {
+  if (zmq_setsockopt(x.handle(), option, value, size) != 0)
+    throw zmq::error_t{};
+}
+
+std::vector<zmq::message_t> request_in(zmq::socket_t& from) {
+  std::vector<zmq::message_t> out;
+  bool more = true;
+  while (more) {
+    zmq::message_t part;
+    if (!from.recv(part, zmq::recv_flags::dontwait))
+      return {};
+    more = part.more();
+    out.push_back(std::move(part));
+  }
+  return out;
+}
+
+bool may_come_in(key_standing x) {
+  return x == key_standing::allowed || x == key_standing::invited;
+}
+
+refusal reason_of(key_standing x) {
+  return x == key_standing::expired ? refusal::expired_key
+                                    : refusal::unknown_key;
+}
+
+} // namespace
+
+void use_keys(zmq::socket_t& x, const dialler_keys& keys) {
+  set(x, ZMQ_CURVE_SERVERKEY, keys.server.data(), keys.server.size());
+  set(x, ZMQ_CURVE_PUBLICKEY, keys.own.open.data(), keys.own.open.size());
+  set(x, ZMQ_CURVE_SECRETKEY, keys.own.secret.data(), keys.own.secret.size());
+}
+
+door::door(zmq::context_t& context, server_keys keys,
+           std::shared_ptr<refusals> refused)
+  : keys_(std::move(keys)),
+    refused_(std::move(refused)),
+    asked_(context, zmq::socket_type::rep) {
+  asked_.set(zmq::sockopt::linger, 0);
+  asked_.bind(zap_address);
+}
+
+void door::guard(zmq::socket_t& x) const {
+  const int on = 1;
+  set(x, ZMQ_CURVE_SERVER, &on, sizeof on);
+  set(x, ZMQ_CURVE_SECRETKEY, keys_.own.secret.data(), keys_.own.secret.size());
+  set(x, ZMQ_ZAP_DOMAIN, domain, std::strlen(domain));
+  set(x, enforce_domain, &on, sizeof on);
+}
+
+void door::answer(instant now) {
+  while (answer_one(now))
+    ;
+}
+
+// Of a request: version, number, domain, address, identity, mechanism, key.
+bool door::answer_one(instant now) {
+  const auto request = request_in(asked_);
+  if (request.empty())
+    return false;
+  public_key who{};
+  const bool is_sound = request.size() == 7
+                        && request[5].to_string_view() == "CURVE"
+                        && request[6].size() == who.size();
+  auto standing = key_standing::unknown;
+  if (is_sound) {
+    std::memcpy(who.data(), request[6].data(), who.size());
+    standing = keys_.standing(who);
+  }
+  const bool good = may_come_in(standing);
+  if (!good)
+    refused_->add(reason_of(standing), now);
+  const std::array<std::string, 6> reply{
+    "1.0",
+    request.size() > 1 ? request[1].to_string() : "",
+    good ? "200" : "400",
+    "",
+    good ? to_hex(who) : "",
+    ""};
+  for (std::size_t i = 0; i < reply.size(); ++i)
+    (void)asked_.send(zmq::buffer(reply[i]), i + 1 < reply.size()
+                                               ? zmq::send_flags::sndmore
+                                               : zmq::send_flags::none);
+  return true;
+}
+
+key_standing door::standing_of(const std::string& user, instant now) {
+  if (known_.size() > limits::links_max)
+    known_.clear();
+  auto [found, is_new] = known_.try_emplace(user);
+  auto& x = found->second;
+  if (is_new || now >= x.at + memory) {
+    const auto who = from_hex<32>(user);
+    x = {who ? keys_.standing(*who) : key_standing::unknown, now};
+  }
+  return x.standing;
+}
+
+bool door::admits(const std::string& user, instant now) {
+  return may_come_in(standing_of(user, now));
+}
+
+bool door::hears(const std::string& user, instant now) {
+  const auto standing = standing_of(user, now);
+  if (may_come_in(standing))
+    return true;
+  refused_->add(standing == key_standing::expired ? refusal::expired_key
+                                                  : refusal::denied_key,
+                now);
+  return false;
+}
+
+bool door::hears_on(std::uint64_t channel, const std::string& user,
+                    instant now) {
+  if (channel == 0 || standing_of(user, now) == key_standing::allowed)
+    return true;
+  refused_->add(refusal::beyond_enrolment, now);
+  return false;
+}
+
+std::string user_of(const zmq::message_t& x) {
+  const auto* name = zmq_msg_gets(x.handle(), "User-Id");
+  return name == nullptr ? std::string{} : std::string{name};
+}
+
+} // namespace troupe::transport

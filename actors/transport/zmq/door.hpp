@@ -1,0 +1,72 @@
+#pragma once
+
+// Keys on sockets. libzmq asks for each new connection, over ZAP, whether its
+// key may come in; where nobody is there to be asked, it lets all in.
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+
+#include <zmq.hpp>
+
+#include "actors/transport/refusals.hpp"
+#include "actors/transport/server_keys.hpp"
+#include "core/clock.hpp"
+#include "core/keys.hpp"
+
+namespace troupe::transport {
+
+void use_keys(zmq::socket_t& x, const dialler_keys& keys);
+
+/// A server's door.
+class door {
+public:
+  /// How long what a key may do is taken for what it was.
+  static constexpr instant memory = std::chrono::milliseconds{500};
+
+  /// Answers from now on, so it is made before anybody can come.
+  door(zmq::context_t& context, server_keys keys,
+       std::shared_ptr<refusals> refused);
+
+  /// Before it is bound.
+  void guard(zmq::socket_t& x) const;
+
+  /// To be polled.
+  void* handle() {
+    return asked_.handle();
+  }
+
+  /// Answers what was asked.
+  void answer(instant now);
+
+  /// Whether who came by this name, which we gave, may still speak and be
+  /// spoken with.
+  bool admits(const std::string& user, instant now);
+
+  /// The same of what it said: what is not heard is counted.
+  bool hears(const std::string& user, instant now);
+
+  /// Whether what it said on a channel may be heard: an invitation is good for
+  /// one question, on that of processes.
+  bool hears_on(std::uint64_t channel, const std::string& user, instant now);
+
+private:
+  struct known {
+    key_standing standing = key_standing::unknown;
+    instant at{};
+  };
+
+  bool answer_one(instant now);
+  key_standing standing_of(const std::string& user, instant now);
+
+  server_keys keys_;
+  std::shared_ptr<refusals> refused_;
+  zmq::socket_t asked_;
+  std::map<std::string, known> known_; ///< By user.
+};
+
+/// As ZAP named who sent it; empty: nobody did.
+std::string user_of(const zmq::message_t& x);
+
+} // namespace troupe::transport

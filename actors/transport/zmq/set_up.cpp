@@ -1,0 +1,43 @@
+#include "actors/transport/zmq/set_up.hpp"
+
+#include <cstdint>
+
+#include "actors/transport/piece.hpp"
+
+namespace troupe::transport {
+
+namespace {
+
+constexpr int pieces_queued_max = 64; ///< Within ZeroMQ, per connection.
+
+void set_up(zmq::socket_t& x, const std::string& address) {
+  x.set(zmq::sockopt::linger, 500); // For the last words of a run.
+  x.set(zmq::sockopt::sndhwm, pieces_queued_max);
+  x.set(zmq::sockopt::rcvhwm, pieces_queued_max);
+  x.set(zmq::sockopt::maxmsgsize,
+        static_cast<std::int64_t>(piece_bytes_max + piece_head_size));
+  // Where it is not asked for, an address of the other kind looks strange.
+  x.set(zmq::sockopt::ipv6, address.find('[') != address.npos);
+  x.set(zmq::sockopt::handshake_ivl, 5000);
+  // The kernel's own patience with a way that is gone is a quarter of an hour.
+  x.set(zmq::sockopt::tcp_maxrt, 3000);
+  x.set(zmq::sockopt::heartbeat_ivl, 30'000);
+  x.set(zmq::sockopt::heartbeat_timeout, 60'000);
+}
+
+} // namespace
+
+void set_up_server(zmq::socket_t& x, const std::string& address) {
+  set_up(x, address);
+  x.set(zmq::sockopt::router_mandatory, true);
+}
+
+void set_up_dialler(zmq::socket_t& x, const std::string& address) {
+  set_up(x, address);
+  x.set(zmq::sockopt::immediate, true);
+  x.set(zmq::sockopt::reconnect_ivl, 100);
+  x.set(zmq::sockopt::reconnect_ivl_max, 1000);
+  x.set(zmq::sockopt::connect_timeout, 1100); // Just over one SYN's repeat.
+}
+
+} // namespace troupe::transport

@@ -1,0 +1,57 @@
+#include "node/run/guard.hpp"
+
+#include "core/clock.hpp"
+#include "node/keys/pair.hpp"
+#include "node/keys/private_file.hpp"
+
+namespace troupe::node {
+
+result<std::shared_ptr<guard>>
+guard::make(const std::filesystem::path& folder) {
+  if (folder.empty())
+    return std::make_shared<guard>(draw_pair());
+  const keyring keys{folder};
+  const auto own = keys.own();
+  if (!own)
+    return tl::make_unexpected(own.error());
+  auto out = std::make_shared<guard>(*own);
+  out->keys_ = keys;
+  return out;
+}
+
+result<void> guard::settle(const std::filesystem::path& folder) {
+  const std::lock_guard lock{mutex_};
+  if (keys_)
+    return {};
+  keys_.emplace(folder);
+  return make_private(folder).and_then(
+    [&] { return write_pair(folder / "pair", own_); });
+}
+
+std::optional<keyring> guard::keys() const {
+  const std::lock_guard lock{mutex_};
+  return keys_;
+}
+
+result<void> guard::say_address(const std::string& x) const {
+  const auto known = keys();
+  return known ? known->write_address(x) : result<void>{};
+}
+
+key_standing guard::standing(const public_key& who) const {
+  const auto known = keys();
+  return known ? known->standing(who, unix_milliseconds())
+               : key_standing::unknown;
+}
+
+// The book of who has which clients names no key: it is read by more.
+std::optional<actors::claim> guard::claim_of(const public_key& who) const {
+  const auto known = keys();
+  const auto found =
+    known ? known->find(who, unix_milliseconds()) : std::nullopt;
+  if (!found)
+    return std::nullopt;
+  return actors::claim{.who = hash_of(who), .numbers_max = found->numbers};
+}
+
+} // namespace troupe::node

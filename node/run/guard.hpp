@@ -1,0 +1,53 @@
+#pragma once
+
+// The keys of a served run: whom its sockets let in, and what they may have.
+
+#include <filesystem>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "actors/reception/reception.hpp"
+#include "actors/transport/refusals.hpp"
+#include "core/keys.hpp"
+#include "core/result.hpp"
+#include "node/keys/keyring.hpp"
+
+namespace troupe::node {
+
+class guard {
+public:
+  /// Of a folder with keys, whose pair is made where it is not. Without one:
+  /// lets nobody in until it has one.
+  [[nodiscard]] static result<std::shared_ptr<guard>>
+  make(const std::filesystem::path& folder);
+
+  explicit guard(const key_pair& own) : own_(own) {
+    // nop
+  }
+
+  /// Where there is no folder yet, this one from now on.
+  [[nodiscard]] result<void> settle(const std::filesystem::path& folder);
+
+  /// Whoever is invited finds the server there.
+  [[nodiscard]] result<void> say_address(const std::string& x) const;
+
+  const key_pair& own() const noexcept {
+    return own_;
+  }
+
+  key_standing standing(const public_key& who) const;
+
+  /// By what a key's clients are known, and how many it may have.
+  std::optional<actors::claim> claim_of(const public_key& who) const;
+
+private:
+  std::optional<keyring> keys() const;
+
+  const key_pair own_;
+  mutable std::mutex mutex_;
+  std::optional<keyring> keys_;
+};
+
+} // namespace troupe::node

@@ -1,0 +1,15 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+namespace troupe::node {
+
+/// Where processes with clients dial, and whom it lets in.
+struct listening_options {
+  std::string address = {};        ///< As tcp://HOST:PORT; empty: nowhere.
+  bool insecure = false;           ///< Whoever reaches it comes in.
+  std::filesystem::path keys = {}; ///< Else: whose keys; empty: the run's own.
+};
+
+} // namespace troupe::node

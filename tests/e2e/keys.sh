@@ -1,0 +1,119 @@
+#!/usr/bin/env bash
+# With keys a served run learns what it learns in one process; nobody else comes in, who is denied is
+# heard no more, and a line enrols one key. Argument: the executable.
+set -euo pipefail
+troupe=$(realpath "$1")
+scratch=$(mktemp -d)
+started=()
+end() { kill "${started[@]}" 2>/dev/null || true; wait; rm -rf "$scratch"; }
+trap end EXIT
+fail() { echo "$1"; tail -n 20 "$scratch"/*.out "$scratch"/*.err; exit 1; }
+
+digest_in() { python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["digest"])' "$1"; }
+
+cat >"$scratch/small.toml" <<'TOML'
+name = "small"
+method = "scaffold"
+rounds = 20
+[data]
+kind = "synthetic"
+dimension = 400
+[clients]
+clients = 12
+clients_per_round = 6
+[model]
+kind = "softmax"
+[training]
+local_epochs = 1
+batch_size = 10
+learning_rate = 0.05
+TOML
+sed 's/rounds = 20/rounds = 1000000/' "$scratch/small.toml" >"$scratch/long.toml"
+keys=$scratch/keys
+
+# Sets `address`, `key` and `server`.
+serve() { # NAME ARGUMENTS…
+  local name=$1
+  shift
+  "$troupe" serve "$@" --folder "$scratch/runs" --format json \
+    >"$scratch/$name.out" 2>"$scratch/$name.err" &
+  server=$!
+  started+=("$server")
+  for _ in $(seq 200); do
+    if read -r address key < <(grep -m 1 '^tcp://' "$scratch/$name.err" 2>/dev/null); then
+      return 0
+    fi
+    sleep 0.05
+  done
+  fail "$name says no address"
+}
+
+join() { # STORE ARGUMENTS…
+  timeout 60 "$troupe" join "$address" --server "$key" --store "$scratch/$1" "${@:2}" \
+    >"$scratch/$1.out" 2>"$scratch/$1.err"
+}
+
+refused() { # CODE TEXT ARGUMENTS…
+  local wanted=$1 text=$2 code=0
+  shift 2
+  timeout 20 "$troupe" "$@" >"$scratch/out" 2>"$scratch/err" || code=$?
+  if [ $code != "$wanted" ] || ! grep -q -- "$text" "$scratch/err"; then
+    cat "$scratch/err"
+    fail "troupe $*: $code and not $wanted, or without '$text'"
+  fi
+}
+
+# Two processes with a key each.
+for name in alice bob; do
+  public=$("$troupe" keys new --keys "$scratch/$name")
+  "$troupe" keys allow "$public" --keys "$keys" --name $name --numbers 9 >/dev/null
+done
+serve served "$scratch/small.toml" --keys "$keys"
+join alice --virtual 9 &
+started+=($!)
+refused 5 "may have 9 clients at most" join "$address" --server "$key" --store "$scratch/bob" --virtual 10
+join bob --virtual 3 || fail "bob is not let in"
+wait "$server" || fail "a served run fails"
+wait
+started=()
+"$troupe" run "$scratch/small.toml" --folder "$scratch/runs" --format json \
+  >"$scratch/wanted.out" 2>"$scratch/wanted.err"
+[ "$(digest_in "$scratch/served.out")" = "$(digest_in "$scratch/wanted.out")" ] ||
+  fail "with keys another run"
+
+# Keys in the run's folder, which is there when it serves; who is not let in hears so at once.
+serve strict "$scratch/long.toml"
+own=$(ls -d "$scratch"/runs/*-small-*/keys "$scratch"/runs/*-small/keys 2>/dev/null | tail -n 1)
+refused 5 "does not let this key in" join "$address" --server "$key" --store "$scratch/carol"
+carol=$(awk '$1 == "public" {print $2}' "$scratch/carol/pair")
+grep -q "$carol" "$scratch/err" || fail "it does not say which key"
+refused 5 "has not the key" join "$address" --server "$carol" --store "$scratch/carol"
+refused 5 "wants keys" join "$address" --insecure
+refused 2 "no address" join nowhere --insecure
+refused 2 "on this machine alone" join tcp://192.0.2.1:7700 --insecure
+refused 2 "64 digits" join "$address" --server abc --store "$scratch/carol"
+refused 2 "there is a --store" join "$address" --server "$key"
+refused 2 "one of them would do" serve "$scratch/small.toml" --insecure --keys "$keys"
+refused 2 "takes one address" serve "$scratch/small.toml" --listen 'tcp://127.0.0.1:0;tcp://127.0.0.1:0'
+"$troupe" keys allow "$carol" --keys "$own" --name carol >/dev/null
+join carol --virtual 12 &
+joined=$!
+started+=($joined)
+visits() { python3 - "$own/../events.jsonl" <<'PY'
+import sys
+print(sum('"offer' in x for x in open(sys.argv[1])))
+PY
+}
+for _ in $(seq 100); do [ "$(visits)" -lt 5 ] || break; sleep 0.1; done
+[ "$(visits)" -ge 5 ] || fail "carol is allowed and does not take part"
+"$troupe" keys deny carol --keys "$own" >/dev/null
+sleep 1.2
+before=$(visits)
+sleep 1
+[ "$(visits)" = "$before" ] || fail "who is denied is still heard"
+grep -q "refused: unknown_key" "$own/../logs/run.log" && grep -q "refused: denied_key" "$own/../logs/run.log" ||
+  { cat "$own"/../logs/run.log; fail "refusals are not in the log"; }
+chmod 640 "$own/pair"
+kill -INT "$server"
+wait "$server" || true
+refused 1 "chmod 600" serve "$(dirname "$own")"

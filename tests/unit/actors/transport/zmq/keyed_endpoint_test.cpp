@@ -1,0 +1,205 @@
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <sodium.h>
+
+#include "actors/transport/zmq/socket_endpoint.hpp"
+#include "tests/support/ear.hpp"
+
+namespace troupe::transport {
+namespace {
+
+/// After which a server asks again who somebody is.
+constexpr std::chrono::milliseconds door_memory{600};
+
+/// A server that knows some keys, and those that dial it.
+class keyed_endpoint : public testing::Test {
+protected:
+  static key_pair pair(std::uint8_t first) {
+    key_pair out;
+    out.secret.fill(first);
+    crypto_scalarmult_base(out.open.data(), out.secret.data());
+    return out;
+  }
+
+  std::shared_ptr<socket_endpoint> serve() {
+    auto x = options_of(at_server, "tcp://127.0.0.1:*", 1);
+    x.refused = refused;
+    x.door = server_keys{own, [this](const public_key& who) {
+                           const std::lock_guard guard{mutex};
+                           const auto found = known.find(who);
+                           return found == known.end() ? key_standing::unknown
+                                                       : found->second;
+                         }};
+    auto made = socket_endpoint::listen(std::move(x));
+    EXPECT_TRUE(made);
+    return *made;
+  }
+
+  std::shared_ptr<socket_endpoint> dial_with(std::uint64_t instance,
+                                             const std::string& address,
+                                             std::optional<dialler_keys> keys) {
+    auto x = options_of(at_client, address, instance);
+    x.keys = keys;
+    x.away = [this](turned_away why) {
+      const std::lock_guard guard{mutex};
+      away.push_back(why);
+      changed.notify_all();
+    };
+    auto made = socket_endpoint::dial(std::move(x));
+    EXPECT_TRUE(made);
+    return *made;
+  }
+
+  void set(const key_pair& x, key_standing standing) {
+    const std::lock_guard guard{mutex};
+    known[x.open] = standing;
+  }
+
+  std::optional<turned_away> first_refusal() {
+    std::unique_lock guard{mutex};
+    changed.wait_for(guard, patience, [&] { return !away.empty(); });
+    return away.empty() ? std::nullopt : std::optional{away.front()};
+  }
+
+  std::uint64_t refused_for(refusal why) const {
+    return refused->all()[static_cast<std::size_t>(why)];
+  }
+
+  const key_pair own = pair(1);
+  const key_pair alice = pair(2);
+  const key_pair bob = pair(3);
+  const std::shared_ptr<refusals> refused = std::make_shared<refusals>();
+  ear at_server;
+  ear at_client;
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::map<public_key, key_standing> known;
+  std::vector<turned_away> away;
+};
+
+TEST_F(keyed_endpoint, lets_in_whom_it_knows_and_says_who_it_is) {
+  set(alice, key_standing::allowed);
+  const auto server = serve();
+  const auto client =
+    dial_with(2, server->address(), dialler_keys{alice, own.open});
+  client->send({5}, beat(11));
+  const auto heard = at_server.wait_for(1);
+  ASSERT_EQ(heard.size(), 1U);
+  EXPECT_EQ(server->key_of(heard[0].peer), alice.open);
+  server->send(heard[0].peer, beat(12));
+  EXPECT_EQ(at_client.wait_for(1).size(), 1U);
+}
+
+TEST_F(keyed_endpoint, lets_in_nobody_else) {
+  set(bob, key_standing::expired);
+  const auto server = serve();
+  const auto stranger =
+    dial_with(2, server->address(), dialler_keys{alice, own.open});
+  stranger->send({5}, beat(11));
+  EXPECT_EQ(first_refusal(), turned_away::our_key);
+  away.clear();
+  const auto late =
+    dial_with(3, server->address(), dialler_keys{bob, own.open});
+  EXPECT_EQ(first_refusal(), turned_away::our_key);
+  EXPECT_EQ(refused_for(refusal::unknown_key), 1U);
+  EXPECT_EQ(refused_for(refusal::expired_key), 1U);
+  EXPECT_EQ(server->counts().bytes_in, 0U);
+}
+
+TEST_F(keyed_endpoint, is_not_found_under_another_key_or_without_one) {
+  set(alice, key_standing::allowed);
+  const auto server = serve();
+  const auto misled =
+    dial_with(2, server->address(), dialler_keys{alice, bob.open});
+  EXPECT_EQ(first_refusal(), turned_away::their_key);
+  const auto plain = dial_with(3, server->address(), std::nullopt);
+  plain->send({5}, beat(11));
+  for (int i = 0; i < 200 && refused_for(refusal::no_key) < 2; ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds{50});
+  EXPECT_GE(refused_for(refusal::no_key), 2U);
+  EXPECT_EQ(server->counts().bytes_in, 0U);
+}
+
+TEST_F(keyed_endpoint, hears_no_more_of_who_is_denied) {
+  set(alice, key_standing::allowed);
+  set(bob, key_standing::allowed);
+  const auto server = serve();
+  const auto first =
+    dial_with(2, server->address(), dialler_keys{alice, own.open});
+  const auto second =
+    dial_with(3, server->address(), dialler_keys{bob, own.open});
+  first->send({5}, beat(1));
+  second->send({5}, beat(2));
+  ASSERT_EQ(at_server.wait_for(2).size(), 2U);
+  at_server.forget();
+  set(alice, key_standing::unknown);
+  std::this_thread::sleep_for(door_memory);
+  first->send({5}, beat(3));
+  for (int i = 0; i < 200 && refused_for(refusal::denied_key) == 0; ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds{50});
+  second->send({5}, beat(4));
+  const auto heard = at_server.wait_for(1);
+  ASSERT_EQ(heard.size(), 1U);
+  EXPECT_EQ(client_of(heard[0]), 4U);
+  EXPECT_GE(refused_for(refusal::denied_key), 1U);
+}
+
+TEST_F(keyed_endpoint, hears_one_channel_of_who_is_invited) {
+  set(alice, key_standing::invited);
+  const auto server = serve();
+  const auto client =
+    dial_with(2, server->address(), dialler_keys{alice, own.open});
+  client->send({5}, beat(1));
+  client->send({0}, beat(2));
+  const auto heard = at_server.wait_for(1);
+  ASSERT_EQ(heard.size(), 1U);
+  EXPECT_EQ(client_of(heard[0]), 2U);
+  EXPECT_EQ(refused_for(refusal::beyond_enrolment), 1U);
+}
+
+TEST(handshakes, end_where_it_is_known_that_they_will_not_be) {
+  using enum connection_event;
+  EXPECT_EQ(handshakes{true}.heard(refused), turned_away::our_key);
+  EXPECT_EQ(handshakes{false}.heard(unlike), turned_away::their_key);
+  handshakes with_keys{true};
+  EXPECT_FALSE(with_keys.heard(broken));
+  EXPECT_FALSE(with_keys.heard(lost));
+  EXPECT_FALSE(with_keys.heard(broken));
+  EXPECT_EQ(with_keys.heard(broken), turned_away::their_key);
+  handshakes plain{false};
+  for (int i = 0; i < 9; ++i)
+    EXPECT_FALSE(plain.heard(broken)) << "something is there, and may be back";
+  handshakes been_there{true};
+  EXPECT_FALSE(been_there.heard(made));
+  for (int i = 0; i < 9; ++i)
+    EXPECT_FALSE(been_there.heard(i % 2 ? broken : unlike));
+  EXPECT_EQ(been_there.heard(refused), turned_away::our_key);
+}
+
+TEST(refusals, are_all_counted_and_said_once_a_minute) {
+  refusals all;
+  std::vector<std::string> lines;
+  all.add(refusal::no_key, instant{});
+  all.say_to([&](const std::string& x) { lines.push_back(x); });
+  for (int i = 0; i < 120; ++i)
+    all.add(refusal::no_key, std::chrono::seconds{i});
+  all.add(refusal::denied_key, std::chrono::seconds{1});
+  EXPECT_EQ(all.all()[0], 121U);
+  const std::vector<std::string> wanted{"refused: no_key, 2 in all",
+                                        "refused: no_key, 62 in all",
+                                        "refused: denied_key, 1 in all"};
+  EXPECT_EQ(lines, wanted);
+}
+
+} // namespace
+} // namespace troupe::transport
