@@ -247,10 +247,10 @@ class Process:
             learner = Learner(f"{name} {number}", examples, config)
             self.clients[number] = client(self.link, number, terms["layout"], learner)
 
-    def step(self):
+    def step(self, milliseconds=20):
         for client in self.clients.values():
             client.due(time.monotonic())
-        for _ in self.hear(20):
+        for _ in self.hear(milliseconds):
             pass
 
     def run(self):

@@ -146,6 +146,7 @@ class Link:
         self.connection += 1
         self.socket = self.context.socket(zmq.DEALER)
         self.socket.setsockopt(zmq.LINGER, 0)
+        self.socket.setsockopt(zmq.SNDTIMEO, 2000)
         self.socket.setsockopt(zmq.MAXMSGSIZE, PIECE_MAX)
         self.socket.setsockopt(zmq.HEARTBEAT_IVL, 30000)
         self.prepare(self.socket)
@@ -165,8 +166,11 @@ class Link:
         return bool(self.sending.queue or 0 < len(self.receiving.body) < self.receiving.total)
 
     def send(self, *pieces):
-        for x in pieces:
-            self.socket.send_multipart(piece(connection=self.connection, **x))
+        try:
+            for x in pieces:
+                self.socket.send_multipart(piece(connection=self.connection, **x))
+        except zmq.Again:   # Nobody takes anything.
+            self.dial()
 
     def say(self, channel, name, fields, version=None, since=None):
         """Says a message once; who waits for an answer says it again. False: there is no

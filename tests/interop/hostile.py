@@ -1,0 +1,194 @@
+"""Strangers beside honest clients: hostile.py TROUPE [FRAMES] [SEED]
+
+A served run of four clients, three of `troupe join` and one of Python, is made twice: alone, and
+with strangers who say so many mutated pieces and frames over connections of their own, and with
+the client in Python saying some on its own channel. Both runs must come to the same digest, and
+the server may not grow. Nobody says a hello that could be taken for a client's: without keys
+that ends its session (docs/security.md, "Who is who").
+"""
+
+import collections
+import json
+import pathlib
+import random
+import re
+import subprocess
+import sys
+import tempfile
+import time
+
+import made_up
+import wire
+from client import Client, Process
+from strangers import Corpus, Stranger, flipped
+
+ROUNDS = 20
+STRANGERS = 8
+GROWTH_MB = 128
+CONFIG = f"""
+name = "hostile"
+method = "fedavg"
+rounds = {ROUNDS}
+evaluate_every = 0
+[data]
+kind = "idx"
+path = "DATA"
+[clients]
+clients = 4
+clients_per_round = 4
+[partition]
+kind = "iid"
+samples_per_client = 50
+[model]
+kind = "softmax"
+[training]
+local_epochs = 1
+batch_size = 10
+learning_rate = 0.02
+"""
+
+
+class Insider(Client):
+    """An honest client, whose words strangers know; it offers when enough harm is done."""
+
+    corpus = None
+    harms = 0           # So many after each visit.
+    harm_done = None    # Says whether it is, for so many visits.
+
+    def say(self, name, **fields):
+        if self.corpus:
+            self.corpus.heard(name, fields)
+        return super().say(name, **fields)
+
+    def hear(self, name, x, now):
+        if self.corpus:
+            self.corpus.heard(name, x)
+        super().hear(name, x, now)
+
+    def due(self, now):
+        if not self.offers or not self.harm_done or self.harm_done(self.counts["visits"]):
+            super().due(now)
+
+    def hear_offer_answered(self, x, now):
+        super().hear_offer_answered(x, now)
+        for _ in range(self.harms if self.corpus and not self.offers else 0):
+            self.harm()
+
+    def harm(self):
+        """Between its visits: what was its own is said otherwise, on its own channel."""
+        head, payload = self.corpus.any()
+        if wire.NAMES[head[0]] not in ("hello", "leave"):
+            self.link.say_payload(self.number, head, random.choice((payload, flipped(payload))))
+            self.counts["harms"] = self.counts.get("harms", 0) + 1
+
+
+class Host:
+    """The server of a run."""
+
+    def __init__(self, troupe, scratch, name):
+        file, self.log = scratch / f"{name}.toml", scratch / f"{name}.log"
+        file.write_text(CONFIG.replace("DATA", str(scratch / "data")), encoding="utf-8")
+        with open(self.log, "w", encoding="utf-8") as log, \
+                open(scratch / f"{name}.json", "w", encoding="utf-8") as self.out:
+            self.process = subprocess.Popen(
+                [troupe, "serve", file, "--insecure", "--folder", scratch / "runs", "--format",
+                 "json"], stdout=self.out, stderr=log)
+        for _ in range(600):
+            found = re.search(r"tcp://\S+", self.log.read_text(encoding="utf-8"))
+            if found:
+                self.address = found[0]
+                return
+            time.sleep(0.05)
+        raise AssertionError("the server does not listen")
+
+    def memory(self):
+        status = pathlib.Path(f"/proc/{self.process.pid}/status").read_text(encoding="utf-8")
+        found = re.search(r"VmRSS:\s+(\d+)", status)
+        return int(found[1]) / 1024 if found else 0
+
+    def summary(self):
+        assert self.process.wait(60) == 0, self.log.read_text(encoding="utf-8")
+        return json.loads(pathlib.Path(self.out.name).read_text(encoding="utf-8"))
+
+
+def rage(host, frames, insider, counts):
+    """Says so many, and lets the run go on meanwhile. Returns how the server grew, in MB."""
+    answers = collections.Counter()
+    strangers = [Stranger(host.address, insider.corpus, counts, answers) for _ in range(STRANGERS)]
+    before, most, sent = host.memory(), 0, 0
+    insider.harms = min(frames // 200, 2000)
+    insider.harm_done = lambda visits: sent * ROUNDS >= frames * min(visits, ROUNDS)
+    while sent < frames:
+        assert host.process.poll() is None, f"the server ended with {host.process.poll()}"
+        for x in strangers:
+            for _ in range(25):
+                x.harm()
+            if x is not strangers[-1]:
+                x.hear()
+        sent += 25 * STRANGERS
+        most = max(most, host.memory())
+        yield None
+    for x in strangers:
+        x.close()
+    print(dict(answers))
+    yield most - before
+
+
+def play(troupe, scratch, name, frames, counts):
+    """A run; returns its digest."""
+    host = Host(troupe, scratch, name)
+    process = Process(host.address, 30)
+    joining = []
+    try:
+        process.join(1, "insider", 50, Insider)
+        (insider,) = process.clients.values()
+        joining = [subprocess.Popen([troupe, "join", host.address, "--insecure", "--virtual",
+                                     str(n), "--data", scratch / "data"],
+                                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+                   for n in (1, 2)]
+        while not insider.counts["visits"]:     # Then all are there, and have their numbers.
+            process.step()
+            assert host.process.poll() is None, "the server is gone"
+        grown = None
+        if frames:
+            insider.corpus = Corpus()
+            for grown in rage(host, frames, insider, counts):
+                process.step(0)
+        until = time.monotonic() + 60
+        while not insider.over:
+            process.step()
+            assert time.monotonic() < until, f"the run does not end; {insider.counts}"
+        summary = host.summary()
+        assert [x.wait(30) for x in joining] == [0, 0]
+        counts["insider"] += insider.counts.get("harms", 0)
+        assert insider.counts["accepted"] + insider.counts["duplicate"] >= ROUNDS, insider.counts
+        return summary["digest"], grown
+    finally:
+        for x in [host.process, *joining]:
+            x.kill()
+
+
+def main():
+    troupe = pathlib.Path(sys.argv[1]).resolve()
+    frames = int(sys.argv[2]) if len(sys.argv) > 2 else 100_000
+    seed = int(sys.argv[3]) if len(sys.argv) > 3 else int(time.time())
+    random.seed(seed)
+    print(f"seed {seed}", flush=True)
+    counts = collections.Counter()
+    with tempfile.TemporaryDirectory() as name:
+        scratch = pathlib.Path(name)
+        (scratch / "data").mkdir()
+        made_up.write(scratch / "data")
+        wanted, _ = play(troupe, scratch, "alone", 0, counts)
+        began = time.monotonic()
+        found, grown = play(troupe, scratch, "beside", frames, counts)
+        print(f"{frames} frames in {time.monotonic() - began:.0f} s, the server grew by "
+              f"{grown:.0f} MB; {dict(sorted(counts.items()))}")
+        assert found == wanted, f"the digest is {found} and not {wanted}"
+        assert grown < GROWTH_MB, f"the server grew by {grown:.0f} MB"
+        unused = {x[5:] for x in dir(Stranger) if x.startswith("harm_")} - set(counts)
+        assert not unused and counts["insider"] and not counts["stuck"], counts
+
+
+if __name__ == "__main__":
+    main()
