@@ -171,7 +171,7 @@ def alone(troupe, scratch):
     processes[0].join(2, "first", 100, First)
     processes[1].join(2, "second", 60, Reluctant)
     clients = [x for process in processes for x in process.clients.values()]
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 120
     cuts = 0
     while not all(x.over for x in clients):
         assert time.monotonic() < deadline, [x.counts for x in clients]
@@ -268,6 +268,18 @@ def changes(troupe, scratch):
         # A channel is of one client, and without a hello there is no session.
         refused(say.hello(2, fields={"client": 3, "nonce": 5}), "refused", 5)
         refused(say.said(3, "beat", {"client": 3}), "no_session", 0)
+        # Lives of one client: an older one is told which is here, or was.
+        assert say.hello(4, fields={"incarnation": 5})["name"] == "welcome"
+        older = say.hello(4, fields={"incarnation": 4})
+        refused(older, "superseded", 74)
+        assert older["superseded"] == 0, older
+        assert say.said(4, "leave", {"client": 4}, **soon)["name"] == "silence"
+        refused(say.said(4, "beat", {"client": 4}), "no_session", 0)
+        older = say.hello(4, fields={"incarnation": 4})
+        refused(older, "superseded", 74)
+        assert older["superseded"] == 5, older
+        assert say.hello(4, fields={"incarnation": 6})["name"] == "welcome"
+        refused(say.hello(4, fields={"incarnation": 7 + 2**32}), "refused", 74)
     finally:
         server.kill()
     print("changes: answered as the page says")
