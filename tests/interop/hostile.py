@@ -20,11 +20,12 @@ import time
 import made_up
 import wire
 from client import Client, Process
-from strangers import Corpus, Stranger, flipped
+from strangers import Corpus, Stranger, crowd, flipped
 
 ROUNDS = 20
 STRANGERS = 8
-GROWTH_MB = 128
+CROWD = 300
+GROWTH_MB = 64
 CONFIG = f"""
 name = "hostile"
 method = "fedavg"
@@ -114,8 +115,10 @@ class Host:
 def rage(host, frames, insider, counts):
     """Says so many, and lets the run go on meanwhile. Returns how the server grew, in MB."""
     answers = collections.Counter()
+    before = host.memory()
+    silent = list(crowd(host.address, CROWD))
     strangers = [Stranger(host.address, insider.corpus, counts, answers) for _ in range(STRANGERS)]
-    before, most, sent = host.memory(), 0, 0
+    most, sent = 0, 0
     insider.harms = min(frames // 200, 2000)
     insider.harm_done = lambda visits: sent * ROUNDS >= frames * min(visits, ROUNDS)
     while sent < frames:
@@ -128,7 +131,7 @@ def rage(host, frames, insider, counts):
         sent += 25 * STRANGERS
         most = max(most, host.memory())
         yield None
-    for x in strangers:
+    for x in [*strangers, *silent]:
         x.close()
     print(dict(answers))
     yield most - before

@@ -59,6 +59,19 @@ class Corpus:
         return random.choice(self.said)
 
 
+def crowd(address, count):
+    """So many connections that begin a large transfer each, and say no more."""
+    for _ in range(count):
+        socket = zmq.Context.instance().socket(zmq.DEALER)
+        socket.setsockopt(zmq.LINGER, 0)
+        socket.connect(address)
+        opened = link.OPENED_BODY.pack(1, random.getrandbits(64))
+        socket.send_multipart(link.piece(link.OPENED, 1, body=opened))
+        began = link.BEGAN_BODY.pack(0x0101, 1, 1, 0, LARGE)
+        socket.send_multipart(link.piece(link.BEGAN, 1, channel=1, transfer=1, body=began))
+        yield socket
+
+
 class Stranger:
     """A connection of somebody who says whatever is worst."""
 
