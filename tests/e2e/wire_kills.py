@@ -1,210 +1,278 @@
-"""Kills the server and the clients of a served run, again and again, and looks at what is left.
+"""Kills the server and the clients of served runs at places that are chosen by what goes by, and looks at what is left.
 
-Usage: wire_kills.py TROUPE [KILLS] [SEED]
+Usage: wire_kills.py TROUPE [KILLS] [CLIENTS_KILLED] [SEED]
 
-A server with its ledger on disk and three joining processes with stores, killed with SIGKILL at
-random instants and started again. The witnesses are the ledger, read by stock SQLite, and the
-clients' stores: versions have no gap and merge as many offers as they should, no visit is in two
-versions, no client has forgotten a visit that is merged, and hardly an offer is unanswered when the run ends.
+A server with its ledger on disk and three joining processes of ten clients, with a witness between them (witness.py).
+Who is killed gets SIGKILL; KILLS of those are of the server. What must hold is in wire_laws.py. How often each place was
+hit is printed, and a zero is red. TROUPE_REPLAY=1 also asks `troupe replay` of each folder.
 """
 
 import collections
 import contextlib
 import json
+import os
 import pathlib
 import random
-import sqlite3
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
-BUFFER = 5
+import wire_laws
+from served_run import Run
+from witness import kill_now
+
 CONFIG = """
 name = "killed"
 method = "{method}"
-versions = {versions}
+{length}
 evaluate_every = 0
 [data]
 kind = "synthetic"
-dimension = 1000
+dimension = {dimension}
 [clients]
 clients = 30
+{clients}
 [pace]
-mode = "fedbuff"
-buffer_size = {buffer}
-concurrency = 12
+{pace}
 [model]
-kind = "softmax"
+kind = "mlp"
+hidden = [{hidden}]
 [training]
 local_epochs = 1
 batch_size = 20
 learning_rate = 0.01
 """
+FEDBUFF = "mode = \"fedbuff\"\nbuffer_size = 5\nconcurrency = 12\n[pace.staleness]\nkind = \"constant\""
+SYNC = "mode = \"sync\"\nquorum = 6\nround_deadline = 20.0"
+PATIENCE = 20.0  # Seconds in which what goes by must come to the place that is waited for.
+
+SERVER = ("server: while it is sent chunks", "server: while it sends chunks", "server: an accepted is said",
+          "server: an accepted was said", "server: around a commit", "server: in recovery", "server: at random")
+CLIENTS = ("clients: while they fetch", "clients: while they train", "clients: while they offer", "clients: at random")
+OTHER = ("both", "no one: connections are lost")
 
 
-class Run:
-    """A server and its joining processes."""
+class Killer:
+    """Kills at one place after the other."""
 
-    def __init__(self, troupe, scratch, text):
-        self.troupe = troupe
-        self.scratch = scratch
-        (scratch / "run.toml").write_text(text, encoding="utf-8")
-        self.server = None
-        self.clients = [None] * 3
-        self.folder = None
-        self.address = None
-        self.starts = 0
+    def __init__(self, run, draw):
+        self.run = run
+        self.draw = draw
+        self.places = {
+            SERVER[0]: lambda: self.at_server("chunk offer_made"),
+            SERVER[1]: lambda: self.at_server("chunk line_served"),
+            SERVER[2]: lambda: self.at_server("offer_answered", self.is_accepted),
+            SERVER[3]: lambda: self.at_server("offer_answered", self.is_accepted, after=True),
+            SERVER[4]: self.around_commit,
+            SERVER[5]: self.in_recovery,
+            SERVER[6]: lambda: self.at_random(server=True),
+            CLIENTS[0]: lambda: self.at_client("chunk line_served"),
+            CLIENTS[1]: lambda: self.at_client("line_served", after=True),
+            CLIENTS[2]: lambda: self.at_client("chunk offer_made"),
+            CLIENTS[3]: lambda: self.at_random(client=True),
+            OTHER[0]: lambda: self.at_random(server=True, client=True),
+            OTHER[1]: self.cut,
+        }
 
-    def log(self, name):
-        self.starts += 1
-        return open(self.scratch / f"{self.starts:03}-{name}.log", "w", encoding="utf-8")
+    def kill(self, place):
+        """Whether it was hit there."""
+        hit = self.places[place]()
+        self.run.witness.disarm()
+        return hit
 
-    def serve(self):
-        """Returns once it listens, or has ended."""
-        first = self.folder is None
-        log = self.log("server")
-        self.server = subprocess.Popen(
-            [self.troupe, "serve", self.folder or self.scratch / "run.toml", "--insecure",
-             "--folder", self.scratch / "runs", "--format", "json"],
-            stdout=self.log("summary"), stderr=log)
-        deadline = time.monotonic() + 30
-        while time.monotonic() < deadline and self.server.poll() is None:
-            if "tcp://" in pathlib.Path(log.name).read_text(encoding="utf-8"):
-                if first:
-                    (endpoint,) = (self.scratch / "runs").glob("*/endpoint")
-                    self.folder = endpoint.parent
-                    self.address = endpoint.read_text(encoding="utf-8").strip()
-                return
-            time.sleep(0.005)
-        if self.server.poll() is None:
-            raise AssertionError("the server does not listen")
+    @staticmethod
+    def is_accepted(message):
+        return message.verdict == "accepted"
 
-    def join(self, i):
-        self.clients[i] = subprocess.Popen(
-            [self.troupe, "join", self.address, "--insecure", "--virtual", "10", "--workers", "1",
-             "--store", self.scratch / f"store-{i}"],
-            stdout=self.log(f"join-{i}"), stderr=subprocess.STDOUT)
+    def when(self, name, is_meant, process, victim, after):
+        """Kills `victim` when that goes by. Whether it did in time."""
+        done = threading.Event()
+        left = self.draw.randrange(3)  # Not always the first.
 
-    def close(self):
-        for process in [self.server, *self.clients]:
-            if process and process.poll() is None:
-                process.kill()
-                process.wait()
+        def act():
+            kill_now(victim)
+            done.set()
 
-    def logs(self):
-        return "".join(f"== {path.name}\n{path.read_text(encoding='utf-8')[-600:]}\n"
-                       for path in sorted(self.scratch.glob("*.log"))[-16:])
+        def fires(said, _, __, message, sender):
+            nonlocal left
+            if said != name or (process is not None and sender.process != process) or not is_meant(message):
+                return False
+            left -= 1
+            if left >= 0:
+                return False
+            if after:
+                self.run.witness.after.append(act)
+            else:
+                act()
+            return True
+
+        self.run.witness.trap(fires)
+        return done.wait(PATIENCE) and not victim.wait() == 0
+
+    def again(self, server=False, client=None):
+        """Begins again who was killed."""
+        if server:
+            self.run.server.wait()
+            wire_laws.note_contents(self.run)
+            self.run.serve()
+        if client is not None:
+            self.run.clients[client].wait()
+            self.run.join(client)
+
+    def at_server(self, name, is_meant=lambda _: True, after=False):
+        hit = self.when(name, is_meant, None, self.run.server, after)
+        if hit:
+            self.again(server=True)
+        return hit
+
+    def at_client(self, name, after=False):
+        i = self.draw.randrange(len(self.run.clients))
+        hit = self.when(name, lambda _: True, i, self.run.clients[i], after)
+        if hit:
+            self.again(client=i)
+        return hit
+
+    def around_commit(self):
+        """When the ledger's log is written, or a moment later."""
+        log = self.run.folder / "ledger.sqlite-wal"
+        before = log.stat().st_mtime_ns
+        deadline = time.monotonic() + PATIENCE
+        while time.monotonic() < deadline:
+            if log.stat().st_mtime_ns != before:
+                time.sleep(self.draw.choice([0.0, 0.0, 0.001, 0.003]))
+                kill_now(self.run.server)
+                self.again(server=True)
+                return True
+        return False
+
+    def in_recovery(self):
+        kill_now(self.run.server)
+        self.again(server=True)
+        welcomes = len(self.run.witness.record.welcomes)
+        time.sleep(self.draw.uniform(0.0, 0.3))
+        kill_now(self.run.server)
+        self.again(server=True)
+        # Who has said a welcome or two has not all of them back.
+        return len(self.run.witness.record.welcomes) - welcomes < 30
+
+    def at_random(self, server=False, client=False):
+        time.sleep(self.draw.uniform(0.0, 0.5))
+        i = self.draw.randrange(len(self.run.clients)) if client else None
+        if self.run.server.poll() is not None:
+            return False
+        if client:
+            kill_now(self.run.clients[i])
+        if server:
+            kill_now(self.run.server)
+        self.again(server=server, client=i)
+        return True
+
+    def cut(self):
+        time.sleep(self.draw.uniform(0.0, 0.3))
+        self.run.witness.cut()
+        return True
 
 
-def kill(process):
-    process.kill()
-    process.wait()
+def places_of(kills, draw):
+    """So many of the server, half as many of clients, and a few of the others; each kind as often as any other."""
+    def some(kinds, count):
+        return [kinds[i % len(kinds)] for i in range(count)]
+    servers, clients = list(SERVER), list(CLIENTS)
+    draw.shuffle(servers)
+    draw.shuffle(clients)
+    all_places = some(servers, kills) + some(clients, (kills + 1) // 2) + some(list(OTHER), max(2, kills // 5))
+    draw.shuffle(all_places)
+    return all_places
 
 
-def head_of(run):
-    return min(head for head, in read(run.folder / "ledger.sqlite", "SELECT head FROM lines"))
-
-
-def play(run, kills, draw, hits):
-    """Kills until it is enough, and lets the run end."""
-    run.serve()
-    for i in range(3):
-        run.join(i)
+def play(run, places, draw, hits):
+    run.begin()
     deadline = time.monotonic() + 60
-    while not head_of(run) and time.monotonic() < deadline:
+    while not min(run.heads().values(), default=0) and time.monotonic() < deadline:
         time.sleep(0.05)
-    for _ in range(kills):
-        time.sleep(draw.uniform(0.0, 0.4))
+    killer = Killer(run, draw)
+    for place in places:
         if run.server.poll() is not None:
             break
-        what = draw.choice(["server", "server", "clients", "both", "recovery"])
-        hits[what] += 1
-        i = draw.randrange(3)
-        if what in ("clients", "both"):
-            kill(run.clients[i])
-        if what != "clients":
-            kill(run.server)
-            run.serve()
-        if what == "recovery":
-            time.sleep(draw.uniform(0.0, 0.1))
-            kill(run.server)
-            run.serve()
-        if what in ("clients", "both"):
-            run.join(i)
+        hits[place] += killer.kill(place)
+    finish(run)
+
+
+def finish(run):
+    """Lets it end; who came back when it was over waits for a server."""
     assert run.server.wait(240) == 0, "the server fails"
     for i, process in enumerate(run.clients):
         with contextlib.suppress(subprocess.TimeoutExpired):
             assert process.wait(10) == 0, f"clients {i} end with {process.returncode}"
             continue
-        # It came back when the run was over already, and waits for a server.
         process.terminate()
         assert process.wait(20) == 130, f"clients {i} end with {process.returncode}"
+    run.note_recovery()
+    run.witness.stop()
+    assert run.witness.broken is None, run.witness.broken
 
 
-def read(path, sql):
-    with contextlib.closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as ledger:
-        return ledger.execute(sql).fetchall()
+def judge(run, buffer, is_mean):
+    """Returns what was seen, for people."""
+    record = run.witness.record
+    merges = wire_laws.check_ledger(run.folder, buffer)
+    wire_laws.note_contents(run)
+    wire_laws.check_wire(record)
+    said, merged = wire_laws.check_answers(record, merges)
+    compared = wire_laws.check_values(record, merges) if is_mean else 0
+    left = wire_laws.check_drained(record, merges)
+    offers = wire_laws.check_stores(run, merges)
+    ready = [first for _, first in run.recoveries if first is not None]
+    return {"heads": {line: max(versions) for line, versions in merges.items()}, "merged": merged, "told so": said,
+            "versions recomputed": compared, "unanswered": len(left), "offers in stores": offers,
+            "said again": sum(n - 1 for n in record.offers_said.values()),
+            "slowest first welcome": round(max(ready, default=0), 2), "left": left[:5],
+            "recoveries": [(round(a, 2), b and round(b, 2)) for a, b in run.recoveries]}
 
 
-def check_ledger(ledger):
-    """Returns what was merged, by client."""
-    heads = dict(read(ledger, "SELECT line, head FROM lines"))
-    twice = read(ledger, "SELECT line, client, number, count(*) FROM merges"
-                         " GROUP BY line, client, number HAVING count(*) > 1")
-    assert not twice, f"in two versions: {twice[:5]}"
-    sizes = collections.Counter()
-    merged = collections.defaultdict(set)
-    for line, version, client, number in read(ledger, "SELECT * FROM merges"):
-        sizes[line, version] += 1
-        merged[client].add(number)
-    for line, head in heads.items():
-        found = [sizes.pop((line, version), 0) for version in range(1, head + 1)]
-        assert set(found) <= {BUFFER}, f"line {line} has versions of {sorted(set(found))} offers"
-    assert not sizes, f"versions beyond the head: {list(sizes)[:5]}"
-    return heads, merged
+def replay(run):
+    done = subprocess.run([run.troupe, "replay", run.folder], capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, f"replay of what was killed: {done.returncode}: {done.stdout[-400:]} {done.stderr[-400:]}"
+    return done.stdout.strip().splitlines()[-1]
 
 
-def check_stores(run, merged):
-    known = {}
-    for i in range(3):
-        (store,) = (run.scratch / f"store-{i}").glob("run-*/clients.sqlite")
-        # Who hears that the run is over waits for no more answers.
-        left = read(store, "SELECT client, count(*) FROM offers GROUP BY client")
-        assert all(n <= 2 for _, n in left), f"store {i} has offers without an answer: {left}"
-        for client, last in read(store, "SELECT client, last FROM clients"):
-            assert client not in known, f"client {client} is in two stores"
-            known[client] = last
-    assert sorted(known) == list(range(1, 31)), sorted(known)
-    for client, numbers in merged.items():
-        assert max(numbers) <= known[client], f"client {client} has forgotten {max(numbers)}"
-    return known
+RUNS = (
+    ("fedavg", FEDBUFF, "", 5, True, 0.5),
+    ("scaffold", FEDBUFF, "", 5, False, 0.25),
+    ("fedavg", SYNC, "clients_per_round = 8", None, True, 0.25),
+)
 
 
 def main():
     troupe = pathlib.Path(sys.argv[1]).resolve()
     kills = int(sys.argv[2]) if len(sys.argv) > 2 else 20
     seed = int(sys.argv[3]) if len(sys.argv) > 3 else int(time.time())
-    hits = collections.Counter()
-    print(f"seed {seed}")
-    for method in ("fedavg", "scaffold"):
-        draw = random.Random(f"{seed} {method}")
+    hits = collections.Counter({place: 0 for place in SERVER + CLIENTS + OTHER})
+    print(f"seed {seed}", flush=True)
+    for method, pace, clients, buffer, is_mean, share in RUNS:
+        draw = random.Random(f"{seed} {method} {pace}")
+        places = places_of(max(1, round(kills * share)), draw)
+        length = f"versions = {3 * len(places)}" if buffer else f"rounds = {3 * len(places)}"
         with tempfile.TemporaryDirectory() as name:
-            run = Run(troupe, pathlib.Path(name),
-                      CONFIG.format(method=method, buffer=BUFFER, versions=10 * kills))
+            began = time.monotonic()
+            run = Run(troupe, name, CONFIG.format(method=method, pace=pace, clients=clients, length=length,
+                                                  dimension=100, hidden=1000), seed)
             try:
-                play(run, kills // 2, draw, hits)
-                heads, merged = check_ledger(run.folder / "ledger.sqlite")
-                check_stores(run, merged)
+                play(run, places, draw, hits)
+                seen = judge(run, buffer, is_mean)
+                if os.environ.get("TROUPE_REPLAY"):
+                    seen["replay"] = replay(run)
             except BaseException:
                 print(run.logs())
                 raise
             finally:
                 run.close()
-        print(f"{method}: heads {heads}, {sum(map(len, merged.values()))} visits merged")
-    print(json.dumps(hits))
-    missing = {"server", "clients", "both", "recovery"} - set(hits)
-    assert kills < 20 or not missing, f"nothing was killed as {missing}"
+        print(f"{method}, {pace.split()[2]}: {json.dumps(seen)}, {time.monotonic() - began:.0f} s", flush=True)
+    print(json.dumps(hits, indent=1))
+    missing = [place for place, n in hits.items() if n == 0]
+    assert kills < 20 or not missing, f"never hit: {missing}"
 
 
 if __name__ == "__main__":

@@ -1,0 +1,126 @@
+"""What must hold of a served run whose processes were killed: by what went by on the wire (witness.py), the ledger as
+stock SQLite reads it, and the clients' stores."""
+
+import collections
+import hashlib
+
+import numpy
+
+from served_run import read
+
+MERGED = {"accepted", "duplicate"}
+
+
+def check_ledger(folder, buffer):
+    """Versions have no gap, no visit is in two. Returns line to version to its visits."""
+    ledger = folder / "ledger.sqlite"
+    heads = dict(read(ledger, "SELECT line, head FROM lines"))
+    merges = collections.defaultdict(lambda: collections.defaultdict(list))
+    where = {}
+    for line, version, client, number in read(ledger, "SELECT * FROM merges"):
+        before = where.setdefault((line, client, number), version)
+        assert before == version, f"visit {client, number} is in versions {before} and {version} of line {line}"
+        merges[line][version].append((client, number))
+    for line, head in heads.items():
+        versions = [v for v, in read(ledger, "SELECT version FROM versions WHERE line = ? ORDER BY version", line)]
+        assert versions == list(range(head + 1)), f"line {line} has a gap below {head}"
+        assert set(merges[line]) == set(range(1, head + 1)), f"line {line} has versions of nothing, or beyond its head"
+        sizes = {len(visits) for visits in merges[line].values()}
+        assert buffer is None or sizes <= {buffer}, f"line {line} has versions of {sorted(sizes)} offers"
+    return merges
+
+
+def note_contents(run):
+    """Reads the values that the ledger has now: they must be what their names say, and what was served."""
+    record, ledger = run.witness.record, run.folder / "ledger.sqlite"
+    with_bytes = "SELECT line, version, block, count, content, bytes FROM contents WHERE what = 'values'"
+    for line, version, block, count, content, data in read(ledger, with_bytes):
+        if (line, version, block) in record.versions and data is None:
+            assert record.versions[line, version, block][0] == content, \
+                f"version {version} of line {line} was served with other values than it is stored with"
+            continue
+        if data is None:
+            data = (run.folder / "versions" / content).read_bytes()
+        found = hashlib.blake2b(data, digest_size=32).hexdigest()
+        assert found == content, f"the values of version {version}, block {block}, are not what their name says"
+        assert len(data) == 4 * count
+        record.note_version(line, version, block, numpy.frombuffer(data, "<f4"), "stored")
+
+
+def check_answers(record, merges):
+    """What went by as merged is merged, and what is merged was offered."""
+    merged = {(visit, line): version for line, versions in merges.items()
+              for version, visits in versions.items() for visit in visits}
+    said = 0
+    for (visit, line), verdicts in record.answers.items():
+        if MERGED & set(verdicts):
+            said += 1
+            assert (visit, line) in merged, f"visit {visit} was told {dict(verdicts)} by line {line}, and is in no version"
+    for visit, line in merged:
+        assert visit in record.offers, f"visit {visit} is in line {line} and was never offered"
+        assert any(record.block_lines.get(block) == line for block in record.offers[visit]), \
+            f"visit {visit} offered nothing to line {line}, which merged it"
+    return said, len(merged)
+
+
+def check_values(record, merges, sums=frozenset()):
+    """Each version is what was before it and the mean of what went by as offers, as far as their values are known.
+    `sums`: blocks that are summed over so many clients. Returns how many were compared."""
+    compared = 0
+    for (line, version, block), (_, after) in record.versions.items():
+        before = record.versions.get((line, version - 1, block))
+        if version == 0 or before is None or block in sums:
+            continue
+        step, total = numpy.zeros_like(after), 0.0
+        for visit in merges[line][version]:
+            _, _, weight, _, delta = record.offers[visit][block]
+            step += weight * delta
+            total += weight
+        step /= total
+        off = numpy.abs(before[1] + step - after).max()
+        size = max(numpy.abs(step).max(), 1e-6 * numpy.abs(after).max())
+        assert off <= 1e-2 * size, f"version {version} of line {line} is not the mean of what was offered: {off} of {size}"
+        compared += 1
+    return compared
+
+
+def check_drained(record, merges):
+    """Whatever was offered is answered for each of its lines, or the whole visit is; returns who is not."""
+    merged = {(visit, line) for line, versions in merges.items() for visits in versions.values() for visit in visits}
+    left = []
+    for visit, blocks in record.offers.items():
+        for line in {record.block_lines[block] for block in blocks}:
+            final = set(record.answers.get((visit, line), ())) - {"overloaded"}
+            if not final and visit not in record.ended and visit not in record.declined:
+                left.append((visit, line, (visit, line) in merged))
+    return left
+
+
+def check_stores(run, merges):
+    """No client has forgotten what is merged of it, and none knows of a visit that the server could give again."""
+    ledger = run.folder / "ledger.sqlite"
+    given = dict(read(ledger, "SELECT client, numbers_upto FROM clients"))
+    newest = collections.Counter()
+    for versions in merges.values():
+        for visits in versions.values():
+            for client, number in visits:
+                newest[client] = max(newest[client], number)
+    known, offers = {}, 0
+    for i in range(len(run.clients)):
+        (store,) = (run.scratch / f"store-{i}").glob("run-*/clients.sqlite")
+        offers += read(store, "SELECT count(*) FROM offers")[0][0]
+        for client, last in read(store, "SELECT client, last FROM clients"):
+            assert client not in known, f"client {client} is in two stores"
+            known[client] = last
+    assert sorted(known) == list(range(1, len(known) + 1)), sorted(known)
+    for client, last in known.items():
+        assert newest[client] <= last, f"client {client} has forgotten visit {newest[client]}, it remembers {last}"
+        assert last <= given.get(client, 0), f"client {client} is ahead: visit {last}, and up to {given.get(client)} were given"
+    return offers
+
+
+def check_wire(record):
+    """The bytes of all that was read were as the page has them."""
+    assert not record.wrong, f"{len(record.wrong)} wrong on the wire: {record.wrong[:5]}"
+
+
