@@ -1,5 +1,6 @@
 """A server and its joining processes, with a witness between them, for tests that kill them."""
 
+import contextlib
 import pathlib
 import sqlite3
 import subprocess
@@ -8,6 +9,7 @@ import time
 import witness
 
 CLIENTS_EACH = 10
+SLOW = 2.0  # Seconds.
 
 
 def read(path, sql, *args):
@@ -33,6 +35,7 @@ class Run:
         self.starts = 0
         self.recoveries = []  # Seconds from a server's start to its first welcome, and to its address.
         self.starting = None
+        self.late = set()
 
     def log(self, name):
         self.starts += 1
@@ -76,7 +79,18 @@ class Run:
             began, listened = self.starting
             first = next((at for at in self.witness.record.welcomes if at > began), None)
             self.recoveries.append((listened - began, first - began if first else None))
+            if first and first - listened > SLOW and self.starts > 20:
+                print(f"a first welcome {first - listened:.1f} s after the server listens:", self.seen_since(listened - 1))
         self.starting = None
+
+    def seen_since(self, begin):
+        """What sessions were made of, for people."""
+        out, last = [], None
+        for at, *what in self.witness.record.timeline:
+            if at >= begin and what[:3] != last:
+                out.append(f"{at - begin:.2f} {' '.join(map(str, what))}")
+                last = what[:3]
+        return "; ".join(out[:60])
 
     def join(self, i):
         self.clients[i] = subprocess.Popen(
@@ -86,6 +100,24 @@ class Run:
 
     def heads(self):
         return dict(read(self.folder / "ledger.sqlite", "SELECT line, head FROM lines"))
+
+    def finish(self):
+        """Lets it end. Who came back when it was over waits for a server, and is in `late`."""
+        assert self.server.wait(240) == 0, "the server fails"
+        for i, process in enumerate(self.clients):
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                assert process.wait(10 if i == 0 else 2) == 0, f"clients {i} end with {process.returncode}"
+                continue
+            process.terminate()
+            assert process.wait(20) == 130, f"clients {i} end with {process.returncode}"
+            self.late.add(i)
+        self.note_recovery()
+        self.witness.stop()
+        assert self.witness.broken is None, self.witness.broken
+
+    def store(self, i):
+        (store,) = (self.scratch / f"store-{i}").glob("run-*/clients.sqlite")
+        return store
 
     def close(self):
         for process in [self.server, *self.clients]:

@@ -9,6 +9,7 @@ import numpy
 from served_run import read
 
 MERGED = {"accepted", "duplicate"}
+ANSWERED_IN = 1.0  # Seconds that a run's end may take to reach who has just offered.
 
 
 def check_ledger(folder, buffer):
@@ -84,16 +85,23 @@ def check_values(record, merges, sums=frozenset()):
     return compared
 
 
-def check_drained(record, merges):
-    """Whatever was offered is answered for each of its lines, or the whole visit is; returns who is not."""
-    merged = {(visit, line) for line, versions in merges.items() for visits in versions.values() for visit in visits}
-    left = []
+def check_drained(run):
+    """Whatever was said to the last server is answered for each of its lines, or the whole visit is. Who is told that the
+    run is over asks for no more; returns how many such offers there are."""
+    record, open_ends = run.witness.record, 0
+    late = {client for i in run.late for client, in read(run.store(i), "SELECT client FROM clients")}
     for visit, blocks in record.offers.items():
         for line in {record.block_lines[block] for block in blocks}:
             final = set(record.answers.get((visit, line), ())) - {"overloaded"}
-            if not final and visit not in record.ended and visit not in record.declined:
-                left.append((visit, line, (visit, line) in merged))
-    return left
+            if final or visit in record.ended or visit in record.declined:
+                continue
+            open_ends += 1
+            at, server = record.last_said[visit]
+            over, last = record.finished.get(visit[0], (None, None))
+            assert over is not None or visit[0] in late, f"the offer of visit {visit} has no answer from line {line}, and the run goes on"
+            waited = over - at if over and server == last else 0
+            assert waited < ANSWERED_IN, f"the offer of visit {visit} had no answer from line {line} for {waited:.1f} s"
+    return open_ends
 
 
 def check_stores(run, merges):
@@ -107,7 +115,7 @@ def check_stores(run, merges):
                 newest[client] = max(newest[client], number)
     known, offers = {}, 0
     for i in range(len(run.clients)):
-        (store,) = (run.scratch / f"store-{i}").glob("run-*/clients.sqlite")
+        store = run.store(i)
         offers += read(store, "SELECT count(*) FROM offers")[0][0]
         for client, last in read(store, "SELECT client, last FROM clients"):
             assert client not in known, f"client {client} is in two stores"

@@ -22,6 +22,8 @@ from wire_reader import Malformed
 READ_BYTES = 1 << 18
 OUT_BYTES_MAX = 1 << 20  # Beyond it the other side is not read: senders wait, as they would.
 PROJECTIONS = 4
+REASONS = ("protocol", "layout", "superseded", "refused", "no_session", "finished")
+FINISHED = REASONS.index("finished")
 
 
 class Record:
@@ -44,6 +46,9 @@ class Record:
         self.counts = collections.Counter()
         self.welcomes = []  # Instants.
         self.farewells = collections.Counter()
+        self.last_said = {}  # Visit to when its offer was last said, and to which server.
+        self.finished = {}  # Client to when it was told that the run is over.
+        self.timeline = collections.deque(maxlen=2000)  # Of what sessions are made of.
         self.wrong = []
 
     def note_wrong(self, what):
@@ -55,8 +60,13 @@ class Record:
             rows = self.rows[len(values)] = self.random.standard_normal((PROJECTIONS, len(values)))
         return rows @ values.astype(numpy.float64)
 
-    def heard(self, name, x):
+    def heard(self, name, x, channel, server):
+        """`server`: which of those that lived one after the other."""
         self.counts[name] += 1
+        if name == "offer_made":
+            self.last_said[x.ticket.visit] = (time.monotonic(), server)
+        elif name == "farewell" and x[0] == FINISHED:
+            self.finished.setdefault(channel, (time.monotonic(), server))
         if x is not None and (hear := getattr(self, f"on_{name}", None)):
             hear(x)
 
@@ -67,8 +77,7 @@ class Record:
         self.welcomes.append(time.monotonic())
 
     def on_farewell(self, x):
-        reasons = ("protocol", "layout", "superseded", "refused", "no_session", "finished")
-        self.farewells[reasons[x[0]] if x[0] < len(reasons) else x[0]] += 1
+        self.farewells[REASONS[x[0]] if x[0] < len(REASONS) else x[0]] += 1
 
     def on_invited(self, x):
         known = self.tickets.setdefault(x.visit, x)
@@ -316,10 +325,12 @@ class Witness(threading.Thread):
         return self.links.setdefault((said, heard), wire_reader.Transfers())
 
     def message(self, one, way, channel, name, message):
-        self.record.heard(name, message)
+        self.record.heard(name, message, channel, one.instances["down"])
         self.say(name, one, way, channel, message)
 
     def say(self, name, one, way, channel, message):
+        if name in ("opened", "hello", "welcome", "farewell", "terms_asked"):
+            self.record.timeline.append((time.monotonic(), name, way, one.process, channel))
         with self.lock:
             self.traps = [fires for fires in self.traps if not fires(name, way, channel, message, one)]
 
