@@ -29,13 +29,15 @@ class Run:
         (self.scratch / "run.toml").write_text(text, encoding="utf-8")
         self.server = None
         self.clients = [None] * processes
+        self.joined = [float("inf")] * processes
         self.folder = None
         self.witness = None
         self.seed = seed
         self.starts = 0
-        self.recoveries = []  # Seconds from a server's start to its first welcome, and to its address.
+        self.recoveries = []  # Seconds from when a server listens to the first welcome of each process that was there.
         self.starting = None
         self.late = set()
+        self.kills = []
 
     def log(self, name):
         self.starts += 1
@@ -58,7 +60,7 @@ class Run:
         deadline = began + 30
         while time.monotonic() < deadline and self.server.poll() is None:
             if "tcp://" in pathlib.Path(log.name).read_text(encoding="utf-8"):
-                self.starting = (began, time.monotonic())
+                self.starting = time.monotonic()
                 if self.folder is None:
                     self.meet()
                 return
@@ -74,25 +76,32 @@ class Run:
         self.witness.start()
 
     def note_recovery(self):
-        """Of the server that is gone: how long it took to say its first welcome."""
-        if self.starting and self.witness:
-            began, listened = self.starting
-            first = next((at for at in self.witness.record.welcomes if at > began), None)
-            self.recoveries.append((listened - began, first - began if first else None))
-            if first and first - listened > SLOW and self.starts > 20:
-                print(f"a first welcome {first - listened:.1f} s after the server listens:", self.seen_since(listened - 1))
-        self.starting = None
+        """Of the server that is gone: how long each process that lived as long waited for its first welcome."""
+        if not self.starting or not self.witness:
+            return
+        listened, self.starting = self.starting, None
+        over = time.monotonic()
+        for i, since in enumerate(self.joined):
+            if since > listened - SLOW:
+                continue
+            first = next((at for at, who in self.witness.record.welcomes if who == i and at > listened), None)
+            if first or over - listened > SLOW:
+                self.recoveries.append((first or over) - listened)
+            if self.recoveries and self.recoveries[-1] > SLOW:
+                print(f"process {i} is welcome {self.recoveries[-1]:.1f} s after the server listens:",
+                      self.seen_between(listened - 1, over))
 
-    def seen_since(self, begin):
+    def seen_between(self, begin, end):
         """What sessions were made of, for people."""
         out, last = [], None
         for at, *what in self.witness.record.timeline:
-            if at >= begin and what[:3] != last:
+            if begin <= at <= end and what[:3] != last:
                 out.append(f"{at - begin:.2f} {' '.join(map(str, what))}")
                 last = what[:3]
-        return "; ".join(out[:60])
+        return "; ".join([f"kills {[round(at - begin, 2) for at in self.kills if begin <= at <= end]}", *out[:60]])
 
     def join(self, i):
+        self.joined[i] = time.monotonic()
         self.clients[i] = subprocess.Popen(
             [self.troupe, "join", self.witness.address(i), "--insecure", "--virtual", str(CLIENTS_EACH),
              "--workers", "1", "--store", self.scratch / f"store-{i}"],
@@ -113,6 +122,8 @@ class Run:
             self.late.add(i)
         self.note_recovery()
         self.witness.stop()
+        for begin, end in self.witness.record.silences:
+            print(f"nothing was done for {end - begin:.1f} s:", self.seen_between(begin - 2, end + 1))
         assert self.witness.broken is None, self.witness.broken
 
     def store(self, i):

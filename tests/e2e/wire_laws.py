@@ -9,6 +9,7 @@ import numpy
 from served_run import read
 
 MERGED = {"accepted", "duplicate"}
+SAID_AGAIN_AFTER = 10.0
 ANSWERED_IN = 1.0  # Seconds that a run's end may take to reach who has just offered.
 
 
@@ -85,6 +86,16 @@ def check_values(record, merges, sums=frozenset()):
     return compared
 
 
+def wait_of(record, visit, over):
+    """For how long the offer was unanswered, though the last server had heard all of it and its answer was not lost."""
+    at, server = record.last_said[visit]
+    since, by = record.welcomed.get(visit[0], (0, None))
+    opened = record.opened[record.process_of[visit[0]]]
+    if not record.finished[visit[0]][1] == server == by or since > at:
+        return 0  # Who has no session is not heard.
+    return over - at - (SAID_AGAIN_AFTER if opened > at else 0)
+
+
 def check_drained(run):
     """Whatever was said to the last server is answered for each of its lines, or the whole visit is. Who is told that the
     run is over asks for no more; returns how many such offers there are."""
@@ -96,10 +107,10 @@ def check_drained(run):
             if final or visit in record.ended or visit in record.declined:
                 continue
             open_ends += 1
-            at, server = record.last_said[visit]
-            over, last = record.finished.get(visit[0], (None, None))
-            assert over is not None or visit[0] in late, f"the offer of visit {visit} has no answer from line {line}, and the run goes on"
-            waited = over - at if over and server == last else 0
+            over, _ = record.finished.get(visit[0], (None, None))
+            assert over is not None or visit[0] in late, \
+                f"the offer of visit {visit} has no answer from line {line}, and the run goes on"
+            waited = wait_of(record, visit, over) if over else 0
             assert waited < ANSWERED_IN, f"the offer of visit {visit} had no answer from line {line} for {waited:.1f} s"
     return open_ends
 

@@ -22,6 +22,8 @@ from wire_reader import Malformed
 READ_BYTES = 1 << 18
 OUT_BYTES_MAX = 1 << 20  # Beyond it the other side is not read: senders wait, as they would.
 PROJECTIONS = 4
+SILENCE = 4.0  # Seconds without progress that are worth a word.
+PROGRESS = {"offer_made", "offer_answered", "line_served"}
 REASONS = ("protocol", "layout", "superseded", "refused", "no_session", "finished")
 FINISHED = REASONS.index("finished")
 
@@ -44,12 +46,26 @@ class Record:
         self.block_lines = {}
         self.fetched = set()
         self.counts = collections.Counter()
-        self.welcomes = []  # Instants.
+        self.welcomes = []  # Instants, and of which process.
         self.farewells = collections.Counter()
         self.last_said = {}  # Visit to when its offer was last said, and to which server.
+        self.process_of = {}  # Client to the process that it lives in.
+        self.opened = {}  # Process to when it was last connected.
+        self.welcomed = {}  # Client to when it was last welcome, and to which server.
         self.finished = {}  # Client to when it was told that the run is over.
+        self.progress = None
+        self.silences = []
         self.timeline = collections.deque(maxlen=2000)  # Of what sessions are made of.
         self.wrong = []
+
+    def note_silence(self, name):
+        """For how long nothing went by that ends a visit, while something was to."""
+        if name not in PROGRESS:
+            return
+        now = time.monotonic()
+        if self.progress and now - self.progress > SILENCE:
+            self.silences.append((self.progress, now))
+        self.progress = now
 
     def note_wrong(self, what):
         self.wrong.append(what)
@@ -63,18 +79,18 @@ class Record:
     def heard(self, name, x, channel, server):
         """`server`: which of those that lived one after the other."""
         self.counts[name] += 1
+        self.note_silence(name)
         if name == "offer_made":
             self.last_said[x.ticket.visit] = (time.monotonic(), server)
         elif name == "farewell" and x[0] == FINISHED:
             self.finished.setdefault(channel, (time.monotonic(), server))
+        elif name == "welcome":
+            self.welcomed[channel] = (time.monotonic(), server)
         if x is not None and (hear := getattr(self, f"on_{name}", None)):
             hear(x)
 
     def on_hello(self, x):
         self.examples[x.client] = x.examples
-
-    def on_welcome(self, _):
-        self.welcomes.append(time.monotonic())
 
     def on_farewell(self, x):
         self.farewells[REASONS[x[0]] if x[0] < len(REASONS) else x[0]] += 1
@@ -298,6 +314,7 @@ class Witness(threading.Thread):
         if x.kind == wire_reader.OPENED:
             _, one.instances[way] = struct.unpack("<HQ", x.body)
             one.number = x.connection
+            self.record.opened[one.process] = time.monotonic()
             return self.say("opened", one, way, x.channel, x)
         if x.connection != one.number:
             self.record.counts["of a lost connection"] += 1
@@ -325,6 +342,9 @@ class Witness(threading.Thread):
         return self.links.setdefault((said, heard), wire_reader.Transfers())
 
     def message(self, one, way, channel, name, message):
+        if name == "welcome":
+            self.record.welcomes.append((time.monotonic(), one.process))
+            self.record.process_of[channel] = one.process
         self.record.heard(name, message, channel, one.instances["down"])
         self.say(name, one, way, channel, message)
 

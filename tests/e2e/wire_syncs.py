@@ -1,0 +1,193 @@
+"""What a served run says is on the disk first: a kill does not test that, a trace of system calls does.
+
+Usage: wire_syncs.py TROUPE
+
+The server and a joining process run under strace. At each thing that leaves a socket, the folder is as a loss of power
+would leave it (synced_folder.py), and must hold what was said. Exit code 77: tracing is not allowed here.
+"""
+
+import collections
+import json
+import os
+import pathlib
+import re
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+
+from synced_folder import TRACED, Ledger, Trace
+
+CONFIG = """
+name = "synced"
+method = "fedavg"
+versions = 12
+evaluate_every = 0
+[data]
+kind = "synthetic"
+dimension = 20
+[clients]
+clients = 6
+[pace]
+mode = "fedbuff"
+buffer_size = 3
+concurrency = 4
+[model]
+kind = "softmax"
+[training]
+local_epochs = 1
+batch_size = 20
+learning_rate = 0.01
+"""
+ACCEPTED = 0
+
+
+def frames_in(data):
+    for at in (x.start() for x in re.finditer(b"TRP1", data)):
+        if len(data) >= at + 24:
+            kind, _, _, _, _, size = struct.unpack_from("<HBBHHI", data, at + 4)
+            yield kind, data[at + 24:at + 24 + size]
+
+
+class Laws:
+    """What must be kept before it is said, by one of both."""
+
+    def __init__(self, folder):
+        self.trace = Trace(self.sent)
+        self.folder = folder
+        self.seen = collections.Counter()
+        self.wrong = []
+
+    def need(self, holds, what):
+        if not holds:
+            self.wrong.append(f"{what} is said before it is synced")
+
+    def sent(self, data):
+        for kind, payload in frames_in(data):
+            if hear := getattr(self, f"on_{kind:04x}", None):
+                self.seen[hear.__doc__] += 1
+                hear(payload)
+
+
+class ServerLaws(Laws):
+    def __init__(self, folder):
+        super().__init__(folder)
+        self.ledger = Ledger(self.trace, folder / "ledger.sqlite")
+
+    def on_0102(self, payload):
+        """offer_answered"""
+        client, number, line, verdict = struct.unpack_from("<QQQB", payload)
+        if verdict == ACCEPTED:
+            self.seen["accepted"] += 1
+            self.need((line, client, number) in self.ledger.ask("SELECT line, client, number FROM merges"),
+                      f"accepted of visit {client, number}")
+
+    def on_0201(self, payload):
+        """invited"""
+        client, number = struct.unpack_from("<QQ", payload)
+        upto = dict(self.ledger.ask("SELECT client, numbers_upto FROM clients"))
+        self.need(number <= upto.get(client, 0), f"visit {client, number}, of numbers up to {upto.get(client)},")
+
+    def on_000a(self, payload):
+        """places_given"""
+        count = struct.unpack_from("<I", payload, 8)[0]
+        clients = struct.unpack_from(f"<{count}Q", payload, 12)
+        path = str(self.folder / "processes.json")
+        kept = json.loads(self.trace.synced.get(path, b"{}") or b"{}").get("processes", {})
+        self.need(any(set(clients) <= set(numbers) for numbers in kept.values()), f"a lease of {clients}")
+        self.need(path in self.trace.named, "the name of processes.json")
+
+
+class ClientLaws(Laws):
+    def __init__(self, folder):
+        super().__init__(folder)
+        self.store = Ledger(self.trace, folder / "clients.sqlite")
+
+    def has_begun(self, payload, what):
+        client, number = struct.unpack_from("<QQ", payload)
+        last = dict(self.store.ask("SELECT client, last FROM clients"))
+        self.need(number <= last.get(client, -1), f"{what} of visit {client, number}")
+        return client, number
+
+    def on_0001(self, payload):
+        """hello"""
+        client, incarnation = struct.unpack_from("<QQ", payload, 4)
+        self.need((client, incarnation) in self.store.ask("SELECT client, incarnation FROM clients"),
+                  f"incarnation {incarnation} of client {client}")
+
+    def on_0101(self, payload):
+        """offer_made"""
+        client, number = self.has_begun(payload, "an offer")
+        self.need((client, number) in self.store.ask("SELECT client, number FROM offers WHERE body IS NOT NULL"),
+                  f"the offer of visit {client, number}")
+
+    def on_0202(self, payload):
+        """fetch_requested"""
+        self.has_begun(payload, "a fetch")
+
+    def on_0205(self, payload):
+        """visit_declined"""
+        self.has_begun(payload, "a decline")
+
+
+def strace(output, command, **options):
+    return subprocess.Popen(["strace", "-f", "-y", "-xx", "-s", "20000", "-o", output, "-e", f"trace={TRACED}", *command],
+                            **options)
+
+
+def may_trace():
+    if not shutil.which("strace"):
+        return "there is no strace here"
+    tried = subprocess.run(["strace", "-o", "/dev/null", "true"], capture_output=True, check=False)
+    return None if tried.returncode == 0 else f"strace may not trace here: {tried.stderr.decode()[-200:].strip()}"
+
+
+def play(troupe, scratch):
+    """Returns the folders of the run and of the store."""
+    (scratch / "run.toml").write_text(CONFIG, encoding="utf-8")
+    words = scratch / "server.log"
+    with open(words, "w", encoding="utf-8") as log:
+        server = strace(scratch / "server.trace", [troupe, "serve", scratch / "run.toml", "--insecure", "--folder",
+                                                   scratch / "runs"], stdout=log, stderr=log)
+    client = None
+    try:
+        for _ in range(600):
+            if endpoints := list((scratch / "runs").glob("*/endpoint")):
+                break
+            assert server.poll() is None, words.read_text()
+            time.sleep(0.1)
+        client = strace(scratch / "client.trace", [troupe, "join", endpoints[0].read_text().strip(), "--insecure",
+                                                   "--virtual", "6", "--store", scratch / "store"],
+                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        assert server.wait(120) == 0, words.read_text()
+        assert client.wait(30) == 0
+    finally:
+        for one in (server, client):
+            if one and one.poll() is None:
+                one.kill()
+    (store,) = (scratch / "store").glob("run-*")
+    return endpoints[0].parent, store
+
+
+def main():
+    troupe = pathlib.Path(sys.argv[1]).resolve()
+    if why := may_trace():
+        print(f"skipped: {why}")
+        sys.exit(1 if os.environ.get("TROUPE_NO_SKIPS") else 77)
+    with tempfile.TemporaryDirectory() as name:
+        scratch = pathlib.Path(name)
+        run, store = play(troupe, scratch)
+        for laws, trace in ((ServerLaws(run), "server.trace"), (ClientLaws(store), "client.trace")):
+            with open(scratch / trace, encoding="utf-8") as lines:
+                laws.trace.follow(lines)
+            print(f"{trace}: {laws.trace.calls} calls, {laws.trace.syncs} syncs, {dict(laws.seen)}")
+            assert not laws.wrong, f"{len(laws.wrong)} said too early: {laws.wrong[:5]}"
+            for what in ("offer_answered", "accepted", "invited", "places_given") if trace[0] == "s" else (
+                    "hello", "offer_made", "fetch_requested"):
+                assert laws.seen[what], f"no {what} was seen"
+
+
+if __name__ == "__main__":
+    main()
