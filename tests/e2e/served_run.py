@@ -98,7 +98,7 @@ class Run:
             if begin <= at <= end and what[:3] != last:
                 out.append(f"{at - begin:.2f} {' '.join(map(str, what))}")
                 last = what[:3]
-        return "; ".join([f"kills {[round(at - begin, 2) for at in self.kills if begin <= at <= end]}", *out[:60]])
+        return "; ".join([f"kills {[round(at - begin, 2) for at in self.kills if begin <= at <= end]}", *out[:16]])
 
     def join(self, i):
         self.joined[i] = time.monotonic()
