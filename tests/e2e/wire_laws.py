@@ -87,12 +87,15 @@ def check_values(record, merges, sums=frozenset()):
 
 
 def wait_of(record, visit, over):
-    """For how long the offer was unanswered, though the last server had heard all of it and its answer was not lost."""
+    """For how long the last server left the offer without an answer, or its client did not say it again; but for an answer
+    that was lost with its connection."""
     at, server = record.last_said[visit]
     since, by = record.welcomed.get(visit[0], (0, None))
-    opened = record.opened[record.process_of[visit[0]]]
-    if not record.finished[visit[0]][1] == server == by or since > at:
+    if record.finished[visit[0]][1] != by:
         return 0  # Who has no session is not heard.
+    opened = record.opened[record.process_of[visit[0]]]
+    if server != by or since > at:
+        return over - max(since, opened)
     return over - at - (SAID_AGAIN_AFTER if opened > at else 0)
 
 

@@ -27,7 +27,7 @@ versions = 12
 evaluate_every = 0
 [data]
 kind = "synthetic"
-dimension = 20
+dimension = {dimension}
 [clients]
 clients = 6
 [pace]
@@ -35,13 +35,16 @@ mode = "fedbuff"
 buffer_size = 3
 concurrency = 4
 [model]
-kind = "softmax"
+kind = "mlp"
+hidden = [{hidden}]
 [training]
 local_epochs = 1
 batch_size = 20
 learning_rate = 0.01
 """
 ACCEPTED = 0
+# What goes in pieces of 8 KiB at most and stands in rows, and what goes in chunks and has files of its own.
+SIZES = ({"dimension": 20, "hidden": 10}, {"dimension": 100, "hidden": 300})
 
 
 def frames_in(data):
@@ -49,6 +52,15 @@ def frames_in(data):
         if len(data) >= at + 24:
             kind, _, _, _, _, size = struct.unpack_from("<HBBHHI", data, at + 4)
             yield kind, data[at + 24:at + 24 + size]
+
+
+def transfers_in(data):
+    """Kind and channel of what begins."""
+    for at in (x.start() for x in re.finditer(b"TRPL\x03", data)):
+        if len(data) >= at + 44:
+            channel = struct.unpack_from("<I", data, at + 12)[0]
+            # The body is a part of its own, and a short one.
+            yield struct.unpack_from("<H", data, at + 42)[0], channel
 
 
 class Laws:
@@ -69,6 +81,13 @@ class Laws:
             if hear := getattr(self, f"on_{kind:04x}", None):
                 self.seen[hear.__doc__] += 1
                 hear(payload)
+        for kind, channel in transfers_in(data):
+            if hear := getattr(self, f"on_began_{kind:04x}", None):
+                self.seen[hear.__doc__] += 1
+                hear(channel)
+
+    def need_file(self, path):
+        self.need(str(path) in self.trace.synced and str(path) in self.trace.named, f"what needs {path.name}")
 
 
 class ServerLaws(Laws):
@@ -83,6 +102,8 @@ class ServerLaws(Laws):
             self.seen["accepted"] += 1
             self.need((line, client, number) in self.ledger.ask("SELECT line, client, number FROM merges"),
                       f"accepted of visit {client, number}")
+            for name, in self.ledger.ask("SELECT content FROM contents WHERE bytes IS NULL"):
+                self.need_file(self.folder / "versions" / name)
 
     def on_0201(self, payload):
         """invited"""
@@ -123,6 +144,14 @@ class ClientLaws(Laws):
         self.need((client, number) in self.store.ask("SELECT client, number FROM offers WHERE body IS NOT NULL"),
                   f"the offer of visit {client, number}")
 
+    def on_began_0101(self, client):
+        """a large offer_made"""
+        rows = [x for x in self.store.ask("SELECT client, number, body IS NULL FROM offers") if x[0] == client]
+        self.need(rows, f"a large offer of client {client}")
+        for _, number, in_file in rows:
+            if in_file:
+                self.need_file(self.folder / f"offer-{client}-{number}")
+
     def on_0202(self, payload):
         """fetch_requested"""
         self.has_begun(payload, "a fetch")
@@ -144,9 +173,9 @@ def may_trace():
     return None if tried.returncode == 0 else f"strace may not trace here: {tried.stderr.decode()[-200:].strip()}"
 
 
-def play(troupe, scratch):
+def play(troupe, scratch, size):
     """Returns the folders of the run and of the store."""
-    (scratch / "run.toml").write_text(CONFIG, encoding="utf-8")
+    (scratch / "run.toml").write_text(CONFIG.format(**size), encoding="utf-8")
     words = scratch / "server.log"
     with open(words, "w", encoding="utf-8") as log:
         server = strace(scratch / "server.trace", [troupe, "serve", scratch / "run.toml", "--insecure", "--folder",
@@ -171,22 +200,26 @@ def play(troupe, scratch):
     return endpoints[0].parent, store
 
 
+def judge(laws, trace, wanted):
+    with open(trace, encoding="utf-8") as lines:
+        laws.trace.follow(lines)
+    print(f"{trace.name}: {laws.trace.calls} calls, {laws.trace.syncs} syncs, {dict(laws.seen)}")
+    assert not laws.wrong, f"{len(laws.wrong)} said too early: {laws.wrong[:5]}"
+    assert not wanted - set(laws.seen), f"not seen: {wanted - set(laws.seen)}"
+
+
 def main():
     troupe = pathlib.Path(sys.argv[1]).resolve()
     if why := may_trace():
         print(f"skipped: {why}")
         sys.exit(1 if os.environ.get("TROUPE_NO_SKIPS") else 77)
-    with tempfile.TemporaryDirectory() as name:
-        scratch = pathlib.Path(name)
-        run, store = play(troupe, scratch)
-        for laws, trace in ((ServerLaws(run), "server.trace"), (ClientLaws(store), "client.trace")):
-            with open(scratch / trace, encoding="utf-8") as lines:
-                laws.trace.follow(lines)
-            print(f"{trace}: {laws.trace.calls} calls, {laws.trace.syncs} syncs, {dict(laws.seen)}")
-            assert not laws.wrong, f"{len(laws.wrong)} said too early: {laws.wrong[:5]}"
-            for what in ("offer_answered", "accepted", "invited", "places_given") if trace[0] == "s" else (
-                    "hello", "offer_made", "fetch_requested"):
-                assert laws.seen[what], f"no {what} was seen"
+    offers = ("offer_made", "a large offer_made")
+    for size, offer in zip(SIZES, offers):
+        with tempfile.TemporaryDirectory() as name:
+            scratch = pathlib.Path(name)
+            run, store = play(troupe, scratch, size)
+            judge(ServerLaws(run), scratch / "server.trace", {"accepted", "invited", "places_given"})
+            judge(ClientLaws(store), scratch / "client.trace", {"hello", offer, "fetch_requested"})
 
 
 if __name__ == "__main__":
