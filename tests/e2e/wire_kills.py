@@ -252,6 +252,7 @@ def one_run(troupe, seed, options, places, draw, hits):
                 seen["replay"] = replay(run)
         except BaseException:
             print(run.logs())
+            print(f"wrong on the wire: {run.witness.record.wrong[:5] if run.witness else None}")
             raise
         finally:
             run.close()

@@ -1,3 +1,5 @@
+#include <functional>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -154,7 +156,8 @@ TEST(link, refuses_what_is_larger_than_a_message_of_its_kind_can_be) {
   EXPECT_FALSE(send(a));
 }
 
-TEST(link, refuses_a_chunk_of_another_place) {
+/// Whether a chunk that was changed so is refused.
+bool refuses_chunk(const std::function<void(piece&)>& change) {
   end a{options_of(1, 100)};
   end b{options_of(2, 100)};
   a.link.connected(1);
@@ -167,13 +170,21 @@ TEST(link, refuses_a_chunk_of_another_place) {
     while (!a.out.empty()) {
       auto read = read_piece(a.out.front().head, a.out.front().body);
       if (read->kind == piece_kind::chunk && read->at > 0)
-        read->at -= 1;
-      const auto found = b.link.heard(*read);
-      refused |= !found;
+        change(*read);
+      refused |= !b.link.heard(*read);
       a.out.pop_front();
     }
   }
-  EXPECT_TRUE(refused);
+  return refused;
+}
+
+TEST(link, refuses_a_chunk_of_another_place) {
+  EXPECT_TRUE(refuses_chunk([](piece& x) { x.at -= 1; }));
+}
+
+TEST(link, refuses_a_chunk_of_another_transfer) {
+  EXPECT_TRUE(refuses_chunk([](piece& x) { x.transfer.value += 1; }));
+  EXPECT_FALSE(refuses_chunk([](piece&) {}));
 }
 
 TEST(link, holds_no_more_than_its_bound_of_what_is_its_own) {
