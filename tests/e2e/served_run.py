@@ -36,6 +36,7 @@ class Run:
         self.starts = 0
         self.recoveries = []  # Seconds from when a server listens to the first welcome of each process that was there.
         self.starting = None
+        self.over = None  # When the run ended.
         self.late = set()
         self.kills = []
 
@@ -80,7 +81,7 @@ class Run:
         if not self.starting or not self.witness:
             return
         listened, self.starting = self.starting, None
-        over = time.monotonic()
+        over = self.over or time.monotonic()
         for i, since in enumerate(self.joined):
             if since > listened - SLOW:
                 continue
@@ -113,6 +114,7 @@ class Run:
     def finish(self):
         """Lets it end. Who came back when it was over waits for a server, and is in `late`."""
         assert self.server.wait(240) == 0, "the server fails"
+        self.over = time.monotonic()
         for i, process in enumerate(self.clients):
             with contextlib.suppress(subprocess.TimeoutExpired):
                 assert process.wait(10 if i == 0 else 2) == 0, f"clients {i} end with {process.returncode}"
