@@ -2,6 +2,7 @@
 
 import contextlib
 import pathlib
+import re
 import sqlite3
 import subprocess
 import time
@@ -21,9 +22,11 @@ def read(path, sql, *args):
 
 
 class Run:
-    """Started with `begin`; `close` ends whatever is left."""
+    """Started with `begin`; `close` ends whatever is left. With keys nobody can read along: there is no witness then."""
 
-    def __init__(self, troupe, scratch, text, seed, processes=3):
+    def __init__(self, troupe, scratch, text, seed, processes=3, keys=False):
+        self.keys = pathlib.Path(scratch) / "keys" if keys else None
+        self.address, self.server_key = None, None
         self.troupe = troupe
         self.scratch = pathlib.Path(scratch)
         (self.scratch / "run.toml").write_text(text, encoding="utf-8")
@@ -45,9 +48,15 @@ class Run:
         return open(self.scratch / f"{self.starts:03}-{name}.log", "w", encoding="utf-8")
 
     def begin(self):
+        for i in range(len(self.clients)) if self.keys else ():
+            made = self.ask("keys", "new", "--keys", self.scratch / f"store-{i}")
+            self.ask("keys", "allow", made, "--keys", self.keys, "--name", f"p{i}", "--numbers", str(CLIENTS_EACH))
         self.serve()
         for i in range(len(self.clients)):
             self.join(i)
+
+    def ask(self, *command):
+        return subprocess.run([self.troupe, *command], check=True, capture_output=True, text=True).stdout.strip()
 
     def serve(self):
         """Returns once it listens, or has ended."""
@@ -55,26 +64,29 @@ class Run:
         self.note_recovery()
         began = time.monotonic()
         self.server = subprocess.Popen(
-            [self.troupe, "serve", self.folder or self.scratch / "run.toml", "--insecure",
-             "--folder", self.scratch / "runs", "--format", "json"],
+            [self.troupe, "serve", self.folder or self.scratch / "run.toml", "--folder", self.scratch / "runs",
+             "--format", "json", *(["--keys", self.keys] if self.keys else ["--insecure"])],
             stdout=self.log("summary"), stderr=log)
         deadline = began + 30
         while time.monotonic() < deadline and self.server.poll() is None:
-            if "tcp://" in pathlib.Path(log.name).read_text(encoding="utf-8"):
+            said = pathlib.Path(log.name).read_text(encoding="utf-8")
+            if line := re.search(r"^tcp://.*\n", said, re.MULTILINE):
                 self.starting = time.monotonic()
                 if self.folder is None:
-                    self.meet()
+                    self.meet(line.group().split())
                 return
             time.sleep(0.003)
         if self.server.poll() is None:
             raise AssertionError("the server does not listen")
 
-    def meet(self):
+    def meet(self, said):
         (endpoint,) = (self.scratch / "runs").glob("*/endpoint")
         self.folder = endpoint.parent
-        host, port = endpoint.read_text(encoding="utf-8").strip().removeprefix("tcp://").split(":")
-        self.witness = witness.Witness((host, int(port)), len(self.clients), self.seed)
-        self.witness.start()
+        self.address, self.server_key = said[0], said[-1]
+        if not self.keys:
+            host, port = self.address.removeprefix("tcp://").split(":")
+            self.witness = witness.Witness((host, int(port)), len(self.clients), self.seed)
+            self.witness.start()
 
     def note_recovery(self):
         """Of the server that is gone: how long each process that lived as long waited for its first welcome."""
@@ -104,8 +116,9 @@ class Run:
     def join(self, i):
         self.joined[i] = time.monotonic()
         self.clients[i] = subprocess.Popen(
-            [self.troupe, "join", self.witness.address(i), "--insecure", "--virtual", str(CLIENTS_EACH),
-             "--workers", "1", "--store", self.scratch / f"store-{i}"],
+            [self.troupe, "join", self.address if self.keys else self.witness.address(i), "--virtual", str(CLIENTS_EACH),
+             "--workers", "1", "--store", self.scratch / f"store-{i}",
+             *(["--server", self.server_key] if self.keys else ["--insecure"])],
             stdout=self.log(f"join-{i}"), stderr=subprocess.STDOUT)
 
     def heads(self):
@@ -123,6 +136,8 @@ class Run:
             assert process.wait(20) == 130, f"clients {i} end with {process.returncode}"
             self.late.add(i)
         self.note_recovery()
+        if not self.witness:
+            return
         self.witness.stop()
         for begin, end in self.witness.record.silences:
             print(f"nothing was done for {end - begin:.1f} s:", self.seen_between(begin - 2, end + 1))

@@ -5,7 +5,8 @@ Usage: wire_kills.py TROUPE [KILLS] [SEED]
 A server with its ledger on disk and three joining processes of ten clients, with a witness between them (witness.py).
 Who is killed gets SIGKILL: KILLS times the server, half as often a process with clients, a fifth as often both. What must hold is in wire_laws.py. How often each place was
 hit is printed, and a zero is red. TROUPE_REPLAY=1 also asks `troupe replay` of
-each folder; TROUPE_REPLAY=look only prints what it says, and what the record lacks.
+each folder; TROUPE_REPLAY=look only prints what it says, and what the record lacks. TROUPE_KILLS_KEYS=1: half of
+them with keys, and so without a witness.
 """
 
 import collections
@@ -81,7 +82,8 @@ class Killer:
     def kill(self, place):
         """Whether it was hit there."""
         hit = self.places[place]()
-        self.run.witness.disarm()
+        if self.run.witness:
+            self.run.witness.disarm()
         return hit
 
     @staticmethod
@@ -118,7 +120,8 @@ class Killer:
         self.run.kills.append(time.monotonic())
         if server:
             self.run.server.wait()
-            wire_laws.note_contents(self.run)
+            if self.run.witness:
+                wire_laws.note_contents(self.run)
             self.run.serve()
         if client is not None:
             self.run.clients[client].wait()
@@ -153,12 +156,15 @@ class Killer:
     def in_recovery(self):
         kill_now(self.run.server)
         self.again(server=True)
-        welcomes = len(self.run.witness.record.welcomes)
+        welcomes = self.welcomes()
         time.sleep(self.draw.uniform(0.0, 0.3))
         kill_now(self.run.server)
         self.again(server=True)
         # Who has said a welcome or two has not all of them back.
-        return len(self.run.witness.record.welcomes) - welcomes < 30
+        return self.welcomes() - welcomes < 30
+
+    def welcomes(self):
+        return len(self.run.witness.record.welcomes) if self.run.witness else 0
 
     def at_random(self, server=False, client=False):
         time.sleep(self.draw.uniform(0.0, 0.5))
@@ -178,14 +184,15 @@ class Killer:
         return True
 
 
-def places_of(kills, draw):
-    """So many of the server, half as many of clients, and a few of the others; each kind as often as any other."""
+def places_of(kills, draw, unseen):
+    """So many of the server, half as many of clients, and a few of the others; each kind as often as any other. `unseen`:
+    those that nobody needs to see."""
     def some(kinds, count):
         return [kinds[i % len(kinds)] for i in range(count)]
-    servers, clients = list(SERVER), list(CLIENTS)
+    servers, clients = list(SERVER[4:] if unseen else SERVER), list(CLIENTS[3:] if unseen else CLIENTS)
     draw.shuffle(servers)
     draw.shuffle(clients)
-    all_places = some(servers, kills) + some(clients, (kills + 1) // 2) + some(list(OTHER), max(2, kills // 5))
+    all_places = some(servers, kills) + some(clients, (kills + 1) // 2) + some(list(OTHER[:1] if unseen else OTHER), max(2, kills // 5))
     draw.shuffle(all_places)
     return all_places
 
@@ -205,8 +212,11 @@ def play(run, places, draw, hits):
 
 def judge(run, buffer, is_mean):
     """Returns what was seen, for people."""
-    record = run.witness.record
     merges = wire_laws.check_ledger(run.folder, buffer)
+    if not run.witness:
+        return {"heads": {line: max(versions) for line, versions in merges.items()},
+                "offers in stores": wire_laws.check_stores(run, merges)}
+    record = run.witness.record
     wire_laws.note_contents(run)
     wire_laws.check_wire(record)
     said, merged = wire_laws.check_answers(record, merges)
@@ -231,20 +241,22 @@ def replay(run):
     return said
 
 
+# Method, pace, keys of clients, size of the buffer, whether versions are means, whether with keys; and the share of kills.
 RUNS = (
-    ("fedavg", FEDBUFF, "", 5, True, 0.5),
-    ("scaffold", FEDBUFF, "", 5, False, 0.25),
-    ("fedavg", SYNC, "clients_per_round = 8", None, True, 0.25),
+    ("fedavg", FEDBUFF, "", 5, True, False, 0.5),
+    ("scaffold", FEDBUFF, "", 5, False, False, 0.25),
+    ("fedavg", SYNC, "clients_per_round = 8", None, True, False, 0.25),
 )
+WITH_KEYS = ("fedavg", FEDBUFF, "", 5, True, True, 1.0)
 
 
 def one_run(troupe, seed, options, places, draw, hits):
-    method, pace, clients, buffer, is_mean, _ = options
+    method, pace, clients, buffer, is_mean, keys, _ = options
     began = time.monotonic()
     length = f"{'versions' if buffer else 'rounds'} = {10 + 6 * len(places)}"
     with tempfile.TemporaryDirectory() as name:
         run = Run(troupe, name, CONFIG.format(method=method, pace=pace, clients=clients, length=length, dimension=100,
-                                              hidden=1000), seed)
+                                              hidden=1000), seed, keys=keys)
         try:
             play(run, places, draw, hits)
             seen = judge(run, buffer, is_mean)
@@ -256,7 +268,7 @@ def one_run(troupe, seed, options, places, draw, hits):
             raise
         finally:
             run.close()
-    print(f"{method}, {pace.split()[2]}: {json.dumps(seen)}, {time.monotonic() - began:.0f} s", flush=True)
+    print(f"{method}, {pace.split()[2]}{', with keys' if keys else ''}: {json.dumps(seen)}, {time.monotonic() - began:.0f} s", flush=True)
 
 
 def main():
@@ -265,9 +277,11 @@ def main():
     seed = int(sys.argv[3]) if len(sys.argv) > 3 else int(time.time())
     hits = collections.Counter({place: 0 for place in SERVER + CLIENTS + OTHER})
     print(f"seed {seed}", flush=True)
-    for options in RUNS:
-        draw = random.Random(f"{seed} {options[:2]}")
-        places = places_of(max(1, round(kills * options[-1])), draw)
+    # Half of them with keys, where there are some.
+    with_keys = bool(os.environ.get("TROUPE_KILLS_KEYS"))
+    for options in (*RUNS, WITH_KEYS) if with_keys else RUNS:
+        draw = random.Random(f"{seed} {options[:2]} {options[5]}")
+        places = places_of(max(1, round(kills * options[-1] * (0.5 if with_keys else 1))), draw, options[5])
         while places:
             one_run(troupe, seed, options, places, draw, hits)
     print(json.dumps(hits, indent=1))
