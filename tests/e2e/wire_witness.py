@@ -83,6 +83,9 @@ def check_laws():
     assert wire_laws.check_values(whole, merges) == 1
     refused(lambda: wire_laws.check_answers(whole, {1: {}}), "and is in no version")
     refused(lambda: wire_laws.check_answers(a_visit(), {1: {5: [(7, 2)]}}), "was never offered")
+    assert wire_laws.check_values(a_visit(("line_served", served(5, DELTA + 2 * DELTA / 30))), merges, {1}, 30) == 1
+    refused(lambda: wire_laws.check_values(a_visit(("line_served", served(5, DELTA + 2.2 * DELTA))), merges, {1}, 30),
+            "is not the sum of what was offered")
     lost = a_visit(("line_served", served(5, DELTA)))
     refused(lambda: wire_laws.check_values(lost, merges), "is not the mean of what was offered")
     doubled = a_visit(("line_served", served(5, DELTA + 2 * DELTA)))
