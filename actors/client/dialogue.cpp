@@ -361,12 +361,6 @@ void dialogue::on(const messages::offer_answered& x, actions& out,
   }
 }
 
-void dialogue::on(const messages::offer_held& x, actions&, instant) {
-  for (auto& kept : file_.outbox)
-    if (kept.offer.pass.visit == x.visit && kept.unanswered.contains(x.line))
-      kept.held.insert(x.line);
-}
-
 void dialogue::on(const messages::visit_ended& x, actions& out, instant now) {
   if (held_ && held_->visit == x.visit)
     held_.reset();

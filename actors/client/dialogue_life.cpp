@@ -92,6 +92,12 @@ void dialogue::drop_visit() {
   working_ = false;
 }
 
+void dialogue::on(const messages::offer_held& x, actions&, instant) {
+  for (auto& kept : file_.outbox)
+    if (kept.offer.pass.visit == x.visit && kept.unanswered.contains(x.line))
+      kept.held.insert(x.line);
+}
+
 dialogue::actions dialogue::due(instant now) {
   actions out;
   if (farewell_ || where_ == place::away)

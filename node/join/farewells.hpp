@@ -6,8 +6,15 @@
 #include <string>
 
 #include "actors/messages/session.hpp"
+#include "node/join/join.hpp"
 
 namespace troupe::node {
+
+join_summary ended(join_summary::end how, std::string why,
+                   std::string hint = {});
+
+/// As the server's last word to a client has it.
+join_summary conclude(const messages::farewell& x);
 
 /// What the server said to its clients for good.
 class farewells {

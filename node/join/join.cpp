@@ -36,27 +36,9 @@ constexpr std::chrono::milliseconds glance{20};
 constexpr double patience_with_another = 5; ///< Seconds.
 constexpr std::chrono::seconds drain_max{2};
 
-join_summary ended(end how, std::string why, std::string hint = {}) {
-  return {
-    .how = how, .why = std::move(why), .hint = std::move(hint), .clients = 0};
-}
-
 /// From files, and not made.
 bool is_read(const data_options& x) {
   return x.kind != data_options::format::synthetic && !x.has_own_model();
-}
-
-join_summary conclude(const messages::farewell& x) {
-  using messages::farewell_reason;
-  switch (x.reason) {
-    case farewell_reason::finished:
-      return ended(end::finished, x.text);
-    case farewell_reason::protocol:
-    case farewell_reason::layout:
-      return ended(end::misfit, x.text);
-    default:
-      return ended(end::refused, x.text);
-  }
 }
 
 /// A process with clients, from its first word to its last.
@@ -75,17 +57,13 @@ public:
   visit_of_process& operator=(const visit_of_process&) = delete;
 
   join_summary perform() {
-    auto wrong = dial();
-    if (!wrong)
-      wrong = learn_terms();
-    if (!wrong)
-      wrong = make_work();
-    if (!wrong)
-      wrong = get_places();
-    if (!wrong)
-      wrong = open_store();
-    if (wrong)
-      return *wrong;
+    using step = problem (visit_of_process::*)();
+    for (const step next :
+         {&visit_of_process::dial, &visit_of_process::learn_terms,
+          &visit_of_process::make_work, &visit_of_process::get_places,
+          &visit_of_process::open_store})
+      if (auto wrong = (this->*next)())
+        return *wrong;
     return take_part();
   }
 

@@ -60,7 +60,7 @@ first_lines(actors::store& books) {
 std::uint64_t peak_memory() {
   rusage x{};
   getrusage(RUSAGE_SELF, &x);
-  return static_cast<std::uint64_t>(x.ru_maxrss) * 1024;
+  return std::uint64_t(x.ru_maxrss) * 1024;
 }
 
 void put_scores(run_summary& s, const chronicle& watching, bool has_labels) {
@@ -105,8 +105,9 @@ public:
 
 private:
   result<void> open() {
-    auto folder = in_.resume.empty() ? run_folder::make(x_)
-                                     : run_folder::open(in_.resume, x_);
+    const bool is_new = in_.resume.empty();
+    auto folder =
+      is_new ? run_folder::make(x_) : run_folder::open(in_.resume, x_);
     if (!folder)
       return tl::make_unexpected(folder.error());
     folder_ = std::make_unique<run_folder>(std::move(*folder));
@@ -114,9 +115,7 @@ private:
     if (auto ok = open_books(); !ok)
       return ok;
     if (serving_)
-      if (auto ok =
-            serving_->open_book(x_, folder_->path(), in_.resume.empty());
-          !ok)
+      if (auto ok = serving_->open_book(x_, folder_->path(), is_new); !ok)
         return ok;
     if (serving_)
       serving_->refused().say_to(
@@ -178,9 +177,6 @@ private:
     if (x_.ledger == ledger_kind::memory)
       return refuse("it kept no ledger (ledger = \"memory\"); run its "
                     "config.toml again");
-    if (!fs::exists(folder_->path() / "ledger.sqlite"))
-      return refuse("its ledger.sqlite is not there; a copy of it would do, "
-                    "or its config.toml in another folder");
     if (!is_virtual(x_) && !serving_)
       return refuse("under the wall clock its clients ended with the process; "
                     "'init' begins another run with its values");

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cctype>
+#include <cerrno>
 #include <ctime>
 #include <fstream>
 
@@ -218,11 +219,22 @@ result<run_folder> run_folder::open(const fs::path& path, const experiment& x) {
     return tl::make_unexpected(ok.error());
   if (auto ok = refuse_changed(path, x); !ok)
     return tl::make_unexpected(ok.error());
+  // Under the virtual clock it would all be computed again.
+  if (x.clock == clock_kind::wall && x.ledger == ledger_kind::disk
+      && !fs::exists(path / "ledger.sqlite"))
+    return fail(errc::storage_failure,
+                path.string()
+                  + " has no ledger.sqlite; a copy of it would "
+                    "do, or its config.toml in another folder");
   std::error_code why;
   fs::create_directory(path / "logs", why);
   run_folder found{path};
   if (!*found.metrics_ || !*found.log_)
-    return fail(errc::storage_failure, path.string() + ": cannot write here");
+    return fail(
+      errc::storage_failure,
+      path.string() + ": cannot write here: "
+        + (why ? why : std::error_code{errno, std::generic_category()})
+            .message());
   return found;
 }
 

@@ -6,6 +6,12 @@
 
 namespace troupe::transport {
 
+namespace {
+
+constexpr std::size_t own_bytes_free = std::size_t{1} << 20; ///< Of a link.
+
+} // namespace
+
 place& places::add(std::uint64_t number) {
   return all_.emplace(number, place{number, link_end{make_(number)}})
     .first->second;
@@ -47,6 +53,29 @@ bool places::is_idle() const {
     return !x.second.link.is_open()
            || (x.second.link.is_idle() && !x.second.unsent);
   });
+}
+
+std::vector<std::uint64_t> places::here(instant then) const {
+  std::vector<std::uint64_t> out;
+  for (const auto& [number, x] : all_)
+    if (x.link.is_open() || x.lost_at > then)
+      out.push_back(number);
+  return out;
+}
+
+bool places::is_greedy(const place& x) const {
+  if (x.link.own_bytes() < own_bytes_free)
+    return false;
+  std::size_t all = 0;
+  for (const auto& [number, y] : all_)
+    all += y.link.own_bytes();
+  return all > limits::unsent_bytes_max;
+}
+
+void places::forget_silent_holders(instant then) {
+  for (auto& [number, x] : all_)
+    if (x.link.holds_room() && x.spoke_at < then)
+      lost(x, then);
 }
 
 place& places::with(const std::string& user, std::uint64_t instance) {

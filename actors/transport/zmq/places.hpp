@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "actors/transport/link_end.hpp"
 #include "core/clock.hpp"
@@ -47,6 +48,16 @@ public:
 
   /// Nothing waits for anybody who is there.
   bool is_idle() const;
+
+  /// Those that have a connection, or had it at `then` or later.
+  std::vector<std::uint64_t> here(instant then) const;
+
+  /// Whether others need the memory that it takes by not reading.
+  bool is_greedy(const place& x) const;
+
+  /// Who has said nothing since `then` has no claim to room that others wait
+  /// for.
+  void forget_silent_holders(instant then);
 
   std::map<std::uint64_t, place>& all() noexcept {
     return all_;

@@ -1,6 +1,8 @@
 #include "actors/transport/zmq/set_up.hpp"
 
+#include <algorithm>
 #include <cstdint>
+#include <utility>
 
 #include "actors/transport/piece.hpp"
 
@@ -38,6 +40,19 @@ void set_up_dialler(zmq::socket_t& x, const std::string& address) {
   x.set(zmq::sockopt::reconnect_ivl, 100);
   x.set(zmq::sockopt::reconnect_ivl_max, 1000);
   x.set(zmq::sockopt::connect_timeout, 1100); // Just over one SYN's repeat.
+}
+
+link_end::options link_options(const socket_endpoint::options& how,
+                               std::shared_ptr<held_bytes> room,
+                               std::uint64_t number) {
+  link_end::options x;
+  x.out.frame_bytes_max = how.frame_bytes_max;
+  x.out.chunk_bytes = std::min(how.chunk_bytes, piece_bytes_max);
+  x.in.bytes_max = how.bytes_max;
+  x.in.room = std::move(room);
+  // Who was forgotten, and comes back, meets another.
+  x.instance = how.instance + number;
+  return x;
 }
 
 } // namespace troupe::transport

@@ -25,8 +25,6 @@ constexpr int pieces_per_turn = 32; ///< Of one link, before others.
 constexpr std::chrono::milliseconds blocked_pause{2};
 constexpr std::chrono::milliseconds probe_pause{1000};
 constexpr std::chrono::seconds silent_holder_max{30};
-constexpr std::size_t own_bytes_free = std::size_t{1} << 20; ///< Of a link.
-
 constexpr unsigned channel_bits = 32;
 
 class socket_thread final : public socket_endpoint {
@@ -79,8 +77,8 @@ public:
     auto* found = places_.find(to.value >> channel_bits);
     if (found == nullptr)
       return size; // It is gone.
-    const auto what = is_greedy(found->link) ? outbox::taken::no_room
-                                             : found->link.say(channel, x);
+    const auto what = places_.is_greedy(*found) ? outbox::taken::no_room
+                                                : found->link.say(channel, x);
     if (what == outbox::taken::no_room)
       ++counts_.messages_without_room;
     if (due_.insert(found->number).second)
@@ -98,11 +96,7 @@ public:
 
   std::vector<std::uint64_t> links_here(instant lately) override {
     const std::lock_guard guard{mutex_};
-    std::vector<std::uint64_t> out;
-    for (const auto& [number, x] : places_.all())
-      if (x.link.is_open() || x.lost_at + lately > steady_now())
-        out.push_back(number);
-    return out;
+    return places_.here(steady_now() - lately);
   }
 
   std::optional<public_key> key_of(peer_id x) override {
@@ -134,17 +128,6 @@ public:
   }
 
 private:
-  link_end::options link_options(std::uint64_t number) const {
-    link_end::options x;
-    x.out.frame_bytes_max = options_.frame_bytes_max;
-    x.out.chunk_bytes = std::min(options_.chunk_bytes, piece_bytes_max);
-    x.in.bytes_max = options_.bytes_max;
-    x.in.room = room_;
-    // Who was forgotten, and comes back, meets another.
-    x.instance = options_.instance + number;
-    return x;
-  }
-
   void work() {
     while (!stopped_) {
       try {
@@ -171,29 +154,17 @@ private:
     if (!dials())
       return;
     const auto now = steady_now();
-    {
-      const std::lock_guard guard{mutex_};
-      auto& only = *places_.find(0);
-      if (now < silence_.ends(only.link.is_open()))
-        return;
-      silence_.broken(now);
-      only.unsent.reset();
-      only.link.lost();
-    }
+    const std::lock_guard guard{mutex_};
+    auto& only = *places_.find(0);
+    if (now < silence_.ends(only.link.is_open()))
+      return;
+    silence_.broken(now);
+    only.unsent.reset();
+    only.link.lost();
     ++counts_.dialled_anew;
     // Of a connection that broke a rule there may be nothing left.
     zmq_disconnect(socket_.handle(), address_.c_str());
     socket_.connect(address_);
-  }
-
-  /// Others need the memory that it takes by not reading.
-  bool is_greedy(const link_end& x) {
-    if (x.own_bytes() < own_bytes_free)
-      return false;
-    std::size_t all = 0;
-    for (const auto& [number, y] : places_.all())
-      all += y.link.own_bytes();
-    return all > limits::unsent_bytes_max;
   }
 
   /// Somebody waits for room; those who have it may be gone.
@@ -202,12 +173,9 @@ private:
     if (waiting_.empty() || steady_now() < probe_at_)
       return !waiting_.empty();
     probe_at_ = steady_now() + probe_pause;
-    const auto now = steady_now();
+    if (!dials())
+      places_.forget_silent_holders(probe_at_ - silent_holder_max);
     for (auto& [number, x] : places_.all()) {
-      // Whoever says nothing has no claim to what others wait for.
-      if (!dials() && x.link.holds_room()
-          && x.spoke_at + silent_holder_max < now)
-        places_.lost(x, now);
       x.link.probe();
       due_.insert(number);
     }
@@ -391,16 +359,16 @@ private:
   std::atomic<bool> stopped_{false};
 
   std::mutex mutex_; ///< Of what follows; places come and go on the thread.
-  places places_{[this](std::uint64_t number) { return link_options(number); }};
+  places places_{[this](std::uint64_t number) {
+    return link_options(options_, room_, number);
+  }};
   std::set<std::uint64_t> due_;     ///< There may be something to send.
   std::set<std::uint64_t> waiting_; ///< For room.
   std::uint64_t messages_ = 0;
   std::uint32_t connection_ = 0;
   silence silence_;
   instant probe_at_{};
-  /// With the last message: another one? Of the thread alone.
-  std::optional<bool> met_again_;
-
+  std::optional<bool> met_again_; ///< Another one? Of the thread alone.
   std::thread thread_;
 };
 
@@ -412,10 +380,10 @@ result<std::shared_ptr<socket_endpoint>> start(socket_thread::side which,
     made->start();
     return made;
   } catch (const zmq::error_t& e) {
-    const bool listens = which == socket_thread::side::server;
+    const std::string what =
+      which == socket_thread::side::server ? "listen" : "dial";
     return fail(errc::invalid_config,
-                std::string{listens ? "cannot listen at '" : "cannot dial at '"}
-                  + address + "': " + e.what());
+                "cannot " + what + " at '" + address + "': " + e.what());
   }
 }
 

@@ -256,7 +256,8 @@ TEST(client_table, refuses_a_state_with_a_wrong_bit) {
   {
     auto table = opened(folder);
     auto state = std::make_shared<models::client_state>();
-    state->blocks["personal"].values = share(std::vector<float>(50'000, 0.5F));
+    state->blocks["personal"] =
+      personal_values{std::vector<float>(50'000, 0.5F)};
     client_file x;
     x.state = state;
     files all{{{7}, x}};

@@ -1,0 +1,26 @@
+#include "node/join/farewells.hpp"
+
+#include <utility>
+
+namespace troupe::node {
+
+join_summary ended(join_summary::end how, std::string why, std::string hint) {
+  return {
+    .how = how, .why = std::move(why), .hint = std::move(hint), .clients = 0};
+}
+
+join_summary conclude(const messages::farewell& x) {
+  using messages::farewell_reason;
+  using end = join_summary::end;
+  switch (x.reason) {
+    case farewell_reason::finished:
+      return ended(end::finished, x.text);
+    case farewell_reason::protocol:
+    case farewell_reason::layout:
+      return ended(end::misfit, x.text);
+    default:
+      return ended(end::refused, x.text);
+  }
+}
+
+} // namespace troupe::node
