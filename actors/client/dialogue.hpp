@@ -32,6 +32,8 @@ public:
     const recipe* method = nullptr;
     std::shared_ptr<const models::layout> blocks;
     instant resend_after = std::chrono::seconds{10};
+    /// An offer that a line holds; a link loses no answer without a new hello.
+    instant held_again_after = std::chrono::hours{24 * 365 * 100};
     instant beat_every{}; ///< 0: no beats.
     /// Keeps the last version of each line and does not fetch it again. Within
     /// one process whole blocks are shared anyway.
@@ -145,6 +147,7 @@ private:
   void leave_if_drained(actions& out);
   void drop_visit();
   void say_offer(kept_offer& x, actions& out, instant now) const;
+  instant again_at(const kept_offer& x) const;
   std::vector<messages::ticket> open_tickets() const;
   std::vector<line_id> lines_of_leg() const;
   models::visit_input input() const;

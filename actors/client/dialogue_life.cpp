@@ -1,19 +1,10 @@
 // When a client comes and goes, and what it repeats meanwhile.
 
 #include <algorithm>
-#include <ranges>
 
 #include "actors/client/dialogue.hpp"
 
 namespace troupe::actors {
-
-namespace {
-
-bool is_unheard(const kept_offer& x) {
-  return !x.is_held();
-}
-
-} // namespace
 
 dialogue::actions dialogue::start(instant now) {
   spoke_ = now;
@@ -98,6 +89,13 @@ void dialogue::on(const messages::offer_held& x, actions&, instant) {
       kept.held.insert(x.line);
 }
 
+instant dialogue::again_at(const kept_offer& x) const {
+  if (x.is_held())
+    return x.said + options_.held_again_after;
+  return std::min(x.said + options_.resend_after,
+                  x.again.value_or(instant::max()));
+}
+
 dialogue::actions dialogue::due(instant now) {
   actions out;
   if (farewell_ || where_ == place::away)
@@ -107,18 +105,18 @@ dialogue::actions dialogue::due(instant now) {
     beat_ = now;
     out.push_back(messages::beat{options_.me, {}});
   }
-  const auto is_late = [&](instant said) {
-    return said + options_.resend_after <= now;
-  };
+  const bool is_late = spoke_ + options_.resend_after <= now;
   if (!connected_) {
-    if (is_late(spoke_))
+    if (is_late)
       out = start(now);
     return out;
   }
   for (auto& x : file_.outbox)
-    if (is_unheard(x) && (is_late(x.said) || (x.again && *x.again <= now)))
+    if (again_at(x) <= now) {
+      x.held.clear();
       say_offer(x, out, now);
-  if (file_.open && !working_ && is_late(spoke_))
+    }
+  if (file_.open && !working_ && is_late)
     fetch_leg(out, now);
   return out;
 }
@@ -133,9 +131,8 @@ std::optional<instant> dialogue::next_due() const {
   if (!connected_ || (file_.open && !working_))
     consider(spoke_ + options_.resend_after);
   if (connected_)
-    for (const auto& x : file_.outbox | std::views::filter(is_unheard))
-      consider(std::min(x.said + options_.resend_after,
-                        x.again.value_or(instant::max())));
+    for (const auto& x : file_.outbox)
+      consider(again_at(x));
   if (connected_ && options_.beat_every > instant{})
     consider(beat_ + options_.beat_every);
   return least;

@@ -278,6 +278,8 @@ void sim_node::start_client(client_id who) {
   x.options.method = &p.how.what;
   x.options.blocks = p.blocks;
   x.options.resend_after = p.what.resend_after;
+  // This network loses answers, which a link does not.
+  x.options.held_again_after = 10 * p.what.resend_after;
   x.options.beat_every = 3s;
   x.options.cache = who.value % 2 == 0;
   x.network = p.network->client_side(who);
