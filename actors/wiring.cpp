@@ -162,6 +162,8 @@ private:
                                 .weighting = args_.weighting,
                                 .norm_max = args_.norm_max},
                       .limits = args_.limits,
+                      .may_speak = args_.may_speak,
+                      .refused = args_.refused,
                       .key = found_.key,
                       .others = others_,
                       .started = args_.started,

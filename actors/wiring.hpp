@@ -37,6 +37,9 @@ struct node_args {
   bool announce = false;
   bool events = false;
   peer_limits limits = {}; ///< None for peers of this process.
+  /// Whether a peer may say hello as a client. Empty: any may.
+  std::function<bool(peer_id, client_id)> may_speak = {};
+  std::shared_ptr<transport::refusals> refused = {};
   std::size_t versions_bytes_max = limits::versions_bytes_max;
 
   std::shared_ptr<store> books;

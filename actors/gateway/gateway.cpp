@@ -58,6 +58,11 @@ void fail_visit(self_pointer self, const messages::visit_failed& x) {
   self->send(self->state.args.others->director, x);
 }
 
+void count_refusal(self_pointer self, transport::refusal why) {
+  if (const auto& to = self->state.args.refused)
+    to->add(why, now(self));
+}
+
 /// Ends a visit that was refused as a whole. What is said on it once more is
 /// answered, and no more comes of it.
 void end_visit(self_pointer self, visit_id visit, verdict why) {
@@ -156,7 +161,9 @@ void heard(self_pointer self, const sessions::session& from,
 }
 
 void heard(self_pointer self, const sessions::session& from,
-           const messages::beat&) {
+           const messages::beat& x) {
+  if (x.session != session_id{} && x.session != from.id)
+    return count_refusal(self, transport::refusal::replayed_session);
   self->send(self->state.args.others->roster,
              messages::beat_heard{from.client});
   say(self, from.client, messages::beat_answered{});
@@ -173,6 +180,7 @@ void heard(self_pointer self, const sessions::session& from,
 /// What only a server says is not for a server's ears.
 void heard(self_pointer self, const sessions::session&, const auto&) {
   ++self->state.args.counted->frames_malformed;
+  count_refusal(self, transport::refusal::frame_of_servers);
 }
 
 messages::farewell last_words(const messages::run_finished& x,
@@ -181,18 +189,28 @@ messages::farewell last_words(const messages::run_finished& x,
           shortened(x.reason, limits::text_bytes_max / 2), nonce};
 }
 
+/// Why a peer may not say hello as this client; null: it may.
+const char* not_to_be_admitted(self_pointer self, peer_id peer, client_id who) {
+  const auto& may = self->state.args.may_speak;
+  if (may && !may(peer, who)) {
+    count_refusal(self, transport::refusal::client_of_another);
+    return "this client is not this key's";
+  }
+  if (self->state.spent->speaks_for(peer, who))
+    return nullptr;
+  count_refusal(self, transport::refusal::too_many_clients);
+  return "this connection speaks for as many clients as it may";
+}
+
 void heard(self_pointer self, peer_id peer, const messages::any_message& any) {
   auto& peers = self->state.peers;
   if (const auto& over = self->state.over)
     if (const auto* x = std::get_if<messages::hello>(&any))
       return say(self, peer, last_words(*over, x->nonce));
   if (const auto* x = std::get_if<messages::hello>(&any)) {
-    if (!self->state.spent->speaks_for(peer, x->client))
+    if (const auto why = not_to_be_admitted(self, peer, x->client))
       return say(self, peer,
-                 messages::farewell{
-                   farewell_reason::refused,
-                   "this connection speaks for as many clients as it may",
-                   x->nonce});
+                 messages::farewell{farewell_reason::refused, why, x->nonce});
     peers.ask(peer, *x);
     return self->send(self->state.args.others->roster,
                       messages::hello_heard{peer, *x});
@@ -235,6 +253,10 @@ void arrived(self_pointer self, const transport::frame_arrived& x) {
     return mute(self, x.peer);
   if (standing == budget::standing::muted)
     return;
+  if (bytes > transport::hello_bytes_max && !self->state.peers.of(x.peer))
+    return say(
+      self, x.peer,
+      messages::farewell{farewell_reason::no_session, "say hello first"});
   if (const auto message = x.what.open())
     heard(self, x.peer, **message);
   else

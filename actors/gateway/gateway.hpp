@@ -18,6 +18,7 @@
 #include "actors/interfaces.hpp"
 #include "actors/metrics/status.hpp"
 #include "actors/transport/endpoint.hpp"
+#include "actors/transport/refusals.hpp"
 
 namespace troupe::actors {
 
@@ -28,6 +29,9 @@ struct gateway_args {
   const recipe* method = nullptr;
   screening_rules rules;
   peer_limits limits = {};
+  /// Whether a peer may say hello as a client. Empty: whoever is there may.
+  std::function<bool(peer_id, client_id)> may_speak = {};
+  std::shared_ptr<transport::refusals> refused = {}; ///< Null: not counted.
   seal::key key{};
   cast_ptr others;
   caf::actor_clock::time_point started; ///< The run's instant zero.

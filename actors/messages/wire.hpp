@@ -6,6 +6,7 @@
 #include <array>
 #include <variant>
 
+#include "actors/messages/enrolment.hpp"
 #include "actors/messages/offer.hpp"
 #include "actors/messages/session.hpp"
 #include "actors/messages/terms.hpp"
@@ -18,7 +19,7 @@ using any_message =
                fetch_requested, line_served, visit_ended, visit_declined,
                offer_made, offer_answered, offer_held, version_announced,
                terms_asked, terms_given, places_asked, places_given,
-               process_parted>;
+               process_parted, enrolment_asked, enrolment_answered>;
 
 namespace detail {
 

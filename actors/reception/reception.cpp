@@ -3,6 +3,8 @@
 #include <string>
 #include <utility>
 
+#include "core/clock.hpp"
+
 namespace troupe::actors {
 
 namespace {
@@ -51,6 +53,36 @@ void note(const messages::process_parted& x, peer_id from,
     args.parted(from);
 }
 
+messages::enrolment_answered answer(const messages::enrolment_asked& x,
+                                    peer_id from, const reception_args& args) {
+  if (!args.enrol)
+    return {x.nonce, "there are no keys here"};
+  const auto done = args.enrol(from, x.own);
+  return {x.nonce, done ? "" : done.error().context};
+}
+
+/// An invitation is good for one thing, and this is another.
+bool is_beyond_enrolment(peer_id from, const reception_args& args) {
+  if (!args.claim_of || args.claim_of(from))
+    return false;
+  args.refused->add(transport::refusal::beyond_enrolment, steady_now());
+  return true;
+}
+
+void hear(const messages::any_message& any, peer_id from,
+          reception_args& args) {
+  if (const auto* own = std::get_if<messages::enrolment_asked>(&any))
+    args.network->send(from, answer(*own, from, args));
+  else if (is_beyond_enrolment(from, args))
+    return;
+  else if (const auto* asked = std::get_if<messages::terms_asked>(&any))
+    args.network->send(from, answer(*asked, args));
+  else if (const auto* want = std::get_if<messages::places_asked>(&any))
+    args.network->send(from, answer(*want, from, args));
+  else if (const auto* gone = std::get_if<messages::process_parted>(&any))
+    note(*gone, from, args);
+}
+
 } // namespace
 
 reception_actor::behavior_type
@@ -58,17 +90,8 @@ reception(reception_actor::stateful_pointer<reception_state> self,
           reception_args what) {
   self->state.args = std::move(what);
   return {[self](const transport::frame_arrived& x) {
-    auto& args = self->state.args;
-    const auto message = x.what.open();
-    if (!message)
-      return;
-    if (const auto* asked = std::get_if<messages::terms_asked>(&**message))
-      args.network->send(x.peer, answer(*asked, args));
-    else if (const auto* want = std::get_if<messages::places_asked>(&**message))
-      args.network->send(x.peer, answer(*want, x.peer, args));
-    else if (const auto* gone =
-               std::get_if<messages::process_parted>(&**message))
-      note(*gone, x.peer, args);
+    if (const auto message = x.what.open())
+      hear(**message, x.peer, self->state.args);
   }};
 }
 

@@ -11,6 +11,9 @@
 #include "actors/interfaces.hpp"
 #include "actors/reception/leases.hpp"
 #include "actors/transport/endpoint.hpp"
+#include "actors/transport/refusals.hpp"
+#include "core/keys.hpp"
+#include "core/result.hpp"
 
 namespace troupe::actors {
 
@@ -31,6 +34,10 @@ struct reception_args {
   /// Whose clients a peer's are; nothing: it may have none. Empty: they are of
   /// whom it says it is, since nobody has a key.
   std::function<std::optional<claim>(peer_id)> claim_of = {};
+  /// With keys: makes one known by the invitation that a peer came with.
+  std::function<result<void>(peer_id, const public_key&)> enrol = {};
+  std::shared_ptr<transport::refusals> refused =
+    std::make_shared<transport::refusals>();
 };
 
 struct reception_state {

@@ -16,6 +16,9 @@
 
 namespace troupe::transport {
 
+/// Of a frame of whom nobody knows yet: what is larger is not opened.
+inline constexpr std::size_t hello_bytes_max = 4096;
+
 enum class refusal : std::uint8_t {
   no_key,           ///< It came without encryption, or for another server.
   unknown_key,      ///< Not allowed, or denied before it came.

@@ -10,6 +10,7 @@
 #include "node/commands/address.hpp"
 #include "node/commands/command_line.hpp"
 #include "node/join/join.hpp"
+#include "node/keys/invitation_line.hpp"
 #include "node/keys/private_file.hpp"
 #include "node/run/interrupt.hpp"
 
@@ -55,6 +56,26 @@ exit_code conclude(const join_summary& x, bool json, streams io) {
     io.out << "the run is over (" << printable(x.why) << "); " << x.clients
            << " clients took part" << std::endl;
   return exit_code::ok;
+}
+
+/// What a line says, if it is one. It is not shown: a secret is in it.
+std::optional<exit_code> read_invitation(join_context& in, std::string& server,
+                                         bool json, streams io) {
+  if (!looks_like_line(in.address))
+    return std::nullopt;
+  const auto line = read_line(in.address);
+  if (!line || !server.empty())
+    return report({.code = "usage",
+                   .what = line ? "an invitation says whose server that is"
+                                : "this is no whole invitation",
+                   .hint = line ? "without --server it would do"
+                                : "troupe keys invite prints a line without "
+                                  "spaces; all of it would do"},
+                  exit_code::usage, json, io);
+  in.address = line->address;
+  in.invitation = line->own;
+  server = to_hex(line->server);
+  return std::nullopt;
 }
 
 /// Keys, or the word that there are none.
@@ -106,7 +127,8 @@ exit_code join_command(const model_maker& make_model, arguments args,
   std::string server;
   std::size_t clients = 1;
   std::size_t workers = 0;
-  line.add("ADDRESS", &in.address, "as troupe serve prints it",
+  line.add("ADDRESS", &in.address,
+           "as troupe serve prints it, or the line of troupe keys invite",
            {.required = true});
   line.add("--virtual", &clients, "so many clients of the run's own partition",
            {.range = {{1, 1 << 20}}, .shows_default = true});
@@ -129,6 +151,8 @@ exit_code join_command(const model_maker& make_model, arguments args,
            {.one_of = {"here", "anywhere"}, .bare = "here"});
   if (const auto end = line.parse(args, io))
     return *end;
+  if (const auto wrong = read_invitation(in, server, line.json(), io))
+    return *wrong;
   if (const auto wrong = check_security(in, server, insecure, line.json(), io))
     return *wrong;
   in.clients = static_cast<std::uint32_t>(clients);

@@ -129,6 +129,8 @@ exit_code serve_command(const model_maker& make_model, const host_facts& known,
   if (const auto end = refused(wish, line.json(), io))
     return *end;
   umask(S_IRWXG | S_IRWXO);
+  if (wish.insecure.empty())
+    (void)keep_to_itself();
   const bool goes_on = std::filesystem::is_directory(line.file());
   auto loaded = load(line, goes_on);
   if (!loaded)
@@ -150,8 +152,6 @@ exit_code serve_command(const model_maker& make_model, const host_facts& known,
     door = std::move(*opened);
     io.err << "metrics at http://" << door->address() << "/metrics\n";
   }
-  if (wish.insecure.empty())
-    (void)keep_to_itself();
   const interruption stop;
   auto& where = line.json() ? io.err : io.out;
   const auto done =

@@ -15,10 +15,10 @@
 #include "core/random.hpp"
 #include "core/text.hpp"
 #include "node/config/config.hpp"
+#include "node/join/admission.hpp"
 #include "node/join/farewells.hpp"
 #include "node/join/inquiry.hpp"
 #include "node/join/store.hpp"
-#include "node/keys/pair.hpp"
 #include "node/run/rules.hpp"
 #include "node/run/serving.hpp"
 
@@ -84,42 +84,9 @@ private:
     return in_.stop && *in_.stop;
   }
 
-  /// With a pair of its own, which is kept with the clients.
-  problem take_keys(transport::socket_endpoint::options& to) {
-    to.away = [this](transport::turned_away why) {
-      why_away_ = why;
-      away_ = true;
-    };
-    if (!in_.server)
-      return std::nullopt;
-    const auto own = pair_at(std::filesystem::path{in_.store} / "pair");
-    if (!own)
-      return ended(end::failed, own.error().context);
-    own_key_ = to_hex(own->open);
-    to.keys = transport::dialler_keys{*own, *in_.server};
-    return std::nullopt;
-  }
-
-  join_summary not_let_in() const {
-    if (why_away_ == transport::turned_away::our_key)
-      return ended(end::refused,
-                   "it does not let this key in, or no longer: " + own_key_,
-                   "where it is served: troupe keys allow KEY --name NAME "
-                   "--keys DIR");
-    if (in_.server)
-      return ended(end::refused,
-                   "who answers at " + in_.address + " has not the key "
-                     + to_hex(*in_.server),
-                   "the first line that troupe serve prints has it; with "
-                   "--insecure there is none, on neither side");
-    return ended(end::refused, "who answers at " + in_.address + " wants keys",
-                 "--server KEY --store DIR, with the key that troupe serve "
-                 "prints behind its address");
-  }
-
   problem dial() {
     transport::socket_endpoint::options x;
-    if (auto wrong = take_keys(x))
+    if (auto wrong = door_.prepare(x))
       return wrong;
     x.address = in_.address;
     // Before its terms nobody knows what a run says.
@@ -127,9 +94,7 @@ private:
       const std::lock_guard guard{mutex_};
       return bytes_max_ ? bytes_max_(kind) : std::uint64_t{1} << 20;
     };
-    std::array<std::uint8_t, 8> drawn{};
-    draw_secret(drawn);
-    std::memcpy(&x.instance, drawn.data(), sizeof x.instance);
+    x.instance = drawn_number();
     x.arrived = [hub = hub_](transport::frame_arrived what) {
       hub->arrived(std::move(what));
     };
@@ -157,22 +122,12 @@ private:
     return std::nullopt;
   }
 
-  problem no_answer() const {
-    if (away_)
-      return not_let_in();
-    if (is_stopped())
-      return ended(end::interrupted, "interrupted");
-    return ended(end::unreachable, "nobody answers at " + in_.address,
-                 "is a server there? The first line that troupe serve prints "
-                 "is its address; --wait SECONDS waits longer");
-  }
-
   problem learn_terms() {
     auto found = asked_.ask<messages::terms_given>(
       *socket_, messages::terms_asked{},
-      {.seconds = in_.wait, .stop = in_.stop, .away = &away_});
+      {.seconds = in_.wait, .stop = in_.stop, .away = &door_.refused()});
     if (!found)
-      return no_answer();
+      return door_.no_answer();
     if (found->protocol != messages::protocol_version)
       return ended(end::misfit, "the server speaks another protocol; ours is "
                                   + std::to_string(messages::protocol_version));
@@ -235,9 +190,10 @@ private:
     }
     what.count = in_.clients;
     auto found = asked_.ask<messages::places_given>(
-      *socket_, what, {.seconds = in_.wait, .stop = in_.stop, .away = &away_});
+      *socket_, what,
+      {.seconds = in_.wait, .stop = in_.stop, .away = &door_.refused()});
     if (!found)
-      return no_answer();
+      return door_.no_answer();
     if (found->clients.empty())
       return ended(end::refused, found->why,
                    "--virtual asks for fewer; another process may have them");
@@ -280,8 +236,8 @@ private:
     caf::actor_system system{config};
     start(system, workers);
     auto how = wait_for_end();
-    if (away_)
-      how = not_let_in();
+    if (door_.refused())
+      how = door_.no_answer();
     how.clients = mine_.size();
     close();
     system.await_all_actors_done();
@@ -294,7 +250,7 @@ private:
   }
 
   join_summary wait_for_end() {
-    while (!is_stopped() && !is_elsewhere_ && !away_) {
+    while (!is_stopped() && !is_elsewhere_ && !door_.refused()) {
       if (heard_->count() >= mine_.size())
         return conclude(heard_->worst());
       if (const auto why = heard_->run_is_over())
@@ -310,9 +266,11 @@ private:
 
   /// Whoever serves now is asked what before it hears of these clients.
   void greet_another() {
-    auto found = asked_.ask<messages::terms_given>(
-      *socket_, messages::terms_asked{},
-      {.seconds = patience_with_another, .stop = in_.stop});
+    auto found =
+      asked_.ask<messages::terms_given>(*socket_, messages::terms_asked{},
+                                        {.seconds = patience_with_another,
+                                         .stop = in_.stop,
+                                         .away = &door_.refused()});
     if (!found)
       met_another_ = true;
     else if (found->run == terms_.run)
@@ -361,13 +319,11 @@ private:
   }
 
   const join_context& in_;
+  admission door_{in_};
   inquiry asked_;
   std::shared_ptr<client_socket_hub> hub_ =
     std::make_shared<client_socket_hub>();
   std::shared_ptr<farewells> heard_ = std::make_shared<farewells>();
-  std::string own_key_;
-  std::atomic<bool> away_{false}; ///< And then:
-  std::atomic<transport::turned_away> why_away_{};
   std::mutex mutex_;
   std::function<std::uint64_t(std::uint16_t)> bytes_max_;
   std::shared_ptr<transport::socket_endpoint> socket_;

@@ -18,9 +18,10 @@ struct join_context {
   std::string address; ///< As tcp://HOST:PORT.
   /// Of the server; nothing: neither side has keys.
   std::optional<public_key> server = {};
-  std::uint32_t clients = 1; ///< Of the run's own partition.
-  std::string data = {};     ///< Where this machine has the run's data.
-  std::string model = {};    ///< Where it has the run's scripted model.
+  std::optional<key_pair> invitation = {}; ///< Enrols our own key first.
+  std::uint32_t clients = 1;               ///< Of the run's own partition.
+  std::string data = {};  ///< Where this machine has the run's data.
+  std::string model = {}; ///< Where it has the run's scripted model.
   std::string store = {}; ///< Folder where clients keep what is theirs; empty:
                           ///< in memory, gone with the process.
   double wait = 60;       ///< Seconds for the first answer; 0: no end.

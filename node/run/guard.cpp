@@ -44,6 +44,12 @@ key_standing guard::standing(const public_key& who) const {
                : key_standing::unknown;
 }
 
+result<void> guard::enrol(const public_key& line, const public_key& own) const {
+  const auto known = keys();
+  return known ? known->enrol(line, own, unix_milliseconds())
+               : fail(errc::invalid_argument, "nobody is invited yet");
+}
+
 // The book of who has which clients names no key: it is read by more.
 std::optional<actors::claim> guard::claim_of(const public_key& who) const {
   const auto known = keys();

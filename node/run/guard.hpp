@@ -42,6 +42,10 @@ public:
   /// By what a key's clients are known, and how many it may have.
   std::optional<actors::claim> claim_of(const public_key& who) const;
 
+  /// Allows a key by the line that somebody came with.
+  [[nodiscard]] result<void> enrol(const public_key& line,
+                                   const public_key& own) const;
+
 private:
   std::optional<keyring> keys() const;
 

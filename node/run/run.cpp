@@ -118,7 +118,7 @@ private:
       if (auto ok = serving_->open_book(x_, folder_->path(), is_new); !ok)
         return ok;
     if (serving_)
-      serving_->refused().say_to(
+      serving_->refused()->say_to(
         [this](const std::string& line) { folder_->log(line); });
     if (in_.progress)
       display_ = std::make_unique<progress_display>(

@@ -69,6 +69,8 @@ result<void> server::start(neighbours in) {
     rules.says_held = true;
     args.lines = std::make_shared<const line_rules>(std::move(rules));
     args.limits.clients_max = 1; // Of a channel: who has others has more.
+    args.may_speak = f_.serves->may_speak();
+    args.refused = f_.serves->refused();
     args.offered = [watching = f_.watching](visit_id visit, double loss) {
       watching->offered(visit, loss);
     };

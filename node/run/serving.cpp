@@ -17,6 +17,7 @@
 #include "core/random.hpp"
 #include "models/files.hpp"
 #include "node/config/config.hpp"
+#include "node/keys/pair.hpp"
 
 namespace troupe::node {
 
@@ -88,6 +89,8 @@ experiment without_paths(experiment x) {
   return x;
 }
 
+} // namespace
+
 std::uint64_t drawn_number() {
   std::array<std::uint8_t, 8> bytes{};
   draw_secret(bytes);
@@ -95,8 +98,6 @@ std::uint64_t drawn_number() {
   std::memcpy(&out, bytes.data(), sizeof out);
   return out;
 }
-
-} // namespace
 
 experiment for_clients(experiment x) {
   const experiment blank;
@@ -234,6 +235,15 @@ std::string serving::address() const {
                 : socket_->address();
 }
 
+std::function<bool(peer_id, client_id)> serving::may_speak() const {
+  if (!guard_)
+    return {};
+  return [socket = socket_, posted = posted_](peer_id x, client_id as) {
+    const auto who = socket->key_of(x);
+    return who && posted->has(hash_of(*who), as);
+  };
+}
+
 // A clock that was set back does not bring the past back.
 instant serving::elapsed() const {
   return std::max(instant{}, instant{std::chrono::milliseconds{
@@ -251,11 +261,20 @@ serving::begin(const experiment& x, const workload& work,
   if (listening)
     listening(address());
   std::function<std::optional<claim>(peer_id)> claim_of;
-  if (guard_)
+  std::function<result<void>(peer_id, const public_key&)> enrol;
+  if (guard_) {
     claim_of = [keys = guard_, socket = socket_](peer_id x) {
       const auto who = socket->key_of(x);
       return who ? keys->claim_of(*who) : std::nullopt;
     };
+    enrol = [keys = guard_, socket = socket_](peer_id x,
+                                              const public_key& own) {
+      const auto line = socket->key_of(x);
+      return line ? keys->enrol(*line, own)
+                  : fail(errc::invalid_argument, "it is gone");
+    };
+  }
+  posted_->post(book_.places);
   return reception_args{
     .terms = {.protocol = messages::protocol_version,
               .nonce = 0,
@@ -265,13 +284,16 @@ serving::begin(const experiment& x, const workload& work,
               .config = lines_of(write_config(without_paths(for_clients(x))))},
     .book = book_.places,
     .keep =
-      [path = folder_ / places_file, now = book_](const leases& next) mutable {
+      [path = folder_ / places_file, now = book_,
+       posted = posted_](const leases& next) mutable {
         now.places = next;
-        return keep(path, now);
+        return keep(path, now).map([&] { posted->post(next); });
       },
     .network = socket_,
     .parted = [to = parted_](peer_id x) { to->add(link_of(x)); },
-    .claim_of = std::move(claim_of)};
+    .claim_of = std::move(claim_of),
+    .enrol = std::move(enrol),
+    .refused = refused_};
 }
 
 void serving::see_off(messages::parting why, const std::string& text) const {

@@ -3,7 +3,10 @@
 // A run whose clients come from other processes: its socket, and what it says
 // to who asks what the run is.
 
+#include <cstdint>
 #include <filesystem>
+#include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <set>
@@ -19,6 +22,25 @@
 #include "node/task/workload.hpp"
 
 namespace troupe::node {
+
+/// Leases as they are durable.
+class posted_leases {
+public:
+  void post(const actors::leases& x) {
+    const std::lock_guard guard{mutex_};
+    all_ = x.all();
+  }
+
+  bool has(const actors::leases::owner& who, client_id x) const {
+    const std::lock_guard guard{mutex_};
+    const auto found = all_.find(who);
+    return found != all_.end() && found->second.contains(x);
+  }
+
+private:
+  mutable std::mutex mutex_;
+  std::map<actors::leases::owner, std::set<client_id>> all_;
+};
 
 class serving {
 public:
@@ -40,9 +62,13 @@ public:
     return socket_->counts();
   }
 
-  transport::refusals& refused() const {
-    return *refused_;
+  /// Who was not let in or not heard, and why.
+  const std::shared_ptr<transport::refusals>& refused() const {
+    return refused_;
   }
+
+  /// With keys: whether a peer's key has a client. Empty without.
+  std::function<bool(peer_id, client_id)> may_speak() const;
 
   std::shared_ptr<actors::server_socket_hub> hub() const {
     return hub_;
@@ -110,12 +136,17 @@ private:
   std::shared_ptr<heard_links> parted_ = std::make_shared<heard_links>();
 
   std::shared_ptr<guard> guard_; ///< Null without keys.
+  /// Who has which clients, for whoever asks on any thread.
+  std::shared_ptr<posted_leases> posted_ = std::make_shared<posted_leases>();
   std::shared_ptr<transport::refusals> refused_ =
     std::make_shared<transport::refusals>();
   std::shared_ptr<actors::server_socket_hub> hub_ =
     std::make_shared<actors::server_socket_hub>();
   std::shared_ptr<transport::socket_endpoint> socket_;
 };
+
+/// At random: names the memory of an end of a link.
+std::uint64_t drawn_number();
 
 /// What a client's process needs of a run: nothing that a server, or a
 /// simulation, does, and no path but those of data and model.

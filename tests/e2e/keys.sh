@@ -113,6 +113,51 @@ sleep 1
 [ "$(visits)" = "$before" ] || fail "who is denied is still heard"
 grep -q "refused: unknown_key" "$own/../logs/run.log" && grep -q "refused: denied_key" "$own/../logs/run.log" ||
   { cat "$own"/../logs/run.log; fail "refusals are not in the log"; }
+# A line enrols one key of two that come at once, and is good for nothing else.
+line=$("$troupe" keys invite --name ward --keys "$own" --numbers 2)
+codes=()
+for name in dora emil; do
+  { code=0
+    timeout 20 "$troupe" join "$line" --store "$scratch/$name" --virtual 3 \
+      >"$scratch/$name.out" 2>"$scratch/$name.err" || code=$?
+    echo $code >"$scratch/$name.code"; } &
+  started+=($!)
+  codes+=($!)
+done
+wait "${codes[@]}"
+[ "$(cat "$scratch"/{dora,emil}.code | tr '\n' ' ')" = "5 5 " ] || fail "a line let too many in"
+cat "$scratch"/{dora,emil}.err >"$scratch/both"
+grep -q "used up" "$scratch/both" && grep -q "may have 2 clients at most" "$scratch/both" ||
+  fail "a line did not enrol one of two"
+refused 2 "no whole invitation" join "${line%?}" --store "$scratch/dora"
+refused 2 "there is a --store" join "$line"
+line=$("$troupe" keys invite --name late --keys "$own" --valid 1s)
+sleep 1
+refused 5 "has expired" join "$line" --store "$scratch/late"
+# Nobody finds a key, a line or its token in what the run leaves; the pair is in keys alone.
+for secret in $(awk '$1 == "secret" {print $2}' "$own/pair" "$scratch"/*/pair) \
+              $(awk '$1 == "public" {print $2}' "$scratch"/*/pair) "${line##*/}"; do
+  ! grep -rqa --exclude-dir=keys "$secret" "$scratch/runs" || fail "the folder has a key"
+  ! grep -qa "${line##*/}" "$scratch"/*.out "$scratch"/*.err || fail "a line is shown"
+done
+# A process with keys leaves no image of itself, where another does.
+mkdir "$scratch/cores"
+dies() { # ARGUMENTS…: whether a core file is left
+  (cd "$scratch/cores" && ulimit -c unlimited && rm -f core* && exec "$@" >>../dies.out 2>&1) &
+  local died=$!
+  sleep 1
+  kill -ABRT $died
+  wait $died 2>/dev/null || true
+  [ -n "$(ls "$scratch/cores")" ]
+}
+if dies sleep 100; then
+  "$troupe" keys allow "$carol" --keys "$own" --name carol >/dev/null
+  ! dies "$troupe" join "$address" --server "$key" --store "$scratch/carol" || fail "join leaves its keys"
+  ! dies "$troupe" serve "$scratch/long.toml" --keys "$keys" --folder "$scratch/runs" ||
+    fail "serve leaves its keys"
+else
+  echo "no core files here: whether processes are dumpable is not seen"
+fi
 chmod 640 "$own/pair"
 kill -INT "$server"
 wait "$server" || true

@@ -88,7 +88,9 @@ std::vector<wire_example> example_terms() {
                                       .config = {"seed = 1", ""}}},
           {"places_asked", places_asked{1, {2, 3}, 4}},
           {"places_given", places_given{1, {{2}, {3}}, "all are taken"}},
-          {"process_parted", process_parted{parting::over, "500 rounds"}}};
+          {"process_parted", process_parted{parting::over, "500 rounds"}},
+          {"enrolment_asked", enrolment_asked{1, {2, 3}}},
+          {"enrolment_answered", enrolment_answered{1, "it is used up"}}};
 }
 
 } // namespace

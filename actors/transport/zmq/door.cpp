@@ -132,9 +132,12 @@ bool door::hears(const std::string& user, instant now) {
   return false;
 }
 
-bool door::hears_on(std::uint64_t channel, const std::string& user,
-                    instant now) {
-  if (channel == 0 || standing_of(user, now) == key_standing::allowed)
+bool door::hears(const piece& x, const std::string& user, instant now) {
+  if (standing_of(user, now) == key_standing::allowed
+      || x.kind == piece_kind::opened)
+    return true;
+  if (x.kind == piece_kind::framed && x.channel.value == 0
+      && x.body.bytes.size() <= hello_bytes_max)
     return true;
   refused_->add(refusal::beyond_enrolment, now);
   return false;

@@ -3,13 +3,13 @@
 // Keys on sockets. libzmq asks for each new connection, over ZAP, whether its
 // key may come in; where nobody is there to be asked, it lets all in.
 
-#include <cstdint>
 #include <map>
 #include <memory>
 #include <string>
 
 #include <zmq.hpp>
 
+#include "actors/transport/piece.hpp"
 #include "actors/transport/refusals.hpp"
 #include "actors/transport/server_keys.hpp"
 #include "core/clock.hpp"
@@ -47,9 +47,9 @@ public:
   /// The same of what it said: what is not heard is counted.
   bool hears(const std::string& user, instant now);
 
-  /// Whether what it said on a channel may be heard: an invitation is good for
-  /// one question, on that of processes.
-  bool hears_on(std::uint64_t channel, const std::string& user, instant now);
+  /// Whether a piece may be heard, before anything is allocated for it: who
+  /// came by an invitation says one small thing, on the channel of processes.
+  bool hears(const piece& x, const std::string& user, instant now);
 
 private:
   struct known {

@@ -319,6 +319,8 @@ private:
     const auto read = piece_in(message);
     if (!read)
       return tl::make_unexpected(read.error());
+    if (door_ && !door_->hears(*read, message.user, steady_now()))
+      return std::optional<frame_arrived>{};
     const std::lock_guard guard{mutex_};
     silence_.broken(steady_now());
     auto* from = dials() ? places_.find(0)
@@ -338,10 +340,7 @@ private:
       return tl::make_unexpected(found.error());
     if (!*found)
       return std::optional<frame_arrived>{};
-    const auto channel = (*found)->channel.value;
-    if (door_ && !door_->hears_on(channel, message.user, steady_now()))
-      return std::optional<frame_arrived>{};
-    const peer_id peer{from->number << channel_bits | channel};
+    const peer_id peer{from->number << channel_bits | (*found)->channel.value};
     return std::optional{frame_arrived{peer, std::move((*found)->what)}};
   }
 

@@ -74,6 +74,10 @@ protected:
     cast_of.clear();
   }
 
+  std::function<bool(peer_id, client_id)> may_speak;
+  const std::shared_ptr<transport::refusals> refused =
+    std::make_shared<transport::refusals>();
+
   void start(peer_limits limits) {
     const auto listen = [this](heard& all) {
       cast_of.push_back(w.system().spawn(listener, &all));
@@ -92,6 +96,8 @@ protected:
     args.method = &method;
     args.rules.disclosures = method.disclosures;
     args.limits = limits;
+    args.may_speak = may_speak;
+    args.refused = refused;
     args.key = {7};
     args.others = others;
     args.started = w.clock_now();
@@ -246,8 +252,8 @@ TEST_F(gateway_test, lets_nobody_leave_for_another) {
   say(first, messages::leave{ben});
   EXPECT_EQ(count<messages::client_left>(roster), 1u);
   // Ben is still here, and Ann is not.
-  EXPECT_FALSE(say(second, messages::beat{ben, {}}).empty());
-  const auto answer = say(first, messages::beat{ann, {}});
+  EXPECT_FALSE(say(second, messages::beat{ben, {1}}).empty());
+  const auto answer = say(first, messages::beat{ann, {1}});
   ASSERT_EQ(answer.size(), 1u);
   EXPECT_TRUE(
     std::holds_alternative<messages::farewell>(answer.front().second));
@@ -278,7 +284,7 @@ TEST_F(gateway_test, screens_an_offer_before_a_line_sees_it) {
 }
 
 TEST_F(gateway_test, hears_nothing_without_a_session) {
-  const auto answer = say(first, messages::beat{ann, {}});
+  const auto answer = say(first, messages::beat{ann, {1}});
   ASSERT_EQ(answer.size(), 1u);
   const auto* x = std::get_if<messages::farewell>(&answer.front().second);
   ASSERT_TRUE(x);
@@ -297,14 +303,14 @@ TEST_F(bounded_gateway, closes_the_session_of_a_peer_that_says_too_much) {
   open(ann, first);
   open(ben, second);
   for (int i = 0; i < 98; ++i)
-    say(first, messages::beat{ann, {}});
+    say(first, messages::beat{ann, {1}});
   EXPECT_EQ(count<messages::client_left>(roster), 0u);
   for (int i = 0; i < 10; ++i)
-    say(first, messages::beat{ann, {}});
+    say(first, messages::beat{ann, {1}});
   EXPECT_EQ(count<messages::client_left>(roster), 1u);
   EXPECT_TRUE(answers.empty()) << "it is not answered any more";
   EXPECT_EQ(counted->frames_over_budget, 9u);
-  EXPECT_FALSE(say(second, messages::beat{ben, {}}).empty());
+  EXPECT_FALSE(say(second, messages::beat{ben, {1}}).empty());
 }
 
 TEST_F(bounded_gateway, lets_a_connection_speak_for_one_client) {
@@ -320,6 +326,60 @@ TEST_F(bounded_gateway, lets_a_connection_speak_for_one_client) {
   ASSERT_TRUE(no);
   EXPECT_EQ(no->reason, farewell_reason::refused);
   EXPECT_EQ(no->nonce, 9u);
+}
+
+class keyed_gateway : public gateway_test {
+protected:
+  keyed_gateway() {
+    test::world::kill(caf::actor_cast<caf::actor>(testee));
+    may_speak = [](peer_id peer, client_id who) {
+      return peer == first && who == ann;
+    };
+    start({});
+  }
+
+  std::uint64_t refused_for(transport::refusal why) const {
+    return refused->all()[static_cast<std::size_t>(why)];
+  }
+};
+
+TEST_F(keyed_gateway, hears_a_client_from_whom_it_belongs_to_alone) {
+  messages::hello x;
+  x.nonce = 9;
+  for (const auto& [peer, who] : {std::pair{first, ben}, {second, ann}}) {
+    x.client = who;
+    const auto answer = say(peer, x);
+    ASSERT_EQ(answer.size(), 1u);
+    const auto* no = std::get_if<messages::farewell>(&answer.front().second);
+    ASSERT_TRUE(no);
+    EXPECT_EQ(no->reason, farewell_reason::refused);
+  }
+  EXPECT_EQ(count<messages::hello_heard>(roster), 0u);
+  EXPECT_EQ(refused_for(transport::refusal::client_of_another), 2u);
+  x.client = ann;
+  say(first, x);
+  EXPECT_EQ(count<messages::hello_heard>(roster), 1u);
+}
+
+TEST_F(keyed_gateway, opens_nothing_large_of_who_has_no_session) {
+  const transport::frame large{transport::buffer(5000)};
+  tell(transport::frame_arrived{first, large});
+  ASSERT_EQ(answers.size(), 1u);
+  EXPECT_TRUE(std::holds_alternative<messages::farewell>(answers[0].second));
+  EXPECT_EQ(counted->frames_malformed, 0u);
+  open(ann, first);
+  answers.clear();
+  tell(transport::frame_arrived{first, large});
+  EXPECT_EQ(counted->frames_malformed, 1u);
+}
+
+TEST_F(keyed_gateway, hears_nothing_of_another_session_or_that_servers_say) {
+  open(ann, first);
+  EXPECT_TRUE(say(first, messages::beat{ann, {2}}).empty());
+  EXPECT_EQ(refused_for(transport::refusal::replayed_session), 1u);
+  EXPECT_FALSE(say(first, messages::beat{ann, {1}}).empty());
+  EXPECT_TRUE(say(first, messages::invited{}).empty());
+  EXPECT_EQ(refused_for(transport::refusal::frame_of_servers), 1u);
 }
 
 } // namespace troupe::actors

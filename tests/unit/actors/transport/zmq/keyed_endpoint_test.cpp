@@ -165,6 +165,12 @@ TEST_F(keyed_endpoint, hears_one_channel_of_who_is_invited) {
   ASSERT_EQ(heard.size(), 1U);
   EXPECT_EQ(client_of(heard[0]), 2U);
   EXPECT_EQ(refused_for(refusal::beyond_enrolment), 1U);
+  messages::line_served large;
+  large.blocks.push_back({{1}, share(std::vector<float>(100'000, 0.5F))});
+  client->send({0}, large);
+  for (int i = 0; i < 200 && refused_for(refusal::beyond_enrolment) < 2; ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds{50});
+  EXPECT_EQ(refused_for(refusal::beyond_enrolment), 2U) << "not even begun";
 }
 
 TEST(handshakes, end_where_it_is_known_that_they_will_not_be) {
