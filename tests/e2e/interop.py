@@ -172,12 +172,15 @@ def alone(troupe, scratch):
     processes[1].join(2, "second", 60, Reluctant)
     clients = [x for process in processes for x in process.clients.values()]
     deadline = time.monotonic() + 120
-    cuts = 0
+    cuts, at = 0, dict.fromkeys(processes, 0.0)
     while not all(x.over for x in clients):
         assert time.monotonic() < deadline, [x.counts for x in clients]
         for process in processes:
-            if random.random() < (0.04 if process.link.is_busy() else 0.01):
+            now = time.monotonic()
+            if now > at[process] + 1 or (now > at[process] and process.link.is_busy()):
                 cuts += 1
+                # Not so often that a visit fetches four times, which is the most that it may.
+                at[process] = now + random.uniform(0.2, 0.8)
                 process.link.dial()
             process.step()
         known = sum(len(x.merged) for x in clients)
@@ -192,6 +195,7 @@ def alone(troupe, scratch):
     for x in clients:
         counts.update(x.counts)
     assert head == 100 and counts["declined"] > 0 and counts["hellos"] >= 12 + cuts, counts
+    assert counts["unchanged"] > 0, counts
     assert counts["malformed"] + counts["not_invited"] == 0, counts
     assert summary["loss"] < CHANCE / 2, summary["loss"]
     resumed = [sum(x.link.sending.resumed for x in processes),

@@ -70,12 +70,12 @@ class Client:
         self.known = False      # It had a session.
         self.newest = 0         # The newest visit that it began.
         self.ticket = None      # Of the visit that it is at work on.
-        self.base = None        # Which version that visit fetched.
+        self.held = None        # The version that it fetched last, and its values.
         self.offers = {}        # What is not answered, by the visit's number.
         self.spoke = self.beaten = -AGAIN
         self.over = None        # The reason of a farewell that is the last.
         self.merged = set()     # The numbers of the visits of which it knows that they are.
-        self.counts = dict.fromkeys(("visits", *wire.VERDICTS, "again", "hellos"), 0)
+        self.counts = dict.fromkeys(("visits", "unchanged", *wire.VERDICTS, "again", "hellos"), 0)
 
     def say(self, name, **fields):
         return self.link.say(self.number, name, fields)
@@ -112,9 +112,9 @@ class Client:
 
     def fetch(self, now):
         self.spoke = now
-        exact = wire.NONE if self.base is None else self.base
+        held = self.held[0] if self.held else wire.NONE
         self.say("fetch_requested", ticket=self.ticket, leg=0,
-                 wants=[{"line": LINE, "held": wire.NONE, "exact": exact}])
+                 wants=[{"line": LINE, "held": held, "exact": wire.NONE}])
 
     def hear(self, name, x, now):
         what = getattr(self, "hear_" + name, None)
@@ -154,7 +154,7 @@ class Client:
         elif self.ticket or len(self.offers) >= 8:
             self.decline(ticket, "busy")
         else:
-            self.newest, self.ticket, self.base = number, ticket, None
+            self.newest, self.ticket = number, ticket
             self.fetch(now)
 
     def decline(self, ticket, why):
@@ -166,12 +166,19 @@ class Client:
     def hear_line_served(self, x, _):
         if not self.is_at_work_on(x["visit"]) or (x["leg"], x["line"]) != (0, LINE):
             return
+        if x["unchanged"]:
+            if not self.held or self.held[0] != x["base"]:
+                self.held = None    # It asks again, without it.
+                return
+            values = self.held[1]
+            self.counts["unchanged"] += 1
+        else:
+            values = {block["block"]: block["values"] for block in x["blocks"]}.get(BLOCK)
         ticket, self.ticket = self.ticket, None
-        blocks = {block["block"]: block["values"] for block in x["blocks"]}
-        values = blocks.get(BLOCK)
         if values is None or len(values) != self.learner.size or not np.isfinite(values).all():
             self.decline(ticket, "failed")
             return
+        self.held = x["base"], values
         delta, loss = self.learner.train(values, ticket["seed"])
         self.counts["visits"] += 1
         self.offers[ticket["visit"]["number"]] = {

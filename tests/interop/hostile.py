@@ -95,6 +95,7 @@ class Host:
                 [troupe, "serve", file, "--insecure", "--folder", scratch / "runs", "--format",
                  "json"], stdout=self.out, stderr=log)
         for _ in range(600):
+            assert self.process.poll() is None, self.log.read_text(encoding="utf-8")
             found = re.search(r"tcp://\S+", self.log.read_text(encoding="utf-8"))
             if found:
                 self.address = found[0]
