@@ -1,6 +1,7 @@
 """A client of a served run, written from docs/wire_format.md and nothing else.
 
 Usage: client.py ADDRESS [--clients N] [--examples N] [--name NAME] [--wait SECONDS]
+       client.py ADDRESS --server KEY --secret KEY …
 
 It learns softmax regression by FedAvg, on images of its own that made_up.py draws.
 """
@@ -18,7 +19,8 @@ import numpy as np
 
 import made_up
 import wire
-from link import Link
+from keys import Keys
+from link import Link, Refused
 
 AGAIN = 5.0         # Seconds after which what is not answered is said again.
 BEAT = 30.0
@@ -62,8 +64,9 @@ class Client:
 
     protocols = 1, 1
 
-    def __init__(self, link, number, layout, learner):
-        self.link, self.number, self.layout, self.learner = link, number, layout, learner
+    def __init__(self, link, number, terms, learner):
+        self.link, self.number, self.learner = link, number, learner
+        self.run, self.layout = terms["run"], terms["layout"]
         self.incarnation = 1
         self.nonce = random.getrandbits(63)
         self.session = None
@@ -75,7 +78,8 @@ class Client:
         self.spoke = self.beaten = -AGAIN
         self.over = None        # The reason of a farewell that is the last.
         self.merged = set()     # The numbers of the visits of which it knows that they are.
-        self.counts = dict.fromkeys(("visits", "unchanged", *wire.VERDICTS, "again", "hellos"), 0)
+        self.counts = dict.fromkeys(("visits", "unchanged", *wire.VERDICTS, "again", "hellos",
+                                     "held"), 0)
 
     def say(self, name, **fields):
         return self.link.say(self.number, name, fields)
@@ -97,7 +101,7 @@ class Client:
                 self.say("hello", lowest=lowest, highest=highest, client=self.number,
                          incarnation=self.incarnation, layout=self.layout, nonce=self.nonce,
                          examples=len(self.learner.inputs), newest=self.newest,
-                         at_work=[self.ticket] if self.ticket else [])
+                         at_work=[self.ticket] if self.ticket else [], run=self.run)
             return
         if now > self.beaten + BEAT:
             self.beaten = now
@@ -199,6 +203,12 @@ class Client:
             if verdict in ("accepted", "duplicate"):
                 self.merged.add(x["visit"]["number"])
 
+    def hear_offer_held(self, x, _):
+        offer = self.offers.get(x["visit"]["number"])
+        if offer and x["visit"]["client"] == self.number and x["line"] == LINE:
+            offer["again"] = float("inf")   # In this session.
+            self.counts["held"] += 1
+
     def hear_visit_ended(self, x, _):
         self.counts[wire.VERDICTS[x["verdict"]]] += 1
         if self.is_at_work_on(x["visit"]):
@@ -223,6 +233,9 @@ class Process:
             if channel in self.clients:
                 self.clients[channel].hear(name, fields, time.monotonic())
             elif channel == 0:
+                if name == "farewell" and wire.REASONS[fields["reason"]] == "no_session":
+                    for client in self.clients.values():
+                        client.hear(name, fields, time.monotonic())
                 yield name, fields
         if self.link.opened != opened:
             for client in self.clients.values():
@@ -252,7 +265,7 @@ class Process:
             raise SystemExit(f"there is no place: {places['why']}")
         for number in places["clients"]:
             learner = Learner(f"{name} {number}", examples, config)
-            self.clients[number] = client(self.link, number, terms["layout"], learner)
+            self.clients[number] = client(self.link, number, terms, learner)
 
     def step(self, milliseconds=20):
         for client in self.clients.values():
@@ -263,7 +276,13 @@ class Process:
     def run(self):
         while not all(x.over for x in self.clients.values()):
             self.step()
+        self.part()
         return {x.over[0] for x in self.clients.values()}
+
+    def part(self):
+        """The last word: nobody waits for this process any more."""
+        self.link.say(0, "process_parted", {"parting": wire.PARTINGS.index("over")})
+        self.link.close(500)
 
 
 def main():
@@ -273,10 +292,17 @@ def main():
     parser.add_argument("--examples", type=int, default=100)
     parser.add_argument("--name", default="own")
     parser.add_argument("--wait", type=float, default=30)
+    parser.add_argument("--server", type=bytes.fromhex)
+    parser.add_argument("--secret", type=bytes.fromhex)
     args = parser.parse_args()
-    process = Process(args.address, args.wait, hashlib.md5(args.name.encode()).digest())
-    process.join(args.clients, args.name, args.examples)
-    reasons = process.run()
+    keys = {"prepare": Keys(args.server, args.secret).prepare} if args.server else {}
+    try:
+        process = Process(args.address, args.wait, hashlib.md5(args.name.encode()).digest(), **keys)
+        process.join(args.clients, args.name, args.examples)
+        reasons = process.run()
+    except Refused:
+        print("this key is not let in", file=sys.stderr)
+        return 5
     print(json.dumps({x.number: {**x.counts, "merged": sorted(x.merged)}
                       for x in process.clients.values()}))
     return reasons != {"finished"}

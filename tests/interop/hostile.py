@@ -162,6 +162,7 @@ def play(troupe, scratch, name, frames, counts):
         while not insider.over:
             process.step()
             assert time.monotonic() < until, f"the run does not end; {insider.counts}"
+        process.part()
         summary = host.summary()
         assert [x.wait(30) for x in joining] == [0, 0]
         counts["insider"] += insider.counts.get("harms", 0)

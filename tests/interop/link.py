@@ -124,6 +124,10 @@ class Receiving:
         return wire.read_payload(number, version, since, self.body)
 
 
+class Refused(Exception):
+    """The server does not let this key in, or is another."""
+
+
 class Link:
     """One connection after the other to a server, and what survives them."""
 
@@ -150,16 +154,18 @@ class Link:
         self.socket.setsockopt(zmq.MAXMSGSIZE, PIECE_MAX)
         self.socket.setsockopt(zmq.HEARTBEAT_IVL, 30000)
         self.prepare(self.socket)
-        self.monitor = self.socket.get_monitor_socket(zmq.EVENT_DISCONNECTED)
+        self.monitor = self.socket.get_monitor_socket(
+            zmq.EVENT_DISCONNECTED | zmq.EVENT_HANDSHAKE_FAILED_AUTH
+            | zmq.EVENT_HANDSHAKE_FAILED_PROTOCOL)
         self.socket.connect(self.address)
         self.send({"kind": OPENED, "body": OPENED_BODY.pack(1, self.instance)})
         self.dialled = time.monotonic()
 
-    def close(self):
+    def close(self, linger=0):
         self.is_open = False
         if self.socket:
             self.socket.disable_monitor()
-            self.socket.close()
+            self.socket.close(linger)
 
     def is_busy(self):
         """A transfer is in its middle."""
@@ -219,7 +225,9 @@ class Link:
             except wire.Malformed:
                 self.dropped += 1
         if self.monitor in ready:
-            zmq.utils.monitor.recv_monitor_message(self.monitor)
+            event = zmq.utils.monitor.recv_monitor_message(self.monitor)["event"]
+            if event != zmq.EVENT_DISCONNECTED:
+                raise Refused(self.address)
             time.sleep(random.uniform(0.0, 0.2))
             self.dial()
 

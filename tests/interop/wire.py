@@ -160,6 +160,7 @@ OFFERED = Record(block=ID, base=ID, rank=U32, weight=F64, delta=Floats())
 REASONS = ("protocol", "layout", "superseded", "refused", "no_session", "finished")
 VERDICTS = ("accepted", "duplicate", "too_stale", "overloaded", "malformed", "unknown_expert",
             "not_invited", "withdrawn")
+PARTINGS = ("for_now", "over")
 DECLINES = ("busy", "failed", "no_offer", "dropped")
 
 
@@ -189,8 +190,9 @@ class Kind:
 
 
 KINDS = {
-    "hello": Kind(0x0001, (7, 8, 9), lowest=U16, highest=U16, client=ID, incarnation=U64,
-                  layout=Fixed(32), nonce=U64, examples=U64, newest=ID, at_work=List(TICKET)),
+    "hello": Kind(0x0001, (7, 8, 9, 10), lowest=U16, highest=U16, client=ID, incarnation=U64,
+                  layout=Fixed(32), nonce=U64, examples=U64, newest=ID, at_work=List(TICKET),
+                  run=Fixed(16)),
     "welcome": Kind(0x0002, protocol=U16, nonce=U64, session=ID, heads=List(HEAD)),
     "farewell": Kind(0x0003, (3, 4), reason=Scalar("B", len(REASONS)), text=Text(), nonce=U64,
                      superseded=U64),
@@ -202,10 +204,12 @@ KINDS = {
                         data=Fixed(32), lines=List(Text())),
     "places_asked": Kind(0x0009, nonce=U64, store=Fixed(16), count=U32),
     "places_given": Kind(0x000A, nonce=U64, clients=List(ID), why=Text()),
+    "process_parted": Kind(0x000B, parting=Scalar("B", len(PARTINGS)), text=Text()),
     "offer_made": Kind(0x0101, ticket=TICKET, disclosed=List(DISCLOSED), offered=List(OFFERED),
                        loss=F64),
     "offer_answered": Kind(0x0102, (4, 5), visit=VISIT, line=ID,
                            verdict=Scalar("B", len(VERDICTS)), head=ID, after=U64),
+    "offer_held": Kind(0x0103, visit=VISIT, line=ID, durable=U8),
     "invited": Kind(0x0201, ticket=TICKET),
     "fetch_requested": Kind(0x0202, ticket=TICKET, leg=U32, wants=List(WANT)),
     "line_served": Kind(0x0203, visit=VISIT, leg=U32, line=ID, base=ID, unchanged=U8,
