@@ -27,6 +27,8 @@ import link
 import made_up
 import wire
 from client import Client, Process
+from keys import Keys
+from self_test import is_patient, read_golden
 
 CONFIG = """
 name = "interop"
@@ -59,8 +61,8 @@ CHANCE = math.log(made_up.CLASSES)
 class Server:
     """A served run, that may be killed and started again."""
 
-    def __init__(self, troupe, scratch, name, **how):
-        self.troupe, self.scratch, self.name = troupe, scratch, name
+    def __init__(self, troupe, scratch, name, keys=("--insecure",), **how):
+        self.troupe, self.scratch, self.name, self.keys = troupe, scratch, name, keys
         self.file = scratch / f"{name}.toml"
         self.file.write_text(CONFIG.format(data=scratch / "data", **how), encoding="utf-8")
         self.folder = self.address = None
@@ -72,7 +74,7 @@ class Server:
         self.log = self.scratch / f"{self.name}-{self.starts}.log"
         with open(self.log, "w", encoding="utf-8") as log:
             self.process = subprocess.Popen(
-                [self.troupe, "serve", self.folder or self.file, "--insecure",
+                [self.troupe, "serve", self.folder or self.file, *self.keys,
                  "--folder", self.scratch / f"runs-{self.name}", "--format", "json"],
                 stdout=subprocess.DEVNULL, stderr=log)
         self.address = self.wait_for(r"tcp://\S+")
@@ -207,6 +209,46 @@ def alone(troupe, scratch):
           f"loss {summary['loss']:.3f}")
 
 
+def encrypted(troupe, scratch):
+    """With keys: one process of ours and one of Python, and some who are not let in."""
+    folder = scratch / "keys"
+
+    def allow(public, name):
+        subprocess.run([troupe, "keys", "allow", public, "--name", name, "--keys", folder,
+                        "--numbers", "2"], check=True, stdout=subprocess.DEVNULL)
+
+    secret = os.urandom(32)
+    allow(Keys(bytes(32), secret).public.hex(), "python")
+    store = scratch / "store"
+    allow(subprocess.run([troupe, "keys", "new", "--keys", store], check=True, text=True,
+                         stdout=subprocess.PIPE).stdout.strip(), "ours")
+    server = Server(troupe, scratch, "encrypted", ("--keys", folder), length="rounds = 10",
+                    pace='mode = "sync"')
+    key = server.wait_for(r"tcp://\S+ [0-9a-f]{64}").split()[1]
+    for wrong in ({}, {"prepare": Keys(bytes.fromhex(key)).prepare}):
+        try:
+            Process(server.address, 10, **wrong).join(1, "stranger", 10)
+            raise AssertionError("a stranger is let in")
+        except link.Refused:
+            pass
+    process = Process(server.address, 30, prepare=Keys(bytes.fromhex(key), secret).prepare)
+    try:
+        process.join(3, "too many", 10)
+        raise AssertionError("a key has more clients than it may")
+    except SystemExit:
+        pass
+    process.join(2, "keyed", 100)
+    ours = subprocess.Popen([troupe, "join", server.address, "--server", key, "--store", store,
+                             "--virtual", "2", "--data", scratch / "data"],
+                            stdout=subprocess.DEVNULL, stderr=subprocess.STDOUT)
+    assert process.run() == {"finished"}
+    summary = server.ended()
+    assert ours.wait(20) == 0
+    check_merges(server, 4, {x.number: x.merged for x in process.clients.values()})
+    assert summary["loss"] < CHANCE, summary["loss"]
+    print(f"encrypted: the loss falls from {CHANCE:.3f} to {summary['loss']:.3f}")
+
+
 class Caller:
     """Says single messages on a channel, and what is answered to each."""
 
@@ -291,52 +333,6 @@ def changes(troupe, scratch):
     print("changes: answered as the page says")
 
 
-def is_patient():
-    """Who hears `overloaded` comes back when it is told, and sends the same."""
-    said = []
-
-    class Ear:
-        is_open = True
-
-        @staticmethod
-        def say(_, name, fields, *__):
-            said.append((name, fields))
-            return True
-
-    client = Client(Ear, 3, {"run": bytes(16), "layout": bytes(32)}, None)
-    client.session, client.beaten, client.newest = 5, 100.0, 8
-    fields = {"ticket": {"visit": {"client": 3, "number": 8}}}
-    client.offers[8] = {"again": 0.0, "fields": fields}
-    client.due(100.0)
-    answer = {"visit": {"client": 3, "number": 8}, "line": 1, "head": 4,
-              "verdict": wire.VERDICTS.index("overloaded"), "after": 1500}
-    client.hear("offer_answered", answer, 100.5)
-    client.due(101.9)
-    assert len(said) == 1, said
-    client.due(102.1)
-    assert said == [("offer_made", fields)] * 2, said
-    client.hear("offer_answered", {**answer, "verdict": 0}, 103.0)
-    client.hear("offer_answered", {**answer, "verdict": 1}, 104.0)
-    client.due(120.0)
-    assert len(said) == 2 and client.merged == {8}, said
-
-
-def read_golden():
-    """The reader takes each frame that is kept, and writes the newest as they are."""
-    frames = sorted((INTEROP.parent / "golden" / "messages").glob("*.bin"))
-    for path in frames:
-        name, version = path.stem.rsplit("-v", 1)
-        frame = path.read_bytes()
-        found, fields = wire.read_frame(frame)
-        assert found == name, path
-        if int(version) == wire.KINDS[name].version:
-            _, number, written, since, *_, correlation, _ = wire.ENVELOPE.unpack_from(frame)
-            payload = wire.payload_of(name, fields)
-            assert wire.frame_of(number, written, since, payload, correlation) == frame, path
-    missing = set(wire.KINDS) - {x.stem.rsplit("-v", 1)[0] for x in frames}
-    assert not missing, missing
-
-
 def main():
     troupe = pathlib.Path(sys.argv[1]).resolve()
     seed = int(os.environ.get("TROUPE_SEED", time.time()))
@@ -349,7 +345,7 @@ def main():
         (scratch / "data").mkdir()
         made_up.write(scratch / "data")
         try:
-            for part in (mixed, changes, alone):
+            for part in (mixed, encrypted, changes, alone):
                 began = time.monotonic()
                 part(troupe, scratch)
                 print(f"  {time.monotonic() - began:.1f} s")

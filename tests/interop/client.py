@@ -236,6 +236,9 @@ class Process:
                 if name == "farewell" and wire.REASONS[fields["reason"]] == "no_session":
                     for client in self.clients.values():
                         client.hear(name, fields, time.monotonic())
+                if name == "process_parted" and wire.PARTINGS[fields["parting"]] == "over":
+                    for client in self.clients.values():
+                        client.over = client.over or ("finished", fields["text"])
                 yield name, fields
         if self.link.opened != opened:
             for client in self.clients.values():
