@@ -90,13 +90,17 @@ class Federation:
         for k in PROCESSES:
             self.join(k)
         for k in PROCESSES:
-            if not is_soon(lambda k=k: "joined with" in self.text(f"join-{k}"), deadline):
+            if not is_soon(lambda k=k: self.clients_of(k), deadline):
                 raise TooBusy(f"process {k} has not joined")
-            first, last = re.search(r"clients: (\d+) to (\d+)", self.text(f"join-{k}")).groups()
-            self.clients[k] = range(int(first), int(last) + 1)
+            self.clients[k] = self.clients_of(k)
         for k in PROCESSES:
             if not is_soon(lambda k=k: self.merged(k), deadline):
                 raise TooBusy(f"no visit of process {k} is merged")
+
+    def clients_of(self, k):
+        """As it says once it has them."""
+        found = re.search(r"clients: (\d+) to (\d+)\n", self.text(f"join-{k}"))
+        return found and range(int(found[1]), int(found[2]) + 1)
 
     def ledger(self, sql):
         return read(self.folder / "ledger.sqlite", sql)
