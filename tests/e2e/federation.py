@@ -72,7 +72,8 @@ class Federation:
         """Returns once it listens."""
         before = self.text("server").count("tcp://")
         self.server = self.start(0, "server", "serve", self.folder or self.scratch / "run.toml",
-                                 "--insecure", "--folder", self.scratch / "runs")
+                                 "--listen", self.address or f"tcp://{links.SERVER}:0",
+                                 "--insecure=anywhere", "--folder", self.scratch / "runs")
         wait(lambda: self.text("server").count("tcp://") > before, 60, "the server listens")
         (endpoint,) = (self.scratch / "runs").glob("*/endpoint")
         self.folder = endpoint.parent
@@ -80,8 +81,8 @@ class Federation:
 
     def join(self, k):
         self.joined[k] = self.start(
-            k, f"join-{k}", "join", self.address.replace("127.0.0.1", links.SERVER), "--insecure",
-            "--virtual", str(CLIENTS), "--workers", "1", "--store", self.scratch / f"store-{k}")
+            k, f"join-{k}", "join", self.address, "--insecure=anywhere", "--virtual", str(CLIENTS),
+            "--workers", "1", "--store", self.scratch / f"store-{k}")
 
     def begin(self):
         """Returns once visits of all are merged; in time for what is to come in the run."""

@@ -22,8 +22,8 @@ import strangers
 from federation import PROCESSES, Federation, TooBusy
 
 BACK_WITHIN = 2.0
-# Three beats of 30 s, and what a new connection takes.
-ANEW_WITHIN = 95.0
+# A beat, what is not acknowledged for 3 s, and what a new connection takes.
+ANEW_WITHIN = 40.0
 # It dials anew after 10 s without a server's word.
 STRANGER_WITHIN = 13.0
 ROUGH = {"delay": 0.01, "loss": 0.05, "double": 0.05, "late": 0.05}
@@ -158,11 +158,13 @@ def short(f, told):
     f.network.tell(3, **ROUGH, rate=200e3)
     f.begin()
     f.network.tell(1, cut=True)
+    f.network.tell(2, forget=True)
     time.sleep(7)
     f.heal(1)
     f.freeze_server(1)
     told["visits"] = f.moves(*PROCESSES, visits=1)
     happened(f, "cut", processes=[1])
+    happened(f, "forgotten", processes=[2])
     happened(f, "lost", "doubled", "reordered", "throttled", processes=[3])
     f.network.tell(loss=0, double=0, late=0, rate=0)
 
@@ -170,7 +172,7 @@ def short(f, told):
 # Each with the seconds that it takes, once its run has begun.
 LONG = {delay: 20, loss: 20, partition: 120, forgotten: 125, slow: 60, frozen: 40, restart: 25,
         stranger: 110, ended_away: 5}
-SHORT = {short: 16}
+SHORT = {short: 18}
 
 
 def play(case, seconds, arguments):

@@ -36,7 +36,7 @@ def receive(visitor, speech):
 
 
 def main():
-    with socket.create_server(("127.0.0.1", int(sys.argv[1]))) as door:
+    with socket.create_server(("", int(sys.argv[1]))) as door:
         while True:
             visitor, (host, _) = door.accept()
             print(host, flush=True)
