@@ -67,7 +67,7 @@ class Run:
             [self.troupe, "serve", self.folder or self.scratch / "run.toml", "--folder", self.scratch / "runs",
              "--format", "json", *(["--keys", self.keys] if self.keys else ["--insecure"])],
             stdout=self.log("summary"), stderr=log)
-        deadline = began + 30
+        deadline = began + 120  # The machine may be busy.
         while time.monotonic() < deadline and self.server.poll() is None:
             said = pathlib.Path(log.name).read_text(encoding="utf-8")
             if line := re.search(r"^tcp://.*\n", said, re.MULTILINE):
@@ -95,13 +95,14 @@ class Run:
         listened, self.starting = self.starting, None
         over = self.over or time.monotonic()
         for i, since in enumerate(self.joined):
-            if since > listened - SLOW:
-                continue
-            first = next((at for at, who in self.witness.record.welcomes if who == i and at > listened), None)
-            if first or over - listened > SLOW:
-                self.recoveries.append((first or over) - listened)
-            if self.recoveries and self.recoveries[-1] > SLOW:
-                print(f"process {i} is welcome {self.recoveries[-1]:.1f} s after the server listens:",
+            seen = [at for at, who in self.witness.record.welcomes if who == i and at > since]
+            if not any(at < listened for at in seen):
+                continue  # It has just begun.
+            waited = next((at for at in seen if at > listened), over) - listened
+            if seen[-1] > listened or waited > SLOW:
+                self.recoveries.append(waited)
+            if waited > SLOW:
+                print(f"process {i} is welcome {waited:.1f} s after the server listens:",
                       self.seen_between(listened - 1, over))
 
     def seen_between(self, begin, end):

@@ -103,7 +103,7 @@ class Place:
     def begin(self, runs, store, versions):
         (self.scratch / "run.toml").write_text(CONFIG.format(versions=versions), encoding="utf-8")
         server = self.serve(self.scratch / "run.toml", "--folder", runs)
-        server.wait_for("tcp://")
+        server.wait_for("tcp://", 120)
         (endpoint,) = runs.glob("*/endpoint")
         return server, self.join(endpoint.read_text().strip(), store), endpoint.parent
 
@@ -218,7 +218,7 @@ def damaged(place):
         attempt(name, folder, place.serve(folder), words, code, before)
         shutil.rmtree(folder)
     server = place.serve(place.folder)
-    server.wait_for("tcp://")
+    server.wait_for("tcp://", 120)
     address = (place.folder / "endpoint").read_text().strip()
     for name, harm, words, code in STORE_CASES:
         store = place.scratch / "copy"
@@ -269,7 +269,7 @@ def mounted(place, disk):
 def read_only(place, disk, before):
     refused(place.serve(disk / "run"), "[Rr]ead-only|cannot write here", 1)
     server = place.serve(place.folder)
-    server.wait_for("tcp://")
+    server.wait_for("tcp://", 120)
     refused(place.join((place.folder / "endpoint").read_text().strip(), disk / "store"), "[Rr]ead-only|readonly", 1)
     server.end()
     assert prints(disk / "run") == before, "what is read-only changes"
