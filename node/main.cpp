@@ -6,6 +6,7 @@
 #include "node/commands/replay.hpp"
 #include "node/commands/run.hpp"
 #include "node/commands/serve.hpp"
+#include "node/commands/stop.hpp"
 #include "node/task/torch_model.hpp"
 
 int main(int argc, char** argv) {
@@ -44,6 +45,9 @@ int main(int argc, char** argv) {
                 return node::serve_command(node::make_torch_model, known, rest,
                                            io);
               }});
+  all.insert(
+    all.begin() + 4,
+    {"stop", "RUN: ends a run that is served, in order", node::stop_command});
   all.insert(all.begin() + 4,
              {"join", "ADDRESS: clients of a run that is served elsewhere",
               [](node::arguments rest, node::streams io) {

@@ -21,6 +21,9 @@ namespace troupe::node {
 /// Why a run ended that was asked to.
 inline constexpr const char* interrupted_text = "interrupted";
 
+/// Why a run ended whose server was told so by its operator.
+inline constexpr const char* ordered_text = "stopped by its operator";
+
 /// Why it ended where its record may grow no further.
 inline constexpr const char* record_full_text =
   "events.jsonl has as many MiB as 'events_max' allows; a larger bound or "

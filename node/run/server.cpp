@@ -100,13 +100,15 @@ void server::wait_for_node() {
 
 void server::obey() {
   const bool full = *f_.record_full;
-  if (told_ || (!full && (!f_.stop || !*f_.stop)))
+  const bool ordered = f_.serves && f_.serves->stop_wanted();
+  if (told_ || (!full && !ordered && (!f_.stop || !*f_.stop)))
     return;
   const std::lock_guard guard{mutex_};
   if (cast_.director) {
-    caf::anon_send(
-      cast_.director,
-      messages::stop_requested{full ? record_full_text : interrupted_text});
+    caf::anon_send(cast_.director,
+                   messages::stop_requested{full      ? record_full_text
+                                            : ordered ? ordered_text
+                                                      : interrupted_text});
     told_ = true;
   }
 }

@@ -213,6 +213,10 @@ result<void> serving::open_book(const experiment& x,
                                 const std::filesystem::path& folder,
                                 bool is_new) {
   folder_ = folder;
+  auto heard = control::open(folder);
+  if (!heard)
+    return tl::make_unexpected(heard.error());
+  control_ = std::move(*heard);
   if (guard_)
     if (auto ok = guard_->settle(folder / "keys"); !ok)
       return ok;
@@ -299,6 +303,8 @@ serving::begin(const experiment& x, const workload& work,
 void serving::see_off(messages::parting why, const std::string& text) const {
   constexpr std::chrono::milliseconds glance{20};
   constexpr int glances_between_words = 25;
+  if (why == messages::parting::over)
+    control_->ended(text);
   const auto until = steady_now() + last_words_max;
   for (int tick = 0; steady_now() < until; ++tick) {
     auto left = socket_->links_here(lately);

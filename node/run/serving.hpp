@@ -17,6 +17,7 @@
 #include "actors/transport/refusals.hpp"
 #include "actors/transport/zmq/socket_endpoint.hpp"
 #include "core/clock.hpp"
+#include "node/run/control.hpp"
 #include "node/run/guard.hpp"
 #include "node/run/listening.hpp"
 #include "node/task/workload.hpp"
@@ -99,6 +100,11 @@ public:
   /// heard it. @pre nobody else sends any more, but the gateway and reception
   void see_off(messages::parting why, const std::string& text) const;
 
+  /// Somebody wants the run to end in order. @pre the book is open
+  bool stop_wanted() const {
+    return control_->stop_wanted();
+  }
+
 private:
   /// What outlives the process.
   struct book {
@@ -133,6 +139,7 @@ private:
 
   std::filesystem::path folder_;
   book book_;
+  std::unique_ptr<control> control_;
   std::shared_ptr<heard_links> parted_ = std::make_shared<heard_links>();
 
   std::shared_ptr<guard> guard_; ///< Null without keys.

@@ -23,6 +23,11 @@ void set_up(zmq::socket_t& x, const std::string& address) {
   x.set(zmq::sockopt::handshake_ivl, 5000);
   // The kernel's own patience with a way that is gone is a quarter of an hour.
   x.set(zmq::sockopt::tcp_maxrt, 3000);
+  // And with one that says nothing, for ever.
+  x.set(zmq::sockopt::tcp_keepalive, 1);
+  x.set(zmq::sockopt::tcp_keepalive_idle, 10);
+  x.set(zmq::sockopt::tcp_keepalive_intvl, 1);
+  x.set(zmq::sockopt::tcp_keepalive_cnt, 3);
   x.set(zmq::sockopt::heartbeat_ivl, 30'000);
   x.set(zmq::sockopt::heartbeat_timeout, 60'000);
 }

@@ -22,8 +22,7 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr double rate = 0.75;
-const policies::staleness_discount discount =
-  policies::polynomial_discount{.exponent = 0.5};
+const policies::polynomial_discount discount{.exponent = 0.5};
 
 std::shared_ptr<const models::layout> layout_of(const sim_method& x) {
   auto made =
@@ -196,7 +195,9 @@ actors::node_args sim_node::args_of(std::uint64_t seed) {
   a.announce = true;
   a.events = what.events;
   if (what.hostile > 0)
-    a.limits = {100, 1'000'000, 1};
+    a.limits = {.frames_per_second = 100,
+                .bytes_per_second = 1'000'000,
+                .clients_max = 1};
   a.books = p.store;
   a.arithmetic = kernels::make_cpu_backend();
   a.evaluator = p.how.make_trainer(*p.blocks);
@@ -278,8 +279,7 @@ void sim_node::start_client(client_id who) {
   x.options.method = &p.how.what;
   x.options.blocks = p.blocks;
   x.options.resend_after = p.what.resend_after;
-  // This network loses answers, which a link does not.
-  x.options.held_again_after = 10 * p.what.resend_after;
+  x.options.held_again_after = 10 * p.what.resend_after; // A link has none.
   x.options.beat_every = 3s;
   x.options.cache = who.value % 2 == 0;
   x.network = p.network->client_side(who);
@@ -370,8 +370,7 @@ std::map<client_id, actors::state_ptr> sim_node::states() const {
 void sim_node::check_end() {
   auto& p = *p_;
   EXPECT_FALSE(failed()) << reason();
-  // The last answers are still on their way to the clients; who has no session
-  // hears of it when it says its offer again.
+  // The last answers are on their way; who has no session hears of it later.
   p.witness->listen_no_more();
   for (const auto until = now() + 2s; now() < until && p.w.step();)
     ;

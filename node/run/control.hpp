@@ -1,0 +1,70 @@
+#pragma once
+
+// How the owner of a run's folder speaks with the process that serves it: a
+// Unix socket in the folder, one line each way.
+//
+//   stop ──►
+//        ◄── stopping          at once
+//        ◄── ended REASON      when all is written
+
+#include <atomic>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "core/result.hpp"
+
+namespace troupe::node {
+
+class control {
+public:
+  /// @pre the folder is this process's alone
+  [[nodiscard]] static result<std::unique_ptr<control>>
+  open(const std::filesystem::path& folder);
+
+  ~control();
+
+  control(const control&) = delete;
+  control& operator=(const control&) = delete;
+
+  /// Somebody wants the run to end in order.
+  const std::atomic<bool>& stop_wanted() const noexcept {
+    return stop_wanted_;
+  }
+
+  /// The run has ended so; those who asked hear it with the end of this, when
+  /// all is written.
+  void ended(const std::string& reason);
+
+private:
+  control(int folder, int listener, int bell);
+
+  void work();
+  void answer(int who);
+
+  int folder_;
+  int listener_;
+  int bell_;
+  std::atomic<bool> stop_wanted_{false};
+  std::atomic<bool> closing_{false};
+  std::mutex mutex_;
+  std::vector<int> asked_; ///< They wait for the end.
+  std::string end_;        ///< Empty: it has not come.
+  std::thread thread_;
+};
+
+/// How asking for the end went.
+struct stop_answer {
+  bool reached = false; ///< Somebody serves this folder.
+  bool ended = false;   ///< And said how the run has ended.
+  std::string text = {};
+};
+
+/// Asks whoever serves the folder to end its run in order, and waits for that.
+[[nodiscard]] stop_answer ask_to_stop(const std::filesystem::path& folder);
+
+} // namespace troupe::node
