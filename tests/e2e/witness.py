@@ -26,6 +26,7 @@ SILENCE = 4.0  # Seconds without progress that are worth a word.
 PROGRESS = {"offer_made", "offer_answered", "line_served"}
 REASONS = ("protocol", "layout", "superseded", "refused", "no_session", "finished")
 FINISHED = REASONS.index("finished")
+OVER = 1  # As processes part.
 
 
 class Record:
@@ -58,6 +59,12 @@ class Record:
         self.timeline = collections.deque(maxlen=2000)  # Of what sessions are made of.
         self.wrong = []
 
+    def note_end(self, process, server):
+        """One word that the run is over is to all clients of a process."""
+        for client, where in self.process_of.items():
+            if where == process:
+                self.finished.setdefault(client, (time.monotonic(), server))
+
     def note_silence(self, name):
         """For how long nothing went by that ends a visit, while something was to."""
         if name not in PROGRESS:
@@ -82,8 +89,6 @@ class Record:
         self.note_silence(name)
         if name == "offer_made":
             self.last_said[x.ticket.visit] = (time.monotonic(), server)
-        elif name == "farewell" and x[0] == FINISHED:
-            self.finished.setdefault(channel, (time.monotonic(), server))
         elif name == "welcome":
             self.welcomed[channel] = (time.monotonic(), server)
         if x is not None and (hear := getattr(self, f"on_{name}", None)):
@@ -346,6 +351,9 @@ class Witness(threading.Thread):
             self.record.welcomes.append((time.monotonic(), one.process))
             self.record.process_of[channel] = one.process
         self.record.heard(name, message, channel, one.instances["down"])
+        is_end = {"farewell": FINISHED, "process_parted": OVER}.get(name)
+        if way == "down" and is_end is not None and message[0] == is_end:
+            self.record.note_end(one.process, one.instances["down"])
         self.say(name, one, way, channel, message)
 
     def say(self, name, one, way, channel, message):
