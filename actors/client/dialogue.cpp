@@ -40,6 +40,7 @@ void dialogue::on(const messages::welcome& x, actions& out, instant now) {
   if (connected_ || x.nonce != nonce_)
     return;
   connected_ = true;
+  session_ = x.session;
   blank_ = false;
   beat_ = now;
   resume(out, now);

@@ -99,8 +99,8 @@ public:
   /// What a snapshot keeps.
   static constexpr auto fields(auto& x) {
     return std::tie(x.file_, x.where_, x.blank_, x.connected_, x.nonce_,
-                    x.spoke_, x.beat_, x.held_, x.leg_, x.working_, x.missing_,
-                    x.fetched_, x.chosen_, x.disclosed_, x.cache_);
+                    x.session_, x.spoke_, x.beat_, x.held_, x.leg_, x.working_,
+                    x.missing_, x.fetched_, x.chosen_, x.disclosed_, x.cache_);
   }
 
 private:
@@ -159,6 +159,7 @@ private:
   bool connected_ = false;
   std::optional<messages::farewell> farewell_; ///< Nobody is kept who has one.
   std::uint64_t nonce_ = 0;
+  session_id session_{};
   instant spoke_{}; ///< When a hello or fetch was last sent.
   instant beat_{};
   std::optional<messages::ticket> held_; ///< Waits for the verdict on the last.

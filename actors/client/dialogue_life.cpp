@@ -103,7 +103,7 @@ dialogue::actions dialogue::due(instant now) {
   if (connected_ && options_.beat_every > instant{}
       && now >= beat_ + options_.beat_every) {
     beat_ = now;
-    out.push_back(messages::beat{options_.me, {}});
+    out.push_back(messages::beat{options_.me, session_});
   }
   const bool is_late = spoke_ + options_.resend_after <= now;
   if (!connected_) {

@@ -121,3 +121,49 @@ kill -INT "$server"
 code=0
 wait "$server" || code=$?
 [ $code = 130 ] || fail "an interrupted server ends with $code"
+
+# Who may ends a run in order; its clients hear so, and there is nothing more to end.
+folder_of() { dirname "$(grep -l "$address" "$scratch"/runs/*/endpoint)"; }
+serve long "$scratch/small.toml" --set rounds=1000000
+join lasting --virtual 12
+lasting=$!
+folder=$(folder_of)
+for _ in $(seq 200); do
+  grep -q '"version"' "$folder/metrics.jsonl" 2>/dev/null && break
+  sleep 0.1
+done
+timeout 60 "$troupe" stop "$folder" >"$scratch/out" 2>"$scratch/err" ||
+  { cat "$scratch/err"; fail "troupe stop fails"; }
+grep -q "stopped by its operator" "$scratch/out" || fail "troupe stop says not how it ended"
+[ -f "$folder/summary.json" ] && [ -f "$folder/report.html" ] || fail "a stopped run has no report"
+wait "$server" || fail "a run that was stopped in order fails"
+wait "$lasting" || fail "clients of a stopped run fail"
+grep -q "stopped by its operator" "$scratch/lasting.out" || fail "clients do not hear why it ended"
+started=()
+refused 4 "nobody serves" stop "$folder"
+refused 2 "is not the folder of a run" stop "$scratch"
+
+# A server that ends for now says so, and another run at its address is joined anew.
+serve first "$scratch/small.toml" --set rounds=1000000
+join stays --virtual 12
+stays=$!
+for _ in $(seq 200); do
+  grep -q "joined with" "$scratch/stays.err" && break
+  sleep 0.1
+done
+kill -INT "$server"
+wait "$server" || true
+for _ in $(seq 100); do
+  grep -q "the server ends for now" "$scratch/stays.err" && break
+  sleep 0.1
+done
+grep -q "the server ends for now" "$scratch/stays.err" || fail "a process does not hear that its server ends"
+before=$address
+serve second "$scratch/small.toml" --set seed=7 --listen "$before"
+wait "$server" || fail "the second run fails"
+wait "$stays" || fail "who changes runs fails"
+started=()
+grep -q "another run is served there now" "$scratch/stays.err" || fail "another run is not noticed"
+"$troupe" run "$scratch/small.toml" --set seed=7 --folder "$scratch/runs" --format json >"$scratch/wanted.out" 2>"$scratch/wanted.err"
+[ "$(digest_in "$scratch/second.out")" = "$(digest_in "$scratch/wanted.out")" ] ||
+  fail "who changed runs brought something of the first"

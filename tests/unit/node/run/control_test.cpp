@@ -1,0 +1,69 @@
+#include "node/run/control.hpp"
+
+#include <chrono>
+#include <future>
+#include <string>
+#include <thread>
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include "tests/support/scratch_folder.hpp"
+
+namespace troupe::node {
+namespace {
+
+using namespace std::chrono_literals;
+
+TEST(control, ends_a_run_on_demand_and_says_how) {
+  // Longer than the name of a socket may be.
+  const test::scratch_folder scratch;
+  const auto folder =
+    std::filesystem::path{scratch.path()} / std::string(120, 'x');
+  std::filesystem::create_directory(folder);
+  auto opened = control::open(folder);
+  ASSERT_TRUE(opened) << opened.error().context;
+  struct stat found {};
+  ASSERT_EQ(stat((folder / "control").c_str(), &found), 0);
+  EXPECT_EQ(found.st_mode & 0777, 0600u) << "its owner's alone";
+  EXPECT_FALSE((*opened)->stop_wanted());
+  auto asked =
+    std::async(std::launch::async, [&] { return ask_to_stop(folder); });
+  for (int i = 0; i < 2000 && !(*opened)->stop_wanted(); ++i)
+    std::this_thread::sleep_for(5ms);
+  EXPECT_TRUE((*opened)->stop_wanted());
+  (*opened)->ended("500 rounds\nand more");
+  opened->reset();
+  const auto answer = asked.get();
+  EXPECT_TRUE(answer.reached);
+  EXPECT_TRUE(answer.ended);
+  EXPECT_EQ(answer.text, "500 rounds and more");
+  EXPECT_FALSE(std::filesystem::exists(folder / "control"));
+}
+
+TEST(control, says_that_nobody_is_there_or_has_said_how) {
+  const test::scratch_folder folder;
+  EXPECT_FALSE(ask_to_stop(folder.path()).reached);
+  EXPECT_FALSE(ask_to_stop("/no/such/folder").reached);
+  auto opened = control::open(folder.path());
+  ASSERT_TRUE(opened);
+  auto asked =
+    std::async(std::launch::async, [&] { return ask_to_stop(folder.path()); });
+  while (!(*opened)->stop_wanted())
+    std::this_thread::sleep_for(5ms);
+  opened->reset();
+  const auto answer = asked.get();
+  EXPECT_TRUE(answer.reached);
+  EXPECT_FALSE(answer.ended);
+}
+
+TEST(control, takes_the_place_of_one_that_was_killed) {
+  const test::scratch_folder folder;
+  auto first = control::open(folder.path());
+  ASSERT_TRUE(first);
+  auto second = control::open(folder.path());
+  EXPECT_TRUE(second);
+}
+
+} // namespace
+} // namespace troupe::node
