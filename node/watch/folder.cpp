@@ -115,7 +115,11 @@ result<void> refuse_strange_files(const fs::path& folder) {
   for (fs::recursive_directory_iterator at{folder, why}, end; !why && at != end;
        at.increment(why)) {
     const auto kind = at->symlink_status(why).type();
-    if (kind != fs::file_type::regular && kind != fs::file_type::directory)
+    // Of a server that was killed.
+    const bool is_left =
+      kind == fs::file_type::socket && at->path() == folder / "control";
+    if (kind != fs::file_type::regular && kind != fs::file_type::directory
+        && !is_left)
       return fail(
         errc::storage_failure,
         at->path().string()

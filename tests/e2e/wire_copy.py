@@ -58,7 +58,7 @@ def main():
         try:
             run.begin()
             until(run, 3)
-            shutil.copytree(run.folder, run.scratch / "copy")
+            shutil.copytree(run.folder, run.scratch / "copy", ignore=shutil.ignore_patterns("control"))
             run.serve()
             until(run, 12)
             shutil.rmtree(run.folder)

@@ -208,7 +208,7 @@ def damaged(place):
 
     for name, harm, words, code in SERVER_CASES:
         folder = place.scratch / "copy"
-        shutil.copytree(place.folder, folder)
+        shutil.copytree(place.folder, folder, ignore=shutil.ignore_patterns("control"))
         harm(folder)
         before = prints(folder)
         attempt(name, folder, place.serve(folder), words, code, before)
@@ -247,12 +247,12 @@ def mounted(place, disk):
         heads = {head for head, in read(folder / "ledger.sqlite", "SELECT head FROM lines")}
         assert heads == {30}, f"after a full disk the heads are {heads}"
         subprocess.run(["umount", str(disk)], check=True)
-    shutil.copytree(place.folder, disk / "run")
+    shutil.copytree(place.folder, disk / "run", ignore=shutil.ignore_patterns("control"))
     before = prints(disk / "run")
     for name in ("run", "store"):
         with contextlib.suppress(FileNotFoundError):
             shutil.rmtree(disk / name)
-    shutil.copytree(place.folder, disk / "run")
+    shutil.copytree(place.folder, disk / "run", ignore=shutil.ignore_patterns("control"))
     shutil.copytree(place.store, disk / "store")
     mount("--bind", str(disk), str(disk))
     mount("-o", "remount,bind,ro", str(disk))
