@@ -83,7 +83,7 @@ started=()
 
 # Keys in the run's folder, which is there when it serves; who is not let in hears so at once.
 serve strict "$scratch/long.toml"
-own=$(ls -d "$scratch"/runs/*-small-*/keys "$scratch"/runs/*-small/keys 2>/dev/null | tail -n 1)
+own=$(find "$scratch/runs" -mindepth 2 -maxdepth 2 -name keys)
 refused 5 "does not let this key in" join "$address" --server "$key" --store "$scratch/carol"
 carol=$(awk '$1 == "public" {print $2}' "$scratch/carol/pair")
 grep -q "$carol" "$scratch/err" || fail "it does not say which key"
