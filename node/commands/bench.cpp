@@ -11,10 +11,11 @@
 #include "actors/record/sqlite_store.hpp"
 #include "core/clock.hpp"
 #include "core/json.hpp"
-#include "models/tasks/noop.hpp"
 #include "node/commands/bench_director.hpp"
+#include "node/commands/bench_wire.hpp"
 #include "node/commands/command_line.hpp"
 #include "node/commands/figure.hpp"
+#include "node/commands/idle_workload.hpp"
 #include "node/config/config.hpp"
 #include "node/run/federation.hpp"
 #include "node/task/data.hpp"
@@ -128,30 +129,6 @@ result<sample> step_of(const model_maker& make_model,
   return bare.map([&](double compared) { return sample{taken, compared}; });
 }
 
-/// A federation that learns nothing: what remains is the runtime.
-workload idle_workload(std::size_t clients) {
-  workload work{.method = policies::catalogue().front(),
-                .blocks = {},
-                .initial = {},
-                .task = {},
-                .make_trainer = {},
-                .has_labels = false,
-                .life = {.clients = clients}};
-  auto blocks = models::make_layout(
-    work.method,
-    {{"model", {{.name = "w", .shape = {1000}}}}, {"model.buffers", {}}},
-    {.weight_max = 1, .delta_max = 8});
-  work.blocks = std::make_shared<const models::layout>(std::move(*blocks));
-  work.initial[work.blocks->blocks.front().id] =
-    share(std::vector<float>(1000));
-  auto task = std::make_shared<models::local_task>();
-  task->clients.train.assign(clients, {0});
-  task->clients.test.assign(clients, {});
-  work.task = std::move(task);
-  work.make_trainer = models::noop_trainers(*work.blocks, {});
-  return work;
-}
-
 // With the catalogue's first method, which has one block and one leg.
 constexpr std::string_view idle_text = R"(
 clock = "wall"
@@ -179,7 +156,8 @@ result<sample> idle_visits(bool on_disk) {
                              on_disk ? "updates=32000" : "updates=128000"});
   if (!loaded)
     return tl::make_unexpected(loaded.error());
-  const auto work = idle_workload(loaded->x.clients.clients);
+  const auto work = idle_workload(policies::catalogue().front().name,
+                                  loaded->x.clients.clients, 1000);
   const auto folder = std::filesystem::temp_directory_path()
                       / ("troupe-bench-" + std::to_string(getpid()));
   std::shared_ptr<actors::store> books = actors::make_memory_store({});
@@ -241,26 +219,31 @@ void tell(const director_cost& x, std::ostream& to) {
 }
 
 std::vector<figure> all_figures(const model_maker& make_model,
-                                const std::string& example) {
+                                const std::string& example,
+                                const director_table& table) {
   const std::string rate = "50,000 visits a second";
-  return {{.name = "cpu_per_visit",
-           .unit = "ms",
-           .compared_with = "a bare LibTorch loop",
-           .bar = 1.15,
-           .repetitions = 12, // Others may take the caches for seconds.
-           .once = [=] { return cpu_per_visit(make_model, example); }},
-          {.name = "idle_visits",
-           .unit = "1/s",
-           .compared_with = rate,
-           .bar = 1,
-           .repetitions = 5,
-           .once = [] { return idle_visits(false); }},
-          {.name = "idle_visits_on_disk",
-           .unit = "1/s",
-           .compared_with = rate,
-           .bar = {},
-           .repetitions = 1,
-           .once = [] { return idle_visits(true); }}};
+  std::vector<figure> all{
+    {.name = "cpu_per_visit",
+     .unit = "ms",
+     .compared_with = "a bare LibTorch loop",
+     .bar = 1.15,
+     .repetitions = 12, // Others may take the caches for seconds.
+     .once = [=] { return cpu_per_visit(make_model, example); }},
+    {.name = "idle_visits",
+     .unit = "1/s",
+     .compared_with = rate,
+     .bar = 1,
+     .repetitions = 5,
+     .once = [] { return idle_visits(false); }},
+    {.name = "idle_visits_on_disk",
+     .unit = "1/s",
+     .compared_with = rate,
+     .bar = {},
+     .repetitions = 1,
+     .once = [] { return idle_visits(true); }}};
+  std::ranges::move(director_figures(table), std::back_inserter(all));
+  std::ranges::move(wire_figures(), std::back_inserter(all));
+  return all;
 }
 
 /// One of that name, or else all of that kind.
@@ -297,9 +280,8 @@ exit_code bench_command(const model_maker& make_model, arguments args,
   line.add("--at-most", &at_most, "the bar of 'step'");
   if (const auto end = line.parse(args, io))
     return *end;
-  auto figures = all_figures(make_model, example);
   const auto table = std::make_shared<std::vector<director_cost>>();
-  std::ranges::move(director_figures(table), std::back_inserter(figures));
+  auto figures = all_figures(make_model, example, table);
   if (!method.empty())
     figures.push_back(
       {.name = "step",

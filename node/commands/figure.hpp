@@ -15,7 +15,8 @@
 
 namespace troupe::node {
 
-/// One repetition: seconds a visit, and those of what it is compared with.
+/// One repetition: seconds a visit, and those of what it is compared with; of a
+/// figure that counts no time what its unit says.
 struct sample {
   double seconds = 0;
   double compared = 0;
@@ -23,7 +24,8 @@ struct sample {
 
 struct figure {
   std::string name;
-  std::string unit; ///< "ms" of a visit, or visits in a second.
+  /// "ms" of a visit or of something else ("ms/GB"), or visits in a second.
+  std::string unit;
   std::string compared_with;
   std::optional<double> bar; ///< None: reported, not judged.
   int repetitions = 1;
@@ -39,7 +41,9 @@ struct figure {
   }
 
   double value() const {
-    return counts_rate() ? 1 / best.seconds : best.seconds * 1e3;
+    return counts_rate()            ? 1 / best.seconds
+           : unit.starts_with("ms") ? best.seconds * 1e3
+                                    : best.seconds;
   }
 
   double ratio_of(const sample& x) const {

@@ -155,7 +155,7 @@ private:
     if (!x_.model.path.empty() && in_.model.empty())
       return ended(end::misfit, "this run has a scripted model",
                    "--model PATH says where this machine has it");
-    auto work = prepare(x_, in_.make_model);
+    auto work = in_.make_work ? in_.make_work(x_) : prepare(x_, in_.make_model);
     if (!work)
       return ended(work.error().code == errc::invalid_data
                        || work.error().code == errc::storage_failure

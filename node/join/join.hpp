@@ -11,6 +11,7 @@
 #include "core/keys.hpp"
 #include "core/result.hpp"
 #include "node/task/materials.hpp"
+#include "node/task/workload.hpp"
 
 namespace troupe::node {
 
@@ -25,8 +26,10 @@ struct join_context {
   std::string store = {}; ///< Folder where clients keep what is theirs; empty:
                           ///< in memory, gone with the process.
   double wait = 60;       ///< Seconds for the first answer; 0: no end.
-  std::uint32_t workers = 0;               ///< 0: one per core.
-  model_maker make_model;                  ///< Of every kind that needs torch.
+  std::uint32_t workers = 0; ///< 0: one per core.
+  model_maker make_model;    ///< Of every kind that needs torch.
+  /// What the run learns, from its configuration; empty: `prepare`.
+  std::function<result<workload>(const experiment&)> make_work = {};
   const std::atomic<bool>* stop = nullptr; ///< True: it is to end in order.
   /// For people. May be empty.
   std::function<void(const std::string& line)> say = {};

@@ -1,0 +1,145 @@
+#include "actors/transport/zmq/bare.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <deque>
+#include <optional>
+
+#include <zmq.hpp>
+
+#include "core/clock.hpp"
+
+namespace troupe::transport::bare {
+
+namespace {
+
+constexpr std::chrono::milliseconds glance{100};
+constexpr int queued_max = 64;
+constexpr auto at_once = zmq::recv_flags::dontwait;
+
+void bind(zmq::socket_t& x, const listener& listening) {
+  x.set(zmq::sockopt::sndhwm, 0);
+  x.set(zmq::sockopt::rcvhwm, queued_max);
+  x.bind("tcp://127.0.0.1:*");
+  listening(x.get(zmq::sockopt::last_endpoint));
+}
+
+bool wait(zmq::socket_t& x) {
+  zmq::pollitem_t items[] = {{x.handle(), 0, ZMQ_POLLIN, 0}};
+  return zmq::poll(items, 1, glance) > 0;
+}
+
+/// All parts of the next message, if there is one.
+std::vector<zmq::message_t> next(zmq::socket_t& from) {
+  std::vector<zmq::message_t> parts;
+  for (bool more = true; more;) {
+    zmq::message_t part;
+    if (!from.recv(part, at_once))
+      break;
+    more = part.more();
+    parts.push_back(std::move(part));
+  }
+  return parts;
+}
+
+void say(zmq::socket_t& to, std::vector<zmq::message_t>& parts) {
+  for (auto& x : parts)
+    (void)to.send(x, &x == &parts.back() ? zmq::send_flags::none
+                                         : zmq::send_flags::sndmore);
+}
+
+std::vector<zmq::message_t> question(const questions& x) {
+  std::vector<zmq::message_t> parts;
+  for (const auto size : {x.head_bytes, x.body_bytes}) {
+    parts.emplace_back(size);
+    std::memset(parts.back().data(), 1, size);
+  }
+  return parts;
+}
+
+} // namespace
+
+void echo(const listener& listening, const std::atomic<bool>& stop) {
+  zmq::context_t context;
+  zmq::socket_t socket{context, zmq::socket_type::router};
+  bind(socket, listening);
+  while (!stop) {
+    if (!wait(socket))
+      continue;
+    for (auto parts = next(socket); !parts.empty(); parts = next(socket))
+      say(socket, parts);
+  }
+}
+
+answers ask(const std::string& address, const questions& x) {
+  zmq::context_t context;
+  zmq::socket_t socket{context, zmq::socket_type::dealer};
+  socket.set(zmq::sockopt::linger, 0);
+  socket.connect(address);
+  answers out;
+  std::deque<instant> asked; // One peer answers in order.
+  const auto one_more = [&] {
+    auto parts = question(x);
+    asked.push_back(steady_now());
+    say(socket, parts);
+  };
+  for (int i = 0; i < x.in_flight; ++i)
+    one_more();
+  const auto end = steady_now() + from_seconds(x.seconds);
+  while (steady_now() < end) {
+    if (!wait(socket))
+      continue;
+    while (!next(socket).empty()) {
+      out.seconds.push_back(seconds(steady_now() - asked.front()));
+      asked.pop_front();
+      ++out.count;
+      one_more();
+    }
+  }
+  return out;
+}
+
+void take(const listener& listening, std::uint64_t bytes) {
+  zmq::context_t context;
+  zmq::socket_t socket{context, zmq::socket_type::router};
+  bind(socket, listening);
+  std::uint64_t taken = 0;
+  while (taken < bytes) {
+    if (!wait(socket))
+      continue;
+    for (auto parts = next(socket); !parts.empty(); parts = next(socket)) {
+      for (std::size_t i = 2; i < parts.size(); ++i)
+        taken += parts[i].size();
+      parts.resize(1);
+      parts.emplace_back(1);
+      if (taken >= bytes)
+        say(socket, parts);
+    }
+  }
+}
+
+void give(const std::string& address, std::uint64_t bytes,
+          std::size_t head_bytes, std::size_t chunk_bytes) {
+  zmq::context_t context;
+  zmq::socket_t socket{context, zmq::socket_type::dealer};
+  socket.set(zmq::sockopt::sndhwm, queued_max);
+  socket.connect(address);
+  std::vector<char> values(std::size_t{40} << 20, 'v');
+  for (std::uint64_t at = 0; at < bytes;) {
+    const auto place = at % values.size();
+    const auto size =
+      std::min<std::uint64_t>({chunk_bytes, bytes - at, values.size() - place});
+    std::vector<zmq::message_t> parts;
+    parts.emplace_back(head_bytes);
+    std::memset(parts.back().data(), 1, head_bytes);
+    parts.emplace_back(
+      values.data() + place, size, [](void*, void*) {}, nullptr);
+    say(socket, parts);
+    at += size;
+  }
+  while (next(socket).empty())
+    (void)wait(socket);
+}
+
+} // namespace troupe::transport::bare

@@ -1,0 +1,115 @@
+#include "node/commands/processes.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <fstream>
+#include <new>
+#include <thread>
+
+#include <csignal>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "core/clock.hpp"
+
+namespace troupe::node {
+
+namespace {
+
+constexpr std::chrono::seconds patience{30};
+constexpr std::chrono::milliseconds glance{2};
+
+double seconds_of(const timeval& x) {
+  return static_cast<double>(x.tv_sec) + 1e-6 * static_cast<double>(x.tv_usec);
+}
+
+template <std::size_t N>
+void put(std::array<char, N>& to, const std::string& x) {
+  const auto size = std::min(x.size(), N - 1);
+  std::memcpy(to.data(), x.data(), size);
+  to[size] = 0;
+}
+
+} // namespace
+
+void* detail::map_shared(std::size_t bytes) {
+  auto* at = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (at == MAP_FAILED)
+    throw std::bad_alloc{};
+  return at;
+}
+
+void detail::unmap_shared(void* at, std::size_t bytes) noexcept {
+  munmap(at, bytes);
+}
+
+void told_address::tell(const std::string& x) noexcept {
+  put(text_, x);
+  here_ = true;
+}
+
+result<std::string> told_address::get() const {
+  const auto until = steady_now() + patience;
+  while (!here_) {
+    if (steady_now() > until)
+      return fail(errc::invalid_config, "a process of this figure said "
+                                        "nothing in 30 seconds");
+    std::this_thread::sleep_for(glance);
+  }
+  return std::string{text_.data()};
+}
+
+helper_process::helper_process(const std::function<result<void>()>& work)
+  : id_(fork()) {
+  if (id_ < 0)
+    throw std::bad_alloc{};
+  if (id_ > 0)
+    return;
+  int code = 0;
+  try {
+    if (const auto done = work(); !done) {
+      put(*problem_, done.error().context);
+      code = 1;
+    }
+  } catch (const std::exception& e) {
+    put(*problem_, e.what());
+    code = 1;
+  }
+  _exit(code);
+}
+
+helper_process::~helper_process() {
+  if (id_ <= 0)
+    return;
+  kill(id_, SIGKILL);
+  (void)waitpid(id_, nullptr, 0);
+}
+
+result<process_usage> helper_process::wait() {
+  int status = 0;
+  rusage used{};
+  if (wait4(id_, &status, 0, &used) != id_)
+    return fail(errc::invalid_config, "a process of this figure is lost");
+  id_ = 0;
+  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+    return fail(errc::invalid_config,
+                std::string{"a process of this figure failed: "}
+                  + problem_->data());
+  return process_usage{
+    .cpu_seconds = seconds_of(used.ru_utime) + seconds_of(used.ru_stime),
+    .peak_bytes = static_cast<std::uint64_t>(used.ru_maxrss) * 1024};
+}
+
+std::uint64_t resident_bytes(pid_t of) {
+  std::ifstream in{"/proc/" + std::to_string(of) + "/statm"};
+  std::uint64_t all = 0;
+  std::uint64_t resident = 0;
+  in >> all >> resident;
+  return resident * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+}
+
+} // namespace troupe::node

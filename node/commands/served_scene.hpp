@@ -1,0 +1,49 @@
+#pragma once
+
+// A served run that learns nothing, for figures: its server and its clients,
+// each the work of a process of its own.
+
+#include <atomic>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+
+#include "node/commands/processes.hpp"
+#include "node/task/workload.hpp"
+
+namespace troupe::node {
+
+/// What those processes tell each other, and who began them.
+struct scene_board {
+  told_address address;
+  std::atomic<bool> stop{false};
+  std::atomic<double> cpu_before{0};      ///< Of the server, until it listened.
+  std::atomic<std::uint64_t> bytes_in{0}; ///< At the server's socket.
+  std::atomic<std::uint64_t> bytes_out{0};
+};
+
+struct scene_options {
+  std::size_t values = 0; ///< Of the block that travels.
+  bool offers = true;     ///< False: by a method that merges nothing.
+  bool on_disk = false;   ///< Server and clients keep what they must there.
+};
+
+struct served_scene {
+  experiment x;
+  workload work;
+  std::filesystem::path folder = {};
+  bool on_disk = false;
+  shared_page<scene_board> board = {};
+};
+
+/// A scene of that configuration, in a new folder that is removed with it.
+result<std::shared_ptr<served_scene>> make_scene(const std::string& text,
+                                                 const scene_options& how);
+
+/// Serves until the run is over, or `stop`.
+result<void> serve(const served_scene& scene);
+
+/// Has clients take part until the run is over.
+result<void> take_part(const served_scene& scene, std::uint32_t clients);
+
+} // namespace troupe::node
