@@ -1,13 +1,17 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
+#include <initializer_list>
 #include <memory>
 #include <string>
 
 #include <zmq.hpp>
 
+#include "actors/transport/landing_pool.hpp"
 #include "actors/transport/link_end.hpp"
 #include "actors/transport/zmq/socket_endpoint.hpp"
+#include "core/result.hpp"
 
 namespace troupe::transport {
 
@@ -18,9 +22,22 @@ void set_up_server(zmq::socket_t& x, const std::string& address);
 
 void set_up_dialler(zmq::socket_t& x, const std::string& address);
 
+/// Waits until one of the sockets, of which some may be null, or the bell has
+/// something to read. True: the bell has.
+bool wait_for(std::initializer_list<void*> sockets, int bell,
+              std::chrono::milliseconds most);
+
+/// Why one can neither listen nor dial.
+tl::unexpected<error> cannot(const char* what, const std::string& address,
+                             const zmq::error_t& why);
+
+/// Where all links of a process land.
+std::shared_ptr<landing_pool> new_landing_pool();
+
 /// Of the link with this number.
 link_end::options link_options(const socket_endpoint::options& how,
                                std::shared_ptr<held_bytes> room,
+                               std::shared_ptr<landing_pool> landing,
                                std::uint64_t number);
 
 } // namespace troupe::transport
