@@ -7,8 +7,8 @@
 #include <system_error>
 #include <utility>
 
+#include "actors/client_store/sealed_body.hpp"
 #include "actors/client_store/stored_file.hpp"
-#include "actors/transport/crc32c.hpp"
 #include "actors/transport/envelope.hpp"
 #include "actors/transport/rope.hpp"
 #include "models/files.hpp"
@@ -63,31 +63,6 @@ result<messages::any_message> offer_in(transport::buffer x) {
 
 auto damaged(const std::string& what) {
   return fail(errc::storage_failure, what);
-}
-
-constexpr std::size_t seal_bytes = sizeof(std::uint32_t);
-
-/// A body ends with its sum.
-std::array<std::byte, seal_bytes> bytes_of_sum(std::uint32_t sum) {
-  std::array<std::byte, seal_bytes> out{};
-  for (auto& x : out) {
-    x = static_cast<std::byte>(sum & 0xff);
-    sum >>= 8;
-  }
-  return out;
-}
-
-/// What was sealed; nothing if it is not what was.
-std::optional<transport::buffer> unsealed(transport::buffer bytes) {
-  if (bytes.size() < seal_bytes)
-    return std::nullopt;
-  const std::span all{bytes};
-  const auto body = all.first(bytes.size() - seal_bytes);
-  if (!std::ranges::equal(bytes_of_sum(transport::crc32c(body)),
-                          all.last(seal_bytes)))
-    return std::nullopt;
-  bytes.resize(body.size());
-  return bytes;
 }
 
 } // namespace
@@ -147,11 +122,8 @@ result<void> client_table::begin(const std::string& run) {
 
 std::optional<transport::buffer> client_table::place(const std::string& name,
                                                      parts_of_body parts) {
-  std::uint32_t crc = 0;
-  for (const auto part : parts)
-    crc = transport::crc32c(part, crc);
-  const auto sum = bytes_of_sum(crc);
-  parts.push_back(sum);
+  const auto seal = seal_of(parts);
+  parts.push_back(seal);
   std::uint64_t size = 0;
   for (const auto part : parts)
     size += part.size();

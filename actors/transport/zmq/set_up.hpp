@@ -18,6 +18,12 @@ namespace troupe::transport {
 /// Pieces are as large as the other end wants them, up to this.
 inline constexpr std::size_t piece_bytes_max = std::size_t{4} << 20;
 
+inline constexpr int pieces_per_turn = 32; ///< Of one link, before others.
+inline constexpr std::chrono::milliseconds blocked_pause{2};
+inline constexpr std::chrono::milliseconds probe_pause{1000};
+inline constexpr std::chrono::seconds silent_holder_max{30};
+inline constexpr unsigned channel_bits = 32;
+
 void set_up_server(zmq::socket_t& x, const std::string& address);
 
 void set_up_dialler(zmq::socket_t& x, const std::string& address);

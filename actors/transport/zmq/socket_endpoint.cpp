@@ -21,12 +21,6 @@ namespace troupe::transport {
 
 namespace {
 
-constexpr int pieces_per_turn = 32; ///< Of one link, before others.
-constexpr std::chrono::milliseconds blocked_pause{2};
-constexpr std::chrono::milliseconds probe_pause{1000};
-constexpr std::chrono::seconds silent_holder_max{30};
-constexpr unsigned channel_bits = 32;
-
 class socket_thread final : public socket_endpoint {
 public:
   enum class side : std::uint8_t { server, dialler };
