@@ -182,6 +182,7 @@ KINDS = {
     0x0004: ("beat", None), 0x0005: ("beat_answered", None), 0x0006: ("leave", None), 0x0007: ("terms_asked", None),
     0x0008: ("terms_given", None), 0x0009: ("places_asked", None), 0x000A: ("places_given", None),
     0x000B: ("process_parted", lambda r, _: (r.take("B"), r.text())),
+    0x000C: ("enrolment_asked", None), 0x000D: ("enrolment_answered", None),
     0x0101: ("offer_made", read_offer),
     0x0102: ("offer_answered", read_answer),
     0x0103: ("offer_held", lambda r, _: (r.take("QQ"), r.take("Q"), r.take("B"))),
