@@ -27,7 +27,7 @@ import link
 import made_up
 import wire
 from client import Client, Process
-from keys import Keys
+from keys import Keys, read_line
 from self_test import is_patient, read_golden
 
 CONFIG = """
@@ -210,15 +210,13 @@ def alone(troupe, scratch):
 
 
 def encrypted(troupe, scratch):
-    """With keys: one process of ours and one of Python, and some who are not let in."""
+    """With keys: a process of ours, one of Python that is enrolled, and some who are not let in."""
     folder = scratch / "keys"
 
     def allow(public, name):
         subprocess.run([troupe, "keys", "allow", public, "--name", name, "--keys", folder,
                         "--numbers", "2"], check=True, stdout=subprocess.DEVNULL)
 
-    secret = os.urandom(32)
-    allow(Keys(bytes(32), secret).public.hex(), "python")
     store = scratch / "store"
     allow(subprocess.run([troupe, "keys", "new", "--keys", store], check=True, text=True,
                          stdout=subprocess.PIPE).stdout.strip(), "ours")
@@ -231,7 +229,15 @@ def encrypted(troupe, scratch):
             raise AssertionError("a stranger is let in")
         except link.Refused:
             pass
-    process = Process(server.address, 30, prepare=Keys(bytes.fromhex(key), secret).prepare)
+    text = subprocess.run([troupe, "keys", "invite", "--name", "python", "--keys", folder,
+                           "--numbers", "2"], check=True, text=True, stdout=subprocess.PIPE).stdout
+    address, served, line = read_line(text.strip())
+    assert (address, served.hex()) == (server.address, key), text
+    own, other = Keys(served), Keys(served)
+    assert Process(address, 10, prepare=line.prepare).enrol(own.public) == ""
+    assert Process(address, 10, prepare=line.prepare).enrol(own.public) == "", "it may ask again"
+    assert "used up" in Process(address, 10, prepare=line.prepare).enrol(other.public)
+    process = Process(server.address, 30, prepare=own.prepare)
     try:
         process.join(3, "too many", 10)
         raise AssertionError("a key has more clients than it may")

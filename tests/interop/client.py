@@ -2,8 +2,9 @@
 
 Usage: client.py ADDRESS [--clients N] [--examples N] [--name NAME] [--wait SECONDS]
        client.py ADDRESS --server KEY --secret KEY …
+       client.py LINE …
 
-It learns softmax regression by FedAvg, on images of its own that made_up.py draws.
+With a line it draws a pair of its own, enrols it, and joins with that. It learns softmax regression by FedAvg, on images of its own that made_up.py draws.
 """
 
 import argparse
@@ -19,7 +20,7 @@ import numpy as np
 
 import made_up
 import wire
-from keys import Keys
+from keys import Keys, read_line
 from link import Link, Refused
 
 AGAIN = 5.0         # Seconds after which what is not answered is said again.
@@ -256,6 +257,12 @@ class Process:
                     return found
         raise SystemExit(f"nobody answers at {self.link.address}")
 
+    def enrol(self, own):
+        """Makes a key known, over a connection with that of a line. Returns why not."""
+        answer = self.ask("enrolment_asked", "enrolment_answered", own=own)
+        self.link.close()
+        return answer["why"]
+
     def join(self, count, name, examples, client=Client):
         terms = self.ask("terms_asked", "terms_given", lowest=1, highest=1)
         if terms["protocol"] != 1:
@@ -298,9 +305,14 @@ def main():
     parser.add_argument("--server", type=bytes.fromhex)
     parser.add_argument("--secret", type=bytes.fromhex)
     args = parser.parse_args()
-    keys = {"prepare": Keys(args.server, args.secret).prepare} if args.server else {}
+    address, server, invited = read_line(args.address) or (args.address, args.server, None)
+    own = Keys(server, args.secret) if server else None
     try:
-        process = Process(args.address, args.wait, hashlib.md5(args.name.encode()).digest(), **keys)
+        why = invited and Process(address, args.wait, prepare=invited.prepare).enrol(own.public)
+        if why:
+            raise SystemExit(why)
+        keys = {"prepare": own.prepare} if own else {}
+        process = Process(address, args.wait, hashlib.md5(args.name.encode()).digest(), **keys)
         process.join(args.clients, args.name, args.examples)
         reasons = process.run()
     except Refused:

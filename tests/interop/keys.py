@@ -1,4 +1,4 @@
-"""Keys of a process."""
+"""Keys of a process, and lines that enrol one."""
 
 import os
 
@@ -18,3 +18,12 @@ class Keys:
         socket.setsockopt(zmq.CURVE_SERVERKEY, self.server)
         socket.setsockopt(zmq.CURVE_PUBLICKEY, self.public)
         socket.setsockopt(zmq.CURVE_SECRETKEY, self.secret)
+
+
+def read_line(text):
+    """(address, the server's key, the keys of the line), of ADDRESS/KEY/SECRET; or nothing."""
+    parts = text.removeprefix("tcp://").split("/")
+    if len(parts) != 3:
+        return None
+    address, server, secret = parts[0], *map(bytes.fromhex, parts[1:])
+    return "tcp://" + address, server, Keys(server, secret)

@@ -205,6 +205,8 @@ KINDS = {
     "places_asked": Kind(0x0009, nonce=U64, store=Fixed(16), count=U32),
     "places_given": Kind(0x000A, nonce=U64, clients=List(ID), why=Text()),
     "process_parted": Kind(0x000B, parting=Scalar("B", len(PARTINGS)), text=Text()),
+    "enrolment_asked": Kind(0x000C, nonce=U64, own=Fixed(32)),
+    "enrolment_answered": Kind(0x000D, nonce=U64, why=Text()),
     "offer_made": Kind(0x0101, ticket=TICKET, disclosed=List(DISCLOSED), offered=List(OFFERED),
                        loss=F64),
     "offer_answered": Kind(0x0102, (4, 5), visit=VISIT, line=ID,
