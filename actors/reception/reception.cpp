@@ -44,6 +44,8 @@ messages::places_given answer(const messages::places_asked& x, peer_id from,
     if (auto kept = args.keep(next); !kept)
       return refused("the server cannot store it: " + kept.error().context);
   args.book = std::move(next);
+  if (args.came)
+    args.came(from);
   return {x.nonce, std::move(*found), {}};
 }
 

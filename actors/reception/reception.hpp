@@ -31,6 +31,8 @@ struct reception_args {
   std::shared_ptr<transport::endpoint> network;
   /// Told of each process that says it has heard of the end. May be empty.
   std::function<void(peer_id)> parted = {};
+  /// Told of each process that has clients. May be empty.
+  std::function<void(peer_id)> came = {};
   /// Whose clients a peer's are; nothing: it may have none. Empty: they are of
   /// whom it says it is, since nobody has a key.
   std::function<std::optional<claim>(peer_id)> claim_of = {};

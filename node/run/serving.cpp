@@ -295,6 +295,7 @@ serving::begin(const experiment& x, const workload& work,
       },
     .network = socket_,
     .parted = [to = parted_](peer_id x) { to->add(link_of(x)); },
+    .came = [to = came_](peer_id x) { to->add(link_of(x)); },
     .claim_of = std::move(claim_of),
     .enrol = std::move(enrol),
     .refused = refused_};
@@ -308,7 +309,9 @@ void serving::see_off(messages::parting why, const std::string& text) const {
   const auto until = steady_now() + last_words_max;
   for (int tick = 0; steady_now() < until; ++tick) {
     auto left = socket_->links_here(lately);
-    std::erase_if(left, [this](auto x) { return parted_->contains(x); });
+    std::erase_if(left, [this](auto x) {
+      return !came_->contains(x) || parted_->contains(x);
+    });
     // Who is gone shows when something is sent to it.
     if (tick % glances_between_words == 0)
       for (const auto link : left)

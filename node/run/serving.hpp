@@ -119,8 +119,8 @@ private:
                            std::uint64_t clients);
   static result<void> keep(const std::filesystem::path& path, const book& x);
 
-  /// Processes that have heard of the end.
-  class heard_links {
+  /// Of links, as reception tells.
+  class known_links {
   public:
     void add(std::uint64_t link) {
       const std::lock_guard guard{mutex_};
@@ -140,7 +140,8 @@ private:
   std::filesystem::path folder_;
   book book_;
   std::unique_ptr<control> control_;
-  std::shared_ptr<heard_links> parted_ = std::make_shared<heard_links>();
+  std::shared_ptr<known_links> came_ = std::make_shared<known_links>();
+  std::shared_ptr<known_links> parted_ = std::make_shared<known_links>();
 
   std::shared_ptr<guard> guard_; ///< Null without keys.
   /// Who has which clients, for whoever asks on any thread.
