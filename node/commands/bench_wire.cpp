@@ -344,16 +344,6 @@ result<sample> merge_memory() {
     });
 }
 
-/// Of the server, where a block goes to and fro that is larger than all credit.
-result<sample> large_block() {
-  constexpr std::size_t values = 275'000'000;
-  return uploaded({.clients = 2, .offers_a_version = 2}, {.values = values})
-    .map([](const run_usage& used) {
-      return sample{static_cast<double>(used.server_peak) / megabyte,
-                    values * sizeof(float) / megabyte};
-    });
-}
-
 } // namespace
 
 std::vector<figure> wire_figures() {
@@ -381,13 +371,7 @@ std::vector<figure> wire_figures() {
            .compared_with = "256 MB and six blocks",
            .bar = 1,
            .repetitions = 1,
-           .once = merge_memory},
-          {.name = "large_block",
-           .unit = "MB",
-           .compared_with = "the block",
-           .bar = 8,
-           .repetitions = 1,
-           .once = large_block}};
+           .once = merge_memory}};
 }
 
 } // namespace troupe::node
