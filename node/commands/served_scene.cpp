@@ -73,7 +73,8 @@ result<std::shared_ptr<served_scene>> make_scene(const std::string& text,
 }
 
 result<void> serve(const served_scene& scene) {
-  auto door = serving::open("tcp://127.0.0.1:*", scene.x, scene.work);
+  auto door =
+    serving::open({.address = "tcp://127.0.0.1:*"}, scene.x, scene.work);
   if (!door)
     return tl::make_unexpected(door.error());
   auto books = open_books(scene);
@@ -83,7 +84,7 @@ result<void> serve(const served_scene& scene) {
         actors::begin_lines(**books, *scene.work.blocks, scene.work.initial);
       !ok)
     return ok;
-  if (auto ok = (*door)->open_book(scene.x, scene.folder); !ok)
+  if (auto ok = (*door)->open_book(scene.x, scene.folder, true); !ok)
     return ok;
   auto& board = *scene.board;
   auto told = (*door)->begin(scene.x, scene.work, [&](const std::string& x) {
