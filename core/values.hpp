@@ -1,7 +1,5 @@
 #pragma once
 
-#include <algorithm>
-#include <cstddef>
 #include <memory>
 #include <span>
 #include <utility>
@@ -9,76 +7,11 @@
 
 namespace troupe {
 
-/// Values that lie in a row. Two are equal where their values are.
-class value_view : public std::span<const float> {
-public:
-  using std::span<const float>::span;
-  using const_iterator = iterator;
-
-  /// A copy.
-  explicit operator std::vector<float>() const {
-    return {begin(), end()};
-  }
-
-  friend bool operator==(const value_view& a, const value_view& b) noexcept {
-    return std::ranges::equal(a, b);
-  }
-
-  friend bool operator==(const value_view& a,
-                         const std::vector<float>& b) noexcept {
-    return std::ranges::equal(a, b);
-  }
-};
-
-/// Parameters that many read and nobody changes, and whatever keeps them where
-/// they are: a vector, or memory that they arrived in. They may travel.
-class shared_values {
-public:
-  shared_values() = default;
-
-  shared_values(std::nullptr_t) { // Implicit, as of a pointer.
-    // nop
-  }
-
-  /// @param owner keeps `x`, for as long as one of its copies lives; not null
-  shared_values(std::shared_ptr<const void> owner, value_view x)
-    : owner_(std::move(owner)),
-      view_(x) {
-    // nop
-  }
-
-  explicit operator bool() const noexcept {
-    return owner_ != nullptr;
-  }
-
-  const value_view& operator*() const noexcept {
-    return view_;
-  }
-
-  const value_view* operator->() const noexcept {
-    return &view_;
-  }
-
-  const std::shared_ptr<const void>& owner() const noexcept {
-    return owner_;
-  }
-
-  /// The very same ones.
-  friend bool operator==(const shared_values& a,
-                         const shared_values& b) noexcept {
-    return a.owner_ == b.owner_ && a.view_.data() == b.view_.data()
-           && a.view_.size() == b.view_.size();
-  }
-
-private:
-  std::shared_ptr<const void> owner_;
-  value_view view_;
-};
+/// Parameters that many read and nobody changes. They may travel.
+using shared_values = std::shared_ptr<const std::vector<float>>;
 
 inline shared_values share(std::vector<float> x) {
-  auto owner = std::make_shared<const std::vector<float>>(std::move(x));
-  const value_view view{*owner};
-  return {std::move(owner), view};
+  return std::make_shared<const std::vector<float>>(std::move(x));
 }
 
 /// What a server's optimiser remembers of a block. It is larger than the block

@@ -2,15 +2,12 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
-#include <memory>
 #include <system_error>
 #include <utility>
 
-#include "actors/client_store/sealed_body.hpp"
 #include "actors/client_store/stored_file.hpp"
+#include "actors/transport/crc32c.hpp"
 #include "actors/transport/envelope.hpp"
-#include "actors/transport/rope.hpp"
 #include "models/files.hpp"
 
 namespace troupe::actors {
@@ -18,10 +15,6 @@ namespace troupe::actors {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// As far as an envelope can say it.
-constexpr std::size_t offer_bytes_max =
-  std::numeric_limits<std::uint32_t>::max();
 
 constexpr const char* ledger_name = "clients.sqlite";
 
@@ -50,19 +43,37 @@ std::uint64_t code_of(const std::optional<messages::decline_reason>& x) {
   return x ? static_cast<std::uint64_t>(*x) + 1 : 0;
 }
 
-/// It crosses as a transfer, which may be larger than a frame.
-result<messages::any_message> offer_in(transport::buffer x) {
-  const auto kept = std::make_shared<const transport::buffer>(std::move(x));
-  const auto head = transport::open_envelope(*kept, offer_bytes_max);
-  if (!head)
-    return tl::make_unexpected(head.error());
-  return transport::decode_kind(
-    head->kind, head->writer,
-    std::span{*kept}.subspan(transport::envelope_size), kept);
-}
-
 auto damaged(const std::string& what) {
   return fail(errc::storage_failure, what);
+}
+
+constexpr std::size_t seal_bytes = sizeof(std::uint32_t);
+
+std::array<std::byte, seal_bytes> sum_of(std::span<const std::byte> bytes) {
+  std::array<std::byte, seal_bytes> out{};
+  for (std::uint32_t sum = transport::crc32c(bytes); auto& x : out) {
+    x = static_cast<std::byte>(sum & 0xff);
+    sum >>= 8;
+  }
+  return out;
+}
+
+/// A body ends with its sum.
+void seal(transport::buffer& bytes) {
+  const auto sum = sum_of(bytes);
+  bytes.insert(bytes.end(), sum.begin(), sum.end());
+}
+
+/// What was sealed; nothing if it is not what was.
+std::optional<transport::buffer> unsealed(transport::buffer bytes) {
+  if (bytes.size() < seal_bytes)
+    return std::nullopt;
+  const std::span all{bytes};
+  const auto body = all.first(bytes.size() - seal_bytes);
+  if (!std::ranges::equal(sum_of(body), all.last(seal_bytes)))
+    return std::nullopt;
+  bytes.resize(body.size());
+  return bytes;
 }
 
 } // namespace
@@ -121,19 +132,12 @@ result<void> client_table::begin(const std::string& run) {
 }
 
 std::optional<transport::buffer> client_table::place(const std::string& name,
-                                                     parts_of_body parts) {
-  const auto seal = seal_of(parts);
-  parts.push_back(seal);
-  std::uint64_t size = 0;
-  for (const auto part : parts)
-    size += part.size();
-  bytes_written_ += size;
-  if (size <= row_bytes_max) {
-    transport::buffer all;
-    for (const auto part : parts)
-      all.insert(all.end(), part.begin(), part.end());
-    return all;
-  }
+                                                     transport::buffer bytes) {
+  seal(bytes);
+  bytes_written_ += bytes.size();
+  if (bytes.size() <= row_bytes_max)
+    return bytes;
+  const std::array parts{std::span<const std::byte>{bytes}};
   if (auto ok = models::replace_file(folder_ / name, parts, {.sync = true});
       !ok && !failed_)
     failed_ = ok.error();
@@ -148,8 +152,7 @@ client_table::row_of(client_id who, const state_ptr& x, known& after) {
     if (state == x)
       return row;
   const auto row = ++last_state_;
-  const auto bytes = encode_state(*x);
-  const auto body = place(state_name(row), {bytes});
+  const auto body = place(state_name(row), encode_state(*x));
   if (body)
     ledger_->run("INSERT INTO states VALUES (?, ?, ?)", row, who,
                  std::span<const std::byte>{*body});
@@ -162,11 +165,7 @@ client_table::row_of(client_id who, const state_ptr& x, known& after) {
 void client_table::add_offer(client_id who, const kept_offer& x,
                              std::optional<std::uint64_t> next) {
   const auto number = x.offer.pass.visit.number;
-  const auto frame = transport::frame_parts(x.offer);
-  parts_of_body parts;
-  for (const auto& part : frame)
-    parts.push_back(part.bytes);
-  const auto body = place(offer_name(who, number), std::move(parts));
+  const auto body = place(offer_name(who, number), transport::encode(x.offer));
   const auto unanswered = encode_unanswered(x.unanswered);
   const auto insert = [&](const auto& bytes) {
     ledger_->run("INSERT INTO offers VALUES (?, ?, ?, ?, ?, ?)", who, number,
@@ -337,8 +336,10 @@ client_table::load_outbox(client_id who,
                    who);
   while (rows.next()) {
     const visit_number number{rows.integer(0)};
-    auto message =
-      bytes_of(offer_name(who, number), rows.bytes(4)).and_then(offer_in);
+    auto message = bytes_of(offer_name(who, number), rows.bytes(4))
+                     .and_then([](const transport::buffer& x) {
+                       return transport::decode(x);
+                     });
     if (!message)
       return tl::make_unexpected(message.error());
     auto unanswered = decode_unanswered(rows.bytes(1));

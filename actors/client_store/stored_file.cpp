@@ -83,7 +83,7 @@ std::map<std::string, personal_values>
 personal(const std::vector<stored_values>& x) {
   std::map<std::string, personal_values> out;
   for (const auto& [name, values] : x)
-    out.emplace(name, personal_values{std::vector<float>(*values)});
+    out.emplace(name, personal_values{*values});
   return out;
 }
 

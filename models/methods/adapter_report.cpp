@@ -149,7 +149,7 @@ void summarise(const evaluation_input& x, const local_problem& on,
                preparation prepare, evaluated& to) {
   reporter before{on, "pre", to};
   reporter after{on, "post", to};
-  const auto common = common_of(x.versions, on);
+  const auto& common = common_of(x.versions, on);
   double lost = 0;
   for (const auto& [client, state] : x.states) {
     if (const auto found = state->counters.find(lost_counter);

@@ -54,7 +54,7 @@ task<done> curve_along(visit& v, planned_adapter x,
                        array change);
 
 /// The common adapter's version. @pre there is one
-value_view common_of(const std::vector<fetched_block>& versions,
+const std::vector<float>& common_of(const std::vector<fetched_block>& versions,
                                     const local_problem& on);
 
 /// What is on a client's model: the common adapter at the client's rank, and

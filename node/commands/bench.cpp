@@ -11,7 +11,6 @@
 #include "actors/record/sqlite_store.hpp"
 #include "core/clock.hpp"
 #include "core/json.hpp"
-#include "node/commands/bench_crowd.hpp"
 #include "node/commands/bench_director.hpp"
 #include "node/commands/bench_wire.hpp"
 #include "node/commands/command_line.hpp"
@@ -244,7 +243,6 @@ std::vector<figure> all_figures(const model_maker& make_model,
      .once = [] { return idle_visits(true); }}};
   std::ranges::move(director_figures(table), std::back_inserter(all));
   std::ranges::move(wire_figures(), std::back_inserter(all));
-  std::ranges::move(crowd_figures(), std::back_inserter(all));
   return all;
 }
 

@@ -216,33 +216,27 @@ result<sample> control_p99() {
 }
 
 constexpr std::size_t offer_values = 10'000'000;
-constexpr double offer_bytes = offer_values * sizeof(float);
+constexpr std::uint64_t offer_bytes = offer_values * sizeof(float);
 constexpr int uploaders = 4;
+constexpr int offers_a_version = 16;
 
-struct uploading {
-  int clients = uploaders;
-  int offers_a_version = 16;
-  int versions = 1;
-};
-
-/// Of a method with offers.
-std::string upload_text(const uploading& x) {
+/// One client more than those that upload, which is never invited.
+std::string upload_text(int versions) {
   return R"(
 clock = "wall"
 evaluate_every = 0
 events = false
 updates = )"
-         + std::to_string(x.versions * x.offers_a_version) + R"(
+         + std::to_string(versions * offers_a_version) + R"(
 [clients]
 clients = )"
-         + std::to_string(x.clients) + R"(
+         + std::to_string(uploaders) + R"(
 [pace]
 mode = "fedbuff"
 buffer_size = )"
-         + std::to_string(x.offers_a_version) + R"(
+         + std::to_string(offers_a_version) + R"(
 concurrency = )"
-         + std::to_string(x.clients) + R"(
-memory = 16384
+         + std::to_string(uploaders) + R"(
 [data]
 kind = "quadratic"
 [model]
@@ -250,54 +244,25 @@ kind = "quadratic"
 )";
 }
 
-/// What the processes of a run used.
-struct run_usage {
-  double cpu_seconds = 0;
-  std::uint64_t server_peak = 0;
-  std::uint64_t clients_peak = 0;
-  std::uint64_t server_rest = 0; ///< Before there was anybody.
-};
-
-result<run_usage> run_scene(const served_scene& scene, std::uint32_t clients) {
-  helper_process server{[&] { return serve(scene); }};
-  if (const auto there = scene.board->address.get(); !there)
-    return tl::make_unexpected(there.error());
-  const auto rest = resident_bytes(server.id());
-  helper_process others{[&] { return take_part(scene, clients); }};
-  const auto theirs = others.wait();
-  scene.board->stop = true;
+/// CPU of both processes for offers of 40 MB, fetches of a quarter as many
+/// bytes included, until they are published.
+result<double> upload_seconds_per_byte(int versions) {
+  const auto scene = make_scene(upload_text(versions),
+                                {.values = offer_values, .on_disk = true});
+  if (!scene)
+    return tl::make_unexpected(scene.error());
+  helper_process server{[&] { return serve(**scene); }};
+  helper_process clients{[&] { return take_part(**scene, uploaders); }};
+  const auto theirs = clients.wait();
+  (*scene)->board->stop = true;
   const auto its = server.wait();
   if (!theirs || !its)
     return tl::make_unexpected(!theirs ? theirs.error() : its.error());
-  return run_usage{.cpu_seconds = theirs->cpu_seconds + its->cpu_seconds
-                                  - scene.board->cpu_before,
-                   .server_peak = its->peak_bytes,
-                   .clients_peak = theirs->peak_bytes,
-                   .server_rest = rest};
-}
-
-result<run_usage> uploaded(const uploading& x, const scene_options& how) {
-  const auto scene = make_scene(upload_text(x), how);
-  if (!scene)
-    return tl::make_unexpected(scene.error());
-  return run_scene(**scene, static_cast<std::uint32_t>(x.clients));
-}
-
-/// CPU of both processes for offers of 40 MB, fetches of a quarter as many
-/// bytes included, until they are published: of what comes after the first
-/// version, for which all memory is fresh.
-result<double> upload_seconds_per_byte() {
-  const scene_options how{.values = offer_values, .on_disk = true};
-  const uploading little{.versions = 1};
-  const uploading much{.versions = 7};
-  const auto bytes =
-    offer_bytes * (much.versions - little.versions) * much.offers_a_version;
-  const auto first = uploaded(little, how);
-  if (!first)
-    return tl::make_unexpected(first.error());
-  return uploaded(much, how).map([&](const run_usage& used) {
-    return (used.cpu_seconds - first->cpu_seconds) / bytes;
-  });
+  const auto cpu =
+    theirs->cpu_seconds + its->cpu_seconds - (*scene)->board->cpu_before;
+  const auto bytes = static_cast<double>(versions) * offers_a_version
+                     * static_cast<double>(offer_bytes);
+  return cpu / bytes;
 }
 
 /// CPU of both ends for a byte that ZeroMQ alone brings.
@@ -322,26 +287,12 @@ result<double> bare_seconds_per_byte() {
 
 result<sample> upload() {
   constexpr double gigabyte = 1e9;
-  const auto ours = upload_seconds_per_byte();
+  const auto ours = upload_seconds_per_byte(4);
   if (!ours)
     return tl::make_unexpected(ours.error());
   return bare_seconds_per_byte().map([&](double x) {
     return sample{*ours * gigabyte, x * gigabyte};
   });
-}
-
-constexpr double megabyte = 1e6;
-
-/// Above rest, where a hundred offers wait for one merge.
-result<sample> merge_memory() {
-  // None of them has more than a few that are not answered.
-  return uploaded({.clients = 20, .offers_a_version = 100},
-                  {.values = offer_values, .on_disk = true})
-    .map([](const run_usage& used) {
-      return sample{static_cast<double>(used.server_peak - used.server_rest)
-                      / megabyte,
-                    256 + 6 * offer_bytes / megabyte};
-    });
 }
 
 } // namespace
@@ -365,13 +316,7 @@ std::vector<figure> wire_figures() {
            .compared_with = "a pass by ZeroMQ alone",
            .bar = 3.5,
            .repetitions = 3,
-           .once = upload},
-          {.name = "merge_memory",
-           .unit = "MB",
-           .compared_with = "256 MB and six blocks",
-           .bar = 1,
-           .repetitions = 1,
-           .once = merge_memory}};
+           .once = upload}};
 }
 
 } // namespace troupe::node

@@ -315,7 +315,7 @@ const std::vector<reference_version>& reference_loop::line(line_id x) const {
   return lines_.at(x);
 }
 
-value_view reference_loop::values(std::string_view block) const {
+const std::vector<float>& reference_loop::values(std::string_view block) const {
   const auto* found = how_.blocks.find(block);
   TROUPE_ASSERT(found != nullptr);
   return *fetch(found->id).values;

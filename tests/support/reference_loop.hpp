@@ -56,7 +56,7 @@ public:
   const std::vector<reference_version>& line(line_id x) const;
 
   /// A block's values at the head of its line.
-  value_view values(std::string_view block) const;
+  const std::vector<float>& values(std::string_view block) const;
 
   /// What a client keeps; null before its first visit.
   std::shared_ptr<const models::client_state> state(client_id x) const;

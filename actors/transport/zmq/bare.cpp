@@ -5,7 +5,6 @@
 #include <cstring>
 #include <deque>
 #include <optional>
-#include <thread>
 
 #include <zmq.hpp>
 
@@ -141,49 +140,6 @@ void give(const std::string& address, std::uint64_t bytes,
   }
   while (next(socket).empty())
     (void)wait(socket);
-}
-
-struct crowd::sockets {
-  zmq::context_t context;
-  zmq::socket_t one{context, zmq::socket_type::dealer};
-};
-
-// One socket that connects again and again has as many connections, and takes
-// them in turn; but to one address it connects once, so each comes from another
-// place of this machine.
-crowd::crowd(const std::string& address, std::size_t connections)
-  : at_(std::make_unique<sockets>()) {
-  constexpr std::size_t backlog = 50;
-  at_->one.set(zmq::sockopt::linger, 0);
-  at_->one.set(zmq::sockopt::sndhwm, 0);
-  for (std::size_t i = 0; i < connections; ++i) {
-    const auto place =
-      std::to_string(1 + i / 200) + "." + std::to_string(1 + i % 200);
-    at_->one.connect("tcp://127.1." + place + ":0;"
-                     + address.substr(address.find("//") + 2));
-    if (i % backlog == backlog - 1)
-      std::this_thread::sleep_for(std::chrono::milliseconds{10});
-  }
-}
-
-crowd::~crowd() = default;
-
-void crowd::say(const piece& x) {
-  const auto head = head_of(x);
-  (void)at_->one.send(zmq::buffer(head), zmq::send_flags::sndmore);
-  const auto& body = x.body.bytes;
-  (void)at_->one.send(zmq::buffer(body.data(), body.size()),
-                      zmq::send_flags::none);
-}
-
-std::size_t crowd::hear(std::size_t count, double seconds_max) {
-  const auto until = steady_now() + from_seconds(seconds_max);
-  std::size_t heard = 0;
-  while (heard < count && steady_now() < until)
-    if (wait(at_->one))
-      while (!next(at_->one).empty())
-        ++heard;
-  return heard;
 }
 
 } // namespace troupe::transport::bare

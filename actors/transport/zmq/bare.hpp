@@ -7,11 +7,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <string>
 #include <vector>
-
-#include "actors/transport/piece.hpp"
 
 namespace troupe::transport::bare {
 
@@ -43,27 +40,5 @@ void take(const listener& listening, std::uint64_t bytes);
 /// waits until they were taken.
 void give(const std::string& address, std::uint64_t bytes,
           std::size_t head_bytes, std::size_t chunk_bytes);
-
-/// Many connections of one process, each with a link of its own.
-class crowd {
-public:
-  crowd(const std::string& address, std::size_t connections);
-  ~crowd();
-
-  crowd(const crowd&) = delete;
-  crowd& operator=(const crowd&) = delete;
-
-  /// Sends a piece by the next connection: one after the other has its turn.
-  void say(const piece& x);
-
-  /// Waits until so many pieces came, since the last call; no longer than that.
-  /// @returns how many came
-  std::size_t hear(std::size_t count, double seconds_max);
-
-private:
-  struct sockets;
-
-  std::unique_ptr<sockets> at_;
-};
 
 } // namespace troupe::transport::bare

@@ -53,8 +53,8 @@ double distance(const std::vector<float>& a, const std::vector<float>& b) {
   return std::sqrt(sum);
 }
 
-std::vector<float> common(low_rank_federation& x) {
-  return std::vector<float>(x.loop().values("adapter"));
+const std::vector<float>& common(low_rank_federation& x) {
+  return x.loop().values("adapter");
 }
 
 } // namespace

@@ -38,7 +38,7 @@ using values_of_blocks = std::map<std::string, std::vector<float>>;
 values_of_blocks all_values(quadratic_federation& x) {
   values_of_blocks result;
   for (const auto& block : x.blocks().blocks)
-    result[block.name] = std::vector<float>{x.loop().values(block.name)};
+    result[block.name] = x.loop().values(block.name);
   return result;
 }
 

@@ -64,7 +64,7 @@ public:
     }
   }
 
-  value_view values(std::string_view block) const {
+  const std::vector<float>& values(std::string_view block) const {
     return loop->values(block);
   }
 
@@ -239,11 +239,10 @@ TEST(floral_laws, a_mismatch_of_weights_is_where_the_model_ends) {
                    [&](const models::block_layout&, client_id k) {
                      return weights[k.value - 1];
                    }};
-  reference_loop loop{
-    testee,
-    {.method = *policies::find_recipe("fedavg"),
-     .blocks = clients.blocks(),
-     .initial = {{"model", share(std::vector<float>{clients.model()})}}}};
+  reference_loop loop{testee,
+                      {.method = *policies::find_recipe("fedavg"),
+                       .blocks = clients.blocks(),
+                       .initial = {{"model", share(clients.model())}}}};
   const std::vector<invited> all{{{1}}, {{2}}, {{3}}, {{4}}};
   for (int i = 0; i < 60; ++i)
     ASSERT_TRUE(loop.round(all));
