@@ -261,13 +261,18 @@ exit_code keys_command(arguments args, streams io) {
   if (found != verbs.end())
     return found->run(args.subspan(1), io);
   const bool helps = !args.empty() && (args[0] == "--help" || args[0] == "-h");
+  const bool json = std::ranges::find(args, "json") != args.end();
+  if (!helps && json)
+    return usage("'troupe keys' has no such verb",
+                 "troupe keys --help lists them", json, io);
   auto& to = helps ? io.out : io.err;
   to << "troupe keys says who may speak with a server.\n\n";
   for (const auto& x : verbs)
     to << "  troupe keys " << x.name
        << std::string(10 - std::string_view{x.name}.size(), ' ') << x.says
        << '\n';
-  to << "\nEach has --help with an example.\n";
+  to << "\nEach has --help with an example.\n\nExample:\n"
+        "  troupe keys list --keys runs/keys\n";
   return helps ? exit_code::ok : exit_code::usage;
 }
 

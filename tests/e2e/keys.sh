@@ -111,6 +111,11 @@ sleep 1.2
 before=$(visits)
 sleep 1
 [ "$(visits)" = "$before" ] || fail "who is denied is still heard"
+# What is unanswered is said again after ten seconds.
+for _ in $(seq 150); do
+  grep -q "refused: denied_key" "$own/../logs/run.log" && break
+  sleep 0.1
+done
 grep -q "refused: unknown_key" "$own/../logs/run.log" && grep -q "refused: denied_key" "$own/../logs/run.log" ||
   { cat "$own"/../logs/run.log; fail "refusals are not in the log"; }
 # A line enrols one key of two that come at once, and is good for nothing else.
