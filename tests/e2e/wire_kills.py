@@ -157,7 +157,7 @@ class Killer:
         kill_now(self.run.server)
         self.again(server=True)
         welcomes = self.welcomes()
-        time.sleep(self.draw.uniform(0.0, 0.3))
+        time.sleep(self.draw.uniform(0.0, 0.06))
         kill_now(self.run.server)
         self.again(server=True)
         # Who has said a welcome or two has not all of them back.
