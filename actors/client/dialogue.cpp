@@ -321,7 +321,8 @@ void dialogue::say_offer(kept_offer& x, actions& out, instant now) const {
     const auto line = options_.blocks->find(block.block)->line;
     return !x.unanswered.contains(line) || x.held.contains(line);
   });
-  out.push_back(std::move(copy));
+  if (!copy.blocks.empty()) // Else those who have it will answer.
+    out.push_back(std::move(copy));
 }
 
 void dialogue::end_without_offer(const messages::ticket& pass,
