@@ -9,6 +9,7 @@
 
 #include <csignal>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -69,6 +70,7 @@ helper_process::helper_process(const std::function<result<void>()>& work)
     throw std::bad_alloc{};
   if (id_ > 0)
     return;
+  (void)prctl(PR_SET_PDEATHSIG, SIGKILL); // Nobody else would end it.
   int code = 0;
   try {
     if (const auto done = work(); !done) {

@@ -83,8 +83,8 @@ public:
   [[nodiscard]] result<process_usage> wait();
 
 private:
+  shared_page<std::array<char, 512>> problem_; ///< Shared, so before it begins.
   pid_t id_;
-  shared_page<std::array<char, 512>> problem_;
 };
 
 /// Resident memory of a process right now.
