@@ -312,8 +312,10 @@ void serving::see_off(messages::parting why, const std::string& text) const {
     std::erase_if(left, [this](auto x) {
       return !came_->contains(x) || parted_->contains(x);
     });
-    // Who is gone shows when something is sent to it.
-    if (tick % glances_between_words == 0)
+    // Clients hear the end in their sessions, behind their last answers. This
+    // is for those who have none; and who is gone shows when it is sent.
+    if (tick % glances_between_words == glances_between_words - 1
+        || why == messages::parting::for_now)
       for (const auto link : left)
         socket_->send(process_of(link), messages::process_parted{why, text});
     if (left.empty() || why == messages::parting::for_now)
