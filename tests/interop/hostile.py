@@ -75,6 +75,13 @@ class Insider(Client):
         for _ in range(self.harms if self.corpus and not self.offers else 0):
             self.harm()
 
+    def hear_visit_ended(self, x, now):
+        """A ticket whose number it changed may name its next visit: that it was not invited to that is nothing that ends it."""
+        if wire.VERDICTS[x["verdict"]] == "not_invited":
+            self.counts["not_invited"] += 1
+        else:
+            super().hear_visit_ended(x, now)
+
     def harm(self):
         """Between its visits: what was its own is said otherwise, on its own channel."""
         head, payload = self.corpus.any()
