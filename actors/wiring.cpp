@@ -172,6 +172,7 @@ private:
                       .offered = args_.offered,
                       .announce = args_.announce,
                       .events = args_.events,
+                      .outlived = args_.outlived,
                       .resumed = resumed_};
     plan.options.lead = args_.blocks->lead();
     for (const auto& [line, stored] : found_.lines) {

@@ -10,7 +10,8 @@ namespace {
 using self_pointer = archivist_actor::stateful_pointer<archivist_state>;
 
 // Here and not by somebody who hears of it: what anybody does with a version
-// comes after it in the record.
+// comes after it in the record. And before the commit, with which it becomes
+// durable.
 void note(self_pointer self, const messages::commit_requested& x) {
   auto& [args, noted] = self->state;
   if (!args.events || noted[x.line] == x.head)
@@ -28,9 +29,9 @@ archivist_actor::behavior_type archivist(self_pointer self,
   return {
     [self](const messages::commit_requested& x)
       -> caf::result<messages::version_committed> {
+      note(self, x);
       if (auto done = self->state.args.books->commit(x); !done)
         return to_caf(done.error());
-      note(self, x);
       return messages::version_committed{x.line, x.head};
     },
     [self](const messages::save_requested& x)

@@ -277,13 +277,9 @@ dialogue::actions dialogue::finished(const messages::job_finished& x,
 
 void dialogue::offer(const models::trained& x, actions& out, instant now) {
   auto next = std::make_shared<const models::client_state>(x.next);
-  kept_offer kept{.offer = {.pass = file_.open->pass,
-                            .disclosures = {},
-                            .blocks = {},
-                            .loss = x.loss},
-                  .unanswered = {},
-                  .refused = false,
-                  .next = nullptr};
+  kept_offer kept;
+  kept.offer.pass = file_.open->pass;
+  kept.offer.loss = x.loss;
   for (const auto& part : x.parts) {
     const auto from =
       std::ranges::find(fetched_, part.block, &models::fetched_block::block);
@@ -298,6 +294,9 @@ void dialogue::offer(const models::trained& x, actions& out, instant now) {
     if (const auto found = disclosed_.find(declared[i].name);
         found != disclosed_.end())
       kept.offer.disclosures.push_back({i, found->second});
+  for (const auto& [line, base] : file_.open->fetched)
+    if (!kept.unanswered.contains(line))
+      kept.offer.fetched.push_back({line, base});
   drop_visit();
   if (kept.unanswered.empty()) {
     file_.state = std::move(next);

@@ -1,7 +1,5 @@
 #include "actors/gateway/gateway.hpp"
 
-#include <set>
-
 #include "actors/record/events.hpp"
 #include "actors/record/snapshot.hpp"
 #include "core/limits.hpp"
@@ -53,9 +51,19 @@ void note(self_pointer self, const auto& x) {
                                     event_of(x, now(self))});
 }
 
-void fail_visit(self_pointer self, const messages::visit_failed& x) {
-  note(self, x);
-  self->send(self->state.args.others->director, x);
+/// Says what lets a client forget an offer: where it lives on when this process
+/// is killed, not before the record has it.
+void note_and_say(self_pointer self, const auto& event, client_id to,
+                  messages::any_message x) {
+  if (!self->state.args.outlived || !self->state.args.events) {
+    note(self, event);
+    return say(self, to, std::move(x));
+  }
+  const messages::line_noted line{messages::line_noted::file::events,
+                                  event_of(event, now(self))};
+  self->request(self->state.args.others->archivist, caf::infinite, line)
+    .then([self, to, x = std::move(x)] { say(self, to, x); },
+          [](const caf::error&) {});
 }
 
 void count_refusal(self_pointer self, transport::refusal why) {
@@ -68,8 +76,24 @@ void count_refusal(self_pointer self, transport::refusal why) {
 void end_visit(self_pointer self, visit_id visit, verdict why) {
   self->state.granted->ended(visit);
   ++self->state.refusals[static_cast<std::size_t>(why)];
-  say(self, visit.client, messages::visit_ended{visit, why});
-  fail_visit(self, {visit, why});
+  const messages::visit_failed failed{visit, why};
+  note_and_say(self, failed, visit.client, messages::visit_ended{visit, why});
+  self->send(self->state.args.others->director, failed);
+}
+
+/// The record may have lost it with the process that wrote it.
+void note_beginning(self_pointer self, const messages::ticket& pass) {
+  if (self->state.granted->is_earlier(pass.visit))
+    note(self, messages::invitation_made{pass, true});
+}
+
+void note_offer(self_pointer self, const messages::offer_made& x,
+                bool served_twice) {
+  note_beginning(self, x.pass);
+  if (served_twice || self->state.granted->is_earlier(x.pass.visit))
+    for (const auto& served : self->state.granted->fetched_for(x))
+      note(self, served);
+  note(self, x);
 }
 
 /// What a ticket is worth when its owner shows it.
@@ -103,6 +127,7 @@ void heard(self_pointer self, const sessions::session& from,
     return say(self, from.client,
                messages::visit_ended{x.pass.visit, refusal->why});
   }
+  note_beginning(self, x.pass);
   for (const auto& want : x.wanted)
     self->send(
       self->state.args.others->router,
@@ -111,13 +136,10 @@ void heard(self_pointer self, const sessions::session& from,
 
 /// No line has any of it, and none will.
 void refuse_parts(self_pointer self, const messages::offer_made& x) {
-  std::set<line_id> lines;
-  for (const auto& part : x.blocks)
-    if (const auto* block = self->state.args.blocks->find(part.block);
-        block && lines.insert(block->line).second)
-      say(self, x.pass.visit.client,
-          messages::offer_answered{
-            x.pass.visit, block->line, verdict::withdrawn, {}, 0});
+  for (const auto line : self->state.granted->lines_of(x))
+    say(
+      self, x.pass.visit.client,
+      messages::offer_answered{x.pass.visit, line, verdict::withdrawn, {}, 0});
 }
 
 void heard(self_pointer self, const sessions::session& from,
@@ -127,13 +149,14 @@ void heard(self_pointer self, const sessions::session& from,
   if (not_valid == verdict::not_invited)
     return say(self, from.client,
                messages::visit_ended{x.pass.visit, *not_valid});
+  const bool twice = self->state.granted->is_served_twice(x.pass.visit);
   const auto found = self->state.granted->offer(x);
   if (found && *found == grants::standing::over)
     return refuse_parts(self, x);
   const bool again = found && *found == grants::standing::again;
   // The client's own state has moved on, whatever becomes of its offer.
   if (!again)
-    note(self, x);
+    note_offer(self, x, twice);
   auto refusal = screen(x, from.examples, args.rules);
   if (!refusal && !found)
     refusal = found.error();
@@ -157,7 +180,9 @@ void heard(self_pointer self, const sessions::session& from,
   if (judge(self, x.pass, from.client)
       || !self->state.granted->decline(x.pass.visit))
     return;
-  fail_visit(self, {x.pass.visit, x.why});
+  const messages::visit_failed failed{x.pass.visit, x.why};
+  note(self, failed);
+  self->send(self->state.args.others->director, failed);
 }
 
 void heard(self_pointer self, const sessions::session& from,
@@ -290,6 +315,16 @@ void judged(self_pointer self, const messages::hello_judged& x) {
                                      x.what.last, at_work_on(self, x.what)});
 }
 
+void answered(self_pointer self, const messages::part_answered& x) {
+  const messages::offer_answered answer{
+    x.visit, x.line, x.verdict, x.head,
+    x.verdict == verdict::overloaded ? limits::overloaded_retry_ms : 0};
+  if (self->state.granted->answered(x.visit, x.line, x.verdict))
+    note_and_say(self, x, x.visit.client, answer);
+  else
+    say(self, x.visit.client, answer);
+}
+
 void announced(self_pointer self, const messages::version_announced& x) {
   if (!self->state.args.announce)
     return;
@@ -344,15 +379,7 @@ gateway_actor::behavior_type gateway(self_pointer self, gateway_args args) {
     [self](const messages::part_held& x) {
       say(self, x.visit.client, messages::offer_held{x.visit, x.line});
     },
-    [self](const messages::part_answered& x) {
-      if (self->state.granted->answered(x.visit, x.line, x.verdict))
-        note(self, x);
-      say(self, x.visit.client,
-          messages::offer_answered{x.visit, x.line, x.verdict, x.head,
-                                   x.verdict == verdict::overloaded
-                                     ? limits::overloaded_retry_ms
-                                     : 0});
-    },
+    [self](const messages::part_answered& x) { answered(self, x); },
     [self](const messages::version_announced& x) { announced(self, x); },
     [self](const messages::client_left& x) {
       self->state.peers.close(x.client);

@@ -41,6 +41,7 @@ struct gateway_args {
   std::function<void(visit_id, double loss)> offered = {};
   bool announce = false; ///< Passes hints about new versions to all sessions.
   bool events = false;   ///< Notes what clients hear and say.
+  bool outlived = false; ///< By clients, when this process is killed.
   std::shared_ptr<const snapshot> resumed = {}; ///< Goes on from this.
 };
 

@@ -74,6 +74,7 @@ bool grants::serve(messages::fetch_requested& x,
     auto& of = served[want.line];
     if (of.times == serves_max)
       return false;
+    of.twice |= of.times > 0;
     of.again = now + again_after * (1u << of.times++);
   }
   return true;
@@ -148,12 +149,48 @@ grants::standing grants::offer_older(const messages::offer_made& x) {
     return standing::again;
   if (!older || !older->open)
     return standing::over;
-  for (const auto& y : x.blocks)
-    if (const auto* block = blocks_->find(y.block))
-      older->offered_to.emplace(block->line, place::open);
+  for (const auto line : lines_of(x))
+    older->offered_to.emplace(line, place::open);
   older->offered = true;
   older->serves = older->open = false;
   return standing::first;
+}
+
+bool grants::is_earlier(visit_id x) const {
+  const auto found = older_.find(x.client);
+  return found != older_.end() && found->second.contains(x.number);
+}
+
+bool grants::is_served_twice(visit_id x) const {
+  const auto known = newest_.find(x.client);
+  return known != newest_.end() && known->second.newest == x.number
+         && std::ranges::any_of(known->second.served,
+                                [](const auto& y) { return y.second.twice; });
+}
+
+std::set<line_id> grants::lines_of(const messages::offer_made& x) const {
+  std::set<line_id> lines;
+  for (const auto& part : x.blocks)
+    if (const auto* block = blocks_->find(part.block))
+      lines.insert(block->line);
+  return lines;
+}
+
+std::vector<messages::line_served>
+grants::fetched_for(const messages::offer_made& x) const {
+  std::map<line_id, version> bases;
+  for (const auto& part : x.blocks)
+    if (const auto* block = blocks_->find(part.block))
+      bases.emplace(block->line, part.base);
+  for (const auto& [line, base] : x.fetched)
+    bases.emplace(line, base);
+  std::vector<messages::line_served> all;
+  for (std::uint32_t leg = 0; leg < legs_.size(); ++leg)
+    for (const auto& [line, base] : bases)
+      if (legs_[leg].contains(line))
+        all.push_back(
+          {.visit = x.pass.visit, .leg = leg, .line = line, .base = base});
+  return all;
 }
 
 bool grants::is_offered(visit_id x, line_id to) {

@@ -79,6 +79,21 @@ public:
   tl::expected<standing, policies::verdict>
   offer(const messages::offer_made& x);
 
+  /// Whether the visit is from before a restart: the record may lack its
+  /// beginning.
+  bool is_earlier(visit_id x) const;
+
+  /// Whether the visit, which has not offered, was served a line twice: the
+  /// record does not say which of two versions it trains on.
+  bool is_served_twice(visit_id x) const;
+
+  /// To which it offers.
+  std::set<line_id> lines_of(const messages::offer_made& x) const;
+
+  /// What it trained on, as it would have been served: leg by leg.
+  std::vector<messages::line_served>
+  fetched_for(const messages::offer_made& x) const;
+
   /// Whether the line may still take the visit's offer: not if what came
   /// `first` was not to it, and the record does not have it, nor if the line
   /// has said what becomes of it.
@@ -101,9 +116,10 @@ private:
   struct service {
     std::uint32_t times = 0;
     instant again{}; ///< Not before.
+    bool twice = false;
 
     static constexpr auto fields(auto& x) {
-      return std::tie(x.times, x.again);
+      return std::tie(x.times, x.again, x.twice);
     }
   };
 

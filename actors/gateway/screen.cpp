@@ -91,6 +91,17 @@ bool discloses_soundly(const messages::offer_made& x,
   return reals <= limits::disclosed_reals_max;
 }
 
+/// Each line at most once, in order.
+bool fetched_soundly(const messages::offer_made& x,
+                     const models::layout& blocks) {
+  for (std::size_t i = 0; i < x.fetched.size(); ++i) {
+    const auto line = x.fetched[i].line;
+    if ((i > 0 && line <= x.fetched[i - 1].line) || !blocks.find(line))
+      return false;
+  }
+  return true;
+}
+
 /// Each line that is offered to has all its blocks, on one base.
 bool lines_are_whole(const messages::offer_made& x,
                      const models::layout& blocks) {
@@ -130,7 +141,8 @@ std::optional<verdict> screen(const messages::offer_made& x,
   }
   if (!lines_are_whole(x, *rules.blocks)
       || !shares_are_bounded(x, examples, rules)
-      || !discloses_soundly(x, rules.disclosures))
+      || !discloses_soundly(x, rules.disclosures)
+      || !fetched_soundly(x, *rules.blocks))
     return verdict::malformed;
   if (rules.norm_max > 0
       && !(squared_norm(x) <= rules.norm_max * rules.norm_max))

@@ -33,19 +33,32 @@ struct disclosed_values {
   }
 };
 
+/// A version that a visit trained on.
+struct fetched_line {
+  line_id line{};
+  version base{};
+
+  static constexpr auto fields(auto& x) {
+    return std::tie(x.line, x.base);
+  }
+};
+
 /// The whole visit in one message: the gateway screens it whole, then splits
-/// it.
+/// it. Version 2 has `fetched`.
 struct offer_made {
   static constexpr schema wire{
-    .kind = 0x0101, .readable_since = 1, .field_counts = {4}};
+    .kind = 0x0101, .readable_since = 1, .field_counts = {4, 5}};
 
   ticket pass;
   std::vector<disclosed_values> disclosures;
   std::vector<offer_block> blocks; ///< Sorted by block; groups complete.
   double loss = 0; ///< Mean training loss: what selection may record.
+  /// Of lines that it does not offer to, by line: a server that has forgotten
+  /// the visit puts it into its record again.
+  std::vector<fetched_line> fetched;
 
   static constexpr auto fields(auto& x) {
-    return std::tie(x.pass, x.disclosures, x.blocks, x.loss);
+    return std::tie(x.pass, x.disclosures, x.blocks, x.loss, x.fetched);
   }
 };
 

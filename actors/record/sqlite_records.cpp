@@ -1,6 +1,10 @@
 #include "actors/record/sqlite_records.hpp"
 
+#include <optional>
+#include <string>
+
 #include "actors/transport/codec.hpp"
+#include "policies/visit_window.hpp"
 
 namespace troupe::actors::sqlite {
 
@@ -21,6 +25,29 @@ result<void> save(database& db, const messages::save_requested& x) {
     db.run("INSERT OR REPLACE INTO stopper VALUES (0, ?, ?)", x.stopper->best,
            x.stopper->since_best);
   return db.commit();
+}
+
+result<void> insert_merges(database& db, const messages::commit_requested& x) {
+  for (const auto& visit : x.merged) {
+    policies::visit_window window;
+    if (auto row = db.query("SELECT highest, bits FROM windows"
+                            " WHERE line = ? AND client = ?",
+                            x.line, visit.client);
+        row.next())
+      window = {visit_number{row.integer(0)}, row.integer(1)};
+    if (window.of(visit.number) == policies::visit_window::state::merged)
+      return fail(errc::storage_failure,
+                  "visit " + std::to_string(visit.number.value) + " of client "
+                    + std::to_string(visit.client.value)
+                    + " is merged already; nothing was stored");
+    window.insert(visit.number);
+    db.run("INSERT INTO windows VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE"
+           " SET highest = excluded.highest, bits = excluded.bits",
+           x.line, visit.client, window.highest(), window.bits());
+    db.run("INSERT INTO merges VALUES (?, ?, ?, ?)", x.line, x.head,
+           visit.client, visit.number);
+  }
+  return {};
 }
 
 } // namespace troupe::actors::sqlite

@@ -11,6 +11,7 @@
 #include "actors/record/folder_lock.hpp"
 #include "actors/record/ledger_reader.hpp"
 #include "actors/record/line_file.hpp"
+#include "actors/record/record_end.hpp"
 #include "actors/record/sqlite.hpp"
 #include "actors/record/sqlite_digest.hpp"
 #include "actors/record/sqlite_records.hpp"
@@ -76,6 +77,7 @@ public:
 
   /// Makes the tables if they are not there, and tidies up after a crash.
   result<void> begin_ledger();
+  result<void> cut_record();
 
   result<stored_node> load() override {
     return sqlite::ledger_reader{*x_.ledger, x_.files, x_.opts.folder}.read();
@@ -103,7 +105,11 @@ public:
 
   result<void> note(const messages::line_noted& x) override {
     using file = messages::line_noted::file;
-    return (x.where == file::events ? x_.events : x_.metrics).append(x.text);
+    auto& to = x.where == file::events ? x_.events : x_.metrics;
+    auto done = to.append(x.text);
+    if (done && x_.opts.writes_each_line)
+      (void)to.flush({}); // What is not written yet waits for the next.
+    return done;
   }
 
   result<void> keep(const snapshot& x) override;
@@ -125,7 +131,6 @@ private:
   result<void> place(std::vector<content>& all);
   void insert_version(const messages::commit_requested& x,
                       const std::vector<content>& all);
-  result<void> insert_merges(const messages::commit_requested& x);
   std::uint64_t retention(const std::vector<content>& all) const noexcept;
   dropped_files drop_old(line_id line, version head, std::uint64_t retention);
   void remove_files(const dropped_files& names);
@@ -167,7 +172,22 @@ result<void> sqlite_store::begin_ledger() {
   const auto named = sqlite::named_files(db);
   if (!named)
     return tl::unexpected{named.error()};
-  return x_.files.retain(*named).map([](std::size_t) {});
+  return x_.files.retain(*named).map([](std::size_t) {}).and_then([this] {
+    return cut_record();
+  });
+}
+
+// A version is recorded right before its commit: one that the ledger does not
+// have was not made, and it is the last that the process wrote.
+result<void> sqlite_store::cut_record() {
+  const auto end = sqlite::end_of_record(
+    x_.opts.folder / "events.jsonl", sqlite::record_bytes(*x_.ledger),
+    [this](line_id line) { return head_of(line); });
+  if (!end)
+    return tl::make_unexpected(end.error());
+  if (auto ok = x_.ledger->check(); !ok)
+    return ok;
+  return *end ? x_.events.cut(**end) : result<void>{};
 }
 
 // -- storing ---------------------------------------------------------------
@@ -207,7 +227,8 @@ result<void> sqlite_store::commit(const messages::commit_requested& x) {
     return ok;
   x_.ledger->begin();
   insert_version(x, all);
-  if (auto ok = insert_merges(x); !ok) {
+  sqlite::note_record_bytes(*x_.ledger, x_.events.size());
+  if (auto ok = sqlite::insert_merges(*x_.ledger, x); !ok) {
     x_.ledger->roll_back();
     return ok;
   }
@@ -259,30 +280,6 @@ void sqlite_store::insert_version(const messages::commit_requested& x,
     else
       db.run(sql, x.line, x.head, c.block, c.what, c.count, name, std::nullopt);
   }
-}
-
-result<void> sqlite_store::insert_merges(const messages::commit_requested& x) {
-  auto& db = *x_.ledger;
-  for (const auto& visit : x.merged) {
-    policies::visit_window window;
-    if (auto row = db.query("SELECT highest, bits FROM windows"
-                            " WHERE line = ? AND client = ?",
-                            x.line, visit.client);
-        row.next())
-      window = {visit_number{row.integer(0)}, row.integer(1)};
-    if (window.of(visit.number) == policies::visit_window::state::merged)
-      return fail(errc::storage_failure,
-                  "visit " + std::to_string(visit.number.value) + " of client "
-                    + std::to_string(visit.client.value)
-                    + " is merged already; nothing was stored");
-    window.insert(visit.number);
-    db.run("INSERT INTO windows VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE"
-           " SET highest = excluded.highest, bits = excluded.bits",
-           x.line, visit.client, window.highest(), window.bits());
-    db.run("INSERT INTO merges VALUES (?, ?, ?, ?)", x.line, x.head,
-           visit.client, visit.number);
-  }
-  return {};
 }
 
 // As many as there is room for, between the least and the most.

@@ -38,6 +38,9 @@ struct sqlite_options {
   /// What tells this run from others; a ledger that was begun by another is
   /// refused. Empty: not compared.
   std::string run = {};
+  /// Lines of the record reach the kernel one by one: clients live on when this
+  /// process is killed, and remember what it heard and said.
+  bool writes_each_line = false;
 };
 
 /// Opens the ledger of a folder or begins it, with a new key. One store at a

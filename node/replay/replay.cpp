@@ -59,6 +59,23 @@ private:
   std::uint64_t bytes_ = 0;
 };
 
+/// Up to where the record is damaged: whoever follows it says how.
+result<outlook> look_ahead(const fs::path& events) {
+  auto lines = models::line_reader::open(events, errc::invalid_data);
+  if (!lines)
+    return fail(lines.error().code,
+                lines.error().context
+                  + "; the folder of a run with events = true would do");
+  outlook ahead;
+  for (record from{events, std::move(*lines)}; from.next();) {
+    const auto event = from.event();
+    if (!event)
+      break;
+    ahead.note(*event);
+  }
+  return ahead;
+}
+
 std::uint64_t digests_in(const actors::recorded_event& x) {
   if (const auto* version = std::get_if<actors::version_recorded>(&x))
     return version->digests.size();
@@ -153,9 +170,10 @@ result<replay_summary> replay(const experiment& x, const fs::path& folder,
   const auto events = folder / "events.jsonl";
   auto lines = models::line_reader::open(events, errc::invalid_data);
   if (!lines)
-    return fail(lines.error().code,
-                lines.error().context
-                  + "; the folder of a run with events = true would do");
+    return tl::make_unexpected(lines.error());
+  auto ahead = look_ahead(events);
+  if (!ahead)
+    return tl::make_unexpected(ahead.error());
   record from{events, std::move(*lines)};
   std::optional<workload> work;
   std::unique_ptr<replayer> story;
@@ -170,7 +188,7 @@ result<replay_summary> replay(const experiment& x, const fs::path& folder,
       if (!prepared)
         return tl::make_unexpected(prepared.error());
       work = std::move(*prepared);
-      auto made = replayer::make(x, *work);
+      auto made = replayer::make(x, *work, std::move(*ahead));
       if (!made)
         return tl::make_unexpected(made.error());
       story = std::move(*made);

@@ -4,14 +4,6 @@
 
 namespace troupe::node {
 
-namespace {
-
-/// Under the wall clock whoever serves versions hears of them a little after
-/// they are recorded.
-constexpr std::uint64_t lag = 4;
-
-} // namespace
-
 replayed_line::replayed_line(actors::ledger::options rules,
                              std::vector<messages::merged_block> first)
   : rules_(std::move(rules)) {
@@ -20,16 +12,12 @@ replayed_line::replayed_line(actors::ledger::options rules,
     known_[head()].push_back(block.values);
 }
 
-version replayed_line::oldest_at_hand() const {
-  return {head().value - std::min(head().value, lag)};
+void replayed_line::hold(version x) {
+  held_.insert(x);
 }
 
-version replayed_line::open() {
-  return *needed_.insert(oldest_at_hand());
-}
-
-void replayed_line::release(version from) {
-  needed_.erase(needed_.find(from));
+void replayed_line::release(version x) {
+  held_.erase(held_.find(x));
 }
 
 const std::vector<shared_values>* replayed_line::find(version x) const {
@@ -118,17 +106,18 @@ void replayed_line::admit(std::uint64_t clients) {
 }
 
 void replayed_line::adopt(const std::vector<messages::merged_block>& blocks,
-                          std::span<const visit_id> merged) {
+                          std::span<const visit_id> merged,
+                          const std::function<bool(version)>& will_be_held) {
   head_.head = next(head());
   for (const auto& visit : merged)
     head_.merged[visit.client].insert(visit.number);
   head_.blocks = blocks;
   for (const auto& block : blocks)
     known_[head()].push_back(block.values);
-  auto oldest = oldest_at_hand();
-  if (!needed_.empty())
-    oldest = std::min(oldest, *needed_.begin());
-  known_.erase(known_.begin(), known_.lower_bound(oldest));
+  std::erase_if(known_, [&](const auto& x) {
+    return x.first != head() && !held_.contains(x.first)
+           && !will_be_held(x.first);
+  });
 }
 
 } // namespace troupe::node

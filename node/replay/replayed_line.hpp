@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <set>
 #include <span>
@@ -22,10 +23,9 @@ public:
     return head_.head;
   }
 
-  /// From now on a visit may fetch this version and later ones. They stay until
-  /// it is released.
-  version open();
-  void release(version from);
+  /// A visit has fetched this version, which stays until it is released.
+  void hold(version x);
+  void release(version x);
 
   /// A version's values, block by block; null if it is not here.
   const std::vector<shared_values>* find(version x) const;
@@ -50,21 +50,20 @@ public:
   /// The next version's sums are over so many clients.
   void admit(std::uint64_t clients);
 
-  /// The next version.
+  /// The next version. Those before it go, unless they are held or will be.
   void adopt(const std::vector<messages::merged_block>& blocks,
-             std::span<const visit_id> merged);
+             std::span<const visit_id> merged,
+             const std::function<bool(version)>& will_be_held);
 
   const std::vector<messages::merged_block>& blocks() const noexcept {
     return head_.blocks;
   }
 
 private:
-  version oldest_at_hand() const;
-
   actors::ledger::options rules_;
   actors::ledger::durable head_;
   actors::version_values known_;
-  std::multiset<version> needed_;
+  std::multiset<version> held_;
   std::map<visit_id, messages::part_offered> pending_;
 };
 

@@ -6,7 +6,6 @@
 #include "actors/gateway/screen.hpp"
 #include "actors/kernel_worker/merge.hpp"
 #include "actors/record/begin_lines.hpp"
-#include "models/adapters/rank_prefix.hpp"
 #include "node/replay/product_gaps.hpp"
 #include "node/run/rules.hpp"
 #include "node/task/travel.hpp"
@@ -52,18 +51,17 @@ comparison compare(std::string what, const std::string& recorded,
 
 } // namespace
 
-replayer::replayer(const experiment& x, const workload& w)
+replayer::replayer(const experiment& x, const workload& w, outlook ahead)
   : x_(x),
     w_(w),
     drops_out_(drop_outs_of(x)),
-    withdrawals_cross_(x.clock == clock_kind::wall || x.crashes.per_hour > 0
-                       || !x.scenario.empty()) {
+    ahead_(std::move(ahead)) {
   // nop
 }
 
-result<std::unique_ptr<replayer>> replayer::make(const experiment& x,
-                                                 const workload& w) {
-  std::unique_ptr<replayer> made{new replayer{x, w}};
+result<std::unique_ptr<replayer>>
+replayer::make(const experiment& x, const workload& w, outlook ahead) {
+  std::unique_ptr<replayer> made{new replayer{x, w, std::move(ahead)}};
   const auto books = make_memory_store({});
   const auto found =
     actors::begin_lines(*books, *w.blocks, w.initial).and_then([&] {
@@ -92,6 +90,14 @@ result<std::unique_ptr<replayer>> replayer::make(const experiment& x,
 }
 
 result<comparison> replayer::hear(const recorded_event& x) {
+  for (const auto& late : ahead_.take_before(x))
+    if (auto ok = bring_forward(late); !ok)
+      return tl::make_unexpected(ok.error());
+  ahead_.pass(x);
+  return follow(x);
+}
+
+result<comparison> replayer::follow(const recorded_event& x) {
   return std::visit(
     [this](const auto& y) -> result<comparison> {
       if constexpr (requires { y.visit; })
@@ -126,22 +132,23 @@ result<comparison> replayer::on(const messages::invitation_made& x) {
                   + "; invitation " + std::to_string(x.pass.index)
                   + " of this run has " + std::to_string(seed));
   const auto& file = client(visit.client).file();
+  if (file.open && visit.number > file.last) {
+    const auto before = file.open->pass.visit;
+    if (open_.at(before).process == processes_)
+      return fail(errc::invalid_data,
+                  to_text(visit) + " is invited while visit "
+                    + std::to_string(file.last.value)
+                    + " is open; an end of that before it would do");
+    // A server that began anew forgot it, or its end.
+    give_up(before, policies::verdict::withdrawn);
+  }
   if (visit.number > file.last)
-    open(visit);
-  if (file.open && visit.number > file.last
-      && !crossings_.contains(visit.client))
-    return fail(errc::invalid_data,
-                to_text(visit) + " is invited while visit "
-                  + std::to_string(file.last.value)
-                  + " is open; an end of that before it would do");
-  tell(visit.client, messages::invited{x.pass});
+    open_.try_emplace(visit, open_visit{.process = processes_});
+  say(visit.client, messages::invited{x.pass});
   return comparison{};
 }
 
 result<comparison> replayer::on(const messages::line_served& x) {
-  if (const auto found = crossings_.find(x.visit.client);
-      found != crossings_.end() && found->second.withdrawn < x.visit)
-    catch_up(x.visit.client);
   const auto visit = open_.find(x.visit);
   if (visit == open_.end()) {
     if (x.visit.number <= client(x.visit.client).file().last)
@@ -151,70 +158,53 @@ result<comparison> replayer::on(const messages::line_served& x) {
                   + " fetches and was not invited; 'invited' before it would "
                     "do");
   }
-  const auto oldest = visit->second.from.at(x.line);
-  const auto& own = lines_.at(x.line);
-  if (x.base < oldest || !own.find(x.base))
+  auto& own = lines_.at(x.line);
+  if (!own.find(x.base))
     return fail(errc::invalid_data,
                 "version " + std::to_string(x.base.value) + " of "
-                  + to_text(x.line) + " cannot be fetched here; "
-                  + std::to_string(oldest.value) + " to "
+                  + to_text(x.line) + " cannot be fetched here; 0 to "
                   + std::to_string(own.head().value) + " would do");
   auto& before = visit->second.fetched;
   const auto same = std::ranges::find_if(
     before, [&](const auto& y) { return y.leg == x.leg && y.line == x.line; });
   if (same == before.end()) {
+    own.hold(x.base);
     before.push_back(x);
     serve(x);
   } else if (same->base != x.base && client(x.visit.client).is_open(x.visit)) {
+    own.hold(x.base);
+    own.release(same->base);
     *same = x;
     begin_again(x.visit);
   }
   return comparison{};
 }
 
-/// As a shelf does: of the ranks that the client asks for.
-void replayer::serve(messages::line_served x) {
-  const auto& values = *lines_.at(x.line).find(x.base);
-  const auto& blocks = w_.blocks->find(x.line)->blocks;
-  const auto rank = client(x.visit.client).rank_of(x.line);
-  for (std::size_t b = 0; b < blocks.size(); ++b)
-    x.blocks.push_back(
-      {blocks[b],
-       models::take_prefix(*w_.blocks->find(blocks[b]), rank, values[b])});
-  say(x.visit.client, x);
-}
-
-/// A client that broke, and then got another version than before.
-void replayer::begin_again(visit_id x) {
-  auto& talk = client(x.client);
-  talk = dialogue{talk_of(x_, w_, x.client), talk.file()};
-  std::uint64_t nonce = 0;
-  for (const auto& action : talk.start({}))
-    if (const auto* said = std::get_if<messages::any_message>(&action))
-      nonce = std::get<messages::hello>(*said).nonce;
-  say(x.client, messages::welcome{.nonce = nonce, .session = {}, .heads = {}});
-  for (const auto& served : open_.at(x).fetched)
-    serve(served);
-}
-
-result<comparison> replayer::on(const offer_recorded& x) {
-  const auto& talk = client(x.visit.client);
+result<void> replayer::check_work(const offer_recorded& x) {
   const auto work = jobs_.find(x.visit);
-  if (work == jobs_.end()) {
-    if (x.visit.number <= talk.file().last && !talk.is_open(x.visit))
-      return comparison{}; // Said again, since nobody had answered.
+  if (work == jobs_.end())
     return fail(errc::invalid_data,
                 to_text(x.visit) + " offers and has not "
                   + (open_.contains(x.visit) ? "fetched all that it trains on"
                                              : "been invited")
                   + "; that before it would do");
-  }
   if (work->second.drops_out)
     return fail(errc::invalid_data,
                 to_text(x.visit)
                   + " offers, and its client drops out; 'visit_failed' would "
                     "do");
-  const auto offer = deliver(x.visit);
+  return {};
+}
+
+result<comparison> replayer::on(const offer_recorded& x) {
+  auto early = early_.extract(x.visit);
+  const auto& talk = client(x.visit.client);
+  if (!early && !jobs_.contains(x.visit) && x.visit.number <= talk.file().last
+      && !talk.is_open(x.visit))
+    return comparison{}; // Said again, since nobody had answered.
+  if (auto ok = early ? result<void>{} : check_work(x); !ok)
+    return tl::make_unexpected(ok.error());
+  const auto offer = early ? std::move(early.mapped()) : deliver(x.visit);
   auto compared =
     compare("the offer of " + to_text(x.visit), x.checksum,
             offer ? checksum_of(*offer) : "no offer: " + problem_);
@@ -224,17 +214,20 @@ result<comparison> replayer::on(const offer_recorded& x) {
                             .disclosures = w_.method.disclosures,
                             .weighting = x_.clients.example_weight}))
       lines_.at(part.line).offer(std::move(part));
-  end(x.visit);
+  close_if_over(x.visit);
   return compared;
 }
 
+// If its offer came all the same, that was before: `outlook`.
 result<comparison> replayer::on(const messages::visit_withdrawn& x) {
-  // Its offer may come all the same: if so, its record comes later.
-  if (withdrawals_cross_ && jobs_.contains(x.visit))
-    crossings_.try_emplace(x.visit.client, crossing{x.visit, {}});
-  else
-    jobs_.erase(x.visit);
-  tell(x.visit.client, messages::visit_ended{x.visit, x.why});
+  give_up(x.visit, x.why);
+  return comparison{};
+}
+
+result<comparison> replayer::on(const process_began&) {
+  if (++processes_ > 1)
+    for (auto& [id, talk] : clients_)
+      forget_answers(id);
   return comparison{};
 }
 
@@ -260,11 +253,11 @@ result<comparison> replayer::on(const messages::visit_failed& x) {
     for (auto& [id, one] : lines_) // It was refused as a whole.
       one.refuse(x.visit);
     const auto* refused = std::get_if<policies::verdict>(&x.why);
-    tell(x.visit.client,
-         messages::visit_ended{
-           x.visit, refused ? *refused : policies::verdict::withdrawn});
+    say(x.visit.client,
+        messages::visit_ended{x.visit, refused ? *refused
+                                               : policies::verdict::withdrawn});
   }
-  end(x.visit);
+  close_if_over(x.visit);
   return compared;
 }
 
@@ -274,8 +267,8 @@ result<comparison> replayer::on(const messages::part_answered& x) {
       return tl::make_unexpected(ok.error());
   if (x.verdict != policies::verdict::overloaded)
     lines_.at(x.line).refuse(x.visit);
-  tell(x.visit.client,
-       messages::offer_answered{x.visit, x.line, x.verdict, x.head});
+  say(x.visit.client,
+      messages::offer_answered{x.visit, x.line, x.verdict, x.head, 0});
   close_if_over(x.visit);
   return comparison{};
 }
@@ -335,10 +328,12 @@ result<void> replayer::check_batch(const version_recorded& x) const {
 
 void replayer::adopt(const version_recorded& x,
                      const messages::merge_finished& made) {
-  lines_.at(x.line).adopt(made.blocks, x.merged);
+  lines_.at(x.line).adopt(made.blocks, x.merged, [&](version y) {
+    return ahead_.is_fetched(x.line, y);
+  });
   for (const auto& visit : x.merged) {
-    tell(visit.client, messages::offer_answered{
-                         visit, x.line, policies::verdict::accepted, x.head});
+    say(visit.client, messages::offer_answered{
+                        visit, x.line, policies::verdict::accepted, x.head, 0});
     close_if_over(visit);
   }
 }

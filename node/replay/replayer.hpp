@@ -18,6 +18,7 @@
 #include "actors/record/event_reader.hpp"
 #include "node/config/experiment.hpp"
 #include "node/replay/comparison.hpp"
+#include "node/replay/outlook.hpp"
 #include "node/replay/replayed_line.hpp"
 #include "node/task/workload.hpp"
 
@@ -25,9 +26,10 @@ namespace troupe::node {
 
 class replayer {
 public:
-  /// Of a run from its beginning. `x` and `w` outlive it.
-  static result<std::unique_ptr<replayer>> make(const experiment& x,
-                                                const workload& w);
+  /// Of a run from its beginning, whose record was looked through. `x` and `w`
+  /// outlive it.
+  static result<std::unique_ptr<replayer>>
+  make(const experiment& x, const workload& w, outlook ahead);
 
   /// Follows the record by one event. Returns `invalid_data` if it cannot come
   /// after those before it. After a difference there is no sense in going on.
@@ -52,8 +54,8 @@ public:
 
 private:
   struct open_visit {
-    std::map<line_id, version> from;            ///< The oldest it may fetch.
-    std::vector<messages::line_served> fetched; ///< As recorded.
+    std::uint64_t process = 0; ///< That recorded it first.
+    std::vector<messages::line_served> fetched = {}; ///< As recorded.
   };
 
   /// Work for a client; whoever does it finds it gone if it was withdrawn.
@@ -62,15 +64,11 @@ private:
     bool drops_out = false; ///< Its client gives it up.
   };
 
-  /// What a client hears when it is clear whether it offers all the same: its
-  /// offer was on its way, or it was down and goes on later.
-  struct crossing {
-    visit_id withdrawn;
-    std::vector<messages::any_message> unheard;
-  };
+  replayer(const experiment& x, const workload& w, outlook ahead);
 
-  replayer(const experiment& x, const workload& w);
-
+  result<comparison> follow(const actors::recorded_event& x);
+  result<void> bring_forward(const outlook::late_visit& x);
+  result<comparison> on(const actors::process_began& x);
   result<comparison> on(const messages::clients_admitted& x);
   result<comparison> on(const messages::invitation_made& x);
   result<comparison> on(const messages::line_served& x);
@@ -87,17 +85,16 @@ private:
 
   actors::dialogue& client(client_id x);
   void say(client_id who, const messages::any_message& x);
-  void tell(client_id who, const messages::any_message& x);
+  void forget_answers(client_id x);
   std::optional<messages::offer_made>
   carry_out(actors::dialogue& talk, const actors::dialogue::actions& what);
   void begin(const messages::train_job& x);
   std::optional<messages::offer_made> deliver(visit_id x);
-  void catch_up(client_id x);
-  void open(visit_id x);
+  void give_up(visit_id x, policies::verdict why);
   void serve(messages::line_served x);
   void begin_again(visit_id x);
-  void end(visit_id x);
   void close_if_over(visit_id x);
+  result<void> check_work(const actors::offer_recorded& x);
   result<void> check_batch(const actors::version_recorded& x) const;
   void adopt(const actors::version_recorded& x,
              const messages::merge_finished& made);
@@ -105,13 +102,15 @@ private:
   const experiment& x_;
   const workload& w_;
   std::function<bool(const models::visit_input&)> drops_out_;
-  bool withdrawals_cross_; ///< With offers, or with a client that is down.
+  outlook ahead_;
+  std::uint64_t processes_ = 0; ///< That have worked on the run so far.
   std::unique_ptr<kernels::backend> arithmetic_;
   std::unique_ptr<models::trainer> chooser_;
   std::map<line_id, replayed_line> lines_;
   std::map<client_id, actors::dialogue> clients_;
   std::map<visit_id, open_visit> open_;
-  std::map<client_id, crossing> crossings_;
+  /// Brought forward, until the record has them.
+  std::map<visit_id, std::optional<messages::offer_made>> early_;
   std::map<visit_id, job> jobs_;
   std::string problem_; ///< Of the last job that was delivered.
   std::map<std::string, double> gaps_;

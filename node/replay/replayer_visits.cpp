@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "models/adapters/rank_prefix.hpp"
 #include "node/replay/replayer.hpp"
 #include "node/run/rules.hpp"
 
@@ -19,14 +20,6 @@ dialogue& replayer::client(client_id x) {
 void replayer::say(client_id who, const messages::any_message& x) {
   auto& talk = client(who);
   carry_out(talk, talk.heard(x, {}));
-}
-
-void replayer::tell(client_id who, const messages::any_message& x) {
-  if (const auto waits = crossings_.find(who); waits != crossings_.end())
-    return waits->second.unheard.push_back(x);
-  say(who, x);
-  if (const auto* end = std::get_if<messages::visit_ended>(&x))
-    close_if_over(end->visit);
 }
 
 /// Returns the offer among what the client says.
@@ -64,6 +57,47 @@ void replayer::begin(const messages::train_job& x) {
   jobs_.insert_or_assign(visit, std::move(added));
 }
 
+/// As a shelf does: of the ranks that the client asks for.
+void replayer::serve(messages::line_served x) {
+  const auto& values = *lines_.at(x.line).find(x.base);
+  const auto& blocks = w_.blocks->find(x.line)->blocks;
+  const auto rank = client(x.visit.client).rank_of(x.line);
+  for (std::size_t b = 0; b < blocks.size(); ++b)
+    x.blocks.push_back(
+      {blocks[b],
+       models::take_prefix(*w_.blocks->find(blocks[b]), rank, values[b])});
+  say(x.visit.client, x);
+}
+
+/// A client that broke, and then got another version than before.
+void replayer::begin_again(visit_id x) {
+  auto& talk = client(x.client);
+  talk = dialogue{talk_of(x_, w_, x.client), talk.file()};
+  std::uint64_t nonce = 0;
+  for (const auto& action : talk.start({}))
+    if (const auto* said = std::get_if<messages::any_message>(&action))
+      nonce = std::get<messages::hello>(*said).nonce;
+  say(x.client, messages::welcome{.nonce = nonce, .session = {}, .heads = {}});
+  for (const auto& served : open_.at(x).fetched)
+    serve(served);
+}
+
+/// Its client ends the visit now, and the record says so later.
+result<void> replayer::bring_forward(const outlook::late_visit& x) {
+  if (auto done = follow(x.made); !done)
+    return tl::make_unexpected(done.error());
+  for (const auto& served : x.fetched)
+    if (auto done = follow(served); !done)
+      return tl::make_unexpected(done.error());
+  const auto* offer = std::get_if<offer_recorded>(&x.word);
+  if (!offer)
+    return follow(x.word).map([](const comparison&) {});
+  if (const auto work = jobs_.find(offer->visit);
+      work != jobs_.end() && !work->second.drops_out)
+    early_.insert_or_assign(offer->visit, deliver(offer->visit));
+  return {};
+}
+
 /// @pre the visit has a job, and its client does it
 std::optional<messages::offer_made> replayer::deliver(visit_id x) {
   const auto done = jobs_.extract(x).mapped().outcome->get_future().get();
@@ -73,40 +107,38 @@ std::optional<messages::offer_made> replayer::deliver(visit_id x) {
   return carry_out(talk, talk.finished(done, {}));
 }
 
-void replayer::catch_up(client_id x) {
-  const auto found = crossings_.extract(x);
-  if (!found)
-    return;
-  jobs_.erase(found.mapped().withdrawn);
-  for (const auto& message : found.mapped().unheard)
-    tell(x, message);
-}
-
-/// What the client said of this visit was its last word on it.
-void replayer::end(visit_id x) {
-  if (const auto found = crossings_.find(x.client);
-      found != crossings_.end() && found->second.withdrawn == x)
-    catch_up(x.client);
+void replayer::give_up(visit_id x, policies::verdict why) {
+  jobs_.erase(x);
+  say(x.client, messages::visit_ended{x, why});
   close_if_over(x);
 }
 
-/// Keeps the versions that the visit may fetch.
-void replayer::open(visit_id x) {
-  const auto [at, added] = open_.try_emplace(x);
-  if (!added)
-    return;
-  for (auto& [id, one] : lines_)
-    at->second.from[id] = one.open();
+/// What it offered and nobody will answer: the record has lost the answer, and
+/// it was no version.
+void replayer::forget_answers(client_id x) {
+  const auto outbox = client(x).file().outbox;
+  for (const auto& kept : outbox) {
+    const auto& visit = kept.offer.pass.visit;
+    for (const auto line : kept.unanswered) {
+      if (ahead_.is_answered(visit, line))
+        continue;
+      lines_.at(line).refuse(visit);
+      say(x, messages::offer_answered{
+               visit, line, policies::verdict::withdrawn, {}, 0});
+    }
+    close_if_over(visit);
+  }
 }
 
 void replayer::close_if_over(visit_id x) {
   const auto found = open_.find(x);
   const bool waits = std::ranges::any_of(
     lines_, [&](const auto& one) { return one.second.holds(x); });
-  if (found == open_.end() || waits || client(x.client).is_open(x))
+  if (found == open_.end() || waits || early_.contains(x)
+      || client(x.client).is_open(x))
     return;
-  for (const auto& [id, from] : found->second.from)
-    lines_.at(id).release(from);
+  for (const auto& served : found->second.fetched)
+    lines_.at(served.line).release(served.base);
   open_.erase(found);
 }
 

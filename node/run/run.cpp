@@ -162,7 +162,7 @@ private:
   }
 
   result<void> begin_books() {
-    auto books = folder_->open_store(x_, versions_kept(x_));
+    auto books = folder_->open_store(x_, {versions_kept(x_), bool(serving_)});
     if (!books)
       return tl::make_unexpected(books.error());
     books_ = std::move(*books);

@@ -62,19 +62,8 @@ result<void> server::start(neighbours in) {
     bound_.notify_all();
   };
   args.started = in.started;
-  if (f_.serves) {
-    args.attendance.silence_max = 3 * beat_every;
-    args.attendance.run = f_.serves->run();
-    auto rules = *args.lines;
-    rules.says_held = true;
-    args.lines = std::make_shared<const line_rules>(std::move(rules));
-    args.limits.clients_max = 1; // Of a channel: who has others has more.
-    args.may_speak = f_.serves->may_speak();
-    args.refused = f_.serves->refused();
-    args.offered = [watching = f_.watching](visit_id visit, double loss) {
-      watching->offered(visit, loss);
-    };
-  }
+  if (f_.serves)
+    serve_others(args);
   // Merges and commits take no simulated time. CAF keeps the timer of a request
   // until it would have fired: these are to be few.
   if (is_virtual(f_.x))
@@ -89,6 +78,22 @@ result<void> server::start(neighbours in) {
   if (!is_virtual(f_.x))
     wait_for_node();
   return {};
+}
+
+// Clients live in processes of their own, and on when this one is killed.
+void server::serve_others(node_args& args) const {
+  args.attendance.silence_max = 3 * beat_every;
+  args.attendance.run = f_.serves->run();
+  auto rules = *args.lines;
+  rules.says_held = true;
+  args.lines = std::make_shared<const line_rules>(std::move(rules));
+  args.outlived = true;
+  args.limits.clients_max = 1; // Of a channel: who has others has more.
+  args.may_speak = f_.serves->may_speak();
+  args.refused = f_.serves->refused();
+  args.offered = [to = f_.watching](visit_id x, double loss) {
+    to->offered(x, loss);
+  };
 }
 
 // What is said to nobody is lost. Under the virtual clock the node is first in

@@ -11,6 +11,7 @@
 #include "actors/client/client_file.hpp"
 #include "actors/client/hub.hpp"
 #include "actors/interfaces.hpp"
+#include "actors/wiring.hpp"
 #include "node/run/federation.hpp"
 
 namespace troupe::node {
@@ -49,6 +50,7 @@ public:
   void close();
 
 private:
+  void serve_others(actors::node_args& args) const;
   void wait_for_node();
 
   const federation& f_;

@@ -297,7 +297,7 @@ std::string identity_of(const experiment& x) {
 } // namespace
 
 result<std::unique_ptr<actors::store>>
-run_folder::open_store(const experiment& x, std::uint64_t versions_kept) const {
+run_folder::open_store(const experiment& x, const store_options& opts) const {
   if (x.ledger == ledger_kind::memory)
     return std::make_unique<noting_store>(
       actors::make_memory_store(fresh_key()), path_ / "events.jsonl");
@@ -307,8 +307,9 @@ run_folder::open_store(const experiment& x, std::uint64_t versions_kept) const {
                                     .durable = x.clock == clock_kind::wall
                                                  ? actors::durability::full
                                                  : actors::durability::relaxed,
-                                    .retention_max = versions_kept,
-                                    .run = identity_of(x)});
+                                    .retention_max = opts.versions_kept,
+                                    .run = identity_of(x),
+                                    .writes_each_line = opts.serves});
 }
 
 result<void>

@@ -64,10 +64,14 @@ public:
   /// Appends to logs/run.log.
   void log(const std::string& line);
 
+  struct store_options {
+    std::uint64_t versions_kept = 0; ///< Of each line, at most.
+    bool serves = false;             ///< Clients outlive this process.
+  };
+
   /// The record of versions and visits that the configuration asks for.
-  /// @param versions_kept of each line, at most
   [[nodiscard]] result<std::unique_ptr<actors::store>>
-  open_store(const experiment& x, std::uint64_t versions_kept) const;
+  open_store(const experiment& x, const store_options& opts) const;
 
   /// Writes travelling blocks as safetensors, each tensor under its own name
   /// where there is one block, else under `<block>/<tensor>`.

@@ -194,6 +194,7 @@ actors::node_args sim_node::args_of(std::uint64_t seed) {
   a.evaluate_every = 2;
   a.announce = true;
   a.events = what.events;
+  a.outlived = seed % 2 == 0;
   if (what.hostile > 0)
     a.limits = {.frames_per_second = 100,
                 .bytes_per_second = 1'000'000,
@@ -205,8 +206,7 @@ actors::node_args sim_node::args_of(std::uint64_t seed) {
   a.network = p.network->server_side();
   a.counted = std::make_shared<actors::traffic>();
   a.started = p.w.clock_now();
-  a.waits.merge = 2s;
-  a.waits.store = 2s;
+  a.waits.merge = a.waits.store = 2s;
   a.waits.retry_after = 500ms;
   a.started_as = [&p](const actors::cast& x) {
     p.network->bind(x.gateway);

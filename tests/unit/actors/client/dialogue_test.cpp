@@ -57,6 +57,24 @@ TEST(dialogue, says_again_how_a_visit_without_an_offer_ended) {
             messages::decline_reason::failed);
 }
 
+// For the record of a server that has forgotten it.
+TEST(dialogue, says_what_it_fetched_of_lines_that_it_does_not_offer_to) {
+  talk x{state_rule::on_offer};
+  x.invite(1);
+  x.serve(1, first);
+  x.serve(1, second);
+  models::trained done;
+  done.parts = {{.block = {2}, .weight = 1, .delta = share({1.f})}};
+  x.did(x.testee.finished({{me, {1}}, done}, x.now));
+  const auto fetched = x.last<messages::offer_made>().fetched;
+  ASSERT_EQ(fetched.size(), 1u);
+  EXPECT_EQ(fetched.front().line, first);
+  EXPECT_EQ(fetched.front().base, version{4});
+  x.answer(1, second, verdict::accepted);
+  x.visit(2);
+  EXPECT_TRUE(x.last<messages::offer_made>().fetched.empty());
+}
+
 TEST(dialogue, offers_again_only_what_is_unanswered) {
   talk x{state_rule::on_offer};
   x.visit(1);

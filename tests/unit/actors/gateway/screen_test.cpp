@@ -128,6 +128,17 @@ TEST(screen, what_passes_can_be_added_and_the_next_larger_value_cannot) {
             std::nullopt);
 }
 
+TEST(screen, knows_what_was_fetched_line_by_line) {
+  const auto with = [](std::vector<messages::fetched_line> fetched) {
+    return after([&](auto& x) { x.fetched = fetched; });
+  };
+  EXPECT_EQ(with({{{1}, {9}}, {{2}, {0}}}), std::nullopt);
+  EXPECT_EQ(with({{{2}, {9}}, {{1}, {9}}}), verdict::malformed);
+  EXPECT_EQ(with({{{1}, {9}}, {{1}, {9}}}), verdict::malformed);
+  EXPECT_EQ(with({{{3}, {9}}}), verdict::malformed);
+  EXPECT_EQ(with({{{0}, {9}}}), verdict::malformed);
+}
+
 TEST(screen, refuses_other_sizes_and_ranks) {
   EXPECT_EQ(after([](auto& x) { x.blocks[0].delta = share({1}); }),
             verdict::malformed);

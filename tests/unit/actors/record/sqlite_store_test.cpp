@@ -1,5 +1,6 @@
 #include "actors/record/sqlite_store.hpp"
 
+#include "actors/record/events.hpp"
 #include "actors/record/sqlite.hpp"
 #include "tests/unit/actors/record/store_fixture.hpp"
 
@@ -165,6 +166,44 @@ TEST_F(sqlite_store_test, notes_are_whole_lines_in_order) {
   std::ofstream{folder / "events.jsonl", std::ios::app} << "{\"half";
   opened();
   EXPECT_EQ(text_of("events.jsonl"), "a\nb\nc\n");
+}
+
+// It was killed between a version's line and its commit.
+TEST_F(sqlite_store_test, a_version_that_was_not_made_is_in_no_record) {
+  using file = messages::line_noted::file;
+  const auto line_of = [](std::uint64_t n) {
+    return event_of(version_of(n), instant{});
+  };
+  const auto one = line_of(1) + "\n";
+  const auto two = line_of(2) + "\n";
+  const auto write = [this](const std::string& text) {
+    std::ofstream{folder / "events.jsonl", std::ios::app} << text;
+    opened();
+    return text_of("events.jsonl");
+  };
+  {
+    auto testee = with_versions(0);
+    ASSERT_TRUE(testee->note({file::events, line_of(1)}));
+    ASSERT_TRUE(testee->commit(version_of(1)));
+  }
+  EXPECT_EQ(write(""), one);
+  EXPECT_EQ(write("said\n" + two + "more\n"), one + "said\n");
+  {
+    auto testee = opened();
+    ASSERT_TRUE(testee->note({file::events, line_of(2)}));
+    ASSERT_TRUE(testee->commit(version_of(2)));
+  }
+  EXPECT_EQ(write("c\n"), one + "said\n" + two + "c\n");
+}
+
+TEST_F(sqlite_store_test, lines_are_written_one_by_one_where_clients_live_on) {
+  using file = messages::line_noted::file;
+  auto testee = make_sqlite_store({.folder = folder, .writes_each_line = true});
+  ASSERT_TRUE(testee);
+  ASSERT_TRUE((*testee)->note({file::events, "a"}));
+  EXPECT_EQ(text_of("events.jsonl"), "a\n");
+  ASSERT_TRUE((*testee)->note({file::metrics, "m"}));
+  EXPECT_EQ(text_of("metrics.jsonl"), "m\n");
 }
 
 TEST_F(sqlite_store_test, one_process_at_a_time) {

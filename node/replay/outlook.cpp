@@ -1,0 +1,110 @@
+#include "node/replay/outlook.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <variant>
+
+namespace troupe::node {
+
+using namespace actors;
+
+namespace {
+
+/// The visit that its client ends with this, if it does.
+std::optional<visit_id> last_word_on(const recorded_event& x) {
+  if (const auto* offer = std::get_if<offer_recorded>(&x))
+    return offer->visit;
+  const auto* failed = std::get_if<messages::visit_failed>(&x);
+  if (!failed)
+    return std::nullopt;
+  const auto* why = std::get_if<messages::decline_reason>(&failed->why);
+  const bool said = why
+                    && (*why == messages::decline_reason::no_offer
+                        || *why == messages::decline_reason::dropped);
+  return said ? std::optional{failed->visit} : std::nullopt;
+}
+
+/// Nothing where an event is of no visit.
+std::optional<visit_id> visit_in(const recorded_event& x) {
+  return std::visit(
+    [](const auto& y) -> std::optional<visit_id> {
+      if constexpr (requires { y.visit; })
+        return y.visit;
+      if constexpr (requires { y.pass.visit; })
+        return y.pass.visit;
+      return std::nullopt;
+    },
+    x);
+}
+
+} // namespace
+
+void outlook::note(const recorded_event& x) {
+  if (std::holds_alternative<process_began>(x)) {
+    ++processes_;
+  } else if (const auto* made = std::get_if<messages::invitation_made>(&x)) {
+    auto& newest = newest_[made->pass.visit.client];
+    newest = std::max(newest, made->pass.visit.number);
+    begun_[made->pass.visit].made = *made;
+  } else if (const auto* served = std::get_if<messages::line_served>(&x)) {
+    note_fetch(*served);
+  } else if (const auto* over = std::get_if<messages::visit_withdrawn>(&x)) {
+    withdrawn_.insert(over->visit);
+  } else if (const auto word = last_word_on(x)) {
+    note_word(*word, x);
+  }
+  if (processes_ < 2)
+    return;
+  if (const auto* version = std::get_if<version_recorded>(&x))
+    for (const auto& visit : version->merged)
+      answers_.emplace(visit, version->line);
+  else if (const auto* answer = std::get_if<messages::part_answered>(&x))
+    answers_.emplace(answer->visit, answer->line);
+}
+
+void outlook::note_word(visit_id of, const recorded_event& x) {
+  const auto newest = newest_.find(of.client);
+  const bool crossed = withdrawn_.erase(of) != 0;
+  auto begun = begun_.extract(of);
+  if (!begun || begun.mapped().made.pass.visit != of
+      || (!crossed && (newest == newest_.end() || newest->second <= of.number)))
+    return;
+  begun.mapped().word = x;
+  late_[of.client].try_emplace(of.number, std::move(begun.mapped()));
+}
+
+void outlook::note_fetch(const messages::line_served& x) {
+  ++fetches_[{x.line, x.base}];
+  auto& fetched = begun_[x.visit].fetched;
+  std::erase_if(
+    fetched, [&](const auto& y) { return y.leg == x.leg && y.line == x.line; });
+  fetched.push_back(x);
+}
+
+void outlook::pass(const recorded_event& x) {
+  if (const auto* served = std::get_if<messages::line_served>(&x)) {
+    const auto found = fetches_.find({served->line, served->base});
+    if (found != fetches_.end() && --found->second == 0)
+      fetches_.erase(found);
+  } else if (const auto word = last_word_on(x)) {
+    if (const auto late = late_.find(word->client); late != late_.end())
+      late->second.erase(word->number);
+  }
+}
+
+std::vector<outlook::late_visit> outlook::take_before(const recorded_event& x) {
+  std::vector<late_visit> taken;
+  const auto visit = visit_in(x);
+  const auto found = visit ? late_.find(visit->client) : late_.end();
+  if (found == late_.end())
+    return taken;
+  auto& late = found->second;
+  const auto end = std::holds_alternative<messages::visit_withdrawn>(x)
+                     ? late.upper_bound(visit->number)
+                     : late.lower_bound(visit->number);
+  for (auto at = late.begin(); at != end; at = late.erase(at))
+    taken.push_back(std::move(at->second));
+  return taken;
+}
+
+} // namespace troupe::node

@@ -1,0 +1,68 @@
+// What the gateway notes for a record that lost lines.
+
+#include "tests/unit/actors/gateway/gateway_fixture.hpp"
+
+namespace troupe::actors {
+
+// Its record may have ended before the visit began.
+TEST_F(gateway_test, notes_the_beginning_of_a_visit_from_before_a_restart) {
+  using texts = std::vector<std::string>;
+  open(ann, first);
+  const auto one = invite(ann);
+  const auto two = invite(ann);
+  test::world::kill(caf::actor_cast<caf::actor>(testee));
+  start({});
+  open(ann, first);
+  noted();
+  say(first, offer_of(one));
+  EXPECT_EQ(noted(),
+            (texts{"invited", "fetched 1:3", "fetched 2:4", "offered"}));
+  say(first, offer_of(one));
+  EXPECT_EQ(noted(), texts{});
+  say(first, fetch_of(two));
+  EXPECT_EQ(noted(), texts{"invited"});
+  say(first, offer_of(two));
+  EXPECT_EQ(noted(),
+            (texts{"invited", "fetched 1:3", "fetched 2:4", "offered"}));
+}
+
+// Clients that live on forget what was refused; the record must not.
+TEST_F(gateway_test, says_a_refusal_when_it_is_noted) {
+  test::world::kill(caf::actor_cast<caf::actor>(testee));
+  outlived = true;
+  start({});
+  open(ann, first);
+  const auto pass = invite(ann);
+  say(first, fetch_of(pass));
+  say(first, offer_of(pass));
+  noted();
+  const auto is_said = [&](verdict why) {
+    answers.clear();
+    tell(messages::part_answered{pass.visit, {1}, why, version{9}});
+    return !answers.empty();
+  };
+  EXPECT_TRUE(is_said(verdict::overloaded));
+  EXPECT_EQ(noted(), std::vector<std::string>{"refused"});
+  test::world::kill(caf::actor_cast<caf::actor>(others->archivist));
+  EXPECT_FALSE(is_said(verdict::too_stale));
+}
+
+// Which of two versions arrived, an offer says alone.
+TEST_F(gateway_test, notes_what_a_visit_trained_on_where_a_line_came_twice) {
+  using texts = std::vector<std::string>;
+  for (const int times : {1, 2}) {
+    open(ann, first);
+    const auto pass = invite(ann);
+    for (int i = 0; i < times; ++i) {
+      say(first, fetch_of(pass));
+      open(ann, first); // What was on its way is lost.
+    }
+    noted();
+    say(first, offer_of(pass));
+    EXPECT_EQ(noted(), times == 1
+                         ? texts{"offered"}
+                         : (texts{"fetched 1:3", "fetched 2:4", "offered"}));
+  }
+}
+
+} // namespace troupe::actors

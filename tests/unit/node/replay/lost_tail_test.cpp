@@ -1,0 +1,158 @@
+// A server that was killed has lost the end of its record; what clients bring
+// back is noted where they bring it.
+
+#include <algorithm>
+#include <map>
+#include <random>
+#include <set>
+
+#include "policies/catalogue.hpp"
+#include "tests/support/recorded_runs.hpp"
+
+namespace troupe::test {
+
+namespace {
+
+using visit_key = std::pair<int, int>;
+
+bool is_of_visit(const json& x) {
+  const auto event = x["event"].get<std::string>();
+  return event == "invited" || event == "fetched" || event == "offered"
+         || event == "withdrawn" || event == "refused"
+         || event == "visit_failed";
+}
+
+visit_key visit_of(const json& x) {
+  return {x["client"].get<int>(), x["visit"].get<int>()};
+}
+
+/// A record as it is written where servers die. After some versions lines are
+/// lost, until the next server begins: what it hears then again it notes again.
+class brought_back {
+public:
+  lines of(const lines& all, std::mt19937_64& draw) {
+    for (const auto& line : all) {
+      const auto x = json::parse(line);
+      const bool is_version = x["event"] == "version";
+      // Those are written before they are said.
+      const bool is_end =
+        x["event"] == "refused" || x["event"] == "visit_failed";
+      if (loses_ && (is_version || is_end || draw() % 8 == 0))
+        begin_again();
+      if (loses_ && is_of_visit(x))
+        lose(x, line);
+      else
+        keep(x, line);
+      loses_ |= is_version && draw() % 3 == 0;
+    }
+    return result_;
+  }
+
+private:
+  void lose(const json& x, const std::string& line) {
+    const auto visit = visit_of(x);
+    if (x["event"] == "invited" || x["event"] == "fetched")
+      beginnings_[visit].push_back(line);
+    lost_.insert(visit);
+    if (x["event"] == "offered")
+      offers_[visit] = line;
+  }
+
+  void keep(const json& x, const std::string& line) {
+    if (is_of_visit(x)) {
+      const auto visit = visit_of(x);
+      if (x["event"] == "invited" || x["event"] == "fetched")
+        beginnings_[visit].push_back(line);
+      if (x["event"] == "fetched" && lost_.contains(visit))
+        result_.push_back(beginnings_[visit].front());
+      if (x["event"] == "offered" && lost_.erase(visit) != 0)
+        append(beginnings_[visit]);
+    }
+    result_.push_back(line);
+  }
+
+  void begin_again() {
+    loses_ = false;
+    result_.emplace_back(R"({"at":0,"event":"began","fingerprint":""})");
+    for (const auto& [visit, offer] : offers_) {
+      append(beginnings_[visit]);
+      result_.push_back(offer);
+      lost_.erase(visit);
+    }
+    offers_.clear();
+  }
+
+  void append(const lines& x) {
+    result_.insert(result_.end(), x.begin(), x.end());
+  }
+
+  bool loses_ = false;
+  lines result_;
+  std::map<visit_key, lines> beginnings_;   ///< As they were.
+  std::map<visit_key, std::string> offers_; ///< Lost, and without an answer.
+  std::set<visit_key> lost_;
+};
+
+} // namespace
+
+TEST_F(recorded_run, is_computed_again_though_its_record_lost_lines) {
+  std::mt19937_64 draw{7};
+  std::size_t changed = 0;
+  const std::string_view paces[]{"sync", "semisync", "fedbuff", "fedasync"};
+  for (const auto& method : policies::catalogue())
+    for (std::size_t i = 0; i < 4; ++i) {
+      if (policies::standing_of(method, static_cast<pace_kind>(i))
+            == standing::refused
+          || !method.offers)
+        continue;
+      overrides changes{"method=" + method.name,
+                        "mode=" + std::string{paces[i]},
+                        i < 2 ? "rounds=8" : "versions=24",
+                        "over_selection=2",
+                        "concurrency=6",
+                        "staleness_max=1"};
+      const auto folder = record(changes);
+      for (int n = 0; n < 3; ++n) {
+        const auto done = replay_changed(folder, [&](lines& all) {
+          const auto before = all.size();
+          all = brought_back{}.of(all, draw);
+          changed += all.size() != before;
+        });
+        const auto what = testing::PrintToString(changes);
+        ASSERT_TRUE(done) << what << done.error().context;
+        EXPECT_FALSE(done->digests.first) << what << done->digests.first->what;
+        EXPECT_EQ(done->digests.equal, done->digests.total) << what;
+      }
+    }
+  EXPECT_GT(changed, 30u);
+}
+
+// What was noted late is computed when it was done.
+TEST_F(recorded_run, an_offer_that_is_noted_after_a_later_visit_began) {
+  const auto folder =
+    record({"method=ditto", "mode=fedbuff", "versions=20", "buffer_size=6"});
+  const auto all = read_lines(folder / "events.jsonl");
+  std::map<int, std::size_t> offered; // Its newest offer, by client.
+  std::size_t moved = 0;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const auto x = json::parse(all[i]);
+    if (x["event"] == "version")
+      offered.clear();
+    if (x["event"] == "offered")
+      offered[x["client"].get<int>()] = i;
+    if (x["event"] != "invited" || !offered.contains(x["client"].get<int>()))
+      continue;
+    const auto from = offered.at(x["client"].get<int>());
+    const auto done = replay_changed(folder, [&](lines& y) {
+      std::rotate(y.begin() + static_cast<std::ptrdiff_t>(from),
+                  y.begin() + static_cast<std::ptrdiff_t>(from + 1),
+                  y.begin() + static_cast<std::ptrdiff_t>(i + 1));
+    });
+    ASSERT_TRUE(done) << done.error().context;
+    EXPECT_EQ(done->digests.equal, done->digests.total);
+    ++moved;
+  }
+  EXPECT_GT(moved, 3u);
+}
+
+} // namespace troupe::test
