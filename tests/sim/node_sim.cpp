@@ -14,6 +14,7 @@
 #include <fstream>
 #include <iostream>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -92,15 +93,43 @@ faults faults_of(std::uint64_t seed) {
   return x;
 }
 
+/// Where clients are: in the node's process, or in some of their own.
+enum class place : std::uint8_t { here, elsewhere };
+
+scenario scenario_of(std::uint64_t seed, place where) {
+  auto x = scenario_of(seed);
+  if (where == place::elsewhere)
+    x.processes = 1 + random_stream{derive_seed(seed, "processes")}.below(4);
+  return x;
+}
+
+/// What a link carries is not damaged, but its connection is cut.
+faults faults_of(std::uint64_t seed, place where) {
+  auto x = faults_of(seed);
+  if (where == place::here)
+    return x;
+  random_stream draw{derive_seed(seed, "cuts")};
+  x.corruption = x.truncation = 0;
+  x.connection_cut = 0.01 * draw.uniform();
+  if (seed % 2 == 0) {
+    x.client_crash = 0.0005;
+    x.process_crash = 0.0008;
+  }
+  return x;
+}
+
 void tell(const tally& happened) {
   for (const auto& [what, times] : happened)
     std::cout << "  " << what << ": " << times << '\n';
 }
 
 /// Runs to the end, kind from some step on. Returns the hash of what happened.
-std::uint64_t simulate(std::uint64_t seed, tally& happened) {
-  SCOPED_TRACE("reproduce with TROUPE_SEED=" + std::to_string(seed));
-  sim_node testee{seed, scenario_of(seed), faults_of(seed), happened};
+std::uint64_t simulate(std::uint64_t seed, tally& happened,
+                       place where = place::here) {
+  SCOPED_TRACE("reproduce with TROUPE_SEED=" + std::to_string(seed)
+               + (where == place::here ? "" : ", of processes"));
+  sim_node testee{seed, scenario_of(seed, where), faults_of(seed, where),
+                  happened};
   const auto run = [&](int steps) {
     while (steps-- > 0 && !testee.finished() && !testing::Test::HasFailure()
            && testee.step())
@@ -164,6 +193,28 @@ constexpr std::array must_happen{
   "visit ended malformed", "visit ended unknown_expert",
   "visit ended not_invited"};
 
+constexpr std::array must_happen_to_links{
+  "frame lost",
+  // Of connections.
+  "connection cut", "connection vanished", "dialled anew after silence",
+  "process came back on another connection", "a link goes on",
+  "a link meets another server", "link came to its end",
+  // Of what is under way.
+  "credit lost in a cut", "chunk lost in a cut",
+  "frame lost with its connection", "piece said into a lost connection",
+  "piece of a lost connection comes late", "piece of nobody",
+  "a small frame overtakes a transfer", "a transfer goes on where it was",
+  "a transfer waits for room", "a transfer is given up by its receiver",
+  "who held room was forgotten",
+  // Of processes.
+  "process crashed", "many clients died at once", "process began anew",
+  "server died over a connection", "server rebuilt", "client crashed",
+  "client crash before its file is kept", "client crash on a visit",
+  "client crash waiting for a verdict", "client dies on a visit",
+  "client leaves on a visit", "client drains on a visit",
+  "a node forgets an offer that it held", "verdict accepted",
+  "verdict duplicate", "verdict withdrawn"};
+
 /// What this program says of a seed when it runs as another process.
 std::string said_of(std::uint64_t seed) {
   const auto self = std::filesystem::read_symlink("/proc/self/exe").string();
@@ -183,26 +234,36 @@ std::string said_of(std::uint64_t seed) {
 
 } // namespace
 
-TEST(node_sim, every_version_is_the_merge_of_its_offers) {
+void simulate_all(place where, std::span<const char* const> must) {
   tally happened;
   if (const auto seed = number_from("TROUPE_SEED")) {
-    std::cout << "trace " << simulate(*seed, happened) << '\n';
+    std::cout << "trace " << simulate(*seed, happened, where) << '\n';
     return tell(happened);
   }
   const auto limited = number_from("TROUPE_SEEDS");
   const auto seeds = limited.value_or(2000);
-  for (std::uint64_t seed = 1; seed <= seeds && !HasFailure(); ++seed) {
-    const auto trace = simulate(seed, happened);
-    if (seed % 50 == 0 && !HasFailure()) {
+  const auto failed = [] { return testing::Test::HasFailure(); };
+  for (std::uint64_t seed = 1; seed <= seeds && !failed(); ++seed) {
+    const auto trace = simulate(seed, happened, where);
+    if (seed % 50 == 0 && !failed()) {
       tally again;
-      EXPECT_EQ(simulate(seed, again), trace) << "one seed, two runs: " << seed;
+      EXPECT_EQ(simulate(seed, again, where), trace)
+        << "one seed, two runs: " << seed;
     }
   }
   tell(happened);
-  if (limited || HasFailure())
+  if (limited || failed())
     return; // Few seeds reach little.
-  for (const auto* what : must_happen)
+  for (const auto* what : must)
     EXPECT_GT(happened[what], 0u) << "it never happened: " << what;
+}
+
+TEST(node_sim, every_version_is_the_merge_of_its_offers) {
+  simulate_all(place::here, must_happen);
+}
+
+TEST(node_sim, processes_of_clients_come_and_go_with_their_connections) {
+  simulate_all(place::elsewhere, must_happen_to_links);
 }
 
 TEST(node_sim, what_failed_once_is_run_again) {
@@ -224,8 +285,10 @@ TEST(node_sim, fresh_seeds) {
   auto seed = *first;
   while (!HasFailure()
          && std::chrono::steady_clock::now() - began
-              < std::chrono::seconds{*limit})
-    simulate(seed++, happened);
+              < std::chrono::seconds{*limit}) {
+    simulate(seed, happened, place::here);
+    simulate(seed++, happened, place::elsewhere);
+  }
   std::cout << "seeds " << *first << " to " << seed - 1 << '\n';
   tell(happened);
 }

@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "actors/transport/envelope.hpp"
+#include "actors/transport/places.hpp"
 #include "actors/transport/zmq/door.hpp"
 #include "actors/transport/zmq/monitor.hpp"
 #include "actors/transport/zmq/pieces.hpp"
-#include "actors/transport/zmq/places.hpp"
 #include "actors/transport/zmq/set_up.hpp"
 #include "actors/transport/zmq/wakeup.hpp"
 #include "core/clock.hpp"

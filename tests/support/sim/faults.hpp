@@ -10,21 +10,23 @@ namespace troupe::test {
 
 /// Probabilities, all of them zero in a kind world.
 struct faults {
-  double loss = 0;         ///< Of a frame.
-  double duplication = 0;  ///< Of a frame.
-  double corruption = 0;   ///< Of a byte in a frame.
-  double truncation = 0;   ///< Of a frame.
-  double forgery = 0;      ///< Of an offer that no honest client would make.
-  double partition = 0;    ///< Of a client's link in one direction, per frame.
-  double job_failure = 0;  ///< Of a client's work.
-  double job_slowness = 0; ///< Of the same, many times slower.
-  double failure = 0;      ///< Of a merge or a commit, with an error.
-  double silence = 0;      ///< Of a merge or a commit, without an answer.
-  double node_crash = 0;   ///< Of the whole node, at each step.
-  double actor_crash = 0;  ///< Of one of its actors, at each step.
-  double client_crash = 0; ///< Of a client, at each step.
-  double client_leave = 0; ///< Of a client's owner, at each step; and its
-                           ///< return.
+  double loss = 0;        ///< Of a frame.
+  double duplication = 0; ///< Of a frame.
+  double corruption = 0;  ///< Of a byte in a frame.
+  double truncation = 0;  ///< Of a frame.
+  double forgery = 0;     ///< Of an offer that no honest client would make.
+  double partition = 0;   ///< Of a client's link in one direction, per frame.
+  double connection_cut = 0; ///< Of a process's, per piece.
+  double process_crash = 0;  ///< Of all its clients, at each step.
+  double job_failure = 0;    ///< Of a client's work.
+  double job_slowness = 0;   ///< Of the same, many times slower.
+  double failure = 0;        ///< Of a merge or a commit, with an error.
+  double silence = 0;        ///< Of a merge or a commit, without an answer.
+  double node_crash = 0;     ///< Of the whole node, at each step.
+  double actor_crash = 0;    ///< Of one of its actors, at each step.
+  double client_crash = 0;   ///< Of a client, at each step.
+  double client_leave = 0;   ///< Of a client's owner, at each step; and its
+                             ///< return.
   std::uint64_t delay_ms_max = 20; ///< Of a frame; reorders.
 };
 

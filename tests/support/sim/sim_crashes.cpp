@@ -16,6 +16,10 @@ void sim_node::crash_something() {
     crash_actor();
   if (p.luck.happens(p.crashes, active.client_crash, "client crashed"))
     crash_client();
+  // Where there are none nothing is drawn for them.
+  if (p.network->links()
+      && p.luck.happens(p.crashes, active.process_crash, "process crashed"))
+    crash_process();
   if (p.luck.happens(p.owners, active.client_leave, "client moved"))
     leave_or_come();
 }
@@ -49,6 +53,8 @@ void sim_node::crash_server() {
   for (const auto& x : p.server)
     world::kill(x);
   p.server.clear();
+  if (auto* links = p.network->links())
+    links->server_died();
   p.progress.forget();
   if (p.what.clock_anew) {
     ++p.luck.happened["clock began anew"];
@@ -64,8 +70,13 @@ void sim_node::crash_actor() {
 }
 
 void sim_node::crash_client() {
+  const client_id who{1 + p_->crashes.below(p_->what.clients)};
+  if (!kill_client(who))
+    start_client(who);
+}
+
+bool sim_node::kill_client(client_id who) {
   auto& p = *p_;
-  const client_id who{1 + p.crashes.below(p.what.clients)};
   p.luck.happened["client crash before its file is kept"] +=
     p.vault->waiting.contains(who);
   p.vault->forget(who);
@@ -83,9 +94,30 @@ void sim_node::crash_client() {
   if (!was_dead && p.what.silence_max > instant{} && p.owners.chance(0.5)) {
     ++p.luck.happened[std::string{"client dies "} + phase];
     p.dead.insert(who);
-    return;
+    return true;
   }
-  start_client(who);
+  return false;
+}
+
+// All clients of one, at once.
+void sim_node::crash_process() {
+  auto& p = *p_;
+  auto* links = p.network->links();
+  const client_id one{1 + p.crashes.below(p.what.clients)};
+  std::vector<client_id> back;
+  std::uint64_t died = 0;
+  for (std::uint64_t i = 1; i <= p.what.clients; ++i) {
+    const client_id who{i};
+    if (!links->are_together(one, who))
+      continue;
+    died += !p.dead.contains(who);
+    if (!kill_client(who))
+      back.push_back(who);
+  }
+  p.luck.happened["many clients died at once"] += died > 1;
+  links->process_died(one);
+  for (const auto who : back)
+    start_client(who);
 }
 
 // A mailbox is a queue: whoever fills it holds a credit.

@@ -13,7 +13,11 @@ public:
 
   std::size_t send(peer_id to, messages::any_message x) override {
     const auto size = transport::encoded_size(x);
-    net_.carry(std::move(x), up_ ? who_ : client_id{to.value}, up_);
+    const client_id peer{to.value & 0xffffffff};
+    if (!up_ && peer == client_id{}) // To a process.
+      net_.links_->down(to)(x);
+    else
+      net_.carry(std::move(x), up_ ? who_ : peer, up_, to);
     return size;
   }
 
@@ -23,7 +27,33 @@ private:
   bool up_;
 };
 
+void sim_network::use_links(std::uint64_t seed, std::uint64_t processes) {
+  links_ = std::make_unique<sim_links>(
+    world_, luck_,
+    sim_links::options{.seed = seed,
+                       .processes = processes,
+                       .server = server_side(),
+                       .server_hears = [this](client_id from, const auto& x) {
+                         if (const auto whole = x.open())
+                           sees_.server_heard(from, **whole);
+                       }});
+}
+
+void sim_network::bind(actors::gateway_actor x) {
+  if (links_)
+    links_->bind(x);
+  gateway_ = std::move(x);
+}
+
+void sim_network::connect(client_id who, actors::client_actor x) {
+  if (links_)
+    links_->connect(who, x);
+  clients_[who] = std::move(x);
+}
+
 void sim_network::close() {
+  if (links_)
+    links_->close();
   gateway_ = nullptr;
   clients_.clear();
   strangers_.clear();
@@ -43,6 +73,8 @@ std::shared_ptr<transport::endpoint> sim_network::server_side() {
 }
 
 std::shared_ptr<transport::endpoint> sim_network::client_side(client_id who) {
+  if (links_)
+    links_->begin(who);
   return std::make_shared<end>(*this, who, true);
 }
 
@@ -71,7 +103,8 @@ messages::any_message sim_network::forged(messages::offer_made x) {
   return x;
 }
 
-void sim_network::carry(messages::any_message x, client_id peer, bool up) {
+void sim_network::carry(messages::any_message x, client_id peer, bool up,
+                        peer_id to) {
   (up ? sees_.client_said : sees_.server_said)(peer, x);
   if (const auto* offer = std::get_if<messages::offer_made>(&x);
       offer
@@ -85,20 +118,34 @@ void sim_network::carry(messages::any_message x, client_id peer, bool up) {
     return;
   const int copies =
     luck_.happens(net, active.duplication, "frame doubled") ? 2 : 1;
-  for (int i = 0; i < copies; ++i) {
-    auto bytes = transport::encode(x);
-    if (luck_.happens(net, active.corruption, "frame damaged"))
-      bytes[net.below(bytes.size())] ^= std::byte{1} << net.below(8);
-    if (luck_.happens(net, active.truncation, "frame truncated"))
-      bytes.resize(net.below(bytes.size()));
-    const auto delay =
-      std::chrono::milliseconds{net.below(active.delay_ms_max + 1)};
-    luck_.happened["frame delayed"] += delay.count() > 0;
-    world_.later(delay,
-                 [this, peer, up, frame = transport::frame{std::move(bytes)}] {
-                   deliver(frame, peer, up);
-                 });
-  }
+  for (int i = 0; i < copies; ++i)
+    links_ ? say(x, peer, up, to) : send(transport::encode(x), peer, up);
+}
+
+instant sim_network::drawn_delay() {
+  const auto x = std::chrono::milliseconds{
+    luck_.network.below(luck_.active.delay_ms_max + 1)};
+  luck_.happened["frame delayed"] += x.count() > 0;
+  return x;
+}
+
+void sim_network::say(const messages::any_message& x, client_id peer, bool up,
+                      peer_id to) {
+  world_.later(drawn_delay(),
+               [x, way = up ? links_->up(peer) : links_->down(to)] { way(x); });
+}
+
+void sim_network::send(transport::buffer bytes, client_id peer, bool up) {
+  const auto& active = luck_.active;
+  auto& net = luck_.network;
+  if (luck_.happens(net, active.corruption, "frame damaged"))
+    bytes[net.below(bytes.size())] ^= std::byte{1} << net.below(8);
+  if (luck_.happens(net, active.truncation, "frame truncated"))
+    bytes.resize(net.below(bytes.size()));
+  world_.later(drawn_delay(),
+               [this, peer, up, frame = transport::frame{std::move(bytes)}] {
+                 deliver(frame, peer, up);
+               });
 }
 
 void sim_network::deliver(transport::frame x, client_id peer, bool up) {

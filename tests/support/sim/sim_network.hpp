@@ -7,12 +7,13 @@
 #include "actors/interfaces.hpp"
 #include "actors/transport/endpoint.hpp"
 #include "tests/support/sim/faults.hpp"
+#include "tests/support/sim/sim_links.hpp"
 #include "tests/support/world.hpp"
 
 namespace troupe::test {
 
 /// Frames as bytes, over a network that loses, doubles, delays, damages and
-/// cuts.
+/// cuts; or over links, which damage nothing.
 class sim_network {
 public:
   /// Sees what is said before anything happens to it.
@@ -32,13 +33,16 @@ public:
     // nop
   }
 
-  void bind(actors::gateway_actor x) {
-    gateway_ = std::move(x);
+  /// From now on what gets through goes over links between processes.
+  void use_links(std::uint64_t seed, std::uint64_t processes);
+
+  /// Null: clients are in the node's own process.
+  sim_links* links() noexcept {
+    return links_.get();
   }
 
-  void connect(client_id who, actors::client_actor x) {
-    clients_[who] = std::move(x);
-  }
+  void bind(actors::gateway_actor x);
+  void connect(client_id who, actors::client_actor x);
 
   /// A peer that is no client of ours, and hears what a server tells it.
   void connect(client_id who,
@@ -57,7 +61,11 @@ public:
 private:
   class end;
 
-  void carry(messages::any_message x, client_id peer, bool up);
+  /// @param to of what goes down
+  void carry(messages::any_message x, client_id peer, bool up, peer_id to);
+  instant drawn_delay();
+  void say(const messages::any_message& x, client_id peer, bool up, peer_id to);
+  void send(transport::buffer bytes, client_id peer, bool up);
   messages::any_message forged(messages::offer_made x);
   void deliver(transport::frame x, client_id peer, bool up);
   bool is_cut(client_id peer, bool up);
@@ -65,6 +73,7 @@ private:
   world& world_;
   chances& luck_;
   witness sees_;
+  std::unique_ptr<sim_links> links_;
   actors::gateway_actor gateway_;
   std::map<client_id, actors::client_actor> clients_;
   std::map<client_id, std::function<void(const messages::any_message&)>>

@@ -1,6 +1,5 @@
 #include "tests/support/sim/sim_node.hpp"
 
-#include <cmath>
 #include <cstdlib>
 #include <iostream>
 
@@ -127,6 +126,8 @@ sim_node::sim_node(std::uint64_t seed, const scenario& what,
         [&p](client_id from, const auto& x) {
           p.witness->server_heard(from, x);
         }});
+  if (what.processes > 0)
+    p.network->use_links(seed, what.processes);
   p.args = args_of(seed);
   p.worker = actors::start_worker(
     p.w.system(),
@@ -365,36 +366,6 @@ const sim_store& sim_node::store() const {
 
 std::map<client_id, actors::state_ptr> sim_node::states() const {
   return p_->vault->states();
-}
-
-void sim_node::check_end() {
-  auto& p = *p_;
-  EXPECT_FALSE(failed()) << reason();
-  // The last answers are on their way; who has no session hears of it later.
-  p.witness->listen_no_more();
-  for (const auto until = now() + 2s; now() < until && p.w.step();)
-    ;
-  p.witness->check_end();
-  for (const auto& visit : p.vault->dropped)
-    for (const auto& line : p.blocks->lines)
-      EXPECT_FALSE(p.store->holds(line.id, visit))
-        << "merged, and its client did not offer it";
-  p.luck.happened["older version read"] += p.store->times_read();
-  p.luck.happened["timer before mail"] += p.w.overtaken();
-  const auto lead = p.blocks->lead();
-  if (p.how.lead_is_pulled && lead && p.store->head(*lead).value >= 4) {
-    const auto& first = p.store->line(*lead).back().blocks.front();
-    for (const float v : *first.values)
-      EXPECT_LT(std::abs(v - optimum_of(first.block)), 0.6f)
-        << "nothing was learned: " << v << " after "
-        << p.store->head(*lead).value << " versions";
-  }
-  for (const auto& [who, state] : p.vault->states()) {
-    std::uint64_t mine = 0;
-    for (const auto& visit : p.vault->offered)
-      mine += visit.client == who;
-    EXPECT_LE(state->visits, mine) << "a visit is in a client's state twice";
-  }
 }
 
 } // namespace troupe::test

@@ -36,7 +36,8 @@ struct scenario {
   double haste = 0;        ///< How often a timer overtakes mail.
   double over_selection = 1.3;
   std::uint32_t quorum = 2;
-  std::uint64_t hostile = 0; ///< Peers that mean harm, beside the clients.
+  std::uint64_t processes = 0; ///< That have the clients; 0: it is the node's.
+  std::uint64_t hostile = 0;   ///< Peers that mean harm, beside the clients.
   std::size_t client_most = ~std::size_t{0};
   bool events = false;
   /// As production has it: a run that comes to nothing ends, and who comes to
@@ -111,6 +112,9 @@ private:
   void crash_server();
   void crash_actor();
   void crash_client();
+  void crash_process();
+  /// @returns whether it is started again only later
+  bool kill_client(client_id who);
   void leave_or_come();
   void live(client_id who, policies::life_event what);
   void check_mail();

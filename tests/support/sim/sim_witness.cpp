@@ -22,13 +22,12 @@ void tell(const world& w, const char* direction, client_id who,
   if (!wanted)
     return;
   constexpr std::array names{
-    "hello",          "welcome",          "farewell",
-    "beat",           "beat_answered",    "leave",
-    "invited",        "fetch_requested",  "line_served",
-    "visit_ended",    "visit_declined",   "offer_made",
-    "offer_answered", "version_announced"};
+    "hello",          "welcome",     "farewell",         "beat",
+    "beat_answered",  "leave",       "invited",          "fetch_requested",
+    "line_served",    "visit_ended", "visit_declined",   "offer_made",
+    "offer_answered", "offer_held",  "version_announced"};
   std::cout << seconds(w.now()) << ' ' << direction << ' ' << who.value << ' '
-            << names[x.index()];
+            << names.at(x.index());
   std::visit(
     [](const auto& m) {
       if constexpr (requires { m.pass; })
@@ -70,6 +69,8 @@ void sim_witness::server_said(client_id to, const messages::any_message& any) {
   } else if (const auto* e = std::get_if<messages::visit_ended>(&any)) {
     ++x_.happened[std::string{"visit ended "} + to_string(e->why)];
     check_ended(*e);
+  } else if (const auto* h = std::get_if<messages::offer_held>(&any)) {
+    held_.insert({h->visit, h->line});
   } else if (const auto* f = std::get_if<messages::farewell>(&any)) {
     // Without a session nothing of it was heard.
     if (f->reason == messages::farewell_reason::no_session)
@@ -105,6 +106,7 @@ void sim_witness::check_answer(client_id to,
   x_.store.mix(x.visit.client.value * 31
                + static_cast<std::uint64_t>(x.verdict));
   awaited_.erase({x.visit, x.line});
+  held_.erase({x.visit, x.line});
   if (x.verdict == verdict::unknown_expert)
     return;
   EXPECT_LE(x.head.value, x_.store.head(x.line).value)
@@ -165,6 +167,8 @@ void sim_witness::server_heard(client_id from,
 
 void sim_witness::server_began(instant zero) {
   awaited_.clear();
+  x_.happened["a node forgets an offer that it held"] += held_.size();
+  held_.clear();
   ++lives_;
   // By a clock that began anew a ticket is good again.
   if (began_ != zero)

@@ -64,6 +64,7 @@ private:
   bool listens_ = true;
   instant began_{};
   std::set<std::pair<visit_id, line_id>> awaited_; ///< Arrived, not answered.
+  std::set<std::pair<visit_id, line_id>> held_;    ///< Their clients know.
   /// So it was answered, in this life of the server.
   std::map<std::pair<visit_id, line_id>, std::uint64_t> withdrawn_;
   std::uint64_t lives_ = 0;

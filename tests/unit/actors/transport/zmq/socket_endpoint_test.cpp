@@ -5,7 +5,7 @@
 #include <thread>
 #include <vector>
 
-#include "actors/transport/zmq/places.hpp"
+#include "actors/transport/places.hpp"
 #include "actors/transport/zmq/socket_endpoint.hpp"
 #include "tests/support/ear.hpp"
 #include "tests/support/plain_socket.hpp"

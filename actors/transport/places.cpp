@@ -1,4 +1,4 @@
-#include "actors/transport/zmq/places.hpp"
+#include "actors/transport/places.hpp"
 
 #include <algorithm>
 

@@ -1,0 +1,73 @@
+#include "tests/support/sim/link_laws.hpp"
+
+#include <gtest/gtest.h>
+
+namespace troupe::test {
+
+using transport::outbox;
+
+void link_laws::took(transport::channel_id to, const messages::any_message& x,
+                     outbox::taken how) {
+  if (how == outbox::taken::no_room)
+    return;
+  auto bytes = transport::encode(x);
+  if (bytes.size() > small_bytes_max_) {
+    if (how == outbox::taken::taken)
+      large_.push_back({to, std::move(bytes)});
+    return;
+  }
+  replaced_ += how == outbox::taken::already;
+  waiting_.emplace(to, std::move(bytes));
+}
+
+void link_laws::left(const transport::piece& x) {
+  if (x.kind != transport::piece_kind::framed)
+    return;
+  const auto found =
+    waiting_.find({x.channel, {x.body.bytes.begin(), x.body.bytes.end()}});
+  EXPECT_TRUE(found != waiting_.end())
+    << "a small frame goes out that nobody said, or twice";
+  if (found != waiting_.end())
+    waiting_.erase(found);
+}
+
+void link_laws::has_nothing_to_say() {
+  EXPECT_EQ(waiting_.size(), replaced_) << "a small frame is held back or lost";
+  abandoned();
+}
+
+void link_laws::abandoned() {
+  waiting_.clear();
+  replaced_ = 0;
+}
+
+void link_laws::heard(std::uint64_t by, const transport::arrival& x) {
+  const auto message = x.what.open();
+  EXPECT_TRUE(message) << "what comes over a link does not decode: "
+                       << (message ? "" : message.error().context);
+  if (!message)
+    return;
+  const auto bytes = transport::encode(**message);
+  if (bytes.size() <= small_bytes_max_)
+    return;
+  const auto is_at = [&](std::size_t i) {
+    return i < large_.size() && large_[i].channel == x.channel
+           && large_[i].bytes == bytes;
+  };
+  const auto known = heard_by_.find(by);
+  // Of what came to an earlier memory the last may come once more: the answer
+  // to it was lost with that.
+  auto at = known != heard_by_.end() ? known->second : arrived_;
+  if (known == heard_by_.end() && arrived_ > 0 && !is_at(at))
+    --at;
+  EXPECT_TRUE(is_at(at))
+    << "what comes over a link in pieces is not what was said next";
+  heard_by_[by] = at + 1;
+  arrived_ = std::max(arrived_, at + 1);
+}
+
+void link_laws::check_end() const {
+  EXPECT_EQ(arrived_, large_.size()) << "what a link took never came";
+}
+
+} // namespace troupe::test

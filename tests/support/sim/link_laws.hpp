@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "actors/transport/inbox.hpp"
+#include "actors/transport/outbox.hpp"
+
+namespace troupe::test {
+
+/// What one end of a link took for the other, and what must come of it: a large
+/// message comes whole, once and in order to each memory that hears it, over
+/// any number of connections; a small one goes out once, and before anything
+/// large.
+class link_laws {
+public:
+  explicit link_laws(std::size_t small_bytes_max)
+    : small_bytes_max_(small_bytes_max) {
+    // nop
+  }
+
+  void took(transport::channel_id to, const messages::any_message& x,
+            transport::outbox::taken how);
+
+  /// It goes out next.
+  void left(const transport::piece& x);
+
+  /// There is a connection, and nothing goes out.
+  void has_nothing_to_say();
+
+  /// Small ones that wait are given up.
+  void abandoned();
+
+  /// @param by another one for each memory of the other end
+  void heard(std::uint64_t by, const transport::arrival& x);
+
+  /// There is a connection, and nothing is under way.
+  void check_end() const;
+
+private:
+  struct large {
+    transport::channel_id channel;
+    transport::buffer bytes;
+  };
+
+  std::size_t small_bytes_max_;
+  std::multiset<std::pair<transport::channel_id, transport::buffer>> waiting_;
+  std::size_t replaced_ = 0; ///< Of those: a newer one went in their place.
+  std::vector<large> large_; ///< All of them.
+  std::size_t arrived_ = 0;  ///< Of those.
+  std::map<std::uint64_t, std::size_t> heard_by_; ///< Likewise.
+};
+
+} // namespace troupe::test
