@@ -303,8 +303,11 @@ result<client_file> client_table::load_client(client_id who, known& found) {
   client_file file;
   file.incarnation = rows.integer(0);
   file.last = {rows.integer(1)};
-  if (const auto code = rows.integer(3); code > 0)
+  if (const auto code = rows.integer(3); code > 0) {
     file.declined = static_cast<messages::decline_reason>(code - 1);
+    if (code != code_of(file.declined) || !messages::known(*file.declined))
+      return damaged("how its last visit ended is no reason");
+  }
   if (!rows.null(4)) {
     auto open = decode_open(rows.bytes(4));
     if (!open)

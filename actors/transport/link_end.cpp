@@ -20,6 +20,8 @@ result<std::optional<arrival>> link_end::opened(const piece& x) {
                   + std::to_string(link_protocol));
   if (dialled_ && (x.connection != connection_ || heard_opened_))
     return std::optional<arrival>{}; // Of a connection that is gone.
+  if (other_ == what->instance && knows_newer_than(x))
+    return std::optional<arrival>{}; // Likewise.
   if (!dialled_) {
     connection_ = x.connection;
     say_opened_ = true;

@@ -90,6 +90,12 @@ public:
     return heard_opened_;
   }
 
+  /// Of who listens: whether an `opened` of the other end's is of a connection
+  /// before the one that is known; it may come late.
+  bool knows_newer_than(const piece& x) const noexcept {
+    return !dialled_ && other_ && x.connection < connection_;
+  }
+
   /// The other end's instance, once it said so.
   std::optional<std::uint64_t> other() const noexcept {
     return other_;

@@ -34,6 +34,8 @@ place* places::of(const std::string& route, const std::string& user,
   if (same)
     return same->link.other() == what->instance ? same : nullptr;
   auto& to = with(user, what->instance);
+  if (to.link.knows_newer_than(x))
+    return nullptr;
   routes_.erase(to.route);
   to.route = route;
   to.unsent.reset();

@@ -4,11 +4,11 @@
 #include <fstream>
 #include <set>
 
-#include "actors/record/sqlite.hpp"
 #include "actors/record/sqlite_store.hpp"
 #include "actors/transport/codec.hpp"
 #include "core/assert.hpp"
 #include "tests/damage/reader.hpp"
+#include "tests/damage/rows.hpp"
 #include "tests/damage/small_run.hpp"
 
 namespace troupe::damage {
@@ -101,18 +101,6 @@ public:
                                               : verdict::wrong;
   }
 
-  /// The ledger after something was done to it.
-  std::string with(const std::string& sql) const {
-    const auto path = folder_ / "altered.sqlite";
-    write(path, ledger_);
-    {
-      auto db = actors::sqlite::database::open(path, {.sync = false}).value();
-      db->run(sql);
-      (void)db->check(); // Some rows may not be what is asked for.
-    }
-    return contents(path);
-  }
-
 private:
   fs::path folder_;
   std::string ledger_;
@@ -120,53 +108,12 @@ private:
   std::vector<std::byte> whole_;
 };
 
-struct column {
-  std::string table;
-  std::string name;
-  std::string key; ///< What tells rows of that table apart.
-};
-
-std::vector<column> columns_of(const std::string& ledger,
-                               const fs::path& scratch) {
-  const auto path = scratch / "columns.sqlite";
-  write(path, ledger);
-  auto db = actors::sqlite::database::open(path, {.sync = false}).value();
-  std::vector<column> all;
-  for (auto row = db->query(
-         "SELECT m.name, p.name, (SELECT ifnull(group_concat(k.name), 'rowid')"
-         " FROM pragma_table_info(m.name) k WHERE k.pk > 0)"
-         " FROM sqlite_schema m, pragma_table_info(m.name) p"
-         " WHERE m.type = 'table'");
-       row.next();)
-    all.push_back({row.text(0), row.text(1), row.text(2)});
-  TROUPE_ASSERT(db->check() && all.size() > 40);
-  return all;
-}
-
-/// One value of one row, or a row more or less, is another.
-std::string change_of(const column& x, random_stream& draw) {
-  constexpr std::array<const char*, 10> values{
-    "NULL",   "0",     "-1",    "9223372036854775807",  "1e308",
-    "'text'", "x'00'", "@ + 1", "replace(@, '1', '2')", "substr(@, 2)"};
-  const auto which = "(" + x.key + ") IN (SELECT " + x.key + " FROM " + x.table
-                     + " LIMIT 1 OFFSET " + std::to_string(draw.below(1 << 20))
-                     + " % (SELECT max(1, count(*)) FROM " + x.table + "))";
-  if (draw.chance(0.1))
-    return "DELETE FROM " + x.table + " WHERE " + which;
-  if (draw.chance(0.02))
-    return "DELETE FROM " + x.table;
-  std::string value = values[draw.below(values.size())];
-  if (const auto at = value.find('@'); at != value.npos)
-    value.replace(at, 1, x.name);
-  return "UPDATE OR IGNORE " + x.table + " SET " + x.name + " = " + value
-         + " WHERE " + which;
-}
-
 } // namespace
 
 std::vector<reader> ledger_readers(const fs::path& scratch) {
   const auto in = std::make_shared<const ledger_folder>(scratch / "ledger");
   const auto columns = columns_of(in->ledger(), scratch);
+  TROUPE_ASSERT(columns.size() > 40);
   const auto read = [in](const std::string& x) { return in->read(x); };
   const std::string wrong = "a run that would go on from anything else";
   return {{.name = "ledger (--resume)",
@@ -180,8 +127,8 @@ std::vector<reader> ledger_readers(const fs::path& scratch) {
            .read = read,
            .alter =
              [=](random_stream& draw) {
-               return in->with(
-                 change_of(columns[draw.below(columns.size())], draw));
+               return changed(in->ledger(), scratch,
+                              columns[draw.below(columns.size())], draw);
              },
            .slow = true}};
 }

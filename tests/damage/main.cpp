@@ -55,6 +55,7 @@ std::vector<damage::reader> all_readers(const fs::path& scratch) {
   add(damage::text_readers());
   add(damage::run_readers(scratch));
   add(damage::ledger_readers(scratch));
+  add(damage::store_readers(scratch));
   add(damage::script_readers(scratch));
   return all;
 }

@@ -47,6 +47,9 @@ std::vector<reader> run_readers(const std::filesystem::path& scratch);
 /// Readers of a ledger and its snapshot, likewise.
 std::vector<reader> ledger_readers(const std::filesystem::path& scratch);
 
+/// Readers of what a joining process keeps, likewise.
+std::vector<reader> store_readers(const std::filesystem::path& scratch);
+
 /// Of scripted modules; none where there is no torch.
 std::vector<reader> script_readers(const std::filesystem::path& scratch);
 

@@ -275,6 +275,20 @@ TEST(client_table, refuses_a_state_with_a_wrong_bit) {
   EXPECT_THAT(damaged.error().context, HasSubstr("state-1 is damaged"));
 }
 
+TEST(client_table, refuses_a_reason_that_is_none) {
+  const scratch_folder folder;
+  ASSERT_TRUE(save(*opened(folder), {{{7}, {}}}));
+  {
+    auto db = sqlite::database::open(
+      std::filesystem::path{folder.path()} / "clients.sqlite", {});
+    ASSERT_TRUE(db);
+    (*db)->run("UPDATE clients SET declined = 200");
+  }
+  const auto damaged = opened(folder)->load();
+  ASSERT_FALSE(damaged);
+  EXPECT_THAT(damaged.error().context, HasSubstr("is no reason"));
+}
+
 TEST(disk_vault, keeps_what_clients_say_at_once_and_calls_back) {
   const scratch_folder folder;
   constexpr std::uint64_t n = 50;

@@ -142,5 +142,19 @@ TEST(link, begins_anew_with_an_end_that_was_made_again) {
   EXPECT_EQ(a.link.other(), 3U);
 }
 
+TEST(link, stays_with_the_newest_connection_when_an_opening_comes_late) {
+  end a{options_of(1, 100)};
+  end b{options_of(2, 100)};
+  a.link.connected(1);
+  send(a);
+  cut(a, true);
+  a.link.connected(2);
+  settle(a, b);
+  deliver(a.late, b);
+  a.link.say({1}, large(1));
+  settle(a, b);
+  EXPECT_EQ(b.heard.size(), 1U);
+}
+
 } // namespace
 } // namespace troupe::transport
