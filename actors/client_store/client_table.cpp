@@ -362,16 +362,33 @@ client_table::load_outbox(client_id who,
   return out;
 }
 
-result<std::map<client_id, client_file>> client_table::load() {
+std::vector<client_id> client_table::all_clients() {
   std::vector<client_id> all;
-  {
-    auto rows = ledger_->query("SELECT client FROM clients");
-    while (rows.next())
-      all.push_back({rows.integer(0)});
+  auto rows = ledger_->query("SELECT client FROM clients");
+  while (rows.next())
+    all.push_back({rows.integer(0)});
+  return all;
+}
+
+std::vector<std::string> client_table::damage() {
+  std::vector<std::string> out;
+  if (auto ok = ledger_->check_structure(); !ok)
+    out.push_back(ok.error().context);
+  for (const auto who : all_clients()) {
+    known ignored;
+    if (auto file = load_client(who, ignored); !file)
+      out.push_back("client " + std::to_string(who.value) + ": "
+                    + file.error().context);
   }
+  if (auto ok = ledger_->check(); !ok)
+    out.push_back(ok.error().context);
+  return out;
+}
+
+result<std::map<client_id, client_file>> client_table::load() {
   std::map<client_id, client_file> out;
   std::map<client_id, known> after;
-  for (const auto who : all) {
+  for (const auto who : all_clients()) {
     auto file = load_client(who, after[who]);
     if (!file)
       return damaged((folder_ / ledger_name).string() + ": client "

@@ -35,6 +35,9 @@ public:
   /// Of all clients that are in it.
   [[nodiscard]] result<std::map<client_id, client_file>> load();
 
+  /// What is damaged, client by client; empty: all is as it was written.
+  [[nodiscard]] std::vector<std::string> damage();
+
   std::uint64_t bytes_written() const noexcept {
     return bytes_written_;
   }
@@ -62,6 +65,7 @@ private:
                                          transport::buffer bytes);
   result<transport::buffer> bytes_of(const std::string& name,
                                      std::span<const std::byte> row) const;
+  std::vector<client_id> all_clients();
   result<client_file> load_client(client_id who, known& found);
   result<std::map<std::uint64_t, state_ptr>> load_states(client_id who);
   result<std::vector<kept_offer>>

@@ -15,12 +15,14 @@
 #include "core/json.hpp"
 #include "core/program_version.hpp"
 #include "kernels/backend.hpp"
+#include "node/commands/checkup.hpp"
 #include "node/commands/command_line.hpp"
 
 namespace troupe::node {
 
 namespace {
 
+using actors::remark;
 using state = finding::state_kind;
 
 std::string gigabytes(double bytes) {
@@ -129,15 +131,70 @@ std::vector<finding> examine(const host_facts& known, const places& where) {
   return all;
 }
 
+namespace {
+
+const char* word_for(remark::state_kind x) {
+  switch (x) {
+    case remark::state_kind::fine:
+      return "ok";
+    case remark::state_kind::mendable:
+      return "mendable";
+    case remark::state_kind::mended:
+      return "mended";
+    case remark::state_kind::broken:
+      break;
+  }
+  return "BROKEN";
+}
+
+exit_code tell(const std::vector<remark>& all, bool as_json, streams io) {
+  const bool well = std::ranges::all_of(all, [](const auto& x) {
+    return x.state == remark::state_kind::fine
+           || x.state == remark::state_kind::mended;
+  });
+  auto list = json::array();
+  for (const auto& x : all) {
+    if (as_json) {
+      list.push_back({{"name", x.place},
+                      {"state", word_for(x.state)},
+                      {"what", x.what},
+                      {"hint", x.hint}});
+      continue;
+    }
+    io.out << std::left << std::setw(10) << word_for(x.state) << std::setw(16)
+           << x.place << x.what << '\n';
+    if (x.state == remark::state_kind::mendable
+        || x.state == remark::state_kind::broken)
+      io.out << std::string(26, ' ') << x.hint << '\n';
+  }
+  if (as_json)
+    io.out << json{{"success", well}, {"findings", list}}.dump(2) << '\n';
+  return well ? exit_code::ok : exit_code::failed;
+}
+
+} // namespace
+
 exit_code doctor(const host_facts& known, arguments args, streams io) {
-  command_line line{
-    {"doctor", "Says what this machine has and what is missing.", "doctor"}};
+  command_line line{{"doctor",
+                     "Says what this machine has and what is missing; of a "
+                     "folder, whether it is whole.",
+                     "doctor"}};
+  std::string patient;
+  bool mends = false;
   std::string folder;
   std::string data_sets;
+  line.add("FOLDER", &patient,
+           "a run's folder, or that of a joining process, to look at");
+  line.add("--mend", &mends, "mend what can be mended in FOLDER");
   line.add("--folder", &folder, "where runs would be written");
   line.add("--data-sets", &data_sets, "where to look for data");
   if (const auto end = line.parse(args, io))
     return *end;
+  if (!patient.empty()) {
+    const auto all = check_up(patient, mends);
+    return all ? tell(*all, line.json(), io)
+               : report(all.error(), line.json(), io);
+  }
   places where;
   if (!folder.empty())
     where.folder = folder;

@@ -251,6 +251,21 @@ TEST(client_table, with_a_damaged_or_missing_file_is_refused_by_name) {
 }
 
 // Values have no form by which a wrong bit would show.
+TEST(client_table, says_whose_file_is_damaged_and_whose_is_not) {
+  const scratch_folder folder;
+  {
+    auto table = opened(folder);
+    files all{{{7}, {}}, {{8}, {}}};
+    for (auto& [who, file] : all)
+      file.outbox.push_back(offer_of(who, 3, 50'000));
+    ASSERT_TRUE(save(*table, all));
+    EXPECT_TRUE(table->damage().empty());
+  }
+  std::filesystem::remove(std::filesystem::path{folder.path()} / "offer-8-3");
+  EXPECT_THAT(opened(folder)->damage(),
+              testing::ElementsAre(HasSubstr("client 8: ")));
+}
+
 TEST(client_table, refuses_a_state_with_a_wrong_bit) {
   const scratch_folder folder;
   {

@@ -275,6 +275,12 @@ TEST(doctor, says_what_is_missing_and_what_to_do) {
   EXPECT_THAT(parsed(slow[6].hint), HasSubstr("libopenblas0-pthread"));
 }
 
+TEST(doctor, says_which_folders_it_knows) {
+  const auto x = run({"doctor", "/nowhere"});
+  EXPECT_EQ(x.how, exit_code::data);
+  EXPECT_THAT(x.err, HasSubstr("neither a run's folder"));
+}
+
 TEST(doctor, fails_only_if_something_is_missing) {
   EXPECT_EQ(run({"doctor"}).how, exit_code::ok) << run({"doctor"}).out;
   const auto x = run({"doctor", "--folder", "/nowhere", "--format", "json"});

@@ -1,0 +1,96 @@
+#include "node/commands/checkup.hpp"
+
+#include <string>
+#include <system_error>
+
+#include "actors/client_store/client_table.hpp"
+#include "actors/record/folder_lock.hpp"
+#include "node/config/config.hpp"
+
+namespace troupe::node {
+
+namespace {
+
+namespace fs = std::filesystem;
+using actors::remark;
+using state = remark::state_kind;
+
+bool is_there(const fs::path& path) {
+  std::error_code ignored;
+  return fs::exists(path, ignored);
+}
+
+/// What is its owner's alone or nobody's.
+void examine_keys(const fs::path& folder, bool mends,
+                  std::vector<remark>& to) {
+  std::error_code ignored;
+  for (const auto& x : fs::directory_iterator{folder, ignored})
+    if (x.is_regular_file(ignored))
+      if (auto found = actors::examine_owner(x.path(), mends);
+          found.state != state::fine)
+        to.push_back(std::move(found));
+}
+
+result<std::vector<remark>> examine_run(const fs::path& folder, bool mends) {
+  std::vector<remark> all;
+  if (const auto found = load_config(folder / "config.toml"); found)
+    all.push_back({"config.toml", state::fine, found->x.method});
+  else
+    all.push_back({"config.toml", state::broken, found.error().context,
+                   "restore it from a copy: all else follows from it"});
+  if (!is_there(folder / "ledger.sqlite")) {
+    all.push_back({"ledger.sqlite", state::fine,
+                   "none: the run kept its versions in memory"});
+    return all;
+  }
+  {
+    const auto lock = actors::folder_lock::take(folder, "ledger.lock");
+    if (!lock)
+      return tl::make_unexpected(lock.error());
+  }
+  for (auto& x : actors::examine_ledger(folder, mends))
+    all.push_back(std::move(x));
+  examine_keys(folder / "keys", mends, all);
+  return all;
+}
+
+result<std::vector<remark>> examine_store(const fs::path& folder, bool mends) {
+  std::vector<remark> all;
+  for (const auto* name : {"id", "pair"})
+    if (is_there(folder / name))
+      all.push_back(actors::examine_owner(folder / name, mends));
+  std::error_code ignored;
+  for (const auto& x : fs::directory_iterator{folder, ignored}) {
+    const auto name = x.path().filename().string();
+    if (!name.starts_with("run-"))
+      continue;
+    const auto lock = actors::folder_lock::take(x.path(), "clients.lock");
+    if (!lock)
+      return tl::make_unexpected(lock.error());
+    auto table = actors::client_table::open(x.path(), name.substr(4));
+    const auto lost = table ? (*table)->damage()
+                            : std::vector<std::string>{table.error().context};
+    for (const auto& what : lost)
+      all.push_back({name, state::broken, what,
+                     "restore the folder from a copy; without it these clients "
+                     "begin anew: move the folder away"});
+    if (lost.empty())
+      all.push_back({name, state::fine, "its clients are as they were kept"});
+  }
+  return all;
+}
+
+} // namespace
+
+result<std::vector<remark>> check_up(const fs::path& folder, bool mends) {
+  if (is_there(folder / "config.toml") || is_there(folder / "ledger.sqlite"))
+    return examine_run(folder, mends);
+  if (is_there(folder / "id"))
+    return examine_store(folder, mends);
+  return fail(errc::invalid_data,
+              folder.string()
+                + " is neither a run's folder (config.toml) nor that of a "
+                  "joining process (id)");
+}
+
+} // namespace troupe::node
