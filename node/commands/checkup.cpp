@@ -6,6 +6,7 @@
 #include "actors/client_store/client_table.hpp"
 #include "actors/record/folder_lock.hpp"
 #include "node/config/config.hpp"
+#include "node/run/serving.hpp"
 
 namespace troupe::node {
 
@@ -31,18 +32,37 @@ void examine_keys(const fs::path& folder, bool mends,
         to.push_back(std::move(found));
 }
 
+constexpr const char* from_a_copy = "restore it from a copy";
+
+/// What the run is, and whose clients are whose.
+void examine_plan(const fs::path& folder, std::vector<remark>& to) {
+  const auto found = load_config((folder / "config.toml").string());
+  if (!found) {
+    to.push_back({"config.toml", state::broken, found.error().context,
+                  "restore it from a copy: all else follows from it"});
+    return;
+  }
+  if (!is_there(folder / "ledger.sqlite"))
+    to.push_back(found->x.ledger == ledger_kind::disk
+                   ? remark{"ledger.sqlite", state::broken, "it is gone",
+                            from_a_copy}
+                   : remark{"ledger.sqlite", state::fine,
+                            "none: the run kept its versions in memory"});
+  to.push_back({"config.toml", state::fine, found->x.method});
+  const auto served = serving::check_book(found->x, folder);
+  if (!served)
+    to.push_back({"processes.json", state::broken, served.error().context,
+                  from_a_copy});
+  else if (*served)
+    to.push_back({"processes.json", state::fine,
+                  "the run's id, and which process has which clients"});
+}
+
 result<std::vector<remark>> examine_run(const fs::path& folder, bool mends) {
   std::vector<remark> all;
-  if (const auto found = load_config(folder / "config.toml"); found)
-    all.push_back({"config.toml", state::fine, found->x.method});
-  else
-    all.push_back({"config.toml", state::broken, found.error().context,
-                   "restore it from a copy: all else follows from it"});
-  if (!is_there(folder / "ledger.sqlite")) {
-    all.push_back({"ledger.sqlite", state::fine,
-                   "none: the run kept its versions in memory"});
+  examine_plan(folder, all);
+  if (!is_there(folder / "ledger.sqlite"))
     return all;
-  }
   {
     const auto lock = actors::folder_lock::take(folder, "ledger.lock");
     if (!lock)

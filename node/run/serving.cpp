@@ -209,6 +209,18 @@ result<serving::book> serving::read(const std::filesystem::path& path,
   return out;
 }
 
+// A folder that was served has the address at which it was.
+result<bool> serving::check_book(const experiment& x,
+                                 const std::filesystem::path& folder) {
+  std::error_code ignored;
+  if (!std::filesystem::exists(folder / places_file, ignored)
+      && !std::filesystem::exists(folder / "endpoint", ignored))
+    return false;
+  return read(folder / places_file, x.clients.invitable()).map([](const auto&) {
+    return true;
+  });
+}
+
 result<void> serving::open_book(const experiment& x,
                                 const std::filesystem::path& folder,
                                 bool is_new) {

@@ -50,6 +50,11 @@ public:
   [[nodiscard]] static result<std::unique_ptr<serving>>
   open(const listening_options& how, const experiment& x, const workload& work);
 
+  /// Whether what a served run's folder says of its processes can be read.
+  /// True: it does; false: it was never served.
+  [[nodiscard]] static result<bool>
+  check_book(const experiment& x, const std::filesystem::path& folder);
+
   ~serving();
 
   serving(const serving&) = delete;

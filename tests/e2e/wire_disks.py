@@ -202,10 +202,17 @@ def damaged(place):
         except AssertionError as what:
             wrong.setdefault(name, []).append(str(what))
         process.end()
+        for how in ((), ("--mend",)):
+            found = subprocess.run([place.troupe, "doctor", *how, folder], capture_output=True, text=True, timeout=60)
+            if found.returncode != 1 or "BROKEN" not in found.stdout:
+                wrong.setdefault(name, []).append(f"doctor {how} ends with {found.returncode}: {found.stdout}{found.stderr}")
         changed = {x for x in before if prints(folder).get(x) != before[x]}
         if changed:
             wrong.setdefault(name, []).append(f"it changes {sorted(changed)[:4]}")
 
+    for whole in (place.folder, place.store):
+        found = subprocess.run([place.troupe, "doctor", whole], capture_output=True, text=True, timeout=60)
+        assert found.returncode == 0, f"doctor of what is whole: {found.stdout}{found.stderr}"
     for name, harm, words, code in SERVER_CASES:
         folder = place.scratch / "copy"
         shutil.copytree(place.folder, folder, ignore=shutil.ignore_patterns("control"))
