@@ -30,7 +30,7 @@ constexpr instant from_seconds(double x) noexcept {
 /// Monotonic time of the machine, for durations that people see.
 instant steady_now();
 
-/// Milliseconds since 1970, for names of folders and records.
+/// Milliseconds since 1970, for what outlives a process; tests may set it off.
 std::int64_t unix_milliseconds();
 
 /// CPU time that this process has used, all threads together.

@@ -370,21 +370,6 @@ std::vector<client_id> client_table::all_clients() {
   return all;
 }
 
-std::vector<std::string> client_table::damage() {
-  std::vector<std::string> out;
-  if (auto ok = ledger_->check_structure(); !ok)
-    out.push_back(ok.error().context);
-  for (const auto who : all_clients()) {
-    known ignored;
-    if (auto file = load_client(who, ignored); !file)
-      out.push_back("client " + std::to_string(who.value) + ": "
-                    + file.error().context);
-  }
-  if (auto ok = ledger_->check(); !ok)
-    out.push_back(ok.error().context);
-  return out;
-}
-
 result<std::map<client_id, client_file>> client_table::load() {
   std::map<client_id, client_file> out;
   std::map<client_id, known> after;

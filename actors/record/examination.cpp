@@ -68,8 +68,7 @@ private:
   }
 
   bool heads() {
-    const auto node =
-      sqlite::ledger_reader{*ledger_, *files_, folder_}.read();
+    const auto node = sqlite::ledger_reader{*ledger_, *files_, folder_}.read();
     if (!node)
       return broken("heads", node.error().context);
     for (const auto& [line, stored] : node->lines)
@@ -105,9 +104,10 @@ private:
       if (mends_)
         ledger_->run("DELETE FROM contents WHERE line = ? AND version = ?",
                      line, x);
-      mendable("values", "version " + std::to_string(x.value) + " of line "
-                           + std::to_string(line.value)
-                           + " is damaged or gone; it is not the head",
+      mendable("values",
+               "version " + std::to_string(x.value) + " of line "
+                 + std::to_string(line.value)
+                 + " is damaged or gone; it is not the head",
                "--mend takes it for one that is not kept any more: a visit "
                "that fetched it ends");
     }
@@ -177,8 +177,9 @@ private:
   }
 
   void mendable(std::string place, std::string what, std::string hint) {
-    found_.push_back({std::move(place), mends_ ? state::mended : state::mendable,
-                      std::move(what), std::move(hint)});
+    found_.push_back({std::move(place),
+                      mends_ ? state::mended : state::mendable, std::move(what),
+                      std::move(hint)});
   }
 
   fs::path folder_;

@@ -6,6 +6,7 @@
 #include "actors/client_store/client_table.hpp"
 #include "actors/record/folder_lock.hpp"
 #include "node/config/config.hpp"
+#include "node/join/store.hpp"
 #include "node/run/serving.hpp"
 
 namespace troupe::node {
@@ -22,8 +23,7 @@ bool is_there(const fs::path& path) {
 }
 
 /// What is its owner's alone or nobody's.
-void examine_keys(const fs::path& folder, bool mends,
-                  std::vector<remark>& to) {
+void examine_keys(const fs::path& folder, bool mends, std::vector<remark>& to) {
   std::error_code ignored;
   for (const auto& x : fs::directory_iterator{folder, ignored})
     if (x.is_regular_file(ignored))
@@ -43,16 +43,16 @@ void examine_plan(const fs::path& folder, std::vector<remark>& to) {
     return;
   }
   if (!is_there(folder / "ledger.sqlite"))
-    to.push_back(found->x.ledger == ledger_kind::disk
-                   ? remark{"ledger.sqlite", state::broken, "it is gone",
-                            from_a_copy}
-                   : remark{"ledger.sqlite", state::fine,
-                            "none: the run kept its versions in memory"});
+    to.push_back(
+      found->x.ledger == ledger_kind::disk
+        ? remark{"ledger.sqlite", state::broken, "it is gone", from_a_copy}
+        : remark{"ledger.sqlite", state::fine,
+                 "none: the run kept its versions in memory"});
   to.push_back({"config.toml", state::fine, found->x.method});
   const auto served = serving::check_book(found->x, folder);
   if (!served)
-    to.push_back({"processes.json", state::broken, served.error().context,
-                  from_a_copy});
+    to.push_back(
+      {"processes.json", state::broken, served.error().context, from_a_copy});
   else if (*served)
     to.push_back({"processes.json", state::fine,
                   "the run's id, and which process has which clients"});
@@ -79,6 +79,8 @@ result<std::vector<remark>> examine_store(const fs::path& folder, bool mends) {
   for (const auto* name : {"id", "pair"})
     if (is_there(folder / name))
       all.push_back(actors::examine_owner(folder / name, mends));
+  if (const auto id = store_id_of(folder); !id)
+    all.push_back({"id", state::broken, id.error().context, from_a_copy});
   std::error_code ignored;
   for (const auto& x : fs::directory_iterator{folder, ignored}) {
     const auto name = x.path().filename().string();

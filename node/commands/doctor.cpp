@@ -162,10 +162,10 @@ exit_code tell(const std::vector<remark>& all, bool as_json, streams io) {
       continue;
     }
     io.out << std::left << std::setw(10) << word_for(x.state) << std::setw(16)
-           << x.place << x.what << '\n';
+           << x.place << ' ' << x.what << '\n';
     if (x.state == remark::state_kind::mendable
         || x.state == remark::state_kind::broken)
-      io.out << std::string(26, ' ') << x.hint << '\n';
+      io.out << std::string(27, ' ') << x.hint << '\n';
   }
   if (as_json)
     io.out << json{{"success", well}, {"findings", list}}.dump(2) << '\n';

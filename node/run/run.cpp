@@ -305,7 +305,6 @@ private:
   // A run without its pages is no worse a run.
   void show_pages() {
     books_.reset(); // The last events are on disk when it is gone.
-    folder_->flush();
     if (const auto page = write_report(folder_->path()); !page)
       folder_->log("no report.html: " + page.error().context);
     if (!x_.events)

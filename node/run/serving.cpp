@@ -18,6 +18,7 @@
 #include "models/files.hpp"
 #include "node/config/config.hpp"
 #include "node/keys/pair.hpp"
+#include "node/watch/reached.hpp"
 
 namespace troupe::node {
 
@@ -238,6 +239,7 @@ result<void> serving::open_book(const experiment& x,
     if (!found)
       return tl::make_unexpected(found.error());
     book_ = std::move(*found);
+    reached_ = reached_in(folder);
     return {};
   }
   book_.places = leases{x.clients.invitable()};
@@ -262,7 +264,7 @@ std::function<bool(peer_id, client_id)> serving::may_speak() const {
 
 // A clock that was set back does not bring the past back.
 instant serving::elapsed() const {
-  return std::max(instant{}, instant{std::chrono::milliseconds{
+  return std::max(reached_, instant{std::chrono::milliseconds{
                                unix_milliseconds() - book_.began_ms}});
 }
 

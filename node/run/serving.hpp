@@ -144,6 +144,7 @@ private:
 
   std::filesystem::path folder_;
   book book_;
+  instant reached_{}; ///< By an earlier process.
   std::unique_ptr<control> control_;
   std::shared_ptr<known_links> came_ = std::make_shared<known_links>();
   std::shared_ptr<known_links> parted_ = std::make_shared<known_links>();

@@ -263,8 +263,7 @@ result<void> run_folder::begin_again() {
   return {};
 }
 
-std::uint64_t run_folder::metrics_size() {
-  metrics_->flush();
+std::uint64_t run_folder::metrics_size() const {
   std::error_code none;
   return fs::file_size(path_ / "metrics.jsonl", none);
 }
@@ -276,7 +275,6 @@ std::uint64_t run_folder::events_size() const {
 }
 
 result<void> run_folder::cut_metrics(std::uint64_t bytes) {
-  metrics_->flush();
   return actors::line_file::open(path_ / "metrics.jsonl")
     .and_then([&](actors::line_file x) { return x.cut(bytes); });
 }

@@ -41,7 +41,7 @@ public:
   std::uint64_t events_size() const;
 
   /// Bytes in metrics.jsonl.
-  std::uint64_t metrics_size();
+  std::uint64_t metrics_size() const;
 
   /// Forgets the metrics after so many bytes. Returns `storage_failure` if
   /// there are fewer.
@@ -51,14 +51,10 @@ public:
     return path_;
   }
 
-  /// Appends to metrics.jsonl.
+  /// Appends to metrics.jsonl, where others can read it, and whoever goes on with
+  /// the run when this process is killed.
   void metric(const std::string& line) {
-    *metrics_ << line << '\n';
-  }
-
-  /// What was appended can be read by others.
-  void flush() {
-    metrics_->flush();
+    *metrics_ << line << '\n' << std::flush;
   }
 
   /// Appends to logs/run.log.

@@ -3,6 +3,7 @@
 import collections
 import contextlib
 import json
+import os
 import re
 import signal
 import sqlite3
@@ -56,13 +57,15 @@ class Federation:
         self.folder = None
         self.address = None
         self.kills = 0
+        self.clocks = {}  # By place, 0 for the server: seconds by which they are wrong.
         (scratch / "run.toml").write_text(
             CONFIG.format(seconds=seconds, buffer=BUFFER, dimension=dimension), encoding="utf-8")
 
     def start(self, where, name, *arguments):
         with open(self.scratch / f"{name}.log", "a", encoding="utf-8") as log:
-            return links.start(self.network.namespaces[where], [self.troupe, *arguments],
-                               stdout=log, stderr=subprocess.STDOUT)
+            return links.start(self.network.namespaces[where], [self.troupe, *arguments], stdout=log,
+                               stderr=subprocess.STDOUT, env={**os.environ, "TROUPE_CLOCK_OFFSET":
+                                                              str(self.clocks.get(where, 0))})
 
     def text(self, name):
         path = self.scratch / f"{name}.log"
@@ -105,6 +108,11 @@ class Federation:
 
     def ledger(self, sql):
         return read(self.folder / "ledger.sqlite", sql)
+
+    def instants(self):
+        """Of the run's versions, as they were recorded."""
+        with open(self.folder / "metrics.jsonl", encoding="utf-8") as f:
+            return [json.loads(x)["at"] for x in f if x.endswith("\n")]
 
     def merged(self, *processes):
         """How many visits of their clients."""

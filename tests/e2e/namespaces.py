@@ -140,6 +140,18 @@ def stranger(f, told, seconds=4):
         assert told[speech] < STRANGER_WITHIN, f"back late after {speech}"
 
 
+def clocks(f, told, seconds=2):
+    """Machines are a day apart, and the server's clock is set back while it is gone."""
+    f.clocks = {0: 86400, 1: -86400, 2: 0, 3: 86400}
+    f.begin()
+    f.kill_server()
+    f.clocks[0] = -86400
+    told["back"] = f.serve_again()
+    time.sleep(seconds)
+    at = f.instants()
+    assert at == sorted(at) and at[-1] > 1, f"the run's time goes from {max(at)} to {at[-1]} s"
+
+
 def ended_away(f, _):
     """The run ends while one is cut off, which may then look for it as long as it likes."""
     f.begin()
@@ -171,7 +183,7 @@ def short(f, told):
 
 # Each with the seconds that it takes, once its run has begun.
 LONG = {delay: 20, loss: 20, partition: 120, forgotten: 125, slow: 60, frozen: 40, restart: 25,
-        stranger: 110, ended_away: 5}
+        stranger: 110, clocks: 10, ended_away: 5}
 SHORT = {short: 18}
 
 

@@ -84,8 +84,8 @@ TEST_F(examination, cuts_off_what_a_kill_left_of_the_record) {
 }
 
 TEST_F(examination, says_which_line_of_the_record_is_damaged) {
-  std::ofstream{folder / "events.jsonl"}
-    << event_of(version_of(1), instant{}) << "\n{\"at\":1}\n";
+  std::ofstream{folder / "events.jsonl"} << event_of(version_of(1), instant{})
+                                         << "\n{\"at\":1}\n";
   EXPECT_THAT(found(state::broken),
               testing::ElementsAre(HasSubstr("events.jsonl:2: ")));
 }
