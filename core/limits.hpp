@@ -55,6 +55,9 @@ inline constexpr std::size_t unsent_bytes_max = std::size_t{64} << 20;
 /// handled yet.
 inline constexpr std::uint64_t unhandled_bytes_max = std::uint64_t{256} << 20;
 
+/// Of memory that large messages landed in and that nobody holds any more.
+inline constexpr std::uint64_t landing_bytes_max = std::uint64_t{1} << 30;
+
 /// Of a file of events or metrics, while the disk takes no more.
 inline constexpr std::size_t unwritten_bytes_max = std::size_t{16} << 20;
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <memory>
 #include <span>
 #include <utility>
@@ -7,11 +9,100 @@
 
 namespace troupe {
 
-/// Parameters that many read and nobody changes. They may travel.
-using shared_values = std::shared_ptr<const std::vector<float>>;
+/// Values that lie in a row, as their handle shows them. It is not copied: what
+/// is called `auto x = *values` elsewhere would outlive them here. Who wants a
+/// copy says `copy()`, and who keeps them keeps the handle. Two are equal where
+/// their values are.
+class value_view : public std::span<const float> {
+public:
+  using const_iterator = iterator;
+
+  /// Values of one's own.
+  std::vector<float> copy() const {
+    return {begin(), end()};
+  }
+
+  friend bool operator==(const value_view& a, const value_view& b) noexcept {
+    return std::ranges::equal(a, b);
+  }
+
+  friend bool operator==(const value_view& a,
+                         const std::vector<float>& b) noexcept {
+    return std::ranges::equal(a, b);
+  }
+
+private:
+  friend class shared_values;
+
+  value_view() = default;
+
+  explicit value_view(std::span<const float> x) : std::span<const float>(x) {
+    // nop
+  }
+
+  value_view(const value_view&) = default;
+  value_view& operator=(const value_view&) = default;
+};
+
+/// Parameters that many read and nobody changes, and whatever keeps them where
+/// they are: a vector, or memory that they arrived in. They may travel.
+class shared_values {
+public:
+  shared_values() = default;
+
+  shared_values(std::nullptr_t) { // Implicit, as of a pointer.
+    // nop
+  }
+
+  /// @param owner keeps `x`, for as long as one of its copies lives; not null
+  shared_values(std::shared_ptr<const void> owner, std::span<const float> x)
+    : owner_(std::move(owner)),
+      view_(x) {
+    // nop
+  }
+
+  explicit operator bool() const noexcept {
+    return owner_ != nullptr;
+  }
+
+  // They are looked at where a handle on them stays: what a call returns has to
+  // be kept first (tests/tidy/views_of_temporaries.cpp).
+  const value_view& operator*() const& noexcept {
+    return view_;
+  }
+
+  const value_view* operator->() const& noexcept {
+    return &view_;
+  }
+
+  const value_view& operator*() const&& = delete;
+  const value_view* operator->() const&& = delete;
+
+  /// Values of one's own; also of what a call returns.
+  std::vector<float> copy() const {
+    return view_.copy();
+  }
+
+  const std::shared_ptr<const void>& owner() const noexcept {
+    return owner_;
+  }
+
+  /// The very same ones.
+  friend bool operator==(const shared_values& a,
+                         const shared_values& b) noexcept {
+    return a.owner_ == b.owner_ && a.view_.data() == b.view_.data()
+           && a.view_.size() == b.view_.size();
+  }
+
+private:
+  std::shared_ptr<const void> owner_;
+  value_view view_;
+};
 
 inline shared_values share(std::vector<float> x) {
-  return std::make_shared<const std::vector<float>>(std::move(x));
+  auto owner = std::make_shared<const std::vector<float>>(std::move(x));
+  const std::span<const float> view{*owner};
+  return {std::move(owner), view};
 }
 
 /// What a server's optimiser remembers of a block. It is larger than the block

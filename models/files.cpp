@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <cstring>
+#include <memory>
+#include <new>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -195,6 +198,92 @@ bool line_reader::fill() {
   return n > 0;
 }
 
+namespace {
+
+/// Below that the page cache is no matter.
+constexpr std::uint64_t around_cache_min = std::uint64_t{1} << 20;
+
+/// Writes around the page cache where the system lets one: of what is synced at
+/// once and not read soon, the copy into the cache costs more than all else.
+class large_writer {
+public:
+  explicit large_writer(int fd) : fd_(fd), direct_(set_direct(true)) {
+    // nop
+  }
+
+  bool write(std::span<const std::byte> x) {
+    while (!x.empty()) {
+      const auto some = std::min(x.size(), room_bytes - held_);
+      std::memcpy(room_.get() + held_, x.data(), some);
+      held_ += some;
+      x = x.subspan(some);
+      if (held_ == room_bytes && !flush())
+        return false;
+    }
+    return true;
+  }
+
+  /// What is left is no whole number of sectors.
+  bool finish() {
+    if (std::exchange(direct_, false))
+      (void)set_direct(false);
+    return flush();
+  }
+
+private:
+  static constexpr std::size_t room_bytes = std::size_t{1} << 20;
+  static constexpr std::align_val_t sector{4096};
+
+  struct returner {
+    void operator()(std::byte* x) const noexcept {
+      ::operator delete(x, sector);
+    }
+  };
+
+  bool set_direct(bool on) const noexcept {
+    const int flags = ::fcntl(fd_, F_GETFL);
+    return flags >= 0
+           && ::fcntl(fd_, F_SETFL, on ? flags | O_DIRECT : flags & ~O_DIRECT)
+                == 0;
+  }
+
+  bool flush() noexcept {
+    std::span<const std::byte> left{room_.get(), std::exchange(held_, 0)};
+    while (!left.empty()) {
+      const auto n = ::write(fd_, left.data(), left.size());
+      if (n >= 0)
+        left = left.subspan(static_cast<std::size_t>(n));
+      else if (errno == EINVAL && std::exchange(direct_, false)) {
+        if (!set_direct(false)) // It may want larger sectors than ours.
+          return false;
+      } else if (errno != EINTR)
+        return false;
+    }
+    return true;
+  }
+
+  int fd_;
+  bool direct_;
+  std::unique_ptr<std::byte, returner> room_{
+    static_cast<std::byte*>(::operator new(room_bytes, sector))};
+  std::size_t held_ = 0;
+};
+
+bool write_parts(int fd, std::span<const std::span<const std::byte>> parts,
+                 const replace_options& opts) {
+  std::uint64_t size = 0;
+  for (const auto part : parts)
+    size += part.size();
+  if (!opts.sync || size < around_cache_min)
+    return std::ranges::all_of(parts,
+                               [fd](auto part) { return write_all(fd, part); });
+  large_writer to{fd};
+  return std::ranges::all_of(parts, [&](auto part) { return to.write(part); })
+         && to.finish();
+}
+
+} // namespace
+
 result<void> replace_file(const std::filesystem::path& path,
                           std::span<const std::span<const std::byte>> parts,
                           const replace_options& opts) {
@@ -214,9 +303,8 @@ result<void> replace_file(const std::filesystem::path& path,
                        opts.secret ? S_IRUSR | S_IWUSR : 0666)};
   if (fd.get() < 0)
     return fail_errno(errc::storage_failure, path, "create the file");
-  for (const auto part : parts)
-    if (!write_all(fd.get(), part))
-      return give_up("write the file");
+  if (!write_parts(fd.get(), parts, opts))
+    return give_up("write the file");
   if (opts.sync && ::fsync(fd.get()) != 0)
     return give_up("sync the file");
   if (!fd.close())

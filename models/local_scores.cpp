@@ -89,7 +89,7 @@ private:
   }
 
   /// A shared one, or what its role makes of what is shared.
-  bool has_model(client_id x, const std::vector<float>* shared_one) const {
+  bool has_model(client_id x, const value_view* shared_one) const {
     return shared_one != nullptr
            || at_.of_role(x, &local_method::home) != nullptr;
   }
@@ -126,22 +126,22 @@ private:
     return model_->evaluate(part, rows).map(put);
   }
 
-  const std::vector<float>* version_of(const evaluation_input& x,
-                                       std::string_view name) const {
+  const value_view* version_of(const evaluation_input& x,
+                               std::string_view name) const {
     // Of several, the first: `settle` finds the client's own.
     const auto family = task_->blocks.family(name);
     for (const auto& y : x.versions)
       if (!family.empty() && y.block == family.front())
-        return y.values.get();
+        return &*y.values;
     return nullptr;
   }
 
   /// The model as it is merged, or as it always was.
-  const std::vector<float>* model_of(const evaluation_input& x) const {
+  const value_view* model_of(const evaluation_input& x) const {
     if (const auto* found = version_of(x, model_family))
       return found;
     const auto kept = task_->frozen.find(std::string{model_family});
-    return kept == task_->frozen.end() ? nullptr : kept->second.get();
+    return kept == task_->frozen.end() ? nullptr : &*kept->second;
   }
 
   void load(floats parameters, floats buffers) {

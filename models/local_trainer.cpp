@@ -225,7 +225,7 @@ private:
 
   static void multiply(trained& x, double factor) {
     for (auto& part : x.parts) {
-      auto delta = *part.delta;
+      auto delta = part.delta.copy();
       for (auto& value : delta)
         value = static_cast<float>(value * factor);
       part.delta = share(std::move(delta));

@@ -26,7 +26,7 @@ offered_block aimed(const ledger::options& how, const ledger::durable& head,
   };
   const auto from = part_of(known.at(x.base)[block]);
   const auto to = part_of(head.blocks[block].values);
-  std::vector<float> result(*aim.delta);
+  auto result = aim.delta.copy();
   for (std::size_t j = 0; j < result.size(); ++j)
     result[j] = static_cast<float>(static_cast<double>(result[j])
                                    + static_cast<double>((*from)[j])

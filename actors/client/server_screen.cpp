@@ -10,7 +10,7 @@ namespace troupe::actors {
 namespace {
 
 /// Written so that it takes many at a time.
-bool are_finite(const std::vector<float>& xs) {
+bool are_finite(std::span<const float> xs) {
   constexpr std::uint32_t exponent = 0x7f800000;
   std::uint32_t strange = 0;
   for (const float x : xs)

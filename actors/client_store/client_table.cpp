@@ -5,9 +5,9 @@
 #include <system_error>
 #include <utility>
 
+#include "actors/client_store/sealed_body.hpp"
 #include "actors/client_store/stored_file.hpp"
-#include "actors/transport/crc32c.hpp"
-#include "actors/transport/envelope.hpp"
+#include "actors/transport/rope.hpp"
 #include "models/files.hpp"
 
 namespace troupe::actors {
@@ -45,35 +45,6 @@ std::uint64_t code_of(const std::optional<messages::decline_reason>& x) {
 
 auto damaged(const std::string& what) {
   return fail(errc::storage_failure, what);
-}
-
-constexpr std::size_t seal_bytes = sizeof(std::uint32_t);
-
-std::array<std::byte, seal_bytes> sum_of(std::span<const std::byte> bytes) {
-  std::array<std::byte, seal_bytes> out{};
-  for (std::uint32_t sum = transport::crc32c(bytes); auto& x : out) {
-    x = static_cast<std::byte>(sum & 0xff);
-    sum >>= 8;
-  }
-  return out;
-}
-
-/// A body ends with its sum.
-void seal(transport::buffer& bytes) {
-  const auto sum = sum_of(bytes);
-  bytes.insert(bytes.end(), sum.begin(), sum.end());
-}
-
-/// What was sealed; nothing if it is not what was.
-std::optional<transport::buffer> unsealed(transport::buffer bytes) {
-  if (bytes.size() < seal_bytes)
-    return std::nullopt;
-  const std::span all{bytes};
-  const auto body = all.first(bytes.size() - seal_bytes);
-  if (!std::ranges::equal(sum_of(body), all.last(seal_bytes)))
-    return std::nullopt;
-  bytes.resize(body.size());
-  return bytes;
 }
 
 } // namespace
@@ -132,12 +103,19 @@ result<void> client_table::begin(const std::string& run) {
 }
 
 std::optional<transport::buffer> client_table::place(const std::string& name,
-                                                     transport::buffer bytes) {
-  seal(bytes);
-  bytes_written_ += bytes.size();
-  if (bytes.size() <= row_bytes_max)
-    return bytes;
-  const std::array parts{std::span<const std::byte>{bytes}};
+                                                     parts_of_body parts) {
+  const auto seal = seal_of(parts);
+  parts.push_back(seal);
+  std::uint64_t size = 0;
+  for (const auto part : parts)
+    size += part.size();
+  bytes_written_ += size;
+  if (size <= row_bytes_max) {
+    transport::buffer all;
+    for (const auto part : parts)
+      all.insert(all.end(), part.begin(), part.end());
+    return all;
+  }
   if (auto ok = models::replace_file(folder_ / name, parts, {.sync = true});
       !ok && !failed_)
     failed_ = ok.error();
@@ -152,7 +130,8 @@ client_table::row_of(client_id who, const state_ptr& x, known& after) {
     if (state == x)
       return row;
   const auto row = ++last_state_;
-  const auto body = place(state_name(row), encode_state(*x));
+  const auto bytes = encode_state(*x);
+  const auto body = place(state_name(row), {bytes});
   if (body)
     ledger_->run("INSERT INTO states VALUES (?, ?, ?)", row, who,
                  std::span<const std::byte>{*body});
@@ -165,7 +144,11 @@ client_table::row_of(client_id who, const state_ptr& x, known& after) {
 void client_table::add_offer(client_id who, const kept_offer& x,
                              std::optional<std::uint64_t> next) {
   const auto number = x.offer.pass.visit.number;
-  const auto body = place(offer_name(who, number), transport::encode(x.offer));
+  const auto frame = transport::frame_parts(x.offer);
+  parts_of_body parts;
+  for (const auto& part : frame)
+    parts.push_back(part.bytes);
+  const auto body = place(offer_name(who, number), std::move(parts));
   const auto unanswered = encode_unanswered(x.unanswered);
   const auto insert = [&](const auto& bytes) {
     ledger_->run("INSERT INTO offers VALUES (?, ?, ?, ?, ?, ?)", who, number,
@@ -339,10 +322,8 @@ client_table::load_outbox(client_id who,
                    who);
   while (rows.next()) {
     const visit_number number{rows.integer(0)};
-    auto message = bytes_of(offer_name(who, number), rows.bytes(4))
-                     .and_then([](const transport::buffer& x) {
-                       return transport::decode(x);
-                     });
+    auto message =
+      bytes_of(offer_name(who, number), rows.bytes(4)).and_then(decode_offer);
     if (!message)
       return tl::make_unexpected(message.error());
     auto unanswered = decode_unanswered(rows.bytes(1));

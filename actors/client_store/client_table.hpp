@@ -61,8 +61,9 @@ private:
   void drop_unused(client_id who, const client_file& x, known& after);
 
   /// Bytes for a row, or nothing where they went to a file.
+  using parts_of_body = std::vector<std::span<const std::byte>>;
   std::optional<transport::buffer> place(const std::string& name,
-                                         transport::buffer bytes);
+                                         parts_of_body parts);
   result<transport::buffer> bytes_of(const std::string& name,
                                      std::span<const std::byte> row) const;
   std::vector<client_id> all_clients();

@@ -1,10 +1,13 @@
 #include "actors/client_store/stored_file.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <map>
+#include <memory>
 #include <utility>
 
 #include "actors/messages/session.hpp"
+#include "actors/transport/envelope.hpp"
 
 namespace troupe::actors {
 
@@ -83,7 +86,7 @@ std::map<std::string, personal_values>
 personal(const std::vector<stored_values>& x) {
   std::map<std::string, personal_values> out;
   for (const auto& [name, values] : x)
-    out.emplace(name, personal_values{*values});
+    out.emplace(name, personal_values{values.copy()});
   return out;
 }
 
@@ -115,6 +118,19 @@ result<state_ptr> decode_state(std::span<const std::byte> in) {
   for (const auto& [name, value] : found->counters)
     out.counters[name] = value;
   return std::make_shared<const models::client_state>(std::move(out));
+}
+
+result<messages::any_message> decode_offer(buffer x) {
+  // It crosses as a transfer, which may be larger than a frame: as far as an
+  // envelope can say it.
+  constexpr std::size_t bytes_max = std::numeric_limits<std::uint32_t>::max();
+  const auto kept = std::make_shared<const buffer>(std::move(x));
+  const auto head = transport::open_envelope(*kept, bytes_max);
+  if (!head)
+    return tl::make_unexpected(head.error());
+  return transport::decode_kind(
+    head->kind, head->writer,
+    std::span{*kept}.subspan(transport::envelope_size), kept);
 }
 
 buffer encode_open(const begun_visit& x) {

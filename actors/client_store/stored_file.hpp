@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "actors/client/client_file.hpp"
+#include "actors/messages/wire.hpp"
 #include "actors/transport/codec.hpp"
 #include "core/result.hpp"
 
@@ -17,6 +18,9 @@ namespace troupe::actors {
 
 transport::buffer encode_state(const models::client_state& x);
 [[nodiscard]] result<state_ptr> decode_state(std::span<const std::byte> x);
+
+/// Of a frame, whose values stay where they are.
+[[nodiscard]] result<messages::any_message> decode_offer(transport::buffer x);
 
 transport::buffer encode_open(const begun_visit& x);
 [[nodiscard]] result<begun_visit> decode_open(std::span<const std::byte> x);

@@ -213,7 +213,7 @@ public:
 
   void operator()(personal_values& x) {
     if (const auto found = named())
-      x = personal_values{*found};
+      x = personal_values{found.copy()};
   }
 
   template <class T>

@@ -9,12 +9,14 @@
 #include <bit>
 #include <concepts>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <memory>
 #include <span>
 #include <string>
 #include <tuple>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "actors/messages/schema.hpp"
@@ -104,9 +106,13 @@ private:
 };
 
 /// Reads what `writer` wrote, and remembers the first thing that was wrong.
+/// Where the bytes have an owner, what is read may be handles on them.
 class reader {
 public:
-  explicit reader(std::span<const std::byte> in) : in_(in) {
+  explicit reader(std::span<const std::byte> in,
+                  std::shared_ptr<const void> owner = {})
+    : in_(in),
+      owner_(std::move(owner)) {
     // nop
   }
 
@@ -150,8 +156,10 @@ public:
   }
 
   void operator()(shared_values& x) {
-    auto values = floats(count(sizeof(float)));
-    x = failed_ ? nullptr : share(std::move(values));
+    const auto n = count(sizeof(float));
+    x = failed_                       ? nullptr
+        : may_stay(n * sizeof(float)) ? stay(n)
+                                      : share(floats(n));
   }
 
   template <class T>
@@ -181,6 +189,21 @@ private:
     return n;
   }
 
+  /// Values below that are copied: they would keep more than themselves.
+  static constexpr std::size_t stay_bytes_min = 1024;
+
+  bool may_stay(std::size_t size) const noexcept {
+    const auto at = reinterpret_cast<std::uintptr_t>(in_.data());
+    return owner_ && size >= stay_bytes_min && at % alignof(float) == 0;
+  }
+
+  /// Values that stay where they are.
+  shared_values stay(std::size_t n) {
+    const std::span found{reinterpret_cast<const float*>(in_.data()), n};
+    in_ = in_.subspan(n * sizeof(float));
+    return {owner_, found};
+  }
+
   /// A tile at a time: a vector that begins as zeros would be written twice.
   std::vector<float> floats(std::size_t n) {
     std::vector<float> values;
@@ -206,6 +229,7 @@ private:
   }
 
   std::span<const std::byte> in_;
+  std::shared_ptr<const void> owner_;
   bool failed_ = false;
 };
 
@@ -255,10 +279,12 @@ std::size_t payload_size(const T& x) {
 /// Decodes a payload of which the envelope claims `peer`. The schema says how
 /// many fields that version has, and exactly these must be there: an older
 /// peer's message leaves the fields after them at their defaults, and only a
-/// newer peer's may have a tail, which stays unread.
+/// newer peer's may have a tail, which stays unread. Its values are handles on
+/// the bytes, if these have an owner.
 template <messages::message T>
 result<T> decode_payload(std::span<const std::byte> in,
-                         messages::written_as peer) {
+                         messages::written_as peer,
+                         const std::shared_ptr<const void>& owner = {}) {
   constexpr auto ours = T::wire.current();
   if (peer.readable_since > ours)
     return fail(errc::version_mismatch, "the peer's schema is too new for us");
@@ -266,7 +292,7 @@ result<T> decode_payload(std::span<const std::byte> in,
     return fail(errc::malformed_message, "the envelope claims no version");
   const auto present = T::wire.fields_in(std::min(peer.version, ours));
   T x;
-  reader read{in};
+  reader read{in, owner};
   std::size_t index = 0;
   const auto read_field = [&](auto& field) {
     if (index++ < present)

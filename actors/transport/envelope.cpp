@@ -31,9 +31,10 @@ std::uint32_t checksum(std::span<const std::byte> frame) {
 }
 
 template <std::size_t I = 0>
-result<messages::any_message> decode_as(std::uint16_t kind,
-                                        messages::written_as writer,
-                                        std::span<const std::byte> payload) {
+result<messages::any_message>
+decode_as(std::uint16_t kind, messages::written_as writer,
+          std::span<const std::byte> payload,
+          const std::shared_ptr<const void>& owner) {
   using all = messages::any_message;
   if constexpr (I == std::variant_size_v<all>) {
     return fail(errc::malformed_message,
@@ -41,18 +42,15 @@ result<messages::any_message> decode_as(std::uint16_t kind,
   } else {
     using type = std::variant_alternative_t<I, all>;
     if (kind != type::wire.kind)
-      return decode_as<I + 1>(kind, writer, payload);
-    return decode_payload<type>(payload, writer).map([](type x) {
+      return decode_as<I + 1>(kind, writer, payload, owner);
+    return decode_payload<type>(payload, writer, owner).map([](type x) {
       return all{std::move(x)};
     });
   }
 }
 
-} // namespace
-
-buffer encode(const messages::any_message& any, std::uint32_t correlation) {
-  buffer out;
-  out.reserve(encoded_size(any));
+/// But for the length and the checksum, which follow from the payload.
+void begin_envelope(buffer& out, const messages::any_message& any) {
   out.resize(envelope_size);
   std::copy(magic.begin(), magic.end(), out.begin());
   std::visit(
@@ -60,9 +58,32 @@ buffer encode(const messages::any_message& any, std::uint32_t correlation) {
       put(out, 4, x.wire.kind);
       put(out, 6, x.wire.current());
       put(out, 7, x.wire.readable_since);
-      encode_into(out, x);
     },
     any);
+}
+
+} // namespace
+
+buffer envelope_before(const messages::any_message& any,
+                       std::span<const std::span<const std::byte>> payload) {
+  buffer out;
+  begin_envelope(out, any);
+  std::size_t size = 0;
+  for (const auto& part : payload)
+    size += part.size();
+  put(out, 12, static_cast<std::uint32_t>(size));
+  auto crc = crc32c(std::span{out}.first(crc_offset));
+  for (const auto& part : payload)
+    crc = crc32c(part, crc);
+  put(out, crc_offset, crc);
+  return out;
+}
+
+buffer encode(const messages::any_message& any, std::uint32_t correlation) {
+  buffer out;
+  out.reserve(encoded_size(any));
+  begin_envelope(out, any);
+  std::visit([&out](const auto& x) { encode_into(out, x); }, any);
   put(out, 12, static_cast<std::uint32_t>(out.size() - envelope_size));
   put(out, 16, correlation);
   put(out, crc_offset, checksum(out));
@@ -105,17 +126,20 @@ result<envelope> open_envelope(std::span<const std::byte> frame,
   return x;
 }
 
-result<messages::any_message> decode(std::span<const std::byte> frame) {
+result<messages::any_message> decode(std::span<const std::byte> frame,
+                                     const std::shared_ptr<const void>& owner) {
   const auto head = open_envelope(frame, limits::payload_bytes_max);
   if (!head)
     return tl::make_unexpected(head.error());
-  return decode_kind(head->kind, head->writer, frame.subspan(envelope_size));
+  return decode_kind(head->kind, head->writer, frame.subspan(envelope_size),
+                     owner);
 }
 
-result<messages::any_message> decode_kind(std::uint16_t kind,
-                                          messages::written_as writer,
-                                          std::span<const std::byte> payload) {
-  return decode_as(kind, writer, payload);
+result<messages::any_message>
+decode_kind(std::uint16_t kind, messages::written_as writer,
+            std::span<const std::byte> payload,
+            const std::shared_ptr<const void>& owner) {
+  return decode_as(kind, writer, payload, owner);
 }
 
 } // namespace troupe::transport

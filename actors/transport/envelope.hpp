@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 
 #include "actors/messages/wire.hpp"
@@ -30,6 +31,10 @@ struct envelope {
 /// Envelope and payload of any message.
 buffer encode(const messages::any_message& x, std::uint32_t correlation = 0);
 
+/// The envelope of a message whose payload is in these parts.
+buffer envelope_before(const messages::any_message& x,
+                       std::span<const std::span<const std::byte>> payload);
+
 /// The size of `encode(x)`, without encoding.
 std::size_t encoded_size(const messages::any_message& x);
 
@@ -39,11 +44,16 @@ result<envelope> open_envelope(std::span<const std::byte> frame,
                                std::size_t payload_bytes_max);
 
 /// The message of a payload that came without an envelope, or of an envelope.
-result<messages::any_message> decode_kind(std::uint16_t kind,
-                                          messages::written_as writer,
-                                          std::span<const std::byte> payload);
+/// Its values are handles on the payload, if that has an owner.
+result<messages::any_message>
+decode_kind(std::uint16_t kind, messages::written_as writer,
+            std::span<const std::byte> payload,
+            const std::shared_ptr<const void>& owner = {});
 
-/// The message in a frame. Every malformation is an error; nothing throws.
-result<messages::any_message> decode(std::span<const std::byte> frame);
+/// The message in a frame. Every malformation is an error; nothing throws. Its
+/// values are handles on the frame, if that has an owner.
+result<messages::any_message>
+decode(std::span<const std::byte> frame,
+       const std::shared_ptr<const void>& owner = {});
 
 } // namespace troupe::transport

@@ -14,7 +14,7 @@ struct whole_payload {
   std::uint16_t kind = 0;
   messages::written_as writer;
   std::uint64_t size = 0;
-  std::unique_ptr<std::byte[]> bytes;
+  std::shared_ptr<std::byte> bytes; ///< Where its values stay.
 };
 
 /// What crosses an endpoint: bytes, or within one process the message itself,
@@ -42,13 +42,14 @@ public:
     // nop
   }
 
-  /// The message in this frame, decoded if it came as bytes.
+  /// The message in this frame, decoded if it came as bytes; its values may be
+  /// handles on these.
   result<std::shared_ptr<const messages::any_message>> open() const {
     if (const auto* ready = std::get_if<message_ptr>(&body_); ready && *ready)
       return *ready;
     if (const auto* payload = std::get_if<payload_ptr>(&body_)) {
       const auto& x = **payload;
-      return decode_kind(x.kind, x.writer, {x.bytes.get(), x.size})
+      return decode_kind(x.kind, x.writer, {x.bytes.get(), x.size}, x.bytes)
         .map([](messages::any_message y) {
           return std::make_shared<const messages::any_message>(std::move(y));
         });
@@ -56,7 +57,7 @@ public:
     const auto* bytes = std::get_if<bytes_ptr>(&body_);
     if (!bytes || !*bytes)
       return fail(errc::malformed_message, "an empty frame");
-    return decode(**bytes).map([](messages::any_message x) {
+    return decode(**bytes, *bytes).map([](messages::any_message x) {
       return std::make_shared<const messages::any_message>(std::move(x));
     });
   }

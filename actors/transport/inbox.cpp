@@ -9,13 +9,60 @@ namespace troupe::transport {
 
 namespace {
 
-// What is written over need not begin as zeros.
-std::shared_ptr<whole_payload> make_payload(const beginning& x) {
+/// Counts bytes up to the first values.
+struct up_to_values {
+  std::size_t bytes = 0;
+  bool is_there = false;
+
+  void operator()(const void*, std::size_t size) {
+    bytes += is_there ? 0 : size;
+  }
+
+  void operator()(const shared_values&) {
+    is_there = true;
+  }
+};
+
+template <class T>
+std::size_t before_values(const T& x) {
+  up_to_values count;
+  writer write{count};
+  std::apply([&](const auto&... field) { (write(field), ...); }, T::fields(x));
+  return count.bytes;
+}
+
+messages::line_served one_served() {
+  messages::line_served x;
+  x.blocks.push_back({{}, share({})});
+  return x;
+}
+
+messages::offer_made one_offered() {
+  messages::offer_made x;
+  x.blocks.emplace_back().delta = share({});
+  return x;
+}
+
+/// Where a payload is to begin so that its first values lie well.
+std::size_t lead_of(std::uint16_t kind) {
+  static const auto served = before_values(one_served());
+  static const auto offered = before_values(one_offered());
+  constexpr auto to = landing_pool::alignment;
+  const auto before = kind == messages::line_served::wire.kind  ? served
+                      : kind == messages::offer_made::wire.kind ? offered
+                                                                : 0;
+  return (to - before % to) % to;
+}
+
+std::shared_ptr<whole_payload> make_payload(const beginning& x,
+                                            landing_pool& where) {
   auto out = std::make_shared<whole_payload>();
   out->kind = x.kind;
   out->writer = {.version = x.version, .readable_since = x.readable_since};
   out->size = x.size;
-  out->bytes.reset(new std::byte[x.size]);
+  const auto lead = lead_of(x.kind);
+  const auto place = where.take(x.size + lead);
+  out->bytes = {place, place.get() + lead};
   return out;
 }
 
@@ -118,7 +165,7 @@ std::optional<piece> inbox::next() {
     open_->room = options_.room->take(open_->what.size);
     if (!open_->room)
       return std::nullopt;
-    open_->payload = make_payload(open_->what);
+    open_->payload = make_payload(open_->what, *options_.landing);
     allow(*open_);
   }
   if (!std::exchange(open_->to_be_answered, false))

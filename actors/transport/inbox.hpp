@@ -7,6 +7,7 @@
 
 #include "actors/transport/frame.hpp"
 #include "actors/transport/held_bytes.hpp"
+#include "actors/transport/landing_pool.hpp"
 #include "actors/transport/piece.hpp"
 
 namespace troupe::transport {
@@ -27,6 +28,7 @@ public:
     std::size_t frame_bytes_max = 64 << 10; ///< Of what comes whole.
     std::uint64_t window_bytes = std::uint64_t{8} << 20; ///< Under way at once.
     std::shared_ptr<held_bytes> room;                    ///< Not null.
+    std::shared_ptr<landing_pool> landing;               ///< Not null.
   };
 
   explicit inbox(options x) : options_(std::move(x)) {

@@ -1,6 +1,9 @@
 #include "actors/transport/rope.hpp"
 
 #include <algorithm>
+#include <limits>
+
+#include "actors/transport/envelope.hpp"
 
 namespace troupe::transport {
 
@@ -34,7 +37,7 @@ void rope::add(const void* first, std::size_t size) {
 }
 
 void rope::add(const shared_values& x) {
-  const auto bytes = std::as_bytes(std::span{*x});
+  const auto bytes = std::as_bytes(*x);
   if (bytes.size() < shared_bytes_min)
     return add(bytes.data(), bytes.size());
   pieces_.push_back({.begin = size(), .own_at = 0, .shared = x});
@@ -50,9 +53,16 @@ strand rope::part(const std::shared_ptr<const rope>& whole, std::uint64_t at,
   const auto size = std::min<std::uint64_t>(most, end - at);
   const auto within = at - found.begin;
   if (found.shared)
-    return {std::as_bytes(std::span{*found.shared}).subspan(within, size),
-            found.shared};
+    return {std::as_bytes(*found.shared).subspan(within, size),
+            found.shared.owner()};
   return {std::span{whole->own_}.subspan(found.own_at + within, size), whole};
+}
+
+std::vector<strand> rope::parts(const std::shared_ptr<const rope>& whole) {
+  std::vector<strand> out;
+  for (std::uint64_t at = 0; at < whole->size(); at += out.back().bytes.size())
+    out.push_back(part(whole, at, std::numeric_limits<std::size_t>::max()));
+  return out;
 }
 
 std::shared_ptr<const rope> payload_rope(const messages::any_message& any) {
@@ -66,6 +76,16 @@ std::shared_ptr<const rope> payload_rope(const messages::any_message& any) {
     },
     any);
   return out;
+}
+
+std::vector<strand> frame_parts(const messages::any_message& any) {
+  auto parts = rope::parts(payload_rope(any));
+  std::vector<std::span<const std::byte>> payload;
+  for (const auto& x : parts)
+    payload.push_back(x.bytes);
+  auto head = std::make_shared<const buffer>(envelope_before(any, payload));
+  parts.insert(parts.begin(), {*head, head});
+  return parts;
 }
 
 } // namespace troupe::transport

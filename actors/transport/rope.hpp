@@ -34,6 +34,9 @@ public:
     return own_.size() + pieces_.size() * sizeof(piece);
   }
 
+  /// All of it, in order; as `part`.
+  static std::vector<strand> parts(const std::shared_ptr<const rope>& whole);
+
   /// From `at` on, what lies in a row there: one byte at least, `most` at most.
   /// It lives as long as its owner, which it shares with `whole`, the rope.
   /// @pre at < size(), most > 0
@@ -54,5 +57,8 @@ private:
 
 /// The payload of a message, as the codec writes it.
 std::shared_ptr<const rope> payload_rope(const messages::any_message& x);
+
+/// What `encode` makes of a message, in parts.
+std::vector<strand> frame_parts(const messages::any_message& x);
 
 } // namespace troupe::transport

@@ -85,8 +85,8 @@ task<done> curve_along(visit& v, planned_adapter x, floats direction, batch on,
   co_return {};
 }
 
-const std::vector<float>& common_of(const std::vector<fetched_block>& versions,
-                                    const local_problem& on) {
+const value_view& common_of(const std::vector<fetched_block>& versions,
+                            const local_problem& on) {
   const auto* block = on.blocks.find(adapter_family);
   TROUPE_ASSERT(block != nullptr);
   const auto found =

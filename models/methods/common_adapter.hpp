@@ -54,8 +54,8 @@ task<done> curve_along(visit& v, planned_adapter x,
                        array change);
 
 /// The common adapter's version. @pre there is one
-const std::vector<float>& common_of(const std::vector<fetched_block>& versions,
-                                    const local_problem& on);
+const value_view& common_of(const std::vector<fetched_block>& versions,
+                            const local_problem& on);
 
 /// What is on a client's model: the common adapter at the client's rank, and
 /// one of its own. What there is not is empty.

@@ -121,7 +121,8 @@ task<factors> stepped_at_home(visit& v, factors from) {
 namespace {
 
 task<done> home(visit& v) {
-  const auto own = co_await stepped_at_home(v, common_of(v.in.fetched, v.on));
+  const auto own =
+    co_await stepped_at_home(v, common_of(v.in.fetched, v.on).copy());
   co_await compose(v.on, planned_adapters(1, {*v.on.adapters, own}));
   co_return {};
 }

@@ -153,7 +153,7 @@ task<done> train_pruned(visit& v) {
 }
 
 task<done> pruned_home(visit& v) {
-  auto common = common_of(v.in.fetched, v.on);
+  auto common = common_of(v.in.fetched, v.on).copy();
   const auto client = v.in.visit.client;
   if (client.value != 0)
     truncate(*v.on.adapters, rank_of(client, v.in.state.get(), v.on), common);

@@ -11,7 +11,11 @@
 #include "actors/record/sqlite_store.hpp"
 #include "core/clock.hpp"
 #include "core/json.hpp"
+#include "node/commands/bench_control.hpp"
+#include "node/commands/bench_crowd.hpp"
 #include "node/commands/bench_director.hpp"
+#include "node/commands/bench_recover.hpp"
+#include "node/commands/bench_visits.hpp"
 #include "node/commands/bench_wire.hpp"
 #include "node/commands/command_line.hpp"
 #include "node/commands/figure.hpp"
@@ -58,13 +62,6 @@ result<cost> measure(const experiment& x, const workload& work,
   return cost{.wall_seconds = seconds(steady_now() - wall),
               .cpu_seconds = seconds(process_cpu_time() - cpu),
               .visits = watching->report().visits};
-}
-
-result<double> bare_visits(const models::dataset& data,
-                           std::span<const std::vector<std::uint32_t>> clients,
-                           const models::bare_loop_options& opts) {
-  return load_torch().and_then(
-    [&](const auto* torch) { return torch->bare_loop(data, clients, opts); });
 }
 
 /// CPU per visit of an example over a bare loop that does the same steps, the
@@ -242,7 +239,10 @@ std::vector<figure> all_figures(const model_maker& make_model,
      .repetitions = 1,
      .once = [] { return idle_visits(true); }}};
   std::ranges::move(director_figures(table), std::back_inserter(all));
-  std::ranges::move(wire_figures(), std::back_inserter(all));
+  for (auto figures :
+       {control_figures(), wire_figures(), visit_figures(make_model, example),
+        crowd_figures(), recover_figures()})
+    std::ranges::move(figures, std::back_inserter(all));
   return all;
 }
 

@@ -96,6 +96,18 @@ result<process_usage> helper_process::wait() {
   rusage used{};
   if (wait4(id_, &status, 0, &used) != id_)
     return fail(errc::invalid_config, "a process of this figure is lost");
+  return conclude(status, used);
+}
+
+std::optional<result<process_usage>> helper_process::ended() {
+  int status = 0;
+  rusage used{};
+  if (wait4(id_, &status, WNOHANG, &used) != id_)
+    return std::nullopt;
+  return conclude(status, used);
+}
+
+result<process_usage> helper_process::conclude(int status, const rusage& used) {
   id_ = 0;
   if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
     return fail(errc::invalid_config,
@@ -112,6 +124,19 @@ std::uint64_t resident_bytes(pid_t of) {
   std::uint64_t resident = 0;
   in >> all >> resident;
   return resident * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+}
+
+double cpu_seconds(pid_t of) {
+  std::ifstream in{"/proc/" + std::to_string(of) + "/stat"};
+  std::string skipped;
+  std::getline(in, skipped, ')'); // Its name may hold spaces.
+  constexpr int before_times = 11;
+  for (int i = 0; i < before_times; ++i)
+    in >> skipped;
+  double user = 0;
+  double system = 0;
+  in >> user >> system;
+  return (user + system) / static_cast<double>(sysconf(_SC_CLK_TCK));
 }
 
 } // namespace troupe::node

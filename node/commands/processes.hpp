@@ -6,9 +6,11 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <type_traits>
 
+#include <sys/resource.h>
 #include <sys/types.h>
 
 #include "core/result.hpp"
@@ -82,12 +84,20 @@ public:
   /// Waits for its end. An error if its work was one.
   [[nodiscard]] result<process_usage> wait();
 
+  /// The same, if it has ended.
+  [[nodiscard]] std::optional<result<process_usage>> ended();
+
 private:
+  result<process_usage> conclude(int status, const rusage& used);
+
   shared_page<std::array<char, 512>> problem_; ///< Shared, so before it begins.
   pid_t id_;
 };
 
 /// Resident memory of a process right now.
 std::uint64_t resident_bytes(pid_t of);
+
+/// CPU time that a process has used, all threads together.
+double cpu_seconds(pid_t of);
 
 } // namespace troupe::node

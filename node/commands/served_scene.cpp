@@ -1,6 +1,7 @@
 #include "node/commands/served_scene.hpp"
 
 #include <algorithm>
+#include <fstream>
 #include <utility>
 
 #include <unistd.h>
@@ -9,9 +10,14 @@
 #include "actors/record/sqlite_store.hpp"
 #include "core/assert.hpp"
 #include "core/clock.hpp"
+#include "core/hex.hpp"
+#include "core/json.hpp"
 #include "node/commands/idle_workload.hpp"
 #include "node/config/config.hpp"
 #include "node/join/join.hpp"
+#include "node/keys/keyring.hpp"
+#include "node/keys/pair.hpp"
+#include "node/keys/private_file.hpp"
 #include "node/run/federation.hpp"
 #include "policies/catalogue.hpp"
 
@@ -20,6 +26,44 @@ namespace troupe::node {
 namespace {
 
 namespace fs = std::filesystem;
+namespace bare = transport::bare;
+
+fs::path keys_of(const served_scene& scene) {
+  return scene.folder / "keys";
+}
+
+fs::path store_of(const served_scene& scene) {
+  return scene.folder / "clients";
+}
+
+/// Whoever has that key speaks for all clients.
+void lease_all(const served_scene& scene) {
+  auto numbers = json::array();
+  for (std::uint64_t i = 1; i <= scene.x.clients.clients; ++i)
+    numbers.push_back(i);
+  json processes = json::object();
+  processes.add(to_hex(hash_of(scene.keys->client.open)), std::move(numbers));
+  std::ofstream{scene.folder / "processes.json"} << json{
+    {"run", to_hex(messages::run_id{1})},
+    {"began_ms", unix_milliseconds()},
+    {"processes", std::move(processes)}}.dump();
+}
+
+/// Where both sides look for them.
+result<void> put_keys(const served_scene& scene) {
+  const keyring known{keys_of(scene)};
+  return make_private(known.folder())
+    .and_then([&] { return make_private(store_of(scene)); })
+    .and_then(
+      [&] { return write_pair(known.folder() / "pair", scene.keys->server); })
+    .and_then(
+      [&] { return write_pair(store_of(scene) / "pair", scene.keys->client); })
+    .and_then([&] {
+      return known.allow(scene.keys->client.open,
+                         {.name = "figures", .numbers = 100'000});
+    })
+    .map([&] { lease_all(scene); });
+}
 
 result<std::shared_ptr<actors::store>> open_books(const served_scene& scene) {
   if (!scene.on_disk)
@@ -43,7 +87,6 @@ std::shared_ptr<chronicle> watcher_of(const served_scene& scene) {
 
 result<std::shared_ptr<served_scene>> make_scene(const std::string& text,
                                                  const scene_options& how) {
-  static int count = 0;
   const auto& all = policies::catalogue();
   const auto found = std::ranges::find(all, how.offers, &recipe::offers);
   TROUPE_ASSERT(found != all.end());
@@ -51,29 +94,64 @@ result<std::shared_ptr<served_scene>> make_scene(const std::string& text,
                              std::vector<std::string>{"method=" + found->name});
   if (!loaded)
     return tl::make_unexpected(loaded.error());
+  auto work = idle_workload(found->name, loaded->x.clients.clients, how.values);
+  return make_scene(std::move(loaded->x), how).map([&](auto made) {
+    made->work = std::move(work);
+    return made;
+  });
+}
+
+result<std::shared_ptr<served_scene>> make_scene(experiment x,
+                                                 const scene_options& how) {
+  static int count = 0;
   const auto folder = fs::temp_directory_path()
                       / ("troupe-bench-" + std::to_string(getpid()) + "-"
                          + std::to_string(++count));
   std::error_code failed;
-  fs::create_directories(folder / "clients", failed);
+  fs::create_directories(folder, failed);
   if (failed)
     return fail(errc::storage_failure,
                 "cannot make " + folder.string() + ": " + failed.message());
-  auto work = idle_workload(found->name, loaded->x.clients.clients, how.values);
-  return std::shared_ptr<served_scene>{
-    new served_scene{.x = std::move(loaded->x),
-                     .work = std::move(work),
+  std::shared_ptr<served_scene> made{
+    new served_scene{.x = std::move(x),
+                     .work = {},
                      .folder = folder,
-                     .on_disk = how.on_disk},
+                     .on_disk = how.on_disk,
+                     .keys = drawn_keys(how.keys)},
     [](served_scene* x) {
       std::error_code ignored;
       fs::remove_all(x->folder, ignored);
       delete x;
     }};
+  if (made->keys)
+    if (auto ok = put_keys(*made); !ok)
+      return tl::make_unexpected(ok.error());
+  return made;
+}
+
+bare::security drawn_keys(bool wanted) {
+  if (!wanted)
+    return std::nullopt;
+  return bare::pairs{.server = draw_pair(), .client = draw_pair()};
+}
+
+result<double> run_scene(const served_scene& scene, std::uint32_t clients) {
+  helper_process server{[&] { return serve(scene); }};
+  if (const auto there = scene.board->address.get(); !there)
+    return tl::make_unexpected(there.error());
+  helper_process others{[&] { return take_part(scene, clients); }};
+  const auto theirs = others.wait();
+  scene.board->stop = true;
+  const auto its = server.wait();
+  if (!theirs || !its)
+    return tl::make_unexpected(!theirs ? theirs.error() : its.error());
+  return theirs->cpu_seconds + its->cpu_seconds - scene.board->cpu_before;
 }
 
 result<void> serve(const served_scene& scene) {
-  auto door = serving::open({.address = "tcp://127.0.0.1:*", .insecure = true},
+  auto door = serving::open({.address = "tcp://127.0.0.1:*",
+                             .insecure = !scene.keys,
+                             .keys = scene.keys ? keys_of(scene) : fs::path{}},
                             scene.x, scene.work);
   if (!door)
     return tl::make_unexpected(door.error());
@@ -84,12 +162,12 @@ result<void> serve(const served_scene& scene) {
         actors::begin_lines(**books, *scene.work.blocks, scene.work.initial);
       !ok)
     return ok;
-  if (auto ok = (*door)->open_book(scene.x, scene.folder, true); !ok)
+  if (auto ok = (*door)->open_book(scene.x, scene.folder, !scene.keys); !ok)
     return ok;
   auto& board = *scene.board;
   auto told = (*door)->begin(scene.x, scene.work, [&](const std::string& x) {
     board.cpu_before = seconds(process_cpu_time());
-    board.address.tell(x);
+    board.address.tell(x.substr(0, x.find(' ')));
   });
   if (!told)
     return tl::make_unexpected(told.error());
@@ -114,7 +192,10 @@ result<void> take_part(const served_scene& scene, std::uint32_t clients) {
   join_context in;
   in.address = *address;
   in.clients = clients;
-  in.store = scene.on_disk ? (scene.folder / "clients").string() : "";
+  if (scene.on_disk || scene.keys)
+    in.store = store_of(scene).string();
+  if (scene.keys)
+    in.server = scene.keys->server.open;
   in.make_work = [&](const experiment&) -> result<workload> {
     return scene.work;
   };

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <string>
 
+#include "actors/transport/zmq/bare.hpp"
 #include "node/commands/processes.hpp"
 #include "node/task/workload.hpp"
 
@@ -15,7 +16,7 @@ namespace troupe::node {
 
 /// What those processes tell each other, and who began them.
 struct scene_board {
-  told_address address;
+  told_address address; ///< Without the server's key.
   std::atomic<bool> stop{false};
   std::atomic<double> cpu_before{0};      ///< Of the server, until it listened.
   std::atomic<std::uint64_t> bytes_in{0}; ///< At the server's socket.
@@ -26,6 +27,7 @@ struct scene_options {
   std::size_t values = 0; ///< Of the block that travels.
   bool offers = true;     ///< False: by a method that merges nothing.
   bool on_disk = false;   ///< Server and clients keep what they must there.
+  bool keys = false;      ///< Who comes has one; else nothing is encrypted.
 };
 
 struct served_scene {
@@ -33,12 +35,24 @@ struct served_scene {
   workload work;
   std::filesystem::path folder = {};
   bool on_disk = false;
+  transport::bare::security keys = {};
   shared_page<scene_board> board = {};
 };
 
 /// A scene of that configuration, in a new folder that is removed with it.
 result<std::shared_ptr<served_scene>> make_scene(const std::string& text,
                                                  const scene_options& how);
+
+/// The same of an experiment whose work is still to be made.
+result<std::shared_ptr<served_scene>> make_scene(experiment x,
+                                                 const scene_options& how);
+
+/// New ones, or nothing.
+transport::bare::security drawn_keys(bool wanted);
+
+/// Both of what follows, until the run is over: CPU of the two processes, from
+/// when the server listens.
+result<double> run_scene(const served_scene& scene, std::uint32_t clients);
 
 /// Serves until the run is over, or `stop`.
 result<void> serve(const served_scene& scene);

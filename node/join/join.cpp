@@ -233,6 +233,8 @@ private:
     caf::actor_system_config config;
     config.set("scheduler.max-threads",
                std::max(2u, std::thread::hardware_concurrency()));
+    // Between frames nobody looks for work again and again.
+    config.set("scheduler.policy", caf::atom("sharing"));
     caf::actor_system system{config};
     start(system, workers);
     auto how = wait_for_end();

@@ -289,6 +289,8 @@ result<void> run_wall(federation f, const std::shared_ptr<crew>& workers) {
   caf::actor_system_config config;
   config.set("scheduler.max-threads",
              std::max(2u, std::thread::hardware_concurrency()));
+  if (f.serves) // Between frames nobody looks for work again and again.
+    config.set("scheduler.policy", caf::atom("sharing"));
   caf::actor_system system{config};
   stage on{f, system};
   auto ready = on.set_up(std::move(*jobs), system.clock().now() - f.elapsed);

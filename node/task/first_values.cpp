@@ -67,7 +67,7 @@ result<void> check_instances(const models::tensor_file& file,
 shared_values scaled(const shared_values& x, double factor) {
   if (factor == 1)
     return x;
-  auto result = *x;
+  auto result = x.copy();
   for (auto& value : result)
     value = static_cast<float>(value * factor);
   return share(std::move(result));

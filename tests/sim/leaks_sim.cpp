@@ -172,7 +172,7 @@ TEST(leaks, one_that_a_trainer_makes_is_seen_in_each_field_of_an_offer) {
      }},
     {"a delta",
      [](auto& to, float x) {
-       auto delta = *to.parts.front().delta;
+       auto delta = to.parts.front().delta.copy();
        delta.front() += 1e-6f * x;
        to.parts.front().delta = share(std::move(delta));
      }},

@@ -25,6 +25,7 @@ options_of(std::uint64_t instance, std::size_t chunk_bytes,
   x.in.bytes_max = [](std::uint16_t) { return payload_max; };
   x.in.window_bytes = 600;
   x.in.room = room ? room : std::make_shared<held_bytes>(1 << 20);
+  x.in.landing = std::make_shared<landing_pool>(1 << 20);
   x.instance = instance;
   return x;
 }

@@ -54,7 +54,7 @@ public:
   /// The largest distance of a coordinate of the shared model to `w`.
   double distance_to(const std::vector<double>& w) const;
 
-  const std::vector<float>& model() const {
+  const value_view& model() const {
     return loop_->values("model");
   }
 

@@ -201,13 +201,16 @@ reference_loop::reference_loop(models::trainer& trainer, reference_options how)
   }
 }
 
-models::fetched_block reference_loop::fetch(block_id x) const {
+const shared_values& reference_loop::head_of(block_id x) const {
   const auto& line = *how_.blocks.find(how_.blocks.find(x)->line);
   const auto place = std::ranges::find(line.blocks, x) - line.blocks.begin();
-  const auto& versions = lines_.at(line.id);
-  return {.block = x,
-          .base = version{versions.size() - 1},
-          .values = versions.back().values[static_cast<std::size_t>(place)]};
+  return lines_.at(line.id).back().values[static_cast<std::size_t>(place)];
+}
+
+models::fetched_block reference_loop::fetch(block_id x) const {
+  const auto& versions = lines_.at(how_.blocks.find(x)->line);
+  return {
+    .block = x, .base = version{versions.size() - 1}, .values = head_of(x)};
 }
 
 std::vector<block_id>
@@ -315,10 +318,10 @@ const std::vector<reference_version>& reference_loop::line(line_id x) const {
   return lines_.at(x);
 }
 
-const std::vector<float>& reference_loop::values(std::string_view block) const {
+const value_view& reference_loop::values(std::string_view block) const {
   const auto* found = how_.blocks.find(block);
   TROUPE_ASSERT(found != nullptr);
-  return *fetch(found->id).values;
+  return *head_of(found->id);
 }
 
 std::shared_ptr<const models::client_state>

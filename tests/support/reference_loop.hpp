@@ -56,7 +56,7 @@ public:
   const std::vector<reference_version>& line(line_id x) const;
 
   /// A block's values at the head of its line.
-  const std::vector<float>& values(std::string_view block) const;
+  const value_view& values(std::string_view block) const;
 
   /// What a client keeps; null before its first visit.
   std::shared_ptr<const models::client_state> state(client_id x) const;
@@ -75,6 +75,7 @@ private:
     models::trained result;
   };
 
+  const shared_values& head_of(block_id x) const;
   models::fetched_block fetch(block_id x) const;
   std::vector<block_id> instances(const fetch_spec& what, const invited& who,
                                   const models::choice& last) const;

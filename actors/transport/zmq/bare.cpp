@@ -5,9 +5,11 @@
 #include <cstring>
 #include <deque>
 #include <optional>
+#include <thread>
 
 #include <zmq.hpp>
 
+#include "actors/transport/zmq/door.hpp"
 #include "core/clock.hpp"
 
 namespace troupe::transport::bare {
@@ -18,11 +20,20 @@ constexpr std::chrono::milliseconds glance{100};
 constexpr int queued_max = 64;
 constexpr auto at_once = zmq::recv_flags::dontwait;
 
-void bind(zmq::socket_t& x, const listener& listening) {
+void bind(zmq::socket_t& x, const listener& listening, const security& keys) {
+  if (keys) {
+    x.set(zmq::sockopt::curve_server, true);
+    x.set(zmq::sockopt::curve_secretkey, zmq::buffer(keys->server.secret));
+  }
   x.set(zmq::sockopt::sndhwm, 0);
   x.set(zmq::sockopt::rcvhwm, queued_max);
   x.bind("tcp://127.0.0.1:*");
   listening(x.get(zmq::sockopt::last_endpoint));
+}
+
+void secure(zmq::socket_t& x, const security& keys) {
+  if (keys)
+    use_keys(x, {.own = keys->client, .server = keys->server.open});
 }
 
 bool wait(zmq::socket_t& x) {
@@ -60,10 +71,11 @@ std::vector<zmq::message_t> question(const questions& x) {
 
 } // namespace
 
-void echo(const listener& listening, const std::atomic<bool>& stop) {
+void echo(const listener& listening, const std::atomic<bool>& stop,
+          const security& keys) {
   zmq::context_t context;
   zmq::socket_t socket{context, zmq::socket_type::router};
-  bind(socket, listening);
+  bind(socket, listening, keys);
   while (!stop) {
     if (!wait(socket))
       continue;
@@ -76,6 +88,7 @@ answers ask(const std::string& address, const questions& x) {
   zmq::context_t context;
   zmq::socket_t socket{context, zmq::socket_type::dealer};
   socket.set(zmq::sockopt::linger, 0);
+  secure(socket, x.keys);
   socket.connect(address);
   answers out;
   std::deque<instant> asked; // One peer answers in order.
@@ -100,10 +113,11 @@ answers ask(const std::string& address, const questions& x) {
   return out;
 }
 
-void take(const listener& listening, std::uint64_t bytes) {
+void take(const listener& listening, std::uint64_t bytes,
+          const security& keys) {
   zmq::context_t context;
   zmq::socket_t socket{context, zmq::socket_type::router};
-  bind(socket, listening);
+  bind(socket, listening, keys);
   std::uint64_t taken = 0;
   while (taken < bytes) {
     if (!wait(socket))
@@ -120,9 +134,11 @@ void take(const listener& listening, std::uint64_t bytes) {
 }
 
 void give(const std::string& address, std::uint64_t bytes,
-          std::size_t head_bytes, std::size_t chunk_bytes) {
+          std::size_t head_bytes, std::size_t chunk_bytes,
+          const security& keys) {
   zmq::context_t context;
   zmq::socket_t socket{context, zmq::socket_type::dealer};
+  secure(socket, keys);
   socket.set(zmq::sockopt::sndhwm, queued_max);
   socket.connect(address);
   std::vector<char> values(std::size_t{40} << 20, 'v');
@@ -140,6 +156,51 @@ void give(const std::string& address, std::uint64_t bytes,
   }
   while (next(socket).empty())
     (void)wait(socket);
+}
+
+struct crowd::sockets {
+  zmq::context_t context;
+  zmq::socket_t one{context, zmq::socket_type::dealer};
+};
+
+// One socket that connects again and again has as many connections, and takes
+// them in turn; but to one address it connects once, so each comes from another
+// place of this machine.
+crowd::crowd(const std::string& address, std::size_t connections,
+             const security& keys)
+  : at_(std::make_unique<sockets>()) {
+  constexpr std::size_t backlog = 50;
+  secure(at_->one, keys);
+  at_->one.set(zmq::sockopt::linger, 0);
+  at_->one.set(zmq::sockopt::sndhwm, 0);
+  for (std::size_t i = 0; i < connections; ++i) {
+    const auto place =
+      std::to_string(1 + i / 200) + "." + std::to_string(1 + i % 200);
+    at_->one.connect("tcp://127.1." + place + ":0;"
+                     + address.substr(address.find("//") + 2));
+    if (i % backlog == backlog - 1)
+      std::this_thread::sleep_for(std::chrono::milliseconds{10});
+  }
+}
+
+crowd::~crowd() = default;
+
+void crowd::say(const piece& x) {
+  const auto head = head_of(x);
+  (void)at_->one.send(zmq::buffer(head), zmq::send_flags::sndmore);
+  const auto& body = x.body.bytes;
+  (void)at_->one.send(zmq::buffer(body.data(), body.size()),
+                      zmq::send_flags::none);
+}
+
+std::size_t crowd::hear(std::size_t count, double seconds_max) {
+  const auto until = steady_now() + from_seconds(seconds_max);
+  std::size_t heard = 0;
+  while (heard < count && steady_now() < until)
+    if (wait(at_->one))
+      while (!next(at_->one).empty())
+        ++heard;
+  return heard;
 }
 
 } // namespace troupe::transport::bare

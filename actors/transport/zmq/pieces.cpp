@@ -13,10 +13,13 @@ std::span<const std::byte> bytes_of(const zmq::message_t& x) {
   return {static_cast<const std::byte*>(x.data()), x.size()};
 }
 
+/// Up to here a copy costs less than to tell ZeroMQ of an owner.
+constexpr std::size_t copied_bytes_max = 1024;
+
 /// A part over bytes that something owns.
 zmq::message_t part_over(const strand& x) {
-  if (x.bytes.empty())
-    return zmq::message_t{};
+  if (x.bytes.size() <= copied_bytes_max)
+    return {x.bytes.data(), x.bytes.size()};
   auto* owner = new std::shared_ptr<const void>(x.owner);
   // ZeroMQ's own parts are mutable; a part that is sent is read alone.
   auto* data = const_cast<std::byte*>(x.bytes.data());

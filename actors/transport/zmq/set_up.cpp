@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cstdint>
 #include <utility>
+#include <vector>
 
 #include "actors/transport/piece.hpp"
+#include "core/limits.hpp"
 
 namespace troupe::transport {
 
@@ -47,14 +49,36 @@ void set_up_dialler(zmq::socket_t& x, const std::string& address) {
   x.set(zmq::sockopt::connect_timeout, 1100); // Just over one SYN's repeat.
 }
 
+bool wait_for(std::initializer_list<void*> sockets, int bell,
+              std::chrono::milliseconds most) {
+  std::vector<zmq::pollitem_t> items{{nullptr, bell, ZMQ_POLLIN, 0}};
+  for (auto* x : sockets)
+    if (x != nullptr)
+      items.push_back({x, 0, ZMQ_POLLIN, 0});
+  zmq::poll(items, most);
+  return items.front().revents != 0;
+}
+
+tl::unexpected<error> cannot(const char* what, const std::string& address,
+                             const zmq::error_t& why) {
+  return fail(errc::invalid_config, std::string{"cannot "} + what + " at '"
+                                      + address + "': " + why.what());
+}
+
+std::shared_ptr<landing_pool> new_landing_pool() {
+  return std::make_shared<landing_pool>(limits::landing_bytes_max);
+}
+
 link_end::options link_options(const socket_endpoint::options& how,
                                std::shared_ptr<held_bytes> room,
+                               std::shared_ptr<landing_pool> landing,
                                std::uint64_t number) {
   link_end::options x;
   x.out.frame_bytes_max = how.frame_bytes_max;
   x.out.chunk_bytes = std::min(how.chunk_bytes, piece_bytes_max);
   x.in.bytes_max = how.bytes_max;
   x.in.room = std::move(room);
+  x.in.landing = std::move(landing);
   // Who was forgotten, and comes back, meets another.
   x.instance = how.instance + number;
   return x;

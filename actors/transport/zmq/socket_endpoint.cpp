@@ -21,12 +21,6 @@ namespace troupe::transport {
 
 namespace {
 
-constexpr int pieces_per_turn = 32; ///< Of one link, before others.
-constexpr std::chrono::milliseconds blocked_pause{2};
-constexpr std::chrono::milliseconds probe_pause{1000};
-constexpr std::chrono::seconds silent_holder_max{30};
-constexpr unsigned channel_bits = 32;
-
 class socket_thread final : public socket_endpoint {
 public:
   enum class side : std::uint8_t { server, dialler };
@@ -81,7 +75,8 @@ public:
                                                 : found->link.say(channel, x);
     if (what == outbox::taken::no_room)
       ++counts_.messages_without_room;
-    if (due_.insert(found->number).second)
+    due_.insert(found->number);
+    if (std::exchange(asleep_, false)) // Who is awake looks for itself.
       bell_->ring();
     return what == outbox::taken::already ? 0 : size;
   }
@@ -133,12 +128,11 @@ private:
       try {
         dial_anew_after_silence();
         const bool blocked = send_what_is_due();
-        wait(blocked                         ? blocked_pause
-             : is_short_of_room() || dials() ? probe_pause
-                                             : std::chrono::milliseconds{-1});
-        bell_->quiet();
         follow_connections();
-        hear_some();
+        if (!hear_some() && falls_asleep(blocked))
+          wait(blocked                         ? blocked_pause
+               : is_short_of_room() || dials() ? probe_pause
+                                               : std::chrono::milliseconds{-1});
       } catch (const std::exception&) { // Of ZeroMQ, or for want of memory.
         ++counts_.failures;
         std::this_thread::sleep_for(probe_pause);
@@ -167,6 +161,12 @@ private:
     socket_.connect(address_);
   }
 
+  /// From now on who has something to send rings. False: there is something.
+  bool falls_asleep(bool blocked) {
+    const std::lock_guard guard{mutex_};
+    return asleep_ = blocked || due_.empty();
+  }
+
   /// Somebody waits for room; those who have it may be gone.
   bool is_short_of_room() {
     const std::lock_guard guard{mutex_};
@@ -183,13 +183,12 @@ private:
   }
 
   void wait(std::chrono::milliseconds most) {
-    std::vector<zmq::pollitem_t> items{{socket_.handle(), 0, ZMQ_POLLIN, 0},
-                                       {nullptr, bell_->fd(), ZMQ_POLLIN, 0}};
-    if (monitor_)
-      items.push_back({monitor_->handle(), 0, ZMQ_POLLIN, 0});
-    if (door_)
-      items.push_back({door_->handle(), 0, ZMQ_POLLIN, 0});
-    zmq::poll(items, most);
+    if (wait_for({socket_.handle(), monitor_ ? monitor_->handle() : nullptr,
+                  door_ ? door_->handle() : nullptr},
+                 bell_->fd(), most))
+      bell_->quiet();
+    const std::lock_guard guard{mutex_};
+    asleep_ = false;
   }
 
   /// Of who dialled: what has become of its connection. Of a server: who came
@@ -206,13 +205,12 @@ private:
   }
 
   void follow(connection_event what) {
-    const bool there = what == connection_event::made;
     {
       const std::lock_guard guard{mutex_};
       auto& only = places_.all().begin()->second;
       only.unsent.reset();
       silence_.broken(steady_now());
-      if (there)
+      if (what == connection_event::made)
         only.link.connected(++connection_);
       else
         only.link.lost();
@@ -295,11 +293,12 @@ private:
     return out;
   }
 
-  void hear_some() {
+  /// False: there was nothing.
+  bool hear_some() {
     for (int i = 0; i < pieces_per_turn; ++i) {
       const auto message = receive(socket_, side_ == side::server);
       if (!message)
-        return;
+        return i > 0;
       for (const auto& part : message->rest)
         counts_.bytes_in += part.size();
       if (door_ && !door_->hears(message->user, steady_now()))
@@ -313,6 +312,7 @@ private:
       else if (*found)
         options_.arrived(std::move(**found));
     }
+    return true;
   }
 
   result<std::optional<frame_arrived>> hear(const parts& message) {
@@ -358,11 +358,12 @@ private:
   std::atomic<bool> stopped_{false};
 
   std::mutex mutex_; ///< Of what follows; places come and go on the thread.
-  places places_{[this](std::uint64_t number) {
-    return link_options(options_, room_, number);
+  places places_{[this, landing = new_landing_pool()](std::uint64_t number) {
+    return link_options(options_, room_, landing, number);
   }};
   std::set<std::uint64_t> due_;     ///< There may be something to send.
   std::set<std::uint64_t> waiting_; ///< For room.
+  bool asleep_ = false;             ///< The thread polls, or is about to.
   std::uint64_t messages_ = 0;
   std::uint32_t connection_ = 0;
   silence silence_;
@@ -379,10 +380,8 @@ result<std::shared_ptr<socket_endpoint>> start(socket_thread::side which,
     made->start();
     return made;
   } catch (const zmq::error_t& e) {
-    const std::string what =
-      which == socket_thread::side::server ? "listen" : "dial";
-    return fail(errc::invalid_config,
-                "cannot " + what + " at '" + address + "': " + e.what());
+    return cannot(which == socket_thread::side::server ? "listen" : "dial",
+                  address, e);
   }
 }
 

@@ -9,7 +9,7 @@ namespace {
 
 // The sum of the gate's scores over a client's rows: each client likes some
 // experts.
-double score(const models::visit_input& x, const std::vector<float>& gate,
+double score(const models::visit_input& x, const value_view& gate,
              std::size_t expert) {
   const auto taste = static_cast<double>(x.visit.client.value * 5 + expert * 3);
   return static_cast<double>(gate[expert]) + std::sin(taste);

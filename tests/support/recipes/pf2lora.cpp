@@ -37,7 +37,7 @@ sim_method pf2lora_skeleton() {
                  .unit = "times the slope"}}};
   constexpr std::size_t own_size = 2 * columns;
   const auto inner = [](const models::visit_input& x,
-                        const std::vector<float>& common) {
+                        const value_view& common) {
     auto own = own_values(*x.state, "own_adapter", own_size);
     for (std::size_t j = 0; j < own.size(); ++j)
       own[j] -=

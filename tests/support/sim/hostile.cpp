@@ -243,7 +243,7 @@ void hostile::strange_offer() {
     return;
   auto& part = x->blocks[draw_.below(x->blocks.size())];
   const auto with = [&](float y) {
-    auto delta = *part.delta;
+    auto delta = part.delta.copy();
     delta[draw_.below(delta.size())] = y;
     part.delta = share(std::move(delta));
   };

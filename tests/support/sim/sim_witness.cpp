@@ -47,8 +47,7 @@ void tell(const world& w, const char* direction, client_id who,
 }
 
 /// A client of lower rank is served the first rows.
-bool begins_with(const std::vector<float>& all,
-                 const std::vector<float>& some) {
+bool begins_with(const value_view& all, const value_view& some) {
   return some.size() <= all.size()
          && std::equal(some.begin(), some.end(), all.begin());
 }

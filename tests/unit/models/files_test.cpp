@@ -71,6 +71,24 @@ TEST_F(files_test, refuses_at_once_what_is_no_file) {
 }
 
 // A rename puts away whatever has the name.
+TEST_F(files_test, writes_what_is_large_as_it_is_whatever_its_length) {
+  constexpr std::size_t mib = std::size_t{1} << 20;
+  for (const std::size_t size :
+       {mib - 1, mib, 3 * mib, 3 * mib + 4096, 3 * mib + 1, 4 * mib - 1}) {
+    std::vector<std::byte> all(size);
+    for (std::size_t i = 0; i < size; ++i)
+      all[i] = static_cast<std::byte>(i * 2654435761u >> 24);
+    // Of no part it is said where it begins.
+    const auto whole = std::span<const std::byte>{all};
+    const std::array parts{whole.first(100), whole.subspan(100, 0),
+                           whole.subspan(100, size - 1000), whole.last(900)};
+    ASSERT_TRUE(replace_file(folder / "file", parts, {.sync = true}));
+    const auto read = read_file(folder / "file", errc::storage_failure);
+    ASSERT_TRUE(read);
+    EXPECT_EQ(*read, all);
+  }
+}
+
 TEST_F(files_test, replaces_nothing_but_files) {
   const auto there = with("precious");
   const auto pipe = folder / "pipe";

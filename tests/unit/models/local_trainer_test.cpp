@@ -124,7 +124,7 @@ TEST(local_trainer, the_schedule_follows_the_run_s_progress) {
     visit.progress = progress;
     const auto done = x.worker->train(visit);
     EXPECT_TRUE(done);
-    return *done->parts.front().delta;
+    return done->parts.front().delta.copy();
   };
   EXPECT_EQ(moved(falling, 0), moved({}, 0.7));
   EXPECT_NE(moved(falling, 0.5), moved(falling, 0));

@@ -201,7 +201,7 @@ TEST(ledger, moves_by_the_share_of_an_offer_that_makes_a_version_alone) {
     const auto made =
       merge(**arithmetic, blocks, merge_of(how, head, batch, {}));
     EXPECT_TRUE(made) << made.error().context;
-    return made->blocks.at(0).values->at(0);
+    return made->blocks.at(0).values->front();
   };
   EXPECT_FLOAT_EQ(merged(1, false, {0.25}), 1 + 0.5 * 0.25 * 4);
   EXPECT_FLOAT_EQ(merged(1, false, {1}), 1 + 0.5 * 4);

@@ -65,11 +65,11 @@ TEST(dialogue, gives_a_visit_up_as_if_it_had_not_been) {
 TEST(dialogue, lets_go_of_what_it_fetched_when_a_visit_ends) {
   for (const bool withdrawn : {false, true}) {
     talk x{state_rule::on_offer};
-    std::weak_ptr<const std::vector<float>> fetched;
+    std::weak_ptr<const void> fetched;
     {
       x.invite(1);
       const auto values = share({0.f});
-      fetched = values;
+      fetched = values.owner();
       x.hear(messages::line_served{.visit = {me, {1}},
                                    .line = first,
                                    .base = {4},

@@ -112,10 +112,9 @@ TEST(screen, refuses_values_that_cannot_be_added_exactly) {
 TEST(screen, what_passes_can_be_added_and_the_next_larger_value_cannot) {
   const auto& grid = blocks.blocks[0].grid;
   const auto largest = static_cast<float>(grid.product_max() / 50);
-  EXPECT_EQ(after([&](auto& x) {
-              x.blocks[0].delta = share({largest, 0});
-            }),
-            kernels::check_term({*share({largest, 0}), 50}, grid)
+  const auto delta = share({largest, 0});
+  EXPECT_EQ(after([&](auto& x) { x.blocks[0].delta = delta; }),
+            kernels::check_term({*delta, 50}, grid)
               ? std::nullopt
               : std::optional{verdict::malformed});
   EXPECT_EQ(after([&](auto& x) {

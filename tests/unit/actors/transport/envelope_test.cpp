@@ -49,16 +49,23 @@ TEST(crc32c, has_the_check_value_with_tables_too) {
 
 TEST(crc32c, is_the_same_with_and_without_the_instruction) {
   random_stream draws{3};
-  std::vector<std::byte> all(100);
+  std::vector<std::byte> all(3 * 12'288 + 100);
   for (auto& x : all)
     x = static_cast<std::byte>(draws.below(256));
   // Of any length, from any place, after anything.
-  for (std::size_t from = 0; from < 9; ++from)
-    for (std::size_t size = 0; from + size <= all.size(); ++size) {
-      const auto some = std::span{all}.subspan(from, size);
-      const auto before = static_cast<std::uint32_t>(draws.below(1u << 31));
-      EXPECT_EQ(crc32c(some, before), crc32c_by_tables(some, before));
-    }
+  const auto compare = [&](std::size_t from, std::size_t size) {
+    const auto some = std::span{all}.subspan(from, size);
+    const auto before = static_cast<std::uint32_t>(draws.below(1u << 31));
+    EXPECT_EQ(crc32c(some, before), crc32c_by_tables(some, before));
+  };
+  for (std::size_t from = 0; from < 9; ++from) {
+    for (std::size_t size = 0; size < 91; ++size)
+      compare(from, size);
+    // And around those from which on it goes by three lanes.
+    for (const std::size_t lanes : {1, 2, 3})
+      for (std::size_t more = 0; more < 20; ++more)
+        compare(from, lanes * 12'288 - 10 + more);
+  }
 }
 
 TEST(crc32c, can_be_continued_where_it_ended) {

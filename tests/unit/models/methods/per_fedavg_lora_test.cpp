@@ -117,7 +117,7 @@ TEST(per_fedavg_lora, without_an_inner_step_is_homlora_to_the_bit) {
   const meta_case c;
   const auto delta = [&](std::string_view method, const options& said) {
     const auto by = c.site(method, said, 0, 5);
-    return *by.trainer->train(by.visit(c.common))->parts.at(0).delta;
+    return by.trainer->train(by.visit(c.common))->parts.at(0).delta.copy();
   };
   EXPECT_EQ(delta("per_fedavg_lora", {{"inner_rate", 0}}),
             delta("homlora", {}));

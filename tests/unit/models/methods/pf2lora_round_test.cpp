@@ -53,8 +53,8 @@ double distance(const std::vector<float>& a, const std::vector<float>& b) {
   return std::sqrt(sum);
 }
 
-const std::vector<float>& common(low_rank_federation& x) {
-  return x.loop().values("adapter");
+std::vector<float> common(low_rank_federation& x) {
+  return x.loop().values("adapter").copy();
 }
 
 } // namespace

@@ -38,7 +38,7 @@ using values_of_blocks = std::map<std::string, std::vector<float>>;
 values_of_blocks all_values(quadratic_federation& x) {
   values_of_blocks result;
   for (const auto& block : x.blocks().blocks)
-    result[block.name] = x.loop().values(block.name);
+    result[block.name] = x.loop().values(block.name).copy();
   return result;
 }
 
@@ -187,7 +187,7 @@ TEST(sgd, of_a_single_client_is_plain_descent) {
   models::quadratic_options alone{.seed = 2, .dimension = 4, .clients = 1};
   quadratic_federation x{
     {.method = shared_model("sgd"), .how = descent, .problem = alone}};
-  auto w = x.model();
+  const auto w = x.model().copy();
   x.rounds(3);
   const auto& p = x.problem();
   for (std::size_t j = 0; j < w.size(); ++j) {
@@ -241,7 +241,7 @@ TEST(proximal_sgd, follows_its_recursion) {
                             .problem = {.dimension = 3, .clients = 1}};
   setting.how.method["proximal"] = 2;
   quadratic_federation x{setting};
-  const auto start = x.model();
+  const auto start = x.model().copy();
   x.round();
   const auto& p = x.problem();
   for (std::size_t j = 0; j < start.size(); ++j) {
@@ -353,7 +353,7 @@ TEST(own_sgd, offers_nothing_and_finds_each_clients_own_minimum) {
   setting.how = descent;
   setting.problem = one_row;
   quadratic_federation x{setting};
-  const auto before = x.model();
+  const auto before = x.model().copy();
   x.rounds(100);
   EXPECT_EQ(x.model(), before);
   EXPECT_EQ(x.loop().line({1}).size(), 1u) << "nobody offers: no version";

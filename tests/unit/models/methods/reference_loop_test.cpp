@@ -196,7 +196,7 @@ TEST_P(merge_in_the_loop, has_the_bits_of_the_kernels) {
      .admitted = 20}};
   std::vector<double> moments;
   for (std::uint64_t round = 1; round <= 4; ++round) {
-    const auto before = loop.values("w");
+    const auto before = loop.values("w").copy();
     ASSERT_TRUE(loop.round(cohort_of(round)));
     EXPECT_EQ(
       loop.values("w"),

@@ -19,7 +19,9 @@ TEST(replayed_line, keeps_old_versions_only_as_long_as_a_visit_needs_them) {
       line.adopt(block_of(static_cast<float>(line.head().value + 1)), {},
                  [](version x) { return x == version{30}; });
   };
-  const auto values = [&](std::uint64_t x) { return *line.find({x})->at(0); };
+  const auto values = [&](std::uint64_t x) {
+    return line.find({x})->at(0).copy();
+  };
   make_versions(20);
   line.hold({20});
   line.hold({20});

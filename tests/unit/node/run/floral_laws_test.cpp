@@ -64,7 +64,7 @@ public:
     }
   }
 
-  const std::vector<float>& values(std::string_view block) const {
+  const value_view& values(std::string_view block) const {
     return loop->values(block);
   }
 
@@ -242,7 +242,7 @@ TEST(floral_laws, a_mismatch_of_weights_is_where_the_model_ends) {
   reference_loop loop{testee,
                       {.method = *policies::find_recipe("fedavg"),
                        .blocks = clients.blocks(),
-                       .initial = {{"model", share(clients.model())}}}};
+                       .initial = {{"model", share(clients.model().copy())}}}};
   const std::vector<invited> all{{{1}}, {{2}}, {{3}}, {{4}}};
   for (int i = 0; i < 60; ++i)
     ASSERT_TRUE(loop.round(all));

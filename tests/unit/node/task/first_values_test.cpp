@@ -22,7 +22,8 @@ std::vector<float> first_of(const std::string& family, const overrides& changes,
     ADD_FAILURE() << made.error().context;
     return {};
   }
-  return *made->initial.at(made->blocks->family(family).front());
+  return std::vector<float>{
+    *made->initial.at(made->blocks->family(family).front())};
 }
 
 float largest(const std::vector<float>& xs) {

@@ -181,6 +181,7 @@ TEST(places, of_a_connection_are_one_and_come_back_by_their_instance) {
     link_end::options x;
     x.in.bytes_max = [](std::uint16_t) { return std::uint64_t{100}; };
     x.in.room = std::make_shared<held_bytes>(100);
+    x.in.landing = std::make_shared<landing_pool>(100);
     x.instance = number;
     return x;
   }};

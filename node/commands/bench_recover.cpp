@@ -1,0 +1,279 @@
+#include "node/commands/bench_recover.hpp"
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "actors/transport/zmq/socket_endpoint.hpp"
+#include "core/clock.hpp"
+#include "core/json.hpp"
+#include "models/files.hpp"
+#include "node/commands/processes.hpp"
+#include "node/config/config.hpp"
+#include "node/task/workload.hpp"
+
+namespace troupe::node {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uint64_t visits_before = 100'000;
+constexpr std::size_t callers = 30;
+constexpr std::chrono::milliseconds glance{1};
+constexpr std::chrono::seconds patience{30};
+constexpr std::chrono::minutes patience_with_visits{5};
+
+constexpr const char* text = R"(
+clock = "wall"
+evaluate_every = 0
+updates = 1000000000
+[clients]
+clients = 1000
+[pace]
+mode = "fedbuff"
+buffer_size = 50
+concurrency = 200
+[data]
+kind = "quadratic"
+[model]
+kind = "quadratic"
+)";
+
+/// A folder of its own, gone with it.
+class scratch {
+public:
+  scratch()
+    : path_(fs::temp_directory_path()
+            / ("troupe-recover-" + std::to_string(getpid()))) {
+    fs::create_directories(path_);
+  }
+
+  ~scratch() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+
+  scratch(const scratch&) = delete;
+  scratch& operator=(const scratch&) = delete;
+
+  const fs::path& path() const noexcept {
+    return path_;
+  }
+
+private:
+  fs::path path_;
+};
+
+/// This program once more, from its beginning.
+std::function<result<void>()> program(std::vector<std::string> arguments) {
+  return [arguments = std::move(arguments)]() -> result<void> {
+    std::string self = "/proc/self/exe";
+    std::vector<char*> words{self.data()};
+    for (const auto& x : arguments)
+      words.push_back(const_cast<char*>(x.c_str()));
+    words.push_back(nullptr);
+    const int nowhere = open("/dev/null", O_RDWR);
+    for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+      dup2(nowhere, fd);
+    execv(words.front(), words.data());
+    return fail(errc::invalid_config, "cannot begin this program again");
+  };
+}
+
+bool until(const std::function<bool()>& what, instant most) {
+  const auto end = steady_now() + most;
+  while (!what()) {
+    if (steady_now() > end)
+      return false;
+    std::this_thread::sleep_for(glance);
+  }
+  return true;
+}
+
+/// The one run's folder, once it has said where it listens.
+std::optional<fs::path> run_in(const fs::path& runs) {
+  std::error_code failed;
+  for (fs::directory_iterator at{runs, failed}, end; !failed && at != end;
+       at.increment(failed))
+    if (fs::exists(at->path() / "endpoint", failed))
+      return at->path();
+  return std::nullopt;
+}
+
+std::string address_in(const fs::path& run) {
+  std::ifstream in{run / "endpoint"};
+  std::string out;
+  in >> out;
+  return out;
+}
+
+std::uint64_t visits_in(const fs::path& run) {
+  const auto read =
+    models::read_text(run / "status.json", errc::storage_failure);
+  const auto root = read ? json::parse(*read) : std::nullopt;
+  const auto* visits = root ? root->find("visits") : nullptr;
+  return visits ? visits->count().value_or(0) : 0;
+}
+
+/// Clients in a process that was there before the server was killed, each with
+/// a connection of its own.
+class caller {
+public:
+  caller(const std::string& address, std::uint64_t client,
+         const models::digest& layout)
+    : client_(client),
+      layout_(layout) {
+    transport::socket_endpoint::options how;
+    how.address = address;
+    how.bytes_max = [](std::uint16_t) { return std::uint64_t{1} << 30; };
+    how.instance = client + 1;
+    how.arrived = [this](const transport::frame_arrived& x) {
+      const auto message = x.what.open();
+      if (message && std::holds_alternative<messages::welcome>(**message))
+        welcomed_ = steady_now();
+    };
+    how.met_again = [this](bool) { say_hello(); };
+    auto made = transport::socket_endpoint::dial(std::move(how));
+    if (made)
+      socket_ = std::move(*made);
+  }
+
+  ~caller() {
+    if (socket_)
+      socket_->close();
+  }
+
+  void say_hello() {
+    messages::hello x;
+    x.client = {client_};
+    x.incarnation = 1000; // After whoever had this client before.
+    x.layout = layout_;
+    x.nonce = ++nonce_;
+    x.examples = 1;
+    if (socket_)
+      socket_->send({client_}, std::move(x));
+  }
+
+  /// When it was last welcomed; zero: it was not.
+  instant welcomed() const noexcept {
+    return welcomed_;
+  }
+
+private:
+  const std::uint64_t client_;
+  const models::digest layout_;
+  std::atomic<std::uint64_t> nonce_{0};
+  std::atomic<instant> welcomed_{};
+  std::shared_ptr<transport::socket_endpoint> socket_;
+};
+
+struct recovery {
+  std::atomic<bool> all_here{false};
+  std::atomic<double> killed{0}; ///< When, in seconds of this machine's clock.
+  double first = 0;
+  double last = 0;
+};
+
+/// Until all have been welcomed by the second server, or an error.
+result<void> call(const std::string& address, recovery& board) {
+  const auto loaded = parse_config({text, "bench"}, {});
+  if (!loaded)
+    return tl::make_unexpected(loaded.error());
+  const auto work = prepare(loaded->x, {});
+  if (!work)
+    return tl::make_unexpected(work.error());
+  std::array<std::unique_ptr<caller>, callers> all;
+  for (std::size_t i = 0; i < callers; ++i) {
+    all[i] =
+      std::make_unique<caller>(address, i + 1, work->blocks->fingerprint());
+    all[i]->say_hello();
+  }
+  const auto welcomed_since = [&](instant since) {
+    return std::ranges::all_of(
+      all, [&](const auto& x) { return x->welcomed() > since; });
+  };
+  if (!until([&] { return welcomed_since({}); }, patience))
+    return fail(errc::invalid_config, "not all clients were welcomed");
+  board.all_here = true;
+  if (!until([&] { return board.killed > 0; }, patience))
+    return fail(errc::invalid_config, "nobody was killed");
+  const auto since = from_seconds(board.killed);
+  if (!until([&] { return welcomed_since(since); }, patience))
+    return fail(errc::invalid_config, "not all clients were welcomed again");
+  const auto [first, last] = std::ranges::minmax_element(
+    all, {}, [](const auto& x) { return x->welcomed(); });
+  board.first = seconds((*first)->welcomed() - since);
+  board.last = seconds((*last)->welcomed() - since);
+  return {};
+}
+
+/// Real processes: a run of so many visits, whose server dies.
+result<void> recover(recovery& board) {
+  const scratch here;
+  const auto file = here.path() / "run.toml";
+  std::ofstream{file} << text;
+  const auto runs = here.path() / "runs";
+  std::optional<fs::path> run;
+  helper_process server{program({"serve", file, "--listen", "tcp://127.0.0.1:0",
+                                 "--insecure", "--folder", runs})};
+  if (!until([&] { return (run = run_in(runs)).has_value(); }, patience))
+    return fail(errc::invalid_config, "the server did not begin");
+  const auto address = address_in(*run);
+  {
+    const helper_process others{
+      program({"join", address, "--insecure", "--virtual", "1000"})};
+    if (!until([&] { return visits_in(*run) >= visits_before; },
+               patience_with_visits))
+      return fail(errc::invalid_config, "the run has but "
+                                          + std::to_string(visits_in(*run))
+                                          + " visits after five minutes");
+  }
+  helper_process clients{[&] { return call(address, board); }};
+  if (!until([&] { return board.all_here || clients.ended(); }, patience))
+    return fail(errc::invalid_config, "clients did not begin");
+  kill(server.id(), SIGKILL);
+  board.killed = seconds(steady_now());
+  (void)server.wait();
+  const helper_process again{program({"serve", *run, "--insecure"})};
+  return clients.wait().map([](const process_usage&) {});
+}
+
+} // namespace
+
+std::vector<figure> recover_figures() {
+  const auto board = std::make_shared<shared_page<recovery>>();
+  const auto done = std::make_shared<std::optional<result<void>>>();
+  const auto once = [=](double recovery::*what, double bar) -> result<sample> {
+    if (!*done)
+      *done = recover(**board);
+    if (!**done)
+      return tl::make_unexpected((*done)->error());
+    return sample{(**board).*what, bar};
+  };
+  const std::string after = " s after kill -9, with 100,000 visits merged";
+  return {{.name = "recover_first",
+           .unit = "ms to the first welcome",
+           .compared_with = "1" + after,
+           .bar = 1,
+           .repetitions = 1,
+           .once = [=] { return once(&recovery::first, 1); }},
+          {.name = "recover_last",
+           .unit = "ms to the last welcome of 30",
+           .compared_with = "2" + after,
+           .bar = 1,
+           .repetitions = 1,
+           .once = [=] { return once(&recovery::last, 2); }}};
+}
+
+} // namespace troupe::node
