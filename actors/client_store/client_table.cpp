@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "actors/client_store/stored_file.hpp"
-#include "actors/transport/crc32c.hpp"
 #include "actors/transport/envelope.hpp"
 #include "models/files.hpp"
 
@@ -45,35 +44,6 @@ std::uint64_t code_of(const std::optional<messages::decline_reason>& x) {
 
 auto damaged(const std::string& what) {
   return fail(errc::storage_failure, what);
-}
-
-constexpr std::size_t seal_bytes = sizeof(std::uint32_t);
-
-std::array<std::byte, seal_bytes> sum_of(std::span<const std::byte> bytes) {
-  std::array<std::byte, seal_bytes> out{};
-  for (std::uint32_t sum = transport::crc32c(bytes); auto& x : out) {
-    x = static_cast<std::byte>(sum & 0xff);
-    sum >>= 8;
-  }
-  return out;
-}
-
-/// A body ends with its sum.
-void seal(transport::buffer& bytes) {
-  const auto sum = sum_of(bytes);
-  bytes.insert(bytes.end(), sum.begin(), sum.end());
-}
-
-/// What was sealed; nothing if it is not what was.
-std::optional<transport::buffer> unsealed(transport::buffer bytes) {
-  if (bytes.size() < seal_bytes)
-    return std::nullopt;
-  const std::span all{bytes};
-  const auto body = all.first(bytes.size() - seal_bytes);
-  if (!std::ranges::equal(sum_of(body), all.last(seal_bytes)))
-    return std::nullopt;
-  bytes.resize(body.size());
-  return bytes;
 }
 
 } // namespace
@@ -178,12 +148,31 @@ void client_table::add_offer(client_id who, const kept_offer& x,
     insert(std::nullopt);
 }
 
+// Values that a server has durably. What is still large stays as it was: it is
+// only more than is needed.
+void client_table::shorten_offer(client_id who, const kept_offer& x) {
+  const auto number = x.offer.pass.visit.number;
+  auto bytes = transport::encode(x.offer);
+  seal(bytes);
+  bytes_written_ += bytes.size();
+  ledger_->run("UPDATE offers SET body = ? WHERE client = ? AND number = ?",
+               std::span<const std::byte>{bytes}, who, number);
+  unused_.push_back(folder_ / offer_name(who, number));
+}
+
 void client_table::save(client_id who, const client_file& x, known& after) {
   const auto current = row_of(who, x.state, after);
   for (const auto& kept : x.outbox) {
     const auto number = kept.offer.pass.visit.number;
     const auto next = row_of(who, kept.next, after);
-    if (after.offers.insert(number).second)
+    const auto blocks = kept.offer.blocks.size();
+    const auto [known, is_new] = after.offers.try_emplace(number, blocks);
+    if (!is_new && known->second != blocks
+        && transport::encoded_size(kept.offer) <= row_bytes_max) {
+      shorten_offer(who, kept);
+      known->second = blocks;
+    }
+    if (is_new)
       add_offer(who, kept, next);
     else
       ledger_->run(
@@ -213,12 +202,13 @@ void client_table::drop_unused(client_id who, const client_file& x,
     states.insert(kept.next);
   }
   for (auto i = after.offers.begin(); i != after.offers.end();) {
-    if (offers.contains(*i)) {
+    if (offers.contains(i->first)) {
       ++i;
       continue;
     }
-    ledger_->run("DELETE FROM offers WHERE client = ? AND number = ?", who, *i);
-    unused_.push_back(folder_ / offer_name(who, *i));
+    ledger_->run("DELETE FROM offers WHERE client = ? AND number = ?", who,
+                 i->first);
+    unused_.push_back(folder_ / offer_name(who, i->first));
     i = after.offers.erase(i);
   }
   for (auto i = after.states.begin(); i != after.states.end();) {
@@ -323,7 +313,7 @@ result<client_file> client_table::load_client(client_id who, known& found) {
     return tl::make_unexpected(outbox.error());
   file.outbox = std::move(*outbox);
   for (const auto& x : file.outbox)
-    found.offers.insert(x.offer.pass.visit.number);
+    found.offers.emplace(x.offer.pass.visit.number, x.offer.blocks.size());
   states->erase(0);
   found.states = std::move(*states);
   return file;

@@ -1,10 +1,12 @@
 #include "actors/client_store/stored_file.hpp"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <utility>
 
 #include "actors/messages/session.hpp"
+#include "actors/transport/crc32c.hpp"
 
 namespace troupe::actors {
 
@@ -87,6 +89,17 @@ personal(const std::vector<stored_values>& x) {
   return out;
 }
 
+constexpr std::size_t seal_bytes = sizeof(std::uint32_t);
+
+std::array<std::byte, seal_bytes> sum_of(std::span<const std::byte> bytes) {
+  std::array<std::byte, seal_bytes> out{};
+  for (std::uint32_t sum = transport::crc32c(bytes); auto& x : out) {
+    x = static_cast<std::byte>(sum & 0xff);
+    sum >>= 8;
+  }
+  return out;
+}
+
 } // namespace
 
 buffer encode_state(const models::client_state& x) {
@@ -142,6 +155,22 @@ result<std::set<line_id>> decode_unanswered(std::span<const std::byte> in) {
   return transport::decode_record<stored_lines>(in).map([](const auto& x) {
     return std::set<line_id>{x.lines.begin(), x.lines.end()};
   });
+}
+
+void seal(transport::buffer& bytes) {
+  const auto sum = sum_of(bytes);
+  bytes.insert(bytes.end(), sum.begin(), sum.end());
+}
+
+std::optional<transport::buffer> unsealed(transport::buffer bytes) {
+  if (bytes.size() < seal_bytes)
+    return std::nullopt;
+  const std::span all{bytes};
+  const auto body = all.first(bytes.size() - seal_bytes);
+  if (!std::ranges::equal(sum_of(body), all.last(seal_bytes)))
+    return std::nullopt;
+  bytes.resize(body.size());
+  return bytes;
 }
 
 } // namespace troupe::actors

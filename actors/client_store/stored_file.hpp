@@ -26,4 +26,10 @@ transport::buffer encode_unanswered(const std::set<line_id>& x);
 [[nodiscard]] result<std::set<line_id>>
 decode_unanswered(std::span<const std::byte> x);
 
+/// A body ends with its sum.
+void seal(transport::buffer& bytes);
+
+/// What was sealed; nothing if it is not what was.
+std::optional<transport::buffer> unsealed(transport::buffer bytes);
+
 } // namespace troupe::actors

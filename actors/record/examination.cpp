@@ -7,6 +7,7 @@
 #include <system_error>
 #include <utility>
 
+#include "actors/record/arrivals.hpp"
 #include "actors/record/event_reader.hpp"
 #include "actors/record/ledger_reader.hpp"
 #include "actors/record/record_end.hpp"
@@ -42,6 +43,7 @@ public:
     if (open() && heads()) {
       older_values();
       surplus();
+      waiting();
       record();
       finish();
     }
@@ -68,8 +70,7 @@ private:
   }
 
   bool heads() {
-    const auto node =
-      sqlite::ledger_reader{*ledger_, *files_, folder_}.read();
+    const auto node = sqlite::ledger_reader{*ledger_, *files_, folder_}.read();
     if (!node)
       return broken("heads", node.error().context);
     for (const auto& [line, stored] : node->lines)
@@ -105,9 +106,10 @@ private:
       if (mends_)
         ledger_->run("DELETE FROM contents WHERE line = ? AND version = ?",
                      line, x);
-      mendable("values", "version " + std::to_string(x.value) + " of line "
-                           + std::to_string(line.value)
-                           + " is damaged or gone; it is not the head",
+      mendable("values",
+               "version " + std::to_string(x.value) + " of line "
+                 + std::to_string(line.value)
+                 + " is damaged or gone; it is not the head",
                "--mend takes it for one that is not kept any more: a visit "
                "that fetched it ends");
     }
@@ -126,6 +128,17 @@ private:
     if (count > 0)
       mendable("versions", plural(count, "file") + " that no row names",
                "--mend removes them, as the next start would");
+  }
+
+  void waiting() {
+    const auto report = examine_arrivals(folder_ / "arrivals");
+    for (const auto& what : report.damaged)
+      found_.push_back({"arrivals", state::broken, what,
+                        "restore it from a copy, or remove it, and its client "
+                        "hears that what it offered is withdrawn"});
+    if (report.whole > 0)
+      found_.push_back({"arrivals", state::fine,
+                        plural(report.whole, "part") + " of offers that wait"});
   }
 
   void record() {
@@ -177,8 +190,9 @@ private:
   }
 
   void mendable(std::string place, std::string what, std::string hint) {
-    found_.push_back({std::move(place), mends_ ? state::mended : state::mendable,
-                      std::move(what), std::move(hint)});
+    found_.push_back({std::move(place),
+                      mends_ ? state::mended : state::mendable, std::move(what),
+                      std::move(hint)});
   }
 
   fs::path folder_;

@@ -12,6 +12,7 @@
 #include "core/clock.hpp"
 #include "core/json.hpp"
 #include "node/commands/bench_director.hpp"
+#include "node/commands/bench_memory.hpp"
 #include "node/commands/bench_wire.hpp"
 #include "node/commands/command_line.hpp"
 #include "node/commands/figure.hpp"
@@ -243,6 +244,7 @@ std::vector<figure> all_figures(const model_maker& make_model,
      .once = [] { return idle_visits(true); }}};
   std::ranges::move(director_figures(table), std::back_inserter(all));
   std::ranges::move(wire_figures(), std::back_inserter(all));
+  all.push_back(merge_memory_figure());
   return all;
 }
 

@@ -64,7 +64,8 @@ result<std::shared_ptr<served_scene>> make_scene(const std::string& text,
     new served_scene{.x = std::move(loaded->x),
                      .work = std::move(work),
                      .folder = folder,
-                     .on_disk = how.on_disk},
+                     .on_disk = how.on_disk,
+                     .clients_forget = how.clients_forget},
     [](served_scene* x) {
       std::error_code ignored;
       fs::remove_all(x->folder, ignored);
@@ -89,6 +90,7 @@ result<void> serve(const served_scene& scene) {
   auto& board = *scene.board;
   auto told = (*door)->begin(scene.x, scene.work, [&](const std::string& x) {
     board.cpu_before = seconds(process_cpu_time());
+    board.bytes_before = resident_bytes(getpid());
     board.address.tell(x);
   });
   if (!told)
@@ -114,7 +116,9 @@ result<void> take_part(const served_scene& scene, std::uint32_t clients) {
   join_context in;
   in.address = *address;
   in.clients = clients;
-  in.store = scene.on_disk ? (scene.folder / "clients").string() : "";
+  in.store = scene.on_disk && !scene.clients_forget
+               ? (scene.folder / "clients").string()
+               : "";
   in.make_work = [&](const experiment&) -> result<workload> {
     return scene.work;
   };

@@ -17,8 +17,9 @@ namespace troupe::node {
 struct scene_board {
   told_address address;
   std::atomic<bool> stop{false};
-  std::atomic<double> cpu_before{0};      ///< Of the server, until it listened.
-  std::atomic<std::uint64_t> bytes_in{0}; ///< At the server's socket.
+  std::atomic<double> cpu_before{0}; ///< Of the server, until it listened.
+  std::atomic<std::uint64_t> bytes_before{0}; ///< Of its memory, likewise.
+  std::atomic<std::uint64_t> bytes_in{0};     ///< At the server's socket.
   std::atomic<std::uint64_t> bytes_out{0};
 };
 
@@ -26,6 +27,7 @@ struct scene_options {
   std::size_t values = 0; ///< Of the block that travels.
   bool offers = true;     ///< False: by a method that merges nothing.
   bool on_disk = false;   ///< Server and clients keep what they must there.
+  bool clients_forget = false; ///< But for these.
 };
 
 struct served_scene {
@@ -33,6 +35,7 @@ struct served_scene {
   workload work;
   std::filesystem::path folder = {};
   bool on_disk = false;
+  bool clients_forget = false;
   shared_page<scene_board> board = {};
 };
 
