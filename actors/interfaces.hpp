@@ -55,6 +55,13 @@ using archivist_actor = caf::typed_actor<
   caf::replies_to<messages::save_requested>::with<messages::records_saved>,
   // Reads an older version than those that its line holds in memory.
   caf::replies_to<messages::version_wanted>::with<messages::version_read>,
+  // Keeps a part of an offer until it is dropped. An error does not say that
+  // it is not there.
+  caf::replies_to<messages::keep_requested>::with<messages::part_kept>,
+  // Drops parts that are merged or refused.
+  caf::replies_to<messages::drop_requested>::with<messages::parts_dropped>,
+  // Reads a part that is kept.
+  caf::replies_to<messages::part_wanted>::with<messages::part_offered>,
   // Appends to a file that people and programs read.
   caf::reacts_to<messages::line_noted>>;
 
@@ -74,6 +81,8 @@ using aggregator_actor = caf::typed_actor<
   // Makes an offer. The gateway hears `part_answered`: a refusal at once,
   // `accepted` when the version is durable. The director hears `part_taken`.
   caf::reacts_to<messages::part_offered>,
+  // Asks after a part: answered like an offer, or once more that it is held.
+  caf::reacts_to<messages::part_awaited>,
   // Names the visits of a round; the director hears `round_merged`.
   caf::reacts_to<messages::round_closed>,
   // Says how many clients `sum_over` divides by.
@@ -97,6 +106,8 @@ using expert_actor = caf::typed_actor<
 using router_actor = caf::typed_actor<
   // Passes a part of an offer to its line, or answers `unknown_expert`.
   caf::reacts_to<messages::part_offered>,
+  // Passed to its line.
+  caf::reacts_to<messages::part_awaited>,
   // Passes a fetch to the line's expert, or has the visit ended.
   caf::reacts_to<messages::serve_requested>,
   // Passed to the line's expert.

@@ -1,5 +1,9 @@
 #include "actors/wiring.hpp"
 
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
 #include "actors/aggregator/aggregator.hpp"
 #include "actors/archivist/archivist.hpp"
 #include "actors/expert/expert.hpp"
@@ -24,13 +28,23 @@ messages::version_published published(line_id line, const stored_line& x) {
           .merged = {}};
 }
 
+values_on_disk reader_of(const std::shared_ptr<arrivals>& x) {
+  if (!x)
+    return {};
+  return [x](line_id line, visit_id visit, block_id block) {
+    return x->values(line, visit, block);
+  };
+}
+
 /// Spawns one node, step by step.
 class builder {
 public:
-  builder(caf::actor_system& system, const node_args& args, stored_node found)
+  builder(caf::actor_system& system, const node_args& args, stored_node found,
+          std::vector<messages::part_offered> arrived)
     : system_(system),
       args_(args),
       found_(std::move(found)),
+      arrived_(std::move(arrived)),
       others_(std::make_shared<cast>()) {
     if (args.resumed)
       resumed_ = args.resumed();
@@ -44,6 +58,8 @@ public:
     spawn_doors();
     if (args_.started_as)
       args_.started_as(*others_);
+    for (const auto& writer : std::exchange(writers_, {}))
+      caf::anon_send(writer, caf::tick_atom_v); // It may say what it took up.
     return std::move(all_);
   }
 
@@ -64,7 +80,8 @@ private:
 
   void spawn_arithmetic() {
     others_->merger =
-      spawn_apart(merger, merger_args{args_.arithmetic, args_.blocks});
+      spawn_apart(merger, merger_args{args_.arithmetic, args_.blocks,
+                                      reader_of(args_.books->arrived())});
     others_->evaluator =
       spawn_apart(evaluator, evaluator_args{args_.evaluator});
     if (args_.around_merger)
@@ -72,8 +89,9 @@ private:
   }
 
   void spawn_books() {
-    others_->archivist = spawn_apart(
-      archivist, archivist_args{args_.books, args_.events, args_.started});
+    others_->archivist =
+      spawn_apart(archivist, archivist_args{args_.books, args_.books->arrived(),
+                                            args_.events, args_.started});
     if (args_.around_archivist)
       others_->archivist = args_.around_archivist(others_->archivist);
   }
@@ -104,6 +122,8 @@ private:
       const auto& stored = found_.lines.at(line.id);
       auto books = ledger_options(*args_.lines, *args_.blocks, line);
       books.history_bytes_max = room;
+      books.spools = args_.books->arrived() != nullptr;
+      books.values_bytes_max = room_of(line.id);
       const auto lead = args_.blocks->lead();
       if (const auto last = args_.course.budget.versions;
           last > 0 && lead.value_or(line.id) == line.id)
@@ -116,9 +136,12 @@ private:
                                               .merged = stored.merged,
                                               .admitted = std::max<std::size_t>(
                                                 1, found_.clients.size())},
+                                    .arrived = arrived_at(line.id),
                                     .others = others_,
                                     .waits = args_.waits,
                                     .resumed = resumed_});
+      if (args_.books->arrived())
+        writers_.push_back(caf::actor_cast<caf::actor>(writer));
       const auto reader = spawn(
         expert,
         expert_args{
@@ -190,9 +213,32 @@ private:
     others_->gateway = spawn(gateway, std::move(door));
   }
 
+  /// Of the memory for offers, a line's share by its size.
+  std::uint64_t room_of(line_id line) const {
+    double all = 0;
+    for (const auto& block : args_.blocks->blocks)
+      all += static_cast<double>(block.size);
+    double own = 0;
+    for (const auto& block : args_.blocks->blocks)
+      own += block.line == line ? static_cast<double>(block.size) : 0;
+    return args_.offers_bytes_max == ~std::uint64_t{0} || all == 0
+             ? args_.offers_bytes_max
+             : static_cast<std::uint64_t>(
+               static_cast<double>(args_.offers_bytes_max) * (own / all));
+  }
+
+  std::vector<messages::part_offered> arrived_at(line_id line) const {
+    std::vector<messages::part_offered> out;
+    std::ranges::copy_if(arrived_, std::back_inserter(out),
+                         [=](const auto& x) { return x.line == line; });
+    return out;
+  }
+
   caf::actor_system& system_;
   const node_args& args_;
   stored_node found_;
+  std::vector<messages::part_offered> arrived_;
+  std::vector<caf::actor> writers_;
   std::shared_ptr<const snapshot> resumed_;
   std::shared_ptr<cast> others_;
   std::vector<caf::actor> all_;
@@ -205,7 +251,12 @@ result<std::vector<caf::actor>> build_node(caf::actor_system& system,
   auto found = args.books->load();
   if (!found)
     return tl::make_unexpected(found.error());
-  return builder{system, args, std::move(*found)}.build();
+  result<std::vector<messages::part_offered>> arrived;
+  if (const auto spool = args.books->arrived())
+    arrived = spool->found();
+  if (!arrived)
+    return tl::make_unexpected(arrived.error());
+  return builder{system, args, std::move(*found), std::move(*arrived)}.build();
 }
 
 caf::actor start_node(caf::actor_system& system, node_args args,

@@ -44,6 +44,8 @@ struct node_args {
   std::size_t versions_bytes_max = limits::versions_bytes_max;
 
   std::shared_ptr<store> books;
+  /// Of offers that wait in memory, where the store has room for others.
+  std::uint64_t offers_bytes_max = ~std::uint64_t{0};
   std::shared_ptr<kernels::backend> arithmetic; ///< Of the merger alone.
   std::shared_ptr<models::trainer> evaluator;   ///< Of the evaluator alone.
   std::shared_ptr<audience> watching;

@@ -44,6 +44,12 @@ constexpr bool takes_server_step(std::string_view family,
   return takes_server_step(x) && !family.ends_with(".buffers");
 }
 
+/// Whether a rule looks at all offers beside each other; others add them.
+constexpr bool compares_offers(merge_kind x) noexcept {
+  return x == merge_kind::median || x == merge_kind::trimmed_mean
+         || x == merge_kind::krum;
+}
+
 /// The fewest offers that the rule can merge.
 constexpr std::uint64_t offers_needed(const merge_rule& x) noexcept {
   const std::uint64_t count = x.count;

@@ -36,6 +36,9 @@ void tell(self_pointer self, const messages::version_published& x) {
   self->send(self->state.args.others->director, x);
 }
 
+void tell(self_pointer self, const messages::keep_requested& x);
+void tell(self_pointer self, const messages::drop_requested& x);
+
 /// The ledger, at this time.
 ledger& book(self_pointer self) {
   self->state.book->pass(steady_now());
@@ -63,7 +66,8 @@ std::uint64_t bytes_in(const messages::merge_requested& x) {
   std::uint64_t count = 0;
   for (const auto& block : x.blocks)
     for (const auto& term : block.terms)
-      count += term.delta->size() * sizeof(float);
+      count +=
+        (term.delta ? term.delta->size() : block.base->size()) * sizeof(float);
   return count;
 }
 
@@ -119,6 +123,49 @@ void request(self_pointer self, const messages::version_wanted& x) {
       [self](const caf::error& what) { retry_later(self, what); });
 }
 
+void request(self_pointer self, const messages::part_wanted& x) {
+  const auto& args = self->state.args;
+  self->request(args.others->archivist, args.waits.store, x)
+    .then(
+      [self](const messages::part_offered& found) {
+        self->state.failure.clear();
+        book(self).found(found);
+        proceed(self);
+      },
+      [self](const caf::error& what) { retry_later(self, what); });
+}
+
+void tell(self_pointer self, const messages::keep_requested& x) {
+  const auto& args = self->state.args;
+  self->request(args.others->archivist, args.waits.store, x)
+    .then(
+      [self](const messages::part_kept& done) {
+        self->state.unkept.clear();
+        book(self).kept(done.visit);
+        proceed(self);
+      },
+      [self, visit = x.what.visit](const caf::error& what) {
+        self->state.unkept = context_of(what);
+        book(self).not_kept(visit);
+        proceed(self);
+      });
+}
+
+void tell(self_pointer self, const messages::drop_requested& x) {
+  const auto& args = self->state.args;
+  self->request(args.others->archivist, args.waits.store, x)
+    .then(
+      [self](const messages::parts_dropped& done) {
+        book(self).dropped(done.visits);
+        speak(self);
+      },
+      [self](const caf::error& what) {
+        self->state.unkept = context_of(what);
+        self->delayed_send(self, self->state.args.waits.retry_after,
+                           caf::tick_atom_v);
+      });
+}
+
 void proceed(self_pointer self) {
   if (const auto due = book(self).next())
     std::visit([self](const auto& x) { request(self, x); }, *due);
@@ -135,10 +182,15 @@ aggregator_impl::behavior_type aggregator(self_pointer self,
     "line/" + std::to_string(self->state.args.options.line.value) + "/writer";
   if (const auto& from = self->state.args.resumed)
     restore(*from, part, book(self));
+  book(self).take_up(std::exchange(self->state.args.arrived, {}));
   return {
     [self](const messages::part_offered& x) {
       book(self).offer(x);
       proceed(self);
+    },
+    [self](const messages::part_awaited& x) {
+      book(self).await(x.visit);
+      speak(self);
     },
     [self](const messages::round_closed& x) {
       book(self).close(x);
@@ -167,9 +219,13 @@ aggregator_impl::behavior_type aggregator(self_pointer self,
       status.commits = self->state.commits;
       status.merged_bytes = self->state.merged_bytes;
       status.failure = self->state.failure;
+      status.unkept = self->state.unkept;
       x.draft->add(self->state.args.options.line, status);
     },
-    [self](caf::tick_atom) { proceed(self); },
+    [self](caf::tick_atom) {
+      book(self).drop_again();
+      proceed(self);
+    },
   };
 }
 

@@ -16,6 +16,8 @@ namespace troupe::actors {
 struct aggregator_args {
   ledger::options options;
   ledger::durable found; ///< What the archivist's store held at the start.
+  /// Kept by the process before this one, without values.
+  std::vector<messages::part_offered> arrived = {};
   cast_ptr others;
   patience waits = {};
   std::shared_ptr<const snapshot> resumed = {}; ///< Goes on from this.
@@ -32,6 +34,7 @@ struct aggregator_state {
   duration_sum commits;
   std::uint64_t merged_bytes = 0;
   std::string failure; ///< Of the last request; empty: it succeeded.
+  std::string unkept;  ///< Likewise, of the last offer for the disk.
 };
 
 /// The public protocol plus what the actor sends to itself.

@@ -85,21 +85,21 @@ verdict ledger::judge(const messages::part_offered& x) const {
 }
 
 void ledger::offer(const messages::part_offered& x) {
+  if (is_about_to_be_answered(x.visit))
+    return;
   if (!kept_.contains(x.visit)) {
-    if (const auto answer = judge(x); answer != verdict::accepted) {
-      if (answer != verdict::duplicate && answer != verdict::withdrawn)
-        remember_turned_away(x);
-      return refuse(x, answer);
-    }
+    if (const auto answer = judge(x); answer != verdict::accepted)
+      return turn_away(x, answer);
     turned_away_.erase(x.visit);
-    kept_.insert(x.visit);
-    pending_.push_back(x);
-    ++waits_.count;
+    if (is_to_be_kept(x)) {
+      kept_.insert(x.visit);
+      files_[x.visit] = false;
+      arriving_.emplace(x.visit, x);
+      notices_.push_back(messages::keep_requested{x});
+      return;
+    }
   }
-  if (options_.says_held)
-    notices_.push_back(messages::part_held{x.visit, x.line});
-  notices_.push_back(messages::part_taken{x.visit, x.line, x.lines_total,
-                                          verdict::accepted, x.loss});
+  receive(x);
 }
 
 // Of a client, as many as it may have unanswered.
@@ -113,9 +113,8 @@ void ledger::remember_turned_away(const messages::part_offered& x) {
 }
 
 void ledger::refuse(const messages::part_offered& x, verdict why) {
-  answer(x.visit, why);
-  notices_.push_back(
-    messages::part_taken{x.visit, x.line, x.lines_total, why, x.loss});
+  settle(x.visit, why,
+         messages::part_taken{x.visit, x.line, x.lines_total, why, x.loss});
 }
 
 void ledger::answer(visit_id visit, verdict what) {
@@ -175,7 +174,7 @@ void ledger::withdraw_pending(bool all) {
       continue;
     }
     kept_.erase(x.visit);
-    answer(x.visit, verdict::withdrawn);
+    settle(x.visit, verdict::withdrawn);
   }
   pending_ = std::move(rest);
 }
@@ -206,7 +205,7 @@ void ledger::drop(visit_id x) {
     return;
   const auto at =
     std::ranges::find(pending_, x, &messages::part_offered::visit);
-  if (at == pending_.end() && kept_.contains(x))
+  if (at == pending_.end() && kept_.contains(x) && !arriving_.contains(x))
     return; // It is being merged.
   policies::insert_once(dropped_, x);
   turned_away_.erase(x);
@@ -261,6 +260,10 @@ std::optional<ledger::request> ledger::next() {
       in_flight_ = true;
       return messages::version_wanted{options_.line, *base, {}};
     }
+    if (const auto visit = values_to_read()) {
+      in_flight_ = true;
+      return messages::part_wanted{options_.line, *visit};
+    }
     if (!batch_is_complete())
       return std::nullopt;
     take_batch();
@@ -306,7 +309,7 @@ void ledger::take_batch() {
 void ledger::withdraw_batch() {
   for (const auto& x : merging_) {
     kept_.erase(x.visit);
-    answer(x.visit, verdict::withdrawn);
+    settle(x.visit, verdict::withdrawn);
   }
   merging_.clear();
 }
@@ -339,6 +342,7 @@ void ledger::committed() {
     kept_.erase(visit);
     answer(visit, verdict::accepted);
   }
+  forget_files(due_->merged);
   notices_.push_back(messages::version_published{
     .line = options_.line,
     .head = head(),
@@ -370,7 +374,8 @@ void ledger::end() {
 }
 
 std::vector<ledger::notice> ledger::take_notices() {
-  if (ended_ && idle() && !std::exchange(end_told_, true))
+  if (ended_ && idle() && arriving_.empty() && leaving_.empty()
+      && !std::exchange(end_told_, true))
     notices_.push_back(messages::line_ended{options_.line, head()});
   return std::exchange(notices_, {});
 }

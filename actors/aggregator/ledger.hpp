@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "actors/aggregator/line_rules.hpp"
-#include "actors/messages/internal.hpp"
+#include "actors/messages/arrivals.hpp"
 #include "actors/metrics/status.hpp"
 #include "core/clock.hpp"
 #include "models/layout.hpp"
@@ -39,6 +39,16 @@ using version_values = std::map<version, std::vector<shared_values>>;
 /// one client, or, with `by_round`,
 /// exactly this line's part of the list in `close()`, once all of it is here.
 /// What waited until it was too stale is refused, so none that is merged is.
+///
+/// Offers that do not fit in memory wait on disk, and with `durable_offers` all
+/// of them are there:
+///
+///   offer() ─► arriving ─kept()─► pending ─► …         (merged: dropped)
+///                 │                  └─ refused ─► leaving ─dropped()─► answer
+///                 └─not_kept()─► refused: overloaded
+///
+/// A refusal is said when the file is gone: what the next process finds is not
+/// answered.
 class ledger {
 public:
   struct options : line_rules {
@@ -46,6 +56,9 @@ public:
     std::vector<models::block_layout> blocks;
     std::size_t history_bytes_max = ~std::size_t{0};
     version head_last{~std::uint64_t{0}}; ///< The run has no versions after it.
+    /// There is a disk for offers that wait, of whose values so much are held.
+    bool spools = false;
+    std::uint64_t values_bytes_max = ~std::uint64_t{0};
   };
 
   /// What is durable, and thus all that a restart finds.
@@ -60,12 +73,14 @@ public:
   /// What the owner is to ask the merger or the archivist for.
   using request =
     std::variant<messages::merge_requested, messages::commit_requested,
-                 messages::version_wanted>;
+                 messages::version_wanted, messages::part_wanted>;
 
   /// What the owner is to tell others: the gateway, the director, everybody.
-  using notice = std::variant<messages::part_answered, messages::part_held,
-                              messages::part_taken, messages::version_published,
-                              messages::round_merged, messages::line_ended>;
+  using notice =
+    std::variant<messages::part_answered, messages::part_held,
+                 messages::part_taken, messages::version_published,
+                 messages::round_merged, messages::line_ended,
+                 messages::keep_requested, messages::drop_requested>;
 
   ledger(options opts, durable found);
 
@@ -76,6 +91,23 @@ public:
   /// refused, else when the version that holds it is committed, or it is
   /// withdrawn.
   void offer(const messages::part_offered& x);
+
+  /// Takes up parts that a process before this one kept, without their values.
+  void take_up(std::vector<messages::part_offered> found);
+
+  /// Answers as for an offer whose values its client has no more: if it is not
+  /// here, it is over.
+  void await(visit_id x);
+
+  /// A part that was to be kept on disk is there, or may not be.
+  void kept(visit_id x);
+  void not_kept(visit_id x);
+
+  /// Parts are gone from the disk.
+  void dropped(const std::vector<visit_id>& visits);
+
+  /// Asks once more for what is to be dropped.
+  void drop_again();
 
   /// Names the visits of a round. A second list for the same round replaces the
   /// first unless that is being merged already.
@@ -100,6 +132,9 @@ public:
   void found(const messages::version_wanted& what,
              const messages::version_read& x);
 
+  /// Ends the reading of a part whose values were on disk.
+  void found(const messages::part_offered& x);
+
   /// Ends the request in flight without a result.
   void failed();
 
@@ -122,7 +157,7 @@ public:
   line_status status() const;
 
   /// What a snapshot keeps of it; the rest is durable already.
-  /// @pre `idle()`
+  /// @pre `idle()`, and nothing of it is on disk
   static constexpr auto fields(auto& x) {
     return std::tie(x.found_.admitted, x.ended_, x.end_told_, x.kept_,
                     x.dropped_, x.turned_away_, x.pending_, x.closed_,
@@ -132,7 +167,24 @@ public:
 private:
   using pending_list = std::deque<messages::part_offered>;
 
+  /// Merged or refused, while it is not gone from the disk. Who is refused
+  /// hears so then.
+  struct leaving {
+    std::optional<policies::verdict> unsaid = {};
+    std::optional<messages::part_taken> also = {}; ///< For the director.
+  };
+
   policies::verdict judge(const messages::part_offered& x) const;
+  void turn_away(const messages::part_offered& x, policies::verdict why);
+  void receive(messages::part_offered x);
+  void say_held(visit_id x);
+  bool is_to_be_kept(const messages::part_offered& x) const;
+  bool fits(const messages::part_offered& x) const;
+  void settle(visit_id visit, policies::verdict what,
+              std::optional<messages::part_taken> also = {});
+  void forget_files(const std::vector<visit_id>& visits);
+  bool is_about_to_be_answered(visit_id x) const;
+  std::optional<visit_id> values_to_read() const;
   void remember_turned_away(const messages::part_offered& x);
   bool has_bound() const noexcept { ///< For each client.
     return options_.client_most < options_.buffer_size;
@@ -159,7 +211,10 @@ private:
   bool in_flight_ = false;
   bool ended_ = false;
   bool end_told_ = false;
-  std::set<visit_id> kept_;         ///< Pending, merging or due.
+  std::set<visit_id> kept_; ///< Arriving, pending, merging or due.
+  std::map<visit_id, messages::part_offered> arriving_;
+  std::map<visit_id, bool> files_; ///< Which may be there, and surely are.
+  std::map<visit_id, leaving> leaving_;
   policies::visit_windows dropped_; ///< Once `withdrawn`, always that.
   /// What offers were that it refused: only the same may come again.
   std::map<visit_id, std::uint64_t> turned_away_;

@@ -60,7 +60,8 @@ merge_of(const ledger::options& how, const ledger::durable& head,
         {aimed(how, head, x, b, known),
          rules.merge.kind == merge_kind::sum_over
            ? 1 // The client moves its own by all of it.
-           : policies::weight_of(how.discount, staleness(x.base, head.head))});
+           : policies::weight_of(how.discount, staleness(x.base, head.head)),
+         x.visit});
     job.blocks.push_back(std::move(merge));
   }
   return job;

@@ -19,6 +19,8 @@ struct line_rules {
   bool by_round = false;
   /// Clients hear that an offer waits, and do not say it again: over sockets.
   bool says_held = false;
+  /// An offer is on disk before its client hears so.
+  bool durable_offers = false;
   /// FedAsync as published mixes models: the term is delta + base - head.
   bool target_is_model = false;
 };

@@ -21,6 +21,15 @@ void note(self_pointer self, const messages::commit_requested& x) {
   (void)args.books->note({messages::line_noted::file::events, event_of(x, at)});
 }
 
+// What its client said before stands in the record as long as it does: nobody
+// will say that again.
+result<void> keep(const archivist_args& args, const messages::part_offered& x) {
+  if (args.arrived->outlives())
+    if (auto ok = args.books->flush(); !ok)
+      return ok;
+  return args.arrived->keep(x);
+}
+
 } // namespace
 
 archivist_actor::behavior_type archivist(self_pointer self,
@@ -46,6 +55,25 @@ archivist_actor::behavior_type archivist(self_pointer self,
       if (!found)
         return to_caf(found.error());
       return messages::version_read{std::move(*found)};
+    },
+    [self](
+      const messages::keep_requested& x) -> caf::result<messages::part_kept> {
+      if (auto done = keep(self->state.args, x.what); !done)
+        return to_caf(done.error());
+      return messages::part_kept{x.what.line, x.what.visit};
+    },
+    [self](const messages::drop_requested& x)
+      -> caf::result<messages::parts_dropped> {
+      if (auto done = self->state.args.arrived->drop(x.line, x.visits); !done)
+        return to_caf(done.error());
+      return messages::parts_dropped{x.line, x.visits};
+    },
+    [self](
+      const messages::part_wanted& x) -> caf::result<messages::part_offered> {
+      auto found = self->state.args.arrived->read(x.line, x.visit);
+      if (!found)
+        return to_caf(found.error());
+      return std::move(*found);
     },
     [self](const messages::line_noted& x) {
       // A full disk shows at the next commit, which is where it matters.

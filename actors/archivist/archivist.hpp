@@ -7,14 +7,16 @@
 #include <caf/typed_event_based_actor.hpp>
 
 #include "actors/interfaces.hpp"
+#include "actors/record/arrivals.hpp"
 #include "actors/record/store.hpp"
 
 namespace troupe::actors {
 
 struct archivist_args {
   std::shared_ptr<store> books; ///< Used by this actor alone while it lives.
-  bool events = false;          ///< Notes versions.
-  caf::actor_clock::time_point started; ///< The run's instant zero.
+  std::shared_ptr<arrivals> arrived = {}; ///< Null: nobody asks for it.
+  bool events = false;                    ///< Notes versions.
+  caf::actor_clock::time_point started;   ///< The run's instant zero.
 };
 
 struct archivist_state {

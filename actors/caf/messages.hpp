@@ -6,6 +6,7 @@
 
 #include <caf/allowed_unsafe_message_type.hpp>
 
+#include "actors/messages/arrivals.hpp"
 #include "actors/messages/internal.hpp"
 #include "actors/transport/frame.hpp"
 
@@ -20,6 +21,7 @@ TROUPE_MESSAGE(part_offered)
 TROUPE_MESSAGE(part_answered)
 TROUPE_MESSAGE(part_held)
 TROUPE_MESSAGE(part_taken)
+TROUPE_MESSAGE(part_awaited)
 TROUPE_MESSAGE(serve_requested)
 TROUPE_MESSAGE(line_served)
 TROUPE_MESSAGE(merge_requested)
@@ -51,6 +53,11 @@ TROUPE_MESSAGE(job_requested)
 TROUPE_MESSAGE(job_finished)
 TROUPE_MESSAGE(evaluation_requested)
 TROUPE_MESSAGE(evaluation_finished)
+TROUPE_MESSAGE(keep_requested)
+TROUPE_MESSAGE(part_kept)
+TROUPE_MESSAGE(drop_requested)
+TROUPE_MESSAGE(parts_dropped)
+TROUPE_MESSAGE(part_wanted)
 TROUPE_MESSAGE(save_requested)
 TROUPE_MESSAGE(records_saved)
 TROUPE_MESSAGE(line_noted)

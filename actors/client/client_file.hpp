@@ -21,7 +21,7 @@ using state_ptr = std::shared_ptr<const models::client_state>;
 
 /// An offer that has not been answered for every line.
 struct kept_offer {
-  messages::offer_made offer;
+  messages::offer_made offer; ///< Without what lines have durably.
   std::set<line_id> unanswered;
   bool refused = false; ///< Some line was.
   state_ptr next;       ///< Becomes current when all is accepted; null: it is.

@@ -312,18 +312,6 @@ void dialogue::offer(const models::trained& x, actions& out, instant now) {
   say_offer(file_.outbox.back(), out, now);
 }
 
-void dialogue::say_offer(kept_offer& x, actions& out, instant now) const {
-  x.said = now;
-  x.again.reset();
-  auto copy = x.offer;
-  std::erase_if(copy.blocks, [&](const auto& block) {
-    const auto line = options_.blocks->find(block.block)->line;
-    return !x.unanswered.contains(line) || x.held.contains(line);
-  });
-  if (!copy.blocks.empty()) // Else those who have it will answer.
-    out.push_back(std::move(copy));
-}
-
 void dialogue::end_without_offer(const messages::ticket& pass,
                                  messages::decline_reason why, actions& out) {
   file_.declined = why;

@@ -23,7 +23,8 @@ namespace troupe::actors {
 ///                     outbox: resent until every line has answered ◄──┘
 ///
 /// Whatever arrives twice changes nothing: a visit is begun once, trained once
-/// and offered until it is answered.
+/// and offered until it is answered. Of a line that has it durably the values
+/// are let go of, and it is asked what became of them.
 class dialogue {
 public:
   struct options {
@@ -147,6 +148,8 @@ private:
   void leave_if_drained(actions& out);
   void drop_visit();
   void say_offer(kept_offer& x, actions& out, instant now) const;
+  bool has_values(const kept_offer& x, line_id line) const;
+  void let_go(kept_offer& x, line_id line) const;
   instant again_at(const kept_offer& x) const;
   std::vector<messages::ticket> open_tickets() const;
   std::vector<line_id> lines_of_leg() const;

@@ -83,10 +83,53 @@ void dialogue::drop_visit() {
   working_ = false;
 }
 
-void dialogue::on(const messages::offer_held& x, actions&, instant) {
+void dialogue::on(const messages::offer_held& x, actions& out, instant) {
   for (auto& kept : file_.outbox)
-    if (kept.offer.pass.visit == x.visit && kept.unanswered.contains(x.line))
+    if (kept.offer.pass.visit == x.visit && kept.unanswered.contains(x.line)) {
       kept.held.insert(x.line);
+      if (x.durable != 0 && has_values(kept, x.line)) {
+        let_go(kept, x.line);
+        out.push_back(keep{});
+      }
+    }
+}
+
+bool dialogue::has_values(const kept_offer& x, line_id line) const {
+  return std::ranges::any_of(x.offer.blocks, [&](const auto& block) {
+    return options_.blocks->find(block.block)->line == line;
+  });
+}
+
+// A server that has forgotten what it trained on is told all the same.
+void dialogue::let_go(kept_offer& x, line_id line) const {
+  auto& fetched = x.offer.fetched;
+  std::erase_if(x.offer.blocks, [&](const auto& block) {
+    if (options_.blocks->find(block.block)->line != line)
+      return false;
+    if (std::ranges::find(fetched, line, &messages::fetched_line::line)
+        == fetched.end())
+      fetched.push_back({line, block.base});
+    return true;
+  });
+  std::ranges::sort(fetched, {}, &messages::fetched_line::line);
+}
+
+void dialogue::say_offer(kept_offer& x, actions& out, instant now) const {
+  x.said = now;
+  x.again.reset();
+  auto copy = x.offer;
+  std::erase_if(copy.blocks, [&](const auto& block) {
+    const auto line = options_.blocks->find(block.block)->line;
+    return !x.unanswered.contains(line) || x.held.contains(line);
+  });
+  if (!copy.blocks.empty()) // Else those who have it will answer.
+    out.push_back(std::move(copy));
+  messages::offer_awaited question{x.offer.pass, {}};
+  for (const auto line : x.unanswered)
+    if (!x.held.contains(line) && !has_values(x, line))
+      question.lines.push_back(line);
+  if (!question.lines.empty())
+    out.push_back(std::move(question));
 }
 
 instant dialogue::again_at(const kept_offer& x) const {

@@ -7,6 +7,7 @@
 
 #include "actors/client_store/sealed_body.hpp"
 #include "actors/client_store/stored_file.hpp"
+#include "actors/transport/envelope.hpp"
 #include "actors/transport/rope.hpp"
 #include "models/files.hpp"
 
@@ -161,12 +162,33 @@ void client_table::add_offer(client_id who, const kept_offer& x,
     insert(std::nullopt);
 }
 
+// Values that a server has durably. What is still large stays as it was: it is
+// only more than is needed.
+void client_table::shorten_offer(client_id who, const kept_offer& x) {
+  const auto number = x.offer.pass.visit.number;
+  auto bytes = transport::encode(x.offer);
+  const std::array parts{std::span<const std::byte>{bytes}};
+  const auto sum = seal_of(parts);
+  bytes.insert(bytes.end(), sum.begin(), sum.end());
+  bytes_written_ += bytes.size();
+  ledger_->run("UPDATE offers SET body = ? WHERE client = ? AND number = ?",
+               std::span<const std::byte>{bytes}, who, number);
+  unused_.push_back(folder_ / offer_name(who, number));
+}
+
 void client_table::save(client_id who, const client_file& x, known& after) {
   const auto current = row_of(who, x.state, after);
   for (const auto& kept : x.outbox) {
     const auto number = kept.offer.pass.visit.number;
     const auto next = row_of(who, kept.next, after);
-    if (after.offers.insert(number).second)
+    const auto blocks = kept.offer.blocks.size();
+    const auto [known, is_new] = after.offers.try_emplace(number, blocks);
+    if (!is_new && known->second != blocks
+        && transport::encoded_size(kept.offer) <= row_bytes_max) {
+      shorten_offer(who, kept);
+      known->second = blocks;
+    }
+    if (is_new)
       add_offer(who, kept, next);
     else
       ledger_->run(
@@ -196,12 +218,13 @@ void client_table::drop_unused(client_id who, const client_file& x,
     states.insert(kept.next);
   }
   for (auto i = after.offers.begin(); i != after.offers.end();) {
-    if (offers.contains(*i)) {
+    if (offers.contains(i->first)) {
       ++i;
       continue;
     }
-    ledger_->run("DELETE FROM offers WHERE client = ? AND number = ?", who, *i);
-    unused_.push_back(folder_ / offer_name(who, *i));
+    ledger_->run("DELETE FROM offers WHERE client = ? AND number = ?", who,
+                 i->first);
+    unused_.push_back(folder_ / offer_name(who, i->first));
     i = after.offers.erase(i);
   }
   for (auto i = after.states.begin(); i != after.states.end();) {
@@ -306,7 +329,7 @@ result<client_file> client_table::load_client(client_id who, known& found) {
     return tl::make_unexpected(outbox.error());
   file.outbox = std::move(*outbox);
   for (const auto& x : file.outbox)
-    found.offers.insert(x.offer.pass.visit.number);
+    found.offers.emplace(x.offer.pass.visit.number, x.offer.blocks.size());
   states->erase(0);
   found.states = std::move(*states);
   return file;

@@ -45,8 +45,8 @@ public:
 private:
   /// What stands on disk of a client.
   struct known {
-    std::map<std::uint64_t, state_ptr> states; ///< By row.
-    std::set<visit_number> offers;
+    std::map<std::uint64_t, state_ptr> states;  ///< By row.
+    std::map<visit_number, std::size_t> offers; ///< And of how many blocks.
   };
 
   client_table(std::filesystem::path folder,
@@ -58,6 +58,7 @@ private:
                                       known& after);
   void add_offer(client_id who, const kept_offer& x,
                  std::optional<std::uint64_t> next);
+  void shorten_offer(client_id who, const kept_offer& x);
   void drop_unused(client_id who, const client_file& x, known& after);
 
   /// Bytes for a row, or nothing where they went to a file.

@@ -105,7 +105,7 @@ course::actions course::taken(const messages::part_taken& x, instant now) {
     note_gone(x.visit, x.line);
   }
   if (x.verdict == verdict::accepted)
-    note_kept(x.visit, x.line);
+    note_kept(x);
   auto* found = find_open(x.visit);
   if (!found) {
     take_loose(x, now);

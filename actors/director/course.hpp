@@ -285,7 +285,7 @@ private:
   void invite_again(visit_id x, open_visit& v, instant now);
 
   // course_room.cpp
-  void note_kept(visit_id x, line_id line);
+  void note_kept(const messages::part_taken& x);
   void note_gone(visit_id x, line_id line);
   std::uint64_t bytes_of(line_id line) const;
   std::uint64_t bytes_held() const;
@@ -308,7 +308,8 @@ private:
   /// `again` count; else the lines are told, or they would be full of them one
   /// day.
   std::map<visit_id, open_visit> loose_;
-  std::set<std::pair<visit_id, line_id>> pending_; ///< Kept, not merged yet.
+  /// Kept, not merged yet, and the bytes that it takes.
+  std::map<std::pair<visit_id, line_id>, std::uint64_t> pending_;
   std::uint64_t pending_bytes_ = 0;
   /// When a visit runs out, or is to be said again: a heap, the next in front.
   /// What does not stand in the visit itself is of no meaning.

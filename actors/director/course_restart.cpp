@@ -109,7 +109,7 @@ void course::take_up(const messages::ticket& pass, actions& out, instant now) {
 /// They have it, or had it, and answer for it.
 bool course::is_with_lines(visit_id x) const {
   const auto at = pending_.lower_bound({x, line_id{}});
-  return (at != pending_.end() && at->first == x) || loose_.contains(x)
+  return (at != pending_.end() && at->first.first == x) || loose_.contains(x)
          || is_on_a_list(x)
          || clients_.at(x.client).merged.of(x.number)
               != policies::visit_window::state::open;

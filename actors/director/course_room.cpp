@@ -6,14 +6,15 @@
 
 namespace troupe::actors {
 
-void course::note_kept(visit_id x, line_id line) {
-  if (pending_.insert({x, line}).second)
-    pending_bytes_ += bytes_of(line);
+void course::note_kept(const messages::part_taken& x) {
+  const auto bytes = x.on_disk ? 0 : bytes_of(x.line);
+  if (pending_.try_emplace({x.visit, x.line}, bytes).second)
+    pending_bytes_ += bytes;
 }
 
 void course::note_gone(visit_id x, line_id line) {
-  if (pending_.erase({x, line}) > 0)
-    pending_bytes_ -= bytes_of(line);
+  if (const auto part = pending_.extract({x, line}))
+    pending_bytes_ -= part.mapped();
 }
 
 std::uint64_t course::bytes_of(line_id line) const {

@@ -1,5 +1,6 @@
 #include "actors/gateway/gateway.hpp"
 
+#include "actors/gateway/words.hpp"
 #include "actors/record/events.hpp"
 #include "actors/record/snapshot.hpp"
 #include "core/limits.hpp"
@@ -176,6 +177,16 @@ void heard(self_pointer self, const sessions::session& from,
 }
 
 void heard(self_pointer self, const sessions::session& from,
+           const messages::offer_awaited& x) {
+  if (const auto not_ours = judge(self, x.pass, from.client);
+      not_ours == verdict::not_invited)
+    return say(self, from.client,
+               messages::visit_ended{x.pass.visit, *not_ours});
+  for (const auto& part : self->state.granted->await(x))
+    self->send(self->state.args.others->router, part);
+}
+
+void heard(self_pointer self, const sessions::session& from,
            const messages::visit_declined& x) {
   if (judge(self, x.pass, from.client)
       || !self->state.granted->decline(x.pass.visit))
@@ -206,12 +217,6 @@ void heard(self_pointer self, const sessions::session& from,
 void heard(self_pointer self, const sessions::session&, const auto&) {
   ++self->state.args.counted->frames_malformed;
   count_refusal(self, transport::refusal::frame_of_servers);
-}
-
-messages::farewell last_words(const messages::run_finished& x,
-                              std::uint64_t nonce = 0) {
-  return {farewell_reason::finished,
-          shortened(x.reason, limits::text_bytes_max / 2), nonce};
 }
 
 /// Why a peer may not say hello as this client; null: it may.
@@ -245,9 +250,7 @@ void heard(self_pointer self, peer_id peer, const messages::any_message& any) {
       && peers.give_up(peer))
     return;
   if (!found)
-    return say(
-      self, peer,
-      messages::farewell{farewell_reason::no_session, "say hello first"});
+    return say(self, peer, hello_wanted());
   const auto from = *found;
   std::visit([&](const auto& x) { heard(self, from, x); }, any);
 }
@@ -279,9 +282,7 @@ void arrived(self_pointer self, const transport::frame_arrived& x) {
   if (standing == budget::standing::muted)
     return;
   if (bytes > transport::hello_bytes_max && !self->state.peers.of(x.peer))
-    return say(
-      self, x.peer,
-      messages::farewell{farewell_reason::no_session, "say hello first"});
+    return say(self, x.peer, hello_wanted());
   if (const auto message = x.what.open())
     heard(self, x.peer, **message);
   else
@@ -316,13 +317,10 @@ void judged(self_pointer self, const messages::hello_judged& x) {
 }
 
 void answered(self_pointer self, const messages::part_answered& x) {
-  const messages::offer_answered answer{
-    x.visit, x.line, x.verdict, x.head,
-    x.verdict == verdict::overloaded ? limits::overloaded_retry_ms : 0};
   if (self->state.granted->answered(x.visit, x.line, x.verdict))
-    note_and_say(self, x, x.visit.client, answer);
+    note_and_say(self, x, x.visit.client, answer(x));
   else
-    say(self, x.visit.client, answer);
+    say(self, x.visit.client, answer(x));
 }
 
 void announced(self_pointer self, const messages::version_announced& x) {
@@ -377,7 +375,7 @@ gateway_actor::behavior_type gateway(self_pointer self, gateway_args args) {
       serve(self, x);
     },
     [self](const messages::part_held& x) {
-      say(self, x.visit.client, messages::offer_held{x.visit, x.line});
+      say(self, x.visit.client, held(x));
     },
     [self](const messages::part_answered& x) { answered(self, x); },
     [self](const messages::version_announced& x) { announced(self, x); },

@@ -156,6 +156,26 @@ grants::standing grants::offer_older(const messages::offer_made& x) {
   return standing::first;
 }
 
+std::vector<messages::part_awaited>
+grants::await(const messages::offer_awaited& x) {
+  const auto visit = x.pass.visit;
+  std::set<line_id> lines;
+  for (const auto line : x.lines)
+    if (blocks_->find(line))
+      lines.insert(line);
+  if (auto* older = find(visit) ? nullptr : find_older(visit);
+      older && !older->offered) {
+    for (const auto line : lines)
+      older->offered_to.emplace(line, place::open);
+    older->offered = true;
+    older->serves = older->open = false;
+  }
+  std::vector<messages::part_awaited> out;
+  for (const auto line : lines)
+    out.push_back({visit, line});
+  return out;
+}
+
 bool grants::is_earlier(visit_id x) const {
   const auto found = older_.find(x.client);
   return found != older_.end() && found->second.contains(x.number);

@@ -7,7 +7,7 @@
 #include <set>
 #include <vector>
 
-#include "actors/messages/internal.hpp"
+#include "actors/messages/arrivals.hpp"
 #include "core/clock.hpp"
 #include "core/limits.hpp"
 #include "core/recipe.hpp"
@@ -78,6 +78,10 @@ public:
   /// to a line that the visit did not fetch.
   tl::expected<standing, policies::verdict>
   offer(const messages::offer_made& x);
+
+  /// Asks after it. A line that does not know of it refuses it, which is for
+  /// the record.
+  std::vector<messages::part_awaited> await(const messages::offer_awaited& x);
 
   /// Whether the visit is from before a restart: the record may lack its
   /// beginning.

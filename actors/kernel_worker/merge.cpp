@@ -33,16 +33,35 @@ float most_of(double weight, const kernels::grid& grid) {
   return static_cast<float>(grid.product_max() / weight * rounded_down);
 }
 
+/// Where the values of a block's terms are, of one line.
+struct term_source {
+  line_id line;
+  const values_on_disk& on_disk;
+
+  result<shared_values> of(const block_merge& x,
+                           const messages::merge_term& t) const {
+    TROUPE_ASSERT(t.delta || on_disk);
+    return t.delta ? t.delta : on_disk(line, t.visit, x.block);
+  }
+};
+
 result<sum_of_terms> add_padded(kernels::backend& arithmetic,
                                 const models::block_layout& block,
-                                const block_merge& x) {
+                                const block_merge& x,
+                                const term_source& source) {
   sum_of_terms out{.sum = std::vector<double>(x.base->size()),
                    .total = total_weight(x)};
   for (const auto& t : x.terms) {
-    kernels::term term{*t.delta, t.weight * t.discount};
+    const auto delta = source.of(x, t);
+    if (!delta)
+      return tl::make_unexpected(delta.error());
+    kernels::term term{**delta, t.weight * t.discount};
     std::vector<float> whole;
     if (t.rank != 0 && t.rank < block.rank) {
-      whole = models::padded(block, t, *x.base, most_of(term.weight, x.grid));
+      auto here = t;
+      here.delta = *delta;
+      whole =
+        models::padded(block, here, *x.base, most_of(term.weight, x.grid));
       term.values = whole;
     }
     if (auto ok = arithmetic.accumulate(std::span{&term, 1}, x.grid, out.sum);
@@ -52,23 +71,42 @@ result<sum_of_terms> add_padded(kernels::backend& arithmetic,
   return out;
 }
 
-result<sum_of_terms> add_at_once(kernels::backend& arithmetic,
-                                 const block_merge& x) {
+/// What is in memory at once, then the others one by one: a sum has the same
+/// bits in any order.
+result<sum_of_terms> add_all(kernels::backend& arithmetic, const block_merge& x,
+                             const term_source& source) {
   sum_of_terms out{.sum = std::vector<double>(x.base->size()),
                    .total = total_weight(x)};
   std::vector<kernels::term> terms;
   for (const auto& t : x.terms)
-    terms.push_back({*t.delta, t.weight * t.discount});
+    if (t.delta)
+      terms.push_back({*t.delta, t.weight * t.discount});
   if (auto ok = arithmetic.accumulate(terms, x.grid, out.sum); !ok)
     return tl::make_unexpected(ok.error());
+  for (const auto& t : x.terms) {
+    if (t.delta)
+      continue;
+    const auto delta = source.of(x, t);
+    if (!delta)
+      return tl::make_unexpected(delta.error());
+    const kernels::term one{**delta, t.weight * t.discount};
+    if (auto ok = arithmetic.accumulate(std::span{&one, 1}, x.grid, out.sum);
+        !ok)
+      return tl::make_unexpected(ok.error());
+  }
   return out;
 }
 
-result<sum_of_terms> choose(const block_merge& x) {
+result<sum_of_terms> choose(const block_merge& x, const term_source& source) {
+  std::vector<shared_values> held;
   std::vector<std::span<const float>> deltas;
   std::vector<double> discounts;
   for (const auto& t : x.terms) {
-    deltas.emplace_back(*t.delta);
+    auto delta = source.of(x, t);
+    if (!delta)
+      return tl::make_unexpected(delta.error());
+    held.push_back(std::move(*delta));
+    deltas.emplace_back(*held.back());
     discounts.push_back(t.discount);
   }
   const kernels::offer_set offers{deltas, discounts};
@@ -86,21 +124,21 @@ result<sum_of_terms> choose(const block_merge& x) {
 
 result<sum_of_terms> combine(kernels::backend& arithmetic,
                              const models::block_layout& block,
-                             const block_merge& x) {
+                             const block_merge& x, const term_source& source) {
   switch (x.rule.kind) {
     case merge_kind::median:
     case merge_kind::trimmed_mean:
     case merge_kind::krum:
-      return choose(x);
+      return choose(x, source);
     case merge_kind::padded:
-      return add_padded(arithmetic, block, x);
+      return add_padded(arithmetic, block, x, source);
     case merge_kind::sum_over:
     case merge_kind::mean:
     case merge_kind::mix:
     case merge_kind::replace:
       break;
   }
-  return add_at_once(arithmetic, x);
+  return add_all(arithmetic, x, source);
 }
 
 /// The server optimiser belongs to blocks that are learned and averaged; a
@@ -122,10 +160,12 @@ result<void> check_finite(const models::block_layout& block,
   return {};
 }
 
-result<messages::merged_block>
-merge_block(kernels::backend& arithmetic, const models::block_layout& block,
-            const block_merge& x, const messages::merge_requested& job) {
-  auto sum = combine(arithmetic, block, x);
+result<messages::merged_block> merge_block(kernels::backend& arithmetic,
+                                           const models::block_layout& block,
+                                           const block_merge& x,
+                                           const messages::merge_requested& job,
+                                           const values_on_disk& on_disk) {
+  auto sum = combine(arithmetic, block, x, {job.line, on_disk});
   if (!sum)
     return tl::make_unexpected(sum.error());
   const auto before = x.moments.view();
@@ -138,8 +178,8 @@ merge_block(kernels::backend& arithmetic, const models::block_layout& block,
     const auto step = step_for(block, x, job.step);
     moments.resize(x.base->size()
                    * static_cast<std::size_t>(step.moment_count()));
-    ok = arithmetic.finish(*x.base, sum->sum, sum->total, step, moments,
-                           values);
+    ok =
+      arithmetic.finish(*x.base, sum->sum, sum->total, step, moments, values);
   }
   if (ok)
     ok = check_finite(block, values);
@@ -156,12 +196,13 @@ merge_block(kernels::backend& arithmetic, const models::block_layout& block,
 
 result<messages::merge_finished> merge(kernels::backend& arithmetic,
                                        const models::layout& blocks,
-                                       const messages::merge_requested& x) {
+                                       const messages::merge_requested& x,
+                                       const values_on_disk& on_disk) {
   messages::merge_finished out{.line = x.line, .base = x.base, .blocks = {}};
   for (const auto& job : x.blocks) {
     const auto* block = blocks.find(job.block);
     TROUPE_ASSERT(block);
-    auto merged = merge_block(arithmetic, *block, job, x);
+    auto merged = merge_block(arithmetic, *block, job, x, on_disk);
     if (!merged)
       return tl::make_unexpected(merged.error());
     out.blocks.push_back(std::move(*merged));

@@ -1,7 +1,6 @@
 #include "actors/kernel_worker/merger.hpp"
 
 #include "actors/caf/errors.hpp"
-#include "actors/kernel_worker/merge.hpp"
 
 namespace troupe::actors {
 
@@ -12,7 +11,7 @@ merger(merger_actor::stateful_pointer<merger_state> self, merger_args args) {
     [self](const messages::merge_requested& x)
       -> caf::result<messages::merge_finished> {
       const auto& args = self->state.args;
-      auto merged = merge(*args.arithmetic, *args.blocks, x);
+      auto merged = merge(*args.arithmetic, *args.blocks, x, args.on_disk);
       if (!merged)
         return to_caf(merged.error());
       return std::move(*merged);

@@ -6,6 +6,7 @@
 #include <caf/typed_event_based_actor.hpp>
 
 #include "actors/interfaces.hpp"
+#include "actors/kernel_worker/merge.hpp"
 #include "kernels/backend.hpp"
 #include "models/layout.hpp"
 
@@ -14,6 +15,7 @@ namespace troupe::actors {
 struct merger_args {
   std::shared_ptr<kernels::backend> arithmetic; ///< Used by this actor alone.
   std::shared_ptr<const models::layout> blocks;
+  values_on_disk on_disk = {};
 };
 
 struct merger_state {

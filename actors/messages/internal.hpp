@@ -3,6 +3,7 @@
 // Messages that never leave the process: they have no wire schema. They are
 // grouped by who speaks; actors/interfaces.hpp says what each asks for.
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -48,6 +49,12 @@ struct part_offered {
   }
 };
 
+/// Whether they are on disk.
+inline bool is_without_values(const part_offered& x) {
+  return std::ranges::any_of(x.blocks,
+                             [](const auto& y) { return y.delta == nullptr; });
+}
+
 /// To the gateway, for the client.
 struct part_answered {
   visit_id visit;
@@ -60,6 +67,7 @@ struct part_answered {
 struct part_held {
   visit_id visit;
   line_id line;
+  bool durable = false; ///< Also after the end of this process.
 };
 
 /// To the director: the part is kept (`accepted`) or refused.
@@ -69,6 +77,7 @@ struct part_taken {
   std::uint32_t lines_total = 1;
   policies::verdict verdict{};
   double loss = 0;
+  bool on_disk = false; ///< Its values take no memory.
 };
 
 struct serve_requested {
@@ -80,8 +89,10 @@ struct serve_requested {
 
 // -- merging ------------------------------------------------------------------
 
+/// Without `delta` the values are on disk.
 struct merge_term : offered_block {
   double discount = 1;
+  visit_id visit = {};
 };
 
 /// A set of offers to one block: their order is of no consequence.

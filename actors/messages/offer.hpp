@@ -96,4 +96,19 @@ struct offer_held {
   }
 };
 
+/// What becomes of an offer whose values its client has let go of, since they
+/// are durable? Who holds it says so again, or answers; of whom it is not known
+/// the answer is `withdrawn`.
+struct offer_awaited {
+  static constexpr schema wire{
+    .kind = 0x0104, .readable_since = 1, .field_counts = {2}};
+
+  ticket pass;
+  std::vector<line_id> lines; ///< Without an answer.
+
+  static constexpr auto fields(auto& x) {
+    return std::tie(x.pass, x.lines);
+  }
+};
+
 } // namespace troupe::messages

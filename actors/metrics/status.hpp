@@ -72,6 +72,7 @@ struct line_status {
   std::uint64_t mailbox = 0; ///< Messages that wait for the actor.
   std::string failure =
     {}; ///< Of the last merge or commit; empty: it succeeded.
+  std::string unkept = {}; ///< Likewise, of the last offer for the disk.
 };
 
 /// The run's course, by its director.

@@ -75,6 +75,12 @@ std::optional<wait> failing(const run_status& x) {
               + counted(status.pending, "offer") + ": " + status.failure,
       .ends = "a merge that succeeds: it is tried again every second"};
   }
+  for (const auto& [line, status] : x.lines)
+    if (!status.unkept.empty())
+      return storage_wait(name_of(x, line)
+                            + " turns away offers that it has no memory for "
+                              "and cannot keep on disk",
+                          status.unkept);
   if (x.course && !x.course->failure.empty())
     return storage_wait("what invitations need cannot be stored",
                         x.course->failure);

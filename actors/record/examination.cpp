@@ -7,6 +7,7 @@
 #include <system_error>
 #include <utility>
 
+#include "actors/record/arrivals.hpp"
 #include "actors/record/event_reader.hpp"
 #include "actors/record/ledger_reader.hpp"
 #include "actors/record/record_end.hpp"
@@ -42,6 +43,7 @@ public:
     if (open() && heads()) {
       older_values();
       surplus();
+      waiting();
       record();
       finish();
     }
@@ -126,6 +128,17 @@ private:
     if (count > 0)
       mendable("versions", plural(count, "file") + " that no row names",
                "--mend removes them, as the next start would");
+  }
+
+  void waiting() {
+    const auto report = examine_arrivals(folder_ / "arrivals");
+    for (const auto& what : report.damaged)
+      found_.push_back({"arrivals", state::broken, what,
+                        "restore it from a copy, or remove it, and its client "
+                        "hears that what it offered is withdrawn"});
+    if (report.whole > 0)
+      found_.push_back({"arrivals", state::fine,
+                        plural(report.whole, "part") + " of offers that wait"});
   }
 
   void record() {

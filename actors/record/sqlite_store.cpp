@@ -13,12 +13,12 @@
 #include "actors/record/line_file.hpp"
 #include "actors/record/record_end.hpp"
 #include "actors/record/sqlite.hpp"
+#include "actors/record/sqlite_contents.hpp"
 #include "actors/record/sqlite_digest.hpp"
 #include "actors/record/sqlite_records.hpp"
 #include "actors/record/sqlite_schema.hpp"
 #include "actors/record/sqlite_snapshot.hpp"
 #include "actors/transport/codec.hpp"
-#include "core/assert.hpp"
 #include "core/limits.hpp"
 #include "core/random.hpp"
 #include "models/layout.hpp"
@@ -30,35 +30,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-using bytes_view = std::span<const std::byte>;
-
-/// A block's values or moments, and where they go.
-struct content {
-  block_id block;
-  const char* what;
-  std::uint64_t count;
-  bytes_view bytes;
-  models::digest name{}; ///< Known once it has its place.
-};
-
-std::vector<content>
-contents_of(const std::vector<messages::merged_block>& blocks) {
-  std::vector<content> all;
-  const auto add = [&](block_id block, const char* what, auto values) {
-    all.push_back({block, what, values.size(), std::as_bytes(values)});
-  };
-  // The reader finds them in this order, which counts in the digest of the
-  // version.
-  TROUPE_ASSERT(
-    std::ranges::is_sorted(blocks, {}, &messages::merged_block::block));
-  for (const auto& b : blocks) {
-    TROUPE_ASSERT(b.values != nullptr);
-    add(b.block, sqlite::values_kind, std::span{*b.values});
-    if (!b.moments.empty())
-      add(b.block, sqlite::moments_kind, b.moments.view());
-  }
-  return all;
-}
+using sqlite::content;
+using sqlite::contents_of;
 
 class sqlite_store final : public store {
 public:
@@ -69,6 +42,7 @@ public:
     models::version_store files;
     line_file events;
     line_file metrics;
+    std::shared_ptr<arrivals> arrived; ///< May be null.
   };
 
   explicit sqlite_store(parts x) : x_(std::move(x)) {
@@ -112,6 +86,11 @@ public:
     return done;
   }
 
+  std::shared_ptr<arrivals> arrived() const override {
+    return x_.arrived;
+  }
+
+  result<void> flush() override;
   result<void> keep(const snapshot& x) override;
 
   result<std::optional<snapshot>> rewind() override;
@@ -134,7 +113,6 @@ private:
   std::uint64_t retention(const std::vector<content>& all) const noexcept;
   dropped_files drop_old(line_id line, version head, std::uint64_t retention);
   void remove_files(const dropped_files& names);
-  result<void> flush_notes();
 
   parts x_;
 };
@@ -220,7 +198,7 @@ result<void> sqlite_store::commit(const messages::commit_requested& x) {
                 name + ": versions must form a line: the head is "
                   + std::to_string(head->value) + ", asked for was "
                   + std::to_string(x.head.value));
-  if (auto ok = flush_notes(); !ok || x.head == *head)
+  if (auto ok = flush(); !ok || x.head == *head)
     return ok;
   auto all = contents_of(x.blocks);
   if (auto ok = place(all); !ok)
@@ -324,7 +302,7 @@ void sqlite_store::remove_files(const dropped_files& names) {
       (void)x_.files.remove(*name);
 }
 
-result<void> sqlite_store::flush_notes() {
+result<void> sqlite_store::flush() {
   const line_file::flush_options opts{.sync = full()};
   if (auto ok = x_.events.flush(opts); !ok)
     return ok;
@@ -332,7 +310,7 @@ result<void> sqlite_store::flush_notes() {
 }
 
 result<void> sqlite_store::keep(const snapshot& x) {
-  if (auto ok = flush_notes(); !ok)
+  if (auto ok = flush(); !ok)
     return ok;
   const auto dropped = sqlite::keep(
     *x_.ledger, x_.files, {.what = x, .events_bytes = x_.events.size()},
@@ -382,13 +360,16 @@ result<std::unique_ptr<store>> make_sqlite_store(const sqlite_options& opts) {
   auto metrics = line_file::open(opts.folder / "metrics.jsonl");
   if (!metrics)
     return tl::unexpected{metrics.error()};
-  auto made = std::make_unique<sqlite_store>(
-    sqlite_store::parts{.opts = opts,
-                        .lock = std::move(*lock),
-                        .ledger = std::move(*ledger),
-                        .files = std::move(*files),
-                        .events = std::move(*events),
-                        .metrics = std::move(*metrics)});
+  auto made = std::make_unique<sqlite_store>(sqlite_store::parts{
+    .opts = opts,
+    .lock = std::move(*lock),
+    .ledger = std::move(*ledger),
+    .files = std::move(*files),
+    .events = std::move(*events),
+    .metrics = std::move(*metrics),
+    .arrived = sync ? make_arrivals({.folder = opts.folder / "arrivals",
+                                     .outlives = opts.offers_outlive})
+                    : nullptr});
   if (auto ok = made->begin_ledger(); !ok)
     return tl::unexpected{ok.error()};
   return std::unique_ptr<store>{std::move(made)};

@@ -38,6 +38,9 @@ struct sqlite_options {
   /// What tells this run from others; a ledger that was begun by another is
   /// refused. Empty: not compared.
   std::string run = {};
+  /// Offers that wait on disk are found by the next process. With
+  /// `durability::relaxed` none waits there.
+  bool offers_outlive = false;
   /// Lines of the record reach the kernel one by one: clients live on when this
   /// process is killed, and remember what it heard and said.
   bool writes_each_line = false;

@@ -12,6 +12,7 @@
 
 #include "actors/messages/internal.hpp"
 #include "actors/messages/ticket.hpp"
+#include "actors/record/arrivals.hpp"
 #include "actors/record/snapshot.hpp"
 #include "core/result.hpp"
 #include "policies/visit_window.hpp"
@@ -74,6 +75,17 @@ public:
   /// Appends a line of text for people and programs; durable at the next
   /// commit.
   [[nodiscard]] virtual result<void> note(const messages::line_noted& x) = 0;
+
+  /// Where offers wait that memory has no room for; null: nowhere. It is used
+  /// beside the store.
+  virtual std::shared_ptr<arrivals> arrived() const {
+    return nullptr;
+  }
+
+  /// Makes all lines durable now.
+  [[nodiscard]] virtual result<void> flush() {
+    return {};
+  }
 
   /// Keeps where a simulated run stands, with all that is durable now. A store
   /// that does not outlive the run has no use for it.

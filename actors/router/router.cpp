@@ -24,6 +24,10 @@ router(router_actor::stateful_pointer<router_state> self, router_args args) {
                  messages::part_taken{x.visit, x.line, x.lines_total,
                                       verdict::unknown_expert, x.loss});
     },
+    [self, &lines](const messages::part_awaited& x) {
+      if (const auto found = lines.find(x.line); found != lines.end())
+        self->send(found->second.aggregator, x);
+    },
     [self, &lines, &others](const messages::serve_requested& x) {
       if (const auto found = lines.find(x.wanted.line); found != lines.end())
         return self->send(found->second.expert, x);

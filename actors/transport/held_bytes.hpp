@@ -4,16 +4,20 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <utility>
 
 namespace troupe::transport {
 
 /// What arrived over all connections of a process and has not been handled yet,
-/// or is about to arrive. Thread-safe.
+/// or is about to arrive, in bytes and in frames. At either bound no room is
+/// given for what is large; small frames are counted and go on. Thread-safe.
 class held_bytes : public std::enable_shared_from_this<held_bytes> {
 public:
   /// `freed` is called, on any thread, when there is room again.
-  explicit held_bytes(std::uint64_t most, std::function<void()> freed = {})
+  explicit held_bytes(std::uint64_t most, std::function<void()> freed = {},
+                      std::uint64_t frames_max = std::uint64_t{1} << 16)
     : most_(most),
+      frames_max_(frames_max),
       freed_(std::move(freed)) {
     // nop
   }
@@ -24,14 +28,14 @@ public:
     const std::lock_guard guard{mutex_};
     if (now_ != 0 && (bytes > most_ || now_ > most_ - bytes))
       return nullptr;
-    now_ += bytes;
+    if (frames_ >= frames_max_)
+      return nullptr;
     return token(bytes);
   }
 
   /// The same for what is here already, whether there is room or not.
   std::shared_ptr<const void> count(std::uint64_t bytes) {
     const std::lock_guard guard{mutex_};
-    now_ += bytes;
     return token(bytes);
   }
 
@@ -40,8 +44,15 @@ public:
     return now_;
   }
 
+  std::uint64_t frames() const {
+    const std::lock_guard guard{mutex_};
+    return frames_;
+  }
+
 private:
   std::shared_ptr<const void> token(std::uint64_t bytes) {
+    now_ += bytes;
+    ++frames_;
     return {this, [self = shared_from_this(), bytes](const void*) {
               self->give_back(bytes);
             }};
@@ -51,6 +62,7 @@ private:
     {
       const std::lock_guard guard{mutex_};
       now_ -= bytes;
+      --frames_;
     }
     if (freed_)
       freed_();
@@ -58,8 +70,10 @@ private:
 
   mutable std::mutex mutex_;
   const std::uint64_t most_;
+  const std::uint64_t frames_max_;
   std::function<void()> freed_;
   std::uint64_t now_ = 0;
+  std::uint64_t frames_ = 0;
 };
 
 } // namespace troupe::transport

@@ -117,6 +117,7 @@ result<std::shared_ptr<served_scene>> make_scene(experiment x,
                      .work = {},
                      .folder = folder,
                      .on_disk = how.on_disk,
+                     .clients_forget = how.clients_forget,
                      .keys = drawn_keys(how.keys)},
     [](served_scene* x) {
       std::error_code ignored;
@@ -167,6 +168,7 @@ result<void> serve(const served_scene& scene) {
   auto& board = *scene.board;
   auto told = (*door)->begin(scene.x, scene.work, [&](const std::string& x) {
     board.cpu_before = seconds(process_cpu_time());
+    board.bytes_before = resident_bytes(getpid());
     board.address.tell(x.substr(0, x.find(' ')));
   });
   if (!told)
@@ -192,7 +194,7 @@ result<void> take_part(const served_scene& scene, std::uint32_t clients) {
   join_context in;
   in.address = *address;
   in.clients = clients;
-  if (scene.on_disk || scene.keys)
+  if ((scene.on_disk && !scene.clients_forget) || scene.keys)
     in.store = store_of(scene).string();
   if (scene.keys)
     in.server = scene.keys->server.open;

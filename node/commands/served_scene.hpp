@@ -18,8 +18,9 @@ namespace troupe::node {
 struct scene_board {
   told_address address; ///< Without the server's key.
   std::atomic<bool> stop{false};
-  std::atomic<double> cpu_before{0};      ///< Of the server, until it listened.
-  std::atomic<std::uint64_t> bytes_in{0}; ///< At the server's socket.
+  std::atomic<double> cpu_before{0}; ///< Of the server, until it listened.
+  std::atomic<std::uint64_t> bytes_before{0}; ///< Of its memory, likewise.
+  std::atomic<std::uint64_t> bytes_in{0};     ///< At the server's socket.
   std::atomic<std::uint64_t> bytes_out{0};
 };
 
@@ -28,6 +29,7 @@ struct scene_options {
   bool offers = true;     ///< False: by a method that merges nothing.
   bool on_disk = false;   ///< Server and clients keep what they must there.
   bool keys = false;      ///< Who comes has one; else nothing is encrypted.
+  bool clients_forget = false; ///< But for these.
 };
 
 struct served_scene {
@@ -35,6 +37,7 @@ struct served_scene {
   workload work;
   std::filesystem::path folder = {};
   bool on_disk = false;
+  bool clients_forget = false;
   transport::bare::security keys = {};
   shared_page<scene_board> board = {};
 };

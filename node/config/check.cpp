@@ -117,6 +117,11 @@ public:
     if (x_.durability == durability_kind::offer
         && x_.ledger == ledger_kind::memory)
       refuse("durability", "durability = \"offer\" needs ledger = \"disk\"");
+    if (x_.durability == durability_kind::offer
+        && x_.clock == clock_kind::virtual_time)
+      refuse("durability",
+             "durability = \"offer\" is for servers whose clients live on: it "
+             "needs clock = \"wall\", which troupe serve has");
   }
 
   void merge() {

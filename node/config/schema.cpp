@@ -43,7 +43,8 @@ void visit_run(schema_visitor& v, experiment& x) {
           x.events_max, {.min = 1, .max = std::uint64_t{1} << 20});
   v.choice({"ledger", "where versions and visits are recorded"}, x.ledger,
            {"disk", "memory"});
-  v.choice({"durability", "what is stored before 'accepted' is said"},
+  v.choice({"durability", "what outlives a server: versions, or also offers "
+                          "that wait for one"},
            x.durability, {"version", "offer"});
   v.number({"snapshot_seconds", "between snapshots under the virtual clock"},
            x.snapshot_seconds, a_duration);

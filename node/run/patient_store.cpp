@@ -50,6 +50,10 @@ patient_store::read(const messages::version_wanted& x) {
   return behind_->read(x);
 }
 
+result<void> patient_store::flush() {
+  return behind_->flush();
+}
+
 // One that could not be taken costs time after a crash, and no result.
 result<void> patient_store::keep(const actors::snapshot& x) {
   return behind_->keep(x);

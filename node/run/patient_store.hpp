@@ -51,6 +51,11 @@ public:
   read(const messages::version_wanted& x) override;
   result<void> save(const messages::save_requested& x) override;
   result<void> note(const messages::line_noted& x) override;
+  std::shared_ptr<actors::arrivals> arrived() const override {
+    return behind_->arrived();
+  }
+
+  result<void> flush() override;
   result<void> keep(const actors::snapshot& x) override;
   result<std::optional<actors::snapshot>> rewind() override;
 

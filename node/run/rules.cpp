@@ -51,6 +51,7 @@ actors::line_rules line_rules_of(const experiment& x) {
             policies::batch_size(x.pace.mode, x.pace.buffer_size).value_or(1),
           .client_most = client_most(x),
           .by_round = by_round(x.pace.mode),
+          .durable_offers = x.durability == durability_kind::offer,
           .target_is_model =
             x.pace.mode == pace_kind::fedasync
             && x.pace.async_target == pace_options::target_kind::model};
@@ -58,8 +59,10 @@ actors::line_rules line_rules_of(const experiment& x) {
 
 std::uint64_t versions_kept(const experiment& x) {
   constexpr std::uint64_t least = 20;
+  // By the wall clock a client is at work while versions pass by, and asks for
+  // the same ones if it began again meanwhile.
   const auto rules = line_rules_of(x);
-  return rules.target_is_model
+  return rules.target_is_model || !is_virtual(x)
            ? std::max(least, rules.admission.staleness_max + 2)
            : least;
 }

@@ -111,6 +111,7 @@ experiment for_clients(experiment x) {
   x.scenario = blank.scenario;
   x.events = false;
   x.ledger = ledger_kind::memory;
+  x.durability = blank.durability;
   x.workers = 0;
   return x;
 }
@@ -151,6 +152,9 @@ result<std::unique_ptr<serving>> serving::open(const listening_options& what,
   how.address = what.address;
   how.refused = out->refused_;
   how.bytes_max = message_bytes_max(*work.blocks);
+  // What arrives and what waits share what offers may take.
+  how.unhandled_bytes_max =
+    std::min(how.unhandled_bytes_max, memory_of(x, *work.blocks) / 2);
   how.instance = drawn_number();
   how.arrived = [hub = out->hub_](transport::frame_arrived what) {
     hub->arrived(std::move(what));

@@ -10,6 +10,7 @@
 #include "node/task/first_values.hpp"
 #include "node/task/life.hpp"
 #include "node/task/recipe_of.hpp"
+#include "policies/mixing.hpp"
 #include "policies/weighting.hpp"
 
 namespace troupe::node {
@@ -47,9 +48,6 @@ result<void> check(const experiment& x, const recipe& method,
   if (stops && !method.offers)
     return fail(errc::invalid_config, "'stop' looks at versions, and method '"
                                         + method.name + "' makes none");
-  if (x.durability == durability_kind::offer)
-    return fail(errc::invalid_config,
-                "durability = \"offer\" is not built yet");
   if (const auto most = largest(clients);
       x.merge.samples_max > 0 && most > x.merge.samples_max)
     return fail(errc::invalid_config,
@@ -86,24 +84,48 @@ task_of(const experiment& x, const workload& w, materials m,
 constexpr std::uint64_t mib = std::uint64_t{1} << 20;
 constexpr std::uint64_t memory_at_least = 2048 * mib;
 
+std::uint64_t offer_bytes(const models::layout& blocks) {
+  std::uint64_t bytes = 0;
+  for (const auto& block : blocks.blocks)
+    bytes += block.size * sizeof(float);
+  return bytes;
+}
+
+/// Some rule looks at all offers of a version beside each other.
+bool compares_offers(const models::layout& blocks) {
+  return std::ranges::any_of(blocks.blocks, [](const auto& x) {
+    return policies::compares_offers(x.merge.kind);
+  });
+}
+
+/// Offers that memory has no room for wait on disk, and are added one by one.
+bool may_spool(const experiment& x) {
+  return x.clock == clock_kind::wall && x.ledger == ledger_kind::disk;
+}
+
 /// What must find room, or nothing would ever be merged.
 std::uint64_t memory_needed(const experiment& x, const models::layout& blocks) {
-  std::uint64_t offer = 0;
-  for (const auto& block : blocks.blocks)
-    offer += block.size * sizeof(float);
-  return offers_needed(x) * offer;
+  return (may_spool(x) && !compares_offers(blocks) ? 1 : offers_needed(x))
+         * offer_bytes(blocks);
 }
 
 result<void> check_memory(const experiment& x, const models::layout& blocks) {
   const auto needed = memory_needed(x, blocks);
   if (needed <= memory_of(x, blocks))
     return {};
+  const auto count = needed / std::max<std::uint64_t>(offer_bytes(blocks), 1);
+  const char* why = count == 1 ? ""
+                    : compares_offers(blocks)
+                      ? "; its rule compares them, so none can wait on disk"
+                      : "; with clock = \"wall\" and ledger = \"disk\", as "
+                        "under troupe serve, they would wait on disk";
   return fail(errc::invalid_config,
               "'pace.memory' must be at least "
-                + std::to_string((needed + mib - 1) / mib) + " MiB, what the "
-                + std::to_string(offers_needed(x))
-                + " offers of one version may take, found "
-                + std::to_string(x.pace.memory));
+                + std::to_string((needed + mib - 1) / mib) + " MiB, what "
+                + (count == 1 ? "one offer may take"
+                              : "the " + std::to_string(count)
+                                  + " offers of one version may take")
+                + why + ", found " + std::to_string(x.pace.memory));
 }
 
 result<models::layout>

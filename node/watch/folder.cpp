@@ -301,13 +301,15 @@ run_folder::open_store(const experiment& x, const store_options& opts) const {
       actors::make_memory_store(fresh_key()), path_ / "events.jsonl");
   // Virtual clients live and die with the server: nobody remembers what it
   // forgets.
-  return actors::make_sqlite_store({.folder = path_,
-                                    .durable = x.clock == clock_kind::wall
-                                                 ? actors::durability::full
-                                                 : actors::durability::relaxed,
-                                    .retention_max = opts.versions_kept,
-                                    .run = identity_of(x),
-                                    .writes_each_line = opts.serves});
+  return actors::make_sqlite_store(
+    {.folder = path_,
+     .durable = x.clock == clock_kind::wall ? actors::durability::full
+                                            : actors::durability::relaxed,
+     .retention = x.retention,
+     .retention_max = opts.versions_kept,
+     .run = identity_of(x),
+     .offers_outlive = x.durability == durability_kind::offer,
+     .writes_each_line = opts.serves});
 }
 
 result<void>

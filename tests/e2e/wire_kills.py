@@ -28,6 +28,7 @@ from witness import kill_now
 CONFIG = """
 name = "killed"
 method = "{method}"
+durability = "{durability}"
 {length}
 evaluate_every = 0
 [data]
@@ -220,6 +221,7 @@ def judge(run, buffer, sums):
     wire_laws.note_contents(run)
     wire_laws.check_wire(record)
     said, merged = wire_laws.check_answers(record, merges)
+    durable, asked = wire_laws.check_durable(record, merges, buffer)
     compared = wire_laws.check_values(record, merges, sums, 30)
     assert 2 * compared >= sum(map(len, merges.values())), f"of all versions only {compared} could be compared"
     left = wire_laws.check_drained(run)
@@ -227,7 +229,7 @@ def judge(run, buffer, sums):
     slowest = max(run.recoveries, default=0)
     assert slowest <= WELCOME_IN, f"a process was welcome {slowest:.1f} s after its server listened"
     return {"heads": {line: max(versions) for line, versions in merges.items()}, "merged": merged, "told so": said,
-            "versions recomputed": compared, "open at the end": left, "offers in stores": offers,
+            "durable": durable, "asked after": asked, "versions recomputed": compared, "open at the end": left, "offers in stores": offers,
             "said again": sum(n - 1 for n in record.offers_said.values()),
             "slowest welcome": round(slowest, 2)}
 
@@ -244,25 +246,28 @@ def replay(run):
 
 
 CONTROL = 2  # SCAFFOLD's second block.
-# Method, pace, keys of clients, size of the buffer, blocks that are sums and no means, whether with keys; and the share of kills.
+# Method, pace, keys of clients, size of the buffer, blocks that are sums and no means, whether with keys, what outlives a
+# server; and the share of kills.
 RUNS = (
-    ("fedavg", FEDBUFF, "", 5, (), False, 0.5),
-    ("scaffold", FEDBUFF, "", 5, (CONTROL,), False, 0.25),
-    ("fedavg", SYNC, "clients_per_round = 8", None, (), False, 0.25),
+    ("fedavg", FEDBUFF, "", 5, (), False, "version", 0.4),
+    ("scaffold", FEDBUFF, "", 5, (CONTROL,), False, "version", 0.2),
+    ("fedavg", SYNC, "clients_per_round = 8", None, (), False, "version", 0.2),
+    ("fedavg", FEDBUFF, "", 5, (), False, "offer", 0.2),
 )
-WITH_KEYS = ("fedavg", FEDBUFF, "", 5, (), True, 1.0)
+WITH_KEYS = ("fedavg", FEDBUFF, "", 5, (), True, "version", 1.0)
 
 
 def one_run(troupe, seed, options, places, draw, hits):
-    method, pace, clients, buffer, sums, keys, _ = options
+    method, pace, clients, buffer, sums, keys, durability, _ = options
     began = time.monotonic()
     length = f"{'versions' if buffer else 'rounds'} = {10 + 6 * len(places)}"
     with tempfile.TemporaryDirectory() as name:
         run = Run(troupe, name, CONFIG.format(method=method, pace=pace, clients=clients, length=length, dimension=100,
-                                              hidden=1000), seed, keys=keys)
+                                              hidden=1000, durability=durability), seed, keys=keys)
         try:
             play(run, places, draw, hits)
             seen = judge(run, buffer, sums)
+            assert durability == "version" or keys or seen["durable"], "no offer was said to be durable"
             seen["replay"] = replay(run)
         except BaseException:
             print(run.logs())
@@ -270,7 +275,7 @@ def one_run(troupe, seed, options, places, draw, hits):
             raise
         finally:
             run.close()
-    print(f"{method}, {pace.split()[2]}{', with keys' if keys else ''}: {json.dumps(seen)}, {time.monotonic() - began:.0f} s", flush=True)
+    print(f"{method}, {pace.split()[2]}{', with keys' if keys else ''}, durability {durability}: {json.dumps(seen)}, {time.monotonic() - began:.0f} s", flush=True)
 
 
 def main():
@@ -282,7 +287,7 @@ def main():
     # Half of them with keys, where there are some.
     with_keys = bool(os.environ.get("TROUPE_KILLS_KEYS"))
     for options in (*RUNS, WITH_KEYS) if with_keys else RUNS:
-        draw = random.Random(f"{seed} {options[:2]} {options[5]}")
+        draw = random.Random(f"{seed} {options[:2]} {options[5:7]}")
         places = places_of(max(1, round(kills * options[-1] * (0.5 if with_keys else 1))), draw, options[5])
         while places:
             one_run(troupe, seed, options, places, draw, hits)

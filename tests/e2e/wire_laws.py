@@ -65,6 +65,20 @@ def check_answers(record, merges):
     return said, len(merged)
 
 
+def check_durable(record, merges, buffer):
+    """What was said to outlive its server did: it is merged or refused, and with a buffer, which refuses nothing on time,
+    only by the end of the run. Returns how many there were, and after how many their clients asked."""
+    merged = {(visit, line) for line, versions in merges.items() for visits in versions.values() for visit in visits}
+    for part in record.durable - merged:
+        visit, line = part
+        over, _ = record.finished.get(visit[0], (None, None))
+        assert part in record.refused_at or over is not None, f"visit {visit} was durable in line {line}, and is lost"
+        if buffer and part in record.refused_at:
+            assert record.refused_at[part] > record.accepted_at.get(line, 0) - ANSWERED_IN, \
+                f"visit {visit} was durable in line {line}, and refused while the run went on"
+    return len(record.durable), len(record.asked_after)
+
+
 def is_near(found, wanted, step):
     size = max(numpy.abs(step).max(), 1e-6 * numpy.abs(wanted).max())
     return numpy.abs(found - wanted).max() <= 1e-2 * size

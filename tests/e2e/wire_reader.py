@@ -186,6 +186,7 @@ KINDS = {
     0x0101: ("offer_made", read_offer),
     0x0102: ("offer_answered", read_answer),
     0x0103: ("offer_held", lambda r, _: (r.take("QQ"), r.take("Q"), r.take("B"))),
+    0x0104: ("offer_awaited", lambda r, _: (r.ticket(), [r.take("Q") for _ in range(r.take("I"))])),
     0x0201: ("invited", lambda r, _: r.ticket()),
     0x0202: ("fetch_requested", lambda r, _: r.ticket()),
     0x0203: ("line_served", read_served),

@@ -23,6 +23,7 @@ from synced_folder import TRACED, Ledger, Trace
 CONFIG = """
 name = "synced"
 method = "fedavg"
+durability = "{durability}"
 versions = 12
 evaluate_every = 0
 [data]
@@ -44,7 +45,7 @@ learning_rate = 0.01
 """
 ACCEPTED = 0
 # What goes in pieces of 8 KiB at most and stands in rows, and what goes in chunks and has files of its own.
-SIZES = ({"dimension": 20, "hidden": 10}, {"dimension": 100, "hidden": 300})
+SIZES = ({"dimension": 20, "hidden": 10, "durability": "offer"}, {"dimension": 100, "hidden": 300, "durability": "version"})
 
 
 def frames_in(data):
@@ -104,6 +105,13 @@ class ServerLaws(Laws):
                       f"accepted of visit {client, number}")
             for name, in self.ledger.ask("SELECT content FROM contents WHERE bytes IS NULL"):
                 self.need_file(self.folder / "versions" / name)
+
+    def on_0103(self, payload):
+        """offer_held"""
+        client, number, line, durable = struct.unpack_from("<QQQB", payload)
+        if durable and (line, client, number) not in self.ledger.ask("SELECT line, client, number FROM merges"):
+            self.seen["a durable offer_held"] += 1
+            self.need_file(self.folder / "arrivals" / f"{line}-{client}-{number}")
 
     def on_0201(self, payload):
         """invited"""
@@ -218,7 +226,8 @@ def main():
         with tempfile.TemporaryDirectory() as name:
             scratch = pathlib.Path(name)
             run, store = play(troupe, scratch, size)
-            judge(ServerLaws(run), scratch / "server.trace", {"accepted", "invited", "places_given"})
+            held = {"a durable offer_held"} if size["durability"] == "offer" else {"offer_held"}
+            judge(ServerLaws(run), scratch / "server.trace", {"accepted", "invited", "places_given"} | held)
             judge(ClientLaws(store), scratch / "client.trace", {"hello", offer, "fetch_requested"})
 
 

@@ -41,6 +41,10 @@ class Record:
         self.offers = {}  # Visit to block to (base, rank, weight, digest, projection).
         self.offers_said = collections.Counter()
         self.answers = collections.defaultdict(collections.Counter)  # (visit, line) to verdicts.
+        self.durable = set()  # (visit, line) of which it was said that it outlives the server.
+        self.asked_after = collections.Counter()  # The same, by clients that have let go of the values.
+        self.refused_at = {}  # (visit, line) to the instant.
+        self.accepted_at = {}  # Line to the last instant.
         self.ended = {}  # Visit to the verdict on the whole of it.
         self.declined = set()
         self.versions = {}  # (line, version, block) to (digest, projection).
@@ -139,6 +143,22 @@ class Record:
 
     def on_offer_answered(self, x):
         self.answers[x.visit, x.line][x.verdict] += 1
+        if x.verdict == "accepted":
+            self.accepted_at[x.line] = time.monotonic()
+        elif x.verdict not in ("duplicate", "overloaded"):
+            self.refused_at.setdefault((x.visit, x.line), time.monotonic())
+
+    def on_offer_held(self, x):
+        visit, line, durable = x
+        if durable:
+            self.durable.add((visit, line))
+
+    def on_offer_awaited(self, x):
+        ticket, lines = x
+        for line in lines:
+            self.asked_after[ticket.visit, line] += 1
+            if (ticket.visit, line) not in self.durable:
+                self.note_wrong(f"visit {ticket.visit} has let go of what line {line} does not have durably")
 
     def on_visit_ended(self, x):
         self.ended[x[0]] = x[1]

@@ -212,6 +212,7 @@ KINDS = {
     "offer_answered": Kind(0x0102, (4, 5), visit=VISIT, line=ID,
                            verdict=Scalar("B", len(VERDICTS)), head=ID, after=U64),
     "offer_held": Kind(0x0103, visit=VISIT, line=ID, durable=U8),
+    "offer_awaited": Kind(0x0104, ticket=TICKET, lines=List(ID)),
     "invited": Kind(0x0201, ticket=TICKET),
     "fetch_requested": Kind(0x0202, ticket=TICKET, leg=U32, wants=List(WANT)),
     "line_served": Kind(0x0203, visit=VISIT, leg=U32, line=ID, base=ID, unchanged=U8,

@@ -58,6 +58,11 @@ scenario scenario_of(std::uint64_t seed) {
   x.slow_disks = seed % 6 == 4;
   if (seed % 9 == 1 && !is_patient(seed))
     x.haste = 0.02;
+  random_stream spool{derive_seed(seed, "spool")};
+  x.durable = spool.chance(0.25);
+  x.spools = x.durable || spool.chance(0.25);
+  if (x.spools)
+    x.values_bytes_max = 64 * spool.below(4);
   return x;
 }
 
@@ -85,7 +90,7 @@ faults faults_of(std::uint64_t seed) {
     x.forgery = 0.02;
   // Not in every run: a restart forgets, and so would hide, what was wrong in
   // memory.
-  if (seed % 2 == 0) {
+  if (seed % 2 == 0 || (scenario_of(seed).durable && x.forgery == 0)) {
     x.node_crash = 0.0008;
     x.actor_crash = 0.0008;
     x.client_crash = 0.002;
@@ -182,6 +187,11 @@ constexpr std::array must_happen{
   "older version read", "read failed", "visit expired at work",
   "visit expired in a line", "crash while collecting", "crash while merging",
   "crash while merged, not stored", "crash while stored, not announced",
+  // Offers that wait on disk.
+  "keep failed", "kept, answered as failed", "kept, unanswered", "drop failed",
+  "drop unanswered", "an offer is held durably", "values were let go of",
+  "a client asks after its offer", "an offer is read from the disk",
+  "a node finds an offer on the disk", "an offer that a node found is merged",
   "client crash before its hello", "client crash on a visit",
   "client crash waiting for a verdict", "client crash at rest",
   "client dies on a visit", "client dies waiting for a verdict",

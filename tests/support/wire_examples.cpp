@@ -76,6 +76,7 @@ std::vector<wire_example> example_visits() {
     {"offer_answered",
      offer_answered{{{1}, {2}}, {3}, policies::verdict::duplicate, {4}}},
     {"offer_held", offer_held{{{1}, {2}}, {3}, 1}},
+    {"offer_awaited", offer_awaited{example_ticket(), {{2}, {3}}}},
     {"version_announced", version_announced{{1}, {2}}}};
 }
 

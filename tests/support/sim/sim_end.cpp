@@ -26,6 +26,13 @@ void sim_node::check_end() {
       EXPECT_FALSE(p.store->holds(line.id, visit))
         << "merged, and its client did not offer it";
   p.luck.happened["older version read"] += p.store->times_read();
+  p.luck.happened["values were let go of"] += p.vault->let_go;
+  if (const auto* disk = p.store->waiting()) {
+    p.luck.happened["an offer is read from the disk"] += disk->times_read();
+    p.luck.happened["a node finds an offer on the disk"] += disk->times_found();
+    p.luck.happened["an offer that a node found is merged"] +=
+      p.store->found_merged();
+  }
   p.luck.happened["timer before mail"] += p.w.overtaken();
   const auto lead = p.blocks->lead();
   if (p.how.lead_is_pulled && lead && p.store->head(*lead).value >= 4) {

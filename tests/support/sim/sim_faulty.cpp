@@ -49,6 +49,48 @@ merger_actor::behavior_type merger_proxy(merger_actor::pointer self,
   };
 }
 
+struct what_happens {
+  const char* failed;
+  const char* unanswered;
+};
+
+/// Not at all, or without an answer.
+template <class Answer>
+caf::result<Answer> pass_on(archivist_actor::pointer self,
+                            const archivist_actor& behind, const auto& x,
+                            shared with, what_happens names) {
+  auto& luck = with.luck;
+  if (luck.happens(luck.disk, luck.active.failure, names.failed))
+    return caf::make_error(caf::sec::runtime_error);
+  if (luck.happens(luck.disk, luck.active.silence, names.unanswered))
+    return caf::delegated<Answer>{};
+  return self->delegate(behind, x);
+}
+
+/// Or what is said of it is wrong.
+caf::result<messages::part_kept> keep(archivist_actor::pointer self,
+                                      const archivist_actor& behind,
+                                      const messages::keep_requested& x,
+                                      shared with) {
+  auto& luck = with.luck;
+  if (luck.happens(luck.disk, luck.active.failure, "keep failed"))
+    return caf::make_error(caf::sec::runtime_error);
+  auto promise = self->make_response_promise<messages::part_kept>();
+  self->request(behind, caf::infinite, x)
+    .then(
+      [=](const messages::part_kept& done) mutable {
+        auto& luck = with.luck;
+        if (luck.happens(luck.disk, luck.active.failure,
+                         "kept, answered as failed"))
+          promise.deliver(caf::make_error(caf::sec::runtime_error));
+        else if (!luck.happens(luck.disk, luck.active.silence,
+                               "kept, unanswered"))
+          promise.deliver(done);
+      },
+      [=](const caf::error& e) mutable { promise.deliver(e); });
+  return promise;
+}
+
 archivist_actor::behavior_type archivist_proxy(archivist_actor::pointer self,
                                                archivist_actor behind,
                                                shared with) {
@@ -80,22 +122,23 @@ archivist_actor::behavior_type archivist_proxy(archivist_actor::pointer self,
       return promise;
     },
     [=](const messages::save_requested& x) -> caf::result<saved> {
-      auto& luck = with.luck;
-      if (luck.happens(luck.disk, luck.active.failure, "save failed"))
-        return caf::make_error(caf::sec::runtime_error);
-      if (luck.happens(luck.disk, luck.active.silence, "save unanswered"))
-        return caf::delegated<saved>{};
-      return self->delegate(behind, x);
+      return pass_on<saved>(self, behind, x, with,
+                            {"save failed", "save unanswered"});
     },
     [=](const messages::version_wanted& x)
       -> caf::result<messages::version_read> {
-      auto& luck = with.luck;
-      if (luck.happens(luck.disk, luck.active.failure, "read failed"))
-        return caf::make_error(caf::sec::runtime_error);
-      if (luck.happens(luck.disk, luck.active.silence, "read unanswered"))
-        return caf::delegated<messages::version_read>{};
-      return self->delegate(behind, x);
+      return pass_on<messages::version_read>(
+        self, behind, x, with, {"read failed", "read unanswered"});
     },
+    [=](const messages::keep_requested& x) -> caf::result<messages::part_kept> {
+      return keep(self, behind, x, with);
+    },
+    [=](const messages::drop_requested& x)
+      -> caf::result<messages::parts_dropped> {
+      return pass_on<messages::parts_dropped>(
+        self, behind, x, with, {"drop failed", "drop unanswered"});
+    },
+    [=](const messages::part_wanted& x) { return self->delegate(behind, x); },
     [=](const messages::line_noted& x) { self->send(behind, x); },
   };
 }

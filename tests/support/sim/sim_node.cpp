@@ -162,7 +162,11 @@ void sim_node::open_store() {
                      .target_is_model = what.target_is_model,
                      .admitted = what.clients,
                      .staleness_max = what.staleness_max,
-                     .noted = [&p](const auto& text) { read_note(p, text); }});
+                     .noted = [&p](const auto& text) { read_note(p, text); },
+                     .arrived = what.spools
+                                  ? std::make_shared<sim_arrivals>(what.durable)
+                                  : nullptr});
+  p.answers.blocks = p.blocks.get();
   p.watching->store = p.store.get();
   p.witness.emplace(sim_witness::parts{p.w, *p.blocks, *p.store, p.made,
                                        p.answers, p.luck.happened});
@@ -187,8 +191,10 @@ actors::node_args sim_node::args_of(std::uint64_t seed) {
                        .buffer_size = what.buffer_size,
                        .client_most = what.client_most,
                        .by_round = by_round(what.mode),
-                       .says_held = seed % 2 == 0,
+                       .says_held = seed % 2 == 0 || what.durable,
+                       .durable_offers = what.durable,
                        .target_is_model = what.target_is_model});
+  a.offers_bytes_max = what.values_bytes_max;
   a.course = course_of(what, p.how.what, p.blocks->lines.size(), seed);
   a.attendance.layout = p.blocks->fingerprint();
   a.attendance.silence_max = what.silence_max;

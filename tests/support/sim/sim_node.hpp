@@ -36,6 +36,9 @@ struct scenario {
   double haste = 0;        ///< How often a timer overtakes mail.
   double over_selection = 1.3;
   std::uint32_t quorum = 2;
+  bool spools = false;  ///< Offers beyond `values_bytes_max` wait on disk.
+  bool durable = false; ///< All do, and a node finds those of the one before.
+  std::uint64_t values_bytes_max = 0;
   std::uint64_t processes = 0; ///< That have the clients; 0: it is the node's.
   std::uint64_t hostile = 0;   ///< Peers that mean harm, beside the clients.
   std::size_t client_most = ~std::size_t{0};

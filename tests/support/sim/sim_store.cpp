@@ -65,6 +65,7 @@ void sim_store::judge(const messages::commit_requested& x) {
     EXPECT_TRUE(first) << "an offer is merged twice, of client "
                        << visit.client.value;
     windows_[x.line][visit.client].insert(visit.number);
+    found_merged_ += rules_.arrived && rules_.arrived->was_found(x.line, visit);
     mix(visit.client.value * 1000003 + visit.number.value);
     const auto found = made_.find(visit);
     if (found == made_.end()) {

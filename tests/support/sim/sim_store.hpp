@@ -9,6 +9,7 @@
 #include "actors/record/store.hpp"
 #include "models/layout.hpp"
 #include "policies/staleness.hpp"
+#include "tests/support/sim/sim_arrivals.hpp"
 
 namespace troupe::test {
 
@@ -27,6 +28,7 @@ public:
     std::uint64_t staleness_max = 16;
     /// Told of each line of events.jsonl.
     std::function<void(const std::string&)> noted = {};
+    std::shared_ptr<sim_arrivals> arrived = {}; ///< Null: offers do not wait.
   };
 
   sim_store(const models::layout& blocks, const offers_made& made, rules how);
@@ -37,6 +39,10 @@ public:
   result<void> commit(const messages::commit_requested& x) override;
   bool reads() const noexcept override {
     return true;
+  }
+
+  std::shared_ptr<actors::arrivals> arrived() const override {
+    return rules_.arrived;
   }
 
   result<std::optional<messages::version_published>>
@@ -81,6 +87,16 @@ public:
     return reads_;
   }
 
+  /// How many parts are merged that a node before had kept.
+  std::uint64_t found_merged() const {
+    return found_merged_;
+  }
+
+  /// Null: none waits on disk.
+  const sim_arrivals* waiting() const {
+    return rules_.arrived.get();
+  }
+
   std::uint64_t lines_noted() const {
     return notes_;
   }
@@ -121,6 +137,7 @@ private:
   bool may_shrink_ = false; ///< That list, since the node began again.
   std::uint64_t reads_ = 0;
   std::uint64_t notes_ = 0;
+  std::uint64_t found_merged_ = 0;
   std::uint64_t trace_ = 14695981039346656037ull;
 };
 

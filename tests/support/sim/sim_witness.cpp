@@ -22,10 +22,10 @@ void tell(const world& w, const char* direction, client_id who,
   if (!wanted)
     return;
   constexpr std::array names{
-    "hello",          "welcome",     "farewell",         "beat",
-    "beat_answered",  "leave",       "invited",          "fetch_requested",
-    "line_served",    "visit_ended", "visit_declined",   "offer_made",
-    "offer_answered", "offer_held",  "version_announced"};
+    "hello",          "welcome",     "farewell",       "beat",
+    "beat_answered",  "leave",       "invited",        "fetch_requested",
+    "line_served",    "visit_ended", "visit_declined", "offer_made",
+    "offer_answered", "offer_held",  "offer_awaited",  "version_announced"};
   std::cout << seconds(w.now()) << ' ' << direction << ' ' << who.value << ' '
             << names.at(x.index());
   std::visit(
@@ -69,7 +69,7 @@ void sim_witness::server_said(client_id to, const messages::any_message& any) {
     ++x_.happened[std::string{"visit ended "} + to_string(e->why)];
     check_ended(*e);
   } else if (const auto* h = std::get_if<messages::offer_held>(&any)) {
-    held_.insert({h->visit, h->line});
+    check_held(*h);
   } else if (const auto* f = std::get_if<messages::farewell>(&any)) {
     // Without a session nothing of it was heard.
     if (f->reason == messages::farewell_reason::no_session)
@@ -89,6 +89,20 @@ void sim_witness::check_ended(const messages::visit_ended& x) {
   }
 }
 
+// Held before it is there, or let go of before it is merged.
+void sim_witness::check_held(const messages::offer_held& x) {
+  held_.insert({x.visit, x.line});
+  if (x.durable == 0)
+    return;
+  ++x_.happened["an offer is held durably"];
+  const auto* disk = x_.store.waiting();
+  EXPECT_TRUE(x_.store.holds(x.line, x.visit)
+              || (disk && disk->has(x.line, x.visit))
+              || (disk && disk->was_dropped(x.line, x.visit)))
+    << "said to be durable, and is not: of client " << x.visit.client.value;
+  x_.answers.durable.insert({x.visit, x.line});
+}
+
 void sim_witness::check_answer(client_id to,
                                const messages::offer_answered& x) {
   ++x_.happened[std::string{"verdict "} + to_string(x.verdict)];
@@ -101,6 +115,15 @@ void sim_witness::check_answer(client_id to,
     if (const auto limit = expires_.find(x.visit);
         limit != expires_.end() && limit->second <= x_.w.now())
       ++x_.happened["visit expired in a line"];
+  }
+  // It was said to be durable: only what its line decided may end it.
+  if (x_.answers.durable.contains({x.visit, x.line})
+      && !x_.store.is_closed(x.line, x.visit)) {
+    EXPECT_NE(x.verdict, verdict::overloaded);
+    EXPECT_TRUE(x_.store.holds(x.line, x.visit)
+                || x_.store.waiting()->was_dropped(x.line, x.visit))
+      << "answered " << to_string(x.verdict) << ", and it was lost: of client "
+      << to.value;
   }
   x_.store.mix(x.visit.client.value * 31
                + static_cast<std::uint64_t>(x.verdict));
@@ -139,6 +162,8 @@ void sim_witness::check_invitation(const messages::ticket& x) {
 
 void sim_witness::client_said(client_id from, const messages::any_message& x) {
   tell(x_.w, "from", from, x);
+  x_.happened["a client asks after its offer"] +=
+    std::holds_alternative<messages::offer_awaited>(x);
   const auto* o = std::get_if<messages::offer_made>(&x);
   if (o == nullptr)
     return;
@@ -189,6 +214,11 @@ void sim_witness::check_end() const {
       << "answered withdrawn, yet merged: of client " << part.first.client.value
       << ", visit " << part.first.number.value << ", line "
       << part.second.value;
+  for (const auto& [visit, line] : x_.answers.durable)
+    EXPECT_TRUE(x_.store.holds(line, visit)
+                || x_.store.waiting()->was_dropped(line, visit))
+      << "said to be durable, neither merged nor refused: of client "
+      << visit.client.value << ", line " << line.value;
   for (const auto& [visit, line] : awaited_)
     ADD_FAILURE() << "an offer that arrived was not answered: of client "
                   << visit.client.value << ", to line " << line.value;
@@ -223,6 +253,22 @@ bool is_offered(const actors::client_file& x, visit_id visit) {
 
 } // namespace
 
+// Who has let go of values has nothing to offer again.
+void sim_vault::check_what_is_let_go(const actors::kept_offer& before,
+                                     const actors::kept_offer& after) {
+  for (const auto& part : before.offer.blocks) {
+    const auto line = answers.blocks->find(part.block)->line;
+    const bool gone = std::ranges::find(after.offer.blocks, part.block,
+                                        &messages::offer_block::block)
+                      == after.offer.blocks.end();
+    let_go += gone;
+    EXPECT_TRUE(!gone
+                || answers.durable.contains({before.offer.pass.visit, line}))
+      << "values are let go of that no line has durably, by client "
+      << before.offer.pass.visit.client.value;
+  }
+}
+
 // Of an offer its lines tell, unless the door refused it: else a client would
 // believe of one that is merged that it is not.
 void sim_vault::check_what_ended(const actors::client_file& before,
@@ -234,6 +280,9 @@ void sim_vault::check_what_ended(const actors::client_file& before,
       dropped.insert(visit);
   for (const auto& kept : before.outbox) {
     const auto visit = kept.offer.pass.visit;
+    for (const auto& x : after.outbox)
+      if (x.offer.pass.visit == visit)
+        check_what_is_let_go(kept, x);
     if (is_offered(after, visit) || answers.refused.contains(visit))
       continue;
     for (const auto line : kept.unanswered)

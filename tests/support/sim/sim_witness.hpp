@@ -16,7 +16,9 @@ namespace troupe::test {
 /// What clients were told of their offers, whether or not they heard it.
 struct answers_given {
   std::set<std::pair<visit_id, line_id>> by_line;
-  std::set<visit_id> refused; ///< As a whole.
+  std::set<visit_id> refused;                     ///< As a whole.
+  std::set<std::pair<visit_id, line_id>> durable; ///< So they are held.
+  const models::layout* blocks = nullptr;
 };
 
 /// Hears all that is said between a server and its clients, and knows what may
@@ -57,6 +59,7 @@ private:
   void check_invitation(const messages::ticket& x);
   void check_ended(const messages::visit_ended& x);
   void check_served(const messages::line_served& x) const;
+  void check_held(const messages::offer_held& x);
   void check_answer(client_id to, const messages::offer_answered& x);
   void forget(visit_id x);
 
@@ -108,6 +111,8 @@ struct sim_vault final : actors::vault {
     return inner.states();
   }
 
+  void check_what_is_let_go(const actors::kept_offer& before,
+                            const actors::kept_offer& after);
   void check_what_ended(const actors::client_file& before,
                         const actors::client_file& after);
 
@@ -130,6 +135,7 @@ struct sim_vault final : actors::vault {
   actors::memory_vault inner;
   std::set<visit_id> offered;
   std::set<visit_id> dropped; ///< Ended, and there is no offer of them.
+  std::uint64_t let_go = 0;   ///< Parts whose values were.
 };
 
 } // namespace troupe::test

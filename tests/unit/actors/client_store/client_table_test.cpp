@@ -87,7 +87,7 @@ result<void> save(client_table& to, const files& all) {
 /// What a client's life may do to its file.
 void change(client_file& x, client_id who, random_stream& draw) {
   const auto values = [&] { return draw.below(2) == 0 ? 5 : 40'000; };
-  switch (draw.below(7)) {
+  switch (draw.below(8)) {
     case 0:
       ++x.incarnation;
       break;
@@ -121,6 +121,10 @@ void change(client_file& x, client_id who, random_stream& draw) {
           x.state = x.outbox[at].next;
         x.outbox.erase(x.outbox.begin() + static_cast<std::ptrdiff_t>(at));
       }
+      break;
+    case 6:
+      if (!x.outbox.empty())
+        x.outbox[draw.below(x.outbox.size())].offer.blocks.clear();
       break;
     default:
       x.state = state_of(values(), draw.below(100));

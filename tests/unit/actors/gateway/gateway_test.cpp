@@ -67,6 +67,26 @@ TEST_F(gateway_test, hears_a_decline_with_a_ticket_and_once) {
   EXPECT_EQ(count<messages::line_noted>(archivist), lines + 1);
 }
 
+// A line that does not know of it refuses it, which stands in the record once.
+TEST_F(gateway_test, asks_lines_after_offers_without_values) {
+  open(ann, first);
+  const auto pass = invite(ann);
+  auto forged = pass;
+  forged.mac.front() ^= 1;
+  EXPECT_EQ(end_of(say(first, messages::offer_awaited{forged, {{1}}})),
+            verdict::not_invited);
+  EXPECT_EQ(count<messages::part_awaited>(router), 0u);
+  auto before = pass; // Of a server before this one.
+  before.visit.number = {pass.visit.number.value + 7};
+  seal{seal::key{7}}.sign(before);
+  say(first, messages::offer_awaited{before, {{1}, {1}, {99}}});
+  EXPECT_EQ(count<messages::part_awaited>(router), 1u);
+  const auto lines = count<messages::line_noted>(archivist);
+  for (int i = 0; i < 2; ++i)
+    tell(messages::part_answered{before.visit, {1}, verdict::withdrawn, {}});
+  EXPECT_EQ(count<messages::line_noted>(archivist), lines + 1);
+}
+
 TEST_F(gateway_test, lets_nobody_leave_for_another) {
   open(ann, first);
   open(ben, second);

@@ -116,6 +116,32 @@ TEST(link, waits_where_there_is_no_room_and_lets_small_frames_pass) {
   EXPECT_EQ(room->now(), 0U);
 }
 
+// Whoever is slow with what it was handed is handed nothing large, and hears
+// the small.
+TEST(link, counts_frames_that_nobody_has_handled) {
+  const auto room = std::make_shared<held_bytes>(std::uint64_t{1} << 20,
+                                                 std::function<void()>{}, 3);
+  end a{options_of(1, 100)};
+  end b{options_of(2, 100, room)};
+  a.link.connected(1);
+  for (std::uint64_t i = 0; i < 3; ++i)
+    (void)a.link.say({1}, small(i));
+  (void)a.link.say({1}, large(9));
+  (void)a.link.say({2}, small(4));
+  settle(a, b);
+  EXPECT_EQ(b.heard.size(), 4U);
+  EXPECT_EQ(room->frames(), 4U);
+  EXPECT_TRUE(b.link.waits_for_room());
+  b.heard.resize(2); // Two are handled.
+  EXPECT_EQ(room->frames(), 2U);
+  settle(a, b);
+  ASSERT_EQ(b.heard.size(), 3U);
+  EXPECT_EQ(bytes_of(b.heard.back()), encode(large(9)));
+  b.heard.clear();
+  EXPECT_EQ(room->frames(), 0U);
+  EXPECT_EQ(room->now(), 0U);
+}
+
 TEST(link, takes_what_is_larger_than_all_room_when_there_is_nothing_else) {
   const auto room = std::make_shared<held_bytes>(1000);
   end a{options_of(1, 100)};

@@ -132,4 +132,14 @@ TEST(shortened, leaves_letters_whole) {
   EXPECT_EQ(shortened("abéé", 3), "ab... (6 bytes)");
 }
 
+TEST(config, offers_are_durable_where_clients_live_on) {
+  const std::string wall = "rounds = 1\nclock = \"wall\"\n";
+  const std::string offer = "durability = \"offer\"\n";
+  EXPECT_EQ(refusal(wall + offer), "");
+  EXPECT_THAT(refusal("rounds = 1\n" + offer),
+              HasSubstr("needs clock = \"wall\", which troupe serve has"));
+  EXPECT_THAT(refusal(wall + offer + "ledger = \"memory\""),
+              HasSubstr("needs ledger = \"disk\""));
+}
+
 } // namespace troupe::node

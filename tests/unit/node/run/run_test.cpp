@@ -286,10 +286,21 @@ TEST_F(small_run, refuses_what_its_data_cannot_do_or_is_not_built) {
   };
   EXPECT_NE(refusal({"stop.metric=loss", "stop.patience=2"}).find("validation"),
             std::string::npos);
-  EXPECT_NE(refusal({"durability=offer", "ledger=disk"}).find("not built yet"),
-            std::string::npos);
   EXPECT_NE(refusal({"init=/nowhere.safetensors"}).find("/nowhere.safetensors"),
             std::string::npos);
+}
+
+// They wait on disk, and nothing of them stays there.
+TEST_F(small_run, learns_the_same_of_durable_offers) {
+  const auto with_wall = [&](const std::string& durability) {
+    return go({"clock=wall", "ledger=disk", "durability=" + durability,
+               "clients_per_round=12"});
+  };
+  const auto durable = with_wall("offer");
+  EXPECT_EQ(durable.digest, with_wall("version").digest);
+  const auto arrivals = std::filesystem::path{durable.folder} / "arrivals";
+  EXPECT_TRUE(std::filesystem::exists(arrivals));
+  EXPECT_TRUE(std::filesystem::is_empty(arrivals));
 }
 
 TEST_F(small_run, merges_by_the_rule_that_the_configuration_names) {

@@ -1,0 +1,45 @@
+#pragma once
+
+// Offers that wait on disk: what lines, their clients and the archivist say of
+// them within the process.
+
+#include <vector>
+
+#include "actors/messages/internal.hpp"
+
+namespace troupe::messages {
+
+/// A client that has let go of its part's values asks what becomes of it.
+struct part_awaited {
+  visit_id visit;
+  line_id line;
+};
+
+/// Asks for a part to be kept on disk until it is merged or refused.
+struct keep_requested {
+  part_offered what;
+};
+
+struct part_kept {
+  line_id line;
+  visit_id visit;
+};
+
+/// Asks for parts to be gone from there; those that are not there are.
+struct drop_requested {
+  line_id line;
+  std::vector<visit_id> visits;
+};
+
+struct parts_dropped {
+  line_id line;
+  std::vector<visit_id> visits;
+};
+
+/// Asks for a part that is kept, with its values.
+struct part_wanted {
+  line_id line;
+  visit_id visit;
+};
+
+} // namespace troupe::messages

@@ -1,0 +1,86 @@
+// What is merged may lie on disk: the bits are the same.
+
+#include "actors/kernel_worker/merge.hpp"
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+namespace troupe::actors {
+
+namespace {
+
+const recipe one_block{.name = "one",
+                       .summary = "",
+                       .blocks = {{.name = "a"}},
+                       .legs = {{.fetch = {{"a"}}}}};
+
+models::layout layout() {
+  return *models::make_layout(one_block, {{"a", {{"w", {3}}}}},
+                              {.weight_max = 64, .delta_max = 8});
+}
+
+/// Offers of five clients, of which those in `away` are not in memory.
+messages::merge_requested request(merge_kind kind, const models::layout& of,
+                                  const std::set<std::uint64_t>& away) {
+  const auto& block = of.blocks.front();
+  messages::block_merge x{.block = block.id,
+                          .rule = {.kind = kind, .count = 1, .keep = 1},
+                          .base = share({1, 2, 3}),
+                          .moments = {},
+                          .terms = {},
+                          .grid = block.grid};
+  for (std::uint64_t i = 1; i <= 5; ++i) {
+    const auto value = static_cast<float>(i) / 3;
+    messages::merge_term term;
+    term.block = block.id;
+    term.weight = static_cast<double>(i);
+    term.delta =
+      away.contains(i) ? nullptr : share({value, -value, value * value});
+    term.visit = {{i}, {1}};
+    x.terms.push_back(term);
+  }
+  return {.line = {1}, .base = {}, .blocks = {x}, .step = {}};
+}
+
+result<shared_values> read(line_id, visit_id visit, block_id) {
+  const auto value = static_cast<float>(visit.client.value) / 3;
+  return share({value, -value, value * value});
+}
+
+} // namespace
+
+TEST(merge, has_the_same_bits_of_offers_on_disk) {
+  const auto blocks = layout();
+  const auto arithmetic = *kernels::make_backend({});
+  for (const auto kind :
+       {merge_kind::mean, merge_kind::padded, merge_kind::median,
+        merge_kind::trimmed_mean, merge_kind::krum}) {
+    const auto merged = [&](const std::set<std::uint64_t>& away) {
+      const auto made =
+        merge(*arithmetic, blocks, request(kind, blocks, away), read);
+      EXPECT_TRUE(made) << made.error().context;
+      return made->blocks.at(0).digest;
+    };
+    const auto whole = merged({});
+    EXPECT_EQ(merged({2, 4}), whole);
+    EXPECT_EQ(merged({1, 2, 3, 4, 5}), whole);
+  }
+}
+
+TEST(merge, says_what_cannot_be_read) {
+  const auto blocks = layout();
+  const auto arithmetic = *kernels::make_backend({});
+  for (const auto kind :
+       {merge_kind::mean, merge_kind::padded, merge_kind::median}) {
+    const auto made =
+      merge(*arithmetic, blocks, request(kind, blocks, {3}),
+            [](auto...) -> result<shared_values> {
+              return fail(errc::storage_failure, "1-3-1: is damaged");
+            });
+    ASSERT_FALSE(made);
+    EXPECT_EQ(made.error().context, "1-3-1: is damaged");
+  }
+}
+
+} // namespace troupe::actors
