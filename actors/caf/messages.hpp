@@ -6,6 +6,7 @@
 
 #include <caf/allowed_unsafe_message_type.hpp>
 
+#include "actors/messages/assessment.hpp"
 #include "actors/messages/internal.hpp"
 #include "actors/transport/frame.hpp"
 
@@ -51,6 +52,9 @@ TROUPE_MESSAGE(job_requested)
 TROUPE_MESSAGE(job_finished)
 TROUPE_MESSAGE(evaluation_requested)
 TROUPE_MESSAGE(evaluation_finished)
+TROUPE_MESSAGE(scores_wanted)
+TROUPE_MESSAGE(scores_under_way)
+TROUPE_MESSAGE(scores_heard)
 TROUPE_MESSAGE(save_requested)
 TROUPE_MESSAGE(records_saved)
 TROUPE_MESSAGE(line_noted)
