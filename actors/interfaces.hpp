@@ -38,6 +38,11 @@ using evaluator_actor = caf::typed_actor<
   caf::replies_to<messages::evaluation_requested>::with<
     messages::evaluation_finished>>;
 
+/// The same where clients are elsewhere: they score themselves, and it asks.
+using assessor_actor = evaluator_actor::extend<
+  // A process says what versions are worth to its clients.
+  caf::reacts_to<messages::scores_heard>>;
+
 /// Does the work of the clients that are at home here.
 using kernel_worker_actor = caf::typed_actor<
   // Does a client's work on a worker thread. `job_finished` goes to the sender,
@@ -171,6 +176,8 @@ using gateway_actor = caf::typed_actor<
   caf::reacts_to<messages::part_answered>,
   // A hint for all sessions.
   caf::reacts_to<messages::version_announced>,
+  // Asked of all processes with clients that have sessions.
+  caf::replies_to<messages::scores_wanted>::with<messages::scores_under_way>,
   // Ends the session of who was silent for too long: when it speaks again, it
   // is asked for a hello.
   caf::reacts_to<messages::client_left>,
@@ -206,6 +213,7 @@ struct cast {
   router_actor router;
   merger_actor merger;
   evaluator_actor evaluator;
+  assessor_actor assessor; ///< Then this is the evaluator; null: none.
   archivist_actor archivist;
   publisher_actor publisher;
 };

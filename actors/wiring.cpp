@@ -6,6 +6,7 @@
 
 #include "actors/aggregator/aggregator.hpp"
 #include "actors/archivist/archivist.hpp"
+#include "actors/assessor/assessor.hpp"
 #include "actors/expert/expert.hpp"
 #include "actors/kernel_worker/evaluator.hpp"
 #include "actors/kernel_worker/kernel_worker.hpp"
@@ -86,6 +87,15 @@ private:
       spawn_apart(evaluator, evaluator_args{args_.evaluator});
     if (args_.around_merger)
       others_->merger = args_.around_merger(others_->merger);
+    if (!args_.process_of)
+      return;
+    others_->assessor = caf::actor_cast<assessor_actor>(
+      spawn(assessor, assessor_args{.evaluator = others_->evaluator,
+                                    .others = others_,
+                                    .started = args_.started,
+                                    .waits = args_.waits,
+                                    .first_question = args_.first_question}));
+    others_->evaluator = caf::actor_cast<evaluator_actor>(others_->assessor);
   }
 
   void spawn_books() {
@@ -186,6 +196,7 @@ private:
                                 .norm_max = args_.norm_max},
                       .limits = args_.limits,
                       .may_speak = args_.may_speak,
+                      .process_of = args_.process_of,
                       .refused = args_.refused,
                       .key = found_.key,
                       .others = others_,

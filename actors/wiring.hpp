@@ -40,6 +40,10 @@ struct node_args {
   peer_limits limits = {}; ///< None for peers of this process.
   /// Whether a peer may say hello as a client. Empty: any may.
   std::function<bool(peer_id, client_id)> may_speak = {};
+  /// Of a peer's process its own peer: clients score themselves there. Empty:
+  /// the evaluator scores them all.
+  std::function<peer_id(peer_id)> process_of = {};
+  std::uint64_t first_question = 0; ///< Then; unlike that of other processes.
   std::shared_ptr<transport::refusals> refused = {};
   std::size_t versions_bytes_max = limits::versions_bytes_max;
 

@@ -7,6 +7,7 @@
 #include <caf/allowed_unsafe_message_type.hpp>
 
 #include "actors/messages/arrivals.hpp"
+#include "actors/messages/assessment.hpp"
 #include "actors/messages/internal.hpp"
 #include "actors/transport/frame.hpp"
 
@@ -58,6 +59,9 @@ TROUPE_MESSAGE(part_kept)
 TROUPE_MESSAGE(drop_requested)
 TROUPE_MESSAGE(parts_dropped)
 TROUPE_MESSAGE(part_wanted)
+TROUPE_MESSAGE(scores_wanted)
+TROUPE_MESSAGE(scores_under_way)
+TROUPE_MESSAGE(scores_heard)
 TROUPE_MESSAGE(save_requested)
 TROUPE_MESSAGE(records_saved)
 TROUPE_MESSAGE(line_noted)

@@ -1,6 +1,7 @@
 // Visits that fail: who is left alone for them; and what ends the run.
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "actors/director/course.hpp"
@@ -146,10 +147,13 @@ bool course::nobody_can_be_invited(instant now) const {
             });
 }
 
-course::actions course::evaluated(const messages::evaluation_finished&,
+course::actions course::evaluated(const messages::evaluation_finished& x,
                                   double metric, instant now) {
   actions out;
   if (!options_.stop)
+    return out;
+  // That nobody answered says nothing of the version.
+  if (x.asked && !std::isfinite(metric))
     return out;
   const auto verdict = stopper_.observe(metric).stop;
   stopper_is_dirty_ = true;

@@ -1,5 +1,6 @@
 #include "actors/gateway/gateway.hpp"
 
+#include "actors/gateway/home_scores.hpp"
 #include "actors/gateway/words.hpp"
 #include "actors/record/events.hpp"
 #include "actors/record/snapshot.hpp"
@@ -379,6 +380,7 @@ gateway_actor::behavior_type gateway(self_pointer self, gateway_args args) {
     },
     [self](const messages::part_answered& x) { answered(self, x); },
     [self](const messages::version_announced& x) { announced(self, x); },
+    [self](const messages::scores_wanted& x) { return ask(self->state, x); },
     [self](const messages::client_left& x) {
       self->state.peers.close(x.client);
     },

@@ -31,6 +31,8 @@ struct gateway_args {
   peer_limits limits = {};
   /// Whether a peer may say hello as a client. Empty: whoever is there may.
   std::function<bool(peer_id, client_id)> may_speak = {};
+  /// Of a peer's process its own peer. Empty: clients are of this process.
+  std::function<peer_id(peer_id)> process_of = {};
   std::shared_ptr<transport::refusals> refused = {}; ///< Null: not counted.
   seal::key key{};
   cast_ptr others;

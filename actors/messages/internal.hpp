@@ -349,8 +349,10 @@ struct evaluation_finished {
   version head;
   models::evaluated scores;
   std::optional<error> problem;
+  /// Where clients score themselves: how many were here to be asked.
+  std::optional<std::uint64_t> asked = {};
 
-  /// Of one without a problem.
+  /// Of one without a problem, and of clients of this process.
   static constexpr auto fields(auto& x) {
     return std::tie(x.line, x.head, x.scores);
   }

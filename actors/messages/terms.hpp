@@ -4,6 +4,7 @@
 // it is. Said on channel 0, which is no client's.
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <tuple>
@@ -11,6 +12,7 @@
 
 #include "actors/messages/schema.hpp"
 #include "actors/messages/session.hpp"
+#include "core/values.hpp"
 
 namespace troupe::messages {
 
@@ -30,10 +32,20 @@ struct terms_asked {
   }
 };
 
+/// A block that does not travel, and what it must be.
+struct frozen_digest {
+  std::string name;
+  std::array<std::uint8_t, 32> content{};
+
+  static constexpr auto fields(auto& x) {
+    return std::tie(x.name, x.content);
+  }
+};
+
 /// No path in these terms is opened by who reads them, and nothing is run.
 struct terms_given {
   static constexpr schema wire{
-    .kind = 0x0008, .readable_since = 1, .field_counts = {6}};
+    .kind = 0x0008, .readable_since = 1, .field_counts = {6, 10}};
 
   std::uint16_t protocol = protocol_version; ///< 0: none that both speak.
   std::uint64_t nonce = 0;                   ///< Of the question.
@@ -41,23 +53,32 @@ struct terms_given {
   std::array<std::uint8_t, 32> layout{};
   std::array<std::uint8_t, 32> data{}; ///< Zeros: this run has none.
   std::vector<std::string> config;     ///< Lines of TOML.
+  /// What an example must be that a client brings: extents, labels below
+  /// `classes`, and so many of them at most. No extents: the run takes none.
+  std::vector<std::uint32_t> inputs = {};
+  std::uint32_t classes = 0;
+  std::uint64_t examples_max = 0;
+  std::vector<frozen_digest> frozen = {};
 
   static constexpr auto fields(auto& x) {
-    return std::tie(x.protocol, x.nonce, x.run, x.layout, x.data, x.config);
+    return std::tie(x.protocol, x.nonce, x.run, x.layout, x.data, x.config,
+                    x.inputs, x.classes, x.examples_max, x.frozen);
   }
 };
 
-/// "So many clients of the run's own partition are to be mine."
+/// "So many clients of the run's own partition are to be mine", or one of this
+/// name, with data of its own.
 struct places_asked {
   static constexpr schema wire{
-    .kind = 0x0009, .readable_since = 1, .field_counts = {3}};
+    .kind = 0x0009, .readable_since = 1, .field_counts = {3, 4}};
 
   std::uint64_t nonce = 0;
   store_id store{}; ///< The same one has the same clients again.
   std::uint32_t count = 0;
+  std::string name = {}; ///< Empty: of the partition.
 
   static constexpr auto fields(auto& x) {
-    return std::tie(x.nonce, x.store, x.count);
+    return std::tie(x.nonce, x.store, x.count, x.name);
   }
 };
 
@@ -71,6 +92,36 @@ struct places_given {
 
   static constexpr auto fields(auto& x) {
     return std::tie(x.nonce, x.clients, x.why);
+  }
+};
+
+/// "What are the values of this frozen block, from this one on?"
+struct frozen_asked {
+  static constexpr schema wire{
+    .kind = 0x0011, .readable_since = 1, .field_counts = {3}};
+
+  std::uint64_t nonce = 0;
+  std::array<std::uint8_t, 32> content{};
+  std::uint64_t first = 0;
+
+  static constexpr auto fields(auto& x) {
+    return std::tie(x.nonce, x.content, x.first);
+  }
+};
+
+/// So many at a time, and none only where it is refused.
+struct frozen_given {
+  static constexpr schema wire{
+    .kind = 0x0012, .readable_since = 1, .field_counts = {4}};
+  static constexpr std::size_t values_max = 1 << 17;
+
+  std::uint64_t nonce = 0; ///< Of the question.
+  std::uint64_t total = 0; ///< Values of the block.
+  shared_values values = nullptr;
+  std::string why; ///< For people, where it is refused.
+
+  static constexpr auto fields(auto& x) {
+    return std::tie(x.nonce, x.total, x.values, x.why);
   }
 };
 

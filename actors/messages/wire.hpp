@@ -1,13 +1,15 @@
 #pragma once
 
 // All messages that cross an endpoint. Kinds are grouped by conversation and
-// never reused: 0x00 sessions, 0x01 offers, 0x02 visits, 0x03 announcements.
+// never reused: 0x00 sessions, 0x01 offers, 0x02 visits, 0x03 announcements,
+// 0x04 scores.
 
 #include <array>
 #include <variant>
 
 #include "actors/messages/enrolment.hpp"
 #include "actors/messages/offer.hpp"
+#include "actors/messages/scores.hpp"
 #include "actors/messages/session.hpp"
 #include "actors/messages/terms.hpp"
 #include "actors/messages/visit.hpp"
@@ -20,7 +22,8 @@ using any_message =
                offer_made, offer_answered, offer_held, offer_awaited,
                version_announced, terms_asked, terms_given, places_asked,
                places_given, process_parted, enrolment_asked,
-               enrolment_answered>;
+               enrolment_answered, frozen_asked, frozen_given, scores_asked,
+               scores_told>;
 
 namespace detail {
 

@@ -37,6 +37,16 @@ publisher_state::occasion newest(const publisher_args& x) {
   return {found->first, found->second.head};
 }
 
+/// Clients hear of the end when they are asked nothing any more.
+void end(self_pointer self,
+         const std::optional<messages::evaluation_finished>& last) {
+  const auto& args = self->state.args;
+  const auto& why = *self->state.ending;
+  if (args.others->assessor)
+    self->send(args.others->gateway, why);
+  args.watching->finished(why, last, now(self));
+}
+
 // What the run ends with, client by client.
 void evaluate_last(self_pointer self) {
   const auto& args = self->state.args;
@@ -44,14 +54,8 @@ void evaluate_last(self_pointer self) {
     ->request(args.others->evaluator, args.waits.evaluation,
               question(self, newest(args), true))
     .then(
-      [self](const messages::evaluation_finished& done) {
-        self->state.args.watching->finished(*self->state.ending, done,
-                                            now(self));
-      },
-      [self](const caf::error&) {
-        self->state.args.watching->finished(*self->state.ending, std::nullopt,
-                                            now(self));
-      });
+      [self](const messages::evaluation_finished& done) { end(self, done); },
+      [self](const caf::error&) { end(self, std::nullopt); });
 }
 
 // Of all lines as they are now.
@@ -99,10 +103,11 @@ void consider(self_pointer self, const messages::version_published& x) {
 
 void finish(self_pointer self, const messages::run_finished& x) {
   const auto& args = self->state.args;
-  self->send(args.others->gateway, x);
-  if (!args.evaluate_at_end || args.heads.empty())
-    return args.watching->finished(x, std::nullopt, now(self));
   self->state.ending = x;
+  if (!args.others->assessor)
+    self->send(args.others->gateway, x);
+  if (!args.evaluate_at_end || args.heads.empty())
+    return end(self, std::nullopt);
   if (self->state.under_way)
     return; // Then what is due, then the last.
   if (self->state.due)

@@ -1,21 +1,25 @@
 #include "actors/reception/leases.hpp"
 
+#include <algorithm>
+
+#include "core/name.hpp"
+#include "core/text.hpp"
+
 namespace troupe::actors {
 
 result<std::vector<client_id>> leases::give(const owner& who,
                                             std::uint32_t count) {
-  const auto known = by_owner_.find(who);
-  const std::uint64_t has = known == by_owner_.end() ? 0 : known->second.size();
+  const auto has = numbers_of(who);
   if (count == 0)
     return fail(errc::invalid_config, "no clients were asked for");
   if (count > has + free())
     return fail(errc::invalid_config,
-                "of the run's " + std::to_string(clients_) + " clients "
+                "of the run's " + std::to_string(size()) + " clients "
                   + std::to_string(free()) + " are free"
                   + (has > 0
                        ? ", and " + std::to_string(has) + " are yours already"
                        : ""));
-  auto& mine = by_owner_[who];
+  auto& mine = all_.by_owner[who];
   for (std::uint64_t k = 1; mine.size() < count; ++k)
     if (taken_.insert({k}).second)
       mine.insert({k});
@@ -26,14 +30,52 @@ result<std::vector<client_id>> leases::give(const owner& who,
   return out;
 }
 
-bool leases::restore(const std::map<owner, std::set<client_id>>& x) {
+// No name is ever given up, so the next number is the next that nobody had.
+result<client_id> leases::give(const owner& who, const std::string& name) {
+  if (!is_name(name))
+    return fail(errc::invalid_config,
+                in_quotes(shortened(name)) + " is no name: " + name_rule);
+  if (const auto found = all_.by_name.find(name); found != all_.by_name.end()) {
+    if (found->second.who == who)
+      return found->second.client;
+    return fail(errc::invalid_config,
+                "another process has the name '" + name
+                  + "'; where it is yours, the store that it began with would "
+                    "do");
+  }
+  if (all_.by_name.size() >= room_.named_max)
+    return fail(errc::invalid_config,
+                "this run has room for " + std::to_string(room_.named_max)
+                  + " clients with data of their own, and as many have a name");
+  const client_id next{room_.named_above + all_.by_name.size() + 1};
+  all_.by_name[name] = {who, next};
+  return next;
+}
+
+std::uint64_t leases::numbers_of(const owner& who) const {
+  const auto found = all_.by_owner.find(who);
+  return found == all_.by_owner.end() ? 0 : found->second.size();
+}
+
+std::uint64_t leases::named_by(const owner& who) const {
+  return static_cast<std::uint64_t>(std::ranges::count_if(
+    all_.by_name, [&](const auto& x) { return x.second.who == who; }));
+}
+
+bool leases::restore(const contents& x) {
   std::set<client_id> taken;
-  for (const auto& [who, mine] : x)
+  for (const auto& [who, mine] : x.by_owner)
     for (const auto client : mine)
-      if (client.value < 1 || client.value > clients_
+      if (client.value < 1 || client.value > room_.clients
           || !taken.insert(client).second)
         return false;
-  by_owner_ = x;
+  std::set<client_id> numbers;
+  const auto last = room_.named_above + x.by_name.size();
+  for (const auto& [name, whose] : x.by_name)
+    if (!is_name(name) || whose.client.value <= room_.named_above
+        || whose.client.value > last || !numbers.insert(whose.client).second)
+      return false;
+  all_ = x;
   taken_ = std::move(taken);
   return true;
 }

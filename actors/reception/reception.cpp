@@ -1,13 +1,24 @@
 #include "actors/reception/reception.hpp"
 
+#include <algorithm>
+#include <cstddef>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "core/clock.hpp"
 
 namespace troupe::actors {
 
 namespace {
+
+bool may_be_called(std::string_view pattern, std::string_view name) {
+  if (!pattern.ends_with('*'))
+    return name == pattern;
+  pattern.remove_suffix(1);
+  return name.starts_with(pattern);
+}
 
 messages::terms_given answer(const messages::terms_asked& x,
                              const reception_args& args) {
@@ -24,20 +35,40 @@ messages::terms_given answer(const messages::terms_asked& x,
   return out;
 }
 
+/// Clients as a process asks for them, and what the book says then.
+result<std::vector<client_id>> give(const messages::places_asked& x,
+                                    const claim& who, leases& from) {
+  const bool is_new = !x.name.empty() && !from.knows(x.name);
+  const auto numbers = std::max<std::uint64_t>(x.name.empty() ? x.count : 0,
+                                               from.numbers_of(who.who));
+  if (numbers + from.named_by(who.who) + is_new > who.numbers_max)
+    return fail(errc::invalid_config, "this key may have "
+                                        + std::to_string(who.numbers_max)
+                                        + " clients at most");
+  if (x.name.empty())
+    return from.give(who.who, x.count);
+  if (!may_be_called(who.names, x.name))
+    return fail(errc::invalid_config,
+                "the clients of this key are called '" + who.names + "'");
+  return from.give(who.who, x.name).map([](client_id found) {
+    return std::vector{found};
+  });
+}
+
 messages::places_given answer(const messages::places_asked& x, peer_id from,
                               reception_args& args) {
   const auto refused = [&](std::string why) {
     return messages::places_given{x.nonce, {}, std::move(why)};
   };
   const auto who =
-    args.claim_of ? args.claim_of(from) : claim{x.store, args.book.size()};
+    args.claim_of
+      ? args.claim_of(from)
+      : claim{.who = x.store,
+              .numbers_max = args.book.size() + args.book.named_max()};
   if (!who)
     return refused("this key may have no clients");
-  if (x.count > who->numbers_max)
-    return refused("this key may have " + std::to_string(who->numbers_max)
-                   + " clients at most");
   auto next = args.book;
-  auto found = next.give(who->who, x.count);
+  auto found = give(x, *who, next);
   if (!found)
     return refused(found.error().context);
   if (next.all() != args.book.all())
@@ -63,6 +94,33 @@ messages::enrolment_answered answer(const messages::enrolment_asked& x,
   return {x.nonce, done ? "" : done.error().context};
 }
 
+messages::frozen_given answer(const messages::frozen_asked& x,
+                              const reception_args& args) {
+  const auto found = args.frozen.find(x.content);
+  if (found == args.frozen.end())
+    return {.nonce = x.nonce,
+            .total = 0,
+            .values = share({}),
+            .why = "it is not served"};
+  const auto& all = *found->second;
+  const auto first = std::min<std::uint64_t>(x.first, all.size());
+  const auto last = std::min<std::uint64_t>(
+    all.size(), first + messages::frozen_given::values_max);
+  const auto at = [&](std::uint64_t place) {
+    return all.begin() + static_cast<std::ptrdiff_t>(place);
+  };
+  return {.nonce = x.nonce,
+          .total = all.size(),
+          .values = share(std::vector<float>(at(first), at(last))),
+          .why = {}};
+}
+
+void pass_on(const messages::scores_told& x, peer_id from,
+             const reception_args& args) {
+  if (args.scored)
+    args.scored({from, x});
+}
+
 /// An invitation is good for one thing, and this is another.
 bool is_beyond_enrolment(peer_id from, const reception_args& args) {
   if (!args.claim_of || args.claim_of(from))
@@ -81,6 +139,10 @@ void hear(const messages::any_message& any, peer_id from,
     args.network->send(from, answer(*asked, args));
   else if (const auto* want = std::get_if<messages::places_asked>(&any))
     args.network->send(from, answer(*want, from, args));
+  else if (const auto* frozen = std::get_if<messages::frozen_asked>(&any))
+    args.network->send(from, answer(*frozen, args));
+  else if (const auto* told = std::get_if<messages::scores_told>(&any))
+    pass_on(*told, from, args);
   else if (const auto* gone = std::get_if<messages::process_parted>(&any))
     note(*gone, from, args);
 }

@@ -1,14 +1,18 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
+#include <string>
 
 #include <caf/stateful_actor.hpp>
 #include <caf/typed_event_based_actor.hpp>
 
 #include "actors/interfaces.hpp"
+#include "actors/messages/assessment.hpp"
 #include "actors/reception/leases.hpp"
 #include "actors/transport/endpoint.hpp"
 #include "actors/transport/refusals.hpp"
@@ -21,6 +25,9 @@ namespace troupe::actors {
 struct claim {
   leases::owner who{};
   std::uint64_t numbers_max = 0; ///< So many at most.
+  /// What its clients with data of their own may be called: one name, the
+  /// beginning of names and a *, or * alone.
+  std::string names = "*";
 };
 
 struct reception_args {
@@ -33,6 +40,10 @@ struct reception_args {
   std::function<void(peer_id)> parted = {};
   /// Told of each process that has clients. May be empty.
   std::function<void(peer_id)> came = {};
+  /// Told of what a process says of its clients' scores. May be empty.
+  std::function<void(messages::scores_heard)> scored = {};
+  /// Values of frozen blocks that processes may ask for, by their digest.
+  std::map<std::array<std::uint8_t, 32>, shared_values> frozen = {};
   /// Whose clients a peer's are; nothing: it may have none. Empty: they are of
   /// whom it says it is, since nobody has a key.
   std::function<std::optional<claim>(peer_id)> claim_of = {};

@@ -66,6 +66,11 @@ exit_code inspect(const command_line& line, streams io) {
        .what = "data that is a model of its own has no examples to show",
        .hint = "data.kind = \"synthetic\" has"},
       exit_code::data, line.json(), io);
+  if (loaded->x.data.is_elsewhere())
+    return report({.code = "invalid_data",
+                   .what = "data.kind = \"elsewhere\" has no data here",
+                   .hint = "where it is, the file itself would do"},
+                  exit_code::data, line.json(), io);
   const auto data = load_data(loaded->x);
   if (!data)
     return report(data.error(), line.json(), io);

@@ -1,11 +1,13 @@
 #include "node/commands/join.hpp"
 
+#include <algorithm>
 #include <ostream>
 
 #include <sys/stat.h>
 
 #include "core/hex.hpp"
 #include "core/json.hpp"
+#include "core/name.hpp"
 #include "core/text.hpp"
 #include "node/commands/address.hpp"
 #include "node/commands/command_line.hpp"
@@ -114,6 +116,31 @@ std::optional<exit_code> check_security(join_context& in,
   return std::nullopt;
 }
 
+/// Of a client with data of its own.
+std::optional<exit_code> check_own(const join_context& in, std::size_t clients,
+                                   bool json, streams io) {
+  const auto wrong = [&](std::string what, std::string hint) {
+    return report(
+      {.code = "usage", .what = std::move(what), .hint = std::move(hint)},
+      exit_code::usage, json, io);
+  };
+  if (in.name.empty())
+    return std::nullopt;
+  if (!is_name(in.name))
+    return wrong("--id " + in_quotes(shortened(in.name)) + " is no name",
+                 name_rule);
+  if (clients > 0)
+    return wrong("--id is one client, and --virtual others",
+                 "a process for each would do");
+  if (in.data.empty())
+    return wrong("--id has data of its own, and nothing says where",
+                 "--data PATH would do");
+  if (in.store.empty())
+    return wrong("--id has a --store, by which the server knows it again",
+                 "--store DIR would do");
+  return std::nullopt;
+}
+
 } // namespace
 
 exit_code join_command(const model_maker& make_model, arguments args,
@@ -125,15 +152,23 @@ exit_code join_command(const model_maker& make_model, arguments args,
   join_context in{.address = {}, .make_model = make_model};
   std::string insecure;
   std::string server;
-  std::size_t clients = 1;
+  std::size_t clients = 0;
   std::size_t workers = 0;
   line.add("ADDRESS", &in.address,
            "as troupe serve prints it, or the line of troupe keys invite",
            {.required = true});
-  line.add("--virtual", &clients, "so many clients of the run's own partition",
-           {.range = {{1, 1 << 20}}, .shows_default = true});
-  line.add("--data", &in.data, "where this machine has the run's data");
-  line.add("--model", &in.model, "where it has the run's scripted model");
+  line.add("--virtual", &clients,
+           "so many clients of the run's own partition; by default 1",
+           {.range = {{1, 1 << 20}}});
+  line.add("--id", &in.name,
+           "in their place one client of this name, with data of its own");
+  line.add("--data", &in.data,
+           "where this machine has the run's data or, with --id, its own: a "
+           "CSV file, a folder with train.csv and test.csv, or one with the "
+           "four files of IDX");
+  line.add("--model", &in.model,
+           "where it has the run's scripted model, or a file of the "
+           "weights that nobody trains");
   line.add("--store", &in.store,
            "the folder where clients keep what is theirs, so that they go on "
            "after a restart; without it they are gone with this process");
@@ -153,9 +188,11 @@ exit_code join_command(const model_maker& make_model, arguments args,
     return *end;
   if (const auto wrong = read_invitation(in, server, line.json(), io))
     return *wrong;
+  if (const auto wrong = check_own(in, clients, line.json(), io))
+    return *wrong;
   if (const auto wrong = check_security(in, server, insecure, line.json(), io))
     return *wrong;
-  in.clients = static_cast<std::uint32_t>(clients);
+  in.clients = static_cast<std::uint32_t>(std::max<std::size_t>(1, clients));
   in.workers = static_cast<std::uint32_t>(workers);
   in.say = [&io](const std::string& x) { io.err << x << std::endl; };
   // What clients keep is personal.

@@ -29,6 +29,7 @@ struct wishes {
   std::vector<std::string> hosts;
   std::string insecure;
   std::string keys;
+  bool serves_frozen = false;
 
   void add_to(command_line& line) {
     line.add_config();
@@ -46,6 +47,9 @@ struct wishes {
     line.add("--keys", &keys,
              "the folder with the server's pair and whom it lets in; else "
              "keys in the run's folder (troupe keys --help)");
+    line.add("--serve-frozen", &serves_frozen,
+             "gives what nobody trains to processes that have it not; else "
+             "they bring it as --model");
     line.add("--insecure", &insecure,
              "without keys: whoever is on this machine may join, and with "
              "--insecure=anywhere whoever reaches it",
@@ -166,7 +170,8 @@ exit_code serve_command(const model_maker& make_model, const host_facts& known,
          .http = door ? door->address() : "",
          .listen = {.address = any_port(wish.listen),
                     .insecure = !wish.insecure.empty(),
-                    .keys = keys_folder(wish, line.file(), goes_on)},
+                    .keys = keys_folder(wish, line.file(), goes_on),
+                    .serves_frozen = wish.serves_frozen},
          .listening = [&](const std::string& x) { where << x << std::endl; }});
   if (!done)
     return report(done.error(), line.json(), io);

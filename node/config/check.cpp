@@ -74,6 +74,11 @@ public:
              "'clients_per_round' must be at most " + text(c.invitable())
                + ", the clients that can be invited, found "
                + text(c.clients_per_round));
+    if (c.expected > c.invitable())
+      refuse("clients.expected", "'expected' must be at most "
+                                   + text(c.invitable())
+                                   + ", the clients that can be invited, found "
+                                   + text(c.expected));
     if (x_.attack.clients > c.clients)
       refuse("attack.clients", "'attack.clients' must be at most "
                                  + text(c.clients) + ", found "
@@ -184,7 +189,8 @@ public:
     if (m.kind == shape::torchscript && m.path.empty())
       refuse("model.kind",
              "kind = \"torchscript\" needs the 'path' of a module");
-    if (d.kind != format::synthetic && !d.has_own_model() && d.path.empty())
+    if (d.kind != format::synthetic && !d.is_elsewhere() && !d.has_own_model()
+        && d.path.empty())
       refuse("data.path",
              "'data.path' must name a file or a folder, found \"\"");
     if (d.kind == format::csv
@@ -199,6 +205,8 @@ public:
              "kind = \"natural\" needs data that says who holds what: "
              "data.kind = \"synthetic\", \"quadratic\", \"clusters\" or "
              "\"low_rank\"");
+    if (d.is_elsewhere())
+      elsewhere();
     const auto& speed = x_.devices.speed;
     if (speed.slowest > speed.fastest)
       refuse("devices.speed.slowest", "'slowest' must not be above 'fastest'");
@@ -237,11 +245,45 @@ public:
   }
 
 private:
+  static constexpr std::uint64_t values_max = 1 << 24;
+
   void refuse(const std::string& path, std::string_view what,
               problems::hint would_do = {}) {
     const auto at = said_.find(path);
     wrong_.add(at == said_.end() ? origin_ : std::string_view{at->second.where},
                what, std::move(would_do));
+  }
+
+  /// What there is to know of data that is not here.
+  void elsewhere() {
+    constexpr auto why = "data.kind = \"elsewhere\" ";
+    const auto& d = x_.data;
+    std::uint64_t values = 1;
+    for (const auto extent : d.inputs)
+      values = std::min<std::uint64_t>(values * extent, values_max + 1);
+    if (d.inputs.empty() || values > values_max)
+      refuse("data.inputs", std::string{why}
+                              + "needs the extents of an example as 'inputs', "
+                              + (d.inputs.empty() ? "as in [1, 28, 28] or [30]"
+                                                  : "of 2^24 values at most"));
+    if (d.classes == 0)
+      refuse("data.classes",
+             std::string{why} + "needs 'classes', how many labels there are");
+    if (x_.clients.held_out > 0)
+      refuse("clients.held_out",
+             std::string{why}
+               + "has no data for clients that are held out: "
+                 "'held_out' must be 0");
+    if (x_.partition.kind != partition_options::rule::iid)
+      refuse("partition.kind", std::string{why}
+                                 + "deals nothing: 'partition' must not be "
+                                   "given");
+    const auto watched = watched_of(x_.stop);
+    if (watched && !models::of_clients(*watched))
+      refuse("stop.metric", std::string{why}
+                              + "has no data here to stop by: "
+                                "\"per_client.mean\" or \"per_client.worst\" "
+                                "would do");
   }
 
   /// What changes an offer after the client's own state was made for it.

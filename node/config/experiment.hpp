@@ -96,6 +96,9 @@ struct client_options {
   std::uint32_t clients_per_round = 0; ///< Resolved: never 0.
   double fraction = 0;                 ///< Resolved: always 0.
   std::uint32_t held_out = 0;          ///< The last so many are never invited.
+  /// So many are here before the first is invited; 0: all or, where clients
+  /// come from elsewhere, as many as are invited together.
+  std::uint32_t expected = 0;
   /// Visits that fail in a row before a client is left alone; 0: it never is.
   std::uint32_t failures_max = 3;
   policies::weight_kind example_weight = policies::weight_kind::examples;
@@ -146,7 +149,8 @@ struct data_options {
     synthetic,
     quadratic,
     clusters, ///< FLoRAL's synthetic tasks.
-    low_rank  ///< PF2LoRA's synthetic task.
+    low_rank, ///< PF2LoRA's synthetic task.
+    elsewhere ///< Clients bring their own.
   };
   enum class cluster_task : std::uint8_t { linear, mlp };
 
@@ -154,8 +158,9 @@ struct data_options {
   std::string path = "/usr/share/datasets/fashion-mnist";
   std::string label = "label"; ///< The column of a CSV file.
   std::uint32_t classes = 0;   ///< 0: as many as the training labels count.
-  double test_fraction = 0.1;  ///< Where the data has no test set of its own.
-  double validation = 0.1;     ///< Kept aside for `stop`, only if it is set.
+  std::vector<std::uint32_t> inputs = {}; ///< Extents of an example elsewhere.
+  double test_fraction = 0.1; ///< Where the data has no test set of its own.
+  double validation = 0.1;    ///< Kept aside for `stop`, only if it is set.
   double synthetic_alpha = 1;
   double synthetic_beta = 1;
   std::uint32_t dimension = 60; ///< Of generated data.
@@ -165,6 +170,10 @@ struct data_options {
   std::uint32_t clusters = 2;
   std::uint32_t cluster_rows = 0; ///< 0: as the task was published.
   models::low_rank_options::truth truth = {};
+
+  bool is_elsewhere() const noexcept {
+    return kind == format::elsewhere;
+  }
 
   bool is_regression() const noexcept {
     return kind == format::clusters || kind == format::low_rank;

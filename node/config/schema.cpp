@@ -158,6 +158,9 @@ void visit_clients(schema_visitor& v, client_options& x) {
   if (v.has(part, x.fraction > 0))
     v.number(part, x.fraction, {.max = 1, .above_min = true});
   v.count({"held_out", "the last so many are never invited"}, x.held_out, {});
+  v.count({"expected", "who are here before the first is invited; 0: all, and "
+                       "under serve as many as are invited together"},
+          x.expected, {.max = limits::clients_max});
   v.count({"failures_max", "in a row: then left alone for a while; 0: never"},
           x.failures_max, {});
   v.choice({"example_weight", "what n examples weigh"}, x.example_weight,

@@ -9,7 +9,7 @@ namespace {
 constexpr count_range positive{.min = 1};
 
 void visit_pixels(schema_visitor& v, models::pixel_options& x, bool file) {
-  const std::string_view needs = "data from files";
+  const std::string_view needs = "data from files, or from elsewhere";
   v.reals({"mean", "of pixels / 255, by channel or for all", file, needs},
           x.mean, any_real);
   v.reals({"deviation", "as many; pixels are divided by it", file, needs},
@@ -28,16 +28,23 @@ void visit_data(schema_visitor& v, data_options& x,
   v.begin({"data", "what there is to learn from"});
   v.choice({"kind"}, x.kind,
            {"idx", "cifar10", "cifar100", "csv", "synthetic", "quadratic",
-            "clusters", "low_rank"});
-  const bool file = x.kind != synthetic && !x.has_own_model();
+            "clusters", "low_rank", "elsewhere"});
+  const bool file =
+    x.kind != synthetic && !x.is_elsewhere() && !x.has_own_model();
+  const bool is_csv = x.kind == csv || x.is_elsewhere();
   v.text({"path", "a folder, or a CSV file", file, "data from files"}, x.path);
-  v.text({"label", "the column of the labels", x.kind == csv, "kind = \"csv\""},
+  v.text({"label", "the column of the labels", is_csv,
+          "kind = \"csv\" or \"elsewhere\""},
          x.label);
   v.count({"classes", "how many labels there are; 0: as the data says",
-           x.kind == idx || x.kind == csv, "kind = \"idx\" or \"csv\""},
+           x.kind == idx || is_csv, "kind = \"idx\", \"csv\" or \"elsewhere\""},
           x.classes, {.max = 65'536});
-  v.number({"test_fraction", "where there is no test set", x.kind == csv,
-            "kind = \"csv\""},
+  const key inputs{"inputs", "extents of an example that clients bring",
+                   x.is_elsewhere(), "kind = \"elsewhere\""};
+  if (v.has(inputs, !x.inputs.empty()))
+    v.counts(inputs, x.inputs, {.min = 1, .max = 1 << 24});
+  v.number({"test_fraction", "where there is no test set", is_csv,
+            "kind = \"csv\" or \"elsewhere\""},
            x.test_fraction, {.max = 0.9});
   v.number({"validation", "share of the training examples that 'stop' watches"},
            x.validation, {.max = 0.9});
@@ -51,7 +58,7 @@ void visit_data(schema_visitor& v, data_options& x,
            x.kind == synthetic || x.kind == quadratic,
            "kind = \"synthetic\" or \"quadratic\""},
           x.dimension, {.min = 1, .max = 1 << 20});
-  visit_pixels(v, x.pixels, file);
+  visit_pixels(v, x.pixels, file || x.is_elsewhere());
   v.choice({"shift", "what differs between clusters of clients", file,
             "data from files"},
            x.shift, {"none", "rotation", "labels"});

@@ -78,6 +78,9 @@ void settle(loaded_config& loaded, const entries& said,
     x.server.rate = 0.6;
   if (x.method.empty() && !methods.built.empty())
     x.method = methods.built.front()->name;
+  // Nobody knows yet who has most; a bound must be there before its clients.
+  if (x.data.is_elsewhere() && x.merge.samples_max == 0)
+    x.merge.samples_max = 1 << 20;
   const auto* method = methods.find(x.method);
   if (!method)
     return;

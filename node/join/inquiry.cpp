@@ -8,6 +8,8 @@ void inquiry::heard(const messages::any_message& any) {
     nonce = terms->nonce;
   else if (const auto* places = std::get_if<messages::places_given>(&any))
     nonce = places->nonce;
+  else if (const auto* frozen = std::get_if<messages::frozen_given>(&any))
+    nonce = frozen->nonce;
   else if (const auto* enrolled =
              std::get_if<messages::enrolment_answered>(&any))
     nonce = enrolled->nonce;

@@ -12,13 +12,15 @@
 #include "actors/kernel_worker/crew.hpp"
 #include "actors/wiring_of_clients.hpp"
 #include "core/hex.hpp"
+#include "core/limits.hpp"
 #include "core/random.hpp"
-#include "core/text.hpp"
-#include "node/config/config.hpp"
 #include "node/join/admission.hpp"
 #include "node/join/farewells.hpp"
+#include "node/join/frozen.hpp"
+#include "node/join/home_scores.hpp"
 #include "node/join/inquiry.hpp"
 #include "node/join/store.hpp"
+#include "node/join/task.hpp"
 #include "node/run/rules.hpp"
 #include "node/run/serving.hpp"
 
@@ -35,11 +37,6 @@ constexpr std::chrono::seconds resend_after{10};
 constexpr std::chrono::milliseconds glance{20};
 constexpr double patience_with_another = 5; ///< Seconds.
 constexpr std::chrono::seconds drain_max{2};
-
-/// From files, and not made.
-bool is_read(const data_options& x) {
-  return x.kind != data_options::format::synthetic && !x.has_own_model();
-}
 
 /// A process with clients, from its first word to its last.
 class visit_of_process {
@@ -60,8 +57,9 @@ public:
     using step = problem (visit_of_process::*)();
     for (const step next :
          {&visit_of_process::dial, &visit_of_process::learn_terms,
-          &visit_of_process::make_work, &visit_of_process::get_places,
-          &visit_of_process::open_store})
+          &visit_of_process::look_at_data, &visit_of_process::get_places,
+          &visit_of_process::make_task, &visit_of_process::open_store,
+          &visit_of_process::get_frozen})
       if (auto wrong = (this->*next)())
         return *wrong;
     return take_part();
@@ -78,6 +76,11 @@ private:
   void say(const std::string& line) const {
     if (in_.say)
       in_.say(line);
+  }
+
+  /// Of one client, with data of its own.
+  bool is_named() const {
+    return !in_.name.empty();
   }
 
   bool is_stopped() const {
@@ -115,6 +118,8 @@ private:
       asked_.heard(y);
       if (const auto* gone = std::get_if<messages::process_parted>(&y))
         server_parts(*gone);
+      if (const auto* about = std::get_if<messages::scores_asked>(&y))
+        score(*about);
       // To the process: to all of its clients.
       if (std::holds_alternative<messages::farewell>(y))
         hub_->say_hello();
@@ -135,45 +140,18 @@ private:
     return std::nullopt;
   }
 
-  problem make_work() {
-    std::string text;
-    for (const auto& line : terms_.config)
-      text += line + '\n';
-    std::vector<std::string> changes;
-    if (!in_.data.empty())
-      changes.push_back("data.path=" + in_.data);
-    if (!in_.model.empty())
-      changes.push_back("model.path=" + in_.model);
-    auto loaded = parse_config({text, "the server's terms"}, changes);
-    if (!loaded)
-      return ended(end::misfit, loaded.error().context,
-                   "another build of troupe may have written them");
-    x_ = for_clients(std::move(loaded->x));
-    if (is_read(x_.data) && in_.data.empty())
-      return ended(end::data, "this run has data of its own",
-                   "--data PATH says where this machine has it");
-    if (!x_.model.path.empty() && in_.model.empty())
-      return ended(end::misfit, "this run has a scripted model",
-                   "--model PATH says where this machine has it");
-    auto work = in_.make_work ? in_.make_work(x_) : prepare(x_, in_.make_model);
-    if (!work)
-      return ended(work.error().code == errc::invalid_data
-                       || work.error().code == errc::storage_failure
-                     ? end::data
-                     : end::misfit,
-                   work.error().context);
-    work_ = std::move(*work);
-    const auto data =
-      work_.data_digest ? work_.data_digest() : models::digest{};
-    if (data != terms_.data)
-      return ended(
-        end::data,
-        (in_.data.empty() ? "the data made here" : "what is at " + in_.data)
-          + " is not what the run learns from: its digest is "
-          + to_hex(data).substr(0, 8) + ", the run's "
-          + to_hex(terms_.data).substr(0, 8));
-    if (work_.blocks->fingerprint() != terms_.layout)
-      return ended(end::misfit, "this model has other blocks than the run's");
+  problem look_at_data() {
+    if (auto wrong = read_terms(in_, terms_, x_))
+      return wrong;
+    return is_named() ? read_own(in_, terms_, x_, own_)
+                      : make_work(in_, terms_, x_, work_);
+  }
+
+  /// What a client with a name trains on follows from its number.
+  problem make_task() {
+    if (is_named())
+      if (auto wrong = make_work(in_, terms_, x_, own_, mine_.front(), work_))
+        return wrong;
     const std::lock_guard guard{mutex_};
     bytes_max_ = message_bytes_max(*work_.blocks);
     return std::nullopt;
@@ -189,6 +167,7 @@ private:
       what.store = *store;
     }
     what.count = in_.clients;
+    what.name = in_.name;
     auto found = asked_.ask<messages::places_given>(
       *socket_, what,
       {.seconds = in_.wait, .stop = in_.stop, .away = &door_.refused()});
@@ -196,13 +175,22 @@ private:
       return door_.no_answer();
     if (found->clients.empty())
       return ended(end::refused, found->why,
-                   "--virtual asks for fewer; another process may have them");
+                   is_named() ? "--id takes another name"
+                              : "--virtual asks for fewer; another process may "
+                                "have them");
     for (const auto who : found->clients)
-      if (who.value < 1 || who.value > x_.clients.invitable())
+      if (!is_ours(who) || (is_named() && found->clients.size() != 1))
         return ended(end::misfit, "the server gives clients that the run has "
                                   "not");
     mine_ = std::move(found->clients);
     return std::nullopt;
+  }
+
+  /// Clients with names come after those of the partition.
+  bool is_ours(client_id x) const {
+    const auto last = x_.data.is_elsewhere() ? 0 : x_.clients.clients;
+    return is_named() ? x.value > last && x.value <= limits::clients_max
+                      : x.value >= 1 && x.value <= x_.clients.invitable();
   }
 
   problem open_store() {
@@ -219,6 +207,20 @@ private:
     return std::nullopt;
   }
 
+  problem get_frozen() {
+    auto wrong = settle_frozen({.in = in_,
+                                .terms = terms_,
+                                .asked = asked_,
+                                .network = *socket_,
+                                .how_long = {.seconds = in_.wait,
+                                             .stop = in_.stop,
+                                             .away = &door_.refused()}},
+                               work_);
+    if (wrong && wrong->how == end::unreachable)
+      return door_.no_answer();
+    return wrong;
+  }
+
   join_summary take_part() {
     if (in_.workers > 0)
       x_.workers = in_.workers;
@@ -226,10 +228,15 @@ private:
     if (!hired)
       return ended(end::misfit, hired.error().context);
     const std::shared_ptr<crew> workers{std::move(*hired)};
-    say("joined with " + std::to_string(mine_.size()) + " of the run's "
-        + std::to_string(x_.clients.invitable())
-        + " clients: " + std::to_string(mine_.front().value) + " to "
-        + std::to_string(mine_.back().value));
+    if (is_named())
+      say("joined as " + in_.name + ", client "
+          + std::to_string(mine_.front().value) + " of the run, with "
+          + std::to_string(work_.examples(mine_.front())) + " examples");
+    else
+      say("joined with " + std::to_string(mine_.size()) + " of the run's "
+          + std::to_string(x_.clients.invitable())
+          + " clients: " + std::to_string(mine_.front().value) + " to "
+          + std::to_string(mine_.back().value));
     caf::actor_system_config config;
     config.set("scheduler.max-threads",
                std::max(2u, std::thread::hardware_concurrency()));
@@ -281,6 +288,12 @@ private:
       is_elsewhere_ = true;
   }
 
+  void score(const messages::scores_asked& x) {
+    const std::lock_guard guard{mutex_};
+    if (scores_)
+      scores_->hear(x);
+  }
+
   void server_parts(const messages::process_parted& x) {
     if (x.what == parting::over)
       return heard_->hear_the_end(x.text);
@@ -288,6 +301,16 @@ private:
   }
 
   void start(caf::actor_system& system, const std::shared_ptr<crew>& workers) {
+    if (auto scorers = scorers_of(work_, mine_)) {
+      const std::lock_guard guard{mutex_};
+      scores_ = std::make_unique<home_scores>(
+        home_scores::options{.blocks = work_.blocks,
+                             .make_trainer = std::move(scorers),
+                             .mine = mine_,
+                             .files = files_,
+                             .network = socket_,
+                             .say = in_.say});
+    }
     worker_ = start_worker(system, std::make_shared<prompt_workshop>(workers));
     const auto now = system.clock().now();
     for (const auto who : mine_) {
@@ -313,6 +336,12 @@ private:
 
   void close() {
     hub_->close();
+    decltype(scores_) last;
+    {
+      const std::lock_guard guard{mutex_};
+      last = std::move(scores_);
+    }
+    last.reset();
     for (const auto& client : all_)
       caf::anon_send_exit(client, caf::exit_reason::user_shutdown);
     all_.clear();
@@ -331,11 +360,13 @@ private:
   std::shared_ptr<transport::socket_endpoint> socket_;
   messages::terms_given terms_;
   experiment x_;
+  own_data own_;
   workload work_;
   std::vector<client_id> mine_;
   std::shared_ptr<vault> files_;
   kernel_worker_actor worker_;
   std::vector<client_actor> all_;
+  std::unique_ptr<home_scores> scores_; ///< Null before and after.
   std::atomic<bool> met_another_{false};
   std::atomic<bool> server_parted_{false}; ///< For now.
   bool is_elsewhere_ = false;              ///< Another run is served there.

@@ -21,8 +21,14 @@ struct join_context {
   std::optional<public_key> server = {};
   std::optional<key_pair> invitation = {}; ///< Enrols our own key first.
   std::uint32_t clients = 1;               ///< Of the run's own partition.
-  std::string data = {};  ///< Where this machine has the run's data.
-  std::string model = {}; ///< Where it has the run's scripted model.
+  /// In place of them one with data of its own, by this name; empty: none.
+  std::string name = {};
+  /// Where this machine has the run's data or, of a client with a name, its
+  /// own.
+  std::string data = {};
+  /// Where it has the run's scripted model or, of other kinds, the weights that
+  /// nobody trains.
+  std::string model = {};
   std::string store = {}; ///< Folder where clients keep what is theirs; empty:
                           ///< in memory, gone with the process.
   double wait = 60;       ///< Seconds for the first answer; 0: no end.

@@ -20,7 +20,6 @@ constexpr std::array invitation_words{"name",    "role",    "clients",
                                       "numbers", "expires", "used"};
 constexpr const char* permit_title = "troupe key 1";
 constexpr const char* invitation_title = "troupe invitation 1";
-constexpr std::size_t name_size_max = 64;
 
 template <class T>
 std::optional<T> number_in(std::string_view x) {
@@ -29,11 +28,6 @@ std::optional<T> number_in(std::string_view x) {
   const auto read = std::from_chars(x.data(), end, out);
   return read.ec == std::errc{} && read.ptr == end ? std::optional{out}
                                                    : std::nullopt;
-}
-
-bool is_letter(char x) {
-  return (x >= 'a' && x <= 'z') || (x >= 'A' && x <= 'Z')
-         || (x >= '0' && x <= '9') || x == '.' || x == '_' || x == '-';
 }
 
 std::optional<std::int64_t> moment_in(std::string_view text) {
@@ -77,16 +71,9 @@ result<permit> permit_in(const std::vector<std::string>& values) {
 
 } // namespace
 
-bool is_name(std::string_view x) {
-  return !x.empty() && x.size() <= name_size_max
-         && std::ranges::all_of(x, is_letter) && x.front() != '-'
-         && x.front() != '.';
-}
-
 std::string problem_of(const permit& x) {
   if (!is_name(x.name))
-    return "a name has up to 64 letters, digits, dots, dashes and _, and "
-           "begins with none of . -";
+    return name_rule;
   if (x.role != "client")
     return "'role' is 'client'; there is no other yet";
   auto clients = std::string_view{x.clients};

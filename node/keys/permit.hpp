@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "core/keys.hpp"
+#include "core/name.hpp"
 #include "core/result.hpp"
 
 namespace troupe::node {
@@ -32,9 +33,6 @@ struct invitation {
   permit what; ///< It expires when the line does.
   std::optional<public_key> used = {};
 };
-
-/// Letters, digits, and . _ - within.
-bool is_name(std::string_view x);
 
 /// What is wrong with it; empty: nothing.
 std::string problem_of(const permit& x);

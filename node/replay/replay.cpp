@@ -167,6 +167,10 @@ void compare_ends(const experiment& x, const workload& work,
 
 result<replay_summary> replay(const experiment& x, const fs::path& folder,
                               const replay_context& in) {
+  if (x.data.is_elsewhere())
+    return fail(errc::unsupported,
+                "what clients computed on data of their own cannot be computed "
+                "again here: data.kind = \"elsewhere\"");
   const auto events = folder / "events.jsonl";
   auto lines = models::line_reader::open(events, errc::invalid_data);
   if (!lines)

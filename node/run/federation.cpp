@@ -47,7 +47,11 @@ public:
                 .started = started})
         .and_then([&]() -> result<void> {
           if (f_.serves) {
-            f_.serves->hub()->bind(start_reception(system_, *f_.reception));
+            auto desk = *f_.reception;
+            desk.scored = [this](const messages::scores_heard& x) {
+              server_.heard(x);
+            };
+            f_.serves->hub()->bind(start_reception(system_, std::move(desk)));
             return {};
           }
           worker_ = start_worker(system_, std::make_shared<watched_workshop>(

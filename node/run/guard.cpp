@@ -57,7 +57,9 @@ std::optional<actors::claim> guard::claim_of(const public_key& who) const {
     known ? known->find(who, unix_milliseconds()) : std::nullopt;
   if (!found)
     return std::nullopt;
-  return actors::claim{.who = hash_of(who), .numbers_max = found->numbers};
+  return actors::claim{.who = hash_of(who),
+                       .numbers_max = found->numbers,
+                       .names = found->clients};
 }
 
 } // namespace troupe::node

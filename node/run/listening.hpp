@@ -10,6 +10,7 @@ struct listening_options {
   std::string address = {};        ///< As tcp://HOST:PORT; empty: nowhere.
   bool insecure = false;           ///< Whoever reaches it comes in.
   std::filesystem::path keys = {}; ///< Else: whose keys; empty: the run's own.
+  bool serves_frozen = false;      ///< To whoever asks for frozen blocks.
 };
 
 } // namespace troupe::node

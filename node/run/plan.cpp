@@ -41,6 +41,15 @@ std::uint64_t fruitless_max(const experiment& x, const workload& w) {
   return 10 * lines;
 }
 
+/// Of those who are there when the run begins.
+std::uint64_t expected_of(const experiment& x, const workload& w) {
+  const auto here =
+    std::max<std::uint64_t>(1, policies::presence{w.life}.at_first().size());
+  return x.clients.expected > 0
+           ? std::min<std::uint64_t>(x.clients.expected, here)
+           : here;
+}
+
 actors::course::options course_of(const experiment& x, const workload& w) {
   const auto& method = w.method;
   actors::course::options p{
@@ -65,8 +74,7 @@ actors::course::options course_of(const experiment& x, const workload& w) {
                   .how = selection_of(x.clients.selection),
                   .roles = method.roles},
     .state = method.state,
-    .clients_expected =
-      std::max<std::uint64_t>(1, policies::presence{w.life}.at_first().size()),
+    .clients_expected = expected_of(x, w),
     .failures_max = x.clients.failures_max,
     .offers = method.offers,
     .fruitless_max = fruitless_max(x, w)};

@@ -42,6 +42,13 @@ bool is_virtual(const experiment& x) {
   return x.clock == clock_kind::virtual_time;
 }
 
+std::uint64_t invited_together(const experiment& x) {
+  const auto most = x.pace.mode == pace_kind::sync ? policies::cohort_size(
+                      x.clients.clients_per_round, x.pace.over_selection)
+                                                   : x.pace.concurrency;
+  return std::min<std::uint64_t>(most, x.clients.invitable());
+}
+
 actors::line_rules line_rules_of(const experiment& x) {
   return {.admission = {.staleness_max = staleness_max(x),
                         .pending_max = offers_max(x)},
@@ -57,12 +64,11 @@ actors::line_rules line_rules_of(const experiment& x) {
             && x.pace.async_target == pace_options::target_kind::model};
 }
 
-std::uint64_t versions_kept(const experiment& x) {
+// A round's visits are based on the version before it.
+std::uint64_t versions_kept(const experiment& x, bool outlived) {
   constexpr std::uint64_t least = 20;
-  // By the wall clock a client is at work while versions pass by, and asks for
-  // the same ones if it began again meanwhile.
   const auto rules = line_rules_of(x);
-  return rules.target_is_model || !is_virtual(x)
+  return rules.target_is_model || (outlived && !rules.by_round)
            ? std::max(least, rules.admission.staleness_max + 2)
            : least;
 }

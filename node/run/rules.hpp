@@ -18,12 +18,17 @@ namespace troupe::node {
 
 bool is_virtual(const experiment& x);
 
+/// Clients that are invited before anything comes back: a round's, or as many
+/// as have a visit at a time.
+std::uint64_t invited_together(const experiment& x);
+
 /// How versions are made.
 actors::line_rules line_rules_of(const experiment& x);
 
 /// Of each line, for as long as there is room on the disk: bases of models that
-/// are mixed must be there.
-std::uint64_t versions_kept(const experiment& x);
+/// are mixed must be there and, where clients outlive the process, all that
+/// their visits may still be based on.
+std::uint64_t versions_kept(const experiment& x, bool outlived);
 
 /// How a client speaks. `w` outlives the result.
 actors::dialogue::options talk_of(const experiment& x, const workload& w,

@@ -63,21 +63,6 @@ std::uint64_t peak_memory() {
   return std::uint64_t(x.ru_maxrss) * 1024;
 }
 
-void put_scores(run_summary& s, const chronicle& watching, bool has_labels) {
-  const auto report = watching.report();
-  if (!report.evaluation)
-    return;
-  const auto& scores = report.evaluation->scores;
-  if (scores.global.count > 0) {
-    s.loss = scores.global.mean_loss();
-    if (has_labels)
-      s.accuracy = scores.global.accuracy();
-  }
-  s.per_client = watching.accuracies();
-  s.held_out = watching.held_out_accuracies();
-  s.method_results = scores.method_results;
-}
-
 /// A run from its first file to its last.
 class enactment {
 public:
@@ -115,7 +100,8 @@ private:
     if (auto ok = open_books(); !ok)
       return ok;
     if (serving_)
-      if (auto ok = serving_->open_book(x_, folder_->path(), is_new); !ok)
+      if (auto ok = serving_->open_book(x_, work_, folder_->path(), is_new);
+          !ok)
         return ok;
     if (serving_)
       serving_->refused()->say_to(
@@ -162,7 +148,8 @@ private:
   }
 
   result<void> begin_books() {
-    auto books = folder_->open_store(x_, {versions_kept(x_), bool(serving_)});
+    auto books = folder_->open_store(
+      x_, {versions_kept(x_, bool(serving_)), bool(serving_)});
     if (!books)
       return tl::make_unexpected(books.error());
     books_ = std::move(*books);

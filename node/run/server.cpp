@@ -82,6 +82,8 @@ result<void> server::start(neighbours in) {
 
 // Clients live in processes of their own, and on when this one is killed.
 void server::serve_others(node_args& args) const {
+  if (f_.x.clients.expected == 0)
+    args.course.clients_expected = invited_together(f_.x);
   args.attendance.silence_max = 3 * beat_every;
   args.attendance.run = f_.serves->run();
   auto rules = *args.lines;
@@ -90,6 +92,8 @@ void server::serve_others(node_args& args) const {
   args.outlived = true;
   args.limits.clients_max = 1; // Of a channel: who has others has more.
   args.may_speak = f_.serves->may_speak();
+  args.process_of = [](peer_id x) { return process_of(link_of(x)); };
+  args.first_question = drawn_number();
   args.refused = f_.serves->refused();
   args.offered = [to = f_.watching](visit_id x, double loss) {
     to->offered(x, loss);
@@ -135,6 +139,12 @@ void server::answer() {
   caf::anon_send(cast_.director, question);
   caf::anon_send(cast_.router, question);
   caf::anon_send(cast_.gateway, question);
+}
+
+void server::heard(const messages::scores_heard& x) {
+  const std::lock_guard guard{mutex_};
+  if (cast_.assessor)
+    caf::anon_send(cast_.assessor, x);
 }
 
 void server::close() {

@@ -46,6 +46,9 @@ public:
   /// Has the node say where it stands, if somebody wants to know.
   void answer();
 
+  /// What processes say of their clients' scores.
+  void heard(const messages::scores_heard& x);
+
   /// Lets the node end; it is gone when its mail is delivered.
   void close();
 

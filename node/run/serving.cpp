@@ -5,19 +5,18 @@
 #include <cstring>
 #include <map>
 #include <optional>
-#include <set>
 #include <sstream>
 #include <thread>
 #include <utility>
 
 #include "actors/messages/wire.hpp"
 #include "core/hex.hpp"
-#include "core/json.hpp"
 #include "core/limits.hpp"
 #include "core/random.hpp"
 #include "models/files.hpp"
 #include "node/config/config.hpp"
 #include "node/keys/pair.hpp"
+#include "node/task/frozen.hpp"
 #include "node/watch/reached.hpp"
 
 namespace troupe::node {
@@ -39,46 +38,45 @@ constexpr std::chrono::seconds drain_max{3};
 /// Whoever was here so lately may be on its way back.
 constexpr std::chrono::seconds lately{4};
 
-json json_of(const leases& places) {
-  json processes = json::object();
-  for (const auto& [who, clients] : places.all()) {
-    json numbers = json::array();
-    for (const auto client : clients)
-      numbers.push_back(client.value);
-    processes.add(to_hex(who), std::move(numbers));
-  }
-  return processes;
-}
-
-bool read_places(const json& from, leases& to) {
-  if (!from.fields())
-    return false;
-  std::map<leases::owner, std::set<client_id>> found;
-  for (const auto& [name, numbers] : *from.fields()) {
-    const auto who = from_hex<16>(name);
-    if (!who || !numbers.items())
-      return false;
-    for (const auto& x : *numbers.items()) {
-      const auto number = x.count();
-      if (!number)
-        return false;
-      found[*who].insert({*number});
-    }
-  }
-  return to.restore(found);
-}
-
-result<void> replace_text(const std::filesystem::path& path,
-                          const std::string& text) {
-  const std::array parts{std::as_bytes(std::span{text})};
-  return models::replace_file(path, parts, {.sync = true});
-}
-
 std::vector<std::string> lines_of(const std::string& text) {
   std::vector<std::string> out;
   std::istringstream in{text};
   for (std::string line; std::getline(in, line);)
     out.push_back(line);
+  return out;
+}
+
+/// Whoever brings data of its own comes after the partition; where there is
+/// none it is one of as many clients as the configuration says.
+leases::room room_of(const experiment& x) {
+  if (x.data.is_elsewhere())
+    return {.clients = 0, .named_above = 0, .named_max = x.clients.clients};
+  return {.clients = x.clients.invitable(),
+          .named_above = x.clients.clients,
+          .named_max = limits::clients_max - x.clients.clients};
+}
+
+/// Where data is made, or dealt to clusters, nobody can bring more of it.
+leases::room room_of(const experiment& x, const workload& work) {
+  auto room = room_of(x);
+  if (work.shape.inputs.empty())
+    room.named_max = 0;
+  return room;
+}
+
+std::vector<messages::frozen_digest> frozen_of(const workload& work) {
+  std::vector<messages::frozen_digest> out;
+  for (const auto& [name, content] : frozen_digests(work))
+    out.push_back({name, content});
+  return out;
+}
+
+using served_values = std::map<models::digest, shared_values>;
+
+served_values frozen_values(const workload& work) {
+  served_values out;
+  for (const auto& [name, values] : work.task->frozen)
+    out[digest_of(values)] = values;
   return out;
 }
 
@@ -127,6 +125,12 @@ message_bytes_max(const models::layout& blocks) {
                             || kind == messages::line_served::wire.kind;
     if (has_values)
       return bytes_beside_values + values;
+    if (kind == messages::scores_asked::wire.kind)
+      return bytes_beside_values + values
+             + limits::clients_max * sizeof(client_id);
+    if (kind == messages::frozen_given::wire.kind)
+      return bytes_beside_values
+             + messages::frozen_given::values_max * sizeof(float);
     if (kind == messages::fetch_requested::wire.kind)
       return bytes_beside_values + lines;
     if (kind == messages::places_given::wire.kind)
@@ -138,16 +142,14 @@ message_bytes_max(const models::layout& blocks) {
 result<std::unique_ptr<serving>> serving::open(const listening_options& what,
                                                const experiment& x,
                                                const workload& work) {
+  if (what.address.empty() && x.data.is_elsewhere())
+    return fail(errc::invalid_config,
+                "data.kind = \"elsewhere\" is of clients in other processes: "
+                "troupe serve would do");
   if (what.address.empty())
     return std::unique_ptr<serving>{};
-  if (!x.init.empty() && !work.task->frozen.empty())
-    return fail(errc::unsupported,
-                "'init' gives values that do not travel to clients, of which "
-                "'"
-                  + x.method
-                  + "' has some; this is not served yet. Without 'init', or by "
-                    "troupe run, it would do");
   std::unique_ptr<serving> out{new serving};
+  out->serves_frozen_ = what.serves_frozen;
   transport::socket_endpoint::options how;
   how.address = what.address;
   how.refused = out->refused_;
@@ -184,36 +186,6 @@ serving::~serving() {
   hub_->close();
 }
 
-result<void> serving::keep(const std::filesystem::path& path, const book& x) {
-  const json all{{"run", to_hex(x.run)},
-                 {"began_ms", x.began_ms},
-                 {"processes", json_of(x.places)}};
-  return replace_text(path, all.dump(1) + '\n');
-}
-
-result<serving::book> serving::read(const std::filesystem::path& path,
-                                    std::uint64_t clients) {
-  const auto text = models::read_text(path, errc::storage_failure);
-  if (!text)
-    return tl::make_unexpected(text.error());
-  const auto root = json::parse(*text);
-  const auto* run = root ? root->find("run") : nullptr;
-  const auto* began = root ? root->find("began_ms") : nullptr;
-  const auto* processes = root ? root->find("processes") : nullptr;
-  const auto id = run && run->text() ? from_hex<16>(*run->text())
-                                     : std::optional<messages::run_id>{};
-  const auto at = began ? began->count() : std::nullopt;
-  book out{.run = {}, .began_ms = 0, .places = leases{clients}};
-  if (!id || !at || !processes || !read_places(*processes, out.places))
-    return fail(errc::storage_failure,
-                path.string()
-                  + " is not what was written there; without it "
-                    "the run cannot know whose clients are whose");
-  out.run = *id;
-  out.began_ms = static_cast<std::int64_t>(*at);
-  return out;
-}
-
 // A folder that was served has the address at which it was.
 result<bool> serving::check_book(const experiment& x,
                                  const std::filesystem::path& folder) {
@@ -221,12 +193,11 @@ result<bool> serving::check_book(const experiment& x,
   if (!std::filesystem::exists(folder / places_file, ignored)
       && !std::filesystem::exists(folder / "endpoint", ignored))
     return false;
-  return read(folder / places_file, x.clients.invitable()).map([](const auto&) {
-    return true;
-  });
+  return process_book::read(folder / places_file, room_of(x))
+    .map([](const auto&) { return true; });
 }
 
-result<void> serving::open_book(const experiment& x,
+result<void> serving::open_book(const experiment& x, const workload& work,
                                 const std::filesystem::path& folder,
                                 bool is_new) {
   folder_ = folder;
@@ -239,17 +210,24 @@ result<void> serving::open_book(const experiment& x,
       return ok;
   const auto path = folder / places_file;
   if (!is_new) {
-    auto found = read(path, x.clients.invitable());
+    auto found = process_book::read(path, room_of(x, work));
     if (!found)
       return tl::make_unexpected(found.error());
     book_ = std::move(*found);
+    // A book of an earlier build has none.
+    if (!book_.frozen.empty() && book_.frozen != frozen_digests(work))
+      return fail(errc::storage_failure,
+                  folder.string()
+                    + " cannot go on: what its clients do not train is other "
+                      "than it was; the file that 'init' names is another");
     reached_ = reached_in(folder);
     return {};
   }
-  book_.places = leases{x.clients.invitable()};
+  book_.places = leases{room_of(x, work)};
+  book_.frozen = frozen_digests(work);
   book_.began_ms = unix_milliseconds();
   draw_secret(book_.run);
-  return keep(path, book_);
+  return book_.keep(path);
 }
 
 std::string serving::address() const {
@@ -303,17 +281,22 @@ serving::begin(const experiment& x, const workload& work,
               .run = book_.run,
               .layout = work.blocks->fingerprint(),
               .data = work.data_digest ? work.data_digest() : models::digest{},
-              .config = lines_of(write_config(without_paths(for_clients(x))))},
+              .config = lines_of(write_config(without_paths(for_clients(x)))),
+              .inputs = work.shape.inputs,
+              .classes = work.shape.classes,
+              .examples_max = work.shape.examples_max,
+              .frozen = frozen_of(work)},
     .book = book_.places,
     .keep =
       [path = folder_ / places_file, now = book_,
        posted = posted_](const leases& next) mutable {
         now.places = next;
-        return keep(path, now).map([&] { posted->post(next); });
+        return now.keep(path).map([&] { posted->post(next); });
       },
     .network = socket_,
     .parted = [to = parted_](peer_id x) { to->add(link_of(x)); },
     .came = [to = came_](peer_id x) { to->add(link_of(x)); },
+    .frozen = serves_frozen_ ? frozen_values(work) : served_values{},
     .claim_of = std::move(claim_of),
     .enrol = std::move(enrol),
     .refused = refused_};

@@ -20,6 +20,7 @@
 #include "node/run/control.hpp"
 #include "node/run/guard.hpp"
 #include "node/run/listening.hpp"
+#include "node/run/process_book.hpp"
 #include "node/task/workload.hpp"
 
 namespace troupe::node {
@@ -29,7 +30,9 @@ class posted_leases {
 public:
   void post(const actors::leases& x) {
     const std::lock_guard guard{mutex_};
-    all_ = x.all();
+    all_ = x.all().by_owner;
+    for (const auto& [name, whose] : x.all().by_name)
+      all_[whose.who].insert(whose.client);
   }
 
   bool has(const actors::leases::owner& who, client_id x) const {
@@ -83,6 +86,7 @@ public:
   /// Remembers in a new run's folder what this run is, or reads it there, and
   /// who has which of its clients.
   [[nodiscard]] result<void> open_book(const experiment& x,
+                                       const workload& work,
                                        const std::filesystem::path& folder,
                                        bool is_new);
 
@@ -111,18 +115,7 @@ public:
   }
 
 private:
-  /// What outlives the process.
-  struct book {
-    messages::run_id run{};
-    std::int64_t began_ms = 0; ///< Since 1970.
-    actors::leases places;
-  };
-
   serving() = default;
-
-  static result<book> read(const std::filesystem::path& path,
-                           std::uint64_t clients);
-  static result<void> keep(const std::filesystem::path& path, const book& x);
 
   /// Of links, as reception tells.
   class known_links {
@@ -143,8 +136,9 @@ private:
   };
 
   std::filesystem::path folder_;
-  book book_;
-  instant reached_{}; ///< By an earlier process.
+  bool serves_frozen_ = false;
+  process_book book_; ///< What outlives the process.
+  instant reached_{};  ///< By an earlier process.
   std::unique_ptr<control> control_;
   std::shared_ptr<known_links> came_ = std::make_shared<known_links>();
   std::shared_ptr<known_links> parted_ = std::make_shared<known_links>();

@@ -50,6 +50,7 @@ result<models::dataset> read_data(const experiment& x) {
     case format::quadratic:
     case format::clusters:
     case format::low_rank:
+    case format::elsewhere:
       break;
   }
   return models::read_idx_folder(x.data.path, x.data.classes);
@@ -58,7 +59,7 @@ result<models::dataset> read_data(const experiment& x) {
 } // namespace
 
 result<models::dataset> load_data(const experiment& x) {
-  TROUPE_ASSERT(!x.data.has_own_model());
+  TROUPE_ASSERT(!x.data.has_own_model() && !x.data.is_elsewhere());
   auto data = read_data(x);
   if (data)
     if (auto ok = models::set_pixels(*data, x.data.pixels); !ok)

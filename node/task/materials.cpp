@@ -68,6 +68,34 @@ materials low_rank_of(const experiment& x) {
   return m;
 }
 
+/// Of the examples of a run, where others may bring some to it.
+example_shape shape_of(const models::dataset& data) {
+  example_shape out;
+  for (const auto extent : data.train.inputs.front().shape)
+    out.inputs.push_back(static_cast<std::uint32_t>(extent));
+  out.classes = static_cast<std::uint32_t>(data.classes);
+  return out;
+}
+
+/// What is known of examples that are elsewhere, and none of them.
+materials elsewhere_of(const experiment& x, const model_maker& make_model) {
+  auto data = std::make_shared<models::dataset>();
+  data->name = "elsewhere";
+  data->classes = x.data.classes;
+  const models::column input{
+    .name = "x",
+    .shape = {x.data.inputs.begin(), x.data.inputs.end()},
+    .values = std::vector<float>{}};
+  data->train.inputs = data->test.inputs = {input};
+  materials m{.clients = {},
+              .test_size = 0,
+              .make_objective = [what = x.model, data,
+                                 make_model] { return make_model(what, data); },
+              .has_labels = true};
+  m.shape = {.inputs = x.data.inputs, .classes = x.data.classes};
+  return m;
+}
+
 result<materials> examples_of(const experiment& x,
                               const model_maker& make_model) {
   auto loaded = load_data(x);
@@ -81,6 +109,8 @@ result<materials> examples_of(const experiment& x,
       !ok)
     return tl::make_unexpected(ok.error());
   auto data = std::make_shared<const models::dataset>(std::move(*loaded));
+  // In clusters a client's data is what its number says.
+  const auto is_open = !x.in_clusters() && data->train.inputs.size() == 1;
   return materials{
     .clients = std::move(*clients),
     .test_size = data->test.size,
@@ -88,7 +118,8 @@ result<materials> examples_of(const experiment& x,
                        make_model] { return make_model(what, data); },
     .groups = x.in_clusters() ? x.data.clusters : 0,
     .truths = {},
-    .data_digest = [data] { return models::digest_of(*data); }};
+    .data_digest = [data] { return models::digest_of(*data); },
+    .shape = is_open ? shape_of(*data) : example_shape{}};
 }
 
 } // namespace
@@ -102,6 +133,8 @@ result<materials> materials_of(const experiment& x,
       return clusters_of(x);
     case data_options::format::low_rank:
       return low_rank_of(x);
+    case data_options::format::elsewhere:
+      return elsewhere_of(x, make_model);
     default:
       return examples_of(x, make_model);
   }

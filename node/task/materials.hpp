@@ -3,6 +3,7 @@
 // What a run learns from: rows and who holds them, or a problem that has none.
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <vector>
@@ -20,6 +21,14 @@ namespace troupe::node {
 using model_maker = std::function<result<std::unique_ptr<models::objective>>(
   const model_options& what, std::shared_ptr<const models::dataset> data)>;
 
+/// What an example must be that somebody else brings. Without extents none can
+/// be brought.
+struct example_shape {
+  std::vector<std::uint32_t> inputs = {};
+  std::uint32_t classes = 0;
+  std::uint64_t examples_max = 0; ///< Of one client.
+};
+
 /// The parts of a task on its way to become a workload.
 struct materials {
   models::partition clients;
@@ -31,6 +40,7 @@ struct materials {
   std::vector<std::vector<float>> truths = {}; ///< Of clients, where known.
   /// Names the examples; empty where there are none to differ in.
   std::function<models::digest()> data_digest = {};
+  example_shape shape = {};
 };
 
 /// Reads or makes them. Returns `invalid_config` or `invalid_data`.

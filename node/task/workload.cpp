@@ -41,7 +41,7 @@ double weight_max(const experiment& x, const recipe& method,
 result<void> check(const experiment& x, const recipe& method,
                    const models::partition& clients) {
   const bool stops = x.stop.metric != stop_options::metric_kind::none;
-  if (stops && clients.validation.empty())
+  if (stops && clients.validation.empty() && !x.data.is_elsewhere())
     return fail(
       errc::invalid_config,
       "'stop' watches validation data, and this data has none to set aside");
@@ -152,13 +152,16 @@ std::uint64_t memory_of(const experiment& x, const models::layout& blocks) {
 }
 
 result<workload> prepare(const experiment& x, const model_maker& make_model) {
-  auto found = materials_of(x, make_model);
-  if (!found)
-    return tl::make_unexpected(found.error());
+  return materials_of(x, make_model).and_then([&](materials found) {
+    return prepare(x, std::move(found));
+  });
+}
+
+result<workload> prepare(const experiment& x, materials found) {
   const auto method = recipe_of(x);
   if (!method)
     return tl::make_unexpected(method.error());
-  if (auto ok = check(x, *method, found->clients); !ok)
+  if (auto ok = check(x, *method, found.clients); !ok)
     return tl::make_unexpected(ok.error());
   auto life = life_of(x);
   if (!life)
@@ -171,11 +174,12 @@ result<workload> prepare(const experiment& x, const model_maker& make_model) {
              .initial = {},
              .task = nullptr,
              .make_trainer = {},
-             .has_labels = found->has_labels,
+             .has_labels = found.has_labels,
              .devices = std::move(*devices),
              .life = std::move(*life),
-             .data_digest = std::move(found->data_digest)};
-  auto model = found->make_objective();
+             .data_digest = std::move(found.data_digest),
+             .shape = std::move(found.shape)};
+  auto model = found.make_objective();
   if (!model)
     return tl::make_unexpected(model.error());
   auto adapters = models::adapters_for(w.method, (*model)->parameter_list(),
@@ -190,7 +194,8 @@ result<workload> prepare(const experiment& x, const model_maker& make_model) {
   if (auto ok = models::check_body(w.method, **model); !ok)
     return tl::make_unexpected(ok.error());
   const auto examples =
-    x.merge.samples_max ? x.merge.samples_max : largest(found->clients);
+    x.merge.samples_max ? x.merge.samples_max : largest(found.clients);
+  w.shape.examples_max = examples;
   auto blocks =
     layout_of(x, w.method, models::shapes_of(**model, *adapters), examples);
   if (!blocks)
@@ -202,13 +207,17 @@ result<workload> prepare(const experiment& x, const model_maker& make_model) {
     return tl::make_unexpected(ok.error());
   w.blocks = std::make_shared<const models::layout>(std::move(*blocks));
   w.initial = std::move(*initial);
-  const auto make_objective = found->make_objective;
-  auto task = task_of(x, w, std::move(*found), std::move(*adapters));
+  const auto make_objective = found.make_objective;
+  auto task = task_of(x, w, std::move(found), std::move(*adapters));
   if (auto ok = complete(x, **model, *task); !ok)
     return tl::make_unexpected(ok.error());
   w.task = std::move(task);
-  w.make_trainer =
-    models::guarded(models::local_trainers(w.task, make_objective));
+  w.trainers_of =
+    [make_objective](std::shared_ptr<const models::local_task> x) {
+      return models::guarded(
+        models::local_trainers(std::move(x), make_objective));
+    };
+  w.make_trainer = w.trainers_of(w.task);
   return w;
 }
 

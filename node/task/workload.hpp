@@ -24,11 +24,16 @@ struct workload {
   std::map<block_id, shared_values> initial; ///< Of all travelling blocks.
   std::shared_ptr<const models::local_task> task;
   models::trainer_factory make_trainer;
+  /// The same of a task that differs in who has which rows. May be empty.
+  std::function<models::trainer_factory(
+    std::shared_ptr<const models::local_task>)>
+    trainers_of = {};
   bool has_labels = true; ///< Accuracy means something.
   policies::fleet devices = {};
   policies::presence::options life; ///< Of all that may be invited.
   /// Names the examples; empty where there are none to differ in.
   std::function<models::digest()> data_digest = {};
+  example_shape shape = {};
 
   std::uint64_t examples(client_id x) const {
     return task->clients.train[x.value - 1].size();
@@ -42,5 +47,8 @@ std::uint64_t memory_of(const experiment& x, const models::layout& blocks);
 /// `invalid_config` where the parts do not fit each other, and `invalid_data`.
 [[nodiscard]] result<workload> prepare(const experiment& x,
                                        const model_maker& make_model);
+
+/// The same of what is there already.
+[[nodiscard]] result<workload> prepare(const experiment& x, materials found);
 
 } // namespace troupe::node

@@ -10,6 +10,13 @@
 
 namespace troupe::node {
 
+namespace {
+
+/// Who brings data of its own comes after the clients of the partition.
+constexpr auto everybody = ~std::uint64_t{0};
+
+} // namespace
+
 std::optional<spread> spread_of(std::vector<double> xs) {
   if (xs.empty())
     return std::nullopt;
@@ -104,8 +111,8 @@ void chronicle::evaluated(const messages::evaluation_finished& x,
     return;
   report_.evaluation = x;
   judge(x, scored);
-  options_.metrics(record_of(x, options_.has_labels,
-                             spread_among(1, options_.clients), false, at));
+  options_.metrics(
+    record_of(x, options_.has_labels, spread_among(1, everybody), false, at));
   options_.show(report_);
 }
 
@@ -135,7 +142,7 @@ void chronicle::finished(
   if (last && !last->problem) {
     report_.evaluation = last;
     options_.metrics(record_of(*last, options_.has_labels,
-                               spread_among(1, options_.clients), true, at));
+                               spread_among(1, everybody), true, at));
   }
   report_.at = at;
   report_.finished = x;
@@ -227,7 +234,7 @@ void chronicle::describe(actors::run_status& to) const {
   };
   put(test, report_.evaluation->scores.global);
   put(validation, report_.evaluation->scores.validation);
-  if (const auto clients = spread_among(1, options_.clients)) {
+  if (const auto clients = spread_among(1, everybody)) {
     to.evaluation[{own_test, accuracy, mean}] = clients->mean;
     to.evaluation[{own_test, accuracy, p10}] = clients->p10;
     to.evaluation[{own_test, accuracy, worst}] = clients->worst;
@@ -236,7 +243,7 @@ void chronicle::describe(actors::run_status& to) const {
 
 std::optional<spread> chronicle::accuracies() const {
   const std::lock_guard guard{mutex_};
-  return spread_among(1, options_.clients);
+  return spread_among(1, everybody);
 }
 
 std::optional<spread> chronicle::held_out_accuracies() const {

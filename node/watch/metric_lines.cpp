@@ -86,6 +86,10 @@ std::string record_of(const messages::evaluation_finished& x, bool has_labels,
     if (last)
       line["client_accuracies"] = accuracies_of(x.scores);
   }
+  if (x.asked) {
+    line["clients_scored"] = x.scores.per_client.size();
+    line["clients_asked"] = *x.asked;
+  }
   for (const auto& [name, value] : x.scores.method_results)
     line["method_results"][name] = to_json(value);
   return line.dump();

@@ -30,6 +30,14 @@ std::string to_text(const spread& x) {
                 x.p10, x.p50, x.p90, x.worst);
 }
 
+/// Who scores itself may not have answered.
+std::string of_how_many(const run_summary& x) {
+  return x.clients_asked
+           ? ", by " + std::to_string(x.clients_scored) + " of "
+               + std::to_string(*x.clients_asked) + " that were asked"
+           : "";
+}
+
 constexpr double mebi = 1 << 20;
 
 json failures_in(const run_summary& x) {
@@ -59,6 +67,23 @@ std::string failures_as_text(const run_summary& x) {
 }
 
 } // namespace
+
+void put_scores(run_summary& s, const chronicle& watching, bool has_labels) {
+  const auto report = watching.report();
+  if (!report.evaluation)
+    return;
+  s.clients_asked = report.evaluation->asked;
+  const auto& scores = report.evaluation->scores;
+  if (scores.global.count > 0) {
+    s.loss = scores.global.mean_loss();
+    if (has_labels)
+      s.accuracy = scores.global.accuracy();
+  }
+  s.per_client = watching.accuracies();
+  s.clients_scored = scores.per_client.size();
+  s.held_out = watching.held_out_accuracies();
+  s.method_results = scores.method_results;
+}
 
 json to_json(const run_summary& x) {
   json heads = json::object();
@@ -98,6 +123,10 @@ json to_long_json(const run_summary& x) {
   object["reason"] = x.reason;
   object["interrupted"] = x.interrupted;
   object["held_out"] = to_json(x.held_out);
+  if (x.clients_asked) {
+    object["clients_scored"] = x.clients_scored;
+    object["clients_asked"] = *x.clients_asked;
+  }
   object["best"] = nullptr;
   if (x.best)
     object["best"] = {{"version", x.best->head.value},
@@ -108,7 +137,9 @@ json to_long_json(const run_summary& x) {
 std::string to_text(const run_summary& x) {
   std::string text = x.reason + "\n";
   const std::string clients =
-    x.per_client ? "  clients    " + to_text(*x.per_client) + "\n" : "";
+    x.per_client
+      ? "  clients    " + to_text(*x.per_client) + of_how_many(x) + "\n"
+      : "";
   // First what the method is for.
   if (x.personal)
     text += clients;

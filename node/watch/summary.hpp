@@ -28,6 +28,10 @@ struct run_summary {
   std::optional<double> loss;
   std::optional<spread> per_client;
   std::optional<spread> held_out;
+  /// Where clients score themselves: how many were asked, and of how many the
+  /// scores are.
+  std::optional<std::uint64_t> clients_asked = {};
+  std::uint64_t clients_scored = 0;
   std::map<client_id, failed_visits> failures;
   std::uint64_t evaluations_left_out = 0;
   std::string digest; ///< Of the final values of all travelling blocks.
@@ -47,6 +51,9 @@ struct run_summary {
   bool interrupted = false;
   bool goes_on = false; ///< It can be resumed.
 };
+
+/// What the last evaluation found.
+void put_scores(run_summary& to, const chronicle& watching, bool has_labels);
 
 /// The object that `troupe run --format json` ends with.
 json to_json(const run_summary& x);

@@ -21,6 +21,7 @@ dimension = 400
 [clients]
 clients = 12
 clients_per_round = 6
+expected = 12
 [model]
 kind = "softmax"
 [training]

@@ -54,6 +54,7 @@ dimension = 400
 [clients]
 clients = 12
 clients_per_round = 6
+expected = 12
 [model]
 kind = "softmax"
 [training]
@@ -67,7 +68,7 @@ data=/usr/share/datasets/fashion-mnist
 "$troupe" run "${tiny[@]}" --folder "$scratch/runs" --format json >"$scratch/wanted.out" 2>"$scratch/wanted.err"
 wanted=$(digest_in "$scratch/wanted.out")
 for processes in 1 2 4; do
-  serve "served_$processes" "${tiny[@]}"
+  serve "served_$processes" "${tiny[@]}" --set clients.expected=100
   for i in $(seq "$processes"); do
     join "joined_${processes}_$i" --virtual $((100 / processes)) --data $data
   done
@@ -96,6 +97,9 @@ started=()
 "$troupe" run "$scratch/small.toml" --folder "$scratch/runs" --format json >"$scratch/wanted.out" 2>"$scratch/wanted.err"
 [ "$(digest_in "$scratch/few.out")" = "$(digest_in "$scratch/wanted.out")" ] ||
   fail "SCAFFOLD over sockets is another"
+scores_in() { python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["per_client"])' "$1"; }
+[ "$(scores_in "$scratch/few.out")" = "$(scores_in "$scratch/wanted.out")" ] ||
+  fail "clients that score themselves are worth something else"
 
 refused() { # CODE TEXT ARGUMENTS…
   local wanted=$1 text=$2 code=0

@@ -183,6 +183,7 @@ KINDS = {
     0x0008: ("terms_given", None), 0x0009: ("places_asked", None), 0x000A: ("places_given", None),
     0x000B: ("process_parted", lambda r, _: (r.take("B"), r.text())),
     0x000C: ("enrolment_asked", None), 0x000D: ("enrolment_answered", None),
+    0x0011: ("frozen_asked", None), 0x0012: ("frozen_given", None),
     0x0101: ("offer_made", read_offer),
     0x0102: ("offer_answered", read_answer),
     0x0103: ("offer_held", lambda r, _: (r.take("QQ"), r.take("Q"), r.take("B"))),
@@ -193,6 +194,7 @@ KINDS = {
     0x0204: ("visit_ended", lambda r, _: (r.take("QQ"), VERDICTS[r.take("B")])),
     0x0205: ("visit_declined", lambda r, _: (r.ticket(), r.take("B"))),
     0x0301: ("version_announced", None),
+    0x0401: ("scores_asked", None), 0x0402: ("scores_told", None),
 }
 
 

@@ -156,6 +156,9 @@ WANT = Record(line=ID, held=ID, exact=ID, rank=U32)
 VALUES = Record(block=ID, values=Floats())
 DISCLOSED = Record(index=U32, values=List(F64))
 OFFERED = Record(block=ID, base=ID, rank=U32, weight=F64, delta=Floats())
+TOLD = Record(client=ID, count=U64, correct=U64, loss=F64, aside_count=U64, aside_correct=U64,
+              aside_loss=F64)
+FROZEN = Record(name=Text(), content=Fixed(32))
 
 REASONS = ("protocol", "layout", "superseded", "refused", "no_session", "finished")
 VERDICTS = ("accepted", "duplicate", "too_stale", "overloaded", "malformed", "unknown_expert",
@@ -200,13 +203,16 @@ KINDS = {
     "beat_answered": Kind(0x0005, heads=List(HEAD)),
     "leave": Kind(0x0006, client=ID),
     "terms_asked": Kind(0x0007, lowest=U16, highest=U16, nonce=U64),
-    "terms_given": Kind(0x0008, protocol=U16, nonce=U64, run=Fixed(16), layout=Fixed(32),
-                        data=Fixed(32), lines=List(Text())),
-    "places_asked": Kind(0x0009, nonce=U64, store=Fixed(16), count=U32),
+    "terms_given": Kind(0x0008, (6, 10), protocol=U16, nonce=U64, run=Fixed(16), layout=Fixed(32),
+                        data=Fixed(32), lines=List(Text()), inputs=List(U32), classes=U32,
+                        examples_max=U64, frozen=List(FROZEN)),
+    "places_asked": Kind(0x0009, (3, 4), nonce=U64, store=Fixed(16), count=U32, name=Text()),
     "places_given": Kind(0x000A, nonce=U64, clients=List(ID), why=Text()),
     "process_parted": Kind(0x000B, parting=Scalar("B", len(PARTINGS)), text=Text()),
     "enrolment_asked": Kind(0x000C, nonce=U64, own=Fixed(32)),
     "enrolment_answered": Kind(0x000D, nonce=U64, why=Text()),
+    "frozen_asked": Kind(0x0011, nonce=U64, content=Fixed(32), first=U64),
+    "frozen_given": Kind(0x0012, nonce=U64, total=U64, values=Floats(), why=Text()),
     "offer_made": Kind(0x0101, (4, 5), ticket=TICKET, disclosed=List(DISCLOSED), offered=List(OFFERED),
                        loss=F64, fetched=List(HEAD)),
     "offer_answered": Kind(0x0102, (4, 5), visit=VISIT, line=ID,
@@ -221,6 +227,8 @@ KINDS = {
     "visit_declined": Kind(0x0205, (2, 2), since=2, ticket=TICKET,
                            decline=Scalar("B", len(DECLINES))),
     "version_announced": Kind(0x0301, line=ID, head=ID),
+    "scores_asked": Kind(0x0401, question=U64, clients=List(ID), blocks=List(VALUES)),
+    "scores_told": Kind(0x0402, question=U64, scores=List(TOLD)),
 }
 NAMES = {kind.number: name for name, kind in KINDS.items()}
 

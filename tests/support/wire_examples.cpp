@@ -81,18 +81,27 @@ std::vector<wire_example> example_visits() {
 }
 
 std::vector<wire_example> example_terms() {
-  return {{"terms_asked", terms_asked{1, 2, 3}},
-          {"terms_given", terms_given{.protocol = 1,
-                                      .nonce = 2,
-                                      .run = {3, 4},
-                                      .layout = {5, 6},
-                                      .data = {7, 8},
-                                      .config = {"seed = 1", ""}}},
-          {"places_asked", places_asked{1, {2, 3}, 4}},
-          {"places_given", places_given{1, {{2}, {3}}, "all are taken"}},
-          {"process_parted", process_parted{parting::over, "500 rounds"}},
-          {"enrolment_asked", enrolment_asked{1, {2, 3}}},
-          {"enrolment_answered", enrolment_answered{1, "it is used up"}}};
+  return {
+    {"terms_asked", terms_asked{1, 2, 3}},
+    {"terms_given", terms_given{.protocol = 1,
+                                .nonce = 2,
+                                .run = {3, 4},
+                                .layout = {5, 6},
+                                .data = {7, 8},
+                                .config = {"seed = 1", ""},
+                                .inputs = {1, 28, 28},
+                                .classes = 10,
+                                .examples_max = 9,
+                                .frozen = {{"model", {10, 11}}}}},
+    {"places_asked", places_asked{1, {2, 3}, 4, "ward7"}},
+    {"places_given", places_given{1, {{2}, {3}}, "all are taken"}},
+    {"process_parted", process_parted{parting::over, "500 rounds"}},
+    {"enrolment_asked", enrolment_asked{1, {2, 3}}},
+    {"enrolment_answered", enrolment_answered{1, "it is used up"}},
+    {"frozen_asked", frozen_asked{1, {2, 3}, 4}},
+    {"frozen_given", frozen_given{1, 2, share({0.5f}), "it is not served"}},
+    {"scores_asked", scores_asked{1, {{2}, {3}}, {{{4}, share({0.5f})}}}},
+    {"scores_told", scores_told{1, {{{2}, 10, 9, 0.5, 4, 3, 0.25}}}}};
 }
 
 } // namespace

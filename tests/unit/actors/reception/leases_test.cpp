@@ -11,7 +11,7 @@ constexpr leases::owner second{2};
 using clients = std::vector<client_id>;
 
 TEST(leases, are_the_lowest_free_numbers_and_the_same_again) {
-  leases x{6};
+  leases x{{.clients = 6}};
   EXPECT_EQ(*x.give(first, 2), (clients{{1}, {2}}));
   EXPECT_EQ(*x.give(second, 3), (clients{{3}, {4}, {5}}));
   EXPECT_EQ(*x.give(first, 2), (clients{{1}, {2}}));
@@ -21,7 +21,7 @@ TEST(leases, are_the_lowest_free_numbers_and_the_same_again) {
 }
 
 TEST(leases, beyond_what_is_free_are_refused_and_nothing_changes) {
-  leases x{3};
+  leases x{{.clients = 3}};
   (void)x.give(first, 2);
   const auto refused = x.give(second, 2);
   ASSERT_FALSE(refused);
@@ -30,25 +30,74 @@ TEST(leases, beyond_what_is_free_are_refused_and_nothing_changes) {
             "of the run's 3 clients 1 are free, and 2 are yours already");
   EXPECT_FALSE(x.give(second, 0));
   EXPECT_EQ(x.free(), 1U);
-  EXPECT_EQ(x.all().size(), 1U);
+  EXPECT_EQ(x.all().by_owner.size(), 1U);
 }
 
 TEST(leases, come_back_as_they_were_stored) {
-  leases x{4};
+  leases x{{.clients = 4}};
   (void)x.give(first, 1);
   (void)x.give(second, 2);
-  leases y{4};
+  leases y{{.clients = 4}};
   EXPECT_TRUE(y.restore(x.all()));
   EXPECT_EQ(*y.give(second, 2), (clients{{2}, {3}}));
   EXPECT_EQ(y.free(), 1U);
 }
 
 TEST(leases, of_another_run_are_not_restored) {
-  leases x{3};
-  EXPECT_FALSE(x.restore({{first, {{4}}}}));
-  EXPECT_FALSE(x.restore({{first, {{0}}}}));
-  EXPECT_FALSE(x.restore({{first, {{1}}}, {second, {{1}}}}));
+  leases x{{.clients = 3}};
+  EXPECT_FALSE(x.restore({.by_owner = {{first, {{4}}}}}));
+  EXPECT_FALSE(x.restore({.by_owner = {{first, {{0}}}}}));
+  EXPECT_FALSE(x.restore({.by_owner = {{first, {{1}}}, {second, {{1}}}}}));
   EXPECT_EQ(x.free(), 3U);
+}
+
+constexpr leases::room with_names{
+  .clients = 3, .named_above = 5, .named_max = 2};
+
+TEST(leases, of_a_name_are_one_number_above_the_partition_for_ever) {
+  leases x{with_names};
+  EXPECT_EQ(*x.give(first, "ward7"), client_id{6});
+  EXPECT_EQ(*x.give(second, "ward8"), client_id{7});
+  EXPECT_EQ(*x.give(first, "ward7"), client_id{6});
+  leases y{with_names};
+  ASSERT_TRUE(y.restore(x.all()));
+  EXPECT_EQ(*y.give(second, "ward8"), client_id{7});
+  EXPECT_EQ(y.free(), 3U);
+}
+
+TEST(leases, of_a_name_are_no_others) {
+  leases x{with_names};
+  (void)x.give(first, "ward7");
+  const auto refused = x.give(second, "ward7");
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().context,
+            "another process has the name 'ward7'; where it is yours, the "
+            "store that it began with would do");
+  (void)x.give(second, "ward8");
+  EXPECT_EQ(x.give(second, "ward9").error().context,
+            "this run has room for 2 clients with data of their own, and as "
+            "many have a name");
+  EXPECT_EQ(x.named_by(second), 1U);
+}
+
+TEST(leases, have_names_that_do_nothing_to_a_terminal) {
+  leases x{with_names};
+  for (const std::string name :
+       {"", "a b", "a\x1b[2J", "a\n", "..", "-v", "a/b", "\xc3\xbc"})
+    EXPECT_FALSE(x.give(first, name)) << name;
+  EXPECT_FALSE(x.give(first, std::string(65, 'a')));
+  EXPECT_TRUE(x.give(first, std::string(64, 'a')));
+}
+
+TEST(leases, of_names_that_cannot_be_are_not_restored) {
+  using all = leases::contents;
+  leases x{with_names};
+  const leases::named sixth{first, {6}};
+  EXPECT_FALSE(x.restore(all{.by_name = {{"a", {first, {5}}}}}));
+  EXPECT_FALSE(x.restore(all{.by_name = {{"a", {first, {7}}}}}));
+  EXPECT_FALSE(x.restore(all{.by_name = {{"a", sixth}, {"b", sixth}}}));
+  EXPECT_FALSE(x.restore(all{.by_name = {{"a b", sixth}}}));
+  EXPECT_TRUE(x.restore(all{.by_name = {{"a", sixth}}}));
 }
 
 } // namespace

@@ -36,12 +36,4 @@ TEST(memory_for_offers, is_that_of_one_where_they_wait_on_disk) {
               HasSubstr("its rule compares them"));
 }
 
-TEST(memory_for_offers, as_many_versions_are_kept_as_visits_may_stand_on) {
-  const auto kept = [](const overrides& x) {
-    return node::versions_kept(configured(quadratic_run, x, ""));
-  };
-  EXPECT_EQ(kept({}), 20U);
-  EXPECT_EQ(kept({"clock=wall", "staleness_max=30"}), 32U);
-}
-
 } // namespace troupe::test

@@ -1,0 +1,119 @@
+#include "actors/assessor/assessor.hpp"
+
+#include <utility>
+
+
+namespace troupe::actors {
+
+namespace {
+
+using self_pointer = assessor_impl::stateful_pointer<assessor_state>;
+using finished = messages::evaluation_finished;
+
+instant now(self_pointer self) {
+  return self->clock().now() - self->state.args.started;
+}
+
+bool is_open(self_pointer self, std::uint64_t question) {
+  const auto& open = self->state.open;
+  return open && open->what.question() == question;
+}
+
+void conclude(self_pointer self) {
+  auto& open = self->state.open;
+  if (!open || !open->what.is_over(now(self)))
+    return;
+  const auto& x = open->request;
+  open->answer.deliver(open->what.take(x.line, x.head));
+  open.reset();
+}
+
+void fail_with(self_pointer self, caf::error why) {
+  self->state.open->answer.deliver(std::move(why));
+  self->state.open.reset();
+}
+
+messages::scores_wanted question_of(const messages::evaluation_requested& x,
+                                    std::uint64_t number) {
+  messages::scores_wanted out{.question = number, .blocks = {}};
+  for (const auto& y : x.input.versions)
+    out.blocks.push_back({y.block, y.values});
+  return out;
+}
+
+// Clients do not wait until the server has scored what is here.
+void ask_clients(self_pointer self, std::uint64_t number) {
+  const auto& args = self->state.args;
+  const auto about = question_of(self->state.open->request, number);
+  const auto hear = [self, number](const messages::scores_under_way& x) {
+    if (!is_open(self, number))
+      return;
+    self->state.open->what.asked(x);
+    conclude(self);
+  };
+  self->request(args.others->gateway, args.waits.scores, about)
+    .then(hear, [hear, number](const caf::error&) {
+      hear({.question = number, .asked = {}}); // Then nobody is here.
+    });
+}
+
+void ask_evaluator(self_pointer self, std::uint64_t number) {
+  const auto& args = self->state.args;
+  auto here = self->state.open->request;
+  here.input.per_client = false;
+  self->request(args.evaluator, args.waits.evaluation, here)
+    .then(
+      [self, number](finished& done) {
+        if (!is_open(self, number))
+          return;
+        if (done.problem) {
+          self->state.open->answer.deliver(std::move(done));
+          return self->state.open.reset();
+        }
+        self->state.open->what.scored(std::move(done.scores));
+        conclude(self);
+      },
+      [self, number](const caf::error& why) {
+        if (is_open(self, number))
+          fail_with(self, why);
+      });
+}
+
+caf::result<finished> evaluate(self_pointer self,
+                               const messages::evaluation_requested& x) {
+  auto& state = self->state;
+  if (!x.input.per_client)
+    return self->delegate(state.args.evaluator, x);
+  if (state.open)
+    fail_with(self, caf::sec::request_receiver_down);
+  const auto number = ++state.question;
+  auto answer = self->make_response_promise<finished>();
+  const auto wait = state.args.waits.scores;
+  state.open.emplace(
+    assessor_state::open_case{inquest{number, now(self) + wait}, x, answer});
+  ask_clients(self, number);
+  ask_evaluator(self, number);
+  self->delayed_send(self, wait, caf::tick_atom_v);
+  return answer;
+}
+
+} // namespace
+
+assessor_impl::behavior_type assessor(self_pointer self, assessor_args args) {
+  self->state.question = args.first_question;
+  self->state.args = std::move(args);
+  return {
+    [self](const messages::evaluation_requested& x) {
+      return evaluate(self, x);
+    },
+    [self](const messages::scores_heard& x) {
+      if (!self->state.open)
+        return;
+      self->state.open->what.heard(x);
+      conclude(self);
+    },
+    [self](caf::tick_atom) { conclude(self); },
+  };
+}
+
+} // namespace troupe::actors

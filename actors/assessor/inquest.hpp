@@ -1,0 +1,63 @@
+#pragma once
+
+// What clients say that versions are worth to them: who was asked, what of an
+// answer counts, and when there is no more to wait for.
+
+#include <cstdint>
+#include <map>
+
+#include "actors/messages/assessment.hpp"
+#include "actors/messages/internal.hpp"
+#include "core/clock.hpp"
+#include "models/trainer.hpp"
+
+namespace troupe::actors {
+
+class inquest {
+public:
+  /// @param until after this nobody is waited for
+  inquest(std::uint64_t question, instant until)
+    : question_(question),
+      until_(until) {
+    // nop
+  }
+
+  std::uint64_t question() const noexcept {
+    return question_;
+  }
+
+  /// These may answer, for these clients.
+  void asked(const messages::scores_under_way& x);
+
+  /// What the versions are worth here.
+  void scored(models::evaluated x);
+
+  /// Takes of an answer what may be so: of clients that this process was asked
+  /// for, each once, with no more hits than rows and no loss that cannot be.
+  /// Returns of how many.
+  std::size_t heard(const messages::scores_heard& x);
+
+  /// All that can come is here.
+  bool is_over(instant now) const noexcept {
+    return scored_ && asked_ && (missing_.empty() || now >= until_);
+  }
+
+  /// The last call. @pre it is over
+  messages::evaluation_finished take(line_id line, version head);
+
+private:
+  std::uint64_t question_;
+  instant until_;
+  bool asked_ = false;
+  bool scored_ = false;
+  std::uint64_t count_ = 0; ///< Of clients that were asked.
+  std::map<client_id, peer_id> missing_;
+  models::evaluated scores_;
+  std::map<client_id, models::scores> told_;
+  std::map<client_id, models::scores> aside_;
+};
+
+/// Whether a client may say so of its rows.
+bool is_credible(const messages::told_score& x) noexcept;
+
+} // namespace troupe::actors

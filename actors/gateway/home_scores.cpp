@@ -1,0 +1,27 @@
+#include "actors/gateway/home_scores.hpp"
+
+#include <map>
+#include <set>
+
+namespace troupe::actors {
+
+messages::scores_under_way ask(const gateway_state& state,
+                               const messages::scores_wanted& x) {
+  messages::scores_under_way out{.question = x.question, .asked = {}};
+  const auto& args = state.args;
+  if (!args.process_of)
+    return out;
+  std::map<peer_id, std::set<client_id>> here;
+  for (const auto& [peer, session] : state.peers.all())
+    here[args.process_of(peer)].insert(session.client);
+  for (const auto& [process, clients] : here) {
+    out.asked.push_back({process, {clients.begin(), clients.end()}});
+    args.counted->bytes_down += args.network->send(
+      process, messages::scores_asked{.question = x.question,
+                                      .clients = out.asked.back().clients,
+                                      .blocks = x.blocks});
+  }
+  return out;
+}
+
+} // namespace troupe::actors

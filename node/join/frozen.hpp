@@ -1,0 +1,29 @@
+#pragma once
+
+// What nobody trains must be the same everywhere: made from the terms, or read
+// from --model, or kept by an earlier process, or asked of the server.
+
+#include <optional>
+
+#include "actors/messages/terms.hpp"
+#include "actors/transport/endpoint.hpp"
+#include "node/join/inquiry.hpp"
+#include "node/join/join.hpp"
+#include "node/task/workload.hpp"
+
+namespace troupe::node {
+
+struct frozen_source {
+  const join_context& in;
+  const messages::terms_given& terms;
+  inquiry& asked;
+  transport::endpoint& network;
+  inquiry::patience how_long;
+};
+
+/// Gives the task all frozen blocks as the terms name them, and keeps in the
+/// store what the server gave. Says how it ends where one is nowhere.
+std::optional<join_summary> settle_frozen(const frozen_source& from,
+                                          workload& to);
+
+} // namespace troupe::node

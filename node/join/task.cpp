@@ -1,0 +1,121 @@
+#include "node/join/task.hpp"
+
+#include <utility>
+
+#include "core/hex.hpp"
+#include "node/config/config.hpp"
+#include "node/join/farewells.hpp"
+#include "node/run/serving.hpp"
+
+namespace troupe::node {
+
+using end = join_summary::end;
+
+namespace {
+
+/// From files, and not made.
+bool is_read(const data_options& x) {
+  return x.kind != data_options::format::synthetic && !x.has_own_model();
+}
+
+join_summary not_made(const error& why) {
+  const bool is_data =
+    why.code == errc::invalid_data || why.code == errc::storage_failure;
+  return ended(is_data ? end::data : end::misfit, why.context);
+}
+
+std::optional<join_summary> fits(const messages::terms_given& terms,
+                                 const workload& work) {
+  if (work.blocks->fingerprint() != terms.layout)
+    return ended(end::misfit, "this model has other blocks than the run's");
+  return std::nullopt;
+}
+
+} // namespace
+
+std::optional<join_summary> read_terms(const join_context& in,
+                                       const messages::terms_given& terms,
+                                       experiment& to) {
+  std::string text;
+  for (const auto& line : terms.config)
+    text += line + '\n';
+  std::vector<std::string> changes;
+  if (!in.data.empty())
+    changes.push_back("data.path=" + in.data);
+  auto loaded = parse_config({text, "the server's terms"}, changes);
+  if (!loaded)
+    return ended(end::misfit, loaded.error().context,
+                 "another build of troupe may have written them");
+  to = for_clients(std::move(loaded->x));
+  const bool is_script = to.model.kind == model_options::shape::torchscript;
+  if (is_script && in.model.empty())
+    return ended(end::misfit, "this run has a scripted model",
+                 "--model PATH says where this machine has it");
+  // Of weights it says what nobody trains.
+  (is_script ? to.model.path : to.init) = in.model;
+  if (!in.name.empty())
+    return std::nullopt;
+  if (to.data.is_elsewhere())
+    return ended(end::data,
+                 "this run has no data of its own: its clients bring theirs",
+                 "--data PATH --id NAME brings some");
+  if (is_read(to.data) && in.data.empty())
+    return ended(end::data, "this run has data of its own",
+                 "--data PATH says where this machine has it");
+  return std::nullopt;
+}
+
+std::optional<join_summary> read_own(const join_context& in,
+                                     const messages::terms_given& terms,
+                                     const experiment& x, own_data& to) {
+  if (terms.inputs.empty())
+    return ended(end::data,
+                 "this run takes no clients with data of their own: its data "
+                 "is made, or dealt to clusters of clients",
+                 "--virtual N joins with clients of the run's partition");
+  auto found = read_own_data(x, in.data,
+                             {.inputs = terms.inputs,
+                              .classes = terms.classes,
+                              .examples_max = terms.examples_max});
+  if (!found)
+    return ended(end::data, found.error().context);
+  to = std::move(*found);
+  return std::nullopt;
+}
+
+std::optional<join_summary> make_work(const join_context& in,
+                                      const messages::terms_given& terms,
+                                      const experiment& x, workload& to) {
+  auto work = in.make_work ? in.make_work(x) : prepare(x, in.make_model);
+  if (!work)
+    return not_made(work.error());
+  to = std::move(*work);
+  const auto data = to.data_digest ? to.data_digest() : models::digest{};
+  if (data != terms.data)
+    return ended(
+      end::data,
+      (in.data.empty() ? "the data made here" : "what is at " + in.data)
+        + " is not what the run learns from: its digest is "
+        + to_hex(data).substr(0, 8) + ", the run's "
+        + to_hex(terms.data).substr(0, 8));
+  return fits(terms, to);
+}
+
+// As large as the run's clients may be, or the grids would differ.
+std::optional<join_summary> make_work(const join_context& in,
+                                      const messages::terms_given& terms,
+                                      const experiment& x, const own_data& mine,
+                                      client_id me, workload& to) {
+  auto as_here = x;
+  as_here.merge.samples_max = terms.examples_max;
+  const example_shape shape{.inputs = terms.inputs,
+                            .classes = terms.classes,
+                            .examples_max = terms.examples_max};
+  auto work = prepare(as_here, materials_of(x, mine, me, shape, in.make_model));
+  if (!work)
+    return not_made(work.error());
+  to = std::move(*work);
+  return fits(terms, to);
+}
+
+} // namespace troupe::node

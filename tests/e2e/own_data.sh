@@ -1,0 +1,147 @@
+#!/usr/bin/env bash
+# Three processes with data of their own, which the server never sees, learn together; what does not
+# fit the run is refused before the first visit. Argument: the executable.
+set -euo pipefail
+troupe=$(realpath "$1")
+scratch=$(mktemp -d)
+started=()
+end() { kill "${started[@]}" 2>/dev/null || true; wait; rm -rf "$scratch"; }
+trap end EXIT
+fail() { echo "$1"; tail -n 20 "$scratch"/*.out "$scratch"/*.err; exit 1; }
+
+# Three classes in the corners of a space of four values; each ward has seen mostly one of them.
+python3 - "$scratch" <<'PY'
+import random, sys
+draw = random.Random(1)
+def table(path, rows, likes, features=4, labels=3):
+    with open(path, "w") as out:
+        out.write(",".join(f"f{i}" for i in range(features)) + ",label\n")
+        for row in range(rows):
+            label = likes if row % 4 else draw.randrange(labels)
+            values = [draw.gauss(2.0 if i == label else 0.0, 0.5) for i in range(features)]
+            out.write(",".join(f"{x:.4f}" for x in values) + f",{label}\n")
+for k, rows in enumerate((120, 80, 40)):
+    table(f"{sys.argv[1]}/ward{k}.csv", rows, k)
+table(f"{sys.argv[1]}/wide.csv", 20, 0, features=5)
+table(f"{sys.argv[1]}/strange.csv", 40, 0, labels=5)
+open(f"{sys.argv[1]}/empty.csv", "w").write("f0,f1,f2,f3,label\n")
+PY
+cat >"$scratch/wards.toml" <<'TOML'
+name = "wards"
+method = "fedavg"
+rounds = 40
+evaluate_every = 10
+[data]
+kind = "elsewhere"
+inputs = [4]
+classes = 3
+[clients]
+clients = 3
+clients_per_round = 3
+[model]
+kind = "softmax"
+[training]
+local_epochs = 1
+batch_size = 10
+learning_rate = 0.05
+TOML
+
+# Sets `address` and `server`.
+serve() { # NAME ARGUMENTS…
+  local name=$1
+  shift
+  "$troupe" serve "$@" --insecure --format json >"$scratch/$name.out" 2>"$scratch/$name.err" &
+  server=$!
+  started+=("$server")
+  for _ in $(seq 600); do
+    address=$(grep -m 1 '^tcp://' "$scratch/$name.err" 2>/dev/null || true)
+    [ -z "$address" ] || return 0
+    sleep 0.1
+  done
+  fail "$name says no address"
+}
+join() { # NUMBER
+  timeout 120 "$troupe" join "$address" --insecure --id "ward$1" --data "$scratch/ward$1.csv" \
+    --store "$scratch/store$1" >"$scratch/ward$1.out" 2>"$scratch/ward$1.err" &
+  joined=$!
+  started+=("$joined")
+}
+refused() { # CODE TEXT ARGUMENTS…
+  local wanted=$1 text=$2 code=0
+  shift 2
+  timeout 60 "$troupe" "$@" >"$scratch/out" 2>"$scratch/err" || code=$?
+  if [ $code != "$wanted" ] || ! grep -q -- "$text" "$scratch/err"; then
+    cat "$scratch/err"
+    fail "troupe $*: $code and not $wanted, or without '$text'"
+  fi
+}
+until_there() { # WHAT FILE PATTERN [COUNT]
+  for _ in $(seq 600); do
+    [ "$(grep -c -- "$3" "$2" 2>/dev/null)" -lt "${4:-1}" ] || return 0
+    sleep 0.1
+  done
+  fail "$1 does not come"
+}
+
+refused 3 "troupe serve would do" run "$scratch/wards.toml"
+refused 3 "'inputs'" check-config "$scratch/wards.toml" --set 'inputs=[]'
+serve learns "$scratch/wards.toml" --folder "$scratch/runs"
+own() { echo join "$address" --insecure --store "$scratch/other" --id ward9 --data "$scratch/$1"; }
+refused 6 "its clients bring theirs" join "$address" --insecure
+refused 6 "an example has 5 values, and this run learns from examples of 4" $(own wide.csv)
+refused 6 "no row follows the header" $(own empty.csv)
+refused 6 "label" $(own strange.csv)
+refused 6 "there is no such file" $(own nowhere.csv)
+refused 6 "" $(own runs)
+refused 2 "is no name" join "$address" --insecure --store "$scratch/other" --data "$scratch/ward0.csv" --id $'a\x1b[2J'
+refused 2 "is no name" join "$address" --insecure --store "$scratch/other" --data "$scratch/ward0.csv" \
+  --id "$(printf 'a%.0s' $(seq 65))"
+refused 2 "--store DIR would do" join "$address" --insecure --data "$scratch/ward0.csv" --id a
+refused 2 "--data PATH would do" join "$address" --insecure --store "$scratch/other" --id a
+folder=$(dirname "$(echo "$scratch"/runs/*/endpoint)")
+! grep -q ward9 "$folder/processes.json" || fail "who does not fit has a number"
+for k in 0 1 2; do join $k; until_there "ward$k" "$scratch/ward$k.err" "joined as ward$k, client $((k + 1)) "; done
+refused 5 "another process has the name 'ward1'" \
+  join "$address" --insecure --store "$scratch/other" --id ward1 --data "$scratch/ward1.csv"
+refused 5 "room for 3 clients with data of their own" $(own ward1.csv)
+wait "$server" || fail "a run of own data fails"
+wait
+started=()
+python3 - "$folder" <<'PY' || fail "they did not learn"
+import json, sys
+lines = list(map(json.loads, open(sys.argv[1] + "/metrics.jsonl")))
+losses = [x["training_loss"] for x in lines if "training_loss" in x]
+assert len(losses) == 40 and losses[-1] < 0.5 * losses[0], losses
+last = [x for x in lines if x["kind"] == "evaluation"][-1]
+assert (last["clients_asked"], last["clients_scored"]) == (3, 3), last
+assert last["per_client"]["mean"] > 0.9 and "accuracy" not in last, last
+summary = json.load(open(sys.argv[1] + "/summary.json"))
+assert summary["per_client"] == last["per_client"] and summary["accuracy"] is None, summary
+PY
+
+# What they set aside ends the next run.
+rm -rf "$scratch"/store* "$scratch/runs"
+serve stops "$scratch/wards.toml" --set rounds=1000000 --set evaluate_every=5 --set stop.metric=per_client.mean \
+  --set stop.target=0.9 --folder "$scratch/runs"
+for k in 0 1 2; do join $k; done
+wait "$server" || fail "a run that clients' scores end fails"
+wait
+started=()
+grep -q "the target is reached" "$scratch"/runs/*/summary.json || fail "clients' scores end nothing"
+
+# Names outlive the server and the processes.
+rm -rf "$scratch"/store* "$scratch/runs"
+serve before "$scratch/wards.toml" --set rounds=1000000 --folder "$scratch/runs"
+folder=$(dirname "$(echo "$scratch"/runs/*/endpoint)")
+for k in 2 1 0; do join $k; until_there "ward$k" "$scratch/ward$k.err" "joined as"; done
+last=$joined
+until_there "a version" "$folder/metrics.jsonl" '"kind":"version"'
+kill -9 "$server" "$last"
+serve after "$folder"
+join 0
+until_there "ward0" "$scratch/ward0.err" "joined as ward0, client 3 "
+until_there "another version" "$folder/metrics.jsonl" '"kind":"version"' \
+  $((1 + $(grep -c '"kind":"version"' "$folder/metrics.jsonl")))
+timeout 60 "$troupe" stop "$folder" >"$scratch/out" 2>"$scratch/err" || fail "troupe stop fails"
+wait "$server" || fail "a run that was stopped in order fails"
+for k in 0 1 2; do until_there "the end" "$scratch/ward$k.out" "the run is over"; done

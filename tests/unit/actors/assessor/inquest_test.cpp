@@ -1,0 +1,97 @@
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "actors/assessor/inquest.hpp"
+
+namespace troupe::actors {
+namespace {
+
+using namespace std::chrono_literals;
+using messages::told_score;
+
+constexpr peer_id first{1};
+constexpr peer_id second{2};
+
+struct inquest_test : testing::Test {
+  inquest_test() {
+    x.scored({.global = {.loss = 1, .correct = 2, .count = 3}});
+    x.asked({.question = 7, .asked = {{first, {{1}, {2}}}, {second, {{3}}}}});
+  }
+
+  std::size_t hear(peer_id from, std::vector<told_score> scores,
+                   std::uint64_t question = 7) {
+    return x.heard({from, {question, std::move(scores)}});
+  }
+
+  inquest x{7, 60s};
+};
+
+TEST_F(inquest_test, is_over_when_all_who_were_asked_have_answered) {
+  EXPECT_EQ(hear(first, {{{1}, 10, 9, 0.5}}), 1U);
+  EXPECT_EQ(hear(second, {{{3}, 4, 1, 2.5}}), 1U);
+  EXPECT_FALSE(x.is_over(59s));
+  EXPECT_EQ(hear(first, {{{2}, 0, 0, 0, 5, 4, 1.5}}), 1U);
+  ASSERT_TRUE(x.is_over(0s));
+  const auto all = x.take({1}, {2});
+  EXPECT_EQ(all.asked, 3U);
+  EXPECT_EQ(all.head, version{2});
+  EXPECT_EQ(all.scores.global.count, 3U);
+  ASSERT_EQ(all.scores.per_client.size(), 2U);
+  EXPECT_EQ(all.scores.per_client.at({1}).correct, 9U);
+  EXPECT_EQ(all.scores.per_client.at({3}).loss, 2.5);
+  ASSERT_EQ(all.scores.own_validation.size(), 1U);
+  EXPECT_EQ(all.scores.own_validation.at({2}).correct, 4U);
+}
+
+TEST_F(inquest_test, leaves_out_who_has_not_answered_in_time) {
+  (void)hear(first, {{{1}, 10, 9, 0.5}});
+  EXPECT_FALSE(x.is_over(59s));
+  ASSERT_TRUE(x.is_over(60s));
+  const auto all = x.take({1}, {2});
+  EXPECT_EQ(all.asked, 3U);
+  EXPECT_EQ(all.scores.per_client.size(), 1U);
+}
+
+TEST_F(inquest_test, hears_a_process_for_its_own_clients_alone_and_each_once) {
+  EXPECT_EQ(hear(second, {{{1}, 10, 10, 0}}), 0U);
+  EXPECT_EQ(hear(first, {{{9}, 10, 10, 0}}), 0U);
+  EXPECT_EQ(hear({3}, {{{3}, 10, 10, 0}}), 0U);
+  EXPECT_EQ(hear(first, {{{1}, 10, 2, 0}, {{1}, 10, 10, 0}}), 1U);
+  EXPECT_EQ(hear(first, {{{1}, 10, 10, 0}}), 0U);
+  EXPECT_EQ(x.take({1}, {2}).scores.per_client.at({1}).correct, 2U);
+}
+
+TEST_F(inquest_test, hears_no_answer_to_another_question) {
+  EXPECT_EQ(hear(first, {{{1}, 10, 9, 0}}, 6), 0U);
+  EXPECT_EQ(hear(first, {{{1}, 10, 9, 0}}, 8), 0U);
+}
+
+TEST_F(inquest_test, believes_nothing_that_cannot_be) {
+  constexpr auto nan = std::numeric_limits<double>::quiet_NaN();
+  constexpr auto infinite = std::numeric_limits<double>::infinity();
+  const std::vector<told_score> wrong{
+    {{1}, 10, 11, 0},
+    {{1}, 10, 9, nan},
+    {{1}, 10, 9, -infinite},
+    {{1}, 10, 9, 1e14},
+    {{1}, 0, 0, 1},
+    {{1}, 10, 9, 0, 3, 4, 0},
+    {{1}, 10, 9, 0, 3, 2, nan},
+    {{1}, std::numeric_limits<std::uint64_t>::max(), 9, 0}};
+  for (const auto& one : wrong)
+    EXPECT_EQ(hear(first, {one}), 0U);
+  EXPECT_EQ(hear(first, {{{1}, 10, 10, 1e13}}), 1U);
+}
+
+TEST(inquest, waits_for_nobody_where_nobody_is_here) {
+  inquest x{1, 60s};
+  x.asked({.question = 1, .asked = {}});
+  EXPECT_FALSE(x.is_over(60s)); // What is here is not scored yet.
+  x.scored({});
+  EXPECT_TRUE(x.is_over(0s));
+  EXPECT_EQ(x.take({1}, {2}).asked, 0U);
+}
+
+} // namespace
+} // namespace troupe::actors

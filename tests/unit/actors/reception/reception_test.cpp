@@ -1,0 +1,97 @@
+#include <gtest/gtest.h>
+
+#include <caf/actor_system.hpp>
+#include <caf/actor_system_config.hpp>
+#include <caf/atom.hpp>
+#include <caf/scheduler/test_coordinator.hpp>
+#include <caf/send.hpp>
+
+#include "actors/wiring_of_serving.hpp"
+
+namespace troupe::actors {
+namespace {
+
+class mailbox final : public transport::endpoint {
+public:
+  std::size_t send(peer_id, messages::any_message x) override {
+    all.push_back(std::move(x));
+    return 1;
+  }
+
+  std::vector<messages::any_message> all;
+};
+
+struct reception_test : testing::Test {
+  reception_test() {
+    config.set("scheduler.policy", caf::atom("testing"));
+    args.book = leases{{.clients = 3, .named_above = 3, .named_max = 4}};
+    args.keep = [this](const leases& x) -> result<void> {
+      if (full)
+        return fail(errc::storage_failure, "the disk is full");
+      kept = x.all();
+      return {};
+    };
+    args.network = network;
+  }
+
+  messages::places_given ask(const messages::places_asked& x) {
+    caf::actor_system system{config};
+    auto who = start_reception(system, args);
+    caf::anon_send(who, transport::frame_arrived{{1}, transport::frame{x}});
+    auto& all =
+      dynamic_cast<caf::scheduler::test_coordinator&>(system.scheduler());
+    all.run();
+    caf::anon_send_exit(who, caf::exit_reason::user_shutdown);
+    all.run();
+    args.book.restore(kept);
+    return std::get<messages::places_given>(network->all.back());
+  }
+
+  caf::actor_system_config config;
+  std::shared_ptr<mailbox> network = std::make_shared<mailbox>();
+  reception_args args;
+  leases::contents kept;
+  bool full = false;
+};
+
+messages::places_asked named(std::string name) {
+  return {.nonce = 1, .store = {1}, .count = 1, .name = std::move(name)};
+}
+
+TEST_F(reception_test, stores_a_name_before_it_says_its_number) {
+  EXPECT_EQ(ask(named("ward7")).clients, (std::vector<client_id>{{4}}));
+  EXPECT_EQ(kept.by_name.at("ward7").client, client_id{4});
+  full = true;
+  EXPECT_EQ(ask(named("ward8")).why,
+            "the server cannot store it: the disk is full");
+  EXPECT_EQ(ask(named("ward7")).clients, (std::vector<client_id>{{4}}));
+}
+
+TEST_F(reception_test, counts_names_and_numbers_of_a_key_together) {
+  args.claim_of = [](peer_id) {
+    return claim{.who = {1}, .numbers_max = 2, .names = "ward*"};
+  };
+  EXPECT_EQ(ask({.nonce = 1, .store = {}, .count = 1}).clients.size(), 1U);
+  EXPECT_EQ(ask(named("ward7")).clients.size(), 1U);
+  EXPECT_EQ(ask(named("ward8")).why, "this key may have 2 clients at most");
+  EXPECT_EQ(ask({.nonce = 1, .store = {}, .count = 2}).why,
+            "this key may have 2 clients at most");
+  EXPECT_EQ(ask(named("ward7")).clients.size(), 1U);
+}
+
+TEST_F(reception_test, gives_a_key_the_names_alone_that_are_its) {
+  args.claim_of = [](peer_id) {
+    return claim{.who = {1}, .numbers_max = 9, .names = "ward*"};
+  };
+  EXPECT_EQ(ask(named("other")).why,
+            "the clients of this key are called 'ward*'");
+  EXPECT_EQ(ask(named("ward")).clients.size(), 1U);
+  args.claim_of = [](peer_id) {
+    return claim{.who = {1}, .numbers_max = 9, .names = "x"};
+  };
+  EXPECT_EQ(ask(named("xy")).why, "the clients of this key are called 'x'");
+  EXPECT_EQ(ask(named("x")).clients.size(), 1U);
+}
+
+} // namespace
+} // namespace troupe::actors

@@ -1,0 +1,43 @@
+// Runs whose clients, or whose data, are elsewhere.
+
+#include <gmock/gmock.h>
+
+#include "tests/support/config_text.hpp"
+
+namespace troupe::node {
+
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+} // namespace
+
+TEST(config, of_data_elsewhere_says_what_it_must_be) {
+  const std::string all = "rounds = 1\n[data]\nkind = 'elsewhere'\n";
+  const auto x = read(all + "inputs = [1, 28, 28]\nclasses = 10");
+  ASSERT_TRUE(x) << x.error().context;
+  EXPECT_THAT(x->x.data.inputs, ElementsAre(1, 28, 28));
+  EXPECT_EQ(x->x.merge.samples_max, 1u << 20);
+  EXPECT_EQ(write_config(read(write_config(x->x))->x), write_config(x->x));
+  EXPECT_THAT(refusal(all + "classes = 10"), HasSubstr("as in [1, 28, 28]"));
+  EXPECT_THAT(refusal(all + "inputs = [30]"), HasSubstr("needs 'classes'"));
+  EXPECT_THAT(refusal(all + "inputs = [16777216, 16777216]\nclasses = 2"),
+              HasSubstr("2^24 values at most"));
+  const auto whole = all + "inputs = [30]\nclasses = 2\n";
+  EXPECT_THAT(refusal(whole, {"held_out=1"}),
+              HasSubstr("'held_out' must be 0"));
+  EXPECT_THAT(refusal(whole, {"alpha=0.1"}), HasSubstr("deals nothing"));
+  EXPECT_THAT(refusal(whole, {"stop.metric=accuracy", "stop.target=0.5"}),
+              HasSubstr("no data here to stop by"));
+  EXPECT_EQ(refusal(whole, {"stop.metric=per_client.mean", "stop.target=0.5"}),
+            "");
+}
+
+TEST(config, expects_no_more_clients_than_there_are) {
+  EXPECT_EQ(refusal("rounds = 1\nclients = 20\nexpected = 20"), "");
+  EXPECT_THAT(refusal("rounds = 1\nclients = 20\nheld_out = 1\nexpected = 20"),
+              HasSubstr("'expected' must be at most 19"));
+}
+
+} // namespace troupe::node

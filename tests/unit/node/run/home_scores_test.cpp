@@ -1,0 +1,126 @@
+// What a joining process says of its clients when it is asked for scores.
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+#include "node/join/home_scores.hpp"
+#include "tests/support/small_runs.hpp"
+
+namespace troupe::test {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+class listener final : public transport::endpoint {
+public:
+  std::size_t send(peer_id to, messages::any_message x) override {
+    const std::lock_guard guard{mutex_};
+    EXPECT_EQ(to, peer_id{});
+    heard_.push_back(std::get<messages::scores_told>(x));
+    changed_.notify_all();
+    return 1;
+  }
+
+  messages::scores_told wait_for(std::uint64_t question) {
+    std::unique_lock guard{mutex_};
+    const auto is_here = [&] {
+      return !heard_.empty() && heard_.back().question == question;
+    };
+    EXPECT_TRUE(changed_.wait_for(guard, 60s, is_here));
+    return heard_.empty() ? messages::scores_told{} : heard_.back();
+  }
+
+  std::size_t count() const {
+    const std::lock_guard guard{mutex_};
+    return heard_.size();
+  }
+
+private:
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<messages::scores_told> heard_;
+};
+
+struct home_scores : testing::Test {
+  home_scores()
+    : work(*node::prepare(configured(quadratic_run, {}, {}), no_model)) {
+    for (const auto& block : work.blocks->blocks)
+      blocks.push_back({block.id, work.initial.at(block.id)});
+    options.blocks = work.blocks;
+    options.mine = {{2}, {3}, {5}};
+    options.make_trainer = node::scorers_of(work, options.mine);
+    options.files = std::make_shared<actors::memory_vault>();
+    options.network = network;
+    options.say = [this](const std::string& x) {
+      const std::lock_guard guard{mutex};
+      said = x;
+    };
+  }
+
+  node::workload work;
+  std::vector<messages::block_values> blocks;
+  std::shared_ptr<listener> network = std::make_shared<listener>();
+  node::home_scores::options options;
+  std::mutex mutex;
+  std::string said;
+};
+
+} // namespace
+
+TEST_F(home_scores, are_of_the_clients_here_that_were_asked_for) {
+  models::evaluation_input all{.versions = {}, .per_client = true, .states = {}};
+  for (const auto& x : blocks)
+    all.versions.push_back({x.block, {}, x.values});
+  const auto wanted = (*work.make_trainer())->evaluate(all);
+  ASSERT_TRUE(wanted);
+  node::home_scores at_home{options};
+  at_home.hear({.question = 7, .clients = {{1}, {3}, {5}, {5}}, .blocks = blocks});
+  const auto told = network->wait_for(7);
+  ASSERT_EQ(told.scores.size(), 2U);
+  EXPECT_EQ(told.scores[0].client, client_id{3});
+  EXPECT_EQ(told.scores[1].client, client_id{5});
+  for (const auto& x : told.scores) {
+    const auto& own = wanted->per_client.at(x.client);
+    EXPECT_GT(x.count, 0U);
+    EXPECT_EQ(x.count, own.count);
+    EXPECT_EQ(x.loss, own.loss);
+  }
+}
+
+TEST_F(home_scores, of_values_of_another_model_are_none) {
+  node::home_scores at_home{options};
+  auto other = blocks;
+  other.back().values = share({1.0f});
+  const auto is_refused = [this] {
+    const std::lock_guard guard{mutex};
+    return std::exchange(said, {}).find("not those of this model")
+           != std::string::npos;
+  };
+  const std::vector<std::vector<messages::block_values>> wrong{other, {}};
+  for (const auto& x : wrong) {
+    at_home.hear({.question = 1, .clients = {{3}}, .blocks = x});
+    while (!is_refused())
+      std::this_thread::yield();
+  }
+  EXPECT_EQ(network->count(), 0U);
+}
+
+TEST_F(home_scores, look_at_no_rows_of_others) {
+  const auto scorer = options.make_trainer();
+  ASSERT_TRUE(scorer);
+  models::evaluation_input all{.versions = {}, .per_client = true, .states = {}};
+  for (const auto& x : blocks)
+    all.versions.push_back({x.block, {}, x.values});
+  const auto found = (*scorer)->evaluate(all);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->per_client.size(), 3U);
+  EXPECT_EQ(found->global.count, 0U);
+}
+
+} // namespace troupe::test
