@@ -165,6 +165,7 @@ private:
                       .may_speak = args_.may_speak,
                       .refused = args_.refused,
                       .key = found_.key,
+                      .tickets = args_.tickets,
                       .others = others_,
                       .started = args_.started,
                       .greeted =

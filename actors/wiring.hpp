@@ -41,6 +41,8 @@ struct node_args {
   /// Whether a peer may say hello as a client. Empty: any may.
   std::function<bool(peer_id, client_id)> may_speak = {};
   std::shared_ptr<transport::refusals> refused = {};
+  /// Of tickets: the ledger's key, unless they have others.
+  std::shared_ptr<seals> tickets = std::make_shared<seals>();
   std::size_t versions_bytes_max = limits::versions_bytes_max;
 
   std::shared_ptr<store> books;

@@ -1,16 +1,14 @@
 #include "actors/gateway/gateway.hpp"
 
+#include "actors/gateway/words.hpp"
 #include "actors/record/events.hpp"
 #include "actors/record/snapshot.hpp"
-#include "core/limits.hpp"
-#include "core/text.hpp"
 
 namespace troupe::actors {
 
-using policies::verdict;
-
 namespace {
 
+using policies::verdict;
 using self_pointer = gateway_actor::stateful_pointer<gateway_state>;
 using messages::farewell_reason;
 
@@ -35,6 +33,10 @@ void say(self_pointer self, peer_id to, messages::any_message x) {
 void say(self_pointer self, client_id to, messages::any_message x) {
   if (const auto peer = self->state.peers.peer_of(to))
     say(self, *peer, std::move(x));
+}
+
+void ask_for_hello(self_pointer self, peer_id of, const char* text) {
+  say(self, of, messages::farewell{farewell_reason::no_session, text});
 }
 
 void serve(self_pointer self, const messages::line_served& x) {
@@ -68,7 +70,7 @@ void note_and_say(self_pointer self, const auto& event, client_id to,
 
 void count_refusal(self_pointer self, transport::refusal why) {
   if (const auto& to = self->state.args.refused)
-    to->add(why, now(self));
+    to->add(why, steady_now()); // As sockets do.
 }
 
 /// Ends a visit that was refused as a whole. What is said on it once more is
@@ -99,7 +101,8 @@ void note_offer(self_pointer self, const messages::offer_made& x,
 /// What a ticket is worth when its owner shows it.
 std::optional<verdict> judge(self_pointer self, const messages::ticket& pass,
                              client_id owner) {
-  if (pass.visit.client != owner || !self->state.tickets->is_ours(pass))
+  if (pass.visit.client != owner
+      || !self->state.args.tickets->is_ours(pass, unix_milliseconds()))
     return verdict::not_invited;
   if (pass.expires() < now(self))
     return verdict::withdrawn;
@@ -208,12 +211,6 @@ void heard(self_pointer self, const sessions::session&, const auto&) {
   count_refusal(self, transport::refusal::frame_of_servers);
 }
 
-messages::farewell last_words(const messages::run_finished& x,
-                              std::uint64_t nonce = 0) {
-  return {farewell_reason::finished,
-          shortened(x.reason, limits::text_bytes_max / 2), nonce};
-}
-
 /// Why a peer may not say hello as this client; null: it may.
 const char* not_to_be_admitted(self_pointer self, peer_id peer, client_id who) {
   const auto& may = self->state.args.may_speak;
@@ -229,10 +226,9 @@ const char* not_to_be_admitted(self_pointer self, peer_id peer, client_id who) {
 
 void heard(self_pointer self, peer_id peer, const messages::any_message& any) {
   auto& peers = self->state.peers;
-  if (const auto& over = self->state.over)
-    if (const auto* x = std::get_if<messages::hello>(&any))
-      return say(self, peer, last_words(*over, x->nonce));
   if (const auto* x = std::get_if<messages::hello>(&any)) {
+    if (const auto& over = self->state.over)
+      return say(self, peer, last_words(*over, x->nonce));
     if (const auto why = not_to_be_admitted(self, peer, x->client))
       return say(self, peer,
                  messages::farewell{farewell_reason::refused, why, x->nonce});
@@ -245,9 +241,7 @@ void heard(self_pointer self, peer_id peer, const messages::any_message& any) {
       && peers.give_up(peer))
     return;
   if (!found)
-    return say(
-      self, peer,
-      messages::farewell{farewell_reason::no_session, "say hello first"});
+    return ask_for_hello(self, peer, "say hello first");
   const auto from = *found;
   std::visit([&](const auto& x) { heard(self, from, x); }, any);
 }
@@ -258,10 +252,9 @@ void mute(self_pointer self, peer_id peer) {
   if (!found)
     return;
   const auto from = *found;
-  say(self, peer,
-      messages::farewell{farewell_reason::no_session,
-                         "too many frames or bytes; hello is heard again "
-                         "after some silent seconds"});
+  ask_for_hello(self, peer,
+                "too many frames or bytes; hello is heard again after some "
+                "silent seconds");
   self->send(self->state.args.others->roster,
              messages::client_left{from.client, true});
   self->state.peers.close(from.client);
@@ -279,9 +272,7 @@ void arrived(self_pointer self, const transport::frame_arrived& x) {
   if (standing == budget::standing::muted)
     return;
   if (bytes > transport::hello_bytes_max && !self->state.peers.of(x.peer))
-    return say(
-      self, x.peer,
-      messages::farewell{farewell_reason::no_session, "say hello first"});
+    return ask_for_hello(self, x.peer, "say hello first");
   if (const auto message = x.what.open())
     heard(self, x.peer, **message);
   else
@@ -316,20 +307,26 @@ void judged(self_pointer self, const messages::hello_judged& x) {
 }
 
 void answered(self_pointer self, const messages::part_answered& x) {
-  const messages::offer_answered answer{
-    x.visit, x.line, x.verdict, x.head,
-    x.verdict == verdict::overloaded ? limits::overloaded_retry_ms : 0};
+  const auto answer = answer_of(x);
   if (self->state.granted->answered(x.visit, x.line, x.verdict))
     note_and_say(self, x, x.visit.client, answer);
   else
     say(self, x.visit.client, answer);
 }
 
+/// Its key was taken from it: nothing that it was given or has offered counts.
+void turned_out(self_pointer self, const messages::client_left& x) {
+  const auto& others = *self->state.args.others;
+  self->send(others.roster, x);
+  for (const auto visit : self->state.granted->voided(x.client))
+    self->send(others.director,
+               messages::visit_failed{visit, verdict::withdrawn});
+}
+
 void announced(self_pointer self, const messages::version_announced& x) {
-  if (!self->state.args.announce)
-    return;
-  for (const auto& [peer, session] : self->state.peers.all())
-    say(self, peer, x);
+  if (self->state.args.announce)
+    for (const auto& [peer, session] : self->state.peers.all())
+      say(self, peer, x);
 }
 
 void farewell_to_all(self_pointer self, const messages::run_finished& x) {
@@ -342,15 +339,14 @@ void start(self_pointer self, gateway_args args) {
   auto& state = self->state;
   state.args = std::move(args);
   state.args.rules.blocks = state.args.blocks.get();
-  state.tickets.emplace(state.args.key);
+  state.args.tickets->begin(state.args.key);
   state.granted.emplace(*state.args.method, *state.args.blocks);
   state.spent.emplace(state.args.limits);
   if (state.args.resumed)
     restore(*state.args.resumed, part_name, state.peers, *state.granted,
             *state.spent);
   for (const auto peer : state.args.greeted)
-    say(self, peer,
-        messages::farewell{farewell_reason::no_session, "say hello"});
+    ask_for_hello(self, peer, "say hello");
 }
 
 } // namespace
@@ -364,7 +360,7 @@ gateway_actor::behavior_type gateway(self_pointer self, gateway_args args) {
       auto pass = x.pass;
       if (self->state.granted->invited(pass.visit, x.earlier))
         note(self, x);
-      self->state.tickets->sign(pass);
+      self->state.args.tickets->sign(pass);
       say(self, pass.visit.client, messages::invited{pass});
     },
     [self](const messages::visit_withdrawn& x) {
@@ -383,6 +379,8 @@ gateway_actor::behavior_type gateway(self_pointer self, gateway_args args) {
     [self](const messages::version_announced& x) { announced(self, x); },
     [self](const messages::client_left& x) {
       self->state.peers.close(x.client);
+      if (x.said) // By somebody else than itself.
+        turned_out(self, x);
     },
     [self](const messages::run_finished& x) { farewell_to_all(self, x); },
     [self](const messages::state_asked& x) {

@@ -4,11 +4,13 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <utility>
 
 namespace troupe::transport {
 
 /// What arrived over all connections of a process and has not been handled yet,
-/// or is about to arrive. Thread-safe.
+/// or is about to arrive; of all of them, or of one key's within these.
+/// Thread-safe.
 class held_bytes : public std::enable_shared_from_this<held_bytes> {
 public:
   /// `freed` is called, on any thread, when there is room again.
@@ -18,21 +20,32 @@ public:
     // nop
   }
 
+  /// A part of `all`, which is told when there is room again.
+  held_bytes(std::uint64_t most, std::shared_ptr<held_bytes> all)
+    : most_(most),
+      all_(std::move(all)) {
+    // nop
+  }
+
   /// Room for so much, for as long as the token lives. Null: there is none.
   /// What is larger than all room has it alone.
   std::shared_ptr<const void> take(std::uint64_t bytes) {
+    std::shared_ptr<const void> within;
     const std::lock_guard guard{mutex_};
     if (now_ != 0 && (bytes > most_ || now_ > most_ - bytes))
       return nullptr;
+    if (all_ && !(within = all_->take(bytes)))
+      return nullptr;
     now_ += bytes;
-    return token(bytes);
+    return token(bytes, std::move(within));
   }
 
   /// The same for what is here already, whether there is room or not.
   std::shared_ptr<const void> count(std::uint64_t bytes) {
+    auto within = all_ ? all_->count(bytes) : nullptr;
     const std::lock_guard guard{mutex_};
     now_ += bytes;
-    return token(bytes);
+    return token(bytes, std::move(within));
   }
 
   std::uint64_t now() const {
@@ -41,9 +54,13 @@ public:
   }
 
 private:
-  std::shared_ptr<const void> token(std::uint64_t bytes) {
-    return {this, [self = shared_from_this(), bytes](const void*) {
+  std::shared_ptr<const void> token(std::uint64_t bytes,
+                                    std::shared_ptr<const void> within) {
+    return {this, [self = shared_from_this(), bytes,
+                   within = std::move(within)](const void*) mutable {
+              // In this order: who hears of room finds it.
               self->give_back(bytes);
+              within.reset();
             }};
   }
 
@@ -59,6 +76,7 @@ private:
   mutable std::mutex mutex_;
   const std::uint64_t most_;
   std::function<void()> freed_;
+  const std::shared_ptr<held_bytes> all_; ///< Null: this is all.
   std::uint64_t now_ = 0;
 };
 

@@ -18,6 +18,7 @@
 #include "node/join/admission.hpp"
 #include "node/join/farewells.hpp"
 #include "node/join/inquiry.hpp"
+#include "node/join/lookout.hpp"
 #include "node/join/store.hpp"
 #include "node/run/rules.hpp"
 #include "node/run/serving.hpp"
@@ -44,7 +45,9 @@ bool is_read(const data_options& x) {
 /// A process with clients, from its first word to its last.
 class visit_of_process {
 public:
-  explicit visit_of_process(const join_context& in) : in_(in) {
+  visit_of_process(const join_context& in, lookout& seen)
+    : in_(in),
+      seen_(seen) {
     // nop
   }
 
@@ -100,16 +103,21 @@ private:
     };
     // Another one may serve another run.
     x.met_again = [this](bool another) {
+      seen_.server_away(false);
       if (another)
         met_another_ = true;
       else
         hub_->say_hello();
+    };
+    x.connection = [seen = &seen_](bool there) {
+      seen->connected().is(there, unix_milliseconds());
     };
     auto socket = transport::socket_endpoint::dial(std::move(x));
     if (!socket)
       return ended(end::unreachable, socket.error().context,
                    "an address is as in tcp://127.0.0.1:7700");
     socket_ = std::move(*socket);
+    seen_.watch(socket_);
     hub_->use(socket_);
     hub_->listen([this](const messages::any_message& y) {
       asked_.heard(y);
@@ -136,6 +144,7 @@ private:
   }
 
   problem make_work() {
+    seen_.at(lookout::step::making);
     std::string text;
     for (const auto& line : terms_.config)
       text += line + '\n';
@@ -180,6 +189,7 @@ private:
   }
 
   problem get_places() {
+    seen_.at(lookout::step::beginning);
     messages::places_asked what;
     draw_secret(what.store);
     if (!in_.store.empty()) {
@@ -226,6 +236,8 @@ private:
     if (!hired)
       return ended(end::misfit, hired.error().context);
     const std::shared_ptr<crew> workers{std::move(*hired)};
+    seen_.watch(workers, mine_.size());
+    seen_.at(lookout::step::taking_part);
     say("joined with " + std::to_string(mine_.size()) + " of the run's "
         + std::to_string(x_.clients.invitable())
         + " clients: " + std::to_string(mine_.front().value) + " to "
@@ -259,6 +271,8 @@ private:
         say("the server ends for now; these clients wait for it");
       if (met_another_.exchange(false))
         greet_another();
+      if (const auto news = seen_.connected().take_news())
+        say(*news);
       std::this_thread::sleep_for(glance);
     }
     return ended(end::interrupted, "interrupted");
@@ -282,6 +296,7 @@ private:
   void server_parts(const messages::process_parted& x) {
     if (x.what == parting::over)
       return heard_->hear_the_end(x.text);
+    seen_.server_away(true);
     server_parted_ = true;
   }
 
@@ -292,6 +307,7 @@ private:
       auto options = talk_of(x_, work_, who);
       options.resend_after = resend_after;
       options.beat_every = beat_every;
+      options.beat_seed = derive_seed(x_.seed, "client", who.value);
       options.cache = true;
       options.run = terms_.run;
       client_args args;
@@ -319,6 +335,7 @@ private:
   }
 
   const join_context& in_;
+  lookout& seen_;
   admission door_{in_};
   inquiry asked_;
   std::shared_ptr<client_socket_hub> hub_ =
@@ -342,11 +359,15 @@ private:
 } // namespace
 
 join_summary join(const join_context& in) {
+  lookout seen{in};
   for (;;) {
-    visit_of_process visit{in};
+    seen.at(lookout::step::looking);
+    visit_of_process visit{in, seen};
     auto out = visit.perform();
-    if (!visit.is_elsewhere())
+    if (!visit.is_elsewhere()) {
+      seen.ended(out.why);
       return out;
+    }
     if (in.say)
       in.say("another run is served there now");
   }

@@ -84,6 +84,10 @@ result<void> server::start(neighbours in) {
 void server::serve_others(node_args& args) const {
   args.attendance.silence_max = 3 * beat_every;
   args.attendance.run = f_.serves->run();
+  args.attendance.examples_of = [task = f_.work.task](client_id x) {
+    const auto& all = task->clients.train;
+    return x.value <= all.size() ? std::uint64_t{all[x.value - 1].size()} : 0;
+  };
   auto rules = *args.lines;
   rules.says_held = true;
   args.lines = std::make_shared<const line_rules>(std::move(rules));
@@ -91,6 +95,7 @@ void server::serve_others(node_args& args) const {
   args.limits.clients_max = 1; // Of a channel: who has others has more.
   args.may_speak = f_.serves->may_speak();
   args.refused = f_.serves->refused();
+  args.tickets = f_.serves->tickets();
   args.offered = [to = f_.watching](visit_id x, double loss) {
     to->offered(x, loss);
   };
@@ -116,6 +121,18 @@ void server::obey() {
                                                       : interrupted_text});
     told_ = true;
   }
+}
+
+void server::part_from_denied() {
+  if (!f_.serves)
+    return;
+  const std::lock_guard guard{mutex_};
+  if (!cast_.director)
+    return;
+  for (const auto client : f_.serves->newly_denied())
+    // It tells the others.
+    caf::anon_send(cast_.gateway,
+                   messages::client_left{.client = client, .said = true});
 }
 
 void server::ask_for_state(const std::shared_ptr<snapshot_draft>& draft) {
