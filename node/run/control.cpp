@@ -203,8 +203,8 @@ std::optional<std::string> ask_to_rotate(const std::filesystem::path& folder,
     auto text = line_from(to);
     if (text == rotated_line)
       text.clear();
-    else if (text.empty())
-      text = "no answer";
+    else
+      text = text.empty() ? "no answer" : text.substr(0, text.find('\n'));
     out = std::move(text);
   }
   for (const int x : {at, to})

@@ -80,7 +80,7 @@ TEST(control, changes_the_key_of_tickets_on_demand) {
   EXPECT_EQ(ask_to_rotate(folder.path(), 60'000), "");
   EXPECT_EQ(asked, 60'000);
   works = false;
-  EXPECT_EQ(ask_to_rotate(folder.path(), 1), "no room\n");
+  EXPECT_EQ(ask_to_rotate(folder.path(), 1), "no room");
   EXPECT_FALSE((*opened)->stop_wanted());
 }
 
