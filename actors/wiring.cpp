@@ -199,6 +199,7 @@ private:
                       .process_of = args_.process_of,
                       .refused = args_.refused,
                       .key = found_.key,
+                      .tickets = args_.tickets,
                       .others = others_,
                       .started = args_.started,
                       .greeted =

@@ -45,6 +45,8 @@ struct node_args {
   std::function<peer_id(peer_id)> process_of = {};
   std::uint64_t first_question = 0; ///< Then; unlike that of other processes.
   std::shared_ptr<transport::refusals> refused = {};
+  /// Of tickets: the ledger's key, unless they have others.
+  std::shared_ptr<seals> tickets = std::make_shared<seals>();
   std::size_t versions_bytes_max = limits::versions_bytes_max;
 
   std::shared_ptr<store> books;

@@ -35,7 +35,10 @@ public:
     instant resend_after = std::chrono::seconds{10};
     /// An offer that a line holds; a link loses no answer without a new hello.
     instant held_again_after = std::chrono::hours{24 * 365 * 100};
-    instant beat_every{}; ///< 0: no beats.
+    /// 0: no beats. Each comes a fifth earlier or later than this, at most, so
+    /// that those of many do not come at once.
+    instant beat_every{};
+    std::uint64_t beat_seed = 0; ///< Names the client's own stream of these.
     /// Keeps the last version of each line and does not fetch it again. Within
     /// one process whole blocks are shared anyway.
     bool cache = false;
@@ -151,6 +154,7 @@ private:
   bool has_values(const kept_offer& x, line_id line) const;
   void let_go(kept_offer& x, line_id line) const;
   instant again_at(const kept_offer& x) const;
+  instant beat_due() const;
   std::vector<messages::ticket> open_tickets() const;
   std::vector<line_id> lines_of_leg() const;
   models::visit_input input() const;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "actors/client/dialogue.hpp"
+#include "core/random.hpp"
 
 namespace troupe::actors {
 
@@ -139,12 +140,20 @@ instant dialogue::again_at(const kept_offer& x) const {
                   x.again.value_or(instant::max()));
 }
 
+// Drawn anew for each, by the instant of the one before.
+instant dialogue::beat_due() const {
+  constexpr double most = 0.2;
+  random_stream stream{derive_seed(options_.beat_seed, "beat",
+                                   static_cast<std::uint64_t>(beat_.count()))};
+  const auto share = 1 + most * (2 * stream.uniform() - 1);
+  return beat_ + from_seconds(seconds(options_.beat_every) * share);
+}
+
 dialogue::actions dialogue::due(instant now) {
   actions out;
   if (farewell_ || where_ == place::away)
     return out;
-  if (connected_ && options_.beat_every > instant{}
-      && now >= beat_ + options_.beat_every) {
+  if (connected_ && options_.beat_every > instant{} && now >= beat_due()) {
     beat_ = now;
     out.push_back(messages::beat{options_.me, session_});
   }
@@ -177,7 +186,7 @@ std::optional<instant> dialogue::next_due() const {
     for (const auto& x : file_.outbox)
       consider(again_at(x));
   if (connected_ && options_.beat_every > instant{})
-    consider(beat_ + options_.beat_every);
+    consider(beat_due());
   return least;
 }
 

@@ -110,6 +110,7 @@ public:
   [[nodiscard]] actions joined(const messages::client_joined& x, instant now);
   [[nodiscard]] actions left(const messages::client_left& x, instant now);
   [[nodiscard]] actions taken(const messages::part_taken& x, instant now);
+  /// What is `withdrawn` is not merged either, unless a list names it.
   [[nodiscard]] actions failed(const messages::visit_failed& x, instant now);
   [[nodiscard]] actions published(const messages::version_published& x,
                                   instant now);
@@ -268,6 +269,7 @@ private:
   void expire(visit_id x, actions& out);
   void take_loose(const messages::part_taken& x, instant now);
   void drop_loose(actions& out, instant now);
+  void drop_offer(visit_id x, actions& out);
   bool is_on_a_list(visit_id x) const;
 
   // course_rounds.cpp

@@ -10,16 +10,23 @@ namespace troupe::actors {
 
 course::actions course::failed(const messages::visit_failed& x, instant now) {
   actions out;
-  if (!find_open(x.visit))
+  const auto* verdict = std::get_if<policies::verdict>(&x.why);
+  const bool shut = verdict && *verdict == policies::verdict::withdrawn;
+  if (shut)
+    drop_offer(x.visit, out);
+  if (!find_open(x.visit)) {
+    if (!out.empty())
+      carry_on(out, now);
     return out;
+  }
   give_up(x.visit, now);
+  if (shut)
+    loose_.erase(x.visit);
   using messages::decline_reason;
   const auto* why = std::get_if<decline_reason>(&x.why);
   const bool done = why && *why == decline_reason::no_offer;
   // Who is busy waits for us, who drops out was not asked how it went, and who
   // asks for the same too often may have a bad line.
-  const auto* verdict = std::get_if<policies::verdict>(&x.why);
-  const bool shut = verdict && *verdict == policies::verdict::withdrawn;
   const bool neither =
     shut
     || (why

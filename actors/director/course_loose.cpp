@@ -47,6 +47,15 @@ void course::take_loose(const messages::part_taken& x, instant now) {
   loose_.erase(found);
 }
 
+// A list that is made is merged as it is: it is durable, and lines wait for it.
+void course::drop_offer(visit_id x, actions& out) {
+  std::erase_if(offered_, [x](const auto& y) { return y.what.visit == x; });
+  loose_.erase(x);
+  const auto at = pending_.lower_bound({x, line_id{}});
+  if (at != pending_.end() && at->first == x && !is_on_a_list(x))
+    out.push_back(messages::visit_dropped{x});
+}
+
 bool course::is_on_a_list(visit_id x) const {
   return std::ranges::find(round_.visits, x, &messages::closed_visit::visit)
            != round_.visits.end()

@@ -4,15 +4,12 @@
 #include "actors/gateway/words.hpp"
 #include "actors/record/events.hpp"
 #include "actors/record/snapshot.hpp"
-#include "core/limits.hpp"
-#include "core/text.hpp"
 
 namespace troupe::actors {
 
-using policies::verdict;
-
 namespace {
 
+using policies::verdict;
 using self_pointer = gateway_actor::stateful_pointer<gateway_state>;
 using messages::farewell_reason;
 
@@ -39,10 +36,8 @@ void say(self_pointer self, client_id to, messages::any_message x) {
     say(self, *peer, std::move(x));
 }
 
-void serve(self_pointer self, const messages::line_served& x) {
-  const auto peer = self->state.peers.peer_of(x.visit.client);
-  if (peer && send(self, *peer, x) == 0)
-    self->state.granted->is_queued(x.visit, x.line);
+void ask_for_hello(self_pointer self, peer_id of, const char* text) {
+  say(self, of, messages::farewell{farewell_reason::no_session, text});
 }
 
 // What clients hear and say is noted here, where it has an order.
@@ -51,6 +46,13 @@ void note(self_pointer self, const auto& x) {
     self->send(self->state.args.others->archivist,
                messages::line_noted{messages::line_noted::file::events,
                                     event_of(x, now(self))});
+}
+
+void serve(self_pointer self, const messages::line_served& x) {
+  note(self, x);
+  const auto peer = self->state.peers.peer_of(x.visit.client);
+  if (peer && send(self, *peer, x) == 0)
+    self->state.granted->is_queued(x.visit, x.line);
 }
 
 /// Says what lets a client forget an offer: where it lives on when this process
@@ -70,7 +72,7 @@ void note_and_say(self_pointer self, const auto& event, client_id to,
 
 void count_refusal(self_pointer self, transport::refusal why) {
   if (const auto& to = self->state.args.refused)
-    to->add(why, now(self));
+    to->add(why, steady_now()); // As sockets do.
 }
 
 /// Ends a visit that was refused as a whole. What is said on it once more is
@@ -101,7 +103,8 @@ void note_offer(self_pointer self, const messages::offer_made& x,
 /// What a ticket is worth when its owner shows it.
 std::optional<verdict> judge(self_pointer self, const messages::ticket& pass,
                              client_id owner) {
-  if (pass.visit.client != owner || !self->state.tickets->is_ours(pass))
+  if (pass.visit.client != owner
+      || !self->state.args.tickets->is_ours(pass, unix_milliseconds()))
     return verdict::not_invited;
   if (pass.expires() < now(self))
     return verdict::withdrawn;
@@ -235,10 +238,9 @@ const char* not_to_be_admitted(self_pointer self, peer_id peer, client_id who) {
 
 void heard(self_pointer self, peer_id peer, const messages::any_message& any) {
   auto& peers = self->state.peers;
-  if (const auto& over = self->state.over)
-    if (const auto* x = std::get_if<messages::hello>(&any))
-      return say(self, peer, last_words(*over, x->nonce));
   if (const auto* x = std::get_if<messages::hello>(&any)) {
+    if (const auto& over = self->state.over)
+      return say(self, peer, last_words(*over, x->nonce));
     if (const auto why = not_to_be_admitted(self, peer, x->client))
       return say(self, peer,
                  messages::farewell{farewell_reason::refused, why, x->nonce});
@@ -251,7 +253,7 @@ void heard(self_pointer self, peer_id peer, const messages::any_message& any) {
       && peers.give_up(peer))
     return;
   if (!found)
-    return say(self, peer, hello_wanted());
+    return ask_for_hello(self, peer, "say hello first");
   const auto from = *found;
   std::visit([&](const auto& x) { heard(self, from, x); }, any);
 }
@@ -262,10 +264,9 @@ void mute(self_pointer self, peer_id peer) {
   if (!found)
     return;
   const auto from = *found;
-  say(self, peer,
-      messages::farewell{farewell_reason::no_session,
-                         "too many frames or bytes; hello is heard again "
-                         "after some silent seconds"});
+  ask_for_hello(self, peer,
+                "too many frames or bytes; hello is heard again after some "
+                "silent seconds");
   self->send(self->state.args.others->roster,
              messages::client_left{from.client, true});
   self->state.peers.close(from.client);
@@ -283,7 +284,7 @@ void arrived(self_pointer self, const transport::frame_arrived& x) {
   if (standing == budget::standing::muted)
     return;
   if (bytes > transport::hello_bytes_max && !self->state.peers.of(x.peer))
-    return say(self, x.peer, hello_wanted());
+    return ask_for_hello(self, x.peer, "say hello first");
   if (const auto message = x.what.open())
     heard(self, x.peer, **message);
   else
@@ -303,14 +304,8 @@ void judged(self_pointer self, const messages::hello_judged& x) {
                       messages::client_left{x.what.client, true});
   self->state.granted->came_back(x.what.client);
   if (const auto old = self->state.peers.open(x))
-    say(self, old->peer,
-        messages::farewell{farewell_reason::superseded,
-                           "the client has another session", old->nonce});
-  say(self, x.peer,
-      messages::welcome{.protocol = messages::protocol_version,
-                        .nonce = x.what.nonce,
-                        .session = x.session,
-                        .heads = {}});
+    say(self, old->peer, superseded(old->nonce));
+  say(self, x.peer, welcome_to(x));
   // Only now can the director invite it.
   self->send(self->state.args.others->director,
              messages::client_joined{x.what.client, x.what.examples,
@@ -324,11 +319,18 @@ void answered(self_pointer self, const messages::part_answered& x) {
     say(self, x.visit.client, answer(x));
 }
 
+/// Its key was taken from it: nothing that it was given or has offered counts.
+void turned_out(self_pointer self, const messages::client_left& x) {
+  self->send(self->state.args.others->roster, x);
+  for (const auto visit : self->state.granted->voided(x.client))
+    self->send(self->state.args.others->director,
+               messages::visit_failed{visit, verdict::withdrawn});
+}
+
 void announced(self_pointer self, const messages::version_announced& x) {
-  if (!self->state.args.announce)
-    return;
-  for (const auto& [peer, session] : self->state.peers.all())
-    say(self, peer, x);
+  if (self->state.args.announce)
+    for (const auto& [peer, session] : self->state.peers.all())
+      say(self, peer, x);
 }
 
 void farewell_to_all(self_pointer self, const messages::run_finished& x) {
@@ -341,15 +343,14 @@ void start(self_pointer self, gateway_args args) {
   auto& state = self->state;
   state.args = std::move(args);
   state.args.rules.blocks = state.args.blocks.get();
-  state.tickets.emplace(state.args.key);
+  state.args.tickets->begin(state.args.key);
   state.granted.emplace(*state.args.method, *state.args.blocks);
   state.spent.emplace(state.args.limits);
   if (state.args.resumed)
     restore(*state.args.resumed, part_name, state.peers, *state.granted,
             *state.spent);
   for (const auto peer : state.args.greeted)
-    say(self, peer,
-        messages::farewell{farewell_reason::no_session, "say hello"});
+    ask_for_hello(self, peer, "say hello");
 }
 
 } // namespace
@@ -363,7 +364,7 @@ gateway_actor::behavior_type gateway(self_pointer self, gateway_args args) {
       auto pass = x.pass;
       if (self->state.granted->invited(pass.visit, x.earlier))
         note(self, x);
-      self->state.tickets->sign(pass);
+      self->state.args.tickets->sign(pass);
       say(self, pass.visit.client, messages::invited{pass});
     },
     [self](const messages::visit_withdrawn& x) {
@@ -371,10 +372,7 @@ gateway_actor::behavior_type gateway(self_pointer self, gateway_args args) {
       self->state.granted->withdrawn(x.visit);
       say(self, x.visit.client, messages::visit_ended{x.visit, x.why});
     },
-    [self](const messages::line_served& x) {
-      note(self, x);
-      serve(self, x);
-    },
+    [self](const messages::line_served& x) { serve(self, x); },
     [self](const messages::part_held& x) {
       say(self, x.visit.client, held(x));
     },
@@ -383,6 +381,8 @@ gateway_actor::behavior_type gateway(self_pointer self, gateway_args args) {
     [self](const messages::scores_wanted& x) { return ask(self->state, x); },
     [self](const messages::client_left& x) {
       self->state.peers.close(x.client);
+      if (x.said) // By somebody else than itself.
+        turned_out(self, x);
     },
     [self](const messages::run_finished& x) { farewell_to_all(self, x); },
     [self](const messages::state_asked& x) {

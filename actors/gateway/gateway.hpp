@@ -35,6 +35,8 @@ struct gateway_args {
   std::function<peer_id(peer_id)> process_of = {};
   std::shared_ptr<transport::refusals> refused = {}; ///< Null: not counted.
   seal::key key{};
+  /// Go by that key unless they have others.
+  std::shared_ptr<seals> tickets = std::make_shared<seals>();
   cast_ptr others;
   caf::actor_clock::time_point started; ///< The run's instant zero.
   /// Peers that are connected already: told to say hello (again).
@@ -51,8 +53,7 @@ struct gateway_state {
   static inline constexpr const char* name = "gateway";
 
   gateway_args args;
-  std::optional<seal> tickets;   // Set before the first message arrives.
-  std::optional<grants> granted; // Likewise.
+  std::optional<grants> granted; // Set before the first message arrives.
   std::optional<budget> spent;   // Likewise.
   sessions peers;
   verdict_counts refusals{};                  ///< Of whole visits.

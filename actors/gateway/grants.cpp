@@ -64,6 +64,25 @@ void grants::ended(visit_id x) {
     older->offered_to.clear();
 }
 
+std::vector<visit_id> grants::voided(client_id x) {
+  std::vector<visit_id> out;
+  if (const auto known = newest_.find(x); known != newest_.end()) {
+    for (const auto& [number, parts] : known->second.offered_to)
+      if (!parts.empty())
+        out.push_back({x, number});
+    const visit_id newest{x, known->second.newest};
+    withdrawn(newest);
+    decline(newest);
+  }
+  if (const auto known = older_.find(x); known != older_.end())
+    for (auto& [number, visit] : known->second) {
+      visit.serves = visit.open = false;
+      if (!visit.offered_to.empty())
+        out.push_back({x, number});
+    }
+  return out;
+}
+
 bool grants::serve(messages::fetch_requested& x,
                    std::map<line_id, service>& served, instant now) {
   std::erase_if(x.wanted, [&](const messages::want& want) {

@@ -62,6 +62,10 @@ public:
   /// Nor is an offer on it, or another one instead.
   void ended(visit_id x);
 
+  /// All tickets of the client that are known serve nothing more. Says on which
+  /// there was an offer that is not answered.
+  std::vector<visit_id> voided(client_id x);
+
   struct refusal {
     policies::verdict why;
     bool ends = false; ///< The visit, which was open.

@@ -5,6 +5,7 @@
 #include <sodium.h>
 
 #include "actors/transport/codec.hpp"
+#include "core/assert.hpp"
 
 namespace troupe::actors {
 
@@ -28,11 +29,44 @@ std::array<std::uint8_t, 16> seal::mac_of(const messages::ticket& x) const {
   auto unsigned_ticket = x;
   unsigned_ticket.mac = {};
   write(unsigned_ticket);
+  if (run_ != messages::run_id{})
+    sink(run_.data(), run_.size());
   std::array<std::uint8_t, 16> result;
   crypto_generichash(result.data(), result.size(),
                      reinterpret_cast<const unsigned char*>(bytes.data()), size,
                      key_.data(), key_.size());
   return result;
+}
+
+void seals::use(const keys& x) {
+  const std::lock_guard guard{mutex_};
+  keys_ = x;
+}
+
+void seals::begin(const seal::key& x) {
+  const std::lock_guard guard{mutex_};
+  if (!keys_)
+    keys_ = keys{.now = x};
+}
+
+std::optional<seals::keys> seals::keys_now() const {
+  const std::lock_guard guard{mutex_};
+  return keys_;
+}
+
+void seals::sign(messages::ticket& x) const {
+  const std::lock_guard guard{mutex_};
+  TROUPE_ASSERT(keys_);
+  seal{keys_->now, run_}.sign(x);
+}
+
+bool seals::is_ours(const messages::ticket& x, std::int64_t now_ms) const {
+  const std::lock_guard guard{mutex_};
+  if (!keys_)
+    return false;
+  return seal{keys_->now, run_}.is_ours(x)
+         || (keys_->before && now_ms < keys_->until_ms
+             && seal{*keys_->before, run_}.is_ours(x));
 }
 
 } // namespace troupe::actors

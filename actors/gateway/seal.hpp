@@ -2,7 +2,10 @@
 
 #include <array>
 #include <cstdint>
+#include <mutex>
+#include <optional>
 
+#include "actors/messages/session.hpp"
 #include "actors/messages/ticket.hpp"
 
 namespace troupe::actors {
@@ -13,7 +16,11 @@ class seal {
 public:
   using key = messages::seal_key;
 
-  explicit seal(const key& x) : key_(x) {
+  /// @param run of a run that is served, whose tickets are no other's though
+  /// two had one key; zeros: not said
+  explicit seal(const key& x, const messages::run_id& run = {})
+    : key_(x),
+      run_(run) {
     // nop
   }
 
@@ -26,6 +33,40 @@ private:
   std::array<std::uint8_t, 16> mac_of(const messages::ticket& x) const;
 
   key key_;
+  messages::run_id run_;
+};
+
+/// The keys that a run's tickets are signed with: one and, for a while after it
+/// was changed, the one before. Thread-safe.
+class seals {
+public:
+  struct keys {
+    seal::key now{};
+    std::optional<seal::key> before = {};
+    std::int64_t until_ms = 0; ///< Since 1970; from then on the former alone.
+  };
+
+  explicit seals(const messages::run_id& run = {}) : run_(run) {
+    // nop
+  }
+
+  /// From now on.
+  void use(const keys& x);
+
+  /// This key, if nothing is used yet.
+  void begin(const seal::key& x);
+
+  /// What is used; nothing: nothing is yet.
+  std::optional<keys> keys_now() const;
+
+  void sign(messages::ticket& x) const;
+
+  bool is_ours(const messages::ticket& x, std::int64_t now_ms) const;
+
+private:
+  messages::run_id run_;
+  mutable std::mutex mutex_;
+  std::optional<keys> keys_;
 };
 
 } // namespace troupe::actors

@@ -178,12 +178,22 @@ void put_course(families& to, const run_status& x) {
   to.put(c.wanted);
 }
 
+/// Behind the beginning of `troupe_visit_seconds`.
+void put_crew(families& to, const crew_status& x) {
+  to.put(x.waits, {{"phase", "queue"}});
+  to.put(x.work, {{"phase", "train"}});
+  to.gauge("troupe_workers", "Kernel workers by what they do.");
+  const auto busy = x.under_way.size();
+  to.put(busy, {{"state", "busy"}});
+  to.put(x.workers > busy ? x.workers - busy : 0, {{"state", "idle"}});
+  to.gauge("troupe_worker_queue_jobs", "Clients' jobs that wait for a worker.");
+  to.put(x.queued);
+}
+
 void put_work(families& to, const run_status& x) {
   to.summary("troupe_visit_seconds",
              "Real time that visits took, by phase: queue for a worker, buffer "
              "for a merge; merges and commits are of whole batches.");
-  to.put(x.crew.waits, {{"phase", "queue"}});
-  to.put(x.crew.work, {{"phase", "train"}});
   duration_sum waits;
   duration_sum merges;
   duration_sum commits;
@@ -195,13 +205,7 @@ void put_work(families& to, const run_status& x) {
   to.put(waits, {{"phase", "buffer"}});
   to.put(merges, {{"phase", "merge"}});
   to.put(commits, {{"phase", "commit"}});
-  to.gauge("troupe_workers", "Kernel workers by what they do.");
-  const auto busy = x.crew.under_way.size();
-  to.put(busy, {{"state", "busy"}});
-  to.put(x.crew.workers > busy ? x.crew.workers - busy : 0,
-         {{"state", "idle"}});
-  to.gauge("troupe_worker_queue_jobs", "Clients' jobs that wait for a worker.");
-  to.put(x.crew.queued);
+  put_crew(to, x.crew);
 }
 
 void put_mailboxes(families& to, const run_status& x) {
@@ -237,10 +241,61 @@ void put_rest(families& to, const run_status& x) {
   to.counter("troupe_checkpoints_failed_total",
              "Snapshots of a simulated run that could not be kept.");
   to.put(x.lost.count);
+}
+
+void put_process(families& to, double cpu_seconds, std::uint64_t memory) {
   to.counter("troupe_process_cpu_seconds_total", "CPU time of this process.");
-  to.put(x.cpu_seconds);
+  to.put(cpu_seconds);
   to.gauge("troupe_process_resident_memory_bytes", "Memory of this process.");
-  to.put(x.memory_bytes);
+  to.put(memory);
+}
+
+void put_crossed(families& to, const socket_status& x,
+                 std::uint64_t socket_status::crossed::*what) {
+  for (const auto& [kind, n] : x.up)
+    to.put(n.*what, {{"direction", "up"}, {"kind", kind}});
+  for (const auto& [kind, n] : x.down)
+    to.put(n.*what, {{"direction", "down"}, {"kind", kind}});
+}
+
+void put_socket(families& to, const socket_status& x) {
+  to.gauge("troupe_connections", "Processes that are connected.");
+  to.put(x.connected);
+  to.gauge("troupe_connections_behind",
+           "Those that have been sent more than they read for ten seconds.");
+  to.put(x.behind);
+  to.counter("troupe_processes_total", "Processes that came; 1 who dialled.");
+  to.put(x.met);
+  to.counter("troupe_socket_bytes_total",
+             "Bytes at the socket before encryption, by direction as the "
+             "server sees it and by kind of piece.");
+  put_crossed(to, x, &socket_status::crossed::bytes);
+  to.counter("troupe_socket_pieces_total", "Pieces that these bytes were.");
+  put_crossed(to, x, &socket_status::crossed::pieces);
+  to.gauge("troupe_transfers", "Large messages on their way.");
+  to.put(x.transfers_in, {{"state", "arriving"}});
+  to.put(x.transfers_waiting, {{"state", "without_room"}});
+  to.put(x.transfers_out, {{"state", "leaving"}});
+  to.gauge("troupe_unsent_bytes",
+           "What waits to be sent, beside shared values.");
+  to.put(x.unsent_bytes);
+  to.gauge(
+    "troupe_unhandled_bytes",
+    "What arrived and waits to be handled, and what has room to arrive.");
+  to.put(x.unhandled_bytes);
+  to.counter("troupe_malformed_pieces_total", "Pieces that were dropped.");
+  to.put(x.malformed);
+  to.counter("troupe_messages_dropped_total",
+             "Messages that were not sent since too much waited already.");
+  to.put(x.dropped);
+  to.counter("troupe_socket_failures_total", "Of ZeroMQ, or of memory.");
+  to.put(x.failures);
+  to.counter("troupe_redials_total", "Dialled anew after silence.");
+  to.put(x.dialled_anew);
+  to.counter("troupe_refusals_total",
+             "Who was not let in or not heard, by reason.");
+  for (const auto& [reason, n] : x.refused)
+    to.put(n, {{"reason", reason}});
 }
 
 } // namespace
@@ -254,6 +309,34 @@ std::string exposition_of(const run_status& x) {
   put_work(all, x);
   put_mailboxes(all, x);
   put_rest(all, x);
+  put_process(all, x.cpu_seconds, x.memory_bytes);
+  return all.text();
+}
+
+std::string exposition_of(const seen_run& x) {
+  families all;
+  if (x.socket)
+    put_socket(all, *x.socket);
+  return exposition_of(static_cast<const run_status&>(x)) + all.text();
+}
+
+std::string exposition_of(const process_status& x) {
+  families all;
+  all.gauge("troupe_build_info", "The troupe that runs; always 1.");
+  all.put(1.0, {{"version", program_version()}});
+  all.gauge("troupe_connected", "1 where there is a connection to the server.");
+  all.put(x.connected ? 1.0 : 0.0);
+  all.gauge("troupe_clients_here", "Clients of this process.");
+  all.put(x.clients);
+  all.counter("troupe_visits_total", "Visits that were trained.");
+  all.put(x.crew.work.count);
+  all.gauge("troupe_last_progress_timestamp_seconds",
+            "When last a visit was done.");
+  all.put(static_cast<double>(x.progress_ms) / 1000);
+  all.summary("troupe_visit_seconds", "Real time that visits took, by phase.");
+  put_crew(all, x.crew);
+  put_process(all, x.cpu_seconds, x.memory_bytes);
+  put_socket(all, x.socket);
   return all.text();
 }
 

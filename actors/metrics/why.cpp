@@ -1,7 +1,8 @@
 #include "actors/metrics/why.hpp"
 
 #include <algorithm>
-#include <cstdio>
+
+#include "actors/metrics/wait_texts.hpp"
 
 namespace troupe::actors {
 
@@ -9,31 +10,11 @@ namespace {
 
 using phase = course_status::phase;
 
-/// A visit may take this long, or so many times the mean, before it is said
-/// to hang.
-constexpr double work_seconds_min = 5;
-constexpr double work_times_mean = 10;
-
 /// Actors that have not answered for so long are busy or stuck.
 constexpr std::int64_t answer_ms_max = 3000;
 
-std::string text_of(std::uint64_t n) {
-  return std::to_string(n);
-}
-
-std::string seconds_text(double x) {
-  char text[32];
-  std::snprintf(text, sizeof text, x < 10 ? "%.2g s" : "%.0f s", x);
-  return text;
-}
-
 std::string mib_text(std::uint64_t bytes) {
   return text_of(bytes >> 20) + " MiB";
-}
-
-/// "1 offer", "3 offers".
-std::string counted(std::uint64_t n, const std::string& what) {
-  return text_of(n) + " " + what + (n == 1 ? "" : "s");
 }
 
 std::string name_of(const run_status& x, line_id line) {
@@ -85,31 +66,6 @@ std::optional<wait> failing(const run_status& x) {
     return storage_wait("what invitations need cannot be stored",
                         x.course->failure);
   return std::nullopt;
-}
-
-/// A worker that is at something for longer than it should be.
-std::optional<wait> hanging(const run_status& x) {
-  const auto longest =
-    std::ranges::max_element(x.crew.under_way, {}, &crew_status::task::seconds);
-  if (longest == x.crew.under_way.end())
-    return std::nullopt;
-  const auto& work = x.crew.work;
-  const auto mean =
-    work.count > 0 ? work.seconds / static_cast<double>(work.count) : 0;
-  if (longest->seconds < std::max(work_seconds_min, work_times_mean * mean))
-    return std::nullopt;
-  const auto visit = longest->visit;
-  return wait{
-    .code = "worker",
-    .what = "a worker has been at visit " + text_of(visit.number.value)
-            + " of client " + text_of(visit.client.value) + " for "
-            + seconds_text(longest->seconds)
-            + (work.count > 0
-                 ? "; those before took " + seconds_text(mean) + " in the mean"
-                 : ""),
-    .ends = "the end of that work; if it hangs, Ctrl-C twice ends the run and "
-            "--resume goes on with it",
-    .since_ms = x.now_ms - static_cast<std::int64_t>(longest->seconds * 1000)};
 }
 
 std::string until(const run_status& x, const char* what) {
@@ -279,7 +235,7 @@ wait find(const run_status& x) {
                         x.obstacle);
   if (auto found = failing(x))
     return *found;
-  if (auto found = hanging(x))
+  if (auto found = hanging(x.crew, x.now_ms))
     return *found;
   if (!x.course)
     return {.code = "starting",
@@ -298,6 +254,25 @@ wait find(const run_status& x) {
           .ends = "the run's length is reached"};
 }
 
+/// Who is kept out or is slow, and may be whom a served run waits for.
+std::string beside_it(const socket_status& x) {
+  std::string out;
+  if (!x.refused_lately.empty()) {
+    out += "; in the last minute somebody was refused: ";
+    for (std::size_t i = 0; i < x.refused_lately.size(); ++i)
+      out += (i > 0 ? ", " : "") + x.refused_lately[i];
+  }
+  if (x.behind > 0)
+    out += "; "
+           + (x.behind == 1 ? std::string{"1 process reads"}
+                            : text_of(x.behind) + " processes read")
+           + " slowly what is sent there";
+  if (x.transfers_waiting > 0)
+    out += "; " + counted(x.transfers_waiting, "large message")
+           + (x.transfers_waiting == 1 ? " waits" : " wait") + " for room here";
+  return out;
+}
+
 } // namespace
 
 wait why(const run_status& x) {
@@ -307,6 +282,13 @@ wait why(const run_status& x) {
   if (!x.lost.why.empty() && !x.over)
     found.what += "; the last snapshot could not be kept (" + x.lost.why
                   + "), so after a crash it would go back to the one before";
+  return found;
+}
+
+wait why(const seen_run& x) {
+  auto found = why(static_cast<const run_status&>(x));
+  if (x.socket && !x.over)
+    found.what += beside_it(*x.socket);
   return found;
 }
 

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "actors/metrics/status.hpp"
+#include "actors/metrics/process_status.hpp"
 
 namespace troupe::actors {
 
@@ -31,5 +31,18 @@ struct wait {
 
 /// The most telling of all that it waits for.
 wait why(const run_status& x);
+
+/// Says of a served run who is kept out or is slow, too.
+wait why(const seen_run& x);
+
+/// The same of a process with clients of a run that is served elsewhere; of its
+/// own codes there are
+///
+///   connection  nobody answers, or the connection is lost
+///   server      it said that it will be back
+///   making      the model and data that the server's terms name
+///   transfer    what is large is under way
+///   invitation  its clients are here, and none is invited
+wait why(const process_status& x);
 
 } // namespace troupe::actors

@@ -41,6 +41,12 @@ std::optional<farewell_reason> attendance::refusal(const messages::hello& x,
            + std::to_string(options_.examples_max);
     return farewell_reason::refused;
   }
+  const auto has = options_.examples_of ? options_.examples_of(x.client) : 0;
+  if (has > 0 && x.examples > has) {
+    text = std::to_string(x.examples) + " examples are more than the "
+           + std::to_string(has) + " that this client has of the run's data";
+    return farewell_reason::refused;
+  }
   const auto known = clients_.find(x.client);
   const auto before = known == clients_.end() ? 0 : known->second.incarnation;
   if (x.incarnation > before && x.incarnation - before > incarnations_max) {

@@ -2,9 +2,11 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "actors/messages/internal.hpp"
@@ -20,10 +22,12 @@ public:
     std::array<std::uint8_t, 32> layout{};
     messages::run_id run{};         ///< Zeros: any.
     std::uint64_t examples_max = 0; ///< 0: any number.
-    instant silence_max{};          ///< After which a client is lost; 0: never.
+    /// Of a client whose examples the run knows; 0, or empty: it does not.
+    std::function<std::uint64_t(client_id)> examples_of = {};
+    instant silence_max{}; ///< After which a client is lost; 0: never.
   };
 
-  explicit attendance(options opts) : options_(opts) {
+  explicit attendance(options opts) : options_(std::move(opts)) {
     // nop
   }
 

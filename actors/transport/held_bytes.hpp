@@ -9,8 +9,9 @@
 namespace troupe::transport {
 
 /// What arrived over all connections of a process and has not been handled yet,
-/// or is about to arrive, in bytes and in frames. At either bound no room is
-/// given for what is large; small frames are counted and go on. Thread-safe.
+/// or is about to arrive, in bytes and in frames; of all of them, or of one
+/// key's within these. At either bound no room is given for what is large;
+/// small frames are counted and go on. Thread-safe.
 class held_bytes : public std::enable_shared_from_this<held_bytes> {
 public:
   /// `freed` is called, on any thread, when there is room again.
@@ -22,21 +23,33 @@ public:
     // nop
   }
 
+  /// A part of `all`, which is told when there is room again.
+  held_bytes(std::uint64_t most, std::shared_ptr<held_bytes> all)
+    : most_(most),
+      frames_max_(all->frames_max_),
+      all_(std::move(all)) {
+    // nop
+  }
+
   /// Room for so much, for as long as the token lives. Null: there is none.
   /// What is larger than all room has it alone.
   std::shared_ptr<const void> take(std::uint64_t bytes) {
+    std::shared_ptr<const void> within;
     const std::lock_guard guard{mutex_};
     if (now_ != 0 && (bytes > most_ || now_ > most_ - bytes))
       return nullptr;
     if (frames_ >= frames_max_)
       return nullptr;
-    return token(bytes);
+    if (all_ && !(within = all_->take(bytes)))
+      return nullptr;
+    return token(bytes, std::move(within));
   }
 
   /// The same for what is here already, whether there is room or not.
   std::shared_ptr<const void> count(std::uint64_t bytes) {
+    auto within = all_ ? all_->count(bytes) : nullptr;
     const std::lock_guard guard{mutex_};
-    return token(bytes);
+    return token(bytes, std::move(within));
   }
 
   std::uint64_t now() const {
@@ -50,11 +63,15 @@ public:
   }
 
 private:
-  std::shared_ptr<const void> token(std::uint64_t bytes) {
+  std::shared_ptr<const void> token(std::uint64_t bytes,
+                                    std::shared_ptr<const void> within) {
     now_ += bytes;
     ++frames_;
-    return {this, [self = shared_from_this(), bytes](const void*) {
+    return {this, [self = shared_from_this(), bytes,
+                   within = std::move(within)](const void*) mutable {
+              // In this order: who hears of room finds it.
               self->give_back(bytes);
+              within.reset();
             }};
   }
 
@@ -72,6 +89,7 @@ private:
   const std::uint64_t most_;
   const std::uint64_t frames_max_;
   std::function<void()> freed_;
+  const std::shared_ptr<held_bytes> all_; ///< Null: this is all.
   std::uint64_t now_ = 0;
   std::uint64_t frames_ = 0;
 };

@@ -74,6 +74,11 @@ public:
     return out_.empty();
   }
 
+  /// A large message is on its way to the other end, or waits to be.
+  bool sends_large() const noexcept {
+    return out_.has_large();
+  }
+
   /// Something that the other end began waits for room.
   bool waits_for_room() const noexcept {
     return heard_opened_ && in_.waits_for_room();

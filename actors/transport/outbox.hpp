@@ -61,6 +61,11 @@ public:
     return bytes_;
   }
 
+  /// A large message waits or is under way.
+  bool has_large() const noexcept {
+    return !large_.empty();
+  }
+
   bool empty() const noexcept {
     return small_.empty() && large_.empty();
   }

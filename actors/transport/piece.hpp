@@ -28,6 +28,11 @@ enum class piece_kind : std::uint8_t {
   refused,    ///< It will not be taken.
 };
 
+/// By which metrics know them; the first is of what is none.
+inline constexpr std::array piece_kind_names{
+  "none", "opened", "framed", "began", "chunk", "reached", "refused"};
+inline constexpr std::size_t piece_kinds = piece_kind_names.size();
+
 struct piece {
   piece_kind kind = piece_kind::opened;
   std::uint32_t connection = 0; ///< As whoever dialled numbers them.

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/limits.hpp"
+#include "core/link_limits.hpp"
 
 namespace troupe::transport {
 
@@ -12,9 +13,27 @@ constexpr std::size_t own_bytes_free = std::size_t{1} << 20; ///< Of a link.
 
 } // namespace
 
-place& places::add(std::uint64_t number) {
-  return all_.emplace(number, place{number, link_end{make_(number)}})
-    .first->second;
+place& places::add(std::uint64_t number, const std::string& user) {
+  auto& out =
+    all_.emplace(number, place{number, link_end{make_(number, room_of(user))}})
+      .first->second;
+  out.user = user;
+  return out;
+}
+
+// Within the room of all, a key has its own: it cannot have all of it.
+std::shared_ptr<held_bytes> places::room_of(const std::string& user) {
+  if (!room_ || user.empty())
+    return room_;
+  std::erase_if(rooms_, [](const auto& x) { return x.second.expired(); });
+  auto& known = rooms_[user];
+  auto out = known.lock();
+  if (!out) {
+    out =
+      std::make_shared<held_bytes>(limits::unhandled_bytes_of_key_max, room_);
+    known = out;
+  }
+  return out;
 }
 
 place* places::find(std::uint64_t number) {
@@ -65,6 +84,21 @@ std::vector<std::uint64_t> places::here(instant then) const {
   return out;
 }
 
+places_seen places::look(instant then) const {
+  places_seen out;
+  for (const auto& [number, x] : all_) {
+    out.unsent_bytes += x.link.own_bytes();
+    if (!x.link.is_open())
+      continue;
+    ++out.connected;
+    out.behind += x.busy_since && *x.busy_since < then;
+    out.arriving += x.link.holds_room();
+    out.waiting += x.link.waits_for_room();
+    out.leaving += x.link.sends_large();
+  }
+  return out;
+}
+
 bool places::is_greedy(const place& x) const {
   if (x.link.own_bytes() < own_bytes_free)
     return false;
@@ -84,21 +118,43 @@ place& places::with(const std::string& user, std::uint64_t instance) {
   const std::pair who{user, instance};
   if (const auto known = instances_.find(who); known != instances_.end())
     return all_.at(known->second);
+  if (!user.empty() && count_of(user) >= limits::links_per_key_max)
+    forget_oldest_of(user);
   if (all_.size() >= limits::links_max)
     forget_oldest();
-  auto& out = add(++last_);
-  out.user = user;
+  auto& out = add(++last_, user);
   instances_[who] = out.number;
   return out;
+}
+
+std::size_t places::count_of(const std::string& user) const {
+  const auto begin = instances_.lower_bound({user, 0});
+  std::size_t out = 0;
+  for (auto x = begin; x != instances_.end() && x->first.first == user; ++x)
+    ++out;
+  return out;
+}
+
+void places::forget_oldest_of(const std::string& user) {
+  std::optional<std::uint64_t> oldest;
+  for (auto x = instances_.lower_bound({user, 0});
+       x != instances_.end() && x->first.first == user; ++x)
+    if (!oldest || all_.at(x->second).heard < all_.at(*oldest).heard)
+      oldest = x->second;
+  if (oldest)
+    forget(*oldest);
 }
 
 void places::forget_oldest() {
   const auto oldest = std::ranges::min_element(
     all_, {}, [](const auto& x) { return x.second.heard; });
-  const auto number = oldest->first;
-  routes_.erase(oldest->second.route);
+  forget(oldest->first);
+}
+
+void places::forget(std::uint64_t number) {
+  routes_.erase(all_.at(number).route);
   std::erase_if(instances_, [=](const auto& x) { return x.second == number; });
-  all_.erase(oldest);
+  all_.erase(number);
 }
 
 } // namespace troupe::transport

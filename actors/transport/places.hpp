@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -22,18 +23,34 @@ struct place {
   std::uint64_t heard = 0;          ///< When, in messages of all.
   instant lost_at{};                ///< Its connection, the last time.
   instant spoke_at{};
+  /// Since when something has been waiting for it without a pause.
+  std::optional<instant> busy_since = {};
+};
+
+/// Who is there, and what is on its way between them and here.
+struct places_seen {
+  std::uint64_t connected = 0;
+  std::uint64_t behind = 0;   ///< Of these, who has long had to be sent more.
+  std::uint64_t arriving = 0; ///< Large messages, like the next two.
+  std::uint64_t waiting = 0;  ///< They have no room here yet.
+  std::uint64_t leaving = 0;  ///< Links that have one to be sent.
+  std::uint64_t unsent_bytes = 0;
 };
 
 /// All links of a process.
 class places {
 public:
-  using link_options = std::function<link_end::options(std::uint64_t number)>;
+  using link_options = std::function<link_end::options(
+    std::uint64_t number, std::shared_ptr<held_bytes> room)>;
 
-  explicit places(link_options make) : make_(std::move(make)) {
+  /// @param room of all links; null: of none
+  explicit places(link_options make, std::shared_ptr<held_bytes> room = {})
+    : make_(std::move(make)),
+      room_(std::move(room)) {
     // nop
   }
 
-  place& add(std::uint64_t number);
+  place& add(std::uint64_t number, const std::string& user = {});
 
   /// Null if it is gone.
   place* find(std::uint64_t number);
@@ -52,6 +69,9 @@ public:
   /// Those that have a connection, or had it at `then` or later.
   std::vector<std::uint64_t> here(instant then) const;
 
+  /// @param then who has been sent something since before that is behind
+  places_seen look(instant then) const;
+
   /// Whether others need the memory that it takes by not reading.
   bool is_greedy(const place& x) const;
 
@@ -65,9 +85,15 @@ public:
 
 private:
   place& with(const std::string& user, std::uint64_t instance);
+  std::size_t count_of(const std::string& user) const;
+  std::shared_ptr<held_bytes> room_of(const std::string& user);
   void forget_oldest();
+  void forget_oldest_of(const std::string& user);
+  void forget(std::uint64_t number);
 
   link_options make_;
+  std::shared_ptr<held_bytes> room_;
+  std::map<std::string, std::weak_ptr<held_bytes>> rooms_; ///< Of keys.
   std::map<std::uint64_t, place> all_;
   std::map<std::string, std::uint64_t> routes_;
   std::map<std::pair<std::string, std::uint64_t>, std::uint64_t> instances_;

@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "core/clock.hpp"
 
@@ -29,17 +30,19 @@ enum class refusal : std::uint8_t {
   client_of_another,
   replayed_session,
   frame_of_servers, ///< What a server alone may say.
+  too_many_frames,  ///< In a second.
 };
 
-inline constexpr std::array<const char*, 9> refusal_names{"no_key",
-                                                          "unknown_key",
-                                                          "expired_key",
-                                                          "denied_key",
-                                                          "beyond_enrolment",
-                                                          "too_many_clients",
-                                                          "client_of_another",
-                                                          "replayed_session",
-                                                          "frame_of_servers"};
+inline constexpr std::array<const char*, 10> refusal_names{"no_key",
+                                                           "unknown_key",
+                                                           "expired_key",
+                                                           "denied_key",
+                                                           "beyond_enrolment",
+                                                           "too_many_clients",
+                                                           "client_of_another",
+                                                           "replayed_session",
+                                                           "frame_of_servers",
+                                                           "too_many_frames"};
 
 /// Of many threads.
 class refusals {
@@ -59,6 +62,7 @@ public:
     const std::lock_guard guard{mutex_};
     const auto i = static_cast<std::size_t>(why);
     ++counts_[i];
+    last_[i] = now;
     if (!log_ || (said_[i] && now < *said_[i] + silence))
       return;
     said_[i] = now;
@@ -71,11 +75,22 @@ public:
     return counts_;
   }
 
+  /// Reasons for which somebody was refused since then.
+  std::vector<refusal> since(instant then) const {
+    const std::lock_guard guard{mutex_};
+    std::vector<refusal> out;
+    for (std::size_t i = 0; i < last_.size(); ++i)
+      if (last_[i] && *last_[i] >= then)
+        out.push_back(static_cast<refusal>(i));
+    return out;
+  }
+
 private:
   mutable std::mutex mutex_;
   log log_;
   counts counts_{};
   std::array<std::optional<instant>, refusal_names.size()> said_{};
+  std::array<std::optional<instant>, refusal_names.size()> last_{};
 };
 
 } // namespace troupe::transport

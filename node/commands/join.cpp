@@ -11,10 +11,12 @@
 #include "core/text.hpp"
 #include "node/commands/address.hpp"
 #include "node/commands/command_line.hpp"
+#include "node/commands/watching_options.hpp"
 #include "node/join/join.hpp"
 #include "node/keys/invitation_line.hpp"
 #include "node/keys/private_file.hpp"
 #include "node/run/interrupt.hpp"
+#include "node/watch/pages.hpp"
 
 namespace troupe::node {
 
@@ -184,7 +186,11 @@ exit_code join_command(const model_maker& make_model, arguments args,
            "without keys: whoever is on this machine may do the same; a server "
            "elsewhere needs --insecure=anywhere",
            {.one_of = {"here", "anywhere"}, .bare = "here"});
+  watching_options watch;
+  watch.add_to(line);
   if (const auto end = line.parse(args, io))
+    return *end;
+  if (const auto end = watch.refused(line.json(), io))
     return *end;
   if (const auto wrong = read_invitation(in, server, line.json(), io))
     return *wrong;
@@ -197,6 +203,11 @@ exit_code join_command(const model_maker& make_model, arguments args,
   in.say = [&io](const std::string& x) { io.err << x << std::endl; };
   // What clients keep is personal.
   umask(S_IRWXG | S_IRWXO);
+  in.board = std::make_shared<process_board>();
+  const auto door = watch.open(pages_of(in.board), io);
+  if (!door)
+    return report(door.error(), line.json(), io);
+  in.http = *door ? (*door)->address() : "";
   const interruption stop;
   in.stop = &stop.requested();
   return conclude(join(in), line.json(), io);

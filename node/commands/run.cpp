@@ -10,6 +10,7 @@
 #include "core/text.hpp"
 #include "node/commands/command_line.hpp"
 #include "node/commands/sweep.hpp"
+#include "node/commands/watching_options.hpp"
 #include "node/config/config.hpp"
 #include "node/run/interrupt.hpp"
 #include "node/run/run.hpp"
@@ -67,8 +68,7 @@ namespace {
 struct wishes {
   std::string folder;
   std::string resume;
-  std::string address;
-  std::vector<std::string> hosts;
+  watching_options watch;
   bool alone = false;
 
   void add_to(command_line& line) {
@@ -80,13 +80,7 @@ struct wishes {
              {.excludes = {"FILE", "--set", "--folder"}});
     line.add("--alone", &alone,
              "make one run, also where the file asks for a [sweep]");
-    line.add("--http", &address,
-             "HOST:PORT where /metrics, /healthz, /readyz and /why "
-             "answer while it runs, such as 127.0.0.1:9464");
-    line.add("--http-hosts", &hosts,
-             "NAME,… by which readers may ask there as well, such as that of "
-             "this machine or of a proxy",
-             {.delimiter = ','});
+    watch.add_to(line);
   }
 };
 
@@ -98,12 +92,7 @@ std::optional<exit_code> refused(const wishes& wish, const command_line& line,
                    .what = "FILE is required, or --resume FOLDER",
                    .hint = "troupe run --help shows an example"},
                   exit_code::usage, line.json(), io);
-  if (wish.address.empty() && !wish.hosts.empty())
-    return report({.code = "usage",
-                   .what = "--http-hosts needs --http",
-                   .hint = "--http 127.0.0.1:9464 would do"},
-                  exit_code::usage, line.json(), io);
-  return std::nullopt;
+  return wish.watch.refused(line.json(), io);
 }
 
 } // namespace
@@ -125,7 +114,7 @@ exit_code run_command(const model_maker& make_model, const host_facts& known,
                                          .resume = wish.resume,
                                          .folder = wish.folder,
                                          .changes = line.overrides(),
-                                         .address = wish.address,
+                                         .address = wish.watch.address,
                                          .json = line.json()},
                                         make_model, io))
       return *end;
@@ -142,15 +131,9 @@ exit_code run_command(const model_maker& make_model, const host_facts& known,
   if (!wish.folder.empty())
     loaded->x.folder = wish.folder;
   const auto board = std::make_shared<status_board>();
-  std::unique_ptr<http::server> door;
-  if (!wish.address.empty()) {
-    auto opened =
-      http::server::open(wish.address, pages_of(board), {.names = wish.hosts});
-    if (!opened)
-      return report(opened.error(), line.json(), io);
-    door = std::move(*opened);
-    io.err << "metrics at http://" << door->address() << "/metrics\n";
-  }
+  const auto door = wish.watch.open(pages_of(board), io);
+  if (!door)
+    return report(door.error(), line.json(), io);
   const interruption stop;
   const auto done = run(loaded->x, {.make_model = make_model,
                                     .fingerprint = fingerprint_of(known),
@@ -159,7 +142,7 @@ exit_code run_command(const model_maker& make_model, const host_facts& known,
                                     .stop = &stop.requested(),
                                     .resume = wish.resume,
                                     .board = board,
-                                    .http = door ? door->address() : ""});
+                                    .http = *door ? (*door)->address() : ""});
   if (!done)
     return report(done.error(), line.json(), io);
   return conclude(*done, line.json(), io);

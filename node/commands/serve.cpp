@@ -12,6 +12,7 @@
 #include "node/commands/address.hpp"
 #include "node/commands/command_line.hpp"
 #include "node/commands/run.hpp"
+#include "node/commands/watching_options.hpp"
 #include "node/config/config.hpp"
 #include "node/keys/private_file.hpp"
 #include "node/run/interrupt.hpp"
@@ -25,8 +26,7 @@ namespace {
 struct wishes {
   std::string listen;
   std::string folder;
-  std::string http;
-  std::vector<std::string> hosts;
+  watching_options watch;
   std::string insecure;
   std::string keys;
   bool serves_frozen = false;
@@ -37,13 +37,7 @@ struct wishes {
              "where processes with clients dial; tcp://127.0.0.1:0, any port "
              "that is free, or where the folder's run was dialled before");
     line.add("--folder", &folder, "where the run's folder is made");
-    line.add("--http", &http,
-             "HOST:PORT where /metrics, /healthz, /readyz and /why "
-             "answer while it runs, such as 127.0.0.1:9464");
-    line.add("--http-hosts", &hosts,
-             "NAME,… by which readers may ask there as well, such as that of "
-             "this machine or of a proxy",
-             {.delimiter = ','});
+    watch.add_to(line);
     line.add("--keys", &keys,
              "the folder with the server's pair and whom it lets in; else "
              "keys in the run's folder (troupe keys --help)");
@@ -106,12 +100,7 @@ std::optional<exit_code> refused(const wishes& wish, bool json, streams io) {
                  "--listen tcp://127.0.0.1:7700 would do");
   if (!wish.insecure.empty() && !wish.keys.empty())
     return wrong("--insecure has no --keys", "one of them would do");
-  if (wish.http.empty() && !wish.hosts.empty())
-    return report({.code = "usage",
-                   .what = "--http-hosts needs --http",
-                   .hint = "--http 127.0.0.1:9464 would do"},
-                  exit_code::usage, json, io);
-  return std::nullopt;
+  return wish.watch.refused(json, io);
 }
 
 } // namespace
@@ -147,15 +136,9 @@ exit_code serve_command(const model_maker& make_model, const host_facts& known,
   if (!wish.folder.empty())
     loaded->x.folder = wish.folder;
   const auto board = std::make_shared<status_board>();
-  std::unique_ptr<http::server> door;
-  if (!wish.http.empty()) {
-    auto opened =
-      http::server::open(wish.http, pages_of(board), {.names = wish.hosts});
-    if (!opened)
-      return report(opened.error(), line.json(), io);
-    door = std::move(*opened);
-    io.err << "metrics at http://" << door->address() << "/metrics\n";
-  }
+  const auto door = wish.watch.open(pages_of(board), io);
+  if (!door)
+    return report(door.error(), line.json(), io);
   const interruption stop;
   auto& where = line.json() ? io.err : io.out;
   const auto done =
@@ -167,7 +150,7 @@ exit_code serve_command(const model_maker& make_model, const host_facts& known,
          .stop = &stop.requested(),
          .resume = goes_on ? line.file() : "",
          .board = board,
-         .http = door ? door->address() : "",
+         .http = *door ? (*door)->address() : "",
          .listen = {.address = any_port(wish.listen),
                     .insecure = !wish.insecure.empty(),
                     .keys = keys_folder(wish, line.file(), goes_on),

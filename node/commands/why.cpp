@@ -31,8 +31,10 @@ result<json> status_in(const std::string& folder) {
   for (int i = 0; i < 2; ++i) {
     const auto text = models::read_text(path, errc::invalid_data);
     if (!text)
-      return fail(errc::invalid_data,
-                  text.error().context + "; is this the folder of a run?");
+      return fail(
+        errc::invalid_data,
+        text.error().context
+          + "; is this the folder of a run, or of a process that joined one?");
     auto found = json::parse(*text);
     if (found && found->find("written_ms"))
       return found;
@@ -71,6 +73,16 @@ bool is_gone(const json& x) {
          && errno == ESRCH;
 }
 
+/// How to go on with what is in the folder, as its process said.
+std::string goes_on_text(const json& x, const std::string& folder) {
+  auto out = text_in(x, "goes_on");
+  constexpr std::string_view place = "RUN";
+  if (const auto at = out.find(place); at != out.npos)
+    out.replace(at, place.size(), folder);
+  return out.empty() ? "troupe run --resume " + folder + " goes on with it"
+                     : out;
+}
+
 /// What the file cannot know, because nobody writes it any more.
 void correct(json& x, const std::string& folder) {
   if (flag_in(x, "over"))
@@ -81,10 +93,8 @@ void correct(json& x, const std::string& folder) {
   if (is_gone(x)) {
     x["code"] = "gone";
     x["what"] = "nothing any more: process " + process
-                + " is gone without an end of the run; before that, "
-                + text_in(x, "what");
-    x["ends"] = "troupe run --resume " + folder
-                + " goes on with it, where there is a snapshot";
+                + " is gone without an end; before that, " + text_in(x, "what");
+    x["ends"] = goes_on_text(x, folder);
     x["since"] = moment_text(written);
   } else if (age > age_ms_max) {
     x["code"] = "silent";
@@ -104,11 +114,12 @@ void correct(json& x, const std::string& folder) {
 
 exit_code why_command(arguments args, streams io) {
   command_line line{{"why",
-                     "Says what a run waits for, since when, and what ends "
-                     "the wait.",
+                     "Says what a run waits for, or a process that joined one, "
+                     "since when, and what ends the wait.",
                      "why runs/20261121-113226-quickstart"}};
   std::string folder;
-  line.add("RUN", &folder, "a run's folder", {.required = true});
+  line.add("RUN", &folder, "a run's folder, or the --store of a troupe join",
+           {.required = true});
   if (const auto end = line.parse(args, io))
     return *end;
   auto found = status_in(folder);

@@ -19,6 +19,7 @@
 #include "node/join/frozen.hpp"
 #include "node/join/home_scores.hpp"
 #include "node/join/inquiry.hpp"
+#include "node/join/lookout.hpp"
 #include "node/join/store.hpp"
 #include "node/join/task.hpp"
 #include "node/run/rules.hpp"
@@ -41,7 +42,9 @@ constexpr std::chrono::seconds drain_max{2};
 /// A process with clients, from its first word to its last.
 class visit_of_process {
 public:
-  explicit visit_of_process(const join_context& in) : in_(in) {
+  visit_of_process(const join_context& in, lookout& seen)
+    : in_(in),
+      seen_(seen) {
     // nop
   }
 
@@ -103,16 +106,21 @@ private:
     };
     // Another one may serve another run.
     x.met_again = [this](bool another) {
+      seen_.server_away(false);
       if (another)
         met_another_ = true;
       else
         hub_->say_hello();
+    };
+    x.connection = [seen = &seen_](bool there) {
+      seen->connected().is(there, unix_milliseconds());
     };
     auto socket = transport::socket_endpoint::dial(std::move(x));
     if (!socket)
       return ended(end::unreachable, socket.error().context,
                    "an address is as in tcp://127.0.0.1:7700");
     socket_ = std::move(*socket);
+    seen_.watch(socket_);
     hub_->use(socket_);
     hub_->listen([this](const messages::any_message& y) {
       asked_.heard(y);
@@ -141,6 +149,7 @@ private:
   }
 
   problem look_at_data() {
+    seen_.at(lookout::step::making);
     if (auto wrong = read_terms(in_, terms_, x_))
       return wrong;
     return is_named() ? read_own(in_, terms_, x_, own_)
@@ -158,6 +167,7 @@ private:
   }
 
   problem get_places() {
+    seen_.at(lookout::step::beginning);
     messages::places_asked what;
     draw_secret(what.store);
     if (!in_.store.empty()) {
@@ -228,6 +238,8 @@ private:
     if (!hired)
       return ended(end::misfit, hired.error().context);
     const std::shared_ptr<crew> workers{std::move(*hired)};
+    seen_.watch(workers, mine_.size());
+    seen_.at(lookout::step::taking_part);
     if (is_named())
       say("joined as " + in_.name + ", client "
           + std::to_string(mine_.front().value) + " of the run, with "
@@ -268,6 +280,8 @@ private:
         say("the server ends for now; these clients wait for it");
       if (met_another_.exchange(false))
         greet_another();
+      if (const auto news = seen_.connected().take_news())
+        say(*news);
       std::this_thread::sleep_for(glance);
     }
     return ended(end::interrupted, "interrupted");
@@ -297,6 +311,7 @@ private:
   void server_parts(const messages::process_parted& x) {
     if (x.what == parting::over)
       return heard_->hear_the_end(x.text);
+    seen_.server_away(true);
     server_parted_ = true;
   }
 
@@ -317,6 +332,7 @@ private:
       auto options = talk_of(x_, work_, who);
       options.resend_after = resend_after;
       options.beat_every = beat_every;
+      options.beat_seed = derive_seed(x_.seed, "client", who.value);
       options.cache = true;
       options.run = terms_.run;
       client_args args;
@@ -350,6 +366,7 @@ private:
   }
 
   const join_context& in_;
+  lookout& seen_;
   admission door_{in_};
   inquiry asked_;
   std::shared_ptr<client_socket_hub> hub_ =
@@ -375,11 +392,15 @@ private:
 } // namespace
 
 join_summary join(const join_context& in) {
+  lookout seen{in};
   for (;;) {
-    visit_of_process visit{in};
+    seen.at(lookout::step::looking);
+    visit_of_process visit{in, seen};
     auto out = visit.perform();
-    if (!visit.is_elsewhere())
+    if (!visit.is_elsewhere()) {
+      seen.ended(out.why);
       return out;
+    }
     if (in.say)
       in.say("another run is served there now");
   }

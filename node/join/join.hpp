@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -12,6 +13,7 @@
 #include "core/result.hpp"
 #include "node/task/materials.hpp"
 #include "node/task/workload.hpp"
+#include "node/watch/board.hpp"
 
 namespace troupe::node {
 
@@ -36,7 +38,9 @@ struct join_context {
   model_maker make_model;    ///< Of every kind that needs torch.
   /// What the run learns, from its configuration; empty: `prepare`.
   std::function<result<workload>(const experiment&)> make_work = {};
-  const std::atomic<bool>* stop = nullptr; ///< True: it is to end in order.
+  const std::atomic<bool>* stop = nullptr;   ///< True: it is to end in order.
+  std::shared_ptr<process_board> board = {}; ///< May be null.
+  std::string http = {}; ///< Where the board is read; empty: nowhere.
   /// For people. May be empty.
   std::function<void(const std::string& line)> say = {};
 };

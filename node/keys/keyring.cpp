@@ -213,6 +213,23 @@ result<void> keyring::enrol(const public_key& line, const public_key& own,
   return put(own, what);
 }
 
+std::vector<public_key> keyring::allowed(std::int64_t now_ms) const {
+  std::vector<public_key> out;
+  for (const auto& x : names_in(folder_ / "allowed"))
+    if (const auto who = from_hex<32>(x); who && find(*who, now_ms))
+      out.push_back(*who);
+  return out;
+}
+
+// Files are put in place and removed, both of which their folder remembers.
+// What is edited in place shows a little later.
+std::int64_t keyring::changed() const {
+  struct stat x {};
+  return ::stat((folder_ / "allowed").c_str(), &x) == 0
+           ? x.st_mtim.tv_sec * 1'000'000'000 + x.st_mtim.tv_nsec
+           : 0;
+}
+
 std::vector<keyring::entry> keyring::all() const {
   std::vector<entry> out;
   for (const auto& x : names_in(folder_ / "allowed"))

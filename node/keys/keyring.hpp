@@ -59,6 +59,12 @@ public:
                                    const public_key& own,
                                    std::int64_t now_ms) const;
 
+  /// Keys that are allowed and have not expired.
+  std::vector<public_key> allowed(std::int64_t now_ms) const;
+
+  /// When a key was last allowed or denied; changes with each.
+  std::int64_t changed() const;
+
   struct entry {
     std::string file; ///< A key, or what stands for a line.
     bool is_line = false;

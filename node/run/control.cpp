@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <charconv>
 #include <cstring>
 #include <memory>
 #include <string_view>
 #include <system_error>
+#include <utility>
 
 #include <fcntl.h>
 #include <sys/eventfd.h>
@@ -26,6 +28,8 @@ constexpr std::size_t line_bytes_max = 256;
 constexpr std::size_t asked_max = 16; ///< Who wait at the same time.
 constexpr std::string_view stop_line = "stop\n";
 constexpr std::string_view end_word = "ended ";
+constexpr std::string_view rotate_word = "rotate ";
+constexpr std::string_view rotated_line = "rotated\n";
 
 /// A folder's path may be longer than the name of a socket.
 sockaddr_un address_in(int folder) {
@@ -58,16 +62,17 @@ std::string line_from(int who) {
 
 } // namespace
 
-control::control(int folder, int listener, int bell)
+control::control(int folder, int listener, int bell, rotation rotate)
   : folder_(folder),
     listener_(listener),
     bell_(bell),
+    rotate_(std::move(rotate)),
     thread_([this] { work(); }) {
   // nop
 }
 
 result<std::unique_ptr<control>>
-control::open(const std::filesystem::path& folder) {
+control::open(const std::filesystem::path& folder, rotation rotate) {
   const auto refuse = [&](int listener,
                           int at) -> result<std::unique_ptr<control>> {
     const std::error_code why{errno, std::generic_category()};
@@ -90,7 +95,8 @@ control::open(const std::filesystem::path& folder) {
       || listen(listener, 8) != 0)
     return refuse(listener, at);
   const int bell = eventfd(0, EFD_CLOEXEC);
-  return std::unique_ptr<control>{new control{at, listener, bell}};
+  return std::unique_ptr<control>{
+    new control{at, listener, bell, std::move(rotate)}};
 }
 
 control::~control() {
@@ -122,15 +128,32 @@ void control::work() {
 
 void control::answer(int who) {
   const auto line = line_from(who);
+  if (line.starts_with(rotate_word)) {
+    say(who, rotate(line));
+    ::close(who);
+    return;
+  }
   const std::lock_guard guard{mutex_};
   if (line != stop_line || asked_.size() >= asked_max) {
-    say(who, line == stop_line ? "too many ask\n" : "what is known is: stop\n");
+    say(who, line == stop_line ? "too many ask\n"
+                               : "what is known is: stop, rotate\n");
     ::close(who);
     return;
   }
   say(who, "stopping\n");
   asked_.push_back(who);
   stop_wanted_ = true;
+}
+
+std::string control::rotate(const std::string& line) const {
+  std::int64_t for_ms = -1;
+  const auto* begin = line.data() + rotate_word.size();
+  const auto* end = line.data() + line.size();
+  const auto read = std::from_chars(begin, end, for_ms);
+  if (!rotate_ || read.ec != std::errc{} || *read.ptr != '\n' || for_ms < 0)
+    return "this is no rotation\n";
+  const auto done = rotate_(for_ms);
+  return done ? std::string{rotated_line} : done.error().context + '\n';
 }
 
 void control::ended(const std::string& reason) {
@@ -160,6 +183,29 @@ stop_answer ask_to_stop(const std::filesystem::path& folder) {
     if (out.ended)
       out.text =
         out.text.substr(end_word.size(), out.text.size() - end_word.size() - 1);
+  }
+  for (const int x : {at, to})
+    if (x >= 0)
+      ::close(x);
+  return out;
+}
+
+std::optional<std::string> ask_to_rotate(const std::filesystem::path& folder,
+                                         std::int64_t for_ms) {
+  const int at = ::open(folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
+  const int to = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const auto where = address_in(at);
+  std::optional<std::string> out;
+  if (at >= 0
+      && connect(to, reinterpret_cast<const sockaddr*>(&where), sizeof where)
+           == 0) {
+    say(to, std::string{rotate_word} + std::to_string(for_ms) + '\n');
+    auto text = line_from(to);
+    if (text == rotated_line)
+      text.clear();
+    else
+      text = text.empty() ? "no answer" : text.substr(0, text.find('\n'));
+    out = std::move(text);
   }
   for (const int x : {at, to})
     if (x >= 0)

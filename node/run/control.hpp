@@ -6,12 +6,16 @@
 //   stop ──►
 //        ◄── stopping          at once
 //        ◄── ended REASON      when all is written
+//   rotate MILLISECONDS ──►
+//        ◄── rotated, or why not
 
 #include <atomic>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -22,9 +26,13 @@ namespace troupe::node {
 
 class control {
 public:
+  /// Changes the key of tickets; the one before is good for so long. Called on
+  /// a thread of its own.
+  using rotation = std::function<result<void>(std::int64_t for_ms)>;
+
   /// @pre the folder is this process's alone
   [[nodiscard]] static result<std::unique_ptr<control>>
-  open(const std::filesystem::path& folder);
+  open(const std::filesystem::path& folder, rotation rotate = {});
 
   ~control();
 
@@ -41,14 +49,16 @@ public:
   void ended(const std::string& reason);
 
 private:
-  control(int folder, int listener, int bell);
+  control(int folder, int listener, int bell, rotation rotate);
 
   void work();
   void answer(int who);
+  std::string rotate(const std::string& line) const;
 
   int folder_;
   int listener_;
   int bell_;
+  rotation rotate_;
   std::atomic<bool> stop_wanted_{false};
   std::atomic<bool> closing_{false};
   std::mutex mutex_;
@@ -66,5 +76,10 @@ struct stop_answer {
 
 /// Asks whoever serves the folder to end its run in order, and waits for that.
 [[nodiscard]] stop_answer ask_to_stop(const std::filesystem::path& folder);
+
+/// Asks whoever serves the folder to change its tickets' key. Nothing: nobody
+/// does; else why it was not changed, if it was not.
+[[nodiscard]] std::optional<std::string>
+ask_to_rotate(const std::filesystem::path& folder, std::int64_t for_ms);
 
 } // namespace troupe::node

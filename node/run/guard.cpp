@@ -50,6 +50,29 @@ result<void> guard::enrol(const public_key& line, const public_key& own) const {
                : fail(errc::invalid_argument, "nobody is invited yet");
 }
 
+bool guard::may_have_changed() {
+  constexpr std::chrono::milliseconds glance{200};
+  constexpr std::chrono::seconds expiry{10}; // A key may just have run out.
+  const auto now = steady_now();
+  const std::lock_guard lock{mutex_};
+  if (!keys_ || now < looked_at_ + glance)
+    return false;
+  const auto changed = keys_->changed();
+  if (changed == seen_ && now < looked_at_ + expiry)
+    return false;
+  looked_at_ = now;
+  seen_ = changed;
+  return true;
+}
+
+std::set<actors::leases::owner> guard::owners() const {
+  std::set<actors::leases::owner> out;
+  if (const auto known = keys())
+    for (const auto& who : known->allowed(unix_milliseconds()))
+      out.insert(hash_of(who));
+  return out;
+}
+
 // The book of who has which clients names no key: it is read by more.
 std::optional<actors::claim> guard::claim_of(const public_key& who) const {
   const auto known = keys();

@@ -6,10 +6,12 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "actors/reception/reception.hpp"
 #include "actors/transport/refusals.hpp"
+#include "core/clock.hpp"
 #include "core/keys.hpp"
 #include "core/result.hpp"
 #include "node/keys/keyring.hpp"
@@ -39,6 +41,12 @@ public:
 
   key_standing standing(const public_key& who) const;
 
+  /// Whether keys may have changed since this was asked last.
+  bool may_have_changed();
+
+  /// By what a key's clients are known that is allowed.
+  std::set<actors::leases::owner> owners() const;
+
   /// By what a key's clients are known, and how many it may have.
   std::optional<actors::claim> claim_of(const public_key& who) const;
 
@@ -52,6 +60,8 @@ private:
   const key_pair own_;
   mutable std::mutex mutex_;
   std::optional<keyring> keys_;
+  std::int64_t seen_ = 0; ///< When the folder of keys was changed, as it was.
+  instant looked_at_{};
 };
 
 } // namespace troupe::node

@@ -2,8 +2,6 @@
 
 #include <filesystem>
 
-#include <sys/resource.h>
-
 #include "actors/record/begin_lines.hpp"
 #include "actors/record/events.hpp"
 #include "core/json.hpp"
@@ -13,6 +11,7 @@
 #include "node/run/federation.hpp"
 #include "node/run/rules.hpp"
 #include "node/watch/folder.hpp"
+#include "node/watch/memory_taken.hpp"
 #include "node/watch/monitor.hpp"
 #include "node/watch/progress.hpp"
 #include "policies/catalogue.hpp"
@@ -55,12 +54,6 @@ first_lines(actors::store& books) {
                      .merged = {}};
     return lines;
   });
-}
-
-std::uint64_t peak_memory() {
-  rusage x{};
-  getrusage(RUSAGE_SELF, &x);
-  return std::uint64_t(x.ru_maxrss) * 1024;
 }
 
 /// A run from its first file to its last.
@@ -239,10 +232,12 @@ private:
                      .folder = folder_->path(),
                      .board = in_.board,
                      .http = in_.http,
-                     .say = [this](const std::string& line) {
-                       if (display_)
-                         display_->say(line);
-                     }}};
+                     .say =
+                       [this](const std::string& line) {
+                         if (display_)
+                           display_->say(line);
+                       },
+                     .socket = looks_at(serving_.get())}};
     std::optional<actors::reception_args> reception;
     if (serving_) {
       auto begun = serving_->begin(x_, work_, in_.listening);
@@ -342,7 +337,7 @@ private:
     judge(s, report.first_error);
     s.wall_seconds = seconds(steady_now() - began_);
     s.cpu_seconds = seconds(process_cpu_time() - cpu_);
-    s.peak_memory_bytes = peak_memory();
+    s.peak_memory_bytes = peak_resident_bytes();
     return s;
   }
 

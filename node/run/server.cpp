@@ -86,6 +86,10 @@ void server::serve_others(node_args& args) const {
     args.course.clients_expected = invited_together(f_.x);
   args.attendance.silence_max = 3 * beat_every;
   args.attendance.run = f_.serves->run();
+  args.attendance.examples_of = [task = f_.work.task](client_id x) {
+    const auto& all = task->clients.train;
+    return x.value <= all.size() ? std::uint64_t{all[x.value - 1].size()} : 0;
+  };
   auto rules = *args.lines;
   rules.says_held = true;
   args.lines = std::make_shared<const line_rules>(std::move(rules));
@@ -95,6 +99,7 @@ void server::serve_others(node_args& args) const {
   args.process_of = [](peer_id x) { return process_of(link_of(x)); };
   args.first_question = drawn_number();
   args.refused = f_.serves->refused();
+  args.tickets = f_.serves->tickets();
   args.offered = [to = f_.watching](visit_id x, double loss) {
     to->offered(x, loss);
   };
@@ -120,6 +125,18 @@ void server::obey() {
                                                       : interrupted_text});
     told_ = true;
   }
+}
+
+void server::part_from_denied() {
+  if (!f_.serves)
+    return;
+  const std::lock_guard guard{mutex_};
+  if (!cast_.director)
+    return;
+  for (const auto client : f_.serves->newly_denied())
+    // It tells the others.
+    caf::anon_send(cast_.gateway,
+                   messages::client_left{.client = client, .said = true});
 }
 
 void server::ask_for_state(const std::shared_ptr<snapshot_draft>& draft) {

@@ -16,6 +16,7 @@
 #include "models/files.hpp"
 #include "node/config/config.hpp"
 #include "node/keys/pair.hpp"
+#include "node/run/seal_file.hpp"
 #include "node/task/frozen.hpp"
 #include "node/watch/reached.hpp"
 
@@ -89,6 +90,12 @@ experiment without_paths(experiment x) {
 }
 
 } // namespace
+
+std::function<socket_status()> looks_at(const serving* x) {
+  if (!x)
+    return {};
+  return [x] { return x->status(); };
+}
 
 std::uint64_t drawn_number() {
   std::array<std::uint8_t, 8> bytes{};
@@ -201,10 +208,6 @@ result<void> serving::open_book(const experiment& x, const workload& work,
                                 const std::filesystem::path& folder,
                                 bool is_new) {
   folder_ = folder;
-  auto heard = control::open(folder);
-  if (!heard)
-    return tl::make_unexpected(heard.error());
-  control_ = std::move(*heard);
   if (guard_)
     if (auto ok = guard_->settle(folder / "keys"); !ok)
       return ok;
@@ -221,13 +224,36 @@ result<void> serving::open_book(const experiment& x, const workload& work,
                     + " cannot go on: what its clients do not train is other "
                       "than it was; the file that 'init' names is another");
     reached_ = reached_in(folder);
-    return {};
+    return open_seals();
   }
   book_.places = leases{room_of(x, work)};
   book_.frozen = frozen_digests(work);
   book_.began_ms = unix_milliseconds();
   draw_secret(book_.run);
-  return book_.keep(path);
+  return book_.keep(path).and_then([this] { return open_seals(); });
+}
+
+// Whoever asks for another key of tickets is answered when it is durable.
+result<void> serving::open_seals() {
+  tickets_ = std::make_shared<actors::seals>(book_.run);
+  const auto path = folder_ / "seal";
+  const auto found = read_seals(path);
+  if (!found)
+    return tl::make_unexpected(found.error());
+  if (*found)
+    tickets_->use(**found);
+  auto heard = control::open(
+    folder_, [path, tickets = tickets_](std::int64_t for_ms) -> result<void> {
+      const auto now = tickets->keys_now();
+      if (!now)
+        return fail(errc::invalid_argument, "the run has not begun yet");
+      const auto next = after(*now, unix_milliseconds(), for_ms);
+      return write_seals(path, next).map([&] { tickets->use(next); });
+    });
+  if (!heard)
+    return tl::make_unexpected(heard.error());
+  control_ = std::move(*heard);
+  return {};
 }
 
 std::string serving::address() const {
@@ -237,17 +263,31 @@ std::string serving::address() const {
 
 std::function<bool(peer_id, client_id)> serving::may_speak() const {
   if (!guard_)
-    return {};
+    return
+      [posted = posted_](peer_id, client_id as) { return posted->has(as); };
   return [socket = socket_, posted = posted_](peer_id x, client_id as) {
     const auto who = socket->key_of(x);
     return who && posted->has(hash_of(*who), as);
   };
 }
 
+std::vector<client_id> serving::newly_denied() const {
+  std::vector<client_id> out;
+  if (!guard_ || !guard_->may_have_changed())
+    return out;
+  const auto owners = guard_->owners();
+  for (const auto& [who, clients] : posted_->all())
+    if (owners.contains(who))
+      denied_.erase(who);
+    else if (denied_.insert(who).second)
+      out.insert(out.end(), clients.begin(), clients.end());
+  return out;
+}
+
 // A clock that was set back does not bring the past back.
 instant serving::elapsed() const {
   return std::max(reached_, instant{std::chrono::milliseconds{
-                               unix_milliseconds() - book_.began_ms}});
+                              unix_milliseconds() - book_.began_ms}});
 }
 
 result<reception_args>

@@ -3,6 +3,7 @@
 // A run whose clients come from other processes: its socket, and what it says
 // to who asks what the run is.
 
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -13,6 +14,7 @@
 #include <string>
 
 #include "actors/client/socket_hubs.hpp"
+#include "actors/gateway/seal.hpp"
 #include "actors/reception/reception.hpp"
 #include "actors/transport/refusals.hpp"
 #include "actors/transport/zmq/socket_endpoint.hpp"
@@ -21,6 +23,7 @@
 #include "node/run/guard.hpp"
 #include "node/run/listening.hpp"
 #include "node/run/process_book.hpp"
+#include "node/run/socket_view.hpp"
 #include "node/task/workload.hpp"
 
 namespace troupe::node {
@@ -39,6 +42,17 @@ public:
     const std::lock_guard guard{mutex_};
     const auto found = all_.find(who);
     return found != all_.end() && found->second.contains(x);
+  }
+
+  bool has(client_id x) const {
+    const std::lock_guard guard{mutex_};
+    return std::ranges::any_of(
+      all_, [x](const auto& y) { return y.second.contains(x); });
+  }
+
+  std::map<actors::leases::owner, std::set<client_id>> all() const {
+    const std::lock_guard guard{mutex_};
+    return all_;
   }
 
 private:
@@ -67,8 +81,9 @@ public:
   /// server's public one.
   std::string address() const;
 
-  const transport::socket_counts& counts() const {
-    return socket_->counts();
+  /// For whoever looks from outside, on any thread.
+  actors::socket_status status() const {
+    return status_of_server(*socket_, *refused_);
   }
 
   /// Who was not let in or not heard, and why.
@@ -76,7 +91,11 @@ public:
     return refused_;
   }
 
-  /// With keys: whether a peer's key has a client. Empty without.
+  /// Clients whose keys are allowed no longer, each once for each time.
+  std::vector<client_id> newly_denied() const;
+
+  /// Whether a peer may speak for a client: with keys if its key has it, and
+  /// else if somebody has.
   std::function<bool(peer_id, client_id)> may_speak() const;
 
   std::shared_ptr<actors::server_socket_hub> hub() const {
@@ -109,6 +128,11 @@ public:
   /// heard it. @pre nobody else sends any more, but the gateway and reception
   void see_off(messages::parting why, const std::string& text) const;
 
+  /// The keys of the run's tickets. @pre the book is open
+  const std::shared_ptr<actors::seals>& tickets() const {
+    return tickets_;
+  }
+
   /// Somebody wants the run to end in order. @pre the book is open
   bool stop_wanted() const {
     return control_->stop_wanted();
@@ -116,6 +140,8 @@ public:
 
 private:
   serving() = default;
+
+  result<void> open_seals();
 
   /// Of links, as reception tells.
   class known_links {
@@ -138,12 +164,14 @@ private:
   std::filesystem::path folder_;
   bool serves_frozen_ = false;
   process_book book_; ///< What outlives the process.
-  instant reached_{};  ///< By an earlier process.
+  instant reached_{}; ///< By an earlier process.
+  std::shared_ptr<actors::seals> tickets_;
   std::unique_ptr<control> control_;
   std::shared_ptr<known_links> came_ = std::make_shared<known_links>();
   std::shared_ptr<known_links> parted_ = std::make_shared<known_links>();
 
-  std::shared_ptr<guard> guard_; ///< Null without keys.
+  std::shared_ptr<guard> guard_;                   ///< Null without keys.
+  mutable std::set<actors::leases::owner> denied_; ///< Of whom it was said.
   /// Who has which clients, for whoever asks on any thread.
   std::shared_ptr<posted_leases> posted_ = std::make_shared<posted_leases>();
   std::shared_ptr<transport::refusals> refused_ =
@@ -152,6 +180,9 @@ private:
     std::make_shared<actors::server_socket_hub>();
   std::shared_ptr<transport::socket_endpoint> socket_;
 };
+
+/// What metrics ask for, on any thread; empty for null.
+std::function<actors::socket_status()> looks_at(const serving* x);
 
 /// At random: names the memory of an end of a link.
 std::uint64_t drawn_number();

@@ -9,28 +9,32 @@
 #include <string>
 
 #include "actors/kernel_worker/crew.hpp"
-#include "actors/metrics/status.hpp"
+#include "actors/metrics/process_status.hpp"
 
 namespace troupe::node {
 
 /// The last status, for any number of readers.
-class status_board {
+template <class Status>
+class board_of {
 public:
-  void publish(std::shared_ptr<const actors::run_status> x) {
+  void publish(std::shared_ptr<const Status> x) {
     const std::lock_guard guard{mutex_};
     last_ = std::move(x);
   }
 
   /// Null before the run has begun.
-  std::shared_ptr<const actors::run_status> last() const {
+  std::shared_ptr<const Status> last() const {
     const std::lock_guard guard{mutex_};
     return last_;
   }
 
 private:
   mutable std::mutex mutex_;
-  std::shared_ptr<const actors::run_status> last_;
+  std::shared_ptr<const Status> last_;
 };
+
+using status_board = board_of<actors::seen_run>;
+using process_board = board_of<actors::process_status>;
 
 /// Where a draft is asked for and filled. One side wants, the run's loop looks
 /// here now and then: that costs it one load.

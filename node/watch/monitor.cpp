@@ -1,10 +1,7 @@
 #include "node/watch/monitor.hpp"
 
-#include <fstream>
-
-#include <unistd.h>
-
 #include "actors/metrics/why.hpp"
+#include "node/watch/memory_taken.hpp"
 #include "policies/catalogue.hpp"
 
 namespace troupe::node {
@@ -41,13 +38,6 @@ std::uint64_t ledger_bytes(const fs::path& folder) {
   return bytes;
 }
 
-std::uint64_t resident_bytes() {
-  std::uint64_t pages = 0;
-  std::ifstream file{"/proc/self/statm"};
-  file >> pages >> pages;
-  return pages * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
-}
-
 } // namespace
 
 monitor::monitor(options opts)
@@ -78,7 +68,7 @@ void monitor::work() {
 }
 
 void monitor::look() {
-  auto seen = std::make_shared<actors::run_status>();
+  auto seen = std::make_shared<actors::seen_run>();
   auto& x = *seen;
   x.now_ms = unix_milliseconds();
   x.method = options_.x.method;
@@ -89,14 +79,14 @@ void monitor::look() {
   options_.watching->describe(x);
   hear(x);
   measure(x);
-  file_.write(x, options_.http);
+  file_.write(facts_of(x), options_.http);
   remark(x);
   if (options_.board)
     options_.board->publish(std::move(seen));
 }
 
 // The draft that was asked for last time, as far as the actors filled it.
-void monitor::hear(actors::run_status& to) {
+void monitor::hear(actors::seen_run& to) {
   auto draft = desk_->want();
   if (draft && draft != heard_) {
     auto parts = draft->taken();
@@ -118,8 +108,10 @@ void monitor::hear(actors::run_status& to) {
     to.at = std::max(to.at, to.course->now);
 }
 
-void monitor::measure(actors::run_status& to) {
+void monitor::measure(actors::seen_run& to) {
   to.crew = desk_->crew();
+  if (options_.socket)
+    to.socket = options_.socket();
   to.obstacle = desk_->obstacle();
   to.checkpoints = desk_->checkpoints();
   to.lost = desk_->lost();
@@ -141,7 +133,7 @@ void monitor::measure(actors::run_status& to) {
   to.progress_ms = progress_ms_;
 }
 
-void monitor::remark(const actors::run_status& x) {
+void monitor::remark(const actors::seen_run& x) {
   if (!options_.say || x.over)
     return;
   if (x.lost.why != lost_) {

@@ -31,6 +31,8 @@ public:
     std::shared_ptr<status_board> board = {}; ///< May be null.
     std::string http = {}; ///< Where the board is read; empty: nowhere.
     std::function<void(const std::string& line)> say = {}; ///< May be empty.
+    /// Of a run that is served; else empty.
+    std::function<actors::socket_status()> socket = {};
   };
 
   explicit monitor(options opts);
@@ -49,9 +51,9 @@ public:
 private:
   void work();
   void look();
-  void hear(actors::run_status& to);
-  void measure(actors::run_status& to);
-  void remark(const actors::run_status& x);
+  void hear(actors::seen_run& to);
+  void measure(actors::seen_run& to);
+  void remark(const actors::seen_run& x);
 
   options options_;
   std::shared_ptr<status_desk> desk_ = std::make_shared<status_desk>();

@@ -14,4 +14,8 @@ namespace troupe::node {
 std::map<std::string, http::page>
 pages_of(std::shared_ptr<const status_board> board);
 
+/// The same of a process with clients of a run that is served elsewhere.
+std::map<std::string, http::page>
+pages_of(std::shared_ptr<const process_board> board);
+
 } // namespace troupe::node

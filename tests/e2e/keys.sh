@@ -83,7 +83,7 @@ started=()
   fail "with keys another run"
 
 # Keys in the run's folder, which is there when it serves; who is not let in hears so at once.
-serve strict "$scratch/long.toml"
+serve strict "$scratch/long.toml" --http 127.0.0.1:0
 own=$(find "$scratch/runs" -mindepth 2 -maxdepth 2 -name keys)
 refused 5 "does not let this key in" join "$address" --server "$key" --store "$scratch/carol"
 carol=$(awk '$1 == "public" {print $2}' "$scratch/carol/pair")
@@ -107,8 +107,18 @@ PY
 }
 for _ in $(seq 100); do [ "$(visits)" -lt 5 ] || break; sleep 0.1; done
 [ "$(visits)" -ge 5 ] || fail "carol is allowed and does not take part"
+# Another key for its invitations: who is at work goes on, and so does who comes after it.
+sealed() { stat -c %a "$own/../seal" 2>/dev/null; }
+refused 4 "nobody serves" keys rotate "$scratch"
+refused 2 "as 90s, 15m" keys rotate "$own/.." --valid soon
+"$troupe" keys rotate "$own/.." --valid 5s >/dev/null || fail "the key of invitations is not changed"
+[ "$(sealed)" = 600 ] || fail "the key of invitations is others' as well"
+more=$(($(visits) + 5))
+for _ in $(seq 300); do [ "$(visits)" -lt $more ] || break; sleep 0.1; done
+[ "$(visits)" -ge $more ] || fail "with another key nobody goes on"
 "$troupe" keys deny carol --keys "$own" >/dev/null
 sleep 1.2
+grep -q '"withdrawn"' "$own/../events.jsonl" || fail "who is denied keeps its visits"
 before=$(visits)
 sleep 1
 [ "$(visits)" = "$before" ] || fail "who is denied is still heard"
@@ -119,6 +129,13 @@ for _ in $(seq 450); do
 done
 grep -q "refused: unknown_key" "$own/../logs/run.log" && grep -q "refused: denied_key" "$own/../logs/run.log" ||
   { cat "$own"/../logs/run.log; fail "refusals are not in the log"; }
+sleep 1 # The page is made twice a second.
+python3 - "$(sed -n 's|^metrics at \(http://.*\)$|\1|p' "$scratch/strict.err")" <<'PY' || fail "refusals are not counted"
+import re, sys, urllib.request
+page = urllib.request.urlopen(sys.argv[1], timeout=10).read().decode()
+for reason in "unknown_key", "denied_key", "no_key":
+    assert int(re.search(rf'troupe_refusals_total{{reason="{reason}"}} (\d+)', page)[1]) > 0, page
+PY
 # A line enrols one key of two that come at once, and is good for nothing else.
 line=$("$troupe" keys invite --name ward --keys "$own" --numbers 2)
 codes=()

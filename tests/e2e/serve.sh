@@ -157,18 +157,59 @@ refused 4 "nobody serves" stop "$folder"
 refused 2 "is not the folder of a run" stop "$scratch"
 
 # A server that ends for now says so, and another run at its address is joined anew.
-serve first "$scratch/small.toml" --set rounds=1000000
-join stays --virtual 12
+# It can be looked at from both sides.
+pages_of() { sed -n 's|^metrics at http://\(.*\)/metrics$|\1|p' "$scratch/$1.err"; }
+page() { python3 -c 'import sys, urllib.request as u
+print(u.urlopen("http://" + sys.argv[1] + sys.argv[2], timeout=10).read().decode())' "$1" "$2" >"$scratch/page"; }
+shows() { # ADDRESS PAGE TEXT
+  for _ in $(seq 150); do
+    page "$1" "$2" 2>/dev/null && grep -q -- "$3" "$scratch/page" && return
+    sleep 0.2
+  done
+  cat "$scratch/page"
+  fail "$2 does not show $3"
+}
+why_says() { # TEXT
+  for _ in $(seq 150); do
+    "$troupe" why "$scratch/store" >"$scratch/why" 2>&1 && grep -q -- "$1" "$scratch/why" && return
+    sleep 0.2
+  done
+  cat "$scratch/why"
+  fail "troupe why STORE does not say $1"
+}
+serve first "$scratch/small.toml" --set rounds=1000000 --http 127.0.0.1:0
+refused 2 "needs --http" join "$address" --insecure --http-hosts trainer
+join stays --virtual 12 --store "$scratch/store" --http 127.0.0.1:0
 stays=$!
 said stays "joined with"
+shows "$(pages_of first)" /metrics '^troupe_connections 1$'
+shows "$(pages_of first)" /metrics '^troupe_socket_bytes_total{direction="up",kind="framed"} [1-9]'
+if command -v promtool >/dev/null; then
+  promtool check metrics <"$scratch/page" || fail "promtool does not like what a server says"
+fi
+joined=$(pages_of stays)
+shows "$joined" /metrics '^troupe_connected 1$'
+shows "$joined" /metrics '^troupe_visits_total [1-9]'
+if command -v promtool >/dev/null; then
+  promtool check metrics <"$scratch/page" || fail "promtool does not like what a process says"
+fi
+! grep -q "client=" "$scratch/page" || fail "a client is a label"
+shows "$joined" /readyz ok
+why_says "under way\|waits\? here for an invitation\|on its way"
+"$troupe" why "$scratch/store" --format json | grep -q "\"http\": \"$joined\"" || fail "why STORE says not where"
 kill -INT "$server"
 wait "$server" || true
+why_says "the server said that it will be back"
+shows "$joined" /metrics '^troupe_connected 0$'
 said stays "the server ends for now"
 before=$address
 serve second "$scratch/small.toml" --set seed=7 --listen "$before"
 wait "$server" || fail "the second run fails"
 wait "$stays" || fail "who changes runs fails"
 started=()
+grep -q "the connection is lost" "$scratch/stays.err" && grep -q "the connection is back after" "$scratch/stays.err" ||
+  fail "a process says not that its connection was lost and is back"
+why_says "this process has ended"
 grep -q "another run is served there now" "$scratch/stays.err" || fail "another run is not noticed"
 "$troupe" run "$scratch/small.toml" --set seed=7 --folder "$scratch/runs" --format json >"$scratch/wanted.out" 2>"$scratch/wanted.err"
 [ "$(digest_in "$scratch/second.out")" = "$(digest_in "$scratch/wanted.out")" ] ||

@@ -4,6 +4,7 @@
 // that of a process with clients, which dials. One thread has the socket; it
 // knows neither actors nor messages.
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <functional>
@@ -14,17 +15,33 @@
 
 #include "actors/transport/endpoint.hpp"
 #include "actors/transport/handshakes.hpp"
+#include "actors/transport/piece.hpp"
+#include "actors/transport/places.hpp"
 #include "actors/transport/refusals.hpp"
 #include "actors/transport/server_keys.hpp"
 #include "actors/transport/silence.hpp"
 #include "core/keys.hpp"
 #include "core/limits.hpp"
+#include "core/link_limits.hpp"
 #include "core/result.hpp"
 
 namespace troupe::transport {
 
+/// Bytes and messages by kind of piece; 0 is of what is none.
+struct piece_counts {
+  std::array<std::atomic<std::uint64_t>, piece_kinds> pieces{};
+  std::array<std::atomic<std::uint64_t>, piece_kinds> bytes{};
+
+  void add(std::size_t kind, std::uint64_t size) {
+    pieces[kind].fetch_add(1, std::memory_order_relaxed);
+    bytes[kind].fetch_add(size, std::memory_order_relaxed);
+  }
+};
+
 /// What crossed a socket, of all connections.
 struct socket_counts {
+  piece_counts in;
+  piece_counts out;
   std::atomic<std::uint64_t> bytes_in{0};
   std::atomic<std::uint64_t> bytes_out{0};
   std::atomic<std::uint64_t> pieces_malformed{0};
@@ -52,6 +69,10 @@ public:
     /// Of who dialled: there is a connection again, with what was there before
     /// or with another one that has forgotten all.
     std::function<void(bool another)> met_again = {};
+    /// Of who dialled: there is a connection now, or none.
+    std::function<void(bool there)> connection = {};
+    /// Of one key, or without keys of one connection, in a second.
+    std::uint64_t frames_per_second = limits::frames_per_second_max;
     /// Of a server, and of who dials; without: nothing is encrypted.
     std::optional<server_keys> door = {};
     std::optional<dialler_keys> keys = {};
@@ -74,6 +95,12 @@ public:
 
   /// Links that have a connection, and those that lost it so lately.
   virtual std::vector<std::uint64_t> links_here(instant lately) = 0;
+
+  /// Who is there, and what is on its way.
+  virtual places_seen look() = 0;
+
+  /// What arrived and was not handled yet, and what is about to.
+  virtual std::uint64_t unhandled_bytes() const = 0;
 
   /// Of a server: whose key a peer has. Nothing without keys, or if it is gone.
   virtual std::optional<public_key> key_of(peer_id x) = 0;

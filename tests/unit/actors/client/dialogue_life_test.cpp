@@ -88,4 +88,48 @@ TEST(dialogue, lets_go_of_what_it_fetched_when_a_visit_ends) {
   }
 }
 
+// Those of a process would all come at the same instant, for ever.
+TEST(dialogue, beats_a_fifth_earlier_or_later_by_a_stream_of_its_own) {
+  const auto beats_of = [](std::uint64_t seed) {
+    const auto method = method_of(state_rule::on_offer);
+    const auto blocks = std::make_shared<models::layout>(
+      *models::make_layout(method,
+                           {{"a", {{.name = "w", .shape = {1}}}},
+                            {"b", {{.name = "w", .shape = {1}}}}},
+                           {}));
+    dialogue testee{{.me = me,
+                     .examples = 5,
+                     .method = &method,
+                     .blocks = blocks,
+                     .beat_every = 30s,
+                     .beat_seed = seed},
+                    {}};
+    instant now = 1h;
+    const auto first = testee.start(now);
+    const auto nonce =
+      std::get<messages::hello>(std::get<messages::any_message>(first.back()))
+        .nonce;
+    (void)testee.heard(
+      messages::welcome{.nonce = nonce, .session = {1}, .heads = {}}, now);
+    std::vector<instant> out;
+    for (int i = 0; i < 50; ++i) {
+      const auto due = testee.next_due();
+      EXPECT_TRUE(due);
+      const auto apart = *due - now;
+      EXPECT_GE(apart, 24s);
+      EXPECT_LE(apart, 36s);
+      now = *due;
+      EXPECT_TRUE(testee.due(now - 1ns).empty());
+      EXPECT_EQ(testee.due(now).size(), 1u);
+      out.push_back(apart);
+    }
+    return out;
+  };
+  const auto one = beats_of(1);
+  EXPECT_EQ(one, beats_of(1)) << "the same each time";
+  EXPECT_NE(one, beats_of(2));
+  const auto [least, most] = std::ranges::minmax(one);
+  EXPECT_GT(most - least, 8s);
+}
+
 } // namespace troupe::actors

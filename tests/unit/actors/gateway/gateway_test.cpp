@@ -100,6 +100,25 @@ TEST_F(gateway_test, lets_nobody_leave_for_another) {
     std::holds_alternative<messages::farewell>(answer.front().second));
 }
 
+TEST_F(gateway_test, takes_nothing_on_tickets_of_who_was_denied) {
+  open(ann, first);
+  const auto pass = invite(ann);
+  say(first, fetch_of(pass));
+  roster.clear();
+  tell(messages::client_left{.client = ann, .said = true});
+  EXPECT_EQ(count<messages::client_left>(roster), 1u);
+  EXPECT_TRUE(std::holds_alternative<messages::farewell>(
+    say(first, fetch_of(pass)).front().second));
+  // Its key is allowed once more.
+  open(ann, first);
+  router.clear();
+  EXPECT_EQ(end_of(say(first, fetch_of(pass))), verdict::withdrawn);
+  messages::offer_made x;
+  x.pass = pass;
+  say(first, x);
+  EXPECT_TRUE(router.empty());
+}
+
 TEST_F(gateway_test, tells_a_peer_whose_client_came_by_another) {
   open(ann, first);
   open(ann, second);

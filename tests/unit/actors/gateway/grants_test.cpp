@@ -233,4 +233,14 @@ TEST_F(grants_test, remembers_as_many_of_them_as_a_client_may_have) {
   EXPECT_EQ(offer({1}, {{2}, {104}}).value(), standing::again);
 }
 
+TEST_F(grants_test, of_who_is_denied_are_over_and_say_what_was_offered) {
+  EXPECT_EQ(fetch(0, {1}), std::nullopt);
+  EXPECT_EQ(fetch(1, {2}), std::nullopt);
+  EXPECT_TRUE(offer({1, 2}));
+  testee.invited({{1}, {6}});
+  EXPECT_EQ(testee.voided({1}), std::vector{visit});
+  EXPECT_EQ(testee.voided({2}), std::vector<visit_id>{}) << "nobody knows it";
+  EXPECT_EQ(fetch(0, {1}, {{1}, {6}}), verdict::withdrawn);
+}
+
 } // namespace troupe::actors

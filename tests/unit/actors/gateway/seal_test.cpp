@@ -63,4 +63,29 @@ TEST(seal, signing_again_changes_nothing) {
   EXPECT_EQ(pass, before);
 }
 
+TEST(seal, a_ticket_of_another_run_is_not_ours_though_it_has_our_key) {
+  const seal::key key{1, 2, 3};
+  const seal one{key, {7}};
+  EXPECT_TRUE(one.is_ours(signed_by(one)));
+  EXPECT_FALSE((seal{key, {8}}.is_ours(signed_by(one))));
+  EXPECT_FALSE(ours.is_ours(signed_by(one)));
+}
+
+TEST(seals, hold_the_key_of_before_until_a_moment_and_not_longer) {
+  seals testee;
+  EXPECT_FALSE(testee.is_ours(signed_by(ours), 0)) << "it has none yet";
+  testee.begin({1, 2, 3});
+  const auto before = signed_by(ours);
+  EXPECT_TRUE(testee.is_ours(before, 0));
+  testee.use({.now = {4}, .before = seal::key{1, 2, 3}, .until_ms = 1000});
+  testee.begin({1, 2, 3}); // As a node does that begins again.
+  auto after = before;
+  testee.sign(after);
+  EXPECT_NE(after.mac, before.mac);
+  EXPECT_TRUE(testee.is_ours(after, 999));
+  EXPECT_TRUE(testee.is_ours(before, 999));
+  EXPECT_FALSE(testee.is_ours(before, 1000));
+  EXPECT_TRUE(testee.is_ours(after, 1000));
+}
+
 } // namespace troupe::actors

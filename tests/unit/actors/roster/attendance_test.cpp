@@ -72,6 +72,18 @@ TEST(attendance, says_why_not) {
   EXPECT_EQ(layout.session, session_id{});
 }
 
+TEST(attendance, takes_no_more_examples_than_a_client_is_known_to_have) {
+  attendance testee{
+    {.layout = {4, 2}, .examples_max = 1000, .examples_of = [](client_id x) {
+       return std::uint64_t{x.value == 1 ? 99U : 0U};
+     }}};
+  const auto lies = testee.judge(hello_of(1), at(0));
+  EXPECT_EQ(lies.refusal, farewell_reason::refused);
+  EXPECT_EQ(lies.text, "100 examples are more than the 99 that this client has "
+                       "of the run's data");
+  EXPECT_FALSE(testee.judge(hello_of(2), at(0)).refusal) << "nobody knows";
+}
+
 // Else one lie would keep the owner out for ever.
 TEST(attendance, lets_an_incarnation_grow_by_so_much) {
   auto testee = made();

@@ -72,6 +72,22 @@ TEST_F(keyring_test, lets_in_who_is_allowed_until_they_are_denied) {
   EXPECT_FALSE(keys.deny("bob"));
 }
 
+TEST_F(keyring_test, knows_whom_it_allows_and_that_this_has_changed) {
+  const keyring keys{folder};
+  auto late = named("bob");
+  late.expires_ms = now;
+  ASSERT_TRUE(keys.allow(alice, named("alice")));
+  ASSERT_TRUE(keys.allow(bob, late));
+  put(folder / "allowed" / "README", "who edits adds files");
+  EXPECT_EQ(keys.allowed(now), std::vector{alice});
+  const auto before = keys.changed();
+  EXPECT_EQ(keys.changed(), before);
+  std::this_thread::sleep_for(std::chrono::milliseconds{20}); // A tick.
+  ASSERT_TRUE(keys.deny("alice"));
+  EXPECT_NE(keys.changed(), before);
+  EXPECT_TRUE(keys.allowed(now).empty());
+}
+
 TEST_F(keyring_test, lets_nobody_in_beyond_a_date) {
   const keyring keys{folder};
   auto what = named("alice");

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include "node/run/seal_file.hpp"
 #include "tests/support/scratch_folder.hpp"
 
 namespace troupe::node {
@@ -63,6 +64,48 @@ TEST(control, takes_the_place_of_one_that_was_killed) {
   ASSERT_TRUE(first);
   auto second = control::open(folder.path());
   EXPECT_TRUE(second);
+}
+
+TEST(control, changes_the_key_of_tickets_on_demand) {
+  const test::scratch_folder folder;
+  EXPECT_EQ(ask_to_rotate(folder.path(), 5), std::nullopt) << "nobody is there";
+  std::int64_t asked = 0;
+  bool works = true;
+  auto opened =
+    control::open(folder.path(), [&](std::int64_t for_ms) -> result<void> {
+      asked = for_ms;
+      return works ? result<void>{} : fail(errc::storage_failure, "no room");
+    });
+  ASSERT_TRUE(opened);
+  EXPECT_EQ(ask_to_rotate(folder.path(), 60'000), "");
+  EXPECT_EQ(asked, 60'000);
+  works = false;
+  EXPECT_EQ(ask_to_rotate(folder.path(), 1), "no room");
+  EXPECT_FALSE((*opened)->stop_wanted());
+}
+
+TEST(seal_file, keeps_what_a_run_signs_with_and_refuses_half_of_it) {
+  const test::scratch_folder folder;
+  const auto path = std::filesystem::path{folder.path()} / "seal";
+  const auto none = read_seals(path);
+  ASSERT_TRUE(none);
+  EXPECT_FALSE(*none);
+  const auto x = after({.now = {1}}, 1000, 500);
+  EXPECT_EQ(x.before, (actors::seal::key{1}));
+  EXPECT_NE(x.now, (actors::seal::key{1}));
+  EXPECT_EQ(x.until_ms, 1500);
+  ASSERT_TRUE(write_seals(path, x));
+  const auto found = read_seals(path);
+  ASSERT_TRUE(found && *found);
+  EXPECT_EQ((*found)->now, x.now);
+  EXPECT_EQ((*found)->before, x.before);
+  EXPECT_EQ((*found)->until_ms, 1500);
+  const auto size = std::filesystem::file_size(path);
+  for (std::uintmax_t n = 0; n < size; n += 7) {
+    std::filesystem::resize_file(path, n);
+    EXPECT_FALSE(read_seals(path)) << n;
+    ASSERT_TRUE(write_seals(path, x));
+  }
 }
 
 } // namespace

@@ -31,8 +31,10 @@ protected:
     return out;
   }
 
-  std::shared_ptr<socket_endpoint> serve() {
+  std::shared_ptr<socket_endpoint>
+  serve(std::uint64_t frames_per_second = limits::frames_per_second_max) {
     auto x = options_of(at_server, "tcp://127.0.0.1:*", 1);
+    x.frames_per_second = frames_per_second;
     x.refused = refused;
     x.door = server_keys{own, [this](const public_key& who) {
                            const std::lock_guard guard{mutex};
@@ -114,6 +116,38 @@ TEST_F(keyed_endpoint, lets_in_nobody_else) {
   EXPECT_EQ(refused_for(refusal::unknown_key), 1U);
   EXPECT_EQ(refused_for(refusal::expired_key), 1U);
   EXPECT_EQ(server->counts().bytes_in, 0U);
+}
+
+TEST_F(keyed_endpoint, hears_so_many_frames_of_a_key_however_many_it_says) {
+  set(alice, key_standing::allowed);
+  set(bob, key_standing::allowed);
+  const auto server = serve(40);
+  // By whatever connection it says them.
+  const auto first =
+    dial_with(2, server->address(), dialler_keys{alice, own.open});
+  const auto second =
+    dial_with(3, server->address(), dialler_keys{alice, own.open});
+  for (std::uint64_t i = 1; i <= 300; ++i) {
+    first->send({i}, beat(i));
+    second->send({i}, beat(i));
+  }
+  for (int i = 0; i < 400 && refused_for(refusal::too_many_frames) == 0; ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds{50});
+  EXPECT_GT(refused_for(refusal::too_many_frames), 0U);
+  at_server.forget();
+  const auto other =
+    dial_with(4, server->address(), dialler_keys{bob, own.open});
+  other->send({5}, beat(7));
+  bool heard = false;
+  for (const auto& x : at_server.wait_for(1))
+    heard |= server->key_of(x.peer) == bob.open;
+  for (int i = 0; i < 400 && !heard; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds{50});
+    for (const auto& x : at_server.wait_for(1))
+      heard |= server->key_of(x.peer) == bob.open;
+  }
+  EXPECT_TRUE(heard) << "another key has its own";
+  EXPECT_GT(server->counts().in.pieces[2], 300U) << "they did arrive";
 }
 
 TEST_F(keyed_endpoint, is_not_found_under_another_key_or_without_one) {

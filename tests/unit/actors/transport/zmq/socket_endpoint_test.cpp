@@ -177,7 +177,7 @@ piece opened_by(std::uint64_t instance) {
 }
 
 TEST(places, of_a_connection_are_one_and_come_back_by_their_instance) {
-  places all{[](std::uint64_t number) {
+  places all{[](std::uint64_t number, const auto&) {
     link_end::options x;
     x.in.bytes_max = [](std::uint16_t) { return std::uint64_t{100}; };
     x.in.room = std::make_shared<held_bytes>(100);
@@ -207,6 +207,40 @@ TEST(places, of_a_connection_are_one_and_come_back_by_their_instance) {
   }
   EXPECT_EQ(all.find(number), nullptr);
   EXPECT_EQ(all.all().size(), limits::links_max);
+}
+
+TEST(places, of_one_key_are_so_many_and_take_no_other_s) {
+  places all{[](std::uint64_t number, const auto& room) {
+               link_end::options x;
+               x.in.bytes_max = [](std::uint16_t) {
+                 return std::uint64_t{100};
+               };
+               x.in.room = room;
+               x.instance = number;
+               return x;
+             },
+             std::make_shared<held_bytes>(1000)};
+  const auto come = [&, heard = std::uint64_t{0}](std::uint64_t i,
+                                                  const char* key) mutable {
+    auto* x = all.of("r" + std::to_string(i), key, opened_by(i));
+    EXPECT_NE(x, nullptr);
+    x->heard = ++heard;
+    (void)x->link.heard(opened_by(i));
+    return x->number;
+  };
+  const auto honest = come(1, "honest");
+  const auto first = come(2, "greedy");
+  for (std::uint64_t i = 3; i < 2 * limits::links_per_key_max; ++i)
+    come(i, "greedy");
+  EXPECT_NE(all.find(honest), nullptr);
+  EXPECT_EQ(all.find(first), nullptr);
+  EXPECT_EQ(all.all().size(), limits::links_per_key_max + 1);
+  const auto seen = all.look({});
+  EXPECT_EQ(seen.connected, limits::links_per_key_max + 1);
+  EXPECT_EQ(seen.behind, 0U);
+  all.find(honest)->busy_since = std::chrono::seconds{3};
+  EXPECT_EQ(all.look(std::chrono::seconds{4}).behind, 1U);
+  EXPECT_EQ(all.look(std::chrono::seconds{3}).behind, 0U);
 }
 
 TEST(socket_endpoint, says_what_it_cannot_listen_at) {

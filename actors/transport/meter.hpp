@@ -1,0 +1,86 @@
+#pragma once
+
+// How much somebody may say in a second. Knows neither sockets nor clocks.
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "core/clock.hpp"
+#include "core/limits.hpp"
+
+namespace troupe::transport {
+
+/// A bucket of tokens that is full at first: one second's worth may come at
+/// once.
+class meter {
+public:
+  explicit meter(std::uint64_t per_second)
+    : rate_(static_cast<double>(per_second)),
+      left_(rate_) {
+    // nop
+  }
+
+  /// Whether there is one more, which is taken then.
+  bool takes(instant now) {
+    left_ = left_at(now);
+    at_ = std::max(at_, now);
+    if (left_ < 1)
+      return false;
+    left_ -= 1;
+    return true;
+  }
+
+  bool is_full(instant now) const {
+    return left_at(now) >= rate_;
+  }
+
+private:
+  double left_at(instant now) const {
+    const auto since = std::max(instant{}, now - at_);
+    return std::min(rate_, left_ + rate_ * seconds(since));
+  }
+
+  double rate_;
+  double left_;
+  instant at_{};
+};
+
+/// One for each name.
+class meters {
+public:
+  explicit meters(std::uint64_t per_second,
+                  std::size_t most = limits::links_max)
+    : per_second_(per_second),
+      most_(most) {
+    // nop
+  }
+
+  bool takes(const std::string& who, instant now) {
+    const auto found = all_.find(who);
+    if (found != all_.end())
+      return found->second.takes(now);
+    if (all_.size() >= most_)
+      make_room(now);
+    return all_.emplace(who, meter{per_second_}).first->second.takes(now);
+  }
+
+  std::size_t size() const noexcept {
+    return all_.size();
+  }
+
+private:
+  // Those that are full again are as if they had never been.
+  void make_room(instant now) {
+    std::erase_if(all_, [=](const auto& x) { return x.second.is_full(now); });
+    if (all_.size() >= most_)
+      all_.erase(all_.begin());
+  }
+
+  std::uint64_t per_second_;
+  std::size_t most_;
+  std::map<std::string, meter> all_;
+};
+
+} // namespace troupe::transport

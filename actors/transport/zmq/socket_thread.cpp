@@ -1,0 +1,379 @@
+#include "actors/transport/zmq/socket_thread.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "actors/transport/envelope.hpp"
+#include "actors/transport/zmq/set_up.hpp"
+#include "core/hex.hpp"
+
+namespace troupe::transport {
+
+namespace {
+
+constexpr std::chrono::seconds busy_max{10}; ///< Beyond it one is behind.
+
+} // namespace
+
+socket_thread::socket_thread(side which, options x)
+  : side_(which),
+    options_(std::move(x)),
+    address_(options_.address),
+    socket_(context_, which == side::server ? zmq::socket_type::router
+                                            : zmq::socket_type::dealer),
+    room_(std::make_shared<held_bytes>(options_.unhandled_bytes_max,
+                                       [bell = bell_] { bell->ring(); })),
+    places_(
+      [this, landing = new_landing_pool()](std::uint64_t number,
+                                           std::shared_ptr<held_bytes> room) {
+        return link_options(options_, std::move(room), landing, number);
+      },
+      room_),
+    silence_(options_.patience, steady_now()) {
+  // nop
+}
+
+socket_thread::~socket_thread() {
+  close();
+}
+
+void socket_thread::start() {
+  if (side_ == side::server) {
+    set_up_server(socket_, address_);
+    if (options_.door) {
+      door_.emplace(context_, *options_.door, options_.refused);
+      door_->guard(socket_);
+      monitor_.emplace(context_, socket_, connection_monitor::of_strangers);
+    }
+    socket_.bind(address_);
+    address_ = socket_.get(zmq::sockopt::last_endpoint);
+  } else {
+    set_up_dialler(socket_, address_);
+    if (options_.keys)
+      use_keys(socket_, *options_.keys);
+    monitor_.emplace(context_, socket_, connection_monitor::of_one);
+    (void)places_.add(0);
+    socket_.connect(address_);
+  }
+  thread_ = std::thread{[this] { work(); }};
+}
+
+std::size_t socket_thread::send(peer_id to, messages::any_message x) {
+  const auto size = encoded_size(x);
+  const channel_id channel{to.value & ((std::uint64_t{1} << channel_bits) - 1)};
+  const std::lock_guard guard{mutex_};
+  auto* found = places_.find(to.value >> channel_bits);
+  if (found == nullptr)
+    return size; // It is gone.
+  if (!found->busy_since)
+    found->busy_since = steady_now();
+  const auto what = places_.is_greedy(*found) ? outbox::taken::no_room
+                                              : found->link.say(channel, x);
+  if (what == outbox::taken::no_room)
+    ++counts_.messages_without_room;
+  due_.insert(found->number);
+  if (std::exchange(asleep_, false)) // Who is awake looks for itself.
+    bell_->ring();
+  return what == outbox::taken::already ? 0 : size;
+}
+
+const std::string& socket_thread::address() const {
+  return address_;
+}
+
+const socket_counts& socket_thread::counts() const {
+  return counts_;
+}
+
+std::vector<std::uint64_t> socket_thread::links_here(instant lately) {
+  const std::lock_guard guard{mutex_};
+  return places_.here(steady_now() - lately);
+}
+
+places_seen socket_thread::look() {
+  const std::lock_guard guard{mutex_};
+  return places_.look(steady_now() - busy_max);
+}
+
+std::uint64_t socket_thread::unhandled_bytes() const {
+  return room_->now();
+}
+
+std::optional<public_key> socket_thread::key_of(peer_id x) {
+  const std::lock_guard guard{mutex_};
+  const auto* found = places_.find(x.value >> channel_bits);
+  return found ? from_hex<32>(found->user) : std::nullopt;
+}
+
+void socket_thread::drain(std::chrono::milliseconds most) {
+  for (const auto until = steady_now() + most; steady_now() < until;) {
+    {
+      const std::lock_guard guard{mutex_};
+      if (places_.is_idle())
+        return;
+    }
+    std::this_thread::sleep_for(blocked_pause);
+  }
+}
+
+void socket_thread::close() {
+  stopped_ = true;
+  bell_->ring();
+  if (!thread_.joinable())
+    return;
+  thread_.join();
+  monitor_.reset();
+  socket_.close();
+  door_.reset();
+}
+
+void socket_thread::work() {
+  while (!stopped_) {
+    try {
+      dial_anew_after_silence();
+      const bool blocked = send_what_is_due();
+      follow_connections();
+      if (!hear_some() && falls_asleep(blocked))
+        wait(blocked                         ? blocked_pause
+             : is_short_of_room() || dials() ? probe_pause
+                                             : std::chrono::milliseconds{-1});
+    } catch (const std::exception&) { // Of ZeroMQ, or for want of memory.
+      ++counts_.failures;
+      std::this_thread::sleep_for(probe_pause);
+    }
+  }
+}
+
+bool socket_thread::dials() const noexcept {
+  return side_ == side::dialler;
+}
+
+void socket_thread::dial_anew_after_silence() {
+  if (!dials())
+    return;
+  const auto now = steady_now();
+  {
+    const std::lock_guard guard{mutex_};
+    auto& only = *places_.find(0);
+    if (now < silence_.ends(only.link.is_open()))
+      return;
+    silence_.broken(now);
+    only.unsent.reset();
+    only.link.lost();
+  }
+  ++counts_.dialled_anew;
+  say_connection(false);
+  // Of a connection that broke a rule there may be nothing left.
+  zmq_disconnect(socket_.handle(), address_.c_str());
+  socket_.connect(address_);
+}
+
+bool socket_thread::is_short_of_room() {
+  const std::lock_guard guard{mutex_};
+  if (waiting_.empty() || steady_now() < probe_at_)
+    return !waiting_.empty();
+  probe_at_ = steady_now() + probe_pause;
+  if (!dials())
+    places_.forget_silent_holders(probe_at_ - silent_holder_max);
+  for (auto& [number, x] : places_.all()) {
+    x.link.probe();
+    due_.insert(number);
+  }
+  return true;
+}
+
+bool socket_thread::falls_asleep(bool blocked) {
+  const std::lock_guard guard{mutex_};
+  return asleep_ = blocked || due_.empty();
+}
+
+void socket_thread::wait(std::chrono::milliseconds most) {
+  if (wait_for({socket_.handle(), monitor_ ? monitor_->handle() : nullptr,
+                door_ ? door_->handle() : nullptr},
+               bell_->fd(), most))
+    bell_->quiet();
+  const std::lock_guard guard{mutex_};
+  asleep_ = false;
+}
+
+void socket_thread::follow_connections() {
+  if (door_)
+    door_->answer(steady_now());
+  while (const auto what = monitor_ ? monitor_->next() : std::nullopt) {
+    if (dials())
+      follow(*what);
+    else
+      options_.refused->add(refusal::no_key, steady_now());
+  }
+}
+
+void socket_thread::follow(connection_event what) {
+  const bool there = what == connection_event::made;
+  {
+    const std::lock_guard guard{mutex_};
+    auto& only = places_.all().begin()->second;
+    only.unsent.reset();
+    silence_.broken(steady_now());
+    if (there)
+      only.link.connected(++connection_);
+    else
+      only.link.lost();
+    due_.insert(only.number);
+  }
+  if (const auto why = handshakes_.heard(what); why && options_.away)
+    options_.away(*why);
+  say_connection(there);
+}
+
+void socket_thread::say_connection(bool there) {
+  if (std::exchange(there_, there) != there && options_.connection)
+    options_.connection(there);
+}
+
+bool socket_thread::send_what_is_due() {
+  bool blocked = false;
+  bool more = true;
+  while (more && !stopped_) {
+    more = false;
+    for (const auto number : taken_due()) {
+      auto* found = places_.find(number); // Only this thread changes it.
+      if (found == nullptr) {
+        const std::lock_guard guard{mutex_};
+        waiting_.erase(number);
+        continue;
+      }
+      const auto sent = send_some(*found);
+      blocked |= sent == progress::blocked;
+      more |= sent == progress::more;
+    }
+  }
+  return blocked;
+}
+
+std::set<std::uint64_t> socket_thread::taken_due() {
+  const std::lock_guard guard{mutex_};
+  auto out = std::exchange(due_, {});
+  // There may be room now for what waits.
+  out.insert(waiting_.begin(), waiting_.end());
+  return out;
+}
+
+socket_thread::progress socket_thread::send_some(place& to) {
+  for (int i = 0; i < pieces_per_turn; ++i) {
+    const auto next = take_next(to);
+    if (!next)
+      return progress::done;
+    switch (send_piece(socket_, to.route, *next)) {
+      case sending::done:
+        counts_.out.add(static_cast<std::size_t>(next->kind),
+                        piece_head_size + next->body.bytes.size());
+        counts_.bytes_out += piece_head_size + next->body.bytes.size();
+        break;
+      case sending::blocked: {
+        const std::lock_guard guard{mutex_};
+        to.unsent = *next;
+        due_.insert(to.number);
+        return progress::blocked;
+      }
+      case sending::nobody: {
+        const std::lock_guard guard{mutex_};
+        places_.lost(to, steady_now());
+        bell_->ring(); // Others may have waited for its room.
+        return progress::done;
+      }
+    }
+  }
+  const std::lock_guard guard{mutex_};
+  due_.insert(to.number);
+  return progress::more;
+}
+
+std::optional<piece> socket_thread::take_next(place& to) {
+  const std::lock_guard guard{mutex_};
+  if (side_ == side::server && to.route.empty())
+    return std::nullopt;
+  if (door_ && !door_->admits(to.user, steady_now()))
+    return std::nullopt;
+  auto out = to.unsent ? std::exchange(to.unsent, {}) : to.link.next();
+  if (to.link.waits_for_room())
+    waiting_.insert(to.number);
+  else
+    waiting_.erase(to.number);
+  if (!out && to.link.is_idle())
+    to.busy_since.reset();
+  return out;
+}
+
+bool socket_thread::hear_some() {
+  for (int i = 0; i < pieces_per_turn; ++i) {
+    const auto message = receive(socket_, side_ == side::server);
+    if (!message)
+      return i > 0;
+    hear_one(*message);
+  }
+  return true;
+}
+
+void socket_thread::hear_one(const parts& message) {
+  std::size_t bytes = 0;
+  for (const auto& part : message.rest)
+    bytes += part.size();
+  counts_.bytes_in += bytes;
+  const auto now = steady_now();
+  if (door_ && !door_->hears(message.user, now))
+    return; // Unread: libzmq has no way to close one connection.
+  const auto read = piece_in(message);
+  counts_.in.add(read ? static_cast<std::size_t>(read->kind) : 0, bytes);
+  if (!read) {
+    ++counts_.pieces_malformed;
+    return;
+  }
+  if (!is_within_budget(*read, message, now)
+      || (door_ && !door_->hears(*read, message.user, now)))
+    return;
+  auto found = hear(*read, message, now);
+  if (const auto again = std::exchange(met_again_, {});
+      again && options_.met_again)
+    options_.met_again(*again);
+  if (!found)
+    ++counts_.pieces_malformed;
+  else if (*found)
+    options_.arrived(std::move(**found));
+}
+
+// What a transfer may bring is bounded by the room that it was given.
+bool socket_thread::is_within_budget(const piece& x, const parts& message,
+                                     instant now) {
+  if (dials() || x.kind == piece_kind::chunk
+      || spoken_.takes(door_ ? message.user : message.route, now))
+    return true;
+  options_.refused->add(refusal::too_many_frames, now);
+  return false;
+}
+
+result<std::optional<frame_arrived>>
+socket_thread::hear(const piece& read, const parts& message, instant now) {
+  const std::lock_guard guard{mutex_};
+  silence_.broken(now);
+  auto* from =
+    dials() ? places_.find(0) : places_.of(message.route, message.user, read);
+  if (from == nullptr)
+    return std::optional<frame_arrived>{};
+  from->heard = ++messages_;
+  from->spoke_at = now;
+  const auto before = from->link.other();
+  const bool was_open = from->link.is_open();
+  auto found = from->link.heard(read);
+  if (before && !was_open && from->link.is_open())
+    met_again_ = before != from->link.other();
+  counts_.connections += !before && from->link.other();
+  due_.insert(from->number);
+  if (!found)
+    return tl::make_unexpected(found.error());
+  if (!*found)
+    return std::optional<frame_arrived>{};
+  const peer_id peer{from->number << channel_bits | (*found)->channel.value};
+  return std::optional{frame_arrived{peer, std::move((*found)->what)}};
+}
+
+} // namespace troupe::transport

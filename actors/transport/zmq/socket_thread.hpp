@@ -1,0 +1,110 @@
+#pragma once
+
+// The thread that has a process's socket.
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "actors/transport/meter.hpp"
+#include "actors/transport/places.hpp"
+#include "actors/transport/zmq/door.hpp"
+#include "actors/transport/zmq/monitor.hpp"
+#include "actors/transport/zmq/pieces.hpp"
+#include "actors/transport/zmq/socket_endpoint.hpp"
+#include "actors/transport/zmq/wakeup.hpp"
+#include "core/clock.hpp"
+
+namespace troupe::transport {
+
+class socket_thread final : public socket_endpoint {
+public:
+  enum class side : std::uint8_t { server, dialler };
+
+  socket_thread(side which, options x);
+  ~socket_thread() override;
+
+  /// @throws zmq::error_t
+  void start();
+
+  std::size_t send(peer_id to, messages::any_message x) override;
+  const std::string& address() const override;
+  const socket_counts& counts() const override;
+  std::vector<std::uint64_t> links_here(instant lately) override;
+  places_seen look() override;
+  std::uint64_t unhandled_bytes() const override;
+  std::optional<public_key> key_of(peer_id x) override;
+  void drain(std::chrono::milliseconds most) override;
+  void close() override;
+
+private:
+  enum class progress : std::uint8_t { done, more, blocked };
+
+  void work();
+  bool dials() const noexcept;
+  void dial_anew_after_silence();
+
+  /// Somebody waits for room; those who have it may be gone.
+  bool is_short_of_room();
+
+  /// From now on who has something to send rings. False: there is something.
+  bool falls_asleep(bool blocked);
+  void wait(std::chrono::milliseconds most);
+
+  /// Of who dialled: what has become of its connection. Of a server: who came
+  /// without a key, and who asks whether its key is good.
+  void follow_connections();
+  void follow(connection_event what);
+  void say_connection(bool there);
+
+  /// True: some of it has to wait for ZeroMQ.
+  bool send_what_is_due();
+  std::set<std::uint64_t> taken_due();
+  progress send_some(place& to);
+  std::optional<piece> take_next(place& to);
+
+  /// False: there was nothing.
+  bool hear_some();
+  void hear_one(const parts& message);
+  result<std::optional<frame_arrived>> hear(const piece& read,
+                                            const parts& message, instant now);
+
+  /// Whether who sent it may say so much.
+  bool is_within_budget(const piece& x, const parts& message, instant now);
+
+  const side side_;
+  const options options_;
+  std::string address_;
+  zmq::context_t context_;
+  zmq::socket_t socket_;
+  std::optional<door> door_; ///< Of a server with keys.
+  std::optional<connection_monitor> monitor_;
+  handshakes handshakes_{options_.keys.has_value()};
+  const std::shared_ptr<wakeup> bell_ = std::make_shared<wakeup>();
+  const std::shared_ptr<held_bytes> room_;
+  meters spoken_{options_.frames_per_second}; ///< By key, or by connection.
+  socket_counts counts_;
+  std::atomic<bool> stopped_{false};
+  bool there_ = false; ///< Of who dialled: as it was said.
+
+  std::mutex mutex_; ///< Of what follows; places come and go on the thread.
+  places places_;
+  std::set<std::uint64_t> due_;     ///< There may be something to send.
+  std::set<std::uint64_t> waiting_; ///< For room.
+  bool asleep_ = false;             ///< The thread polls, or is about to.
+  std::uint64_t messages_ = 0;
+  std::uint32_t connection_ = 0;
+  silence silence_;
+  instant probe_at_{};
+  std::optional<bool> met_again_; ///< Another one? Of the thread alone.
+  std::thread thread_;
+};
+
+} // namespace troupe::transport

@@ -1,0 +1,74 @@
+#pragma once
+
+// A thread that looks at a joining process twice a second, and tells others
+// what it saw: on a board in this process, and in status.json in its store.
+
+#include <condition_variable>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "actors/kernel_worker/crew.hpp"
+#include "actors/transport/zmq/socket_endpoint.hpp"
+#include "node/join/connection.hpp"
+#include "node/join/join.hpp"
+#include "node/watch/board.hpp"
+#include "node/watch/status_file.hpp"
+
+namespace troupe::node {
+
+class lookout {
+public:
+  using step = actors::process_status::step;
+
+  explicit lookout(const join_context& in);
+
+  /// Looks a last time.
+  ~lookout();
+
+  lookout(const lookout&) = delete;
+  lookout& operator=(const lookout&) = delete;
+
+  /// It is at this now.
+  void at(step x);
+
+  /// Its socket, for as long as that lives.
+  void watch(const std::shared_ptr<transport::socket_endpoint>& x);
+
+  /// Its clients, and those who train for them, for as long as they live.
+  void watch(const std::shared_ptr<actors::crew>& workers,
+             std::uint64_t clients);
+
+  /// The server said that it ends for now; heard of again, it is back.
+  void server_away(bool x);
+
+  /// How it ended.
+  void ended(const std::string& reason);
+
+  connection& connected() noexcept {
+    return connection_;
+  }
+
+private:
+  void work();
+  void look();
+  actors::process_status seen();
+
+  std::string address_;
+  std::string http_;
+  std::shared_ptr<process_board> board_;
+  status_file file_;
+  connection connection_;
+
+  std::mutex mutex_; ///< Of what follows.
+  actors::process_status known_;
+  std::weak_ptr<transport::socket_endpoint> socket_;
+  std::weak_ptr<actors::crew> workers_;
+  std::condition_variable changed_;
+  bool closing_ = false;
+  std::thread thread_;
+};
+
+} // namespace troupe::node

@@ -1,0 +1,82 @@
+#include <set>
+
+#include "tests/unit/actors/director/course_fixture.hpp"
+
+namespace troupe::actors {
+
+using namespace std::chrono_literals;
+
+namespace {
+
+/// As the gateway says it of one whose key was taken: it leaves, and what it
+/// has offered is withdrawn.
+void deny(run_of& run, visit_id offered) {
+  run.did(run.testee.left({.client = offered.client, .said = true}, run.now));
+  run.did(run.testee.failed({offered, policies::verdict::withdrawn}, run.now));
+}
+
+std::set<visit_id> dropped(const run_of& run) {
+  std::set<visit_id> out;
+  for (const auto& x : run.all<messages::visit_dropped>())
+    out.insert(x.visit);
+  return out;
+}
+
+} // namespace
+
+TEST(denied_clients, lose_their_visits_and_what_waits_for_a_merge) {
+  run_of run{slots_of(2)};
+  run.join(3);
+  const auto first = run.all<invitation_made>().front().pass.visit;
+  run.take(first); // It waits, and another visit may be open.
+  const auto open = run.all<invitation_made>().back().pass.visit;
+  ASSERT_NE(open, first);
+  deny(run, first);
+  EXPECT_EQ(dropped(run), std::set{first});
+  run.did(run.testee.left({.client = open.client, .said = true}, run.now));
+  EXPECT_EQ(run.all<messages::visit_withdrawn>().back().visit, open);
+  EXPECT_EQ(dropped(run), std::set{first}) << "no line has any of it";
+  const auto invited = run.all<invitation_made>().size();
+  run.did(run.testee.due(run.now + 1h));
+  for (std::size_t i = invited; i < run.all<invitation_made>().size(); ++i)
+    EXPECT_FALSE(std::set({first.client, open.client})
+                   .contains(run.all<invitation_made>()[i].pass.visit.client));
+}
+
+TEST(denied_clients, lose_parts_of_a_visit_that_is_not_whole) {
+  run_of run{slots_of(2)};
+  run.join(3);
+  const auto visit = run.all<invitation_made>().front().pass.visit;
+  run.did(run.testee.taken({.visit = visit, .line = lead, .lines_total = 2},
+                           run.now));
+  deny(run, visit);
+  EXPECT_EQ(dropped(run), std::set{visit});
+}
+
+TEST(denied_clients, are_on_no_list_that_is_made_later) {
+  run_of run{rounds_of(2)};
+  run.join(3);
+  const auto cohort = run.all<invitation_made>();
+  ASSERT_EQ(cohort.size(), 2u);
+  run.take(cohort[0].pass.visit);
+  deny(run, cohort[0].pass.visit);
+  EXPECT_EQ(dropped(run), std::set{cohort[0].pass.visit});
+  run.take(cohort[1].pass.visit);
+  ASSERT_EQ(run.all<round_closed>().size(), 1u);
+  EXPECT_EQ(visits_of(run.all<round_closed>()[0]),
+            std::vector{cohort[1].pass.visit});
+}
+
+// It is durable, and lines wait for all that is on it.
+TEST(denied_clients, stay_on_a_list_that_is_made) {
+  run_of run{rounds_of(2)};
+  run.join(3);
+  const auto cohort = run.all<invitation_made>();
+  for (const auto& x : cohort)
+    run.take(x.pass.visit);
+  ASSERT_EQ(run.all<round_closed>().size(), 1u);
+  deny(run, cohort[0].pass.visit);
+  EXPECT_TRUE(dropped(run).empty());
+}
+
+} // namespace troupe::actors
