@@ -240,15 +240,7 @@ private:
     const std::shared_ptr<crew> workers{std::move(*hired)};
     seen_.watch(workers, mine_.size());
     seen_.at(lookout::step::taking_part);
-    if (is_named())
-      say("joined as " + in_.name + ", client "
-          + std::to_string(mine_.front().value) + " of the run, with "
-          + std::to_string(work_.examples(mine_.front())) + " examples");
-    else
-      say("joined with " + std::to_string(mine_.size()) + " of the run's "
-          + std::to_string(x_.clients.invitable())
-          + " clients: " + std::to_string(mine_.front().value) + " to "
-          + std::to_string(mine_.back().value));
+    say(joined(in_, x_, work_, mine_));
     caf::actor_system_config config;
     config.set("scheduler.max-threads",
                std::max(2u, std::thread::hardware_concurrency()));

@@ -118,4 +118,15 @@ std::optional<join_summary> make_work(const join_context& in,
   return fits(terms, to);
 }
 
+std::string joined(const join_context& in, const experiment& x,
+                   const workload& work, const std::vector<client_id>& mine) {
+  const auto first = std::to_string(mine.front().value);
+  if (!in.name.empty())
+    return "joined as " + in.name + ", client " + first + " of the run, with "
+           + std::to_string(work.examples(mine.front())) + " examples";
+  return "joined with " + std::to_string(mine.size()) + " of the run's "
+         + std::to_string(x.clients.invitable()) + " clients: " + first + " to "
+         + std::to_string(mine.back().value);
+}
+
 } // namespace troupe::node

@@ -4,6 +4,8 @@
 // here. Each step says how it ends, if it does.
 
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "actors/messages/terms.hpp"
 #include "node/config/experiment.hpp"
@@ -33,5 +35,9 @@ std::optional<join_summary> make_work(const join_context& in,
                                       const messages::terms_given& terms,
                                       const experiment& x, const own_data& mine,
                                       client_id me, workload& to);
+
+/// For people: which clients are here.
+std::string joined(const join_context& in, const experiment& x,
+                   const workload& work, const std::vector<client_id>& mine);
 
 } // namespace troupe::node
