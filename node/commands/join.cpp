@@ -143,6 +143,48 @@ std::optional<exit_code> check_own(const join_context& in, std::size_t clients,
   return std::nullopt;
 }
 
+/// What stands on the command line beside what `join` is told as it is.
+struct wishes {
+  std::string insecure;
+  std::string server;
+  std::size_t clients = 0;
+  std::size_t workers = 0;
+
+  void add_to(command_line& line, join_context& in) {
+    line.add("ADDRESS", &in.address,
+             "as troupe serve prints it, or the line of troupe keys invite",
+             {.required = true});
+    line.add("--virtual", &clients,
+             "so many clients of the run's own partition; by default 1",
+             {.range = {{1, 1 << 20}}});
+    line.add("--id", &in.name,
+             "in their place one client of this name, with data of its own");
+    line.add("--data", &in.data,
+             "where this machine has the run's data or, with --id, its own: a "
+             "CSV file, a folder with train.csv and test.csv, or one with the "
+             "four files of IDX");
+    line.add("--model", &in.model,
+             "where it has the run's scripted model, or a file of the "
+             "weights that nobody trains");
+    line.add("--store", &in.store,
+             "the folder where clients keep what is theirs, so that they go on "
+             "after a restart; without it they are gone with this process");
+    line.add("--wait", &in.wait, "seconds for the first answer; 0: no end",
+             {.range = {{0, 1 << 30}}, .shows_default = true});
+    line.add("--workers", &workers, "threads that train; 0: one per core",
+             {.range = {{0, 4096}}, .shows_default = true});
+    line.add(
+      "--server", &server,
+      "the server's public key, as troupe serve prints it; ours is made in "
+      "--store where there is none");
+    line.add(
+      "--insecure", &insecure,
+      "without keys: whoever is on this machine may do the same; a server "
+      "elsewhere needs --insecure=anywhere",
+      {.one_of = {"here", "anywhere"}, .bare = "here"});
+  }
+};
+
 } // namespace
 
 exit_code join_command(const model_maker& make_model, arguments args,
@@ -152,54 +194,24 @@ exit_code join_command(const model_maker& make_model, arguments args,
      "join tcp://127.0.0.1:7700 --server KEY --store runs/clients "
      "--virtual 20"}};
   join_context in{.address = {}, .make_model = make_model};
-  std::string insecure;
-  std::string server;
-  std::size_t clients = 0;
-  std::size_t workers = 0;
-  line.add("ADDRESS", &in.address,
-           "as troupe serve prints it, or the line of troupe keys invite",
-           {.required = true});
-  line.add("--virtual", &clients,
-           "so many clients of the run's own partition; by default 1",
-           {.range = {{1, 1 << 20}}});
-  line.add("--id", &in.name,
-           "in their place one client of this name, with data of its own");
-  line.add("--data", &in.data,
-           "where this machine has the run's data or, with --id, its own: a "
-           "CSV file, a folder with train.csv and test.csv, or one with the "
-           "four files of IDX");
-  line.add("--model", &in.model,
-           "where it has the run's scripted model, or a file of the "
-           "weights that nobody trains");
-  line.add("--store", &in.store,
-           "the folder where clients keep what is theirs, so that they go on "
-           "after a restart; without it they are gone with this process");
-  line.add("--wait", &in.wait, "seconds for the first answer; 0: no end",
-           {.range = {{0, 1 << 30}}, .shows_default = true});
-  line.add("--workers", &workers, "threads that train; 0: one per core",
-           {.range = {{0, 4096}}, .shows_default = true});
-  line.add(
-    "--server", &server,
-    "the server's public key, as troupe serve prints it; ours is made in "
-    "--store where there is none");
-  line.add("--insecure", &insecure,
-           "without keys: whoever is on this machine may do the same; a server "
-           "elsewhere needs --insecure=anywhere",
-           {.one_of = {"here", "anywhere"}, .bare = "here"});
+  wishes wish;
+  wish.add_to(line, in);
   watching_options watch;
   watch.add_to(line);
   if (const auto end = line.parse(args, io))
     return *end;
   if (const auto end = watch.refused(line.json(), io))
     return *end;
-  if (const auto wrong = read_invitation(in, server, line.json(), io))
+  if (const auto wrong = read_invitation(in, wish.server, line.json(), io))
     return *wrong;
-  if (const auto wrong = check_own(in, clients, line.json(), io))
+  if (const auto wrong = check_own(in, wish.clients, line.json(), io))
     return *wrong;
-  if (const auto wrong = check_security(in, server, insecure, line.json(), io))
+  if (const auto wrong =
+        check_security(in, wish.server, wish.insecure, line.json(), io))
     return *wrong;
-  in.clients = static_cast<std::uint32_t>(std::max<std::size_t>(1, clients));
-  in.workers = static_cast<std::uint32_t>(workers);
+  in.clients =
+    static_cast<std::uint32_t>(std::max<std::size_t>(1, wish.clients));
+  in.workers = static_cast<std::uint32_t>(wish.workers);
   in.say = [&io](const std::string& x) { io.err << x << std::endl; };
   // What clients keep is personal.
   umask(S_IRWXG | S_IRWXO);

@@ -86,10 +86,6 @@ private:
     return !in_.name.empty();
   }
 
-  bool is_stopped() const {
-    return in_.stop && *in_.stop;
-  }
-
   problem dial() {
     transport::socket_endpoint::options x;
     if (auto wrong = door_.prepare(x))
@@ -263,7 +259,7 @@ private:
   }
 
   join_summary wait_for_end() {
-    while (!is_stopped() && !is_elsewhere_ && !door_.refused()) {
+    while (!(in_.stop && *in_.stop) && !is_elsewhere_ && !door_.refused()) {
       if (heard_->count() >= mine_.size())
         return conclude(heard_->worst());
       if (const auto why = heard_->run_is_over())

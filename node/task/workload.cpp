@@ -157,6 +157,21 @@ result<workload> prepare(const experiment& x, const model_maker& make_model) {
   });
 }
 
+namespace {
+
+/// Whether the method can do with it. @param adapters null: it has none
+result<void> check_model(const recipe& method, const experiment& x,
+                         const models::objective& model, const auto& adapters) {
+  if (adapters)
+    if (auto ok = models::check_ranks(method, *adapters); !ok)
+      return ok;
+  return models::check_optimiser(method, x.training).and_then([&] {
+    return models::check_body(method, model);
+  });
+}
+
+} // namespace
+
 result<workload> prepare(const experiment& x, materials found) {
   const auto method = recipe_of(x);
   if (!method)
@@ -186,12 +201,7 @@ result<workload> prepare(const experiment& x, materials found) {
                                        x.training.method, x.model.adapt);
   if (!adapters)
     return tl::make_unexpected(adapters.error());
-  if (*adapters)
-    if (auto ok = models::check_ranks(w.method, **adapters); !ok)
-      return tl::make_unexpected(ok.error());
-  if (auto ok = models::check_optimiser(w.method, x.training); !ok)
-    return tl::make_unexpected(ok.error());
-  if (auto ok = models::check_body(w.method, **model); !ok)
+  if (auto ok = check_model(w.method, x, **model, *adapters); !ok)
     return tl::make_unexpected(ok.error());
   const auto examples =
     x.merge.samples_max ? x.merge.samples_max : largest(found.clients);
