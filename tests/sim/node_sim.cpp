@@ -90,7 +90,8 @@ faults faults_of(std::uint64_t seed) {
     x.forgery = 0.02;
   // Not in every run: a restart forgets, and so would hide, what was wrong in
   // memory.
-  if (seed % 2 == 0 || (scenario_of(seed).durable && x.forgery == 0)) {
+  const bool durable = scenario_of(seed).durable;
+  if (seed % 2 == 0 || (durable && x.forgery == 0 && !is_patient(seed))) {
     x.node_crash = 0.0008;
     x.actor_crash = 0.0008;
     x.client_crash = 0.002;
