@@ -83,6 +83,14 @@ std::shared_ptr<chronicle> watcher_of(const served_scene& scene) {
                        .show = [](const progress_report&) {}});
 }
 
+std::uint64_t
+bytes_of(const std::map<std::string, actors::socket_status::crossed>& x) {
+  std::uint64_t out = 0;
+  for (const auto& [kind, n] : x)
+    out += n.bytes;
+  return out;
+}
+
 } // namespace
 
 result<std::shared_ptr<served_scene>> make_scene(const std::string& text,
@@ -184,8 +192,9 @@ result<void> serve(const served_scene& scene) {
                               .serves = door->get(),
                               .elapsed = (*door)->elapsed(),
                               .reception = std::move(*told)});
-  board.bytes_in = (*door)->counts().bytes_in.load();
-  board.bytes_out = (*door)->counts().bytes_out.load();
+  const auto crossed = (*door)->status();
+  board.bytes_in = bytes_of(crossed.up);
+  board.bytes_out = bytes_of(crossed.down);
   return done;
 }
 

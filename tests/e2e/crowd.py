@@ -81,12 +81,12 @@ class Server:
                         self.keys, "--numbers", str(numbers)], check=True,
                        stdout=subprocess.DEVNULL)
 
-    def seen(self, name, labels=""):
+    def seen(self, name, labels="", none=None):
         with urllib.request.urlopen(self.pages, timeout=10) as page:
             text = page.read().decode()
         found = re.search(rf"^{name}{re.escape(labels)} (\S+)$", text, re.M)
-        assert found, f"/metrics has no {name}{labels}"
-        return float(found[1])
+        assert found or none is not None, f"/metrics has no {name}{labels}"
+        return float(found[1]) if found else none
 
     def refused(self, reason):
         return self.seen("troupe_refusals_total", f'{{reason="{reason}"}}')
@@ -168,7 +168,7 @@ def look_at(server, own):
     stranger, probe = (Process(server.address, 120, prepare=own[x].prepare)
                        for x in ("stranger", "probe"))
     terms = stranger.ask("terms_asked", "terms_given", lowest=1, highest=1)
-    until(lambda: server.seen("troupe_versions_total", '{line="model"}') > 20)
+    until(lambda: server.seen("troupe_versions_total", '{line="model"}', 0) > 20)
     known = lambda: [server.seen("troupe_clients", f'{{state="{x}"}}')
                      for x in ("at_work", "lost", "free", "away")]
     clients = sum(known())
