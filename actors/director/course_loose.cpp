@@ -52,7 +52,7 @@ void course::drop_offer(visit_id x, actions& out) {
   std::erase_if(offered_, [x](const auto& y) { return y.what.visit == x; });
   loose_.erase(x);
   const auto at = pending_.lower_bound({x, line_id{}});
-  if (at != pending_.end() && at->first == x && !is_on_a_list(x))
+  if (at != pending_.end() && at->first.first == x && !is_on_a_list(x))
     out.push_back(messages::visit_dropped{x});
 }
 
