@@ -68,6 +68,13 @@ void command_line::add(const std::string& name, target to,
     x->delimiter(*how.delimiter);
 }
 
+void command_line::add_chunks(std::size_t* kib) {
+  add("--chunk-kib", kib,
+      "of a large message, KiB that cross in one piece; less is kinder to what "
+      "is slow",
+      {.range = {{1, 4096}}, .shows_default = true});
+}
+
 void command_line::add_config(bool required) {
   add("FILE", &file_, "the configuration, in TOML", {.required = required});
   inner_->app

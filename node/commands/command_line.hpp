@@ -59,6 +59,9 @@ public:
   /// Adds FILE and --set.
   void add_config(bool required = true);
 
+  /// Adds --chunk-kib.
+  void add_chunks(std::size_t* kib);
+
   /// Returns how the command ends already: after --help, or wrong usage.
   std::optional<exit_code> parse(arguments args, streams io);
 

@@ -149,6 +149,7 @@ struct wishes {
   std::string server;
   std::size_t clients = 0;
   std::size_t workers = 0;
+  std::size_t chunk_kib = 256;
 
   void add_to(command_line& line, join_context& in) {
     line.add("ADDRESS", &in.address,
@@ -171,6 +172,7 @@ struct wishes {
              "after a restart; without it they are gone with this process");
     line.add("--wait", &in.wait, "seconds for the first answer; 0: no end",
              {.range = {{0, 1 << 30}}, .shows_default = true});
+    line.add_chunks(&chunk_kib);
     line.add("--workers", &workers, "threads that train; 0: one per core",
              {.range = {{0, 4096}}, .shows_default = true});
     line.add(
@@ -212,6 +214,7 @@ exit_code join_command(const model_maker& make_model, arguments args,
   in.clients =
     static_cast<std::uint32_t>(std::max<std::size_t>(1, wish.clients));
   in.workers = static_cast<std::uint32_t>(wish.workers);
+  in.chunk_bytes = wish.chunk_kib << 10;
   in.say = [&io](const std::string& x) { io.err << x << std::endl; };
   // What clients keep is personal.
   umask(S_IRWXG | S_IRWXO);

@@ -30,6 +30,7 @@ struct wishes {
   std::string insecure;
   std::string keys;
   bool serves_frozen = false;
+  std::size_t chunk_kib = 256;
 
   void add_to(command_line& line) {
     line.add_config();
@@ -44,6 +45,7 @@ struct wishes {
     line.add("--serve-frozen", &serves_frozen,
              "gives what nobody trains to processes that have it not; else "
              "they bring it as --model");
+    line.add_chunks(&chunk_kib);
     line.add("--insecure", &insecure,
              "without keys: whoever is on this machine may join, and with "
              "--insecure=anywhere whoever reaches it",
@@ -152,6 +154,7 @@ exit_code serve_command(const model_maker& make_model, const host_facts& known,
          .board = board,
          .http = *door ? (*door)->address() : "",
          .listen = {.address = any_port(wish.listen),
+                    .chunk_bytes = wish.chunk_kib << 10,
                     .insecure = !wish.insecure.empty(),
                     .keys = keys_folder(wish, line.file(), goes_on),
                     .serves_frozen = wish.serves_frozen},

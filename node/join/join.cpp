@@ -97,6 +97,7 @@ private:
       return bytes_max_ ? bytes_max_(kind) : std::uint64_t{1} << 20;
     };
     x.instance = drawn_number();
+    x.chunk_bytes = in_.chunk_bytes;
     x.arrived = [hub = hub_](transport::frame_arrived what) {
       hub->arrived(std::move(what));
     };

@@ -34,8 +34,9 @@ struct join_context {
   std::string store = {}; ///< Folder where clients keep what is theirs; empty:
                           ///< in memory, gone with the process.
   double wait = 60;       ///< Seconds for the first answer; 0: no end.
-  std::uint32_t workers = 0; ///< 0: one per core.
-  model_maker make_model;    ///< Of every kind that needs torch.
+  std::uint32_t workers = 0;           ///< 0: one per core.
+  std::size_t chunk_bytes = 256 << 10; ///< Of a large message, in one piece.
+  model_maker make_model;              ///< Of every kind that needs torch.
   /// What the run learns, from its configuration; empty: `prepare`.
   std::function<result<workload>(const experiment&)> make_work = {};
   const std::atomic<bool>* stop = nullptr;   ///< True: it is to end in order.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <limits>
 #include <map>
 #include <optional>
 #include <sstream>
@@ -155,10 +156,18 @@ result<std::unique_ptr<serving>> serving::open(const listening_options& what,
                 "troupe serve would do");
   if (what.address.empty())
     return std::unique_ptr<serving>{};
+  const auto offer_max =
+    message_bytes_max(*work.blocks)(messages::offer_made::wire.kind);
+  if (offer_max > std::numeric_limits<std::uint32_t>::max())
+    return fail(errc::unsupported,
+                "an offer of this run may have " + std::to_string(offer_max)
+                  + " bytes, and what is served has 4 GiB at most; troupe run "
+                    "would do, or a method that sends less");
   std::unique_ptr<serving> out{new serving};
   out->serves_frozen_ = what.serves_frozen;
   transport::socket_endpoint::options how;
   how.address = what.address;
+  how.chunk_bytes = what.chunk_bytes;
   how.refused = out->refused_;
   how.bytes_max = message_bytes_max(*work.blocks);
   // What arrives and what waits share what offers may take.

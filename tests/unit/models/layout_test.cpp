@@ -122,7 +122,7 @@ TEST(layout, refuses_what_cannot_be_and_says_why) {
             "block 'a': tensor 'w' has an extent of -1; extents count from 1");
   EXPECT_EQ(
     refusal(method_of({{.name = "a"}}), {{"a", {{"w", {1L << 40, 1L << 40}}}}}),
-    "block 'a': its tensors hold more than 268435456 values; split it into "
+    "block 'a': its tensors hold more than 1000000000 values; split it into "
     "several blocks");
   EXPECT_EQ(refusal(method_of({{.name = "a", .count = 2}, {.name = "a.1"}}),
                     {{"a", linear}, {"a.1", linear}}),
