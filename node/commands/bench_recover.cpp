@@ -121,7 +121,7 @@ std::string address_in(const fs::path& run) {
 std::uint64_t visits_in(const fs::path& run) {
   const auto read =
     models::read_text(run / "status.json", errc::storage_failure);
-  const auto root = read ? json::parse(*read) : std::nullopt;
+  const auto root = json::parse(read.value_or(std::string{}));
   const auto* visits = root ? root->find("visits") : nullptr;
   return visits ? visits->count().value_or(0) : 0;
 }
@@ -190,7 +190,7 @@ result<void> call(const std::string& address, recovery& board) {
   const auto loaded = parse_config({text, "bench"}, {});
   if (!loaded)
     return tl::make_unexpected(loaded.error());
-  const auto work = prepare(loaded->x, {});
+  const auto work = prepare(loaded->x, model_maker{});
   if (!work)
     return tl::make_unexpected(work.error());
   std::array<std::unique_ptr<caller>, callers> all;
