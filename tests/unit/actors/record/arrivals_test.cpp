@@ -121,7 +121,6 @@ TEST(arrivals, damage_is_named) {
   const auto flipped = opened(scratch)->values({3}, {{1}, {2}}, {10});
   ASSERT_FALSE(flipped);
   EXPECT_THAT(flipped.error().context, HasSubstr("is damaged"));
-  keep();
   const auto report = examine_arrivals(folder_of(scratch));
   EXPECT_EQ(report.whole, 0u);
   EXPECT_EQ(report.damaged.size(), 1u);
