@@ -84,7 +84,7 @@ private:
 
   static double weight_of(const models::block_layout& block, client_id who,
                           double share, const models::fetched_block& from,
-                          const value_view& delta) {
+                          std::span<const float> delta) {
     const auto n = static_cast<double>(examples_of(who));
     switch (block.weight) {
       case weight_rule::examples:
