@@ -87,7 +87,7 @@ private:
       spawn_apart(evaluator, evaluator_args{args_.evaluator});
     if (args_.around_merger)
       others_->merger = args_.around_merger(others_->merger);
-    if (!args_.process_of)
+    if (!args_.processes.of)
       return;
     others_->assessor = caf::actor_cast<assessor_actor>(
       spawn(assessor, assessor_args{.evaluator = others_->evaluator,
@@ -196,7 +196,7 @@ private:
                                 .norm_max = args_.norm_max},
                       .limits = args_.limits,
                       .may_speak = args_.may_speak,
-                      .process_of = args_.process_of,
+                      .processes = args_.processes,
                       .refused = args_.refused,
                       .key = found_.key,
                       .tickets = args_.tickets,

@@ -40,9 +40,8 @@ struct node_args {
   peer_limits limits = {}; ///< None for peers of this process.
   /// Whether a peer may say hello as a client. Empty: any may.
   std::function<bool(peer_id, client_id)> may_speak = {};
-  /// Of a peer's process its own peer: clients score themselves there. Empty:
-  /// the evaluator scores them all.
-  std::function<peer_id(peer_id)> process_of = {};
+  /// Clients score themselves there. Empty: the evaluator scores them all.
+  processes_elsewhere processes = {};
   std::uint64_t first_question = 0; ///< Then; unlike that of other processes.
   std::shared_ptr<transport::refusals> refused = {};
   /// Of tickets: the ledger's key, unless they have others.

@@ -2,7 +2,6 @@
 
 #include <utility>
 
-
 namespace troupe::actors {
 
 namespace {
@@ -63,14 +62,14 @@ void ask_evaluator(self_pointer self, std::uint64_t number) {
   here.input.per_client = false;
   self->request(args.evaluator, args.waits.evaluation, here)
     .then(
-      [self, number](finished& done) {
+      [self, number](const finished& done) {
         if (!is_open(self, number))
           return;
         if (done.problem) {
-          self->state.open->answer.deliver(std::move(done));
+          self->state.open->answer.deliver(done);
           return self->state.open.reset();
         }
-        self->state.open->what.scored(std::move(done.scores));
+        self->state.open->what.scored(done.scores);
         conclude(self);
       },
       [self, number](const caf::error& why) {

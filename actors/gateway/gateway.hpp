@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include <caf/stateful_actor.hpp>
@@ -22,6 +23,12 @@
 
 namespace troupe::actors {
 
+/// Processes with clients. Empty: clients are of this one.
+struct processes_elsewhere {
+  std::function<peer_id(peer_id)> of = {};      ///< Of a client's peer.
+  std::function<std::set<peer_id>()> here = {}; ///< Those that are connected.
+};
+
 struct gateway_args {
   std::shared_ptr<transport::endpoint> network;
   std::shared_ptr<traffic> counted;
@@ -31,8 +38,7 @@ struct gateway_args {
   peer_limits limits = {};
   /// Whether a peer may say hello as a client. Empty: whoever is there may.
   std::function<bool(peer_id, client_id)> may_speak = {};
-  /// Of a peer's process its own peer. Empty: clients are of this process.
-  std::function<peer_id(peer_id)> process_of = {};
+  processes_elsewhere processes = {};
   std::shared_ptr<transport::refusals> refused = {}; ///< Null: not counted.
   seal::key key{};
   /// Go by that key unless they have others.

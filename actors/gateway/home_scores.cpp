@@ -9,11 +9,14 @@ messages::scores_under_way ask(const gateway_state& state,
                                const messages::scores_wanted& x) {
   messages::scores_under_way out{.question = x.question, .asked = {}};
   const auto& args = state.args;
-  if (!args.process_of)
+  if (!args.processes.of)
     return out;
+  const auto connected = args.processes.here();
   std::map<peer_id, std::set<client_id>> here;
   for (const auto& [peer, session] : state.peers.all())
-    here[args.process_of(peer)].insert(session.client);
+    if (const auto process = args.processes.of(peer);
+        connected.contains(process))
+      here[process].insert(session.client);
   for (const auto& [process, clients] : here) {
     out.asked.push_back({process, {clients.begin(), clients.end()}});
     args.counted->bytes_down += args.network->send(

@@ -61,8 +61,7 @@ public:
     for (const step next :
          {&visit_of_process::dial, &visit_of_process::learn_terms,
           &visit_of_process::look_at_data, &visit_of_process::get_places,
-          &visit_of_process::make_task, &visit_of_process::open_store,
-          &visit_of_process::get_frozen})
+          &visit_of_process::make_task, &visit_of_process::open_store})
       if (auto wrong = (this->*next)())
         return *wrong;
     return take_part();
@@ -145,19 +144,26 @@ private:
     return std::nullopt;
   }
 
+  /// Whoever does not fit takes no place.
   problem look_at_data() {
     seen_.at(lookout::step::making);
     if (auto wrong = read_terms(in_, terms_, x_))
       return wrong;
-    return is_named() ? read_own(in_, terms_, x_, own_)
-                      : make_work(in_, terms_, x_, work_);
+    if (is_named())
+      return read_own(in_, terms_, x_, own_);
+    if (auto wrong = make_work(in_, terms_, x_, work_))
+      return wrong;
+    return get_frozen();
   }
 
   /// What a client with a name trains on follows from its number.
   problem make_task() {
-    if (is_named())
+    if (is_named()) {
       if (auto wrong = make_work(in_, terms_, x_, own_, mine_.front(), work_))
         return wrong;
+      if (auto wrong = get_frozen())
+        return wrong;
+    }
     const std::lock_guard guard{mutex_};
     bytes_max_ = message_bytes_max(*work_.blocks);
     return std::nullopt;

@@ -96,7 +96,8 @@ void server::serve_others(node_args& args) const {
   args.outlived = true;
   args.limits.clients_max = 1; // Of a channel: who has others has more.
   args.may_speak = f_.serves->may_speak();
-  args.process_of = [](peer_id x) { return process_of(link_of(x)); };
+  args.processes = {.of = [](peer_id x) { return process_of(link_of(x)); },
+                    .here = [serves = f_.serves] { return serves->here(); }};
   args.first_question = drawn_number();
   args.refused = f_.serves->refused();
   args.tickets = f_.serves->tickets();

@@ -265,6 +265,13 @@ result<void> serving::open_seals() {
   return {};
 }
 
+std::set<peer_id> serving::here() const {
+  std::set<peer_id> out;
+  for (const auto link : socket_->links_here(lately))
+    out.insert(process_of(link));
+  return out;
+}
+
 std::string serving::address() const {
   return guard_ ? socket_->address() + ' ' + to_hex(guard_->own().open)
                 : socket_->address();

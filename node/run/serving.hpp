@@ -77,6 +77,9 @@ public:
   serving(const serving&) = delete;
   serving& operator=(const serving&) = delete;
 
+  /// Processes that are connected, or were a moment ago.
+  std::set<peer_id> here() const;
+
   /// For people and for processes that join: the address and, with keys, the
   /// server's public one.
   std::string address() const;

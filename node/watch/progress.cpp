@@ -86,12 +86,13 @@ void progress_display::end_bar() {
 
 namespace {
 
-/// What the method is for: the global model, or the mean over clients.
+/// What the method is for: the global model, or the mean over clients; that
+/// too where there are no rows here to score on.
 std::string scores_of(const models::evaluated& x,
                       const progress_display::options& how) {
   std::ostringstream text;
   text << std::fixed << std::setprecision(how.has_labels ? 4 : 6);
-  if (how.personal && !x.per_client.empty()) {
+  if ((how.personal || x.global.count == 0) && !x.per_client.empty()) {
     double sum = 0;
     for (const auto& [client, own] : x.per_client)
       sum += how.has_labels ? own.accuracy() : own.mean_loss();

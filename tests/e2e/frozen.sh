@@ -1,0 +1,84 @@
+#!/usr/bin/env bash
+# What nobody trains is known by its digest: who has it not brings it, keeps it, or is given it, and
+# all of these learn what one process learns. Argument: the executable.
+set -euo pipefail
+troupe=$(realpath "$1")
+scratch=$(mktemp -d)
+started=()
+end() { kill "${started[@]}" 2>/dev/null || true; wait; rm -rf "$scratch"; }
+trap end EXIT
+fail() { echo "$1"; tail -n 20 "$scratch"/*.out "$scratch"/*.err; exit 1; }
+digest_in() { python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["digest"])' "$1"; }
+
+cat >"$scratch/small.toml" <<'TOML'
+name = "small"
+rounds = 4
+[data]
+kind = "low_rank"
+[clients]
+clients = 2
+clients_per_round = 2
+[model]
+kind = "regression"
+hidden = []
+[training]
+local_steps = 5
+batch_size = 0
+learning_rate = 0.001
+[merge]
+delta_max = 64.0
+TOML
+"$troupe" run "$scratch/small.toml" --set method=fedavg --folder "$scratch/base" --format json \
+  >"$scratch/base.out" 2>"$scratch/base.err" || fail "the base is not learned"
+base=$(echo "$scratch"/base/*/model.safetensors)
+small=("$scratch/small.toml" --set method=homlora --set "init=$base" --folder "$scratch/runs" --format json)
+"$troupe" run "${small[@]}" >"$scratch/wanted.out" 2>"$scratch/wanted.err" || fail "one process does not learn"
+wanted=$(digest_in "$scratch/wanted.out")
+
+# Sets `address` and `server`.
+serve() { # NAME ARGUMENTS…
+  local name=$1
+  shift
+  "$troupe" serve "${small[@]}" --insecure "$@" >"$scratch/$name.out" 2>"$scratch/$name.err" &
+  server=$!
+  started+=("$server")
+  for _ in $(seq 600); do
+    address=$(grep -m 1 '^tcp://' "$scratch/$name.err" 2>/dev/null || true)
+    [ -z "$address" ] || return 0
+    sleep 0.1
+  done
+  fail "$name says no address"
+}
+join() { timeout 120 "$troupe" join "$address" --insecure --virtual 2 "$@" >"$scratch/join.out" 2>"$scratch/join.err"; }
+lacks() { # ARGUMENTS…
+  local code=0
+  join "$@" || code=$?
+  [ $code = 3 ] && grep -q "the run's 'model' is other than the one made here" "$scratch/join.err" ||
+    fail "who lacks what nobody trains ends with $code"
+}
+learns() { # NAME ARGUMENTS…
+  local name=$1
+  shift
+  join "$@" || fail "$name: a process fails"
+  wait "$server" || fail "$name: a served run fails"
+  [ "$(digest_in "$scratch/$name.out")" = "$wanted" ] || fail "$name learns something else"
+}
+
+serve brought
+lacks
+lacks --store "$scratch/store"
+grep -q "it is not served" "$scratch/join.err" || fail "it does not say why"
+learns brought --model "$base"
+
+serve given --serve-frozen
+learns given --store "$scratch/store"
+kept=$(echo "$scratch"/store/frozen/*)
+[ -f "$kept" ] || fail "what was given is not kept"
+
+serve kept
+learns kept --store "$scratch/store"
+
+# What was kept and is damaged is no longer it.
+serve damaged
+printf 'x' | dd of="$kept" bs=1 seek=5 conv=notrunc status=none
+lacks --store "$scratch/store"
