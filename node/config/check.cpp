@@ -256,31 +256,31 @@ private:
 
   /// What there is to know of data that is not here.
   void elsewhere() {
-    constexpr auto why = "data.kind = \"elsewhere\" ";
+    const std::string why = "data.kind = \"elsewhere\" ";
     const auto& d = x_.data;
     std::uint64_t values = 1;
     for (const auto extent : d.inputs)
       values = std::min<std::uint64_t>(values * extent, values_max + 1);
     if (d.inputs.empty() || values > values_max)
-      refuse("data.inputs", std::string{why}
+      refuse("data.inputs", why
                               + "needs the extents of an example as 'inputs', "
                               + (d.inputs.empty() ? "as in [1, 28, 28] or [30]"
                                                   : "of 2^24 values at most"));
     if (d.classes == 0)
       refuse("data.classes",
-             std::string{why} + "needs 'classes', how many labels there are");
+             why + "needs 'classes', how many labels there are");
     if (x_.clients.held_out > 0)
       refuse("clients.held_out",
-             std::string{why}
+             why
                + "has no data for clients that are held out: "
                  "'held_out' must be 0");
     if (x_.partition.kind != partition_options::rule::iid)
-      refuse("partition.kind", std::string{why}
+      refuse("partition.kind", why
                                  + "deals nothing: 'partition' must not be "
                                    "given");
     const auto watched = watched_of(x_.stop);
     if (watched && !models::of_clients(*watched))
-      refuse("stop.metric", std::string{why}
+      refuse("stop.metric", why
                               + "has no data here to stop by: "
                                 "\"per_client.mean\" or \"per_client.worst\" "
                                 "would do");

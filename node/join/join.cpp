@@ -12,7 +12,6 @@
 #include "actors/kernel_worker/crew.hpp"
 #include "actors/wiring_of_clients.hpp"
 #include "core/hex.hpp"
-#include "core/limits.hpp"
 #include "core/random.hpp"
 #include "node/join/admission.hpp"
 #include "node/join/farewells.hpp"
@@ -192,18 +191,11 @@ private:
                               : "--virtual asks for fewer; another process may "
                                 "have them");
     for (const auto who : found->clients)
-      if (!is_ours(who) || (is_named() && found->clients.size() != 1))
+      if (!may_be(who, in_, x_) || (is_named() && found->clients.size() != 1))
         return ended(end::misfit, "the server gives clients that the run has "
                                   "not");
     mine_ = std::move(found->clients);
     return std::nullopt;
-  }
-
-  /// Clients with names come after those of the partition.
-  bool is_ours(client_id x) const {
-    const auto last = x_.data.is_elsewhere() ? 0 : x_.clients.clients;
-    return is_named() ? x.value > last && x.value <= limits::clients_max
-                      : x.value >= 1 && x.value <= x_.clients.invitable();
   }
 
   problem open_store() {

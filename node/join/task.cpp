@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "core/hex.hpp"
+#include "core/limits.hpp"
 #include "node/config/config.hpp"
 #include "node/join/farewells.hpp"
 #include "node/run/serving.hpp"
@@ -63,6 +64,12 @@ std::optional<join_summary> read_terms(const join_context& in,
     return ended(end::data, "this run has data of its own",
                  "--data PATH says where this machine has it");
   return std::nullopt;
+}
+
+bool may_be(client_id who, const join_context& in, const experiment& x) {
+  const auto last = x.data.is_elsewhere() ? 0 : x.clients.clients;
+  return in.name.empty() ? who.value >= 1 && who.value <= x.clients.invitable()
+                         : who.value > last && who.value <= limits::clients_max;
 }
 
 std::optional<join_summary> read_own(const join_context& in,

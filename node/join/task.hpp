@@ -20,6 +20,10 @@ std::optional<join_summary> read_terms(const join_context& in,
                                        const messages::terms_given& terms,
                                        experiment& to);
 
+/// Whether the run has such a client for a process like this: those with names
+/// come after those of the partition.
+bool may_be(client_id who, const join_context& in, const experiment& x);
+
 /// Data of a client's own, held against what the run learns from.
 std::optional<join_summary> read_own(const join_context& in,
                                      const messages::terms_given& terms,
