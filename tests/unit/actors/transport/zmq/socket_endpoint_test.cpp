@@ -220,8 +220,8 @@ TEST(places, of_one_key_are_so_many_and_take_no_other_s) {
                return x;
              },
              std::make_shared<held_bytes>(1000)};
-  const auto come = [&, heard = std::uint64_t{0}](std::uint64_t i,
-                                                  const char* key) mutable {
+  auto come = [&, heard = std::uint64_t{0}](std::uint64_t i,
+                                            const char* key) mutable {
     auto* x = all.of("r" + std::to_string(i), key, opened_by(i));
     EXPECT_NE(x, nullptr);
     x->heard = ++heard;
