@@ -103,8 +103,8 @@ actors::node_args plan_of(const experiment& x, const workload& w) {
   args.blocks = w.blocks;
   args.method = &w.method;
   args.lines = std::make_shared<actors::line_rules>(line_rules_of(x));
-  // The other half is for what is under way.
-  args.offers_bytes_max = memory_of(x, *w.blocks) / 2;
+  // The rest is for what is under way, and for the merge.
+  args.offers_bytes_max = memory_of(x, *w.blocks) / 4;
   args.course = course_of(x, w);
   args.attendance = {.layout = w.blocks->fingerprint(),
                      .examples_max = x.merge.samples_max};
