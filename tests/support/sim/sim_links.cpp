@@ -95,9 +95,11 @@ void sim_links::open_places() {
   room_ = make_room();
   hub_ = std::make_shared<actors::server_socket_hub>();
   hub_->use(options_.server);
-  places_.emplace([this](std::uint64_t number) {
-    return options_of(server_instance_ + number, room_);
-  });
+  places_.emplace(
+    [this](std::uint64_t number, std::shared_ptr<transport::held_bytes> room) {
+      return options_of(server_instance_ + number, std::move(room));
+    },
+    room_);
 }
 
 link_laws& sim_links::laws_of(std::uint64_t place) {

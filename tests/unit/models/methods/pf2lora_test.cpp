@@ -247,8 +247,8 @@ TEST(pf2lora, removes_as_much_bias_as_the_theory_says) {
   x.fetched[0].values = share({1, 2, -1, 0.5f});
   x.state = keeping({0.5f, -1, 2, 0.25f});
   models::quadratic model{models::make_quadratic_problem(how.problem)};
-  const std::vector<float> frozen(
-    *models::frozen_values(model, how.method, 1).at("model"));
+  const auto frozen =
+    models::frozen_values(model, how.method, 1).at("model").copy();
   const auto out = federation.trainer().train(x);
   ASSERT_TRUE(out) << out.error().context;
   const auto found = direction_of(*out);
