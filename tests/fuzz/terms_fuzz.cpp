@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
-#include <string_view>
+#include <vector>
 
 #include "core/assert.hpp"
 #include "node/config/config.hpp"
@@ -16,8 +16,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data,
                                       std::size_t size) {
   using namespace troupe::node;
   const std::string text{reinterpret_cast<const char*>(data), size};
-  const auto found =
-    parse_config({text, "the server's terms"}, {"data.path=here"});
+  static const std::vector<std::string> here{"data.path=here"};
+  const auto found = parse_config({text, "the server's terms"}, here);
   if (!found) {
     TROUPE_ASSERT(!found.error().context.empty());
     return 0;
