@@ -59,7 +59,7 @@ struct assessor_test : testing::Test {
     mail().run();
   }
 
-  auto& mail() {
+  caf::scheduler::test_coordinator& mail() {
     return dynamic_cast<caf::scheduler::test_coordinator&>(system->scheduler());
   }
 

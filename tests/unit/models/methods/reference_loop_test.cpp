@@ -136,7 +136,7 @@ std::vector<float> merged_by_kernels(const std::vector<float>& base,
   std::vector<std::span<const float>> deltas;
   std::deque<std::vector<float>> whole; // What is in it stays where it is.
   for (const auto& [client, parts] : offers.seen) {
-    auto& delta = whole.emplace_back(*parts[0].delta);
+    auto& delta = whole.emplace_back(parts[0].delta.copy());
     while (delta.size() < size)
       delta.push_back(-base[delta.size()]); // Counts as a zero.
     deltas.push_back(delta);
