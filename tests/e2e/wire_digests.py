@@ -1,0 +1,168 @@
+"""What is served has the digest of what is run in one process: with and without keys, in chunks of any size, over
+connections that are cut at random.
+
+Usage: wire_digests.py TROUPE [--long] [--seed N]
+"""
+
+import argparse
+import asyncio
+import contextlib
+import itertools
+import json
+import pathlib
+import random
+import socket
+import struct
+import sys
+import tempfile
+import time
+
+RUN = ["deploy/examples/tiny.toml", "--set", "rounds=12"]
+DATA = "/usr/share/datasets/fashion-mnist"
+CLIENTS = 100
+PATIENCE = 200  # Seconds.
+# Processes, keys, KiB of a chunk.
+SHORT = [(2, True, 4), (1, False, 4096)]
+LONG = list(itertools.product((1, 2, 4), (False, True), (4, 256, 4096)))
+
+
+class Cutter:
+    """Hands on bytes between processes and a server, and cuts all connections now and then."""
+
+    def __init__(self, to, seed):
+        self.to = to
+        self.draw = random.Random(seed)
+        self.open = set()
+        self.cuts = 0
+
+    async def __aenter__(self):
+        self.server = await asyncio.start_server(self.accepted, "127.0.0.1", 0)
+        self.address = f"tcp://127.0.0.1:{self.server.sockets[0].getsockname()[1]}"
+        self.cutting = asyncio.create_task(self.cut())
+        return self
+
+    async def __aexit__(self, *_):
+        self.cutting.cancel()
+        self.server.close()
+        for writer in self.open:
+            writer.close()
+
+    async def accepted(self, reader, writer):
+        with contextlib.suppress(OSError):
+            there, here = await asyncio.open_connection(*self.to)
+            self.open |= {writer, here}
+            await asyncio.gather(self.hand_on(reader, here), self.hand_on(there, writer), return_exceptions=True)
+
+    async def hand_on(self, reader, writer):
+        try:
+            while data := await reader.read(1 << self.draw.randint(4, 16)):
+                writer.write(data)
+                await writer.drain()
+        finally:
+            writer.close()
+            self.open.discard(writer)
+
+    async def cut(self):
+        while True:
+            await asyncio.sleep(self.draw.uniform(0.3, 1.5))
+            for writer in tuple(self.open):
+                raw = writer.get_extra_info("socket")
+                if raw is not None and raw.fileno() >= 0:
+                    raw.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+                writer.transport.abort()
+                self.cuts += 1
+            self.open.clear()
+
+
+class Scene:
+    def __init__(self, troupe, scratch):
+        self.troupe, self.scratch = troupe, scratch
+        self.started = []
+
+    async def start(self, name, *command):
+        log = open(self.scratch / f"{name}.log", "w", encoding="utf-8")
+        out = open(self.scratch / f"{name}.out", "w", encoding="utf-8")
+        self.started.append(await asyncio.create_subprocess_exec(self.troupe, *map(str, command), stdout=out, stderr=log))
+        return self.started[-1]
+
+    async def ask(self, *command):
+        process = await asyncio.create_subprocess_exec(self.troupe, *map(str, command), stdout=asyncio.subprocess.PIPE)
+        found = (await process.communicate())[0].decode().strip()
+        assert process.returncode == 0, command
+        return found
+
+    async def address(self, name):
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline:
+            for line in (self.scratch / f"{name}.log").read_text(encoding="utf-8").splitlines(keepends=True):
+                if line.startswith("tcp://") and line.endswith("\n"):
+                    return line.split()
+            await asyncio.sleep(0.02)
+        raise AssertionError(f"{name} says no address")
+
+    def digest(self, name):
+        return json.loads((self.scratch / f"{name}.out").read_text(encoding="utf-8"))["digest"]
+
+    async def served(self, name, processes, keys, chunk, seed):
+        security = ["--keys", self.scratch / f"{name}-keys"] if keys else ["--insecure"]
+        server = await self.start(name, "serve", *RUN, "--set", f"clients.expected={CLIENTS}", "--folder",
+                                  self.scratch / "runs", "--format", "json", "--chunk-kib", chunk, *security)
+        said = await self.address(name)
+        host, port = said[0].removeprefix("tcp://").split(":")
+        async with Cutter((host, int(port)), seed) as between:
+            joined = []
+            for i in range(processes):
+                store = self.scratch / f"{name}-store-{i}"
+                if keys:
+                    own = await self.ask("keys", "new", "--keys", store)
+                    await self.ask("keys", "allow", own, *security, "--name", f"p{i}", "--numbers", CLIENTS)
+                joined.append(await self.start(
+                    f"{name}-{i}", "join", between.address, "--virtual", CLIENTS // processes, "--data", DATA, "--store",
+                    store, "--chunk-kib", chunk, *(["--server", said[1]] if keys else ["--insecure"])))
+            async with asyncio.timeout(PATIENCE):
+                assert await server.wait() == 0, "the server fails"
+                for process in joined:
+                    assert await process.wait() == 0, "clients fail"
+            return between.cuts
+
+    def end(self):
+        for process in self.started:
+            if process.returncode is None:
+                with contextlib.suppress(ProcessLookupError):
+                    process.kill()
+
+
+async def play(arguments, scratch):
+    scene = Scene(arguments.troupe, scratch)
+    try:
+        run = await scene.start("wanted", "run", *RUN, "--folder", scratch / "runs", "--format", "json")
+        assert await run.wait() == 0, "troupe run fails"
+        wanted = scene.digest("wanted")
+        for i, (processes, keys, chunk) in enumerate(LONG if arguments.long else SHORT):
+            name, began = f"served-{i}", time.monotonic()
+            cuts = await scene.served(name, processes, keys, chunk, arguments.seed + i)
+            found = scene.digest(name)
+            print(f"{processes} processes{' with keys' if keys else ''}, chunks of {chunk} KiB, {cuts} cuts:"
+                  f" {found[:8]}, {time.monotonic() - began:.1f} s", flush=True)
+            assert found == wanted, f"it is {found} and not {wanted}"
+            assert cuts > 0, "nothing was cut"
+    except BaseException:
+        for path in sorted(scratch.glob("*.log")):
+            print(f"== {path.name}\n{path.read_text(encoding='utf-8')[-800:]}")
+        raise
+    finally:
+        scene.end()
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("troupe", type=lambda x: str(pathlib.Path(x).resolve()))
+    parser.add_argument("--long", action="store_true")
+    parser.add_argument("--seed", type=int, default=1)
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory() as name:
+        asyncio.run(play(arguments, pathlib.Path(name)))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
