@@ -22,8 +22,7 @@ std::vector<float> first_of(const std::string& family, const overrides& changes,
     ADD_FAILURE() << made.error().context;
     return {};
   }
-  return std::vector<float>{
-    *made->initial.at(made->blocks->family(family).front())};
+  return made->initial.at(made->blocks->family(family).front()).copy();
 }
 
 float largest(const std::vector<float>& xs) {
