@@ -52,6 +52,8 @@ short() { # FILE: settings after which a run of it takes a second
 try() { # WHERE ARGUMENTS…
   # A sweep is hundreds of runs: sweep.sh makes a small one.
   [ "$2" = run ] && grep -q '^\[sweep\]' "$3" && set -- "$1" check-config "$3"
+  # Nothing can be run where the data is: own_data.sh serves such a one.
+  [ "$2" = run ] && grep -q '^kind = "elsewhere"' "$3" && set -- "$1" check-config "$3"
   local line="${*:2}" more=""
   [ "$2" = run ] && more=$(short "$3")
   # The folder that is documented is not here: that of a run above.

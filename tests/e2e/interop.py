@@ -298,6 +298,10 @@ def changes(troupe, scratch):
             "farewell", reason, nonce), answer
 
     try:
+        # Who has no place is no client.
+        refused(say.hello(1), "refused", 71)
+        asked = {"nonce": 6, "store": bytes(range(16)), "count": 4, "name": ""}
+        assert say.said(0, "places_asked", asked)["clients"] == [1, 2, 3, 4]
         # Protocols: one of both sides is taken, and there may be none.
         assert say.hello(1, 0, 9)["protocol"] == 1
         refused(say.hello(2, 2, 9), "protocol", 72)

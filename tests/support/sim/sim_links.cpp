@@ -76,6 +76,7 @@ sim_links::options_of(std::uint64_t instance,
   x.in.frame_bytes_max = sizes_.frame_bytes_max;
   x.in.window_bytes = sizes_.window_bytes;
   x.in.room = std::move(room);
+  x.in.landing = landing_;
   x.instance = instance;
   return x;
 }

@@ -139,6 +139,8 @@ private:
   options options_;
   random_stream draw_;
   sizes sizes_;
+  std::shared_ptr<transport::landing_pool> landing_ =
+    std::make_shared<transport::landing_pool>(1 << 20);
   /// Rings as long as there is something to wake.
   std::shared_ptr<sim_links*> bell_ = std::make_shared<sim_links*>(this);
   bool rung_ = false;
