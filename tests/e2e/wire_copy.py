@@ -54,7 +54,7 @@ def main():
     troupe = pathlib.Path(sys.argv[1]).resolve()
     with tempfile.TemporaryDirectory() as name:
         run = Run(troupe, name, CONFIG.format(method="fedavg", pace=FEDBUFF, clients="", length="versions = 40",
-                                              dimension=100, hidden=1000), 1)
+                                              dimension=100, hidden=1000, durability="version"), 1)
         try:
             run.begin()
             until(run, 3)

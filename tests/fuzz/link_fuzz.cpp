@@ -36,6 +36,7 @@ link_end::options options_of(std::uint64_t instance,
   x.in.frame_bytes_max = frame_bytes_max;
   x.in.window_bytes = 300;
   x.in.room = std::move(room);
+  x.in.landing = std::make_shared<landing_pool>(room_bytes);
   x.instance = instance;
   return x;
 }
