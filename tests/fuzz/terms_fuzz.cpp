@@ -23,7 +23,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data,
     return 0;
   }
   const auto x = for_clients(found->x);
-  TROUPE_ASSERT(x.data.path.empty() || x.data.path == "here");
+  TROUPE_ASSERT(x.data.path == "here" || x.data.path == experiment{}.data.path);
   for (const auto& path :
        {x.init, x.scenario, x.devices.speed.path, x.availability.path})
     TROUPE_ASSERT(path.empty());
