@@ -205,6 +205,7 @@ result<void> take_part(const served_scene& scene, std::uint32_t clients) {
   join_context in;
   in.address = *address;
   in.clients = clients;
+  in.data = scene.x.data.path;
   if ((scene.on_disk && !scene.clients_forget) || scene.keys)
     in.store = store_of(scene).string();
   if (scene.keys)
