@@ -57,7 +57,10 @@ try() { # WHERE ARGUMENTS…
   local line="${*:2}" more=""
   [ "$2" = run ] && more=$(short "$3")
   # The folder that is documented is not here: that of a run above.
-  [ "$2" = replay ] && line="replay $(dirname "$(find "$scratch" -name events.jsonl | head -n 1)")"
+  case "${*:2}" in
+    replay*) line="replay $(dirname "$(find "$scratch" -name events.jsonl | head -n 1)")" ;;
+    "doctor "*) line="doctor $(dirname "$(find "$scratch" -name events.jsonl | head -n 1)") ${*:4}" ;;
+  esac
   # Words as a shell would split them: there are no quotes in what is documented.
   # shellcheck disable=SC2086
   if ! "$troupe" $line $more >"$scratch/out" 2>&1; then
