@@ -27,8 +27,10 @@ struct assessor_test : testing::Test {
   void begin() {
     system.emplace(config);
     auto others = std::make_shared<cast>();
-    const auto evaluator =
-      system->spawn([this](caf::event_based_actor*) -> caf::behavior {
+    // With an argument each: CAF reads through a null pointer where there is
+    // none.
+    const auto evaluator = system->spawn(
+      [this](caf::event_based_actor*, int) -> caf::behavior {
         return {[this](const messages::evaluation_requested& x) {
           scored_at_home = x.input.per_client;
           finished out{
@@ -38,15 +40,17 @@ struct assessor_test : testing::Test {
             out.problem = error{errc::diverged, "it diverged"};
           return out;
         }};
-      });
-    const auto gateway =
-      system->spawn([this](caf::event_based_actor*) -> caf::behavior {
+      },
+      0);
+    const auto gateway = system->spawn(
+      [this](caf::event_based_actor*, int) -> caf::behavior {
         return {[this](const messages::scores_wanted& x) {
           question = x.question;
           blocks = x.blocks.size();
           return messages::scores_under_way{x.question, here};
         }};
-      });
+      },
+      0);
     others->gateway = caf::actor_cast<gateway_actor>(gateway);
     started = system->clock().now();
     who = caf::actor_cast<assessor_actor>(system->spawn(
@@ -67,11 +71,14 @@ struct assessor_test : testing::Test {
     messages::evaluation_requested x{.line = {1}, .head = {5}, .input = {}};
     x.input.per_client = per_client;
     x.input.versions.push_back({{1}, {5}, share({1.0f})});
-    helpers.push_back(system->spawn([this, x](caf::event_based_actor* self) {
-      self->request(who, caf::infinite, x)
-        .then([this](const finished& y) { answer = y; },
-              [this](const caf::error&) { is_refused = true; });
-    }));
+    helpers.push_back(system->spawn(
+      [this](caf::event_based_actor* self,
+             const messages::evaluation_requested& y) {
+        self->request(who, caf::infinite, y)
+          .then([this](const finished& z) { answer = z; },
+                [this](const caf::error&) { is_refused = true; });
+      },
+      x));
     mail().run();
   }
 
