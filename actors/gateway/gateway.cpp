@@ -87,7 +87,7 @@ void end_visit(self_pointer self, visit_id visit, verdict why) {
 
 /// The record may have lost it with the process that wrote it.
 void note_beginning(self_pointer self, const messages::ticket& pass) {
-  if (self->state.granted->is_earlier(pass.visit))
+  if (self->state.granted->is_to_be_noted(pass.visit))
     note(self, messages::invitation_made{pass, true});
 }
 

@@ -257,6 +257,7 @@ struct experiment {
   std::uint64_t events_max = 4096; ///< MiB of events.jsonl.
   ledger_kind ledger = ledger_kind::disk;
   durability_kind durability = durability_kind::version;
+  std::uint64_t retention = 20; ///< Versions of a line whose values are kept.
   double snapshot_seconds = 30;
   stop_options stop = {};
   length_options length = {};

@@ -46,6 +46,9 @@ void visit_run(schema_visitor& v, experiment& x) {
   v.choice({"durability", "what outlives a server: versions, or also offers "
                           "that wait for one"},
            x.durability, {"version", "offer"});
+  v.count({"retention", "versions of a line whose values are kept, and what an "
+                        "open visit stands on"},
+          x.retention, {.min = 1});
   v.number({"snapshot_seconds", "between snapshots under the virtual clock"},
            x.snapshot_seconds, a_duration);
 }

@@ -19,6 +19,11 @@ bool is_read(const data_options& x) {
   return x.kind != data_options::format::synthetic && !x.has_own_model();
 }
 
+result<workload> prepare_joining(const experiment& x, materials found) {
+  found.starts = false;
+  return prepare(x, std::move(found));
+}
+
 join_summary not_made(const error& why) {
   const bool is_data =
     why.code == errc::invalid_data || why.code == errc::storage_failure;
@@ -93,7 +98,12 @@ std::optional<join_summary> read_own(const join_context& in,
 std::optional<join_summary> make_work(const join_context& in,
                                       const messages::terms_given& terms,
                                       const experiment& x, workload& to) {
-  auto work = in.make_work ? in.make_work(x) : prepare(x, in.make_model);
+  auto work =
+    in.make_work
+      ? in.make_work(x)
+      : materials_of(x, in.make_model).and_then([&x](materials found) {
+          return prepare_joining(x, std::move(found));
+        });
   if (!work)
     return not_made(work.error());
   to = std::move(*work);
@@ -118,7 +128,8 @@ std::optional<join_summary> make_work(const join_context& in,
   const example_shape shape{.inputs = terms.inputs,
                             .classes = terms.classes,
                             .examples_max = terms.examples_max};
-  auto work = prepare(as_here, materials_of(x, mine, me, shape, in.make_model));
+  auto work =
+    prepare_joining(as_here, materials_of(x, mine, me, shape, in.make_model));
   if (!work)
     return not_made(work.error());
   to = std::move(*work);

@@ -92,6 +92,7 @@ private:
     folder_->log("fingerprint " + in_.fingerprint);
     if (auto ok = open_books(); !ok)
       return ok;
+    work_.initial.clear(); // In the books, and as large as the model.
     if (serving_)
       if (auto ok = serving_->open_book(x_, work_, folder_->path(), is_new);
           !ok)

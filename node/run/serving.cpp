@@ -118,6 +118,7 @@ experiment for_clients(experiment x) {
   x.events = false;
   x.ledger = ledger_kind::memory;
   x.durability = blank.durability;
+  x.retention = blank.retention;
   x.workers = 0;
   return x;
 }

@@ -305,7 +305,7 @@ run_folder::open_store(const experiment& x, const store_options& opts) const {
     {.folder = path_,
      .durable = x.clock == clock_kind::wall ? actors::durability::full
                                             : actors::durability::relaxed,
-     .retention_max = opts.versions_kept,
+     .retention = opts.versions_kept,
      .run = identity_of(x),
      .offers_outlive = x.durability == durability_kind::offer,
      .writes_each_line = opts.serves});
