@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <cstring>
 #include <system_error>
+#include <utility>
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -205,9 +206,12 @@ result<void> keyring::enrol(const public_key& line, const public_key& own,
   if (is_taken(found->what.name, to_hex(own)))
     return fail(errc::invalid_argument,
                 "another key has the name that this invitation is for");
-  found->used = own;
-  if (auto ok = write_private(line_path(line), write_invitation(*found)); !ok)
-    return ok;
+  std::error_code ignored;
+  if (found->used && std::filesystem::exists(path_of(own), ignored))
+    return {}; // Somebody may have changed since what this key may.
+  if (!std::exchange(found->used, own))
+    if (auto ok = write_private(line_path(line), write_invitation(*found)); !ok)
+      return ok;
   auto what = found->what;
   what.expires_ms = permit::never;
   return put(own, what);

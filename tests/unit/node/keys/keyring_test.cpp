@@ -202,6 +202,17 @@ TEST_F(keyring_test, enrols_one_key_by_a_line) {
   EXPECT_EQ(keys.standing(bob, now), key_standing::unknown);
 }
 
+TEST_F(keyring_test, a_line_that_comes_again_undoes_nothing) {
+  const keyring keys{folder};
+  const auto line = keys.invite(named("alice"), now);
+  ASSERT_TRUE(keys.enrol(line->open, alice, now));
+  auto less = named("alice");
+  less.expires_ms = now + 1;
+  ASSERT_TRUE(keys.allow(alice, less));
+  EXPECT_TRUE(keys.enrol(line->open, alice, now));
+  EXPECT_EQ(keys.standing(alice, now + 1), key_standing::expired);
+}
+
 TEST_F(keyring_test, enrols_nobody_by_an_old_line_or_one_of_who_is_denied) {
   const keyring keys{folder};
   auto what = named("alice");
