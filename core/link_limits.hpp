@@ -14,6 +14,9 @@ inline constexpr std::size_t links_per_key_max = 64;
 /// not heard.
 inline constexpr std::uint64_t frames_per_second_max = 20'000;
 
+/// While others are heard, what one key says beyond this is read no faster.
+inline constexpr std::uint64_t frames_beside_others = 5'000;
+
 /// Of all that arrived and was not handled yet, what may be of one key.
 inline constexpr std::uint64_t unhandled_bytes_of_key_max = std::uint64_t{128}
                                                             << 20;

@@ -51,6 +51,14 @@ result<std::optional<arrival>> link_end::heard(const piece& x) {
     case piece_kind::refused:
       out_.refused(x.transfer);
       return std::optional<arrival>{};
+    case piece_kind::announced: {
+      const auto what = decode_record<announcement>(x.body.bytes);
+      if (!what || !dialled_)
+        return fail(errc::malformed_message,
+                    "an announcement is no key, or is not of a server");
+      announced_ = *what;
+      return std::optional<arrival>{};
+    }
     default:
       return in_.heard(x);
   }
@@ -63,6 +71,9 @@ std::optional<piece> link_end::next() {
     opening what;
     what.instance = instance_;
     out->body = body_of(what);
+  } else if (heard_opened_ && announce_) {
+    out = make_piece(piece_kind::announced, {}, {});
+    out->body = body_of(*std::exchange(announce_, std::nullopt));
   } else if (heard_opened_) {
     out = in_.next();
     if (!out)

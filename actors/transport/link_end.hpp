@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "actors/transport/inbox.hpp"
@@ -69,6 +70,16 @@ public:
     in_.say_again();
   }
 
+  /// Of who listens: says before all else that it will have another key.
+  void announce(const announcement& x) {
+    announce_ = x;
+  }
+
+  /// What the other end has announced since this was asked last.
+  std::optional<announcement> take_announced() {
+    return std::exchange(announced_, std::nullopt);
+  }
+
   /// Nothing is left to be said.
   bool is_idle() const noexcept {
     return out_.empty();
@@ -117,6 +128,8 @@ private:
   bool say_opened_ = false;
   bool heard_opened_ = false;
   std::optional<std::uint64_t> other_;
+  std::optional<announcement> announce_;
+  std::optional<announcement> announced_;
 };
 
 } // namespace troupe::transport

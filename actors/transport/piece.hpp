@@ -9,6 +9,7 @@
 
 #include "actors/messages/schema.hpp"
 #include "actors/transport/rope.hpp"
+#include "core/keys.hpp"
 #include "core/result.hpp"
 
 namespace troupe::transport {
@@ -26,11 +27,13 @@ enum class piece_kind : std::uint8_t {
   chunk,      ///< Some bytes of it.
   reached,    ///< What is here of it, and how far it may go on.
   refused,    ///< It will not be taken.
+  announced,  ///< The key that a server will have; older readers drop it.
 };
 
 /// By which metrics know them; the first is of what is none.
-inline constexpr std::array piece_kind_names{
-  "none", "opened", "framed", "began", "chunk", "reached", "refused"};
+inline constexpr std::array piece_kind_names{"none",    "opened",   "framed",
+                                             "began",   "chunk",    "reached",
+                                             "refused", "announced"};
 inline constexpr std::size_t piece_kinds = piece_kind_names.size();
 
 struct piece {
@@ -93,6 +96,16 @@ struct beginning {
 
   static constexpr auto fields(auto& x) {
     return std::tie(x.kind, x.version, x.readable_since, x.correlation, x.size);
+  }
+};
+
+/// The body of `announced`.
+struct announcement {
+  public_key next{};
+  std::uint64_t after_ms = 0; ///< From now on: clocks may be days apart.
+
+  static constexpr auto fields(auto& x) {
+    return std::tie(x.next, x.after_ms);
   }
 };
 

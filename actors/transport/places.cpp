@@ -69,6 +69,16 @@ void places::lost(place& x, instant now) {
   x.link.abandoned();
 }
 
+void places::all_lost(instant now) {
+  routes_.clear();
+  for (auto& [number, x] : all_) {
+    if (x.link.is_open())
+      x.lost_at = now;
+    x.route.clear();
+    x.link.lost();
+  }
+}
+
 bool places::is_idle() const {
   return std::ranges::all_of(all_, [](const auto& x) {
     return !x.second.link.is_open()

@@ -63,6 +63,9 @@ public:
   /// It has no connection any more.
   void lost(place& x, instant now);
 
+  /// Nobody has a connection any more; links go on over the next ones.
+  void all_lost(instant now);
+
   /// Nothing waits for anybody who is there.
   bool is_idle() const;
 

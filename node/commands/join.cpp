@@ -170,6 +170,10 @@ struct wishes {
     line.add("--store", &in.store,
              "the folder where clients keep what is theirs, so that they go on "
              "after a restart; without it they are gone with this process");
+    line.add("--audit", &in.audit,
+             "a file to which each piece that leaves this process is written "
+             "before it is encrypted, as a line of JSON: what it is, how many "
+             "bytes, which fields");
     line.add("--wait", &in.wait, "seconds for the first answer; 0: no end",
              {.range = {{0, 1 << 30}}, .shows_default = true});
     line.add_chunks(&chunk_kib);

@@ -169,6 +169,15 @@ json json_of(const keyring::entry& x) {
   return out;
 }
 
+/// Of the server's next pair. @pre there is one, or what is there is none
+json json_of(const result<std::optional<coming_pair>>& x) {
+  if (!x)
+    return {{"state", "unreadable"}, {"problem", x.error().context}};
+  return {{"state", "coming"},
+          {"key", to_hex((*x)->pair.open)},
+          {"from", moment_of((*x)->at_ms)}};
+}
+
 exit_code list(arguments args, streams io) {
   command_line line{{"keys list", "Shows who may speak with a server.",
                      "keys list --keys runs/keys"}};
@@ -180,14 +189,22 @@ exit_code list(arguments args, streams io) {
     return usage("there is no folder " + in_quotes(folder),
                  "troupe keys new makes one", line.json(), io);
   const auto all = keyring{folder}.all();
+  const auto next = keyring{folder}.coming();
   if (line.json()) {
     json keys = json::array();
     for (const auto& x : all)
       keys.push_back(json_of(x));
-    io.out << json{{"success", true}, {"keys", std::move(keys)}}.dump(2)
-           << '\n';
+    json out{{"success", true}, {"keys", std::move(keys)}};
+    if (!next || *next)
+      out.add("next", json_of(next));
+    io.out << out.dump(2) << '\n';
     return exit_code::ok;
   }
+  if (!next)
+    io.out << "unreadable (" << printable(next.error().context) << ") next\n";
+  else if (*next)
+    io.out << "next of the server, from " << moment_of((*next)->at_ms) << ' '
+           << to_hex((*next)->pair.open) << '\n';
   for (const auto& x : all) {
     io.out << state_of(x) << ' ';
     if (x.what)
@@ -228,6 +245,14 @@ exit_code invite(arguments args, streams io) {
   const auto server = read_pair(keys.folder() / "pair");
   if (!server)
     return report(server.error(), line.json(), io);
+  const auto next = keys.coming();
+  if (!next)
+    return report(next.error(), line.json(), io);
+  if (*next && wanted.what.expires_ms > (*next)->at_ms) {
+    wanted.what.expires_ms = (*next)->at_ms;
+    io.err << "note: it is good until " << moment_of((*next)->at_ms)
+           << ", when the server has another pair\n";
+  }
   const auto made = keys.invite(wanted.what, unix_milliseconds());
   if (!made)
     return report(made.error(), line.json(), io);
@@ -276,6 +301,44 @@ exit_code rotate(arguments args, streams io) {
   return exit_code::ok;
 }
 
+exit_code renew(arguments args, streams io) {
+  command_line line{
+    {"keys renew",
+     "Gives the server another pair of keys from then on. Who is connected "
+     "meanwhile hears of it and goes on; all others need a new line. Said "
+     "again, it moves the moment.",
+     "keys renew --keys runs/keys --in 1d"}};
+  constexpr std::int64_t longest_ms = std::int64_t{365} * 86'400'000;
+  std::string folder;
+  std::string in = "1d";
+  add_folder(line, folder);
+  line.add("--in", &in, "after how long, as 90s, 15m, 1h, 30d; 365d at most",
+           {.shows_default = true});
+  if (const auto end = line.parse(args, io))
+    return *end;
+  const auto after_ms = duration_in(in);
+  if (!after_ms || *after_ms > longest_ms)
+    return usage("--in is as 90s, 15m, 1h, 30d, 365d at most, and not "
+                   + in_quotes(in),
+                 "", line.json(), io);
+  if (!std::filesystem::exists(std::filesystem::path{folder} / "pair"))
+    return usage("no server has its pair in " + in_quotes(folder),
+                 "troupe serve makes one, in --keys or in keys of its run's "
+                 "folder",
+                 line.json(), io);
+  const auto next = keyring{folder}.renew(unix_milliseconds() + *after_ms);
+  if (!next)
+    return report(next.error(), line.json(), io);
+  const auto key = to_hex(next->pair.open);
+  const auto from = moment_of(next->at_ms);
+  if (line.json())
+    io.out << json{{"success", true}, {"key", key}, {"from", from}}.dump(2)
+           << '\n';
+  else
+    io.out << "from " << from << " on the server's key is " << key << '\n';
+  return exit_code::ok;
+}
+
 struct verb {
   const char* name;
   const char* says;
@@ -289,6 +352,7 @@ constexpr std::array verbs{
   verb{"list", "who may", list},
   verb{"invite", "print a line that enrols one key", invite},
   verb{"rotate", "RUN: another key for its invitations", rotate},
+  verb{"renew", "another pair for the server, from a moment on", renew},
 };
 
 } // namespace

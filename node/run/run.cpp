@@ -241,7 +241,10 @@ private:
                      .socket = looks_at(serving_.get())}};
     std::optional<actors::reception_args> reception;
     if (serving_) {
-      auto begun = serving_->begin(x_, work_, in_.listening);
+      auto begun = serving_->begin(
+        x_, work_, {in_.listening, [this](const std::string& line) {
+                      folder_->log(line);
+                    }});
       if (!begun)
         return tl::make_unexpected(begun.error());
       reception = std::move(*begun);

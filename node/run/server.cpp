@@ -128,9 +128,10 @@ void server::obey() {
   }
 }
 
-void server::part_from_denied() {
+void server::look_after_keys() {
   if (!f_.serves)
     return;
+  f_.serves->look_after_pair();
   const std::lock_guard guard{mutex_};
   if (!cast_.director)
     return;

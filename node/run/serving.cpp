@@ -307,16 +307,30 @@ instant serving::elapsed() const {
                               unix_milliseconds() - book_.began_ms}});
 }
 
-result<reception_args>
-serving::begin(const experiment& x, const workload& work,
-               const std::function<void(const std::string&)>& listening) const {
-  if (auto ok = replace_text(folder_ / "endpoint", address() + '\n'); !ok)
-    return tl::make_unexpected(ok.error());
+result<void> serving::say_where(const line_taker& listening) const {
+  return replace_text(folder_ / "endpoint", address() + '\n').map([&] {
+    if (listening)
+      listening(address());
+  });
+}
+
+result<reception_args> serving::begin(const experiment& x, const workload& work,
+                                      const ears& to) {
   if (guard_)
     if (auto ok = guard_->say_address(socket_->address()); !ok)
       return tl::make_unexpected(ok.error());
-  if (listening)
-    listening(address());
+  if (auto ok = say_where(to.listening); !ok)
+    return tl::make_unexpected(ok.error());
+  if (guard_)
+    pair_ = std::make_unique<pair_keeper>(pair_keeper::neighbours{
+      .keys = guard_,
+      .socket = socket_,
+      .changed =
+        [this, to] {
+          if (const auto ok = say_where(to.listening); !ok)
+            to.log(ok.error().context);
+        },
+      .log = to.log});
   std::function<std::optional<claim>(peer_id)> claim_of;
   std::function<result<void>(peer_id, const public_key&)> enrol;
   if (guard_) {

@@ -3,6 +3,7 @@
 # heard no more, and a line enrols one key. Argument: the executable.
 set -euo pipefail
 troupe=$(realpath "$1")
+here=$(dirname "$(realpath "$0")")
 scratch=$(mktemp -d)
 started=()
 end() { kill "${started[@]}" 2>/dev/null || true; wait; rm -rf "$scratch"; }
@@ -97,7 +98,7 @@ refused 2 "there is a --store" join "$address" --server "$key"
 refused 2 "one of them would do" serve "$scratch/small.toml" --insecure --keys "$keys"
 refused 2 "takes one address" serve "$scratch/small.toml" --listen 'tcp://127.0.0.1:0;tcp://127.0.0.1:0'
 "$troupe" keys allow "$carol" --keys "$own" --name carol >/dev/null
-join carol --virtual 12 &
+join carol --virtual 12 --http 127.0.0.1:0 &
 joined=$!
 started+=($joined)
 visits() { python3 - "$own/../events.jsonl" <<'PY'
@@ -107,6 +108,23 @@ PY
 }
 for _ in $(seq 100); do [ "$(visits)" -lt 5 ] || break; sleep 0.1; done
 [ "$(visits)" -ge 5 ] || fail "carol is allowed and does not take part"
+# What is secret meanwhile, and what is shown.
+note_macs() {
+  local before
+  before=$(wc -l <"$scratch/secret_words" 2>/dev/null || echo 0)
+  for _ in $(seq 300); do
+    python3 -B "$here/unseen.py" macs "$scratch/carol" >>"$scratch/secret_words"
+    [ "$(wc -l <"$scratch/secret_words")" = "$before" ] || return 0
+  done
+  fail "carol has no ticket"
+}
+page_of() { sed -n 's|^metrics at \(http://[^/]*\).*$|\1|p' "$1"; }
+look() {
+  python3 -B "$here/unseen.py" look "$scratch/shown" "$troupe" "$own/.." "$scratch/carol" -- \
+    "$(page_of "$scratch/strict.err")" "$(page_of "$scratch/carol.err")"
+}
+note_macs
+look
 # Another key for its invitations: who is at work goes on, and so does who comes after it.
 sealed() { stat -c %a "$own/../seal" 2>/dev/null; }
 refused 4 "nobody serves" keys rotate "$scratch"
@@ -116,6 +134,8 @@ refused 2 "as 90s, 15m" keys rotate "$own/.." --valid soon
 more=$(($(visits) + 5))
 for _ in $(seq 300); do [ "$(visits)" -lt $more ] || break; sleep 0.1; done
 [ "$(visits)" -ge $more ] || fail "with another key nobody goes on"
+note_macs
+look
 "$troupe" keys deny carol --keys "$own" >/dev/null
 sleep 1.2
 grep -q '"withdrawn"' "$own/../events.jsonl" || fail "who is denied keeps its visits"
@@ -157,7 +177,17 @@ refused 2 "there is a --store" join "$line"
 line=$("$troupe" keys invite --name late --keys "$own" --valid 1s)
 sleep 1
 refused 5 "has expired" join "$line" --store "$scratch/late"
-# Nobody finds a key, a line or its token in what the run leaves, but the server's in `endpoint`.
+# Nobody finds a secret in what runs leave, say and show: keys, tokens, MACs and the keys of these.
+{
+  awk '$1 == "secret" {print "a key", $2}' "$keys/pair" "$own/pair" "$scratch"/*/pair
+  awk '$1 == "now" || $1 == "before" {print "the key of tickets", $2}' "$own/../seal"
+  echo "the token of a line" "${line##*/}"
+} >>"$scratch/secret_words"
+mkdir "$scratch/said"
+cp "$scratch"/*.out "$scratch"/*.err "$scratch/said"
+python3 -B "$here/unseen.py" search "$scratch/secret_words" "$scratch/runs" "$scratch/said" "$scratch/shown" ||
+  fail "a secret is shown"
+# Nor a key or a line, but the server's in `endpoint`.
 for secret in $(awk '$1 == "secret" {print $2}' "$own/pair" "$scratch"/*/pair) \
               $(awk '$1 == "public" {print $2}' "$scratch"/*/pair) "${line##*/}"; do
   ! grep -rqa --exclude-dir=keys --exclude=endpoint "$secret" "$scratch/runs" || fail "the folder has a key"

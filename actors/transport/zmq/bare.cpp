@@ -33,7 +33,7 @@ void bind(zmq::socket_t& x, const listener& listening, const security& keys) {
 
 void secure(zmq::socket_t& x, const security& keys) {
   if (keys)
-    use_keys(x, {.own = keys->client, .server = keys->server.open});
+    use_keys(x, keys->client, keys->server.open);
 }
 
 bool wait(zmq::socket_t& x) {

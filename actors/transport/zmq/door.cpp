@@ -47,10 +47,10 @@ refusal reason_of(key_standing x) {
 
 } // namespace
 
-void use_keys(zmq::socket_t& x, const dialler_keys& keys) {
-  set(x, ZMQ_CURVE_SERVERKEY, keys.server.data(), keys.server.size());
-  set(x, ZMQ_CURVE_PUBLICKEY, keys.own.open.data(), keys.own.open.size());
-  set(x, ZMQ_CURVE_SECRETKEY, keys.own.secret.data(), keys.own.secret.size());
+void use_keys(zmq::socket_t& x, const key_pair& own, const public_key& server) {
+  set(x, ZMQ_CURVE_SERVERKEY, server.data(), server.size());
+  set(x, ZMQ_CURVE_PUBLICKEY, own.open.data(), own.open.size());
+  set(x, ZMQ_CURVE_SECRETKEY, own.secret.data(), own.secret.size());
 }
 
 door::door(zmq::context_t& context, server_keys keys,

@@ -73,12 +73,20 @@ public:
     std::function<void(bool there)> connection = {};
     /// Of one key, or without keys of one connection, in a second.
     std::uint64_t frames_per_second = limits::frames_per_second_max;
+    /// Told of each piece before ZeroMQ has it. False: it does not leave, and
+    /// nothing else does from then on.
+    std::function<bool(const piece&)> leaving = {};
     /// Of a server, and of who dials; without: nothing is encrypted.
     std::optional<server_keys> door = {};
     std::optional<dialler_keys> keys = {};
     std::shared_ptr<refusals> refused = std::make_shared<refusals>();
-    /// Of who dials: it will not be let in as it is.
+    /// Of who dials: it will not be let in as it is, or for now.
     std::function<void(turned_away)> away = {};
+    /// Of who dials with keys: its server will have another one, which is tried
+    /// from then on where the present one does not serve.
+    std::function<void(const announcement&)> announced = {};
+    /// Of who dials with keys: whose a connection is that was made.
+    std::function<void(const public_key&)> met = {};
   };
 
   /// Where processes dial; with port 0 any that is free.
@@ -104,6 +112,18 @@ public:
 
   /// Of a server: whose key a peer has. Nothing without keys, or if it is gone.
   virtual std::optional<public_key> key_of(peer_id x) = 0;
+
+  /// Of a server with keys: it closes its door and opens another one with this
+  /// pair, at the same address, as soon as that is free; all who were connected
+  /// dial anew, and links go on.
+  virtual void listen_with(const key_pair& x) = 0;
+
+  /// Whose key who dials is to have. Nothing without keys, and while there is
+  /// no door.
+  virtual std::optional<public_key> listens_with() = 0;
+
+  /// Of a server with keys: tells a link that it will have another one.
+  virtual void announce(std::uint64_t link, const announcement& x) = 0;
 
   /// Waits until all is sent to those who are there, but no longer than this.
   virtual void drain(std::chrono::milliseconds most) = 0;
