@@ -5,6 +5,7 @@
 
 #include "core/hex.hpp"
 #include "node/join/enrolment.hpp"
+#include "node/join/farewells.hpp"
 #include "node/keys/pair.hpp"
 
 namespace troupe::node {
@@ -15,10 +16,7 @@ using end = join_summary::end;
 namespace {
 
 join_summary turned_down(std::string why, std::string hint) {
-  return {.how = end::refused,
-          .why = std::move(why),
-          .hint = std::move(hint),
-          .clients = 0};
+  return ended(end::refused, std::move(why), std::move(hint));
 }
 
 } // namespace
@@ -33,8 +31,7 @@ admission::prepare(transport::socket_endpoint::options& to) {
     return std::nullopt;
   const auto own = pair_at(std::filesystem::path{in_.store} / "pair");
   if (!own)
-    return join_summary{
-      .how = end::failed, .why = own.error().context, .hint = {}, .clients = 0};
+    return ended(end::failed, own.error().context);
   own_ = to_hex(own->open);
   to.keys = transport::dialler_keys{*own, *in_.server};
   return in_.invitation ? enrol_own(own->open) : std::nullopt;
@@ -89,13 +86,10 @@ join_summary admission::no_answer() const {
   if (refused_)
     return not_let_in();
   if (in_.stop && *in_.stop)
-    return {
-      .how = end::interrupted, .why = "interrupted", .hint = {}, .clients = 0};
-  return {.how = end::unreachable,
-          .why = "nobody answers at " + in_.address,
-          .hint = "is a server there? The first line that troupe serve prints "
-                  "is its address; --wait SECONDS waits longer",
-          .clients = 0};
+    return interrupted(in_);
+  return ended(end::unreachable, "nobody answers at " + in_.address,
+               "is a server there? The first line that troupe serve prints "
+               "is its address; --wait SECONDS waits longer");
 }
 
 } // namespace troupe::node
