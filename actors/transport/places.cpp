@@ -11,6 +11,10 @@ namespace {
 
 constexpr std::size_t own_bytes_free = std::size_t{1} << 20; ///< Of a link.
 
+/// Who is there speaks, or beats every half a minute; that a connection is gone
+/// a server hears only when it has something to say there.
+constexpr instant silent_max = std::chrono::seconds{90};
+
 } // namespace
 
 place& places::add(std::uint64_t number, const std::string& user) {
@@ -100,7 +104,7 @@ places_seen places::look(instant then) const {
     out.unsent_bytes += x.link.own_bytes();
     if (!x.link.is_open())
       continue;
-    ++out.connected;
+    out.connected += x.spoke_at + silent_max >= then;
     out.behind += x.busy_since && *x.busy_since < then;
     out.arriving += x.link.holds_room();
     out.waiting += x.link.waits_for_room();

@@ -13,7 +13,9 @@
 #include "core/hex.hpp"
 #include "core/json.hpp"
 #include "core/text.hpp"
+#include "node/commands/address.hpp"
 #include "node/commands/command_line.hpp"
+#include "node/commands/folder_of_run.hpp"
 #include "node/keys/invitation_line.hpp"
 #include "node/keys/keyring.hpp"
 #include "node/keys/pair.hpp"
@@ -45,7 +47,8 @@ struct wanted_permit {
              {.shows_default = true});
     line.add("--role", &what.role, "client", {.shows_default = true});
     line.add("--numbers", &numbers,
-             "so many clients of the run's partition at most",
+             "so many clients of the run's partition at most; with 0 those "
+             "with data of their own alone",
              {.range = {{0, 1 << 20}}, .shows_default = true});
     line.add("--valid", &valid, "for how long, as 90s, 15m, 1h, 30d",
              {.shows_default = !default_valid.empty()});
@@ -67,6 +70,29 @@ struct wanted_permit {
 void add_folder(command_line& line, std::string& to) {
   line.add("--keys", &to, "the server's keys, such as RUN/keys",
            {.required = true});
+}
+
+/// Who mistypes a folder hears so, and nothing is made there.
+std::optional<exit_code> has_no_keys(const std::string& folder, bool json,
+                                     streams io) {
+  for (const auto* name : {"pair", "allowed", "invited"}) {
+    std::error_code failed;
+    if (std::filesystem::exists(std::filesystem::path{folder} / name, failed))
+      return std::nullopt;
+    if (failed)
+      return report(error{errc::storage_failure, "cannot look into "
+                                                   + in_quotes(folder) + ": "
+                                                   + failed.message()},
+                    json, io);
+  }
+  std::error_code ignored;
+  return usage((std::filesystem::exists(folder, ignored)
+                  ? "there are no keys in "
+                  : "there is no folder ")
+                 + in_quotes(folder),
+               "RUN/keys would do, or what troupe serve has as --keys; troupe "
+               "keys new makes a pair",
+               json, io);
 }
 
 exit_code new_pair(arguments args, streams io) {
@@ -134,6 +160,8 @@ exit_code deny(arguments args, streams io) {
   add_folder(line, folder);
   if (const auto end = line.parse(args, io))
     return *end;
+  if (const auto end = has_no_keys(folder, line.json(), io))
+    return *end;
   const auto done = keyring{folder}.deny(who);
   if (!done)
     return report(done.error(), line.json(), io);
@@ -185,9 +213,8 @@ exit_code list(arguments args, streams io) {
   add_folder(line, folder);
   if (const auto end = line.parse(args, io))
     return *end;
-  if (!std::filesystem::is_directory(folder))
-    return usage("there is no folder " + in_quotes(folder),
-                 "troupe keys new makes one", line.json(), io);
+  if (const auto end = has_no_keys(folder, line.json(), io))
+    return *end;
   const auto all = keyring{folder}.all();
   const auto next = keyring{folder}.coming();
   if (line.json()) {
@@ -209,7 +236,8 @@ exit_code list(arguments args, streams io) {
     io.out << state_of(x) << ' ';
     if (x.what)
       io.out << x.what->name << ", up to " << x.what->numbers
-             << " clients, expires " << moment_of(x.what->expires_ms);
+             << " clients of the run, own data as " << x.what->clients
+             << ", expires " << moment_of(x.what->expires_ms);
     else
       io.out << "(" << printable(x.what.error().context) << ')';
     io.out << ' ' << printable(x.file) << '\n';
@@ -233,6 +261,11 @@ exit_code invite(arguments args, streams io) {
     return *end;
   if (auto wrong = wanted.finish(); !wrong.empty())
     return usage(std::move(wrong), "", line.json(), io);
+  if (!address.empty() && !is_address(address))
+    return usage("--address takes one address, and not " + in_quotes(address),
+                 "as in tcp://127.0.0.1:7700", line.json(), io);
+  if (const auto end = has_no_keys(folder, line.json(), io))
+    return *end;
   const keyring keys{folder};
   if (address.empty()) {
     auto known = keys.address();
@@ -284,10 +317,8 @@ exit_code rotate(arguments args, streams io) {
                  "", line.json(), io);
   const auto wrong = ask_to_rotate(folder, *for_ms);
   if (!wrong)
-    return report({.code = "unreachable",
-                   .what = "nobody serves " + in_quotes(folder) + " now",
-                   .hint = "troupe serve " + folder + " goes on with it"},
-                  exit_code::unreachable, line.json(), io);
+    return report(nobody_serves(folder), exit_code::unreachable, line.json(),
+                  io);
   if (!wrong->empty())
     return report({.code = "failed",
                    .what = "the key was not changed",

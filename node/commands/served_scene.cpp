@@ -171,8 +171,8 @@ result<void> serve(const served_scene& scene) {
         actors::begin_lines(**books, *scene.work.blocks, scene.work.initial);
       !ok)
     return ok;
-  if (auto ok = (*door)->open_book(scene.x, scene.work, scene.folder,
-                                   !scene.keys);
+  if (auto ok =
+        (*door)->open_book(scene.x, scene.work, scene.folder, !scene.keys);
       !ok)
     return ok;
   auto& board = *scene.board;

@@ -8,6 +8,7 @@
 #include "core/clock.hpp"
 #include "core/hex.hpp"
 #include "node/join/enrolment.hpp"
+#include "node/join/farewells.hpp"
 #include "node/keys/pair.hpp"
 
 namespace troupe::node {
@@ -19,16 +20,8 @@ namespace {
 
 constexpr std::uint64_t after_ms_max = std::uint64_t{400} * 86'400'000;
 
-/// By this machine.
-join_summary unable(std::string why) {
-  return {.how = end::failed, .why = std::move(why), .hint = {}, .clients = 0};
-}
-
 join_summary turned_down(std::string why, std::string hint) {
-  return {.how = end::refused,
-          .why = std::move(why),
-          .hint = std::move(hint),
-          .clients = 0};
+  return ended(end::refused, std::move(why), std::move(hint));
 }
 
 } // namespace
@@ -50,11 +43,11 @@ admission::prepare(transport::socket_endpoint::options& to) {
     return std::nullopt;
   const auto own = pair_at(std::filesystem::path{in_.store} / "pair");
   if (!own)
-    return unable(own.error().context);
+    return ended(end::failed, own.error().context);
   own_ = to_hex(own->open);
   auto known = servers_.keys(*in_.server, unix_milliseconds());
   if (!known)
-    return unable(known.error().context);
+    return ended(end::failed, known.error().context);
   keys_ = std::move(*known);
   to.keys = transport::dialler_keys{
     *own, keys_.front(), {keys_.begin() + 1, keys_.end()}};
@@ -97,7 +90,7 @@ admission::open_audit(transport::socket_endpoint::options& to) {
     return std::nullopt;
   auto made = audit::open(in_.audit);
   if (!made)
-    return unable(made.error().context);
+    return ended(end::failed, made.error().context);
   audit_ = std::move(*made);
   leaving_ = [this](const transport::piece& x) {
     if (audit_->leaves(x))
@@ -172,17 +165,14 @@ join_summary admission::not_let_in() const {
 
 join_summary admission::no_answer() const {
   if (audit_ && refused_ && !audit_->problem().empty())
-    return unable(audit_->problem());
+    return ended(end::failed, audit_->problem());
   if (refused_)
     return not_let_in();
   if (in_.stop && *in_.stop)
-    return {
-      .how = end::interrupted, .why = "interrupted", .hint = {}, .clients = 0};
-  return {.how = end::unreachable,
-          .why = "nobody answers at " + in_.address,
-          .hint = "is a server there? The first line that troupe serve prints "
-                  "is its address; --wait SECONDS waits longer",
-          .clients = 0};
+    return interrupted(in_);
+  return ended(end::unreachable, "nobody answers at " + in_.address,
+               "is a server there? The first line that troupe serve prints "
+               "is its address; --wait SECONDS waits longer");
 }
 
 } // namespace troupe::node

@@ -63,6 +63,7 @@ struct join_summary {
   std::string why;
   std::string hint;
   std::uint64_t clients = 0;
+  std::uint64_t visits = 0; ///< That were trained here.
 };
 
 /// The function behind `troupe join`. On return no thread of it is left.

@@ -1,5 +1,7 @@
 #include "node/join/task.hpp"
 
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "core/hex.hpp"
@@ -66,9 +68,20 @@ std::optional<join_summary> read_terms(const join_context& in,
                  "this run has no data of its own: its clients bring theirs",
                  "--data PATH --id NAME brings some");
   if (is_read(to.data) && in.data.empty())
-    return ended(end::data, "this run has data of its own",
+    return ended(end::data,
+                 "this run learns from data in files, which a process that "
+                 "joins has as well",
                  "--data PATH says where this machine has it");
   return std::nullopt;
+}
+
+std::optional<join_summary> has_data(const join_context& in) {
+  std::error_code failed;
+  if (in.data.empty() || std::filesystem::exists(in.data, failed))
+    return std::nullopt;
+  return ended(end::data, in.data + ": "
+                            + (failed ? failed.message()
+                                      : "there is no such file or folder"));
 }
 
 bool may_be(client_id who, const join_context& in, const experiment& x) {

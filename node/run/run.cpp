@@ -12,8 +12,10 @@
 #include "node/run/rules.hpp"
 #include "node/watch/folder.hpp"
 #include "node/watch/memory_taken.hpp"
+#include "node/watch/moment_text.hpp"
 #include "node/watch/monitor.hpp"
 #include "node/watch/progress.hpp"
+#include "node/watch/reached.hpp"
 #include "policies/catalogue.hpp"
 
 namespace troupe::node {
@@ -98,8 +100,9 @@ private:
           !ok)
         return ok;
     if (serving_)
-      serving_->refused()->say_to(
-        [this](const std::string& line) { folder_->log(line); });
+      serving_->refused()->say_to([this](const std::string& line) {
+        folder_->log(moment_text(unix_milliseconds()) + "  " + line);
+      });
     if (in_.progress)
       display_ = std::make_unique<progress_display>(
         *in_.progress,
@@ -121,6 +124,7 @@ private:
         return {};
       if (serving_) { // Clients bring back what is not durable.
         events_bytes_ = folder_->events_size();
+        visits_before_ = merged_in(folder_->path());
         folder_->forget_end();
         folder_->log("goes on");
         return {};
@@ -319,7 +323,7 @@ private:
     s.digest = models::to_hex(models::digest_of(digests));
     if (by_round(x_.pace.mode))
       s.rounds = report.rounds;
-    s.visits = report.visits;
+    s.visits = visits_before_ + report.visits;
     put_scores(s, *watching_, work_.has_labels);
     s.bytes_up = counted_->bytes_up;
     s.bytes_down = counted_->bytes_down;
@@ -347,7 +351,9 @@ private:
 
   void judge(run_summary& s, const std::string& first_error) const {
     const bool none = work_.method.offers && s.versions == 0;
-    if (none && !s.failed && !s.interrupted) {
+    if (none && s.reason == ordered_text) {
+      s.reason += "; no version had been made";
+    } else if (none && !s.failed && !s.interrupted) {
       s.failed = true;
       s.reason = "no version was made of " + std::to_string(s.visits)
                  + " visits; "
@@ -370,8 +376,9 @@ private:
   std::shared_ptr<actors::store> books_;
   std::shared_ptr<chronicle> watching_;
   std::shared_ptr<const actors::snapshot> resumed_;
-  std::uint64_t events_bytes_ = 0; ///< Before the federation begins.
-  std::string snapshot_lost_;      ///< Why the last one could not be kept.
+  std::uint64_t events_bytes_ = 0;  ///< Before the federation begins.
+  std::uint64_t visits_before_ = 0; ///< Merged, of another process.
+  std::string snapshot_lost_;       ///< Why the last one could not be kept.
   std::shared_ptr<actors::traffic> counted_ =
     std::make_shared<actors::traffic>();
 };

@@ -18,6 +18,7 @@
 #include "node/config/config.hpp"
 #include "node/keys/pair.hpp"
 #include "node/run/seal_file.hpp"
+#include "node/run/served_way.hpp"
 #include "node/task/frozen.hpp"
 #include "node/watch/reached.hpp"
 
@@ -165,7 +166,7 @@ result<std::unique_ptr<serving>> serving::open(const listening_options& what,
                   + " bytes, and what is served has 4 GiB at most; troupe run "
                     "would do, or a method that sends less");
   std::unique_ptr<serving> out{new serving};
-  out->serves_frozen_ = what.serves_frozen;
+  out->way_ = what;
   transport::socket_endpoint::options how;
   how.address = what.address;
   how.chunk_bytes = what.chunk_bytes;
@@ -316,6 +317,8 @@ result<void> serving::say_where(const line_taker& listening) const {
 
 result<reception_args> serving::begin(const experiment& x, const workload& work,
                                       const ears& to) {
+  if (auto ok = write_way(folder_, way_); !ok)
+    return tl::make_unexpected(ok.error());
   if (guard_)
     if (auto ok = guard_->say_address(socket_->address()); !ok)
       return tl::make_unexpected(ok.error());
@@ -367,7 +370,7 @@ result<reception_args> serving::begin(const experiment& x, const workload& work,
     .network = socket_,
     .parted = [to = parted_](peer_id x) { to->add(link_of(x)); },
     .came = [to = came_](peer_id x) { to->add(link_of(x)); },
-    .frozen = serves_frozen_ ? frozen_values(work) : served_values{},
+    .frozen = way_.serves_frozen ? frozen_values(work) : served_values{},
     .claim_of = std::move(claim_of),
     .enrol = std::move(enrol),
     .refused = refused_};

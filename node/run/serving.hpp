@@ -181,7 +181,7 @@ private:
   };
 
   std::filesystem::path folder_;
-  bool serves_frozen_ = false;
+  listening_options way_;
   process_book book_; ///< What outlives the process.
   instant reached_{}; ///< By an earlier process.
   std::shared_ptr<actors::seals> tickets_;

@@ -83,6 +83,39 @@ started=()
 [ "$(digest_in "$scratch/served.out")" = "$(digest_in "$scratch/wanted.out")" ] ||
   fail "with keys another run"
 
+# What goes on is served as it was, and by nobody who is another.
+refused 2 "no address" join "${address#tcp://}/$key/$key" --store "$scratch/alice"
+! grep -q "$key" "$scratch/err" || fail "a line without its beginning is shown"
+serve bound "$scratch/long.toml" --keys "$keys"
+bound=$(dirname "$(grep -l "$address" "$scratch"/runs/*/endpoint)")
+known=$key
+refused 1 "process $server works in this folder" serve "$bound"
+kill -9 "$server"
+wait "$server" 2>/dev/null || true
+refused 3 "was served with a key" serve "$bound" --insecure
+refused 3 "know it: $known; there is none in" serve "$bound" --keys "$scratch/none"
+refused 3 "another key than that in" serve "$bound" --keys "$scratch/bob"
+[ ! -e "$bound/keys" ] && [ ! -e "$scratch/none" ] || fail "another pair is made"
+mv "$keys" "$keys.elsewhere"
+refused 3 "says where it is now" serve "$bound"
+mv "$keys.elsewhere" "$keys"
+serve again "$bound"
+[ "$key" = "$known" ] && grep -q "$address" "$scratch/bound.err" || fail "it goes on as another, or elsewhere"
+kill -INT "$server"
+wait "$server" || true
+"$troupe" why "$bound" >"$scratch/why"
+grep -q "interrupted; troupe serve $bound goes on with it" "$scratch/why" || { cat "$scratch/why"; fail "why says not that it goes on"; }
+
+# Who mistypes a folder of keys hears so, and makes none.
+for verb in "list" "deny alice" "invite --name a --address tcp://127.0.0.1:1"; do
+  refused 2 "there is no folder" keys $verb --keys "$scratch/none"
+  refused 2 "there are no keys in" keys $verb --keys "$scratch/runs"
+done
+[ ! -e "$scratch/none" ] && [ ! -e "$scratch/runs/allowed" ] || fail "a folder of keys is made by mistake"
+refused 2 "takes one address" keys invite --name a --keys "$keys" --address 127.0.0.1:7702
+refused 2 "did you mean '--name'" keys invite --nmae a --name b --keys "$keys"
+"$troupe" keys list --keys "$keys" | grep -q "own data as \*, expires" || fail "keys list says not whose data"
+
 # Keys in the run's folder, which is there when it serves; who is not let in hears so at once.
 serve strict "$scratch/long.toml" --http 127.0.0.1:0
 own=$(find "$scratch/runs" -mindepth 2 -maxdepth 2 -name keys)
@@ -95,6 +128,7 @@ refused 2 "no address" join nowhere --insecure
 refused 2 "on this machine alone" join tcp://192.0.2.1:7700 --insecure
 refused 2 "64 digits" join "$address" --server abc --store "$scratch/carol"
 refused 2 "there is a --store" join "$address" --server "$key"
+refused 2 "one of them would do" join "$address" --server "$key" --insecure
 refused 2 "one of them would do" serve "$scratch/small.toml" --insecure --keys "$keys"
 refused 2 "takes one address" serve "$scratch/small.toml" --listen 'tcp://127.0.0.1:0;tcp://127.0.0.1:0'
 "$troupe" keys allow "$carol" --keys "$own" --name carol >/dev/null

@@ -46,11 +46,12 @@ batch_size = 10
 learning_rate = 0.05
 TOML
 
+insecure=--insecure
 # Sets `address` and `server`.
 serve() { # NAME ARGUMENTS…
   local name=$1
   shift
-  "$troupe" serve "$@" --insecure --format json >"$scratch/$name.out" 2>"$scratch/$name.err" &
+  "$troupe" serve "$@" $insecure --format json >"$scratch/$name.out" 2>"$scratch/$name.err" &
   server=$!
   started+=("$server")
   for _ in $(seq 600); do
@@ -92,7 +93,7 @@ refused 6 "an example has 5 values, and this run learns from examples of 4" $(ow
 refused 6 "no row follows the header" $(own empty.csv)
 refused 6 "label" $(own strange.csv)
 refused 6 "there is no such file" $(own nowhere.csv)
-refused 6 "" $(own runs)
+refused 6 "neither train.csv" $(own runs)
 refused 2 "is no name" join "$address" --insecure --store "$scratch/other" --data "$scratch/ward0.csv" --id $'a\x1b[2J'
 refused 2 "is no name" join "$address" --insecure --store "$scratch/other" --data "$scratch/ward0.csv" \
   --id "$(printf 'a%.0s' $(seq 65))"
@@ -133,10 +134,16 @@ grep -q "the target is reached" "$scratch"/runs/*/summary.json || fail "clients'
 rm -rf "$scratch"/store* "$scratch/runs"
 serve before "$scratch/wards.toml" --set rounds=1000000 --folder "$scratch/runs"
 folder=$(dirname "$(echo "$scratch"/runs/*/endpoint)")
-for k in 2 1 0; do join $k; until_there "ward$k" "$scratch/ward$k.err" "joined as"; done
+for k in 2 1 0; do
+  join $k
+  until_there "ward$k" "$scratch/ward$k.err" "joined as"
+  # Who does not get its store takes no name from who is to come.
+  refused 1 "works in this folder" join "$address" --insecure --store "$scratch/store$k" --id late --data "$scratch/ward1.csv"
+done
 last=$joined
 until_there "a version" "$folder/metrics.jsonl" '"kind":"version"'
 kill -9 "$server" "$last"
+insecure= # As it was.
 serve after "$folder"
 join 0
 until_there "ward0" "$scratch/ward0.err" "joined as ward0, client 3 "

@@ -34,6 +34,8 @@ join() { # NAME ARGUMENTS…
   started+=("$!")
 }
 
+folder_of() { dirname "$(grep -l "$address" "$scratch"/runs/*/endpoint)"; }
+
 # However slow this machine is: whatever comes next stands on it.
 said() { # NAME TEXT
   for _ in $(seq 600); do
@@ -110,14 +112,19 @@ refused() { # CODE TEXT ARGUMENTS…
     fail "troupe $*: $code and not $wanted, or without '$text'"
   fi
 }
-refused 4 "nobody answers at tcp://127.0.0.1:9" join tcp://127.0.0.1:9 --insecure --wait 1
+refused 4 "nobody answers at tcp://127.0.0.1:9" join tcp://127.0.0.1:9 --insecure --wait 4
+grep -q "nobody has answered at tcp://127.0.0.1:9 yet" "$scratch/err" || fail "who waits for a server says nothing"
 refused 2 "'nowhere' is no address" join nowhere --insecure
 refused 2 "ADDRESS is required" join
-refused 2 "whose server that is nothing says" join tcp://127.0.0.1:9
+refused 2 "nothing says whose server that is" join tcp://127.0.0.1:9
+refused 1 "cannot make" join tcp://127.0.0.1:9 --insecure --store "$scratch/small.toml/in"
+refused 2 "takes one address" serve "${tiny[@]}" --insecure --listen 127.0.0.1:7700
 refused 2 "listens on this machine alone" serve "${tiny[@]}" --insecure --listen tcp://0.0.0.0:0
 serve strict "${tiny[@]}"
-refused 3 "in use" serve "${tiny[@]}" --insecure --listen "$address" --folder "$scratch/runs"
-refused 6 "this run has data of its own" join "$address" --insecure
+refused 3 "in use; another port would do" serve "${tiny[@]}" --insecure --listen "$address" --folder "$scratch/runs"
+refused 6 "this run learns from data in files" join "$address" --insecure
+refused 6 "there is no such file" join "$address" --insecure --data "$scratch/nothing"
+mkdir "$scratch/nothing"
 refused 6 "neither this file" join "$address" --insecure --data "$scratch/nothing"
 mkdir "$scratch/other"
 cp -r $data/. "$scratch/other"
@@ -135,8 +142,16 @@ code=0
 wait "$server" || code=$?
 [ $code = 130 ] || fail "an interrupted server ends with $code"
 
+# What was ended before anything had happened has not failed.
+serve idle "${tiny[@]}"
+join idles --data $data
+said idles "joined with"
+timeout 60 "$troupe" stop "$(folder_of)" >"$scratch/out" 2>"$scratch/err" || fail "an idle run is not ended"
+wait "$server" || fail "a run that was ended before its first visit fails"
+for _ in $(seq 100); do [ ! -s "$scratch/idles.out" ] || break; sleep 0.1; done
+grep -q "1 client was here, and nothing was trained" "$scratch/idles.out" || fail "who idled took part"
+
 # Who may ends a run in order; its clients hear so, and there is nothing more to end.
-folder_of() { dirname "$(grep -l "$address" "$scratch"/runs/*/endpoint)"; }
 serve long "$scratch/small.toml" --set rounds=1000000
 join lasting --virtual 12
 lasting=$!
@@ -153,7 +168,9 @@ wait "$server" || fail "a run that was stopped in order fails"
 wait "$lasting" || fail "clients of a stopped run fail"
 grep -q "stopped by its operator" "$scratch/lasting.out" || fail "clients do not hear why it ended"
 started=()
-refused 4 "nobody serves" stop "$folder"
+refused 4 "has ended" stop "$folder"
+! grep -q "goes on" "$scratch/err" || fail "what has ended goes on"
+! "$troupe" why "$folder" --format json | grep -q "goes on" || fail "what has ended goes on"
 refused 2 "is not the folder of a run" stop "$scratch"
 
 # A server that ends for now says so, and another run at its address is joined anew.

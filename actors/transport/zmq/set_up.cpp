@@ -61,8 +61,12 @@ bool wait_for(std::initializer_list<void*> sockets, int bell,
 
 tl::unexpected<error> cannot(const char* what, const std::string& address,
                              const zmq::error_t& why) {
-  return fail(errc::invalid_config, std::string{"cannot "} + what + " at '"
-                                      + address + "': " + why.what());
+  return fail(errc::invalid_config,
+              std::string{"cannot "} + what + " at '" + address
+                + "': " + why.what()
+                + (why.num() == EADDRINUSE
+                     ? "; another port would do, or 0: any that is free"
+                     : ""));
 }
 
 std::shared_ptr<landing_pool> new_landing_pool() {

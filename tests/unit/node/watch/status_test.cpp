@@ -168,7 +168,7 @@ TEST_F(run_status, names_a_full_disk_until_there_is_room) {
   const auto done = on_a_full_disk("wall", [&](const std::string& text) {
     EXPECT_THAT(text, HasSubstr("waiting   version line 'model' cannot store "
                                 "version 1: versions: cannot write: No space"));
-    EXPECT_THAT(text, HasSubstr("ends with room on the disk"));
+    EXPECT_THAT(text, HasSubstr("until     room on the disk"));
   });
   EXPECT_EQ(done.begin()->second.head.value, 2u);
 }

@@ -241,6 +241,9 @@ TEST(places, of_one_key_are_so_many_and_take_no_other_s) {
   all.find(honest)->busy_since = std::chrono::seconds{3};
   EXPECT_EQ(all.look(std::chrono::seconds{4}).behind, 1U);
   EXPECT_EQ(all.look(std::chrono::seconds{3}).behind, 0U);
+  all.find(honest)->spoke_at = std::chrono::seconds{60};
+  EXPECT_EQ(all.look(std::chrono::seconds{120}).connected, 1U)
+    << "who has said nothing for long is not there";
 }
 
 TEST(socket_endpoint, says_what_it_cannot_listen_at) {
