@@ -96,7 +96,7 @@ public:
   }
 
   /// What the other end sent; it is the endpoint's to know which link it is of.
-  result<std::optional<arrival>> heard(const piece& x);
+  result<arrivals> heard(const piece& x);
 
   /// Takes what goes out next. Null: nothing may, for now.
   std::optional<piece> next();
@@ -118,13 +118,14 @@ public:
   }
 
 private:
-  result<std::optional<arrival>> opened(const piece& x);
+  result<arrivals> opened(const piece& x);
 
   outbox out_;
   inbox in_;
   std::uint64_t instance_;
   bool dialled_ = false;
   std::uint32_t connection_ = 0;
+  std::uint16_t protocol_ = link_protocol; ///< Both ends speak it.
   bool say_opened_ = false;
   bool heard_opened_ = false;
   std::optional<std::uint64_t> other_;

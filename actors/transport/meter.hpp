@@ -24,13 +24,14 @@ public:
     // nop
   }
 
-  /// Whether there is one more, which is taken then.
-  bool takes(instant now) {
+  /// Whether there is one more; then `count` are taken, of which some may be
+  /// lent.
+  bool takes(instant now, std::uint64_t count = 1) {
     left_ = left_at(now);
     at_ = std::max(at_, now);
     if (left_ < 1)
       return false;
-    left_ -= 1;
+    left_ -= static_cast<double>(count);
     return true;
   }
 
@@ -65,13 +66,14 @@ public:
     // nop
   }
 
-  /// One more has been read. Returns for how long none should be.
-  instant heard(const std::string& who, instant now) {
+  /// So many more have been read. Returns for how long none should be.
+  instant heard(const std::string& who, instant now, std::uint64_t count = 1) {
     const bool alone = !is_there_another(who, now);
     const auto found = find(who, now);
     auto& [left, at] = found->second;
     // A tenth of a second's worth may come at once.
-    left = std::min(rate_ / 10, left + rate_ * seconds(now - at)) - 1;
+    left = std::min(rate_ / 10, left + rate_ * seconds(now - at))
+           - static_cast<double>(count);
     at = now;
     left = std::max(left, alone ? 0 : -rate_ * seconds(longest));
     return left < 0 ? from_seconds(-left / rate_) : instant{};
@@ -119,13 +121,14 @@ public:
     // nop
   }
 
-  bool takes(const std::string& who, instant now) {
+  bool takes(const std::string& who, instant now, std::uint64_t count = 1) {
     const auto found = all_.find(who);
     if (found != all_.end())
-      return found->second.takes(now);
+      return found->second.takes(now, count);
     if (all_.size() >= most_)
       make_room(now);
-    return all_.emplace(who, meter{per_second_}).first->second.takes(now);
+    return all_.emplace(who, meter{per_second_})
+      .first->second.takes(now, count);
   }
 
   std::size_t size() const noexcept {

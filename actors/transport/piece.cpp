@@ -64,7 +64,7 @@ result<piece> read_piece(std::span<const std::byte> head,
     return wrong("the checksum does not agree");
   const auto kind = get<std::uint8_t>(head, 4);
   if (kind < static_cast<std::uint8_t>(piece_kind::opened)
-      || kind > static_cast<std::uint8_t>(piece_kind::announced))
+      || kind > static_cast<std::uint8_t>(piece_kind::bundled))
     return wrong("no piece has kind " + std::to_string(kind));
   if (get<std::uint16_t>(head, 5) != 0 || head[7] != std::byte{})
     return wrong("the reserved bytes of a piece are not zero");

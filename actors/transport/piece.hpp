@@ -28,20 +28,22 @@ enum class piece_kind : std::uint8_t {
   reached,    ///< What is here of it, and how far it may go on.
   refused,    ///< It will not be taken.
   announced,  ///< The key that a server will have; older readers drop it.
+  bundled,    ///< Some small frames.
 };
 
 /// By which metrics know them; the first is of what is none.
-inline constexpr std::array piece_kind_names{"none",    "opened",   "framed",
-                                             "began",   "chunk",    "reached",
-                                             "refused", "announced"};
+inline constexpr std::array piece_kind_names{"none",    "opened",    "framed",
+                                             "began",   "chunk",     "reached",
+                                             "refused", "announced", "bundled"};
 inline constexpr std::size_t piece_kinds = piece_kind_names.size();
 
 struct piece {
   piece_kind kind = piece_kind::opened;
   std::uint32_t connection = 0; ///< As whoever dialled numbers them.
   channel_id channel;           ///< Of `framed` and `began`.
-  transfer_id transfer;         ///< Of the last four.
-  std::uint64_t at = 0;         ///< `chunk`: its place; `reached`: bytes here.
+  transfer_id transfer;         ///< Of the four about large ones.
+  /// `chunk`: its place; `reached`: bytes here; `bundled`: how many.
+  std::uint64_t at = 0;
   strand body;
 };
 
@@ -73,10 +75,22 @@ piece_head head_of(const piece& x);
 result<piece> read_piece(std::span<const std::byte> head,
                          std::span<const std::byte> body);
 
-inline constexpr std::uint16_t link_protocol = 1;
+inline constexpr std::uint16_t link_protocol = 2;
+inline constexpr std::uint16_t protocol_with_bundles = 2;
+
+/// Of `bundled`, whose body is for each a channel (`u32`), bytes (`u32`), and
+/// the frame.
+inline constexpr std::size_t frames_per_bundle_max = 64;
+inline constexpr std::size_t bundle_head_size = 8;
+
+/// Frames that it brings, as it says.
+inline std::uint64_t frames_claimed(const piece& x) {
+  return x.kind == piece_kind::bundled ? x.at : 1;
+}
 
 /// The body of `opened`.
 struct opening {
+  /// The highest that its sender speaks; who listens answers what both do.
   std::uint16_t protocol = link_protocol;
   std::uint64_t instance =
     0; ///< Of this end's memory; another after a restart.

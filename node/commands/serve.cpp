@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "actors/record/folder_lock.hpp"
+#include "core/link_limits.hpp"
 #include "core/text.hpp"
 #include "models/files.hpp"
 #include "node/commands/address.hpp"
@@ -34,6 +35,7 @@ struct wishes {
   std::string keys;
   bool serves_frozen = false;
   std::size_t chunk_kib = 256;
+  std::size_t frames_per_second = limits::frames_per_second_max;
 
   void add_to(command_line& line) {
     line.add_config();
@@ -51,6 +53,10 @@ struct wishes {
              "gives what nobody trains to processes that have it not; else "
              "they bring it as --model");
     line.add_chunks(&chunk_kib);
+    line.add("--frames-per-second", &frames_per_second,
+             "that one key may say, or without keys one connection; what is "
+             "beyond is dropped, and said again by who waits for an answer",
+             {.range = {{1, 1'000'000'000}}, .shows_default = true});
     line.add("--insecure", &insecure,
              "without keys: whoever is on this machine may join, and with "
              "--insecure=anywhere whoever reaches it",
@@ -196,7 +202,8 @@ exit_code serve_command(const model_maker& make_model, const host_facts& known,
                     .chunk_bytes = wish.chunk_kib << 10,
                     .insecure = !wish.insecure.empty(),
                     .keys = wish.keys,
-                    .serves_frozen = wish.serves_frozen},
+                    .serves_frozen = wish.serves_frozen,
+                    .frames_per_second = wish.frames_per_second},
          .listening = [&](const std::string& x) { where << x << std::endl; }});
   if (!done)
     return report(done.error(), line.json(), io);

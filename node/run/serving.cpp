@@ -170,11 +170,14 @@ result<std::unique_ptr<serving>> serving::open(const listening_options& what,
   transport::socket_endpoint::options how;
   how.address = what.address;
   how.chunk_bytes = what.chunk_bytes;
+  how.frames_per_second = what.frames_per_second;
   how.refused = out->refused_;
   how.bytes_max = message_bytes_max(*work.blocks);
   // What arrives and what waits share what offers may take.
-  how.unhandled_bytes_max =
-    std::min(how.unhandled_bytes_max, memory_of(x, *work.blocks) / 2);
+  const auto memory = memory_of(x, *work.blocks);
+  how.unhandled_bytes_max = std::min(how.unhandled_bytes_max, memory / 2);
+  // Beside a merge, which needs none of it.
+  how.landing_bytes_max = std::min(how.landing_bytes_max, memory / 4);
   how.instance = drawn_number();
   how.arrived = [hub = out->hub_](transport::frame_arrived what) {
     hub->arrived(std::move(what));

@@ -40,7 +40,8 @@ tl::unexpected<error> cannot(const char* what, const std::string& address,
                              const zmq::error_t& why);
 
 /// Where all links of a process land.
-std::shared_ptr<landing_pool> new_landing_pool();
+std::shared_ptr<landing_pool>
+new_landing_pool(const socket_endpoint::options& how);
 
 /// Of the link with this number.
 link_end::options link_options(const socket_endpoint::options& how,

@@ -58,6 +58,8 @@ public:
     /// How large a message of a kind may be.
     std::function<std::uint64_t(std::uint16_t kind)> bytes_max;
     std::uint64_t unhandled_bytes_max = limits::unhandled_bytes_max;
+    /// Of memory that large messages landed in and that nobody holds any more.
+    std::uint64_t landing_bytes_max = limits::landing_bytes_max;
     std::size_t frame_bytes_max = 64 << 10; ///< Above: in chunks.
     std::size_t chunk_bytes = 256 << 10;
     /// Drawn at random: names the memory of this end.

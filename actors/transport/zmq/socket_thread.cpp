@@ -24,8 +24,8 @@ socket_thread::socket_thread(side which, options x)
     room_(std::make_shared<held_bytes>(options_.unhandled_bytes_max,
                                        [bell = bell_] { bell->ring(); })),
     places_(
-      [this, landing = new_landing_pool()](std::uint64_t number,
-                                           std::shared_ptr<held_bytes> room) {
+      [this, landing = new_landing_pool(options_)](
+        std::uint64_t number, std::shared_ptr<held_bytes> room) {
         return link_options(options_, std::move(room), landing, number);
       },
       room_),
@@ -278,11 +278,12 @@ void socket_thread::hear_one(const parts& message) {
       || (door_ && !door_->hears(*read, message.user, now)))
     return;
   auto found = hear(*read, message, now);
-  tell_what_was_heard();
-  if (!found)
+  if (!found) {
     ++counts_.pieces_malformed;
-  else if (*found)
-    options_.arrived(std::move(**found));
+    return;
+  }
+  for (auto& x : *found)
+    options_.arrived(std::move(x));
 }
 
 void socket_thread::tell_what_was_heard() {
@@ -305,22 +306,25 @@ bool socket_thread::is_within_budget(const piece& x, const parts& message,
   const auto& who = door_ ? message.user : message.route;
   if (dials() || x.kind == piece_kind::chunk)
     return true;
-  if (const auto rest = shares_.heard(who, now); rest > instant{})
+  const auto count =
+    std::min<std::uint64_t>(frames_claimed(x), frames_per_bundle_max);
+  if (const auto rest = shares_.heard(who, now, count); rest > instant{})
     rests_until_ = now + rest;
-  if (spoken_.takes(who, now))
+  if (spoken_.takes(who, now, count))
     return true;
   options_.refused->add(refusal::too_many_frames, now);
   return false;
 }
 
-result<std::optional<frame_arrived>>
+result<std::vector<frame_arrived>>
 socket_thread::hear(const piece& read, const parts& message, instant now) {
   const std::lock_guard guard{mutex_};
   silence_.broken(now);
   auto* from =
     dials() ? places_.find(0) : places_.of(message.route, message.user, read);
+  std::vector<frame_arrived> out;
   if (from == nullptr)
-    return std::optional<frame_arrived>{};
+    return out;
   from->heard = ++messages_;
   from->spoke_at = now;
   const auto before = from->link.other();
@@ -333,10 +337,11 @@ socket_thread::hear(const piece& read, const parts& message, instant now) {
   due_.insert(from->number);
   if (!found)
     return tl::make_unexpected(found.error());
-  if (!*found)
-    return std::optional<frame_arrived>{};
-  const peer_id peer{from->number << channel_bits | (*found)->channel.value};
-  return std::optional{frame_arrived{peer, std::move((*found)->what)}};
+  out.reserve(found->size());
+  for (auto& [channel, what] : *found)
+    out.push_back(
+      {{from->number << channel_bits | channel.value}, std::move(what)});
+  return out;
 }
 
 } // namespace troupe::transport

@@ -95,8 +95,8 @@ private:
   bool hear_some();
   void hear_one(const parts& message);
   void tell_what_was_heard();
-  result<std::optional<frame_arrived>> hear(const piece& read,
-                                            const parts& message, instant now);
+  result<std::vector<frame_arrived>> hear(const piece& read,
+                                          const parts& message, instant now);
 
   /// For a moment nothing is read: who says too much is to say it later.
   bool rests();

@@ -174,8 +174,8 @@ TEST(link, refuses_what_is_larger_than_a_message_of_its_kind_can_be) {
     if (!found)
       EXPECT_THAT(found.error().context,
                   ::testing::HasSubstr("up to 1000 would do"));
-    else if (*found)
-      b.heard.push_back(**found);
+    else
+      std::ranges::move(*found, std::back_inserter(b.heard));
   }
   ASSERT_EQ(b.heard.size(), 1U);
   EXPECT_EQ(bytes_of(b.heard[0]), encode(large(2, 40)));

@@ -128,5 +128,27 @@ TEST(shares, leave_who_is_modest_as_it_is) {
   }
 }
 
+// Each call wakes a thread.
+TEST(held_bytes, say_that_there_is_room_to_who_found_none_and_once) {
+  int freed = 0;
+  const auto all = std::make_shared<held_bytes>(100, [&] { ++freed; });
+  const auto one = std::make_shared<held_bytes>(60, all);
+  for (const auto& x : {all, one})
+    for (int i = 0; i < 10; ++i)
+      EXPECT_TRUE(x->count(10)) << "and given back at once";
+  EXPECT_EQ(freed, 0) << "nobody wanted any";
+  for (const auto& x : {all, one}) {
+    auto first = x->take(50);
+    auto second = x->count(10);
+    EXPECT_FALSE(x->take(60));
+    EXPECT_EQ(std::exchange(freed, 0), 0);
+    first.reset();
+    EXPECT_EQ(freed, 1);
+    second.reset();
+    EXPECT_EQ(std::exchange(freed, 0), 1) << "it was said before";
+    EXPECT_TRUE(x->take(60));
+  }
+}
+
 } // namespace
 } // namespace troupe::transport
