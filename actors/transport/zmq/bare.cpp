@@ -173,7 +173,7 @@ crowd::crowd(const std::string& address, const public_key& server,
   at_->one.set(zmq::sockopt::linger, 0);
   at_->one.set(zmq::sockopt::sndhwm, 0);
   for (std::size_t i = 0; i < keys.size(); ++i) {
-    use_keys(at_->one, {.own = keys[i], .server = server}); // Of the next one.
+    use_keys(at_->one, keys[i], server); // Of the next one.
     const auto place =
       std::to_string(1 + i / 200) + "." + std::to_string(1 + i % 200);
     at_->one.connect("tcp://127.1." + place + ":0;"
