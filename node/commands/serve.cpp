@@ -1,9 +1,11 @@
 #include "node/commands/serve.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <iostream>
 #include <ostream>
+#include <thread>
 
 #include <sys/stat.h>
 
@@ -96,18 +98,32 @@ bool is_folder(const std::string& x) {
   return std::filesystem::is_directory(x, ignored);
 }
 
+/// Nobody else has the folder. Who was killed a moment ago still may: the
+/// system takes it back when that process is gone.
+result<void> wait_for_lock(const std::filesystem::path& folder) {
+  constexpr std::chrono::milliseconds moment{100};
+  constexpr int moments = 50;
+  std::error_code ignored;
+  if (!std::filesystem::exists(folder / "ledger.sqlite", ignored))
+    return {};
+  for (int i = 1;; ++i) {
+    const auto free = actors::folder_lock::take(folder, "ledger.lock");
+    if (free)
+      return {};
+    if (i == moments)
+      return tl::make_unexpected(free.error());
+    std::this_thread::sleep_for(moment);
+  }
+}
+
 /// A run that goes on is served as it was: of what is not said its folder knows
-/// how. Nobody else has the folder.
+/// how.
 result<void> go_on(const std::string& folder, wishes& to) {
   const bool both = !to.insecure.empty() && !to.keys.empty();
   if (both || end_of(folder)) // That is said in its place.
     return {};
-  std::error_code ignored;
-  if (std::filesystem::exists(std::filesystem::path{folder} / "ledger.sqlite",
-                              ignored))
-    if (const auto free = actors::folder_lock::take(folder, "ledger.lock");
-        !free)
-      return tl::make_unexpected(free.error());
+  if (auto ok = wait_for_lock(folder); !ok)
+    return ok;
   const auto way = way_on(folder, {.insecure = to.insecure,
                                    .keys = to.keys,
                                    .serves_frozen = to.serves_frozen});
