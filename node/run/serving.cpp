@@ -114,6 +114,8 @@ experiment for_clients(experiment x) {
   x.ledger = ledger_kind::memory;
   x.durability = blank.durability;
   x.retention = blank.retention;
+  x.scores_seconds = blank.scores_seconds;
+  x.keep_offers = blank.keep_offers;
   x.workers = 0;
   return x;
 }
