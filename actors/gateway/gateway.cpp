@@ -160,6 +160,8 @@ void heard(self_pointer self, const sessions::session& from,
     return refuse_parts(self, x);
   const bool again = found && *found == grants::standing::again;
   // The client's own state has moved on, whatever becomes of its offer.
+  if (!again && args.keeps)
+    args.keeps(x, from.examples);
   if (!again)
     note_offer(self, x, twice);
   auto refusal = screen(x, from.examples, args.rules);
@@ -290,8 +292,6 @@ void arrived(self_pointer self, const transport::frame_arrived& x) {
   else
     ++counted.frames_malformed;
 }
-
-// What others tell.
 
 void judged(self_pointer self, const messages::hello_judged& x) {
   const bool gone = self->state.peers.is_gone(x);

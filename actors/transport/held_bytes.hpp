@@ -6,6 +6,8 @@
 #include <mutex>
 #include <utility>
 
+#include "core/link_limits.hpp"
+
 namespace troupe::transport {
 
 /// What arrived over all connections of a process and has not been handled yet,
@@ -17,7 +19,7 @@ public:
   /// `freed` is called, on any thread, when there is room again for whom there
   /// was none.
   explicit held_bytes(std::uint64_t most, std::function<void()> freed = {},
-                      std::uint64_t frames_max = std::uint64_t{1} << 16)
+                      std::uint64_t frames_max = limits::unhandled_frames_max)
     : most_(most),
       frames_max_(frames_max),
       freed_(std::move(freed)) {

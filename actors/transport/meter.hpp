@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "core/clock.hpp"
-#include "core/limits.hpp"
+#include "core/link_limits.hpp"
 
 namespace troupe::transport {
 
@@ -115,7 +115,7 @@ private:
 class meters {
 public:
   explicit meters(std::uint64_t per_second,
-                  std::size_t most = limits::links_max)
+                  std::size_t most = limits::meters_max)
     : per_second_(per_second),
       most_(most) {
     // nop

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <span>
+#include <type_traits>
 #include <utility>
 
 #include "actors/transport/envelope.hpp"
@@ -22,6 +23,11 @@ outbox::subject outbox::about(channel_id to, const messages::any_message& any) {
         out.line = x.line;
       if constexpr (requires { x.leg; })
         out.leg = x.leg;
+      // One answer may be of many messages, each of other clients.
+      if constexpr (std::is_same_v<std::decay_t<decltype(x)>,
+                                   messages::scores_told>)
+        out.visit = {x.scores.empty() ? client_id{} : x.scores.front().client,
+                     {x.question}};
     },
     any);
   return out;

@@ -35,7 +35,6 @@ enum class piece_kind : std::uint8_t {
 inline constexpr std::array piece_kind_names{"none",    "opened",    "framed",
                                              "began",   "chunk",     "reached",
                                              "refused", "announced", "bundled"};
-inline constexpr std::size_t piece_kinds = piece_kind_names.size();
 
 struct piece {
   piece_kind kind = piece_kind::opened;

@@ -98,6 +98,14 @@ std::vector<std::uint64_t> places::here(instant then) const {
   return out;
 }
 
+std::vector<std::uint64_t> places::heard(instant then) const {
+  std::vector<std::uint64_t> out;
+  for (const auto& [number, x] : all_)
+    if (x.heard > 0 && x.spoke_at >= then)
+      out.push_back(number);
+  return out;
+}
+
 places_seen places::look(instant then) const {
   places_seen out;
   for (const auto& [number, x] : all_) {

@@ -72,6 +72,9 @@ public:
   /// Those that have a connection, or had it at `then` or later.
   std::vector<std::uint64_t> here(instant then) const;
 
+  /// Those of which something came at `then` or later.
+  std::vector<std::uint64_t> heard(instant then) const;
+
   /// @param then who has been sent something since before that is behind
   places_seen look(instant then) const;
 

@@ -140,7 +140,7 @@ private:
       if (const auto* gone = std::get_if<messages::process_parted>(&y))
         server_parts(*gone);
       if (const auto* about = std::get_if<messages::scores_asked>(&y))
-        score(*about);
+        with_scores([&](auto& x) { x.hear(*about, steady_now()); });
       // To the process: to all of its clients.
       if (std::holds_alternative<messages::farewell>(y))
         hub_->say_hello();
@@ -271,6 +271,7 @@ private:
       if (met_another_.exchange(false))
         greet_another();
       seen_.tell_news();
+      with_scores([](auto& x) { x.tell(steady_now()); });
       std::this_thread::sleep_for(glance);
     }
     return interrupted(in_);
@@ -291,10 +292,10 @@ private:
       is_elsewhere_ = true;
   }
 
-  void score(const messages::scores_asked& x) {
+  void with_scores(const std::function<void(home_scores&)>& f) {
     const std::lock_guard guard{mutex_};
     if (scores_)
-      scores_->hear(x);
+      f(*scores_);
   }
 
   void server_parts(const messages::process_parted& x) {

@@ -9,6 +9,7 @@
 #include "node/report/page.hpp"
 #include "node/report/trace.hpp"
 #include "node/run/federation.hpp"
+#include "node/run/keeper.hpp"
 #include "node/run/rules.hpp"
 #include "node/watch/folder.hpp"
 #include "node/watch/memory_taken.hpp"
@@ -268,6 +269,7 @@ private:
        .serves = serving_.get(),
        .elapsed = serving_ ? serving_->elapsed() : instant{},
        .reception = std::move(reception),
+       .keeps = keeper_in(x_, folder_->path(), watching_),
        .add_to_snapshot =
          [this](actors::snapshot_draft& draft) { add_to_snapshot(draft); },
        .desk = outlook.desk()});

@@ -7,7 +7,6 @@
 #include <map>
 #include <optional>
 #include <sstream>
-#include <thread>
 #include <utility>
 
 #include "actors/messages/wire.hpp"
@@ -34,12 +33,7 @@ constexpr const char* places_file = "processes.json";
 constexpr std::uint64_t bytes_beside_values = 64 << 10;
 constexpr std::uint64_t bytes_of_want = 32;
 
-/// For what processes are told at the end of a run, or of this process.
-constexpr std::chrono::seconds last_words_max{10};
 constexpr std::chrono::seconds drain_max{3};
-
-/// Whoever was here so lately may be on its way back.
-constexpr std::chrono::seconds lately{4};
 
 std::vector<std::string> lines_of(const std::string& text) {
   std::vector<std::string> out;
@@ -120,6 +114,8 @@ experiment for_clients(experiment x) {
   x.ledger = ledger_kind::memory;
   x.durability = blank.durability;
   x.retention = blank.retention;
+  x.scores_seconds = blank.scores_seconds;
+  x.keep_offers = blank.keep_offers;
   x.workers = 0;
   return x;
 }
@@ -270,13 +266,6 @@ result<void> serving::open_seals() {
   return {};
 }
 
-std::set<peer_id> serving::here() const {
-  std::set<peer_id> out;
-  for (const auto link : socket_->links_here(lately))
-    out.insert(process_of(link));
-  return out;
-}
-
 std::string serving::address() const {
   return guard_ ? socket_->address() + ' ' + to_hex(guard_->own().open)
                 : socket_->address();
@@ -377,29 +366,6 @@ result<reception_args> serving::begin(const experiment& x, const workload& work,
     .claim_of = std::move(claim_of),
     .enrol = std::move(enrol),
     .refused = refused_};
-}
-
-void serving::see_off(messages::parting why, const std::string& text) const {
-  constexpr std::chrono::milliseconds glance{20};
-  constexpr int glances_between_words = 25;
-  if (why == messages::parting::over)
-    control_->ended(text);
-  const auto until = steady_now() + last_words_max;
-  for (int tick = 0; steady_now() < until; ++tick) {
-    auto left = socket_->links_here(lately);
-    std::erase_if(left, [this](auto x) {
-      return !came_->contains(x) || parted_->contains(x);
-    });
-    // Clients hear the end in their sessions, behind their last answers. This
-    // is for those who have none; and who is gone shows when it is sent.
-    if (tick % glances_between_words == glances_between_words - 1
-        || why == messages::parting::for_now)
-      for (const auto link : left)
-        socket_->send(process_of(link), messages::process_parted{why, text});
-    if (left.empty() || why == messages::parting::for_now)
-      return;
-    std::this_thread::sleep_for(glance);
-  }
 }
 
 } // namespace troupe::node

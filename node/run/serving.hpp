@@ -81,6 +81,9 @@ public:
   /// Processes that are connected, or were a moment ago.
   std::set<peer_id> here() const;
 
+  /// Processes of which anything was heard within so long.
+  std::set<peer_id> spoke(instant lately) const;
+
   /// For people and for processes that join: the address and, with keys, the
   /// server's public one.
   std::string address() const;
@@ -143,7 +146,8 @@ public:
 
   /// Tells all processes why this one parts from them. Where the run is over it
   /// waits for those who are here, or were a moment ago, to say that they have
-  /// heard it. @pre nobody else sends any more, but the gateway and reception
+  /// heard it, unless they say nothing at all. @pre nobody else sends any more,
+  /// but the gateway and reception
   void see_off(messages::parting why, const std::string& text) const;
 
   /// The keys of the run's tickets. @pre the book is open

@@ -86,7 +86,7 @@ until_there() { # WHAT FILE PATTERN [COUNT]
 
 refused 3 "troupe serve would do" run "$scratch/wards.toml"
 refused 3 "'inputs'" check-config "$scratch/wards.toml" --set 'inputs=[]'
-serve learns "$scratch/wards.toml" --folder "$scratch/runs"
+serve learns "$scratch/wards.toml" --set keep_offers=true --folder "$scratch/runs"
 own() { echo join "$address" --insecure --store "$scratch/other" --id ward9 --data "$scratch/$1"; }
 refused 6 "its clients bring theirs" join "$address" --insecure
 refused 6 "an example has 5 values, and this run learns from examples of 4" $(own wide.csv)
@@ -119,6 +119,40 @@ assert last["per_client"]["mean"] > 0.9 and "accuracy" not in last, last
 summary = json.load(open(sys.argv[1] + "/summary.json"))
 assert summary["per_client"] == last["per_client"] and summary["accuracy"] is None, summary
 PY
+
+# What they computed is not computed again, but all that became of it, where offers were kept.
+replayed() { # FOLDER TEXT
+  "$troupe" replay "$1" >"$scratch/out" 2>"$scratch/err" && grep -q "$2" "$scratch/out" ||
+    { cat "$scratch/out" "$scratch/err"; fail "a run of own data is not computed again"; }
+}
+replayed "$folder" "^\([0-9]*\)/\1 digests equal"
+python3 - "$folder"/offers/2-3 <<'PY'
+import sys
+data = bytearray(open(sys.argv[1], "rb").read())
+data[-5] ^= 1
+open(sys.argv[1], "wb").write(data)
+PY
+refused 6 "is damaged, or no offer that was kept" replay "$folder"
+rm -rf "$folder/offers"
+refused 3 "keep_offers = true keeps what they offered" replay "$folder"
+
+# The same beside clients of the run's own data, which are trained again.
+sed '/^inputs\|^classes/d; s/kind = "elsewhere"/kind = "csv"/' "$scratch/wards.toml" >"$scratch/mixed.toml"
+serve mixed "$scratch/mixed.toml" --set data.path="$scratch/ward0.csv" --set rounds=10 --set clients_per_round=4 \
+  --set clients.clients=4 --set clients.expected=5 --set keep_offers=true --folder "$scratch/mixed"
+join 1
+"$troupe" join "$address" --insecure --virtual 4 --data "$scratch/ward0.csv" >"$scratch/all.out" 2>"$scratch/all.err" &
+started+=("$!")
+wait "$server" || fail "a mixed run fails"
+wait
+started=()
+folder=$(dirname "$(echo "$scratch"/mixed/*/endpoint)")
+[ -n "$(find "$folder/offers" -name '5-*')" ] || fail "who has data of its own offers nothing in a mixed run"
+replayed "$folder" "^\([0-9]*\)/\1 digests equal"
+rm "$folder"/offers/[1-4]-* # These are trained again.
+replayed "$folder" "^\([0-9]*\)/\1 digests equal"
+rm -r "$folder/offers"
+refused 3 "so far [1-9][0-9]* digests are equal. A run with keep_offers = true" replay "$folder"
 
 # What they set aside ends the next run.
 rm -rf "$scratch"/store* "$scratch/runs"

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/hex.hpp"
-#include "core/limits.hpp"
+#include "core/link_limits.hpp"
 
 namespace troupe::transport {
 
@@ -107,7 +107,7 @@ bool door::answer_one(instant now) {
 }
 
 key_standing door::standing_of(const std::string& user, instant now) {
-  if (known_.size() > limits::links_max)
+  if (known_.size() > limits::keys_remembered)
     known_.clear();
   auto [found, is_new] = known_.try_emplace(user);
   auto& x = found->second;

@@ -13,9 +13,9 @@
 #include <string>
 #include <vector>
 
+#include "actors/transport/crossings.hpp"
 #include "actors/transport/endpoint.hpp"
 #include "actors/transport/handshakes.hpp"
-#include "actors/transport/piece.hpp"
 #include "actors/transport/places.hpp"
 #include "actors/transport/refusals.hpp"
 #include "actors/transport/server_keys.hpp"
@@ -27,14 +27,15 @@
 
 namespace troupe::transport {
 
-/// Bytes and messages by kind of piece; 0 is of what is none.
+/// Bytes and pieces by what they are.
 struct piece_counts {
-  std::array<std::atomic<std::uint64_t>, piece_kinds> pieces{};
-  std::array<std::atomic<std::uint64_t>, piece_kinds> bytes{};
+  std::array<std::atomic<std::uint64_t>, crossing_kinds> pieces{};
+  std::array<std::atomic<std::uint64_t>, crossing_kinds> bytes{};
 
-  void add(std::size_t kind, std::uint64_t size) {
-    pieces[kind].fetch_add(1, std::memory_order_relaxed);
-    bytes[kind].fetch_add(size, std::memory_order_relaxed);
+  void add(crossing what, std::uint64_t size) {
+    const auto at = static_cast<std::size_t>(what);
+    pieces[at].fetch_add(1, std::memory_order_relaxed);
+    bytes[at].fetch_add(size, std::memory_order_relaxed);
   }
 };
 
@@ -105,6 +106,9 @@ public:
 
   /// Links that have a connection, and those that lost it so lately.
   virtual std::vector<std::uint64_t> links_here(instant lately) = 0;
+
+  /// Links over which anything came so lately.
+  virtual std::vector<std::uint64_t> links_heard(instant lately) = 0;
 
   /// Who is there, and what is on its way.
   virtual places_seen look() = 0;

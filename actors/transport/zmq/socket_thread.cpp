@@ -69,6 +69,11 @@ std::vector<std::uint64_t> socket_thread::links_here(instant lately) {
   return places_.here(steady_now() - lately);
 }
 
+std::vector<std::uint64_t> socket_thread::links_heard(instant lately) {
+  const std::lock_guard guard{mutex_};
+  return places_.heard(steady_now() - lately);
+}
+
 places_seen socket_thread::look() {
   const std::lock_guard guard{mutex_};
   return places_.look(steady_now() - busy_max);
@@ -188,7 +193,7 @@ socket_thread::progress socket_thread::send_some(place& to) {
       return progress::done;
     switch (send_piece(socket_, to.route, *next)) {
       case sending::done:
-        counts_.out.add(static_cast<std::size_t>(next->kind),
+        counts_.out.add(sent_.sort(to.number, *next),
                         piece_head_size + next->body.bytes.size());
         counts_.bytes_out += piece_head_size + next->body.bytes.size();
         break;
@@ -264,20 +269,11 @@ void socket_thread::hear_one(const parts& message) {
   std::size_t bytes = 0;
   for (const auto& part : message.rest)
     bytes += part.size();
+  auto what = crossing::unheard;
+  auto found = hear(message, steady_now(), what);
   counts_.bytes_in += bytes;
-  const auto now = steady_now();
-  if (door_ && !door_->hears(message.user, now))
-    return; // Unread: libzmq has no way to close one connection.
-  const auto read = piece_in(message);
-  counts_.in.add(read ? static_cast<std::size_t>(read->kind) : 0, bytes);
-  if (!read) {
-    ++counts_.pieces_malformed;
-    return;
-  }
-  if (!is_within_budget(*read, message, now)
-      || (door_ && !door_->hears(*read, message.user, now)))
-    return;
-  auto found = hear(*read, message, now);
+  counts_.in.add(what, bytes);
+  tell_what_was_heard();
   if (!found) {
     ++counts_.pieces_malformed;
     return;
@@ -300,6 +296,19 @@ void socket_thread::tell_what_was_heard() {
     choice_->add(next->next);
 }
 
+result<std::vector<frame_arrived>>
+socket_thread::hear(const parts& message, instant now, crossing& what) {
+  if (door_ && !door_->hears(message.user, now))
+    return std::vector<frame_arrived>{}; // libzmq cannot close one connection.
+  const auto read = piece_in(message);
+  if (!read)
+    return tl::make_unexpected(read.error());
+  if (!is_within_budget(*read, message, now)
+      || (door_ && !door_->hears(*read, message.user, now)))
+    return std::vector<frame_arrived>{};
+  return hear(*read, message, now, what);
+}
+
 // What a transfer may bring is bounded by the room that it was given.
 bool socket_thread::is_within_budget(const piece& x, const parts& message,
                                      instant now) {
@@ -316,8 +325,10 @@ bool socket_thread::is_within_budget(const piece& x, const parts& message,
   return false;
 }
 
-result<std::vector<frame_arrived>>
-socket_thread::hear(const piece& read, const parts& message, instant now) {
+result<std::vector<frame_arrived>> socket_thread::hear(const piece& read,
+                                                       const parts& message,
+                                                       instant now,
+                                                       crossing& what) {
   const std::lock_guard guard{mutex_};
   silence_.broken(now);
   auto* from =
@@ -334,13 +345,14 @@ socket_thread::hear(const piece& read, const parts& message, instant now) {
     met_again_ = before != from->link.other();
   announced_ = from->link.take_announced();
   counts_.connections += !before && from->link.other();
+  what = heard_.sort(from->link.other().value_or(0), read);
   due_.insert(from->number);
   if (!found)
     return tl::make_unexpected(found.error());
   out.reserve(found->size());
-  for (auto& [channel, what] : *found)
+  for (auto& [channel, body] : *found)
     out.push_back(
-      {{from->number << channel_bits | channel.value}, std::move(what)});
+      {{from->number << channel_bits | channel.value}, std::move(body)});
   return out;
 }
 

@@ -39,6 +39,7 @@ public:
   const std::string& address() const override;
   const socket_counts& counts() const override;
   std::vector<std::uint64_t> links_here(instant lately) override;
+  std::vector<std::uint64_t> links_heard(instant lately) override;
   places_seen look() override;
   std::uint64_t unhandled_bytes() const override;
   std::optional<public_key> key_of(peer_id x) override;
@@ -95,8 +96,10 @@ private:
   bool hear_some();
   void hear_one(const parts& message);
   void tell_what_was_heard();
-  result<std::vector<frame_arrived>> hear(const piece& read,
-                                          const parts& message, instant now);
+  result<std::vector<frame_arrived>> hear(const parts& message, instant now,
+                                          crossing& what);
+  result<std::vector<frame_arrived>>
+  hear(const piece& read, const parts& message, instant now, crossing& what);
 
   /// For a moment nothing is read: who says too much is to say it later.
   bool rests();
@@ -120,6 +123,8 @@ private:
   shares shares_{limits::frames_beside_others};
   instant rests_until_{};
   socket_counts counts_;
+  crossings sent_; ///< Of its thread alone, as the next one.
+  crossings heard_;
   std::atomic<bool> stopped_{false};
   bool there_ = false;   ///< Of who dialled: as it was said.
   bool is_mute_ = false; ///< Something must not leave.

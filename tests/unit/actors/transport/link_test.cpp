@@ -74,6 +74,19 @@ TEST(link, says_the_newest_of_small_frames_about_the_same) {
   EXPECT_EQ(a.link.say({3}, beat(1)), taken::taken);
 }
 
+TEST(link, says_all_of_an_answer_that_has_many_messages) {
+  end a{options_of(1, 100)};
+  end b{options_of(2, 100)};
+  for (std::uint64_t k = 1; k <= 3; ++k)
+    EXPECT_EQ(
+      a.link.say({}, messages::scores_told{7, {{.client = client_id{k}}}}),
+      taken::taken);
+  EXPECT_EQ(a.link.say({}, messages::scores_told{7, {}}), taken::taken);
+  a.link.connected(1);
+  settle(a, b);
+  EXPECT_EQ(b.heard.size(), 4U);
+}
+
 TEST(link, sends_no_more_than_the_other_end_allows) {
   end a{options_of(1, 100)};
   end b{options_of(2, 100)};
