@@ -203,11 +203,13 @@ result<void> serve(const served_scene& scene) {
       !ok)
     return ok;
   auto& board = *scene.board;
-  auto told = (*door)->begin(scene.x, scene.work, [&](const std::string& x) {
+  const auto told_where = [&](const std::string& x) {
     board.cpu_before = seconds(process_cpu_time());
     board.bytes_before = resident_bytes(getpid());
     board.address.tell(x.substr(0, x.find(' ')));
-  });
+  };
+  auto told = (*door)->begin(scene.x, scene.work,
+                             {told_where, [](const std::string&) {}});
   if (!told)
     return tl::make_unexpected(told.error());
   auto done = run_federation({.x = scene.x,

@@ -143,9 +143,10 @@ PY
 for _ in $(seq 100); do [ "$(visits)" -lt 5 ] || break; sleep 0.1; done
 [ "$(visits)" -ge 5 ] || fail "carol is allowed and does not take part"
 # What is secret meanwhile, and what is shown.
+: >"$scratch/secret_words"
 note_macs() {
   local before
-  before=$(wc -l <"$scratch/secret_words" 2>/dev/null || echo 0)
+  before=$(wc -l <"$scratch/secret_words")
   for _ in $(seq 300); do
     python3 -B "$here/unseen.py" macs "$scratch/carol" >>"$scratch/secret_words"
     [ "$(wc -l <"$scratch/secret_words")" = "$before" ] || return 0

@@ -8,6 +8,7 @@ import calendar
 import os
 import pathlib
 import re
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -104,7 +105,10 @@ class Scene:
     def merged(self, name):
         """Visits of a process that are in versions."""
         table = next((self.scratch / name).glob("run-*/clients.sqlite"), None)
-        mine = [client for client, in read(table, "SELECT client FROM clients")] if table else []
+        try:
+            mine = [client for client, in read(table, "SELECT client FROM clients")] if table else []
+        except sqlite3.OperationalError:
+            return 0  # It is being made.
         return sum(read(self.folder / "ledger.sqlite", "SELECT COUNT(*) FROM merges WHERE client = ?", x)[0][0] for x in mine)
 
     def go_on(self, *names):
@@ -125,8 +129,8 @@ class Scene:
 
     def changed(self, key):
         until(lambda: text_at(self.folder / "endpoint").endswith(f" {key}\n"), f"the key does not change:\n{text_at(self.log)}")
-        assert f"public {key}\n" in text_at(self.keys / "pair")
-        assert not (self.keys / "next").exists()
+        until(lambda: f"public {key}\n" in text_at(self.keys / "pair") and not (self.keys / "next").exists(),
+              "the old pair is not gone")
         assert self.said()[-1] == key, "the line of a server does not say its key"
 
     def close(self):
