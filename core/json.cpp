@@ -167,8 +167,9 @@ const json* json::find(std::string_view key) const {
   const auto* all = fields();
   if (all == nullptr)
     return nullptr;
-  const auto found = std::find_if(
-    all->rbegin(), all->rend(), [&](const auto& x) { return x.first == key; });
+  const auto found =
+    std::find_if(all->rbegin(), all->rend(),
+                 [&](const auto& x) { return x.first == key; });
   return found == all->rend() ? nullptr : &found->second;
 }
 

@@ -275,8 +275,7 @@ result<layout> make_layout(const recipe& method,
     return tl::unexpected{ok.error()};
   layout built;
   std::map<std::string, line_id> groups;
-  const auto grid =
-    kernels::grid_for(opts.weight_max, opts.delta_max, opts.offers);
+  const auto grid = kernels::grid_for(opts.weight_max, opts.delta_max, opts.offers);
   for (const auto& family : method.blocks) {
     if (!travels(family.where))
       continue;

@@ -16,12 +16,14 @@
 
 namespace troupe::messages {
 
-using any_message = std::variant<
-  hello, welcome, farewell, beat, beat_answered, leave, invited,
-  fetch_requested, line_served, visit_ended, visit_declined, offer_made,
-  offer_answered, offer_held, offer_awaited, version_announced, terms_asked,
-  terms_given, places_asked, places_given, process_parted, enrolment_asked,
-  enrolment_answered, frozen_asked, frozen_given, scores_asked, scores_told>;
+using any_message =
+  std::variant<hello, welcome, farewell, beat, beat_answered, leave, invited,
+               fetch_requested, line_served, visit_ended, visit_declined,
+               offer_made, offer_answered, offer_held, offer_awaited,
+               version_announced, terms_asked, terms_given, places_asked,
+               places_given, process_parted, enrolment_asked,
+               enrolment_answered, frozen_asked, frozen_given, scores_asked,
+               scores_told>;
 
 namespace detail {
 

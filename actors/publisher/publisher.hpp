@@ -14,7 +14,7 @@
 namespace troupe::actors {
 
 struct publisher_args {
-  version_heads heads;         ///< At the start.
+  version_heads heads; ///< At the start.
   std::optional<line_id> lead; ///< Whose versions are evaluated; none: any.
   std::uint64_t evaluate_every = 0; ///< Versions; 0: only at the end.
   bool evaluate_at_end = true;

@@ -292,8 +292,7 @@ result<T> decode_payload(std::span<const std::byte> in,
     return fail(errc::malformed_message, "the envelope claims no version");
   const auto present = T::wire.fields_in(std::min(peer.version, ours));
   T x;
-  // A tail would stay with the values, and nobody counts it.
-  reader read{in, peer.version > ours ? nullptr : owner};
+  reader read{in, owner};
   std::size_t index = 0;
   const auto read_field = [&](auto& field) {
     if (index++ < present)

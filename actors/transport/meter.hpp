@@ -60,7 +60,7 @@ public:
   static constexpr instant longest = std::chrono::milliseconds{5};
 
   explicit shares(std::uint64_t per_second,
-                  std::size_t most = limits::links_max)
+                  std::size_t most = limits::meters_max)
     : rate_(static_cast<double>(per_second)),
       most_(most) {
     // nop

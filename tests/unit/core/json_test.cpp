@@ -78,8 +78,7 @@ TEST(json, is_read_as_it_is_written) {
 }
 
 TEST(json, says_why_a_text_is_none) {
-  for (const auto* text :
-       {"", "{", "[1,]", "{\"a\":}", "1 2", "nul", "{1:2}"}) {
+  for (const auto* text : {"", "{", "[1,]", "{\"a\":}", "1 2", "nul", "{1:2}"}) {
     const auto x = json::parse(text);
     ASSERT_FALSE(x) << text;
     EXPECT_FALSE(x.error().context.empty()) << text;
