@@ -1,7 +1,5 @@
 #include "actors/aggregator/aggregator.hpp"
 
-#include <utility>
-
 #include "actors/caf/errors.hpp"
 #include "actors/record/snapshot.hpp"
 
@@ -52,21 +50,14 @@ void speak(self_pointer self) {
     std::visit([self](const auto& x) { tell(self, x); }, notice);
 }
 
-// One at a time: each tick asks for all that failed, and what fails again would
-// double them.
-void tick_later(self_pointer self) {
-  if (!std::exchange(self->state.ticks, true))
-    self->delayed_send(self, self->state.args.waits.retry_after,
-                       caf::tick_atom_v);
-}
-
 // The worker or the archivist is down or too slow. Nothing is lost, but nobody
 // else will remind us: once `pending_max` is reached, every offer is refused.
 void retry_later(self_pointer self, const caf::error& why) {
   self->state.failure = context_of(why);
   book(self).failed();
   speak(self);
-  tick_later(self);
+  self->delayed_send(self, self->state.args.waits.retry_after,
+                     caf::tick_atom_v);
 }
 
 void proceed(self_pointer self);
@@ -170,7 +161,8 @@ void tell(self_pointer self, const messages::drop_requested& x) {
       },
       [self](const caf::error& what) {
         self->state.unkept = context_of(what);
-        tick_later(self);
+        self->delayed_send(self, self->state.args.waits.retry_after,
+                           caf::tick_atom_v);
       });
 }
 
@@ -231,7 +223,6 @@ aggregator_impl::behavior_type aggregator(self_pointer self,
       x.draft->add(self->state.args.options.line, status);
     },
     [self](caf::tick_atom) {
-      self->state.ticks = false;
       book(self).drop_again();
       proceed(self);
     },

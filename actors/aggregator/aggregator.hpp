@@ -34,7 +34,6 @@ struct aggregator_state {
   duration_sum commits;
   std::uint64_t merged_bytes = 0;
   std::string failure; ///< Of the last request; empty: it succeeded.
-  bool ticks = false;  ///< One is under way.
   std::string unkept;  ///< Likewise, of the last offer for the disk.
 };
 

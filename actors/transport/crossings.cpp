@@ -1,8 +1,6 @@
 #include "actors/transport/crossings.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cstring>
 #include <span>
 #include <utility>
 
@@ -65,16 +63,9 @@ crossing crossings::sort_frame(std::uint64_t link, channel_id channel,
 
 // By the first that has values: those are nearly all of its bytes.
 crossing crossings::sort_bundle(std::uint64_t link, const piece& x) {
-  auto rest = x.body.bytes;
-  while (rest.size() >= bundle_head_size) {
-    std::array<std::uint32_t, 2> head{}; // Channel and bytes.
-    std::memcpy(head.data(), rest.data(), sizeof head);
-    rest = rest.subspan(bundle_head_size);
-    const auto frame = rest.first(std::min<std::size_t>(head[1], rest.size()));
+  for (const auto& [channel, frame] : frames_in(x))
     if (has_values(kind_of(frame)))
-      return sort_frame(link, {head[0]}, frame);
-    rest = rest.subspan(frame.size());
-  }
+      return sort_frame(link, channel, frame);
   return crossing::small;
 }
 

@@ -93,23 +93,17 @@ arrival inbox::small(channel_id of, std::span<const std::byte> bytes) const {
 }
 
 result<arrivals> inbox::unbundle(const piece& x) const {
-  auto rest = x.body.bytes;
-  if (rest.size() > options_.frame_bytes_max || x.at > frames_per_bundle_max)
+  const auto size = x.body.bytes.size();
+  if (size > options_.frame_bytes_max || x.at > frames_per_bundle_max)
     return wrong("a bundle has " + std::to_string(x.at) + " frames in "
-                 + std::to_string(rest.size()) + " bytes; up to "
+                 + std::to_string(size) + " bytes; up to "
                  + std::to_string(frames_per_bundle_max) + " in "
                  + std::to_string(options_.frame_bytes_max) + " would do");
-  std::vector<std::pair<channel_id, std::span<const std::byte>>> found;
-  while (rest.size() >= bundle_head_size) {
-    std::array<std::uint32_t, 2> head{}; // Channel and bytes.
-    std::memcpy(head.data(), rest.data(), sizeof head);
-    rest = rest.subspan(bundle_head_size);
-    if (head[1] > rest.size())
-      break;
-    found.push_back({{head[0]}, rest.first(head[1])});
-    rest = rest.subspan(head[1]);
-  }
-  if (!rest.empty() || found.size() != x.at || found.empty())
+  const auto found = frames_in(x);
+  std::size_t read = 0;
+  for (const auto& [channel, bytes] : found)
+    read += bundle_head_size + bytes.size();
+  if (read != size || found.size() != x.at || found.empty())
     return wrong("a bundle claims " + std::to_string(x.at)
                  + " frames, and has others");
   arrivals out;

@@ -76,4 +76,18 @@ result<piece> read_piece(std::span<const std::byte> head,
                .body = {body, nullptr}};
 }
 
+std::vector<framed_bytes> frames_in(const piece& x) {
+  std::vector<framed_bytes> out;
+  for (auto rest = x.body.bytes; rest.size() >= bundle_head_size;) {
+    std::array<std::uint32_t, 2> head{}; // Channel and bytes.
+    std::memcpy(head.data(), rest.data(), sizeof head);
+    rest = rest.subspan(bundle_head_size);
+    if (head[1] > rest.size())
+      break;
+    out.push_back({{head[0]}, rest.first(head[1])});
+    rest = rest.subspan(head[1]);
+  }
+  return out;
+}
+
 } // namespace troupe::transport

@@ -6,6 +6,8 @@
 #include <array>
 #include <cstdint>
 #include <span>
+#include <utility>
+#include <vector>
 
 #include "actors/messages/schema.hpp"
 #include "actors/transport/rope.hpp"
@@ -81,6 +83,11 @@ inline constexpr std::uint16_t protocol_with_bundles = 2;
 /// the frame.
 inline constexpr std::size_t frames_per_bundle_max = 64;
 inline constexpr std::size_t bundle_head_size = 8;
+
+using framed_bytes = std::pair<channel_id, std::span<const std::byte>>;
+
+/// The frames of a bundle, up to where it is malformed.
+std::vector<framed_bytes> frames_in(const piece& x);
 
 /// Frames that it brings, as it says.
 inline std::uint64_t frames_claimed(const piece& x) {

@@ -143,6 +143,16 @@ json frame_facts(std::span<const std::byte> frame) {
   return found ? facts_of(*found) : unreadable();
 }
 
+json bundle_facts(const transport::piece& x) {
+  auto out = json::array();
+  for (const auto& [channel, bytes] : transport::frames_in(x)) {
+    json one{{"channel", channel.value}};
+    append(frame_facts(bytes), one);
+    out.push_back(std::move(one));
+  }
+  return out;
+}
+
 } // namespace
 
 json message_facts(std::uint16_t kind, messages::written_as writer,
@@ -215,6 +225,8 @@ bool audit::leaves(const transport::piece& x) {
     line.add("channel", x.channel.value);
   if (x.kind == piece_kind::framed)
     append(frame_facts(x.body.bytes), line);
+  else if (x.kind == piece_kind::bundled)
+    line.add("frames", bundle_facts(x));
   else if (x.kind == piece_kind::began)
     add_transfer(x, line);
   else if (x.kind == piece_kind::chunk)

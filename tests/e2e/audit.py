@@ -38,7 +38,7 @@ local_epochs = 1
 batch_size = 10
 learning_rate = 0.05
 """
-PIECES = ("none", "opened", "framed", "began", "chunk", "reached", "refused")
+PIECES = ("none", "opened", "framed", "began", "chunk", "reached", "refused", "announced", "bundled")
 BEHIND = 8  # Pieces that may leave when nobody hears them any more.
 
 
@@ -91,6 +91,11 @@ class Ear(Witness):
             line["channel"] = x.channel
         if x.kind == wire_reader.FRAMED:
             self.open(wire.read_frame(x.body), line)
+        elif x.kind == wire_reader.BUNDLED:
+            line["frames"] = []
+            for channel, frame in wire_reader.frames_of(x):
+                line["frames"].append({"channel": channel})
+                self.open(wire.read_frame(frame), line["frames"][-1])
         elif x.kind != wire_reader.OPENED:
             line["transfer"] = x.transfer
             self.part(self.ways[way], x, line)
@@ -130,7 +135,7 @@ def compare(path, heard):
     for i, (found, wanted) in enumerate(zip(lines, heard)):
         assert found == wanted, f"piece {i}: it says\n{found}\nand what goes by is\n{wanted}"
     assert len(heard) <= len(lines) <= len(heard) + BEHIND, (len(lines), len(heard))
-    kinds = {x["message"] for x in heard if "message" in x}
+    kinds = {y["message"] for x in heard for y in x.get("frames", [x]) if "message" in y}
     assert {"hello", "offer_made", "fetch_requested", "terms_asked", "places_asked", "process_parted"} <= kinds, kinds
     assert any(x["piece"] == "chunk" for x in heard), "nothing was large"
     return sum(x["bytes"] for x in heard)

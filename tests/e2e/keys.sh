@@ -172,7 +172,10 @@ for _ in $(seq 300); do [ "$(visits)" -lt $more ] || break; sleep 0.1; done
 note_macs
 look
 "$troupe" keys deny carol --keys "$own" >/dev/null
-sleep 1.2
+for _ in $(seq 100); do
+  ! grep -q '"withdrawn"' "$own/../events.jsonl" || break
+  sleep 0.1
+done
 grep -q '"withdrawn"' "$own/../events.jsonl" || fail "who is denied keeps its visits"
 before=$(visits)
 sleep 1

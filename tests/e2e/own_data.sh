@@ -134,7 +134,7 @@ open(sys.argv[1], "wb").write(data)
 PY
 refused 6 "is damaged, or no offer that was kept" replay "$folder"
 rm -rf "$folder/offers"
-refused 3 "keep_offers = true keeps what they offered" replay "$folder"
+refused 1 "keep_offers = true keeps what they offered" replay "$folder"
 
 # The same beside clients of the run's own data, which are trained again.
 sed '/^inputs\|^classes/d; s/kind = "elsewhere"/kind = "csv"/' "$scratch/wards.toml" >"$scratch/mixed.toml"

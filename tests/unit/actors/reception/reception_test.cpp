@@ -77,7 +77,8 @@ TEST_F(reception_test, knows_whom_to_see_off_by_the_terms_it_gave) {
   args.came = [&came](peer_id x) { came.push_back(x); };
   hear(messages::terms_asked{.nonce = 1});
   EXPECT_EQ(came, (std::vector<peer_id>{{1}}));
-  hear(messages::terms_asked{.nonce = 2, .protocol_min = 99});
+  hear(
+    messages::terms_asked{.protocol_min = 99, .protocol_max = 99, .nonce = 2});
   EXPECT_EQ(came.size(), 1U);
 }
 

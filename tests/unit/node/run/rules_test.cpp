@@ -38,7 +38,8 @@ TEST(rules, keep_as_many_versions_as_is_asked_for_and_what_open_visits_need) {
   EXPECT_EQ(kept("mode=fedasync", false), 7U);
   EXPECT_EQ(kept("mode=sync", false), 2U);
   EXPECT_EQ(kept("mode=sync", true), 2U);
-  EXPECT_EQ(node::versions_kept(paced({"mode=fedbuff", "retention=99"}), true),
+  EXPECT_EQ(node::versions_kept(
+              paced({"mode=fedbuff", "versions=9", "retention=99"}), true),
             99U);
 }
 
