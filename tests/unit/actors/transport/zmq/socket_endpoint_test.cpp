@@ -111,6 +111,7 @@ TEST(socket_endpoint, knows_of_all_bytes_what_they_are) {
   const auto client = dial(at_client, 2, server->address());
   constexpr std::size_t n = 100'000;
   client->send({5}, beat(1));
+  (void)at_server.wait_for(1); // Or it would cross with the next.
   client->send({5}, served(1, 10));
   client->send({5}, served(2, n));
   (void)at_server.wait_for(3);
