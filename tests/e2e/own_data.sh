@@ -139,8 +139,9 @@ refused 1 "keep_offers = true keeps what they offered" replay "$folder"
 # The same beside clients of the run's own data, which are trained again.
 sed '/^inputs\|^classes/d; s/kind = "elsewhere"/kind = "csv"/' "$scratch/wards.toml" >"$scratch/mixed.toml"
 serve mixed "$scratch/mixed.toml" --set data.path="$scratch/ward0.csv" --set rounds=10 --set clients_per_round=4 \
-  --set clients.clients=4 --set clients.expected=5 --set keep_offers=true --folder "$scratch/mixed"
+  --set clients.clients=4 --set clients.expected=4 --set merge.samples_max=200 --set keep_offers=true --folder "$scratch/mixed"
 join 1
+until_there "ward1" "$scratch/ward1.err" "joined as ward1, client 5 "
 "$troupe" join "$address" --insecure --virtual 4 --data "$scratch/ward0.csv" >"$scratch/all.out" 2>"$scratch/all.err" &
 started+=("$!")
 wait "$server" || fail "a mixed run fails"
@@ -152,7 +153,7 @@ replayed "$folder" "^\([0-9]*\)/\1 digests equal"
 rm "$folder"/offers/[1-4]-* # These are trained again.
 replayed "$folder" "^\([0-9]*\)/\1 digests equal"
 rm -r "$folder/offers"
-refused 3 "so far [1-9][0-9]* digests are equal. A run with keep_offers = true" replay "$folder"
+refused 6 "so far [1-9][0-9]* digests are equal. A run with keep_offers = true" replay "$folder"
 
 # What they set aside ends the next run.
 rm -rf "$scratch"/store* "$scratch/runs"
