@@ -90,11 +90,14 @@ private:
     if (!args_.processes.of)
       return;
     others_->assessor = caf::actor_cast<assessor_actor>(
-      spawn(assessor, assessor_args{.evaluator = others_->evaluator,
-                                    .others = others_,
-                                    .started = args_.started,
-                                    .waits = args_.waits,
-                                    .first_question = args_.first_question}));
+      spawn(assessor,
+            assessor_args{.evaluator = others_->evaluator,
+                          .others = others_,
+                          .started = args_.started,
+                          .waits = args_.waits,
+                          .first_question =
+                            args_.first_question ? args_.first_question() : 0,
+                          .spoke = args_.processes.spoke}));
     others_->evaluator = caf::actor_cast<evaluator_actor>(others_->assessor);
   }
 
@@ -205,6 +208,7 @@ private:
                       .greeted =
                         args_.peers ? args_.peers() : std::vector<peer_id>{},
                       .offered = args_.offered,
+                      .keeps = args_.keeps,
                       .announce = args_.announce,
                       .events = args_.events,
                       .outlived = args_.outlived,

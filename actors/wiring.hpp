@@ -42,7 +42,9 @@ struct node_args {
   std::function<bool(peer_id, client_id)> may_speak = {};
   /// Clients score themselves there. Empty: the evaluator scores them all.
   processes_elsewhere processes = {};
-  std::uint64_t first_question = 0; ///< Then; unlike that of other processes.
+  /// Then: where each node that is built counts its questions from, unlike all
+  /// before it. Empty: from 0.
+  std::function<std::uint64_t()> first_question = {};
   std::shared_ptr<transport::refusals> refused = {};
   /// Of tickets: the ledger's key, unless they have others.
   std::shared_ptr<seals> tickets = std::make_shared<seals>();
@@ -65,6 +67,9 @@ struct node_args {
   std::function<void(const cast&)> started_as;
   /// Told of each offer that is screened, the first time. May be empty.
   std::function<void(visit_id, double loss)> offered = {};
+  /// Told of each offer whole, before the record names it. May be empty.
+  std::function<void(const messages::offer_made&, std::uint64_t examples)>
+    keeps = {};
   /// Stands between the archivist or the merger and those who use them; the
   /// simulator's faults come in here.
   std::function<merger_actor(merger_actor)> around_merger;

@@ -32,6 +32,19 @@ void fail_with(self_pointer self, caf::error why) {
   self->state.open.reset();
 }
 
+// One that is connected may be stopped, or gone without a word.
+void look_for_silence(self_pointer self, std::uint64_t question) {
+  if (!is_open(self, question))
+    return;
+  const auto& args = self->state.args;
+  auto& open = *self->state.open;
+  if (now(self) >= open.began + args.silence_max)
+    open.what.spoke(args.spoke(args.silence_max));
+  conclude(self);
+  if (is_open(self, question))
+    self->delayed_send(self, args.glance, caf::timeout_atom_v, question);
+}
+
 messages::scores_wanted question_of(const messages::evaluation_requested& x,
                                     std::uint64_t number) {
   messages::scores_wanted out{.question = number, .blocks = {}};
@@ -88,11 +101,14 @@ caf::result<finished> evaluate(self_pointer self,
   const auto number = ++state.question;
   auto answer = self->make_response_promise<finished>();
   const auto wait = state.args.waits.scores;
+  const auto began = now(self);
   state.open.emplace(
-    assessor_state::open_case{inquest{number, now(self) + wait}, x, answer});
+    assessor_state::open_case{inquest{number, began + wait}, x, began, answer});
   ask_clients(self, number);
   ask_evaluator(self, number);
   self->delayed_send(self, wait, caf::tick_atom_v);
+  if (state.args.spoke)
+    self->delayed_send(self, state.args.glance, caf::timeout_atom_v, number);
   return answer;
 }
 
@@ -112,6 +128,9 @@ assessor_impl::behavior_type assessor(self_pointer self, assessor_args args) {
       conclude(self);
     },
     [self](caf::tick_atom) { conclude(self); },
+    [self](caf::timeout_atom, std::uint64_t question) {
+      look_for_silence(self, question);
+    },
   };
 }
 

@@ -1,7 +1,9 @@
 #pragma once
 
-#include <map>
+#include <chrono>
+#include <functional>
 #include <optional>
+#include <set>
 
 #include <caf/stateful_actor.hpp>
 #include <caf/typed_event_based_actor.hpp>
@@ -17,8 +19,13 @@ struct assessor_args {
   cast_ptr others;
   caf::actor_clock::time_point started; ///< The run's instant zero.
   patience waits = {};
-  /// Questions are numbered from here; another process began elsewhere.
+  /// Questions are numbered from here; another life began elsewhere.
   std::uint64_t first_question = 0;
+  /// Processes of which anything was heard within so long. Empty: of all.
+  std::function<std::set<peer_id>(instant lately)> spoke = {};
+  /// Who says nothing for so long is not waited for.
+  instant silence_max = std::chrono::seconds{5};
+  instant glance = std::chrono::seconds{1}; ///< How often that is looked at.
 };
 
 struct assessor_state {
@@ -28,6 +35,7 @@ struct assessor_state {
   struct open_case {
     inquest what;
     messages::evaluation_requested request;
+    instant began;
     caf::typed_response_promise<messages::evaluation_finished> answer;
   };
 
@@ -36,10 +44,13 @@ struct assessor_state {
   std::optional<open_case> open; ///< A newer one takes its place.
 };
 
-using assessor_impl = assessor_actor::extend<caf::reacts_to<caf::tick_atom>>;
+using assessor_impl =
+  assessor_actor::extend<caf::reacts_to<caf::tick_atom>,
+                         caf::reacts_to<caf::timeout_atom, std::uint64_t>>;
 
 /// Scores versions as the evaluator does, and asks those who are here what they
-/// are worth to them. Whoever has not answered by the deadline is left out.
+/// are worth to them. Whoever has not answered by the deadline, or says nothing
+/// at all meanwhile, is left out.
 assessor_impl::behavior_type
 assessor(assessor_impl::stateful_pointer<assessor_state> self,
          assessor_args args);

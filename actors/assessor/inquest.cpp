@@ -1,5 +1,6 @@
 #include "actors/assessor/inquest.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -64,6 +65,12 @@ std::size_t inquest::heard(const messages::scores_heard& x) {
       aside_[one.client] = of_aside(one);
   }
   return taken;
+}
+
+bool inquest::waits_for_somebody() const {
+  return std::ranges::any_of(missing_, [this](const auto& x) {
+    return !speaking_ || speaking_->contains(x.second);
+  });
 }
 
 messages::evaluation_finished inquest::take(line_id line, version head) {

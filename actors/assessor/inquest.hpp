@@ -5,6 +5,9 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
+#include <set>
+#include <utility>
 
 #include "actors/messages/assessment.hpp"
 #include "actors/messages/internal.hpp"
@@ -37,21 +40,30 @@ public:
   /// Returns of how many.
   std::size_t heard(const messages::scores_heard& x);
 
+  /// Of these processes something was heard lately. Nobody waits for the
+  /// others, though an answer that comes in time still counts.
+  void spoke(std::set<peer_id> lately) {
+    speaking_ = std::move(lately);
+  }
+
   /// All that can come is here.
-  bool is_over(instant now) const noexcept {
-    return scored_ && asked_ && (missing_.empty() || now >= until_);
+  bool is_over(instant now) const {
+    return scored_ && asked_ && (now >= until_ || !waits_for_somebody());
   }
 
   /// The last call. @pre it is over
   messages::evaluation_finished take(line_id line, version head);
 
 private:
+  bool waits_for_somebody() const;
+
   std::uint64_t question_;
   instant until_;
   bool asked_ = false;
   bool scored_ = false;
   std::uint64_t count_ = 0; ///< Of clients that were asked.
   std::map<client_id, peer_id> missing_;
+  std::optional<std::set<peer_id>> speaking_; ///< Nothing: nobody has looked.
   models::evaluated scores_;
   std::map<client_id, models::scores> told_;
   std::map<client_id, models::scores> aside_;

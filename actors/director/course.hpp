@@ -266,7 +266,7 @@ private:
 
   // course_loose.cpp
   void give_up(visit_id x, instant now);
-  void expire(visit_id x, actions& out);
+  void expire(visit_id x, actions& out, instant now);
   void take_loose(const messages::part_taken& x, instant now);
   void drop_loose(actions& out, instant now);
   void drop_offer(visit_id x, actions& out);

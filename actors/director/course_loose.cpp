@@ -19,11 +19,14 @@ void course::give_up(visit_id x, instant now) {
 
 // What lines hold of it they drop and answer, in every pace; the client may
 // still be at work only where none of them has heard of it.
-void course::expire(visit_id x, actions& out) {
-  if (is_any_kept(find_open(x)->parts))
+void course::expire(visit_id x, actions& out, instant now) {
+  if (is_any_kept(find_open(x)->parts)) {
     out.push_back(messages::visit_dropped{x});
-  else
+  } else {
     out.push_back(messages::visit_withdrawn{x});
+    if (options_.strangers)
+      came_to_nothing(x.client, now);
+  }
   close_visit(x);
 }
 

@@ -13,7 +13,7 @@ void course::look_at_visits(actions& out, instant now) {
     const auto visit = alarms_.front().second;
     auto& v = *find_open(visit);
     if (v.pass.expires() <= now) {
-      expire(visit, out);
+      expire(visit, out, now);
     } else if (phase_ == phase::opening) {
       v.again = never; // What is not announced yet has nothing to repeat.
       set_alarm(visit, v);

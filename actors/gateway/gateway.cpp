@@ -87,7 +87,7 @@ void end_visit(self_pointer self, visit_id visit, verdict why) {
 
 /// The record may have lost it with the process that wrote it.
 void note_beginning(self_pointer self, const messages::ticket& pass) {
-  if (self->state.granted->is_earlier(pass.visit))
+  if (self->state.granted->is_to_be_noted(pass.visit))
     note(self, messages::invitation_made{pass, true});
 }
 
@@ -160,6 +160,8 @@ void heard(self_pointer self, const sessions::session& from,
     return refuse_parts(self, x);
   const bool again = found && *found == grants::standing::again;
   // The client's own state has moved on, whatever becomes of its offer.
+  if (!again && args.keeps)
+    args.keeps(x, from.examples);
   if (!again)
     note_offer(self, x, twice);
   auto refusal = screen(x, from.examples, args.rules);
@@ -290,8 +292,6 @@ void arrived(self_pointer self, const transport::frame_arrived& x) {
   else
     ++counted.frames_malformed;
 }
-
-// What others tell.
 
 void judged(self_pointer self, const messages::hello_judged& x) {
   const bool gone = self->state.peers.is_gone(x);

@@ -27,6 +27,8 @@ namespace troupe::actors {
 struct processes_elsewhere {
   std::function<peer_id(peer_id)> of = {};      ///< Of a client's peer.
   std::function<std::set<peer_id>()> here = {}; ///< Those that are connected.
+  /// Those of which anything was heard within so long. Empty: it isn't known.
+  std::function<std::set<peer_id>(instant lately)> spoke = {};
 };
 
 struct gateway_args {
@@ -49,6 +51,10 @@ struct gateway_args {
   std::vector<peer_id> greeted;
   /// Told of each offer that is screened, the first time. May be empty.
   std::function<void(visit_id, double loss)> offered = {};
+  /// Told of the same whole, before the record names it, with the examples of
+  /// its client. May be empty.
+  std::function<void(const messages::offer_made&, std::uint64_t examples)>
+    keeps = {};
   bool announce = false; ///< Passes hints about new versions to all sessions.
   bool events = false;   ///< Notes what clients hear and say.
   bool outlived = false; ///< By clients, when this process is killed.

@@ -200,6 +200,12 @@ bool grants::is_earlier(visit_id x) const {
   return found != older_.end() && found->second.contains(x.number);
 }
 
+bool grants::is_to_be_noted(visit_id x) {
+  if (!is_earlier(x))
+    return false;
+  return !std::exchange(older_.at(x.client).at(x.number).noted, true);
+}
+
 bool grants::is_served_twice(visit_id x) const {
   const auto known = newest_.find(x.client);
   return known != newest_.end() && known->second.newest == x.number
@@ -260,8 +266,9 @@ bool grants::answered(visit_id x, line_id by, verdict what) {
     auto* older = find_older(x);
     if (older && older->offered)
       return note_answer(older->offered_to, by, what);
-    return what != verdict::accepted && what != verdict::duplicate
-           && what != verdict::overloaded;
+    return older && what != verdict::accepted && what != verdict::duplicate
+           && what != verdict::overloaded
+           && older->refused_by.insert(by).second;
   }
   const auto visit = known->offered_to.find(x.number);
   if (visit == known->offered_to.end())

@@ -91,6 +91,9 @@ public:
   /// beginning.
   bool is_earlier(visit_id x) const;
 
+  /// Whether it is one, and the record does not have its beginning again yet.
+  bool is_to_be_noted(visit_id x);
+
   /// Whether the visit, which has not offered, was served a line twice: the
   /// record does not say which of two versions it trains on.
   bool is_served_twice(visit_id x) const;
@@ -153,11 +156,15 @@ private:
     bool serves = true;
     bool open = true;
     bool offered = false;
+    bool noted = false; ///< In this process's record.
     std::map<line_id, service> served = {};
     std::map<line_id, place> offered_to = {};
 
+    std::set<line_id> refused_by = {}; ///< Without an offer in this process.
+
     static constexpr auto fields(auto& x) {
-      return std::tie(x.serves, x.open, x.offered, x.served, x.offered_to);
+      return std::tie(x.serves, x.open, x.offered, x.noted, x.served,
+                      x.offered_to, x.refused_by);
     }
   };
 

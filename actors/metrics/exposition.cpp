@@ -268,7 +268,7 @@ void put_socket(families& to, const socket_status& x) {
   to.put(x.met);
   to.counter("troupe_socket_bytes_total",
              "Bytes at the socket before encryption, by direction as the "
-             "server sees it and by kind of piece.");
+             "server sees it and by what they are.");
   put_crossed(to, x, &socket_status::crossed::bytes);
   to.counter("troupe_socket_pieces_total", "Pieces that these bytes were.");
   put_crossed(to, x, &socket_status::crossed::pieces);

@@ -109,7 +109,9 @@ std::optional<wait> of_round(const run_status& x) {
                         + ", and of " + text_of(c.here) + " that are here "
                         + text_of(c.free) + (c.free == 1 ? " is" : " are")
                         + " free",
-                .ends = "more clients join, or a smaller quorum"};
+                .ends = c.quorum == 0 ? "more clients join or come back"
+                                      : "more clients join or come back, or a "
+                                        "smaller quorum"};
   if (c.at != phase::open)
     return std::nullopt;
   if (c.complete == 0 && c.empty_in_a_row > 0)
@@ -224,11 +226,18 @@ std::optional<wait> of_course(const run_status& x) {
   return of_buffers(x);
 }
 
+/// What was interrupted is over in its process alone.
+wait over(const run_status& x) {
+  const bool goes_on = x.reason.starts_with("interrupted");
+  return {.code = goes_on ? "interrupted" : "nothing",
+          .what = "the run is over: " + x.reason,
+          .ends = goes_on ? "another process, which goes on with it"
+                          : "nothing: it has ended"};
+}
+
 wait find(const run_status& x) {
   if (x.over)
-    return {.code = "nothing",
-            .what = "the run is over: " + x.reason,
-            .ends = "nothing: it has ended"};
+    return over(x);
   if (!x.obstacle.empty())
     return storage_wait("the run cannot store what comes next, and its clock "
                         "stands still",
@@ -261,6 +270,7 @@ std::string beside_it(const socket_status& x) {
     out += "; in the last minute somebody was refused: ";
     for (std::size_t i = 0; i < x.refused_lately.size(); ++i)
       out += (i > 0 ? ", " : "") + x.refused_lately[i];
+    out += " (logs/run.log says when)";
   }
   if (x.behind > 0)
     out += "; "

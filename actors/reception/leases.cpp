@@ -7,6 +7,22 @@
 
 namespace troupe::actors {
 
+namespace {
+
+/// Where there is no room for another name. Whose name another has is for
+/// nobody else to know.
+std::string ways_in(const leases::contents& all, const leases::owner& who) {
+  std::string mine;
+  for (const auto& [name, whose] : all.by_name)
+    if (whose.who == who)
+      mine += (mine.empty() ? "--id " : " or --id ") + name;
+  return mine.empty() ? "who has one joins with its --store, and a run that "
+                        "begins anew has room for others"
+                      : "this store has one: " + mine + " would do";
+}
+
+} // namespace
+
 result<std::vector<client_id>> leases::give(const owner& who,
                                             std::uint32_t count) {
   const auto has = numbers_of(who);
@@ -41,12 +57,14 @@ result<client_id> leases::give(const owner& who, const std::string& name) {
     return fail(errc::invalid_config,
                 "another process has the name '" + name
                   + "'; where it is yours, the store that it began with would "
-                    "do");
+                    "do, else --id with another name");
   }
   if (all_.by_name.size() >= room_.named_max)
     return fail(errc::invalid_config,
                 "this run has room for " + std::to_string(room_.named_max)
-                  + " clients with data of their own, and as many have a name");
+                  + " clients with data of their own ('clients' of its "
+                    "configuration), and as many have a name, for good; "
+                  + ways_in(all_, who));
   const client_id next{room_.named_above + all_.by_name.size() + 1};
   all_.by_name[name] = {who, next};
   return next;

@@ -20,7 +20,7 @@ bool may_be_called(std::string_view pattern, std::string_view name) {
   return name.starts_with(pattern);
 }
 
-messages::terms_given answer(const messages::terms_asked& x,
+messages::terms_given answer(const messages::terms_asked& x, peer_id from,
                              const reception_args& args) {
   constexpr auto ours = messages::protocol_version;
   if (x.protocol_min > ours || x.protocol_max < ours)
@@ -30,6 +30,9 @@ messages::terms_given answer(const messages::terms_asked& x,
             .layout = {},
             .data = {},
             .config = {}};
+  // All processes ask for these, also those that had their places before.
+  if (args.came)
+    args.came(from);
   auto out = args.terms;
   out.nonce = x.nonce;
   return out;
@@ -75,8 +78,6 @@ messages::places_given answer(const messages::places_asked& x, peer_id from,
     if (auto kept = args.keep(next); !kept)
       return refused("the server cannot store it: " + kept.error().context);
   args.book = std::move(next);
-  if (args.came)
-    args.came(from);
   return {x.nonce, std::move(*found), {}};
 }
 
@@ -136,7 +137,7 @@ void hear(const messages::any_message& any, peer_id from,
   else if (is_beyond_enrolment(from, args))
     return;
   else if (const auto* asked = std::get_if<messages::terms_asked>(&any))
-    args.network->send(from, answer(*asked, args));
+    args.network->send(from, answer(*asked, from, args));
   else if (const auto* want = std::get_if<messages::places_asked>(&any))
     args.network->send(from, answer(*want, from, args));
   else if (const auto* frozen = std::get_if<messages::frozen_asked>(&any))

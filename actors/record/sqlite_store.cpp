@@ -110,8 +110,7 @@ private:
   result<void> place(std::vector<content>& all);
   void insert_version(const messages::commit_requested& x,
                       const std::vector<content>& all);
-  std::uint64_t retention(const std::vector<content>& all) const noexcept;
-  dropped_files drop_old(line_id line, version head, std::uint64_t retention);
+  dropped_files drop_old(line_id line, version head);
   void remove_files(const dropped_files& names);
 
   parts x_;
@@ -210,7 +209,7 @@ result<void> sqlite_store::commit(const messages::commit_requested& x) {
     x_.ledger->roll_back();
     return ok;
   }
-  const auto dropped = drop_old(x.line, x.head, retention(all));
+  const auto dropped = drop_old(x.line, x.head);
   auto ok = x_.ledger->commit();
   if (ok)
     remove_files(dropped);
@@ -260,23 +259,11 @@ void sqlite_store::insert_version(const messages::commit_requested& x,
   }
 }
 
-// As many as there is room for, between the least and the most.
-std::uint64_t
-sqlite_store::retention(const std::vector<content>& all) const noexcept {
-  std::size_t bytes = 1;
-  for (const auto& x : all)
-    bytes += x.what == sqlite::values_kind ? x.bytes.size() : 0;
-  const auto least = std::max<std::uint64_t>(x_.opts.retention, 1);
-  return std::clamp<std::uint64_t>(limits::stored_bytes_max / bytes, least,
-                                   std::max(least, x_.opts.retention_max));
-}
-
-sqlite_store::dropped_files sqlite_store::drop_old(line_id line, version head,
-                                                   std::uint64_t retention) {
+sqlite_store::dropped_files sqlite_store::drop_old(line_id line, version head) {
   // Of the moments, the head's alone are needed to go on; and a snapshot may
   // be gone back to.
-  const auto keep_from =
-    head.value < retention ? 0 : head.value - retention + 1;
+  const auto kept = std::max<std::uint64_t>(x_.opts.retention, 1);
+  const auto keep_from = head.value < kept ? 0 : head.value - kept + 1;
   dropped_files dropped;
   for (auto row = x_.ledger->query(
          "SELECT content FROM contents WHERE line = ?1 AND bytes IS NULL"

@@ -31,8 +31,6 @@ struct sqlite_options {
   durability durable = durability::full;
   std::uint64_t retention =
     20; ///< Versions of a line whose values are kept; >= 1.
-  /// As many, where they take no more than `limits::stored_bytes_max`.
-  std::uint64_t retention_max = 0;
   std::size_t small_bytes_max = std::size_t{64}
                                 << 10; ///< Values in the ledger itself.
   /// What tells this run from others; a ledger that was begun by another is

@@ -7,8 +7,9 @@ namespace troupe::transport {
 
 /// Why who dials is not let in.
 enum class turned_away : std::uint8_t {
-  our_key,   ///< The server does not allow it.
-  their_key, ///< Whoever answers has another key than they should, or none.
+  our_key,    ///< The server does not allow it.
+  their_key,  ///< Whoever answers has another key than they should, or none.
+  by_another, ///< The same, where the server was before: it may come back.
 };
 
 /// What is seen of the connection of who dials.
@@ -25,22 +26,30 @@ class handshakes {
 public:
   /// After so many in a row, nobody dies there: it is another.
   static constexpr int broken_max = 3;
+  /// And where there was one, this is said, once: it may have another key now.
+  static constexpr int strange_max = 10;
 
   explicit handshakes(bool with_keys) : with_keys_(with_keys) {
     // nop
   }
 
-  std::optional<turned_away> heard(connection_event what) {
+  /// @param keys so many are tried, one after the other
+  std::optional<turned_away> heard(connection_event what, int keys = 1) {
     if (what == connection_event::refused)
       return turned_away::our_key;
-    ever_made_ |= what == connection_event::made;
+    const bool made = what == connection_event::made;
+    ever_made_ |= made;
+    if (made)
+      broken_ = 0;
+    const bool broken = with_keys_ && what == connection_event::broken;
+    broken_ += broken;
     // Who was there once comes back; what is there meanwhile is no matter.
     if (ever_made_)
-      return std::nullopt;
-    if (what == connection_event::unlike)
-      return turned_away::their_key;
-    const bool broken = what == connection_event::broken;
-    if (with_keys_ && broken && ++broken_ >= broken_max)
+      return broken && broken_ == strange_max * keys
+               ? std::optional{turned_away::by_another}
+               : std::nullopt;
+    if (what == connection_event::unlike
+        || (broken && broken_ >= broken_max * keys))
       return turned_away::their_key;
     return std::nullopt;
   }

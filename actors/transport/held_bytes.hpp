@@ -6,6 +6,8 @@
 #include <mutex>
 #include <utility>
 
+#include "core/link_limits.hpp"
+
 namespace troupe::transport {
 
 /// What arrived over all connections of a process and has not been handled yet,
@@ -14,9 +16,10 @@ namespace troupe::transport {
 /// small frames are counted and go on. Thread-safe.
 class held_bytes : public std::enable_shared_from_this<held_bytes> {
 public:
-  /// `freed` is called, on any thread, when there is room again.
+  /// `freed` is called, on any thread, when there is room again for whom there
+  /// was none.
   explicit held_bytes(std::uint64_t most, std::function<void()> freed = {},
-                      std::uint64_t frames_max = std::uint64_t{1} << 16)
+                      std::uint64_t frames_max = limits::unhandled_frames_max)
     : most_(most),
       frames_max_(frames_max),
       freed_(std::move(freed)) {
@@ -36,10 +39,11 @@ public:
   std::shared_ptr<const void> take(std::uint64_t bytes) {
     std::shared_ptr<const void> within;
     const std::lock_guard guard{mutex_};
-    if (now_ != 0 && (bytes > most_ || now_ > most_ - bytes))
+    const bool full = now_ != 0 && (bytes > most_ || now_ > most_ - bytes);
+    if (full || frames_ >= frames_max_) {
+      want();
       return nullptr;
-    if (frames_ >= frames_max_)
-      return nullptr;
+    }
     if (all_ && !(within = all_->take(bytes)))
       return nullptr;
     return token(bytes, std::move(within));
@@ -63,6 +67,17 @@ public:
   }
 
 private:
+  /// Somebody goes away without. Of a part: what is given back to it is given
+  /// back to all, too, and a little later.
+  void want() {
+    if (!all_) {
+      wanted_ = true;
+      return;
+    }
+    const std::lock_guard guard{all_->mutex_};
+    all_->want();
+  }
+
   std::shared_ptr<const void> token(std::uint64_t bytes,
                                     std::shared_ptr<const void> within) {
     now_ += bytes;
@@ -75,13 +90,16 @@ private:
             }};
   }
 
+  // A thread is not woken for each small frame that was handled.
   void give_back(std::uint64_t bytes) {
+    bool wanted = false;
     {
       const std::lock_guard guard{mutex_};
       now_ -= bytes;
       --frames_;
+      wanted = std::exchange(wanted_, false);
     }
-    if (freed_)
+    if (wanted && freed_)
       freed_();
   }
 
@@ -92,6 +110,7 @@ private:
   const std::shared_ptr<held_bytes> all_; ///< Null: this is all.
   std::uint64_t now_ = 0;
   std::uint64_t frames_ = 0;
+  bool wanted_ = false; ///< Since it was said the last time.
 };
 
 } // namespace troupe::transport

@@ -1,6 +1,7 @@
 #include "actors/transport/inbox.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <string>
 #include <utility>
@@ -72,21 +73,47 @@ auto wrong(const std::string& what) {
 
 } // namespace
 
-result<std::optional<arrival>> inbox::heard(const piece& x) {
+result<arrivals> inbox::heard(const piece& x) {
   if (x.kind == piece_kind::began)
     return begin(x);
   if (x.kind == piece_kind::chunk)
     return append(x);
+  if (x.kind == piece_kind::bundled)
+    return unbundle(x);
   if (x.body.bytes.size() > options_.frame_bytes_max)
     return wrong("a frame of " + std::to_string(x.body.bytes.size())
                  + " bytes comes whole; up to "
                  + std::to_string(options_.frame_bytes_max) + " would do");
-  buffer bytes{x.body.bytes.begin(), x.body.bytes.end()};
-  auto room = options_.room->count(bytes.size());
-  return std::optional{arrival{x.channel, frame{std::move(bytes), room}}};
+  return arrivals{small(x.channel, x.body.bytes)};
 }
 
-result<std::optional<arrival>> inbox::begin(const piece& x) {
+arrival inbox::small(channel_id of, std::span<const std::byte> bytes) const {
+  return {of, frame{buffer{bytes.begin(), bytes.end()},
+                    options_.room->count(bytes.size())}};
+}
+
+result<arrivals> inbox::unbundle(const piece& x) const {
+  const auto size = x.body.bytes.size();
+  if (size > options_.frame_bytes_max || x.at > frames_per_bundle_max)
+    return wrong("a bundle has " + std::to_string(x.at) + " frames in "
+                 + std::to_string(size) + " bytes; up to "
+                 + std::to_string(frames_per_bundle_max) + " in "
+                 + std::to_string(options_.frame_bytes_max) + " would do");
+  const auto found = frames_in(x);
+  std::size_t read = 0;
+  for (const auto& [channel, bytes] : found)
+    read += bundle_head_size + bytes.size();
+  if (read != size || found.size() != x.at || found.empty())
+    return wrong("a bundle claims " + std::to_string(x.at)
+                 + " frames, and has others");
+  arrivals out;
+  out.reserve(found.size());
+  for (const auto& [channel, bytes] : found)
+    out.push_back(small(channel, bytes));
+  return out;
+}
+
+result<arrivals> inbox::begin(const piece& x) {
   const auto what = decode_record<beginning>(x.body.bytes);
   if (!what)
     return wrong("a transfer begins with what is no head of one");
@@ -94,11 +121,11 @@ result<std::optional<arrival>> inbox::begin(const piece& x) {
     return wrong("transfers are counted from 1");
   if (x.transfer == ended_) { // Our last word on it was lost.
     say_ended_ = true;
-    return std::optional<arrival>{};
+    return arrivals{};
   }
   if (open_ && open_->id == x.transfer) {
     open_->to_be_answered = open_->room != nullptr;
-    return std::optional<arrival>{};
+    return arrivals{};
   }
   if (open_ || x.transfer < ended_)
     return wrong("a transfer begins before the one before it has ended");
@@ -115,7 +142,7 @@ result<std::optional<arrival>> inbox::begin(const piece& x) {
   open_->id = x.transfer;
   open_->channel = x.channel;
   open_->what = *what;
-  return std::optional<arrival>{};
+  return arrivals{};
 }
 
 void inbox::allow(transfer& x) const {
@@ -124,7 +151,7 @@ void inbox::allow(transfer& x) const {
   x.to_be_answered = true;
 }
 
-result<std::optional<arrival>> inbox::append(const piece& x) {
+result<arrivals> inbox::append(const piece& x) {
   if (!open_ || x.transfer != open_->id || x.at != open_->have)
     return wrong("a chunk from byte " + std::to_string(x.at)
                  + " comes where another would do");
@@ -140,15 +167,15 @@ result<std::optional<arrival>> inbox::append(const piece& x) {
     if (to.until - to.have <= options_.window_bytes / 2
         && to.until < to.what.size)
       allow(to);
-    return std::optional<arrival>{};
+    return arrivals{};
   }
   ended_ = to.id;
   ended_size_ = to.what.size;
   ended_refused_ = false;
   say_ended_ = true;
   auto whole = std::move(*std::exchange(open_, std::nullopt));
-  return std::optional{arrival{
-    whole.channel, frame{std::move(whole.payload), std::move(whole.room)}}};
+  return arrivals{
+    {whole.channel, frame{std::move(whole.payload), std::move(whole.room)}}};
 }
 
 std::optional<piece> inbox::next() {

@@ -18,6 +18,8 @@ struct arrival {
   frame what;
 };
 
+using arrivals = std::vector<arrival>;
+
 /// What has come in over one connection: puts large frames together, one at a
 /// time, and says how far they may go on. Knows neither sockets nor time.
 class inbox {
@@ -35,9 +37,10 @@ public:
     // nop
   }
 
-  /// @returns the frame that is whole by this piece, or what is wrong with it.
-  /// @pre it is `framed`, `began` or `chunk`
-  result<std::optional<arrival>> heard(const piece& x);
+  /// @returns the frames that are whole by this piece, or what is wrong with
+  /// it.
+  /// @pre it is `framed`, `bundled`, `began` or `chunk`
+  result<arrivals> heard(const piece& x);
 
   /// Takes what is to be said to the other end.
   std::optional<piece> next();
@@ -79,8 +82,10 @@ private:
     bool to_be_answered = false;
   };
 
-  result<std::optional<arrival>> begin(const piece& x);
-  result<std::optional<arrival>> append(const piece& x);
+  result<arrivals> begin(const piece& x);
+  result<arrivals> append(const piece& x);
+  result<arrivals> unbundle(const piece& x) const;
+  arrival small(channel_id of, std::span<const std::byte> bytes) const;
   void allow(transfer& x) const;
 
   options options_;

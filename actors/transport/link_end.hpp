@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "actors/transport/inbox.hpp"
@@ -69,6 +70,16 @@ public:
     in_.say_again();
   }
 
+  /// Of who listens: says before all else that it will have another key.
+  void announce(const announcement& x) {
+    announce_ = x;
+  }
+
+  /// What the other end has announced since this was asked last.
+  std::optional<announcement> take_announced() {
+    return std::exchange(announced_, std::nullopt);
+  }
+
   /// Nothing is left to be said.
   bool is_idle() const noexcept {
     return out_.empty();
@@ -85,7 +96,7 @@ public:
   }
 
   /// What the other end sent; it is the endpoint's to know which link it is of.
-  result<std::optional<arrival>> heard(const piece& x);
+  result<arrivals> heard(const piece& x);
 
   /// Takes what goes out next. Null: nothing may, for now.
   std::optional<piece> next();
@@ -107,16 +118,19 @@ public:
   }
 
 private:
-  result<std::optional<arrival>> opened(const piece& x);
+  result<arrivals> opened(const piece& x);
 
   outbox out_;
   inbox in_;
   std::uint64_t instance_;
   bool dialled_ = false;
   std::uint32_t connection_ = 0;
+  std::uint16_t protocol_ = link_protocol; ///< Both ends speak it.
   bool say_opened_ = false;
   bool heard_opened_ = false;
   std::optional<std::uint64_t> other_;
+  std::optional<announcement> announce_;
+  std::optional<announcement> announced_;
 };
 
 } // namespace troupe::transport

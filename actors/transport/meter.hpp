@@ -3,12 +3,14 @@
 // How much somebody may say in a second. Knows neither sockets nor clocks.
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <string>
+#include <utility>
 
 #include "core/clock.hpp"
-#include "core/limits.hpp"
+#include "core/link_limits.hpp"
 
 namespace troupe::transport {
 
@@ -22,13 +24,14 @@ public:
     // nop
   }
 
-  /// Whether there is one more, which is taken then.
-  bool takes(instant now) {
+  /// Whether there is one more; then `count` are taken, of which some may be
+  /// lent.
+  bool takes(instant now, std::uint64_t count = 1) {
     left_ = left_at(now);
     at_ = std::max(at_, now);
     if (left_ < 1)
       return false;
-    left_ -= 1;
+    left_ -= static_cast<double>(count);
     return true;
   }
 
@@ -47,23 +50,85 @@ private:
   instant at_{};
 };
 
+/// How fast it is read who says more than its share while others are there:
+/// what it says beyond that waits where it is, in the end with who says it, and
+/// nothing of it is lost. Who is alone has no share.
+class shares {
+public:
+  static constexpr instant lately = std::chrono::seconds{1};
+  /// Others have to wait as long.
+  static constexpr instant longest = std::chrono::milliseconds{5};
+
+  explicit shares(std::uint64_t per_second,
+                  std::size_t most = limits::meters_max)
+    : rate_(static_cast<double>(per_second)),
+      most_(most) {
+    // nop
+  }
+
+  /// So many more have been read. Returns for how long none should be.
+  instant heard(const std::string& who, instant now, std::uint64_t count = 1) {
+    const bool alone = !is_there_another(who, now);
+    const auto found = find(who, now);
+    auto& [left, at] = found->second;
+    // A tenth of a second's worth may come at once.
+    left = std::min(rate_ / 10, left + rate_ * seconds(now - at))
+           - static_cast<double>(count);
+    at = now;
+    left = std::max(left, alone ? 0 : -rate_ * seconds(longest));
+    return left < 0 ? from_seconds(-left / rate_) : instant{};
+  }
+
+private:
+  struct known {
+    double left = 0;
+    instant at{};
+  };
+
+  using all = std::map<std::string, known>;
+
+  all::iterator find(const std::string& who, instant now) {
+    auto found = all_.find(who);
+    if (found != all_.end())
+      return found;
+    if (all_.size() >= most_)
+      all_.clear();
+    return all_.emplace(who, known{rate_ / 10, now}).first;
+  }
+
+  // Who spoke last, and of all others the last.
+  bool is_there_another(const std::string& who, instant now) {
+    if (last_.first != who)
+      other_ = std::exchange(last_, {who, now});
+    last_.second = now;
+    return !other_.first.empty() && now - other_.second < lately;
+  }
+
+  double rate_;
+  std::size_t most_;
+  all all_;
+  std::pair<std::string, instant> last_;
+  std::pair<std::string, instant> other_;
+};
+
 /// One for each name.
 class meters {
 public:
   explicit meters(std::uint64_t per_second,
-                  std::size_t most = limits::links_max)
+                  std::size_t most = limits::meters_max)
     : per_second_(per_second),
       most_(most) {
     // nop
   }
 
-  bool takes(const std::string& who, instant now) {
+  bool takes(const std::string& who, instant now, std::uint64_t count = 1) {
     const auto found = all_.find(who);
     if (found != all_.end())
-      return found->second.takes(now);
+      return found->second.takes(now, count);
     if (all_.size() >= most_)
       make_room(now);
-    return all_.emplace(who, meter{per_second_}).first->second.takes(now);
+    return all_.emplace(who, meter{per_second_})
+      .first->second.takes(now, count);
   }
 
   std::size_t size() const noexcept {

@@ -1,6 +1,9 @@
 #include "actors/transport/outbox.hpp"
 
 #include <algorithm>
+#include <array>
+#include <span>
+#include <type_traits>
 #include <utility>
 
 #include "actors/transport/envelope.hpp"
@@ -20,6 +23,11 @@ outbox::subject outbox::about(channel_id to, const messages::any_message& any) {
         out.line = x.line;
       if constexpr (requires { x.leg; })
         out.leg = x.leg;
+      // One answer may be of many messages, each of other clients.
+      if constexpr (std::is_same_v<std::decay_t<decltype(x)>,
+                                   messages::scores_told>)
+        out.visit = {x.scores.empty() ? client_id{} : x.scores.front().client,
+                     {x.question}};
     },
     any);
   return out;
@@ -58,16 +66,15 @@ outbox::taken outbox::add_small(const subject& what,
                                 const messages::any_message& any) {
   auto bytes = encode(any);
   const auto found = waiting_.find(what);
-  const auto known = found == waiting_.end() ? 0 : found->second->bytes->size();
+  const auto known = found == waiting_.end() ? 0 : found->second->bytes.size();
   if (!has_room(bytes.size() - std::min(known, bytes.size())))
     return taken::no_room;
   bytes_ = bytes_ + bytes.size() - known;
-  auto held = std::make_shared<const buffer>(std::move(bytes));
   if (found != waiting_.end()) {
-    found->second->bytes = std::move(held);
+    found->second->bytes = std::move(bytes);
     return taken::already;
   }
-  small_.push_back({what, std::move(held)});
+  small_.push_back({what, std::move(bytes)});
   waiting_.emplace(what, &small_.back());
   return taken::taken;
 }
@@ -82,16 +89,55 @@ piece outbox::beginning_of(const large& x) {
   return out;
 }
 
+outbox::small outbox::take_small() {
+  auto x = std::move(small_.front());
+  small_.pop_front();
+  waiting_.erase(x.about);
+  bytes_ -= x.bytes.size();
+  return x;
+}
+
+bool outbox::fits_behind(std::size_t bytes) const {
+  return !small_.empty()
+         && bytes + bundle_head_size + small_.front().bytes.size()
+              <= options_.frame_bytes_max;
+}
+
+piece outbox::next_small() {
+  auto first = take_small();
+  if (bundles_ && fits_behind(bundle_head_size + first.bytes.size()))
+    return bundle_from(first);
+  auto out = make_piece(piece_kind::framed, first.about.channel, {});
+  const auto bytes = std::make_shared<const buffer>(std::move(first.bytes));
+  out.body = {*bytes, bytes};
+  return out;
+}
+
+// What a piece costs is paid once for all that wait.
+piece outbox::bundle_from(const small& first) {
+  buffer body;
+  std::uint64_t count = 0;
+  const auto append = [&](const small& x) {
+    const std::array<std::uint32_t, 2> head{
+      static_cast<std::uint32_t>(x.about.channel.value),
+      static_cast<std::uint32_t>(x.bytes.size())};
+    const auto bytes = std::as_bytes(std::span{head});
+    body.insert(body.end(), bytes.begin(), bytes.end());
+    body.insert(body.end(), x.bytes.begin(), x.bytes.end());
+    ++count;
+  };
+  append(first);
+  while (count < frames_per_bundle_max && fits_behind(body.size()))
+    append(take_small());
+  auto out = make_piece(piece_kind::bundled, {}, {}, count);
+  const auto bytes = std::make_shared<const buffer>(std::move(body));
+  out.body = {*bytes, bytes};
+  return out;
+}
+
 std::optional<piece> outbox::next() {
-  if (!small_.empty()) {
-    auto x = std::move(small_.front());
-    small_.pop_front();
-    waiting_.erase(x.about);
-    bytes_ -= x.bytes->size();
-    auto out = make_piece(piece_kind::framed, x.about.channel, {});
-    out.body = {*x.bytes, x.bytes};
-    return out;
-  }
+  if (!small_.empty())
+    return next_small();
   if (large_.empty())
     return std::nullopt;
   auto& x = large_.front();
@@ -136,7 +182,7 @@ void outbox::drop_first() {
 
 void outbox::drop_small() {
   for (const auto& x : small_)
-    bytes_ -= x.bytes->size();
+    bytes_ -= x.bytes.size();
   small_.clear();
   waiting_.clear();
 }

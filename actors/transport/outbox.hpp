@@ -47,6 +47,11 @@ public:
   /// can't be is passed over: it has no meaning to us.
   void reached(transfer_id what, std::uint64_t at, std::uint64_t until);
 
+  /// Whether the other end takes small frames in bundles.
+  void may_bundle(bool x) noexcept {
+    bundles_ = x;
+  }
+
   /// The other end does not want it.
   void refused(transfer_id what);
 
@@ -84,7 +89,7 @@ private:
 
   struct small {
     subject about;
-    std::shared_ptr<const buffer> bytes;
+    buffer bytes;
   };
 
   struct large {
@@ -103,8 +108,15 @@ private:
   taken add_small(const subject& what, const messages::any_message& x);
   static piece beginning_of(const large& x);
   void drop_first();
+  small take_small();
+  piece next_small();
+  piece bundle_from(const small& first);
+
+  /// The first that waits, behind so many bytes of a bundle.
+  bool fits_behind(std::size_t bytes) const;
 
   options options_;
+  bool bundles_ = false;
   std::deque<small> small_;
   std::map<subject, small*> waiting_; ///< Of those.
   std::deque<large> large_;           ///< The first is under way.

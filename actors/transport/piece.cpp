@@ -64,7 +64,7 @@ result<piece> read_piece(std::span<const std::byte> head,
     return wrong("the checksum does not agree");
   const auto kind = get<std::uint8_t>(head, 4);
   if (kind < static_cast<std::uint8_t>(piece_kind::opened)
-      || kind > static_cast<std::uint8_t>(piece_kind::refused))
+      || kind > static_cast<std::uint8_t>(piece_kind::bundled))
     return wrong("no piece has kind " + std::to_string(kind));
   if (get<std::uint16_t>(head, 5) != 0 || head[7] != std::byte{})
     return wrong("the reserved bytes of a piece are not zero");
@@ -74,6 +74,20 @@ result<piece> read_piece(std::span<const std::byte> head,
                .transfer = {get<std::uint64_t>(head, 16)},
                .at = get<std::uint64_t>(head, 24),
                .body = {body, nullptr}};
+}
+
+std::vector<framed_bytes> frames_in(const piece& x) {
+  std::vector<framed_bytes> out;
+  for (auto rest = x.body.bytes; rest.size() >= bundle_head_size;) {
+    std::array<std::uint32_t, 2> head{}; // Channel and bytes.
+    std::memcpy(head.data(), rest.data(), sizeof head);
+    rest = rest.subspan(bundle_head_size);
+    if (head[1] > rest.size())
+      break;
+    out.push_back({{head[0]}, rest.first(head[1])});
+    rest = rest.subspan(head[1]);
+  }
+  return out;
 }
 
 } // namespace troupe::transport

@@ -6,9 +6,12 @@
 #include <array>
 #include <cstdint>
 #include <span>
+#include <utility>
+#include <vector>
 
 #include "actors/messages/schema.hpp"
 #include "actors/transport/rope.hpp"
+#include "core/keys.hpp"
 #include "core/result.hpp"
 
 namespace troupe::transport {
@@ -26,19 +29,22 @@ enum class piece_kind : std::uint8_t {
   chunk,      ///< Some bytes of it.
   reached,    ///< What is here of it, and how far it may go on.
   refused,    ///< It will not be taken.
+  announced,  ///< The key that a server will have; older readers drop it.
+  bundled,    ///< Some small frames.
 };
 
 /// By which metrics know them; the first is of what is none.
-inline constexpr std::array piece_kind_names{
-  "none", "opened", "framed", "began", "chunk", "reached", "refused"};
-inline constexpr std::size_t piece_kinds = piece_kind_names.size();
+inline constexpr std::array piece_kind_names{"none",    "opened",    "framed",
+                                             "began",   "chunk",     "reached",
+                                             "refused", "announced", "bundled"};
 
 struct piece {
   piece_kind kind = piece_kind::opened;
   std::uint32_t connection = 0; ///< As whoever dialled numbers them.
   channel_id channel;           ///< Of `framed` and `began`.
-  transfer_id transfer;         ///< Of the last four.
-  std::uint64_t at = 0;         ///< `chunk`: its place; `reached`: bytes here.
+  transfer_id transfer;         ///< Of the four about large ones.
+  /// `chunk`: its place; `reached`: bytes here; `bundled`: how many.
+  std::uint64_t at = 0;
   strand body;
 };
 
@@ -70,10 +76,27 @@ piece_head head_of(const piece& x);
 result<piece> read_piece(std::span<const std::byte> head,
                          std::span<const std::byte> body);
 
-inline constexpr std::uint16_t link_protocol = 1;
+inline constexpr std::uint16_t link_protocol = 2;
+inline constexpr std::uint16_t protocol_with_bundles = 2;
+
+/// Of `bundled`, whose body is for each a channel (`u32`), bytes (`u32`), and
+/// the frame.
+inline constexpr std::size_t frames_per_bundle_max = 64;
+inline constexpr std::size_t bundle_head_size = 8;
+
+using framed_bytes = std::pair<channel_id, std::span<const std::byte>>;
+
+/// The frames of a bundle, up to where it is malformed.
+std::vector<framed_bytes> frames_in(const piece& x);
+
+/// Frames that it brings, as it says.
+inline std::uint64_t frames_claimed(const piece& x) {
+  return x.kind == piece_kind::bundled ? x.at : 1;
+}
 
 /// The body of `opened`.
 struct opening {
+  /// The highest that its sender speaks; who listens answers what both do.
   std::uint16_t protocol = link_protocol;
   std::uint64_t instance =
     0; ///< Of this end's memory; another after a restart.
@@ -93,6 +116,16 @@ struct beginning {
 
   static constexpr auto fields(auto& x) {
     return std::tie(x.kind, x.version, x.readable_since, x.correlation, x.size);
+  }
+};
+
+/// The body of `announced`.
+struct announcement {
+  public_key next{};
+  std::uint64_t after_ms = 0; ///< From now on: clocks may be days apart.
+
+  static constexpr auto fields(auto& x) {
+    return std::tie(x.next, x.after_ms);
   }
 };
 

@@ -11,6 +11,10 @@ namespace {
 
 constexpr std::size_t own_bytes_free = std::size_t{1} << 20; ///< Of a link.
 
+/// Who is there speaks, or beats every half a minute; that a connection is gone
+/// a server hears only when it has something to say there.
+constexpr instant silent_max = std::chrono::seconds{90};
+
 } // namespace
 
 place& places::add(std::uint64_t number, const std::string& user) {
@@ -69,6 +73,16 @@ void places::lost(place& x, instant now) {
   x.link.abandoned();
 }
 
+void places::all_lost(instant now) {
+  routes_.clear();
+  for (auto& [number, x] : all_) {
+    if (x.link.is_open())
+      x.lost_at = now;
+    x.route.clear();
+    x.link.lost();
+  }
+}
+
 bool places::is_idle() const {
   return std::ranges::all_of(all_, [](const auto& x) {
     return !x.second.link.is_open()
@@ -84,13 +98,21 @@ std::vector<std::uint64_t> places::here(instant then) const {
   return out;
 }
 
+std::vector<std::uint64_t> places::heard(instant then) const {
+  std::vector<std::uint64_t> out;
+  for (const auto& [number, x] : all_)
+    if (x.heard > 0 && x.spoke_at >= then)
+      out.push_back(number);
+  return out;
+}
+
 places_seen places::look(instant then) const {
   places_seen out;
   for (const auto& [number, x] : all_) {
     out.unsent_bytes += x.link.own_bytes();
     if (!x.link.is_open())
       continue;
-    ++out.connected;
+    out.connected += x.spoke_at + silent_max >= then;
     out.behind += x.busy_since && *x.busy_since < then;
     out.arriving += x.link.holds_room();
     out.waiting += x.link.waits_for_room();

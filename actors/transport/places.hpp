@@ -63,11 +63,17 @@ public:
   /// It has no connection any more.
   void lost(place& x, instant now);
 
+  /// Nobody has a connection any more; links go on over the next ones.
+  void all_lost(instant now);
+
   /// Nothing waits for anybody who is there.
   bool is_idle() const;
 
   /// Those that have a connection, or had it at `then` or later.
   std::vector<std::uint64_t> here(instant then) const;
+
+  /// Those of which something came at `then` or later.
+  std::vector<std::uint64_t> heard(instant then) const;
 
   /// @param then who has been sent something since before that is behind
   places_seen look(instant then) const;

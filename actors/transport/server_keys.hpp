@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <vector>
 
 #include "core/keys.hpp"
 
@@ -15,6 +16,9 @@ struct server_keys {
 struct dialler_keys {
   key_pair own;
   public_key server{};
+  /// What the server may have in its place by now, in the order in which one
+  /// comes after the other.
+  std::vector<public_key> later = {};
 };
 
 } // namespace troupe::transport

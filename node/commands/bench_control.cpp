@@ -31,15 +31,17 @@ class talker {
 public:
   enum class about : std::uint8_t { declines, beats };
 
-  talker(const served_scene& scene, about what, std::uint64_t first, int count)
+  talker(const served_scene& scene, about what, std::uint32_t count)
     : scene_(scene),
       what_(what),
-      first_(first),
-      said_(static_cast<std::size_t>(count)) {
+      count_(count),
+      said_(scene.x.clients.clients + 1) {
     // nop
   }
 
   result<pace_of_frames> talk(double wall) {
+    if (auto there = wait_for_answer(scene_); !there)
+      return tl::make_unexpected(there.error());
     const auto address = scene_.board->address.get();
     if (!address)
       return tl::make_unexpected(address.error());
@@ -55,19 +57,31 @@ public:
     if (!made)
       return tl::make_unexpected(made.error());
     socket_ = std::move(*made);
-    for (std::size_t i = 0; i < said_.size(); ++i)
-      socket_->send({first_ + i}, hello_of(first_ + i));
-    std::this_thread::sleep_for(std::chrono::milliseconds{500});
+    messages::places_asked who;
+    who.store.fill(7);
+    who.count = count_;
+    socket_->send(process_itself, who);
+    for (const auto until = steady_now() + patience;
+         answers_ < count_ && steady_now() < until;)
+      std::this_thread::sleep_for(glance);
+    std::this_thread::sleep_for(warming);
     counting_ = true;
     std::this_thread::sleep_for(from_seconds(wall));
     counting_ = false;
     socket_->close();
     if (taken_.empty())
-      return fail(errc::invalid_config, "no small frame was answered");
+      return fail(errc::invalid_config,
+                  "no small frame was answered, of " + std::to_string(answers_)
+                    + " before; the last word was '" + last_word_ + "'");
     return pace_of(taken_, wall);
   }
 
 private:
+  static constexpr peer_id process_itself{0};
+  static constexpr std::chrono::minutes patience{1};
+  static constexpr std::chrono::milliseconds glance{2};
+  static constexpr std::chrono::milliseconds warming{1500};
+
   messages::hello hello_of(std::uint64_t client) const {
     messages::hello x;
     x.client = {client};
@@ -84,6 +98,14 @@ private:
     const auto message = x.what.open();
     if (!message)
       return;
+    if (const auto* given = std::get_if<messages::places_given>(message->get()))
+      for (const auto client : given->clients)
+        socket_->send({client.value}, hello_of(client.value));
+    if (const auto* bye = std::get_if<messages::farewell>(message->get()))
+      last_word_ = bye->text;
+    if (const auto* given = std::get_if<messages::places_given>(message->get());
+        given && given->clients.empty())
+      last_word_ = given->why;
     if (const auto* asked = std::get_if<messages::invited>(message->get());
         asked && what_ == about::declines)
       answer(x.peer, messages::visit_declined{
@@ -96,7 +118,8 @@ private:
 
   void answer(peer_id peer, messages::any_message x) {
     const auto now = steady_now();
-    auto& said = said_[peer.value - first_];
+    ++answers_;
+    auto& said = said_.at(peer.value);
     if (counting_ && said != instant{})
       taken_.push_back(seconds(now - said));
     said = now;
@@ -105,9 +128,11 @@ private:
 
   const served_scene& scene_;
   const about what_;
-  const std::uint64_t first_;
-  std::vector<instant> said_;
+  const std::uint32_t count_;
+  std::vector<instant> said_; ///< By client, when.
   std::vector<double> taken_; ///< Of the socket's thread, until it is closed.
+  std::atomic<std::uint64_t> answers_{0};
+  std::string last_word_; ///< Of who was sent away. Like `taken_`.
   std::atomic<bool> counting_{false};
   std::shared_ptr<transport::socket_endpoint> socket_;
 };
@@ -136,10 +161,10 @@ kind = "quadratic"
 }
 
 result<pace_of_frames> talk_in(const served_scene& scene, talker::about what,
-                               std::uint64_t first, int count) {
+                               std::uint32_t count) {
   const shared_page<pace_of_frames> seen;
   helper_process clients{[&]() -> result<void> {
-    return talker{scene, what, first, count}
+    return talker{scene, what, count}
       .talk(wall_seconds)
       .map([&](const pace_of_frames& x) { *seen = x; });
   }};
@@ -147,13 +172,16 @@ result<pace_of_frames> talk_in(const served_scene& scene, talker::about what,
 }
 
 result<pace_of_frames> controlled(const conversation& x) {
-  const auto scene =
-    make_scene(control_text(x.in_flight),
-               {.values = 1000, .offers = false, .keys = x.keys});
+  const auto scene = make_scene(
+    control_text(x.in_flight),
+    {.values = 1000, .offers = false, .keys = x.keys, .may_say_much = true});
   if (!scene)
     return tl::make_unexpected(scene.error());
   helper_process server{[&] { return serve(**scene); }};
-  auto done = talk_in(**scene, talker::about::declines, 1, x.in_flight);
+  if (const auto there = told_by(server, (*scene)->board->address); !there)
+    return tl::make_unexpected(there.error());
+  auto done = talk_in(**scene, talker::about::declines,
+                      static_cast<std::uint32_t>(x.in_flight));
   (*scene)->board->stop = true;
   (void)server.wait(); // To be interrupted is how it ends.
   return done;
@@ -165,14 +193,14 @@ result<pace_of_frames> controlled_beside_uploads() {
   // Whoever beats has been invited, too, and takes no part.
   const auto scene =
     make_scene(upload_text({.clients = uploaders + 1, .versions = 1000}),
-               {.values = offer_values, .on_disk = true});
+               {.values = offer_values, .on_disk = true, .may_say_much = true});
   if (!scene)
     return tl::make_unexpected(scene.error());
   helper_process server{[&] { return serve(**scene); }};
-  if (const auto there = (*scene)->board->address.get(); !there)
+  if (const auto there = told_by(server, (*scene)->board->address); !there)
     return tl::make_unexpected(there.error());
   helper_process others{[&] { return take_part(**scene, uploaders); }};
-  return talk_in(**scene, talker::about::beats, uploaders + 1, 1);
+  return talk_in(**scene, talker::about::beats, 1);
 }
 
 transport::bare::questions echo_of(const conversation& x) {

@@ -48,12 +48,16 @@ result<sample> merge_memory() {
   if (!scene)
     return tl::make_unexpected(scene.error());
   helper_process server{[&] { return serve(**scene); }};
+  if (const auto there = told_by(server, (*scene)->board->address); !there)
+    return tl::make_unexpected(there.error());
   helper_process others{[&] { return take_part(**scene, clients); }};
-  const auto theirs = others.wait();
+  const auto theirs = wait_beside(others, server);
+  if (!theirs)
+    return tl::make_unexpected(theirs.error());
   (*scene)->board->stop = true;
   const auto its = server.wait();
-  if (!theirs || !its)
-    return tl::make_unexpected(!theirs ? theirs.error() : its.error());
+  if (!its)
+    return tl::make_unexpected(its.error());
   const auto above =
     static_cast<double>(its->peak_bytes - (*scene)->board->bytes_before);
   return sample{above / megabyte,

@@ -29,9 +29,10 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::uint64_t visits_before = 100'000;
+constexpr std::size_t clients = 1000; ///< Of these, `callers` only say hello.
 constexpr std::size_t callers = 30;
 constexpr std::chrono::milliseconds glance{1};
-constexpr std::chrono::seconds patience{30};
+constexpr std::chrono::seconds patience{60};
 constexpr std::chrono::minutes patience_with_visits{5};
 
 constexpr const char* text = R"(
@@ -126,43 +127,33 @@ std::uint64_t visits_in(const fs::path& run) {
   return visits ? visits->count().value_or(0) : 0;
 }
 
-/// Clients in a process that was there before the server was killed, each with
-/// a connection of its own.
+/// A client that was there before the server was killed, with a connection of
+/// its own: it asks which client it is, and says hello when it knows, when it
+/// meets another server, and when it is told to.
 class caller {
 public:
-  caller(const std::string& address, std::uint64_t client,
+  caller(const std::string& address, std::uint8_t number,
          const models::digest& layout)
-    : client_(client),
-      layout_(layout) {
+    : layout_(layout) {
     transport::socket_endpoint::options how;
     how.address = address;
     how.bytes_max = [](std::uint16_t) { return std::uint64_t{1} << 30; };
-    how.instance = client + 1;
-    how.arrived = [this](const transport::frame_arrived& x) {
-      const auto message = x.what.open();
-      if (message && std::holds_alternative<messages::welcome>(**message))
-        welcomed_ = steady_now();
-    };
+    how.instance = number;
+    how.arrived = [this](const transport::frame_arrived& x) { heard(x); };
     how.met_again = [this](bool) { say_hello(); };
     auto made = transport::socket_endpoint::dial(std::move(how));
-    if (made)
-      socket_ = std::move(*made);
+    if (!made)
+      return;
+    socket_ = std::move(*made);
+    messages::places_asked who;
+    who.store.fill(number);
+    who.count = 1;
+    socket_->send(process_itself, who);
   }
 
   ~caller() {
     if (socket_)
       socket_->close();
-  }
-
-  void say_hello() {
-    messages::hello x;
-    x.client = {client_};
-    x.incarnation = 1000; // After whoever had this client before.
-    x.layout = layout_;
-    x.nonce = ++nonce_;
-    x.examples = 1;
-    if (socket_)
-      socket_->send({client_}, std::move(x));
   }
 
   /// When it was last welcomed; zero: it was not.
@@ -171,9 +162,40 @@ public:
   }
 
 private:
-  const std::uint64_t client_;
+  static constexpr peer_id process_itself{0};
+
+  // On the socket's thread, as all that follows.
+  void heard(const transport::frame_arrived& x) {
+    const auto message = x.what.open();
+    if (!message)
+      return;
+    if (const auto* given = std::get_if<messages::places_given>(message->get());
+        given && !given->clients.empty()) {
+      client_ = given->clients.front();
+      say_hello();
+    }
+    if (const auto* bye = std::get_if<messages::farewell>(message->get());
+        bye && bye->reason == messages::farewell_reason::no_session)
+      say_hello();
+    if (std::holds_alternative<messages::welcome>(**message))
+      welcomed_ = steady_now();
+  }
+
+  void say_hello() {
+    if (!client_)
+      return;
+    messages::hello x;
+    x.client = *client_;
+    x.incarnation = 1;
+    x.layout = layout_;
+    x.nonce = ++nonce_;
+    x.examples = 1;
+    socket_->send({client_->value}, std::move(x));
+  }
+
   const models::digest layout_;
-  std::atomic<std::uint64_t> nonce_{0};
+  std::optional<client_id> client_;
+  std::uint64_t nonce_ = 0;
   std::atomic<instant> welcomed_{};
   std::shared_ptr<transport::socket_endpoint> socket_;
 };
@@ -194,11 +216,9 @@ result<void> call(const std::string& address, recovery& board) {
   if (!work)
     return tl::make_unexpected(work.error());
   std::array<std::unique_ptr<caller>, callers> all;
-  for (std::size_t i = 0; i < callers; ++i) {
-    all[i] =
-      std::make_unique<caller>(address, i + 1, work->blocks->fingerprint());
-    all[i]->say_hello();
-  }
+  for (std::size_t i = 0; i < callers; ++i)
+    all[i] = std::make_unique<caller>(address, static_cast<std::uint8_t>(i + 1),
+                                      work->blocks->fingerprint());
   const auto welcomed_since = [&](instant since) {
     return std::ranges::all_of(
       all, [&](const auto& x) { return x->welcomed() > since; });
@@ -232,21 +252,22 @@ result<void> recover(recovery& board) {
   const auto address = address_in(*run);
   {
     const helper_process others{
-      program({"join", address, "--insecure", "--virtual", "1000"})};
+      program({"join", address, "--insecure", "--virtual",
+               std::to_string(clients - callers)})};
     if (!until([&] { return visits_in(*run) >= visits_before; },
                patience_with_visits))
       return fail(errc::invalid_config, "the run has but "
                                           + std::to_string(visits_in(*run))
                                           + " visits after five minutes");
   }
-  helper_process clients{[&] { return call(address, board); }};
-  if (!until([&] { return board.all_here || clients.ended(); }, patience))
+  helper_process called{[&] { return call(address, board); }};
+  if (!until([&] { return board.all_here || called.ended(); }, patience))
     return fail(errc::invalid_config, "clients did not begin");
   kill(server.id(), SIGKILL);
   board.killed = seconds(steady_now());
   (void)server.wait();
   const helper_process again{program({"serve", *run, "--insecure"})};
-  return clients.wait().map([](const process_usage&) {});
+  return called.wait().map([](const process_usage&) {});
 }
 
 } // namespace

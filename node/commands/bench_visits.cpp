@@ -59,16 +59,18 @@ result<visits_cost> visited(const visiting& x, std::uint32_t rounds) {
   const auto clients = static_cast<std::uint32_t>(scene.x.clients.clients);
   helper_process server{
     [&] { return with_work(x, scene, [&] { return serve(scene); }); }};
-  if (const auto there = scene.board->address.get(); !there)
+  if (const auto there = told_by(server, scene.board->address); !there)
     return tl::make_unexpected(there.error());
   helper_process others{[&] {
     return with_work(x, scene, [&] { return take_part(scene, clients); });
   }};
-  const auto theirs = others.wait();
+  const auto theirs = wait_beside(others, server);
+  if (!theirs)
+    return tl::make_unexpected(theirs.error());
   scene.board->stop = true;
   const auto its = server.wait();
-  if (!theirs || !its)
-    return tl::make_unexpected(!theirs ? theirs.error() : its.error());
+  if (!its)
+    return tl::make_unexpected(its.error());
   return visits_cost{.cpu_seconds = theirs->cpu_seconds + its->cpu_seconds,
                      .bytes = static_cast<double>(scene.board->bytes_in)
                               + static_cast<double>(scene.board->bytes_out),

@@ -109,10 +109,17 @@ result<std::vector<remark>> check_up(const fs::path& folder, bool mends) {
     return examine_run(folder, mends);
   if (is_there(folder / "id"))
     return examine_store(folder, mends);
+  std::error_code hidden;
+  if (!fs::exists(folder / "config.toml", hidden) && hidden)
+    return fail(errc::storage_failure, "cannot look into " + folder.string()
+                                         + ": " + hidden.message());
   return fail(errc::invalid_data,
               folder.string()
                 + " is neither a run's folder (config.toml) nor that of a "
-                  "joining process (id)");
+                  "joining process (id)"
+                + (is_there(folder / "pair") || is_there(folder / "allowed")
+                     ? "; of keys, troupe keys list says what is there"
+                     : ""));
 }
 
 } // namespace troupe::node

@@ -101,7 +101,7 @@ std::vector<command> basic_commands(const host_facts& known) {
     {"doctor", "say what this machine has and what is missing",
      [known](arguments args, streams io) { return doctor(known, args, io); }},
     {"export", "RUN: write its model for use elsewhere", export_command},
-    {"keys", "new, allow, deny, list, invite: who may speak with a server",
+    {"keys", "new, allow, deny, list, invite, rotate: who may join a run",
      keys_command},
     {"report", "RUN: make the page that shows a run", report_command},
     {"trace", "RUN: make a trace of its visits, for Perfetto", trace_command},

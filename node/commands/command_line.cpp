@@ -7,6 +7,8 @@
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 
+#include "node/config/keys.hpp"
+
 namespace troupe::node {
 
 struct command_line::library {
@@ -33,6 +35,18 @@ CLI::Option* add_to(CLI::App& app, const std::string& name,
 CLI::Option* add_to(CLI::App& app, const std::string& name, auto* to,
                     const std::string& says) {
   return app.add_option(name, *to, says);
+}
+
+/// Like the first word that looks like an option and is none; empty: nothing.
+std::string near_option(CLI::App& app) {
+  std::vector<std::string> names;
+  for (const auto* option : app.get_options())
+    for (const auto& name : option->get_lnames())
+      names.push_back("--" + name);
+  for (const auto& word : app.remaining())
+    if (word.starts_with("--"))
+      return nearest(word.substr(0, word.find('=')), names);
+  return {};
 }
 
 } // namespace
@@ -96,9 +110,12 @@ std::optional<exit_code> command_line::parse(arguments args, streams io) {
   } catch (const CLI::ParseError& e) {
     const bool json = std::ranges::find(args, "json") != args.end()
                       || std::ranges::find(args, "--format=json") != args.end();
+    const auto near = near_option(app);
     return report({.code = "usage",
                    .what = e.what(),
-                   .hint = app.get_name() + " --help shows an example"},
+                   .hint = near.empty()
+                             ? app.get_name() + " --help shows an example"
+                             : "did you mean '" + near + "'?"},
                   exit_code::usage, json, io);
   }
   return std::nullopt;

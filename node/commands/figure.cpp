@@ -24,7 +24,7 @@ public:
   void ReportRuns(const std::vector<Run>& runs) override {
     for (const auto& run : runs)
       for (auto& x : figures_)
-        if (run.run_type == Run::RT_Iteration
+        if (run.run_type == Run::RT_Iteration && !x.problem
             && run.run_name.function_name == x.name)
           x.add({run.real_accumulated_time, run.counters.at("compared")});
   }
@@ -36,6 +36,10 @@ private:
 } // namespace
 
 json to_json(const figure& x) {
+  if (x.problem)
+    return {{"name", x.name},
+            {x.is_left_out() ? "left_out" : "problem", x.problem->context},
+            {"holds", x.holds()}};
   json line{{"name", x.name},
             {"value", x.value()},
             {"unit", x.unit},
@@ -50,19 +54,20 @@ json to_json(const figure& x) {
   return line;
 }
 
-result<void> measure_all(std::vector<figure>& figures, std::ostream& progress) {
-  std::optional<error> problem;
+void measure_all(std::vector<figure>& figures, std::ostream& progress) {
   benchmark::ClearRegisteredBenchmarks();
   for (auto& x : figures)
     benchmark::RegisterBenchmark(
       x.name.c_str(),
       [&, count = 0](benchmark::State& state) mutable {
-        progress << "measuring " << x.name << ", " << ++count << " of "
-                 << x.repetitions << std::endl;
+        if (!x.problem)
+          progress << "measuring " << x.name << ", " << ++count << " of "
+                   << x.repetitions << std::endl;
         for (auto _ : state) {
-          const auto taken = x.once();
+          const result<sample> taken =
+            x.problem ? tl::make_unexpected(*x.problem) : x.once();
           if (!taken)
-            problem = taken.error();
+            x.problem = taken.error();
           state.SetIterationTime(taken ? taken->seconds : 1);
           state.counters["compared"] = taken ? taken->compared : 1;
         }
@@ -72,9 +77,6 @@ result<void> measure_all(std::vector<figure>& figures, std::ostream& progress) {
       ->Repetitions(x.repetitions);
   collector take{figures};
   benchmark::RunSpecifiedBenchmarks(&take);
-  if (problem)
-    return tl::make_unexpected(*problem);
-  return {};
 }
 
 } // namespace troupe::node

@@ -35,6 +35,12 @@ struct figure {
   sample best{std::numeric_limits<double>::infinity(),
               std::numeric_limits<double>::infinity()};
   std::vector<double> ratios = {};
+  /// Why there is none; that this machine cannot have it is no fault of ours.
+  std::optional<error> problem = {};
+
+  bool is_left_out() const {
+    return problem && problem->code == errc::unsupported;
+  }
 
   bool counts_rate() const {
     return unit == "1/s";
@@ -67,15 +73,17 @@ struct figure {
   }
 
   bool holds() const {
+    if (problem)
+      return is_left_out();
     return !bar || (counts_rate() ? ratio() >= *bar : ratio() <= *bar);
   }
 };
 
 json to_json(const figure& x);
 
-/// Measures all figures. A repetition is one iteration, which takes its own
-/// time: it measures a visit, and not the whole call.
-[[nodiscard]] result<void> measure_all(std::vector<figure>& figures,
-                                       std::ostream& progress);
+/// Measures all figures; one that gives none leaves the others as they are. A
+/// repetition is one iteration, which takes its own time: it measures a visit,
+/// and not the whole call.
+void measure_all(std::vector<figure>& figures, std::ostream& progress);
 
 } // namespace troupe::node

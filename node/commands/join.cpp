@@ -22,6 +22,16 @@ namespace troupe::node {
 
 namespace {
 
+std::string took_part(const join_summary& x) {
+  const auto clients =
+    std::to_string(x.clients) + (x.clients == 1 ? " client" : " clients");
+  if (x.visits == 0)
+    return clients + (x.clients == 1 ? " was" : " were")
+           + " here, and nothing was trained";
+  return clients + " took part, with " + std::to_string(x.visits)
+         + (x.visits == 1 ? " visit" : " visits");
+}
+
 exit_code conclude(const join_summary& x, bool json, streams io) {
   using end = join_summary::end;
   const auto failed = [&](const char* code, std::string what, exit_code how) {
@@ -33,7 +43,8 @@ exit_code conclude(const join_summary& x, bool json, streams io) {
     case end::finished:
       break;
     case end::interrupted:
-      return failed("interrupted", "interrupted", exit_code::interrupted);
+      return failed("interrupted", "this process was interrupted",
+                    exit_code::interrupted);
     case end::unreachable:
       return failed("unreachable", "no server was found",
                     exit_code::unreachable);
@@ -47,18 +58,19 @@ exit_code conclude(const join_summary& x, bool json, streams io) {
       return failed("store", "this process cannot keep what its clients must",
                     exit_code::failed);
     case end::data:
-      return failed("invalid_data", "this is not the run's data",
+      return failed("invalid_data", "the data here does not fit the run",
                     exit_code::data);
   }
   if (json)
     io.out << troupe::json{{"success", true},
                            {"clients", x.clients},
+                           {"visits", x.visits},
                            {"reason", x.why}}
                 .dump(2)
            << std::endl;
   else
-    io.out << "the run is over (" << printable(x.why) << "); " << x.clients
-           << " clients took part" << std::endl;
+    io.out << "the run is over (" << printable(x.why) << "); " << took_part(x)
+           << std::endl;
   return exit_code::ok;
 }
 
@@ -92,14 +104,20 @@ std::optional<exit_code> check_security(join_context& in,
       {.code = "usage", .what = std::move(what), .hint = std::move(hint)},
       exit_code::usage, json, io);
   };
-  if (server.empty() == insecure.empty())
-    return wrong(
-      server.empty() ? "whose server that is nothing says"
-                     : "--insecure has no --server",
-      "--server KEY --store DIR joins with keys, --insecure without");
+  // Of a line whose beginning is missing the rest is a secret.
   if (!is_address(in.address))
-    return wrong(in_quotes(shortened(in.address)) + " is no address",
-                 "an address is as in tcp://127.0.0.1:7700");
+    return wrong(
+      in_quotes(shortened(in.address.substr(0, in.address.find('/'))))
+        + " is no address",
+      "an address is as in tcp://127.0.0.1:7700, and a line of "
+      "troupe keys invite begins with one");
+  if (server.empty() && insecure.empty())
+    return wrong("nothing says whose server that is",
+                 "--server KEY --store DIR joins with keys, --insecure "
+                 "without, and a line of troupe keys invite has the key");
+  if (!server.empty() && !insecure.empty())
+    return wrong("--insecure is without keys, and --server is one",
+                 "one of them would do");
   if (insecure == "here" && !is_on_this_machine(in.address))
     return wrong("--insecure joins on this machine alone, and not at "
                    + in_quotes(in.address),
@@ -170,6 +188,10 @@ struct wishes {
     line.add("--store", &in.store,
              "the folder where clients keep what is theirs, so that they go on "
              "after a restart; without it they are gone with this process");
+    line.add("--audit", &in.audit,
+             "a file to which each piece that leaves this process is written "
+             "before it is encrypted, as a line of JSON: what it is, how many "
+             "bytes, which fields");
     line.add("--wait", &in.wait, "seconds for the first answer; 0: no end",
              {.range = {{0, 1 << 30}}, .shows_default = true});
     line.add_chunks(&chunk_kib);
@@ -223,7 +245,8 @@ exit_code join_command(const model_maker& make_model, arguments args,
   if (!door)
     return report(door.error(), line.json(), io);
   in.http = *door ? (*door)->address() : "";
-  const interruption stop;
+  const interruption stop{
+    "\nleaving the run in order; Ctrl-C again stops at once\n"};
   in.stop = &stop.requested();
   return conclude(join(in), line.json(), io);
 }

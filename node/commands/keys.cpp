@@ -13,12 +13,13 @@
 #include "core/hex.hpp"
 #include "core/json.hpp"
 #include "core/text.hpp"
+#include "node/commands/address.hpp"
 #include "node/commands/command_line.hpp"
+#include "node/commands/rotate_key.hpp"
 #include "node/keys/invitation_line.hpp"
 #include "node/keys/keyring.hpp"
 #include "node/keys/pair.hpp"
 #include "node/keys/private_file.hpp"
-#include "node/run/control.hpp"
 
 namespace troupe::node {
 
@@ -45,7 +46,8 @@ struct wanted_permit {
              {.shows_default = true});
     line.add("--role", &what.role, "client", {.shows_default = true});
     line.add("--numbers", &numbers,
-             "so many clients of the run's partition at most",
+             "so many clients of the run's partition at most; with 0 those "
+             "with data of their own alone",
              {.range = {{0, 1 << 20}}, .shows_default = true});
     line.add("--valid", &valid, "for how long, as 90s, 15m, 1h, 30d",
              {.shows_default = !default_valid.empty()});
@@ -67,6 +69,29 @@ struct wanted_permit {
 void add_folder(command_line& line, std::string& to) {
   line.add("--keys", &to, "the server's keys, such as RUN/keys",
            {.required = true});
+}
+
+/// Who mistypes a folder hears so, and nothing is made there.
+std::optional<exit_code> has_no_keys(const std::string& folder, bool json,
+                                     streams io) {
+  for (const auto* name : {"pair", "allowed", "invited"}) {
+    std::error_code failed;
+    if (std::filesystem::exists(std::filesystem::path{folder} / name, failed))
+      return std::nullopt;
+    if (failed)
+      return report(error{errc::storage_failure, "cannot look into "
+                                                   + in_quotes(folder) + ": "
+                                                   + failed.message()},
+                    json, io);
+  }
+  std::error_code ignored;
+  return usage((std::filesystem::exists(folder, ignored)
+                  ? "there are no keys in "
+                  : "there is no folder ")
+                 + in_quotes(folder),
+               "RUN/keys would do, or what troupe serve has as --keys; troupe "
+               "keys new makes a pair",
+               json, io);
 }
 
 exit_code new_pair(arguments args, streams io) {
@@ -134,6 +159,8 @@ exit_code deny(arguments args, streams io) {
   add_folder(line, folder);
   if (const auto end = line.parse(args, io))
     return *end;
+  if (const auto end = has_no_keys(folder, line.json(), io))
+    return *end;
   const auto done = keyring{folder}.deny(who);
   if (!done)
     return report(done.error(), line.json(), io);
@@ -169,6 +196,15 @@ json json_of(const keyring::entry& x) {
   return out;
 }
 
+/// Of the server's next pair. @pre there is one, or what is there is none
+json json_of(const result<std::optional<coming_pair>>& x) {
+  if (!x)
+    return {{"state", "unreadable"}, {"problem", x.error().context}};
+  return {{"state", "coming"},
+          {"key", to_hex((*x)->pair.open)},
+          {"from", moment_of((*x)->at_ms)}};
+}
+
 exit_code list(arguments args, streams io) {
   command_line line{{"keys list", "Shows who may speak with a server.",
                      "keys list --keys runs/keys"}};
@@ -176,23 +212,31 @@ exit_code list(arguments args, streams io) {
   add_folder(line, folder);
   if (const auto end = line.parse(args, io))
     return *end;
-  if (!std::filesystem::is_directory(folder))
-    return usage("there is no folder " + in_quotes(folder),
-                 "troupe keys new makes one", line.json(), io);
+  if (const auto end = has_no_keys(folder, line.json(), io))
+    return *end;
   const auto all = keyring{folder}.all();
+  const auto next = keyring{folder}.coming();
   if (line.json()) {
     json keys = json::array();
     for (const auto& x : all)
       keys.push_back(json_of(x));
-    io.out << json{{"success", true}, {"keys", std::move(keys)}}.dump(2)
-           << '\n';
+    json out{{"success", true}, {"keys", std::move(keys)}};
+    if (!next || *next)
+      out.add("next", json_of(next));
+    io.out << out.dump(2) << '\n';
     return exit_code::ok;
   }
+  if (!next)
+    io.out << "unreadable (" << printable(next.error().context) << ") next\n";
+  else if (*next)
+    io.out << "next of the server, from " << moment_of((*next)->at_ms) << ' '
+           << to_hex((*next)->pair.open) << '\n';
   for (const auto& x : all) {
     io.out << state_of(x) << ' ';
     if (x.what)
       io.out << x.what->name << ", up to " << x.what->numbers
-             << " clients, expires " << moment_of(x.what->expires_ms);
+             << " clients of the run, own data as " << x.what->clients
+             << ", expires " << moment_of(x.what->expires_ms);
     else
       io.out << "(" << printable(x.what.error().context) << ')';
     io.out << ' ' << printable(x.file) << '\n';
@@ -216,6 +260,11 @@ exit_code invite(arguments args, streams io) {
     return *end;
   if (auto wrong = wanted.finish(); !wrong.empty())
     return usage(std::move(wrong), "", line.json(), io);
+  if (!address.empty() && !is_address(address))
+    return usage("--address takes one address, and not " + in_quotes(address),
+                 "as in tcp://127.0.0.1:7700", line.json(), io);
+  if (const auto end = has_no_keys(folder, line.json(), io))
+    return *end;
   const keyring keys{folder};
   if (address.empty()) {
     auto known = keys.address();
@@ -228,6 +277,14 @@ exit_code invite(arguments args, streams io) {
   const auto server = read_pair(keys.folder() / "pair");
   if (!server)
     return report(server.error(), line.json(), io);
+  const auto next = keys.coming();
+  if (!next)
+    return report(next.error(), line.json(), io);
+  if (*next && wanted.what.expires_ms > (*next)->at_ms) {
+    wanted.what.expires_ms = (*next)->at_ms;
+    io.err << "note: it is good until " << moment_of((*next)->at_ms)
+           << ", when the server has another pair\n";
+  }
   const auto made = keys.invite(wanted.what, unix_milliseconds());
   if (!made)
     return report(made.error(), line.json(), io);
@@ -239,40 +296,41 @@ exit_code invite(arguments args, streams io) {
   return exit_code::ok;
 }
 
-exit_code rotate(arguments args, streams io) {
-  command_line line{{"keys rotate",
-                     "Changes the key that a served run signs its invitations "
-                     "with; those that it signed before are good for a while.",
-                     "keys rotate runs/20261121-113226-quickstart --valid 1h"}};
+exit_code renew(arguments args, streams io) {
+  command_line line{
+    {"keys renew",
+     "Gives the server another pair of keys from then on. Who is connected "
+     "meanwhile hears of it and goes on; all others need a new line. Said "
+     "again, it moves the moment.",
+     "keys renew --keys runs/keys --in 1d"}};
+  constexpr std::int64_t longest_ms = std::int64_t{365} * 86'400'000;
   std::string folder;
-  std::string valid = "1h";
-  line.add("RUN", &folder, "the folder of a run that is served",
-           {.required = true});
-  line.add("--valid", &valid,
-           "for how long those of before are good, as 90s, 15m, 1h, 30d",
+  std::string in = "1d";
+  add_folder(line, folder);
+  line.add("--in", &in, "after how long, as 90s, 15m, 1h, 30d; 365d at most",
            {.shows_default = true});
   if (const auto end = line.parse(args, io))
     return *end;
-  const auto for_ms = duration_in(valid);
-  if (!for_ms)
-    return usage("--valid is as 90s, 15m, 1h, 30d, and not " + in_quotes(valid),
+  const auto after_ms = duration_in(in);
+  if (!after_ms || *after_ms > longest_ms)
+    return usage("--in is as 90s, 15m, 1h, 30d, 365d at most, and not "
+                   + in_quotes(in),
                  "", line.json(), io);
-  const auto wrong = ask_to_rotate(folder, *for_ms);
-  if (!wrong)
-    return report({.code = "unreachable",
-                   .what = "nobody serves " + in_quotes(folder) + " now",
-                   .hint = "troupe serve " + folder + " goes on with it"},
-                  exit_code::unreachable, line.json(), io);
-  if (!wrong->empty())
-    return report({.code = "failed",
-                   .what = "the key was not changed",
-                   .why = printable(*wrong)},
-                  exit_code::failed, line.json(), io);
+  if (!std::filesystem::exists(std::filesystem::path{folder} / "pair"))
+    return usage("no server has its pair in " + in_quotes(folder),
+                 "troupe serve makes one, in --keys or in keys of its run's "
+                 "folder",
+                 line.json(), io);
+  const auto next = keyring{folder}.renew(unix_milliseconds() + *after_ms);
+  if (!next)
+    return report(next.error(), line.json(), io);
+  const auto key = to_hex(next->pair.open);
+  const auto from = moment_of(next->at_ms);
   if (line.json())
-    io.out << json{{"success", true}, {"valid", valid}}.dump(2) << '\n';
+    io.out << json{{"success", true}, {"key", key}, {"from", from}}.dump(2)
+           << '\n';
   else
-    io.out << "invitations have another key; those of before are good for "
-           << valid << '\n';
+    io.out << "from " << from << " on the server's key is " << key << '\n';
   return exit_code::ok;
 }
 
@@ -288,7 +346,8 @@ constexpr std::array verbs{
   verb{"deny", "NAME: no longer", deny},
   verb{"list", "who may", list},
   verb{"invite", "print a line that enrols one key", invite},
-  verb{"rotate", "RUN: another key for its invitations", rotate},
+  verb{"rotate", "RUN: another key for its invitations", rotate_key},
+  verb{"renew", "another pair for the server, from a moment on", renew},
 };
 
 } // namespace

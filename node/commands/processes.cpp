@@ -20,7 +20,7 @@ namespace troupe::node {
 
 namespace {
 
-constexpr std::chrono::seconds patience{30};
+constexpr std::chrono::minutes patience{5};
 constexpr std::chrono::milliseconds glance{2};
 
 double seconds_of(const timeval& x) {
@@ -58,7 +58,7 @@ result<std::string> told_address::get() const {
   while (!here_) {
     if (steady_now() > until)
       return fail(errc::invalid_config, "a process of this figure said "
-                                        "nothing in 30 seconds");
+                                        "nothing in five minutes");
     std::this_thread::sleep_for(glance);
   }
   return std::string{text_.data()};
@@ -94,28 +94,52 @@ helper_process::~helper_process() {
 result<process_usage> helper_process::wait() {
   int status = 0;
   rusage used{};
-  if (wait4(id_, &status, 0, &used) != id_)
+  if (!end_ && wait4(id_, &status, 0, &used) != id_)
     return fail(errc::invalid_config, "a process of this figure is lost");
-  return conclude(status, used);
+  if (!end_)
+    conclude(status, used);
+  return *end_;
 }
 
 std::optional<result<process_usage>> helper_process::ended() {
   int status = 0;
   rusage used{};
-  if (wait4(id_, &status, WNOHANG, &used) != id_)
-    return std::nullopt;
-  return conclude(status, used);
+  if (!end_ && wait4(id_, &status, WNOHANG, &used) == id_)
+    conclude(status, used);
+  return end_;
 }
 
-result<process_usage> helper_process::conclude(int status, const rusage& used) {
+void helper_process::conclude(int status, const rusage& used) {
   id_ = 0;
-  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
-    return fail(errc::invalid_config,
-                std::string{"a process of this figure failed: "}
-                  + problem_->data());
-  return process_usage{
-    .cpu_seconds = seconds_of(used.ru_utime) + seconds_of(used.ru_stime),
-    .peak_bytes = static_cast<std::uint64_t>(used.ru_maxrss) * 1024};
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
+    end_ = process_usage{
+      .cpu_seconds = seconds_of(used.ru_utime) + seconds_of(used.ru_stime),
+      .peak_bytes = static_cast<std::uint64_t>(used.ru_maxrss) * 1024};
+  else
+    end_ =
+      fail(errc::invalid_config,
+           std::string{"a process of this figure failed: "} + problem_->data());
+}
+
+result<std::string> told_by(helper_process& who, const told_address& at) {
+  while (!at.is_told()) {
+    if (const auto end = who.ended())
+      return !*end ? tl::make_unexpected(end->error())
+                   : fail(errc::invalid_config,
+                          "a process of this figure ended too early");
+    std::this_thread::sleep_for(glance);
+  }
+  return at.get();
+}
+
+result<process_usage> wait_beside(helper_process& one, helper_process& other) {
+  for (;;) {
+    if (auto end = one.ended())
+      return *end;
+    if (const auto end = other.ended(); end && !*end)
+      return tl::make_unexpected(end->error());
+    std::this_thread::sleep_for(glance);
+  }
 }
 
 std::uint64_t resident_bytes(pid_t of) {

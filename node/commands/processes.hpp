@@ -51,7 +51,11 @@ class told_address {
 public:
   void tell(const std::string& x) noexcept;
 
-  /// Waits for it, some seconds at most.
+  bool is_told() const noexcept {
+    return here_;
+  }
+
+  /// Waits for it, some minutes at most: others may use this machine.
   result<std::string> get() const;
 
 private:
@@ -88,11 +92,20 @@ public:
   [[nodiscard]] std::optional<result<process_usage>> ended();
 
 private:
-  result<process_usage> conclude(int status, const rusage& used);
+  void conclude(int status, const rusage& used);
 
   shared_page<std::array<char, 512>> problem_; ///< Shared, so before it begins.
-  pid_t id_;
+  pid_t id_;                                   ///< 0: it has ended.
+  std::optional<result<process_usage>> end_;
 };
+
+/// What `at` is told, unless the process that is to tell it ends before.
+[[nodiscard]] result<std::string> told_by(helper_process& who,
+                                          const told_address& at);
+
+/// Waits for the end of `one`, which cannot come where `other` fails.
+[[nodiscard]] result<process_usage> wait_beside(helper_process& one,
+                                                helper_process& other);
 
 /// Resident memory of a process right now.
 std::uint64_t resident_bytes(pid_t of);

@@ -1,12 +1,16 @@
 #include "node/commands/serve.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <iostream>
 #include <ostream>
+#include <thread>
 
 #include <sys/stat.h>
 
+#include "actors/record/folder_lock.hpp"
+#include "core/link_limits.hpp"
 #include "core/text.hpp"
 #include "models/files.hpp"
 #include "node/commands/address.hpp"
@@ -17,6 +21,8 @@
 #include "node/keys/private_file.hpp"
 #include "node/run/interrupt.hpp"
 #include "node/run/run.hpp"
+#include "node/run/served_way.hpp"
+#include "node/watch/folder.hpp"
 #include "node/watch/pages.hpp"
 
 namespace troupe::node {
@@ -31,6 +37,7 @@ struct wishes {
   std::string keys;
   bool serves_frozen = false;
   std::size_t chunk_kib = 256;
+  std::size_t frames_per_second = limits::frames_per_second_max;
 
   void add_to(command_line& line) {
     line.add_config();
@@ -39,13 +46,19 @@ struct wishes {
              "that is free, or where the folder's run was dialled before");
     line.add("--folder", &folder, "where the run's folder is made");
     watch.add_to(line);
-    line.add("--keys", &keys,
-             "the folder with the server's pair and whom it lets in; else "
-             "keys in the run's folder (troupe keys --help)");
+    line.add(
+      "--keys", &keys,
+      "the folder with the server's pair and whom it lets in; else "
+      "keys in the run's folder, or those that it was served with before "
+      "(troupe keys --help)");
     line.add("--serve-frozen", &serves_frozen,
              "gives what nobody trains to processes that have it not; else "
              "they bring it as --model");
     line.add_chunks(&chunk_kib);
+    line.add("--frames-per-second", &frames_per_second,
+             "that one key may say, or without keys one connection; what is "
+             "beyond is dropped, and said again by who waits for an answer",
+             {.range = {{1, 1'000'000'000}}, .shows_default = true});
     line.add("--insecure", &insecure,
              "without keys: whoever is on this machine may join, and with "
              "--insecure=anywhere whoever reaches it",
@@ -71,18 +84,65 @@ result<loaded_config> load(const command_line& line, bool goes_on) {
                      changes);
 }
 
+constexpr const char* any = "tcp://127.0.0.1:0";
+
 /// Where clients of a run that goes on look for it.
 std::string address_before(const std::string& file) {
-  constexpr const char* any = "tcp://127.0.0.1:0";
   const auto text = models::read_text(std::filesystem::path{file} / "endpoint",
                                       errc::storage_failure);
   return text ? text->substr(0, text->find_first_of(" \n")) : any;
 }
 
-/// Empty: in the run's folder, which is not there yet.
-std::string keys_folder(const wishes& x, const std::string& file,
-                        bool goes_on) {
-  return x.keys.empty() && goes_on ? file + "/keys" : x.keys;
+bool is_folder(const std::string& x) {
+  std::error_code ignored;
+  return std::filesystem::is_directory(x, ignored);
+}
+
+/// Nobody else has the folder. Who was killed a moment ago still may: the
+/// system takes it back when that process is gone.
+result<void> wait_for_lock(const std::filesystem::path& folder) {
+  constexpr std::chrono::milliseconds moment{100};
+  constexpr int moments = 50;
+  std::error_code ignored;
+  if (!std::filesystem::exists(folder / "ledger.sqlite", ignored))
+    return {};
+  for (int i = 1;; ++i) {
+    const auto free = actors::folder_lock::take(folder, "ledger.lock");
+    if (free)
+      return {};
+    if (i == moments)
+      return tl::make_unexpected(free.error());
+    std::this_thread::sleep_for(moment);
+  }
+}
+
+/// A run that goes on is served as it was: of what is not said its folder knows
+/// how.
+result<void> go_on(const std::string& folder, wishes& to) {
+  const bool both = !to.insecure.empty() && !to.keys.empty();
+  if (both || end_of(folder)) // That is said in its place.
+    return {};
+  if (auto ok = wait_for_lock(folder); !ok)
+    return ok;
+  const auto way = way_on(folder, {.insecure = to.insecure,
+                                   .keys = to.keys,
+                                   .serves_frozen = to.serves_frozen});
+  if (!way)
+    return tl::make_unexpected(way.error());
+  to.insecure = way->insecure;
+  to.keys = way->keys.string();
+  to.serves_frozen = way->serves_frozen;
+  if (to.listen.empty())
+    to.listen = address_before(folder);
+  return {};
+}
+
+/// What is not said.
+result<void> settle(const std::string& file, wishes& to) {
+  auto out = is_folder(file) ? go_on(file, to) : result<void>{};
+  if (to.listen.empty())
+    to.listen = any;
+  return out;
 }
 
 std::optional<exit_code> refused(const wishes& wish, bool json, streams io) {
@@ -91,17 +151,18 @@ std::optional<exit_code> refused(const wishes& wish, bool json, streams io) {
       {.code = "usage", .what = std::move(what), .hint = std::move(hint)},
       exit_code::usage, json, io);
   };
+  if (!wish.insecure.empty() && !wish.keys.empty())
+    return wrong("--insecure is without keys, and --keys says where they are",
+                 "one of them would do");
+  if (!is_address(wish.listen))
+    return wrong("--listen takes one address, and not "
+                   + in_quotes(wish.listen),
+                 "--listen tcp://127.0.0.1:7700 would do");
   if (wish.insecure == "here" && !is_on_this_machine(wish.listen))
     return wrong("--insecure listens on this machine alone, and not at "
                    + in_quotes(wish.listen),
                  "--listen tcp://127.0.0.1:7700 would do, or keys in place of "
                  "--insecure");
-  if (!is_address(wish.listen))
-    return wrong("--listen takes one address, and not "
-                   + in_quotes(wish.listen),
-                 "--listen tcp://127.0.0.1:7700 would do");
-  if (!wish.insecure.empty() && !wish.keys.empty())
-    return wrong("--insecure has no --keys", "one of them would do");
   return wish.watch.refused(json, io);
 }
 
@@ -119,14 +180,14 @@ exit_code serve_command(const model_maker& make_model, const host_facts& known,
   wish.add_to(line);
   if (const auto end = line.parse(args, io))
     return *end;
-  if (wish.listen.empty())
-    wish.listen = address_before(line.file());
-  if (const auto end = refused(wish, line.json(), io))
-    return *end;
   umask(S_IRWXG | S_IRWXO);
   if (wish.insecure.empty())
     (void)keep_to_itself();
-  const bool goes_on = std::filesystem::is_directory(line.file());
+  const bool goes_on = is_folder(line.file());
+  if (const auto ok = settle(line.file(), wish); !ok)
+    return report(ok.error(), line.json(), io);
+  if (const auto end = refused(wish, line.json(), io))
+    return *end;
   auto loaded = load(line, goes_on);
   if (!loaded)
     return report({.code = "invalid_config",
@@ -156,8 +217,9 @@ exit_code serve_command(const model_maker& make_model, const host_facts& known,
          .listen = {.address = any_port(wish.listen),
                     .chunk_bytes = wish.chunk_kib << 10,
                     .insecure = !wish.insecure.empty(),
-                    .keys = keys_folder(wish, line.file(), goes_on),
-                    .serves_frozen = wish.serves_frozen},
+                    .keys = wish.keys,
+                    .serves_frozen = wish.serves_frozen,
+                    .frames_per_second = wish.frames_per_second},
          .listening = [&](const std::string& x) { where << x << std::endl; }});
   if (!done)
     return report(done.error(), line.json(), io);

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "actors/transport/zmq/bare.hpp"
 #include "node/commands/processes.hpp"
@@ -30,6 +31,9 @@ struct scene_options {
   bool on_disk = false;   ///< Server and clients keep what they must there.
   bool keys = false;      ///< Who comes has one; else nothing is encrypted.
   bool clients_forget = false; ///< But for these.
+  bool may_say_much = false;   ///< One process may take all of the server.
+  /// With keys: so many connections have one each, and clients in turn.
+  std::size_t crowd = 0;
 };
 
 struct served_scene {
@@ -38,7 +42,9 @@ struct served_scene {
   std::filesystem::path folder = {};
   bool on_disk = false;
   bool clients_forget = false;
+  bool may_say_much = false;
   transport::bare::security keys = {};
+  std::vector<key_pair> crowd = {};
   shared_page<scene_board> board = {};
 };
 
@@ -59,6 +65,9 @@ result<double> run_scene(const served_scene& scene, std::uint32_t clients);
 
 /// Serves until the run is over, or `stop`.
 result<void> serve(const served_scene& scene);
+
+/// Waits until the server answers: what is said before is heard by nobody.
+result<void> wait_for_answer(const served_scene& scene);
 
 /// Has clients take part until the run is over.
 result<void> take_part(const served_scene& scene, std::uint32_t clients);

@@ -2,10 +2,12 @@
 
 #include <filesystem>
 #include <ostream>
+#include <system_error>
 
 #include "core/json.hpp"
 #include "core/text.hpp"
 #include "node/commands/command_line.hpp"
+#include "node/commands/folder_of_run.hpp"
 #include "node/run/control.hpp"
 
 namespace troupe::node {
@@ -20,19 +22,25 @@ exit_code stop_command(arguments args, streams io) {
   line.add("RUN", &folder, "the run's folder", {.required = true});
   if (const auto end = line.parse(args, io))
     return *end;
-  if (!std::filesystem::exists(std::filesystem::path{folder} / "config.toml"))
+  std::error_code failed;
+  if (!std::filesystem::exists(std::filesystem::path{folder} / "config.toml",
+                               failed)
+      && !failed)
     return report({.code = "usage",
                    .what = in_quotes(folder) + " is not the folder of a run",
                    .hint = "troupe serve says which folder it writes"},
                   exit_code::usage, line.json(), io);
+  if (failed)
+    return report({.code = "storage_failure",
+                   .what = "cannot look into " + in_quotes(folder),
+                   .why = failed.message()},
+                  exit_code::failed, line.json(), io);
   if (!line.json())
     io.err << "asking for the end, and waiting for it" << std::endl;
   const auto found = ask_to_stop(folder);
   if (!found.reached)
-    return report({.code = "unreachable",
-                   .what = "nobody serves " + in_quotes(folder) + " now",
-                   .hint = "troupe serve " + folder + " goes on with it"},
-                  exit_code::unreachable, line.json(), io);
+    return report(nobody_serves(folder), exit_code::unreachable, line.json(),
+                  io);
   if (!found.ended)
     return report({.code = "failed",
                    .what = "the server ended without a word on how",

@@ -85,8 +85,11 @@ std::string goes_on_text(const json& x, const std::string& folder) {
 
 /// What the file cannot know, because nobody writes it any more.
 void correct(json& x, const std::string& folder) {
-  if (flag_in(x, "over"))
+  if (flag_in(x, "over")) {
+    if (text_in(x, "code") == "interrupted")
+      x["what"] = text_in(x, "what") + "; " + goes_on_text(x, folder);
     return;
+  }
   const auto written = whole_in(x, "written_ms", written_ms_max);
   const auto age = unix_milliseconds() - written;
   const auto process = std::to_string(process_in(x));

@@ -10,8 +10,9 @@ namespace troupe::node {
 namespace {
 
 /// Where it is and how it is done.
-constexpr std::array<std::string_view, 4> of_no_consequence{
-  "name = ", "folder = ", "workers = ", "snapshot_seconds = "};
+constexpr std::array<std::string_view, 6> of_no_consequence{
+  "name = ",      "folder = ",         "workers = ",
+  "retention = ", "scores_seconds = ", "snapshot_seconds = "};
 
 /// The next line of consequence; empty at the end.
 std::string next_of(std::istringstream& from) {

@@ -251,12 +251,15 @@ struct experiment {
   clock_kind clock = clock_kind::virtual_time;
   std::uint32_t workers = 0;         ///< 0: one per core.
   std::uint64_t evaluate_every = 10; ///< Versions; 0: never.
-  std::string init = {}; ///< A file of weights; empty: from the seed.
+  double scores_seconds = 60; ///< Clients elsewhere have so long for theirs.
+  std::string init = {};      ///< A file of weights; empty: from the seed.
   std::string folder = "runs";
   bool events = true;
   std::uint64_t events_max = 4096; ///< MiB of events.jsonl.
+  bool keep_offers = false;        ///< For replays without the data.
   ledger_kind ledger = ledger_kind::disk;
   durability_kind durability = durability_kind::version;
+  std::uint64_t retention = 20; ///< Versions of a line whose values are kept.
   double snapshot_seconds = 30;
   stop_options stop = {};
   length_options length = {};

@@ -32,6 +32,10 @@ void visit_run(schema_visitor& v, experiment& x) {
   v.count({"workers", "kernel workers; 0: one per core"}, x.workers,
           {.max = 1024});
   v.count({"evaluate_every", "versions; 0: never"}, x.evaluate_every, length);
+  v.number({"scores_seconds",
+            "that clients elsewhere have to say what versions "
+            "are worth to them"},
+           x.scores_seconds, {.min = 0.1, .max = 1800});
   v.text({"init", "a file of weights to start from; empty: from the seed"},
          x.init);
   v.text({"scenario", "a file of joins, leaves, drains and failures"},
@@ -41,11 +45,19 @@ void visit_run(schema_visitor& v, experiment& x) {
   v.count({"events_max", "MiB of events.jsonl, at which a run ends in order",
            x.events, "events = true"},
           x.events_max, {.min = 1, .max = std::uint64_t{1} << 20});
+  v.flag({"keep_offers",
+          "whether all offers are kept, for replays without "
+          "the data that they were trained on",
+          x.events, "events = true"},
+         x.keep_offers);
   v.choice({"ledger", "where versions and visits are recorded"}, x.ledger,
            {"disk", "memory"});
   v.choice({"durability", "what outlives a server: versions, or also offers "
                           "that wait for one"},
            x.durability, {"version", "offer"});
+  v.count({"retention", "versions of a line whose values are kept, and what an "
+                        "open visit stands on"},
+          x.retention, {.min = 1});
   v.number({"snapshot_seconds", "between snapshots under the virtual clock"},
            x.snapshot_seconds, a_duration);
 }

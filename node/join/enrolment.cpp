@@ -19,7 +19,13 @@ enrolment_outcome enrol(const enrolment& x) {
   options.address = x.address;
   options.bytes_max = [](std::uint16_t) { return std::uint64_t{1} << 16; };
   options.instance = drawn_number();
-  options.keys = transport::dialler_keys{x.line, x.server};
+  options.keys = x.keys;
+  if (x.leaving)
+    options.leaving = [&](const transport::piece& y) {
+      const bool may = x.leaving(y);
+      away = away || !may;
+      return may;
+    };
   options.away = [&](transport::turned_away y) {
     why = y;
     away = true;

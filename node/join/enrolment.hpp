@@ -4,18 +4,22 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 
+#include "actors/transport/piece.hpp"
+#include "actors/transport/server_keys.hpp"
 #include "core/keys.hpp"
 
 namespace troupe::node {
 
 struct enrolment {
   std::string address;
-  public_key server{};
-  key_pair line;    ///< Of the invitation.
-  public_key own{}; ///< To be enrolled.
+  transport::dialler_keys keys; ///< Of the invitation, and of the server.
+  public_key own{};             ///< To be enrolled.
+  /// As of an endpoint. May be empty.
+  std::function<bool(const transport::piece&)> leaving = {};
   double wait = 60; ///< Seconds for an answer; 0: no end.
   const std::atomic<bool>* stop = nullptr;
 };

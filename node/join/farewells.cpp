@@ -5,8 +5,18 @@
 namespace troupe::node {
 
 join_summary ended(join_summary::end how, std::string why, std::string hint) {
-  return {
-    .how = how, .why = std::move(why), .hint = std::move(hint), .clients = 0};
+  return {.how = how,
+          .why = std::move(why),
+          .hint = std::move(hint),
+          .clients = 0,
+          .visits = 0};
+}
+
+join_summary interrupted(const join_context& in) {
+  return ended(join_summary::end::interrupted, "",
+               in.store.empty()
+                 ? ""
+                 : "the same command goes on with what is in " + in.store);
 }
 
 join_summary conclude(const messages::farewell& x) {

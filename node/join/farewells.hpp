@@ -13,6 +13,9 @@ namespace troupe::node {
 join_summary ended(join_summary::end how, std::string why,
                    std::string hint = {});
 
+/// By who sits at it; what is in a store stays.
+join_summary interrupted(const join_context& in);
+
 /// As the server's last word to a client has it.
 join_summary conclude(const messages::farewell& x);
 

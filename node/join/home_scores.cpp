@@ -1,11 +1,15 @@
 #include "node/join/home_scores.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 namespace troupe::node {
 
 namespace {
+
+/// A server waits five seconds for who says nothing.
+constexpr std::chrono::seconds at_work_every{1};
 
 messages::told_score told(client_id who, const models::evaluated& x) {
   messages::told_score out{.client = who};
@@ -63,12 +67,25 @@ home_scores::~home_scores() {
   thread_.join();
 }
 
-void home_scores::hear(messages::scores_asked x) {
+void home_scores::hear(messages::scores_asked x, instant now) {
   {
     const std::lock_guard guard{mutex_};
+    open_ = x.question;
     next_ = std::move(x);
+    say_at_work(now);
   }
   changed_.notify_all();
+}
+
+void home_scores::tell(instant now) {
+  const std::lock_guard guard{mutex_};
+  if (open_ && now >= said_ + at_work_every)
+    say_at_work(now);
+}
+
+void home_scores::say_at_work(instant now) {
+  said_ = now;
+  options_.network->send({}, messages::scores_told{*open_, {}});
 }
 
 void home_scores::work() {
@@ -82,6 +99,9 @@ void home_scores::work() {
       what = std::exchange(next_, std::nullopt);
     }
     answer(*what);
+    const std::lock_guard guard{mutex_};
+    if (open_ == what->question)
+      open_.reset();
   }
 }
 

@@ -16,6 +16,7 @@
 #include "actors/client/client_file.hpp"
 #include "actors/messages/scores.hpp"
 #include "actors/transport/endpoint.hpp"
+#include "core/clock.hpp"
 #include "node/task/workload.hpp"
 
 namespace troupe::node {
@@ -45,10 +46,15 @@ public:
   home_scores& operator=(const home_scores&) = delete;
 
   /// The newest question is answered; one that has not begun gives way.
-  void hear(messages::scores_asked x);
+  void hear(messages::scores_asked x, instant now);
+
+  /// Says now and then that it is at work, or nobody waits for it. To be called
+  /// often.
+  void tell(instant now);
 
 private:
   void work();
+  void say_at_work(instant now);
   void answer(const messages::scores_asked& x);
   result<models::evaluated> score(const messages::scores_asked& x);
   bool fits(const messages::scores_asked& x) const;
@@ -59,6 +65,8 @@ private:
   std::mutex mutex_;
   std::condition_variable changed_;
   std::optional<messages::scores_asked> next_;
+  std::optional<std::uint64_t> open_; ///< The newest question, until answered.
+  instant said_{};                    ///< That it is at work on it.
   bool ends_ = false;
   std::thread thread_;
 };

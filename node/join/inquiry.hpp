@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <condition_variable>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <variant>
@@ -23,13 +24,14 @@ public:
     double seconds = 0; ///< 0: no end.
     const std::atomic<bool>* stop = nullptr;
     const std::atomic<bool>* away = nullptr; ///< Nobody lets it in.
+    std::function<void()> meanwhile = {};    ///< Called while it waits.
   };
 
   /// Asks again and again until there is an answer to this question. Nothing:
   /// there was none in time.
   template <class Answer, class Question>
   std::optional<Answer> ask(transport::endpoint& network, Question what,
-                            patience how_long) {
+                            const patience& how_long) {
     what.nonce = ++nonce_;
     const auto deadline = steady_now() + from_seconds(how_long.seconds);
     for (int tick = 0;; ++tick) {
@@ -38,6 +40,8 @@ public:
       if (auto found = wait_for(what.nonce))
         if (auto* answer = std::get_if<Answer>(&*found))
           return std::move(*answer);
+      if (how_long.meanwhile)
+        how_long.meanwhile();
       if ((how_long.stop && *how_long.stop) || (how_long.away && *how_long.away)
           || (how_long.seconds > 0 && steady_now() > deadline))
         return std::nullopt;

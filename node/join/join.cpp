@@ -8,7 +8,6 @@
 #include <caf/send.hpp>
 
 #include "actors/client/socket_hubs.hpp"
-#include "actors/client_store/disk_vault.hpp"
 #include "actors/kernel_worker/crew.hpp"
 #include "actors/wiring_of_clients.hpp"
 #include "core/hex.hpp"
@@ -58,9 +57,10 @@ public:
   join_summary perform() {
     using step = problem (visit_of_process::*)();
     for (const step next :
-         {&visit_of_process::dial, &visit_of_process::learn_terms,
-          &visit_of_process::look_at_data, &visit_of_process::get_places,
-          &visit_of_process::make_task, &visit_of_process::open_store})
+         {&visit_of_process::look_at_home, &visit_of_process::dial,
+          &visit_of_process::learn_terms, &visit_of_process::look_at_data,
+          &visit_of_process::open_store, &visit_of_process::get_places,
+          &visit_of_process::make_task})
       if (auto wrong = (this->*next)())
         return *wrong;
     return take_part();
@@ -82,6 +82,24 @@ private:
   /// Of one client, with data of its own.
   bool is_named() const {
     return !in_.name.empty();
+  }
+
+  /// What is wrong here is said before anybody is asked.
+  problem look_at_home() {
+    if (auto wrong = has_data(in_))
+      return wrong;
+    const auto known = store_id_of(in_.store);
+    if (!known)
+      return ended(end::failed, known.error().context);
+    store_ = *known;
+    return std::nullopt;
+  }
+
+  inquiry::patience how_long() {
+    return {.seconds = in_.wait,
+            .stop = in_.stop,
+            .away = &door_.refused(),
+            .meanwhile = [this] { seen_.tell_news(); }};
   }
 
   problem dial() {
@@ -122,7 +140,7 @@ private:
       if (const auto* gone = std::get_if<messages::process_parted>(&y))
         server_parts(*gone);
       if (const auto* about = std::get_if<messages::scores_asked>(&y))
-        score(*about);
+        with_scores([&](auto& x) { x.hear(*about, steady_now()); });
       // To the process: to all of its clients.
       if (std::holds_alternative<messages::farewell>(y))
         hub_->say_hello();
@@ -132,8 +150,7 @@ private:
 
   problem learn_terms() {
     auto found = asked_.ask<messages::terms_given>(
-      *socket_, messages::terms_asked{},
-      {.seconds = in_.wait, .stop = in_.stop, .away = &door_.refused()});
+      *socket_, messages::terms_asked{}, how_long());
     if (!found)
       return door_.no_answer();
     if (found->protocol != messages::protocol_version)
@@ -170,24 +187,16 @@ private:
 
   problem get_places() {
     seen_.at(lookout::step::beginning);
-    messages::places_asked what;
-    draw_secret(what.store);
-    if (!in_.store.empty()) {
-      const auto store = store_id_of(in_.store);
-      if (!store)
-        return ended(end::failed, store.error().context);
-      what.store = *store;
-    }
-    what.count = in_.clients;
-    what.name = in_.name;
     auto found = asked_.ask<messages::places_given>(
-      *socket_, what,
-      {.seconds = in_.wait, .stop = in_.stop, .away = &door_.refused()});
+      *socket_,
+      messages::places_asked{
+        .nonce = 0, .store = store_, .count = in_.clients, .name = in_.name},
+      how_long());
     if (!found)
       return door_.no_answer();
     if (found->clients.empty())
       return ended(end::refused, found->why,
-                   is_named() ? "--id takes another name"
+                   is_named() ? ""
                               : "--virtual asks for fewer; another process may "
                                 "have them");
     for (const auto who : found->clients)
@@ -198,14 +207,9 @@ private:
     return std::nullopt;
   }
 
+  /// Before any place is asked for: who does not get the folder takes none.
   problem open_store() {
-    if (in_.store.empty()) {
-      files_ = std::make_shared<memory_vault>();
-      return std::nullopt;
-    }
-    disk_vault::options how;
-    how.say = in_.say;
-    auto made = disk_vault::open(in_.store, to_hex(terms_.run), std::move(how));
+    auto made = open_vault(in_, to_hex(terms_.run));
     if (!made)
       return ended(end::failed, made.error().context);
     files_ = std::move(*made);
@@ -217,9 +221,7 @@ private:
                                 .terms = terms_,
                                 .asked = asked_,
                                 .network = *socket_,
-                                .how_long = {.seconds = in_.wait,
-                                             .stop = in_.stop,
-                                             .away = &door_.refused()}},
+                                .how_long = how_long()},
                                work_);
     if (wrong && wrong->how == end::unreachable)
       return door_.no_answer();
@@ -247,6 +249,7 @@ private:
     if (door_.refused())
       how = door_.no_answer();
     how.clients = mine_.size();
+    how.visits = workers->status().work.count;
     close();
     system.await_all_actors_done();
     workers->dismiss();
@@ -267,11 +270,11 @@ private:
         say("the server ends for now; these clients wait for it");
       if (met_another_.exchange(false))
         greet_another();
-      if (const auto news = seen_.connected().take_news())
-        say(*news);
+      seen_.tell_news();
+      with_scores([](auto& x) { x.tell(steady_now()); });
       std::this_thread::sleep_for(glance);
     }
-    return ended(end::interrupted, "interrupted");
+    return interrupted(in_);
   }
 
   /// Whoever serves now is asked what before it hears of these clients.
@@ -289,10 +292,10 @@ private:
       is_elsewhere_ = true;
   }
 
-  void score(const messages::scores_asked& x) {
+  void with_scores(const std::function<void(home_scores&)>& f) {
     const std::lock_guard guard{mutex_};
     if (scores_)
-      scores_->hear(x);
+      f(*scores_);
   }
 
   void server_parts(const messages::process_parted& x) {
@@ -362,6 +365,7 @@ private:
   std::mutex mutex_;
   std::function<std::uint64_t(std::uint16_t)> bytes_max_;
   std::shared_ptr<transport::socket_endpoint> socket_;
+  messages::store_id store_{}; ///< By which the server knows these clients.
   messages::terms_given terms_;
   experiment x_;
   own_data own_;

@@ -33,6 +33,7 @@ struct join_context {
   std::string model = {};
   std::string store = {}; ///< Folder where clients keep what is theirs; empty:
                           ///< in memory, gone with the process.
+  std::string audit = {}; ///< File for what leaves; empty: none.
   double wait = 60;       ///< Seconds for the first answer; 0: no end.
   std::uint32_t workers = 0;           ///< 0: one per core.
   std::size_t chunk_bytes = 256 << 10; ///< Of a large message, in one piece.
@@ -62,6 +63,7 @@ struct join_summary {
   std::string why;
   std::string hint;
   std::uint64_t clients = 0;
+  std::uint64_t visits = 0; ///< That were trained here.
 };
 
 /// The function behind `troupe join`. On return no thread of it is left.

@@ -15,6 +15,12 @@ namespace {
 
 constexpr std::chrono::milliseconds look_every{500};
 
+/// A server that is there has answered by then.
+constexpr std::int64_t silence_ms = 3000;
+
+/// People read of the work no oftener.
+constexpr std::int64_t tell_every_ms = 10'000;
+
 /// Nowhere without a store: such a process leaves nothing behind.
 std::filesystem::path path_in(const std::string& store) {
   if (store.empty())
@@ -27,7 +33,8 @@ std::filesystem::path path_in(const std::string& store) {
 } // namespace
 
 lookout::lookout(const join_context& in)
-  : address_(in.address),
+  : say_(in.say),
+    address_(in.address),
     http_(in.http),
     board_(in.board),
     file_(path_in(in.store)) {
@@ -74,6 +81,40 @@ void lookout::ended(const std::string& reason) {
   const std::lock_guard guard{mutex_};
   known_.over = true;
   known_.reason = reason;
+}
+
+void lookout::tell_news() {
+  if (const auto x = news(); x && say_)
+    say_(*x);
+}
+
+std::optional<std::string> lookout::news() {
+  if (auto found = connection_.take_news())
+    return found;
+  const auto now = unix_milliseconds();
+  if (!told_of_silence_ && !connection_.now().ever
+      && now - told_ms_ > silence_ms) {
+    told_of_silence_ = true;
+    return "nobody has answered at " + address_
+           + " yet; it is dialled until --wait is over";
+  }
+  return news_of_work(now);
+}
+
+std::optional<std::string> lookout::news_of_work(std::int64_t now_ms) {
+  if (now_ms - told_ms_ < tell_every_ms)
+    return std::nullopt;
+  const std::lock_guard guard{mutex_};
+  const auto workers = workers_.lock();
+  const auto done = workers ? workers->status().work : actors::duration_sum{};
+  if (done.count == visits_told_)
+    return std::nullopt;
+  const auto more = done.count - visits_told_;
+  visits_told_ = done.count;
+  told_ms_ = now_ms;
+  return std::to_string(done.count)
+         + (done.count == 1 ? " visit is" : " visits are") + " trained here, "
+         + std::to_string(more) + " of them since it was said last";
 }
 
 void lookout::work() {

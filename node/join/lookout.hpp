@@ -5,13 +5,16 @@
 
 #include <condition_variable>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 
 #include "actors/kernel_worker/crew.hpp"
 #include "actors/transport/zmq/socket_endpoint.hpp"
+#include "core/clock.hpp"
 #include "node/join/connection.hpp"
 #include "node/join/join.hpp"
 #include "node/watch/board.hpp"
@@ -47,6 +50,10 @@ public:
   /// How it ended.
   void ended(const std::string& reason);
 
+  /// Tells people what they have not been told yet: of the connection, and now
+  /// and then of the work. One thread calls it.
+  void tell_news();
+
   connection& connected() noexcept {
     return connection_;
   }
@@ -56,11 +63,20 @@ private:
   void look();
   actors::process_status seen();
 
+  std::optional<std::string> news();
+  std::optional<std::string> news_of_work(std::int64_t now_ms);
+
+  std::function<void(const std::string&)> say_;
   std::string address_;
   std::string http_;
   std::shared_ptr<process_board> board_;
   status_file file_;
   connection connection_;
+
+  // Of who asks for news.
+  bool told_of_silence_ = false;
+  std::uint64_t visits_told_ = 0;
+  std::int64_t told_ms_ = unix_milliseconds();
 
   std::mutex mutex_; ///< Of what follows.
   actors::process_status known_;

@@ -2,6 +2,7 @@
 
 #include <system_error>
 
+#include "actors/client_store/disk_vault.hpp"
 #include "core/hex.hpp"
 #include "core/random.hpp"
 #include "models/files.hpp"
@@ -9,14 +10,18 @@
 namespace troupe::node {
 
 result<messages::store_id> store_id_of(const std::filesystem::path& folder) {
+  messages::store_id id{};
   std::error_code failed;
+  if (folder.empty()) {
+    draw_secret(id);
+    return id;
+  }
   std::filesystem::create_directories(folder, failed);
   if (failed)
     return fail(errc::storage_failure,
                 "cannot make " + folder.string() + ": " + failed.message());
   const auto path = folder / "id";
-  messages::store_id id{};
-  if (!std::filesystem::exists(path)) {
+  if (!std::filesystem::exists(path, failed) && !failed) {
     draw_secret(id);
     const auto text = to_hex(id) + '\n';
     const std::array parts{std::as_bytes(std::span{text})};
@@ -34,6 +39,18 @@ result<messages::store_id> store_id_of(const std::filesystem::path& folder) {
                   + " is not what was written there; the clients "
                     "of this folder are known by it");
   return id;
+}
+
+result<std::shared_ptr<actors::vault>> open_vault(const join_context& in,
+                                                  const std::string& run) {
+  if (in.store.empty())
+    return std::make_shared<actors::memory_vault>();
+  actors::disk_vault::options how;
+  how.say = in.say;
+  auto made = actors::disk_vault::open(in.store, run, std::move(how));
+  if (!made)
+    return tl::make_unexpected(made.error());
+  return std::shared_ptr<actors::vault>{std::move(*made)};
 }
 
 } // namespace troupe::node

@@ -1,15 +1,24 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
+#include <string>
 
+#include "actors/client/client_file.hpp"
 #include "actors/messages/terms.hpp"
 #include "core/result.hpp"
+#include "node/join/join.hpp"
 
 namespace troupe::node {
 
 /// By what a server knows a folder with clients again; drawn when the folder is
-/// made, which is its owner's alone.
+/// made, which is its owner's alone, and for a process without one.
 [[nodiscard]] result<messages::store_id>
 store_id_of(const std::filesystem::path& folder);
+
+/// What clients of a run keep, in the process's folder, which nobody else has
+/// open, or in memory.
+[[nodiscard]] result<std::shared_ptr<actors::vault>>
+open_vault(const join_context& in, const std::string& run);
 
 } // namespace troupe::node

@@ -1,5 +1,7 @@
 #include "node/join/task.hpp"
 
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "core/hex.hpp"
@@ -17,6 +19,11 @@ namespace {
 /// From files, and not made.
 bool is_read(const data_options& x) {
   return x.kind != data_options::format::synthetic && !x.has_own_model();
+}
+
+result<workload> prepare_joining(const experiment& x, materials found) {
+  found.starts = false;
+  return prepare(x, std::move(found));
 }
 
 join_summary not_made(const error& why) {
@@ -61,9 +68,20 @@ std::optional<join_summary> read_terms(const join_context& in,
                  "this run has no data of its own: its clients bring theirs",
                  "--data PATH --id NAME brings some");
   if (is_read(to.data) && in.data.empty())
-    return ended(end::data, "this run has data of its own",
+    return ended(end::data,
+                 "this run learns from data in files, which a process that "
+                 "joins has as well",
                  "--data PATH says where this machine has it");
   return std::nullopt;
+}
+
+std::optional<join_summary> has_data(const join_context& in) {
+  std::error_code failed;
+  if (in.data.empty() || std::filesystem::exists(in.data, failed))
+    return std::nullopt;
+  return ended(end::data, in.data + ": "
+                            + (failed ? failed.message()
+                                      : "there is no such file or folder"));
 }
 
 bool may_be(client_id who, const join_context& in, const experiment& x) {
@@ -93,7 +111,12 @@ std::optional<join_summary> read_own(const join_context& in,
 std::optional<join_summary> make_work(const join_context& in,
                                       const messages::terms_given& terms,
                                       const experiment& x, workload& to) {
-  auto work = in.make_work ? in.make_work(x) : prepare(x, in.make_model);
+  auto work =
+    in.make_work
+      ? in.make_work(x)
+      : materials_of(x, in.make_model).and_then([&x](materials found) {
+          return prepare_joining(x, std::move(found));
+        });
   if (!work)
     return not_made(work.error());
   to = std::move(*work);
@@ -118,7 +141,8 @@ std::optional<join_summary> make_work(const join_context& in,
   const example_shape shape{.inputs = terms.inputs,
                             .classes = terms.classes,
                             .examples_max = terms.examples_max};
-  auto work = prepare(as_here, materials_of(x, mine, me, shape, in.make_model));
+  auto work =
+    prepare_joining(as_here, materials_of(x, mine, me, shape, in.make_model));
   if (!work)
     return not_made(work.error());
   to = std::move(*work);

@@ -20,6 +20,9 @@ std::optional<join_summary> read_terms(const join_context& in,
                                        const messages::terms_given& terms,
                                        experiment& to);
 
+/// Whether there is anything where it is said that data is.
+std::optional<join_summary> has_data(const join_context& in);
+
 /// Whether the run has such a client for a process like this: those with names
 /// come after those of the partition.
 bool may_be(client_id who, const join_context& in, const experiment& x);

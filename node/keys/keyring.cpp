@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <cstring>
 #include <system_error>
+#include <utility>
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -13,7 +14,6 @@
 #include "core/hex.hpp"
 #include "core/text.hpp"
 #include "models/files.hpp"
-#include "node/keys/pair.hpp"
 #include "node/keys/private_file.hpp"
 
 namespace troupe::node {
@@ -97,6 +97,43 @@ result<key_pair> keyring::own() const {
     [this] { return pair_at(folder_ / "pair"); });
 }
 
+result<std::optional<coming_pair>> keyring::coming() const {
+  return read_coming(folder_ / "next");
+}
+
+// A moment is of whole seconds, and not before it was meant to be.
+result<coming_pair> keyring::renew(std::int64_t at_ms) const {
+  constexpr std::int64_t second = 1000;
+  const auto lock = folder_lock::take(folder_);
+  if (!lock)
+    return tl::make_unexpected(lock.error());
+  const auto now = read_pair(folder_ / "pair");
+  if (!now)
+    return tl::make_unexpected(now.error());
+  const auto known = coming();
+  if (!known)
+    return tl::make_unexpected(known.error());
+  const bool is_on_its_way = *known && (*known)->pair.open != now->open;
+  const coming_pair next{is_on_its_way ? (*known)->pair : draw_pair(),
+                         (at_ms + second - 1) / second * second};
+  return write_coming(folder_ / "next", next).map([&] { return next; });
+}
+
+// Whatever dies in between: `next` is there until `pair` is the same.
+result<void> keyring::serves(const public_key& next) const {
+  const auto lock = folder_lock::take(folder_);
+  if (!lock)
+    return tl::make_unexpected(lock.error());
+  const auto known = coming();
+  if (!known)
+    return tl::make_unexpected(known.error());
+  if (!*known || (*known)->pair.open != next)
+    return {};
+  return replace_pair(folder_ / "pair", (*known)->pair).and_then([&] {
+    return remove_file(folder_ / "next");
+  });
+}
+
 std::filesystem::path keyring::path_of(const public_key& who) const {
   return folder_ / "allowed" / to_hex(who);
 }
@@ -177,9 +214,6 @@ result<key_pair> keyring::invite(const permit& what,
   const auto lock = folder_lock::take(folder_);
   if (!lock)
     return tl::make_unexpected(lock.error());
-  if (is_taken(what.name, ""))
-    return fail(errc::invalid_argument,
-                "a key has the name '" + what.name + "' already");
   for (const auto& x : all())
     if (x.is_line && x.what && x.what->expires_ms <= now_ms)
       if (auto ok = remove_file(folder_ / "invited" / x.file); !ok)
@@ -205,9 +239,12 @@ result<void> keyring::enrol(const public_key& line, const public_key& own,
   if (is_taken(found->what.name, to_hex(own)))
     return fail(errc::invalid_argument,
                 "another key has the name that this invitation is for");
-  found->used = own;
-  if (auto ok = write_private(line_path(line), write_invitation(*found)); !ok)
-    return ok;
+  std::error_code ignored;
+  if (found->used && std::filesystem::exists(path_of(own), ignored))
+    return {}; // Somebody may have changed since what this key may.
+  if (!std::exchange(found->used, own))
+    if (auto ok = write_private(line_path(line), write_invitation(*found)); !ok)
+      return ok;
   auto what = found->what;
   what.expires_ms = permit::never;
   return put(own, what);

@@ -3,6 +3,7 @@
 // A folder of keys, and the only one who knows its files:
 //
 //   pair              of the server
+//   next              the pair that it will have, and from when on
 //   allowed/KEY       what this key may do
 //   invited/HASH      a line that enrols one key; its own is not kept
 //   address           where the server answers, for such lines
@@ -20,6 +21,7 @@
 
 #include "core/keys.hpp"
 #include "core/result.hpp"
+#include "node/keys/pair.hpp"
 #include "node/keys/permit.hpp"
 
 namespace troupe::node {
@@ -37,6 +39,17 @@ public:
   /// The server's own, made where there is none.
   [[nodiscard]] result<key_pair> own() const;
 
+  /// The pair that takes its place, if there is one.
+  [[nodiscard]] result<std::optional<coming_pair>> coming() const;
+
+  /// Another pair for the server from then on. Where one is on its way, which
+  /// some may know already, that one, and another moment.
+  [[nodiscard]] result<coming_pair> renew(std::int64_t at_ms) const;
+
+  /// The next pair serves: the one before is no more. Of what is not the next,
+  /// nothing happens.
+  [[nodiscard]] result<void> serves(const public_key& next) const;
+
   /// What is allowed to a key, if it has not expired.
   std::optional<permit> find(const public_key& who, std::int64_t now_ms) const;
 
@@ -49,7 +62,9 @@ public:
   /// Of a name, or of a key in digits: no longer. Says how many files went.
   [[nodiscard]] result<std::size_t> deny(const std::string& who) const;
 
-  /// A new pair that enrols one key. Lines that have expired go.
+  /// A new pair that enrols one key. Lines that have expired go. Where a key
+  /// has that name, it alone: it may have to hear of another pair of the
+  /// server.
   [[nodiscard]] result<key_pair> invite(const permit& what,
                                         std::int64_t now_ms) const;
 

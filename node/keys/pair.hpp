@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 
 #include "core/keys.hpp"
 #include "core/result.hpp"
@@ -24,6 +25,24 @@ std::array<std::uint8_t, 16> hash_of(const public_key& x);
 /// Writes it where there is none yet.
 [[nodiscard]] result<void> write_pair(const std::filesystem::path& path,
                                       const key_pair& x);
+
+/// A server's next one, and from when on it serves.
+struct coming_pair {
+  key_pair pair;
+  std::int64_t at_ms = 0; ///< Since 1970.
+};
+
+/// Nothing: there is no such file.
+[[nodiscard]] result<std::optional<coming_pair>>
+read_coming(const std::filesystem::path& path);
+
+/// In the place of what is there.
+[[nodiscard]] result<void> write_coming(const std::filesystem::path& path,
+                                        const coming_pair& x);
+
+/// The same of a pair that serves.
+[[nodiscard]] result<void> replace_pair(const std::filesystem::path& path,
+                                        const key_pair& x);
 
 /// What is there, or a new one, which is there from now on.
 [[nodiscard]] result<key_pair> pair_at(const std::filesystem::path& path);

@@ -30,26 +30,6 @@ std::optional<T> number_in(std::string_view x) {
                                                    : std::nullopt;
 }
 
-std::optional<std::int64_t> moment_in(std::string_view text) {
-  using namespace std::chrono;
-  if (text == "never")
-    return permit::never;
-  // Each part by its place: nothing else is such a text.
-  if (text.size() != 20)
-    return std::nullopt;
-  const auto part = [&](std::size_t at, std::size_t n) {
-    return number_in<unsigned>(text.substr(at, n)).value_or(9999);
-  };
-  const year_month_day day{year{static_cast<int>(part(0, 4))},
-                           month{part(5, 2)}, std::chrono::day{part(8, 2)}};
-  if (!day.ok() || part(11, 2) > 23 || part(14, 2) > 59 || part(17, 2) > 59)
-    return std::nullopt;
-  const auto at = sys_days{day} + hours{part(11, 2)} + minutes{part(14, 2)}
-                  + seconds{part(17, 2)};
-  const auto ms = duration_cast<milliseconds>(at.time_since_epoch()).count();
-  return moment_of(ms) == text ? std::optional<std::int64_t>{ms} : std::nullopt;
-}
-
 std::vector<std::string> values_of(const permit& x) {
   return {x.name, x.role, x.clients, std::to_string(x.numbers),
           moment_of(x.expires_ms)};
@@ -129,6 +109,26 @@ std::string moment_of(std::int64_t ms) {
     static_cast<int>(time.minutes().count()),
     static_cast<int>(time.seconds().count()));
   return text.data();
+}
+
+std::optional<std::int64_t> moment_in(std::string_view text) {
+  using namespace std::chrono;
+  if (text == "never")
+    return permit::never;
+  // Each part by its place: nothing else is such a text.
+  if (text.size() != 20)
+    return std::nullopt;
+  const auto part = [&](std::size_t at, std::size_t n) {
+    return number_in<unsigned>(text.substr(at, n)).value_or(9999);
+  };
+  const year_month_day day{year{static_cast<int>(part(0, 4))},
+                           month{part(5, 2)}, std::chrono::day{part(8, 2)}};
+  if (!day.ok() || part(11, 2) > 23 || part(14, 2) > 59 || part(17, 2) > 59)
+    return std::nullopt;
+  const auto at = sys_days{day} + hours{part(11, 2)} + minutes{part(14, 2)}
+                  + seconds{part(17, 2)};
+  const auto ms = duration_cast<milliseconds>(at.time_since_epoch()).count();
+  return moment_of(ms) == text ? std::optional<std::int64_t>{ms} : std::nullopt;
 }
 
 std::optional<std::int64_t> duration_in(std::string_view text) {

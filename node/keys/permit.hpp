@@ -46,6 +46,9 @@ std::string write_invitation(const invitation& x);
 /// As 2026-12-01T08:30:00Z, or never.
 std::string moment_of(std::int64_t ms);
 
+/// Reads such a text, and nothing else.
+std::optional<std::int64_t> moment_in(std::string_view text);
+
 /// As 90s, 15m, 1h, 30d. In milliseconds.
 std::optional<std::int64_t> duration_in(std::string_view text);
 

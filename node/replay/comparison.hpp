@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 
 namespace troupe::node {
 
@@ -19,5 +20,13 @@ struct comparison {
   std::uint64_t total = 0;
   std::optional<difference> first;
 };
+
+inline comparison compare(std::string what, const std::string& recorded,
+                          std::string recomputed) {
+  comparison x{.equal = recorded == recomputed, .total = 1, .first = {}};
+  if (x.equal == 0)
+    x.first = difference{std::move(what), recorded, std::move(recomputed)};
+  return x;
+}
 
 } // namespace troupe::node

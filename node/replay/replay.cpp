@@ -167,10 +167,12 @@ void compare_ends(const experiment& x, const workload& work,
 
 result<replay_summary> replay(const experiment& x, const fs::path& folder,
                               const replay_context& in) {
-  if (x.data.is_elsewhere())
+  const actors::kept_offers kept{folder / "offers"};
+  if (x.data.is_elsewhere() && !kept.exists())
     return fail(errc::unsupported,
                 "what clients computed on data of their own cannot be computed "
-                "again here: data.kind = \"elsewhere\"");
+                "again here: data.kind = \"elsewhere\". A run with "
+                "keep_offers = true keeps what they offered");
   const auto events = folder / "events.jsonl";
   auto lines = models::line_reader::open(events, errc::invalid_data);
   if (!lines)
@@ -192,7 +194,7 @@ result<replay_summary> replay(const experiment& x, const fs::path& folder,
       if (!prepared)
         return tl::make_unexpected(prepared.error());
       work = std::move(*prepared);
-      auto made = replayer::make(x, *work, std::move(*ahead));
+      auto made = replayer::make(x, *work, std::move(*ahead), kept);
       if (!made)
         return tl::make_unexpected(made.error());
       story = std::move(*made);

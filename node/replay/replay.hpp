@@ -43,9 +43,9 @@ struct replay_summary {
 /// Recomputes what `<folder>/events.jsonl` says, from nothing but that and the
 /// configuration `x` of the run. It ends at the first difference, since what
 /// follows builds on it. Returns `invalid_data` that names the line if the
-/// record is damaged; half a line at its end, as a kill leaves it, is not. Where
-/// the folder says how the run ended, the record must reach that end, and be of
-/// what summary.json and the ledger say.
+/// record is damaged; half a line at its end, as a kill leaves it, is not.
+/// Where the folder says how the run ended, the record must reach that end, and
+/// be of what summary.json and the ledger say.
 [[nodiscard]] result<replay_summary> replay(const experiment& x,
                                             const std::filesystem::path& folder,
                                             const replay_context& in);

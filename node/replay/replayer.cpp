@@ -4,9 +4,8 @@
 
 #include "actors/aggregator/line_rules.hpp"
 #include "actors/gateway/screen.hpp"
-#include "actors/kernel_worker/merge.hpp"
 #include "actors/record/begin_lines.hpp"
-#include "node/replay/product_gaps.hpp"
+#include "node/replay/texts.hpp"
 #include "node/run/rules.hpp"
 #include "node/task/travel.hpp"
 
@@ -16,15 +15,6 @@ using namespace actors;
 
 namespace {
 
-std::string to_text(visit_id x) {
-  return "client " + std::to_string(x.client.value) + ", visit "
-         + std::to_string(x.number.value);
-}
-
-std::string to_text(line_id x) {
-  return "line " + std::to_string(x.value);
-}
-
 result<void> check(const char* what, std::uint64_t found, std::size_t last) {
   if (found >= 1 && found <= last)
     return {};
@@ -33,35 +23,28 @@ result<void> check(const char* what, std::uint64_t found, std::size_t last) {
                                     + std::to_string(last) + " would do");
 }
 
-result<void> check(client_id x, const workload& w) {
-  return check("client", x.value, w.task->clients.train.size());
-}
-
 result<void> check(line_id x, const workload& w) {
   return check("line", x.value, w.blocks->lines.size());
 }
 
-comparison compare(std::string what, const std::string& recorded,
-                   std::string recomputed) {
-  comparison x{.equal = recorded == recomputed, .total = 1, .first = {}};
-  if (x.equal == 0)
-    x.first = difference{std::move(what), recorded, std::move(recomputed)};
-  return x;
-}
-
 } // namespace
 
-replayer::replayer(const experiment& x, const workload& w, outlook ahead)
+replayer::replayer(const experiment& x, const workload& w, outlook ahead,
+                   kept_offers kept)
   : x_(x),
     w_(w),
     drops_out_(drop_outs_of(x)),
-    ahead_(std::move(ahead)) {
+    ahead_(std::move(ahead)),
+    kept_(std::move(kept)) {
   // nop
 }
 
-result<std::unique_ptr<replayer>>
-replayer::make(const experiment& x, const workload& w, outlook ahead) {
-  std::unique_ptr<replayer> made{new replayer{x, w, std::move(ahead)}};
+result<std::unique_ptr<replayer>> replayer::make(const experiment& x,
+                                                 const workload& w,
+                                                 outlook ahead,
+                                                 kept_offers kept) {
+  std::unique_ptr<replayer> made{
+    new replayer{x, w, std::move(ahead), std::move(kept)}};
   const auto books = make_memory_store({});
   const auto found =
     actors::begin_lines(*books, *w.blocks, w.initial).and_then([&] {
@@ -94,14 +77,29 @@ result<comparison> replayer::hear(const recorded_event& x) {
     if (auto ok = bring_forward(late); !ok)
       return tl::make_unexpected(ok.error());
   ahead_.pass(x);
-  return follow(x);
+  auto compared = follow(x);
+  if (compared)
+    equal_ += compared->equal;
+  return compared;
+}
+
+result<void> replayer::check_client(client_id x) const {
+  return is_elsewhere(x)
+           ? result<void>{}
+           : check("client", x.value, w_.task->clients.train.size());
+}
+
+screening_rules replayer::screening() const {
+  return {.blocks = w_.blocks.get(),
+          .disclosures = w_.method.disclosures,
+          .weighting = x_.clients.example_weight};
 }
 
 result<comparison> replayer::follow(const recorded_event& x) {
   return std::visit(
     [this](const auto& y) -> result<comparison> {
       if constexpr (requires { y.visit; })
-        if (auto ok = check(y.visit.client, w_); !ok)
+        if (auto ok = check_client(y.visit.client); !ok)
           return tl::make_unexpected(ok.error());
       if constexpr (requires { y.line; })
         if (auto ok = check(y.line, w_); !ok)
@@ -119,7 +117,7 @@ result<comparison> replayer::on(const messages::clients_admitted& x) {
 
 result<comparison> replayer::on(const messages::invitation_made& x) {
   const auto& visit = x.pass.visit;
-  if (auto ok = check(visit.client, w_); !ok)
+  if (auto ok = check_client(visit.client); !ok)
     return tl::make_unexpected(ok.error());
   if (const auto roles = w_.method.roles.size(); x.pass.role >= roles)
     return fail(errc::invalid_data,
@@ -131,6 +129,8 @@ result<comparison> replayer::on(const messages::invitation_made& x) {
                 to_text(visit) + " has the seed " + std::to_string(x.pass.seed)
                   + "; invitation " + std::to_string(x.pass.index)
                   + " of this run has " + std::to_string(seed));
+  if (is_elsewhere(visit.client))
+    return comparison{};
   const auto& file = client(visit.client).file();
   if (file.open && visit.number > file.last) {
     const auto before = file.open->pass.visit;
@@ -149,6 +149,10 @@ result<comparison> replayer::on(const messages::invitation_made& x) {
 }
 
 result<comparison> replayer::on(const messages::line_served& x) {
+  if (is_elsewhere(x.visit.client)) {
+    hold_for_other(x);
+    return comparison{};
+  }
   const auto visit = open_.find(x.visit);
   if (visit == open_.end()) {
     if (x.visit.number <= client(x.visit.client).file().last)
@@ -197,6 +201,8 @@ result<void> replayer::check_work(const offer_recorded& x) {
 }
 
 result<comparison> replayer::on(const offer_recorded& x) {
+  if (is_elsewhere(x.visit.client))
+    return offer_of_other(x);
   auto early = early_.extract(x.visit);
   const auto& talk = client(x.visit.client);
   if (!early && !jobs_.contains(x.visit) && x.visit.number <= talk.file().last
@@ -209,10 +215,7 @@ result<comparison> replayer::on(const offer_recorded& x) {
     compare("the offer of " + to_text(x.visit), x.checksum,
             offer ? checksum_of(*offer) : "no offer: " + problem_);
   if (offer)
-    for (auto& part : split(*offer, w_.examples(x.visit.client),
-                            {.blocks = w_.blocks.get(),
-                            .disclosures = w_.method.disclosures,
-                            .weighting = x_.clients.example_weight}))
+    for (auto& part : split(*offer, w_.examples(x.visit.client), screening()))
       lines_.at(part.line).offer(std::move(part));
   close_if_over(x.visit);
   return compared;
@@ -220,19 +223,28 @@ result<comparison> replayer::on(const offer_recorded& x) {
 
 // If its offer came all the same, that was before: `outlook`.
 result<comparison> replayer::on(const messages::visit_withdrawn& x) {
-  give_up(x.visit, x.why);
+  if (is_elsewhere(x.visit.client))
+    let_go_of_other(x.visit);
+  else
+    give_up(x.visit, x.why);
   return comparison{};
 }
 
 result<comparison> replayer::on(const process_began&) {
-  if (++processes_ > 1)
+  if (++processes_ > 1) {
     for (auto& [id, talk] : clients_)
       forget_answers(id);
+    forget_others();
+  }
   return comparison{};
 }
 
 result<comparison> replayer::on(const messages::visit_failed& x) {
   comparison compared;
+  if (is_elsewhere(x.visit.client)) {
+    refuse_other(x.visit);
+    return compared;
+  }
   const auto* why = std::get_if<messages::decline_reason>(&x.why);
   // Records from before `dropped` call both `no_offer`.
   if (why
@@ -270,6 +282,7 @@ result<comparison> replayer::on(const messages::part_answered& x) {
   say(x.visit.client,
       messages::offer_answered{x.visit, x.line, x.verdict, x.head, 0});
   close_if_over(x.visit);
+  let_go_of_other(x.visit);
   return comparison{};
 }
 
@@ -300,81 +313,6 @@ result<comparison> replayer::on(const end_recorded& x) {
                     + ", and its record has another; all of its versions "
                       "before it would do");
   return comparison{};
-}
-
-// Whether the configuration makes a version of these.
-result<void> replayer::check_batch(const version_recorded& x) const {
-  const auto& line = lines_.at(x.line);
-  if (!by_round(x_.pace.mode))
-    return line.check(x.merged);
-  const auto found = rounds_.find(x.round);
-  const auto of = "round " + std::to_string(x.round.value);
-  if (found == rounds_.end())
-    return fail(errc::invalid_data,
-                "a version of " + of
-                  + ", which was not closed; 'round_closed' before it would "
-                    "do");
-  for (const auto& visit : x.merged)
-    if (!found->second.contains(visit))
-      return fail(errc::invalid_data, "a version holds " + to_text(visit)
-                                        + ", which " + of + " does not name");
-  for (const auto& visit : found->second)
-    if (line.holds(visit)
-        && std::ranges::find(x.merged, visit) == x.merged.end())
-      return fail(errc::invalid_data, "a version leaves out " + to_text(visit)
-                                        + ", which " + of + " names");
-  return {};
-}
-
-void replayer::adopt(const version_recorded& x,
-                     const messages::merge_finished& made) {
-  lines_.at(x.line).adopt(made.blocks, x.merged, [&](version y) {
-    return ahead_.is_fetched(x.line, y);
-  });
-  for (const auto& visit : x.merged) {
-    say(visit.client, messages::offer_answered{
-                        visit, x.line, policies::verdict::accepted, x.head, 0});
-    close_if_over(visit);
-  }
-}
-
-result<comparison> replayer::on(const version_recorded& x) {
-  const auto due = next(lines_.at(x.line).head());
-  const auto& blocks = w_.blocks->find(x.line)->blocks;
-  if (x.head != due)
-    return fail(errc::invalid_data,
-                "version " + std::to_string(x.head.value) + " of "
-                  + to_text(x.line) + " cannot come here; "
-                  + std::to_string(due.value) + " would do");
-  if (x.digests.size() != blocks.size())
-    return fail(errc::invalid_data,
-                "there are " + std::to_string(x.digests.size()) + " digests; "
-                  + std::to_string(blocks.size())
-                  + " would do, one for each block of " + to_text(x.line));
-  if (auto ok = check_batch(x); !ok)
-    return tl::make_unexpected(ok.error());
-  if (x.clients > 0)
-    lines_.at(x.line).admit(x.clients);
-  const auto made =
-    lines_.at(x.line).merge_of(x.merged).and_then([&](const auto& y) {
-      note_product_gaps(y, w_, gaps_);
-      return merge(*arithmetic_, *w_.blocks, y);
-    });
-  comparison all;
-  for (std::size_t b = 0; b < blocks.size(); ++b) {
-    auto one = compare("version " + std::to_string(x.head.value) + " of block '"
-                         + w_.blocks->find(blocks[b])->name + "'",
-                       x.digests[b],
-                       made ? models::to_hex(made->blocks[b].digest)
-                            : made.error().context);
-    all.equal += one.equal;
-    all.total += one.total;
-    if (!all.first)
-      all.first = std::move(one.first);
-  }
-  if (made)
-    adopt(x, *made);
-  return all;
 }
 
 } // namespace troupe::node

@@ -14,8 +14,10 @@
 #include <vector>
 
 #include "actors/client/dialogue.hpp"
+#include "actors/gateway/screen.hpp"
 #include "actors/kernel_worker/crew.hpp"
 #include "actors/record/event_reader.hpp"
+#include "actors/record/kept_offers.hpp"
 #include "node/config/experiment.hpp"
 #include "node/replay/comparison.hpp"
 #include "node/replay/outlook.hpp"
@@ -28,8 +30,10 @@ class replayer {
 public:
   /// Of a run from its beginning, whose record was looked through. `x` and `w`
   /// outlive it.
-  static result<std::unique_ptr<replayer>>
-  make(const experiment& x, const workload& w, outlook ahead);
+  static result<std::unique_ptr<replayer>> make(const experiment& x,
+                                                const workload& w,
+                                                outlook ahead,
+                                                actors::kept_offers kept);
 
   /// Follows the record by one event. Returns `invalid_data` if it cannot come
   /// after those before it. After a difference there is no sense in going on.
@@ -64,8 +68,16 @@ private:
     bool drops_out = false; ///< Its client gives it up.
   };
 
-  replayer(const experiment& x, const workload& w, outlook ahead);
+  /// Of a client whose data is elsewhere.
+  struct visit_of_other {
+    bool offered = false;
+    std::vector<std::pair<line_id, version>> held = {}; ///< That it fetched.
+  };
 
+  replayer(const experiment& x, const workload& w, outlook ahead,
+           actors::kept_offers kept);
+
+  result<void> check_client(client_id x) const;
   result<comparison> follow(const actors::recorded_event& x);
   result<void> bring_forward(const outlook::late_visit& x);
   result<comparison> on(const actors::process_began& x);
@@ -98,6 +110,13 @@ private:
   result<void> check_batch(const actors::version_recorded& x) const;
   void adopt(const actors::version_recorded& x,
              const messages::merge_finished& made);
+  actors::screening_rules screening() const;
+  bool is_elsewhere(client_id x) const;
+  void hold_for_other(const messages::line_served& x);
+  result<comparison> offer_of_other(const actors::offer_recorded& x);
+  void refuse_other(visit_id x);
+  void let_go_of_other(visit_id x);
+  void forget_others();
 
   const experiment& x_;
   const workload& w_;
@@ -112,7 +131,10 @@ private:
   /// Brought forward, until the record has them.
   std::map<visit_id, std::optional<messages::offer_made>> early_;
   std::map<visit_id, job> jobs_;
-  std::string problem_; ///< Of the last job that was delivered.
+  actors::kept_offers kept_;
+  std::map<visit_id, visit_of_other> others_;
+  std::uint64_t equal_ = 0; ///< Digests so far.
+  std::string problem_;     ///< Of the last job that was delivered.
   std::map<std::string, double> gaps_;
   std::map<round_number, std::set<visit_id>> rounds_; ///< The last few.
   bool ended_ = false;

@@ -18,6 +18,8 @@ dialogue& replayer::client(client_id x) {
 }
 
 void replayer::say(client_id who, const messages::any_message& x) {
+  if (is_elsewhere(who))
+    return;
   auto& talk = client(who);
   carry_out(talk, talk.heard(x, {}));
 }

@@ -70,7 +70,7 @@ public:
   /// Says once that the run is to end, as soon as there is somebody to hear it.
   void obey() {
     server_.obey();
-    server_.part_from_denied();
+    server_.look_after_keys();
   }
 
   /// Under the virtual clock: lets clients hear what the node said.

@@ -29,6 +29,10 @@ inline constexpr const char* record_full_text =
   "events.jsonl has as many MiB as 'events_max' allows; a larger bound or "
   "events = false would let it go on";
 
+/// Told of each offer, with the examples of its client.
+using offer_keeper =
+  std::function<void(const messages::offer_made&, std::uint64_t)>;
+
 struct federation {
   const experiment& x;
   const workload& work;
@@ -57,6 +61,7 @@ struct federation {
   /// Of the run's time, when this process begins with it.
   instant elapsed{};
   std::optional<actors::reception_args> reception = {}; ///< Then, theirs.
+  offer_keeper keeps = {};                              ///< May be empty.
   /// Under the virtual clock: what a snapshot holds of those who watch. Empty:
   /// none is taken.
   std::function<void(actors::snapshot_draft&)> add_to_snapshot = {};

@@ -14,7 +14,11 @@ guard::make(const std::filesystem::path& folder) {
   const auto own = keys.own();
   if (!own)
     return tl::make_unexpected(own.error());
-  auto out = std::make_shared<guard>(*own);
+  const auto next = keys.coming();
+  if (!next)
+    return tl::make_unexpected(next.error());
+  const bool is_due = *next && (*next)->at_ms <= unix_milliseconds();
+  auto out = std::make_shared<guard>(is_due ? (*next)->pair : *own);
   out->keys_ = keys;
   return out;
 }
@@ -26,6 +30,26 @@ result<void> guard::settle(const std::filesystem::path& folder) {
   keys_.emplace(folder);
   return make_private(folder).and_then(
     [&] { return write_pair(folder / "pair", own_); });
+}
+
+result<std::optional<coming_pair>> guard::coming() const {
+  const auto known = keys();
+  return known ? known->coming() : std::optional<coming_pair>{};
+}
+
+result<key_pair> guard::kept() const {
+  const auto known = keys();
+  return known ? known->own() : own();
+}
+
+result<void> guard::serves(const key_pair& next) {
+  const auto known = keys();
+  if (known)
+    if (auto ok = known->serves(next.open); !ok)
+      return ok;
+  const std::lock_guard lock{mutex_};
+  own_ = next;
+  return {};
 }
 
 std::optional<keyring> guard::keys() const {

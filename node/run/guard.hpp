@@ -20,8 +20,8 @@ namespace troupe::node {
 
 class guard {
 public:
-  /// Of a folder with keys, whose pair is made where it is not. Without one:
-  /// lets nobody in until it has one.
+  /// Of a folder with keys, whose pair is made where it is not; of one whose
+  /// next pair is due, that. Without one: lets nobody in until it has one.
   [[nodiscard]] static result<std::shared_ptr<guard>>
   make(const std::filesystem::path& folder);
 
@@ -35,9 +35,19 @@ public:
   /// Whoever is invited finds the server there.
   [[nodiscard]] result<void> say_address(const std::string& x) const;
 
-  const key_pair& own() const noexcept {
+  key_pair own() const {
+    const std::lock_guard lock{mutex_};
     return own_;
   }
+
+  /// The pair that is to take its place.
+  [[nodiscard]] result<std::optional<coming_pair>> coming() const;
+
+  /// The pair as it is kept.
+  [[nodiscard]] result<key_pair> kept() const;
+
+  /// That one serves.
+  [[nodiscard]] result<void> serves(const key_pair& next);
 
   key_standing standing(const public_key& who) const;
 
@@ -57,8 +67,8 @@ public:
 private:
   std::optional<keyring> keys() const;
 
-  const key_pair own_;
   mutable std::mutex mutex_;
+  key_pair own_;
   std::optional<keyring> keys_;
   std::int64_t seen_ = 0; ///< When the folder of keys was changed, as it was.
   instant looked_at_{};

@@ -10,6 +10,8 @@ namespace troupe::node {
 namespace {
 
 std::atomic<bool> wanted{false};
+std::atomic<const char*> word{nullptr};
+static_assert(std::atomic<const char*>::is_always_lock_free);
 static_assert(
   std::atomic<bool>::is_always_lock_free); // Safe in a signal handler.
 
@@ -24,7 +26,7 @@ void on_signal(int) {
     say("\nstopped at once\n");
     _exit(130);
   }
-  say("\nending the run in order; Ctrl-C again stops at once\n");
+  say(word.load());
 }
 
 void handle(void (*how)(int)) {
@@ -37,8 +39,9 @@ void handle(void (*how)(int)) {
 
 } // namespace
 
-interruption::interruption() {
+interruption::interruption(const char* says) {
   wanted = false;
+  word = says;
   handle(on_signal);
 }
 

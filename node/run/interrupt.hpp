@@ -10,7 +10,10 @@ namespace troupe::node {
 /// the second ends the process with exit code 130 at once. One at a time.
 class interruption {
 public:
-  interruption();
+  /// `says` is for ever, and shown at the first.
+  explicit interruption(
+    const char* says =
+      "\nending the run in order; Ctrl-C again stops at once\n");
   ~interruption();
 
   interruption(const interruption&) = delete;

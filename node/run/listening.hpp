@@ -1,7 +1,10 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
+
+#include "core/link_limits.hpp"
 
 namespace troupe::node {
 
@@ -12,6 +15,8 @@ struct listening_options {
   bool insecure = false;               ///< Whoever reaches it comes in.
   std::filesystem::path keys = {}; ///< Else: whose keys; empty: the run's own.
   bool serves_frozen = false;      ///< To whoever asks for frozen blocks.
+  /// That one key may say, or without keys one connection.
+  std::uint64_t frames_per_second = limits::frames_per_second_max;
 };
 
 } // namespace troupe::node

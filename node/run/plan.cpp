@@ -113,6 +113,7 @@ actors::node_args plan_of(const experiment& x, const workload& w) {
   args.metric = watched_of(x.stop).value_or(models::watched::accuracy);
   args.evaluate_every = x.evaluate_every;
   args.evaluate_at_end = x.evaluate_every > 0;
+  args.waits.scores = from_seconds(x.scores_seconds);
   // Where there are no rows here, theirs are all there are.
   args.score_clients =
     w.method.personal || of_clients(args.metric) || x.data.is_elsewhere();

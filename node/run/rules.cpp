@@ -66,11 +66,13 @@ actors::line_rules line_rules_of(const experiment& x) {
 
 // A round's visits are based on the version before it.
 std::uint64_t versions_kept(const experiment& x, bool outlived) {
-  constexpr std::uint64_t least = 20;
   const auto rules = line_rules_of(x);
-  return rules.target_is_model || (outlived && !rules.by_round)
-           ? std::max(least, rules.admission.staleness_max + 2)
-           : least;
+  std::uint64_t open = 1;
+  if (rules.target_is_model || (outlived && !rules.by_round))
+    open = rules.admission.staleness_max + 2;
+  else if (rules.by_round)
+    open = 2;
+  return std::max(x.retention, open);
 }
 
 actors::dialogue::options talk_of(const experiment& x, const workload& w,

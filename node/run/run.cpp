@@ -9,11 +9,14 @@
 #include "node/report/page.hpp"
 #include "node/report/trace.hpp"
 #include "node/run/federation.hpp"
+#include "node/run/keeper.hpp"
 #include "node/run/rules.hpp"
 #include "node/watch/folder.hpp"
 #include "node/watch/memory_taken.hpp"
+#include "node/watch/moment_text.hpp"
 #include "node/watch/monitor.hpp"
 #include "node/watch/progress.hpp"
+#include "node/watch/reached.hpp"
 #include "policies/catalogue.hpp"
 
 namespace troupe::node {
@@ -92,13 +95,15 @@ private:
     folder_->log("fingerprint " + in_.fingerprint);
     if (auto ok = open_books(); !ok)
       return ok;
+    work_.initial.clear(); // In the books, and as large as the model.
     if (serving_)
       if (auto ok = serving_->open_book(x_, work_, folder_->path(), is_new);
           !ok)
         return ok;
     if (serving_)
-      serving_->refused()->say_to(
-        [this](const std::string& line) { folder_->log(line); });
+      serving_->refused()->say_to([this](const std::string& line) {
+        folder_->log(moment_text(unix_milliseconds()) + "  " + line);
+      });
     if (in_.progress)
       display_ = std::make_unique<progress_display>(
         *in_.progress,
@@ -120,6 +125,7 @@ private:
         return {};
       if (serving_) { // Clients bring back what is not durable.
         events_bytes_ = folder_->events_size();
+        visits_before_ = merged_in(folder_->path());
         folder_->forget_end();
         folder_->log("goes on");
         return {};
@@ -240,7 +246,10 @@ private:
                      .socket = looks_at(serving_.get())}};
     std::optional<actors::reception_args> reception;
     if (serving_) {
-      auto begun = serving_->begin(x_, work_, in_.listening);
+      auto begun = serving_->begin(
+        x_, work_, {in_.listening, [this](const std::string& line) {
+                      folder_->log(line);
+                    }});
       if (!begun)
         return tl::make_unexpected(begun.error());
       reception = std::move(*begun);
@@ -260,6 +269,7 @@ private:
        .serves = serving_.get(),
        .elapsed = serving_ ? serving_->elapsed() : instant{},
        .reception = std::move(reception),
+       .keeps = keeper_in(x_, folder_->path(), watching_),
        .add_to_snapshot =
          [this](actors::snapshot_draft& draft) { add_to_snapshot(draft); },
        .desk = outlook.desk()});
@@ -315,7 +325,7 @@ private:
     s.digest = models::to_hex(models::digest_of(digests));
     if (by_round(x_.pace.mode))
       s.rounds = report.rounds;
-    s.visits = report.visits;
+    s.visits = visits_before_ + report.visits;
     put_scores(s, *watching_, work_.has_labels);
     s.bytes_up = counted_->bytes_up;
     s.bytes_down = counted_->bytes_down;
@@ -343,7 +353,9 @@ private:
 
   void judge(run_summary& s, const std::string& first_error) const {
     const bool none = work_.method.offers && s.versions == 0;
-    if (none && !s.failed && !s.interrupted) {
+    if (none && s.reason == ordered_text) {
+      s.reason += "; no version had been made";
+    } else if (none && !s.failed && !s.interrupted) {
       s.failed = true;
       s.reason = "no version was made of " + std::to_string(s.visits)
                  + " visits; "
@@ -366,8 +378,9 @@ private:
   std::shared_ptr<actors::store> books_;
   std::shared_ptr<chronicle> watching_;
   std::shared_ptr<const actors::snapshot> resumed_;
-  std::uint64_t events_bytes_ = 0; ///< Before the federation begins.
-  std::string snapshot_lost_;      ///< Why the last one could not be kept.
+  std::uint64_t events_bytes_ = 0;  ///< Before the federation begins.
+  std::uint64_t visits_before_ = 0; ///< Merged, of another process.
+  std::string snapshot_lost_;       ///< Why the last one could not be kept.
   std::shared_ptr<actors::traffic> counted_ =
     std::make_shared<actors::traffic>();
 };

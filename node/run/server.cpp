@@ -62,6 +62,7 @@ result<void> server::start(neighbours in) {
     bound_.notify_all();
   };
   args.started = in.started;
+  args.keeps = f_.keeps;
   if (f_.serves)
     serve_others(args);
   // Merges and commits take no simulated time. CAF keeps the timer of a request
@@ -96,9 +97,12 @@ void server::serve_others(node_args& args) const {
   args.outlived = true;
   args.limits.clients_max = 1; // Of a channel: who has others has more.
   args.may_speak = f_.serves->may_speak();
-  args.processes = {.of = [](peer_id x) { return process_of(link_of(x)); },
-                    .here = [serves = f_.serves] { return serves->here(); }};
-  args.first_question = drawn_number();
+  args.processes = {
+    .of = [](peer_id x) { return process_of(link_of(x)); },
+    .here = [serves = f_.serves] { return serves->here(); },
+    .spoke = [serves =
+                f_.serves](instant lately) { return serves->spoke(lately); }};
+  args.first_question = drawn_number;
   args.refused = f_.serves->refused();
   args.tickets = f_.serves->tickets();
   args.offered = [to = f_.watching](visit_id x, double loss) {
@@ -128,9 +132,10 @@ void server::obey() {
   }
 }
 
-void server::part_from_denied() {
+void server::look_after_keys() {
   if (!f_.serves)
     return;
+  f_.serves->look_after_pair();
   const std::lock_guard guard{mutex_};
   if (!cast_.director)
     return;

@@ -40,8 +40,9 @@ public:
   /// Says once that the run is to end, as soon as there is somebody to hear it.
   void obey();
 
-  /// Has the node forget whose keys were denied. To be called now and then.
-  void part_from_denied();
+  /// Has the node forget whose keys were denied, and the server's own change.
+  /// To be called now and then.
+  void look_after_keys();
 
   /// Has the node add its state. @pre no mail is under way
   void ask_for_state(const std::shared_ptr<actors::snapshot_draft>& draft);

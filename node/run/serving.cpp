@@ -7,7 +7,6 @@
 #include <map>
 #include <optional>
 #include <sstream>
-#include <thread>
 #include <utility>
 
 #include "actors/messages/wire.hpp"
@@ -18,6 +17,7 @@
 #include "node/config/config.hpp"
 #include "node/keys/pair.hpp"
 #include "node/run/seal_file.hpp"
+#include "node/run/served_way.hpp"
 #include "node/task/frozen.hpp"
 #include "node/watch/reached.hpp"
 
@@ -33,12 +33,7 @@ constexpr const char* places_file = "processes.json";
 constexpr std::uint64_t bytes_beside_values = 64 << 10;
 constexpr std::uint64_t bytes_of_want = 32;
 
-/// For what processes are told at the end of a run, or of this process.
-constexpr std::chrono::seconds last_words_max{10};
 constexpr std::chrono::seconds drain_max{3};
-
-/// Whoever was here so lately may be on its way back.
-constexpr std::chrono::seconds lately{4};
 
 std::vector<std::string> lines_of(const std::string& text) {
   std::vector<std::string> out;
@@ -118,6 +113,9 @@ experiment for_clients(experiment x) {
   x.events = false;
   x.ledger = ledger_kind::memory;
   x.durability = blank.durability;
+  x.retention = blank.retention;
+  x.scores_seconds = blank.scores_seconds;
+  x.keep_offers = blank.keep_offers;
   x.workers = 0;
   return x;
 }
@@ -164,15 +162,18 @@ result<std::unique_ptr<serving>> serving::open(const listening_options& what,
                   + " bytes, and what is served has 4 GiB at most; troupe run "
                     "would do, or a method that sends less");
   std::unique_ptr<serving> out{new serving};
-  out->serves_frozen_ = what.serves_frozen;
+  out->way_ = what;
   transport::socket_endpoint::options how;
   how.address = what.address;
   how.chunk_bytes = what.chunk_bytes;
+  how.frames_per_second = what.frames_per_second;
   how.refused = out->refused_;
   how.bytes_max = message_bytes_max(*work.blocks);
   // What arrives and what waits share what offers may take.
-  how.unhandled_bytes_max =
-    std::min(how.unhandled_bytes_max, memory_of(x, *work.blocks) / 2);
+  const auto memory = memory_of(x, *work.blocks);
+  how.unhandled_bytes_max = std::min(how.unhandled_bytes_max, memory / 2);
+  // Beside a merge, which needs none of it.
+  how.landing_bytes_max = std::min(how.landing_bytes_max, memory / 4);
   how.instance = drawn_number();
   how.arrived = [hub = out->hub_](transport::frame_arrived what) {
     hub->arrived(std::move(what));
@@ -265,13 +266,6 @@ result<void> serving::open_seals() {
   return {};
 }
 
-std::set<peer_id> serving::here() const {
-  std::set<peer_id> out;
-  for (const auto link : socket_->links_here(lately))
-    out.insert(process_of(link));
-  return out;
-}
-
 std::string serving::address() const {
   return guard_ ? socket_->address() + ' ' + to_hex(guard_->own().open)
                 : socket_->address();
@@ -306,16 +300,32 @@ instant serving::elapsed() const {
                               unix_milliseconds() - book_.began_ms}});
 }
 
-result<reception_args>
-serving::begin(const experiment& x, const workload& work,
-               const std::function<void(const std::string&)>& listening) const {
-  if (auto ok = replace_text(folder_ / "endpoint", address() + '\n'); !ok)
+result<void> serving::say_where(const line_taker& listening) const {
+  return replace_text(folder_ / "endpoint", address() + '\n').map([&] {
+    if (listening)
+      listening(address());
+  });
+}
+
+result<reception_args> serving::begin(const experiment& x, const workload& work,
+                                      const ears& to) {
+  if (auto ok = write_way(folder_, way_); !ok)
     return tl::make_unexpected(ok.error());
   if (guard_)
     if (auto ok = guard_->say_address(socket_->address()); !ok)
       return tl::make_unexpected(ok.error());
-  if (listening)
-    listening(address());
+  if (auto ok = say_where(to.listening); !ok)
+    return tl::make_unexpected(ok.error());
+  if (guard_)
+    pair_ = std::make_unique<pair_keeper>(pair_keeper::neighbours{
+      .keys = guard_,
+      .socket = socket_,
+      .changed =
+        [this, to] {
+          if (const auto ok = say_where(to.listening); !ok)
+            to.log(ok.error().context);
+        },
+      .log = to.log});
   std::function<std::optional<claim>(peer_id)> claim_of;
   std::function<result<void>(peer_id, const public_key&)> enrol;
   if (guard_) {
@@ -352,33 +362,10 @@ serving::begin(const experiment& x, const workload& work,
     .network = socket_,
     .parted = [to = parted_](peer_id x) { to->add(link_of(x)); },
     .came = [to = came_](peer_id x) { to->add(link_of(x)); },
-    .frozen = serves_frozen_ ? frozen_values(work) : served_values{},
+    .frozen = way_.serves_frozen ? frozen_values(work) : served_values{},
     .claim_of = std::move(claim_of),
     .enrol = std::move(enrol),
     .refused = refused_};
-}
-
-void serving::see_off(messages::parting why, const std::string& text) const {
-  constexpr std::chrono::milliseconds glance{20};
-  constexpr int glances_between_words = 25;
-  if (why == messages::parting::over)
-    control_->ended(text);
-  const auto until = steady_now() + last_words_max;
-  for (int tick = 0; steady_now() < until; ++tick) {
-    auto left = socket_->links_here(lately);
-    std::erase_if(left, [this](auto x) {
-      return !came_->contains(x) || parted_->contains(x);
-    });
-    // Clients hear the end in their sessions, behind their last answers. This
-    // is for those who have none; and who is gone shows when it is sent.
-    if (tick % glances_between_words == glances_between_words - 1
-        || why == messages::parting::for_now)
-      for (const auto link : left)
-        socket_->send(process_of(link), messages::process_parted{why, text});
-    if (left.empty() || why == messages::parting::for_now)
-      return;
-    std::this_thread::sleep_for(glance);
-  }
 }
 
 } // namespace troupe::node

@@ -22,6 +22,7 @@
 #include "node/run/control.hpp"
 #include "node/run/guard.hpp"
 #include "node/run/listening.hpp"
+#include "node/run/pair_keeper.hpp"
 #include "node/run/process_book.hpp"
 #include "node/run/socket_view.hpp"
 #include "node/task/workload.hpp"
@@ -80,6 +81,9 @@ public:
   /// Processes that are connected, or were a moment ago.
   std::set<peer_id> here() const;
 
+  /// Processes of which anything was heard within so long.
+  std::set<peer_id> spoke(instant lately) const;
+
   /// For people and for processes that join: the address and, with keys, the
   /// server's public one.
   std::string address() const;
@@ -120,15 +124,30 @@ public:
   /// Since the run began, in whatever process. @pre the book is open
   instant elapsed() const;
 
+  using line_taker = std::function<void(const std::string& line)>;
+
+  struct ears {
+    line_taker listening; ///< Where; may be empty.
+    line_taker log;
+  };
+
   /// What processes are told. The folder has the address from now on, and
-  /// `listening`, which may be empty, is told of it. @pre the book is open
+  /// `to.listening` is told of it, again when there is another key. @pre the
+  /// book is open
   [[nodiscard]] result<actors::reception_args>
-  begin(const experiment& x, const workload& work,
-        const std::function<void(const std::string&)>& listening) const;
+  begin(const experiment& x, const workload& work, const ears& to);
+
+  /// Has the server's pair of keys change when it is time. To be called now and
+  /// then.
+  void look_after_pair() const {
+    if (pair_)
+      pair_->look();
+  }
 
   /// Tells all processes why this one parts from them. Where the run is over it
   /// waits for those who are here, or were a moment ago, to say that they have
-  /// heard it. @pre nobody else sends any more, but the gateway and reception
+  /// heard it, unless they say nothing at all. @pre nobody else sends any more,
+  /// but the gateway and reception
   void see_off(messages::parting why, const std::string& text) const;
 
   /// The keys of the run's tickets. @pre the book is open
@@ -145,6 +164,7 @@ private:
   serving() = default;
 
   result<void> open_seals();
+  result<void> say_where(const line_taker& listening) const;
 
   /// Of links, as reception tells.
   class known_links {
@@ -165,7 +185,7 @@ private:
   };
 
   std::filesystem::path folder_;
-  bool serves_frozen_ = false;
+  listening_options way_;
   process_book book_; ///< What outlives the process.
   instant reached_{}; ///< By an earlier process.
   std::shared_ptr<actors::seals> tickets_;
@@ -182,6 +202,7 @@ private:
   std::shared_ptr<actors::server_socket_hub> hub_ =
     std::make_shared<actors::server_socket_hub>();
   std::shared_ptr<transport::socket_endpoint> socket_;
+  std::unique_ptr<pair_keeper> pair_; ///< Null without keys.
 };
 
 /// What metrics ask for, on any thread; empty for null.

@@ -11,8 +11,8 @@ namespace {
 std::map<std::string, socket_status::crossed>
 by_kind(const transport::piece_counts& x) {
   std::map<std::string, socket_status::crossed> out;
-  for (std::size_t i = 0; i < transport::piece_kinds; ++i)
-    out[transport::piece_kind_names[i]] = {x.pieces[i], x.bytes[i]};
+  for (std::size_t i = 0; i < transport::crossing_kinds; ++i)
+    out[transport::crossing_names[i]] = {x.pieces[i], x.bytes[i]};
   return out;
 }
 

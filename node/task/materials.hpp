@@ -41,6 +41,7 @@ struct materials {
   /// Names the examples; empty where there are none to differ in.
   std::function<models::digest()> data_digest = {};
   example_shape shape = {};
+  bool starts = true; ///< Of lines are made here; who joins fetches them.
 };
 
 /// Reads or makes them. Returns `invalid_config` or `invalid_data`.

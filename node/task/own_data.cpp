@@ -16,11 +16,20 @@ namespace fs = std::filesystem;
 
 namespace {
 
+const std::string images = "train-images-idx3-ubyte";
+
 result<models::dataset> read(const experiment& x, const fs::path& path,
                              const example_shape& wanted) {
   const bool is_folder = fs::is_directory(path);
-  if (is_folder && !fs::exists(path / "train.csv"))
+  if (is_folder && !fs::exists(path / "train.csv")) {
+    if (!fs::exists(path / images) && !fs::exists(path / (images + ".gz")))
+      return fail(errc::invalid_data,
+                  path.string()
+                    + ": there is neither train.csv, beside which "
+                      "test.csv would be, nor "
+                    + images + ", the first of the four files of IDX");
     return models::read_idx_folder(path, wanted.classes);
+  }
   models::csv_files files{.train = path,
                           .test_share = x.data.test_fraction,
                           .seed = derive_seed(x.seed, "test rows")};

@@ -210,13 +210,15 @@ result<workload> prepare(const experiment& x, materials found) {
     layout_of(x, w.method, models::shapes_of(**model, *adapters), examples);
   if (!blocks)
     return tl::make_unexpected(blocks.error());
-  auto initial = first_values(x, **model, *blocks, *adapters);
-  if (!initial)
-    return tl::make_unexpected(initial.error());
-  if (auto ok = models::check_starts(w.method, *blocks, *initial); !ok)
-    return tl::make_unexpected(ok.error());
+  if (found.starts) {
+    auto initial = first_values(x, **model, *blocks, *adapters);
+    if (!initial)
+      return tl::make_unexpected(initial.error());
+    if (auto ok = models::check_starts(w.method, *blocks, *initial); !ok)
+      return tl::make_unexpected(ok.error());
+    w.initial = std::move(*initial);
+  }
   w.blocks = std::make_shared<const models::layout>(std::move(*blocks));
-  w.initial = std::move(*initial);
   const auto make_objective = found.make_objective;
   auto task = task_of(x, w, std::move(found), std::move(*adapters));
   if (auto ok = complete(x, **model, *task); !ok)

@@ -21,7 +21,8 @@ namespace troupe::node {
 struct workload {
   recipe method;
   std::shared_ptr<const models::layout> blocks;
-  std::map<block_id, shared_values> initial; ///< Of all travelling blocks.
+  /// Of all travelling blocks, where lines begin here.
+  std::map<block_id, shared_values> initial;
   std::shared_ptr<const models::local_task> task;
   models::trainer_factory make_trainer;
   /// The same of a task that differs in who has which rows. May be empty.

@@ -133,18 +133,12 @@ result<void> refuse_strange_files(const fs::path& folder) {
   return {};
 }
 
-/// What was interrupted has a summary, too, and goes on.
 result<void> refuse_ended(const fs::path& folder) {
-  const auto text =
-    models::read_text(folder / "summary.json", errc::storage_failure);
-  const auto summary = json::parse(text.value_or(std::string{}));
-  const auto* interrupted = summary ? summary->find("interrupted") : nullptr;
-  if (!interrupted || interrupted->flag().value_or(false))
+  const auto end = end_of(folder);
+  if (!end)
     return {};
-  const auto* reason = summary->find("reason");
   return fail(errc::storage_failure,
-              folder.string() + " has ended"
-                + (reason && reason->text() ? ": " + *reason->text() : "")
+              folder.string() + " has ended" + (end->empty() ? "" : ": " + *end)
                 + "; 'init' begins another run with its model.safetensors");
 }
 
@@ -156,6 +150,17 @@ messages::seal_key fresh_key() {
 }
 
 } // namespace
+
+std::optional<std::string> end_of(const fs::path& folder) {
+  const auto text =
+    models::read_text(folder / "summary.json", errc::storage_failure);
+  const auto summary = json::parse(text.value_or(std::string{}));
+  const auto* interrupted = summary ? summary->find("interrupted") : nullptr;
+  if (!interrupted || interrupted->flag().value_or(false))
+    return std::nullopt;
+  const auto* reason = summary->find("reason");
+  return reason && reason->text() ? *reason->text() : std::string{};
+}
 
 result<fs::path> make_dated_folder(const fs::path& parent,
                                    const std::string& name) {
@@ -187,6 +192,12 @@ run_folder::run_folder(fs::path path)
 // what is there can be resumed.
 result<run_folder> run_folder::make(const experiment& x) {
   const fs::path parent{x.folder};
+  std::error_code ignored;
+  if (fs::exists(parent / as_it_began, ignored))
+    return fail(errc::invalid_config,
+                parent.string()
+                  + " is the folder of a run, and none in which runs are made; "
+                    "the one above it would do as --folder");
   const auto name = time_name() + "-" + plain(x.name);
   const auto hidden = parent / ("." + name + "." + std::to_string(getpid()));
   std::error_code why;
@@ -305,7 +316,7 @@ run_folder::open_store(const experiment& x, const store_options& opts) const {
     {.folder = path_,
      .durable = x.clock == clock_kind::wall ? actors::durability::full
                                             : actors::durability::relaxed,
-     .retention_max = opts.versions_kept,
+     .retention = opts.versions_kept,
      .run = identity_of(x),
      .offers_outlive = x.durability == durability_kind::offer,
      .writes_each_line = opts.serves});

@@ -6,6 +6,7 @@
 #include <fstream>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 
 #include "actors/record/store.hpp"
@@ -19,6 +20,10 @@ namespace troupe::node {
 /// already.
 [[nodiscard]] result<std::filesystem::path>
 make_dated_folder(const std::filesystem::path& parent, const std::string& name);
+
+/// How the run of a folder came to its end; nothing: it goes on, as one that
+/// was interrupted does, or it is no run's.
+std::optional<std::string> end_of(const std::filesystem::path& folder);
 
 class run_folder {
 public:
@@ -51,8 +56,8 @@ public:
     return path_;
   }
 
-  /// Appends to metrics.jsonl, where others can read it, and whoever goes on with
-  /// the run when this process is killed.
+  /// Appends to metrics.jsonl, where others can read it, and whoever goes on
+  /// with the run when this process is killed.
   void metric(const std::string& line) {
     *metrics_ << line << '\n' << std::flush;
   }

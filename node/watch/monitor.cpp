@@ -153,7 +153,7 @@ void monitor::remark(const actors::seen_run& x) {
     return;
   said_ = wait.code;
   said_ms_ = x.now_ms;
-  options_.say("waiting   " + wait.what + "\nends with " + wait.ends);
+  options_.say("waiting   " + wait.what + "\nuntil     " + wait.ends);
 }
 
 } // namespace troupe::node

@@ -46,14 +46,21 @@ std::string part_of(std::uint64_t x, std::uint64_t limit) {
 progress_display::progress_display(std::ostream& out, options opts)
   : out_(out),
     options_(std::move(opts)),
-    began_(steady_now()),
-    shown_(began_) {
+    shown_(steady_now()) {
   // nop
+}
+
+// How long it takes is told from what it was seen to do: a run may go on from
+// where another process left it, or have waited long for its clients.
+void progress_display::look(double share, instant now) {
+  if (!first_ && share > 0)
+    first_ = seen{share, now};
 }
 
 void progress_display::show(const progress_report& x) {
   const std::lock_guard guard{mutex_};
   const auto now = steady_now();
+  look(share_of(x), now);
   const auto pause = options_.terminal ? options_.every / 10 : options_.every;
   if (!x.finished && now - shown_ < pause)
     return;
@@ -109,15 +116,20 @@ std::string scores_of(const models::evaluated& x,
 
 } // namespace
 
+double progress_display::share_of(const progress_report& x) const {
+  const auto& n = options_.length;
+  return policies::progress({.rounds = n.rounds,
+                             .versions = n.versions,
+                             .updates = n.updates,
+                             .seconds = n.time_budget},
+                            spent(x, options_.lead));
+}
+
 std::string progress_display::describe(const progress_report& x,
                                        instant now) const {
   const auto done = spent(x, options_.lead);
   const auto& n = options_.length;
-  const auto share = policies::progress({.rounds = n.rounds,
-                                         .versions = n.versions,
-                                         .updates = n.updates,
-                                         .seconds = n.time_budget},
-                                        done);
+  const auto share = share_of(x);
   std::ostringstream text;
   text << std::fixed;
   if (options_.terminal) {
@@ -136,8 +148,10 @@ std::string progress_display::describe(const progress_report& x,
     text << "  loss " << std::setprecision(4) << *x.training_loss;
   if (x.evaluation)
     text << scores_of(x.evaluation->scores, options_);
-  if (share > 0 && share < 1)
-    text << "  " << clock_face(seconds(now - began_) * (1 - share) / share)
+  if (first_ && share > first_->share && share < 1)
+    text << "  "
+         << clock_face(seconds(now - first_->at) * (1 - share)
+                       / (share - first_->share))
          << " left";
   return text.str();
 }

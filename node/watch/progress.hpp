@@ -5,6 +5,7 @@
 #include <iosfwd>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 
 #include "core/clock.hpp"
@@ -39,14 +40,21 @@ public:
   void finish();
 
 private:
+  struct seen {
+    double share = 0;
+    instant at{};
+  };
+
+  double share_of(const progress_report& x) const;
+  void look(double share, instant now);
   std::string describe(const progress_report& x, instant now) const;
   void end_bar();
 
   std::mutex mutex_;
   std::ostream& out_;
   options options_;
-  instant began_;
   instant shown_{};
+  std::optional<seen> first_; ///< Of its work.
   bool drawn_ = false;
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <map>
 #include <string>
 
 #include "core/json.hpp"
@@ -36,6 +37,34 @@ instant last_in(const std::filesystem::path& file) {
 instant reached_in(const std::filesystem::path& folder) {
   return std::max(last_in(folder / "events.jsonl"),
                   last_in(folder / "metrics.jsonl"));
+}
+
+// A version may stand there twice: before a kill, and after it.
+std::uint64_t merged_in(const std::filesystem::path& folder) {
+  struct counted {
+    double last = 0;
+    double merged = 0;
+  };
+  std::ifstream in{folder / "metrics.jsonl"};
+  std::map<std::string, counted> lines;
+  double most = 0;
+  const auto number = [](const json& x, const char* key) {
+    const auto* found = x.find(key);
+    return found ? found->number().value_or(0) : 0;
+  };
+  for (std::string text; std::getline(in, text);) {
+    const auto what = json::parse(text);
+    const auto* line = what ? what->find("line") : nullptr;
+    if (!line)
+      continue;
+    auto& x = lines[line->dump()];
+    if (number(*what, "version") <= x.last)
+      continue;
+    x.last = number(*what, "version");
+    x.merged += std::max(0.0, number(*what, "merged"));
+    most = std::max(most, x.merged);
+  }
+  return static_cast<std::uint64_t>(std::min(most, 1e15));
 }
 
 } // namespace troupe::node

@@ -34,15 +34,19 @@ json facts(const status_facts& x) {
 } // namespace
 
 status_facts facts_of(const actors::seen_run& x) {
-  return {.found = actors::why(x),
-          .now_ms = x.now_ms,
-          .over = x.over,
-          .visits = x.visits,
-          .run_seconds = seconds(x.at),
-          .goes_on = x.socket
+  status_facts out{.found = actors::why(x),
+                   .now_ms = x.now_ms,
+                   .over = x.over,
+                   .visits = x.visits,
+                   .run_seconds = seconds(x.at),
+                   .goes_on =
+                     x.socket
                        ? "troupe serve RUN goes on with it"
                        : "troupe run --resume RUN goes on with it, where there "
                          "is a snapshot"};
+  if (x.over && out.found.code != "interrupted")
+    out.goes_on.clear();
+  return out;
 }
 
 status_facts facts_of(const actors::process_status& x) {

@@ -8,7 +8,7 @@ std::string waiting_text(const waiting& x) {
   if (x.over)
     return x.what + "\n";
   return "waiting   " + x.what + "\nsince     " + x.since + " ("
-         + duration(x.seconds) + ")\nends with " + x.ends + "\n";
+         + duration(x.seconds) + ")\nuntil     " + x.ends + "\n";
 }
 
 } // namespace troupe::node

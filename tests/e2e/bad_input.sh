@@ -93,6 +93,10 @@ refused 3 "has images of 1 channels, and 'mean' has 2 numbers" "$tiny" --set "me
 
 # -- where it writes ---------------------------------------------------------------
 touch "$scratch/file"
+mkdir -p "$scratch/a_run/logs"
+touch "$scratch/a_run/logs/began.toml"
+refused 3 "is the folder of a run" "$tiny" --folder "$scratch/a_run"
+rm -r "$scratch/a_run"
 refused 1 "file/runs: cannot make the run's folder: Not a directory" "$tiny" \
   --folder "$scratch/file/runs"
 
@@ -118,7 +122,7 @@ full_disk() {
     --folder "$scratch/disk" --format json >"$scratch/out" 2>"$scratch/err" &
   local run=$! i
   for ((i = 0; i < 300; i++)); do
-    grep -q "^ends with room on the disk" "$scratch/err" && break
+    grep -q "^until     room on the disk" "$scratch/err" && break
     sleep 0.1
   done
   grep -q "^waiting .*No space left" "$scratch/err"

@@ -85,5 +85,29 @@ while IFS=$'\t' read -r where line; do
   # shellcheck disable=SC2086
   try "$where" $line
 done <"$scratch/commands"
+
+# docs/own_data.md: its run is served, and its table brought by two places.
+own=$scratch/own
+mkdir "$own"
+for kind in toml csv; do
+  sed -n "/^\`\`\`$kind\$/,/^\`\`\`\$/p" docs/own_data.md | grep -v '^```' >"$own/two_wards.$kind"
+done
+cp "$own/two_wards.csv" "$own/north.csv"
+cp "$own/two_wards.csv" "$own/south.csv"
+mapfile -t typed < <(sed -n '/^On one machine, to try it:$/,/^The /p' docs/own_data.md | grep '^troupe ')
+[ ${#typed[@]} = 3 ] || { echo "docs/own_data.md: ${#typed[@]} commands on one machine"; exit 1; }
+address=$(python3 -c 'import socket; x = socket.socket(); x.bind(("127.0.0.1", 0)); print(*x.getsockname(), sep=":")')
+executable=$(realpath "$troupe")
+started=()
+for line in "${typed[@]}"; do
+  line=${line//127.0.0.1:7700/$address}
+  # shellcheck disable=SC2086
+  (cd "$own" && exec timeout 60 "$executable" ${line#troupe } >"$own/out${#started[@]}" 2>&1) &
+  started+=($!)
+done
+for process in "${started[@]}"; do
+  wait "$process" || { echo "docs/own_data.md: what is typed fails"; cat "$own"/out*; exit 1; }
+done
+grep -hq "joined as north, client [12] of the run, with 9 examples" "$own"/out* || { cat "$own"/out*; exit 1; }
 [ "$(grep -c README.md "$scratch/commands")" -ge 4 ] || { echo "README.md: no commands"; exit 1; }
 echo "ok"

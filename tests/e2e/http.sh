@@ -75,7 +75,7 @@ else
 fi
 holds /why "waiting" || holds /why "under way" || fail "does not say why"
 holds "/why?format=json" '"code"' || fail "does not say why in JSON"
-holds /nothing "404" || fail "knows a page that is none"
+holds /nothing "404" && holds / "there are /healthz, /metrics, /readyz, /why" || fail "knows a page that is none"
 for host in localhost trainer:9464 trainer.example; do
   page /healthz $host && grep -q "200 OK" "$scratch/page" || fail "does not answer to $host"
 done

@@ -3,6 +3,7 @@
 # heard no more, and a line enrols one key. Argument: the executable.
 set -euo pipefail
 troupe=$(realpath "$1")
+here=$(dirname "$(realpath "$0")")
 scratch=$(mktemp -d)
 started=()
 end() { kill "${started[@]}" 2>/dev/null || true; wait; rm -rf "$scratch"; }
@@ -82,6 +83,39 @@ started=()
 [ "$(digest_in "$scratch/served.out")" = "$(digest_in "$scratch/wanted.out")" ] ||
   fail "with keys another run"
 
+# What goes on is served as it was, and by nobody who is another.
+refused 2 "no address" join "${address#tcp://}/$key/$key" --store "$scratch/alice"
+! grep -q "$key" "$scratch/err" || fail "a line without its beginning is shown"
+serve bound "$scratch/long.toml" --keys "$keys"
+bound=$(dirname "$(grep -l "$address" "$scratch"/runs/*/endpoint)")
+known=$key
+refused 1 "process $server works in this folder" serve "$bound"
+kill -9 "$server"
+wait "$server" 2>/dev/null || true
+refused 3 "was served with a key" serve "$bound" --insecure
+refused 3 "know it: $known; there is none in" serve "$bound" --keys "$scratch/none"
+refused 3 "another key than that in" serve "$bound" --keys "$scratch/bob"
+[ ! -e "$bound/keys" ] && [ ! -e "$scratch/none" ] || fail "another pair is made"
+mv "$keys" "$keys.elsewhere"
+refused 3 "says where it is now" serve "$bound"
+mv "$keys.elsewhere" "$keys"
+serve again "$bound"
+[ "$key" = "$known" ] && grep -q "$address" "$scratch/bound.err" || fail "it goes on as another, or elsewhere"
+kill -INT "$server"
+wait "$server" || true
+"$troupe" why "$bound" >"$scratch/why"
+grep -q "interrupted; troupe serve $bound goes on with it" "$scratch/why" || { cat "$scratch/why"; fail "why says not that it goes on"; }
+
+# Who mistypes a folder of keys hears so, and makes none.
+for verb in "list" "deny alice" "invite --name a --address tcp://127.0.0.1:1"; do
+  refused 2 "there is no folder" keys $verb --keys "$scratch/none"
+  refused 2 "there are no keys in" keys $verb --keys "$scratch/runs"
+done
+[ ! -e "$scratch/none" ] && [ ! -e "$scratch/runs/allowed" ] || fail "a folder of keys is made by mistake"
+refused 2 "takes one address" keys invite --name a --keys "$keys" --address 127.0.0.1:7702
+refused 2 "did you mean '--name'" keys invite --nmae a --name b --keys "$keys"
+"$troupe" keys list --keys "$keys" | grep -q "own data as \*, expires" || fail "keys list says not whose data"
+
 # Keys in the run's folder, which is there when it serves; who is not let in hears so at once.
 serve strict "$scratch/long.toml" --http 127.0.0.1:0
 own=$(find "$scratch/runs" -mindepth 2 -maxdepth 2 -name keys)
@@ -94,10 +128,11 @@ refused 2 "no address" join nowhere --insecure
 refused 2 "on this machine alone" join tcp://192.0.2.1:7700 --insecure
 refused 2 "64 digits" join "$address" --server abc --store "$scratch/carol"
 refused 2 "there is a --store" join "$address" --server "$key"
+refused 2 "one of them would do" join "$address" --server "$key" --insecure
 refused 2 "one of them would do" serve "$scratch/small.toml" --insecure --keys "$keys"
 refused 2 "takes one address" serve "$scratch/small.toml" --listen 'tcp://127.0.0.1:0;tcp://127.0.0.1:0'
 "$troupe" keys allow "$carol" --keys "$own" --name carol >/dev/null
-join carol --virtual 12 &
+join carol --virtual 12 --http 127.0.0.1:0 &
 joined=$!
 started+=($joined)
 visits() { python3 - "$own/../events.jsonl" <<'PY'
@@ -107,6 +142,24 @@ PY
 }
 for _ in $(seq 100); do [ "$(visits)" -lt 5 ] || break; sleep 0.1; done
 [ "$(visits)" -ge 5 ] || fail "carol is allowed and does not take part"
+# What is secret meanwhile, and what is shown.
+: >"$scratch/secret_words"
+note_macs() {
+  local before
+  before=$(wc -l <"$scratch/secret_words")
+  for _ in $(seq 300); do
+    python3 -B "$here/unseen.py" macs "$scratch/carol" >>"$scratch/secret_words"
+    [ "$(wc -l <"$scratch/secret_words")" = "$before" ] || return 0
+  done
+  fail "carol has no ticket"
+}
+page_of() { sed -n 's|^metrics at \(http://[^/]*\).*$|\1|p' "$1"; }
+look() {
+  python3 -B "$here/unseen.py" look "$scratch/shown" "$troupe" "$own/.." "$scratch/carol" -- \
+    "$(page_of "$scratch/strict.err")" "$(page_of "$scratch/carol.err")"
+}
+note_macs
+look
 # Another key for its invitations: who is at work goes on, and so does who comes after it.
 sealed() { stat -c %a "$own/../seal" 2>/dev/null; }
 refused 4 "nobody serves" keys rotate "$scratch"
@@ -116,8 +169,13 @@ refused 2 "as 90s, 15m" keys rotate "$own/.." --valid soon
 more=$(($(visits) + 5))
 for _ in $(seq 300); do [ "$(visits)" -lt $more ] || break; sleep 0.1; done
 [ "$(visits)" -ge $more ] || fail "with another key nobody goes on"
+note_macs
+look
 "$troupe" keys deny carol --keys "$own" >/dev/null
-sleep 1.2
+for _ in $(seq 100); do
+  ! grep -q '"withdrawn"' "$own/../events.jsonl" || break
+  sleep 0.1
+done
 grep -q '"withdrawn"' "$own/../events.jsonl" || fail "who is denied keeps its visits"
 before=$(visits)
 sleep 1
@@ -157,7 +215,17 @@ refused 2 "there is a --store" join "$line"
 line=$("$troupe" keys invite --name late --keys "$own" --valid 1s)
 sleep 1
 refused 5 "has expired" join "$line" --store "$scratch/late"
-# Nobody finds a key, a line or its token in what the run leaves, but the server's in `endpoint`.
+# Nobody finds a secret in what runs leave, say and show: keys, tokens, MACs and the keys of these.
+{
+  awk '$1 == "secret" {print "a key", $2}' "$keys/pair" "$own/pair" "$scratch"/*/pair
+  awk '$1 == "now" || $1 == "before" {print "the key of tickets", $2}' "$own/../seal"
+  echo "the token of a line" "${line##*/}"
+} >>"$scratch/secret_words"
+mkdir "$scratch/said"
+cp "$scratch"/*.out "$scratch"/*.err "$scratch/said"
+python3 -B "$here/unseen.py" search "$scratch/secret_words" "$scratch/runs" "$scratch/said" "$scratch/shown" ||
+  fail "a secret is shown"
+# Nor a key or a line, but the server's in `endpoint`.
 for secret in $(awk '$1 == "secret" {print $2}' "$own/pair" "$scratch"/*/pair) \
               $(awk '$1 == "public" {print $2}' "$scratch"/*/pair) "${line##*/}"; do
   ! grep -rqa --exclude-dir=keys --exclude=endpoint "$secret" "$scratch/runs" || fail "the folder has a key"

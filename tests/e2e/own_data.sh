@@ -46,11 +46,12 @@ batch_size = 10
 learning_rate = 0.05
 TOML
 
+insecure=--insecure
 # Sets `address` and `server`.
 serve() { # NAME ARGUMENTS…
   local name=$1
   shift
-  "$troupe" serve "$@" --insecure --format json >"$scratch/$name.out" 2>"$scratch/$name.err" &
+  "$troupe" serve "$@" $insecure --format json >"$scratch/$name.out" 2>"$scratch/$name.err" &
   server=$!
   started+=("$server")
   for _ in $(seq 600); do
@@ -85,14 +86,14 @@ until_there() { # WHAT FILE PATTERN [COUNT]
 
 refused 3 "troupe serve would do" run "$scratch/wards.toml"
 refused 3 "'inputs'" check-config "$scratch/wards.toml" --set 'inputs=[]'
-serve learns "$scratch/wards.toml" --folder "$scratch/runs"
+serve learns "$scratch/wards.toml" --set keep_offers=true --folder "$scratch/runs"
 own() { echo join "$address" --insecure --store "$scratch/other" --id ward9 --data "$scratch/$1"; }
 refused 6 "its clients bring theirs" join "$address" --insecure
 refused 6 "an example has 5 values, and this run learns from examples of 4" $(own wide.csv)
 refused 6 "no row follows the header" $(own empty.csv)
 refused 6 "label" $(own strange.csv)
 refused 6 "there is no such file" $(own nowhere.csv)
-refused 6 "" $(own runs)
+refused 6 "neither train.csv" $(own runs)
 refused 2 "is no name" join "$address" --insecure --store "$scratch/other" --data "$scratch/ward0.csv" --id $'a\x1b[2J'
 refused 2 "is no name" join "$address" --insecure --store "$scratch/other" --data "$scratch/ward0.csv" \
   --id "$(printf 'a%.0s' $(seq 65))"
@@ -119,6 +120,41 @@ summary = json.load(open(sys.argv[1] + "/summary.json"))
 assert summary["per_client"] == last["per_client"] and summary["accuracy"] is None, summary
 PY
 
+# What they computed is not computed again, but all that became of it, where offers were kept.
+replayed() { # FOLDER TEXT
+  "$troupe" replay "$1" >"$scratch/out" 2>"$scratch/err" && grep -q "$2" "$scratch/out" ||
+    { cat "$scratch/out" "$scratch/err"; fail "a run of own data is not computed again"; }
+}
+replayed "$folder" "^\([0-9]*\)/\1 digests equal"
+python3 - "$folder"/offers/2-3 <<'PY'
+import sys
+data = bytearray(open(sys.argv[1], "rb").read())
+data[-5] ^= 1
+open(sys.argv[1], "wb").write(data)
+PY
+refused 6 "is damaged, or no offer that was kept" replay "$folder"
+rm -rf "$folder/offers"
+refused 1 "keep_offers = true keeps what they offered" replay "$folder"
+
+# The same beside clients of the run's own data, which are trained again.
+sed '/^inputs\|^classes/d; s/kind = "elsewhere"/kind = "csv"/' "$scratch/wards.toml" >"$scratch/mixed.toml"
+serve mixed "$scratch/mixed.toml" --set data.path="$scratch/ward0.csv" --set rounds=10 --set clients_per_round=4 \
+  --set clients.clients=4 --set clients.expected=4 --set merge.samples_max=200 --set keep_offers=true --folder "$scratch/mixed"
+join 1
+until_there "ward1" "$scratch/ward1.err" "joined as ward1, client 5 "
+"$troupe" join "$address" --insecure --virtual 4 --data "$scratch/ward0.csv" >"$scratch/all.out" 2>"$scratch/all.err" &
+started+=("$!")
+wait "$server" || fail "a mixed run fails"
+wait
+started=()
+folder=$(dirname "$(echo "$scratch"/mixed/*/endpoint)")
+[ -n "$(find "$folder/offers" -name '5-*')" ] || fail "who has data of its own offers nothing in a mixed run"
+replayed "$folder" "^\([0-9]*\)/\1 digests equal"
+rm "$folder"/offers/[1-4]-* # These are trained again.
+replayed "$folder" "^\([0-9]*\)/\1 digests equal"
+rm -r "$folder/offers"
+refused 6 "so far [1-9][0-9]* digests are equal. A run with keep_offers = true" replay "$folder"
+
 # What they set aside ends the next run.
 rm -rf "$scratch"/store* "$scratch/runs"
 serve stops "$scratch/wards.toml" --set rounds=1000000 --set evaluate_every=5 --set stop.metric=per_client.mean \
@@ -133,10 +169,16 @@ grep -q "the target is reached" "$scratch"/runs/*/summary.json || fail "clients'
 rm -rf "$scratch"/store* "$scratch/runs"
 serve before "$scratch/wards.toml" --set rounds=1000000 --folder "$scratch/runs"
 folder=$(dirname "$(echo "$scratch"/runs/*/endpoint)")
-for k in 2 1 0; do join $k; until_there "ward$k" "$scratch/ward$k.err" "joined as"; done
+for k in 2 1 0; do
+  join $k
+  until_there "ward$k" "$scratch/ward$k.err" "joined as"
+  # Who does not get its store takes no name from who is to come.
+  refused 1 "works in this folder" join "$address" --insecure --store "$scratch/store$k" --id late --data "$scratch/ward1.csv"
+done
 last=$joined
 until_there "a version" "$folder/metrics.jsonl" '"kind":"version"'
 kill -9 "$server" "$last"
+insecure= # As it was.
 serve after "$folder"
 join 0
 until_there "ward0" "$scratch/ward0.err" "joined as ward0, client 3 "

@@ -34,6 +34,8 @@ join() { # NAME ARGUMENTS…
   started+=("$!")
 }
 
+folder_of() { dirname "$(grep -l "$address" "$scratch"/runs/*/endpoint)"; }
+
 # However slow this machine is: whatever comes next stands on it.
 said() { # NAME TEXT
   for _ in $(seq 600); do
@@ -110,14 +112,19 @@ refused() { # CODE TEXT ARGUMENTS…
     fail "troupe $*: $code and not $wanted, or without '$text'"
   fi
 }
-refused 4 "nobody answers at tcp://127.0.0.1:9" join tcp://127.0.0.1:9 --insecure --wait 1
+refused 4 "nobody answers at tcp://127.0.0.1:9" join tcp://127.0.0.1:9 --insecure --wait 4
+grep -q "nobody has answered at tcp://127.0.0.1:9 yet" "$scratch/err" || fail "who waits for a server says nothing"
 refused 2 "'nowhere' is no address" join nowhere --insecure
 refused 2 "ADDRESS is required" join
-refused 2 "whose server that is nothing says" join tcp://127.0.0.1:9
+refused 2 "nothing says whose server that is" join tcp://127.0.0.1:9
+refused 1 "cannot make" join tcp://127.0.0.1:9 --insecure --store "$scratch/small.toml/in"
+refused 2 "takes one address" serve "${tiny[@]}" --insecure --listen 127.0.0.1:7700
 refused 2 "listens on this machine alone" serve "${tiny[@]}" --insecure --listen tcp://0.0.0.0:0
 serve strict "${tiny[@]}"
-refused 3 "in use" serve "${tiny[@]}" --insecure --listen "$address" --folder "$scratch/runs"
-refused 6 "this run has data of its own" join "$address" --insecure
+refused 3 "in use; another port would do" serve "${tiny[@]}" --insecure --listen "$address" --folder "$scratch/runs"
+refused 6 "this run learns from data in files" join "$address" --insecure
+refused 6 "there is no such file" join "$address" --insecure --data "$scratch/nothing"
+mkdir "$scratch/nothing"
 refused 6 "neither this file" join "$address" --insecure --data "$scratch/nothing"
 mkdir "$scratch/other"
 cp -r $data/. "$scratch/other"
@@ -135,25 +142,49 @@ code=0
 wait "$server" || code=$?
 [ $code = 130 ] || fail "an interrupted server ends with $code"
 
-# Who may ends a run in order; its clients hear so, and there is nothing more to end.
-folder_of() { dirname "$(grep -l "$address" "$scratch"/runs/*/endpoint)"; }
+# What was ended before anything had happened has not failed.
+serve idle "${tiny[@]}"
+join idles --data $data
+said idles "joined with"
+timeout 60 "$troupe" stop "$(folder_of)" >"$scratch/out" 2>"$scratch/err" || fail "an idle run is not ended"
+wait "$server" || fail "a run that was ended before its first visit fails"
+for _ in $(seq 100); do [ ! -s "$scratch/idles.out" ] || break; sleep 0.1; done
+grep -q "1 client was here, and nothing was trained" "$scratch/idles.out" || fail "who idled took part"
+
+# Who may ends a run in order; its clients hear so, and there is nothing more to end. A process that is
+# connected and stands still is not waited for, neither for its scores nor for its last word.
 serve long "$scratch/small.toml" --set rounds=1000000
-join lasting --virtual 12
+join lasting --virtual 6
 lasting=$!
+join frozen --virtual 6
+frozen=$!
 folder=$(folder_of)
 for _ in $(seq 600); do
   grep -qs '"version"' "$folder/metrics.jsonl" && break
   sleep 0.1
 done
-timeout 60 "$troupe" stop "$folder" >"$scratch/out" 2>"$scratch/err" ||
-  { cat "$scratch/err"; fail "troupe stop fails"; }
+still=$(pgrep -P "$frozen")
+kill -STOP "$still"
+timeout 40 "$troupe" stop "$folder" >"$scratch/out" 2>"$scratch/err" ||
+  { kill -CONT "$still"; cat "$scratch/err"; fail "troupe stop fails, or waits for who stands still"; }
+kill -CONT "$still"
+python3 - "$folder" <<'PY' || fail "scores of who stood still are counted"
+import json, sys
+last = [x for x in map(json.loads, open(sys.argv[1] + "/metrics.jsonl")) if "clients_asked" in x][-1]
+assert (last["clients_asked"], last["clients_scored"]) == (12, 6), last
+PY
 grep -q "stopped by its operator" "$scratch/out" || fail "troupe stop says not how it ended"
 [ -f "$folder/summary.json" ] && [ -f "$folder/report.html" ] || fail "a stopped run has no report"
 wait "$server" || fail "a run that was stopped in order fails"
 wait "$lasting" || fail "clients of a stopped run fail"
+# Who stood still may not have heard it, and would look for the server for ever.
+kill "$still" 2>/dev/null || true
+wait "$frozen" || true
 grep -q "stopped by its operator" "$scratch/lasting.out" || fail "clients do not hear why it ended"
 started=()
-refused 4 "nobody serves" stop "$folder"
+refused 4 "has ended" stop "$folder"
+! grep -q "goes on" "$scratch/err" || fail "what has ended goes on"
+! "$troupe" why "$folder" --format json | grep -q "goes on" || fail "what has ended goes on"
 refused 2 "is not the folder of a run" stop "$scratch"
 
 # A server that ends for now says so, and another run at its address is joined anew.
@@ -183,11 +214,20 @@ join stays --virtual 12 --store "$scratch/store" --http 127.0.0.1:0
 stays=$!
 said stays "joined with"
 shows "$(pages_of first)" /metrics '^troupe_connections 1$'
-shows "$(pages_of first)" /metrics '^troupe_socket_bytes_total{direction="up",kind="framed"} [1-9]'
+shows "$(pages_of first)" /metrics '^troupe_socket_bytes_total{direction="up",kind="values"} [1-9]'
 if command -v promtool >/dev/null; then
   promtool check metrics <"$scratch/page" || fail "promtool does not like what a server says"
 fi
 joined=$(pages_of stays)
+# Each kind is there from the start, on both sides, and together they are what crossed.
+kinds_of() { grep -c "^troupe_socket_bytes_total{direction=\"$1\",kind=\"\(values\|small\|said_again\|link\|unheard\)\"} " "$scratch/page"; }
+for pages in "$(pages_of first)" "$joined"; do
+  shows "$pages" /metrics '^troupe_socket_bytes_total'
+  [ "$(kinds_of up) $(kinds_of down)" = "5 5" ] || { cat "$scratch/page"; fail "not all kinds of bytes are said"; }
+done
+# What somebody works in is nobody else's.
+refused 1 "works in this folder" join "$address" --insecure --virtual 12 --store "$scratch/store"
+refused 1 "works in this folder" serve "$(folder_of)" --insecure
 shows "$joined" /metrics '^troupe_connected 1$'
 shows "$joined" /metrics '^troupe_visits_total [1-9]'
 if command -v promtool >/dev/null; then

@@ -13,7 +13,7 @@ import numpy
 GREETING_BYTES = 64
 MORE, LONG, COMMAND = 1, 2, 4
 
-OPENED, FRAMED, BEGAN, CHUNK, REACHED, REFUSED = range(1, 7)
+OPENED, FRAMED, BEGAN, CHUNK, REACHED, REFUSED, ANNOUNCED, BUNDLED = range(1, 9)
 VERDICTS = ("accepted", "duplicate", "too_stale", "overloaded", "malformed", "unknown_expert", "not_invited",
             "withdrawn")
 
@@ -210,6 +210,19 @@ def read_frame(data):
     require(flags == 0 and reserved == 0 and size == len(data) - 24, "an envelope that does not fit its payload")
     require(size > 256 or crc == crc32c(data[:20], data[24:]), "a frame's checksum does not agree")
     return read_payload(kind, version, memoryview(data)[24:])
+
+
+def frames_of(piece):
+    """(channel, frame) of each that a bundle has."""
+    at, count = 0, 0
+    while at < len(piece.body):
+        require(at + 8 <= len(piece.body), "a bundle ends within a head")
+        channel, size = struct.unpack_from("<II", piece.body, at)
+        at += 8 + size
+        require(at <= len(piece.body), "a bundle ends within a frame")
+        yield channel, piece.body[at - size:at]
+        count += 1
+    require(count == piece.place > 0, f"a bundle of {count} frames claims {piece.place}")
 
 
 def digest_of(values):

@@ -11,7 +11,7 @@ import numpy
 
 import wire_laws
 import wire_reader
-from wire_reader import BEGAN, CHUNK, Malformed, Piece
+from wire_reader import BEGAN, BUNDLED, CHUNK, Malformed, Piece
 from witness import Record
 
 TICKET = wire_reader.Ticket((7, 3), 12, 5, 0, 0.5, 0, 0, 1, b"m" * 16)
@@ -112,11 +112,23 @@ def check_transfers():
     refused(lambda: link.began(piece(BEGAN, 1, 0, head)), "begins after 2")
 
 
+def check_bundles():
+    def bundle(body, count):
+        return Piece(BUNDLED, 1, 0, 0, count, body)
+
+    one = struct.pack("<II", 7, 3) + b"abc"
+    assert list(wire_reader.frames_of(bundle(one + one, 2))) == [(7, b"abc"), (7, b"abc")]
+    refused(lambda: list(wire_reader.frames_of(bundle(one, 2))), "of 1 frames claims 2")
+    refused(lambda: list(wire_reader.frames_of(bundle(one[:-1], 1))), "within a frame")
+    refused(lambda: list(wire_reader.frames_of(bundle(one + one[:5], 2))), "within a head")
+
+
 def main():
     golden(pathlib.Path(sys.argv[1]))
     check_record()
     check_laws()
     check_transfers()
+    check_bundles()
 
 
 if __name__ == "__main__":

@@ -347,6 +347,10 @@ class Witness(threading.Thread):
         if x.kind == wire_reader.FRAMED:
             name, message = wire_reader.read_frame(x.body)
             return self.message(one, way, x.channel, name, message)
+        if x.kind == wire_reader.BUNDLED:
+            self.record.counts[f"bundles {way}"] += 1
+            for channel, frame in wire_reader.frames_of(x):
+                self.message(one, way, channel, *wire_reader.read_frame(frame))
         if x.kind == wire_reader.BEGAN:
             kind = struct.unpack_from("<H", x.body)[0]
             self.transfers(one, way).began(x)

@@ -68,6 +68,21 @@ strand some_bytes(std::size_t size) {
   return {*bytes, bytes};
 }
 
+/// Of a bundle, which may claim what is not so.
+strand some_frames(whim& w) {
+  buffer out;
+  for (auto n = w.below(4); n > 0; --n) {
+    const std::array<std::uint32_t, 2> head{
+      static_cast<std::uint32_t>(w.below(4)),
+      static_cast<std::uint32_t>(w.below(8) == 0 ? w.number() : 9)};
+    const auto bytes = std::as_bytes(std::span{head});
+    out.insert(out.end(), bytes.begin(), bytes.end());
+    out.resize(out.size() + 9, std::byte{7});
+  }
+  const auto bytes = std::make_shared<const buffer>(std::move(out));
+  return {*bytes, bytes};
+}
+
 strand any_body(whim& w, piece_kind kind) {
   if (w.below(8) == 0)
     return some_bytes(w.byte());
@@ -84,15 +99,17 @@ strand any_body(whim& w, piece_kind kind) {
         .size = w.coin() ? w.byte() * std::uint64_t{8} : w.number()});
     case piece_kind::reached:
       return body_of(allowance{w.number()});
+    case piece_kind::bundled:
+      return some_frames(w);
     default:
       return some_bytes(w.byte());
   }
 }
 
 piece any_piece(whim& w) {
-  const auto kind = static_cast<piece_kind>(1 + w.below(6));
+  const auto kind = static_cast<piece_kind>(1 + w.below(8));
   auto x = make_piece(kind, {w.below(4)}, {w.number()},
-                      w.coin() ? w.number() : w.byte());
+                      w.coin() ? w.number() : w.below(5));
   x.connection = static_cast<std::uint32_t>(w.below(3));
   x.body = any_body(w, kind);
   return x;
@@ -124,12 +141,14 @@ void hear_a_stranger(whim w) {
       const auto on_wire = wire_of(any_piece(w));
       const auto x = read_piece(on_wire.head, on_wire.body);
       TROUPE_ASSERT(x);
-      if (auto found = testee.heard(*x); found && *found) {
-        whole += x->kind == piece_kind::framed ? x->body.bytes.size() : 0;
-        heard.push_back(std::move(**found));
-        TROUPE_ASSERT(heard.back().what.size()
-                      <= message_bytes_max + envelope_size);
-        (void)heard.back().what.open();
+      if (auto found = testee.heard(*x); found && !found->empty()) {
+        whole += x->kind != piece_kind::chunk ? x->body.bytes.size() : 0;
+        TROUPE_ASSERT(found->size() <= frames_per_bundle_max);
+        for (auto& one : *found) {
+          TROUPE_ASSERT(one.what.size() <= message_bytes_max + envelope_size);
+          (void)one.what.open();
+          heard.push_back(std::move(one));
+        }
       }
     }
     TROUPE_ASSERT(room->now() <= room_bytes + whole);
@@ -168,7 +187,7 @@ struct end {
 };
 
 /// What has come to one memory of the other end.
-class arrivals {
+class come {
 public:
   void take(const arrival& x, const std::vector<std::size_t>& sizes) {
     const auto message = x.what.open();
@@ -286,8 +305,9 @@ private:
     from.pop_front();
     const auto found = to.link.heard(*read_piece(x.head, x.body));
     TROUPE_ASSERT(found);
-    if (*found && to_b)
-      found_.take(**found, sizes_);
+    for (const auto& one : *found)
+      if (to_b)
+        found_.take(one, sizes_);
     return true;
   }
 
@@ -297,7 +317,7 @@ private:
   end a_;
   end b_;
   std::vector<std::size_t> sizes_; ///< Of what was said.
-  arrivals found_;
+  come found_;
 };
 
 } // namespace

@@ -85,8 +85,8 @@ inline bool deliver(std::deque<sent>& from, end& to) {
   EXPECT_TRUE(read);
   auto found = to.link.heard(*read);
   EXPECT_TRUE(found) << (found ? "" : found.error().context);
-  if (found && *found)
-    to.heard.push_back(std::move(**found));
+  if (found)
+    std::ranges::move(*found, std::back_inserter(to.heard));
   return true;
 }
 

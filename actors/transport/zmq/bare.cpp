@@ -33,7 +33,7 @@ void bind(zmq::socket_t& x, const listener& listening, const security& keys) {
 
 void secure(zmq::socket_t& x, const security& keys) {
   if (keys)
-    use_keys(x, {.own = keys->client, .server = keys->server.open});
+    use_keys(x, keys->client, keys->server.open);
 }
 
 bool wait(zmq::socket_t& x) {
@@ -166,14 +166,14 @@ struct crowd::sockets {
 // One socket that connects again and again has as many connections, and takes
 // them in turn; but to one address it connects once, so each comes from another
 // place of this machine.
-crowd::crowd(const std::string& address, std::size_t connections,
-             const security& keys)
+crowd::crowd(const std::string& address, const public_key& server,
+             const std::vector<key_pair>& keys)
   : at_(std::make_unique<sockets>()) {
   constexpr std::size_t backlog = 50;
-  secure(at_->one, keys);
   at_->one.set(zmq::sockopt::linger, 0);
   at_->one.set(zmq::sockopt::sndhwm, 0);
-  for (std::size_t i = 0; i < connections; ++i) {
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    use_keys(at_->one, keys[i], server); // Of the next one.
     const auto place =
       std::to_string(1 + i / 200) + "." + std::to_string(1 + i % 200);
     at_->one.connect("tcp://127.1." + place + ":0;"

@@ -59,11 +59,12 @@ void give(const std::string& address, std::uint64_t bytes,
           std::size_t head_bytes, std::size_t chunk_bytes,
           const security& keys = {});
 
-/// Many connections of one process, each with a link of its own.
+/// Many connections of one process, each with a link of its own and by the key
+/// in its place, of a server with keys.
 class crowd {
 public:
-  crowd(const std::string& address, std::size_t connections,
-        const security& keys = {});
+  crowd(const std::string& address, const public_key& server,
+        const std::vector<key_pair>& keys);
   ~crowd();
 
   crowd(const crowd&) = delete;

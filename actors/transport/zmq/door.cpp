@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/hex.hpp"
-#include "core/limits.hpp"
+#include "core/link_limits.hpp"
 
 namespace troupe::transport {
 
@@ -47,10 +47,10 @@ refusal reason_of(key_standing x) {
 
 } // namespace
 
-void use_keys(zmq::socket_t& x, const dialler_keys& keys) {
-  set(x, ZMQ_CURVE_SERVERKEY, keys.server.data(), keys.server.size());
-  set(x, ZMQ_CURVE_PUBLICKEY, keys.own.open.data(), keys.own.open.size());
-  set(x, ZMQ_CURVE_SECRETKEY, keys.own.secret.data(), keys.own.secret.size());
+void use_keys(zmq::socket_t& x, const key_pair& own, const public_key& server) {
+  set(x, ZMQ_CURVE_SERVERKEY, server.data(), server.size());
+  set(x, ZMQ_CURVE_PUBLICKEY, own.open.data(), own.open.size());
+  set(x, ZMQ_CURVE_SECRETKEY, own.secret.data(), own.secret.size());
 }
 
 door::door(zmq::context_t& context, server_keys keys,
@@ -107,7 +107,7 @@ bool door::answer_one(instant now) {
 }
 
 key_standing door::standing_of(const std::string& user, instant now) {
-  if (known_.size() > limits::links_max)
+  if (known_.size() > limits::keys_remembered)
     known_.clear();
   auto [found, is_new] = known_.try_emplace(user);
   auto& x = found->second;

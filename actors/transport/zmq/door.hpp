@@ -17,7 +17,8 @@
 
 namespace troupe::transport {
 
-void use_keys(zmq::socket_t& x, const dialler_keys& keys);
+/// Of a server with this key, from the next connection on.
+void use_keys(zmq::socket_t& x, const key_pair& own, const public_key& server);
 
 /// A server's door.
 class door {
@@ -28,6 +29,15 @@ public:
   /// Answers from now on, so it is made before anybody can come.
   door(zmq::context_t& context, server_keys keys,
        std::shared_ptr<refusals> refused);
+
+  /// The server has another pair, which guards what is bound from now on.
+  void use(const key_pair& x) {
+    keys_.own = x;
+  }
+
+  const public_key& key() const noexcept {
+    return keys_.own.open;
+  }
 
   /// Before it is bound.
   void guard(zmq::socket_t& x) const;

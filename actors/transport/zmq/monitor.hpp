@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <cstring>
 #include <optional>
+#include <string>
 
 #include <zmq.hpp>
 
@@ -23,11 +24,13 @@ public:
   /// Of a server with keys.
   static constexpr int of_strangers = ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL;
 
-  connection_monitor(zmq::context_t& context, zmq::socket_t& of, int events)
+  /// @param number of the socket: the name of one before it may still be taken
+  connection_monitor(zmq::context_t& context, zmq::socket_t& of, int events,
+                     int number = 0)
     : of_(of),
       events_(context, zmq::socket_type::pair) {
-    constexpr const char* address = "inproc://connection";
-    if (zmq_socket_monitor(of.handle(), address, events) != 0)
+    const auto address = "inproc://connection" + std::to_string(number);
+    if (zmq_socket_monitor(of.handle(), address.c_str(), events) != 0)
       throw zmq::error_t{};
     events_.set(zmq::sockopt::linger, 0);
     events_.connect(address);

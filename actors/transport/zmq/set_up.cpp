@@ -39,6 +39,7 @@ void set_up(zmq::socket_t& x, const std::string& address) {
 void set_up_server(zmq::socket_t& x, const std::string& address) {
   set_up(x, address);
   x.set(zmq::sockopt::router_mandatory, true);
+  x.set(zmq::sockopt::backlog, 4096); // All may come back at once.
 }
 
 void set_up_dialler(zmq::socket_t& x, const std::string& address) {
@@ -61,12 +62,17 @@ bool wait_for(std::initializer_list<void*> sockets, int bell,
 
 tl::unexpected<error> cannot(const char* what, const std::string& address,
                              const zmq::error_t& why) {
-  return fail(errc::invalid_config, std::string{"cannot "} + what + " at '"
-                                      + address + "': " + why.what());
+  return fail(errc::invalid_config,
+              std::string{"cannot "} + what + " at '" + address
+                + "': " + why.what()
+                + (why.num() == EADDRINUSE
+                     ? "; another port would do, or 0: any that is free"
+                     : ""));
 }
 
-std::shared_ptr<landing_pool> new_landing_pool() {
-  return std::make_shared<landing_pool>(limits::landing_bytes_max);
+std::shared_ptr<landing_pool>
+new_landing_pool(const socket_endpoint::options& how) {
+  return std::make_shared<landing_pool>(how.landing_bytes_max);
 }
 
 link_end::options link_options(const socket_endpoint::options& how,

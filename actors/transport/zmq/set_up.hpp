@@ -20,9 +20,11 @@ inline constexpr std::size_t piece_bytes_max = std::size_t{4} << 20;
 
 inline constexpr int pieces_per_turn = 32; ///< Of one link, before others.
 inline constexpr std::chrono::milliseconds blocked_pause{2};
+inline constexpr std::chrono::milliseconds unsettled_pause{20};
 inline constexpr std::chrono::milliseconds probe_pause{1000};
 inline constexpr std::chrono::seconds silent_holder_max{30};
 inline constexpr unsigned channel_bits = 32;
+inline constexpr int turns_before_a_change = 64; ///< Of a server's pair.
 
 void set_up_server(zmq::socket_t& x, const std::string& address);
 
@@ -38,7 +40,8 @@ tl::unexpected<error> cannot(const char* what, const std::string& address,
                              const zmq::error_t& why);
 
 /// Where all links of a process land.
-std::shared_ptr<landing_pool> new_landing_pool();
+std::shared_ptr<landing_pool>
+new_landing_pool(const socket_endpoint::options& how);
 
 /// Of the link with this number.
 link_end::options link_options(const socket_endpoint::options& how,

@@ -13,9 +13,9 @@
 #include <string>
 #include <vector>
 
+#include "actors/transport/crossings.hpp"
 #include "actors/transport/endpoint.hpp"
 #include "actors/transport/handshakes.hpp"
-#include "actors/transport/piece.hpp"
 #include "actors/transport/places.hpp"
 #include "actors/transport/refusals.hpp"
 #include "actors/transport/server_keys.hpp"
@@ -27,14 +27,15 @@
 
 namespace troupe::transport {
 
-/// Bytes and messages by kind of piece; 0 is of what is none.
+/// Bytes and pieces by what they are.
 struct piece_counts {
-  std::array<std::atomic<std::uint64_t>, piece_kinds> pieces{};
-  std::array<std::atomic<std::uint64_t>, piece_kinds> bytes{};
+  std::array<std::atomic<std::uint64_t>, crossing_kinds> pieces{};
+  std::array<std::atomic<std::uint64_t>, crossing_kinds> bytes{};
 
-  void add(std::size_t kind, std::uint64_t size) {
-    pieces[kind].fetch_add(1, std::memory_order_relaxed);
-    bytes[kind].fetch_add(size, std::memory_order_relaxed);
+  void add(crossing what, std::uint64_t size) {
+    const auto at = static_cast<std::size_t>(what);
+    pieces[at].fetch_add(1, std::memory_order_relaxed);
+    bytes[at].fetch_add(size, std::memory_order_relaxed);
   }
 };
 
@@ -58,6 +59,8 @@ public:
     /// How large a message of a kind may be.
     std::function<std::uint64_t(std::uint16_t kind)> bytes_max;
     std::uint64_t unhandled_bytes_max = limits::unhandled_bytes_max;
+    /// Of memory that large messages landed in and that nobody holds any more.
+    std::uint64_t landing_bytes_max = limits::landing_bytes_max;
     std::size_t frame_bytes_max = 64 << 10; ///< Above: in chunks.
     std::size_t chunk_bytes = 256 << 10;
     /// Drawn at random: names the memory of this end.
@@ -73,12 +76,20 @@ public:
     std::function<void(bool there)> connection = {};
     /// Of one key, or without keys of one connection, in a second.
     std::uint64_t frames_per_second = limits::frames_per_second_max;
+    /// Told of each piece before ZeroMQ has it. False: it does not leave, and
+    /// nothing else does from then on.
+    std::function<bool(const piece&)> leaving = {};
     /// Of a server, and of who dials; without: nothing is encrypted.
     std::optional<server_keys> door = {};
     std::optional<dialler_keys> keys = {};
     std::shared_ptr<refusals> refused = std::make_shared<refusals>();
-    /// Of who dials: it will not be let in as it is.
+    /// Of who dials: it will not be let in as it is, or for now.
     std::function<void(turned_away)> away = {};
+    /// Of who dials with keys: its server will have another one, which is tried
+    /// from then on where the present one does not serve.
+    std::function<void(const announcement&)> announced = {};
+    /// Of who dials with keys: whose a connection is that was made.
+    std::function<void(const public_key&)> met = {};
   };
 
   /// Where processes dial; with port 0 any that is free.
@@ -96,6 +107,9 @@ public:
   /// Links that have a connection, and those that lost it so lately.
   virtual std::vector<std::uint64_t> links_here(instant lately) = 0;
 
+  /// Links over which anything came so lately.
+  virtual std::vector<std::uint64_t> links_heard(instant lately) = 0;
+
   /// Who is there, and what is on its way.
   virtual places_seen look() = 0;
 
@@ -104,6 +118,18 @@ public:
 
   /// Of a server: whose key a peer has. Nothing without keys, or if it is gone.
   virtual std::optional<public_key> key_of(peer_id x) = 0;
+
+  /// Of a server with keys: it closes its door and opens another one with this
+  /// pair, at the same address, as soon as that is free; all who were connected
+  /// dial anew, and links go on.
+  virtual void listen_with(const key_pair& x) = 0;
+
+  /// Whose key who dials is to have. Nothing without keys, and while there is
+  /// no door.
+  virtual std::optional<public_key> listens_with() = 0;
+
+  /// Of a server with keys: tells a link that it will have another one.
+  virtual void announce(std::uint64_t link, const announcement& x) = 0;
 
   /// Waits until all is sent to those who are there, but no longer than this.
   virtual void drain(std::chrono::milliseconds most) = 0;

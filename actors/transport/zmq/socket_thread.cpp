@@ -24,8 +24,8 @@ socket_thread::socket_thread(side which, options x)
     room_(std::make_shared<held_bytes>(options_.unhandled_bytes_max,
                                        [bell = bell_] { bell->ring(); })),
     places_(
-      [this, landing = new_landing_pool()](std::uint64_t number,
-                                           std::shared_ptr<held_bytes> room) {
+      [this, landing = new_landing_pool(options_)](
+        std::uint64_t number, std::shared_ptr<held_bytes> room) {
         return link_options(options_, std::move(room), landing, number);
       },
       room_),
@@ -35,27 +35,6 @@ socket_thread::socket_thread(side which, options x)
 
 socket_thread::~socket_thread() {
   close();
-}
-
-void socket_thread::start() {
-  if (side_ == side::server) {
-    set_up_server(socket_, address_);
-    if (options_.door) {
-      door_.emplace(context_, *options_.door, options_.refused);
-      door_->guard(socket_);
-      monitor_.emplace(context_, socket_, connection_monitor::of_strangers);
-    }
-    socket_.bind(address_);
-    address_ = socket_.get(zmq::sockopt::last_endpoint);
-  } else {
-    set_up_dialler(socket_, address_);
-    if (options_.keys)
-      use_keys(socket_, *options_.keys);
-    monitor_.emplace(context_, socket_, connection_monitor::of_one);
-    (void)places_.add(0);
-    socket_.connect(address_);
-  }
-  thread_ = std::thread{[this] { work(); }};
 }
 
 std::size_t socket_thread::send(peer_id to, messages::any_message x) {
@@ -88,6 +67,11 @@ const socket_counts& socket_thread::counts() const {
 std::vector<std::uint64_t> socket_thread::links_here(instant lately) {
   const std::lock_guard guard{mutex_};
   return places_.here(steady_now() - lately);
+}
+
+std::vector<std::uint64_t> socket_thread::links_heard(instant lately) {
+  const std::lock_guard guard{mutex_};
+  return places_.heard(steady_now() - lately);
 }
 
 places_seen socket_thread::look() {
@@ -130,11 +114,12 @@ void socket_thread::close() {
 void socket_thread::work() {
   while (!stopped_) {
     try {
-      dial_anew_after_silence();
+      see_to_connections();
       const bool blocked = send_what_is_due();
       follow_connections();
-      if (!hear_some() && falls_asleep(blocked))
+      if (!rests() && !hear_some() && falls_asleep(blocked))
         wait(blocked                         ? blocked_pause
+             : is_unsettled()                ? unsettled_pause
              : is_short_of_room() || dials() ? probe_pause
                                              : std::chrono::milliseconds{-1});
     } catch (const std::exception&) { // Of ZeroMQ, or for want of memory.
@@ -142,30 +127,6 @@ void socket_thread::work() {
       std::this_thread::sleep_for(probe_pause);
     }
   }
-}
-
-bool socket_thread::dials() const noexcept {
-  return side_ == side::dialler;
-}
-
-void socket_thread::dial_anew_after_silence() {
-  if (!dials())
-    return;
-  const auto now = steady_now();
-  {
-    const std::lock_guard guard{mutex_};
-    auto& only = *places_.find(0);
-    if (now < silence_.ends(only.link.is_open()))
-      return;
-    silence_.broken(now);
-    only.unsent.reset();
-    only.link.lost();
-  }
-  ++counts_.dialled_anew;
-  say_connection(false);
-  // Of a connection that broke a rule there may be nothing left.
-  zmq_disconnect(socket_.handle(), address_.c_str());
-  socket_.connect(address_);
 }
 
 bool socket_thread::is_short_of_room() {
@@ -194,40 +155,6 @@ void socket_thread::wait(std::chrono::milliseconds most) {
     bell_->quiet();
   const std::lock_guard guard{mutex_};
   asleep_ = false;
-}
-
-void socket_thread::follow_connections() {
-  if (door_)
-    door_->answer(steady_now());
-  while (const auto what = monitor_ ? monitor_->next() : std::nullopt) {
-    if (dials())
-      follow(*what);
-    else
-      options_.refused->add(refusal::no_key, steady_now());
-  }
-}
-
-void socket_thread::follow(connection_event what) {
-  const bool there = what == connection_event::made;
-  {
-    const std::lock_guard guard{mutex_};
-    auto& only = places_.all().begin()->second;
-    only.unsent.reset();
-    silence_.broken(steady_now());
-    if (there)
-      only.link.connected(++connection_);
-    else
-      only.link.lost();
-    due_.insert(only.number);
-  }
-  if (const auto why = handshakes_.heard(what); why && options_.away)
-    options_.away(*why);
-  say_connection(there);
-}
-
-void socket_thread::say_connection(bool there) {
-  if (std::exchange(there_, there) != there && options_.connection)
-    options_.connection(there);
 }
 
 bool socket_thread::send_what_is_due() {
@@ -260,12 +187,13 @@ std::set<std::uint64_t> socket_thread::taken_due() {
 
 socket_thread::progress socket_thread::send_some(place& to) {
   for (int i = 0; i < pieces_per_turn; ++i) {
+    const bool is_new = !to.unsent;
     const auto next = take_next(to);
-    if (!next)
+    if (!next || (is_new && !leaves(*next)))
       return progress::done;
     switch (send_piece(socket_, to.route, *next)) {
       case sending::done:
-        counts_.out.add(static_cast<std::size_t>(next->kind),
+        counts_.out.add(sent_.sort(to.number, *next),
                         piece_head_size + next->body.bytes.size());
         counts_.bytes_out += piece_head_size + next->body.bytes.size();
         break;
@@ -288,9 +216,14 @@ socket_thread::progress socket_thread::send_some(place& to) {
   return progress::more;
 }
 
+bool socket_thread::leaves(const piece& x) {
+  is_mute_ = options_.leaving && !options_.leaving(x);
+  return !is_mute_;
+}
+
 std::optional<piece> socket_thread::take_next(place& to) {
   const std::lock_guard guard{mutex_};
-  if (side_ == side::server && to.route.empty())
+  if (is_mute_ || (side_ == side::server && to.route.empty()))
     return std::nullopt;
   if (door_ && !door_->admits(to.user, steady_now()))
     return std::nullopt;
@@ -310,7 +243,25 @@ bool socket_thread::hear_some() {
     if (!message)
       return i > 0;
     hear_one(*message);
+    if (rests_until_ != instant{})
+      return true; // What is due goes first.
   }
+  return true;
+}
+
+// Others' answers go out meanwhile.
+bool socket_thread::rests() {
+  const auto now = steady_now();
+  if (rests_until_ <= now) {
+    rests_until_ = {};
+    return false;
+  }
+  if (!falls_asleep(false))
+    return true;
+  if (bell_->wait(rests_until_ - now))
+    bell_->quiet();
+  const std::lock_guard guard{mutex_};
+  asleep_ = false;
   return true;
 }
 
@@ -318,47 +269,73 @@ void socket_thread::hear_one(const parts& message) {
   std::size_t bytes = 0;
   for (const auto& part : message.rest)
     bytes += part.size();
+  auto what = crossing::unheard;
+  auto found = hear(message, steady_now(), what);
   counts_.bytes_in += bytes;
-  const auto now = steady_now();
-  if (door_ && !door_->hears(message.user, now))
-    return; // Unread: libzmq has no way to close one connection.
-  const auto read = piece_in(message);
-  counts_.in.add(read ? static_cast<std::size_t>(read->kind) : 0, bytes);
-  if (!read) {
+  counts_.in.add(what, bytes);
+  tell_what_was_heard();
+  if (!found) {
     ++counts_.pieces_malformed;
     return;
   }
-  if (!is_within_budget(*read, message, now)
-      || (door_ && !door_->hears(*read, message.user, now)))
-    return;
-  auto found = hear(*read, message, now);
+  for (auto& x : *found)
+    options_.arrived(std::move(x));
+}
+
+void socket_thread::tell_what_was_heard() {
   if (const auto again = std::exchange(met_again_, {});
       again && options_.met_again)
     options_.met_again(*again);
-  if (!found)
-    ++counts_.pieces_malformed;
-  else if (*found)
-    options_.arrived(std::move(**found));
+  const auto next = std::exchange(announced_, {});
+  if (!next)
+    return;
+  if (options_.announced)
+    options_.announced(*next);
+  const std::lock_guard guard{mutex_};
+  if (choice_)
+    choice_->add(next->next);
+}
+
+result<std::vector<frame_arrived>>
+socket_thread::hear(const parts& message, instant now, crossing& what) {
+  if (door_ && !door_->hears(message.user, now))
+    return std::vector<frame_arrived>{}; // libzmq cannot close one connection.
+  const auto read = piece_in(message);
+  if (!read)
+    return tl::make_unexpected(read.error());
+  if (!is_within_budget(*read, message, now)
+      || (door_ && !door_->hears(*read, message.user, now)))
+    return std::vector<frame_arrived>{};
+  return hear(*read, message, now, what);
 }
 
 // What a transfer may bring is bounded by the room that it was given.
 bool socket_thread::is_within_budget(const piece& x, const parts& message,
                                      instant now) {
-  if (dials() || x.kind == piece_kind::chunk
-      || spoken_.takes(door_ ? message.user : message.route, now))
+  const auto& who = door_ ? message.user : message.route;
+  if (dials() || x.kind == piece_kind::chunk)
+    return true;
+  const auto count =
+    std::min<std::uint64_t>(frames_claimed(x), frames_per_bundle_max);
+  if (const auto rest = shares_.heard(who, now, count); rest > instant{})
+    rests_until_ = now + rest;
+  if (spoken_.takes(who, now, count))
     return true;
   options_.refused->add(refusal::too_many_frames, now);
   return false;
 }
 
-result<std::optional<frame_arrived>>
-socket_thread::hear(const piece& read, const parts& message, instant now) {
+result<std::vector<frame_arrived>> socket_thread::hear(const piece& read,
+                                                       const parts& message,
+                                                       instant now,
+                                                       crossing& what) {
   const std::lock_guard guard{mutex_};
   silence_.broken(now);
   auto* from =
     dials() ? places_.find(0) : places_.of(message.route, message.user, read);
+  std::vector<frame_arrived> out;
   if (from == nullptr)
-    return std::optional<frame_arrived>{};
+    return out;
   from->heard = ++messages_;
   from->spoke_at = now;
   const auto before = from->link.other();
@@ -366,14 +343,17 @@ socket_thread::hear(const piece& read, const parts& message, instant now) {
   auto found = from->link.heard(read);
   if (before && !was_open && from->link.is_open())
     met_again_ = before != from->link.other();
+  announced_ = from->link.take_announced();
   counts_.connections += !before && from->link.other();
+  what = heard_.sort(from->link.other().value_or(0), read);
   due_.insert(from->number);
   if (!found)
     return tl::make_unexpected(found.error());
-  if (!*found)
-    return std::optional<frame_arrived>{};
-  const peer_id peer{from->number << channel_bits | (*found)->channel.value};
-  return std::optional{frame_arrived{peer, std::move((*found)->what)}};
+  out.reserve(found->size());
+  for (auto& [channel, body] : *found)
+    out.push_back(
+      {{from->number << channel_bits | channel.value}, std::move(body)});
+  return out;
 }
 
 } // namespace troupe::transport

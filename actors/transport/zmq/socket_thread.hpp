@@ -13,6 +13,7 @@
 #include <thread>
 #include <vector>
 
+#include "actors/transport/key_choice.hpp"
 #include "actors/transport/meter.hpp"
 #include "actors/transport/places.hpp"
 #include "actors/transport/zmq/door.hpp"
@@ -38,9 +39,13 @@ public:
   const std::string& address() const override;
   const socket_counts& counts() const override;
   std::vector<std::uint64_t> links_here(instant lately) override;
+  std::vector<std::uint64_t> links_heard(instant lately) override;
   places_seen look() override;
   std::uint64_t unhandled_bytes() const override;
   std::optional<public_key> key_of(peer_id x) override;
+  void listen_with(const key_pair& x) override;
+  std::optional<public_key> listens_with() override;
+  void announce(std::uint64_t link, const announcement& x) override;
   void drain(std::chrono::milliseconds most) override;
   void close() override;
 
@@ -49,6 +54,19 @@ private:
 
   void work();
   bool dials() const noexcept;
+
+  /// It neither listens nor dials, and is about to.
+  bool is_unsettled();
+  void see_to_connections();
+
+  /// A socket that is new, before it is bound.
+  void open_door();
+  void bind();
+  void change_door();
+  std::optional<key_pair> taken_pair();
+
+  void connect();
+  void hang_up(instant until);
   void dial_anew_after_silence();
 
   /// Somebody waits for room; those who have it may be gone.
@@ -64,17 +82,27 @@ private:
   void follow(connection_event what);
   void say_connection(bool there);
 
+  /// How many keys the server may have that was dialled.
+  int choose_key(connection_event what);
+
   /// True: some of it has to wait for ZeroMQ.
   bool send_what_is_due();
   std::set<std::uint64_t> taken_due();
   progress send_some(place& to);
   std::optional<piece> take_next(place& to);
+  bool leaves(const piece& x);
 
   /// False: there was nothing.
   bool hear_some();
   void hear_one(const parts& message);
-  result<std::optional<frame_arrived>> hear(const piece& read,
-                                            const parts& message, instant now);
+  void tell_what_was_heard();
+  result<std::vector<frame_arrived>> hear(const parts& message, instant now,
+                                          crossing& what);
+  result<std::vector<frame_arrived>>
+  hear(const piece& read, const parts& message, instant now, crossing& what);
+
+  /// For a moment nothing is read: who says too much is to say it later.
+  bool rests();
 
   /// Whether who sent it may say so much.
   bool is_within_budget(const piece& x, const parts& message, instant now);
@@ -90,20 +118,31 @@ private:
   const std::shared_ptr<wakeup> bell_ = std::make_shared<wakeup>();
   const std::shared_ptr<held_bytes> room_;
   meters spoken_{options_.frames_per_second}; ///< By key, or by connection.
+  int doors_ = 0;                             ///< That were opened.
+  std::optional<instant> dial_at_; ///< Nothing is dialled until then.
+  shares shares_{limits::frames_beside_others};
+  instant rests_until_{};
   socket_counts counts_;
+  crossings sent_; ///< Of its thread alone, as the next one.
+  crossings heard_;
   std::atomic<bool> stopped_{false};
-  bool there_ = false; ///< Of who dialled: as it was said.
+  bool there_ = false;   ///< Of who dialled: as it was said.
+  bool is_mute_ = false; ///< Something must not leave.
 
   std::mutex mutex_; ///< Of what follows; places come and go on the thread.
   places places_;
-  std::set<std::uint64_t> due_;     ///< There may be something to send.
-  std::set<std::uint64_t> waiting_; ///< For room.
-  bool asleep_ = false;             ///< The thread polls, or is about to.
+  std::set<std::uint64_t> due_;       ///< There may be something to send.
+  std::set<std::uint64_t> waiting_;   ///< For room.
+  bool asleep_ = false;               ///< The thread polls, or is about to.
+  bool is_bound_ = false;             ///< Of a server.
+  std::optional<key_pair> next_pair_; ///< It is to have.
+  std::optional<key_choice> choice_;  ///< Of who dials with keys.
   std::uint64_t messages_ = 0;
   std::uint32_t connection_ = 0;
   silence silence_;
   instant probe_at_{};
-  std::optional<bool> met_again_; ///< Another one? Of the thread alone.
+  std::optional<bool> met_again_;         ///< Another one? Of the thread alone.
+  std::optional<announcement> announced_; ///< Likewise.
   std::thread thread_;
 };
 

@@ -1,9 +1,13 @@
 #pragma once
 
 #include <cstdint>
+#include <ctime>
 
+#include <poll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
+
+#include "core/clock.hpp"
 
 namespace troupe::transport {
 
@@ -34,6 +38,14 @@ public:
     const std::uint64_t one = 1;
     // It cannot be full, and who is awake already need not be woken.
     (void)!::write(fd_, &one, sizeof one);
+  }
+
+  /// For less than a millisecond, where it has to be. True: somebody rang.
+  bool wait(instant most) const noexcept {
+    constexpr instant second = std::chrono::seconds{1};
+    pollfd what{fd_, POLLIN, 0};
+    const timespec until{most / second, (most % second).count()};
+    return ::ppoll(&what, 1, &until, nullptr) > 0;
   }
 
   void quiet() const noexcept {

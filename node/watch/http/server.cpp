@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cerrno>
 #include <list>
+#include <map>
 #include <set>
 #include <thread>
 #include <utility>
@@ -37,6 +38,13 @@ constexpr int arrivals_max = 32;
 /// What a connection has to say something before it has to go: who asks as soon
 /// as it is connected is always heard.
 constexpr instant grace = 20ms;
+
+std::string listed(const std::map<std::string, page>& pages) {
+  std::string out;
+  for (const auto& [path, what] : pages)
+    out += (out.empty() ? " " : ", ") + path;
+  return out;
+}
 
 struct connection {
   enum class state { asks, hears, leaves, is_over };
@@ -94,6 +102,7 @@ public:
        std::set<std::string> names, const options& opts)
     : listener_(std::move(at)),
       bell_(std::move(bell)),
+      none_("there is no such page; there are" + listed(pages)),
       copies_(std::move(pages)),
       names_(std::move(names)),
       opts_(opts),
@@ -246,7 +255,7 @@ private:
     if (auto found = copies_.of(wanted.path, wanted.json, now))
       return found;
     return std::make_shared<const copy>(
-      copy_of(refusal{.status = 404, .why = "there is no such page"}));
+      copy_of(refusal{.status = 404, .why = none_}));
   }
 
   void tell(connection& x, instant now) {
@@ -297,6 +306,7 @@ private:
 
   listener listener_;
   descriptor bell_;
+  const std::string none_; ///< What who asks for another page hears.
   copies copies_;
   const std::set<std::string> names_;
   const options opts_;

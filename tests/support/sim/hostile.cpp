@@ -55,6 +55,12 @@ void hostile::heard(const messages::any_message& any) {
   } else if (const auto* y = std::get_if<messages::line_served>(&any)) {
     if (now_ && now_->pass.visit == y->visit)
       now_->served[y->line] = y->base;
+  } else if (const auto* z = std::get_if<messages::offer_answered>(&any)) {
+    const auto pass =
+      std::ranges::find(x_.all.tickets, z->visit, &messages::ticket::visit);
+    if (z->verdict == policies::verdict::accepted
+        && pass != x_.all.tickets.end())
+      x_.all.merged.push_back(*pass);
   } else if (std::holds_alternative<messages::farewell>(any)
              && draw_.chance(0.5)) {
     hello();
@@ -67,7 +73,7 @@ void hostile::one_harm() {
     return draw_.chance(0.2) ? hello() : silence_for(500ms);
   if (now_ && now_->served.empty() && draw_.chance(0.7))
     return fetch();
-  switch (draw_.below(16)) {
+  switch (draw_.below(17)) {
     case 0:
       return draw_.chance(0.3) ? hello() : strange_hello();
     case 1:
@@ -93,6 +99,8 @@ void hostile::one_harm() {
     case 13:
       return servers_words();
     case 14:
+      return draw_.chance(0.5) ? await() : strange_await();
+    case 15:
       return draw_.chance(0.9)
                ? garbage()
                : silence_for(std::chrono::seconds{draw_.below(30)});
@@ -308,21 +316,6 @@ void hostile::saved_up() {
     say("offers on some ticket", *x);
     x->pass.seed ^= 1;
     say("offers with a forged seal", std::move(*x));
-  }
-}
-
-void hostile::decline() {
-  const auto pass = now_ && draw_.chance(0.5) ? now_->pass : some_ticket();
-  auto forged = pass;
-  forged.mac = {};
-  say("declines with a forged seal",
-      messages::visit_declined{forged, messages::decline_reason::failed});
-  for (int i = 0; i < 50; ++i)
-    say("declines", messages::visit_declined{
-                      pass, static_cast<messages::decline_reason>(i % 4)});
-  if (auto x = sound_offer()) {
-    x->pass = pass;
-    say("offers what it declined", std::move(*x));
   }
 }
 

@@ -18,6 +18,7 @@ struct conspiracy {
   std::vector<messages::ticket> tickets;
   /// All that was ever offered on one, in its order.
   std::map<visit_id, std::vector<messages::offer_made>> offered;
+  std::vector<messages::ticket> merged; ///< Some line has an offer on it.
 };
 
 /// A peer that means harm: it says whatever decodes, at a seed's whim, to a
@@ -83,12 +84,15 @@ private:
   void saved_up();
   void decline();
   void go();
+  void await();
+  void strange_await();
   void servers_words();
   void flood();
 
   std::optional<messages::offer_made> sound_offer();
   messages::fetch_requested sound_fetch(std::uint32_t leg);
   messages::ticket some_ticket();
+  messages::offer_awaited sound_await(const messages::ticket& pass) const;
   std::vector<line_id> lines_of(const std::string& family) const;
 
   parts x_;

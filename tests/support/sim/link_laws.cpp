@@ -1,5 +1,8 @@
 #include "tests/support/sim/link_laws.hpp"
 
+#include <array>
+#include <cstring>
+
 #include <gtest/gtest.h>
 
 namespace troupe::test {
@@ -21,10 +24,26 @@ void link_laws::took(transport::channel_id to, const messages::any_message& x,
 }
 
 void link_laws::left(const transport::piece& x) {
-  if (x.kind != transport::piece_kind::framed)
+  if (x.kind == transport::piece_kind::framed)
+    left(x.channel, x.body.bytes);
+  if (x.kind != transport::piece_kind::bundled)
     return;
-  const auto found =
-    waiting_.find({x.channel, {x.body.bytes.begin(), x.body.bytes.end()}});
+  EXPECT_GT(x.at, 1U) << "one frame is no bundle";
+  auto rest = x.body.bytes;
+  for (std::uint64_t i = 0; i < x.at; ++i) {
+    std::array<std::uint32_t, 2> head{};
+    ASSERT_GE(rest.size(), sizeof head);
+    std::memcpy(head.data(), rest.data(), sizeof head);
+    ASSERT_GE(rest.size() - sizeof head, head[1]);
+    left({head[0]}, rest.subspan(sizeof head, head[1]));
+    rest = rest.subspan(sizeof head + head[1]);
+  }
+  EXPECT_TRUE(rest.empty());
+}
+
+void link_laws::left(transport::channel_id to,
+                     std::span<const std::byte> frame) {
+  const auto found = waiting_.find({to, {frame.begin(), frame.end()}});
   EXPECT_TRUE(found != waiting_.end())
     << "a small frame goes out that nobody said, or twice";
   if (found != waiting_.end())

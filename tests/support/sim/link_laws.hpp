@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <set>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -41,6 +42,8 @@ public:
   void check_end() const;
 
 private:
+  void left(transport::channel_id to, std::span<const std::byte> frame);
+
   struct large {
     transport::channel_id channel;
     transport::buffer bytes;

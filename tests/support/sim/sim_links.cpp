@@ -17,6 +17,7 @@ namespace {
 constexpr std::size_t pieces_queued_max = 8; ///< As ZeroMQ's small marks.
 constexpr instant tick_every = 500ms;
 constexpr instant silent_holder_max = 5s;
+constexpr instant gone_lately = 4s; ///< As `serving` has it.
 /// Three beats of a client.
 constexpr transport::silence::options patience{.unopened_max = 2s,
                                                .open_max = 9s};
@@ -96,6 +97,8 @@ void sim_links::open_places() {
   room_ = make_room();
   hub_ = std::make_shared<actors::server_socket_hub>();
   hub_->use(options_.server);
+  if (reception_)
+    hub_->bind(reception_);
   places_.emplace(
     [this](std::uint64_t number, std::shared_ptr<transport::held_bytes> room) {
       return options_of(server_instance_ + number, std::move(room));
@@ -107,14 +110,51 @@ link_laws& sim_links::laws_of(std::uint64_t place) {
   return laws_.try_emplace(place, sizes_.frame_bytes_max).first->second;
 }
 
+bool sim_links::has(std::uint64_t process, client_id who) const {
+  return number_of(who) == process;
+}
+
+std::uint64_t sim_links::life_of(std::uint64_t number) const {
+  return processes_[number].life;
+}
+
+bool sim_links::is_there(std::uint64_t number) const {
+  return processes_[number].is_there();
+}
+
+std::uint32_t sim_links::dialled(std::uint64_t number) const {
+  return processes_[number].dialled;
+}
+
+std::set<peer_id> sim_links::here() {
+  std::set<peer_id> out;
+  for (const auto number : places_->here(world_.now() - gone_lately))
+    out.insert(actors::process_of(number));
+  return out;
+}
+
+std::set<peer_id> sim_links::spoke(instant lately) {
+  std::set<peer_id> out;
+  for (const auto number : places_->heard(world_.now() - lately))
+    out.insert(actors::process_of(number));
+  return out;
+}
+
 // -- both sides' words --------------------------------------------------------
 
 sim_links::way sim_links::up(client_id from) {
-  auto& x = process_of(from);
-  return [this, from, &x, life = x.life](const messages::any_message& what) {
+  return up_from(number_of(from), channel_of(from));
+}
+
+sim_links::way sim_links::up_of_process(std::uint64_t number) {
+  return up_from(number, {});
+}
+
+sim_links::way sim_links::up_from(std::uint64_t number, channel_id to) {
+  auto& x = processes_[number];
+  return [this, to, &x, life = x.life](const messages::any_message& what) {
     if (x.life != life || !x.is_there())
       return;
-    const auto to = channel_of(from);
     x.laws->took(to, what, x.end->say(to, what));
     ring();
   };
@@ -139,6 +179,11 @@ void sim_links::bind(actors::gateway_actor x) {
   hub_->bind(std::move(x));
 }
 
+void sim_links::bind(actors::reception_actor x) {
+  reception_ = std::move(x);
+  hub_->bind(reception_);
+}
+
 void sim_links::connect(client_id who, actors::client_actor x) {
   process_of(who).hub->connect(who, std::move(x));
 }
@@ -155,9 +200,11 @@ void sim_links::begin(client_id who) {
   x.hub = std::make_shared<actors::client_socket_hub>();
   auto* hub = x.hub.get();
   // As node/join has it.
-  hub->listen([hub](const messages::any_message& y) {
+  hub->listen([this, hub, number = number_of(who)](const auto& y) {
     if (std::holds_alternative<messages::farewell>(y))
       hub->say_hello();
+    else if (options_.process_hears)
+      options_.process_hears(number, y);
   });
   x.silence.emplace(patience, world_.now());
   x.dialled = 0;
@@ -186,6 +233,7 @@ void sim_links::close() {
   if (std::exchange(*bell_, nullptr) == nullptr)
     return;
   hub_->close();
+  reception_ = nullptr;
   for (auto& x : processes_)
     if (x.hub)
       x.hub->close();

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,9 @@ public:
     std::uint64_t processes = 1;
     std::shared_ptr<transport::endpoint> server; ///< By which hubs greet.
     std::function<void(client_id, const transport::frame&)> server_hears;
+    /// What comes for a process itself.
+    std::function<void(std::uint64_t process, const messages::any_message&)>
+      process_hears;
   };
 
   /// Takes a message, now or later; if those who were there are gone by then,
@@ -41,9 +45,11 @@ public:
   ~sim_links();
 
   way up(client_id from);
+  way up_of_process(std::uint64_t number);
   way down(peer_id to);
 
   void bind(actors::gateway_actor x);
+  void bind(actors::reception_actor x);
   void connect(client_id who, actors::client_actor x);
 
   /// A client's process is there from now on, if it was not.
@@ -55,6 +61,18 @@ public:
 
   /// Whether one process has both.
   bool are_together(client_id a, client_id b) const;
+  bool has(std::uint64_t process, client_id who) const;
+
+  /// Of a process: which memory it is, whether it is there, and how often it
+  /// has dialled.
+  std::uint64_t life_of(std::uint64_t number) const;
+  bool is_there(std::uint64_t number) const;
+  std::uint32_t dialled(std::uint64_t number) const;
+
+  /// As the server knows them: who has a connection, and who said anything so
+  /// lately.
+  std::set<peer_id> here();
+  std::set<peer_id> spoke(instant lately);
 
   void close();
 
@@ -102,6 +120,7 @@ private:
     std::uint64_t room_bytes;
   };
 
+  way up_from(std::uint64_t number, transport::channel_id to);
   static sizes drawn_sizes(random_stream& draw);
   std::uint64_t number_of(client_id who) const;
   process& process_of(client_id who);
@@ -150,6 +169,7 @@ private:
   std::uint64_t server_life_ = 0;
   std::uint64_t server_instance_ = 0;
   std::shared_ptr<actors::server_socket_hub> hub_;
+  actors::reception_actor reception_; ///< Null: processes ask nothing.
   std::shared_ptr<transport::held_bytes> room_;
   std::optional<transport::places> places_;
   std::map<std::uint64_t, link_laws> laws_; ///< Of those.

@@ -14,9 +14,11 @@ public:
   std::size_t send(peer_id to, messages::any_message x) override {
     const auto size = transport::encoded_size(x);
     const client_id peer{to.value & 0xffffffff};
-    if (!up_ && peer == client_id{}) // To a process.
+    if (!up_ && peer == client_id{}) { // To a process.
+      if (net_.sees_.process_asked)
+        net_.sees_.process_asked(to, x);
       net_.links_->down(to)(x);
-    else
+    } else
       net_.carry(std::move(x), up_ ? who_ : peer, up_, to);
     return size;
   }
@@ -33,10 +35,12 @@ void sim_network::use_links(std::uint64_t seed, std::uint64_t processes) {
     sim_links::options{.seed = seed,
                        .processes = processes,
                        .server = server_side(),
-                       .server_hears = [this](client_id from, const auto& x) {
-                         if (const auto whole = x.open())
-                           sees_.server_heard(from, **whole);
-                       }});
+                       .server_hears =
+                         [this](client_id from, const auto& x) {
+                           if (const auto whole = x.open())
+                             sees_.server_heard(from, **whole);
+                         },
+                       .process_hears = sees_.process_heard});
 }
 
 void sim_network::bind(actors::gateway_actor x) {

@@ -24,6 +24,12 @@ public:
     /// What reached the server whole.
     std::function<void(client_id from, const messages::any_message&)>
       server_heard;
+    /// Of processes, where there are any: what one is asked as it leaves, and
+    /// as it arrives.
+    std::function<void(peer_id process, const messages::any_message&)>
+      process_asked = {};
+    std::function<void(std::uint64_t process, const messages::any_message&)>
+      process_heard = {};
   };
 
   sim_network(world& w, chances& luck, witness sees)

@@ -122,13 +122,23 @@ sim_node::sim_node(std::uint64_t seed, const scenario& what,
             also(from, x);
           p.witness->client_said(from, x);
         },
-      .server_heard =
-        [&p](client_id from, const auto& x) {
-          p.witness->server_heard(from, x);
+      .server_heard = [&p](client_id from,
+                           const auto& x) { p.witness->server_heard(from, x); },
+      .process_asked =
+        [&p](peer_id to, const auto& x) {
+          if (const auto* y = std::get_if<messages::scores_asked>(&x))
+            p.homes->asked(to, *y);
+        },
+      .process_heard =
+        [&p](std::uint64_t process, const auto& x) {
+          if (const auto* y = std::get_if<messages::scores_asked>(&x))
+            p.homes->heard(process, *y);
         }});
   if (what.processes > 0)
     p.network->use_links(seed, what.processes);
   p.args = args_of(seed);
+  if (what.scored_at_home)
+    ask_at_home(seed);
   p.worker = actors::start_worker(
     p.w.system(),
     std::make_shared<sim_workshop>(p.w, p.luck, p.how.make_trainer(*p.blocks)));
@@ -244,6 +254,7 @@ sim_node::~sim_node() {
     end(x);
   end(caf::actor_cast<caf::actor>(p.worker));
   p.worker = nullptr;
+  p.reception = nullptr;
   p.cast = {};
   p.server.clear();
   p.proxies.clear();

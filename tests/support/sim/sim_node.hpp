@@ -40,6 +40,7 @@ struct scenario {
   bool durable = false; ///< All do, and a node finds those of the one before.
   std::uint64_t values_bytes_max = 0;
   std::uint64_t processes = 0; ///< That have the clients; 0: it is the node's.
+  bool scored_at_home = false; ///< Those are asked what versions are worth.
   std::uint64_t hostile = 0;   ///< Peers that mean harm, beside the clients.
   std::size_t client_most = ~std::size_t{0};
   bool events = false;
@@ -106,6 +107,7 @@ private:
   struct parts;
 
   void open_store();
+  void ask_at_home(std::uint64_t seed);
   static void read_note(parts& p, const std::string& text);
   actors::node_args args_of(std::uint64_t seed);
   void start_server();

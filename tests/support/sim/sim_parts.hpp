@@ -11,6 +11,7 @@
 #include "tests/support/recipes/two_leg.hpp"
 #include "tests/support/sim/hostile.hpp"
 #include "tests/support/sim/sim_faulty.hpp"
+#include "tests/support/sim/sim_homes.hpp"
 #include "tests/support/sim/sim_node.hpp"
 #include "tests/support/sim/sim_witness.hpp"
 
@@ -46,6 +47,9 @@ struct sim_node::parts {
   world w;
   std::optional<sim_witness> witness;
   std::unique_ptr<sim_network> network;
+  std::unique_ptr<models::trainer> scorer; ///< Of the server, once more.
+  std::optional<sim_homes> homes;          ///< Where clients score themselves.
+  actors::reception_actor reception;       ///< Likewise.
   actors::node_args args;
   std::uint64_t life = 0; ///< Counts starts of the server.
   caf::actor supervisor;

@@ -90,6 +90,8 @@ struct sim_audience final : actors::audience {
                 const std::optional<messages::evaluation_finished>&,
                 instant) override;
 
+  /// Told of each evaluation. May be empty.
+  std::function<void(const messages::evaluation_finished&)> scored = {};
   const sim_store* store = nullptr;
   std::optional<messages::run_finished> end;
 };

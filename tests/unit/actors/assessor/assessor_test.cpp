@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <optional>
+#include <set>
 #include <vector>
 
 #include <caf/actor_system.hpp>
@@ -58,7 +59,11 @@ struct assessor_test : testing::Test {
       assessor_args{.evaluator = caf::actor_cast<evaluator_actor>(evaluator),
                     .others = others,
                     .started = started,
-                    .first_question = 40}));
+                    .first_question = 40,
+                    .spoke = [this](instant lately) {
+                      EXPECT_EQ(lately, 5s);
+                      return speaking;
+                    }}));
     helpers = {evaluator, gateway};
     mail().run();
   }
@@ -87,6 +92,11 @@ struct assessor_test : testing::Test {
     mail().run();
   }
 
+  void pass(instant time) {
+    mail().advance_time(time);
+    mail().run();
+  }
+
   void end() {
     for (auto& x : helpers)
       caf::anon_send_exit(x, caf::exit_reason::user_shutdown);
@@ -106,6 +116,7 @@ struct assessor_test : testing::Test {
   assessor_actor who;
   std::vector<caf::actor> helpers;
   std::vector<messages::scores_under_way::process> here;
+  std::set<peer_id> speaking{{1}, {2}};
   bool has_problem = false;
   std::optional<bool> scored_at_home;
   std::uint64_t question = 0;
@@ -137,8 +148,8 @@ TEST_F(assessor_test, waits_for_nobody_beyond_its_deadline) {
   begin();
   ask(true);
   hear({1}, {{{1}, 10, 9, 0.5}});
-  mail().advance_time(59s);
-  mail().run();
+  for (int i = 0; i < 59; ++i)
+    pass(1s);
   EXPECT_FALSE(answer);
   mail().advance_time(1s);
   mail().run();
@@ -146,6 +157,33 @@ TEST_F(assessor_test, waits_for_nobody_beyond_its_deadline) {
   EXPECT_EQ(answer->scores.per_client.size(), 1U);
   EXPECT_EQ(answer->asked, 2U);
   hear({1}, {{{2}, 10, 9, 0.5}}); // Too late, and of no question any more.
+}
+
+TEST_F(assessor_test, waits_for_no_process_that_says_nothing_at_all) {
+  here = {{{1}, {{1}}}, {{2}, {{3}}}};
+  speaking = {{1}};
+  begin();
+  ask(true);
+  hear({1}, {{{1}, 10, 9, 0.5}});
+  for (int i = 0; i < 4; ++i)
+    pass(1s);
+  EXPECT_FALSE(answer); // The question may still be on its way.
+  pass(1s);
+  ASSERT_TRUE(answer);
+  EXPECT_EQ(answer->scores.per_client.size(), 1U);
+  EXPECT_EQ(answer->asked, 2U);
+}
+
+TEST_F(assessor_test, waits_for_who_says_something_now_and_then) {
+  here = {{{1}, {{1}}}};
+  begin();
+  ask(true);
+  for (int i = 0; i < 30; ++i)
+    pass(1s);
+  EXPECT_FALSE(answer);
+  speaking.clear();
+  pass(1s);
+  EXPECT_TRUE(answer);
 }
 
 TEST_F(assessor_test, passes_on_what_no_client_is_asked_about) {

@@ -84,6 +84,20 @@ TEST_F(inquest_test, believes_nothing_that_cannot_be) {
   EXPECT_EQ(hear(first, {{{1}, 10, 10, 1e13}}), 1U);
 }
 
+TEST_F(inquest_test, waits_for_nobody_of_whom_nothing_is_heard) {
+  (void)hear(first, {{{1}, 10, 9, 0.5}});
+  x.spoke({first, second});
+  EXPECT_FALSE(x.is_over(6s));
+  x.spoke({first});
+  EXPECT_FALSE(x.is_over(7s)); // Client 2 is of the first.
+  (void)hear(first, {{{2}, 10, 9, 0.5}});
+  EXPECT_TRUE(x.is_over(7s));
+  EXPECT_EQ(hear(second, {{{3}, 10, 9, 0.5}}), 1U); // In time after all.
+  const auto all = x.take({1}, {2});
+  EXPECT_EQ(all.asked, 3U);
+  EXPECT_EQ(all.scores.per_client.size(), 3U);
+}
+
 TEST(inquest, waits_for_nobody_where_nobody_is_here) {
   inquest x{1, 60s};
   x.asked({.question = 1, .asked = {}});

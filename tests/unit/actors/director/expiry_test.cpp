@@ -39,6 +39,25 @@ TEST(visit_expiry, has_lines_drop_what_they_hold_in_every_pace) {
   }
 }
 
+// It beats and does nothing: others are asked before it is again.
+TEST(visit_expiry, makes_who_came_to_nothing_wait_longer_each_time) {
+  auto x = slots_of(1);
+  x.clients_expected = 1;
+  x.strangers = true;
+  x.visit_timeout = 60s;
+  run_of run{x};
+  run.join(1);
+  for (const auto pause : {1s, 2s, 4s}) {
+    const auto invited = run.all<invitation_made>().size();
+    run.now += 60s;
+    run.did(run.testee.due(run.now));
+    EXPECT_EQ(run.all<invitation_made>().size(), invited);
+    run.now += pause;
+    run.did(run.testee.due(run.now));
+    EXPECT_EQ(run.all<invitation_made>().size(), invited + 1);
+  }
+}
+
 TEST(visit_expiry, at_the_end_of_a_run_says_nothing_of_what_lines_hold) {
   run_of run{slots_of(2)};
   run.join(3);

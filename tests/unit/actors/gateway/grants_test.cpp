@@ -185,6 +185,26 @@ TEST_F(grants_test, takes_an_offer_that_was_on_its_way_to_a_withdrawn_visit) {
   EXPECT_EQ(offer({1}).value(), standing::first);
 }
 
+// Each line of a record is on the disk: what is said again must not fill it.
+TEST_F(grants_test, has_what_began_before_itself_noted_once) {
+  const visit_id older{{2}, {3}};
+  EXPECT_FALSE(testee.is_to_be_noted(older)); // Nobody spoke of it yet.
+  EXPECT_EQ(fetch(0, {1}, older), std::nullopt);
+  EXPECT_TRUE(testee.is_to_be_noted(older));
+  EXPECT_EQ(fetch(1, {}, older), std::nullopt);
+  EXPECT_FALSE(testee.is_to_be_noted(older));
+}
+
+TEST_F(grants_test, has_a_refusal_of_what_it_does_not_know_noted_once) {
+  const visit_id older{{2}, {3}};
+  EXPECT_TRUE(testee.answered(older, {1}, policies::verdict::too_stale));
+  EXPECT_FALSE(testee.answered(older, {1}, policies::verdict::too_stale));
+  EXPECT_TRUE(testee.answered(older, {2}, policies::verdict::too_stale));
+  for (std::uint64_t i = 0; i < 2 * grants::older_max; ++i)
+    (void)testee.answered({{2}, {10 + i}}, {1}, policies::verdict::too_stale);
+  EXPECT_FALSE(testee.answered({{2}, {9}}, {1}, policies::verdict::too_stale));
+}
+
 TEST_F(grants_test, does_not_judge_a_visit_that_is_older_than_itself) {
   const visit_id older{{2}, {3}};
   testee.invited(older, true);

@@ -294,6 +294,9 @@ TEST(why, says_when_the_run_is_over_or_has_not_begun) {
   x.over = true;
   x.reason = "the run's length is reached";
   EXPECT_EQ(why(x).what, "the run is over: the run's length is reached");
+  EXPECT_EQ(why(x).code, "nothing");
+  x.reason = "interrupted";
+  EXPECT_EQ(why(x).code, "interrupted") << "another process goes on with it";
 }
 
 TEST(why, suspects_the_runs_own_thread_when_no_actor_answers) {

@@ -1,3 +1,4 @@
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "actors/reception/leases.hpp"
@@ -72,11 +73,15 @@ TEST(leases, of_a_name_are_no_others) {
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().context,
             "another process has the name 'ward7'; where it is yours, the "
-            "store that it began with would do");
+            "store that it began with would do, else --id with another name");
   (void)x.give(second, "ward8");
   EXPECT_EQ(x.give(second, "ward9").error().context,
-            "this run has room for 2 clients with data of their own, and as "
-            "many have a name");
+            "this run has room for 2 clients with data of their own "
+            "('clients' of its configuration), and as many have a name, for "
+            "good; this store has one: --id ward8 would do");
+  EXPECT_THAT(x.give({3}, "ward9").error().context,
+              testing::EndsWith("who has one joins with its --store, and a run "
+                                "that begins anew has room for others"));
   EXPECT_EQ(x.named_by(second), 1U);
 }
 

@@ -35,6 +35,12 @@ struct reception_test : testing::Test {
   }
 
   messages::places_given ask(const messages::places_asked& x) {
+    hear(x);
+    args.book.restore(kept);
+    return std::get<messages::places_given>(network->all.back());
+  }
+
+  void hear(const messages::any_message& x) {
     caf::actor_system system{config};
     auto who = start_reception(system, args);
     caf::anon_send(who, transport::frame_arrived{{1}, transport::frame{x}});
@@ -43,8 +49,6 @@ struct reception_test : testing::Test {
     all.run();
     caf::anon_send_exit(who, caf::exit_reason::user_shutdown);
     all.run();
-    args.book.restore(kept);
-    return std::get<messages::places_given>(network->all.back());
   }
 
   caf::actor_system_config config;
@@ -65,6 +69,17 @@ TEST_F(reception_test, stores_a_name_before_it_says_its_number) {
   EXPECT_EQ(ask(named("ward8")).why,
             "the server cannot store it: the disk is full");
   EXPECT_EQ(ask(named("ward7")).clients, (std::vector<client_id>{{4}}));
+}
+
+// Places are asked for once; who finds its server again asks for terms alone.
+TEST_F(reception_test, knows_whom_to_see_off_by_the_terms_it_gave) {
+  std::vector<peer_id> came;
+  args.came = [&came](peer_id x) { came.push_back(x); };
+  hear(messages::terms_asked{.nonce = 1});
+  EXPECT_EQ(came, (std::vector<peer_id>{{1}}));
+  hear(
+    messages::terms_asked{.protocol_min = 99, .protocol_max = 99, .nonce = 2});
+  EXPECT_EQ(came.size(), 1U);
 }
 
 TEST_F(reception_test, counts_names_and_numbers_of_a_key_together) {

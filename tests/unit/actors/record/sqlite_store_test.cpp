@@ -229,8 +229,7 @@ TEST_F(sqlite_store_test, people_can_read_it_during_the_run) {
 
 TEST_F(sqlite_store_test, older_versions_are_read_as_long_as_they_are_kept) {
   auto opts = options();
-  opts.retention = 2;
-  opts.retention_max = 3;
+  opts.retention = 3;
   auto testee = make_sqlite_store(opts).value();
   ASSERT_TRUE(testee->begin(one_line, version_of(0).blocks));
   for (const std::uint64_t n : {1, 2, 3, 4})

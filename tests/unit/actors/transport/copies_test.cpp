@@ -76,8 +76,8 @@ passage pass(const messages::any_message& message, link_end& from,
       }
       auto found = to.heard(*x);
       EXPECT_TRUE(found);
-      if (found && *found)
-        out.heard.push_back(std::move(**found));
+      if (found)
+        std::ranges::move(*found, std::back_inserter(out.heard));
     }
     while (const auto x = to.next()) {
       more = true;

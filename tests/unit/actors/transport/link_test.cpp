@@ -74,6 +74,19 @@ TEST(link, says_the_newest_of_small_frames_about_the_same) {
   EXPECT_EQ(a.link.say({3}, beat(1)), taken::taken);
 }
 
+TEST(link, says_all_of_an_answer_that_has_many_messages) {
+  end a{options_of(1, 100)};
+  end b{options_of(2, 100)};
+  for (std::uint64_t k = 1; k <= 3; ++k)
+    EXPECT_EQ(
+      a.link.say({}, messages::scores_told{7, {{.client = client_id{k}}}}),
+      taken::taken);
+  EXPECT_EQ(a.link.say({}, messages::scores_told{7, {}}), taken::taken);
+  a.link.connected(1);
+  settle(a, b);
+  EXPECT_EQ(b.heard.size(), 4U);
+}
+
 TEST(link, sends_no_more_than_the_other_end_allows) {
   end a{options_of(1, 100)};
   end b{options_of(2, 100)};
@@ -174,8 +187,8 @@ TEST(link, refuses_what_is_larger_than_a_message_of_its_kind_can_be) {
     if (!found)
       EXPECT_THAT(found.error().context,
                   ::testing::HasSubstr("up to 1000 would do"));
-    else if (*found)
-      b.heard.push_back(**found);
+    else
+      std::ranges::move(*found, std::back_inserter(b.heard));
   }
   ASSERT_EQ(b.heard.size(), 1U);
   EXPECT_EQ(bytes_of(b.heard[0]), encode(large(2, 40)));

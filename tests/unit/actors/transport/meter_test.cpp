@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
+#include <string>
+#include <vector>
 
 #include "actors/transport/held_bytes.hpp"
 
@@ -68,6 +71,84 @@ TEST(held_bytes, of_a_key_are_a_part_of_all_and_no_more_than_its_own) {
   EXPECT_EQ(freed, 1);
   EXPECT_EQ(all->now(), 50U);
   EXPECT_TRUE(one->take(20));
+}
+
+/// Reads for a second what `greedy` has always more of and the others say now
+/// and then, and rests as it is told. Returns how much of the former.
+int read_of(shares& x, const std::vector<std::string>& greedy,
+            instant others_every) {
+  instant now = 100s;
+  // They spoke before, if they do so at all in that second.
+  instant last = others_every < 1s ? now - others_every : now;
+  int out = 0;
+  while (now < 101s) {
+    instant rest{};
+    if (now >= last + others_every) {
+      last = now;
+      rest = std::max(rest, x.heard("modest", now));
+    }
+    for (const auto& who : greedy) {
+      rest = std::max(rest, x.heard(who, now));
+      ++out;
+    }
+    now += rest + 10us; // Reading takes time.
+  }
+  return out;
+}
+
+TEST(shares, read_who_says_too_much_more_slowly_while_others_are_there) {
+  shares beside{5'000};
+  const auto read = read_of(beside, {"greedy"}, 100ms);
+  EXPECT_GT(read, 4'500);
+  EXPECT_LT(read, 6'000);
+  shares alone{5'000};
+  EXPECT_GT(read_of(alone, {"greedy"}, 1h), 90'000) << "nobody waits for it";
+  shares two{5'000};
+  const auto each = read_of(two, {"greedy", "keen"}, 100ms) / 2;
+  EXPECT_GT(each, 4'500) << "each has its own share";
+  EXPECT_LT(each, 6'000);
+}
+
+TEST(shares, never_make_others_wait_for_long) {
+  shares x{10};
+  (void)x.heard("modest", 100s);
+  instant longest{};
+  for (int i = 0; i < 1000; ++i) {
+    longest = std::max(longest, x.heard("greedy", 100s));
+  }
+  EXPECT_EQ(longest, shares::longest);
+  EXPECT_EQ(x.heard("greedy", 101s), instant{})
+    << "a second later it may again";
+}
+
+TEST(shares, leave_who_is_modest_as_it_is) {
+  shares x{5'000};
+  for (instant now = 100s; now < 110s; now += 1ms) {
+    EXPECT_EQ(x.heard("one", now), instant{});
+    EXPECT_EQ(x.heard("other", now), instant{});
+  }
+}
+
+// Each call wakes a thread.
+TEST(held_bytes, say_that_there_is_room_to_who_found_none_and_once) {
+  int freed = 0;
+  const auto all = std::make_shared<held_bytes>(100, [&] { ++freed; });
+  const auto one = std::make_shared<held_bytes>(60, all);
+  for (const auto& x : {all, one})
+    for (int i = 0; i < 10; ++i)
+      EXPECT_TRUE(x->count(10)) << "and given back at once";
+  EXPECT_EQ(freed, 0) << "nobody wanted any";
+  for (const auto& x : {all, one}) {
+    auto first = x->take(50);
+    auto second = x->count(10);
+    EXPECT_FALSE(x->take(60));
+    EXPECT_EQ(std::exchange(freed, 0), 0);
+    first.reset();
+    EXPECT_EQ(freed, 1);
+    second.reset();
+    EXPECT_EQ(std::exchange(freed, 0), 1) << "it was said before";
+    EXPECT_TRUE(x->take(60));
+  }
 }
 
 } // namespace

@@ -142,4 +142,8 @@ TEST(config, offers_are_durable_where_clients_live_on) {
               HasSubstr("needs ledger = \"disk\""));
 }
 
+TEST(config, a_version_is_kept_at_least) {
+  EXPECT_THAT(refusal("rounds = 1\nretention = 0"), HasSubstr("retention"));
+}
+
 } // namespace troupe::node

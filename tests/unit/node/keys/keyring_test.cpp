@@ -183,6 +183,81 @@ TEST_F(keyring_test, keeps_the_server_s_pair) {
   EXPECT_FALSE(keys.own());
 }
 
+TEST_F(keyring_test, has_a_next_pair_until_it_serves) {
+  const keyring keys{folder};
+  const auto first = keys.own();
+  ASSERT_TRUE(first);
+  EXPECT_FALSE(*keys.coming());
+  const auto next = keys.renew(now + 1);
+  ASSERT_TRUE(next);
+  EXPECT_NE(next->pair.open, first->open);
+  EXPECT_EQ(next->at_ms, now + 1000) << "whole seconds, and none too early";
+  const auto found = keys.coming();
+  ASSERT_TRUE(found && *found);
+  EXPECT_EQ((*found)->pair.open, next->pair.open);
+  EXPECT_EQ((*found)->pair.secret, next->pair.secret);
+  EXPECT_EQ((*found)->at_ms, next->at_ms);
+  EXPECT_EQ(fs::status(folder / "next").permissions(),
+            fs::perms::owner_read | fs::perms::owner_write);
+  ASSERT_TRUE(keys.serves(first->open)) << "it is not the next";
+  EXPECT_EQ(keys.own()->open, first->open);
+  ASSERT_TRUE(keys.serves(next->pair.open));
+  EXPECT_EQ(keys.own()->open, next->pair.open);
+  EXPECT_FALSE(*keys.coming());
+  ASSERT_TRUE(keys.serves(next->pair.open)) << "another server has said so";
+}
+
+TEST_F(keyring_test, moves_the_moment_of_a_pair_that_some_may_know) {
+  const keyring keys{folder};
+  EXPECT_FALSE(keys.renew(now)) << "no server has been here";
+  ASSERT_TRUE(keys.own());
+  const auto next = keys.renew(now + 60'000);
+  const auto sooner = keys.renew(now + 10'000);
+  ASSERT_TRUE(next && sooner);
+  EXPECT_EQ(sooner->pair.open, next->pair.open);
+  EXPECT_EQ((*keys.coming())->at_ms, now + 10'000);
+  // A server that was killed between the two files.
+  ASSERT_TRUE(replace_pair(folder / "pair", next->pair));
+  const auto another = keys.renew(now + 60'000);
+  ASSERT_TRUE(another);
+  EXPECT_NE(another->pair.open, next->pair.open) << "that one serves already";
+}
+
+TEST_F(keyring_test, says_what_is_wrong_with_a_next_pair) {
+  const keyring keys{folder};
+  ASSERT_TRUE(keys.own());
+  ASSERT_TRUE(keys.renew(now));
+  const auto whole = text_at(folder / "next");
+  const auto refused = [&](const std::string& text) {
+    put(folder / "next", text);
+    const auto found = keys.coming();
+    return found ? "" : found.error().context;
+  };
+  for (std::size_t n = 0; n < whole.size(); ++n)
+    EXPECT_NE(refused(whole.substr(0, n)), "") << n;
+  auto text = whole;
+  text[text.find("public ") + 7] ^= 1;
+  EXPECT_EQ(refused(text),
+            (folder / "next").string() + ": this is no pair of keys");
+  text = whole;
+  text.replace(text.find("2025"), 4, "soon");
+  EXPECT_EQ(refused(text), (folder / "next").string()
+                             + ": 'from' is not as 2026-12-01T08:30:00Z");
+  EXPECT_EQ(refused(whole), "");
+  fs::permissions(folder / "next", fs::perms::group_read,
+                  fs::perm_options::add);
+  EXPECT_FALSE(keys.coming());
+}
+
+TEST_F(keyring_test, invites_a_key_that_is_known_again_and_no_other) {
+  const keyring keys{folder};
+  ASSERT_TRUE(keys.allow(alice, named("alice")));
+  const auto line = keys.invite(named("alice"), now);
+  ASSERT_TRUE(line);
+  EXPECT_FALSE(keys.enrol(line->open, bob, now)) << "the name is another's";
+  EXPECT_TRUE(keys.enrol(line->open, alice, now));
+}
+
 TEST_F(keyring_test, enrols_one_key_by_a_line) {
   const keyring keys{folder};
   auto what = named("alice");
@@ -200,6 +275,17 @@ TEST_F(keyring_test, enrols_one_key_by_a_line) {
   EXPECT_TRUE(keys.enrol(line->open, alice, now)) << "it asks again";
   EXPECT_FALSE(keys.enrol(line->open, bob, now));
   EXPECT_EQ(keys.standing(bob, now), key_standing::unknown);
+}
+
+TEST_F(keyring_test, a_line_that_comes_again_undoes_nothing) {
+  const keyring keys{folder};
+  const auto line = keys.invite(named("alice"), now);
+  ASSERT_TRUE(keys.enrol(line->open, alice, now));
+  auto less = named("alice");
+  less.expires_ms = now + 1;
+  ASSERT_TRUE(keys.allow(alice, less));
+  EXPECT_TRUE(keys.enrol(line->open, alice, now));
+  EXPECT_EQ(keys.standing(alice, now + 1), key_standing::expired);
 }
 
 TEST_F(keyring_test, enrols_nobody_by_an_old_line_or_one_of_who_is_denied) {

@@ -22,7 +22,8 @@ public:
   std::size_t send(peer_id to, messages::any_message x) override {
     const std::lock_guard guard{mutex_};
     EXPECT_EQ(to, peer_id{});
-    heard_.push_back(std::get<messages::scores_told>(x));
+    auto told = std::get<messages::scores_told>(std::move(x));
+    (told.scores.empty() ? at_work_ : heard_).push_back(std::move(told));
     changed_.notify_all();
     return 1;
   }
@@ -36,6 +37,15 @@ public:
     return heard_.empty() ? messages::scores_told{} : heard_.back();
   }
 
+  /// Questions of which it was said that they are worked on.
+  std::vector<std::uint64_t> at_work() const {
+    const std::lock_guard guard{mutex_};
+    std::vector<std::uint64_t> out;
+    for (const auto& x : at_work_)
+      out.push_back(x.question);
+    return out;
+  }
+
   std::size_t count() const {
     const std::lock_guard guard{mutex_};
     return heard_.size();
@@ -45,6 +55,7 @@ private:
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<messages::scores_told> heard_;
+  std::vector<messages::scores_told> at_work_;
 };
 
 struct home_scores : testing::Test {
@@ -74,13 +85,15 @@ struct home_scores : testing::Test {
 } // namespace
 
 TEST_F(home_scores, are_of_the_clients_here_that_were_asked_for) {
-  models::evaluation_input all{.versions = {}, .per_client = true, .states = {}};
+  models::evaluation_input all{
+    .versions = {}, .per_client = true, .states = {}};
   for (const auto& x : blocks)
     all.versions.push_back({x.block, {}, x.values});
   const auto wanted = (*work.make_trainer())->evaluate(all);
   ASSERT_TRUE(wanted);
   node::home_scores at_home{options};
-  at_home.hear({.question = 7, .clients = {{1}, {3}, {5}, {5}}, .blocks = blocks});
+  at_home.hear(
+    {.question = 7, .clients = {{1}, {3}, {5}, {5}}, .blocks = blocks}, 0s);
   const auto told = network->wait_for(7);
   ASSERT_EQ(told.scores.size(), 2U);
   EXPECT_EQ(told.scores[0].client, client_id{3});
@@ -104,7 +117,7 @@ TEST_F(home_scores, of_values_of_another_model_are_none) {
   };
   const std::vector<std::vector<messages::block_values>> wrong{other, {}};
   for (const auto& x : wrong) {
-    at_home.hear({.question = 1, .clients = {{3}}, .blocks = x});
+    at_home.hear({.question = 1, .clients = {{3}}, .blocks = x}, 0s);
     while (!is_refused())
       std::this_thread::yield();
   }
@@ -114,13 +127,34 @@ TEST_F(home_scores, of_values_of_another_model_are_none) {
 TEST_F(home_scores, look_at_no_rows_of_others) {
   const auto scorer = options.make_trainer();
   ASSERT_TRUE(scorer);
-  models::evaluation_input all{.versions = {}, .per_client = true, .states = {}};
+  models::evaluation_input all{
+    .versions = {}, .per_client = true, .states = {}};
   for (const auto& x : blocks)
     all.versions.push_back({x.block, {}, x.values});
   const auto found = (*scorer)->evaluate(all);
   ASSERT_TRUE(found);
   EXPECT_EQ(found->per_client.size(), 3U);
   EXPECT_EQ(found->global.count, 0U);
+}
+
+// Who says nothing is not waited for.
+TEST_F(home_scores, that_take_long_are_said_to_be_under_way) {
+  std::mutex held;
+  std::unique_lock until_told{held};
+  options.make_trainer = [&held, make = options.make_trainer] {
+    const std::lock_guard waits{held};
+    return make();
+  };
+  node::home_scores at_home{options};
+  at_home.tell(9s); // Nobody has asked.
+  at_home.hear({.question = 7, .clients = {{3}}, .blocks = blocks}, 10s);
+  at_home.tell(10'999ms);
+  EXPECT_EQ(network->at_work(), (std::vector<std::uint64_t>{7}));
+  at_home.tell(11s);
+  at_home.tell(11'001ms);
+  EXPECT_EQ(network->at_work(), (std::vector<std::uint64_t>{7, 7}));
+  until_told.unlock();
+  EXPECT_EQ(network->wait_for(7).scores.size(), 1U);
 }
 
 } // namespace troupe::test

@@ -26,6 +26,23 @@ TEST(rules, keep_what_visits_of_clients_that_live_on_may_be_based_on) {
   EXPECT_EQ(node::versions_kept(rounds, true), 20U);
 }
 
+TEST(rules, keep_as_many_versions_as_is_asked_for_and_what_open_visits_need) {
+  const overrides few = {"retention=1", "versions=9", "staleness_max=5"};
+  const auto kept = [&few](const char* mode, bool outlived) {
+    auto all = few;
+    all.emplace_back(mode);
+    return node::versions_kept(paced(all), outlived);
+  };
+  EXPECT_EQ(kept("mode=fedbuff", false), 1U);
+  EXPECT_EQ(kept("mode=fedbuff", true), 7U);
+  EXPECT_EQ(kept("mode=fedasync", false), 7U);
+  EXPECT_EQ(kept("mode=sync", false), 2U);
+  EXPECT_EQ(kept("mode=sync", true), 2U);
+  EXPECT_EQ(node::versions_kept(
+              paced({"mode=fedbuff", "versions=9", "retention=99"}), true),
+            99U);
+}
+
 TEST(rules, invite_as_many_together_as_a_round_or_its_slots_take) {
   EXPECT_EQ(node::invited_together(paced(
               {"clients=10", "clients_per_round=4", "over_selection=1.5"})),

@@ -125,7 +125,7 @@ TEST(progress, is_lines_in_a_pipe_and_a_bar_on_a_terminal) {
     display.show(now);
     return out.str();
   };
-  EXPECT_EQ(shown(false), " 50%  version 5/10  50 visits  0s left\n");
+  EXPECT_EQ(shown(false), " 50%  version 5/10  50 visits\n");
   EXPECT_EQ(shown(true).substr(0, 28), "\r[############............] ");
 }
 
@@ -158,6 +158,22 @@ TEST(chronicle, shows_each_visit_until_the_end) {
   x.finished({"done"}, {}, {});
   x.delivered(done);
   EXPECT_EQ(shown, (std::vector<std::uint64_t>{1, 2, 2}));
+}
+
+// What another process did, or a wait for the first clients, says nothing of
+// it.
+TEST(progress, tells_what_is_left_from_what_it_saw) {
+  std::ostringstream out;
+  progress_display display{
+    out, {.length = {.versions = 10}, .lead = line_id{1}, .every = instant{}}};
+  progress_report now;
+  now.lines[{1}] = version_of(5, {});
+  display.show(now);
+  EXPECT_THAT(out.str(), testing::Not(testing::HasSubstr("left")));
+  now.lines[{1}] = version_of(6, {});
+  display.show(now);
+  EXPECT_THAT(out.str(), testing::HasSubstr("60%  version 6/10  0 visits  0s "
+                                            "left"));
 }
 
 TEST(progress, says_little_in_a_short_time) {

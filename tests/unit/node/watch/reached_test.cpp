@@ -50,4 +50,15 @@ TEST_F(reached, is_found_at_the_end_of_a_long_record) {
   EXPECT_EQ(found(), 4);
 }
 
+TEST_F(reached, counts_what_was_merged_before_a_process_went_on) {
+  EXPECT_EQ(merged_in(folder.path()), 0U);
+  write("metrics.jsonl",
+        "{\"kind\":\"version\",\"line\":\"a\",\"version\":1,\"merged\":4}\n"
+        "{\"kind\":\"version\",\"line\":\"b\",\"version\":1,\"merged\":2}\n"
+        "{\"kind\":\"version\",\"line\":\"a\",\"version\":2,\"merged\":3}\n"
+        "{\"kind\":\"version\",\"line\":\"a\",\"version\":2,\"merged\":3}\n"
+        "{\"kind\":\"evaluation\",\"version\":2}\n{\"kind\":\"ver");
+  EXPECT_EQ(merged_in(folder.path()), 7U);
+}
+
 } // namespace troupe::node

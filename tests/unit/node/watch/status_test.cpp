@@ -168,7 +168,7 @@ TEST_F(run_status, names_a_full_disk_until_there_is_room) {
   const auto done = on_a_full_disk("wall", [&](const std::string& text) {
     EXPECT_THAT(text, HasSubstr("waiting   version line 'model' cannot store "
                                 "version 1: versions: cannot write: No space"));
-    EXPECT_THAT(text, HasSubstr("ends with room on the disk"));
+    EXPECT_THAT(text, HasSubstr("until     room on the disk"));
   });
   EXPECT_EQ(done.begin()->second.head.value, 2u);
 }
@@ -266,8 +266,8 @@ actors::socket_status some_socket() {
   actors::socket_status x;
   x.connected = 3;
   x.met = 4;
-  x.up = {{"chunk", {2, 512}}};
-  x.down = {{"framed", {7, 700}}};
+  x.up = {{"values", {2, 512}}};
+  x.down = {{"small", {7, 700}}};
   x.refused = {{"unknown_key", 5}, {"denied_key", 0}};
   return x;
 }
@@ -281,8 +281,8 @@ TEST(socket_status, is_exposed_by_direction_kind_and_reason) {
   const auto text = actors::exposition_of(x);
   for (const auto* line :
        {"troupe_connections 3\n", "troupe_processes_total 4\n",
-        "troupe_socket_bytes_total{direction=\"up\",kind=\"chunk\"} 512\n",
-        "troupe_socket_pieces_total{direction=\"down\",kind=\"framed\"} 7\n",
+        "troupe_socket_bytes_total{direction=\"up\",kind=\"values\"} 512\n",
+        "troupe_socket_pieces_total{direction=\"down\",kind=\"small\"} 7\n",
         "troupe_refusals_total{reason=\"unknown_key\"} 5\n",
         "troupe_transfers{state=\"arriving\"} 0\n"})
     EXPECT_THAT(text, HasSubstr(line));

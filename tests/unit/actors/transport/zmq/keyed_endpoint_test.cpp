@@ -52,6 +52,10 @@ protected:
                                              std::optional<dialler_keys> keys) {
     auto x = options_of(at_client, address, instance);
     x.keys = keys;
+    x.announced = [this](const announcement& y) {
+      const std::lock_guard guard{mutex};
+      heard_of = y.next;
+    };
     x.away = [this](turned_away why) {
       const std::lock_guard guard{mutex};
       away.push_back(why);
@@ -87,6 +91,7 @@ protected:
   std::condition_variable changed;
   std::map<public_key, key_standing> known;
   std::vector<turned_away> away;
+  public_key heard_of{}; ///< Under the lock.
 };
 
 TEST_F(keyed_endpoint, lets_in_whom_it_knows_and_says_who_it_is) {
@@ -147,7 +152,7 @@ TEST_F(keyed_endpoint, hears_so_many_frames_of_a_key_however_many_it_says) {
       heard |= server->key_of(x.peer) == bob.open;
   }
   EXPECT_TRUE(heard) << "another key has its own";
-  EXPECT_GT(server->counts().in.pieces[2], 300U) << "they did arrive";
+  EXPECT_GT(server->counts().bytes_in, 300U * 40) << "they did arrive";
 }
 
 TEST_F(keyed_endpoint, is_not_found_under_another_key_or_without_one) {
@@ -162,6 +167,79 @@ TEST_F(keyed_endpoint, is_not_found_under_another_key_or_without_one) {
     std::this_thread::sleep_for(std::chrono::milliseconds{50});
   EXPECT_GE(refused_for(refusal::no_key), 2U);
   EXPECT_EQ(server->counts().bytes_in, 0U);
+}
+
+TEST_F(keyed_endpoint, changes_its_pair_and_links_go_on) {
+  set(alice, key_standing::allowed);
+  set(bob, key_standing::allowed);
+  const auto server = serve();
+  const auto told =
+    dial_with(2, server->address(), dialler_keys{alice, own.open});
+  const auto untold =
+    dial_with(3, server->address(), dialler_keys{bob, own.open});
+  told->send({5}, beat(1));
+  untold->send({5}, beat(2));
+  const auto before = at_server.wait_for(2);
+  ASSERT_EQ(before.size(), 2U);
+  EXPECT_EQ(server->listens_with(), own.open);
+  const auto peer = client_of(before[0]) == 1 ? before[0].peer : before[1].peer;
+  const auto next = pair(9);
+  server->announce(peer.value >> 32U, {next.open, 1000});
+  const auto is_told = [&] {
+    const std::lock_guard guard{mutex};
+    return heard_of == next.open;
+  };
+  for (int i = 0; i < 800 && !is_told(); ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds{25});
+  ASSERT_TRUE(is_told());
+  const auto address = server->address();
+  server->listen_with(next);
+  for (int i = 0; i < 400 && server->listens_with() != next.open; ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds{25});
+  ASSERT_EQ(server->listens_with(), next.open);
+  EXPECT_EQ(server->address(), address);
+  at_server.forget();
+  // What is said meanwhile waits for the connection that comes.
+  server->send(peer, beat(12));
+  EXPECT_EQ(at_client.wait_for(1).size(), 1U);
+  told->send({5}, beat(3));
+  const auto after = at_server.wait_for(1);
+  ASSERT_EQ(after.size(), 1U);
+  EXPECT_EQ(client_of(after[0]), 3U);
+  EXPECT_EQ(after[0].peer, peer) << "the link is the same";
+  EXPECT_EQ(first_refusal(), turned_away::by_another) << "who was not told";
+  EXPECT_EQ(at_server.wait_for(1).size(), 1U);
+}
+
+TEST_F(keyed_endpoint, is_found_under_whichever_key_it_has) {
+  set(alice, key_standing::allowed);
+  const auto server = serve();
+  std::vector<public_key> met;
+  auto x = options_of(at_client, server->address(), 2);
+  x.keys = dialler_keys{alice, pair(8).open, {pair(9).open, own.open}};
+  x.away = [this](turned_away why) {
+    const std::lock_guard guard{mutex};
+    away.push_back(why);
+  };
+  x.met = [&](const public_key& who) {
+    const std::lock_guard guard{mutex};
+    met.push_back(who);
+  };
+  const auto client = *socket_endpoint::dial(std::move(x));
+  client->send({5}, beat(1));
+  EXPECT_EQ(at_server.wait_for(1).size(), 1U);
+  client->close();
+  EXPECT_EQ(met, std::vector{own.open});
+  EXPECT_TRUE(away.empty());
+}
+
+TEST_F(keyed_endpoint, has_none_of_the_keys_that_it_may_have) {
+  set(alice, key_standing::allowed);
+  const auto server = serve();
+  const auto client = dial_with(
+    2, server->address(), dialler_keys{alice, pair(8).open, {pair(9).open}});
+  EXPECT_EQ(first_refusal(), turned_away::their_key);
+  EXPECT_GE(refused_for(refusal::no_key), 6U) << "three times each";
 }
 
 TEST_F(keyed_endpoint, hears_no_more_of_who_is_denied) {
@@ -194,6 +272,8 @@ TEST_F(keyed_endpoint, hears_one_channel_of_who_is_invited) {
   const auto client =
     dial_with(2, server->address(), dialler_keys{alice, own.open});
   client->send({5}, beat(1));
+  for (int i = 0; i < 400 && refused_for(refusal::beyond_enrolment) == 0; ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds{50});
   client->send({0}, beat(2));
   const auto heard = at_server.wait_for(1);
   ASSERT_EQ(heard.size(), 1U);
@@ -224,6 +304,16 @@ TEST(handshakes, end_where_it_is_known_that_they_will_not_be) {
   for (int i = 0; i < 9; ++i)
     EXPECT_FALSE(been_there.heard(i % 2 ? broken : unlike));
   EXPECT_EQ(been_there.heard(refused), turned_away::our_key);
+  handshakes left{true};
+  (void)left.heard(made);
+  for (int i = 0; i < 9; ++i)
+    EXPECT_FALSE(left.heard(broken));
+  EXPECT_EQ(left.heard(broken), turned_away::by_another);
+  EXPECT_FALSE(left.heard(broken)) << "it is said once";
+  (void)left.heard(made);
+  for (int i = 0; i < 19; ++i)
+    EXPECT_FALSE(left.heard(broken, 2)) << "with two keys, twice as often";
+  EXPECT_EQ(left.heard(broken, 2), turned_away::by_another);
 }
 
 TEST(refusals, are_all_counted_and_said_once_a_minute) {

@@ -93,6 +93,50 @@ TEST(socket_endpoint, brings_what_is_large_behind_what_is_small) {
   EXPECT_GT(client->counts().bytes_out, 2 * n * sizeof(float));
 }
 
+std::uint64_t sum(const piece_counts& x) {
+  std::uint64_t out = 0;
+  for (const auto& bytes : x.bytes)
+    out += bytes;
+  return out;
+}
+
+std::uint64_t bytes_of(const piece_counts& x, crossing what) {
+  return x.bytes[static_cast<std::size_t>(what)];
+}
+
+TEST(socket_endpoint, knows_of_all_bytes_what_they_are) {
+  ear at_server;
+  ear at_client;
+  const auto server = listen(at_server, 1);
+  const auto client = dial(at_client, 2, server->address());
+  constexpr std::size_t n = 100'000;
+  client->send({5}, beat(1));
+  (void)at_server.wait_for(1); // Or it would cross with the next.
+  client->send({5}, served(1, 10));
+  client->send({5}, served(2, n));
+  (void)at_server.wait_for(3);
+  client->drain(std::chrono::seconds{10}); // What is under way is not said again.
+  client->send({5}, served(2, n));
+  const auto heard = at_server.wait_for(4);
+  ASSERT_EQ(heard.size(), 4U);
+  server->send(heard[0].peer, beat(2));
+  (void)at_client.wait_for(1);
+  server->close();
+  client->close();
+  for (const auto* x : {&server->counts(), &client->counts()}) {
+    EXPECT_EQ(sum(x->in), x->bytes_in);
+    EXPECT_EQ(sum(x->out), x->bytes_out);
+  }
+  for (const auto* x : {&client->counts().out, &server->counts().in}) {
+    EXPECT_GT(bytes_of(*x, crossing::values), n * sizeof(float));
+    EXPECT_LT(bytes_of(*x, crossing::values), n * sizeof(float) + 1000);
+    EXPECT_GT(bytes_of(*x, crossing::said_again), n * sizeof(float));
+    EXPECT_GT(bytes_of(*x, crossing::small), 0U);
+    EXPECT_GT(bytes_of(*x, crossing::link), 0U);
+  }
+  EXPECT_EQ(bytes_of(client->counts().in, crossing::values), 0U);
+}
+
 TEST(socket_endpoint, finds_a_server_that_comes_later_and_one_that_came_back) {
   ear at_server;
   ear at_client;
@@ -241,6 +285,9 @@ TEST(places, of_one_key_are_so_many_and_take_no_other_s) {
   all.find(honest)->busy_since = std::chrono::seconds{3};
   EXPECT_EQ(all.look(std::chrono::seconds{4}).behind, 1U);
   EXPECT_EQ(all.look(std::chrono::seconds{3}).behind, 0U);
+  all.find(honest)->spoke_at = std::chrono::seconds{60};
+  EXPECT_EQ(all.look(std::chrono::seconds{120}).connected, 1U)
+    << "who has said nothing for long is not there";
 }
 
 TEST(socket_endpoint, says_what_it_cannot_listen_at) {

@@ -1,0 +1,44 @@
+#pragma once
+
+// All offers of a run as they arrived: in offers/ of its folder, a file each. A
+// replay takes from here what was trained on data that is elsewhere.
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+
+#include "actors/messages/offer.hpp"
+#include "core/result.hpp"
+
+namespace troupe::actors {
+
+class kept_offers {
+public:
+  struct kept {
+    messages::offer_made offer;
+    std::uint64_t examples = 0; ///< That its client registered.
+  };
+
+  explicit kept_offers(std::filesystem::path folder)
+    : folder_(std::move(folder)) {
+    // nop
+  }
+
+  /// Whether it has any.
+  bool exists() const;
+
+  /// Keeps one, in the place of what was kept of its visit. It is there whole
+  /// or not at all.
+  [[nodiscard]] result<void> keep(const kept& x) const;
+
+  /// Nothing: it has none of this visit. Returns `invalid_data` where what it
+  /// has is damaged.
+  [[nodiscard]] result<std::optional<kept>> find(visit_id x) const;
+
+private:
+  std::filesystem::path path_of(visit_id x) const;
+
+  std::filesystem::path folder_;
+};
+
+} // namespace troupe::actors

@@ -1,0 +1,105 @@
+#include "actors/transport/crossings.hpp"
+
+#include <algorithm>
+#include <span>
+#include <utility>
+
+#include "actors/transport/envelope.hpp"
+#include "core/link_limits.hpp"
+
+namespace troupe::transport {
+
+namespace {
+
+constexpr std::size_t bytes_that_name = 64;
+constexpr std::size_t kind_at = 4; ///< In an envelope.
+
+bool has_values(std::uint16_t kind) {
+  return kind == messages::offer_made::wire.kind
+         || kind == messages::line_served::wire.kind
+         || kind == messages::scores_asked::wire.kind
+         || kind == messages::frozen_given::wire.kind;
+}
+
+std::uint16_t kind_of(std::span<const std::byte> frame) {
+  if (frame.size() < envelope_size)
+    return 0;
+  const auto at = [&](std::size_t i) {
+    return std::to_integer<unsigned>(frame[kind_at + i]);
+  };
+  return static_cast<std::uint16_t>(at(0) | at(1) << 8);
+}
+
+std::uint64_t mixed(std::uint64_t hash, std::uint64_t x) {
+  return (hash ^ x) * 1099511628211ull;
+}
+
+} // namespace
+
+crossing crossings::sort(std::uint64_t link, const piece& x) {
+  switch (x.kind) {
+    case piece_kind::framed:
+      return sort_frame(link, x.channel, x.body.bytes);
+    case piece_kind::bundled:
+      return sort_bundle(link, x);
+    case piece_kind::began:
+      begin(link, x);
+      return crossing::link;
+    case piece_kind::chunk:
+      return sort_chunk(link, x);
+    default:
+      return crossing::link;
+  }
+}
+
+crossing crossings::sort_frame(std::uint64_t link, channel_id channel,
+                               std::span<const std::byte> frame) {
+  const auto kind = kind_of(frame);
+  if (!has_values(kind))
+    return crossing::small;
+  return was_said({link, kind, channel, frame}) ? crossing::said_again
+                                                : crossing::values;
+}
+
+// By the first that has values: those are nearly all of its bytes.
+crossing crossings::sort_bundle(std::uint64_t link, const piece& x) {
+  for (const auto& [channel, frame] : frames_in(x))
+    if (has_values(kind_of(frame)))
+      return sort_frame(link, channel, frame);
+  return crossing::small;
+}
+
+// After a lost connection one and the same begins again.
+void crossings::begin(std::uint64_t link, const piece& x) {
+  if (!transfers_.contains(link) && transfers_.size() >= limits::links_max)
+    transfers_.erase(transfers_.begin());
+  auto& now = transfers_[link];
+  const auto what = decode_record<beginning>(x.body.bytes);
+  if (what && now.id != x.transfer)
+    now = {.id = x.transfer, .kind = what->kind};
+}
+
+crossing crossings::sort_chunk(std::uint64_t link, const piece& x) {
+  auto& now = transfers_[link];
+  if (now.id != x.transfer || !has_values(now.kind))
+    return crossing::small;
+  if (x.at == 0 && now.furthest == 0)
+    now.again = was_said({link, now.kind, x.channel, x.body.bytes});
+  const bool twice = x.at < now.furthest;
+  now.furthest = std::max(now.furthest, x.at + x.body.bytes.size());
+  return now.again || twice ? crossing::said_again : crossing::values;
+}
+
+bool crossings::was_said(const opening_words& x) {
+  if (said_.empty())
+    said_.resize(limits::messages_remembered);
+  auto hash = mixed(mixed(mixed(14695981039346656037ull, x.link), x.kind),
+                    x.channel.value);
+  for (const auto byte :
+       x.bytes.first(std::min(x.bytes.size(), bytes_that_name)))
+    hash = mixed(hash, std::to_integer<std::uint64_t>(byte));
+  auto& known = said_[hash % said_.size()];
+  return std::exchange(known, hash) == hash;
+}
+
+} // namespace troupe::transport

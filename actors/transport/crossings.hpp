@@ -1,0 +1,62 @@
+#pragma once
+
+// What the bytes at a socket are, for people: values of models, or all the
+// rest; and how much of it crossed before. Knows neither sockets nor clocks.
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <vector>
+
+#include "actors/transport/piece.hpp"
+
+namespace troupe::transport {
+
+enum class crossing : std::uint8_t {
+  values,     ///< Messages with values of a model, in one piece or in many.
+  small,      ///< All other messages.
+  said_again, ///< Of the first, what was said before.
+  link,       ///< What both ends of a link say to each other of it.
+  unheard     ///< What is no piece, or of nobody who may be heard.
+};
+
+/// By which metrics know them.
+inline constexpr std::array crossing_names{"values", "small", "said_again",
+                                           "link", "unheard"};
+inline constexpr std::size_t crossing_kinds = crossing_names.size();
+
+/// The pieces that cross a socket in one direction.
+class crossings {
+public:
+  /// @param link names the memory of who says it
+  crossing sort(std::uint64_t link, const piece& x);
+
+private:
+  struct transfer {
+    transfer_id id;
+    std::uint16_t kind = 0;
+    bool again = false;         ///< It is about what was said before.
+    std::uint64_t furthest = 0; ///< What crossed of it.
+  };
+
+  /// What a message begins with names it: its ticket, its visit, its checksum.
+  struct opening_words {
+    std::uint64_t link;
+    std::uint16_t kind;
+    channel_id channel;
+    std::span<const std::byte> bytes;
+  };
+
+  void begin(std::uint64_t link, const piece& x);
+  crossing sort_frame(std::uint64_t link, channel_id channel,
+                      std::span<const std::byte> frame);
+  crossing sort_bundle(std::uint64_t link, const piece& x);
+  crossing sort_chunk(std::uint64_t link, const piece& x);
+  bool was_said(const opening_words& x);
+
+  std::map<std::uint64_t, transfer> transfers_; ///< The last one of each link.
+  std::vector<std::uint64_t> said_; ///< A newer one may take another's place.
+};
+
+} // namespace troupe::transport

@@ -1,0 +1,66 @@
+// Which processes are here, and how they hear that a run is over.
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+#include <vector>
+
+#include "node/run/serving.hpp"
+
+namespace troupe::node {
+
+using namespace actors;
+
+namespace {
+
+/// For what processes are told at the end of a run, or of this process; and for
+/// those that say nothing at all meanwhile.
+constexpr std::chrono::seconds last_words_max{10};
+constexpr std::chrono::seconds last_silence_max{3};
+
+/// Whoever was here so lately may be on its way back.
+constexpr std::chrono::seconds lately{4};
+
+} // namespace
+
+std::set<peer_id> serving::here() const {
+  std::set<peer_id> out;
+  for (const auto link : socket_->links_here(lately))
+    out.insert(process_of(link));
+  return out;
+}
+
+std::set<peer_id> serving::spoke(instant lately) const {
+  std::set<peer_id> out;
+  for (const auto link : socket_->links_heard(lately))
+    out.insert(process_of(link));
+  return out;
+}
+
+void serving::see_off(messages::parting why, const std::string& text) const {
+  constexpr std::chrono::milliseconds glance{20};
+  constexpr int glances_between_words = 25;
+  if (why == messages::parting::over)
+    control_->ended(text);
+  const auto began = steady_now();
+  for (int tick = 0; steady_now() < began + last_words_max; ++tick) {
+    auto left = socket_->links_here(lately);
+    // One may be stopped, over a connection that holds.
+    const bool all = steady_now() < began + last_silence_max;
+    std::erase_if(left, [&, speaking = spoke(last_silence_max)](auto x) {
+      return !came_->contains(x) || parted_->contains(x)
+             || !(all || speaking.contains(process_of(x)));
+    });
+    // Clients hear the end in their sessions, behind their last answers. This
+    // is for those who have none; and who is gone shows when it is sent.
+    if (tick % glances_between_words == glances_between_words - 1
+        || why == messages::parting::for_now)
+      for (const auto link : left)
+        socket_->send(process_of(link), messages::process_parted{why, text});
+    if (left.empty() || why == messages::parting::for_now)
+      return;
+    std::this_thread::sleep_for(glance);
+  }
+}
+
+} // namespace troupe::node

@@ -1,0 +1,94 @@
+#include <gtest/gtest.h>
+
+#include "actors/transport/crossings.hpp"
+#include "tests/support/link_ends.hpp"
+
+namespace troupe::transport {
+namespace {
+
+using ends::large;
+
+/// Says messages to an end that takes all of them.
+struct sayer {
+  std::vector<piece> say(const messages::any_message& x) {
+    (void)from.add({3}, x);
+    std::vector<piece> out;
+    while (auto next = from.next()) {
+      out.push_back(*next);
+      if (next->kind == piece_kind::began)
+        from.reached(next->transfer, 0, size_of(out.front()));
+    }
+    if (out.front().kind == piece_kind::began)
+      from.refused(out.front().transfer); // It has it.
+    return out;
+  }
+
+  static std::uint64_t size_of(const piece& x) {
+    return decode_record<beginning>(x.body.bytes)->size;
+  }
+
+  outbox from{{.frame_bytes_max = 512, .chunk_bytes = 1000}};
+};
+
+std::vector<crossing> sorted(crossings& by, std::uint64_t link,
+                             const std::vector<piece>& all) {
+  std::vector<crossing> out;
+  for (const auto& x : all)
+    out.push_back(by.sort(link, x));
+  return out;
+}
+
+/// As `sorted` has it of a large message.
+std::vector<crossing> chunks(std::size_t pieces, crossing what) {
+  std::vector<crossing> out(pieces, what);
+  out.front() = crossing::link;
+  return out;
+}
+
+using one = std::vector<crossing>;
+
+TEST(crossings, are_values_or_small_messages_or_the_links_own) {
+  crossings x;
+  sayer one_end;
+  EXPECT_EQ(sorted(x, 1, one_end.say(ends::small(1))), one{crossing::small});
+  const auto all = one_end.say(large(1));
+  ASSERT_GT(all.size(), 3U);
+  EXPECT_EQ(sorted(x, 1, all), chunks(all.size(), crossing::values));
+  for (const auto kind :
+       {piece_kind::opened, piece_kind::reached, piece_kind::refused})
+    EXPECT_EQ(x.sort(1, make_piece(kind, {}, {})), crossing::link);
+  // Of a small model they come whole, and are values nevertheless.
+  EXPECT_EQ(sorted(x, 1, one_end.say(large(2, 3))), one{crossing::values});
+}
+
+TEST(crossings, say_again_what_was_said_of_the_same_visit) {
+  crossings x;
+  sayer one_end;
+  const auto whole = one_end.say(large(2, 3));
+  EXPECT_EQ(sorted(x, 1, whole), one{crossing::values});
+  EXPECT_EQ(sorted(x, 1, whole), one{crossing::said_again});
+  EXPECT_EQ(sorted(x, 1, one_end.say(large(3, 3))), one{crossing::values});
+  EXPECT_EQ(sorted(x, 2, whole), one{crossing::values}) << "of another link";
+  (void)sorted(x, 1, one_end.say(large(1)));
+  const auto again = one_end.say(large(1));
+  EXPECT_EQ(sorted(x, 1, again), chunks(again.size(), crossing::said_again));
+  // Beats are all alike, and nobody says them for want of an answer.
+  const auto beat = one_end.say(messages::beat{{3}, {}});
+  EXPECT_EQ(sorted(x, 1, beat), one{crossing::small});
+  EXPECT_EQ(sorted(x, 1, beat), one{crossing::small});
+}
+
+TEST(crossings, say_again_what_a_lost_connection_took) {
+  crossings x;
+  sayer one_end;
+  const auto all = one_end.say(large(1));
+  for (std::size_t i = 0; i < 3; ++i)
+    (void)x.sort(1, all[i]);
+  // The other end has one chunk of two.
+  EXPECT_EQ(x.sort(1, all[0]), crossing::link);
+  EXPECT_EQ(x.sort(1, all[2]), crossing::said_again);
+  EXPECT_EQ(x.sort(1, all[3]), crossing::values);
+}
+
+} // namespace
+} // namespace troupe::transport

@@ -1,0 +1,60 @@
+#include "actors/transport/key_choice.hpp"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+
+namespace troupe::transport {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr public_key first{1};
+constexpr public_key second{2};
+constexpr public_key third{3};
+
+TEST(key_choice, tries_one_key_after_the_other_and_then_takes_its_time) {
+  key_choice x{{first, second}};
+  EXPECT_EQ(x.now(), first);
+  EXPECT_EQ(x.broken(), 0ms) << "the other one is tried at once";
+  EXPECT_EQ(x.now(), second);
+  EXPECT_EQ(x.broken(), 100ms);
+  EXPECT_EQ(x.now(), first);
+  instant longest{};
+  for (int i = 0; i < 100; ++i)
+    longest = std::max(longest, *x.broken());
+  EXPECT_EQ(longest, 1s);
+}
+
+TEST(key_choice, has_no_other_where_there_is_one) {
+  key_choice x{{first}};
+  EXPECT_FALSE(x.broken());
+  EXPECT_EQ(x.now(), first);
+}
+
+TEST(key_choice, takes_none_from_before_the_one_that_it_met) {
+  key_choice x{{first, second, third}};
+  (void)x.broken();
+  x.met();
+  EXPECT_EQ(x.now(), second);
+  EXPECT_EQ(x.size(), 2U);
+  (void)x.broken();
+  EXPECT_EQ(x.now(), third);
+  (void)x.broken();
+  EXPECT_EQ(x.now(), second) << "whoever has the first is somebody else";
+}
+
+TEST(key_choice, takes_what_it_is_told_once_and_never_too_many) {
+  key_choice x{{first}};
+  x.add(second);
+  x.add(second);
+  EXPECT_EQ(x.size(), 2U);
+  x.met();
+  EXPECT_EQ(x.size(), 2U) << "the next one is still to come";
+  for (std::uint8_t i = 3; i < 100; ++i)
+    x.add(public_key{i});
+  EXPECT_EQ(x.size(), key_choice::most);
+}
+
+} // namespace
+} // namespace troupe::transport
