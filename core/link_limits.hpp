@@ -15,10 +15,14 @@ inline constexpr std::size_t links_per_key_max = 64;
 /// not heard.
 inline constexpr std::uint64_t frames_per_second_max = 20'000;
 
+/// What one process may ask about places in a run, in a second.
+inline constexpr std::uint64_t questions_per_second = 10;
+
 /// While others are heard, what one key says beyond this is read no faster.
 inline constexpr std::uint64_t frames_beside_others = 5'000;
 
-/// Of all that arrived and was not handled yet, what may be of one key.
+/// Of all that arrived and was not handled yet, what may be of one key, and no
+/// more than a quarter.
 inline constexpr std::uint64_t unhandled_bytes_of_key_max = std::uint64_t{128}
                                                             << 20;
 

@@ -159,8 +159,9 @@ void tell(self_pointer self, const messages::drop_requested& x) {
         book(self).dropped(done.visits);
         speak(self);
       },
-      [self](const caf::error& what) {
+      [self, visits = x.visits](const caf::error& what) {
         self->state.unkept = context_of(what);
+        book(self).not_dropped(visits);
         self->delayed_send(self, self->state.args.waits.retry_after,
                            caf::tick_atom_v);
       });

@@ -106,7 +106,10 @@ public:
   /// Parts are gone from the disk.
   void dropped(const std::vector<visit_id>& visits);
 
-  /// Asks once more for what is to be dropped.
+  /// They are still there.
+  void not_dropped(const std::vector<visit_id>& visits);
+
+  /// Asks once more for what is to be dropped, and is not being asked for.
   void drop_again();
 
   /// Names the visits of a round. A second list for the same round replaces the
@@ -172,6 +175,7 @@ private:
   struct leaving {
     std::optional<policies::verdict> unsaid = {};
     std::optional<messages::part_taken> also = {}; ///< For the director.
+    bool asked = true; ///< The archivist has yet to answer.
   };
 
   policies::verdict judge(const messages::part_offered& x) const;

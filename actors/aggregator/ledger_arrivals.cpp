@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "actors/aggregator/ledger.hpp"
 
@@ -95,7 +96,7 @@ void ledger::not_kept(visit_id x) {
 void ledger::settle(visit_id visit, verdict what,
                     std::optional<messages::part_taken> also) {
   if (files_.contains(visit)) {
-    leaving_[visit] = {what, also};
+    leaving_[visit] = {.unsaid = what, .also = also};
     notices_.push_back(messages::drop_requested{options_.line, {visit}});
     return;
   }
@@ -117,10 +118,17 @@ void ledger::dropped(const std::vector<visit_id>& visits) {
   }
 }
 
+void ledger::not_dropped(const std::vector<visit_id>& visits) {
+  for (const auto& visit : visits)
+    if (const auto found = leaving_.find(visit); found != leaving_.end())
+      found->second.asked = false;
+}
+
 void ledger::drop_again() {
   messages::drop_requested all{options_.line, {}};
-  for (const auto& [visit, x] : leaving_)
-    all.visits.push_back(visit);
+  for (auto& [visit, x] : leaving_)
+    if (!std::exchange(x.asked, true))
+      all.visits.push_back(visit);
   if (!all.visits.empty())
     notices_.push_back(std::move(all));
 }

@@ -182,12 +182,13 @@ grants::await(const messages::offer_awaited& x) {
   for (const auto line : x.lines)
     if (blocks_->find(line))
       lines.insert(line);
+  // What it still has values of comes in an offer, which may come behind this.
   if (auto* older = find(visit) ? nullptr : find_older(visit);
-      older && !older->offered) {
+      older && !older->awaited && !older->offered) {
     for (const auto line : lines)
       older->offered_to.emplace(line, place::open);
-    older->offered = true;
-    older->serves = older->open = false;
+    older->awaited = true;
+    older->serves = false;
   }
   std::vector<messages::part_awaited> out;
   for (const auto line : lines)
@@ -264,9 +265,11 @@ bool grants::answered(visit_id x, line_id by, verdict what) {
   if (!known) {
     // A line may have had it before the restart, and says so once.
     auto* older = find_older(x);
-    if (older && older->offered)
+    if (older && older->offered_to.contains(by)) {
+      older->refused_by.insert(by);
       return note_answer(older->offered_to, by, what);
-    return older && what != verdict::accepted && what != verdict::duplicate
+    }
+    return older && !older->offered && what != verdict::accepted && what != verdict::duplicate
            && what != verdict::overloaded
            && older->refused_by.insert(by).second;
   }
@@ -285,7 +288,7 @@ bool grants::decline(visit_id x) {
     auto* older = find_older(x);
     if (older)
       older->serves = false;
-    return older && std::exchange(older->open, false);
+    return older && !older->awaited && std::exchange(older->open, false);
   }
   if (known->newest != x.number)
     return false;

@@ -156,6 +156,7 @@ private:
     bool serves = true;
     bool open = true;
     bool offered = false;
+    bool awaited = false; ///< Some of its parts were offered to a server before.
     bool noted = false; ///< In this process's record.
     std::map<line_id, service> served = {};
     std::map<line_id, place> offered_to = {};
@@ -163,7 +164,7 @@ private:
     std::set<line_id> refused_by = {}; ///< Without an offer in this process.
 
     static constexpr auto fields(auto& x) {
-      return std::tie(x.serves, x.open, x.offered, x.noted, x.served,
+      return std::tie(x.serves, x.open, x.offered, x.awaited, x.noted, x.served,
                       x.offered_to, x.refused_by);
     }
   };

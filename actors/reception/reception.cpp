@@ -130,6 +130,23 @@ bool is_beyond_enrolment(peer_id from, const reception_args& args) {
   return true;
 }
 
+/// What takes a look at all that were here before, or at a folder. A process
+/// asks again when it has no answer, once a second or so.
+bool is_a_question(const messages::any_message& x) {
+  return std::holds_alternative<messages::enrolment_asked>(x)
+         || std::holds_alternative<messages::terms_asked>(x)
+         || std::holds_alternative<messages::places_asked>(x);
+}
+
+bool asks_too_often(const messages::any_message& x, peer_id from,
+                    reception_state& state) {
+  if (!is_a_question(x)
+      || state.asked.takes(std::to_string(from.value), steady_now()))
+    return false;
+  state.args.refused->add(transport::refusal::too_many_frames, steady_now());
+  return true;
+}
+
 void hear(const messages::any_message& any, peer_id from,
           reception_args& args) {
   if (const auto* own = std::get_if<messages::enrolment_asked>(&any))
@@ -155,7 +172,8 @@ reception(reception_actor::stateful_pointer<reception_state> self,
           reception_args what) {
   self->state.args = std::move(what);
   return {[self](const transport::frame_arrived& x) {
-    if (const auto message = x.what.open())
+    if (const auto message = x.what.open();
+        message && !asks_too_often(**message, x.peer, self->state))
       hear(**message, x.peer, self->state.args);
   }};
 }

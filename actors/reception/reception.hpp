@@ -15,6 +15,7 @@
 #include "actors/messages/assessment.hpp"
 #include "actors/reception/leases.hpp"
 #include "actors/transport/endpoint.hpp"
+#include "actors/transport/meter.hpp"
 #include "actors/transport/refusals.hpp"
 #include "core/keys.hpp"
 #include "core/result.hpp"
@@ -57,6 +58,7 @@ struct reception_state {
   static inline constexpr const char* name = "reception";
 
   reception_args args;
+  transport::meters asked{limits::questions_per_second}; ///< By link.
 };
 
 /// Says what the run is, and which clients a process has.

@@ -280,7 +280,7 @@ std::size_t payload_size(const T& x) {
 /// many fields that version has, and exactly these must be there: an older
 /// peer's message leaves the fields after them at their defaults, and only a
 /// newer peer's may have a tail, which stays unread. Its values are handles on
-/// the bytes, if these have an owner.
+/// the bytes, if these have an owner and no tail, which would stay with them.
 template <messages::message T>
 result<T> decode_payload(std::span<const std::byte> in,
                          messages::written_as peer,
@@ -292,7 +292,7 @@ result<T> decode_payload(std::span<const std::byte> in,
     return fail(errc::malformed_message, "the envelope claims no version");
   const auto present = T::wire.fields_in(std::min(peer.version, ours));
   T x;
-  reader read{in, owner};
+  reader read{in, peer.version <= ours ? owner : nullptr};
   std::size_t index = 0;
   const auto read_field = [&](auto& field) {
     if (index++ < present)

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -12,10 +14,17 @@ namespace troupe::transport {
 
 /// What arrived over all connections of a process and has not been handled yet,
 /// or is about to arrive, in bytes and in frames; of all of them, or of one
-/// key's within these. At either bound no room is given for what is large;
-/// small frames are counted and go on. Thread-safe.
+/// key's within these. At either bound no room is given for what is large.
+/// Small frames go on up to half of it, and are dropped beyond: who waits for an
+/// answer says them again. Thread-safe.
 class held_bytes : public std::enable_shared_from_this<held_bytes> {
 public:
+  /// Beside its bytes: its mail.
+  static constexpr std::uint64_t frame_costs = 256;
+
+  /// Of small frames there may always be as many bytes.
+  static constexpr std::uint64_t small_bytes_min = std::uint64_t{1} << 20;
+
   /// `freed` is called, on any thread, when there is room again for whom there
   /// was none.
   explicit held_bytes(std::uint64_t most, std::function<void()> freed = {},
@@ -49,11 +58,28 @@ public:
     return token(bytes, std::move(within));
   }
 
-  /// The same for what is here already, whether there is room or not.
+  /// The same for a small frame that is here already. Null: it is to be dropped.
   std::shared_ptr<const void> count(std::uint64_t bytes) {
-    auto within = all_ ? all_->count(bytes) : nullptr;
+    bytes += frame_costs;
+    std::shared_ptr<const void> within;
+    if (all_ && !(within = all_->count(bytes - frame_costs)))
+      return nullptr;
     const std::lock_guard guard{mutex_};
-    return token(bytes, std::move(within));
+    if (small_ + bytes > std::max(most_ / 2, small_bytes_min)) {
+      ++top().dropped_;
+      return nullptr;
+    }
+    small_ += bytes;
+    return token(bytes, std::move(within), bytes);
+  }
+
+  /// Small frames, of all.
+  std::uint64_t dropped() const noexcept {
+    return dropped_.load(std::memory_order_relaxed);
+  }
+
+  std::uint64_t most() const noexcept {
+    return most_;
   }
 
   std::uint64_t now() const {
@@ -67,6 +93,10 @@ public:
   }
 
 private:
+  held_bytes& top() noexcept {
+    return all_ ? *all_ : *this;
+  }
+
   /// Somebody goes away without. Of a part: what is given back to it is given
   /// back to all, too, and a little later.
   void want() {
@@ -79,23 +109,25 @@ private:
   }
 
   std::shared_ptr<const void> token(std::uint64_t bytes,
-                                    std::shared_ptr<const void> within) {
+                                    std::shared_ptr<const void> within,
+                                    std::uint64_t small = 0) {
     now_ += bytes;
     ++frames_;
-    return {this, [self = shared_from_this(), bytes,
+    return {this, [self = shared_from_this(), bytes, small,
                    within = std::move(within)](const void*) mutable {
               // In this order: who hears of room finds it.
-              self->give_back(bytes);
+              self->give_back(bytes, small);
               within.reset();
             }};
   }
 
   // A thread is not woken for each small frame that was handled.
-  void give_back(std::uint64_t bytes) {
+  void give_back(std::uint64_t bytes, std::uint64_t small) {
     bool wanted = false;
     {
       const std::lock_guard guard{mutex_};
       now_ -= bytes;
+      small_ -= small;
       --frames_;
       wanted = std::exchange(wanted_, false);
     }
@@ -109,7 +141,9 @@ private:
   std::function<void()> freed_;
   const std::shared_ptr<held_bytes> all_; ///< Null: this is all.
   std::uint64_t now_ = 0;
+  std::uint64_t small_ = 0; ///< Of that.
   std::uint64_t frames_ = 0;
+  std::atomic<std::uint64_t> dropped_{0};
   bool wanted_ = false; ///< Since it was said the last time.
 };
 

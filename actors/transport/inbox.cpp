@@ -84,12 +84,16 @@ result<arrivals> inbox::heard(const piece& x) {
     return wrong("a frame of " + std::to_string(x.body.bytes.size())
                  + " bytes comes whole; up to "
                  + std::to_string(options_.frame_bytes_max) + " would do");
-  return arrivals{small(x.channel, x.body.bytes)};
+  arrivals out;
+  small(out, x.channel, x.body.bytes);
+  return out;
 }
 
-arrival inbox::small(channel_id of, std::span<const std::byte> bytes) const {
-  return {of, frame{buffer{bytes.begin(), bytes.end()},
-                    options_.room->count(bytes.size())}};
+void inbox::small(arrivals& to, channel_id of,
+                  std::span<const std::byte> bytes) const {
+  if (auto room = options_.room->count(bytes.size()))
+    to.push_back(
+      {of, frame{buffer{bytes.begin(), bytes.end()}, std::move(room)}});
 }
 
 result<arrivals> inbox::unbundle(const piece& x) const {
@@ -109,7 +113,7 @@ result<arrivals> inbox::unbundle(const piece& x) const {
   arrivals out;
   out.reserve(found.size());
   for (const auto& [channel, bytes] : found)
-    out.push_back(small(channel, bytes));
+    small(out, channel, bytes);
   return out;
 }
 

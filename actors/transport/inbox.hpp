@@ -85,7 +85,8 @@ private:
   result<arrivals> begin(const piece& x);
   result<arrivals> append(const piece& x);
   result<arrivals> unbundle(const piece& x) const;
-  arrival small(channel_id of, std::span<const std::byte> bytes) const;
+  void small(arrivals& to, channel_id of,
+             std::span<const std::byte> bytes) const;
   void allow(transfer& x) const;
 
   options options_;

@@ -29,10 +29,14 @@ result<arrivals> link_end::opened(const piece& x) {
   }
   protocol_ = std::min(what->protocol, link_protocol);
   out_.may_bundle(protocol_ >= protocol_with_bundles);
-  if (std::exchange(other_, what->instance) != what->instance)
-    in_.forget();
-  else
+  const auto before = std::exchange(other_, what->instance);
+  if (before == what->instance) {
     in_.begin_again();
+  } else {
+    in_.forget();
+    if (before)
+      out_.forget();
+  }
   out_.begin_again();
   heard_opened_ = true;
   return arrivals{};

@@ -187,6 +187,12 @@ void outbox::drop_small() {
   waiting_.clear();
 }
 
+void outbox::forget() {
+  drop_small();
+  while (!large_.empty())
+    drop_first();
+}
+
 void outbox::begin_again() {
   if (large_.empty())
     return;

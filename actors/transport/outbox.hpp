@@ -61,6 +61,10 @@ public:
   /// Nobody is there: small frames are lost, and the rest may go on later.
   void drop_small();
 
+  /// The other end is another one: what the one before may have answered is not
+  /// said to it. Whoever has no answer says it again.
+  void forget();
+
   /// What nobody else holds.
   std::size_t own_bytes() const noexcept {
     return bytes_;

@@ -1,6 +1,7 @@
 #include "actors/transport/places.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/limits.hpp"
 #include "core/link_limits.hpp"
@@ -15,7 +16,37 @@ constexpr std::size_t own_bytes_free = std::size_t{1} << 20; ///< Of a link.
 /// a server hears only when it has something to say there.
 constexpr instant silent_max = std::chrono::seconds{90};
 
+/// Who comes back later fetches anew.
+constexpr instant gone_max = std::chrono::minutes{1};
+
+/// Less is as good as nothing.
+constexpr std::uint64_t moved_bytes_min = std::uint64_t{64} << 10;
+
 } // namespace
+
+result<arrivals> place::hear(const piece& x, instant now) {
+  spoke_at = now;
+  auto found = link.heard(x);
+  if (found && x.kind == piece_kind::chunk)
+    moved += x.body.bytes.size();
+  if (moved >= moved_bytes_min) {
+    moved = 0;
+    moved_at = now;
+  }
+  return found;
+}
+
+std::optional<piece> place::next(instant now) {
+  if (unsent)
+    return std::exchange(unsent, {});
+  const bool had_room = link.holds_room();
+  auto out = link.next();
+  if (!had_room && link.holds_room()) {
+    moved = 0;
+    moved_at = now;
+  }
+  return out;
+}
 
 place& places::add(std::uint64_t number, const std::string& user) {
   auto& out =
@@ -33,8 +64,8 @@ std::shared_ptr<held_bytes> places::room_of(const std::string& user) {
   auto& known = rooms_[user];
   auto out = known.lock();
   if (!out) {
-    out =
-      std::make_shared<held_bytes>(limits::unhandled_bytes_of_key_max, room_);
+    out = std::make_shared<held_bytes>(
+      std::min(limits::unhandled_bytes_of_key_max, room_->most() / 4), room_);
     known = out;
   }
   return out;
@@ -71,6 +102,12 @@ void places::lost(place& x, instant now) {
   routes_.erase(x.route);
   x.route.clear();
   x.link.abandoned();
+  std::vector<std::uint64_t> gone;
+  for (const auto& [number, y] : all_)
+    if (number > 0 && y.route.empty() && y.lost_at + gone_max < now)
+      gone.push_back(number);
+  for (const auto number : gone)
+    forget(number);
 }
 
 void places::all_lost(instant now) {
@@ -131,9 +168,13 @@ bool places::is_greedy(const place& x) const {
 }
 
 void places::forget_silent_holders(instant then) {
-  for (auto& [number, x] : all_)
-    if (x.link.holds_room() && x.spoke_at < then)
-      lost(x, then);
+  std::vector<std::uint64_t> silent;
+  for (const auto& [number, x] : all_)
+    if (x.link.holds_room() && x.moved_at < then)
+      silent.push_back(number);
+  for (const auto number : silent)
+    if (auto* x = find(number))
+      lost(*x, then);
 }
 
 place& places::with(const std::string& user, std::uint64_t instance) {
@@ -174,7 +215,8 @@ void places::forget_oldest() {
 }
 
 void places::forget(std::uint64_t number) {
-  routes_.erase(all_.at(number).route);
+  if (const auto& route = all_.at(number).route; !route.empty())
+    routes_.erase(route);
   std::erase_if(instances_, [=](const auto& x) { return x.second == number; });
   all_.erase(number);
 }

@@ -23,8 +23,16 @@ struct place {
   std::uint64_t heard = 0;          ///< When, in messages of all.
   instant lost_at{};                ///< Its connection, the last time.
   instant spoke_at{};
+  instant moved_at{}; ///< What it has room for here went on, or got that.
+  std::uint64_t moved = 0; ///< Bytes since then.
   /// Since when something has been waiting for it without a pause.
   std::optional<instant> busy_since = {};
+
+  /// What the other end sent.
+  result<arrivals> hear(const piece& x, instant now);
+
+  /// Takes what goes out next.
+  std::optional<piece> next(instant now);
 };
 
 /// Who is there, and what is on its way between them and here.
@@ -60,7 +68,8 @@ public:
   /// finds the link of another key.
   place* of(const std::string& route, const std::string& user, const piece& x);
 
-  /// It has no connection any more.
+  /// It has no connection any more. Those that had lost theirs `gone_max` before
+  /// are forgotten, with what was still to be sent to them.
   void lost(place& x, instant now);
 
   /// Nobody has a connection any more; links go on over the next ones.
@@ -81,8 +90,8 @@ public:
   /// Whether others need the memory that it takes by not reading.
   bool is_greedy(const place& x) const;
 
-  /// Who has said nothing since `then` has no claim to room that others wait
-  /// for.
+  /// What has hardly gone on since `then` has no claim to room that others wait
+  /// for, whatever else is said.
   void forget_silent_holders(instant then);
 
   std::map<std::uint64_t, place>& all() noexcept {

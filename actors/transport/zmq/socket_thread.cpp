@@ -227,7 +227,7 @@ std::optional<piece> socket_thread::take_next(place& to) {
     return std::nullopt;
   if (door_ && !door_->admits(to.user, steady_now()))
     return std::nullopt;
-  auto out = to.unsent ? std::exchange(to.unsent, {}) : to.link.next();
+  auto out = to.next(steady_now());
   if (to.link.waits_for_room())
     waiting_.insert(to.number);
   else
@@ -337,10 +337,12 @@ result<std::vector<frame_arrived>> socket_thread::hear(const piece& read,
   if (from == nullptr)
     return out;
   from->heard = ++messages_;
-  from->spoke_at = now;
   const auto before = from->link.other();
   const bool was_open = from->link.is_open();
-  auto found = from->link.heard(read);
+  const auto dropped = room_->dropped();
+  auto found = from->hear(read, now);
+  if (!dials() && dropped < room_->dropped())
+    options_.refused->add(refusal::too_many_frames, now);
   if (before && !was_open && from->link.is_open())
     met_again_ = before != from->link.other();
   announced_ = from->link.take_announced();

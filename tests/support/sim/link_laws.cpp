@@ -60,7 +60,7 @@ void link_laws::abandoned() {
   replaced_ = 0;
 }
 
-void link_laws::heard(std::uint64_t by, const transport::arrival& x) {
+void link_laws::heard(const transport::arrival& x) {
   const auto message = x.what.open();
   EXPECT_TRUE(message) << "what comes over a link does not decode: "
                        << (message ? "" : message.error().context);
@@ -73,16 +73,14 @@ void link_laws::heard(std::uint64_t by, const transport::arrival& x) {
     return i < large_.size() && large_[i].channel == x.channel
            && large_[i].bytes == bytes;
   };
-  const auto known = heard_by_.find(by);
-  // Of what came to an earlier memory the last may come once more: the answer
-  // to it was lost with that.
-  auto at = known != heard_by_.end() ? known->second : arrived_;
-  if (known == heard_by_.end() && arrived_ > 0 && !is_at(at))
-    --at;
-  EXPECT_TRUE(is_at(at))
+  EXPECT_TRUE(is_at(arrived_))
     << "what comes over a link in pieces is not what was said next";
-  heard_by_[by] = at + 1;
-  arrived_ = std::max(arrived_, at + 1);
+  ++arrived_;
+}
+
+void link_laws::met_another() {
+  abandoned();
+  large_.resize(arrived_);
 }
 
 void link_laws::check_end() const {

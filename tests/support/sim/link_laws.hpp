@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <set>
 #include <span>
 #include <utility>
@@ -13,9 +12,9 @@
 namespace troupe::test {
 
 /// What one end of a link took for the other, and what must come of it: a large
-/// message comes whole, once and in order to each memory that hears it, over
-/// any number of connections; a small one goes out once, and before anything
-/// large.
+/// message comes whole, once and in order over any number of connections, to
+/// the one memory that it was said to; a small one goes out once, and before
+/// anything large.
 class link_laws {
 public:
   explicit link_laws(std::size_t small_bytes_max)
@@ -35,8 +34,10 @@ public:
   /// Small ones that wait are given up.
   void abandoned();
 
-  /// @param by another one for each memory of the other end
-  void heard(std::uint64_t by, const transport::arrival& x);
+  void heard(const transport::arrival& x);
+
+  /// The other end is another one: nothing that was said is for it.
+  void met_another();
 
   /// There is a connection, and nothing is under way.
   void check_end() const;
@@ -54,7 +55,6 @@ private:
   std::size_t replaced_ = 0; ///< Of those: a newer one went in their place.
   std::vector<large> large_; ///< All of them.
   std::size_t arrived_ = 0;  ///< Of those.
-  std::map<std::uint64_t, std::size_t> heard_by_; ///< Likewise.
 };
 
 } // namespace troupe::test

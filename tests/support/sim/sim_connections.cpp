@@ -164,8 +164,7 @@ void sim_links::server_hears(const std::string& route, const piece& x) {
     return;
   }
   from->heard = pieces_;
-  from->spoke_at = world_.now();
-  auto found = from->link.heard(x);
+  auto found = from->hear(x, world_.now());
   EXPECT_TRUE(found) << "an honest process is wrong: "
                      << (found ? "" : found.error().context);
   luck_.happened["some frames came in one piece"] += found && found->size() > 1;
@@ -174,7 +173,7 @@ void sim_links::server_hears(const std::string& route, const piece& x) {
     const auto& on = connections_.at(route);
     // Of one that has died the last words may come.
     if (auto& of = processes_[on.process]; of.life == on.life)
-      of.laws->heard(server_life_, one);
+      of.laws->heard(one);
     options_.server_hears({one.channel.value}, one.what);
     hub_->arrived({{number << channel_bits | one.channel.value}, one.what});
   }
@@ -188,14 +187,17 @@ void sim_links::process_hears(process& x, const piece& what) {
   EXPECT_TRUE(found) << "an honest server is wrong: "
                      << (found ? "" : found.error().context);
   if (before && !was_open && x.end->is_open()) {
-    ++luck_.happened[before == x.end->other() ? "a link goes on"
-                                              : "a link meets another server"];
+    const bool goes_on = before == x.end->other();
+    ++luck_.happened[goes_on ? "a link goes on"
+                             : "a link meets another server"];
+    if (!goes_on)
+      x.laws->met_another();
     x.hub->say_hello();
   }
   for (const auto& one : found.value_or(transport::arrivals{})) {
     for (const auto& [number, place] : places_->all())
       if (place.link.other() == x.instance)
-        laws_of(number).heard(x.life, one);
+        laws_of(number).heard(one);
     x.hub->arrived({{one.channel.value}, one.what});
   }
 }

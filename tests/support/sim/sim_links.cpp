@@ -352,7 +352,7 @@ void sim_links::send_some(transport::place& x) {
     return give_up(x);
   auto& laws = laws_of(x.number);
   while (connections_.at(x.route).down.size() < pieces_queued_max) {
-    const auto next = x.link.next();
+    const auto next = x.next(world_.now());
     count_waiting(x.link);
     if (!next && x.link.is_open())
       laws.has_nothing_to_say();

@@ -151,8 +151,14 @@ TEST(ledger_arrivals, a_refusal_waits_until_it_is_gone) {
   EXPECT_TRUE(all<messages::part_answered>(said).empty());
   testee.await(of(1)); // What becomes of it is on its way.
   EXPECT_TRUE(testee.take_notices().empty());
+  // While the disk has not answered, nobody asks again.
+  testee.drop_again();
+  EXPECT_TRUE(testee.take_notices().empty());
+  testee.not_dropped({of(1)});
   testee.drop_again();
   EXPECT_EQ(all<drop_requested>(testee.take_notices()).size(), 1u);
+  testee.drop_again();
+  EXPECT_TRUE(testee.take_notices().empty());
   testee.dropped({of(1)});
   EXPECT_EQ(answers(testee), verdicts{verdict::withdrawn});
 }

@@ -244,6 +244,23 @@ TEST_F(grants_test, remembers_what_is_said_on_visits_from_before_a_restart) {
   }
 }
 
+// A question is small and overtakes the offer that was said before it.
+TEST_F(grants_test, takes_the_rest_of_an_offer_behind_a_question_after_it) {
+  const visit_id older{{2}, {3}};
+  messages::offer_awaited x{.pass = {}, .lines = {{3}}};
+  x.pass.visit = older;
+  EXPECT_EQ(testee.await(x).size(), 1U);
+  EXPECT_FALSE(testee.decline(older)) << "it offered";
+  EXPECT_EQ(fetch(0, {1}, older), verdict::withdrawn);
+  EXPECT_EQ(offer({1}, older).value(), standing::first);
+  EXPECT_TRUE(testee.is_offered(older, {1}));
+  EXPECT_TRUE(testee.is_offered(older, {3}));
+  EXPECT_EQ(testee.await(x).size(), 1U);
+  EXPECT_EQ(offer({1}, older).value(), standing::again);
+  EXPECT_TRUE(testee.answered(older, {3}, verdict::too_stale));
+  EXPECT_FALSE(testee.answered(older, {3}, verdict::too_stale)) << "once";
+}
+
 TEST_F(grants_test, remembers_as_many_of_them_as_a_client_may_have) {
   for (std::uint64_t i = 0; i < grants::older_max; ++i)
     EXPECT_EQ(offer({1}, {{2}, {100 + i}}).value(), standing::first);

@@ -40,10 +40,11 @@ struct reception_test : testing::Test {
     return std::get<messages::places_given>(network->all.back());
   }
 
-  void hear(const messages::any_message& x) {
+  void hear(const messages::any_message& x, int times = 1) {
     caf::actor_system system{config};
     auto who = start_reception(system, args);
-    caf::anon_send(who, transport::frame_arrived{{1}, transport::frame{x}});
+    for (int i = 0; i < times; ++i)
+      caf::anon_send(who, transport::frame_arrived{{1}, transport::frame{x}});
     auto& all =
       dynamic_cast<caf::scheduler::test_coordinator&>(system.scheduler());
     all.run();
@@ -80,6 +81,19 @@ TEST_F(reception_test, knows_whom_to_see_off_by_the_terms_it_gave) {
   hear(
     messages::terms_asked{.protocol_min = 99, .protocol_max = 99, .nonce = 2});
   EXPECT_EQ(came.size(), 1U);
+}
+
+// Each takes a look at all places, or waits for a folder.
+TEST_F(reception_test, answers_a_process_so_often_in_a_second) {
+  for (const messages::any_message& x :
+       {messages::any_message{named("ward7")},
+        messages::any_message{messages::terms_asked{.nonce = 1}},
+        messages::any_message{messages::enrolment_asked{}}}) {
+    network->all.clear();
+    hear(x, 5'000);
+    EXPECT_GE(network->all.size(), 10U);
+    EXPECT_LT(network->all.size(), 100U);
+  }
 }
 
 TEST_F(reception_test, counts_names_and_numbers_of_a_key_together) {

@@ -253,6 +253,23 @@ TEST(codec, reads_a_newer_peer_and_leaves_its_tail_unread) {
   EXPECT_EQ(x->text, "hi");
 }
 
+// A tail may be as large as a message can be, and values stay for long.
+TEST(codec, copies_the_values_of_a_newer_peer_out_of_its_message) {
+  messages::offer_made x;
+  x.blocks.emplace_back().delta = share(std::vector<float>(100'000));
+  const auto bytes = std::make_shared<const buffer>(encode_payload(x));
+  auto claim = claim_of<messages::offer_made>();
+  const auto owner_of = [&](messages::written_as who) {
+    const auto found =
+      decode_payload<messages::offer_made>(*bytes, who, bytes);
+    EXPECT_TRUE(found);
+    return found ? found->blocks.at(0).delta.owner() : nullptr;
+  };
+  EXPECT_EQ(owner_of(claim), bytes);
+  ++claim.version;
+  EXPECT_NE(owner_of(claim), bytes);
+}
+
 TEST(codec, refuses_a_newer_peer_that_an_old_reader_would_be_wrong_about) {
   const auto payload = encode_payload(greeting_3{5, "hi", "new", 1});
   EXPECT_EQ(refusal_of<greeting_2>(payload, claim_of<greeting_3>()),

@@ -104,42 +104,20 @@ TEST(link, brings_each_large_frame_once_and_in_order_over_any_cuts) {
   EXPECT_GT(within, 1000);
 }
 
-TEST(link, brings_each_large_frame_where_its_other_end_is_made_again) {
+// What was said to the one before may have been answered by it.
+TEST(link, brings_each_large_frame_at_most_once_to_ends_that_are_made_again) {
+  std::uint64_t lost = 0;
   for (std::uint64_t seed = 0; seed < 300; ++seed) {
     const auto found = run_with_cuts(seed, true);
-    std::set<std::uint64_t> numbers;
-    for (const auto& x : found.large)
-      numbers.insert(number_of(x));
-    for (std::uint64_t i = 1; i <= numbers.size(); ++i)
-      ASSERT_TRUE(numbers.contains(i)) << "seed " << seed;
+    std::uint64_t last = 0;
+    for (const auto& x : found.large) {
+      const auto number = number_of(x);
+      ASSERT_GT(number, last) << "seed " << seed;
+      lost += number - last - 1;
+      last = number;
+    }
   }
-}
-
-TEST(link, begins_anew_with_an_end_that_was_made_again) {
-  end a{options_of(1, 100)};
-  end b{options_of(2, 100)};
-  a.link.connected(1);
-  a.link.say({1}, large(1));
-  a.link.say({1}, large(2));
-  while (b.heard.empty()) {
-    send(a);
-    send(b);
-    deliver(a, b);
-    deliver(b, a);
-  }
-  for (int i = 0; i < 20; ++i) {
-    send(a);
-    send(b);
-    deliver(a, b);
-    deliver(b, a);
-  }
-  end c{options_of(3, 100)};
-  a.link.connected(2);
-  a.out.clear();
-  settle(a, c);
-  ASSERT_EQ(c.heard.size(), 1U);
-  EXPECT_EQ(bytes_of(c.heard[0]), encode(large(2)));
-  EXPECT_EQ(a.link.other(), 3U);
+  EXPECT_GT(lost, 0U);
 }
 
 TEST(link, stays_with_the_newest_connection_when_an_opening_comes_late) {

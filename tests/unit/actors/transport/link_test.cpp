@@ -74,6 +74,32 @@ TEST(link, says_the_newest_of_small_frames_about_the_same) {
   EXPECT_EQ(a.link.say({3}, beat(1)), taken::taken);
 }
 
+// The other one may have answered it.
+TEST(link, says_nothing_to_another_end_than_it_was_said_to) {
+  end a{options_of(1, 100)};
+  end b{options_of(2, 100)};
+  a.link.connected(1);
+  settle(a, b);
+  a.link.lost();
+  a.link.say({3}, large(1));
+  a.link.say({3}, large(2, 1)); // In one piece.
+  end c{options_of(3, 100)};
+  a.link.connected(2);
+  settle(a, c);
+  EXPECT_TRUE(c.heard.empty());
+  EXPECT_EQ(a.link.own_bytes(), 0U);
+  a.link.say({3}, large(1));
+  a.link.say({3}, large(2, 1));
+  settle(a, c);
+  EXPECT_EQ(c.heard.size(), 2U);
+  // The same one, over another connection.
+  a.link.lost();
+  a.link.say({3}, large(4));
+  a.link.connected(3);
+  settle(a, c);
+  EXPECT_EQ(c.heard.size(), 3U);
+}
+
 TEST(link, says_all_of_an_answer_that_has_many_messages) {
   end a{options_of(1, 100)};
   end b{options_of(2, 100)};
