@@ -236,9 +236,12 @@ result<void> ledger_reader::read_records(stored_node& to) {
   if (auto row = db_.query("SELECT best, since_best FROM stopper"); row.next())
     to.stopper = {.best = row.real(0),
                   .since_best = static_cast<std::uint32_t>(row.integer(1))};
-  if (auto row = db_.query("SELECT count(*) FROM"
-                           " (SELECT DISTINCT client, number FROM merges)");
-      row.next())
+  // A visit is merged once by a line, and by some lines.
+  const char* visits = to.lines.size() == 1
+                         ? "SELECT count(*) FROM merges"
+                         : "SELECT count(*) FROM"
+                           " (SELECT DISTINCT client, number FROM merges)";
+  if (auto row = db_.query(visits); row.next())
     to.updates = row.integer(0);
   if (auto row = db_.query("SELECT count(DISTINCT round) FROM versions WHERE"
                            " round > 0 AND round NOT IN"

@@ -135,14 +135,15 @@ exit_code run_command(const model_maker& make_model, const host_facts& known,
   if (!door)
     return report(door.error(), line.json(), io);
   const interruption stop;
-  const auto done = run(loaded->x, {.make_model = make_model,
-                                    .fingerprint = fingerprint_of(known),
-                                    .progress = &io.err,
-                                    .terminal = is_terminal(io.err),
-                                    .stop = &stop.requested(),
-                                    .resume = wish.resume,
-                                    .board = board,
-                                    .http = *door ? (*door)->address() : ""});
+  const auto done =
+    run(loaded->x, {.make_model = make_model,
+                    .fingerprint = [&known] { return fingerprint_of(known); },
+                    .progress = &io.err,
+                    .terminal = is_terminal(io.err),
+                    .stop = &stop.requested(),
+                    .resume = wish.resume,
+                    .board = board,
+                    .http = *door ? (*door)->address() : ""});
   if (!done)
     return report(done.error(), line.json(), io);
   return conclude(*done, line.json(), io);

@@ -166,6 +166,11 @@ std::optional<exit_code> refused(const wishes& wish, bool json, streams io) {
   return wish.watch.refused(json, io);
 }
 
+/// Takes most of a second; what was kept is read meanwhile.
+std::jthread loaded_ahead(const host_facts& known) {
+  return std::jthread{[&known] { (void)fingerprint_of(known); }};
+}
+
 } // namespace
 
 exit_code serve_command(const model_maker& make_model, const host_facts& known,
@@ -203,11 +208,12 @@ exit_code serve_command(const model_maker& make_model, const host_facts& known,
   if (!door)
     return report(door.error(), line.json(), io);
   const interruption stop;
+  const auto ahead = goes_on ? loaded_ahead(known) : std::jthread{};
   auto& where = line.json() ? io.err : io.out;
   const auto done =
     run(loaded->x,
         {.make_model = make_model,
-         .fingerprint = fingerprint_of(known),
+         .fingerprint = [&known] { return fingerprint_of(known); },
          .progress = &io.err,
          .terminal = is_terminal(io.err),
          .stop = &stop.requested(),

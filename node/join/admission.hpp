@@ -35,6 +35,11 @@ public:
     return refused_;
   }
 
+  /// Its public key, in digits; empty: it has none.
+  const std::string& own() const noexcept {
+    return own_;
+  }
+
   /// What it means that there is none.
   join_summary no_answer() const;
 

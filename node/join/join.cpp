@@ -209,7 +209,7 @@ private:
 
   /// Before any place is asked for: who does not get the folder takes none.
   problem open_store() {
-    auto made = open_vault(in_, to_hex(terms_.run));
+    auto made = open_vault(in_, to_hex(terms_.run), door_.own());
     if (!made)
       return ended(end::failed, made.error().context);
     files_ = std::move(*made);
@@ -237,7 +237,7 @@ private:
     const std::shared_ptr<crew> workers{std::move(*hired)};
     seen_.watch(workers, mine_.size());
     seen_.at(lookout::step::taking_part);
-    say(joined(in_, x_, work_, mine_));
+    say(joined(in_, x_, work_, mine_, *files_));
     caf::actor_system_config config;
     config.set("scheduler.max-threads",
                std::max(2u, std::thread::hardware_concurrency()));

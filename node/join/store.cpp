@@ -41,8 +41,40 @@ result<messages::store_id> store_id_of(const std::filesystem::path& folder) {
   return id;
 }
 
+namespace {
+
+/// Clients are a key's: with another one these would be others.
+result<void> check_key(const std::filesystem::path& folder,
+                       const std::string& run, const std::string& own) {
+  const auto path = folder / ("run-" + run) / "key";
+  std::error_code failed;
+  if (own.empty())
+    return {};
+  if (!std::filesystem::exists(path, failed)) {
+    const auto text = own + '\n';
+    const std::array parts{std::as_bytes(std::span{text})};
+    return models::replace_file(path, parts, {.sync = true});
+  }
+  const auto known = models::read_text(path, errc::storage_failure);
+  if (!known)
+    return tl::make_unexpected(known.error());
+  if (*known != own + '\n')
+    return fail(errc::storage_failure,
+                folder.string()
+                  + " has clients of this run that the server "
+                    "knows by the key "
+                  + known->substr(0, known->find('\n')) + ", and its pair is "
+                  + own
+                  + " now; the file 'pair' that it had would do, or another "
+                    "--store");
+  return {};
+}
+
+} // namespace
+
 result<std::shared_ptr<actors::vault>> open_vault(const join_context& in,
-                                                  const std::string& run) {
+                                                  const std::string& run,
+                                                  const std::string& own) {
   if (in.store.empty())
     return std::make_shared<actors::memory_vault>();
   actors::disk_vault::options how;
@@ -50,6 +82,8 @@ result<std::shared_ptr<actors::vault>> open_vault(const join_context& in,
   auto made = actors::disk_vault::open(in.store, run, std::move(how));
   if (!made)
     return tl::make_unexpected(made.error());
+  if (auto ok = check_key(in.store, run, own); !ok)
+    return tl::make_unexpected(ok.error());
   return std::shared_ptr<actors::vault>{std::move(*made)};
 }
 

@@ -18,7 +18,9 @@ store_id_of(const std::filesystem::path& folder);
 
 /// What clients of a run keep, in the process's folder, which nobody else has
 /// open, or in memory.
+/// @param own the public key by which the server knows them; empty: it has none
 [[nodiscard]] result<std::shared_ptr<actors::vault>>
-open_vault(const join_context& in, const std::string& run);
+open_vault(const join_context& in, const std::string& run,
+           const std::string& own);
 
 } // namespace troupe::node

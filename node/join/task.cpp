@@ -1,5 +1,6 @@
 #include "node/join/task.hpp"
 
+#include <algorithm>
 #include <filesystem>
 #include <system_error>
 #include <utility>
@@ -149,15 +150,37 @@ std::optional<join_summary> make_work(const join_context& in,
   return fits(terms, to);
 }
 
+namespace {
+
+/// A server that came from a copy may have given their numbers to others.
+std::string left_behind(const experiment& x, const std::vector<client_id>& mine,
+                        const actors::vault& kept) {
+  std::string who;
+  for (const auto& [client, state] : kept.states()) {
+    if (std::ranges::find(mine, client) != mine.end())
+      return {};
+    if (client.value <= x.clients.invitable())
+      who += (who.empty() ? " " : ", ") + std::to_string(client.value);
+  }
+  return who.empty()
+           ? ""
+           : "\nthis store has what clients of other numbers kept:" + who
+               + "; the server does not know any more that they are "
+                 "its, and what they offered last is not said again";
+}
+
+} // namespace
+
 std::string joined(const join_context& in, const experiment& x,
-                   const workload& work, const std::vector<client_id>& mine) {
+                   const workload& work, const std::vector<client_id>& mine,
+                   const actors::vault& kept) {
   const auto first = std::to_string(mine.front().value);
   if (!in.name.empty())
     return "joined as " + in.name + ", client " + first + " of the run, with "
            + std::to_string(work.examples(mine.front())) + " examples";
   return "joined with " + std::to_string(mine.size()) + " of the run's "
          + std::to_string(x.clients.invitable()) + " clients: " + first + " to "
-         + std::to_string(mine.back().value);
+         + std::to_string(mine.back().value) + left_behind(x, mine, kept);
 }
 
 } // namespace troupe::node

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "actors/client/client_file.hpp"
 #include "actors/messages/terms.hpp"
 #include "node/config/experiment.hpp"
 #include "node/join/join.hpp"
@@ -43,8 +44,9 @@ std::optional<join_summary> make_work(const join_context& in,
                                       const experiment& x, const own_data& mine,
                                       client_id me, workload& to);
 
-/// For people: which clients are here.
+/// For people: which clients are here, and of which others something is kept.
 std::string joined(const join_context& in, const experiment& x,
-                   const workload& work, const std::vector<client_id>& mine);
+                   const workload& work, const std::vector<client_id>& mine,
+                   const actors::vault& kept);
 
 } // namespace troupe::node

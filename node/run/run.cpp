@@ -9,6 +9,7 @@
 #include "node/report/page.hpp"
 #include "node/report/trace.hpp"
 #include "node/run/federation.hpp"
+#include "node/run/heads.hpp"
 #include "node/run/keeper.hpp"
 #include "node/run/rules.hpp"
 #include "node/watch/folder.hpp"
@@ -36,29 +37,6 @@ experiment resolved(experiment x) {
   return x;
 }
 
-std::map<block_id, shared_values>
-values_in(const std::map<line_id, messages::version_published>& lines) {
-  std::map<block_id, shared_values> values;
-  for (const auto& [line, head] : lines)
-    for (const auto& block : head.blocks)
-      values[block.block] = block.values;
-  return values;
-}
-
-result<std::map<line_id, messages::version_published>>
-first_lines(actors::store& books) {
-  return books.load().map([](const actors::stored_node& found) {
-    std::map<line_id, messages::version_published> lines;
-    for (const auto& [line, x] : found.lines)
-      lines[line] = {.line = line,
-                     .head = x.head,
-                     .round = x.round,
-                     .blocks = x.blocks,
-                     .merged = {}};
-    return lines;
-  });
-}
-
 /// A run from its first file to its last.
 class enactment {
 public:
@@ -70,11 +48,17 @@ public:
     // nop
   }
 
+  // What a run goes on with is read while another thread may be busy with what
+  // models are made by.
   result<run_summary> perform() {
+    if (!in_.resume.empty())
+      if (auto ok = open_folder(); !ok)
+        return tl::make_unexpected(ok.error());
     auto work = prepare(x_, in_.make_model);
     if (!work)
       return tl::make_unexpected(work.error());
     work_ = std::move(*work);
+    fingerprint_ = in_.fingerprint ? in_.fingerprint() : "";
     auto door = serving::open(in_.listen, x_, work_);
     if (!door)
       return tl::make_unexpected(door.error());
@@ -87,13 +71,11 @@ public:
 private:
   result<void> open() {
     const bool is_new = in_.resume.empty();
-    auto folder =
-      is_new ? run_folder::make(x_) : run_folder::open(in_.resume, x_);
-    if (!folder)
-      return tl::make_unexpected(folder.error());
-    folder_ = std::make_unique<run_folder>(std::move(*folder));
-    folder_->log("fingerprint " + in_.fingerprint);
-    if (auto ok = open_books(); !ok)
+    if (is_new)
+      if (auto ok = open_folder(); !ok)
+        return ok;
+    folder_->log("fingerprint " + fingerprint_);
+    if (auto ok = begin_books(); !ok)
       return ok;
     work_.initial.clear(); // In the books, and as large as the model.
     if (serving_)
@@ -116,16 +98,44 @@ private:
                     : note_begin(serving_ ? serving_->elapsed() : instant{});
   }
 
-  result<void> open_books() {
+  bool is_served() const {
+    return !in_.listen.address.empty();
+  }
+
+  result<void> open_folder() {
+    auto folder = in_.resume.empty() ? run_folder::make(x_)
+                                     : run_folder::open(in_.resume, x_);
+    if (!folder)
+      return tl::make_unexpected(folder.error());
+    folder_ = std::make_unique<run_folder>(std::move(*folder));
     if (!in_.resume.empty())
       if (auto ok = check_resumable(); !ok)
         return ok;
-    return begin_books().and_then([this]() -> result<void> {
+    return open_books().map([this] {
+      if (!in_.resume.empty() && is_served())
+        visits_before_ = merged_in(folder_->path());
+    });
+  }
+
+  result<void> open_books() {
+    auto books =
+      folder_->open_store(x_, {versions_kept(x_, is_served()), is_served()});
+    if (!books)
+      return tl::make_unexpected(books.error());
+    books_ = std::move(*books);
+    return {};
+  }
+
+  result<void> begin_lines() {
+    return actors::begin_lines(*books_, *work_.blocks, work_.initial);
+  }
+
+  result<void> begin_books() {
+    return begin_lines().and_then([this]() -> result<void> {
       if (in_.resume.empty())
         return {};
       if (serving_) { // Clients bring back what is not durable.
         events_bytes_ = folder_->events_size();
-        visits_before_ = merged_in(folder_->path());
         folder_->forget_end();
         folder_->log("goes on");
         return {};
@@ -142,17 +152,10 @@ private:
       // All of it, if it was killed before the first.
       books_.reset();
       folder_->log("begins again: no snapshot was kept");
-      return folder_->begin_again().and_then([this] { return begin_books(); });
+      return folder_->begin_again()
+        .and_then([this] { return open_books(); })
+        .and_then([this] { return begin_lines(); });
     });
-  }
-
-  result<void> begin_books() {
-    auto books = folder_->open_store(
-      x_, {versions_kept(x_, bool(serving_)), bool(serving_)});
-    if (!books)
-      return tl::make_unexpected(books.error());
-    books_ = std::move(*books);
-    return actors::begin_lines(*books_, *work_.blocks, work_.initial);
   }
 
   result<void> check_resumable() const {
@@ -163,7 +166,7 @@ private:
     if (x_.ledger == ledger_kind::memory)
       return refuse("it kept no ledger (ledger = \"memory\"); run its "
                     "config.toml again");
-    if (!is_virtual(x_) && !serving_)
+    if (!is_virtual(x_) && !is_served())
       return refuse("under the wall clock its clients ended with the process; "
                     "'init' begins another run with its values");
     return {};
@@ -172,8 +175,7 @@ private:
   result<void> note_begin(instant at) {
     if (!x_.events)
       return {};
-    const auto line =
-      actors::event_of(actors::process_began{in_.fingerprint}, at);
+    const auto line = actors::event_of(actors::process_began{fingerprint_}, at);
     events_bytes_ += line.size() + 1;
     return books_->note({messages::line_noted::file::events, line});
   }
@@ -181,7 +183,7 @@ private:
   void add_to_snapshot(actors::snapshot_draft& draft) {
     draft.add(run_part, *watching_, counted_->bytes_up.load(),
               counted_->bytes_down.load(), folder_->metrics_size(),
-              in_.fingerprint);
+              fingerprint_);
   }
 
   result<void> restore_watching() {
@@ -197,8 +199,8 @@ private:
     folder_->forget_end();
     folder_->log("resumed");
     // Else the record is that of a run that was never interrupted.
-    return fingerprint == in_.fingerprint ? result<void>{}
-                                          : note_begin(watching_->report().at);
+    return fingerprint == fingerprint_ ? result<void>{}
+                                       : note_begin(watching_->report().at);
   }
 
   result<void> watch() {
@@ -372,6 +374,7 @@ private:
   instant began_;
   instant cpu_;
   workload work_;
+  std::string fingerprint_;
   std::unique_ptr<run_folder> folder_;
   std::unique_ptr<serving> serving_; ///< Null: clients live here.
   std::unique_ptr<progress_display> display_;

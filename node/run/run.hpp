@@ -20,8 +20,9 @@ namespace troupe::node {
 
 /// What surrounds a run.
 struct run_context {
-  model_maker make_model;           ///< Of every kind that needs torch.
-  std::string fingerprint = {};     ///< What the bits of training depend on.
+  model_maker make_model; ///< Of every kind that needs torch.
+  /// What the bits of training depend on; empty: it is not known.
+  std::function<std::string()> fingerprint = {};
   std::ostream* progress = nullptr; ///< Null: nothing is shown.
   bool terminal = false;            ///< `progress` is one.
   const std::atomic<bool>* stop =

@@ -101,6 +101,18 @@ refused 3 "says where it is now" serve "$bound"
 mv "$keys.elsewhere" "$keys"
 serve again "$bound"
 [ "$key" = "$known" ] && grep -q "$address" "$scratch/bound.err" || fail "it goes on as another, or elsewhere"
+# A store's clients are its key's: with another pair they would be others.
+"$troupe" join "$address" --server "$key" --store "$scratch/alice" --virtual 9 \
+  >"$scratch/alice.out" 2>"$scratch/alice.err" &
+one=$!
+started+=("$one")
+for _ in $(seq 200); do ! grep -q "joined with" "$scratch/alice.err" || break; sleep 0.1; done
+kill -INT "$one"
+wait "$one" || true
+cp "$scratch/alice/pair" "$scratch/alice.pair"
+cp "$scratch/bob/pair" "$scratch/alice/pair"
+refused 1 "that the server knows by the key" join "$address" --server "$key" --store "$scratch/alice" --virtual 3
+cp "$scratch/alice.pair" "$scratch/alice/pair"
 kill -INT "$server"
 wait "$server" || true
 "$troupe" why "$bound" >"$scratch/why"

@@ -151,6 +151,25 @@ wait "$server" || fail "a run that was ended before its first visit fails"
 for _ in $(seq 100); do [ ! -s "$scratch/idles.out" ] || break; sleep 0.1; done
 grep -q "1 client was here, and nothing was trained" "$scratch/idles.out" || fail "who idled took part"
 
+# A server that no longer knows whose its clients are has given their numbers to others.
+serve forgets "$scratch/small.toml" --set rounds=1000000 --set clients.expected=2 --set clients.clients_per_round=2
+join leased --virtual 2 --store "$scratch/leased.store"
+folder=$(folder_of)
+for _ in $(seq 600); do ! grep -qs '"version"' "$folder/metrics.jsonl" || break; sleep 0.1; done
+kill -INT "$(pgrep -P "${started[-1]}")"
+wait "${started[-1]}" || true
+kill -9 "$(pgrep -P "$server")"
+wait "$server" 2>/dev/null || true
+sed -i -E 's/"[0-9a-f]{32}": \[/"00112233445566778899aabbccddeeff": [/' "$folder/processes.json"
+serve knows "$folder"
+join leased --virtual 2 --store "$scratch/leased.store"
+said leased "joined with 2 of the run's 12 clients: 3 to 4"
+said leased "what clients of other numbers kept: 1, 2; the server does not know any more"
+kill -INT "$(pgrep -P "${started[-1]}")"
+wait "${started[-1]}" || true
+kill -INT "$server"
+wait "$server" || true
+
 # Who may ends a run in order; its clients hear so, and there is nothing more to end. A process that is
 # connected and stands still is not waited for, neither for its scores nor for its last word.
 serve long "$scratch/small.toml" --set rounds=1000000

@@ -50,8 +50,8 @@ protected:
   fs::path record(overrides changes, const std::string& fingerprint = {}) {
     changes.push_back("events=true");
     const auto x = configured(quadratic_run, changes, scratch_.path());
-    const auto done =
-      node::run(x, {.make_model = no_model, .fingerprint = fingerprint});
+    const auto done = node::run(
+      x, {.make_model = no_model, .fingerprint = [&] { return fingerprint; }});
     EXPECT_TRUE(done) << done.error().context;
     const fs::path folder{done->folder};
     for (const auto* name : {"versions", "ledger.sqlite", "model.safetensors"})
