@@ -11,11 +11,8 @@ namespace troupe::actors {
 
 namespace {
 
-constexpr unsigned channel_bits = 32;
-
-/// Channel 0 is no client's.
 bool is_of_process(peer_id x) {
-  return (x.value & 0xffffffff) == 0;
+  return transport::channel_of(x) == transport::channel_id{};
 }
 
 messages::any_message hello_wanted() {
@@ -41,14 +38,6 @@ private:
 };
 
 } // namespace
-
-peer_id process_of(std::uint64_t link) {
-  return {link << channel_bits};
-}
-
-std::uint64_t link_of(peer_id x) {
-  return x.value >> channel_bits;
-}
 
 void server_socket_hub::use(std::shared_ptr<transport::endpoint> x) {
   const std::unique_lock guard{mutex_};

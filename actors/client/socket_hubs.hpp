@@ -10,6 +10,7 @@
 #include <shared_mutex>
 
 #include "actors/client/hub.hpp"
+#include "actors/transport/peers.hpp"
 
 namespace troupe::actors {
 
@@ -41,11 +42,8 @@ private:
   std::set<std::uint64_t> heard_; ///< Links, of those the newest.
 };
 
-/// Of a link of the server's, the channel of the process itself.
-peer_id process_of(std::uint64_t link);
-
-/// Which link a peer of the server's is on.
-std::uint64_t link_of(peer_id x);
+using transport::link_of;
+using transport::process_of;
 
 class client_socket_hub final : public client_hub {
 public:

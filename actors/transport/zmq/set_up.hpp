@@ -23,7 +23,6 @@ inline constexpr std::chrono::milliseconds blocked_pause{2};
 inline constexpr std::chrono::milliseconds unsettled_pause{20};
 inline constexpr std::chrono::milliseconds probe_pause{1000};
 inline constexpr std::chrono::seconds silent_holder_max{30};
-inline constexpr unsigned channel_bits = 32;
 inline constexpr int turns_before_a_change = 64; ///< Of a server's pair.
 
 void set_up_server(zmq::socket_t& x, const std::string& address);

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "actors/transport/envelope.hpp"
+#include "actors/transport/peers.hpp"
 #include "actors/transport/zmq/set_up.hpp"
 #include "core/hex.hpp"
 
@@ -39,15 +40,15 @@ socket_thread::~socket_thread() {
 
 std::size_t socket_thread::send(peer_id to, messages::any_message x) {
   const auto size = encoded_size(x);
-  const channel_id channel{to.value & ((std::uint64_t{1} << channel_bits) - 1)};
   const std::lock_guard guard{mutex_};
-  auto* found = places_.find(to.value >> channel_bits);
+  auto* found = places_.find(link_of(to));
   if (found == nullptr)
     return size; // It is gone.
   if (!found->busy_since)
     found->busy_since = steady_now();
-  const auto what = places_.is_greedy(*found) ? outbox::taken::no_room
-                                              : found->link.say(channel, x);
+  const auto what = places_.is_greedy(*found)
+                      ? outbox::taken::no_room
+                      : found->link.say(channel_of(to), x);
   if (what == outbox::taken::no_room)
     ++counts_.messages_without_room;
   due_.insert(found->number);
@@ -85,7 +86,7 @@ std::uint64_t socket_thread::unhandled_bytes() const {
 
 std::optional<public_key> socket_thread::key_of(peer_id x) {
   const std::lock_guard guard{mutex_};
-  const auto* found = places_.find(x.value >> channel_bits);
+  const auto* found = places_.find(link_of(x));
   return found ? from_hex<32>(found->user) : std::nullopt;
 }
 
@@ -353,8 +354,7 @@ result<std::vector<frame_arrived>> socket_thread::hear(const piece& read,
     return tl::make_unexpected(found.error());
   out.reserve(found->size());
   for (auto& [channel, body] : *found)
-    out.push_back(
-      {{from->number << channel_bits | channel.value}, std::move(body)});
+    out.push_back({peer_of(from->number, channel), std::move(body)});
   return out;
 }
 

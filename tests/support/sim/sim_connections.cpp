@@ -14,8 +14,6 @@ using transport::piece_kind;
 
 namespace {
 
-constexpr unsigned channel_bits = 32;
-
 instant drawn_ms(random_stream& draw, std::uint64_t most) {
   return std::chrono::milliseconds{draw.below(most + 1)};
 }
@@ -175,7 +173,7 @@ void sim_links::server_hears(const std::string& route, const piece& x) {
     if (auto& of = processes_[on.process]; of.life == on.life)
       of.laws->heard(one);
     options_.server_hears({one.channel.value}, one.what);
-    hub_->arrived({{number << channel_bits | one.channel.value}, one.what});
+    hub_->arrived({transport::peer_of(number, one.channel), one.what});
   }
 }
 
@@ -188,8 +186,8 @@ void sim_links::process_hears(process& x, const piece& what) {
                      << (found ? "" : found.error().context);
   if (before && !was_open && x.end->is_open()) {
     const bool goes_on = before == x.end->other();
-    ++luck_.happened[goes_on ? "a link goes on"
-                             : "a link meets another server"];
+    ++luck_
+        .happened[goes_on ? "a link goes on" : "a link meets another server"];
     if (!goes_on)
       x.laws->met_another();
     x.hub->say_hello();

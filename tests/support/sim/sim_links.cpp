@@ -21,7 +21,6 @@ constexpr instant gone_lately = 4s; ///< As `serving` has it.
 /// Three beats of a client.
 constexpr transport::silence::options patience{.unopened_max = 2s,
                                                .open_max = 9s};
-constexpr unsigned channel_bits = 32;
 
 channel_id channel_of(client_id who) {
   return {who.value};
@@ -166,8 +165,7 @@ sim_links::way sim_links::down(peer_id to) {
       life == server_life_ ? places_->find(actors::link_of(to)) : nullptr;
     if (x == nullptr)
       return;
-    const channel_id channel{to.value
-                             & ((std::uint64_t{1} << channel_bits) - 1)};
+    const auto channel = transport::channel_of(to);
     laws_of(x->number).took(channel, what, x->link.say(channel, what));
     ring();
   };

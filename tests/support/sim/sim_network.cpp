@@ -13,7 +13,7 @@ public:
 
   std::size_t send(peer_id to, messages::any_message x) override {
     const auto size = transport::encoded_size(x);
-    const client_id peer{to.value & 0xffffffff};
+    const client_id peer{transport::channel_of(to).value};
     if (!up_ && peer == client_id{}) { // To a process.
       if (net_.sees_.process_asked)
         net_.sees_.process_asked(to, x);
