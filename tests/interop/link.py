@@ -21,6 +21,7 @@ CHUNK_BYTES = 64 << 10
 TRANSFER_MAX = 1 << 30   # What this process would hold; a server of a larger model needs more.
 WINDOW = 1 << 20         # So much the server may send before it hears that it arrived.
 PATIENCE = 5.0           # Seconds for the answer to `opened`.
+ENDS_BEFORE_OPENED_MAX = 10
 
 
 def piece(kind, connection, *, channel=0, transfer=0, place=0, body=b"", magic=b"TRPL"):
@@ -141,6 +142,7 @@ class Link:
         self.socket = self.monitor = None
         self.is_open = False
         self.opened = 0         # How often.
+        self.ends_before_opened = 0     # Connections, one after the other.
         self.sending, self.receiving = Sending(), Receiving()
         self.dropped = 0
         self.dial()
@@ -226,7 +228,9 @@ class Link:
                 self.dropped += 1
         if self.monitor in ready:
             event = zmq.utils.monitor.recv_monitor_message(self.monitor)["event"]
-            if event != zmq.EVENT_DISCONNECTED:
+            # Who speaks without keys to one that has some, or the other way round, may see no more than an end.
+            self.ends_before_opened += not self.is_open
+            if event != zmq.EVENT_DISCONNECTED or self.ends_before_opened >= ENDS_BEFORE_OPENED_MAX:
                 raise Refused(self.address)
             time.sleep(random.uniform(0.0, 0.2))
             self.dial()
@@ -239,6 +243,7 @@ class Link:
             if instance != self.server:     # It knows nothing of what arrived before.
                 self.server, self.receiving = instance, Receiving()
             self.is_open = protocol == 1
+            self.ends_before_opened = 0
             self.opened += 1
             self.send(*self.sending.again())
         elif kind == FRAMED:
