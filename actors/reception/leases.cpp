@@ -12,9 +12,11 @@ namespace {
 /// Where there is no room for another name. Whose name another has is for
 /// nobody else to know.
 std::string ways_in(const leases::contents& all, const leases::owner& who) {
+  constexpr int shown = 8;
   std::string mine;
+  int count = 0;
   for (const auto& [name, whose] : all.by_name)
-    if (whose.who == who)
+    if (whose.who == who && ++count <= shown)
       mine += (mine.empty() ? "--id " : " or --id ") + name;
   return mine.empty() ? "who has one joins with its --store, and a run that "
                         "begins anew has room for others"

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "actors/record/events.hpp"
 #include "actors/transport/envelope.hpp"
 #include "actors/transport/rope.hpp"
 #include "core/limits.hpp"
@@ -34,10 +35,10 @@ tl::unexpected<error> damaged(const fs::path& path) {
 
 } // namespace
 
-fs::path kept_offers::path_of(visit_id x) const {
+fs::path kept_offers::path_of(visit_id x, const std::string& checksum) const {
   return folder_
          / (std::to_string(x.client.value) + '-'
-            + std::to_string(x.number.value));
+            + std::to_string(x.number.value) + '-' + checksum);
 }
 
 bool kept_offers::exists() const {
@@ -62,12 +63,13 @@ result<void> kept_offers::keep(const kept& x) const {
   std::vector<std::span<const std::byte>> parts{bytes_of(magic), examples};
   for (const auto& part : frame)
     parts.push_back(part.bytes);
-  return models::replace_file(path_of(x.offer.pass.visit), parts,
-                              {.secret = true});
+  return models::replace_file(path_of(x.offer.pass.visit, checksum_of(x.offer)),
+                              parts, {.secret = true});
 }
 
-result<std::optional<kept_offers::kept>> kept_offers::find(visit_id x) const {
-  const auto path = path_of(x);
+result<std::optional<kept_offers::kept>>
+kept_offers::find(visit_id x, const std::string& checksum) const {
+  const auto path = path_of(x, checksum);
   std::error_code ignored;
   if (!fs::exists(path, ignored))
     return std::optional<kept>{};

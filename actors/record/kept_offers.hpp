@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <string>
 
 #include "actors/messages/offer.hpp"
 #include "core/result.hpp"
@@ -27,16 +28,17 @@ public:
   /// Whether it has any.
   bool exists() const;
 
-  /// Keeps one, in the place of what was kept of its visit. It is there whole
-  /// or not at all.
+  /// Keeps one. It is there whole or not at all, also after a kill. Of a visit
+  /// there may be others: the record says which one counts.
   [[nodiscard]] result<void> keep(const kept& x) const;
 
-  /// Nothing: it has none of this visit. Returns `invalid_data` where what it
-  /// has is damaged.
-  [[nodiscard]] result<std::optional<kept>> find(visit_id x) const;
+  /// Nothing: it has none of this visit with this checksum. Returns
+  /// `invalid_data` where what it has is damaged.
+  [[nodiscard]] result<std::optional<kept>>
+  find(visit_id x, const std::string& checksum) const;
 
 private:
-  std::filesystem::path path_of(visit_id x) const;
+  std::filesystem::path path_of(visit_id x, const std::string& checksum) const;
 
   std::filesystem::path folder_;
 };

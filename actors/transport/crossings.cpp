@@ -80,9 +80,11 @@ void crossings::begin(std::uint64_t link, const piece& x) {
 }
 
 crossing crossings::sort_chunk(std::uint64_t link, const piece& x) {
-  auto& now = transfers_[link];
-  if (now.id != x.transfer || !has_values(now.kind))
+  const auto known = transfers_.find(link);
+  if (known == transfers_.end() || known->second.id != x.transfer
+      || !has_values(known->second.kind))
     return crossing::small;
+  auto& now = known->second;
   if (x.at == 0 && now.furthest == 0)
     now.again = was_said({link, now.kind, x.channel, x.body.bytes});
   const bool twice = x.at < now.furthest;

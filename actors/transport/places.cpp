@@ -102,6 +102,9 @@ void places::lost(place& x, instant now) {
   routes_.erase(x.route);
   x.route.clear();
   x.link.abandoned();
+  if (now < look_again_)
+    return;
+  look_again_ = now + std::chrono::seconds{1};
   std::vector<std::uint64_t> gone;
   for (const auto& [number, y] : all_)
     if (number > 0 && y.route.empty() && y.lost_at + gone_max < now)
@@ -186,6 +189,7 @@ place& places::with(const std::string& user, std::uint64_t instance) {
   if (all_.size() >= limits::links_max)
     forget_oldest();
   auto& out = add(++last_, user);
+  out.instance = instance;
   instances_[who] = out.number;
   return out;
 }
@@ -215,9 +219,10 @@ void places::forget_oldest() {
 }
 
 void places::forget(std::uint64_t number) {
-  if (const auto& route = all_.at(number).route; !route.empty())
-    routes_.erase(route);
-  std::erase_if(instances_, [=](const auto& x) { return x.second == number; });
+  const auto& x = all_.at(number);
+  if (!x.route.empty())
+    routes_.erase(x.route);
+  instances_.erase({x.user, x.instance});
   all_.erase(number);
 }
 

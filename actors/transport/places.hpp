@@ -19,11 +19,12 @@ struct place {
   link_end link;
   std::string route = {};           ///< Of a ROUTER; empty: nowhere.
   std::string user = {};            ///< Its key, in digits; empty without.
+  std::uint64_t instance = 0;       ///< Of the process; of who dialled: 0.
   std::optional<piece> unsent = {}; ///< What ZeroMQ had no room for.
   std::uint64_t heard = 0;          ///< When, in messages of all.
   instant lost_at{};                ///< Its connection, the last time.
   instant spoke_at{};
-  instant moved_at{}; ///< What it has room for here went on, or got that.
+  instant moved_at{};      ///< What it has room for here went on, or got that.
   std::uint64_t moved = 0; ///< Bytes since then.
   /// Since when something has been waiting for it without a pause.
   std::optional<instant> busy_since = {};
@@ -68,8 +69,8 @@ public:
   /// finds the link of another key.
   place* of(const std::string& route, const std::string& user, const piece& x);
 
-  /// It has no connection any more. Those that had lost theirs `gone_max` before
-  /// are forgotten, with what was still to be sent to them.
+  /// It has no connection any more. Those that had lost theirs `gone_max`
+  /// before are forgotten, with what was still to be sent to them.
   void lost(place& x, instant now);
 
   /// Nobody has a connection any more; links go on over the next ones.
@@ -113,6 +114,7 @@ private:
   std::map<std::string, std::uint64_t> routes_;
   std::map<std::pair<std::string, std::uint64_t>, std::uint64_t> instances_;
   std::uint64_t last_ = 0;
+  instant look_again_{}; ///< For those that are gone.
 };
 
 } // namespace troupe::transport

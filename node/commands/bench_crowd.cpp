@@ -6,12 +6,11 @@
 #include <string>
 #include <thread>
 
-#include <sys/resource.h>
-
 #include "actors/transport/envelope.hpp"
 #include "actors/transport/zmq/bare.hpp"
 #include "core/clock.hpp"
 #include "node/commands/served_scene.hpp"
+#include "node/run/open_files.hpp"
 
 namespace troupe::node {
 
@@ -162,17 +161,13 @@ result<idle_cost> idle_with(const crowd_size& of) {
 
 /// So many files may be open in each of two processes, or it is said.
 result<void> may_open_files() {
-  rlimit most{};
-  getrlimit(RLIMIT_NOFILE, &most);
-  rlimit now = most;
-  now.rlim_cur = now.rlim_max;
-  setrlimit(RLIMIT_NOFILE, &now);
-  if (now.rlim_max >= many + files_beside)
+  const auto most = raise_open_files();
+  if (most >= many + files_beside)
     return {};
-  return fail(errc::unsupported,
-              "a process may open " + std::to_string(now.rlim_max)
-                + " files; 'connected' needs "
-                + std::to_string(many + files_beside) + ", and is left out");
+  return fail(errc::unsupported, "a process may open " + std::to_string(most)
+                                   + " files; 'connected' needs "
+                                   + std::to_string(many + files_beside)
+                                   + ", and is left out");
 }
 
 struct crowd_costs {

@@ -27,7 +27,10 @@ struct successor {
 /// Nothing: it has none.
 result<std::optional<successor>>
 successor_at(const std::filesystem::path& path) {
-  if (!std::filesystem::exists(path))
+  const auto there = is_there(path);
+  if (!there)
+    return tl::make_unexpected(there.error());
+  if (!*there)
     return std::optional<successor>{};
   const auto text = read_private(path);
   if (!text)

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <set>
 #include <system_error>
 #include <utility>
 
@@ -189,12 +190,20 @@ result<std::size_t> keyring::deny(const std::string& who) const {
   const auto lock = folder_lock::take(folder_);
   if (!lock)
     return tl::make_unexpected(lock.error());
+  auto meant = all();
+  // Lines first, and those of a key's name with it: by one that is left it
+  // would come in again.
+  std::set<std::string> names{who};
+  for (const auto& x : meant)
+    if (!x.is_line && x.file == who && x.what)
+      names.insert(x.what->name);
+  std::erase_if(meant, [&](const auto& x) {
+    return x.file != who && !(x.what && names.contains(x.what->name))
+           && !(x.used && to_hex(*x.used) == who);
+  });
+  std::ranges::stable_partition(meant, [](const auto& x) { return x.is_line; });
   std::size_t gone = 0;
-  for (const auto& x : all()) {
-    const bool is_meant = x.file == who || (x.what && x.what->name == who)
-                          || (x.used && to_hex(*x.used) == who);
-    if (!is_meant)
-      continue;
+  for (const auto& x : meant) {
     const auto* folder = x.is_line ? "invited" : "allowed";
     if (auto ok = remove_file(folder_ / folder / x.file); !ok)
       return tl::make_unexpected(ok.error());
@@ -245,6 +254,10 @@ result<void> keyring::enrol(const public_key& line, const public_key& own,
   if (!std::exchange(found->used, own))
     if (auto ok = write_private(line_path(line), write_invitation(*found)); !ok)
       return ok;
+  // It comes for the server's key: what it may was said before.
+  if (const auto known = find(own, now_ms);
+      known && known->name == found->what.name)
+    return {};
   auto what = found->what;
   what.expires_ms = permit::never;
   return put(own, what);

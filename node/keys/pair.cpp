@@ -75,7 +75,10 @@ result<key_pair> read_pair(const std::filesystem::path& path) {
 }
 
 result<void> write_pair(const std::filesystem::path& path, const key_pair& x) {
-  if (std::filesystem::exists(path))
+  const auto there = is_there(path);
+  if (!there)
+    return tl::make_unexpected(there.error());
+  if (*there)
     return fail(errc::storage_failure,
                 path.string()
                   + " is there already; who is known by it would "
@@ -91,7 +94,10 @@ result<void> replace_pair(const std::filesystem::path& path,
 
 result<std::optional<coming_pair>>
 read_coming(const std::filesystem::path& path) {
-  if (!std::filesystem::exists(path))
+  const auto there = is_there(path);
+  if (!there)
+    return tl::make_unexpected(there.error());
+  if (!*there)
     return std::optional<coming_pair>{};
   const auto values = values_at(path, coming_title, coming_words);
   if (!values)
@@ -114,7 +120,10 @@ result<void> write_coming(const std::filesystem::path& path,
 }
 
 result<key_pair> pair_at(const std::filesystem::path& path) {
-  if (std::filesystem::exists(path))
+  const auto there = is_there(path);
+  if (!there)
+    return tl::make_unexpected(there.error());
+  if (*there)
     return read_pair(path);
   const auto made = draw_pair();
   return make_private(path.parent_path())

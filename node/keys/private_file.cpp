@@ -59,6 +59,14 @@ result<std::string> read_open(int fd, const std::filesystem::path& path) {
 
 } // namespace
 
+result<bool> is_there(const std::filesystem::path& path) {
+  std::error_code failed;
+  const bool out = std::filesystem::exists(path, failed);
+  if (failed)
+    return fail(errc::storage_failure, path.string() + ": " + failed.message());
+  return out;
+}
+
 result<std::string> read_private(const std::filesystem::path& path) {
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0)

@@ -9,6 +9,9 @@
 
 namespace troupe::node {
 
+/// An error: nobody can say.
+[[nodiscard]] result<bool> is_there(const std::filesystem::path& path);
+
 /// The text of a small file. What others may read or write is refused.
 [[nodiscard]] result<std::string>
 read_private(const std::filesystem::path& path);

@@ -30,7 +30,7 @@ result<comparison> replayer::offer_of_other(const offer_recorded& x) {
   auto& visit = others_[x.visit];
   if (visit.offered)
     return comparison{}; // Said again, since nobody had answered.
-  auto found = kept_.find(x.visit);
+  auto found = kept_.find(x.visit, x.checksum);
   if (!found)
     return tl::make_unexpected(found.error());
   if (!*found)
@@ -45,7 +45,8 @@ result<comparison> replayer::offer_of_other(const offer_recorded& x) {
   visit.offered = true;
   auto compared =
     compare("the offer of " + to_text(x.visit), x.checksum, checksum_of(offer));
-  if (!compared.first)
+  // What the screen refused is in the record, too.
+  if (!compared.first && !screen(offer, (*found)->examples, screening()))
     for (auto& part : split(offer, (*found)->examples, screening()))
       lines_.at(part.line).offer(std::move(part));
   return compared;

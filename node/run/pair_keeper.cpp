@@ -7,6 +7,7 @@ namespace troupe::node {
 namespace {
 
 constexpr std::chrono::milliseconds glance{200};
+constexpr std::chrono::seconds patience{5};
 
 /// Whoever was here so lately may be on its way back.
 constexpr std::chrono::seconds lately{10};
@@ -29,8 +30,14 @@ void pair_keeper::look() {
     return conclude();
   if (!change_.is_due(unix_milliseconds()))
     return tell();
-  if (std::exchange(wanted_, next_->pair.open) != next_->pair.open)
+  if (std::exchange(wanted_, next_->pair.open) != next_->pair.open) {
+    wanted_at_ = now;
     beside_.socket->listen_with(next_->pair);
+  } else if (now > wanted_at_ + patience) {
+    log_once(
+      "nobody can be heard with it yet; it is tried again and again, and "
+      "another process may have the port");
+  }
 }
 
 // Another server of the folder may have gone over to it before us.

@@ -46,7 +46,8 @@ private:
   pair_change change_;
   std::optional<coming_pair> next_;
   std::optional<public_key> wanted_; ///< The socket is to listen with it.
-  std::string problem_;              ///< That was logged.
+  instant wanted_at_{};
+  std::string problem_; ///< That was logged.
   instant looked_at_{};
 };
 

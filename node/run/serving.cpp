@@ -16,6 +16,7 @@
 #include "models/files.hpp"
 #include "node/config/config.hpp"
 #include "node/keys/pair.hpp"
+#include "node/run/open_files.hpp"
 #include "node/run/seal_file.hpp"
 #include "node/run/served_way.hpp"
 #include "node/task/frozen.hpp"
@@ -187,6 +188,7 @@ result<std::unique_ptr<serving>> serving::open(const listening_options& what,
       out->guard_->own(),
       [keys = out->guard_](const public_key& x) { return keys->standing(x); }};
   }
+  (void)raise_open_files();
   auto socket = transport::socket_endpoint::listen(std::move(how));
   if (!socket)
     return tl::make_unexpected(socket.error());

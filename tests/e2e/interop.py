@@ -338,6 +338,13 @@ def changes(troupe, scratch):
         assert older["superseded"] == 5, older
         assert say.hello(4, fields={"incarnation": 6})["name"] == "welcome"
         refused(say.hello(4, fields={"incarnation": 7 + 2**32}), "refused", 74)
+        # Who chooses its own routing id, which may be another's, is not heard.
+        chosen = link.Link(server.address, lambda socket: socket.setsockopt(link.zmq.IDENTITY, b"chosen"))
+        try:
+            chosen.wait(2)
+            raise AssertionError("whoever chose its routing id is heard")
+        except TimeoutError:
+            chosen.close()
     finally:
         server.kill()
     print("changes: answered as the page says")

@@ -116,7 +116,7 @@ def main():
                 x.wait(until)
             served = time.monotonic() - begin
             summary = json.loads(server.out.read_text(encoding="utf-8"))
-            assert (summary["versions"], summary["visits"]) == ({"model": 1}, 2), summary
+            assert (summary["heads"], summary["visits"]) == ({"model": 1}, 2), summary
             whole = []
             if args.long:
                 whole = [start("one process", "run", config, "--format", "json", "--folder", scratch / "run")]

@@ -126,7 +126,7 @@ replayed() { # FOLDER TEXT
     { cat "$scratch/out" "$scratch/err"; fail "a run of own data is not computed again"; }
 }
 replayed "$folder" "^\([0-9]*\)/\1 digests equal"
-python3 - "$folder"/offers/2-3 <<'PY'
+python3 - "$folder"/offers/2-3-* <<'PY'
 import sys
 data = bytearray(open(sys.argv[1], "rb").read())
 data[-5] ^= 1

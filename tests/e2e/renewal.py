@@ -131,7 +131,7 @@ class Scene:
         until(lambda: text_at(self.folder / "endpoint").endswith(f" {key}\n"), f"the key does not change:\n{text_at(self.log)}")
         until(lambda: f"public {key}\n" in text_at(self.keys / "pair") and not (self.keys / "next").exists(),
               "the old pair is not gone")
-        assert self.said()[-1] == key, "the line of a server does not say its key"
+        until(lambda: self.said()[-1] == key, "the line of a server says its key")
 
     def close(self):
         for process in [self.server, *(x for x, _ in self.joined.values())]:

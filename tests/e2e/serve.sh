@@ -167,8 +167,22 @@ said leased "joined with 2 of the run's 12 clients: 3 to 4"
 said leased "what clients of other numbers kept: 1, 2; the server does not know any more"
 kill -INT "$(pgrep -P "${started[-1]}")"
 wait "${started[-1]}" || true
-kill -INT "$server"
-wait "$server" || true
+find "$scratch/leased.store" -type f -perm /077 | grep . && fail "others may read a store"
+code=0
+kill -TERM "$(pgrep -P "$server")"
+wait "$server" || code=$?
+[ $code = 130 ] || fail "a server that is told to end ends with $code"
+refused 1 "troupe serve $folder goes on with it" run --resume "$folder"
+# For people the address is the first line; and there is room for as many connections as may be.
+"$troupe" serve "$folder" >"$scratch/plain.out" 2>"$scratch/plain.err" &
+plain=$!
+started+=("$plain")
+for _ in $(seq 200); do [ ! -s "$scratch/plain.out" ] || break; sleep 0.1; done
+[ "$(head -n 1 "$scratch/plain.out")" = "$address" ] || fail "the first line is no address"
+read -r soft hard < <(sed -n 's/^Max open files *//p' "/proc/$plain/limits")
+[ "$soft" = "${hard%% *}" ] || fail "a server may open $soft files of $hard"
+kill -TERM "$plain"
+wait "$plain" || true
 
 # Who may ends a run in order; its clients hear so, and there is nothing more to end. A process that is
 # connected and stands still is not waited for, neither for its scores nor for its last word.

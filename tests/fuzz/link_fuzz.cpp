@@ -194,17 +194,15 @@ public:
     TROUPE_ASSERT(message);
     const auto& offer = std::get<messages::offer_made>(**message);
     const auto number = offer.pass.visit.number.value;
-    TROUPE_ASSERT(number == last_ + 1
-                  || (begins_ && (last_ == 0 || number == last_)));
+    TROUPE_ASSERT(number == last_ + 1);
     TROUPE_ASSERT(encode(**message)
                   == encode(large(number, sizes.at(number - 1))));
-    begins_ = false;
     last_ = number;
   }
 
-  /// The other end begins anew; an answer to the last one may be lost.
-  void begin_anew() {
-    begins_ = true;
+  /// Who said them has met another end, for which none of them is.
+  void forget(std::uint64_t all) {
+    last_ = all;
   }
 
   std::uint64_t last() const noexcept {
@@ -213,7 +211,6 @@ public:
 
 private:
   std::uint64_t last_ = 0;
-  bool begins_ = false;
 };
 
 class network {
@@ -285,7 +282,6 @@ private:
         options_of(++instance_, std::make_shared<held_bytes>(room_bytes), 50)};
       b_.late = std::move(late);
       a_.late.clear(); // Nothing of before comes to another process.
-      found_.begin_anew();
     }
     a_.link.lost();
     a_.link.connected(++connection_);
@@ -303,8 +299,11 @@ private:
       return false;
     const auto x = std::move(from.front());
     from.pop_front();
+    const auto before = to.link.other();
     const auto found = to.link.heard(*read_piece(x.head, x.body));
     TROUPE_ASSERT(found);
+    if (!to_b && before && before != to.link.other())
+      found_.forget(sizes_.size());
     for (const auto& one : *found)
       if (to_b)
         found_.take(one, sizes_);

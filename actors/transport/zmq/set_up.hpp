@@ -18,7 +18,8 @@ namespace troupe::transport {
 /// Pieces are as large as the other end wants them, up to this.
 inline constexpr std::size_t piece_bytes_max = std::size_t{4} << 20;
 
-inline constexpr int pieces_per_turn = 32; ///< Of one link, before others.
+inline constexpr int pieces_per_turn = 32;    ///< Of one link, before others.
+inline constexpr int pieces_beyond_share = 8; ///< Before a rest.
 inline constexpr std::chrono::milliseconds blocked_pause{2};
 inline constexpr std::chrono::milliseconds unsettled_pause{20};
 inline constexpr std::chrono::milliseconds probe_pause{1000};

@@ -239,13 +239,16 @@ std::optional<piece> socket_thread::take_next(place& to) {
 }
 
 bool socket_thread::hear_some() {
+  int beyond = 0;
   for (int i = 0; i < pieces_per_turn; ++i) {
     const auto message = receive(socket_, side_ == side::server);
     if (!message)
       return i > 0;
     hear_one(*message);
-    if (rests_until_ != instant{})
-      return true; // What is due goes first.
+    // What is due goes first; but each connection has its turn, and one key may
+    // have many.
+    if (rests_until_ != instant{} && ++beyond == pieces_beyond_share)
+      return true;
   }
   return true;
 }
@@ -301,6 +304,9 @@ result<std::vector<frame_arrived>>
 socket_thread::hear(const parts& message, instant now, crossing& what) {
   if (door_ && !door_->hears(message.user, now))
     return std::vector<frame_arrived>{}; // libzmq cannot close one connection.
+  // ROUTER's own begin with a zero: who chose one might take another's.
+  if (!dials() && !message.route.starts_with('\0'))
+    return fail(errc::malformed_message, "it chose its routing id");
   const auto read = piece_in(message);
   if (!read)
     return tl::make_unexpected(read.error());
@@ -316,8 +322,9 @@ bool socket_thread::is_within_budget(const piece& x, const parts& message,
   const auto& who = door_ ? message.user : message.route;
   if (dials() || x.kind == piece_kind::chunk)
     return true;
+  // Who says that it has none has said one.
   const auto count =
-    std::min<std::uint64_t>(frames_claimed(x), frames_per_bundle_max);
+    std::clamp<std::uint64_t>(frames_claimed(x), 1, frames_per_bundle_max);
   if (const auto rest = shares_.heard(who, now, count); rest > instant{})
     rests_until_ = now + rest;
   if (spoken_.takes(who, now, count))
@@ -348,10 +355,10 @@ result<std::vector<frame_arrived>> socket_thread::hear(const piece& read,
     met_again_ = before != from->link.other();
   announced_ = from->link.take_announced();
   counts_.connections += !before && from->link.other();
-  what = heard_.sort(from->link.other().value_or(0), read);
   due_.insert(from->number);
   if (!found)
     return tl::make_unexpected(found.error());
+  what = heard_.sort(from->link.other().value_or(0), read);
   out.reserve(found->size());
   for (auto& [channel, body] : *found)
     out.push_back({peer_of(from->number, channel), std::move(body)});

@@ -63,7 +63,8 @@ private:
   void open_door();
   void bind();
   void change_door();
-  std::optional<key_pair> taken_pair();
+  std::optional<key_pair> wanted_pair();
+  void has_pair(const key_pair& x);
 
   void connect();
   void hang_up(instant until);

@@ -121,7 +121,7 @@ void socket_thread::announce(std::uint64_t link, const announcement& x) {
 }
 
 void socket_thread::change_door() {
-  if (const auto next = taken_pair()) {
+  if (const auto next = wanted_pair()) {
     // What has arrived is of those who had the key of then.
     for (int i = 0; i < turns_before_a_change && hear_some(); ++i)
       ;
@@ -134,6 +134,7 @@ void socket_thread::change_door() {
     }
     socket_ = zmq::socket_t{context_, zmq::socket_type::router};
     open_door();
+    has_pair(*next);
   }
   if (is_bound_)
     return;
@@ -145,12 +146,19 @@ void socket_thread::change_door() {
   }
 }
 
-std::optional<key_pair> socket_thread::taken_pair() {
+std::optional<key_pair> socket_thread::wanted_pair() {
   const std::lock_guard guard{mutex_};
   if (!next_pair_ || !door_)
     return std::nullopt;
   is_bound_ = false;
-  return std::exchange(next_pair_, std::nullopt);
+  return next_pair_;
+}
+
+// Whatever failed before is tried again.
+void socket_thread::has_pair(const key_pair& x) {
+  const std::lock_guard guard{mutex_};
+  if (next_pair_ && next_pair_->open == x.open)
+    next_pair_.reset();
 }
 
 void socket_thread::follow_connections() {

@@ -44,6 +44,24 @@ TEST(let_go, values_stay_until_they_are_durable) {
   EXPECT_EQ(x.testee.file().outbox[0].unanswered.size(), 2u);
 }
 
+// A server that began again has forgotten it.
+TEST(let_go, what_is_held_is_not_said_again_in_its_session) {
+  talk x{state_rule::on_offer};
+  x.visit(1);
+  hold(x, 1, first, false);
+  hold(x, 1, second, false);
+  for (int i = 0; i < 10; ++i) {
+    x.said.clear();
+    x.now += std::chrono::seconds{10};
+    x.did(x.testee.due(x.now));
+    EXPECT_TRUE(x.all<messages::offer_made>().empty());
+    EXPECT_TRUE(x.all<messages::offer_awaited>().empty());
+  }
+  meet_again(x);
+  EXPECT_EQ(blocks_of(x.last<messages::offer_made>()),
+            (std::vector<std::uint64_t>{1, 2}));
+}
+
 // Not with values, which are gone, nor with an offer of nothing.
 TEST(let_go, a_server_that_began_again_is_asked) {
   talk x{state_rule::on_offer};

@@ -3,6 +3,7 @@
 
 #include <fstream>
 
+#include "actors/record/events.hpp"
 #include "actors/record/kept_offers.hpp"
 #include "tests/support/scratch_folder.hpp"
 
@@ -23,6 +24,10 @@ messages::offer_made some_offer(std::uint64_t number) {
   return x;
 }
 
+std::string sum_of(std::uint64_t number) {
+  return checksum_of(some_offer(number));
+}
+
 TEST(kept_offers, are_as_they_arrived) {
   const test::scratch_folder scratch;
   const kept_offers book{std::filesystem::path{scratch.path()} / "offers"};
@@ -30,14 +35,27 @@ TEST(kept_offers, are_as_they_arrived) {
   ASSERT_TRUE(book.keep({some_offer(1), 12}));
   ASSERT_TRUE(book.keep({some_offer(2), 13}));
   EXPECT_TRUE(book.exists());
-  const auto found = book.find({{3}, {2}});
+  const auto found = book.find({{3}, {2}}, sum_of(2));
   ASSERT_TRUE(found && *found);
   EXPECT_EQ((*found)->examples, 13U);
   EXPECT_EQ((*found)->offer.loss, 0.5);
   EXPECT_EQ(*(*found)->offer.blocks.at(0).delta, (std::vector<float>{1, 2, 3}));
-  const auto none = book.find({{3}, {4}});
+  const auto none = book.find({{3}, {4}}, sum_of(4));
   ASSERT_TRUE(none);
   EXPECT_FALSE(*none);
+}
+
+// On a ticket from before a restart something else may be offered: what counts
+// is in the record.
+TEST(kept_offers, of_one_visit_are_told_apart) {
+  const test::scratch_folder scratch;
+  const kept_offers book{std::filesystem::path{scratch.path()}};
+  ASSERT_TRUE(book.keep({some_offer(1), 12}));
+  auto other = some_offer(1);
+  other.loss = 0.25;
+  ASSERT_TRUE(book.keep({other, 12}));
+  EXPECT_EQ((**book.find({{3}, {1}}, sum_of(1))).offer.loss, 0.5);
+  EXPECT_EQ((**book.find({{3}, {1}}, checksum_of(other))).offer.loss, 0.25);
 }
 
 TEST(kept_offers, are_not_taken_if_they_are_damaged_or_anothers) {
@@ -45,8 +63,8 @@ TEST(kept_offers, are_not_taken_if_they_are_damaged_or_anothers) {
   const std::filesystem::path folder{scratch.path()};
   const kept_offers book{folder};
   ASSERT_TRUE(book.keep({some_offer(1), 12}));
-  const auto path = folder / "3-1";
-  std::filesystem::copy_file(path, folder / "3-2");
+  const auto path = folder / ("3-1-" + sum_of(1));
+  std::filesystem::copy_file(path, folder / ("3-2-" + sum_of(1)));
   const auto size = std::filesystem::file_size(path);
   for (std::uintmax_t at = 0; at < size; at += 5)
     if (at < 8 || at >= 16) { // But for a number of examples.
@@ -56,17 +74,17 @@ TEST(kept_offers, are_not_taken_if_they_are_damaged_or_anothers) {
       file.seekp(static_cast<std::streamoff>(at));
       file.put(byte);
       file.close();
-      const auto found = book.find({{3}, {1}});
+      const auto found = book.find({{3}, {1}}, sum_of(1));
       ASSERT_FALSE(found) << "byte " << at;
-      EXPECT_THAT(found.error().context, HasSubstr("3-1: is damaged"));
+      EXPECT_THAT(found.error().context, HasSubstr(sum_of(1) + ": is damaged"));
       ASSERT_TRUE(book.keep({some_offer(1), 12}));
     }
   for (std::uintmax_t cut = 0; cut < size; cut += 7) {
     std::filesystem::resize_file(path, cut);
-    EXPECT_FALSE(book.find({{3}, {1}}));
+    EXPECT_FALSE(book.find({{3}, {1}}, sum_of(1)));
     ASSERT_TRUE(book.keep({some_offer(1), 12}));
   }
-  EXPECT_FALSE(book.find({{3}, {2}})) << "it is of another visit";
+  EXPECT_FALSE(book.find({{3}, {2}}, sum_of(1))) << "it is of another visit";
 }
 
 } // namespace
