@@ -60,12 +60,12 @@ std::string thinned(const std::vector<named>& curves) {
 }
 
 /// One quantity, over versions or over time.
-figure quantity(const run_record& x, const std::string& what,
-                const std::vector<named>& curves, bool time,
-                std::optional<double> least, std::optional<double> most) {
+drawn_figure quantity(const run_record& x, const std::string& what,
+                      const std::vector<named>& curves, bool time,
+                      std::optional<double> least, std::optional<double> most) {
   const auto unit = unit_for(x.last_at);
   const auto across = time ? time_name(x) : std::string{"versions"};
-  figure f{
+  drawn_figure f{
     .title = what + " over " + across, .keys = {}, .drawing = {}, .says = {}};
   line_chart chart{.title = f.title,
                    .x_title = time ? across + " (" + unit.name + ")"
@@ -119,8 +119,8 @@ std::vector<bar> bins_of(const std::vector<double>& sorted) {
   return bins;
 }
 
-figure accuracy_of_clients(const run_record& x) {
-  figure f{
+drawn_figure accuracy_of_clients(const run_record& x) {
+  drawn_figure f{
     .title = "Accuracy of the clients", .keys = {}, .drawing = {}, .says = {}};
   const auto& all = x.accuracies;
   if (all.empty()) {
@@ -178,8 +178,9 @@ bars_of(const std::vector<std::pair<client_id, participation>>& all) {
   return bars;
 }
 
-figure participation_of_clients(const run_record& x) {
-  figure f{.title = "Participation", .keys = {}, .drawing = {}, .says = {}};
+drawn_figure participation_of_clients(const run_record& x) {
+  drawn_figure f{
+    .title = "Participation", .keys = {}, .drawing = {}, .says = {}};
   if (!x.has_events()) {
     f.says = without_events(x);
     return f;
@@ -236,11 +237,11 @@ std::vector<bar> bars_of(const std::map<std::uint64_t, std::uint64_t>& counts) {
   return bars;
 }
 
-figure staleness(const run_record& x) {
-  figure f{.title = "Staleness of what was merged",
-           .keys = {},
-           .drawing = {},
-           .says = {}};
+drawn_figure staleness(const run_record& x) {
+  drawn_figure f{.title = "Staleness of what was merged",
+                 .keys = {},
+                 .drawing = {},
+                 .says = {}};
   const auto& counts = x.events.staleness();
   if (!x.has_events()) {
     f.says = without_events(x);
@@ -286,11 +287,11 @@ shown_lines(const run_record& x) {
   return some;
 }
 
-figure versions_over_time(const run_record& x) {
-  figure f{.title = "Versions over " + time_name(x),
-           .keys = {},
-           .drawing = {},
-           .says = {}};
+drawn_figure versions_over_time(const run_record& x) {
+  drawn_figure f{.title = "Versions over " + time_name(x),
+                 .keys = {},
+                 .drawing = {},
+                 .says = {}};
   const auto unit = unit_for(x.last_at);
   line_chart chart{.title = f.title,
                    .x_title = time_name(x) + " (" + unit.name + ")",
@@ -333,7 +334,7 @@ std::string without_events(const run_record& x) {
              "this figure is made.";
 }
 
-std::vector<figure> figures_of_learning(const run_record& x) {
+std::vector<drawn_figure> figures_of_learning(const run_record& x) {
   const std::vector<named> accuracies{
     {x.accuracy, "test data", 0, "evaluations"},
     {x.validation_accuracy, "validation data", 1, "evaluations"},
@@ -343,7 +344,7 @@ std::vector<figure> figures_of_learning(const run_record& x) {
     {x.training_loss, "training, mean of a version's visits", 2, "versions"},
     {x.loss, "test data", 0, "evaluations"},
     {x.validation_loss, "validation data", 1, "evaluations"}};
-  std::vector<figure> all;
+  std::vector<drawn_figure> all;
   for (const bool time : {false, true})
     if (!x.accuracy.empty())
       all.push_back(quantity(x, "accuracy", accuracies, time, 0.0, 1.0));
@@ -352,15 +353,15 @@ std::vector<figure> figures_of_learning(const run_record& x) {
       quantity(x, "loss", losses, time, std::nullopt, std::nullopt));
   for (auto& f : all)
     f.title[0] = f.title[0] == 'a' ? 'A' : 'L';
-  std::erase_if(all, [](const figure& f) { return f.drawing.empty(); });
+  std::erase_if(all, [](const drawn_figure& f) { return f.drawing.empty(); });
   return all;
 }
 
-std::vector<figure> figures_of_clients(const run_record& x) {
+std::vector<drawn_figure> figures_of_clients(const run_record& x) {
   return {accuracy_of_clients(x), participation_of_clients(x)};
 }
 
-std::vector<figure> figures_of_pace(const run_record& x) {
+std::vector<drawn_figure> figures_of_pace(const run_record& x) {
   return {staleness(x), versions_over_time(x)};
 }
 

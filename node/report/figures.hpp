@@ -10,7 +10,7 @@
 
 namespace troupe::node {
 
-struct figure {
+struct drawn_figure {
   std::string title;
   std::string keys;    ///< HTML: which line is what. Empty: there is one.
   std::string drawing; ///< SVG; empty: there is nothing to draw.
@@ -18,13 +18,13 @@ struct figure {
 };
 
 /// Accuracy and loss, over versions and over time.
-std::vector<figure> figures_of_learning(const run_record& x);
+std::vector<drawn_figure> figures_of_learning(const run_record& x);
 
 /// How accuracy and participation are spread over clients.
-std::vector<figure> figures_of_clients(const run_record& x);
+std::vector<drawn_figure> figures_of_clients(const run_record& x);
 
 /// Staleness, and versions over time.
-std::vector<figure> figures_of_pace(const run_record& x);
+std::vector<drawn_figure> figures_of_pace(const run_record& x);
 
 /// "virtual time" or "wall time".
 std::string time_name(const run_record& x);

@@ -12,7 +12,7 @@ namespace troupe::node {
 
 namespace {
 
-std::string html_of(const figure& f) {
+std::string html_of(const drawn_figure& f) {
   std::string text =
     (f.drawing.empty() ? "<figure class=\"empty\"><h3>" : "<figure><h3>")
     + escaped(f.title) + "</h3>";
@@ -27,7 +27,7 @@ std::string html_of(const figure& f) {
 }
 
 std::string section(const std::string& title,
-                    const std::vector<figure>& figures) {
+                    const std::vector<drawn_figure>& figures) {
   std::string text =
     "<section><h2>" + title + "</h2>\n<div class=\"figures\">\n";
   for (const auto& f : figures)
