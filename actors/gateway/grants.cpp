@@ -269,8 +269,8 @@ bool grants::answered(visit_id x, line_id by, verdict what) {
       older->refused_by.insert(by);
       return note_answer(older->offered_to, by, what);
     }
-    return older && !older->offered && what != verdict::accepted && what != verdict::duplicate
-           && what != verdict::overloaded
+    return older && !older->offered && what != verdict::accepted
+           && what != verdict::duplicate && what != verdict::overloaded
            && older->refused_by.insert(by).second;
   }
   const auto visit = known->offered_to.find(x.number);
