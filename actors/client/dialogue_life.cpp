@@ -7,6 +7,21 @@
 
 namespace troupe::actors {
 
+namespace {
+
+/// For so long at least it may be on its way, over the slowest connection that
+/// makes sense for its size: what is still under way is not to be said again
+/// as soon as it is there.
+instant time_to_cross(const messages::offer_made& x) {
+  constexpr std::size_t bytes_per_second = std::size_t{16} << 20;
+  std::size_t bytes = 0;
+  for (const auto& block : x.blocks)
+    bytes += block.delta ? block.delta->size() * sizeof(float) : 0;
+  return std::chrono::seconds{bytes / bytes_per_second};
+}
+
+} // namespace
+
 dialogue::actions dialogue::start(instant now) {
   spoke_ = now;
   connected_ = false;
@@ -136,7 +151,7 @@ void dialogue::say_offer(kept_offer& x, actions& out, instant now) const {
 instant dialogue::again_at(const kept_offer& x) const {
   if (x.is_held())
     return x.said + options_.held_again_after;
-  return std::min(x.said + options_.resend_after,
+  return std::min(x.said + options_.resend_after + time_to_cross(x.offer),
                   x.again.value_or(instant::max()));
 }
 

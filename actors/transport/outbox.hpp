@@ -1,7 +1,7 @@
 #pragma once
 
 #include <compare>
-#include <deque>
+#include <list>
 #include <map>
 #include <optional>
 #include <set>
@@ -121,9 +121,9 @@ private:
 
   options options_;
   bool bundles_ = false;
-  std::deque<small> small_;
+  std::list<small> small_;            // Nothing to be said takes no memory.
   std::map<subject, small*> waiting_; ///< Of those.
-  std::deque<large> large_;           ///< The first is under way.
+  std::list<large> large_;            ///< The first is under way.
   std::set<subject> queued_;          ///< Of those.
   std::size_t bytes_ = 0;             ///< Of ours.
   transfer_id last_;

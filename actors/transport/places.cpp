@@ -60,7 +60,11 @@ place& places::add(std::uint64_t number, const std::string& user) {
 std::shared_ptr<held_bytes> places::room_of(const std::string& user) {
   if (!room_ || user.empty())
     return room_;
-  std::erase_if(rooms_, [](const auto& x) { return x.second.expired(); });
+  // Now and then: a crowd comes one by one.
+  if (rooms_.size() >= 2 * rooms_left_) {
+    std::erase_if(rooms_, [](const auto& x) { return x.second.expired(); });
+    rooms_left_ = std::max<std::size_t>(rooms_.size(), 1);
+  }
   auto& known = rooms_[user];
   auto out = known.lock();
   if (!out) {

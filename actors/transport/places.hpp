@@ -110,6 +110,7 @@ private:
   link_options make_;
   std::shared_ptr<held_bytes> room_;
   std::map<std::string, std::weak_ptr<held_bytes>> rooms_; ///< Of keys.
+  std::size_t rooms_left_ = 1; ///< Of these, when they were looked through.
   std::map<std::uint64_t, place> all_;
   std::map<std::string, std::uint64_t> routes_;
   std::map<std::pair<std::string, std::uint64_t>, std::uint64_t> instances_;

@@ -26,6 +26,10 @@ inline constexpr std::chrono::milliseconds probe_pause{1000};
 inline constexpr std::chrono::seconds silent_holder_max{30};
 inline constexpr int turns_before_a_change = 64; ///< Of a server's pair.
 
+/// Of one socket and as many connections as there may be: who is idle has as
+/// little memory as ZeroMQ can do with.
+zmq::context_t lean_context();
+
 void set_up_server(zmq::socket_t& x, const std::string& address);
 
 void set_up_dialler(zmq::socket_t& x, const std::string& address);

@@ -20,6 +20,7 @@ socket_thread::socket_thread(side which, options x)
   : side_(which),
     options_(std::move(x)),
     address_(options_.address),
+    context_(lean_context()),
     socket_(context_, which == side::server ? zmq::socket_type::router
                                             : zmq::socket_type::dealer),
     room_(std::make_shared<held_bytes>(options_.unhandled_bytes_max,

@@ -91,6 +91,18 @@ TEST(dialogue, offers_again_only_what_is_unanswered) {
   EXPECT_TRUE(x.testee.file().outbox.empty());
 }
 
+// It may be on its way for so long.
+TEST(dialogue, offers_again_later_what_is_large) {
+  talk x{state_rule::on_offer};
+  x.visit(1, std::size_t{4} << 20); // Floats, twice.
+  x.said.clear();
+  EXPECT_EQ(x.testee.next_due(), x.now + 12s);
+  x.did(x.testee.due(x.now + 11s));
+  EXPECT_TRUE(x.all<messages::offer_made>().empty());
+  x.did(x.testee.due(x.now + 12s));
+  EXPECT_EQ(blocks_of(x.last<messages::offer_made>()).size(), 2u);
+}
+
 // Nor does it do so at once for ever.
 TEST(dialogue, comes_back_when_it_is_told_but_not_at_the_end_of_time) {
   talk x{state_rule::on_offer};

@@ -68,13 +68,14 @@ struct talk {
   }
 
   /// A visit up to its offer.
-  void visit(std::uint64_t number) {
+  void visit(std::uint64_t number, std::size_t values = 1) {
     invite(number);
     serve(number, first);
     serve(number, second);
     models::trained done;
-    done.parts = {{.block = {1}, .weight = 1, .delta = share({1.f})},
-                  {.block = {2}, .weight = 1, .delta = share({1.f})}};
+    const auto delta = share(std::vector<float>(values, 1.f));
+    done.parts = {{.block = {1}, .weight = 1, .delta = delta},
+                  {.block = {2}, .weight = 1, .delta = delta}};
     done.next = *testee.file().state;
     ++done.next.visits;
     did(testee.finished({{me, {number}}, done}, now));
