@@ -80,8 +80,11 @@ result<loaded_config> load(const command_line& line, bool goes_on) {
                                       "as it began");
   auto changes = line.overrides();
   changes.push_back("clock=wall"); // Processes share no other.
-  return load_config(goes_on ? line.file() + "/config.toml" : line.file(),
-                     changes);
+  auto out =
+    load_config(goes_on ? line.file() + "/config.toml" : line.file(), changes);
+  if (out && !goes_on) // What goes on is as it began.
+    leave_out_simulation(*out);
+  return out;
 }
 
 constexpr const char* any = "tcp://127.0.0.1:0";

@@ -1,11 +1,24 @@
 #include "node/config/config.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "models/files.hpp"
 #include "node/config/reader.hpp"
 
 namespace troupe::node {
+
+namespace {
+
+bool is_of_simulations(std::string_view key) {
+  constexpr std::array<std::string_view, 4> sections{
+    "devices.", "network.", "availability.", "crashes."};
+  return key == "scenario" || key == "snapshot_seconds"
+         || std::ranges::any_of(
+           sections, [key](auto section) { return key.starts_with(section); });
+}
+
+} // namespace
 
 const recipe* method_list::find(std::string_view name) const noexcept {
   const auto at = std::ranges::find(built, name, &recipe::name);
@@ -27,6 +40,9 @@ result<loaded_config> parse_config(config_source from,
   auto said = read_entries(from, overrides, methods, wrong);
   imply(said);
   auto loaded = read_experiment(said, wrong);
+  for (const auto& [key, x] : said)
+    if (is_of_simulations(key))
+      loaded.simulated.push_back(x.where + ": '" + x.typed + '\'');
   settle(loaded, said, methods, wrong);
   // What could not be read would only lead to more refusals.
   if (wrong.empty())
@@ -34,6 +50,24 @@ result<loaded_config> parse_config(config_source from,
   if (!wrong.empty())
     return fail(errc::invalid_config, wrong.text());
   return loaded;
+}
+
+void leave_out_simulation(loaded_config& from) {
+  const experiment blank;
+  auto& x = from.x;
+  x.devices = blank.devices;
+  x.network = blank.network;
+  x.availability = blank.availability;
+  x.crashes = blank.crashes;
+  x.scenario = blank.scenario;
+  x.snapshot_seconds = blank.snapshot_seconds;
+  for (const auto& key : from.simulated)
+    if (std::ranges::none_of(from.notes, [&key](const std::string& note) {
+          return note.starts_with(key);
+        }))
+      from.notes.push_back(key
+                           + " has no effect: it is of simulations, and a run "
+                             "that is served is none");
 }
 
 result<std::string> read_text(const std::string& path) {

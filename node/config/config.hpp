@@ -29,6 +29,8 @@ const method_list& all_methods();
 struct loaded_config {
   experiment x;
   std::vector<std::string> notes; ///< Keys without effect, as "where: what".
+  /// Keys that simulations alone have, as "where: 'key'".
+  std::vector<std::string> simulated = {};
 };
 
 /// A text and the name under which its errors speak of it.
@@ -54,6 +56,10 @@ parse_config(config_source from, std::span<const std::string> overrides = {},
 load_config(const std::string& path,
             std::span<const std::string> overrides = {},
             const method_list& methods = all_methods());
+
+/// Of a run that is served: what simulations alone have keeps its defaults, and
+/// each key of it that was given is noted.
+void leave_out_simulation(loaded_config& from);
 
 /// All keys that have an effect, as TOML that parses to the same experiment.
 std::string write_config(const experiment& x);

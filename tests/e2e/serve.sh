@@ -84,8 +84,18 @@ for processes in 1 2 4; do
   done
 done
 
-# Made-up data needs no path; two that ask for more clients than there are.
-serve few "$scratch/small.toml"
+# Made-up data needs no path; two that ask for more clients than there are. What simulations alone have is named, and without effect.
+{
+  printf 'snapshot_seconds = 5\nscenario = "/nowhere"\n'
+  cat "$scratch/small.toml"
+  printf '[devices]\ndrop_out = 0.5\n[network]\ndelay = 5\n[availability]\nkind = "windows"\n[crashes]\nper_hour = 900\n'
+} >"$scratch/lived.toml"
+serve few "$scratch/lived.toml"
+for key in snapshot_seconds scenario devices.drop_out network.delay availability.kind crashes.per_hour; do
+  line=$(grep -n "^${key##*.} = " "$scratch/lived.toml" | tail -n 1 | cut -d: -f1)
+  [ "$(grep -c "^note: $scratch/lived.toml:$line: '$key' has no effect: it is of simulations" "$scratch/few.err")" = 1 ] ||
+    fail "that $key has no effect is not said once"
+done
 join one --virtual 9
 said one "joined with 9"
 code=0

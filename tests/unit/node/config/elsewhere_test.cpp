@@ -10,6 +10,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::UnorderedElementsAre;
 
 } // namespace
 
@@ -38,6 +39,22 @@ TEST(config, expects_no_more_clients_than_there_are) {
   EXPECT_EQ(refusal("rounds = 1\nclients = 20\nexpected = 20"), "");
   EXPECT_THAT(refusal("rounds = 1\nclients = 20\nheld_out = 1\nexpected = 20"),
               HasSubstr("'expected' must be at most 19"));
+}
+
+TEST(config, of_a_served_run_leaves_out_what_simulations_have) {
+  const std::string one = "rounds = 1\n";
+  auto x = read(one + "[devices]\ndrop_out = 0.5\n[availability]\nshare = 0.1",
+                {"scenario=/nowhere"});
+  ASSERT_TRUE(x) << x.error().context;
+  leave_out_simulation(*x);
+  EXPECT_EQ(write_config(x->x), write_config(read(one)->x));
+  const std::string why =
+    " has no effect: it is of simulations, and a run that is served is none";
+  EXPECT_THAT(x->notes, UnorderedElementsAre(
+                          "a.toml:5: 'availability.share' has no effect: it "
+                          "needs kind = \"windows\"",
+                          "a.toml:3: 'devices.drop_out'" + why,
+                          "--set scenario=/nowhere: 'scenario'" + why));
 }
 
 } // namespace troupe::node
