@@ -1,10 +1,11 @@
-"""Strangers beside honest clients: hostile.py TROUPE [FRAMES] [SEED]
+"""Strangers beside honest clients: hostile.py TROUPE [FRAMES] [FRAMES WITH KEYS] [SEED]
 
-A served run of four clients, three of `troupe join` and one of Python, is made twice: alone, and
-with strangers who say so many mutated pieces and frames over connections of their own, and with
-the client in Python saying some on its own channel. Both runs must come to the same digest, and
-the server may not grow. Nobody says a hello that could be taken for a client's: without keys
-that ends its session (docs/security.md, "Who is who").
+A served run of four clients, three of `troupe join` and one of Python, is made three times: alone,
+and twice with strangers who say so many mutated pieces and frames over connections of their own,
+and with the client in Python saying some on its own channel. All runs must come to the same
+digest, and the server may not grow. The third one is encrypted, and the strangers have keys that
+are allowed: they say again what a client said in its hello, too. Without keys that ends its
+session (docs/security.md, "Who is who"), and nobody does.
 """
 
 import collections
@@ -20,7 +21,8 @@ import time
 import made_up
 import wire
 from client import Client, Process
-from strangers import Corpus, Stranger, crowd, flipped
+from keys import Keys
+from strangers import Corpus, Stranger, crowd, flipped, without_keys
 
 ROUNDS = 20
 STRANGERS = 8
@@ -93,22 +95,50 @@ class Insider(Client):
 class Host:
     """The server of a run."""
 
-    def __init__(self, troupe, scratch, name):
+    def __init__(self, troupe, scratch, name, keyed):
+        self.troupe, self.keys, self.server = troupe, scratch / "keys", None
         file, self.log = scratch / f"{name}.toml", scratch / f"{name}.log"
         file.write_text(CONFIG.replace("DATA", str(scratch / "data")), encoding="utf-8")
         with open(self.log, "w", encoding="utf-8") as log, \
                 open(scratch / f"{name}.json", "w", encoding="utf-8") as self.out:
             self.process = subprocess.Popen(
-                [troupe, "serve", file, "--insecure", "--folder", scratch / "runs", "--format",
-                 "json"], stdout=self.out, stderr=log)
+                [troupe, "serve", file, *(["--keys", self.keys] if keyed else ["--insecure"]),
+                 "--folder", scratch / f"runs-{name}", "--format", "json"], stdout=self.out, stderr=log)
         for _ in range(600):
             assert self.process.poll() is None, self.log.read_text(encoding="utf-8")
-            found = re.search(r"tcp://\S+", self.log.read_text(encoding="utf-8"))
+            found = re.search(r"(tcp://\S+)(?: (\S+))?\n", self.log.read_text(encoding="utf-8"))
             if found:
-                self.address = found[0]
+                self.address, key = found.groups()
+                self.server = bytes.fromhex(key) if keyed else None
                 return
             time.sleep(0.05)
         raise AssertionError("the server does not listen")
+
+    def ask(self, *command):
+        return subprocess.run([self.troupe, "keys", *command], check=True, text=True,
+                              stdout=subprocess.PIPE).stdout.strip()
+
+    def allow(self, public, name, numbers):
+        self.ask("allow", public, "--name", name, "--keys", self.keys, "--numbers", str(numbers))
+
+    def let_in(self, name):
+        """What gives a socket a key that is allowed, where there are keys."""
+        if not self.server:
+            return without_keys
+        own = Keys(self.server)
+        self.allow(own.public.hex(), name, 1)
+        return own.prepare
+
+    def join(self, count, data):
+        """A process of ours with so many clients."""
+        how = ["--insecure"]
+        if self.server:
+            store = data.parent / f"store-{count}"
+            self.allow(self.ask("new", "--keys", store), f"ours-{count}", count)
+            how = ["--server", self.server.hex(), "--store", store]
+        return subprocess.Popen([self.troupe, "join", self.address, *how, "--virtual", str(count),
+                                 "--data", data], stdout=subprocess.DEVNULL,
+                                stderr=subprocess.DEVNULL)
 
     def memory(self):
         status = pathlib.Path(f"/proc/{self.process.pid}/status").read_text(encoding="utf-8")
@@ -124,8 +154,9 @@ def rage(host, frames, insider, counts):
     """Says so many, and lets the run go on meanwhile. Returns how the server grew, in MB."""
     answers = collections.Counter()
     before = host.memory()
-    silent = list(crowd(host.address, CROWD))
-    strangers = [Stranger(host.address, insider.corpus, counts, answers) for _ in range(STRANGERS)]
+    silent = list(crowd(host.address, CROWD, host.let_in("crowd")))
+    strangers = [Stranger(host.address, insider.corpus, counts, answers, host.let_in(f"stranger-{i}"))
+                 for i in range(STRANGERS)]
     most, sent = 0, 0
     insider.harms = min(frames // 200, 2000)
     insider.harm_done = lambda visits: sent * ROUNDS >= frames * min(visits, ROUNDS)
@@ -145,24 +176,24 @@ def rage(host, frames, insider, counts):
     yield most - before
 
 
-def play(troupe, scratch, name, frames, counts):
+def play(troupe, scratch, name, frames, counts, keyed=False):
     """A run; returns its digest."""
-    host = Host(troupe, scratch, name)
-    process = Process(host.address, 30)
+    host = Host(troupe, scratch, name, keyed)
+    process = Process(host.address, 30, prepare=host.let_in("insider"))
     joining = []
     try:
         process.join(1, "insider", 50, Insider)
         (insider,) = process.clients.values()
-        joining = [subprocess.Popen([troupe, "join", host.address, "--insecure", "--virtual",
-                                     str(n), "--data", scratch / "data"],
-                                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-                   for n in (1, 2)]
+        joining = [host.join(n, scratch / "data") for n in (1, 2)]
         while not insider.counts["visits"]:     # Then all are there, and have their numbers.
             process.step()
             assert host.process.poll() is None, "the server is gone"
         grown = None
         if frames:
-            insider.corpus = Corpus()
+            insider.corpus = Corpus(with_hellos=keyed)
+            hello = {"lowest": 1, "highest": 1, "client": insider.number, "run": insider.run,
+                     "incarnation": insider.incarnation, "layout": insider.layout, "examples": 50}
+            insider.corpus.heard("hello", hello)
             for grown in rage(host, frames, insider, counts):
                 process.step(0)
         until = time.monotonic() + 60
@@ -183,23 +214,33 @@ def play(troupe, scratch, name, frames, counts):
 def main():
     troupe = pathlib.Path(sys.argv[1]).resolve()
     frames = int(sys.argv[2]) if len(sys.argv) > 2 else 100_000
-    seed = int(sys.argv[3]) if len(sys.argv) > 3 else int(time.time())
+    with_keys = int(sys.argv[3]) if len(sys.argv) > 3 else 20_000
+    seed = int(sys.argv[4]) if len(sys.argv) > 4 else int(time.time())
     random.seed(seed)
     print(f"seed {seed}", flush=True)
-    counts = collections.Counter()
     with tempfile.TemporaryDirectory() as name:
         scratch = pathlib.Path(name)
         (scratch / "data").mkdir()
         made_up.write(scratch / "data")
-        wanted, _ = play(troupe, scratch, "alone", 0, counts)
-        began = time.monotonic()
-        found, grown = play(troupe, scratch, "beside", frames, counts)
-        print(f"{frames} frames in {time.monotonic() - began:.0f} s, the server grew by "
-              f"{grown:.0f} MB; {dict(sorted(counts.items()))}")
-        assert found == wanted, f"the digest is {found} and not {wanted}"
-        assert grown < GROWTH_MB, f"the server grew by {grown:.0f} MB"
-        unused = {x[5:] for x in dir(Stranger) if x.startswith("harm_")} - set(counts)
-        assert not unused and counts["insider"] and not counts["stuck"], counts
+        wanted, _ = play(troupe, scratch, "alone", 0, collections.Counter())
+        beside(troupe, scratch, wanted, frames, keyed=False)
+        beside(troupe, scratch, wanted, with_keys, keyed=True)
+        (log,) = (scratch / "runs-keyed").glob("*/logs/run.log")
+        refused = set(re.findall(r"refused: (\w+)", log.read_text(encoding="utf-8")))
+        assert {"client_of_another", "frame_of_servers"} <= refused, refused
+
+
+def beside(troupe, scratch, wanted, frames, keyed):
+    """The same run with strangers, who must not be noticed."""
+    counts = collections.Counter()
+    began = time.monotonic()
+    found, grown = play(troupe, scratch, "keyed" if keyed else "beside", frames, counts, keyed)
+    print(f"{frames} frames{' with keys' if keyed else ''} in {time.monotonic() - began:.0f} s, the server "
+          f"grew by {grown:.0f} MB; {dict(sorted(counts.items()))}", flush=True)
+    assert found == wanted, f"the digest is {found} and not {wanted}"
+    assert grown < GROWTH_MB, f"the server grew by {grown:.0f} MB"
+    unused = {x[5:] for x in dir(Stranger) if x.startswith("harm_")} - set(counts)
+    assert not unused and counts["insider"] and not counts["stuck"], counts
 
 
 if __name__ == "__main__":

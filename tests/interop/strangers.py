@@ -34,7 +34,8 @@ def strange_long():
 class Corpus:
     """What was said in earnest: (kind, version, readable since), payload."""
 
-    def __init__(self):
+    def __init__(self, with_hellos=False):
+        self.with_hellos = with_hellos
         self.said = []
         for name, kind in wire.KINDS.items():
             self.add(kind, wire.payload_of(name, {}))
@@ -45,13 +46,13 @@ class Corpus:
             del self.said[len(wire.KINDS)]
 
     def heard(self, name, fields):
-        """What a client of ours hears or says, without large values and as no valid hello."""
+        """What a client of ours hears or says, without large values, and as no valid hello unless that may be."""
         fields = dict(fields)
         for name_of_large in ("offered", "blocks"):
             fields[name_of_large] = [{**x, "delta": x.get("delta", ())[:8],
                                       "values": x.get("values", ())[:8]}
                                      for x in fields.get(name_of_large, ())]
-        if name == "hello":
+        if name == "hello" and not self.with_hellos:
             fields["layout"] = os.urandom(32)
         self.add(wire.KINDS[name], wire.payload_of(name, fields))
 
@@ -59,11 +60,16 @@ class Corpus:
         return random.choice(self.said)
 
 
-def crowd(address, count):
+def without_keys(_socket):
+    pass
+
+
+def crowd(address, count, prepare=without_keys):
     """So many connections that begin a large transfer each, and say no more."""
     for _ in range(count):
         socket = zmq.Context.instance().socket(zmq.DEALER)
         socket.setsockopt(zmq.LINGER, 0)
+        prepare(socket)
         socket.connect(address)
         opened = link.OPENED_BODY.pack(1, random.getrandbits(64))
         socket.send_multipart(link.piece(link.OPENED, 1, body=opened))
@@ -75,8 +81,9 @@ def crowd(address, count):
 class Stranger:
     """A connection of somebody who says whatever is worst."""
 
-    def __init__(self, address, corpus, counts, answers):
+    def __init__(self, address, corpus, counts, answers, prepare=without_keys):
         self.address, self.corpus, self.counts = address, corpus, counts
+        self.prepare = prepare  # Sets a socket's keys, where there are some.
         self.socket, self.connection = None, 0
         self.answers = answers
         self.harms = {name[5:]: getattr(self, name) for name in dir(self)
@@ -92,6 +99,7 @@ class Stranger:
         self.socket = zmq.Context.instance().socket(zmq.DEALER)
         self.socket.setsockopt(zmq.LINGER, 0)
         self.socket.setsockopt(zmq.SNDTIMEO, 5000)
+        self.prepare(self.socket)
         self.socket.connect(self.address)
         self.transfer = 1
         # Each does some of all that, since one harm may hide another.
