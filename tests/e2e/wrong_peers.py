@@ -1,0 +1,238 @@
+"""Servers that do not fit a process, peers whose pieces are too large, and addresses of IPv6: wrong_peers.py TROUPE.
+
+A server that fits gives its terms; a server of this test's own (docs/wire_format.md) says them otherwise, and who joins
+it must end with 3. To the first one a peer says what is larger than it may be: each is dropped or refused and counted,
+and a run over ::1 goes on beside it to its end.
+"""
+
+import collections
+import pathlib
+import re
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import urllib.request
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "interop"))
+# pylint: disable=wrong-import-position
+import zmq
+
+import link
+import wire
+from client import Process
+
+CONFIG = """
+name = "fits"
+method = "fedavg"
+rounds = 1000000
+evaluate_every = 0
+[data]
+kind = "synthetic"
+dimension = 20
+[clients]
+clients = 4
+[model]
+kind = "softmax"
+[training]
+local_epochs = 1
+batch_size = 10
+learning_rate = 0.05
+"""
+MISFIT = 3
+HELLO_MAX = 4096
+KINDS_TOO_LARGE = (("hello", 64 * 1024 + 1), ("offer_made", 1 << 20), ("offer_made", (1 << 30) + 1),
+                   ("fetch_requested", 1 << 30), ("line_served", 1 << 40), ("scores_told", (1 << 64) - 1))
+
+
+def soon(found, what, most=30):
+    """What is found, once it is there."""
+    until = time.monotonic() + most
+    while not (it := found()):
+        assert time.monotonic() < until, f"not within {most} s: {what}"
+        time.sleep(0.02)
+    return it
+
+
+class Server:
+    """A served run, and what it says of itself."""
+
+    def __init__(self, troupe, scratch, host):
+        self.log = scratch / "server.log"
+        (scratch / "run.toml").write_text(CONFIG, encoding="utf-8")
+        with open(self.log, "w", encoding="utf-8") as log:
+            self.process = subprocess.Popen(
+                [troupe, "serve", scratch / "run.toml", "--insecure", "--listen", f"tcp://{host}:0", "--folder",
+                 scratch / "runs", "--http", "127.0.0.1:0", "--format", "json"], stdout=subprocess.DEVNULL, stderr=log)
+        self.address = soon(lambda: self.said(r"^tcp://\S+"), "the server listens")
+        self.pages = soon(lambda: self.said(r"http://\S+/metrics"), "the server has pages")
+        (self.folder,) = (scratch / "runs").glob("*")
+
+    def said(self, pattern):
+        assert self.process.poll() is None, self.log.read_text(encoding="utf-8")
+        found = re.search(pattern, self.log.read_text(encoding="utf-8"), re.MULTILINE)
+        return found and found[0]
+
+    def metric(self, name):
+        with urllib.request.urlopen(self.pages, timeout=10) as page:
+            found = re.search(rf"^{name} (\d+)$", page.read().decode(), re.MULTILINE)
+        return int(found[1]) if found else 0
+
+    def visits(self):
+        return self.metric("troupe_visits_total")
+
+
+class Misfit(threading.Thread):
+    """A server that gives these terms and a place, and bids farewell to whoever says hello."""
+
+    def __init__(self, terms, reason):
+        super().__init__(daemon=True)
+        self.terms, self.reason = terms, reason
+        self.socket = zmq.Context.instance().socket(zmq.ROUTER)
+        self.socket.setsockopt(zmq.LINGER, 0)
+        self.address = f"tcp://127.0.0.1:{self.socket.bind_to_random_port('tcp://127.0.0.1')}"
+        self.heard = collections.Counter()
+        self.over = threading.Event()
+        self.start()
+
+    def run(self):
+        while not self.over.is_set():
+            if self.socket.poll(20):
+                who, *parts = self.socket.recv_multipart()
+                self.take(who, *link.read_piece(parts))
+        self.socket.close()
+
+    def take(self, who, kind, connection, channel, _transfer, _place, body):
+        if kind == link.OPENED:
+            body = link.OPENED_BODY.pack(1, 7)
+        elif kind == link.FRAMED:
+            name, asked = wire.read_frame(body)
+            self.heard[name] += 1
+            body = self.answer(name, asked)
+        if body and kind in (link.OPENED, link.FRAMED):
+            self.socket.send_multipart([who, *link.piece(kind, connection, channel=channel, body=body)])
+
+    def answer(self, name, asked):
+        name, fields = {"terms_asked": ("terms_given", self.terms),
+                        "places_asked": ("places_given", {"clients": [1]}),
+                        "hello": ("farewell", {"reason": wire.REASONS.index(self.reason), "text": "that is another run"}),
+                        }.get(name, (None, None))
+        if name is None:
+            return b""
+        kind = wire.KINDS[name]
+        return wire.frame_of(kind.number, kind.version, kind.since,
+                             wire.payload_of(name, {**fields, "nonce": asked["nonce"]}))
+
+
+def misfit(troupe, terms, says, reason="refused", takes_place=False):
+    server = Misfit(terms, reason)
+    try:
+        done = subprocess.run([troupe, "join", server.address, "--insecure"], capture_output=True, text=True,
+                              timeout=30, check=False)
+    finally:
+        server.over.set()
+        server.join()
+    assert done.returncode == MISFIT and says in done.stderr, (done.returncode, says, done.stderr)
+    assert takes_place == (server.heard["places_asked"] > 0), (says, server.heard)
+
+
+def misfits(troupe, terms):
+    """Of protocol, layout and model; who sees it in the terms takes no place."""
+    lines = [str(x) for x in terms["lines"]]
+
+    def otherwise(pattern, text):
+        other = [re.sub(pattern, text, x) for x in lines]
+        assert other != lines, (pattern, lines)
+        return {**terms, "lines": other}
+
+    misfit(troupe, {**terms, "protocol": 0}, "another protocol; ours is 1")
+    misfit(troupe, {**terms, "protocol": 2}, "another protocol; ours is 1")
+    misfit(troupe, {**terms, "layout": bytes(32)}, "other blocks than the run's")
+    misfit(troupe, otherwise('^kind = "softmax"$', 'kind = "mlp"'), "other blocks than the run's")
+    misfit(troupe, otherwise('^kind = "softmax"$', 'kind = "torchscript"\npath = "elsewhere"'), "has a scripted model")
+    misfit(troupe, otherwise('^method = .*$', 'method = "of_tomorrow"'), "unknown method 'of_tomorrow'")
+    for reason in ("protocol", "layout"):
+        misfit(troupe, terms, "that is another run", reason, takes_place=True)
+
+
+def too_large(server):
+    """Says what is larger than it may be; `server` lives on and counts it."""
+    peer = link.Link(server.address, lambda x: x.setsockopt(zmq.IPV6, 1))
+    peer.wait(10)
+    before = server.metric("troupe_malformed_pieces_total")
+    # What comes whole and should have come in chunks.
+    peer.send({"kind": link.FRAMED, "channel": 9, "body": bytes(link.FRAMED_MAX + 1)})
+    soon(lambda: server.metric("troupe_malformed_pieces_total") > before, "a frame that is too large is counted")
+    for number, (name, size) in enumerate(KINDS_TOO_LARGE, 1):
+        body = link.BEGAN_BODY.pack(wire.KINDS[name].number, 1, 1, 0, size)
+        peer.send({"kind": link.BEGAN, "channel": 9, "transfer": number, "body": body})
+        kind = answer_to(peer, number)
+        assert kind == link.REFUSED, f"a {name} of {size} bytes is answered with {kind}"
+    # A frame of a stranger is no longer than a hello.
+    kind = wire.KINDS["hello"]
+    payload = wire.payload_of("hello", {"lowest": 1, "highest": 1, "client": 1}) + bytes(HELLO_MAX)
+    peer.send({"kind": link.FRAMED, "channel": 9, "body": wire.frame_of(kind.number, 9, 1, payload)})
+    found = soon(lambda: [x for _, name, x in peer.hear(50) if name == "farewell"], "a long hello is answered")
+    assert (wire.REASONS[found[0]["reason"]], found[0]["text"]) == ("no_session", "say hello first"), found
+    # What ZeroMQ itself may not take ends the connection, and a new one is as good.
+    peer.socket.send_multipart([link.piece(link.FRAMED, peer.connection)[0], bytes(link.PIECE_MAX + 4096)])
+    last = peer.connection
+    soon(lambda: list(peer.hear(50)) or peer.connection > last, "a piece that is too large ends its connection")
+    peer.wait(10)
+    peer.close()
+
+
+def answer_to(peer, number):
+    """Kind of the piece that speaks of a transfer."""
+    found = []
+
+    def looks():
+        if peer.socket.poll(50):
+            kind, _, _, transfer, _, _ = link.read_piece(peer.socket.recv_multipart())
+            if transfer == number:
+                found.append(kind)
+        return found
+
+    return soon(looks, f"transfer {number} is answered")[0]
+
+
+def has_six():
+    try:
+        with socket.create_server(("::1", 0), family=socket.AF_INET6):
+            return True
+    except OSError:
+        return False
+
+
+def main():
+    troupe = pathlib.Path(sys.argv[1]).resolve()
+    host = "[::1]" if has_six() else "127.0.0.1"
+    print(f"at {host}")
+    with tempfile.TemporaryDirectory() as name:
+        scratch = pathlib.Path(name)
+        server = Server(troupe, scratch, host)
+        assert server.address.startswith(f"tcp://{host}:"), server.address
+        joined = subprocess.Popen([troupe, "join", server.address, "--insecure", "--virtual", "4"],
+                                  stdout=subprocess.DEVNULL, stderr=subprocess.STDOUT)
+        try:
+            soon(lambda: server.visits() > 0, "visits over this address")
+            asks = Process(server.address, 10, prepare=lambda x: x.setsockopt(zmq.IPV6, 1))
+            terms = asks.ask("terms_asked", "terms_given", lowest=1, highest=1)
+            asks.link.close()
+            misfits(troupe, terms)
+            too_large(server)
+            visits = server.visits()
+            soon(lambda: server.visits() > visits, "visits go on")
+            subprocess.run([troupe, "stop", server.folder], check=True, timeout=60, capture_output=True)
+            assert (server.process.wait(20), joined.wait(20)) == (0, 0)
+        finally:
+            for x in (server.process, joined):
+                x.kill()
+                x.wait()
+    print("ok")
+
+
+if __name__ == "__main__":
+    main()
