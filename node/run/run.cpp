@@ -167,11 +167,11 @@ private:
       return refuse("it kept no ledger (ledger = \"memory\"); run its "
                     "config.toml again");
     if (!is_virtual(x_) && !is_served())
-      return refuse(fs::exists(folder_->path() / "served.json")
-                      ? "its clients are in other processes; troupe serve "
-                          + folder_->path().string() + " goes on with it"
-                      : "under the wall clock its clients ended with the "
-                        "process; 'init' begins another run with its values");
+      return refuse((fs::exists(folder_->path() / "served.json")
+                       ? "its clients are in other processes"
+                       : "its clients ended with it, and others begin anew")
+                    + ("; troupe serve " + folder_->path().string())
+                    + " goes on with it");
     return {};
   }
 

@@ -69,6 +69,13 @@ std::vector<messages::frozen_digest> frozen_of(const workload& work) {
   return out;
 }
 
+/// A folder that was served has the address at which it was.
+bool was_served(const std::filesystem::path& folder) {
+  std::error_code ignored;
+  return std::filesystem::exists(folder / places_file, ignored)
+         || std::filesystem::exists(folder / "endpoint", ignored);
+}
+
 using served_values = std::map<models::digest, shared_values>;
 
 served_values frozen_values(const workload& work) {
@@ -205,12 +212,9 @@ serving::~serving() {
   hub_->close();
 }
 
-// A folder that was served has the address at which it was.
 result<bool> serving::check_book(const experiment& x,
                                  const std::filesystem::path& folder) {
-  std::error_code ignored;
-  if (!std::filesystem::exists(folder / places_file, ignored)
-      && !std::filesystem::exists(folder / "endpoint", ignored))
+  if (!was_served(folder))
     return false;
   return process_book::read(folder / places_file, room_of(x))
     .map([](const auto&) { return true; });
@@ -224,7 +228,9 @@ result<void> serving::open_book(const experiment& x, const workload& work,
     if (auto ok = guard_->settle(folder / "keys"); !ok)
       return ok;
   const auto path = folder / places_file;
-  if (!is_new) {
+  if (!is_new)
+    reached_ = reached_in(folder);
+  if (!is_new && was_served(folder)) {
     auto found = process_book::read(path, room_of(x, work));
     if (!found)
       return tl::make_unexpected(found.error());
@@ -235,12 +241,15 @@ result<void> serving::open_book(const experiment& x, const workload& work,
                   folder.string()
                     + " cannot go on: what its clients do not train is other "
                       "than it was; the file that 'init' names is another");
-    reached_ = reached_in(folder);
     return open_seals();
   }
+  // It was killed before anybody could join, or its clients were of its own
+  // process and are gone with that: whoever joins begins anew.
   book_.places = leases{room_of(x, work)};
   book_.frozen = frozen_digests(work);
-  book_.began_ms = unix_milliseconds();
+  book_.began_ms =
+    unix_milliseconds()
+    - std::chrono::duration_cast<std::chrono::milliseconds>(reached_).count();
   draw_secret(book_.run);
   return book_.keep(path).and_then([this] { return open_seals(); });
 }

@@ -109,8 +109,8 @@ public:
     return hub_;
   }
 
-  /// Remembers in a new run's folder what this run is, or reads it there, and
-  /// who has which of its clients.
+  /// Remembers in the folder of a run that was not served what this run is, or
+  /// reads it there, and who has which of its clients.
   [[nodiscard]] result<void> open_book(const experiment& x,
                                        const workload& work,
                                        const std::filesystem::path& folder,

@@ -40,7 +40,7 @@ status_facts facts_of(const actors::seen_run& x) {
                    .visits = x.visits,
                    .run_seconds = seconds(x.at),
                    .goes_on =
-                     x.socket
+                     x.socket || x.clock == "wall"
                        ? "troupe serve RUN goes on with it"
                        : "troupe run --resume RUN goes on with it, where there "
                          "is a snapshot"};

@@ -194,6 +194,39 @@ read -r soft hard < <(sed -n 's/^Max open files *//p' "/proc/$plain/limits")
 kill -TERM "$plain"
 wait "$plain" || true
 
+# A run in one process that was killed goes on as a served one: its clients are gone with it, its versions are not.
+versions_in() { cat "$1/metrics.jsonl" 2>/dev/null | grep -c '"kind": *"version"' || true; }
+has_versions() { # FOLDER COUNT
+  for _ in $(seq 600); do [ "$(versions_in "$1")" -lt "$2" ] || return 0; sleep 0.1; done
+  fail "there are no $2 versions in $1"
+}
+"$troupe" run "$scratch/small.toml" --set method=fedavg --set clock=wall --set rounds=1000000 --folder "$scratch/walled" >"$scratch/walled.out" 2>"$scratch/walled.err" &
+walled=$!
+started+=("$walled")
+for _ in $(seq 200); do [ -z "$(ls "$scratch/walled" 2>/dev/null)" ] || break; sleep 0.1; done
+folder=$(echo "$scratch"/walled/*)
+has_versions "$folder" 6
+kill -9 "$walled"
+wait "$walled" 2>/dev/null || true
+refused 1 "its clients ended with it, and others begin anew; troupe serve $folder goes on with it" run --resume "$folder"
+"$troupe" why "$folder" --format json | grep -q "troupe serve $folder goes on with it" || fail "why says not how it goes on"
+serve again "$folder"
+join others --virtual 12
+has_versions "$folder" $(($(versions_in "$folder") + 6))
+timeout 60 "$troupe" stop "$folder" >"$scratch/out" 2>"$scratch/err" || fail "what was served later is not stopped"
+wait "$server" || fail "what is served later fails"
+python3 - "$folder" <<'PY' || fail "what was served later does not go on where it was"
+import json, sqlite3, sys
+told = [json.loads(x) for x in open(sys.argv[1] + "/metrics.jsonl")]
+assert [x["at"] for x in told] == sorted(x["at"] for x in told), "time goes back"
+ledger = sqlite3.connect(f"file:{sys.argv[1]}/ledger.sqlite?mode=ro", uri=True)
+for line, head in ledger.execute("SELECT line, head FROM lines").fetchall():
+    found = [x for x, in ledger.execute("SELECT DISTINCT version FROM merges WHERE line = ? ORDER BY 1", (line,))]
+    assert found == list(range(1, head + 1)), (line, head, found[-9:])
+assert not ledger.execute("SELECT 1 FROM merges GROUP BY line, client, number HAVING count(*) > 1").fetchall()
+PY
+"$troupe" replay "$folder" >"$scratch/out" 2>"$scratch/err" || fail "what is served later cannot be replayed"
+
 # Who may ends a run in order; its clients hear so, and there is nothing more to end. A process that is
 # connected and stands still is not waited for, neither for its scores nor for its last word.
 serve long "$scratch/small.toml" --set rounds=1000000
