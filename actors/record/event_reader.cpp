@@ -217,9 +217,10 @@ recorded_event event_in(keys& x) {
       return round_in(x);
     case event_kind::finished:
       return end_in(x);
+    case event_kind::began_anew:
+      return messages::client_began_anew{{x.number("client")}};
     case event_kind::skipped:
     case event_kind::left_alone:
-    case event_kind::began_anew:
       break;
   }
   return other_event{};

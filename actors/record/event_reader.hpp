@@ -44,8 +44,8 @@ using recorded_event =
   std::variant<other_event, process_began, messages::clients_admitted,
                messages::invitation_made, messages::line_served, offer_recorded,
                messages::visit_withdrawn, messages::visit_failed,
-               messages::part_answered, version_recorded, round_recorded,
-               end_recorded>;
+               messages::part_answered, messages::client_began_anew,
+               version_recorded, round_recorded, end_recorded>;
 
 /// Messages hold what the line says of them, and defaults. Returns
 /// `invalid_data` that says what was found and what would do; the caller knows

@@ -88,6 +88,7 @@ private:
   result<comparison> on(const messages::visit_withdrawn& x);
   result<comparison> on(const messages::visit_failed& x);
   result<comparison> on(const messages::part_answered& x);
+  result<comparison> on(const messages::client_began_anew& x);
   result<comparison> on(const actors::version_recorded& x);
   result<comparison> on(const actors::round_recorded& x);
   result<comparison> on(const actors::end_recorded& x);

@@ -84,6 +84,25 @@ void replayer::begin_again(visit_id x) {
     serve(served);
 }
 
+// It has nothing of its own any more; a visit that is open it begins again.
+result<comparison> replayer::on(const messages::client_began_anew& x) {
+  if (auto ok = check_client(x.client); !ok)
+    return tl::make_unexpected(ok.error());
+  if (is_elsewhere(x.client))
+    return comparison{};
+  auto& talk = client(x.client);
+  client_file file;
+  file.last = talk.file().last;
+  if (talk.file().open)
+    file.open = begun_visit{talk.file().open->pass, {}};
+  talk = dialogue{talk_of(x_, w_, x.client), file};
+  if (file.open && open_.contains(file.open->pass.visit)) {
+    jobs_.erase(file.open->pass.visit);
+    begin_again(file.open->pass.visit);
+  }
+  return comparison{};
+}
+
 /// Its client ends the visit now, and the record says so later.
 result<void> replayer::bring_forward(const outlook::late_visit& x) {
   if (auto done = follow(x.made); !done)

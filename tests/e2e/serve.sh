@@ -200,7 +200,7 @@ has_versions() { # FOLDER COUNT
   for _ in $(seq 600); do [ "$(versions_in "$1")" -lt "$2" ] || return 0; sleep 0.1; done
   fail "there are no $2 versions in $1"
 }
-"$troupe" run "$scratch/small.toml" --set method=fedavg --set clock=wall --set rounds=1000000 --folder "$scratch/walled" >"$scratch/walled.out" 2>"$scratch/walled.err" &
+"$troupe" run "$scratch/small.toml" --set clock=wall --set rounds=1000000 --folder "$scratch/walled" >"$scratch/walled.out" 2>"$scratch/walled.err" &
 walled=$!
 started+=("$walled")
 for _ in $(seq 200); do [ -z "$(ls "$scratch/walled" 2>/dev/null)" ] || break; sleep 0.1; done

@@ -60,6 +60,8 @@ TEST(event_reader, reads_what_was_written) {
   EXPECT_EQ(made.merged, std::vector{visit});
   const messages::clients_admitted admitted{12};
   EXPECT_EQ(again<messages::clients_admitted>(admitted).count, 12u);
+  const messages::client_began_anew anew{{4}};
+  EXPECT_EQ(again<messages::client_began_anew>(anew).client, client_id{4});
   EXPECT_EQ(made.digests, std::vector{std::string(64, '0')});
 }
 
