@@ -45,7 +45,7 @@ struct frozen_digest {
 /// No path in these terms is opened by who reads them, and nothing is run.
 struct terms_given {
   static constexpr schema wire{
-    .kind = 0x0008, .readable_since = 1, .field_counts = {6, 10}};
+    .kind = 0x0008, .readable_since = 1, .field_counts = {6, 10, 11}};
 
   std::uint16_t protocol = protocol_version; ///< 0: none that both speak.
   std::uint64_t nonce = 0;                   ///< Of the question.
@@ -59,10 +59,13 @@ struct terms_given {
   std::uint32_t classes = 0;
   std::uint64_t examples_max = 0;
   std::vector<frozen_digest> frozen = {};
+  /// Of the file of a scripted model, as it lies; zeros: there is none, or the
+  /// server is too old to say.
+  std::array<std::uint8_t, 32> model = {};
 
   static constexpr auto fields(auto& x) {
     return std::tie(x.protocol, x.nonce, x.run, x.layout, x.data, x.config,
-                    x.inputs, x.classes, x.examples_max, x.frozen);
+                    x.inputs, x.classes, x.examples_max, x.frozen, x.model);
   }
 };
 

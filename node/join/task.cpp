@@ -10,6 +10,7 @@
 #include "node/config/config.hpp"
 #include "node/join/farewells.hpp"
 #include "node/run/serving.hpp"
+#include "node/task/model_file.hpp"
 
 namespace troupe::node {
 
@@ -40,6 +41,25 @@ std::optional<join_summary> fits(const messages::terms_given& terms,
   return std::nullopt;
 }
 
+/// Before it is loaded. A server of an earlier build says no digest: then the
+/// layout alone is compared, as that build does.
+std::optional<join_summary>
+is_the_runs_model(const messages::terms_given& terms,
+                  const model_options& here) {
+  const auto found = digest_of_model(here);
+  if (!found)
+    return ended(end::misfit, found.error().context,
+                 "--model PATH says where this machine has the run's model");
+  if (terms.model == models::digest{} || *found == terms.model)
+    return std::nullopt;
+  return ended(end::misfit,
+               here.path + " is not the model that the run has: its digest is "
+                 + to_hex(*found).substr(0, 8) + ", the run's "
+                 + to_hex(terms.model).substr(0, 8),
+               "--model PATH of a copy of the file that the server has, byte "
+               "for byte");
+}
+
 } // namespace
 
 std::optional<join_summary> read_terms(const join_context& in,
@@ -62,6 +82,9 @@ std::optional<join_summary> read_terms(const join_context& in,
                  "--model PATH says where this machine has it");
   // Of weights it says what nobody trains.
   (is_script ? to.model.path : to.init) = in.model;
+  if (is_script)
+    if (auto wrong = is_the_runs_model(terms, to.model))
+      return wrong;
   if (!in.name.empty())
     return std::nullopt;
   if (to.data.is_elsewhere())

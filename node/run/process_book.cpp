@@ -41,16 +41,19 @@ json frozen_in(const std::map<std::string, models::digest>& all) {
   return out;
 }
 
+bool read_digest(const json& from, models::digest& to) {
+  const auto found =
+    from.text() ? from_hex<32>(*from.text()) : std::optional<models::digest>{};
+  to = found.value_or(to);
+  return found.has_value();
+}
+
 bool read_frozen(const json& from, std::map<std::string, models::digest>& to) {
   if (!from.fields())
     return false;
-  for (const auto& [name, x] : *from.fields()) {
-    const auto content =
-      x.text() ? from_hex<32>(*x.text()) : std::optional<models::digest>{};
-    if (!content)
+  for (const auto& [name, x] : *from.fields())
+    if (!read_digest(x, to[name]))
       return false;
-    to[name] = *content;
-  }
   return true;
 }
 
@@ -101,7 +104,8 @@ result<void> process_book::keep(const std::filesystem::path& path) const {
                  {"began_ms", began_ms},
                  {"processes", owners_of(places)},
                  {"names", names_of(places)},
-                 {"frozen", frozen_in(frozen)}};
+                 {"frozen", frozen_in(frozen)},
+                 {"model", models::to_hex(model)}};
   return replace_text(path, all.dump(1) + '\n');
 }
 
@@ -117,6 +121,7 @@ result<process_book> process_book::read(const std::filesystem::path& path,
   // Earlier builds knew none of these.
   const auto* names = root ? root->find("names") : nullptr;
   const auto* frozen = root ? root->find("frozen") : nullptr;
+  const auto* model = root ? root->find("model") : nullptr;
   const auto id = run && run->text() ? from_hex<16>(*run->text())
                                      : std::optional<messages::run_id>{};
   const auto at = began ? began->count() : std::nullopt;
@@ -125,6 +130,7 @@ result<process_book> process_book::read(const std::filesystem::path& path,
   if (!id || !at || !processes || !read_owners(*processes, places)
       || (names && !read_names(*names, places))
       || (frozen && !read_frozen(*frozen, out.frozen))
+      || (model && !read_digest(*model, out.model))
       || !out.places.restore(places))
     return fail(errc::storage_failure,
                 path.string()

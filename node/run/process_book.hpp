@@ -21,6 +21,8 @@ struct process_book {
   actors::leases places;
   /// What its clients do not train, by name.
   std::map<std::string, models::digest> frozen = {};
+  /// Of the file of a scripted model; zeros: there is none, or nobody noted it.
+  models::digest model = {};
 
   /// Refuses what is not as it was written, or has clients beyond that room.
   [[nodiscard]] static result<process_book>

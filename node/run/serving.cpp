@@ -20,6 +20,7 @@
 #include "node/run/seal_file.hpp"
 #include "node/run/served_way.hpp"
 #include "node/task/frozen.hpp"
+#include "node/task/model_file.hpp"
 #include "node/watch/reached.hpp"
 
 namespace troupe::node {
@@ -91,6 +92,21 @@ experiment without_paths(experiment x) {
     if (!path->empty())
       *path = "elsewhere";
   return x;
+}
+
+messages::terms_given terms_of(const process_book& book, const experiment& x,
+                               const workload& work) {
+  return {.protocol = messages::protocol_version,
+          .nonce = 0,
+          .run = book.run,
+          .layout = work.blocks->fingerprint(),
+          .data = work.data_digest ? work.data_digest() : models::digest{},
+          .config = lines_of(write_config(without_paths(for_clients(x)))),
+          .inputs = work.shape.inputs,
+          .classes = work.shape.classes,
+          .examples_max = work.shape.examples_max,
+          .frozen = frozen_of(work),
+          .model = book.model};
 }
 
 } // namespace
@@ -227,6 +243,9 @@ result<void> serving::open_book(const experiment& x, const workload& work,
   if (guard_)
     if (auto ok = guard_->settle(folder / "keys"); !ok)
       return ok;
+  const auto model = digest_of_model(x.model);
+  if (!model)
+    return tl::make_unexpected(model.error());
   const auto path = folder / places_file;
   if (!is_new)
     reached_ = reached_in(folder);
@@ -235,6 +254,13 @@ result<void> serving::open_book(const experiment& x, const workload& work,
     if (!found)
       return tl::make_unexpected(found.error());
     book_ = std::move(*found);
+    // A book of an earlier build has zeros.
+    if (book_.model != models::digest{} && book_.model != *model)
+      return fail(errc::storage_failure,
+                  folder.string() + " cannot go on: '" + x.model.path
+                    + "' is not the module that its clients train; the file "
+                      "as it was would do");
+    book_.model = *model;
     // A book of an earlier build has none.
     if (!book_.frozen.empty() && book_.frozen != frozen_digests(work))
       return fail(errc::storage_failure,
@@ -247,6 +273,7 @@ result<void> serving::open_book(const experiment& x, const workload& work,
   // process and are gone with that: whoever joins begins anew.
   book_.places = leases{room_of(x, work)};
   book_.frozen = frozen_digests(work);
+  book_.model = *model;
   book_.began_ms =
     unix_milliseconds()
     - std::chrono::duration_cast<std::chrono::milliseconds>(reached_).count();
@@ -353,16 +380,7 @@ result<reception_args> serving::begin(const experiment& x, const workload& work,
   }
   posted_->post(book_.places);
   return reception_args{
-    .terms = {.protocol = messages::protocol_version,
-              .nonce = 0,
-              .run = book_.run,
-              .layout = work.blocks->fingerprint(),
-              .data = work.data_digest ? work.data_digest() : models::digest{},
-              .config = lines_of(write_config(without_paths(for_clients(x)))),
-              .inputs = work.shape.inputs,
-              .classes = work.shape.classes,
-              .examples_max = work.shape.examples_max,
-              .frozen = frozen_of(work)},
+    .terms = terms_of(book_, x, work),
     .book = book_.places,
     .keep =
       [path = folder_ / places_file, now = book_,

@@ -135,6 +135,14 @@ TEST(codec, reads_all_that_was_ever_written) {
       << x.path() << " belongs to no version of a message";
 }
 
+TEST(codec, knows_no_model_of_terms_that_an_older_server_gives) {
+  const auto back = decode(bytes_of(golden_folder() / "terms_given-v2.bin"));
+  ASSERT_TRUE(back);
+  const auto& x = std::get<messages::terms_given>(*back);
+  EXPECT_EQ(x.frozen.size(), 1u);
+  EXPECT_EQ(x.model, decltype(x.model){});
+}
+
 TEST(codec, reads_what_it_wrote) {
   for (const auto& x : test::example_messages()) {
     const auto frame = encode(x.message);
