@@ -11,7 +11,6 @@
 #include "actors/kernel_worker/crew.hpp"
 #include "actors/wiring_of_clients.hpp"
 #include "core/hex.hpp"
-#include "core/random.hpp"
 #include "node/join/admission.hpp"
 #include "node/join/farewells.hpp"
 #include "node/join/frozen.hpp"
@@ -31,8 +30,6 @@ using messages::parting;
 
 namespace {
 
-/// What a client says without an answer is said again after so long.
-constexpr std::chrono::seconds resend_after{10};
 constexpr std::chrono::milliseconds glance{20};
 constexpr double patience_with_another = 5; ///< Seconds.
 constexpr std::chrono::seconds drain_max{2};
@@ -319,14 +316,8 @@ private:
     worker_ = start_worker(system, std::make_shared<prompt_workshop>(workers));
     const auto now = system.clock().now();
     for (const auto who : mine_) {
-      auto options = talk_of(x_, work_, who);
-      options.resend_after = resend_after;
-      options.beat_every = beat_every;
-      options.beat_seed = derive_seed(x_.seed, "client", who.value);
-      options.cache = true;
-      options.run = terms_.run;
       client_args args;
-      args.options = std::move(options);
+      args.options = talk_from_afar(x_, work_, who, terms_.run);
       args.network = hub_->client_side(who);
       args.files = files_;
       args.worker = worker_;

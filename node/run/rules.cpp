@@ -5,12 +5,17 @@
 
 #include "actors/aggregator/line_rules.hpp"
 #include "core/limits.hpp"
+#include "core/random.hpp"
 #include "node/config/policies_of.hpp"
 #include "policies/pacing.hpp"
 
 namespace troupe::node {
 
 namespace {
+
+/// What a client in another process says without an answer is said again after
+/// so long.
+constexpr std::chrono::seconds resend_after{10};
 
 policies::staleness_discount discount_of(const staleness_options& x) {
   switch (x.kind) {
@@ -85,6 +90,19 @@ actors::dialogue::options talk_of(const experiment& x, const workload& w,
           // answer `overloaded`.
           .resend_after =
             is_virtual(x) ? forever : instant{std::chrono::minutes{1}}};
+}
+
+actors::dialogue::options talk_from_afar(const experiment& x, const workload& w,
+                                         client_id who,
+                                         const messages::run_id& run) {
+  auto out = talk_of(x, w, who);
+  out.resend_after = resend_after;
+  out.beat_every = beat_every;
+  out.beat_seed = derive_seed(x.seed, "client", who.value);
+  // A version that is here does not cross the wire once more.
+  out.cache = true;
+  out.run = run;
+  return out;
 }
 
 std::size_t worker_count(const experiment& x) {

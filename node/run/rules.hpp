@@ -7,6 +7,7 @@
 #include <cstddef>
 
 #include "actors/client/dialogue.hpp"
+#include "actors/messages/session.hpp"
 #include "core/clock.hpp"
 #include "node/task/workload.hpp"
 
@@ -36,6 +37,11 @@ actors::dialogue::options talk_of(const experiment& x, const workload& w,
 
 /// How often a client in another process says that it is there.
 inline constexpr std::chrono::seconds beat_every{30};
+
+/// How a client in another process speaks. `w` outlives the result.
+actors::dialogue::options talk_from_afar(const experiment& x, const workload& w,
+                                         client_id who,
+                                         const messages::run_id& run);
 
 /// Kernel workers, resolved.
 std::size_t worker_count(const experiment& x);

@@ -52,4 +52,17 @@ TEST(rules, invite_as_many_together_as_a_round_or_its_slots_take) {
             3U);
 }
 
+// Within one process whole versions are shared, and nothing is lost.
+TEST(rules, have_clients_elsewhere_keep_what_they_fetched) {
+  const auto x = paced({"clock=wall"});
+  const auto work = node::prepare(x, no_model);
+  ASSERT_TRUE(work) << work.error().context;
+  const auto far = node::talk_from_afar(x, *work, {3}, {9});
+  EXPECT_TRUE(far.cache);
+  EXPECT_EQ(far.run, messages::run_id{9});
+  EXPECT_EQ(far.beat_every, instant{std::chrono::seconds{30}});
+  EXPECT_LT(far.resend_after, node::talk_of(x, *work, {3}).resend_after);
+  EXPECT_FALSE(node::talk_of(x, *work, {3}).cache);
+}
+
 } // namespace troupe::test
