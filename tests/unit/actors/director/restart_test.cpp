@@ -1,5 +1,7 @@
 // What a course that begins again goes on with, and does not forget.
 
+#include <map>
+
 #include "tests/unit/actors/director/course_fixture.hpp"
 
 namespace troupe::actors {
@@ -109,6 +111,42 @@ TEST(course_restart, takes_up_nothing_that_is_merged_or_was_never_given) {
     for (const auto& x : run.all<invitation_made>())
       EXPECT_NE(x.pass.visit, pass.visit);
   }
+}
+
+// Its folder came from a copy: it has forgotten what it gave since, and its
+// clients have not. An old hello may come after a newer one.
+TEST(course_restart, gives_no_number_again_that_a_hello_remembers) {
+  run_of run{slots_of(3), begun()};
+  for (const std::uint64_t remembered : {100, 50})
+    for (std::uint64_t i = 1; i <= 3; ++i)
+      run.did(run.testee.joined(
+        {.client = {i}, .examples = 10, .last = {remembered}}, run.now));
+  for (std::size_t i = 0; i < run.all<invitation_made>().size() && i < 60; ++i)
+    run.take(run.all<invitation_made>()[i].pass.visit);
+  std::map<client_id, std::uint64_t> durable;
+  std::size_t given = 0;
+  for (const auto& x : run.said)
+    if (const auto* save = std::get_if<save_requested>(&x)) {
+      for (const auto& record : save->clients)
+        durable[record.client] = record.numbers_upto;
+    } else if (const auto* made = std::get_if<invitation_made>(&x)) {
+      const auto& visit = made->pass.visit;
+      EXPECT_GT(visit.number.value, 100u) << "its client remembers that number";
+      EXPECT_LE(visit.number.value, durable[visit.client]);
+      ++given;
+    }
+  EXPECT_GE(given, 60u);
+}
+
+// Nobody uses all numbers up by a word.
+TEST(course_restart, believes_nobody_who_remembers_more_than_can_be) {
+  run_of run{slots_of(1), begun()};
+  for (std::uint64_t i = 1; i <= 3; ++i)
+    run.did(run.testee.joined(
+      {.client = {i}, .examples = 10, .last = {std::uint64_t{1} << 40}},
+      run.now));
+  ASSERT_FALSE(run.all<invitation_made>().empty());
+  EXPECT_EQ(run.all<invitation_made>()[0].pass.visit.number.value, 33u);
 }
 
 TEST(course_restart, goes_on_with_the_progress_that_was_made) {
