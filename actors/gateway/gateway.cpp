@@ -368,8 +368,8 @@ gateway_actor::behavior_type gateway(self_pointer self, gateway_args args) {
       say(self, pass.visit.client, messages::invited{pass});
     },
     [self](const messages::visit_withdrawn& x) {
-      note(self, x);
-      self->state.granted->withdrawn(x.visit);
+      if (self->state.granted->withdrawn(x.visit))
+        note(self, x);
       say(self, x.visit.client, messages::visit_ended{x.visit, x.why});
     },
     [self](const messages::line_served& x) { serve(self, x); },

@@ -46,7 +46,12 @@ void grants::came_back(client_id x) {
         served.again = {};
 }
 
-void grants::withdrawn(visit_id x) {
+bool grants::withdrawn(visit_id x) {
+  serve_no_more(x);
+  return policies::insert_once(withdrawn_, x);
+}
+
+void grants::serve_no_more(visit_id x) {
   if (auto* known = find(x)) {
     if (known->newest == x.number)
       known->serves = false;
@@ -56,7 +61,7 @@ void grants::withdrawn(visit_id x) {
 }
 
 void grants::ended(visit_id x) {
-  withdrawn(x);
+  serve_no_more(x);
   decline(x);
   if (auto* known = find(x))
     known->offered_to.erase(x.number);
@@ -71,7 +76,7 @@ std::vector<visit_id> grants::voided(client_id x) {
       if (!parts.empty())
         out.push_back({x, number});
     const visit_id newest{x, known->second.newest};
-    withdrawn(newest);
+    serve_no_more(newest);
     decline(newest);
   }
   if (const auto known = older_.find(x); known != older_.end())

@@ -56,8 +56,10 @@ public:
   /// The client came back, and what was on its way to it is lost.
   void came_back(client_id x);
 
-  /// The ticket serves nothing more, though an offer may be on its way.
-  void withdrawn(visit_id x);
+  /// The ticket serves nothing more, though an offer may be on its way. Whether
+  /// that is for the record, which has it once: who says again and again that
+  /// it is at work on what is over is answered each time.
+  bool withdrawn(visit_id x);
 
   /// Nor is an offer on it, or another one instead.
   void ended(visit_id x);
@@ -118,7 +120,7 @@ public:
   bool decline(visit_id x);
 
   static constexpr auto fields(auto& x) {
-    return std::tie(x.newest_, x.older_);
+    return std::tie(x.newest_, x.older_, x.withdrawn_);
   }
 
 private:
@@ -177,6 +179,8 @@ private:
 
   standing offer_older(const messages::offer_made& x);
 
+  void serve_no_more(visit_id x);
+
   /// Leaves in it what may be served now. Returns whether nothing came too
   /// often.
   static bool serve(messages::fetch_requested& x,
@@ -192,6 +196,7 @@ private:
   std::vector<std::set<line_id>> legs_; ///< All that one may fetch.
   std::map<client_id, entry> newest_;
   std::map<client_id, std::map<visit_number, older_visit>> older_;
+  policies::visit_windows withdrawn_; ///< As the record has it.
 };
 
 } // namespace troupe::actors

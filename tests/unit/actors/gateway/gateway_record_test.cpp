@@ -27,6 +27,20 @@ TEST_F(gateway_test, notes_the_beginning_of_a_visit_from_before_a_restart) {
   EXPECT_EQ(noted(), (texts{"fetched 1:3", "fetched 2:4", "offered"}));
 }
 
+// Who says with each hello that it is at work on what is over is told so each
+// time, and fills no record.
+TEST_F(gateway_test, notes_once_that_a_visit_is_withdrawn) {
+  open(ann, first);
+  const auto pass = invite(ann);
+  noted();
+  for (int i = 0; i < 1000; ++i) {
+    answers.clear();
+    tell(messages::visit_withdrawn{pass.visit});
+    EXPECT_EQ(end_of(answers), verdict::withdrawn);
+  }
+  EXPECT_EQ(noted(), std::vector<std::string>{"withdrawn"});
+}
+
 // Clients that live on forget what was refused; the record must not.
 TEST_F(gateway_test, says_a_refusal_when_it_is_noted) {
   test::world::kill(caf::actor_cast<caf::actor>(testee));

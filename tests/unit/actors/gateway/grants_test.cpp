@@ -195,6 +195,14 @@ TEST_F(grants_test, has_what_began_before_itself_noted_once) {
   EXPECT_FALSE(testee.is_to_be_noted(older));
 }
 
+TEST_F(grants_test, has_a_withdrawal_noted_once) {
+  EXPECT_TRUE(testee.withdrawn(visit));
+  EXPECT_FALSE(testee.withdrawn(visit));
+  EXPECT_TRUE(testee.withdrawn({{1}, {4}})); // In any order.
+  EXPECT_TRUE(testee.withdrawn({{2}, {5}}));
+  EXPECT_FALSE(testee.withdrawn({{1}, {4}}));
+}
+
 TEST_F(grants_test, has_a_refusal_of_what_it_does_not_know_noted_once) {
   const visit_id older{{2}, {3}};
   EXPECT_TRUE(testee.answered(older, {1}, policies::verdict::too_stale));
