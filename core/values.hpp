@@ -66,7 +66,7 @@ public:
   }
 
   // They are looked at where a handle on them stays: what a call returns has to
-  // be kept first (tests/tidy/views_of_temporaries.cpp).
+  // be kept first (tests/tidy/views_of_values.cpp).
   const value_view& operator*() const& noexcept {
     return view_;
   }
