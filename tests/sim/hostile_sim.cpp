@@ -25,7 +25,8 @@ struct outcome {
   std::uint64_t versions = 0; ///< Of the lead line.
   std::uint64_t visits = 0;   ///< Invitations, all clients together.
   std::map<client_id, std::set<visit_id>> invited;
-  std::uint64_t lines = 0;     ///< Of the record.
+  std::set<visit_id> useful; ///< Of strangers: some line merges what they gave.
+  std::uint64_t lines = 0;   ///< Of the record.
   std::size_t state_bytes = 0; ///< That the server holds at the end.
   std::map<client_id, std::size_t> bytes_to;
 };
@@ -82,6 +83,10 @@ outcome simulate(std::uint64_t seed, std::uint64_t strangers, tally& happened) {
          all.bytes_to[to] += transport::encoded_size(x);
          if (const auto* i = std::get_if<messages::invited>(&x))
            all.invited[to].insert(i->pass.visit);
+         if (const auto* i = std::get_if<messages::offer_answered>(&x);
+             i && to.value > what.clients
+             && i->verdict == policies::verdict::accepted)
+           all.useful.insert(i->visit);
        },
      .client_said = {},
      .server_heard = {}}};
@@ -123,8 +128,11 @@ void compare(std::uint64_t seed, shares& seen, tally& happened) {
     EXPECT_GE(5 * with.versions, 4 * without.versions);
   else
     EXPECT_EQ(with.versions, without.versions);
-  EXPECT_LE(with.visits, 2 * without.visits);
-  EXPECT_LE(with.lines, 2 * without.lines);
+  // Whose offers are merged is no burden, however quick it is beside clients
+  // who are slow: it has the visits that it works for.
+  const auto visits_max = 2 * without.visits + with.useful.size();
+  EXPECT_LE(with.visits, visits_max);
+  EXPECT_LE(with.lines * without.visits, without.lines * visits_max);
   // Who would have had how much among so many: roles differ.
   const auto clients = scenario_of(seed, 0).clients;
   const auto of_all =
@@ -223,6 +231,11 @@ TEST(hostile_sim, a_run_comes_to_the_same_whatever_strangers_say) {
   const auto seeds = number_from("TROUPE_SEEDS", 96);
   for (std::uint64_t seed = 1; seed <= seeds && !HasFailure(); ++seed)
     compare(seed, seen, happened);
+  // Strangers take part for five windows, five times as fast as the others, and
+  // have 65 visits of 162 by that.
+  shares of_the_quick;
+  if (!HasFailure())
+    compare(233, of_the_quick, happened);
   for (const auto& [what, times] : happened)
     std::cout << "  " << what << ": " << times << '\n';
   for (const auto& [client, due] : seen.due)
