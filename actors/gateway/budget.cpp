@@ -42,9 +42,25 @@ bool budget::speaks_for(peer_id peer, client_id who) {
   if (limits_.clients_max == 0)
     return true;
   auto& clients = account_of(peer).clients;
-  if (clients.size() < limits_.clients_max)
-    clients.insert(who);
-  return clients.contains(who);
+  if (clients.contains(who))
+    return true;
+  if (clients.size() >= limits_.clients_max)
+    return false;
+  clients.insert(who);
+  if (const auto before = speakers_.find(who); before != speakers_.end())
+    loses(before->second, who);
+  speakers_[who] = peer;
+  return true;
+}
+
+// What it said lately is known for as long as that counts.
+void budget::loses(peer_id x, client_id who) {
+  const auto found = peers_.find(x);
+  if (found == peers_.end())
+    return;
+  found->second.clients.erase(who);
+  if (found->second.clients.empty() && !is_bounded())
+    peers_.erase(found);
 }
 
 // The oldest peers have the lowest ids.

@@ -39,11 +39,13 @@ public:
 
   standing spend(peer_id peer, std::size_t bytes, instant now);
 
-  /// Whether the peer may speak for one more, or does so already.
+  /// Whether the peer may speak for one more, or does so already. A client is
+  /// spoken for by one peer at a time, the last: who says hello on one channel
+  /// after the other is remembered once.
   bool speaks_for(peer_id peer, client_id who);
 
   static constexpr auto fields(auto& x) {
-    return std::tie(x.peers_);
+    return std::tie(x.peers_, x.speakers_);
   }
 
 private:
@@ -65,8 +67,12 @@ private:
 
   account& account_of(peer_id x);
 
+  /// The client is another peer's now.
+  void loses(peer_id x, client_id who);
+
   peer_limits limits_;
   std::map<peer_id, account> peers_;
+  std::map<client_id, peer_id> speakers_; ///< Where the number is bounded.
 };
 
 } // namespace troupe::actors

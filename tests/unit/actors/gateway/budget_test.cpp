@@ -56,4 +56,13 @@ TEST(budget, bounds_for_how_many_clients_a_peer_speaks) {
   EXPECT_TRUE(testee.speaks_for(other, {3}));
 }
 
+TEST(budget, has_a_client_spoken_for_by_one_peer_at_a_time) {
+  budget testee{{.clients_max = 1}};
+  EXPECT_TRUE(testee.speaks_for(one, {1}));
+  EXPECT_FALSE(testee.speaks_for(one, {2}));
+  EXPECT_TRUE(testee.speaks_for(other, {1}));
+  EXPECT_TRUE(testee.speaks_for(one, {2})) << "it speaks for nobody any more";
+  EXPECT_FALSE(testee.speaks_for(one, {1}));
+}
+
 } // namespace troupe::actors

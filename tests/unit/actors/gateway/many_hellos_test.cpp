@@ -120,6 +120,21 @@ TEST(many_hellos, of_one_key_leave_shares_and_memory_as_they_were) {
   EXPECT_LE(with.bytes(), without.bytes() + 2048);
 }
 
+namespace {
+
+/// What a gateway holds, by its snapshot.
+std::size_t state_of(const gateway_actor& x, test::world& w) {
+  const messages::state_asked question{std::make_shared<snapshot_draft>()};
+  caf::anon_send(x, question);
+  w.settle();
+  std::size_t bytes = 0;
+  for (const auto& [name, part] : question.draft->taken().parts)
+    bytes += part.size();
+  return bytes;
+}
+
+} // namespace
+
 // It answers each, and writes none of them down.
 TEST_F(gateway_test, keeps_nothing_of_hellos_that_their_key_may_not_say) {
   test::world::kill(caf::actor_cast<caf::actor>(testee));
@@ -133,15 +148,7 @@ TEST_F(gateway_test, keeps_nothing_of_hellos_that_their_key_may_not_say) {
   open(ben, second);
   roster.clear();
   archivist.clear();
-  const auto state = [this] {
-    const messages::state_asked question{std::make_shared<snapshot_draft>()};
-    tell(question);
-    std::size_t bytes = 0;
-    for (const auto& [name, part] : question.draft->taken().parts)
-      bytes += part.size();
-    return bytes;
-  };
-  const auto before = state();
+  const auto before = state_of(testee, w);
   messages::hello x;
   x.examples = 10;
   for (std::uint64_t i = 0; i < hellos; ++i) {
@@ -152,7 +159,7 @@ TEST_F(gateway_test, keeps_nothing_of_hellos_that_their_key_may_not_say) {
     EXPECT_TRUE(
       std::holds_alternative<messages::farewell>(answer.front().second));
   }
-  EXPECT_EQ(state(), before);
+  EXPECT_EQ(state_of(testee, w), before);
   EXPECT_TRUE(roster.empty());
   EXPECT_TRUE(archivist.empty());
   EXPECT_LE(log, 2U);
@@ -160,6 +167,26 @@ TEST_F(gateway_test, keeps_nothing_of_hellos_that_their_key_may_not_say) {
     refused
       ->all()[static_cast<std::size_t>(transport::refusal::client_of_another)],
     hellos);
+}
+
+// As many channels as there are numbers may be on one connection.
+TEST_F(gateway_test, knows_a_client_on_one_of_its_channels) {
+  test::world::kill(caf::actor_cast<caf::actor>(testee));
+  start({.clients_max = 1});
+  open(ann, first);
+  open(ben, second);
+  archivist.clear();
+  const auto before = state_of(testee, w);
+  messages::hello x;
+  x.client = ben;
+  x.examples = 10;
+  for (std::uint64_t i = 0; i < hellos; ++i) {
+    x.incarnation = x.nonce = i + 1;
+    say({100 + i}, x);
+  }
+  EXPECT_EQ(state_of(testee, w), before);
+  EXPECT_EQ(count<messages::hello_heard>(roster), 2 + hellos);
+  EXPECT_TRUE(archivist.empty());
 }
 
 } // namespace troupe::actors
