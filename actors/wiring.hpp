@@ -67,8 +67,9 @@ struct node_args {
   std::function<void(const cast&)> started_as;
   /// Told of each offer that is screened, the first time. May be empty.
   std::function<void(visit_id, double loss)> offered = {};
-  /// Told of each offer whole, before the record names it. May be empty.
-  std::function<void(const messages::offer_made&, std::uint64_t examples)>
+  /// Given each offer whole, before the record names it. False: it could not be
+  /// kept, and is to be said again. May be empty.
+  std::function<bool(const messages::offer_made&, std::uint64_t examples)>
     keeps = {};
   /// Stands between the archivist or the merger and those who use them; the
   /// simulator's faults come in here.

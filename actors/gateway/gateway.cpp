@@ -139,12 +139,11 @@ void heard(self_pointer self, const sessions::session& from,
       messages::serve_requested{x.pass.visit, x.leg, want, x.pass.cut});
 }
 
-/// No line has any of it, and none will.
-void refuse_parts(self_pointer self, const messages::offer_made& x) {
+/// No line has any of it.
+void refuse_parts(self_pointer self, const messages::offer_made& x,
+                  verdict why) {
   for (const auto line : self->state.granted->lines_of(x))
-    say(
-      self, x.pass.visit.client,
-      messages::offer_answered{x.pass.visit, line, verdict::withdrawn, {}, 0});
+    say(self, x.pass.visit.client, answer({x.pass.visit, line, why, {}}));
 }
 
 void heard(self_pointer self, const sessions::session& from,
@@ -155,13 +154,14 @@ void heard(self_pointer self, const sessions::session& from,
     return say(self, from.client,
                messages::visit_ended{x.pass.visit, *not_valid});
   const bool twice = self->state.granted->is_served_twice(x.pass.visit);
+  // Kept, since its client's state moves on with it, or else as if not said.
+  if (args.keeps && self->state.granted->is_first(x)
+      && !args.keeps(x, from.examples))
+    return refuse_parts(self, x, verdict::overloaded);
   const auto found = self->state.granted->offer(x);
   if (found && *found == grants::standing::over)
-    return refuse_parts(self, x);
+    return refuse_parts(self, x, verdict::withdrawn);
   const bool again = found && *found == grants::standing::again;
-  // The client's own state has moved on, whatever becomes of its offer.
-  if (!again && args.keeps)
-    args.keeps(x, from.examples);
   if (!again)
     note_offer(self, x, twice);
   auto refusal = screen(x, from.examples, args.rules);

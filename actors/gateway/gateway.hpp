@@ -51,9 +51,10 @@ struct gateway_args {
   std::vector<peer_id> greeted;
   /// Told of each offer that is screened, the first time. May be empty.
   std::function<void(visit_id, double loss)> offered = {};
-  /// Told of the same whole, before the record names it, with the examples of
-  /// its client. May be empty.
-  std::function<void(const messages::offer_made&, std::uint64_t examples)>
+  /// Given the same whole, before the record names it, with the examples of its
+  /// client. False: it could not be kept, and is to be said again. May be
+  /// empty.
+  std::function<bool(const messages::offer_made&, std::uint64_t examples)>
     keeps = {};
   bool announce = false; ///< Passes hints about new versions to all sessions.
   bool events = false;   ///< Notes what clients hear and say.

@@ -140,6 +140,16 @@ void grants::is_queued(visit_id x, line_id line) {
   }
 }
 
+bool grants::is_first(const messages::offer_made& x) {
+  const auto visit = x.pass.visit;
+  if (const auto* known = find(visit))
+    return known->newest == visit.number && known->open
+           && known->offered.of(visit.number)
+                == policies::visit_window::state::open;
+  const auto* older = find_older(visit);
+  return older && older->open && !older->offered;
+}
+
 tl::expected<grants::standing, verdict>
 grants::offer(const messages::offer_made& x) {
   auto* known = find(x.pass.visit);

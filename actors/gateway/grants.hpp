@@ -80,6 +80,9 @@ public:
   /// counts as one with what was before.
   void is_queued(visit_id x, line_id line);
 
+  /// Whether no other one was made on its ticket, and one may be.
+  bool is_first(const messages::offer_made& x);
+
   /// An offer of which nothing else is known to be wrong; `malformed` if it is
   /// to a line that the visit did not fetch.
   tl::expected<standing, policies::verdict>
@@ -158,7 +161,8 @@ private:
     bool serves = true;
     bool open = true;
     bool offered = false;
-    bool awaited = false; ///< Some of its parts were offered to a server before.
+    bool awaited =
+      false;            ///< Some of its parts were offered to a server before.
     bool noted = false; ///< In this process's record.
     std::map<line_id, service> served = {};
     std::map<line_id, place> offered_to = {};

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <charconv>
 #include <cstring>
 #include <fstream>
@@ -13,9 +12,7 @@
 #include <tuple>
 #include <utility>
 
-#include <fcntl.h>
-#include <unistd.h>
-
+#include "actors/record/folders.hpp"
 #include "actors/transport/codec.hpp"
 #include "actors/transport/crc32c.hpp"
 #include "core/assert.hpp"
@@ -169,7 +166,7 @@ public:
   }
 
   result<void> keep(const messages::part_offered& x) override {
-    if (auto ok = make_folder(); !ok)
+    if (auto ok = make_folder(opts_.folder, {.sync = opts_.outlives}); !ok)
       return ok;
     arrival_head head{x.visit, x.line, x.lines_total, x.round, x.base,
                       x.loss,  {}};
@@ -199,7 +196,7 @@ public:
         return wrong(path_of(line, visit),
                      "cannot be removed: " + code.message());
     }
-    return opts_.outlives && !visits.empty() ? sync(opts_.folder)
+    return opts_.outlives && !visits.empty() ? sync_folder(opts_.folder)
                                              : result<void>{};
   }
 
@@ -288,27 +285,6 @@ private:
           return damaged(path);
         return part_of(x.head);
       });
-  }
-
-  /// Its own name is on the disk before that of what is in it.
-  result<void> make_folder() const {
-    std::error_code code;
-    const bool is_new = fs::create_directories(opts_.folder, code);
-    if (code)
-      return wrong(opts_.folder, "cannot make the folder: " + code.message());
-    return is_new && opts_.outlives ? sync(opts_.folder.parent_path())
-                                    : result<void>{};
-  }
-
-  static result<void> sync(const fs::path& folder) {
-    const auto fd = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0 && errno == ENOENT)
-      return {}; // Nothing was ever kept.
-    const bool done = fd >= 0 && ::fsync(fd) == 0;
-    const auto why = std::error_code{errno, std::generic_category()}.message();
-    if (fd >= 0)
-      ::close(fd);
-    return done ? result<void>{} : wrong(folder, "cannot be synced: " + why);
   }
 
   arrivals_options opts_;

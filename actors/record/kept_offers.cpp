@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "actors/record/events.hpp"
+#include "actors/record/folders.hpp"
 #include "actors/transport/envelope.hpp"
 #include "actors/transport/rope.hpp"
 #include "core/limits.hpp"
@@ -47,11 +48,8 @@ bool kept_offers::exists() const {
 }
 
 result<void> kept_offers::keep(const kept& x) const {
-  std::error_code code;
-  fs::create_directories(folder_, code);
-  if (code)
-    return fail(errc::storage_failure,
-                folder_.string() + ": " + code.message());
+  if (auto ok = make_folder(folder_, {.sync = how_.sync}); !ok)
+    return ok;
   const auto size = transport::encoded_size(x.offer);
   if (size > limits::payload_bytes_max)
     return fail(errc::unsupported, "it has " + std::to_string(size)
@@ -64,7 +62,7 @@ result<void> kept_offers::keep(const kept& x) const {
   for (const auto& part : frame)
     parts.push_back(part.bytes);
   return models::replace_file(path_of(x.offer.pass.visit, checksum_of(x.offer)),
-                              parts, {.secret = true});
+                              parts, {.sync = how_.sync, .secret = true});
 }
 
 result<std::optional<kept_offers::kept>>

@@ -13,6 +13,11 @@
 
 namespace troupe::actors {
 
+struct keep_options {
+  /// What is kept outlives a loss of power from then on.
+  bool sync = false;
+};
+
 class kept_offers {
 public:
   struct kept {
@@ -20,8 +25,9 @@ public:
     std::uint64_t examples = 0; ///< That its client registered.
   };
 
-  explicit kept_offers(std::filesystem::path folder)
-    : folder_(std::move(folder)) {
+  explicit kept_offers(std::filesystem::path folder, keep_options how = {})
+    : folder_(std::move(folder)),
+      how_(how) {
     // nop
   }
 
@@ -41,6 +47,7 @@ private:
   std::filesystem::path path_of(visit_id x, const std::string& checksum) const;
 
   std::filesystem::path folder_;
+  keep_options how_;
 };
 
 } // namespace troupe::actors

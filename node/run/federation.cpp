@@ -21,6 +21,8 @@ using namespace actors;
 
 namespace {
 
+patient_keeper keeper_of_offers(const federation& f);
+
 /// The actors of a run, and how they begin and end: a server, clients, and the
 /// worker that they are at home on.
 class stage {
@@ -44,7 +46,8 @@ public:
         .start({.hub = server_side(),
                 .files = f_.serves ? nullptr : files,
                 .watching = std::make_shared<herald>(f_.watching, heard),
-                .started = started})
+                .started = started,
+                .keeps = keeper_of_offers(f_)})
         .and_then([&]() -> result<void> {
           if (f_.serves) {
             auto desk = *f_.reception;
@@ -219,6 +222,19 @@ std::shared_ptr<store> patient(const federation& f,
                       .bytes_max = f.x.events_max << 20,
                       .reached = [full = f.record_full] { *full = true; }});
   return made;
+}
+
+patient_keeper keeper_of_offers(const federation& f) {
+  if (is_virtual(f.x))
+    return waits_for_room(f.keeps, [&f](const error& refused) {
+      return await_storage(f, refused);
+    });
+  return leaves_it_to_clients(f.keeps, [&f](const error* refused) {
+    if (refused && refused->code != errc::storage_failure)
+      f.watching->fail(refused->context); // It would be so for ever.
+    else if (f.desk)
+      f.desk->hold(refused ? refused->context : std::string{});
+  });
 }
 
 result<void> run_virtual(federation f, const std::shared_ptr<crew>& workers) {

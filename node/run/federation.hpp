@@ -11,6 +11,7 @@
 #include "actors/gateway/traffic.hpp"
 #include "actors/record/snapshot.hpp"
 #include "actors/record/store.hpp"
+#include "node/run/keeper.hpp"
 #include "node/run/serving.hpp"
 #include "node/task/workload.hpp"
 #include "node/watch/board.hpp"
@@ -28,10 +29,6 @@ inline constexpr const char* ordered_text = "stopped by its operator";
 inline constexpr const char* record_full_text =
   "events.jsonl has as many MiB as 'events_max' allows; a larger bound or "
   "events = false would let it go on";
-
-/// Told of each offer, with the examples of its client.
-using offer_keeper =
-  std::function<void(const messages::offer_made&, std::uint64_t)>;
 
 struct federation {
   const experiment& x;

@@ -274,7 +274,7 @@ private:
        .serves = serving_.get(),
        .elapsed = serving_ ? serving_->elapsed() : instant{},
        .reception = std::move(reception),
-       .keeps = keeper_in(x_, folder_->path(), watching_),
+       .keeps = keeper_in(x_, folder_->path()),
        .add_to_snapshot =
          [this](actors::snapshot_draft& draft) { add_to_snapshot(draft); },
        .desk = outlook.desk()});

@@ -62,7 +62,7 @@ result<void> server::start(neighbours in) {
     bound_.notify_all();
   };
   args.started = in.started;
-  args.keeps = f_.keeps;
+  args.keeps = std::move(in.keeps);
   if (f_.serves)
     serve_others(args);
   // Merges and commits take no simulated time. CAF keeps the timer of a request

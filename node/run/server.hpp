@@ -29,6 +29,7 @@ public:
     std::shared_ptr<const actors::vault> files;
     std::shared_ptr<actors::audience> watching;
     caf::actor_clock::time_point started;
+    patient_keeper keeps = {}; ///< May be empty.
   };
 
   /// `f` and `system` outlive this.

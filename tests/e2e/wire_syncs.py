@@ -24,6 +24,7 @@ CONFIG = """
 name = "synced"
 method = "fedavg"
 durability = "{durability}"
+keep_offers = true
 versions = 12
 evaluate_every = 0
 [data]
@@ -96,11 +97,17 @@ class ServerLaws(Laws):
         super().__init__(folder)
         self.ledger = Ledger(self.trace, folder / "ledger.sqlite")
 
+    def need_kept(self, client, number):
+        names = [x for x in self.trace.synced if pathlib.Path(x).parent == self.folder / "offers"
+                 and pathlib.Path(x).name.startswith(f"{client}-{number}-")]
+        self.need(any(x in self.trace.named for x in names), f"what needs the kept offer {client}-{number}")
+
     def on_0102(self, payload):
         """offer_answered"""
         client, number, line, verdict = struct.unpack_from("<QQQB", payload)
         if verdict == ACCEPTED:
             self.seen["accepted"] += 1
+            self.need_kept(client, number)
             self.need((line, client, number) in self.ledger.ask("SELECT line, client, number FROM merges"),
                       f"accepted of visit {client, number}")
             for name, in self.ledger.ask("SELECT content FROM contents WHERE bytes IS NULL"):
@@ -111,6 +118,7 @@ class ServerLaws(Laws):
         client, number, line, durable = struct.unpack_from("<QQQB", payload)
         if durable and (line, client, number) not in self.ledger.ask("SELECT line, client, number FROM merges"):
             self.seen["a durable offer_held"] += 1
+            self.need_kept(client, number)
             self.need_file(self.folder / "arrivals" / f"{line}-{client}-{number}")
 
     def on_0201(self, payload):

@@ -82,6 +82,7 @@ protected:
   }
 
   std::function<bool(peer_id, client_id)> may_speak;
+  std::function<bool(const messages::offer_made&, std::uint64_t)> keeps;
   bool outlived = false;
   const std::shared_ptr<transport::refusals> refused =
     std::make_shared<transport::refusals>();
@@ -109,6 +110,7 @@ protected:
     args.key = {7};
     args.others = others;
     args.started = w.clock_now();
+    args.keeps = keeps;
     args.events = true;
     args.outlived = outlived;
     testee = w.system().spawn(gateway, std::move(args));

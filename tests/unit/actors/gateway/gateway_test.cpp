@@ -143,6 +143,39 @@ TEST_F(gateway_test, screens_an_offer_before_a_line_sees_it) {
   EXPECT_TRUE(router.empty());
 }
 
+// With a full disk nothing is lost, and nothing stands on what is not there.
+TEST_F(gateway_test, has_an_offer_said_again_that_it_could_not_keep) {
+  test::world::kill(caf::actor_cast<caf::actor>(testee));
+  bool has_room = false;
+  int kept = 0;
+  keeps = [&](const messages::offer_made&, std::uint64_t examples) {
+    EXPECT_EQ(examples, 10u);
+    kept += has_room;
+    return has_room;
+  };
+  start({});
+  open(ann, first);
+  const auto pass = invite(ann);
+  say(first, fetch_of(pass));
+  router.clear();
+  noted();
+  for (int i = 0; i < 2; ++i) {
+    const auto answer = say(first, offer_of(pass));
+    ASSERT_EQ(answer.size(), 1u) << "there is one line";
+    const auto& x = std::get<messages::offer_answered>(answer.front().second);
+    EXPECT_EQ(x.verdict, verdict::overloaded);
+    EXPECT_GT(x.retry_ms, 0u);
+    EXPECT_TRUE(router.empty());
+    EXPECT_TRUE(noted().empty());
+  }
+  has_room = true;
+  for (int i = 0; i < 2; ++i)
+    EXPECT_TRUE(say(first, offer_of(pass)).empty());
+  EXPECT_EQ(kept, 1) << "what is said again is there";
+  EXPECT_EQ(noted(), std::vector<std::string>{"offered"});
+  EXPECT_EQ(count<messages::part_offered>(router), 2u);
+}
+
 TEST_F(gateway_test, hears_nothing_without_a_session) {
   const auto answer = say(first, messages::beat{ann, {1}});
   ASSERT_EQ(answer.size(), 1u);
