@@ -39,23 +39,34 @@ public:
       all_.push_back(next);
   }
 
-  /// Nobody with this key is there: the next one is to be tried, after a while.
-  /// Nothing: there is no other.
+  /// It is dialled. What was heard since the one before was given up came of
+  /// that one's connection, and says nothing of this.
+  void dialled() noexcept {
+    is_dialled_ = true;
+  }
+
+  /// Nobody with this key is there: the next one is to be dialled, after a
+  /// while. Nothing: there is no other, or it was not dialled yet.
   std::optional<instant> broken() {
-    if (all_.size() < 2)
+    if (all_.size() < 2 || !is_dialled_)
       return std::nullopt;
+    is_dialled_ = false;
     at_ = (at_ + 1) % all_.size();
     // At once, until all of them were tried.
     const auto rounds = ++tries_ / all_.size();
     return std::min<instant>(rounds * first_pause, longest_pause);
   }
 
-  /// The server has this one. Those before it are no longer taken: whoever has
-  /// one of them now is somebody else.
-  void met() {
+  /// The server has spoken, and has this one. Those before it are no longer
+  /// taken: whoever has one of them now is somebody else. False: it was not
+  /// dialled yet.
+  bool met() {
+    if (!is_dialled_)
+      return false;
     all_.erase(all_.begin(), all_.begin() + static_cast<std::ptrdiff_t>(at_));
     at_ = 0;
     tries_ = 0;
+    return true;
   }
 
 private:
@@ -64,6 +75,7 @@ private:
 
   std::vector<public_key> all_; ///< One at least.
   std::size_t at_ = 0;
+  bool is_dialled_ = false;
   std::size_t tries_ = 0; ///< Since one was met.
 };
 

@@ -88,7 +88,7 @@ public:
     /// Of who dials with keys: its server will have another one, which is tried
     /// from then on where the present one does not serve.
     std::function<void(const announcement&)> announced = {};
-    /// Of who dials with keys: whose a connection is that was made.
+    /// Of who dials with keys: whose a connection is over which it has spoken.
     std::function<void(const public_key&)> met = {};
   };
 

@@ -288,6 +288,8 @@ void socket_thread::hear_one(const parts& message) {
 }
 
 void socket_thread::tell_what_was_heard() {
+  if (std::exchange(opened_, false))
+    has_spoken();
   if (const auto again = std::exchange(met_again_, {});
       again && options_.met_again)
     options_.met_again(*again);
@@ -352,6 +354,7 @@ result<std::vector<frame_arrived>> socket_thread::hear(const piece& read,
   auto found = from->hear(read, now);
   if (!dials() && dropped < room_->dropped())
     options_.refused->add(refusal::too_many_frames, now);
+  opened_ = dials() && !was_open && from->link.is_open();
   if (before && !was_open && from->link.is_open())
     met_again_ = before != from->link.other();
   announced_ = from->link.take_announced();

@@ -86,6 +86,9 @@ private:
   /// How many keys the server may have that was dialled.
   int choose_key(connection_event what);
 
+  /// The server that was dialled, for the first time over this connection.
+  void has_spoken();
+
   /// True: some of it has to wait for ZeroMQ.
   bool send_what_is_due();
   std::set<std::uint64_t> taken_due();
@@ -142,7 +145,8 @@ private:
   std::uint32_t connection_ = 0;
   silence silence_;
   instant probe_at_{};
-  std::optional<bool> met_again_;         ///< Another one? Of the thread alone.
+  bool opened_ = false;           ///< Its link, just now. Of the thread alone.
+  std::optional<bool> met_again_; ///< Another one? Likewise.
   std::optional<announcement> announced_; ///< Likewise.
   std::thread thread_;
 };

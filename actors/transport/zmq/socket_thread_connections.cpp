@@ -1,6 +1,7 @@
 // Of the thread that has the socket: how it listens or dials, and with which
 // keys.
 
+#include <algorithm>
 #include <cerrno>
 #include <utility>
 
@@ -51,6 +52,7 @@ void socket_thread::connect() {
   if (options_.keys) {
     const std::lock_guard guard{mutex_};
     use_keys(socket_, options_.keys->own, choice_->now());
+    choice_->dialled();
   }
   socket_.connect(address_);
   dial_at_.reset();
@@ -173,6 +175,8 @@ void socket_thread::follow_connections() {
 }
 
 void socket_thread::follow(connection_event what) {
+  if (dial_at_) // It is of the connection that was given up.
+    return;
   const bool there = what == connection_event::made;
   {
     const std::lock_guard guard{mutex_};
@@ -194,19 +198,25 @@ void socket_thread::follow(connection_event what) {
 int socket_thread::choose_key(connection_event what) {
   if (!choice_)
     return 1;
-  std::unique_lock guard{mutex_};
+  const std::lock_guard guard{mutex_};
   const auto keys = static_cast<int>(choice_->size());
-  if (what == connection_event::made) {
-    choice_->met();
-    const auto who = choice_->now();
-    guard.unlock();
-    if (options_.met)
-      options_.met(who);
-  } else if (what == connection_event::broken) {
+  if (what == connection_event::broken)
     if (const auto pause = choice_->broken())
-      hang_up(steady_now() + *pause);
-  }
+      // By then all that the one before has to say is here.
+      hang_up(steady_now() + std::max<instant>(*pause, unsettled_pause));
   return keys;
+}
+
+// Not before its first word: what a monitor says may be of a connection that
+// was given up, with another key.
+void socket_thread::has_spoken() {
+  std::unique_lock guard{mutex_};
+  if (!choice_ || !choice_->met())
+    return;
+  const auto who = choice_->now();
+  guard.unlock();
+  if (options_.met)
+    options_.met(who);
 }
 
 void socket_thread::say_connection(bool there) {
