@@ -10,6 +10,7 @@
 
 #include "actors/transport/landing_pool.hpp"
 #include "actors/transport/link_end.hpp"
+#include "actors/transport/naps.hpp"
 #include "actors/transport/zmq/socket_endpoint.hpp"
 #include "core/result.hpp"
 
@@ -20,7 +21,6 @@ inline constexpr std::size_t piece_bytes_max = std::size_t{4} << 20;
 
 inline constexpr int pieces_per_turn = 32;    ///< Of one link, before others.
 inline constexpr int pieces_beyond_share = 8; ///< Before a rest.
-inline constexpr std::chrono::milliseconds blocked_pause{2};
 inline constexpr std::chrono::milliseconds unsettled_pause{20};
 inline constexpr std::chrono::milliseconds probe_pause{1000};
 inline constexpr std::chrono::seconds silent_holder_max{30};

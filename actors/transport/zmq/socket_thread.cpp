@@ -119,7 +119,7 @@ void socket_thread::work() {
       see_to_connections();
       const bool blocked = send_what_is_due();
       follow_connections();
-      if (!rests() && !hear_some() && falls_asleep(blocked))
+      if (!rests(blocked) && !hear_some() && falls_asleep(blocked))
         wait(blocked                         ? blocked_pause
              : is_unsettled()                ? unsettled_pause
              : is_short_of_room() || dials() ? probe_pause
@@ -147,7 +147,7 @@ bool socket_thread::is_short_of_room() {
 
 bool socket_thread::falls_asleep(bool blocked) {
   const std::lock_guard guard{mutex_};
-  return asleep_ = blocked || due_.empty();
+  return asleep_ = may_sleep({.is_blocked = blocked, .is_due = !due_.empty()});
 }
 
 void socket_thread::wait(std::chrono::milliseconds most) {
@@ -255,15 +255,15 @@ bool socket_thread::hear_some() {
 }
 
 // Others' answers go out meanwhile.
-bool socket_thread::rests() {
+bool socket_thread::rests(bool blocked) {
   const auto now = steady_now();
   if (rests_until_ <= now) {
     rests_until_ = {};
     return false;
   }
-  if (!falls_asleep(false))
+  if (!falls_asleep(blocked))
     return true;
-  if (bell_->wait(rests_until_ - now))
+  if (bell_->wait(nap_in(rests_until_ - now, {.is_blocked = blocked})))
     bell_->quiet();
   const std::lock_guard guard{mutex_};
   asleep_ = false;

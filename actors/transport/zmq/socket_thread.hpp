@@ -106,7 +106,7 @@ private:
   hear(const piece& read, const parts& message, instant now, crossing& what);
 
   /// For a moment nothing is read: who says too much is to say it later.
-  bool rests();
+  bool rests(bool blocked);
 
   /// Whether who sent it may say so much.
   bool is_within_budget(const piece& x, const parts& message, instant now);
