@@ -19,6 +19,10 @@ constexpr instant silent_max = std::chrono::seconds{90};
 /// Who comes back later fetches anew.
 constexpr instant gone_max = std::chrono::minutes{1};
 
+/// Who sends something large hears so often how far it has come, although it
+/// may go on as it is: over a slow way nothing else tells it that we are at it.
+constexpr instant told_every = std::chrono::seconds{1};
+
 /// Less is as good as nothing.
 constexpr std::uint64_t moved_bytes_min = std::uint64_t{64} << 10;
 
@@ -27,8 +31,11 @@ constexpr std::uint64_t moved_bytes_min = std::uint64_t{64} << 10;
 result<arrivals> place::hear(const piece& x, instant now) {
   spoke_at = now;
   auto found = link.heard(x);
-  if (found && x.kind == piece_kind::chunk)
+  if (found && x.kind == piece_kind::chunk) {
     moved += x.body.bytes.size();
+    if (now >= told_at + told_every)
+      link.probe();
+  }
   if (moved >= moved_bytes_min) {
     moved = 0;
     moved_at = now;
@@ -41,6 +48,8 @@ std::optional<piece> place::next(instant now) {
     return std::exchange(unsent, {});
   const bool had_room = link.holds_room();
   auto out = link.next();
+  if (out)
+    told_at = now;
   if (!had_room && link.holds_room()) {
     moved = 0;
     moved_at = now;

@@ -24,6 +24,7 @@ struct place {
   std::uint64_t heard = 0;          ///< When, in messages of all.
   instant lost_at{};                ///< Its connection, the last time.
   instant spoke_at{};
+  instant told_at{};       ///< Anything by us.
   instant moved_at{};      ///< What it has room for here went on, or got that.
   std::uint64_t moved = 0; ///< Bytes since then.
   /// Since when something has been waiting for it without a pause.

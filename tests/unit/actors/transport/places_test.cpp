@@ -102,6 +102,31 @@ TEST_F(places_test, leave_room_to_what_goes_on_slowly) {
   }
 }
 
+// A window may take minutes, and whoever says nothing for seconds is given up.
+TEST_F(places_test, say_each_second_how_far_a_slow_transfer_has_come) {
+  auto& slow = dial(1, "", 1);
+  slow.say({1}, large(1, most_values));
+  for (int i = 0; i < 10; ++i)
+    step(1);
+  std::vector<std::uint64_t> told;
+  for (int i = 0; i < 100; ++i) {
+    now += 100ms;
+    const auto byte = slow.next();
+    ASSERT_TRUE(byte);
+    ASSERT_EQ(byte->kind, piece_kind::chunk);
+    ASSERT_TRUE(at(1).hear(*byte, now));
+    if (const auto down = at(1).next(now)) {
+      EXPECT_EQ(down->kind, piece_kind::reached);
+      EXPECT_EQ(down->at, byte->at + 1);
+      told.push_back(down->at);
+      ASSERT_TRUE(slow.heard(*down));
+    }
+  }
+  EXPECT_EQ(told.size(), 10U);
+  settle(1);
+  EXPECT_TRUE(slow.is_idle()) << "and all of it came";
+}
+
 // What waits for room is not silent.
 TEST_F(places_test, count_from_the_moment_at_which_there_is_room) {
   auto all = room->take(room_bytes);
