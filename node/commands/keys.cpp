@@ -274,7 +274,7 @@ exit_code invite(arguments args, streams io) {
         "--address tcp://HOST:PORT says where it will", line.json(), io);
     address = std::move(*known);
   }
-  const auto server = read_pair(keys.folder() / "pair");
+  const auto server = keys.kept();
   if (!server)
     return report(server.error(), line.json(), io);
   const auto next = keys.coming();

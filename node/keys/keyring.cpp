@@ -98,6 +98,10 @@ result<key_pair> keyring::own() const {
     [this] { return pair_at(folder_ / "pair"); });
 }
 
+result<key_pair> keyring::kept() const {
+  return read_pair(folder_ / "pair");
+}
+
 result<std::optional<coming_pair>> keyring::coming() const {
   return read_coming(folder_ / "next");
 }
@@ -108,7 +112,7 @@ result<coming_pair> keyring::renew(std::int64_t at_ms) const {
   const auto lock = folder_lock::take(folder_);
   if (!lock)
     return tl::make_unexpected(lock.error());
-  const auto now = read_pair(folder_ / "pair");
+  const auto now = kept();
   if (!now)
     return tl::make_unexpected(now.error());
   const auto known = coming();

@@ -39,6 +39,9 @@ public:
   /// The server's own, made where there is none.
   [[nodiscard]] result<key_pair> own() const;
 
+  /// The same as it is kept. An error if there is none, or it cannot be read.
+  [[nodiscard]] result<key_pair> kept() const;
+
   /// The pair that takes its place, if there is one.
   [[nodiscard]] result<std::optional<coming_pair>> coming() const;
 

@@ -39,7 +39,7 @@ result<std::optional<coming_pair>> guard::coming() const {
 
 result<key_pair> guard::kept() const {
   const auto known = keys();
-  return known ? known->own() : own();
+  return known ? known->kept() : own();
 }
 
 result<void> guard::serves(const key_pair& next) {

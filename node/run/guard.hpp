@@ -43,7 +43,8 @@ public:
   /// The pair that is to take its place.
   [[nodiscard]] result<std::optional<coming_pair>> coming() const;
 
-  /// The pair as it is kept.
+  /// The pair as it is kept. What is gone or wrong is not made anew: it is by
+  /// this that clients know who serves.
   [[nodiscard]] result<key_pair> kept() const;
 
   /// That one serves.

@@ -19,10 +19,12 @@ void pair_keeper::look() {
   if (now < looked_at_ + glance)
     return;
   looked_at_ = now;
-  const auto found = beside_.keys->coming();
+  // What cannot be read now is looked at again, and nothing changes until then.
+  const auto found = beside_.keys->coming().and_then(
+    [this](const std::optional<coming_pair>& x) { return still_coming(x); });
   if (!found)
     return log_once(found.error().context);
-  next_ = still_coming(*found);
+  next_ = *found;
   change_.found(next_);
   if (!next_)
     return;
@@ -41,12 +43,13 @@ void pair_keeper::look() {
 }
 
 // Another server of the folder may have gone over to it before us.
-std::optional<coming_pair>
+result<std::optional<coming_pair>>
 pair_keeper::still_coming(const std::optional<coming_pair>& found) const {
   if (found || !next_)
     return found;
-  const auto kept = beside_.keys->kept();
-  return kept && kept->open == next_->pair.open ? next_ : std::nullopt;
+  return beside_.keys->kept().map([this](const key_pair& kept) {
+    return kept.open == next_->pair.open ? next_ : std::nullopt;
+  });
 }
 
 void pair_keeper::tell() {

@@ -36,7 +36,7 @@ public:
   void look();
 
 private:
-  std::optional<coming_pair>
+  result<std::optional<coming_pair>>
   still_coming(const std::optional<coming_pair>& found) const;
   void tell();
   void conclude();

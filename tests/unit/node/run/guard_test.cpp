@@ -1,0 +1,45 @@
+#include "node/run/guard.hpp"
+
+#include <filesystem>
+
+#include <gtest/gtest.h>
+
+#include "node/keys/pair.hpp"
+#include "node/keys/private_file.hpp"
+#include "tests/support/scratch_folder.hpp"
+
+namespace troupe::node {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Whoever was given the key of before would know nobody here.
+TEST(guard, makes_no_other_pair_where_its_own_is_gone_or_wrong) {
+  const test::scratch_folder scratch;
+  const auto folder = fs::path{scratch.path()} / "keys";
+  const auto made = guard::make(folder);
+  ASSERT_TRUE(made) << made.error().context;
+  const auto own = (*made)->own();
+  const auto kept = (*made)->kept();
+  ASSERT_TRUE(kept);
+  EXPECT_EQ(kept->open, own.open);
+  const auto path = folder / "pair";
+  fs::rename(path, folder / "aside");
+  EXPECT_FALSE((*made)->kept());
+  EXPECT_FALSE(fs::exists(path)) << "it is drawn for a new server alone";
+  ASSERT_TRUE(write_private(path, "half of a fi"));
+  EXPECT_FALSE((*made)->kept());
+  EXPECT_FALSE(guard::make(folder)) << "nor does a new process have another";
+  EXPECT_EQ(read_private(path).value_or(""), "half of a fi");
+  fs::rename(folder / "aside", path);
+  EXPECT_EQ((*made)->kept()->open, own.open);
+}
+
+TEST(guard, goes_by_what_it_has_before_there_is_a_folder) {
+  const auto made = guard::make({});
+  ASSERT_TRUE(made);
+  EXPECT_EQ((*made)->kept()->open, (*made)->own().open);
+}
+
+} // namespace
+} // namespace troupe::node
