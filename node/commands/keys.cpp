@@ -274,21 +274,20 @@ exit_code invite(arguments args, streams io) {
         "--address tcp://HOST:PORT says where it will", line.json(), io);
     address = std::move(*known);
   }
-  const auto server = keys.kept();
+  const auto now = unix_milliseconds();
+  const auto server = keys.serves_by(now);
   if (!server)
     return report(server.error(), line.json(), io);
-  const auto next = keys.coming();
-  if (!next)
-    return report(next.error(), line.json(), io);
-  if (*next && wanted.what.expires_ms > (*next)->at_ms) {
-    wanted.what.expires_ms = (*next)->at_ms;
-    io.err << "note: it is good until " << moment_of((*next)->at_ms)
+  if (const auto until = server->until_ms;
+      until && wanted.what.expires_ms > *until) {
+    wanted.what.expires_ms = *until;
+    io.err << "note: it is good until " << moment_of(*until)
            << ", when the server has another pair\n";
   }
-  const auto made = keys.invite(wanted.what, unix_milliseconds());
+  const auto made = keys.invite(wanted.what, now);
   if (!made)
     return report(made.error(), line.json(), io);
-  const auto text = write_line({address, server->open, *made});
+  const auto text = write_line({address, server->key, *made});
   if (line.json())
     io.out << json{{"success", true}, {"line", text}}.dump(2) << '\n';
   else

@@ -106,6 +106,19 @@ result<std::optional<coming_pair>> keyring::coming() const {
   return read_coming(folder_ / "next");
 }
 
+result<keyring::serving_key> keyring::serves_by(std::int64_t now_ms) const {
+  const auto own = kept();
+  if (!own)
+    return tl::make_unexpected(own.error());
+  return coming().map([&](const std::optional<coming_pair>& next) {
+    // Of a server that died when it had changed already both are the same.
+    if (!next || next->pair.open == own->open)
+      return serving_key{own->open};
+    return next->at_ms <= now_ms ? serving_key{next->pair.open}
+                                 : serving_key{own->open, next->at_ms};
+  });
+}
+
 // A moment is of whole seconds, and not before it was meant to be.
 result<coming_pair> keyring::renew(std::int64_t at_ms) const {
   constexpr std::int64_t second = 1000;

@@ -45,6 +45,15 @@ public:
   /// The pair that takes its place, if there is one.
   [[nodiscard]] result<std::optional<coming_pair>> coming() const;
 
+  struct serving_key {
+    public_key key{};
+    std::optional<std::int64_t> until_ms = {}; ///< Nothing: no other comes.
+  };
+
+  /// By which key whoever comes from now on meets the server. Where the next
+  /// one is due that is it, though the server may be down and not have it yet.
+  [[nodiscard]] result<serving_key> serves_by(std::int64_t now_ms) const;
+
   /// Another pair for the server from then on. Where one is on its way, which
   /// some may know already, that one, and another moment.
   [[nodiscard]] result<coming_pair> renew(std::int64_t at_ms) const;

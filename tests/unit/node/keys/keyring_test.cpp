@@ -207,6 +207,27 @@ TEST_F(keyring_test, has_a_next_pair_until_it_serves) {
   ASSERT_TRUE(keys.serves(next->pair.open)) << "another server has said so";
 }
 
+// Its server may be down, and begins with that.
+TEST_F(keyring_test, meets_whoever_is_invited_with_the_pair_that_is_due) {
+  const keyring keys{folder};
+  EXPECT_FALSE(keys.serves_by(now)) << "no server has been here";
+  const auto own = keys.own();
+  ASSERT_TRUE(own);
+  EXPECT_EQ(keys.serves_by(now)->key, own->open);
+  EXPECT_FALSE(keys.serves_by(now)->until_ms);
+  const auto next = keys.renew(now + 5000);
+  ASSERT_TRUE(next);
+  EXPECT_EQ(keys.serves_by(now + 4999)->key, own->open);
+  EXPECT_EQ(keys.serves_by(now + 4999)->until_ms, now + 5000);
+  for (const auto late : {now + 5000, now + 86'400'000}) {
+    EXPECT_EQ(keys.serves_by(late)->key, next->pair.open);
+    EXPECT_FALSE(keys.serves_by(late)->until_ms) << "no line ends before it";
+  }
+  ASSERT_TRUE(replace_pair(folder / "pair", next->pair));
+  EXPECT_EQ(keys.serves_by(now)->key, next->pair.open);
+  EXPECT_FALSE(keys.serves_by(now)->until_ms);
+}
+
 TEST_F(keyring_test, moves_the_moment_of_a_pair_that_some_may_know) {
   const keyring keys{folder};
   EXPECT_FALSE(keys.renew(now)) << "no server has been here";
