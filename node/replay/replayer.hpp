@@ -71,6 +71,7 @@ private:
   /// Of a client whose data is elsewhere.
   struct visit_of_other {
     bool offered = false;
+    bool awaited = false; ///< Its offer stands behind its withdrawal.
     std::vector<std::pair<line_id, version>> held = {}; ///< That it fetched.
   };
 

@@ -28,6 +28,7 @@ void replayer::hold_for_other(const messages::line_served& x) {
 
 result<comparison> replayer::offer_of_other(const offer_recorded& x) {
   auto& visit = others_[x.visit];
+  visit.awaited = false;
   if (visit.offered)
     return comparison{}; // Said again, since nobody had answered.
   auto found = kept_.find(x.visit, x.checksum);
@@ -62,7 +63,7 @@ void replayer::let_go_of_other(visit_id x) {
   const auto found = others_.find(x);
   const bool waits = std::ranges::any_of(
     lines_, [&](const auto& one) { return one.second.holds(x); });
-  if (found == others_.end() || waits)
+  if (found == others_.end() || waits || found->second.awaited)
     return;
   for (const auto& [line, base] : std::exchange(found->second.held, {}))
     lines_.at(line).release(base);

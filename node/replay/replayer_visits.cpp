@@ -113,6 +113,8 @@ result<void> replayer::bring_forward(const outlook::late_visit& x) {
   const auto* offer = std::get_if<offer_recorded>(&x.word);
   if (!offer)
     return follow(x.word).map([](const comparison&) {});
+  if (is_elsewhere(offer->visit.client)) // What it is to be merged with stays.
+    others_[offer->visit].awaited = true;
   if (const auto work = jobs_.find(offer->visit);
       work != jobs_.end() && !work->second.drops_out)
     early_.insert_or_assign(offer->visit, deliver(offer->visit));
