@@ -112,6 +112,11 @@ public:
     return !dialled_ && other_ && x.connection < connection_;
   }
 
+  /// Whether the other end takes a piece that is one part of a message.
+  bool may_join_parts() const noexcept {
+    return heard_opened_ && protocol_ >= protocol_in_one_part;
+  }
+
   /// The other end's instance, once it said so.
   std::optional<std::uint64_t> other() const noexcept {
     return other_;

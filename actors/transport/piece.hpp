@@ -76,8 +76,11 @@ piece_head head_of(const piece& x);
 result<piece> read_piece(std::span<const std::byte> head,
                          std::span<const std::byte> body);
 
-inline constexpr std::uint16_t link_protocol = 2;
+inline constexpr std::uint16_t link_protocol = 3;
 inline constexpr std::uint16_t protocol_with_bundles = 2;
+/// A small piece crosses as one part of a message, not as two: with keys each
+/// is encrypted by itself.
+inline constexpr std::uint16_t protocol_in_one_part = 3;
 
 /// Of `bundled`, whose body is for each a channel (`u32`), bytes (`u32`), and
 /// the frame.

@@ -11,6 +11,7 @@ import struct
 import numpy
 
 GREETING_BYTES = 64
+HEAD_SIZE = 40  # Of a piece.
 MORE, LONG, COMMAND = 1, 2, 4
 
 OPENED, FRAMED, BEGAN, CHUNK, REACHED, REFUSED, ANNOUNCED, BUNDLED = range(1, 9)
@@ -101,8 +102,9 @@ Piece = collections.namedtuple("Piece", "kind connection channel transfer place 
 
 
 def read_piece(parts):
-    require(len(parts) == 2, f"a piece of {len(parts)} parts")
-    head, body = parts
+    require(len(parts) in (1, 2), f"a piece of {len(parts)} parts")
+    whole = b"".join(parts)
+    head, body = whole[:HEAD_SIZE], whole[HEAD_SIZE:]
     require(len(head) == 40 and head[:4] == b"TRPL", "this is no head of a piece")
     kind, connection, channel, transfer, place, size, crc = struct.unpack_from("<BxxxIIQQII", head, 4)
     require(size == len(body), f"a piece claims {size} bytes of body, and has {len(body)}")

@@ -1,5 +1,6 @@
 #include "actors/transport/zmq/pieces.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <memory>
 
@@ -32,19 +33,26 @@ zmq::message_t part_over(const strand& x) {
 
 } // namespace
 
-sending send_piece(zmq::socket_t& to, const std::string& route,
-                   const piece& x) {
-  constexpr auto more = zmq::send_flags::dontwait | zmq::send_flags::sndmore;
+sending send_piece(zmq::socket_t& socket, const addressee& to, const piece& x) {
+  constexpr auto last = zmq::send_flags::dontwait;
+  constexpr auto more = last | zmq::send_flags::sndmore;
   const auto head = head_of(x);
+  const auto& body = x.body.bytes;
   try {
-    if (!route.empty() && !to.send(zmq::buffer(route), more))
+    if (!to.route.empty() && !socket.send(zmq::buffer(to.route), more))
       return sending::blocked;
-    if (!to.send(zmq::buffer(head.data(), head.size()), more))
-      return sending::blocked;
-    auto body = part_over(x.body);
+    zmq::message_t rest;
+    if (head.size() + body.size() <= to.joined_bytes_max) {
+      rest.rebuild(head.size() + body.size());
+      std::ranges::copy(head, rest.data<std::byte>());
+      std::ranges::copy(body, rest.data<std::byte>() + head.size());
+    } else {
+      if (!socket.send(zmq::buffer(head.data(), head.size()), more))
+        return sending::blocked;
+      rest = part_over(x.body);
+    }
     // Behind its first part a message is taken whole.
-    return to.send(body, zmq::send_flags::dontwait) ? sending::done
-                                                    : sending::blocked;
+    return socket.send(rest, last) ? sending::done : sending::blocked;
   } catch (const zmq::error_t& e) {
     if (e.num() == EHOSTUNREACH)
       return sending::nobody;
@@ -71,10 +79,14 @@ std::optional<parts> receive(zmq::socket_t& from, bool has_route) {
 }
 
 result<piece> piece_in(const parts& x) {
-  if (x.rest.size() != 2)
-    return fail(errc::malformed_message, "a piece has two parts, there are "
-                                           + std::to_string(x.rest.size()));
-  return read_piece(bytes_of(x.rest[0]), bytes_of(x.rest[1]));
+  if (x.rest.size() == 2)
+    return read_piece(bytes_of(x.rest[0]), bytes_of(x.rest[1]));
+  if (x.rest.size() != 1 || x.rest[0].size() < piece_head_size)
+    return fail(errc::malformed_message,
+                "a piece has one part with its head, or two; there are "
+                  + std::to_string(x.rest.size()));
+  const auto both = bytes_of(x.rest[0]);
+  return read_piece(both.first(piece_head_size), both.subspan(piece_head_size));
 }
 
 } // namespace troupe::transport

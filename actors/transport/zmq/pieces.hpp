@@ -1,6 +1,7 @@
 #pragma once
 
-// Pieces as messages of ZeroMQ: a part for the head, one for the body.
+// Pieces as messages of ZeroMQ: a part for the head and one for the body, or
+// one for both.
 
 #include <optional>
 #include <string>
@@ -21,9 +22,16 @@ struct parts {
 
 enum class sending : std::uint8_t { done, blocked, nobody };
 
-/// Sends a piece without waiting; its body is not copied, and lives until it is
-/// sent. With a route: through a ROUTER.
-sending send_piece(zmq::socket_t& to, const std::string& route, const piece& x);
+/// Where a piece goes, and how.
+struct addressee {
+  std::string route; ///< Through a ROUTER, if there is one.
+  /// A piece of up to so many bytes is copied into one part; 0: none.
+  std::size_t joined_bytes_max = 0;
+};
+
+/// Sends a piece without waiting; a body that is not joined with its head is
+/// not copied, and lives until it is sent.
+sending send_piece(zmq::socket_t& socket, const addressee& to, const piece& x);
 
 /// Takes the next message, if there is one.
 std::optional<parts> receive(zmq::socket_t& from, bool has_route);

@@ -193,7 +193,7 @@ socket_thread::progress socket_thread::send_some(place& to) {
     const auto next = take_next(to);
     if (!next || (is_new && !leaves(*next)))
       return progress::done;
-    switch (send_piece(socket_, to.route, *next)) {
+    switch (send_piece(socket_, {to.route, joined_bytes_max(to)}, *next)) {
       case sending::done:
         counts_.out.add(sent_.sort(to.number, *next),
                         piece_head_size + next->body.bytes.size());
@@ -216,6 +216,14 @@ socket_thread::progress socket_thread::send_some(place& to) {
   const std::lock_guard guard{mutex_};
   due_.insert(to.number);
   return progress::more;
+}
+
+// A copy costs less than a part: with keys each is encrypted by itself.
+std::size_t socket_thread::joined_bytes_max(const place& to) const {
+  constexpr std::size_t without_keys = 1024;
+  if (!to.link.may_join_parts())
+    return 0;
+  return door_ || options_.keys ? options_.frame_bytes_max : without_keys;
 }
 
 bool socket_thread::leaves(const piece& x) {

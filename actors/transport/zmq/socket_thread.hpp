@@ -95,6 +95,7 @@ private:
   progress send_some(place& to);
   std::optional<piece> take_next(place& to);
   bool leaves(const piece& x);
+  std::size_t joined_bytes_max(const place& to) const;
 
   /// False: there was nothing.
   bool hear_some();
