@@ -3,6 +3,7 @@
 #include <chrono>
 #include <memory>
 #include <optional>
+#include <sstream>
 #include <string>
 #include <thread>
 
@@ -10,12 +11,14 @@
 #include "actors/transport/zmq/bare.hpp"
 #include "core/clock.hpp"
 #include "node/commands/served_scene.hpp"
+#include "node/keys/pair.hpp"
 #include "node/run/open_files.hpp"
 
 namespace troupe::node {
 
 namespace {
 
+namespace bare = transport::bare;
 using transport::piece_kind;
 
 constexpr std::size_t many = 10'000;
@@ -23,6 +26,12 @@ constexpr std::size_t few = 10;
 constexpr std::size_t files_beside = 200; ///< That a process has open.
 constexpr double beat_every_seconds = 30;
 constexpr double beating_seconds = 15;
+
+/// Clients, and the connections by which they come, one as the other.
+struct crowd_size {
+  std::size_t clients = 0;
+  std::size_t connections = 0; ///< As many, or a part of them.
+};
 
 /// One client more than are there: nobody is invited.
 std::string text_for(std::size_t clients) {
@@ -45,11 +54,22 @@ kind = "quadratic"
 )";
 }
 
-transport::piece opened(std::uint64_t instance) {
+/// Where a connection is of one client, each answer is a piece of its own, and
+/// is counted; else only without bundles.
+std::uint16_t protocol_for(const crowd_size& x) {
+  return x.connections == x.clients ? transport::link_protocol : 1;
+}
+
+bare::shape shape_for(const crowd_size& x) {
+  return x.connections == x.clients ? bare::shape::one_part
+                                    : bare::shape::two_parts;
+}
+
+transport::piece opened(std::uint64_t instance, std::uint16_t protocol) {
   auto out = transport::make_piece(piece_kind::opened, {}, {});
   out.connection = 1;
   transport::opening what;
-  what.protocol = 1; // Each answer is a piece of its own, and is counted.
+  what.protocol = protocol;
   what.instance = instance;
   out.body = transport::body_of(what);
   return out;
@@ -68,13 +88,33 @@ transport::piece framed(std::uint64_t client, const messages::any_message& x) {
 struct crowd_board {
   std::atomic<bool> is_here{false};
   std::atomic<bool> may_beat{false};
+  std::atomic<bool> has_beaten{false};
+  std::atomic<bool> may_go{false};
 };
 
-/// Clients, and the connections by which they come, one as the other.
-struct crowd_size {
-  std::size_t clients = 0;
-  std::size_t connections = 0; ///< As many, or a part of them.
-};
+void wait_for(const std::atomic<bool>& x) {
+  while (!x)
+    std::this_thread::sleep_for(std::chrono::milliseconds{1});
+}
+
+/// Says that all are here, and has one after the other beat.
+void beat(bare::crowd& all, const crowd_size& of, crowd_board& board) {
+  board.is_here = true;
+  wait_for(board.may_beat);
+  const double gap = beat_every_seconds / static_cast<double>(of.clients);
+  const auto begin = steady_now();
+  for (std::uint64_t i = 1; seconds(steady_now() - begin) < beating_seconds;
+       ++i) {
+    const auto client = (i - 1) % of.clients + 1;
+    all.say(framed(client, messages::beat{{client}, {}}), shape_for(of));
+    (void)all.hear(1, 0);
+    const auto due = begin + from_seconds(gap * static_cast<double>(i));
+    if (const auto now = steady_now(); now < due)
+      std::this_thread::sleep_for(due - now);
+  }
+  board.has_beaten = true;
+  wait_for(board.may_go);
+}
 
 result<void> be_there(const served_scene& scene, const crowd_size& of,
                       crowd_board& board) {
@@ -84,9 +124,9 @@ result<void> be_there(const served_scene& scene, const crowd_size& of,
   if (!address)
     return tl::make_unexpected(address.error());
   const auto count = of.clients;
-  transport::bare::crowd all{*address, scene.keys->server.open, scene.crowd};
+  bare::crowd all{*address, scene.keys->server.open, scene.crowd};
   for (std::uint64_t i = 1; i <= of.connections; ++i)
-    all.say(opened(i));
+    all.say(opened(i, protocol_for(of)));
   messages::hello hello;
   hello.incarnation = 1;
   hello.layout = scene.work.blocks->fingerprint();
@@ -95,7 +135,7 @@ result<void> be_there(const served_scene& scene, const crowd_size& of,
   for (std::uint64_t i = 1; i <= count; ++i) {
     hello.client = {i};
     hello.nonce = i;
-    all.say(framed(i, hello));
+    all.say(framed(i, hello), shape_for(of));
   }
   constexpr double patience = 300;
   const auto answers = count + of.connections; // `welcome` and `opened`.
@@ -105,20 +145,23 @@ result<void> be_there(const served_scene& scene, const crowd_size& of,
                   + " answers came: not all of " + std::to_string(of.clients)
                   + " clients by " + std::to_string(of.connections)
                   + " connections were welcomed");
-  board.is_here = true;
-  while (!board.may_beat)
-    std::this_thread::sleep_for(std::chrono::milliseconds{1});
-  const double gap = beat_every_seconds / static_cast<double>(count);
-  const auto begin = steady_now();
-  for (std::uint64_t i = 1; seconds(steady_now() - begin) < beating_seconds;
-       ++i) {
-    const auto client = (i - 1) % count + 1;
-    all.say(framed(client, messages::beat{{client}, {}}));
-    (void)all.hear(1, 0);
-    const auto due = begin + from_seconds(gap * static_cast<double>(i));
-    if (const auto now = steady_now(); now < due)
-      std::this_thread::sleep_for(due - now);
-  }
+  beat(all, of, board);
+  return {};
+}
+
+/// The same of an echo.
+result<void> be_at_echo(const std::string& address, const public_key& server,
+                        const crowd_size& of, crowd_board& board) {
+  std::vector<key_pair> keys;
+  for (std::size_t i = 0; i < of.connections; ++i)
+    keys.push_back(draw_pair());
+  bare::crowd all{address, server, keys};
+  for (std::uint64_t i = 1; i <= of.connections; ++i)
+    all.say(framed(i, messages::beat{{i}, {}}), shape_for(of));
+  constexpr double patience = 300;
+  if (all.hear(of.connections, patience) < of.connections)
+    return fail(errc::invalid_config, "the echo has not answered all");
+  beat(all, of, board);
   return {};
 }
 
@@ -127,6 +170,34 @@ struct idle_cost {
   double bytes = 0;   ///< Resident.
   double of_core = 0; ///< With a beat each 30 s.
 };
+
+/// While they beat: that all go at once is another matter.
+result<idle_cost> cost_of(const helper_process& server, helper_process& all,
+                          crowd_board& board) {
+  const auto until = [&](const std::atomic<bool>& x) -> result<void> {
+    while (!x)
+      if (const auto ended = all.ended(); ended && !*ended)
+        return tl::make_unexpected(ended->error());
+      else
+        std::this_thread::sleep_for(std::chrono::milliseconds{1});
+    return {};
+  };
+  if (auto ok = until(board.is_here); !ok)
+    return tl::make_unexpected(ok.error());
+  const auto bytes = resident_bytes(server.id());
+  const auto before = cpu_seconds(server.id());
+  const auto began = steady_now();
+  board.may_beat = true;
+  if (auto ok = until(board.has_beaten); !ok)
+    return tl::make_unexpected(ok.error());
+  const auto cpu = cpu_seconds(server.id()) - before;
+  const auto wall = seconds(steady_now() - began);
+  board.may_go = true;
+  return all.wait().map([&](const process_usage&) {
+    return idle_cost{.bytes = static_cast<double>(bytes),
+                     .of_core = cpu / wall};
+  });
+}
 
 result<idle_cost> idle_with(const crowd_size& of) {
   const auto scene =
@@ -139,24 +210,35 @@ result<idle_cost> idle_with(const crowd_size& of) {
   if (const auto there = told_by(server, (*scene)->board->address); !there)
     return tl::make_unexpected(there.error());
   helper_process all{[&] { return be_there(**scene, of, *board); }};
-  while (!board->is_here)
-    if (const auto ended = all.ended(); ended && !*ended)
-      return tl::make_unexpected(ended->error());
-    else
-      std::this_thread::sleep_for(std::chrono::milliseconds{20});
-  const auto bytes = resident_bytes(server.id());
-  const auto before = cpu_seconds(server.id());
-  const auto began = steady_now();
-  board->may_beat = true;
-  const auto done = all.wait();
-  const auto cpu = cpu_seconds(server.id()) - before;
-  const auto wall = seconds(steady_now() - began);
+  const auto out = cost_of(server, all, *board);
   (*scene)->board->stop = true;
   (void)server.wait();
-  return done.map([&](const process_usage&) {
-    return idle_cost{.bytes = static_cast<double>(bytes),
-                     .of_core = cpu / wall};
-  });
+  return out;
+}
+
+/// What ZeroMQ alone takes for as much.
+result<idle_cost> idle_echo(const crowd_size& of) {
+  struct echo_board {
+    told_address address;
+    std::atomic<bool> stop{false};
+    crowd_board crowd;
+  };
+  const auto keys = drawn_keys(true);
+  const shared_page<echo_board> board;
+  helper_process echo{[&]() -> result<void> {
+    bare::echo([&](const std::string& at) { board->address.tell(at); },
+               board->stop, keys);
+    return {};
+  }};
+  const auto address = told_by(echo, board->address);
+  if (!address)
+    return tl::make_unexpected(address.error());
+  helper_process all{
+    [&] { return be_at_echo(*address, keys->server.open, of, board->crowd); }};
+  const auto out = cost_of(echo, all, board->crowd);
+  board->stop = true;
+  (void)echo.wait();
+  return out;
 }
 
 /// So many files may be open in each of two processes, or it is said.
@@ -174,6 +256,7 @@ struct crowd_costs {
   idle_cost with_few;
   idle_cost by_few; ///< Many clients, by few connections.
   idle_cost with_many;
+  idle_cost of_echo; ///< With as many.
 };
 
 result<crowd_costs> measured() {
@@ -191,6 +274,11 @@ result<crowd_costs> measured() {
     .and_then([&] {
       return take(&crowd_costs::with_many, {many, many});
     })
+    .and_then([&] {
+      return idle_echo({many, many}).map([&](const idle_cost& found) {
+        x.of_echo = found;
+      });
+    })
     .map([&] { return x; });
 }
 
@@ -198,43 +286,41 @@ result<crowd_costs> measured() {
 
 std::vector<figure> crowd_figures() {
   const auto known = std::make_shared<std::optional<result<crowd_costs>>>();
-  const auto costs = [known] {
-    if (!*known)
-      *known = measured();
-    return **known;
+  const auto made = [known](const char* name, const char* unit, double most,
+                            bool is_ours, double (*value)(const crowd_costs&)) {
+    std::ostringstream with;
+    with << most << ' ' << unit;
+    return figure{.name = name,
+                  .unit = unit,
+                  .compared_with = with.str(),
+                  .bar = is_ours ? std::optional{1.0} : std::nullopt,
+                  .repetitions = 1,
+                  .once = [=]() -> result<sample> {
+                    if (!*known)
+                      *known = measured();
+                    return (**known).map([&](const crowd_costs& x) {
+                      return sample{value(x), most};
+                    });
+                  }};
   };
-  return {{.name = "connected_memory",
-           .unit = "KB",
-           .compared_with = "35 KB",
-           .bar = 1,
-           .repetitions = 1,
-           .once = [=]() -> result<sample> {
-             return costs().map([](const crowd_costs& x) {
-               return sample{(x.with_many.bytes - x.with_few.bytes)
-                               / (many - few) / 1e3,
-                             35};
-             });
-           }},
-          {.name = "connected_by_few",
-           .unit = "MB",
-           .compared_with = "60 MB",
-           .bar = 1,
-           .repetitions = 1,
-           .once = [=]() -> result<sample> {
-             return costs().map([](const crowd_costs& x) {
-               return sample{(x.by_few.bytes - x.with_few.bytes) / 1e6, 60};
-             });
-           }},
-          {.name = "connected_cpu",
-           .unit = "% of a core",
-           .compared_with = "2 %",
-           .bar = 1,
-           .repetitions = 1,
-           .once = [=]() -> result<sample> {
-             return costs().map([](const crowd_costs& x) {
-               return sample{100 * x.with_many.of_core, 2};
-             });
-           }}};
+  constexpr double kilobytes = 35;
+  constexpr double megabytes = 60;
+  constexpr double percent = 2;
+  return {
+    made("connected_memory", "KB", kilobytes, true,
+         [](const crowd_costs& x) {
+           return (x.with_many.bytes - x.with_few.bytes) / (many - few) / 1e3;
+         }),
+    made("connected_memory_of_an_echo", "KB", kilobytes, false,
+         [](const crowd_costs& x) { return x.of_echo.bytes / many / 1e3; }),
+    made("connected_by_few", "MB", megabytes, true,
+         [](const crowd_costs& x) {
+           return (x.by_few.bytes - x.with_few.bytes) / 1e6;
+         }),
+    made("connected_cpu", "% of a core", percent, true,
+         [](const crowd_costs& x) { return 100 * x.with_many.of_core; }),
+    made("connected_cpu_of_an_echo", "% of a core", percent, false,
+         [](const crowd_costs& x) { return 100 * x.of_echo.of_core; })};
 }
 
 } // namespace troupe::node

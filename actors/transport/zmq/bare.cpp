@@ -27,6 +27,7 @@ void bind(zmq::socket_t& x, const listener& listening, const security& keys) {
   }
   x.set(zmq::sockopt::sndhwm, 0);
   x.set(zmq::sockopt::rcvhwm, queued_max);
+  x.set(zmq::sockopt::backlog, 4096); // As a server of ours.
   x.bind("tcp://127.0.0.1:*");
   listening(x.get(zmq::sockopt::last_endpoint));
 }
@@ -185,12 +186,15 @@ crowd::crowd(const std::string& address, const public_key& server,
 
 crowd::~crowd() = default;
 
-void crowd::say(const piece& x) {
+void crowd::say(const piece& x, shape how) {
   const auto head = head_of(x);
-  (void)at_->one.send(zmq::buffer(head), zmq::send_flags::sndmore);
   const auto& body = x.body.bytes;
-  (void)at_->one.send(zmq::buffer(body.data(), body.size()),
-                      zmq::send_flags::none);
+  std::vector<std::byte> last{body.begin(), body.end()};
+  if (how == shape::two_parts)
+    (void)at_->one.send(zmq::buffer(head), zmq::send_flags::sndmore);
+  else
+    last.insert(last.begin(), head.begin(), head.end());
+  (void)at_->one.send(zmq::buffer(last), zmq::send_flags::none);
 }
 
 std::size_t crowd::hear(std::size_t count, double seconds_max) {

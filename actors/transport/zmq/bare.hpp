@@ -59,6 +59,9 @@ void give(const std::string& address, std::uint64_t bytes,
           std::size_t head_bytes, std::size_t chunk_bytes,
           const security& keys = {});
 
+/// How a piece crosses.
+enum class shape : std::uint8_t { two_parts, one_part };
+
 /// Many connections of one process, each with a link of its own and by the key
 /// in its place, of a server with keys.
 class crowd {
@@ -71,7 +74,7 @@ public:
   crowd& operator=(const crowd&) = delete;
 
   /// Sends a piece by the next connection: one after the other has its turn.
-  void say(const piece& x);
+  void say(const piece& x, shape how = shape::two_parts);
 
   /// Waits until so many pieces came, since the last call; no longer than that.
   /// @returns how many came
