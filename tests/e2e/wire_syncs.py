@@ -56,13 +56,17 @@ def frames_in(data):
             yield kind, data[at + 24:at + 24 + size]
 
 
+MORE = 1  # Of ZMTP: another part follows.
+
+
 def transfers_in(data):
     """Kind and channel of what begins."""
     for at in (x.start() for x in re.finditer(b"TRPL\x03", data)):
         if len(data) >= at + 44:
             channel = struct.unpack_from("<I", data, at + 12)[0]
-            # The body is a part of its own, and a short one.
-            yield struct.unpack_from("<H", data, at + 42)[0], channel
+            # The body is behind the head, or a part of its own, and a short one: its flags and size come first.
+            body = at + (42 if at >= 2 and data[at - 2] & MORE else 40)
+            yield struct.unpack_from("<H", data, body)[0], channel
 
 
 class Laws:

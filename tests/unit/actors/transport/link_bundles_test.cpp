@@ -103,9 +103,24 @@ TEST(bundles, who_listens_answers_with_what_both_speak) {
   };
   EXPECT_EQ(answer(1), 1U);
   EXPECT_EQ(answer(2), 2U);
-  EXPECT_EQ(answer(9), 2U);
+  EXPECT_EQ(answer(3), 3U);
+  EXPECT_EQ(answer(9), 3U);
   end x{options_of(1, 100)};
   EXPECT_FALSE(x.link.heard(opened_by(0)));
+}
+
+// Before both have said `opened` nothing is.
+TEST(pieces_in_one_part, are_for_those_who_know_them) {
+  for (const std::uint16_t theirs : {1, 2, 3}) {
+    end x{options_of(1, 100)};
+    EXPECT_FALSE(x.link.may_join_parts());
+    EXPECT_TRUE(x.link.heard(opened_by(theirs)));
+    const auto next = x.link.next();
+    EXPECT_EQ(next->kind, piece_kind::opened);
+    EXPECT_EQ(x.link.may_join_parts(), theirs == 3);
+    x.link.lost();
+    EXPECT_FALSE(x.link.may_join_parts());
+  }
 }
 
 /// Whether a bundle of two frames that was changed so is refused, whole.
