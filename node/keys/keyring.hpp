@@ -8,12 +8,13 @@
 //   invited/HASH      a line that enrols one key; its own is not kept
 //   address           where the server answers, for such lines
 //
-// Each question reads the file that it is about, so that what was changed holds
-// at once; a file that is damaged, or that others may write, is as if there
-// were none. Who changes something has the folder's lock meanwhile.
+// Each question looks at the file that it is about, so that what was changed
+// holds at once; a file that is damaged, or that others may write, is as if
+// there were none. Who changes something has the folder's lock meanwhile.
 
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -23,6 +24,7 @@
 #include "core/result.hpp"
 #include "node/keys/pair.hpp"
 #include "node/keys/permit.hpp"
+#include "node/keys/permit_cache.hpp"
 
 namespace troupe::node {
 
@@ -114,6 +116,7 @@ private:
   result<void> put(const public_key& who, const permit& what) const;
 
   std::filesystem::path folder_;
+  std::shared_ptr<permit_cache> permits_ = std::make_shared<permit_cache>();
 };
 
 } // namespace troupe::node
