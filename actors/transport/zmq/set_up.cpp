@@ -25,10 +25,12 @@ void set_up(zmq::socket_t& x, const std::string& address) {
   x.set(zmq::sockopt::handshake_ivl, 5000);
   // The kernel's own patience with a way that is gone is a quarter of an hour.
   x.set(zmq::sockopt::tcp_maxrt, 3000);
-  // And with one that says nothing, for ever. That is the kernel's to find out:
-  // ZeroMQ's own heartbeats cost a server more than all that its clients say.
+  // And with one that says nothing, for ever. Whoever is there beats, so only
+  // who is not is asked, and with that patience one question that is lost ends
+  // a connection. ZeroMQ's own heartbeats would cost a server more than all
+  // that its clients say.
   x.set(zmq::sockopt::tcp_keepalive, 1);
-  x.set(zmq::sockopt::tcp_keepalive_idle, 10);
+  x.set(zmq::sockopt::tcp_keepalive_idle, 100); // Beyond three beats.
   x.set(zmq::sockopt::tcp_keepalive_intvl, 1);
   x.set(zmq::sockopt::tcp_keepalive_cnt, 3);
 }
