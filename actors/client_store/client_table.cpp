@@ -240,13 +240,16 @@ void client_table::drop_unused(client_id who, const client_file& x,
 
 result<void>
 client_table::save(const std::map<client_id, const client_file*>& all) {
-  auto after = known_;
+  std::map<client_id, known> after; // Of these alone: there may be thousands.
   const auto first_state = last_state_;
   unused_.clear();
   failed_.reset();
   ledger_->begin();
-  for (const auto& [who, file] : all)
+  for (const auto& [who, file] : all) {
+    if (const auto found = known_.find(who); found != known_.end())
+      after.insert(*found);
     save(who, *file, after[who]);
+  }
   if (failed_) {
     ledger_->roll_back();
     last_state_ = first_state;
@@ -256,7 +259,8 @@ client_table::save(const std::map<client_id, const client_file*>& all) {
     last_state_ = first_state;
     return ok;
   }
-  known_ = std::move(after);
+  for (auto& [who, now] : after)
+    known_[who] = std::move(now);
   std::error_code ignored; // What is left behind is found by nobody.
   for (const auto& path : unused_)
     fs::remove(path, ignored);
