@@ -1,7 +1,6 @@
 #include "node/keys/permit_cache.hpp"
 
-#include <ctime>
-
+#include "core/clock.hpp"
 #include "core/link_limits.hpp"
 #include "node/keys/private_file.hpp"
 
@@ -22,7 +21,8 @@ result<permit> permit_cache::at(const std::filesystem::path& path) {
     all_.erase(found);
   auto said = read_private(path).and_then(
     [](const std::string& text) { return read_permit(text); });
-  if (said && is_there && std::time(nullptr) > x.st_ctim.tv_sec + moment_) {
+  if (said && is_there
+      && unix_milliseconds() / 1000 > x.st_ctim.tv_sec + moment_) {
     if (all_.size() >= limits::keys_remembered)
       all_.clear();
     all_.emplace(path.native(), known{lies, *said});
