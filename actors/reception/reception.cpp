@@ -38,13 +38,19 @@ messages::terms_given answer(const messages::terms_asked& x, peer_id from,
   return out;
 }
 
+/// The one client that a key's name is for is let in whatever else it may have.
+bool is_its_only_one(const claim& who, const std::string& name) {
+  return !name.empty() && name == who.names && !name.ends_with('*');
+}
+
 /// Clients as a process asks for them, and what the book says then.
 result<std::vector<client_id>> give(const messages::places_asked& x,
                                     const claim& who, leases& from) {
   const bool is_new = !x.name.empty() && !from.knows(x.name);
   const auto numbers = std::max<std::uint64_t>(x.name.empty() ? x.count : 0,
                                                from.numbers_of(who.who));
-  if (numbers + from.named_by(who.who) + is_new > who.numbers_max)
+  if (!is_its_only_one(who, x.name)
+      && numbers + from.named_by(who.who) + is_new > who.numbers_max)
     return fail(errc::invalid_config, "this key may have "
                                         + std::to_string(who.numbers_max)
                                         + " clients at most");

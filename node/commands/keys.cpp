@@ -45,10 +45,11 @@ struct wanted_permit {
              "names of clients with data of their own: one, or PREFIX*",
              {.shows_default = true});
     line.add("--role", &what.role, "client", {.shows_default = true});
-    line.add("--numbers", &numbers,
-             "so many clients of the run's partition at most; with 0 those "
-             "with data of their own alone",
-             {.range = {{0, 1 << 20}}, .shows_default = true});
+    line.add(
+      "--numbers", &numbers,
+      "so many clients at most, of the run's partition and with names; the "
+      "one that --clients names comes in any case",
+      {.range = {{0, 1 << 20}}, .shows_default = true});
     line.add("--valid", &valid, "for how long, as 90s, 15m, 1h, 30d",
              {.shows_default = !default_valid.empty()});
   }

@@ -52,6 +52,12 @@ public:
 
   key_standing standing(const public_key& who) const;
 
+  /// Now, whatever it was a moment ago: whoever is denied says hello again at
+  /// once.
+  bool lets_in(const public_key& who) const {
+    return standing(who) == key_standing::allowed;
+  }
+
   /// Whether keys may have changed since this was asked last.
   bool may_have_changed();
 

@@ -313,9 +313,9 @@ std::function<bool(peer_id, client_id)> serving::may_speak() const {
   if (!guard_)
     return
       [posted = posted_](peer_id, client_id as) { return posted->has(as); };
-  return [socket = socket_, posted = posted_](peer_id x, client_id as) {
-    const auto who = socket->key_of(x);
-    return who && posted->has(hash_of(*who), as);
+  return [at = socket_, of = posted_, keys = guard_](peer_id x, client_id as) {
+    const auto who = at->key_of(x);
+    return who && keys->lets_in(*who) && of->has(hash_of(*who), as);
   };
 }
 

@@ -108,6 +108,21 @@ TEST_F(reception_test, counts_names_and_numbers_of_a_key_together) {
   EXPECT_EQ(ask(named("ward7")).clients.size(), 1U);
 }
 
+TEST_F(reception_test, lets_in_the_one_that_a_key_is_for_and_no_other) {
+  args.claim_of = [](peer_id) {
+    return claim{.who = {1}, .numbers_max = 0, .names = "ward7"};
+  };
+  EXPECT_EQ(ask(named("ward7")).clients.size(), 1U);
+  EXPECT_EQ(ask(named("ward7")).clients.size(), 1U);
+  EXPECT_TRUE(ask(named("ward8")).clients.empty());
+  EXPECT_EQ(ask({.nonce = 1, .store = {}, .count = 1}).why,
+            "this key may have 0 clients at most");
+  args.claim_of = [](peer_id) {
+    return claim{.who = {2}, .numbers_max = 0, .names = "ward*"};
+  };
+  EXPECT_EQ(ask(named("ward9")).why, "this key may have 0 clients at most");
+}
+
 TEST_F(reception_test, gives_a_key_the_names_alone_that_are_its) {
   args.claim_of = [](peer_id) {
     return claim{.who = {1}, .numbers_max = 9, .names = "ward*"};

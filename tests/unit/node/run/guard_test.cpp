@@ -35,6 +35,21 @@ TEST(guard, makes_no_other_pair_where_its_own_is_gone_or_wrong) {
   EXPECT_EQ((*made)->kept()->open, own.open);
 }
 
+// Who is denied says hello again at once, over a connection that is there.
+TEST(guard, lets_nobody_in_from_the_moment_of_a_denial_on) {
+  const test::scratch_folder scratch;
+  const auto folder = fs::path{scratch.path()} / "keys";
+  const auto made = guard::make(folder);
+  ASSERT_TRUE(made) << made.error().context;
+  const keyring keys{folder};
+  const auto who = draw_pair().open;
+  EXPECT_FALSE((*made)->lets_in(who));
+  ASSERT_TRUE(keys.allow(who, {.name = "ward"}));
+  EXPECT_TRUE((*made)->lets_in(who));
+  ASSERT_TRUE(keys.deny("ward"));
+  EXPECT_FALSE((*made)->lets_in(who));
+}
+
 TEST(guard, goes_by_what_it_has_before_there_is_a_folder) {
   const auto made = guard::make({});
   ASSERT_TRUE(made);
