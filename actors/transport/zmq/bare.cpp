@@ -10,6 +10,7 @@
 #include <zmq.hpp>
 
 #include "actors/transport/zmq/door.hpp"
+#include "actors/transport/zmq/set_up.hpp"
 #include "core/clock.hpp"
 
 namespace troupe::transport::bare {
@@ -20,11 +21,7 @@ constexpr std::chrono::milliseconds glance{100};
 constexpr int queued_max = 64;
 constexpr auto at_once = zmq::recv_flags::dontwait;
 
-void bind(zmq::socket_t& x, const listener& listening, const security& keys) {
-  if (keys) {
-    x.set(zmq::sockopt::curve_server, true);
-    x.set(zmq::sockopt::curve_secretkey, zmq::buffer(keys->server.secret));
-  }
+void bind(zmq::socket_t& x, const listener& listening) {
   x.set(zmq::sockopt::sndhwm, 0);
   x.set(zmq::sockopt::rcvhwm, queued_max);
   x.set(zmq::sockopt::backlog, 4096); // As a server of ours.
@@ -40,6 +37,28 @@ void secure(zmq::socket_t& x, const security& keys) {
 bool wait(zmq::socket_t& x) {
   zmq::pollitem_t items[] = {{x.handle(), 0, ZMQ_POLLIN, 0}};
   return zmq::poll(items, 1, glance) > 0;
+}
+
+/// The same of who has a door, at which it is asked of each connection.
+bool wait(zmq::socket_t& x, door& entrance) {
+  zmq::pollitem_t items[] = {{x.handle(), 0, ZMQ_POLLIN, 0},
+                             {entrance.handle(), 0, ZMQ_POLLIN, 0}};
+  if (zmq::poll(items, 2, glance) > 0 && items[1].revents != 0)
+    entrance.answer(steady_now());
+  return items[0].revents != 0;
+}
+
+/// Before the socket is bound.
+std::optional<door> guarded(zmq::socket_t& x, zmq::context_t& context,
+                            const security& keys) {
+  std::optional<door> out;
+  if (!keys)
+    return out;
+  const auto all = [](const public_key&) { return key_standing::allowed; };
+  out.emplace(context, server_keys{keys->server, all},
+              std::make_shared<refusals>());
+  out->guard(x);
+  return out;
 }
 
 /// All parts of the next message, if there is one.
@@ -74,11 +93,12 @@ std::vector<zmq::message_t> question(const questions& x) {
 
 void echo(const listener& listening, const std::atomic<bool>& stop,
           const security& keys) {
-  zmq::context_t context;
+  auto context = lean_context();
   zmq::socket_t socket{context, zmq::socket_type::router};
-  bind(socket, listening, keys);
+  auto entrance = guarded(socket, context, keys);
+  bind(socket, listening);
   while (!stop) {
-    if (!wait(socket))
+    if (!(entrance ? wait(socket, *entrance) : wait(socket)))
       continue;
     for (auto parts = next(socket); !parts.empty(); parts = next(socket))
       say(socket, parts);
@@ -118,10 +138,11 @@ void take(const listener& listening, std::uint64_t bytes,
           const security& keys) {
   zmq::context_t context;
   zmq::socket_t socket{context, zmq::socket_type::router};
-  bind(socket, listening, keys);
+  auto entrance = guarded(socket, context, keys);
+  bind(socket, listening);
   std::uint64_t taken = 0;
   while (taken < bytes) {
-    if (!wait(socket))
+    if (!(entrance ? wait(socket, *entrance) : wait(socket)))
       continue;
     for (auto parts = next(socket); !parts.empty(); parts = next(socket)) {
       for (std::size_t i = 2; i < parts.size(); ++i)
