@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <functional>
 #include <thread>
 
 #include "actors/transport/piece.hpp"
@@ -20,6 +21,9 @@ constexpr std::size_t small_frame_bytes = 108;
 
 constexpr double wall_seconds = 2;
 constexpr int many_in_flight = 64;
+
+/// Until uploads land in memory that was used before.
+constexpr std::chrono::seconds uploads_settle{8};
 
 struct conversation {
   int in_flight = 1;
@@ -64,7 +68,8 @@ public:
     for (const auto until = steady_now() + patience;
          answers_ < count_ && steady_now() < until;)
       std::this_thread::sleep_for(glance);
-    std::this_thread::sleep_for(warming);
+    std::this_thread::sleep_for(what_ == about::beats ? uploads_settle
+                                                      : warming);
     counting_ = true;
     std::this_thread::sleep_for(from_seconds(wall));
     counting_ = false;
@@ -187,12 +192,14 @@ result<pace_of_frames> controlled(const conversation& x) {
   return done;
 }
 
-/// One client's beats, while others upload as fast as they can.
-result<pace_of_frames> controlled_beside_uploads() {
+/// Of somebody who speaks while others upload as fast as they can, and is one
+/// of so many clients more.
+result<pace_of_frames> beside_uploads(
+  int more,
+  const std::function<result<pace_of_frames>(const served_scene&)>& spoken) {
   constexpr int uploaders = 4;
-  // Whoever beats has been invited, too, and takes no part.
   const auto scene =
-    make_scene(upload_text({.clients = uploaders + 1, .versions = 1000}),
+    make_scene(upload_text({.clients = uploaders + more, .versions = 1000}),
                {.values = offer_values, .on_disk = true, .may_say_much = true});
   if (!scene)
     return tl::make_unexpected(scene.error());
@@ -200,7 +207,7 @@ result<pace_of_frames> controlled_beside_uploads() {
   if (const auto there = told_by(server, (*scene)->board->address); !there)
     return tl::make_unexpected(there.error());
   helper_process others{[&] { return take_part(**scene, uploaders); }};
-  return talk_in(**scene, talker::about::beats, 1);
+  return spoken(**scene);
 }
 
 transport::bare::questions echo_of(const conversation& x) {
@@ -218,6 +225,21 @@ result<sample> rate(bool keys) {
     return tl::make_unexpected(ours.error());
   return echoed(echo_of(how)).map([&](const pace_of_frames& x) {
     return sample{1 / ours->a_second, 1 / x.a_second};
+  });
+}
+
+/// One client's beats. It has been invited, too, and takes no part.
+result<pace_of_frames> beats_beside_uploads() {
+  return beside_uploads(1, [](const served_scene& scene) {
+    return talk_in(scene, talker::about::beats, 1);
+  });
+}
+
+/// What ZeroMQ alone answers on this machine meanwhile.
+result<pace_of_frames> echo_beside_uploads() {
+  return beside_uploads(0, [](const served_scene&) {
+    std::this_thread::sleep_for(uploads_settle);
+    return echoed(echo_of({}));
   });
 }
 
@@ -256,7 +278,14 @@ std::vector<figure> control_figures() {
      .compared_with = echo + " with nothing beside it",
      .bar = 30,
      .repetitions = 3,
-     .once = [] { return over_echo(controlled_beside_uploads(), false); }});
+     .once = [] { return over_echo(beats_beside_uploads(), false); }});
+  out.push_back(
+    {.name = "control_p99_beside_uploads_of_an_echo",
+     .unit = "ms",
+     .compared_with = echo + " with nothing beside it",
+     .bar = std::nullopt,
+     .repetitions = 3,
+     .once = [] { return over_echo(echo_beside_uploads(), false); }});
   return out;
 }
 

@@ -159,22 +159,17 @@ void socket_thread::wait(std::chrono::milliseconds most) {
   asleep_ = false;
 }
 
+// Who has more is due again, after what came meanwhile was heard.
 bool socket_thread::send_what_is_due() {
   bool blocked = false;
-  bool more = true;
-  while (more && !stopped_) {
-    more = false;
-    for (const auto number : taken_due()) {
-      auto* found = places_.find(number); // Only this thread changes it.
-      if (found == nullptr) {
-        const std::lock_guard guard{mutex_};
-        waiting_.erase(number);
-        continue;
-      }
-      const auto sent = send_some(*found);
-      blocked |= sent == progress::blocked;
-      more |= sent == progress::more;
+  for (const auto number : taken_due()) {
+    auto* found = places_.find(number); // Only this thread changes it.
+    if (found == nullptr) {
+      const std::lock_guard guard{mutex_};
+      waiting_.erase(number);
+      continue;
     }
+    blocked |= !send_some(*found);
   }
   return blocked;
 }
@@ -187,35 +182,39 @@ std::set<std::uint64_t> socket_thread::taken_due() {
   return out;
 }
 
-socket_thread::progress socket_thread::send_some(place& to) {
-  for (int i = 0; i < pieces_per_turn; ++i) {
+// False: ZeroMQ takes no more.
+bool socket_thread::send_some(place& to) {
+  std::size_t bytes = 0;
+  for (int i = 0; i < pieces_per_turn && bytes < bytes_per_turn; ++i) {
     const bool is_new = !to.unsent;
     const auto next = take_next(to);
     if (!next || (is_new && !leaves(*next)))
-      return progress::done;
+      return true;
     switch (send_piece(socket_, {to.route, joined_bytes_max(to)}, *next)) {
-      case sending::done:
-        counts_.out.add(sent_.sort(to.number, *next),
-                        piece_head_size + next->body.bytes.size());
-        counts_.bytes_out += piece_head_size + next->body.bytes.size();
+      case sending::done: {
+        const auto size = piece_head_size + next->body.bytes.size();
+        counts_.out.add(sent_.sort(to.number, *next), size);
+        counts_.bytes_out += size;
+        bytes += size;
         break;
+      }
       case sending::blocked: {
         const std::lock_guard guard{mutex_};
         to.unsent = *next;
         due_.insert(to.number);
-        return progress::blocked;
+        return false;
       }
       case sending::nobody: {
         const std::lock_guard guard{mutex_};
         places_.lost(to, steady_now());
         bell_->ring(); // Others may have waited for its room.
-        return progress::done;
+        return true;
       }
     }
   }
   const std::lock_guard guard{mutex_};
   due_.insert(to.number);
-  return progress::more;
+  return true;
 }
 
 // A copy costs less than a part: with keys each is encrypted by itself.
@@ -249,11 +248,12 @@ std::optional<piece> socket_thread::take_next(place& to) {
 
 bool socket_thread::hear_some() {
   int beyond = 0;
-  for (int i = 0; i < pieces_per_turn; ++i) {
+  std::size_t bytes = 0;
+  for (int i = 0; i < pieces_per_turn && bytes < bytes_per_turn; ++i) {
     const auto message = receive(socket_, side_ == side::server);
     if (!message)
       return i > 0;
-    hear_one(*message);
+    bytes += hear_one(*message);
     // What is due goes first; but each connection has its turn, and one key may
     // have many.
     if (rests_until_ != instant{} && ++beyond == pieces_beyond_share)
@@ -278,7 +278,7 @@ bool socket_thread::rests(bool blocked) {
   return true;
 }
 
-void socket_thread::hear_one(const parts& message) {
+std::size_t socket_thread::hear_one(const parts& message) {
   std::size_t bytes = 0;
   for (const auto& part : message.rest)
     bytes += part.size();
@@ -289,10 +289,11 @@ void socket_thread::hear_one(const parts& message) {
   tell_what_was_heard();
   if (!found) {
     ++counts_.pieces_malformed;
-    return;
+    return bytes;
   }
   for (auto& x : *found)
     options_.arrived(std::move(x));
+  return bytes;
 }
 
 void socket_thread::tell_what_was_heard() {

@@ -50,8 +50,6 @@ public:
   void close() override;
 
 private:
-  enum class progress : std::uint8_t { done, more, blocked };
-
   void work();
   bool dials() const noexcept;
 
@@ -92,14 +90,14 @@ private:
   /// True: some of it has to wait for ZeroMQ.
   bool send_what_is_due();
   std::set<std::uint64_t> taken_due();
-  progress send_some(place& to);
+  bool send_some(place& to);
   std::optional<piece> take_next(place& to);
   bool leaves(const piece& x);
   std::size_t joined_bytes_max(const place& to) const;
 
   /// False: there was nothing.
   bool hear_some();
-  void hear_one(const parts& message);
+  std::size_t hear_one(const parts& message); ///< How many bytes it had.
   void tell_what_was_heard();
   result<std::vector<frame_arrived>> hear(const parts& message, instant now,
                                           crossing& what);
