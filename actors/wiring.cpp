@@ -197,7 +197,6 @@ private:
                                 .disclosures = args_.method->disclosures,
                                 .weighting = args_.weighting,
                                 .norm_max = args_.norm_max},
-                      .limits = args_.limits,
                       .may_speak = args_.may_speak,
                       .processes = args_.processes,
                       .refused = args_.refused,

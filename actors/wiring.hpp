@@ -36,8 +36,7 @@ struct node_args {
   bool score_clients = false; ///< At each evaluation, and not only at the end.
   bool announce = false;
   bool events = false;
-  bool outlived = false;   ///< By clients, when this process is killed.
-  peer_limits limits = {}; ///< None for peers of this process.
+  bool outlived = false; ///< By clients, when this process is killed.
   /// Whether a peer may say hello as a client. Empty: any may.
   std::function<bool(peer_id, client_id)> may_speak = {};
   /// Clients score themselves there. Empty: the evaluator scores them all.

@@ -232,10 +232,11 @@ const char* not_to_be_admitted(self_pointer self, peer_id peer, client_id who) {
     count_refusal(self, transport::refusal::client_of_another);
     return "this client is not this key's";
   }
-  if (self->state.spent->speaks_for(peer, who))
+  const auto* here = self->state.peers.of(peer);
+  if (!here || here->client == who)
     return nullptr;
   count_refusal(self, transport::refusal::too_many_clients);
-  return "this connection speaks for as many clients as it may";
+  return "this channel is another client's";
 }
 
 void heard(self_pointer self, peer_id peer, const messages::any_message& any) {
@@ -260,31 +261,10 @@ void heard(self_pointer self, peer_id peer, const messages::any_message& any) {
   std::visit([&](const auto& x) { heard(self, from, x); }, any);
 }
 
-/// A peer that says too much is gone until it has been silent for a while.
-void mute(self_pointer self, peer_id peer) {
-  const auto* found = self->state.peers.of(peer);
-  if (!found)
-    return;
-  const auto from = *found;
-  ask_for_hello(self, peer,
-                "too many frames or bytes; hello is heard again after some "
-                "silent seconds");
-  self->send(self->state.args.others->roster,
-             messages::client_left{from.client, true});
-  self->state.peers.close(from.client);
-}
-
 void arrived(self_pointer self, const transport::frame_arrived& x) {
   auto& counted = *self->state.args.counted;
   const auto bytes = x.what.size();
   counted.bytes_up.fetch_add(bytes, std::memory_order_relaxed);
-  const auto standing = self->state.spent->spend(x.peer, bytes, now(self));
-  if (standing != budget::standing::within)
-    ++counted.frames_over_budget;
-  if (standing == budget::standing::exceeded)
-    return mute(self, x.peer);
-  if (standing == budget::standing::muted)
-    return;
   if (bytes > transport::hello_bytes_max && !self->state.peers.of(x.peer))
     return ask_for_hello(self, x.peer, "say hello first");
   if (const auto message = x.what.open())
@@ -345,10 +325,8 @@ void start(self_pointer self, gateway_args args) {
   state.args.rules.blocks = state.args.blocks.get();
   state.args.tickets->begin(state.args.key);
   state.granted.emplace(*state.args.method, *state.args.blocks);
-  state.spent.emplace(state.args.limits);
   if (state.args.resumed)
-    restore(*state.args.resumed, part_name, state.peers, *state.granted,
-            *state.spent);
+    restore(*state.args.resumed, part_name, state.peers, *state.granted);
   for (const auto peer : state.args.greeted)
     ask_for_hello(self, peer, "say hello");
 }
@@ -386,8 +364,7 @@ gateway_actor::behavior_type gateway(self_pointer self, gateway_args args) {
     },
     [self](const messages::run_finished& x) { farewell_to_all(self, x); },
     [self](const messages::state_asked& x) {
-      x.draft->add(part_name, self->state.peers, *self->state.granted,
-                   *self->state.spent);
+      x.draft->add(part_name, self->state.peers, *self->state.granted);
     },
     [self](const messages::status_asked& x) {
       x.draft->add(door_status{.sessions = self->state.peers.all().size(),

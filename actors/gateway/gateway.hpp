@@ -10,7 +10,6 @@
 #include <caf/stateful_actor.hpp>
 #include <caf/typed_event_based_actor.hpp>
 
-#include "actors/gateway/budget.hpp"
 #include "actors/gateway/grants.hpp"
 #include "actors/gateway/screen.hpp"
 #include "actors/gateway/seal.hpp"
@@ -37,7 +36,6 @@ struct gateway_args {
   std::shared_ptr<const models::layout> blocks;
   const recipe* method = nullptr;
   screening_rules rules;
-  peer_limits limits = {};
   /// Whether a peer may say hello as a client. Empty: whoever is there may.
   std::function<bool(peer_id, client_id)> may_speak = {};
   processes_elsewhere processes = {};
@@ -67,7 +65,6 @@ struct gateway_state {
 
   gateway_args args;
   std::optional<grants> granted; // Set before the first message arrives.
-  std::optional<budget> spent;   // Likewise.
   sessions peers;
   verdict_counts refusals{};                  ///< Of whole visits.
   std::optional<messages::run_finished> over; ///< Whoever comes hears of it.

@@ -10,7 +10,6 @@ struct traffic {
   std::atomic<std::uint64_t> bytes_up{0};
   std::atomic<std::uint64_t> bytes_down{0};
   std::atomic<std::uint64_t> frames_malformed{0};
-  std::atomic<std::uint64_t> frames_over_budget{0};
 };
 
 } // namespace troupe::actors

@@ -225,9 +225,6 @@ void put_rest(families& to, const run_status& x) {
   to.put(x.bytes_down, {{"direction", "down"}});
   to.counter("troupe_malformed_frames_total", "Frames that were dropped.");
   to.put(x.frames_malformed);
-  to.counter("troupe_frames_over_budget_total",
-             "Frames that were dropped since their peer says too much.");
-  to.put(x.frames_over_budget);
   to.gauge("troupe_evaluation_metric", "Of the last evaluation.");
   for (const auto& [name, value] : x.evaluation)
     to.put(value, {{"metric", std::string{name_of(name.metric)}},

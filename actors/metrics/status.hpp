@@ -209,7 +209,6 @@ struct run_status {
   std::uint64_t bytes_up = 0;
   std::uint64_t bytes_down = 0;
   std::uint64_t frames_malformed = 0;
-  std::uint64_t frames_over_budget = 0;
   std::map<score_name, double> evaluation; ///< The last.
 
   // What it takes.

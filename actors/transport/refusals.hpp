@@ -26,7 +26,7 @@ enum class refusal : std::uint8_t {
   expired_key,      ///< It was allowed until some moment.
   denied_key,       ///< It was here, and is allowed no longer.
   beyond_enrolment, ///< An invitation, and more than enrolment was said.
-  too_many_clients, ///< Of one key.
+  too_many_clients, ///< Of one channel.
   client_of_another,
   replayed_session,
   frame_of_servers, ///< What a server alone may say.

@@ -95,7 +95,6 @@ void server::serve_others(node_args& args) const {
   rules.says_held = true;
   args.lines = std::make_shared<const line_rules>(std::move(rules));
   args.outlived = true;
-  args.limits.clients_max = 1; // Of a channel: who has others has more.
   args.may_speak = f_.serves->may_speak();
   args.processes = {
     .of = [](peer_id x) { return process_of(link_of(x)); },

@@ -118,7 +118,6 @@ void monitor::measure(actors::seen_run& to) {
   to.bytes_up = options_.counted->bytes_up;
   to.bytes_down = options_.counted->bytes_down;
   to.frames_malformed = options_.counted->frames_malformed;
-  to.frames_over_budget = options_.counted->frames_over_budget;
   to.cpu_seconds = seconds(process_cpu_time());
   to.memory_bytes = resident_bytes();
   if (looks_++ % looks_per_count == 0)

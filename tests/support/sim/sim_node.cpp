@@ -212,10 +212,10 @@ actors::node_args sim_node::args_of(std::uint64_t seed) {
   a.announce = true;
   a.events = what.events;
   a.outlived = seed % 2 == 0;
-  if (what.hostile > 0)
-    a.limits = {.frames_per_second = 100,
-                .bytes_per_second = 1'000'000,
-                .clients_max = 1};
+  if (what.hostile > 0) // As with keys.
+    a.may_speak = [](peer_id from, client_id as) {
+      return transport::channel_of(from).value == as.value;
+    };
   a.books = p.store;
   a.arithmetic = kernels::make_cpu_backend();
   a.evaluator = p.how.make_trainer(*p.blocks);

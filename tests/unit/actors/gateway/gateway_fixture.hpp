@@ -69,7 +69,7 @@ protected:
                               {"tally", {{"w", {2}}}},
                               {"expert", {{"w", {2}}}}},
                              {.weight_max = 64, .delta_max = 8}))) {
-    start({});
+    start();
   }
 
   ~gateway_test() override {
@@ -87,7 +87,7 @@ protected:
   const std::shared_ptr<transport::refusals> refused =
     std::make_shared<transport::refusals>();
 
-  void start(peer_limits limits) {
+  void start() {
     const auto listen = [this](heard& all) {
       cast_of.push_back(w.system().spawn(listener, &all));
       return cast_of.back();
@@ -104,7 +104,6 @@ protected:
     args.blocks = blocks;
     args.method = &method;
     args.rules.disclosures = method.disclosures;
-    args.limits = limits;
     args.may_speak = may_speak;
     args.refused = refused;
     args.key = {7};

@@ -11,7 +11,7 @@ TEST_F(gateway_test, notes_the_beginning_of_a_visit_from_before_a_restart) {
   const auto one = invite(ann);
   const auto two = invite(ann);
   test::world::kill(caf::actor_cast<caf::actor>(testee));
-  start({});
+  start();
   open(ann, first);
   noted();
   say(first, offer_of(one));
@@ -45,7 +45,7 @@ TEST_F(gateway_test, notes_once_that_a_visit_is_withdrawn) {
 TEST_F(gateway_test, says_a_refusal_when_it_is_noted) {
   test::world::kill(caf::actor_cast<caf::actor>(testee));
   outlived = true;
-  start({});
+  start();
   open(ann, first);
   const auto pass = invite(ann);
   say(first, fetch_of(pass));

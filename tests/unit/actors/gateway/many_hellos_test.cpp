@@ -143,7 +143,7 @@ TEST_F(gateway_test, keeps_nothing_of_hellos_that_their_key_may_not_say) {
   };
   std::size_t log = 0;
   refused->say_to([&log](const std::string&) { ++log; });
-  start({});
+  start();
   open(ann, first);
   open(ben, second);
   roster.clear();
@@ -171,19 +171,12 @@ TEST_F(gateway_test, keeps_nothing_of_hellos_that_their_key_may_not_say) {
 
 // As many channels as there are numbers may be on one connection.
 TEST_F(gateway_test, knows_a_client_on_one_of_its_channels) {
-  test::world::kill(caf::actor_cast<caf::actor>(testee));
-  start({.clients_max = 1});
   open(ann, first);
   open(ben, second);
   archivist.clear();
   const auto before = state_of(testee, w);
-  messages::hello x;
-  x.client = ben;
-  x.examples = 10;
-  for (std::uint64_t i = 0; i < hellos; ++i) {
-    x.incarnation = x.nonce = i + 1;
-    say({100 + i}, x);
-  }
+  for (std::uint64_t i = 0; i < hellos; ++i)
+    open(ben, {100 + i});
   EXPECT_EQ(state_of(testee, w), before);
   EXPECT_EQ(count<messages::hello_heard>(roster), 2 + hellos);
   EXPECT_TRUE(archivist.empty());
