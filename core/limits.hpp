@@ -26,9 +26,6 @@ inline constexpr std::size_t frames_per_client_max =
 /// what is older comes from the store.
 inline constexpr std::size_t versions_bytes_max = std::size_t{256} << 20;
 
-/// Of one line's versions that the store keeps for that.
-inline constexpr std::size_t stored_bytes_max = std::size_t{4} << 30;
-
 /// Visit numbers that are reserved durably at a time, per client. A restart
 /// leaves out what is left of them, and what is merged is known of the last 64
 /// numbers: some restarts must find room in that.
