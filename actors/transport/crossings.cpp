@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "actors/transport/envelope.hpp"
-#include "core/link_limits.hpp"
+#include "core/limits.hpp"
 
 namespace troupe::transport {
 

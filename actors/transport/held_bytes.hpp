@@ -8,15 +8,15 @@
 #include <mutex>
 #include <utility>
 
-#include "core/link_limits.hpp"
+#include "core/limits.hpp"
 
 namespace troupe::transport {
 
 /// What arrived over all connections of a process and has not been handled yet,
 /// or is about to arrive, in bytes and in frames; of all of them, or of one
 /// key's within these. At either bound no room is given for what is large.
-/// Small frames go on up to half of it, and are dropped beyond: who waits for an
-/// answer says them again. Thread-safe.
+/// Small frames go on up to half of it, and are dropped beyond: who waits for
+/// an answer says them again. Thread-safe.
 class held_bytes : public std::enable_shared_from_this<held_bytes> {
 public:
   /// Beside its bytes: its mail.
@@ -58,7 +58,8 @@ public:
     return token(bytes, std::move(within));
   }
 
-  /// The same for a small frame that is here already. Null: it is to be dropped.
+  /// The same for a small frame that is here already. Null: it is to be
+  /// dropped.
   std::shared_ptr<const void> count(std::uint64_t bytes) {
     bytes += frame_costs;
     std::shared_ptr<const void> within;

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "core/clock.hpp"
-#include "core/link_limits.hpp"
+#include "core/limits.hpp"
 
 namespace troupe::transport {
 

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "core/limits.hpp"
-#include "core/link_limits.hpp"
 
 namespace troupe::transport {
 

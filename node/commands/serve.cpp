@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 
 #include "actors/record/folder_lock.hpp"
-#include "core/link_limits.hpp"
+#include "core/limits.hpp"
 #include "core/text.hpp"
 #include "models/files.hpp"
 #include "node/commands/address.hpp"

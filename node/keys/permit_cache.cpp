@@ -1,7 +1,7 @@
 #include "node/keys/permit_cache.hpp"
 
 #include "core/clock.hpp"
-#include "core/link_limits.hpp"
+#include "core/limits.hpp"
 #include "node/keys/private_file.hpp"
 
 namespace troupe::node {

@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <string>
 
-#include "core/link_limits.hpp"
+#include "core/limits.hpp"
 
 namespace troupe::node {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/hex.hpp"
-#include "core/link_limits.hpp"
+#include "core/limits.hpp"
 
 namespace troupe::transport {
 

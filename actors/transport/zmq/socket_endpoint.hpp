@@ -22,7 +22,6 @@
 #include "actors/transport/silence.hpp"
 #include "core/keys.hpp"
 #include "core/limits.hpp"
-#include "core/link_limits.hpp"
 #include "core/result.hpp"
 
 namespace troupe::transport {
