@@ -61,6 +61,11 @@ private:
   int fd_;
 };
 
+result<permit> permit_at(const std::filesystem::path& path) {
+  return read_private(path).and_then(
+    [](const std::string& text) { return read_permit(text); });
+}
+
 result<invitation> invitation_at(const std::filesystem::path& path) {
   return read_private(path).and_then(
     [](const std::string& text) { return read_invitation(text); });
@@ -157,7 +162,7 @@ std::filesystem::path keyring::line_path(const public_key& line) const {
 
 std::optional<permit> keyring::find(const public_key& who,
                                     std::int64_t now_ms) const {
-  auto found = permits_->at(path_of(who));
+  auto found = permit_at(path_of(who));
   return found && found->expires_ms > now_ms ? std::optional{std::move(*found)}
                                              : std::nullopt;
 }
@@ -167,7 +172,7 @@ key_standing keyring::standing(const public_key& who,
   const auto of = [&](std::int64_t expires_ms, key_standing good) {
     return expires_ms > now_ms ? good : key_standing::expired;
   };
-  if (const auto known = permits_->at(path_of(who)))
+  if (const auto known = permit_at(path_of(who)))
     return of(known->expires_ms, key_standing::allowed);
   if (const auto line = invitation_at(line_path(who)))
     return of(line->what.expires_ms, key_standing::invited);
@@ -176,7 +181,7 @@ key_standing keyring::standing(const public_key& who,
 
 bool keyring::is_taken(const std::string& name, const std::string& but) const {
   return std::ranges::any_of(names_in(folder_ / "allowed"), [&](const auto& x) {
-    const auto other = permits_->at(folder_ / "allowed" / x);
+    const auto other = permit_at(folder_ / "allowed" / x);
     return x != but && other && other->name == name;
   });
 }
@@ -295,7 +300,7 @@ std::int64_t keyring::changed() const {
 std::vector<keyring::entry> keyring::all() const {
   std::vector<entry> out;
   for (const auto& x : names_in(folder_ / "allowed"))
-    out.push_back({x, false, permits_->at(folder_ / "allowed" / x)});
+    out.push_back({x, false, permit_at(folder_ / "allowed" / x)});
   for (const auto& x : names_in(folder_ / "invited")) {
     auto line = invitation_at(folder_ / "invited" / x);
     const auto used = line ? line->used : std::nullopt;

@@ -8,13 +8,12 @@
 //   invited/HASH      a line that enrols one key; its own is not kept
 //   address           where the server answers, for such lines
 //
-// Each question looks at the file that it is about, so that what was changed
-// holds at once; a file that is damaged, or that others may write, is as if
-// there were none. Who changes something has the folder's lock meanwhile.
+// Each question reads the file that it is about, so that what was changed holds
+// at once; a file that is damaged, or that others may write, is as if there
+// were none. Who changes something has the folder's lock meanwhile.
 
 #include <cstdint>
 #include <filesystem>
-#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -24,7 +23,6 @@
 #include "core/result.hpp"
 #include "node/keys/pair.hpp"
 #include "node/keys/permit.hpp"
-#include "node/keys/permit_cache.hpp"
 
 namespace troupe::node {
 
@@ -116,7 +114,6 @@ private:
   result<void> put(const public_key& who, const permit& what) const;
 
   std::filesystem::path folder_;
-  std::shared_ptr<permit_cache> permits_ = std::make_shared<permit_cache>();
 };
 
 } // namespace troupe::node
