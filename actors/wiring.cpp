@@ -259,11 +259,17 @@ private:
   std::vector<caf::actor> all_;
 };
 
+result<stored_node> found_for(const node_args& args) {
+  if (auto* first = args.found ? args.found() : nullptr)
+    return std::move(*first);
+  return args.books->load();
+}
+
 } // namespace
 
 result<std::vector<caf::actor>> build_node(caf::actor_system& system,
                                            const node_args& args) {
-  auto found = args.books->load();
+  auto found = found_for(args);
   if (!found)
     return tl::make_unexpected(found.error());
   result<std::vector<messages::part_offered>> arrived;

@@ -50,6 +50,9 @@ struct node_args {
   std::size_t versions_bytes_max = limits::versions_bytes_max;
 
   std::shared_ptr<store> books;
+  /// What they hold, for a node that starts for the first time to take; null:
+  /// it reads them, as every other time. May be empty.
+  std::function<stored_node*()> found = {};
   /// Of offers that wait in memory, where the store has room for others.
   std::uint64_t offers_bytes_max = ~std::uint64_t{0};
   std::shared_ptr<kernels::backend> arithmetic; ///< Of the merger alone.

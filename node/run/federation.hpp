@@ -49,6 +49,8 @@ struct federation {
   bool inline_work = false;
   /// Under the virtual clock: goes on from this; null: begins.
   std::shared_ptr<const actors::snapshot> resumed = {};
+  /// What the books hold, which the node takes. Null: it reads them.
+  actors::stored_node* found = nullptr;
   /// Under the wall clock: what its server and its clients meet at. Null:
   /// nothing but this process.
   std::shared_ptr<actors::server_hub> server_side = {};

@@ -10,17 +10,15 @@ std::map<block_id, shared_values> values_in(const heads& lines) {
   return values;
 }
 
-result<heads> first_lines(actors::store& books) {
-  return books.load().map([](const actors::stored_node& found) {
-    heads lines;
-    for (const auto& [line, x] : found.lines)
-      lines[line] = {.line = line,
-                     .head = x.head,
-                     .round = x.round,
-                     .blocks = x.blocks,
-                     .merged = {}};
-    return lines;
-  });
+heads first_lines(const actors::stored_node& found) {
+  heads lines;
+  for (const auto& [line, x] : found.lines)
+    lines[line] = {.line = line,
+                   .head = x.head,
+                   .round = x.round,
+                   .blocks = x.blocks,
+                   .merged = {}};
+  return lines;
 }
 
 } // namespace troupe::node

@@ -13,6 +13,6 @@ using heads = std::map<line_id, messages::version_published>;
 std::map<block_id, shared_values> values_in(const heads& lines);
 
 /// As a run begins or goes on.
-[[nodiscard]] result<heads> first_lines(actors::store& books);
+heads first_lines(const actors::stored_node& found);
 
 } // namespace troupe::node

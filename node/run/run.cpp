@@ -42,9 +42,7 @@ class enactment {
 public:
   enactment(const experiment& x, const run_context& in)
     : x_(resolved(x)),
-      in_(in),
-      began_(steady_now()),
-      cpu_(process_cpu_time()) {
+      in_(in) {
     // nop
   }
 
@@ -207,12 +205,12 @@ private:
   }
 
   result<void> watch() {
-    auto lines = first_lines(*books_);
-    if (!lines)
-      return tl::make_unexpected(lines.error());
+    found_ = books_->load();
+    if (!found_)
+      return tl::make_unexpected(found_.error());
     chronicle::options opts{
       .blocks = work_.blocks,
-      .lines = std::move(*lines),
+      .lines = first_lines(*found_),
       .held_out = x_.clients.held_out,
       .clients = x_.clients.clients,
       .has_labels = work_.has_labels,
@@ -269,6 +267,7 @@ private:
        .stop = in_.stop,
        .events_bytes = events_bytes_,
        .resumed = resumed_,
+       .found = &*found_,
        .server_side = in_.server_side,
        .client_side = in_.client_side,
        .serves = serving_.get(),
@@ -374,14 +373,15 @@ private:
 
   experiment x_;
   const run_context& in_;
-  instant began_;
-  instant cpu_;
+  instant began_ = steady_now();
+  instant cpu_ = process_cpu_time();
   workload work_;
   std::string fingerprint_;
   std::unique_ptr<run_folder> folder_;
   std::unique_ptr<serving> serving_; ///< Null: clients live here.
   std::unique_ptr<progress_display> display_;
   std::shared_ptr<actors::store> books_;
+  result<actors::stored_node> found_; ///< In the books, until the node has it.
   std::shared_ptr<chronicle> watching_;
   std::shared_ptr<const actors::snapshot> resumed_;
   std::uint64_t events_bytes_ = 0;  ///< Before the federation begins.

@@ -49,6 +49,9 @@ result<void> server::start(neighbours in) {
     goes_on_ = from != nullptr;
     return std::exchange(from, nullptr);
   };
+  args.found = [from = f_.found]() mutable {
+    return std::exchange(from, nullptr);
+  };
   // At first clients come by themselves, or have their sessions; a node that
   // begins again greets them.
   args.peers = [this, hub = in.hub] {
