@@ -383,10 +383,9 @@ result<reception_args> serving::begin(const experiment& x, const workload& work,
     .terms = terms_of(book_, x, work),
     .book = book_.places,
     .keep =
-      [path = folder_ / places_file, now = book_,
-       posted = posted_](const leases& next) mutable {
-        now.places = next;
-        return now.keep(path).map([&] { posted->post(next); });
+      [this, path = folder_ / places_file](const leases& next) {
+        book_.places = next;
+        return book_.keep(path).map([&] { posted_->post(next); });
       },
     .network = socket_,
     .parted = [to = parted_](peer_id x) { to->add(link_of(x)); },

@@ -131,9 +131,9 @@ public:
     line_taker log;
   };
 
-  /// What processes are told. The folder has the address from now on, and
-  /// `to.listening` is told of it, again when there is another key. @pre the
-  /// book is open
+  /// What processes are told; this outlives who tells them. The folder has the
+  /// address from now on, and `to.listening` is told of it, again when there is
+  /// another key. @pre the book is open
   [[nodiscard]] result<actors::reception_args>
   begin(const experiment& x, const workload& work, const ears& to);
 
