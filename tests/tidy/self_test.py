@@ -5,7 +5,7 @@ import unittest
 
 import rules
 import tree
-from source import functions, without
+from source import functions, types, without
 
 # (rule, path, good, bad)
 PAIRS = [
@@ -107,6 +107,15 @@ BUILT = {
                             "add_executable(x named.cpp ${CMAKE_BINARY_DIR}/made.cpp)",
 } | dict.fromkeys(["core/a.cpp", "actors/x/a.hpp", "kernels/a.cu", "node/main.cpp", "tests/named.cpp",
                    "tests/a_fuzz.cpp", "tests/support/a.cpp", "tests/support/x/a.cpp"], "")
+# The second has all names of the first, and none of its types.
+NAMED = {
+    "core/a.hpp": "namespace t::a {\nstruct x {};\nclass y {};\nusing z = int;\n"
+                  "template <class T>\nclass w {};\nnamespace {\nenum v { one };\n}\n}",
+    "core/b.cpp": "namespace t {\nstruct x {};\nnamespace a {\nclass y;\nusing z = int;\n"
+                  "template <>\nclass w<int> {};\nnamespace {\nenum v { two };\nstruct x {};\n}\n"
+                  "void f(y with = {}) {\n  struct x {};\n}\n}\n}",
+    "tests/a.cpp": "namespace t::a {\nstruct x {};\n}",
+}
 DEV = "case $command in\n  build) x ;;\nesac"
 HANDBOOK = {"dev": DEV, "node/main.cpp": '{"run", "x"', "node/commands/command.cpp": '{"why", "x"',
             "README.md": "```\n./dev build\ntroupe run\nbuild/release/troupe why\n./dev\n```\ntroupe is"}
@@ -154,6 +163,10 @@ PLANTED = [
     (tree.built, BUILT, {"actors/x/a.hpp": None}),
     (tree.built, BUILT, {"tests/named.cpp": None}),
     (tree.built, BUILT, {"tests/CMakeLists.txt": "set_source_files_properties(named.cpp X y)"}),
+    (tree.named_once, NAMED, {"core/c.hpp": "namespace t::a {\nstruct x final : y {};\n}"}),
+    (tree.named_once, NAMED, {"node/c.cpp": "namespace t {\nnamespace a {\nenum class x : int { one };\n}\n}"}),
+    (tree.named_once, NAMED, {"core/c.cpp": "namespace t::a {\nusing x = int;\n}"}),
+    (tree.named_once, NAMED, {"core/c.cpp": "namespace t::a {\nusing z = long;\n}"}),
     (tree.mirrored, {"core/x/a.hpp": "", "tests/unit/core/x/a_test.cpp": ""},
      {"tests/unit/x/a_test.cpp": ""}),
     (tree.documented, HANDBOOK, {"docs/a.md": "```\n./dev fly\n```"}),
@@ -217,6 +230,20 @@ class Source(unittest.TestCase):
         self.assertEqual(without('a /* x\n y */ b // z\nc "d // e" \'"\' f'),
                          'a \n b \nc "" "" f')
         self.assertEqual(without("1'000'000 + 'x'"), "1'000'000 + \"\"")
+
+    def test_types_are_those_of_namespaces(self):
+        text = ('#include "x.hpp"\n'
+                "namespace a::b {\n"
+                "struct [[nodiscard]] c final : d, e::f {\n  struct inner {};\n  using g = int;\n};\n"
+                "struct declared;\n"
+                "struct c made() {\n  return {};\n}\n"
+                "struct h::i {};\n"
+                "} // namespace a::b\n"
+                "namespace {\nstruct j {};\n}\n"
+                "union k {};\n"
+                "using l =\n  std::map<int, c>;\n")
+        self.assertEqual(list(types(text)), [(3, "a::b::c", ""), (11, "a::b::h::i", ""), (16, "k", ""),
+                                             (17, "l", "std::map<int, c>")])
 
     def test_functions_are_found_in_classes_and_namespaces(self):
         text = ("namespace a {\n"

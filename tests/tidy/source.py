@@ -51,14 +51,46 @@ def includes(text):
     ]
 
 
+def plain(text):
+    """The code alone, without lines of the preprocessor: their braces need not match."""
+    return re.sub(r"^[ \t]*#(?:[^\n\\]|\\\n|\\.)*", lambda m: "\n" * m.group().count("\n"),
+                  without(text), flags=re.M)
+
+
+NAMESPACE = re.compile(r"\s*(?:inline\s+)?namespace\s+(\w[\w:]*)\s*$")
+TYPE = re.compile(r"\s*(?:class|struct|union|enum(?:\s+(?:class|struct))?)\s+"
+                  r"(?:(?:\[\[[^\]]*\]\]|alignas\([^)]*\))\s*)*"
+                  r"(\w+(?:::\w+)*)\s*(?:final\s*)?(?::(?!:)[^()]*)?()$")
+ALIAS = re.compile(r"\s*using\s+(\w+)\s*=\s*(.+)$", re.S)
+
+
+def types(text):
+    """(line, name with its namespaces, of an alias what it stands for) of each class, enum and alias
+    of a namespace. Templates, what is only declared, and what is of a namespace without a name are
+    none of them."""
+    code = plain(text)
+    spaces, start = [], 0  # None: a brace of something else.
+    for found in re.finditer("[{};]", code):
+        begin, start = start, found.end()
+        if found.group() == "}":
+            del spaces[-1:]
+            continue
+        head = code[begin : found.start()]
+        named = (TYPE if found.group() == "{" else ALIAS).match(head) if None not in spaces else None
+        if named:
+            line = code.count("\n", 0, begin + named.start(1)) + 1
+            yield line, "::".join([*spaces, named[1]]), " ".join(named[2].split())
+        if found.group() == "{":
+            space = NAMESPACE.match(head)
+            spaces.append(space and space[1])
+
+
 TRANSPARENT = re.compile(r"\b(namespace|class|struct|union|enum|extern)\b[^()=;]*$")
 
 
 def functions(text):
     """(first line, number of lines) of each function definition."""
-    code = without(text)
-    # Preprocessor lines are not code: their braces need not match.
-    code = re.sub(r"^[ \t]*#(?:[^\n\\]|\\\n|\\.)*", lambda m: "\n" * m.group().count("\n"), code, flags=re.M)
+    code = plain(text)
     found, stack, start, inside = [], [], 0, None
     for at, c in enumerate(code):
         if inside is None and c in ";}":

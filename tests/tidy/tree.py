@@ -5,7 +5,7 @@ import re
 
 import rules
 import table
-from source import CODE, HEADERS, UNITS, folder_of, includes, room_of
+from source import CODE, HEADERS, UNITS, folder_of, includes, room_of, types
 
 # The operating system's own headers; every other one with a dot or a / in it is of others.
 SYSTEM = re.compile(r"^((unistd|fcntl|dlfcn|spawn)\.h$|sys/)")
@@ -83,6 +83,16 @@ def built(tree):
         yield path, 1, "nobody builds this"
 
 
+def named_once(tree):
+    """A type has its name for itself: of two in one namespace the linker takes one for both."""
+    first = {}
+    for path, text in sorted(code(tree).items()):
+        for line, name, stands_for in types(text) if room_of(path) else ():
+            before, other = first.setdefault(name, (path, stands_for))
+            if before != path and not (stands_for and stands_for == other):
+                yield path, line, f"'{name}' is another type in {before}"
+
+
 def mirrored(tree):
     """tests/unit has the folders of the tree."""
     held = {folder_of(x) for x in code(tree)}
@@ -119,7 +129,7 @@ def documented(tree):
                     yield path, number, f"there is no '{found[0].strip()}'"
 
 
-LAWS = [rooms, upward, used, built, mirrored, exceptions, documented]
+LAWS = [rooms, upward, used, built, named_once, mirrored, exceptions, documented]
 
 
 def findings(tree):
