@@ -88,7 +88,8 @@ using aggregator_actor = caf::typed_actor<
   caf::reacts_to<messages::part_offered>,
   // Asks after a part: answered like an offer, or once more that it is held.
   caf::reacts_to<messages::part_awaited>,
-  // Names the visits of a round; the director hears `round_merged`.
+  // Names the visits of a round; the director hears `round_merged`, and before
+  // it `parts_lacked` if some of them are not here.
   caf::reacts_to<messages::round_closed>,
   // Says how many clients `sum_over` divides by.
   caf::reacts_to<messages::clients_admitted>,
@@ -147,6 +148,8 @@ using director_actor = caf::typed_actor<
   caf::reacts_to<messages::version_published>,
   // A line has merged its part of a round.
   caf::reacts_to<messages::round_merged>,
+  // A line has not all that a round's list names.
+  caf::reacts_to<messages::parts_lacked>,
   // A line has no more versions to come.
   caf::reacts_to<messages::line_ended>,
   // A line's offers cannot be merged: the run ends as failed.

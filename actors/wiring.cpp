@@ -213,6 +213,7 @@ private:
                       .outlived = args_.outlived,
                       .resumed = resumed_};
     plan.options.lead = args_.blocks->lead();
+    plan.options.silence_max = args_.attendance.silence_max;
     for (const auto& [line, stored] : found_.lines) {
       plan.options.lines.push_back(line);
       plan.found.heads[line] = stored.head;

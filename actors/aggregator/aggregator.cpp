@@ -25,6 +25,10 @@ void tell(self_pointer self, const messages::round_merged& x) {
   self->send(self->state.args.others->director, x);
 }
 
+void tell(self_pointer self, const messages::parts_lacked& x) {
+  self->send(self->state.args.others->director, x);
+}
+
 void tell(self_pointer self, const messages::line_ended& x) {
   self->send(self->state.args.others->director, x);
 }

@@ -152,7 +152,8 @@ void ledger::close(const messages::round_closed& x) {
   refuse_stale();
   if (std::ranges::none_of(
         x.visits, [this](const auto& v) { return is_listed(v.visit); }))
-    finish_round();
+    return finish_round();
+  say_lacking();
 }
 
 bool ledger::is_listed(visit_id x) const {

@@ -76,11 +76,10 @@ public:
                  messages::version_wanted, messages::part_wanted>;
 
   /// What the owner is to tell others: the gateway, the director, everybody.
-  using notice =
-    std::variant<messages::part_answered, messages::part_held,
-                 messages::part_taken, messages::version_published,
-                 messages::round_merged, messages::line_ended,
-                 messages::keep_requested, messages::drop_requested>;
+  using notice = std::variant<
+    messages::part_answered, messages::part_held, messages::part_taken,
+    messages::version_published, messages::round_merged, messages::parts_lacked,
+    messages::line_ended, messages::keep_requested, messages::drop_requested>;
 
   ledger(options opts, durable found);
 
@@ -199,6 +198,7 @@ private:
   void withdraw_batch();
   bool can_be_aimed(const messages::part_offered& x) const;
   void finish_round();
+  void say_lacking();
   void refuse(const messages::part_offered& x, policies::verdict why);
   void withdraw_pending(bool all);
   void refuse_stale();

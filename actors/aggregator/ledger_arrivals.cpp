@@ -56,6 +56,22 @@ void ledger::say_held(visit_id x) {
       options_.durable_offers && files_.contains(x) && files_.at(x)});
 }
 
+// After a restart: what is on the disk was taken up, and the rest must be said
+// again by its client.
+void ledger::say_lacking() {
+  messages::parts_lacked all{options_.line, closed_->round, {}};
+  for (const auto& x : closed_->visits) {
+    const bool is_merged = policies::state_of(found_.merged, x.visit)
+                           != policies::visit_window::state::open;
+    const bool is_here =
+      kept_.contains(x.visit) && !arriving_.contains(x.visit);
+    if (names_me(x) && !is_merged && !is_here)
+      all.visits.push_back(x.visit);
+  }
+  if (!all.visits.empty())
+    notices_.push_back(std::move(all));
+}
+
 void ledger::turn_away(const messages::part_offered& x, verdict why) {
   if (why != verdict::duplicate && why != verdict::withdrawn)
     remember_turned_away(x);

@@ -30,6 +30,8 @@ course::actions course::joined(const messages::client_joined& x, instant now) {
   if (entry.number >= entry.numbers_saved) // As after each restart.
     unsaved_.insert(x.client);
   joins_ += !std::exchange(entry.present, true);
+  entry.remembers = x.last;
+  look_for_missing(x.client, now);
   std::erase_if(lost_, [&](visit_id y) { return y.client == x.client; });
   if (begins_anew(x))
     out.push_back(messages::client_began_anew{x.client});
@@ -66,9 +68,13 @@ course::actions course::joined(const messages::client_joined& x, instant now) {
 
 course::actions course::left(const messages::client_left& x, instant now) {
   actions out;
-  if (const auto found = clients_.find(x.client);
-      found != clients_.end() && std::exchange(found->second.present, false))
-    ++(x.said ? leaves_ : losses_);
+  if (const auto found = clients_.find(x.client); found != clients_.end()) {
+    if (std::exchange(found->second.present, false))
+      ++(x.said ? leaves_ : losses_);
+    if (x.said) // It is not waited for, whatever it has.
+      found->second.remembers = {};
+    look_for_missing(x.client, now);
+  }
   if (const auto* at = candidate_of(x.client)) {
     clients_.at(x.client).known_as = *at;
     candidates_.erase(candidates_.begin() + (at - candidates_.data()));

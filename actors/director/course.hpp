@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "actors/director/parts.hpp"
+#include "actors/messages/arrivals.hpp"
 #include "actors/messages/internal.hpp"
 #include "actors/metrics/status.hpp"
 #include "core/by_client.hpp"
@@ -50,6 +51,8 @@ public:
     policies::invitation_options selection;
     state_rule state = state_rule::on_offer;
     instant visit_timeout = std::chrono::hours{24};
+    /// Who has not come for so long is not waited for; 0: whoever it is.
+    instant silence_max{};
     /// When an invitation is said again, since it or what came of it may be
     /// lost: after this, then twice as late each time.
     instant invitation_first = std::chrono::seconds{10};
@@ -115,6 +118,8 @@ public:
   [[nodiscard]] actions published(const messages::version_published& x,
                                   instant now);
   [[nodiscard]] actions merged(const messages::round_merged& x, instant now);
+  /// Whose client has these no more they are struck off the list.
+  [[nodiscard]] actions lacking(const messages::parts_lacked& x, instant now);
   [[nodiscard]] actions ended(const messages::line_ended& x, instant now);
   [[nodiscard]] actions saved(std::uint64_t token, instant now);
   [[nodiscard]] actions evaluated(const messages::evaluation_finished& x,
@@ -152,13 +157,14 @@ public:
       x.pending_bytes_, x.alarms_, x.loose_until_, x.pauses_, x.changed_,
       x.unsettled_, x.free_, x.invitations_, x.heads_, x.stopper_, x.phase_,
       x.round_, x.offered_, x.done_, x.unmerged_, x.left_out_, x.deadline_,
-      x.missing_, x.strike_at_, x.rounds_, x.token_, x.unsaved_,
-      x.stopper_is_dirty_, x.round_is_dirty_, x.round_is_saved_, x.index_asked_,
-      x.index_saved_, x.updates_, x.fruitless_, x.dropped_, x.round_has_gaps_,
-      x.seen_at_close_, x.fruitless_clients_, x.versions_seen_, x.in_vain_,
-      x.done_ever_, x.failed_ever_, x.failure_, x.failing_, x.barren_,
-      x.round_is_barren_, x.stale_, x.empty_, x.given_up_, x.admitted_,
-      x.joins_, x.anew_, x.leaves_, x.losses_, x.started_, x.refill_, x.ended_);
+      x.missing_, x.struck_, x.listed_at_, x.strike_at_, x.rounds_, x.token_,
+      x.unsaved_, x.stopper_is_dirty_, x.round_is_dirty_, x.round_is_saved_,
+      x.index_asked_, x.index_saved_, x.updates_, x.fruitless_, x.dropped_,
+      x.round_has_gaps_, x.seen_at_close_, x.fruitless_clients_,
+      x.versions_seen_, x.in_vain_, x.done_ever_, x.failed_ever_, x.failure_,
+      x.failing_, x.barren_, x.round_is_barren_, x.stale_, x.empty_,
+      x.given_up_, x.admitted_, x.joins_, x.anew_, x.leaves_, x.losses_,
+      x.started_, x.refill_, x.ended_);
   }
 
 private:
@@ -198,6 +204,7 @@ private:
     /// Kept parts without a verdict, on_accept only.
     std::set<std::pair<visit_id, line_id>> unsettled = {};
     visit_number forgotten = {}; ///< The newest that it was found not to know.
+    visit_number remembers = messages::hello::not_said; ///< As it said last.
     policies::candidate known_as = {}; ///< When it was last here.
 
     static constexpr auto fields(auto& x) {
@@ -205,7 +212,7 @@ private:
                       x.present, x.engaged, x.free, x.failures, x.open,
                       x.not_before, x.place, x.merged, x.in_vain,
                       x.fruitless_at, x.alone, x.record, x.unsettled,
-                      x.forgotten, x.known_as);
+                      x.forgotten, x.remembers, x.known_as);
     }
   };
 
@@ -240,6 +247,7 @@ private:
   bool is_with_lines(visit_id x) const;
   policies::candidate* candidate_of(client_id x); ///< Null: it is not here.
   bool begins_anew(const messages::client_joined& x);
+  visit_number newest_listed(client_id of) const;
   void offered(visit_id x, const open_visit& v, instant now);
   void close_visit(visit_id x);
   void settle(visit_id x, line_id line);
@@ -282,7 +290,9 @@ private:
   void consider_closing(actions& out, instant now);
   void close_round(std::size_t count);
   void announce_list(actions& out, instant now);
-  void strike_missing();
+  void look_for_missing(client_id of, instant now);
+  bool is_gone(visit_id x, bool is_late) const;
+  void strike_missing(instant now);
   void pause(client_id x, instant until);
   void invite_again(visit_id x, open_visit& v, instant now);
 
@@ -332,10 +342,12 @@ private:
   std::set<line_id> unmerged_; ///< Lines still at the closed list.
   std::vector<visit_id> left_out_; ///< Of it: told when it is durable.
   instant deadline_{};             ///< Of the round or window.
-  /// Parts of a list found closed that have not come again. Whoever dropped its
-  /// offer meanwhile must not be waited for: at `strike_at_` they are struck
-  /// out.
+  /// Parts of a list found closed that have not come again. Whoever has them no
+  /// more must not be waited for: at `strike_at_` those are struck out, at the
+  /// deadline all.
   std::set<std::pair<visit_id, line_id>> missing_;
+  std::vector<std::pair<visit_id, line_id>> struck_; ///< Not announced yet.
+  instant listed_at_ = never; ///< When the list was first announced.
   instant strike_at_ = never;
   std::uint64_t rounds_ = 0;
 

@@ -70,9 +70,7 @@ void course::resume_round(std::uint64_t fruitful) {
     phase_ = phase::closing;
     round_is_saved_ = true;
     round_is_barren_ = options_.offers && round_.visits.empty();
-    for (const auto& x : round_.visits)
-      for (const auto line : x.lines)
-        missing_.insert({x.visit, line});
+    std::ranges::sort(round_.visits, {}, &messages::closed_visit::visit);
     for (const auto& pass : round_.cohort)
       if (!is_on_a_list(pass.visit))
         left_out_.push_back(pass.visit);

@@ -58,7 +58,7 @@ void course::announce_cohort(actions& out, instant now) {
 
 void course::consider_closing(actions& out, instant now) {
   if (phase_ == phase::merging && now >= strike_at_)
-    strike_missing();
+    strike_missing(now);
   if (phase_ == phase::closing && round_is_saved_)
     return announce_list(out, now);
   if (options_.mode == pace_kind::semisync && phase_ == phase::idle) {
@@ -146,16 +146,57 @@ void course::close_round(std::size_t count) {
   round_is_saved_ = false;
 }
 
+// A line has begun again without what it had. Its list is that of its director.
+course::actions course::lacking(const messages::parts_lacked& x, instant now) {
+  actions out;
+  if (phase_ != phase::merging || x.round != round_.round)
+    return out; // Of a list that is struck is told again.
+  for (const auto visit : x.visits)
+    missing_.insert({visit, x.line});
+  strike_at_ = now;
+  carry_on(out, now);
+  return out;
+}
+
+void course::look_for_missing(client_id of, instant now) {
+  const auto at = missing_.lower_bound({visit_id{of, {}}, line_id{}});
+  if (at != missing_.end() && at->first.client == of)
+    strike_at_ = std::min(strike_at_, now);
+}
+
+// Who remembers a visit has its offer, too, and says it again.
+bool course::is_gone(visit_id x, bool is_late) const {
+  const auto& entry = clients_.at(x.client);
+  return entry.remembers < x.number || (is_late && !entry.present);
+}
+
 // A line that has meanwhile heard of a part after all ignores the shorter list
 // if it merges already, and answers for the round either way.
-void course::strike_missing() {
+void course::strike_missing(instant now) {
+  const auto absent = options_.silence_max > instant{}
+                        ? listed_at_ + options_.silence_max
+                        : never;
+  const auto deadline = listed_at_ + options_.round_deadline;
+  std::set<std::pair<visit_id, line_id>> gone;
+  for (const auto& part : missing_)
+    if (unmerged_.contains(part.second)
+        && (now >= deadline || is_gone(part.first, now >= absent)))
+      gone.insert(part);
   strike_at_ = never;
+  for (const instant next : {absent, deadline})
+    if (now < next)
+      strike_at_ = std::min(strike_at_, next);
+  if (gone.empty())
+    return;
+  for (const auto& part : gone)
+    missing_.erase(part);
   for (auto& x : round_.visits)
     std::erase_if(x.lines, [&](line_id line) {
-      return unmerged_.contains(line) && missing_.contains({x.visit, line});
+      return gone.contains({x.visit, line});
     });
   std::erase_if(round_.visits, [](const auto& x) { return x.lines.empty(); });
-  missing_.clear();
+  struck_.insert(struck_.end(), gone.begin(), gone.end());
+  round_is_barren_ |= options_.offers && round_.visits.empty();
   phase_ = phase::closing;
   round_is_dirty_ = true;
   round_is_saved_ = false;
@@ -165,13 +206,14 @@ void course::announce_list(actions& out, instant now) {
   phase_ = phase::merging;
   for (const auto visit : std::exchange(left_out_, {}))
     out.push_back(messages::visit_withdrawn{visit});
-  if (!missing_.empty())
-    strike_at_ = now + options_.round_deadline;
+  if (listed_at_ == never)
+    listed_at_ = now;
   unmerged_ = {options_.lines.begin(), options_.lines.end()};
   out.push_back(
     messages::round_closed{.round = round_.round,
                            .visits = round_.visits,
-                           .keep_late = options_.mode == pace_kind::semisync});
+                           .keep_late = options_.mode == pace_kind::semisync,
+                           .struck = std::exchange(struck_, {})});
 }
 
 course::actions course::merged(const messages::round_merged& x, instant now) {
@@ -183,7 +225,7 @@ course::actions course::merged(const messages::round_merged& x, instant now) {
   if (!unmerged_.empty())
     return out;
   missing_.clear();
-  strike_at_ = never;
+  strike_at_ = listed_at_ = never;
   // No line had enough of what was offered.
   if (!round_.visits.empty() && versions_seen_ == seen_at_close_) {
     round_is_barren_ = true;

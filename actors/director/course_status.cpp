@@ -1,6 +1,7 @@
 // What can be seen of a course from outside, and what is only counted.
 
 #include <algorithm>
+#include <iterator>
 
 #include "actors/director/course.hpp"
 
@@ -9,12 +10,22 @@ namespace troupe::actors {
 // It may say hello more than once before it remembers a visit again.
 bool course::begins_anew(const messages::client_joined& x) {
   auto& entry = clients_[x.client];
-  const auto merged = entry.merged.highest();
-  if (x.last >= merged || entry.forgotten == merged)
+  const auto known = std::max(entry.merged.highest(), newest_listed(x.client));
+  if (x.last >= known || entry.forgotten >= known)
     return false;
-  entry.forgotten = merged;
+  entry.forgotten = known;
   ++anew_;
   return true;
+}
+
+/// What is on a list was offered.
+visit_number course::newest_listed(client_id of) const {
+  const auto next =
+    std::ranges::upper_bound(round_.visits, visit_id{of, {~std::uint64_t{0}}},
+                             {}, &messages::closed_visit::visit);
+  if (next == round_.visits.begin() || std::prev(next)->visit.client != of)
+    return {};
+  return std::prev(next)->visit.number;
 }
 
 course_status course::status(instant now) const {

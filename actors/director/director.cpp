@@ -151,6 +151,9 @@ director_impl::behavior_type director(self_pointer self, director_args args) {
     [self, &plan](const messages::round_merged& x) {
       carry_out(self, plan->merged(x, now(self)));
     },
+    [self, &plan](const messages::parts_lacked& x) {
+      carry_out(self, plan->lacking(x, now(self)));
+    },
     [self, &plan](const messages::line_ended& x) {
       carry_out(self, plan->ended(x, now(self)));
     },

@@ -1,7 +1,7 @@
 #pragma once
 
-// Offers that wait on disk: what lines, their clients and the archivist say of
-// them within the process.
+// Offers that wait on disk, or are lost with what was not: what lines, their
+// clients, the director and the archivist say of them within the process.
 
 #include <vector>
 
@@ -40,6 +40,13 @@ struct parts_dropped {
 struct part_wanted {
   line_id line;
   visit_id visit;
+};
+
+/// A line waits for these of a round's list, and has them not.
+struct parts_lacked {
+  line_id line;
+  round_number round;
+  std::vector<visit_id> visits;
 };
 
 } // namespace troupe::messages

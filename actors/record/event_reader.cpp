@@ -75,6 +75,14 @@ public:
     return {};
   }
 
+  std::pair<visit_id, line_id> part_in(const json& x, const char* key) {
+    if (const auto* all = x.items(); all && all->size() == 3)
+      return {{{number_in(&(*all)[0], key)}, {number_in(&(*all)[1], key)}},
+              {number_in(&(*all)[2], key)}};
+    refuse(&x, key, "parts [client, visit, line]");
+    return {};
+  }
+
   std::string text_in(const json& x, const char* key) {
     if (const auto* y = x.text())
       return *y;
@@ -174,10 +182,14 @@ version_recorded version_in(keys& x) {
 }
 
 round_recorded round_in(keys& x) {
-  return {
+  round_recorded round{
     {x.number("round")},
     x.list(
       "visits", [&](const json& y) { return x.pair_in(y, "visits"); }, true)};
+  if (x.has("struck"))
+    round.struck =
+      x.list("struck", [&](const json& y) { return x.part_in(y, "struck"); });
+  return round;
 }
 
 end_recorded end_in(keys& x) {

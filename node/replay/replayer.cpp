@@ -296,7 +296,10 @@ std::map<std::string, models::digest> replayer::digests() const {
 
 result<comparison> replayer::on(const round_recorded& x) {
   constexpr std::size_t rounds_kept = 64; // Windows overlap by a few.
-  rounds_[x.round] = {x.visits.begin(), x.visits.end()};
+  auto& lists = rounds_[x.round];
+  lists.last = {x.visits.begin(), x.visits.end()};
+  lists.all.insert(x.visits.begin(), x.visits.end());
+  lists.struck.insert(x.struck.begin(), x.struck.end());
   if (rounds_.size() > rounds_kept)
     rounds_.erase(rounds_.begin());
   return comparison{};

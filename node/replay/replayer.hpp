@@ -75,6 +75,13 @@ private:
     std::vector<std::pair<line_id, version>> held = {}; ///< That it fetched.
   };
 
+  /// A list that lines merge already is merged, though another is announced.
+  struct round_lists {
+    std::set<visit_id> last;
+    std::set<visit_id> all;
+    std::set<std::pair<visit_id, line_id>> struck;
+  };
+
   replayer(const experiment& x, const workload& w, outlook ahead,
            actors::kept_offers kept);
 
@@ -138,7 +145,7 @@ private:
   std::uint64_t equal_ = 0; ///< Digests so far.
   std::string problem_;     ///< Of the last job that was delivered.
   std::map<std::string, double> gaps_;
-  std::map<round_number, std::set<visit_id>> rounds_; ///< The last few.
+  std::map<round_number, round_lists> rounds_; ///< The last few.
   bool ended_ = false;
   std::unique_ptr<actors::crew> workers_;
 };

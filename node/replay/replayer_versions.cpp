@@ -24,11 +24,11 @@ result<void> replayer::check_batch(const version_recorded& x) const {
                   + ", which was not closed; 'round_closed' before it would "
                     "do");
   for (const auto& visit : x.merged)
-    if (!found->second.contains(visit))
+    if (!found->second.all.contains(visit))
       return fail(errc::invalid_data, "a version holds " + to_text(visit)
                                         + ", which " + of + " does not name");
-  for (const auto& visit : found->second)
-    if (line.holds(visit)
+  for (const auto& visit : found->second.last)
+    if (line.holds(visit) && !found->second.struck.contains({visit, x.line})
         && std::ranges::find(x.merged, visit) == x.merged.end())
       return fail(errc::invalid_data, "a version leaves out " + to_text(visit)
                                         + ", which " + of + " names");

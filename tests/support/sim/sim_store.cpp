@@ -223,22 +223,22 @@ void sim_store::judge(const messages::round_record& x) {
   for (const auto& pass : x.cohort)
     invited_.insert(pass.visit);
   if (closed_ && x.round == closed_->round) {
-    // A save may be repeated as it is. Once after a restart, what did not come
+    // A save may be repeated as it is. After a restart, what does not come
     // again is struck out.
     const auto before = parts_of(*closed_);
     const auto after = parts_of(x);
-    const bool same = after == before;
-    EXPECT_TRUE(
-      x.closed != 0
-      && (same || (may_shrink_ && std::ranges::includes(before, after))))
+    EXPECT_TRUE(x.closed != 0
+                && (after == before
+                    || (may_shrink_ && std::ranges::includes(before, after))))
       << "a round is closed twice";
-    may_shrink_ = may_shrink_ && same;
   }
   if (closed_) {
     EXPECT_GE(x.round, closed_->round) << "rounds go back";
   }
-  if (x.closed != 0)
-    closed_ = x;
+  if (x.closed == 0)
+    return;
+  may_shrink_ = may_shrink_ && closed_ && x.round == closed_->round;
+  closed_ = x;
 }
 
 result<void> sim_store::note(const messages::line_noted& x) {

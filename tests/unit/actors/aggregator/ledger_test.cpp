@@ -242,6 +242,30 @@ TEST(ledger, merges_exactly_its_part_of_a_rounds_list) {
   EXPECT_EQ(turn(testee), (visits{{{1}, {1}}, {{3}, {1}}}));
 }
 
+// As after a restart, when its clients may have them no more.
+TEST(ledger, says_what_it_has_not_of_a_rounds_list) {
+  auto testee = make({.by_round = true});
+  testee.offer(offer(1, 1));
+  testee.take_notices();
+  const auto lacks = [&] {
+    std::vector<visits> all;
+    for (const auto& x : testee.take_notices())
+      if (const auto* lacked = std::get_if<messages::parts_lacked>(&x))
+        all.push_back(lacked->visits);
+    return all;
+  };
+  testee.close({.round = {1},
+                .visits = {{{{1}, {1}}, {line}},
+                           {{{2}, {1}}, {line}},
+                           {{{3}, {1}}, {line_id{9}}}}});
+  const auto said = lacks();
+  ASSERT_EQ(said.size(), 1u);
+  EXPECT_EQ(said[0], (visits{{{2}, {1}}}));
+  testee.offer(offer(2, 1));
+  EXPECT_TRUE(lacks().empty());
+  EXPECT_EQ(turn(testee), (visits{{{1}, {1}}, {{2}, {1}}}));
+}
+
 TEST(ledger, drops_what_no_list_will_name_and_nothing_that_one_does) {
   auto testee = make({.by_round = true});
   testee.offer(offer(1, 1));

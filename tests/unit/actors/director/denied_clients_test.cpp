@@ -67,6 +67,42 @@ TEST(denied_clients, are_on_no_list_that_is_made_later) {
             std::vector{cohort[1].pass.visit});
 }
 
+TEST(denied_clients, do_not_hold_up_a_round_that_has_no_deadline) {
+  auto rounds = rounds_of(3);
+  rounds.round_deadline = std::chrono::hours{24 * 365};
+  run_of run{rounds};
+  run.join(4);
+  const auto cohort = run.all<invitation_made>();
+  ASSERT_EQ(cohort.size(), 3u);
+  run.take(cohort[0].pass.visit);
+  run.take(cohort[2].pass.visit);
+  ASSERT_TRUE(run.all<round_closed>().empty());
+  deny(run, cohort[1].pass.visit);
+  ASSERT_EQ(run.all<round_closed>().size(), 1u);
+  std::vector wanted{cohort[0].pass.visit, cohort[2].pass.visit};
+  std::ranges::sort(wanted);
+  EXPECT_EQ(visits_of(run.all<round_closed>()[0]), wanted);
+}
+
+// The server began again, and its line waits for what they may say no more.
+TEST(denied_clients, are_struck_off_a_list_at_once) {
+  const visit_id denied{{1}, {4}}, other_one{{2}, {4}};
+  course::durable found;
+  found.index_upto = 4096;
+  for (std::uint64_t i = 1; i <= 3; ++i)
+    found.clients[{i}] = {.client = {i}, .examples = 10, .numbers_upto = 32};
+  found.round = {.round = {3}, .closed = 1};
+  found.round.visits.push_back({denied, {lead}});
+  found.round.visits.push_back({other_one, {lead}});
+  run_of run{rounds_of(2), found};
+  run.did(run.testee.due(run.now));
+  run.did(run.testee.lacking({lead, {3}, {denied, other_one}}, run.now));
+  ASSERT_EQ(run.all<round_closed>().size(), 1u);
+  deny(run, denied); // It has not come yet.
+  ASSERT_EQ(run.all<round_closed>().size(), 2u);
+  EXPECT_EQ(visits_of(run.all<round_closed>()[1]), std::vector{other_one});
+}
+
 // It is durable, and lines wait for all that is on it.
 TEST(denied_clients, stay_on_a_list_that_is_made) {
   run_of run{rounds_of(2)};

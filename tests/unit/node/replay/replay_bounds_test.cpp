@@ -185,4 +185,41 @@ TEST_F(recorded_run, holds_batches_to_the_configuration) {
     HasSubstr("which round 3 does not name"));
 }
 
+// Its line may have begun with the list as it was.
+TEST_F(recorded_run, may_hold_what_a_list_named_before_it_was_struck) {
+  const auto folder = record({});
+  const auto done = replay_changed(folder, [](lines& all) {
+    const auto closed = places_of("round_closed", all)[2];
+    auto again = json::parse(all[closed - 1]);
+    again["visits"].erase(0);
+    all.insert(all.begin() + static_cast<std::ptrdiff_t>(closed), again.dump());
+  });
+  ASSERT_TRUE(done) << done.error().context;
+  EXPECT_FALSE(done->digests.first);
+}
+
+TEST_F(recorded_run, may_leave_out_what_was_struck) {
+  const auto folder = record({});
+  const auto made =
+    places_of("version", read_lines(folder / "events.jsonl"))[2];
+  const auto without_one = [&](bool is_struck) {
+    return replay_changed(folder, [&](lines& all) {
+      auto version = json::parse(all[made - 1]);
+      const auto visit = version["merged"][0];
+      version["merged"].erase(0);
+      all[made - 1] = version.dump();
+      const auto closed = places_of("round_closed", all)[2];
+      auto list = json::parse(all[closed - 1]);
+      if (is_struck)
+        list["struck"].push_back(
+          json::array({visit[0], visit[1], version["line"]}));
+      all[closed - 1] = list.dump();
+    });
+  };
+  EXPECT_THAT(refusal(without_one(false)), HasSubstr("a version leaves out"));
+  const auto done = without_one(true);
+  ASSERT_TRUE(done) << done.error().context;
+  EXPECT_TRUE(done->digests.first) << "it was merged";
+}
+
 } // namespace troupe::test
