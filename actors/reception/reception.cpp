@@ -89,8 +89,8 @@ messages::places_given answer(const messages::places_asked& x, peer_id from,
 
 void note(const messages::process_parted& x, peer_id from,
           const reception_args& args) {
-  if (x.what == messages::parting::over && args.parted)
-    args.parted(from);
+  if (args.parted)
+    args.parted(from, x.what);
 }
 
 messages::enrolment_answered answer(const messages::enrolment_asked& x,
@@ -157,6 +157,8 @@ void hear(const messages::any_message& any, peer_id from,
           reception_args& args) {
   if (const auto* own = std::get_if<messages::enrolment_asked>(&any))
     args.network->send(from, answer(*own, from, args));
+  else if (const auto* gone = std::get_if<messages::process_parted>(&any))
+    note(*gone, from, args);
   else if (is_beyond_enrolment(from, args))
     return;
   else if (const auto* asked = std::get_if<messages::terms_asked>(&any))
@@ -167,8 +169,6 @@ void hear(const messages::any_message& any, peer_id from,
     args.network->send(from, answer(*frozen, args));
   else if (const auto* told = std::get_if<messages::scores_told>(&any))
     pass_on(*told, from, args);
-  else if (const auto* gone = std::get_if<messages::process_parted>(&any))
-    note(*gone, from, args);
 }
 
 } // namespace

@@ -37,8 +37,9 @@ struct reception_args {
   /// Makes what was given durable, before it is said.
   std::function<result<void>(const leases&)> keep;
   std::shared_ptr<transport::endpoint> network;
-  /// Told of each process that says it has heard of the end. May be empty.
-  std::function<void(peer_id)> parted = {};
+  /// Told of each process that leaves, and whether it has heard of the end. May
+  /// be empty.
+  std::function<void(peer_id, messages::parting)> parted = {};
   /// Told of each process that has clients. May be empty.
   std::function<void(peer_id)> came = {};
   /// Told of what a process says of its clients' scores. May be empty.

@@ -8,6 +8,7 @@ namespace troupe::transport {
 /// Why who dials is not let in.
 enum class turned_away : std::uint8_t {
   our_key,    ///< The server does not allow it.
+  no_longer,  ///< It did, and told us that it does no more.
   their_key,  ///< Whoever answers has another key than they should, or none.
   by_another, ///< The same, where the server was before: it may come back.
 };

@@ -1,8 +1,11 @@
 #include "actors/transport/link_end.hpp"
 
 #include <algorithm>
+#include <memory>
 #include <string>
 #include <utility>
+
+#include "actors/transport/envelope.hpp"
 
 namespace troupe::transport {
 
@@ -89,6 +92,16 @@ std::optional<piece> link_end::next() {
   }
   if (out)
     out->connection = connection_;
+  return out;
+}
+
+std::optional<piece> link_end::last_word(const messages::any_message& x) const {
+  if (!heard_opened_ || say_opened_)
+    return std::nullopt;
+  auto out = make_piece(piece_kind::framed, {}, {});
+  const auto bytes = std::make_shared<const buffer>(encode(x));
+  out.body = {*bytes, bytes};
+  out.connection = connection_;
   return out;
 }
 

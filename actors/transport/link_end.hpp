@@ -101,6 +101,10 @@ public:
   /// Takes what goes out next. Null: nothing may, for now.
   std::optional<piece> next();
 
+  /// All that may still be said over this connection; nothing where there is
+  /// none.
+  std::optional<piece> last_word(const messages::any_message& x) const;
+
   /// Both ends said `opened` on this connection.
   bool is_open() const noexcept {
     return heard_opened_;

@@ -104,6 +104,7 @@ place* places::of(const std::string& route, const std::string& user,
     return nullptr;
   routes_.erase(to.route);
   to.route = route;
+  to.has_parted = false;
   to.unsent.reset();
   routes_[route] = to.number;
   return &to;
@@ -164,7 +165,7 @@ places_seen places::look(instant then) const {
     out.unsent_bytes += x.link.own_bytes();
     if (!x.link.is_open())
       continue;
-    out.connected += x.spoke_at + silent_max >= then;
+    out.connected += !x.has_parted && x.spoke_at + silent_max >= then;
     out.behind += x.busy_since && *x.busy_since < then;
     out.arriving += x.link.holds_room();
     out.waiting += x.link.waits_for_room();

@@ -27,6 +27,7 @@ struct place {
   instant told_at{};       ///< Anything by us.
   instant moved_at{};      ///< What it has room for here went on, or got that.
   std::uint64_t moved = 0; ///< Bytes since then.
+  bool has_parted = false; ///< It said so, over the connection that it has.
   /// Since when something has been waiting for it without a pause.
   std::optional<instant> busy_since = {};
 

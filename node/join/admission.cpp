@@ -102,6 +102,11 @@ admission::open_audit(transport::socket_endpoint::options& to) {
   return std::nullopt;
 }
 
+void admission::is_turned_out() {
+  why_ = turned_away::no_longer;
+  refused_ = true;
+}
+
 void admission::say(const std::string& line) const {
   if (in_.say)
     in_.say(line);
@@ -147,7 +152,7 @@ join_summary admission::not_let_in() const {
   if (why_ == turned_away::our_key && !line_problem_.empty())
     return turned_down(line_problem_, "where it is served: troupe keys invite "
                                       "--name NAME --keys DIR makes another");
-  if (why_ == turned_away::our_key)
+  if (why_ == turned_away::our_key || why_ == turned_away::no_longer)
     return turned_down("it does not let this key in, or no longer: " + own_,
                        "where it is served: troupe keys allow KEY --name NAME "
                        "--keys DIR");

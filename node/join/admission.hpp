@@ -30,6 +30,9 @@ public:
   /// it does.
   std::optional<join_summary> prepare(transport::socket_endpoint::options& to);
 
+  /// The server has said that it hears it no longer. Of any thread.
+  void is_turned_out();
+
   /// It is not let in, or no longer: `no_answer` says why.
   const std::atomic<bool>& refused() const noexcept {
     return refused_;

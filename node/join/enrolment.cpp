@@ -1,5 +1,6 @@
 #include "node/join/enrolment.hpp"
 
+#include <chrono>
 #include <memory>
 #include <utility>
 
@@ -40,6 +41,8 @@ enrolment_outcome enrol(const enrolment& x) {
   const auto found = asked.ask<messages::enrolment_answered>(
     **socket, messages::enrolment_asked{.nonce = 0, .own = x.own},
     {.seconds = x.wait, .stop = x.stop, .away = &away});
+  (*socket)->send({}, messages::process_parted{messages::parting::for_now, {}});
+  (*socket)->drain(std::chrono::seconds{1});
   (*socket)->close();
   if (found)
     return {found->why.empty() ? how::done : how::refused, found->why};

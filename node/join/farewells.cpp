@@ -1,6 +1,9 @@
 #include "node/join/farewells.hpp"
 
+#include <chrono>
 #include <utility>
+
+#include "actors/messages/wire.hpp"
 
 namespace troupe::node {
 
@@ -31,6 +34,21 @@ join_summary conclude(const messages::farewell& x) {
     default:
       return ended(end::refused, x.text);
   }
+}
+
+// What was wrong here is no server's affair.
+join_summary parted(const std::shared_ptr<transport::socket_endpoint>& from,
+                    join_summary how) {
+  using messages::parting;
+  constexpr std::chrono::seconds drain_max{2};
+  if (!from)
+    return how;
+  const bool over = how.how == join_summary::end::finished;
+  from->send({},
+             messages::process_parted{over ? parting::over : parting::for_now,
+                                      over ? how.why : std::string{}});
+  from->drain(drain_max);
+  return how;
 }
 
 } // namespace troupe::node

@@ -1,11 +1,13 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
 
 #include "actors/messages/session.hpp"
+#include "actors/transport/zmq/socket_endpoint.hpp"
 #include "node/join/join.hpp"
 
 namespace troupe::node {
@@ -18,6 +20,11 @@ join_summary interrupted(const join_context& in);
 
 /// As the server's last word to a client has it.
 join_summary conclude(const messages::farewell& x);
+
+/// So the process ends, and whoever is there hears that it leaves. @param from
+/// null: it has not dialled
+join_summary parted(const std::shared_ptr<transport::socket_endpoint>& from,
+                    join_summary how);
 
 /// What the server said to its clients for good.
 class farewells {

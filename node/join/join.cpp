@@ -32,7 +32,6 @@ namespace {
 
 constexpr std::chrono::milliseconds glance{20};
 constexpr double patience_with_another = 5; ///< Seconds.
-constexpr std::chrono::seconds drain_max{2};
 
 /// A process with clients, from its first word to its last.
 class visit_of_process {
@@ -59,8 +58,8 @@ public:
           &visit_of_process::open_store, &visit_of_process::get_places,
           &visit_of_process::make_task})
       if (auto wrong = (this->*next)())
-        return *wrong;
-    return take_part();
+        return parted(socket_, std::move(*wrong));
+    return parted(socket_, take_part());
   }
 
   /// It ended since another run is served there now.
@@ -138,9 +137,8 @@ private:
         server_parts(*gone);
       if (const auto* about = std::get_if<messages::scores_asked>(&y))
         with_scores([&](auto& x) { x.hear(*about, steady_now()); });
-      // To the process: to all of its clients.
-      if (std::holds_alternative<messages::farewell>(y))
-        hub_->say_hello();
+      if (const auto* word = std::get_if<messages::farewell>(&y))
+        heard_of_all(*word);
     });
     return std::nullopt;
   }
@@ -250,10 +248,6 @@ private:
     close();
     system.await_all_actors_done();
     workers->dismiss();
-    const bool over = how.how == end::finished;
-    socket_->send({}, messages::process_parted{
-                        over ? parting::over : parting::for_now, how.why});
-    socket_->drain(drain_max);
     return how;
   }
 
@@ -293,6 +287,14 @@ private:
     const std::lock_guard guard{mutex_};
     if (scores_)
       f(*scores_);
+  }
+
+  /// To the process: to all of its clients.
+  void heard_of_all(const messages::farewell& x) {
+    if (x.reason == messages::farewell_reason::refused)
+      door_.is_turned_out();
+    else
+      hub_->say_hello();
   }
 
   void server_parts(const messages::process_parted& x) {

@@ -1,4 +1,5 @@
-// Which processes are here, and how they hear that a run is over.
+// Which processes are here, and how they hear that a run is over, or that they
+// are to go.
 
 #include <algorithm>
 #include <chrono>
@@ -22,6 +23,32 @@ constexpr std::chrono::seconds last_silence_max{3};
 constexpr std::chrono::seconds lately{4};
 
 } // namespace
+
+// Those that are gone are looked for now and then: a crowd comes one by one.
+void known_links::add(std::uint64_t link, const all_links& all) {
+  const std::lock_guard guard{mutex_};
+  links_.insert(link);
+  if (links_.size() <= 2 * left_)
+    return;
+  const auto there = all();
+  const std::set<std::uint64_t> known{there.begin(), there.end()};
+  std::erase_if(links_, [&](auto x) { return !known.contains(x); });
+  left_ = links_.size();
+}
+
+std::vector<client_id> serving::newly_denied() const {
+  std::vector<client_id> out;
+  if (!guard_ || !guard_->may_have_changed())
+    return out;
+  socket_->look_at_keys();
+  const auto owners = guard_->owners();
+  for (const auto& [who, clients] : posted_->all())
+    if (owners.contains(who))
+      denied_.erase(who);
+    else if (denied_.insert(who).second)
+      out.insert(out.end(), clients.begin(), clients.end());
+  return out;
+}
 
 std::set<peer_id> serving::here() const {
   std::set<peer_id> out;

@@ -319,19 +319,6 @@ std::function<bool(peer_id, client_id)> serving::may_speak() const {
   };
 }
 
-std::vector<client_id> serving::newly_denied() const {
-  std::vector<client_id> out;
-  if (!guard_ || !guard_->may_have_changed())
-    return out;
-  const auto owners = guard_->owners();
-  for (const auto& [who, clients] : posted_->all())
-    if (owners.contains(who))
-      denied_.erase(who);
-    else if (denied_.insert(who).second)
-      out.insert(out.end(), clients.begin(), clients.end());
-  return out;
-}
-
 // A clock that was set back does not bring the past back.
 instant serving::elapsed() const {
   return std::max(reached_, instant{std::chrono::milliseconds{
@@ -378,6 +365,7 @@ result<reception_args> serving::begin(const experiment& x, const workload& work,
                   : fail(errc::invalid_argument, "it is gone");
     };
   }
+  const auto links = [at = socket_] { return at->links_here(forever); };
   posted_->post(book_.places);
   return reception_args{
     .terms = terms_of(book_, x, work),
@@ -388,8 +376,13 @@ result<reception_args> serving::begin(const experiment& x, const workload& work,
         return book_.keep(path).map([&] { posted_->post(next); });
       },
     .network = socket_,
-    .parted = [to = parted_](peer_id x) { to->add(link_of(x)); },
-    .came = [to = came_](peer_id x) { to->add(link_of(x)); },
+    .parted =
+      [to = parted_, at = socket_, links](peer_id x, messages::parting what) {
+        at->has_parted(link_of(x));
+        if (what == messages::parting::over)
+          to->add(link_of(x), links);
+      },
+    .came = [to = came_, links](peer_id x) { to->add(link_of(x), links); },
     .frozen = way_.serves_frozen ? frozen_values(work) : served_values{},
     .claim_of = std::move(claim_of),
     .enrol = std::move(enrol),

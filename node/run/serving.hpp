@@ -4,6 +4,7 @@
 // to who asks what the run is.
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -12,6 +13,7 @@
 #include <mutex>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "actors/client/socket_hubs.hpp"
 #include "actors/gateway/seal.hpp"
@@ -61,6 +63,30 @@ private:
   std::map<actors::leases::owner, std::set<client_id>> all_;
 };
 
+/// Links of which something is known, for as long as there are such links.
+class known_links {
+public:
+  using all_links = std::function<std::vector<std::uint64_t>()>;
+
+  /// @param all is asked now and then which there are
+  void add(std::uint64_t link, const all_links& all);
+
+  bool contains(std::uint64_t link) const {
+    const std::lock_guard guard{mutex_};
+    return links_.contains(link);
+  }
+
+  std::size_t size() const {
+    const std::lock_guard guard{mutex_};
+    return links_.size();
+  }
+
+private:
+  mutable std::mutex mutex_;
+  std::set<std::uint64_t> links_;
+  std::size_t left_ = 0; ///< Of these, when they were looked through.
+};
+
 class serving {
 public:
   /// Listens, if there is an address, else it is null; until `begin` nobody is
@@ -98,7 +124,8 @@ public:
     return refused_;
   }
 
-  /// Clients whose keys are allowed no longer, each once for each time.
+  /// Clients whose keys are allowed no longer, each once for each time. Their
+  /// processes hear so.
   std::vector<client_id> newly_denied() const;
 
   /// Whether a peer may speak for a client: with keys if its key has it, and
@@ -165,24 +192,6 @@ private:
 
   result<void> open_seals();
   result<void> say_where(const line_taker& listening) const;
-
-  /// Of links, as reception tells.
-  class known_links {
-  public:
-    void add(std::uint64_t link) {
-      const std::lock_guard guard{mutex_};
-      links_.insert(link);
-    }
-
-    bool contains(std::uint64_t link) const {
-      const std::lock_guard guard{mutex_};
-      return links_.contains(link);
-    }
-
-  private:
-    mutable std::mutex mutex_;
-    std::set<std::uint64_t> links_;
-  };
 
   std::filesystem::path folder_;
   listening_options way_;

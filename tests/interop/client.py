@@ -237,6 +237,8 @@ class Process:
                 if name == "farewell" and wire.REASONS[fields["reason"]] == "no_session":
                     for client in self.clients.values():
                         client.hear(name, fields, time.monotonic())
+                if name == "farewell" and wire.REASONS[fields["reason"]] == "refused":
+                    raise Refused(self.link.address)
                 if name == "scores_asked":  # These have no rows to test on.
                     self.link.say(0, "scores_told", {"question": fields["question"],
                                                      "scores": [{"client": x} for x in fields["clients"]]})

@@ -50,6 +50,11 @@ public:
   /// Answers what was asked.
   void answer(instant now);
 
+  /// What a key may do is asked anew.
+  void forget() {
+    known_.clear();
+  }
+
   /// Whether who came by this name, which we gave, may still speak and be
   /// spoken with.
   bool admits(const std::string& user, instant now);

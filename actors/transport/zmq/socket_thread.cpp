@@ -182,8 +182,17 @@ std::set<std::uint64_t> socket_thread::taken_due() {
   return out;
 }
 
+std::size_t socket_thread::count_sent(const place& to, const piece& x) {
+  const auto bytes = piece_head_size + x.body.bytes.size();
+  counts_.out.add(sent_.sort(to.number, x), bytes);
+  counts_.bytes_out += bytes;
+  return bytes;
+}
+
 // False: ZeroMQ takes no more.
 bool socket_thread::send_some(place& to) {
+  if (turns_out(to))
+    return true;
   std::size_t bytes = 0;
   for (int i = 0; i < pieces_per_turn && bytes < bytes_per_turn; ++i) {
     const bool is_new = !to.unsent;
@@ -191,13 +200,9 @@ bool socket_thread::send_some(place& to) {
     if (!next || (is_new && !leaves(*next)))
       return true;
     switch (send_piece(socket_, {to.route, joined_bytes_max(to)}, *next)) {
-      case sending::done: {
-        const auto size = piece_head_size + next->body.bytes.size();
-        counts_.out.add(sent_.sort(to.number, *next), size);
-        counts_.bytes_out += size;
-        bytes += size;
+      case sending::done:
+        bytes += count_sent(to, *next);
         break;
-      }
       case sending::blocked: {
         const std::lock_guard guard{mutex_};
         to.unsent = *next;

@@ -43,6 +43,8 @@ public:
   places_seen look() override;
   std::uint64_t unhandled_bytes() const override;
   std::optional<public_key> key_of(peer_id x) override;
+  void look_at_keys() override;
+  void has_parted(std::uint64_t link) override;
   void listen_with(const key_pair& x) override;
   std::optional<public_key> listens_with() override;
   void announce(std::uint64_t link, const announcement& x) override;
@@ -61,6 +63,10 @@ private:
   void open_door();
   void bind();
   void change_door();
+  void ask_for_keys_anew();
+
+  /// True: its key is allowed no longer, and it was told so.
+  bool turns_out(place& to);
   std::optional<key_pair> wanted_pair();
   void has_pair(const key_pair& x);
 
@@ -91,6 +97,7 @@ private:
   bool send_what_is_due();
   std::set<std::uint64_t> taken_due();
   bool send_some(place& to);
+  std::size_t count_sent(const place& to, const piece& x); ///< Its bytes.
   std::optional<piece> take_next(place& to);
   bool leaves(const piece& x);
   std::size_t joined_bytes_max(const place& to) const;
@@ -138,6 +145,7 @@ private:
   std::set<std::uint64_t> waiting_;   ///< For room.
   bool asleep_ = false;               ///< The thread polls, or is about to.
   bool is_bound_ = false;             ///< Of a server.
+  bool keys_changed_ = false;         ///< Perhaps.
   std::optional<key_pair> next_pair_; ///< It is to have.
   std::optional<key_choice> choice_;  ///< Of who dials with keys.
   std::uint64_t messages_ = 0;

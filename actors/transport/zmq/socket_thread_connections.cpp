@@ -74,8 +74,10 @@ bool socket_thread::is_unsettled() {
 }
 
 void socket_thread::see_to_connections() {
-  if (!dials())
+  if (!dials()) {
+    ask_for_keys_anew();
     return change_door();
+  }
   dial_anew_after_silence();
   if (dial_at_ && steady_now() >= *dial_at_)
     connect();
@@ -95,6 +97,48 @@ void socket_thread::dial_anew_after_silence() {
   ++counts_.dialled_anew;
   say_connection(false);
   hang_up(now);
+}
+
+void socket_thread::look_at_keys() {
+  {
+    const std::lock_guard guard{mutex_};
+    keys_changed_ = true;
+  }
+  bell_->ring();
+}
+
+void socket_thread::ask_for_keys_anew() {
+  const std::lock_guard guard{mutex_};
+  if (!std::exchange(keys_changed_, false) || !door_)
+    return;
+  door_->forget();
+  for (const auto& [number, x] : places_.all())
+    due_.insert(number);
+}
+
+// libzmq cannot close one connection: whoever has it is to do so.
+bool socket_thread::turns_out(place& to) {
+  if (!door_ || !to.link.is_open() || door_->admits(to.user, steady_now()))
+    return false;
+  const auto word = to.link.last_word(messages::farewell{
+    messages::farewell_reason::refused, "its key is allowed no longer"});
+  // Who does not read finds out as who was away does.
+  if (word
+      && send_piece(socket_, {to.route, joined_bytes_max(to)}, *word)
+           == sending::done)
+    count_sent(to, *word);
+  const std::lock_guard guard{mutex_};
+  to.unsent.reset();
+  waiting_.erase(to.number);
+  places_.lost(to, steady_now());
+  bell_->ring(); // Others may have waited for its room.
+  return true;
+}
+
+void socket_thread::has_parted(std::uint64_t link) {
+  const std::lock_guard guard{mutex_};
+  if (auto* found = places_.find(link))
+    found->has_parted = true;
 }
 
 void socket_thread::listen_with(const key_pair& x) {

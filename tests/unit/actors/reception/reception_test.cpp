@@ -83,6 +83,23 @@ TEST_F(reception_test, knows_whom_to_see_off_by_the_terms_it_gave) {
   EXPECT_EQ(came.size(), 1U);
 }
 
+// So does the connection of an invitation, by which nothing else may be said.
+TEST_F(reception_test, tells_who_leaves_and_whether_it_has_heard_of_the_end) {
+  std::vector<messages::parting> parted;
+  args.parted = [&parted](peer_id, messages::parting x) {
+    parted.push_back(x);
+  };
+  args.claim_of = [](peer_id) -> std::optional<claim> { return std::nullopt; };
+  using enum messages::parting;
+  hear(messages::process_parted{for_now, {}});
+  hear(messages::process_parted{over, "20 rounds"});
+  EXPECT_EQ(parted, (std::vector{for_now, over}));
+  EXPECT_EQ(
+    args.refused
+      ->all()[static_cast<std::size_t>(transport::refusal::beyond_enrolment)],
+    0U);
+}
+
 // Each takes a look at all places, or waits for a folder.
 TEST_F(reception_test, answers_a_process_so_often_in_a_second) {
   for (const messages::any_message& x :

@@ -165,6 +165,21 @@ TEST_F(places_test, forget_who_is_gone_for_long_with_what_was_for_it) {
   EXPECT_TRUE(values.expired());
 }
 
+TEST_F(places_test, count_nobody_who_has_said_that_it_leaves) {
+  for (const std::uint64_t i : {1, 2}) {
+    dial(i);
+    settle(i);
+  }
+  EXPECT_EQ(server.look(now).connected, 2U);
+  at(1).has_parted = true;
+  EXPECT_EQ(server.look(now).connected, 1U);
+  server.lost(at(1), now);
+  processes.at(1).lost();
+  processes.at(1).connected(2);
+  settle(1);
+  EXPECT_EQ(server.look(now).connected, 2U) << "it is back";
+}
+
 TEST_F(places_test, give_one_key_a_quarter_of_all_room) {
   for (const std::uint64_t i : {1, 2})
     dial(i, "ours", 1);

@@ -269,6 +269,36 @@ TEST_F(keyed_endpoint, hears_no_more_of_who_is_denied) {
   EXPECT_GE(refused_for(refusal::denied_key), 1U);
 }
 
+// It may be silent, and its connection cannot be closed.
+TEST_F(keyed_endpoint, tells_who_is_denied_that_it_is_and_nothing_else) {
+  set(alice, key_standing::allowed);
+  const auto server = serve();
+  const auto client =
+    dial_with(2, server->address(), dialler_keys{alice, own.open});
+  client->send({5}, beat(1));
+  const auto heard = at_server.wait_for(1);
+  ASSERT_EQ(heard.size(), 1U);
+  EXPECT_EQ(server->look().connected, 1U);
+  set(alice, key_standing::unknown);
+  server->look_at_keys(); // Long before what is remembered of it is too old.
+  const auto told = at_client.wait_for(1);
+  ASSERT_EQ(told.size(), 1U);
+  EXPECT_EQ(told[0].peer, peer_id{}) << "the process itself";
+  const auto word = opened(told[0]);
+  ASSERT_TRUE(std::holds_alternative<messages::farewell>(word));
+  EXPECT_EQ(std::get<messages::farewell>(word).reason,
+            messages::farewell_reason::refused);
+  server->send(heard[0].peer, beat(2));
+  server->look_at_keys();
+  client->send({5}, beat(3));
+  for (int i = 0; i < 200 && refused_for(refusal::denied_key) == 0; ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds{50});
+  EXPECT_GE(refused_for(refusal::denied_key), 1U);
+  EXPECT_EQ(at_server.wait_for(1).size(), 1U);
+  EXPECT_EQ(at_client.wait_for(1).size(), 1U);
+  EXPECT_EQ(server->look().connected, 0U) << "it is as good as gone";
+}
+
 TEST_F(keyed_endpoint, hears_one_channel_of_who_is_invited) {
   set(alice, key_standing::invited);
   const auto server = serve();
