@@ -299,8 +299,12 @@ void answered(self_pointer self, const messages::part_answered& x) {
     say(self, x.visit.client, answer(x));
 }
 
-/// Its key was taken from it: nothing that it was given or has offered counts.
-void turned_out(self_pointer self, const messages::client_left& x) {
+/// It was silent for too long; or, where that is said by somebody else, its key
+/// was taken from it: nothing that it was given or has offered counts.
+void lost(self_pointer self, const messages::client_left& x) {
+  if (!x.said)
+    return self->state.peers.close(x.client);
+  self->state.peers.turn_out(x.client);
   self->send(self->state.args.others->roster, x);
   for (const auto visit : self->state.granted->voided(x.client))
     self->send(self->state.args.others->director,
@@ -357,11 +361,7 @@ gateway_actor::behavior_type gateway(self_pointer self, gateway_args args) {
     [self](const messages::part_answered& x) { answered(self, x); },
     [self](const messages::version_announced& x) { announced(self, x); },
     [self](const messages::scores_wanted& x) { return ask(self->state, x); },
-    [self](const messages::client_left& x) {
-      self->state.peers.close(x.client);
-      if (x.said) // By somebody else than itself.
-        turned_out(self, x);
-    },
+    [self](const messages::client_left& x) { lost(self, x); },
     [self](const messages::run_finished& x) { farewell_to_all(self, x); },
     [self](const messages::state_asked& x) {
       x.draft->add(part_name, self->state.peers, *self->state.granted);

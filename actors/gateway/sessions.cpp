@@ -3,7 +3,7 @@
 namespace troupe::actors {
 
 void sessions::ask(peer_id x, const messages::hello& what) {
-  asked_[x] = {.nonce = what.nonce};
+  asked_[x] = {.client = what.client, .nonce = what.nonce};
 }
 
 bool sessions::give_up(peer_id x) {
@@ -42,6 +42,12 @@ void sessions::close(client_id x) {
     by_peer_.erase(*peer);
     by_client_.erase(x);
   }
+}
+
+void sessions::turn_out(client_id x) {
+  close(x);
+  for (auto& [peer, waits] : asked_)
+    waits.left |= waits.client == x;
 }
 
 const sessions::session* sessions::of(peer_id x) const {

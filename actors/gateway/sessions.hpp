@@ -44,6 +44,9 @@ public:
   /// Ends the client's session, if it has one.
   void close(client_id x);
 
+  /// Likewise, and a hello that waits for a judgement opens none.
+  void turn_out(client_id x);
+
   /// Null without a session.
   const session* of(peer_id x) const;
 
@@ -60,8 +63,9 @@ public:
 private:
   /// The last hello of a peer.
   struct question {
+    client_id client;
     std::uint64_t nonce = 0;
-    bool left = false; ///< The peer said leave after it.
+    bool left = false; ///< The peer said leave after it, or is not to come in.
   };
 
   std::map<peer_id, question> asked_; ///< Empty when there is no mail.

@@ -63,6 +63,18 @@ TEST(sessions, who_left_before_it_was_judged_is_gone) {
   EXPECT_FALSE(testee.is_gone(hello(4)));
 }
 
+// Its key was good when it said hello.
+TEST(sessions, who_is_denied_before_it_is_judged_is_gone) {
+  sessions testee;
+  testee.open(judged(7, 1));
+  testee.ask({7}, judged(7, 1).what);
+  testee.ask({8}, judged(8, 2).what);
+  testee.turn_out({1});
+  EXPECT_EQ(testee.of({7}), nullptr);
+  EXPECT_TRUE(testee.is_gone(judged(7, 1)));
+  EXPECT_FALSE(testee.is_gone(judged(8, 2)));
+}
+
 TEST(sessions, the_same_hello_again_ends_nothing) {
   sessions testee;
   testee.open(judged(7, 1, 1));
