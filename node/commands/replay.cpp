@@ -49,12 +49,16 @@ json to_json(const replay_summary& x) {
   return object;
 }
 
+/// Where nothing differs, and the record does not come to its run's end.
+const char* left_open(const replay_summary& x) {
+  if (x.ended || x.digests.first)
+    return "";
+  return x.interrupted ? ", of a run that was interrupted and may go on"
+                       : ", of a record that stops before its run did";
+}
+
 void print(const replay_summary& x, std::ostream& out) {
-  out << count(x.digests)
-      << (x.ended || x.digests.first
-            ? ""
-            : ", of a record that stops before its run did")
-      << '\n';
+  out << count(x.digests) << left_open(x) << '\n';
   for (const auto& [block, gap] : x.product_gap)
     out << "product gap of the last " << block << ": " << gap << '\n';
   if (const auto& first = x.digests.first)

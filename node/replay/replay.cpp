@@ -98,32 +98,41 @@ void note_fingerprint(const actors::recorded_event& x,
             + "'; equal digests are promised only where the two are equal");
 }
 
-/// The digest that summary.json says; nothing where it says none.
-std::optional<std::string> digest_in(const std::vector<std::byte>& text) {
-  const auto summary =
-    json::parse({reinterpret_cast<const char*>(text.data()), text.size()});
-  const auto* said = summary ? summary->find("digest") : nullptr;
-  const auto* digest = said ? said->text() : nullptr;
-  return digest ? std::optional{*digest} : std::nullopt;
+/// How summary.json says that the run ended.
+struct said_end {
+  bool interrupted = false;
+  std::optional<std::string> digest; ///< Nothing: it says none.
+};
+
+/// Nothing: it did not end, or nobody says how.
+std::optional<said_end> end_in(const fs::path& folder) {
+  const auto text =
+    models::read_text(folder / "summary.json", errc::invalid_data);
+  if (!text)
+    return std::nullopt;
+  const auto summary = json::parse(*text);
+  const auto* interrupted = summary ? summary->find("interrupted") : nullptr;
+  const auto* digest = summary ? summary->find("digest") : nullptr;
+  said_end out;
+  out.interrupted = interrupted && interrupted->flag().value_or(false);
+  if (digest && digest->text())
+    out.digest = *digest->text();
+  return out;
 }
 
 /// What the record ends with, beside what the run left behind of its end.
-std::optional<difference> compare_summary(const fs::path& folder,
+std::optional<difference> compare_summary(const said_end& said,
                                           const replayer& story) {
-  const auto text =
-    models::read_file(folder / "summary.json", errc::invalid_data);
-  if (!text)
-    return std::nullopt; // It did not end, or nobody says how.
   if (!story.ended())
     return difference{"the end of the record",
                       "summary.json says that the run ended",
                       "there is no event 'finished'"};
   const auto digest = models::to_hex(models::digest_of(story.digests()));
-  const auto said = digest_in(*text);
-  if (said == digest)
+  if (said.digest == digest)
     return std::nullopt;
   return difference{"the digest of the run",
-                    said.value_or("none: summary.json is damaged"), digest};
+                    said.digest.value_or("none: summary.json is damaged"),
+                    digest};
 }
 
 /// What is durable is in the record, and where the run ended, nothing more.
@@ -153,7 +162,11 @@ std::optional<difference> compare_ledger(const workload& work,
 void compare_ends(const experiment& x, const workload& work,
                   const fs::path& folder, const replayer& story,
                   const replay_context& in, replay_summary& to) {
-  to.digests.first = compare_summary(folder, story);
+  const auto said = end_in(folder);
+  // Such a run goes on: what is durable says how far its record must reach.
+  to.interrupted = said && said->interrupted && !story.ended();
+  if (said && !to.interrupted)
+    to.digests.first = compare_summary(*said, story);
   if (to.digests.first) {
     to.differs_in = story.ended() ? "summary.json" : "events.jsonl";
   } else if (x.ledger == ledger_kind::disk) {

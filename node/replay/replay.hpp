@@ -35,7 +35,8 @@ struct replay_summary {
   comparison digests;           ///< Of all that the record holds.
   std::uint64_t differs_at = 0; ///< The line of the first difference.
   std::string differs_in = "events.jsonl"; ///< The file.
-  bool ended = false; ///< The record says that the run ended.
+  bool ended = false;       ///< The record says that the run ended.
+  bool interrupted = false; ///< It does not, and the run was interrupted.
   /// Of the last merge of each adapter, by block: see `models::product_gap`.
   std::map<std::string, double> product_gap = {};
 };

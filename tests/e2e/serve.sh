@@ -319,6 +319,9 @@ wait "$server" || true
 why_says "the server said that it will be back"
 shows "$joined" /metrics '^troupe_connected 0$'
 said stays "the server ends for now"
+"$troupe" replay "$(folder_of)" >"$scratch/out" 2>"$scratch/err" &&
+  grep -q '^\([0-9]*\)/\1 digests equal, of a run that was interrupted' "$scratch/out" ||
+  { cat "$scratch/out" "$scratch/err"; fail "an interrupted run is not computed again"; }
 before=$address
 serve second "$scratch/small.toml" --set seed=7 --listen "$before"
 wait "$server" || fail "the second run fails"

@@ -156,6 +156,34 @@ TEST_F(recorded_run, ends_where_its_ledger_does) {
   EXPECT_THAT(notes_[0], HasSubstr("no ledger here"));
 }
 
+// Such a run goes on: that its record has no end is no difference.
+TEST_F(recorded_run, has_no_end_where_it_was_interrupted) {
+  const auto run = finished(
+    configured(quadratic_run, {"events=true", "ledger=disk"}, scratch_.path()));
+  const auto total = replay(run.folder)->digests.total;
+  json summary;
+  {
+    std::ifstream file{run.folder + "/summary.json"};
+    file >> summary;
+  }
+  summary["interrupted"] = true;
+  std::ofstream{run.folder + "/summary.json"} << summary.dump();
+  const auto whole = replay_changed(run.folder, [](lines& all) {
+    all.resize(places_of("finished", all).front() - 1);
+  });
+  ASSERT_TRUE(whole) << whole.error().context;
+  EXPECT_FALSE(whole->digests.first) << whole->digests.first->what;
+  EXPECT_EQ(whole->digests.equal, total);
+  EXPECT_EQ(whole->digests.total, total);
+  EXPECT_FALSE(whole->ended);
+  EXPECT_TRUE(whole->interrupted);
+  // But all that is durable stands there.
+  const auto half =
+    replay_changed(run.folder, [](lines& all) { all.resize(all.size() / 2); });
+  ASSERT_TRUE(half && half->digests.first);
+  EXPECT_EQ(half->differs_in, "ledger.sqlite");
+}
+
 TEST_F(recorded_run, holds_batches_to_the_configuration) {
   const auto buffered = record({"mode=fedbuff", "versions=8"});
   const auto all = read_lines(buffered / "events.jsonl");
