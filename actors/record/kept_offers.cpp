@@ -42,11 +42,6 @@ fs::path kept_offers::path_of(visit_id x, const std::string& checksum) const {
             + std::to_string(x.number.value) + '-' + checksum);
 }
 
-bool kept_offers::exists() const {
-  std::error_code ignored;
-  return fs::is_directory(folder_, ignored);
-}
-
 result<void> kept_offers::keep(const kept& x) const {
   if (auto ok = make_folder(folder_, {.sync = how_.sync}); !ok)
     return ok;

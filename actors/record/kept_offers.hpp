@@ -31,9 +31,6 @@ public:
     // nop
   }
 
-  /// Whether it has any.
-  bool exists() const;
-
   /// Keeps one. It is there whole or not at all, also after a kill. Of a visit
   /// there may be others: the record says which one counts.
   [[nodiscard]] result<void> keep(const kept& x) const;

@@ -26,9 +26,22 @@ std::string place_of(const replay_summary& x) {
          + (x.differs_at > 0 ? ":" + std::to_string(x.differs_at) : "");
 }
 
+/// Of one that stopped. @pre it did
+failure failure_of(const replay_summary& x) {
+  return {.code = "offers_not_kept",
+          .what = count(x.digests) + " up to " + place_of(x),
+          .why = x.stopped_by,
+          .hint = "a run with keep_offers = true keeps what such clients "
+                  "offer, and is computed again"};
+}
+
+json to_json(const failure& x) {
+  return {{"code", x.code}, {"what", x.what}, {"why", x.why}, {"hint", x.hint}};
+}
+
 json to_json(const replay_summary& x) {
   const auto& [equal, total, first] = x.digests;
-  json object{{"success", !first},
+  json object{{"success", !first && x.stopped_by.empty()},
               {"complete", x.ended},
               {"equal", equal},
               {"total", total},
@@ -41,10 +54,12 @@ json to_json(const replay_summary& x) {
                                   {"what", first->what},
                                   {"recorded", first->recorded},
                                   {"recomputed", first->recomputed}};
-    object["error"] = {{"code", "digests_differ"},
-                       {"what", count(x.digests)},
-                       {"why", first->what + " differs"},
-                       {"hint", place_of(x)}};
+    object["error"] = to_json(failure{.code = "digests_differ",
+                                      .what = count(x.digests),
+                                      .why = first->what + " differs",
+                                      .hint = place_of(x)});
+  } else if (!x.stopped_by.empty()) {
+    object["error"] = to_json(failure_of(x));
   }
   return object;
 }
@@ -65,6 +80,18 @@ void print(const replay_summary& x, std::ostream& out) {
     out << "first difference: " << place_of(x) << ": " << first->what
         << "\n  recorded    " << printable(first->recorded)
         << "\n  recomputed  " << first->recomputed << '\n';
+}
+
+exit_code conclude(const replay_summary& x, bool json, streams io) {
+  if (json)
+    io.out << to_json(x).dump(2) << std::endl;
+  else if (!x.stopped_by.empty())
+    return report(failure_of(x), exit_code::configuration, false, io);
+  else
+    print(x, io.out);
+  if (!x.stopped_by.empty())
+    return exit_code::configuration;
+  return x.digests.first ? exit_code::failed : exit_code::ok;
 }
 
 } // namespace
@@ -109,11 +136,7 @@ exit_code replay_command(const model_maker& make_model, const host_facts& known,
                               }});
   if (!done)
     return report(done.error(), line.json(), io);
-  if (line.json())
-    io.out << to_json(*done).dump(2) << std::endl;
-  else
-    print(*done, io.out);
-  return done->digests.first ? exit_code::failed : exit_code::ok;
+  return conclude(*done, line.json(), io);
 }
 
 } // namespace troupe::node

@@ -82,11 +82,12 @@ std::uint64_t digests_in(const actors::recorded_event& x) {
   return std::holds_alternative<actors::offer_recorded>(x) ? 1 : 0;
 }
 
-/// What no longer can be compared still counts.
-void count_rest(record& from, comparison& to) {
+/// At the line of now. What no longer can be compared still counts.
+void stop_at(record& from, replay_summary& to) {
+  to.differs_at = from.number();
   while (from.next())
     if (const auto event = from.event())
-      to.total += digests_in(*event);
+      to.digests.total += digests_in(*event);
 }
 
 void note_fingerprint(const actors::recorded_event& x,
@@ -180,12 +181,6 @@ void compare_ends(const experiment& x, const workload& work,
 
 result<replay_summary> replay(const experiment& x, const fs::path& folder,
                               const replay_context& in) {
-  const actors::kept_offers kept{folder / "offers"};
-  if (x.data.is_elsewhere() && !kept.exists())
-    return fail(errc::unsupported,
-                "what clients computed on data of their own cannot be computed "
-                "again here: data.kind = \"elsewhere\". A run with "
-                "keep_offers = true keeps what they offered");
   const auto events = folder / "events.jsonl";
   auto lines = models::line_reader::open(events, errc::invalid_data);
   if (!lines)
@@ -207,12 +202,19 @@ result<replay_summary> replay(const experiment& x, const fs::path& folder,
       if (!prepared)
         return tl::make_unexpected(prepared.error());
       work = std::move(*prepared);
-      auto made = replayer::make(x, *work, std::move(*ahead), kept);
+      auto made = replayer::make(x, *work, std::move(*ahead),
+                                 actors::kept_offers{folder / "offers"});
       if (!made)
         return tl::make_unexpected(made.error());
       story = std::move(*made);
     }
     auto heard = story->hear(*event);
+    if (!heard && heard.error().code == errc::unsupported) {
+      s.stopped_by = heard.error().context;
+      s.digests.total += digests_in(*event);
+      stop_at(from, s);
+      break;
+    }
     if (!heard)
       return from.refuse(heard.error().context);
     s.digests.equal += heard->equal;
@@ -220,8 +222,7 @@ result<replay_summary> replay(const experiment& x, const fs::path& folder,
     in.show({from.done(), from.number(), s.digests.equal});
     if (heard->first) {
       s.digests.first = std::move(heard->first);
-      s.differs_at = from.number();
-      count_rest(from, s.digests);
+      stop_at(from, s);
     }
   }
   if (!story)
@@ -230,7 +231,7 @@ result<replay_summary> replay(const experiment& x, const fs::path& folder,
                   + " holds no event; that of a run with events = true would "
                     "do");
   s.ended = story->ended();
-  if (!s.digests.first)
+  if (!s.digests.first && s.stopped_by.empty())
     compare_ends(x, *work, folder, *story, in, s);
   if (from.cut_off())
     in.note("the last line of the record is cut off, as by a kill; it is left "

@@ -32,9 +32,12 @@ struct replay_context {
 };
 
 struct replay_summary {
-  comparison digests;           ///< Of all that the record holds.
-  std::uint64_t differs_at = 0; ///< The line of the first difference.
+  comparison digests; ///< Of all that the record holds.
+  /// The line of the first difference, or where it stopped.
+  std::uint64_t differs_at = 0;
   std::string differs_in = "events.jsonl"; ///< The file.
+  /// What is not here and would be computed with; empty: it has all.
+  std::string stopped_by = {};
   bool ended = false;       ///< The record says that the run ended.
   bool interrupted = false; ///< It does not, and the run was interrupted.
   /// Of the last merge of each adapter, by block: see `models::product_gap`.
@@ -46,7 +49,8 @@ struct replay_summary {
 /// follows builds on it. Returns `invalid_data` that names the line if the
 /// record is damaged; half a line at its end, as a kill leaves it, is not.
 /// Where the folder says how the run ended, the record must reach that end, and
-/// be of what summary.json and the ledger say.
+/// be of what summary.json and the ledger say. It stops at an offer that a
+/// client made of data of its own, and that the folder has not.
 [[nodiscard]] result<replay_summary> replay(const experiment& x,
                                             const std::filesystem::path& folder,
                                             const replay_context& in);

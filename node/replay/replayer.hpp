@@ -36,7 +36,9 @@ public:
                                                 actors::kept_offers kept);
 
   /// Follows the record by one event. Returns `invalid_data` if it cannot come
-  /// after those before it. After a difference there is no sense in going on.
+  /// after those before it, and `unsupported` if it is an offer that can
+  /// neither be computed nor read here. After a difference there is no sense in
+  /// going on.
   [[nodiscard]] result<comparison> hear(const actors::recorded_event& x);
 
   /// Of the last merge of each adapter, by block.
@@ -142,8 +144,7 @@ private:
   std::map<visit_id, job> jobs_;
   actors::kept_offers kept_;
   std::map<visit_id, visit_of_other> others_;
-  std::uint64_t equal_ = 0; ///< Digests so far.
-  std::string problem_;     ///< Of the last job that was delivered.
+  std::string problem_; ///< Of the last job that was delivered.
   std::map<std::string, double> gaps_;
   std::map<round_number, round_lists> rounds_; ///< The last few.
   bool ended_ = false;

@@ -37,11 +37,8 @@ result<comparison> replayer::offer_of_other(const offer_recorded& x) {
   if (!*found)
     return fail(errc::unsupported,
                 to_text(x.visit)
-                  + " offers what it trained on data of its own, which is not "
-                    "here, and neither is what it offered; so far "
-                  + std::to_string(equal_)
-                  + " digests are equal. A run with "
-                    "keep_offers = true keeps offers for this");
+                  + " offers what it trained on data of its own, and neither "
+                    "that nor the offer is here");
   const auto& offer = (*found)->offer;
   visit.offered = true;
   auto compared =

@@ -134,7 +134,8 @@ open(sys.argv[1], "wb").write(data)
 PY
 refused 6 "is damaged, or no offer that was kept" replay "$folder"
 rm -rf "$folder/offers"
-refused 1 "keep_offers = true keeps what they offered" replay "$folder"
+refused 3 "^troupe: 0/[1-9][0-9]* digests equal up to events.jsonl:[1-9]" replay "$folder"
+grep -q "^hint: a run with keep_offers = true keeps what" "$scratch/err" || fail "a replay that stops has no hint of its own"
 
 # The same beside clients of the run's own data, which are trained again.
 sed '/^inputs\|^classes/d; s/kind = "elsewhere"/kind = "csv"/' "$scratch/wards.toml" >"$scratch/mixed.toml"
@@ -153,7 +154,15 @@ replayed "$folder" "^\([0-9]*\)/\1 digests equal"
 rm "$folder"/offers/[1-4]-* # These are trained again.
 replayed "$folder" "^\([0-9]*\)/\1 digests equal"
 rm -r "$folder/offers"
-refused 6 "so far [1-9][0-9]* digests are equal. A run with keep_offers = true" replay "$folder"
+refused 3 "^troupe: [1-9][0-9]*/[1-9][0-9]* digests equal up to events.jsonl:[1-9]" replay "$folder"
+code=0
+"$troupe" replay "$folder" --format json >"$scratch/out" 2>"$scratch/err" || code=$?
+[ $code = 3 ] && python3 - "$scratch/out" <<'PY' || fail "a replay that stops says in JSON something else: $code"
+import json, sys
+x = json.load(open(sys.argv[1]))
+assert not x["success"] and 0 < x["equal"] < x["total"] and x["first_difference"] is None, x
+assert x["error"]["code"] == "offers_not_kept" and "client 5" in x["error"]["why"], x
+PY
 
 # What they set aside ends the next run.
 rm -rf "$scratch"/store* "$scratch/runs"

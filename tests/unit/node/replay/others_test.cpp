@@ -105,6 +105,17 @@ TEST_F(others_test, are_computed_again_from_what_they_offered) {
   }
 }
 
+TEST_F(others_test, stop_a_replay_where_nobody_kept_their_offers) {
+  record_elsewhere(under("sync"));
+  fs::remove_all(folder_ / "offers");
+  const auto done = replay_all();
+  ASSERT_FALSE(done);
+  EXPECT_EQ(done.error().code, errc::unsupported);
+  EXPECT_THAT(done.error().context,
+              HasSubstr("on data of its own, and neither that nor the offer is "
+                        "here"));
+}
+
 // The line mixes models: of an offer that crossed with the withdrawal of its
 // visit it needs the version that this began with, however old it is by then.
 TEST_F(others_test, whose_offers_crossed_with_a_withdrawal_have_their_bases) {
