@@ -9,9 +9,11 @@
 #include <sstream>
 
 #include "node/commands/doctor.hpp"
+#include "node/commands/stop.hpp"
 #include "node/config/config.hpp"
 #include "node/config/keys.hpp"
 #include "policies/catalogue.hpp"
+#include "tests/support/scratch_folder.hpp"
 
 namespace troupe::node {
 
@@ -254,6 +256,22 @@ TEST(data_inspect, missing_data_is_a_data_problem) {
   const auto x = run({"data", "inspect", file.path()});
   EXPECT_EQ(x.how, exit_code::data);
   EXPECT_THAT(x.err, HasSubstr("/nowhere"));
+}
+
+TEST(stop, says_what_goes_on_with_a_run_that_nobody_serves) {
+  const test::scratch_folder folder;
+  const auto said = [&](const std::string& clock) {
+    std::ofstream{folder.path() + "/config.toml"} << "rounds = 1\nclock = '"
+                                                  << clock << "'\n";
+    std::ostringstream out, err;
+    const std::vector<std::string> args{folder.path()};
+    EXPECT_EQ(stop_command(args, {out, err}), exit_code::unreachable);
+    return err.str();
+  };
+  EXPECT_THAT(said("virtual"), HasSubstr("hint: troupe run --resume "
+                                         + folder.path() + " goes on with it"));
+  EXPECT_THAT(said("wall"), HasSubstr("hint: troupe serve " + folder.path()
+                                      + " goes on with it"));
 }
 
 TEST(doctor, says_what_is_missing_and_what_to_do) {
