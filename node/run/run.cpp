@@ -107,7 +107,8 @@ private:
       return tl::make_unexpected(folder.error());
     folder_ = std::make_unique<run_folder>(std::move(*folder));
     if (!in_.resume.empty())
-      if (auto ok = check_resumable(); !ok)
+      if (auto ok = folder_->check_resumable(x_, {.is_served = is_served()});
+          !ok)
         return ok;
     return open_books().map([this] {
       if (!in_.resume.empty() && is_served())
@@ -154,23 +155,6 @@ private:
         .and_then([this] { return open_books(); })
         .and_then([this] { return begin_lines(); });
     });
-  }
-
-  result<void> check_resumable() const {
-    const auto refuse = [&](const std::string& why) {
-      return fail(errc::storage_failure,
-                  folder_->path().string() + " cannot go on: " + why);
-    };
-    if (x_.ledger == ledger_kind::memory)
-      return refuse("it kept no ledger (ledger = \"memory\"); run its "
-                    "config.toml again");
-    if (!is_virtual(x_) && !is_served())
-      return refuse((fs::exists(folder_->path() / "served.json")
-                       ? "its clients are in other processes"
-                       : "its clients ended with it, and others begin anew")
-                    + ("; troupe serve " + folder_->path().string())
-                    + " goes on with it");
-    return {};
   }
 
   result<void> note_begin(instant at) {

@@ -253,6 +253,23 @@ result<run_folder> run_folder::open(const fs::path& path, const experiment& x) {
   return found;
 }
 
+result<void> run_folder::check_resumable(const experiment& x,
+                                         const resuming& how) const {
+  const auto refuse = [this](const std::string& why) {
+    return fail(errc::storage_failure,
+                path_.string() + " cannot go on: " + why);
+  };
+  if (x.ledger == ledger_kind::memory)
+    return refuse("it kept no ledger (ledger = \"memory\"); run its "
+                  "config.toml again");
+  if (x.clock == clock_kind::wall && !how.is_served)
+    return refuse((fs::exists(path_ / "served.json")
+                     ? "its clients are in other processes"
+                     : "its clients ended with it, and others begin anew")
+                  + ("; troupe serve " + path_.string()) + " goes on with it");
+  return {};
+}
+
 void run_folder::forget_end() {
   std::error_code none; // What stays says that it was interrupted.
   for (const auto* name : {"summary.json", "report.html", "trace.json",

@@ -36,6 +36,15 @@ public:
   [[nodiscard]] static result<run_folder>
   open(const std::filesystem::path& path, const experiment& x);
 
+  struct resuming {
+    bool is_served = false;
+  };
+
+  /// Refuses a run that kept nothing to go on from, or whose clients a process
+  /// that does not serve it would not find.
+  [[nodiscard]] result<void> check_resumable(const experiment& x,
+                                             const resuming& how) const;
+
   /// Removes what says how the run ended: it goes on.
   void forget_end();
 
