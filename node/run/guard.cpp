@@ -11,6 +11,8 @@ guard::make(const std::filesystem::path& folder) {
   if (folder.empty())
     return std::make_shared<guard>(draw_pair());
   const keyring keys{folder};
+  std::error_code failed; // Who reads it says what is wrong with it.
+  const bool is_new = !std::filesystem::exists(folder / "pair", failed);
   const auto own = keys.own();
   if (!own)
     return tl::make_unexpected(own.error());
@@ -20,6 +22,8 @@ guard::make(const std::filesystem::path& folder) {
   const bool is_due = *next && (*next)->at_ms <= unix_milliseconds();
   auto out = std::make_shared<guard>(is_due ? (*next)->pair : *own);
   out->keys_ = keys;
+  if (is_new)
+    out->made_in_ = folder;
   return out;
 }
 
@@ -28,8 +32,18 @@ result<void> guard::settle(const std::filesystem::path& folder) {
   if (keys_)
     return {};
   keys_.emplace(folder);
+  made_in_ = folder;
   return make_private(folder).and_then(
     [&] { return write_pair(folder / "pair", own_); });
+}
+
+std::string guard::news() const {
+  const std::lock_guard lock{mutex_};
+  if (made_in_.empty())
+    return {};
+  const auto folder = made_in_.string();
+  return "a pair of keys is made in " + folder + "; troupe keys invite --keys "
+         + folder + " --name NAME lets somebody in";
 }
 
 result<std::optional<coming_pair>> guard::coming() const {

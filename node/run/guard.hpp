@@ -40,6 +40,9 @@ public:
     return own_;
   }
 
+  /// For people: that its pair was made, and where; empty: it was there.
+  std::string news() const;
+
   /// The pair that is to take its place.
   [[nodiscard]] result<std::optional<coming_pair>> coming() const;
 
@@ -77,6 +80,7 @@ private:
   mutable std::mutex mutex_;
   key_pair own_;
   std::optional<keyring> keys_;
+  std::filesystem::path made_in_; ///< Its pair; empty: it was there.
   std::int64_t seen_ = 0; ///< When the folder of keys was changed, as it was.
   instant looked_at_{};
 };

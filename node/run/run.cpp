@@ -210,14 +210,20 @@ private:
     return resumed_ ? restore_watching() : result<void>{};
   }
 
+  void say(const std::string& line) const {
+    if (display_ && !line.empty())
+      display_->say(line);
+  }
+
   result<void> play() {
     if (auto ok = watch(); !ok)
       return ok;
-    if (display_)
-      display_->say((in_.resume.empty() ? "running " : "resuming ") + x_.method
-                    + " under " + std::string{policies::to_string(x_.pace.mode)}
-                    + " with " + std::to_string(x_.clients.clients)
-                    + " clients; folder " + folder_->path().string());
+    say((in_.resume.empty() ? "running " : "resuming ") + x_.method + " under "
+        + std::string{policies::to_string(x_.pace.mode)} + " with "
+        + std::to_string(x_.clients.clients) + " clients; folder "
+        + folder_->path().string());
+    if (serving_)
+      say(serving_->news_of_keys());
     monitor outlook{{.x = x_,
                      .blocks = work_.blocks,
                      .watching = watching_,
@@ -225,11 +231,7 @@ private:
                      .folder = folder_->path(),
                      .board = in_.board,
                      .http = in_.http,
-                     .say =
-                       [this](const std::string& line) {
-                         if (display_)
-                           display_->say(line);
-                       },
+                     .say = [this](const std::string& line) { say(line); },
                      .socket = looks_at(serving_.get())}};
     std::optional<actors::reception_args> reception;
     if (serving_) {

@@ -114,6 +114,12 @@ public:
   /// server's public one.
   std::string address() const;
 
+  /// For people: that it has made its pair of keys, and where; empty: it had
+  /// one, or needs none. @pre the book is open
+  std::string news_of_keys() const {
+    return guard_ ? guard_->news() : std::string{};
+  }
+
   /// For whoever looks from outside, on any thread.
   actors::socket_status status() const {
     return status_of_server(*socket_, *refused_);

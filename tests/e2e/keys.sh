@@ -131,6 +131,7 @@ refused 2 "did you mean '--name'" keys invite --nmae a --name b --keys "$keys"
 # Keys in the run's folder, which is there when it serves; who is not let in hears so at once.
 serve strict "$scratch/long.toml" --http 127.0.0.1:0
 own=$(find "$scratch/runs" -mindepth 2 -maxdepth 2 -name keys)
+grep -q "a pair of keys is made in $own; troupe keys invite --keys $own " "$scratch/strict.err" || fail "where the keys are is not said"
 refused 5 "does not let this key in" join "$address" --server "$key" --store "$scratch/carol"
 carol=$(awk '$1 == "public" {print $2}' "$scratch/carol/pair")
 grep -q "$carol" "$scratch/err" || fail "it does not say which key"
@@ -280,6 +281,20 @@ chmod 640 "$own/pair"
 kill -INT "$server"
 wait "$server" || true
 refused 1 "chmod 600" serve "$(dirname "$own")"
+# A run that had no keys has some from now on, and says so once.
+"$troupe" run "$scratch/long.toml" --set clock=wall --folder "$scratch/walled" >"$scratch/walled.out" 2>"$scratch/walled.err" &
+walled=$!
+started+=("$walled")
+for _ in $(seq 600); do ! grep -qs '"version"' "$scratch"/walled/*/metrics.jsonl || break; sleep 0.1; done
+kill -9 "$walled"
+wait "$walled" 2>/dev/null || true
+walled=$(echo "$scratch"/walled/*)
+serve keyless "$walled"
+grep -q "a pair of keys is made in $walled/keys; troupe keys invite" "$scratch/keyless.err" || fail "keys are made without a word"
+kill -INT "$server"
+wait "$server" || true
+serve keyed "$walled"
+! grep -q "a pair of keys is made" "$scratch/keyed.err" || fail "keys are made that were there"
 
 # A line for one name brings that one and nobody else, though it has no numbers.
 printf 'f0,f1,label\n1,0,0\n0,1,1\n2,0,0\n0,2,1\n' >"$scratch/ward.csv"

@@ -2,7 +2,7 @@
 
 #include <filesystem>
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
 #include "node/keys/pair.hpp"
 #include "node/keys/private_file.hpp"
@@ -48,6 +48,22 @@ TEST(guard, lets_nobody_in_from_the_moment_of_a_denial_on) {
   EXPECT_TRUE((*made)->lets_in(who));
   ASSERT_TRUE(keys.deny("ward"));
   EXPECT_FALSE((*made)->lets_in(who));
+}
+
+TEST(guard, says_where_it_made_its_pair_where_there_was_none) {
+  const test::scratch_folder scratch;
+  for (const bool at_once : {true, false}) {
+    const auto folder = fs::path{scratch.path()} / (at_once ? "one" : "other");
+    const auto made = guard::make(at_once ? folder : fs::path{});
+    ASSERT_TRUE(made) << made.error().context;
+    EXPECT_EQ((*made)->news().empty(), !at_once);
+    ASSERT_TRUE((*made)->settle(folder));
+    EXPECT_THAT((*made)->news(),
+                testing::HasSubstr("made in " + folder.string() + "; troupe"));
+    const auto again = guard::make(folder);
+    ASSERT_TRUE(again) << again.error().context;
+    EXPECT_EQ((*again)->news(), "");
+  }
 }
 
 TEST(guard, goes_by_what_it_has_before_there_is_a_folder) {
