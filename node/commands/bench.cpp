@@ -45,7 +45,6 @@ result<cost> measure(const experiment& x, const workload& work,
     return tl::make_unexpected(ok.error());
   auto watching = std::make_shared<chronicle>(
     chronicle::options{.blocks = work.blocks,
-                       .lines = {},
                        .clients = x.clients.clients,
                        .has_labels = false,
                        .metrics = [](const std::string&) {},

@@ -96,7 +96,6 @@ result<std::shared_ptr<actors::store>> open_books(const served_scene& scene) {
 std::shared_ptr<chronicle> watcher_of(const served_scene& scene) {
   return std::make_shared<chronicle>(
     chronicle::options{.blocks = scene.work.blocks,
-                       .lines = {},
                        .clients = scene.x.clients.clients,
                        .has_labels = false,
                        .metrics = [](const std::string&) {},

@@ -1,5 +1,7 @@
 #include "node/run/heads.hpp"
 
+#include <algorithm>
+
 namespace troupe::node {
 
 std::map<block_id, shared_values> values_in(const heads& lines) {
@@ -10,15 +12,20 @@ std::map<block_id, shared_values> values_in(const heads& lines) {
   return values;
 }
 
-heads first_lines(const actors::stored_node& found) {
-  heads lines;
-  for (const auto& [line, x] : found.lines)
-    lines[line] = {.line = line,
-                   .head = x.head,
-                   .round = x.round,
-                   .blocks = x.blocks,
-                   .merged = {}};
-  return lines;
+// Rounds count as a director counts them that begins again.
+progress_report beginning_of(const actors::stored_node& found, bool offers) {
+  progress_report x;
+  for (const auto& [line, own] : found.lines)
+    x.lines[line] = {.line = line,
+                     .head = own.head,
+                     .round = own.round,
+                     .blocks = own.blocks,
+                     .merged = {}};
+  const auto now = found.round.round.value;
+  const auto over = now > 0 ? now - 1 : 0;
+  x.rounds = offers ? std::min(over, found.fruitful) : over;
+  x.updates = found.updates;
+  return x;
 }
 
 } // namespace troupe::node

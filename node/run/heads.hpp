@@ -5,6 +5,7 @@
 #include <map>
 
 #include "actors/record/store.hpp"
+#include "node/watch/chronicle.hpp"
 
 namespace troupe::node {
 
@@ -12,7 +13,10 @@ using heads = std::map<line_id, messages::version_published>;
 
 std::map<block_id, shared_values> values_in(const heads& lines);
 
-/// As a run begins or goes on.
-heads first_lines(const actors::stored_node& found);
+/// As a run begins or goes on: what is durable of it.
+/// @param offers whether its visits do, so that a round without a version does
+/// not count
+[[nodiscard]] progress_report beginning_of(const actors::stored_node& found,
+                                           bool offers);
 
 } // namespace troupe::node

@@ -192,9 +192,13 @@ private:
     found_ = books_->load();
     if (!found_)
       return tl::make_unexpected(found_.error());
+    auto begin = beginning_of(*found_, work_.method.offers);
+    begin.visits = visits_before_;
+    if (serving_)
+      begin.at = serving_->elapsed();
     chronicle::options opts{
       .blocks = work_.blocks,
-      .lines = first_lines(*found_),
+      .begin = std::move(begin),
       .held_out = x_.clients.held_out,
       .clients = x_.clients.clients,
       .has_labels = work_.has_labels,
@@ -222,6 +226,8 @@ private:
         + std::string{policies::to_string(x_.pace.mode)} + " with "
         + std::to_string(x_.clients.clients) + " clients; folder "
         + folder_->path().string());
+    if (display_ && !in_.resume.empty())
+      display_->begin(watching_->report());
     if (serving_)
       say(serving_->news_of_keys());
     monitor outlook{{.x = x_,
@@ -315,7 +321,7 @@ private:
     s.digest = models::to_hex(models::digest_of(digests));
     if (by_round(x_.pace.mode))
       s.rounds = report.rounds;
-    s.visits = visits_before_ + report.visits;
+    s.visits = report.visits;
     put_scores(s, *watching_, work_.has_labels);
     s.bytes_up = counted_->bytes_up;
     s.bytes_down = counted_->bytes_down;

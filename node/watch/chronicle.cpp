@@ -34,7 +34,7 @@ std::optional<spread> spread_of(std::vector<double> xs) {
 chronicle::chronicle(options opts)
   : options_(std::move(opts)),
     lead_(options_.blocks->lead()) {
-  report_.lines = options_.lines;
+  report_ = std::move(options_.begin);
 }
 
 void chronicle::published(const messages::version_published& x, instant at) {

@@ -80,7 +80,7 @@ class chronicle final : public actors::audience {
 public:
   struct options {
     std::shared_ptr<const models::layout> blocks;
-    actors::version_heads lines; ///< At the start.
+    progress_report begin = {}; ///< Where the run stands at the start.
     std::size_t held_out = 0;
     std::uint64_t clients = 0;
     bool has_labels = true;

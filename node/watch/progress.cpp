@@ -57,6 +57,11 @@ void progress_display::look(double share, instant now) {
     first_ = seen{share, now};
 }
 
+void progress_display::begin(const progress_report& x) {
+  const std::lock_guard guard{mutex_};
+  out_ << describe(x, steady_now()) << std::endl;
+}
+
 void progress_display::show(const progress_report& x) {
   const std::lock_guard guard{mutex_};
   const auto now = steady_now();

@@ -30,6 +30,9 @@ public:
   /// `out` outlives this.
   progress_display(std::ostream& out, options opts);
 
+  /// Where a run stands that goes on: a line of its own, that stays.
+  void begin(const progress_report& x);
+
   /// Draws, unless it did so a moment ago.
   void show(const progress_report& x);
 

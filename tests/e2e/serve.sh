@@ -212,6 +212,8 @@ wait "$walled" 2>/dev/null || true
 refused 1 "its clients ended with it, and others begin anew; troupe serve $folder goes on with it" run --resume "$folder"
 "$troupe" why "$folder" --format json | grep -q "troupe serve $folder goes on with it" || fail "why says not how it goes on"
 serve again "$folder"
+round=$(sed -n 's/^ *[0-9]*%  round \([0-9]*\)\/.*/\1/p' "$scratch/again.err" | head -n 1)
+[ "${round:-0}" -ge 2 ] || fail "who goes on with a run begins at round '$round'"
 join others --virtual 12
 has_versions "$folder" $(($(versions_in "$folder") + 6))
 timeout 60 "$troupe" stop "$folder" >"$scratch/out" 2>"$scratch/err" || fail "what was served later is not stopped"

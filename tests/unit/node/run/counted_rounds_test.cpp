@@ -4,6 +4,8 @@
 
 #include <gmock/gmock.h>
 
+#include "actors/record/sqlite_store.hpp"
+#include "node/run/heads.hpp"
 #include "tests/support/small_runs.hpp"
 
 namespace troupe::test {
@@ -42,6 +44,22 @@ TEST(counted_rounds, are_told_where_nothing_is_merged) {
     EXPECT_EQ(done.rounds, 20u) << mode;
     EXPECT_THAT(shown, HasSubstr("100%  round 20/20")) << mode;
   }
+}
+
+// The last one counts when its lines have said again that they have it.
+TEST(counted_rounds, are_known_to_who_goes_on_with_a_run) {
+  const scratch_folder scratch;
+  const auto done =
+    finished(configured(quadratic_run, {"ledger=disk"}, scratch.path()));
+  const auto books = actors::make_sqlite_store({.folder = done.folder});
+  ASSERT_TRUE(books) << books.error().context;
+  const auto found = (*books)->load();
+  ASSERT_TRUE(found) << found.error().context;
+  const auto begin = node::beginning_of(*found, true);
+  EXPECT_GE(begin.rounds, 5u);
+  EXPECT_LE(begin.rounds, 6u);
+  EXPECT_EQ(begin.updates, 24u);
+  EXPECT_EQ(begin.lines.at({1}).head, version{6});
 }
 
 } // namespace troupe::test

@@ -61,7 +61,7 @@ TEST(first_node, takes_what_its_run_has_read) {
   auto found = books->load();
   ASSERT_TRUE(found);
   node::chronicle::options opts{.blocks = work->blocks,
-                                .lines = node::first_lines(*found),
+                                .begin = node::beginning_of(*found, true),
                                 .clients = 12,
                                 .metrics = [](const std::string&) {},
                                 .show = [](const node::progress_report&) {}};

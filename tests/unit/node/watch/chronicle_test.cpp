@@ -40,8 +40,10 @@ chronicle::options watching(std::optional<models::watched> best_by = {}) {
   model.line = {1};
   model.name = model.family = "model";
   blocks->lines.push_back({.id = {1}, .name = "model", .blocks = {{1}}});
+  progress_report begin;
+  begin.lines[{1}] = version_of(0, {});
   return {.blocks = blocks,
-          .lines = {{{1}, version_of(0, {})}},
+          .begin = begin,
           .clients = 4,
           .best_by = best_by,
           .metrics = [](const std::string&) {},
@@ -144,6 +146,19 @@ TEST(progress, counts_rounds_as_the_length_of_the_run_does) {
   EXPECT_EQ(out.str().substr(0, 17), "  0%  round 0/20 ")
     << "a round counts by its number";
   EXPECT_EQ(x.report().rounds, 5u);
+}
+
+TEST(progress, of_a_run_that_goes_on_begins_where_it_is) {
+  std::ostringstream out;
+  progress_display display{out, {.length = {.rounds = 20}}};
+  auto opts = watching();
+  opts.begin.rounds = 5;
+  opts.begin.visits = 30;
+  chronicle x{opts};
+  display.begin(x.report());
+  EXPECT_EQ(out.str(), " 25%  round 5/20  30 visits\n");
+  x.delivered(visit_with({{1}, {9}}, 1));
+  EXPECT_EQ(x.report().visits, 31u);
 }
 
 TEST(chronicle, shows_each_visit_until_the_end) {

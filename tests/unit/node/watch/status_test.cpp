@@ -118,7 +118,6 @@ protected:
     EXPECT_TRUE(work);
     EXPECT_TRUE(actors::begin_lines(*books, *work->blocks, work->initial));
     node::chronicle::options opts{.blocks = work->blocks,
-                                  .lines = {},
                                   .clients = 12,
                                   .metrics = [](const std::string&) {},
                                   .show = [](const node::progress_report&) {}};
