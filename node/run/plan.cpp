@@ -122,4 +122,21 @@ actors::node_args plan_of(const experiment& x, const workload& w) {
   return args;
 }
 
+actors::node_args plan_from_afar(const experiment& x, const workload& w) {
+  auto args = plan_of(x, w);
+  if (x.clients.expected == 0)
+    args.course.clients_expected = invited_together(x);
+  args.attendance.silence_max = 3 * beat_every;
+  args.attendance.examples_of = [task = w.task](client_id who) {
+    const auto& all = task->clients.train;
+    return who.value <= all.size() ? std::uint64_t{all[who.value - 1].size()}
+                                   : 0;
+  };
+  auto rules = *args.lines;
+  rules.says_held = true;
+  args.lines = std::make_shared<const actors::line_rules>(std::move(rules));
+  args.outlived = true;
+  return args;
+}
+
 } // namespace troupe::node

@@ -12,4 +12,8 @@ namespace troupe::node {
 /// workshop, …), is left for the caller. `w` outlives the result.
 actors::node_args plan_of(const experiment& x, const workload& w);
 
+/// The same where clients live in processes of their own, and on when this one
+/// is killed.
+actors::node_args plan_from_afar(const experiment& x, const workload& w);
+
 } // namespace troupe::node

@@ -5,7 +5,6 @@
 
 #include <caf/send.hpp>
 
-#include "actors/aggregator/line_rules.hpp"
 #include "kernels/backend.hpp"
 #include "node/run/home_states.hpp"
 #include "node/run/plan.hpp"
@@ -37,7 +36,8 @@ result<void> server::start(neighbours in) {
     return tl::make_unexpected(trainer.error());
   if (!arithmetic)
     return tl::make_unexpected(arithmetic.error());
-  auto args = plan_of(f_.x, f_.work);
+  auto args =
+    f_.serves ? plan_from_afar(f_.x, f_.work) : plan_of(f_.x, f_.work);
   args.books = f_.books;
   args.arithmetic = std::move(*arithmetic);
   args.evaluator =
@@ -84,20 +84,8 @@ result<void> server::start(neighbours in) {
   return {};
 }
 
-// Clients live in processes of their own, and on when this one is killed.
 void server::serve_others(node_args& args) const {
-  if (f_.x.clients.expected == 0)
-    args.course.clients_expected = invited_together(f_.x);
-  args.attendance.silence_max = 3 * beat_every;
   args.attendance.run = f_.serves->run();
-  args.attendance.examples_of = [task = f_.work.task](client_id x) {
-    const auto& all = task->clients.train;
-    return x.value <= all.size() ? std::uint64_t{all[x.value - 1].size()} : 0;
-  };
-  auto rules = *args.lines;
-  rules.says_held = true;
-  args.lines = std::make_shared<const line_rules>(std::move(rules));
-  args.outlived = true;
   args.may_speak = f_.serves->may_speak();
   args.processes = {
     .of = [](peer_id x) { return process_of(link_of(x)); },

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "node/run/plan.hpp"
 #include "node/run/rules.hpp"
 #include "tests/support/small_runs.hpp"
 
@@ -60,9 +61,22 @@ TEST(rules, have_clients_elsewhere_keep_what_they_fetched) {
   const auto far = node::talk_from_afar(x, *work, {3}, {9});
   EXPECT_TRUE(far.cache);
   EXPECT_EQ(far.run, messages::run_id{9});
-  EXPECT_EQ(far.beat_every, instant{std::chrono::seconds{30}});
   EXPECT_LT(far.resend_after, node::talk_of(x, *work, {3}).resend_after);
   EXPECT_FALSE(node::talk_of(x, *work, {3}).cache);
+}
+
+// Three beats. Within one process there is neither.
+TEST(rules, have_clients_elsewhere_beat_and_gone_when_they_are_silent) {
+  using std::chrono::seconds;
+  const auto x = paced({"clock=wall"});
+  const auto work = node::prepare(x, no_model);
+  ASSERT_TRUE(work) << work.error().context;
+  EXPECT_EQ(node::talk_from_afar(x, *work, {3}, {9}).beat_every,
+            instant{seconds{30}});
+  EXPECT_EQ(node::plan_from_afar(x, *work).attendance.silence_max,
+            instant{seconds{90}});
+  EXPECT_EQ(node::talk_of(x, *work, {3}).beat_every, instant{});
+  EXPECT_EQ(node::plan_of(x, *work).attendance.silence_max, instant{});
 }
 
 } // namespace troupe::test
