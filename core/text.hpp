@@ -21,6 +21,15 @@ std::string in_quotes(std::string_view x);
 /// there are in all.
 std::string shortened(std::string_view x, std::size_t bytes_max = 100);
 
+/// Without blanks and ends of lines around it, which come with what is pasted.
+inline std::string_view trimmed(std::string_view x) {
+  constexpr std::string_view blanks = " \t\r\n";
+  const auto first = x.find_first_not_of(blanks);
+  if (first == x.npos)
+    return {};
+  return x.substr(first, x.find_last_not_of(blanks) - first + 1);
+}
+
 /// The last line that is not empty: of a script's exception, what is wrong.
 inline std::string_view last_line(std::string_view x) {
   const auto end = x.find_last_not_of("\r\n ");

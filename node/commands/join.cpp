@@ -94,6 +94,13 @@ std::optional<exit_code> read_invitation(join_context& in, std::string& server,
   return std::nullopt;
 }
 
+/// For people. Of a line whose beginning is missing the rest is a secret.
+std::string address_in(std::string_view x) {
+  constexpr std::string_view scheme = "tcp://";
+  const auto host = x.starts_with(scheme) ? scheme.size() : 0;
+  return in_quotes(shortened(x.substr(0, x.find('/', host))));
+}
+
 /// Keys, or the word that there are none.
 std::optional<exit_code> check_security(join_context& in,
                                         const std::string& server,
@@ -104,13 +111,10 @@ std::optional<exit_code> check_security(join_context& in,
       {.code = "usage", .what = std::move(what), .hint = std::move(hint)},
       exit_code::usage, json, io);
   };
-  // Of a line whose beginning is missing the rest is a secret.
   if (!is_address(in.address))
-    return wrong(
-      in_quotes(shortened(in.address.substr(0, in.address.find('/'))))
-        + " is no address",
-      "an address is as in tcp://127.0.0.1:7700, and a line of "
-      "troupe keys invite begins with one");
+    return wrong(address_in(in.address) + " is no address",
+                 "an address is as in tcp://127.0.0.1:7700, with a port up to "
+                 "65535, and a line of troupe keys invite begins with one");
   if (server.empty() && insecure.empty())
     return wrong("nothing says whose server that is",
                  "--server KEY --store DIR joins with keys, --insecure "
@@ -226,6 +230,8 @@ exit_code join_command(const model_maker& make_model, arguments args,
     return *end;
   if (const auto end = watch.refused(line.json(), io))
     return *end;
+  in.address = std::string{trimmed(in.address)};
+  wish.server = std::string{trimmed(wish.server)};
   if (const auto wrong = read_invitation(in, wish.server, line.json(), io))
     return *wrong;
   if (const auto wrong = check_own(in, wish.clients, line.json(), io))

@@ -29,6 +29,13 @@ TEST(in_quotes, is_one_line) {
   EXPECT_EQ(in_quotes("déjà"), "'déjà'");
 }
 
+TEST(trimmed, is_without_what_stands_around_it) {
+  EXPECT_EQ(trimmed(" \ta b\r\n"), "a b");
+  EXPECT_EQ(trimmed("alone"), "alone");
+  EXPECT_EQ(trimmed("\n \n"), "");
+  EXPECT_EQ(trimmed(""), "");
+}
+
 TEST(last_line, is_what_a_script_says_last) {
   EXPECT_EQ(last_line("Traceback:\n  a.py, line 3\nValueError: no\n\n"),
             "ValueError: no");

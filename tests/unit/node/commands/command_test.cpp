@@ -9,9 +9,12 @@
 #include <sstream>
 
 #include "node/commands/doctor.hpp"
+#include "node/commands/join.hpp"
 #include "node/commands/stop.hpp"
 #include "node/config/config.hpp"
 #include "node/config/keys.hpp"
+#include "node/keys/invitation_line.hpp"
+#include "node/keys/pair.hpp"
 #include "policies/catalogue.hpp"
 #include "tests/support/scratch_folder.hpp"
 
@@ -272,6 +275,46 @@ TEST(stop, says_what_goes_on_with_a_run_that_nobody_serves) {
                                          + folder.path() + " goes on with it"));
   EXPECT_THAT(said("wall"), HasSubstr("hint: troupe serve " + folder.path()
                                       + " goes on with it"));
+}
+
+namespace {
+
+/// What `join` says that is used wrongly.
+std::string misused(const std::vector<std::string>& args) {
+  std::ostringstream out, err;
+  EXPECT_EQ(join_command({}, args, {out, err}), exit_code::usage);
+  return err.str();
+}
+
+} // namespace
+
+TEST(join, shows_an_address_that_is_none_and_no_secret_of_a_line) {
+  const auto said = [](const std::string& address) {
+    return misused({address, "--insecure"});
+  };
+  EXPECT_THAT(said("tcp://ward:99999"),
+              HasSubstr("troupe: 'tcp://ward:99999' is no address\n"));
+  EXPECT_THAT(said("tcp://ward:99999"), HasSubstr("a port up to 65535"));
+  EXPECT_THAT(said("ward:7700"), HasSubstr("'ward:7700' is no address"));
+  const auto line = write_line({"tcp://ward:99999", {}, draw_pair()});
+  const auto secret = line.substr(line.rfind('/') + 1);
+  const auto whole = misused({line, "--store", "/nowhere"});
+  EXPECT_THAT(whole, HasSubstr("'tcp://ward:99999' is no address"));
+  for (const auto& text : {whole, said(line.substr(6)), said(line.substr(12))})
+    EXPECT_EQ(text.find(secret), text.npos) << text;
+}
+
+// It is pasted, with what stands around it.
+TEST(join, takes_an_address_or_a_line_with_blanks_around_it) {
+  for (const std::string before : {"", " ", "\n", "\t "})
+    for (const std::string after : {"", " ", "\n", "\r\n"}) {
+      EXPECT_THAT(
+        misused({before + "tcp://192.0.2.1:7700" + after, "--insecure"}),
+        HasSubstr("and not at 'tcp://192.0.2.1:7700'\n"));
+      const auto line = write_line({"tcp://192.0.2.1:7700", {}, draw_pair()});
+      EXPECT_THAT(misused({before + line + after}),
+                  HasSubstr("with keys there is a --store"));
+    }
 }
 
 TEST(doctor, says_what_is_missing_and_what_to_do) {
