@@ -27,7 +27,8 @@ join_summary turned_down(std::string why, std::string hint) {
 } // namespace
 
 std::optional<join_summary>
-admission::prepare(transport::socket_endpoint::options& to) {
+admission::prepare(transport::socket_endpoint::options& to,
+                   const std::function<void()>& meanwhile) {
   if (auto wrong = open_audit(to))
     return wrong;
   to.away = [this](turned_away why) {
@@ -53,11 +54,13 @@ admission::prepare(transport::socket_endpoint::options& to) {
     *own, keys_.front(), {keys_.begin() + 1, keys_.end()}};
   to.met = [this](const public_key& who) { met(who); };
   to.announced = [this](const transport::announcement& x) { hear(x); };
-  return in_.invitation ? enrol_own(own->open) : std::nullopt;
+  return in_.invitation ? enrol_own(own->open, meanwhile) : std::nullopt;
 }
 
 // Who was enrolled before comes in by its own key, whatever became of the line.
-std::optional<join_summary> admission::enrol_own(const public_key& own) {
+std::optional<join_summary>
+admission::enrol_own(const public_key& own,
+                     const std::function<void()>& meanwhile) {
   using how = enrolment_outcome::how;
   const auto found = enrol(
     {.address = in_.address,
@@ -65,7 +68,8 @@ std::optional<join_summary> admission::enrol_own(const public_key& own) {
      .own = own,
      .leaving = leaving_,
      .wait = in_.wait,
-     .stop = in_.stop});
+     .stop = in_.stop,
+     .meanwhile = meanwhile});
   switch (found.what) {
     case how::done:
       return std::nullopt;
@@ -175,6 +179,10 @@ join_summary admission::no_answer() const {
     return not_let_in();
   if (in_.stop && *in_.stop)
     return interrupted(in_);
+  if (auto unknown = unknown_host(in_.address); !unknown.empty())
+    return ended(end::unreachable, std::move(unknown),
+                 "its number would do, as in tcp://192.0.2.1:7700; where the "
+                 "name is known later, --wait SECONDS waits longer");
   return ended(end::unreachable, "nobody answers at " + in_.address,
                "is a server there? The first line that troupe serve prints "
                "is its address; --wait SECONDS waits longer");

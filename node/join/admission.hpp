@@ -26,9 +26,10 @@ public:
   }
 
   /// Fills in the audit and the keys: a pair of its own, which is kept with the
-  /// clients, and which an invitation makes known before. Says how it ends, if
-  /// it does.
-  std::optional<join_summary> prepare(transport::socket_endpoint::options& to);
+  /// clients, and which an invitation makes known before; `meanwhile` is called
+  /// while it waits for that. Says how it ends, if it does.
+  std::optional<join_summary> prepare(transport::socket_endpoint::options& to,
+                                      const std::function<void()>& meanwhile);
 
   /// The server has said that it hears it no longer. Of any thread.
   void is_turned_out();
@@ -47,7 +48,8 @@ public:
   join_summary no_answer() const;
 
 private:
-  std::optional<join_summary> enrol_own(const public_key& own);
+  std::optional<join_summary> enrol_own(const public_key& own,
+                                        const std::function<void()>& meanwhile);
   std::optional<join_summary>
   open_audit(transport::socket_endpoint::options& to);
   void met(const public_key& who);

@@ -40,7 +40,10 @@ enrolment_outcome enrol(const enrolment& x) {
     return {how::unreachable, socket.error().context};
   const auto found = asked.ask<messages::enrolment_answered>(
     **socket, messages::enrolment_asked{.nonce = 0, .own = x.own},
-    {.seconds = x.wait, .stop = x.stop, .away = &away});
+    {.seconds = x.wait,
+     .stop = x.stop,
+     .away = &away,
+     .meanwhile = x.meanwhile});
   (*socket)->send({}, messages::process_parted{messages::parting::for_now, {}});
   (*socket)->drain(std::chrono::seconds{1});
   (*socket)->close();

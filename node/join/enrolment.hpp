@@ -22,6 +22,7 @@ struct enrolment {
   std::function<bool(const transport::piece&)> leaving = {};
   double wait = 60; ///< Seconds for an answer; 0: no end.
   const std::atomic<bool>* stop = nullptr;
+  std::function<void()> meanwhile = {}; ///< Called while it waits.
 };
 
 struct enrolment_outcome {

@@ -3,7 +3,11 @@
 #include <chrono>
 #include <utility>
 
+#include <netdb.h>
+#include <sys/socket.h>
+
 #include "actors/messages/wire.hpp"
+#include "core/text.hpp"
 
 namespace troupe::node {
 
@@ -20,6 +24,25 @@ join_summary interrupted(const join_context& in) {
                in.store.empty()
                  ? ""
                  : "the same command goes on with what is in " + in.store);
+}
+
+// As it is dialled: without brackets by the addresses of IPv4 alone.
+std::string unknown_host(const std::string& address) {
+  const auto begin = address.find("//") + 2;
+  auto host = address.substr(begin, address.rfind(':') - begin);
+  addrinfo wanted{};
+  wanted.ai_family = AF_INET;
+  wanted.ai_socktype = SOCK_STREAM;
+  if (host.starts_with('[') && host.ends_with(']')) {
+    host = host.substr(1, host.size() - 2);
+    wanted.ai_family = AF_UNSPEC;
+  }
+  addrinfo* found = nullptr;
+  const int failed = getaddrinfo(host.c_str(), nullptr, &wanted, &found);
+  if (failed != 0)
+    return in_quotes(host) + " does not resolve: " + gai_strerror(failed);
+  freeaddrinfo(found);
+  return {};
 }
 
 join_summary conclude(const messages::farewell& x) {

@@ -18,6 +18,10 @@ join_summary ended(join_summary::end how, std::string why,
 /// By who sits at it; what is in a store stays.
 join_summary interrupted(const join_context& in);
 
+/// What this machine says of a host that it does not know; empty: it knows the
+/// one of this tcp://HOST:PORT. Who resolves names may take some seconds.
+std::string unknown_host(const std::string& address);
+
 /// As the server's last word to a client has it.
 join_summary conclude(const messages::farewell& x);
 

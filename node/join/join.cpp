@@ -100,7 +100,7 @@ private:
 
   problem dial() {
     transport::socket_endpoint::options x;
-    if (auto wrong = door_.prepare(x))
+    if (auto wrong = door_.prepare(x, [this] { seen_.tell_news(); }))
       return wrong;
     x.address = in_.address;
     // Before its terms nobody knows what a run says.

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/clock.hpp"
+#include "node/join/farewells.hpp"
 #include "node/run/socket_view.hpp"
 #include "node/watch/memory_taken.hpp"
 
@@ -95,8 +96,10 @@ std::optional<std::string> lookout::news() {
   if (!told_of_silence_ && !connection_.now().ever
       && now - told_ms_ > silence_ms) {
     told_of_silence_ = true;
-    return "nobody has answered at " + address_
-           + " yet; it is dialled until --wait is over";
+    const auto unknown = unknown_host(address_);
+    return (unknown.empty() ? "nobody has answered at " + address_ + " yet"
+                            : unknown)
+           + "; it is dialled until --wait is over";
   }
   return news_of_work(now);
 }

@@ -124,6 +124,8 @@ refused() { # CODE TEXT ARGUMENTS…
 }
 refused 4 "nobody answers at tcp://127.0.0.1:9" join tcp://127.0.0.1:9 --insecure --wait 4
 grep -q "nobody has answered at tcp://127.0.0.1:9 yet" "$scratch/err" || fail "who waits for a server says nothing"
+refused 4 "^'no..host' does not resolve: " join tcp://no..host:7700 --insecure=anywhere --wait 4
+grep -q "'no..host' does not resolve: .*; it is dialled until --wait is over" "$scratch/err" || fail "who waits for a name says nothing"
 refused 2 "'nowhere' is no address" join nowhere --insecure
 refused 2 "ADDRESS is required" join
 refused 2 "nothing says whose server that is" join tcp://127.0.0.1:9

@@ -13,6 +13,7 @@
 #include "node/commands/stop.hpp"
 #include "node/config/config.hpp"
 #include "node/config/keys.hpp"
+#include "node/join/farewells.hpp"
 #include "node/keys/invitation_line.hpp"
 #include "node/keys/pair.hpp"
 #include "policies/catalogue.hpp"
@@ -315,6 +316,13 @@ TEST(join, takes_an_address_or_a_line_with_blanks_around_it) {
       EXPECT_THAT(misused({before + line + after}),
                   HasSubstr("with keys there is a --store"));
     }
+}
+
+TEST(join, says_of_a_host_whether_it_is_known) {
+  for (const auto* address : {"tcp://127.0.0.1:7700", "tcp://[::1]:7700"})
+    EXPECT_EQ(unknown_host(address), "");
+  EXPECT_THAT(unknown_host("tcp://no..host:7700"),
+              StartsWith("'no..host' does not resolve: "));
 }
 
 TEST(doctor, says_what_is_missing_and_what_to_do) {
