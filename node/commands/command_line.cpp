@@ -76,6 +76,12 @@ void command_line::add(const std::string& name, target to,
     x->check(CLI::Range(how.range->first, how.range->second));
   if (how.above_zero)
     x->check(CLI::PositiveNumber);
+  if (how.not_empty)
+    x->check(CLI::Validator{
+      [](const std::string& said) {
+        return std::string{said.empty() ? "it is empty; a value would do" : ""};
+      },
+      ""});
   if (how.shows_default)
     x->capture_default_str();
   if (how.delimiter)

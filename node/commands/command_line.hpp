@@ -31,6 +31,7 @@ public:
     std::vector<std::string> excludes = {}; ///< Options that were added before.
     std::optional<std::pair<int, int>> range = {};
     bool above_zero = false;
+    bool not_empty = false; ///< As of a shell's variable that is not set.
     bool shows_default = false;
     std::optional<char> delimiter = {}; ///< Between the values of a list.
     /// Its value where it stands alone: another is said as --option=VALUE.

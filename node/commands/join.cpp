@@ -181,7 +181,8 @@ struct wishes {
              "so many clients of the run's own partition; by default 1",
              {.range = {{1, 1 << 20}}});
     line.add("--id", &in.name,
-             "in their place one client of this name, with data of its own");
+             "in their place one client of this name, with data of its own",
+             {.not_empty = true});
     line.add("--data", &in.data,
              "where this machine has the run's data or, with --id, its own: a "
              "CSV file, a folder with train.csv and test.csv, or one with the "

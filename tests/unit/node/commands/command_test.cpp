@@ -318,6 +318,12 @@ TEST(join, takes_an_address_or_a_line_with_blanks_around_it) {
     }
 }
 
+// Else it would bring clients of the run's own partition.
+TEST(join, refuses_a_name_that_is_empty) {
+  EXPECT_THAT(misused({"tcp://127.0.0.1:9", "--insecure", "--id", ""}),
+              StartsWith("troupe: --id: it is empty; a value would do\n"));
+}
+
 TEST(join, says_of_a_host_whether_it_is_known) {
   for (const auto* address : {"tcp://127.0.0.1:7700", "tcp://[::1]:7700"})
     EXPECT_EQ(unknown_host(address), "");
