@@ -25,18 +25,29 @@ std::string ways_in(const leases::contents& all, const leases::owner& who) {
 
 } // namespace
 
+// No number is given back, so that a wait for one would have no end.
+std::string leases::too_many(const owner& who) const {
+  const auto has = numbers_of(who);
+  auto out = "of the run's " + std::to_string(size()) + " clients "
+             + (free() > 0 ? std::to_string(free()) : "none")
+             + (free() > 1 ? " are free" : " is free");
+  if (has > 0)
+    out += ", and " + std::to_string(has) + " are yours already";
+  if (has + free() > 0)
+    return out + "; --virtual " + std::to_string(has + free()) + " would do";
+  out += ", and none will be; the --store of who has some would do";
+  if (all_.by_name.size() < named_max())
+    out += ", or --id NAME --data PATH, with data of your own";
+  return out;
+}
+
 result<std::vector<client_id>> leases::give(const owner& who,
                                             std::uint32_t count) {
   const auto has = numbers_of(who);
   if (count == 0)
     return fail(errc::invalid_config, "no clients were asked for");
   if (count > has + free())
-    return fail(errc::invalid_config,
-                "of the run's " + std::to_string(size()) + " clients "
-                  + std::to_string(free()) + " are free"
-                  + (has > 0
-                       ? ", and " + std::to_string(has) + " are yours already"
-                       : ""));
+    return fail(errc::invalid_config, too_many(who));
   auto& mine = all_.by_owner[who];
   for (std::uint64_t k = 1; mine.size() < count; ++k)
     if (taken_.insert({k}).second)

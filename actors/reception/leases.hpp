@@ -52,7 +52,7 @@ public:
   }
 
   /// The clients of `who`, `count` of them, the lowest free numbers. An error
-  /// says how many there are left.
+  /// says how many there are left, and what would do.
   result<std::vector<client_id>> give(const owner& who, std::uint32_t count);
 
   /// The number of the client that `who` calls so, for ever the same. An error
@@ -90,6 +90,8 @@ public:
   bool restore(const contents& x);
 
 private:
+  std::string too_many(const owner& who) const;
+
   room room_;
   contents all_;
   std::set<client_id> taken_; ///< Of the partition.

@@ -190,10 +190,7 @@ private:
     if (!found)
       return door_.no_answer();
     if (found->clients.empty())
-      return ended(end::refused, found->why,
-                   is_named() ? ""
-                              : "--virtual asks for fewer; another process may "
-                                "have them");
+      return ended(end::refused, found->why);
     for (const auto who : found->clients)
       if (!may_be(who, in_, x_) || (is_named() && found->clients.size() != 1))
         return ended(end::misfit, "the server gives clients that the run has "

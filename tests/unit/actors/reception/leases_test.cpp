@@ -26,12 +26,29 @@ TEST(leases, beyond_what_is_free_are_refused_and_nothing_changes) {
   (void)x.give(first, 2);
   const auto refused = x.give(second, 2);
   ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().context, "of the run's 3 clients 1 are free");
+  EXPECT_EQ(refused.error().context,
+            "of the run's 3 clients 1 is free; --virtual 1 would do");
   EXPECT_EQ(x.give(first, 4).error().context,
-            "of the run's 3 clients 1 are free, and 2 are yours already");
+            "of the run's 3 clients 1 is free, and 2 are yours already; "
+            "--virtual 3 would do");
   EXPECT_FALSE(x.give(second, 0));
   EXPECT_EQ(x.free(), 1U);
   EXPECT_EQ(x.all().by_owner.size(), 1U);
+}
+
+// Fewer than one would not do.
+TEST(leases, of_which_none_is_free_are_had_in_another_way) {
+  leases x{{.clients = 2, .named_above = 2, .named_max = 1}};
+  (void)x.give(first, 2);
+  EXPECT_EQ(x.give(first, 3).error().context,
+            "of the run's 2 clients none is free, and 2 are yours already; "
+            "--virtual 2 would do");
+  const std::string none = "of the run's 2 clients none is free, and none will "
+                           "be; the --store of who has some would do";
+  EXPECT_EQ(x.give(second, 1).error().context,
+            none + ", or --id NAME --data PATH, with data of your own");
+  (void)x.give(second, "ward7");
+  EXPECT_EQ(x.give(second, 1).error().context, none);
 }
 
 TEST(leases, come_back_as_they_were_stored) {
