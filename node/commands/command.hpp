@@ -21,7 +21,7 @@ enum class exit_code : int {
   unreachable = 4,
   refused = 5,
   data = 6,
-  interrupted = 130,
+  interrupted = 130, ///< A service that SIGTERM ends in order ends with 0.
 };
 
 struct streams {

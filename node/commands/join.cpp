@@ -32,7 +32,8 @@ std::string took_part(const join_summary& x) {
          + (x.visits == 1 ? " visit" : " visits");
 }
 
-exit_code conclude(const join_summary& x, bool json, streams io) {
+exit_code conclude(const join_summary& x, exit_code interrupted, bool json,
+                   streams io) {
   using end = join_summary::end;
   const auto failed = [&](const char* code, std::string what, exit_code how) {
     return report(
@@ -43,8 +44,7 @@ exit_code conclude(const join_summary& x, bool json, streams io) {
     case end::finished:
       break;
     case end::interrupted:
-      return failed("interrupted", "this process was interrupted",
-                    exit_code::interrupted);
+      return failed("interrupted", "this process was interrupted", interrupted);
     case end::unreachable:
       return failed("unreachable", "no server was found",
                     exit_code::unreachable);
@@ -255,7 +255,10 @@ exit_code join_command(const model_maker& make_model, arguments args,
   const interruption stop{
     "\nleaving the run in order; Ctrl-C again stops at once\n"};
   in.stop = &stop.requested();
-  return conclude(join(in), line.json(), io);
+  const auto done = join(in);
+  return conclude(done,
+                  stop.is_dismissal() ? exit_code::ok : exit_code::interrupted,
+                  line.json(), io);
 }
 
 } // namespace troupe::node

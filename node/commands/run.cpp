@@ -34,7 +34,8 @@ bool is_terminal(const std::ostream& x) {
   return &x == &std::cerr && isatty(STDERR_FILENO) == 1;
 }
 
-exit_code conclude(const run_summary& x, bool json, streams io) {
+exit_code conclude(const run_summary& x, bool json, streams io,
+                   exit_code interrupted) {
   if (x.failed && !x.interrupted)
     return report({.code = "run_failed",
                    .what = "the run failed: " + x.reason,
@@ -54,7 +55,7 @@ exit_code conclude(const run_summary& x, bool json, streams io) {
                           ? "; troupe serve " + x.folder + " goes on"
                           : "; troupe run --resume " + x.folder + " goes on"
                       : "")},
-      exit_code::interrupted, json, io);
+      interrupted, json, io);
   if (json)
     io.out << to_json(x).dump(2) << std::endl;
   else

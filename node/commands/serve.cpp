@@ -232,7 +232,8 @@ exit_code serve_command(const model_maker& make_model, const host_facts& known,
          .listening = [&](const std::string& x) { where << x << std::endl; }});
   if (!done)
     return report(done.error(), line.json(), io);
-  return conclude(*done, line.json(), io);
+  return conclude(*done, line.json(), io,
+                  stop.is_dismissal() ? exit_code::ok : exit_code::interrupted);
 }
 
 } // namespace troupe::node

@@ -1,6 +1,6 @@
 #pragma once
 
-// Ctrl-C: once ends a run in order, twice ends the process.
+// Ctrl-C or SIGTERM: once ends a run in order, twice ends the process.
 
 #include <atomic>
 
@@ -20,6 +20,9 @@ public:
   interruption& operator=(const interruption&) = delete;
 
   const std::atomic<bool>& requested() const noexcept;
+
+  /// SIGTERM was the first: so whoever looks after services ends one.
+  bool is_dismissal() const noexcept;
 };
 
 } // namespace troupe::node

@@ -194,11 +194,14 @@ learned() { # Waits until the run has made a version.
   echo "no version within a minute"
   return 1
 }
+# A run that SIGTERM ends has not come to its end either.
 rm -rf "$scratch/runs"
 interrupted "$scratch/runs"
 learned
-kill -INT $run
-wait $run || true
+kill -TERM $run
+code=0
+wait $run || code=$?
+[ $code = 130 ] || { echo "SIGTERM: exit code $code"; cat "$scratch/err"; exit 1; }
 "$troupe" replay "$(echo "$scratch"/runs/*)" | grep -q "digests equal"
 
 rm -rf "$scratch/runs"

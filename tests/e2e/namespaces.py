@@ -162,7 +162,7 @@ def ended_away(f, _):
         assert f.joined[1].wait(5) == 0, f"it ends with {f.joined[1].returncode}"
         return
     f.joined[1].terminate()
-    assert f.joined[1].wait(20) == 130, f"it ends with {f.joined[1].returncode}"
+    assert f.joined[1].wait(20) == 0, f"told to end, it ends with {f.joined[1].returncode}"
 
 
 def short(f, told):

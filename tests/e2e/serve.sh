@@ -149,10 +149,13 @@ text[-1] = (text[-1] + 1) % 10
 opens(name, 'wb').write(bytes(text))
 PY
 refused 6 "is not what the run learns from" join "$address" --insecure --data "$scratch/other"
+ends_with() { # CODE PROCESS WHO
+  local code=0
+  wait "$2" || code=$?
+  [ $code = "$1" ] || fail "$3 ends with $code and not $1"
+}
 kill -INT "$server"
-code=0
-wait "$server" || code=$?
-[ $code = 130 ] || fail "an interrupted server ends with $code"
+ends_with 130 "$server" "an interrupted server"
 
 # What was ended before anything had happened has not failed.
 serve idle "${tiny[@]}"
@@ -169,7 +172,7 @@ join leased --virtual 2 --store "$scratch/leased.store"
 folder=$(folder_of)
 for _ in $(seq 600); do ! grep -qs '"version"' "$folder/metrics.jsonl" || break; sleep 0.1; done
 kill -INT "$(pgrep -P "${started[-1]}")"
-wait "${started[-1]}" || true
+ends_with 130 "${started[-1]}" "an interrupted process"
 kill -9 "$(pgrep -P "$server")"
 wait "$server" 2>/dev/null || true
 sed -i -E 's/"[0-9a-f]{32}": \[/"00112233445566778899aabbccddeeff": [/' "$folder/processes.json"
@@ -177,13 +180,12 @@ serve knows "$folder"
 join leased --virtual 2 --store "$scratch/leased.store"
 said leased "joined with 2 of the run's 12 clients: 3 to 4"
 said leased "what clients of other numbers kept: 1, 2; the server does not know any more"
-kill -INT "$(pgrep -P "${started[-1]}")"
-wait "${started[-1]}" || true
+# SIGTERM is how services are told to end, and no failure of theirs.
+kill -TERM "$(pgrep -P "${started[-1]}")"
+ends_with 0 "${started[-1]}" "a process that is told to end"
 find "$scratch/leased.store" -type f -perm /077 | grep . && fail "others may read a store"
-code=0
 kill -TERM "$(pgrep -P "$server")"
-wait "$server" || code=$?
-[ $code = 130 ] || fail "a server that is told to end ends with $code"
+ends_with 0 "$server" "a server that is told to end"
 refused 1 "troupe serve $folder goes on with it" run --resume "$folder"
 # For people the address is the first line; and there is room for as many connections as may be.
 "$troupe" serve "$folder" >"$scratch/plain.out" 2>"$scratch/plain.err" &
@@ -194,7 +196,7 @@ for _ in $(seq 200); do [ ! -s "$scratch/plain.out" ] || break; sleep 0.1; done
 read -r soft hard < <(sed -n 's/^Max open files *//p' "/proc/$plain/limits")
 [ "$soft" = "${hard%% *}" ] || fail "a server may open $soft files of $hard"
 kill -TERM "$plain"
-wait "$plain" || true
+ends_with 0 "$plain" "a server that nobody joined"
 
 # A run in one process that was killed goes on as a served one: its clients are gone with it, its versions are not. For what they
 # had offered to a round that was closed and not merged nobody waits, since those who come have forgotten it.
@@ -289,6 +291,23 @@ why_says() { # TEXT
   cat "$scratch/why"
   fail "troupe why STORE does not say $1"
 }
+# A client keeps what it offered until it hears what became of it.
+has_what_was_told() { # FOLDER
+  python3 - "$1" "$scratch"/store/run-*/clients.sqlite <<'PY' || fail "clients were told of what is in no version"
+import json, sqlite3, sys
+def read(path, sql):
+    return set(sqlite3.connect(f"file:{path}?mode=ro", uri=True).execute(sql))
+folder, store = sys.argv[1:]
+events = [json.loads(x) for x in open(folder + "/events.jsonl")]
+def visits(*names):
+    return {(x["client"], x["visit"]) for x in events if x["event"] in names}
+told = visits("offered") - visits("refused", "withdrawn", "visit_failed") - read(store, "SELECT client, number FROM offers")
+assert len(told) >= 6, len(told)
+for line, in read(folder + "/ledger.sqlite", "SELECT line FROM lines"):
+    lacks = told - read(folder + "/ledger.sqlite", f"SELECT client, number FROM merges WHERE line = {line}")
+    assert not lacks, (line, sorted(lacks)[:9])
+PY
+}
 serve first "$scratch/small.toml" --set rounds=1000000 --http 127.0.0.1:0
 refused 2 "needs --http" join "$address" --insecure --http-hosts trainer
 join stays --virtual 12 --store "$scratch/store" --http 127.0.0.1:0
@@ -318,14 +337,22 @@ fi
 shows "$joined" /readyz ok
 why_says "under way\|waits\? here for an invitation\|on its way"
 "$troupe" why "$scratch/store" --format json | grep -q "\"http\": \"$joined\"" || fail "why STORE says not where"
-kill -INT "$server"
-wait "$server" || true
+folder=$(folder_of)
+has_versions "$folder" 6
+kill -TERM "$server"
+ends_with 0 "$server" "a server that is told to end while clients learn"
+has_what_was_told "$folder"
 why_says "the server said that it will be back"
 shows "$joined" /metrics '^troupe_connected 0$'
 said stays "the server ends for now"
 "$troupe" replay "$(folder_of)" >"$scratch/out" 2>"$scratch/err" &&
   grep -q '^\([0-9]*\)/\1 digests equal, of a run that was interrupted' "$scratch/out" ||
   { cat "$scratch/out" "$scratch/err"; fail "an interrupted run is not computed again"; }
+serve goes_on "$folder"
+has_versions "$folder" $(($(versions_in "$folder") + 6))
+kill -INT "$server"
+ends_with 130 "$server" "a server that is interrupted while clients learn"
+has_what_was_told "$folder"
 before=$address
 serve second "$scratch/small.toml" --set seed=7 --listen "$before"
 wait "$server" || fail "the second run fails"

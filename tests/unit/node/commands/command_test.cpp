@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -16,6 +17,7 @@
 #include "node/join/farewells.hpp"
 #include "node/keys/invitation_line.hpp"
 #include "node/keys/pair.hpp"
+#include "node/run/interrupt.hpp"
 #include "policies/catalogue.hpp"
 #include "tests/support/scratch_folder.hpp"
 
@@ -329,6 +331,17 @@ TEST(join, says_of_a_host_whether_it_is_known) {
     EXPECT_EQ(unknown_host(address), "");
   EXPECT_THAT(unknown_host("tcp://no..host:7700"),
               StartsWith("'no..host' does not resolve: "));
+}
+
+// What a process ends with hangs on it.
+TEST(interruption, knows_by_which_signal_it_came) {
+  for (const int which : {SIGTERM, SIGINT, SIGTERM}) {
+    const interruption x{"\na signal of a test\n"};
+    EXPECT_FALSE(x.requested() || x.is_dismissal());
+    EXPECT_EQ(std::raise(which), 0);
+    EXPECT_TRUE(x.requested().load());
+    EXPECT_EQ(x.is_dismissal(), which == SIGTERM);
+  }
 }
 
 TEST(doctor, says_what_is_missing_and_what_to_do) {
