@@ -265,7 +265,8 @@ void arrived(self_pointer self, const transport::frame_arrived& x) {
   auto& counted = *self->state.args.counted;
   const auto bytes = x.what.size();
   counted.bytes_up.fetch_add(bytes, std::memory_order_relaxed);
-  if (bytes > transport::hello_bytes_max && !self->state.peers.of(x.peer))
+  if (x.what.is_left_out()
+      || (bytes > transport::hello_bytes_max && !self->state.peers.of(x.peer)))
     return ask_for_hello(self, x.peer, "say hello first");
   if (const auto message = x.what.open())
     heard(self, x.peer, **message);
@@ -285,6 +286,7 @@ void judged(self_pointer self, const messages::hello_judged& x) {
   self->state.granted->came_back(x.what.client);
   if (const auto old = self->state.peers.open(x))
     say(self, old->peer, superseded(old->nonce));
+  self->state.args.network->has_session(x.peer);
   say(self, x.peer, welcome_to(x));
   // Only now can the director invite it.
   self->send(self->state.args.others->director,

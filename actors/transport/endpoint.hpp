@@ -18,6 +18,12 @@ public:
   /// @returns the bytes that the message takes on a wire; 0: one about the
   /// same waits there still, so that this one costs nothing more.
   virtual std::size_t send(peer_id to, messages::any_message x) = 0;
+
+  /// Of a server: a client has a session at this peer. Until then hardly more
+  /// than a hello may be taken of what comes from its process.
+  virtual void has_session(peer_id) {
+    // nop
+  }
 };
 
 } // namespace troupe::transport

@@ -37,6 +37,14 @@ public:
     // nop
   }
 
+  /// In the place of what was too much to be taken: nothing of it is here.
+  static frame left_out(std::shared_ptr<const void> room = {}) {
+    frame out;
+    out.room_ = std::move(room);
+    out.is_left_out_ = true;
+    return out;
+  }
+
   explicit frame(messages::any_message x)
     : body_(std::make_shared<const messages::any_message>(std::move(x))) {
     // nop
@@ -62,6 +70,10 @@ public:
     });
   }
 
+  bool is_left_out() const noexcept {
+    return is_left_out_;
+  }
+
   /// Bytes that this frame takes on a wire.
   std::size_t size() const {
     if (const auto* bytes = std::get_if<bytes_ptr>(&body_))
@@ -78,6 +90,7 @@ private:
 
   std::variant<bytes_ptr, message_ptr, payload_ptr> body_;
   std::shared_ptr<const void> room_;
+  bool is_left_out_ = false;
 };
 
 /// To the actor for which an endpoint was made.

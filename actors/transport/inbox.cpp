@@ -91,9 +91,17 @@ result<arrivals> inbox::heard(const piece& x) {
 
 void inbox::small(arrivals& to, channel_id of,
                   std::span<const std::byte> bytes) const {
+  if (is_too_much(bytes.size()))
+    return leave_out(to, of);
   if (auto room = options_.room->count(bytes.size()))
     to.push_back(
       {of, frame{buffer{bytes.begin(), bytes.end()}, std::move(room)}});
+}
+
+// It is to be answered, though nothing of it is kept.
+void inbox::leave_out(arrivals& to, channel_id of) const {
+  if (auto room = options_.room->count(0))
+    to.push_back({of, frame::left_out(std::move(room))});
 }
 
 result<arrivals> inbox::unbundle(const piece& x) const {
@@ -135,18 +143,28 @@ result<arrivals> inbox::begin(const piece& x) {
     return wrong("a transfer begins before the one before it has ended");
   const auto most = options_.bytes_max(what->kind);
   if (what->size == 0 || what->size > most) {
-    ended_ = x.transfer;
-    ended_refused_ = true;
-    say_ended_ = true;
+    refuse(x.transfer);
     return wrong("a message of kind " + std::to_string(what->kind) + " claims "
                  + std::to_string(what->size) + " bytes; up to "
                  + std::to_string(most) + " would do");
+  }
+  if (is_too_much(what->size)) {
+    refuse(x.transfer);
+    arrivals out;
+    leave_out(out, x.channel);
+    return out;
   }
   open_.emplace();
   open_->id = x.transfer;
   open_->channel = x.channel;
   open_->what = *what;
   return arrivals{};
+}
+
+void inbox::refuse(transfer_id x) noexcept {
+  ended_ = x;
+  ended_refused_ = true;
+  say_ended_ = true;
 }
 
 void inbox::allow(transfer& x) const {
@@ -210,6 +228,7 @@ void inbox::forget() {
   open_.reset();
   ended_ = {};
   say_ended_ = false;
+  has_session_ = false;
 }
 
 void inbox::begin_again() {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <limits>
 #include <optional>
 #include <vector>
 
@@ -27,6 +28,9 @@ public:
     /// How large a message of a kind may be; 0: none of that kind comes.
     std::function<std::uint64_t(std::uint16_t kind)> bytes_max;
     std::size_t frame_bytes_max = 64 << 10; ///< Of what comes whole.
+    /// Of any message, until there is a session. What is more is left out.
+    std::uint64_t stranger_bytes_max =
+      std::numeric_limits<std::uint64_t>::max();
     std::uint64_t window_bytes = std::uint64_t{8} << 20; ///< Under way at once.
     std::shared_ptr<held_bytes> room;                    ///< Not null.
     std::shared_ptr<landing_pool> landing;               ///< Not null.
@@ -40,6 +44,11 @@ public:
   /// it.
   /// @pre it is `framed`, `bundled`, `began` or `chunk`
   result<arrivals> heard(const piece& x);
+
+  /// Somebody at the other end is known.
+  void has_session() noexcept {
+    has_session_ = true;
+  }
 
   /// Takes what is to be said to the other end.
   std::optional<piece> next();
@@ -86,6 +95,14 @@ private:
   result<arrivals> unbundle(const piece& x) const;
   void small(arrivals& to, channel_id of,
              std::span<const std::byte> bytes) const;
+  void leave_out(arrivals& to, channel_id of) const;
+
+  /// Of whom nobody knows.
+  bool is_too_much(std::uint64_t bytes) const noexcept {
+    return !has_session_ && bytes > options_.stranger_bytes_max;
+  }
+
+  void refuse(transfer_id x) noexcept;
   void allow(transfer& x) const;
 
   options options_;
@@ -94,6 +111,7 @@ private:
   std::uint64_t ended_size_ = 0;
   bool ended_refused_ = false;
   bool say_ended_ = false;
+  bool has_session_ = false;
 };
 
 } // namespace troupe::transport

@@ -60,6 +60,11 @@ public:
     return in_.holds_room();
   }
 
+  /// Somebody at the other end is known: it may say what is large.
+  void has_session() noexcept {
+    in_.has_session();
+  }
+
   /// Of what waits to be said, what nobody else holds.
   std::size_t own_bytes() const noexcept {
     return out_.own_bytes();

@@ -193,6 +193,7 @@ result<std::unique_ptr<serving>> serving::open(const listening_options& what,
   how.frames_per_second = what.frames_per_second;
   how.refused = out->refused_;
   how.bytes_max = message_bytes_max(*work.blocks);
+  how.stranger_bytes_max = transport::hello_bytes_max;
   // What arrives and what waits share what offers may take.
   const auto memory = memory_of(x, *work.blocks);
   how.unhandled_bytes_max = std::min(how.unhandled_bytes_max, memory / 2);

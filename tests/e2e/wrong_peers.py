@@ -170,18 +170,28 @@ def too_large(server):
         peer.send({"kind": link.BEGAN, "channel": 9, "transfer": number, "body": body})
         kind = answer_to(peer, number)
         assert kind == link.REFUSED, f"a {name} of {size} bytes is answered with {kind}"
-    # A frame of a stranger is no longer than a hello.
+    # Whatever a stranger says is no longer than a hello; an offer would fit otherwise.
+    body = link.BEGAN_BODY.pack(wire.KINDS["offer_made"].number, 1, 1, 0, HELLO_MAX + 1)
+    peer.send({"kind": link.BEGAN, "channel": 8, "transfer": number + 1, "body": body})
+    kind = answer_to(peer, number + 1)
+    assert kind == link.REFUSED, f"an offer without a session is answered with {kind}"
+    is_to_say_hello(peer, 8)
     kind = wire.KINDS["hello"]
     payload = wire.payload_of("hello", {"lowest": 1, "highest": 1, "client": 1}) + bytes(HELLO_MAX)
     peer.send({"kind": link.FRAMED, "channel": 9, "body": wire.frame_of(kind.number, 9, 1, payload)})
-    found = soon(lambda: [x for _, name, x in peer.hear(50) if name == "farewell"], "a long hello is answered")
-    assert (wire.REASONS[found[0]["reason"]], found[0]["text"]) == ("no_session", "say hello first"), found
+    is_to_say_hello(peer, 9)
     # What ZeroMQ itself may not take ends the connection, and a new one is as good.
     peer.socket.send_multipart([link.piece(link.FRAMED, peer.connection)[0], bytes(link.PIECE_MAX + 4096)])
     last = peer.connection
     soon(lambda: list(peer.hear(50)) or peer.connection > last, "a piece that is too large ends its connection")
     peer.wait(10)
     peer.close()
+
+
+def is_to_say_hello(peer, on):
+    found = soon(lambda: [x for channel, name, x in peer.hear(50) if (channel, name) == (on, "farewell")],
+                 "what is too long is answered")
+    assert (wire.REASONS[found[0]["reason"]], found[0]["text"]) == ("no_session", "say hello first"), found
 
 
 def answer_to(peer, number):

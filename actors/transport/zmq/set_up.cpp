@@ -93,6 +93,7 @@ link_end::options link_options(const socket_endpoint::options& how,
   x.out.frame_bytes_max = how.frame_bytes_max;
   x.out.chunk_bytes = std::min(how.chunk_bytes, piece_bytes_max);
   x.in.bytes_max = how.bytes_max;
+  x.in.stranger_bytes_max = how.stranger_bytes_max;
   x.in.room = std::move(room);
   x.in.landing = std::move(landing);
   // Who was forgotten, and comes back, meets another.

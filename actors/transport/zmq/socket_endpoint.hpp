@@ -8,6 +8,7 @@
 #include <atomic>
 #include <chrono>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -57,6 +58,9 @@ public:
     std::string address; ///< As tcp://HOST:PORT.
     /// How large a message of a kind may be.
     std::function<std::uint64_t(std::uint16_t kind)> bytes_max;
+    /// Of any message, from a process of which no client has a session.
+    std::uint64_t stranger_bytes_max =
+      std::numeric_limits<std::uint64_t>::max();
     std::uint64_t unhandled_bytes_max = limits::unhandled_bytes_max;
     /// Of memory that large messages landed in and that nobody holds any more.
     std::uint64_t landing_bytes_max = limits::landing_bytes_max;

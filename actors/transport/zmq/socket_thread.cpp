@@ -58,6 +58,12 @@ std::size_t socket_thread::send(peer_id to, messages::any_message x) {
   return what == outbox::taken::already ? 0 : size;
 }
 
+void socket_thread::has_session(peer_id x) {
+  const std::lock_guard guard{mutex_};
+  if (auto* found = places_.find(link_of(x)))
+    found->link.has_session();
+}
+
 const std::string& socket_thread::address() const {
   return address_;
 }

@@ -36,6 +36,7 @@ public:
   void start();
 
   std::size_t send(peer_id to, messages::any_message x) override;
+  void has_session(peer_id x) override;
   const std::string& address() const override;
   const socket_counts& counts() const override;
   std::vector<std::uint64_t> links_here(instant lately) override;

@@ -36,7 +36,12 @@ public:
     return still_queued ? 0 : transport::encoded_size(x);
   }
 
+  void has_session(peer_id x) override {
+    known.push_back(x);
+  }
+
   bool still_queued = false;
+  std::vector<peer_id> known; ///< To have a session.
 
 private:
   said& all_;

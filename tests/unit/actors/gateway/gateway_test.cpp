@@ -237,11 +237,16 @@ TEST_F(keyed_gateway, hears_a_client_from_whom_it_belongs_to_alone) {
 
 TEST_F(keyed_gateway, opens_nothing_large_of_who_has_no_session) {
   const transport::frame large{transport::buffer(5000)};
-  tell(transport::frame_arrived{first, large});
-  ASSERT_EQ(answers.size(), 1u);
-  EXPECT_TRUE(std::holds_alternative<messages::farewell>(answers[0].second));
+  for (const auto& x : {large, transport::frame::left_out()}) {
+    answers.clear();
+    tell(transport::frame_arrived{first, x});
+    ASSERT_EQ(answers.size(), 1u);
+    EXPECT_TRUE(std::holds_alternative<messages::farewell>(answers[0].second));
+  }
   EXPECT_EQ(counted->frames_malformed, 0u);
+  EXPECT_TRUE(network->known.empty());
   open(ann, first);
+  EXPECT_EQ(network->known, std::vector{first});
   answers.clear();
   tell(transport::frame_arrived{first, large});
   EXPECT_EQ(counted->frames_malformed, 1u);

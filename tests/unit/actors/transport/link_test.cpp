@@ -1,4 +1,5 @@
 #include <functional>
+#include <map>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -219,6 +220,34 @@ TEST(link, refuses_what_is_larger_than_a_message_of_its_kind_can_be) {
   ASSERT_EQ(b.heard.size(), 1U);
   EXPECT_EQ(bytes_of(b.heard[0]), encode(large(2, 40)));
   EXPECT_FALSE(send(a));
+}
+
+// A key that is allowed may say what it likes before it says whose it is.
+TEST(link, takes_hardly_more_than_a_hello_before_there_is_a_session) {
+  auto wary = options_of(2, 100);
+  wary.in.stranger_bytes_max = 100;
+  end a{options_of(1, 100)};
+  end b{std::move(wary)};
+  a.link.connected(1);
+  a.link.say({3}, large(1));
+  a.link.say({4}, large(2, 1)); // In one piece.
+  a.link.say({5}, small(1));
+  settle(a, b);
+  std::map<std::uint64_t, bool> left_out;
+  for (const auto& x : b.heard)
+    left_out[x.channel.value] = x.what.is_left_out();
+  EXPECT_EQ(left_out,
+            (std::map<std::uint64_t, bool>{{3, true}, {4, true}, {5, false}}));
+  EXPECT_FALSE(b.link.holds_room());
+  EXPECT_TRUE(a.link.is_idle());
+  b.link.has_session();
+  b.heard.clear();
+  a.link.say({3}, large(1));
+  a.link.say({4}, large(2, 1));
+  settle(a, b);
+  ASSERT_EQ(b.heard.size(), 2U);
+  EXPECT_EQ(bytes_of(b.heard[0]), encode(large(2, 1)));
+  EXPECT_EQ(bytes_of(b.heard[1]), encode(large(1)));
 }
 
 /// Whether a chunk that was changed so is refused.

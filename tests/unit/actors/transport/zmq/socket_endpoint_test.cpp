@@ -112,7 +112,8 @@ TEST(socket_endpoint, knows_of_all_bytes_what_they_are) {
   client->send({5}, served(1, 10));
   client->send({5}, served(2, n));
   (void)at_server.wait_for(3);
-  client->drain(std::chrono::seconds{10}); // What is under way is not said again.
+  client->drain(
+    std::chrono::seconds{10}); // What is under way is not said again.
   client->send({5}, served(2, n));
   const auto heard = at_server.wait_for(4);
   ASSERT_EQ(heard.size(), 4U);
@@ -194,6 +195,28 @@ TEST(socket_endpoint, finds_a_server_where_something_else_has_answered) {
   const auto server = listen(at_server, 1, client->address());
   ASSERT_EQ(at_server.wait_for(1).size(), 1U);
   EXPECT_GT(client->counts().dialled_anew, 0U);
+}
+
+TEST(socket_endpoint, has_room_for_what_is_large_where_there_is_a_session) {
+  ear at_server;
+  ear at_client;
+  auto how = options_of(at_server, "tcp://127.0.0.1:*", 1);
+  how.stranger_bytes_max = 4096;
+  const auto server = socket_endpoint::listen(std::move(how));
+  ASSERT_TRUE(server);
+  const auto client = dial(at_client, 2, (*server)->address());
+  client->send({5}, served(1, 1'000'000));
+  auto heard = at_server.wait_for(1);
+  ASSERT_EQ(heard.size(), 1U);
+  EXPECT_TRUE(heard[0].what.is_left_out());
+  client->drain(std::chrono::seconds{10}); // Until it has heard so.
+  EXPECT_LT((*server)->counts().bytes_in, 1000U);
+  (*server)->has_session(heard[0].peer);
+  client->send({5}, served(2, 1'000'000));
+  heard = at_server.wait_for(2);
+  ASSERT_EQ(heard.size(), 2U);
+  EXPECT_EQ(std::get<messages::line_served>(opened(heard[1])).line, line_id{2});
+  EXPECT_EQ((*server)->counts().pieces_malformed, 0U);
 }
 
 TEST(socket_endpoint, gives_the_room_of_who_died_to_others) {
