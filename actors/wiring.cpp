@@ -214,6 +214,7 @@ private:
                       .resumed = resumed_};
     plan.options.lead = args_.blocks->lead();
     plan.options.silence_max = args_.attendance.silence_max;
+    door.silence_counts = args_.attendance.silence_max > instant{};
     for (const auto& [line, stored] : found_.lines) {
       plan.options.lines.push_back(line);
       plan.found.heads[line] = stored.head;

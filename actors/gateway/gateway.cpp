@@ -258,6 +258,11 @@ void heard(self_pointer self, peer_id peer, const messages::any_message& any) {
   if (!found)
     return ask_for_hello(self, peer, "say hello first");
   const auto from = *found;
+  if (self->state.args.silence_counts
+      && !std::holds_alternative<messages::beat>(any)
+      && peers.shows(peer, now(self)))
+    self->send(self->state.args.others->roster,
+               messages::beat_heard{from.client});
   std::visit([&](const auto& x) { heard(self, from, x); }, any);
 }
 

@@ -57,6 +57,9 @@ struct gateway_args {
   bool announce = false; ///< Passes hints about new versions to all sessions.
   bool events = false;   ///< Notes what clients hear and say.
   bool outlived = false; ///< By clients, when this process is killed.
+  /// Who is silent is lost: all that a client says counts, and not its beats
+  /// alone.
+  bool silence_counts = false;
   std::shared_ptr<const snapshot> resumed = {}; ///< Goes on from this.
 };
 

@@ -2,6 +2,12 @@
 
 namespace troupe::actors {
 
+namespace {
+
+constexpr instant shown_every = std::chrono::seconds{1};
+
+} // namespace
+
 void sessions::ask(peer_id x, const messages::hello& what) {
   asked_[x] = {.client = what.client, .nonce = what.nonce};
 }
@@ -48,6 +54,14 @@ void sessions::turn_out(client_id x) {
   close(x);
   for (auto& [peer, waits] : asked_)
     waits.left |= waits.client == x;
+}
+
+bool sessions::shows(peer_id x, instant now) {
+  auto& last = by_peer_.at(x).shown;
+  if (last && now < *last + shown_every)
+    return false;
+  last = now;
+  return true;
 }
 
 const sessions::session* sessions::of(peer_id x) const {

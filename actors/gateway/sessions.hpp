@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "actors/messages/internal.hpp"
+#include "core/clock.hpp"
 
 namespace troupe::actors {
 
@@ -17,6 +18,7 @@ public:
     session_id id;
     std::uint64_t examples = 0;
     std::uint64_t nonce = 0; ///< Of its hello.
+    std::optional<instant> shown = {};
 
     static constexpr auto fields(auto& x) {
       return std::tie(x.client, x.id, x.examples, x.nonce);
@@ -46,6 +48,10 @@ public:
 
   /// Likewise, and a hello that waits for a judgement opens none.
   void turn_out(client_id x);
+
+  /// Something came from a peer with a session, which shows that its client is
+  /// there. False: that was so within the last second.
+  bool shows(peer_id x, instant now);
 
   /// Null without a session.
   const session* of(peer_id x) const;

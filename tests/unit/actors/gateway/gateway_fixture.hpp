@@ -89,6 +89,7 @@ protected:
   std::function<bool(peer_id, client_id)> may_speak;
   std::function<bool(const messages::offer_made&, std::uint64_t)> keeps;
   bool outlived = false;
+  bool silence_counts = false;
   const std::shared_ptr<transport::refusals> refused =
     std::make_shared<transport::refusals>();
 
@@ -117,6 +118,7 @@ protected:
     args.keeps = keeps;
     args.events = true;
     args.outlived = outlived;
+    args.silence_counts = silence_counts;
     testee = w.system().spawn(gateway, std::move(args));
     w.settle();
   }

@@ -184,6 +184,27 @@ TEST_F(gateway_test, hears_nothing_without_a_session) {
   EXPECT_EQ(x->reason, farewell_reason::no_session);
 }
 
+TEST_F(gateway_test, has_all_that_is_said_show_that_a_client_is_there) {
+  test::world::kill(caf::actor_cast<caf::actor>(testee));
+  silence_counts = true;
+  start();
+  open(ann, first);
+  const auto pass = invite(ann);
+  roster.clear();
+  for (int i = 0; i < 9; ++i)
+    say(first, fetch_of(pass));
+  EXPECT_EQ(count<messages::beat_heard>(roster), 1u) << "once a second";
+  w.later(2s, [] {});
+  w.settle();
+  say(first, messages::visit_declined{pass, messages::decline_reason::failed});
+  EXPECT_EQ(count<messages::beat_heard>(roster), 2u);
+  say(first, messages::beat{ann, {1}});
+  EXPECT_EQ(count<messages::beat_heard>(roster), 3u);
+  say(first, messages::beat{ann, {2}}); // Of another session.
+  say(second, fetch_of(pass));
+  EXPECT_EQ(count<messages::beat_heard>(roster), 3u);
+}
+
 TEST_F(gateway_test, lets_a_channel_speak_for_one_client_at_a_time) {
   open(ann, first);
   roster.clear();

@@ -30,6 +30,20 @@ TEST(sessions, a_peer_is_the_client_that_said_hello) {
   EXPECT_EQ(testee.peer_of({1}), peer_id{7});
 }
 
+TEST(sessions, show_once_a_second_that_their_clients_are_there) {
+  using namespace std::chrono_literals;
+  sessions testee;
+  testee.open(judged(7, 1));
+  testee.open(judged(8, 2));
+  EXPECT_TRUE(testee.shows({7}, 0s));
+  EXPECT_FALSE(testee.shows({7}, 999ms));
+  EXPECT_TRUE(testee.shows({8}, 999ms));
+  EXPECT_TRUE(testee.shows({7}, 1s));
+  EXPECT_FALSE(testee.shows({7}, 1999ms));
+  testee.open(judged(7, 1, 2));
+  EXPECT_TRUE(testee.shows({7}, 1999ms)) << "it is another session";
+}
+
 TEST(sessions, a_newer_session_takes_the_place_of_the_older) {
   sessions testee;
   testee.open(judged(7, 1));
