@@ -26,23 +26,37 @@ join_summary interrupted(const join_context& in) {
                  : "the same command goes on with what is in " + in.store);
 }
 
-// As it is dialled: without brackets by the addresses of IPv4 alone.
+namespace {
+
+/// 0: there is an address of this kind; else why there is none.
+int look_up(const std::string& host, int kind) {
+  addrinfo wanted{};
+  wanted.ai_family = kind;
+  wanted.ai_socktype = SOCK_STREAM;
+  addrinfo* found = nullptr;
+  const int failed = getaddrinfo(host.c_str(), nullptr, &wanted, &found);
+  if (failed == 0)
+    freeaddrinfo(found);
+  return failed;
+}
+
+} // namespace
+
+// As it is dialled: a name by the addresses of IPv4 alone.
 std::string unknown_host(const std::string& address) {
   const auto begin = address.find("//") + 2;
   auto host = address.substr(begin, address.rfind(':') - begin);
-  addrinfo wanted{};
-  wanted.ai_family = AF_INET;
-  wanted.ai_socktype = SOCK_STREAM;
-  if (host.starts_with('[') && host.ends_with(']')) {
+  const bool in_brackets = host.starts_with('[') && host.ends_with(']');
+  if (in_brackets)
     host = host.substr(1, host.size() - 2);
-    wanted.ai_family = AF_UNSPEC;
-  }
-  addrinfo* found = nullptr;
-  const int failed = getaddrinfo(host.c_str(), nullptr, &wanted, &found);
-  if (failed != 0)
-    return in_quotes(host) + " does not resolve: " + gai_strerror(failed);
-  freeaddrinfo(found);
-  return {};
+  const int failed = look_up(host, in_brackets ? AF_UNSPEC : AF_INET);
+  if (failed == 0)
+    return {};
+  if (!in_brackets && look_up(host, AF_INET6) == 0)
+    return in_quotes(host)
+           + " has addresses of IPv6 alone, and a name is dialled by IPv4: "
+             "tcp://[ADDRESS]:PORT would do";
+  return in_quotes(host) + " does not resolve: " + gai_strerror(failed);
 }
 
 join_summary conclude(const messages::farewell& x) {

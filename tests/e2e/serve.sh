@@ -126,6 +126,20 @@ refused 4 "nobody answers at tcp://127.0.0.1:9" join tcp://127.0.0.1:9 --insecur
 grep -q "nobody has answered at tcp://127.0.0.1:9 yet" "$scratch/err" || fail "who waits for a server says nothing"
 refused 4 "^'no..host' does not resolve: " join tcp://no..host:7700 --insecure=anywhere --wait 4
 grep -q "'no..host' does not resolve: .*; it is dialled until --wait is over" "$scratch/err" || fail "who waits for a name says nothing"
+# A name that has no address of IPv4, on a machine of its own.
+printf 'fd00::5 six.test\n' >"$scratch/hosts"
+printf 'hosts: files\n' >"$scratch/names"
+in_six() {
+  unshare -m bash -c 'mount --bind "$1/hosts" /etc/hosts && mount --bind "$1/names" /etc/nsswitch.conf && shift && exec "$@"' - "$scratch" "$@"
+}
+if in_six true 2>/dev/null; then
+  code=0
+  in_six timeout 60 "$troupe" join tcp://six.test:9 --insecure=anywhere --wait 4 >"$scratch/out" 2>"$scratch/err" || code=$?
+  [ $code = 4 ] && grep -q "^'six.test' has addresses of IPv6 alone" "$scratch/err" ||
+    { cat "$scratch/err"; fail "a name of IPv6 alone: $code"; }
+else
+  echo "skipped: a name of IPv6 alone, which takes the right to mount"
+fi
 refused 2 "'nowhere' is no address" join nowhere --insecure
 refused 2 "ADDRESS is required" join
 refused 2 "nothing says whose server that is" join tcp://127.0.0.1:9
