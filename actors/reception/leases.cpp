@@ -23,6 +23,11 @@ std::string ways_in(const leases::contents& all, const leases::owner& who) {
                       : "this store has one: " + mine + " would do";
 }
 
+auto cannot_be(client_id x, const std::string& why) {
+  return fail(errc::storage_failure,
+              "client " + std::to_string(x.value) + ' ' + why);
+}
+
 } // namespace
 
 // No number is given back, so that a wait for one would have no end.
@@ -93,22 +98,31 @@ std::uint64_t leases::named_by(const owner& who) const {
     all_.by_name, [&](const auto& x) { return x.second.who == who; }));
 }
 
-bool leases::restore(const contents& x) {
+// No number is given back, so no two have ever had the same.
+result<void> leases::restore(const contents& x) {
   std::set<client_id> taken;
   for (const auto& [who, mine] : x.by_owner)
-    for (const auto client : mine)
-      if (client.value < 1 || client.value > room_.clients
-          || !taken.insert(client).second)
-        return false;
+    for (const auto client : mine) {
+      if (client.value < 1 || client.value > room_.clients)
+        return cannot_be(client, "is none of the run's "
+                                   + std::to_string(room_.clients));
+      if (!taken.insert(client).second)
+        return cannot_be(client, "is given to two processes");
+    }
   std::set<client_id> numbers;
   const auto last = room_.named_above + x.by_name.size();
-  for (const auto& [name, whose] : x.by_name)
-    if (!is_name(name) || whose.client.value <= room_.named_above
-        || whose.client.value > last || !numbers.insert(whose.client).second)
-      return false;
+  for (const auto& [name, whose] : x.by_name) {
+    if (!is_name(name))
+      return fail(errc::storage_failure,
+                  in_quotes(shortened(name)) + " is no name");
+    if (whose.client.value <= room_.named_above || whose.client.value > last)
+      return cannot_be(whose.client, "has a name, and no number of those");
+    if (!numbers.insert(whose.client).second)
+      return cannot_be(whose.client, "has two names");
+  }
   all_ = x;
   taken_ = std::move(taken);
-  return true;
+  return {};
 }
 
 } // namespace troupe::actors

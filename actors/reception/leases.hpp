@@ -86,8 +86,9 @@ public:
     return all_;
   }
 
-  /// As it was stored. False: what was stored is not of this run.
-  bool restore(const contents& x);
+  /// As it was stored. An error says why this cannot be what was stored of this
+  /// run: nothing has changed then.
+  result<void> restore(const contents& x);
 
 private:
   std::string too_many(const owner& who) const;

@@ -127,15 +127,18 @@ result<process_book> process_book::read(const std::filesystem::path& path,
   const auto at = began ? began->count() : std::nullopt;
   process_book out{.run = {}, .began_ms = 0, .places = leases{room}};
   leases::contents places;
+  const auto damaged = [&path](const std::string& what) {
+    return fail(errc::storage_failure,
+                path.string() + " is not what was written there" + what
+                  + "; without it the run cannot know whose clients are whose");
+  };
   if (!id || !at || !processes || !read_owners(*processes, places)
       || (names && !read_names(*names, places))
       || (frozen && !read_frozen(*frozen, out.frozen))
-      || (model && !read_digest(*model, out.model))
-      || !out.places.restore(places))
-    return fail(errc::storage_failure,
-                path.string()
-                  + " is not what was written there; without it "
-                    "the run cannot know whose clients are whose");
+      || (model && !read_digest(*model, out.model)))
+    return damaged("");
+  if (const auto ok = out.places.restore(places); !ok)
+    return damaged(": " + ok.error().context);
   out.run = *id;
   out.began_ms = static_cast<std::int64_t>(*at);
   return out;

@@ -9,6 +9,7 @@ the rest is well, 1 with TROUPE_NO_SKIPS).
 
 import contextlib
 import hashlib
+import json
 import os
 import pathlib
 import re
@@ -149,6 +150,12 @@ def flip(path):
     path.write_bytes(data)
 
 
+def give_twice(path):
+    book = json.loads(path.read_text(encoding="utf-8"))
+    book["processes"]["00112233445566778899aabbccddeeff"] = next(iter(book["processes"].values()))
+    path.write_text(json.dumps(book), encoding="utf-8")
+
+
 def head_file(folder):
     """The values of a head."""
     name = read(folder / "ledger.sqlite", "SELECT content FROM contents JOIN lines USING (line) WHERE version = head"
@@ -173,6 +180,8 @@ SERVER_CASES = (
     ("a value that is missing", lambda f: head_file(f).unlink(), r"versions/[0-9a-f]{8}", 1),
     ("a damaged value", lambda f: flip(head_file(f)), r"versions/[0-9a-f]{8}", 1),
     ("a cut list of processes", lambda f: cut(f / "processes.json"), r"processes\.json is not what was written", 1),
+    ("a number of two processes", lambda f: give_twice(f / "processes.json"),
+     r"processes\.json is not what was written there: client \d+ is given to two processes", 1),
     ("no list of processes", lambda f: (f / "processes.json").unlink(), r"processes\.json", 1),
     ("a cut configuration", lambda f: cut(f / "config.toml"), r"config\.toml", 3),
 )

@@ -63,9 +63,16 @@ TEST(leases, come_back_as_they_were_stored) {
 
 TEST(leases, of_another_run_are_not_restored) {
   leases x{{.clients = 3}};
-  EXPECT_FALSE(x.restore({.by_owner = {{first, {{4}}}}}));
-  EXPECT_FALSE(x.restore({.by_owner = {{first, {{0}}}}}));
-  EXPECT_FALSE(x.restore({.by_owner = {{first, {{1}}}, {second, {{1}}}}}));
+  const auto wrong = [&x](const leases::contents& stored) {
+    const auto found = x.restore(stored);
+    return found ? "nothing" : found.error().context;
+  };
+  EXPECT_EQ(wrong({.by_owner = {{first, {{4}}}}}),
+            "client 4 is none of the run's 3");
+  EXPECT_EQ(wrong({.by_owner = {{first, {{0}}}}}),
+            "client 0 is none of the run's 3");
+  EXPECT_EQ(wrong({.by_owner = {{first, {{1}, {2}}}, {second, {{2}}}}}),
+            "client 2 is given to two processes");
   EXPECT_EQ(x.free(), 3U);
 }
 
@@ -117,7 +124,9 @@ TEST(leases, of_names_that_cannot_be_are_not_restored) {
   const leases::named sixth{first, {6}};
   EXPECT_FALSE(x.restore(all{.by_name = {{"a", {first, {5}}}}}));
   EXPECT_FALSE(x.restore(all{.by_name = {{"a", {first, {7}}}}}));
-  EXPECT_FALSE(x.restore(all{.by_name = {{"a", sixth}, {"b", sixth}}}));
+  const auto two = x.restore(all{.by_name = {{"a", sixth}, {"b", sixth}}});
+  ASSERT_FALSE(two);
+  EXPECT_EQ(two.error().context, "client 6 has two names");
   EXPECT_FALSE(x.restore(all{.by_name = {{"a b", sixth}}}));
   EXPECT_TRUE(x.restore(all{.by_name = {{"a", sixth}}}));
 }
