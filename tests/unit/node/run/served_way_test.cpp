@@ -5,8 +5,10 @@
 #include <gmock/gmock.h>
 
 #include "core/hex.hpp"
+#include "models/files.hpp"
 #include "node/keys/pair.hpp"
 #include "node/keys/private_file.hpp"
+#include "node/run/process_book.hpp"
 #include "tests/support/scratch_folder.hpp"
 
 namespace troupe::node {
@@ -96,6 +98,25 @@ TEST_F(served_way_of, what_nobody_could_join_is_served_as_it_is_said) {
 TEST_F(served_way_of, what_is_damaged_is_named) {
   std::ofstream{run / "served.json"} << "{\"insecure\": 1";
   EXPECT_THAT(refusal({}), HasSubstr("served.json is not what was written"));
+}
+
+TEST_F(served_way_of, a_number_that_two_processes_have_is_named) {
+  const actors::leases::room room{.clients = 6};
+  process_book book{.run = {1}, .places = actors::leases{room}};
+  ASSERT_TRUE(book.places.give({1}, 2));
+  ASSERT_TRUE(book.places.give({2}, 1));
+  const auto path = run / "processes.json";
+  ASSERT_TRUE(book.keep(path));
+  auto text = *models::read_text(path, errc::storage_failure);
+  const auto third = text.find('3');
+  ASSERT_NE(third, text.npos);
+  text[third] = '2';
+  std::ofstream{path} << text;
+  const auto found = process_book::read(path, room);
+  ASSERT_FALSE(found);
+  EXPECT_THAT(found.error().context,
+              HasSubstr("processes.json is not what was written there: client "
+                        "2 is given to two processes; without it"));
 }
 
 } // namespace
