@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
-# What the documents tell people to type works: each example runs, and each command of troupe in a
-# code block of README.md and docs/, both made short. Argument: the executable.
+# What the documents tell people to type works: each example runs, and each command of troupe in a code
+# block of README.md and docs/ that needs one process, both made short. Others (serve, join, stop, keys)
+# and export have LINE, KEY or RUN in them: those of docs/own_data.md run, and serve.sh and keys.sh type the
+# like. Argument: the executable.
 set -euo pipefail
 troupe=$1
 scratch=$(mktemp -d)
@@ -23,7 +25,7 @@ for path in sys.argv[1:]:
             command = re.sub(r"^\./dev run(?=$| -)", "./dev run deploy/examples/quickstart.toml", command)
             command = re.sub(r"^(\./dev|build/release/troupe)(?= )", "troupe", command)
             command = command.replace(":9464", ":0")  # Any port that is free.
-            if re.match(r"troupe (run|replay|check-config|data|doctor|version)\b", command):
+            if re.match(r"troupe (run|replay|check-config|data|doctor|report|trace|version|why)\b", command):
                 print(f"{path}:{number}\t{command.removeprefix('troupe ')}")
         said = ""
 PY
@@ -58,7 +60,7 @@ try() { # WHERE ARGUMENTS…
   [ "$2" = run ] && more=$(short "$3")
   # The folder that is documented is not here: that of a run above.
   case "${*:2}" in
-    replay*) line="replay $(dirname "$(find "$scratch" -name events.jsonl | head -n 1)")" ;;
+    replay* | report* | trace* | why*) line="$2 $(dirname "$(find "$scratch" -name events.jsonl | head -n 1)")" ;;
     "doctor "*) line="doctor $(dirname "$(find "$scratch" -name events.jsonl | head -n 1)") ${*:4}" ;;
   esac
   # Words as a shell would split them: there are no quotes in what is documented.
