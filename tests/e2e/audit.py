@@ -81,7 +81,7 @@ class Ear(Witness):
     """Keeps what goes up, and the MACs of tickets that go either way."""
 
     def __init__(self, server):
-        super().__init__(server, 1, 1)
+        super().__init__(server, 1)
         self.up, self.macs, self.ways = [], set(), {"up": {}, "down": {}}
 
     def piece(self, one, way, x):

@@ -14,8 +14,9 @@ import time
 
 import wire_laws
 from served_run import Run
-from witness import Record, kill_now
 from wire_kills import CONFIG, FEDBUFF
+from wire_record import Record
+from witness import kill_now
 
 NOT_SAID = 2**64 - 1
 
@@ -23,8 +24,8 @@ NOT_SAID = 2**64 - 1
 class RecordAfter(Record):
     """Of what goes by after the copy came: what was served and given before may be otherwise now."""
 
-    def __init__(self, seed):
-        super().__init__(seed)
+    def __init__(self):
+        super().__init__()
         self.remembered = {}  # Client to the newest visit of a hello.
         self.at_work = {}  # Visit to its ticket, as a hello brought it.
         self.given_again = []
@@ -57,7 +58,7 @@ def main():
     troupe = pathlib.Path(sys.argv[1]).resolve()
     with tempfile.TemporaryDirectory() as name:
         run = Run(troupe, name, CONFIG.format(method="fedavg", pace=FEDBUFF, clients="", length="versions = 40",
-                                              dimension=100, hidden=1000, durability="version"), 1)
+                                              dimension=100, hidden=1000, durability="version"))
         try:
             run.begin()
             until(run, 3)
@@ -66,7 +67,7 @@ def main():
             until(run, 12)
             shutil.rmtree(run.folder)
             shutil.copytree(run.scratch / "copy", run.folder)
-            before, record = run.witness.record, RecordAfter(1)
+            before, record = run.witness.record, RecordAfter()
             run.witness.record = record
             run.serve()
             run.finish()

@@ -58,6 +58,7 @@ class Zmtp:
         self.bytes = bytearray()
         self.at = 0
         self.greeted = False
+        self.early = 0  # Bytes of a greeting that is not whole yet which `units` has said.
         self.parts = []
 
     def feed(self, data):
@@ -67,6 +68,22 @@ class Zmtp:
                 yield message
         del self.bytes[:self.at]
         self.at = 0
+
+    def units(self, data):
+        """(bytes, message) of each that is whole, where a command is an empty message, and so is what comes of a greeting, since both
+        ends wait for each other's. @pre nothing was fed"""
+        self.bytes += data
+        if not self.greeted and len(self.bytes) < GREETING_BYTES:
+            self.early += len(data)
+            yield data, []
+            return
+        begin, self.early = self.early, 0
+        while (message := self.next()) is not None:
+            if not self.parts:  # Else another part follows.
+                yield bytes(self.bytes[begin:self.at]), message
+                begin = self.at
+        del self.bytes[:begin]
+        self.at -= begin
 
     def next(self):
         """A message; an empty list for what is none; nothing when more bytes must come."""
@@ -198,6 +215,39 @@ KINDS = {
     0x0301: ("version_announced", None),
     0x0401: ("scores_asked", None), 0x0402: ("scores_told", None),
 }
+
+
+def name_of(frame):
+    """What kind of message a frame has."""
+    (number,) = struct.unpack_from("<H", frame, 4)
+    return KINDS[number][0] if number in KINDS else f"kind {number:#06x}"
+
+
+def without(piece, name):
+    """The piece without small frames of that kind; nothing where it was of nothing else."""
+    if piece.kind == FRAMED:
+        return None if name_of(piece.body) == name else piece
+    if piece.kind != BUNDLED:
+        return piece
+    frames = list(frames_of(piece))
+    left = [x for x in frames if name_of(x[1]) != name]
+    if len(left) in (0, len(frames)):
+        return piece if left else None
+    body = b"".join(struct.pack("<II", channel, len(frame)) + frame for channel, frame in left)
+    return piece._replace(place=len(left), body=body)
+
+
+def write_piece(piece, parts):
+    """As ZMTP has it, in so many parts."""
+    head = b"TRPL" + struct.pack("<BxxxIIQQI", piece.kind, piece.connection, piece.channel, piece.transfer, piece.place,
+                                 len(piece.body))
+    head += struct.pack("<I", crc32c(head, piece.body))
+    out = b""
+    for i, part in enumerate([head + piece.body] if parts == 1 else [head, piece.body]):
+        flags = MORE if i + 1 < parts else 0
+        size = struct.pack(">BB", flags, len(part)) if len(part) < 256 else struct.pack(">BQ", flags | LONG, len(part))
+        out += size + part
+    return out
 
 
 def read_payload(kind, version, payload):

@@ -11,8 +11,9 @@ import numpy
 
 import wire_laws
 import wire_reader
-from wire_reader import BEGAN, BUNDLED, CHUNK, Malformed, Piece
-from witness import Record
+import wire_values
+from wire_reader import BEGAN, BUNDLED, CHUNK, FRAMED, Malformed, Piece
+from wire_record import Record
 
 TICKET = wire_reader.Ticket((7, 3), 12, 5, 0, 0.5, 0, 0, 1, b"m" * 16)
 DELTA = numpy.arange(6, dtype="<f4")
@@ -55,7 +56,7 @@ def answered(verdict):
 
 def a_visit(*said):
     """A record of a visit in order, and then of what else is said."""
-    record = Record(1)
+    record = Record()
     for name, x in (("invited", TICKET), ("line_served", served(4, DELTA)), ("offer_made", offer()), *said):
         record.heard(name, x, 7, 1)
     return record
@@ -75,21 +76,80 @@ def check_record():
     of("with other values than before", ("line_served", served(4, DELTA + 1)))
 
 
+MERGES = {1: {5: [(7, 3)]}}
+
+
 def check_laws():
-    merges = {1: {5: [(7, 3)]}}
-    after = ("line_served", served(5, DELTA + DELTA))
-    whole = a_visit(("offer_answered", answered("accepted")), after)
-    assert wire_laws.check_answers(whole, merges) == (1, 1)
-    assert wire_laws.check_values(whole, merges) == 1
+    whole = a_visit(("offer_answered", answered("accepted")), ("line_served", served(5, DELTA + DELTA)))
+    assert wire_laws.check_answers(whole, MERGES) == (1, 1)
     refused(lambda: wire_laws.check_answers(whole, {1: {}}), "and is in no version")
     refused(lambda: wire_laws.check_answers(a_visit(), {1: {5: [(7, 2)]}}), "was never offered")
-    assert wire_laws.check_values(a_visit(("line_served", served(5, DELTA + 2 * DELTA / 30))), merges, {1}, 30) == 1
-    refused(lambda: wire_laws.check_values(a_visit(("line_served", served(5, DELTA + 2.2 * DELTA))), merges, {1}, 30),
-            "is not the sum of what was offered")
-    lost = a_visit(("line_served", served(5, DELTA)))
-    refused(lambda: wire_laws.check_values(lost, merges), "is not the mean of what was offered")
-    doubled = a_visit(("line_served", served(5, DELTA + 2 * DELTA)))
-    refused(lambda: wire_laws.check_values(doubled, merges), "is not the mean of what was offered")
+    assert not wire_laws.is_open(whole, (7, 3), 1) and wire_laws.is_open(a_visit(), (7, 3), 1)
+    assert not wire_laws.is_open(a_visit(("visit_ended", ((7, 3), "withdrawn"))), (7, 3), 1)
+    assert wire_laws.is_open(a_visit(("offer_answered", answered("overloaded"))), (7, 3), 1)
+
+
+def check_drain():
+    """What is waited for before a run is ended with nothing unanswered."""
+    def left(*said, server=1):
+        record = a_visit(*said)
+        record.process_of[7], record.welcomed[7] = 0, (2.0, server)
+        return wire_laws.unsettled(record, 1.0)
+
+    held = ("offer_held", ((7, 3), 1, 0))
+    assert left() == [((7, 3), 1)]
+    assert left(held) == left(("offer_answered", answered("accepted"))) == []
+    assert left(held, server=2) == [((7, 3), 1)], "who held it is gone"
+    at_work = ("hello", wire_reader.Hello(7, 1, 10, 4, [TICKET._replace(visit=(7, 4))]))
+    assert left(held, at_work) == [(7, 4)]
+    assert left(held, at_work, ("visit_declined", (TICKET._replace(visit=(7, 4)), 0))) == []
+    late = a_visit(held)
+    late.process_of[7], late.welcomed[7] = 0, (0.5, 1)
+    assert wire_laws.unsettled(late, 1.0) == ["client 7"]
+
+
+def computed(after, merges=None, sums=(), before=4, **options):
+    """How many versions are computed again, of a visit's offer and what was served after it."""
+    record = a_visit(("line_served", served(before, DELTA)), ("line_served", served(before + 1, after)))
+    versions = wire_values.Versions(sums, **options)
+    versions.go_on(record, merges or MERGES, last=True)
+    assert all(x.delta is None for x in record.offers[7, 3].values()), "what nobody needs is kept"
+    return len(versions.done)
+
+
+def check_values():
+    assert computed(DELTA + DELTA) == 1
+    step = numpy.float32(1) + numpy.finfo("f4").eps
+    for wrong in (DELTA, DELTA + 2 * DELTA, (DELTA + DELTA) * step):
+        refused(lambda after=wrong: computed(after), "is not the mean of what was offered")
+    refused(lambda: computed(DELTA + DELTA, {1: {5: [(7, 2)]}}), "was never offered")
+    refused(lambda: computed(DELTA + DELTA, {1: {5: [(7, 3)], 6: [(7, 3)]}}), "block 1, could not be computed")
+    a_sum = {"merges": {1: {1: [(7, 3)]}}, "sums": {1}, "before": 0, "clients": 30, "bits": [30]}
+    assert computed((2.0 * DELTA / 30).astype("f4"), **a_sum) == computed((2.0 * DELTA / 7).astype("f4"), **a_sum) == 1
+    refused(lambda: computed(2.2 * DELTA, **a_sum), "is not the sum of what was offered")
+    # What is added is on a grid, whose steps show where they are large.
+    part = wire_values.parts_of(a_visit(("offer_made", offer(delta=DELTA))), [(7, 3)], 1)[0]._replace(delta=DELTA / 16)
+    assert list(wire_values.total_of([part], 1)) == [0, 0, 0, 0.5, 0.5, 0.5], wire_values.total_of([part], 1)
+
+
+def check_checksums():
+    """By hand: each word goes into one of four sums, and the sums into how many words there were."""
+    def mixed(a, b):
+        x = a ^ b
+        return ((x << 29 | x >> 35) * 0x9E3779B97F4A7C15) % 2**64
+
+    whole = wire_reader.Offer(TICKET, [(2, [0.5])], [wire_reader.Offered(1, 4, 0, 2.0, DELTA[:3])], 0.25)
+    first, last = struct.unpack("<QQ", struct.pack("<fff", *DELTA[:3]) + bytes(4))
+    double = lambda x: struct.unpack("<Q", struct.pack("<d", x))[0]
+    words = [1, 4, 0, double(2.0), 3, first, last, 2, double(0.5), double(0.25)]
+    sums = [1, 2, 3, 4]
+    for i, word in enumerate(words):
+        sums[i % 4] = mixed(sums[i % 4], word % 2**64)
+    total = len(words)
+    for x in sums:
+        total = mixed(total % 2**64, x)
+    found = wire_values.checksums_of({(7, 3): whole, (7, 4): whole._replace(loss=0.5)})
+    assert found[7, 3] == f"{total:016x}" != found[7, 4], found
 
 
 def piece(kind, transfer, place, body):
@@ -123,12 +183,39 @@ def check_bundles():
     refused(lambda: list(wire_reader.frames_of(bundle(one + one[:5], 2))), "within a head")
 
 
+def check_units(folder):
+    """Whoever keeps invitations back hands on every other byte as it was."""
+    frames = {name: next(folder.glob(f"{name}-v*.bin")).read_bytes() for name in ("invited", "welcome")}
+    bundled = b"".join(struct.pack("<II", 7, len(x)) + x for x in (frames["welcome"], frames["invited"], frames["welcome"]))
+    pieces = [Piece(FRAMED, 1, 7, 0, 0, frames["welcome"]), Piece(FRAMED, 1, 7, 0, 0, frames["invited"]),
+              Piece(BUNDLED, 1, 0, 0, 3, bundled), Piece(CHUNK, 1, 3, 1, 0, bytes(1000))]
+    greeting = b"\xff" + bytes(9) + b"\x03" + bytes(53) + b"\x04\x05READY"
+    for parts in (1, 2):
+        data = greeting + b"".join(wire_reader.write_piece(x, parts) for x in pieces)
+        assert [wire_reader.read_piece(x) for x in wire_reader.Zmtp().feed(data)] == pieces
+        for size in (1, 11, len(data)):
+            zmtp, said = wire_reader.Zmtp(), []
+            for at in range(0, len(data), size):
+                said += zmtp.units(data[at:at + size])
+            assert b"".join(raw for raw, _ in said) == data
+            assert [wire_reader.read_piece(x) for _, x in said if x] == pieces
+    left = [wire_reader.without(x, "invited") for x in pieces]
+    assert left[0] is pieces[0] and left[1] is None and left[3] is pieces[3]
+    assert [x for _, x in wire_reader.frames_of(left[2])] == 2 * [frames["welcome"]]
+    assert wire_reader.without(pieces[2], "beat") is pieces[2]
+
+
 def main():
-    golden(pathlib.Path(sys.argv[1]))
+    folder = pathlib.Path(sys.argv[1])
+    golden(folder)
     check_record()
     check_laws()
+    check_drain()
+    check_values()
+    check_checksums()
     check_transfers()
     check_bundles()
+    check_units(folder)
 
 
 if __name__ == "__main__":

@@ -1,10 +1,10 @@
 """A witness that is none of troupe's words: it stands between joining processes and their server, hands on every byte
-as it is, and reads along (wire_reader.py). Connections are lost through it as they are without it.
+as it is, and reads along (wire_reader.py). Connections are lost through it as they are without it. For a last drain it keeps
+back invitations, and nothing else.
 
     process ── DEALER ──► listener │ witness │ ──► the server's ROUTER
 """
 
-import collections
 import contextlib
 import os
 import selectors
@@ -14,157 +14,14 @@ import struct
 import threading
 import time
 
-import numpy
-
 import wire_reader
 from wire_reader import Malformed
+from wire_record import REASONS, Record
 
 READ_BYTES = 1 << 18
 OUT_BYTES_MAX = 1 << 20  # Beyond it the other side is not read: senders wait, as they would.
-PROJECTIONS = 4
-SILENCE = 4.0  # Seconds without progress that are worth a word.
-PROGRESS = {"offer_made", "offer_answered", "line_served"}
-REASONS = ("protocol", "layout", "superseded", "refused", "no_session", "finished")
 FINISHED = REASONS.index("finished")
 OVER = 1  # As processes part.
-
-
-class Record:
-    """What went by. Written by the witness's thread alone."""
-
-    def __init__(self, seed):
-        self.random = numpy.random.default_rng(seed)
-        self.rows = {}  # Size to the vectors on which values of that size are projected.
-        self.tickets = {}  # Visit to its ticket.
-        self.indexes = {}  # Index of an invitation to its visit.
-        self.examples = {}  # Client to its number of examples.
-        self.offers = {}  # Visit to block to (base, rank, weight, digest, projection).
-        self.offers_said = collections.Counter()
-        self.answers = collections.defaultdict(collections.Counter)  # (visit, line) to verdicts.
-        self.durable = set()  # (visit, line) of which it was said that it outlives the server.
-        self.asked_after = collections.Counter()  # The same, by clients that have let go of the values.
-        self.refused_at = {}  # (visit, line) to the instant.
-        self.accepted_at = {}  # Line to the last instant.
-        self.ended = {}  # Visit to the verdict on the whole of it.
-        self.declined = set()
-        self.versions = {}  # (line, version, block) to (digest, projection).
-        self.block_lines = {}
-        self.fetched = set()
-        self.counts = collections.Counter()
-        self.welcomes = []  # Instants, and of which process.
-        self.farewells = collections.Counter()
-        self.last_said = {}  # Visit to when its offer was last said, and to which server.
-        self.process_of = {}  # Client to the process that it lives in.
-        self.opened = {}  # Process to when it was last connected.
-        self.welcomed = {}  # Client to when it was last welcome, and to which server.
-        self.finished = {}  # Client to when it was told that the run is over.
-        self.progress = None
-        self.silences = []
-        self.timeline = collections.deque(maxlen=2000)  # Of what sessions are made of.
-        self.wrong = []
-
-    def note_end(self, process, server):
-        """One word that the run is over is to all clients of a process."""
-        for client, where in self.process_of.items():
-            if where == process:
-                self.finished.setdefault(client, (time.monotonic(), server))
-
-    def note_silence(self, name):
-        """For how long nothing went by that ends a visit, while something was to."""
-        if name not in PROGRESS:
-            return
-        now = time.monotonic()
-        if self.progress and now - self.progress > SILENCE:
-            self.silences.append((self.progress, now))
-        self.progress = now
-
-    def note_wrong(self, what):
-        self.wrong.append(what)
-
-    def project(self, values):
-        rows = self.rows.get(len(values))
-        if rows is None:
-            rows = self.rows[len(values)] = self.random.standard_normal((PROJECTIONS, len(values)))
-        return rows @ values.astype(numpy.float64)
-
-    def heard(self, name, x, channel, server):
-        """`server`: which of those that lived one after the other."""
-        self.counts[name] += 1
-        self.note_silence(name)
-        if name == "offer_made":
-            self.last_said[x.ticket.visit] = (time.monotonic(), server)
-        elif name == "welcome":
-            self.welcomed[channel] = (time.monotonic(), server)
-        if x is not None and (hear := getattr(self, f"on_{name}", None)):
-            hear(x)
-
-    def on_hello(self, x):
-        self.examples[x.client] = x.examples
-
-    def on_farewell(self, x):
-        self.farewells[REASONS[x[0]] if x[0] < len(REASONS) else x[0]] += 1
-
-    def on_invited(self, x):
-        known = self.tickets.setdefault(x.visit, x)
-        # Only the end of a visit may be said otherwise, since it is of the run's clock.
-        same = known._replace(expires=0, mac=b"") == x._replace(expires=0, mac=b"")
-        if not same:
-            self.note_wrong(f"visit {x.visit} is given twice: {known} and {x}")
-        if self.indexes.setdefault(x.index, x.visit) != x.visit:
-            self.note_wrong(f"invitation {x.index} is of {self.indexes[x.index]} and of {x.visit}")
-
-    def on_line_served(self, x):
-        self.fetched.add(x.visit)
-        for block, values in x.values:
-            self.note_version(x.line, x.base, block, values, "served")
-
-    def note_version(self, line, version, block, values, how):
-        self.block_lines[block] = line
-        digest = wire_reader.digest_of(values)
-        known = self.versions.get((line, version, block))
-        if known is None:
-            self.versions[line, version, block] = (digest, self.project(values))
-        elif known[0] != digest:
-            self.note_wrong(f"version {version} of line {line}, block {block}, is {how} with other values than before")
-
-    def on_offer_made(self, x):
-        visit = x.ticket.visit
-        self.offers_said[visit] += 1
-        if visit not in self.tickets:
-            self.note_wrong(f"an offer of visit {visit}, to which nobody was invited")
-        known = self.offers.setdefault(visit, {})
-        for part in x.blocks:
-            digest = wire_reader.digest_of(part.delta)
-            said = known.get(part.block)
-            if said is None:
-                known[part.block] = (part.base, part.rank, part.weight, digest, self.project(part.delta))
-            elif said[:4] != (part.base, part.rank, part.weight, digest):
-                self.note_wrong(f"the offer of visit {visit} is said again with another block {part.block}")
-
-    def on_offer_answered(self, x):
-        self.answers[x.visit, x.line][x.verdict] += 1
-        if x.verdict == "accepted":
-            self.accepted_at[x.line] = time.monotonic()
-        elif x.verdict not in ("duplicate", "overloaded"):
-            self.refused_at.setdefault((x.visit, x.line), time.monotonic())
-
-    def on_offer_held(self, x):
-        visit, line, durable = x
-        if durable:
-            self.durable.add((visit, line))
-
-    def on_offer_awaited(self, x):
-        ticket, lines = x
-        for line in lines:
-            self.asked_after[ticket.visit, line] += 1
-            if (ticket.visit, line) not in self.durable:
-                self.note_wrong(f"visit {ticket.visit} has let go of what line {line} does not have durably")
-
-    def on_visit_ended(self, x):
-        self.ended[x[0]] = x[1]
-
-    def on_visit_declined(self, x):
-        self.declined.add(x[0].visit)
 
 
 class Connection:
@@ -175,6 +32,7 @@ class Connection:
         self.sockets = {"up": inner, "down": outer}  # Where what goes that way comes from.
         self.out = {"up": bytearray(), "down": bytearray()}
         self.closing = set()
+        self.is_drained = False
         self.zmtp = {"up": wire_reader.Zmtp(), "down": wire_reader.Zmtp()}
         self.number = None  # As who dialled counts.
         self.instances = {"up": None, "down": None}
@@ -186,10 +44,10 @@ class Connection:
 class Witness(threading.Thread):
     """Listens on an address for each process, and dials `server`, a pair of host and port, for each who comes."""
 
-    def __init__(self, server, processes, seed):
+    def __init__(self, server, processes):
         super().__init__(daemon=True)
         self.server = server
-        self.record = Record(seed)
+        self.record = Record()
         self.lock = threading.Lock()
         self.traps = []
         self.after = []  # To be called when what was read has been handed on.
@@ -204,6 +62,7 @@ class Witness(threading.Thread):
         self.selector.register(self.wake_out, selectors.EVENT_READ)
         self.over = False
         self.broken = None
+        self.drains = False
 
     def address(self, process):
         return "tcp://127.0.0.1:%d" % self.listeners[process].getsockname()[1]
@@ -225,6 +84,11 @@ class Witness(threading.Thread):
     def cut(self):
         """Every connection is lost, while both of its ends live."""
         os.write(self.wake_in, b"c")
+
+    def drain(self):
+        """The same, and over those that come then nobody is invited."""
+        self.drains = True
+        self.cut()
 
     def run(self):
         try:
@@ -266,6 +130,7 @@ class Witness(threading.Thread):
                 inner.close()  # The server is away.
                 return
             one = Connection(process, inner, outer)
+            one.is_drained = self.drains
             for way, end in one.sockets.items():
                 end.setblocking(False)
                 end.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -292,8 +157,7 @@ class Witness(threading.Thread):
             else:
                 self.watch(one)
             return
-        self.look_at(one, way, data)
-        one.out[way] += data
+        one.out[way] += self.look_at(one, way, data)
         self.hand_on(one, way)
         after, self.after = self.after, []
         for act in after:
@@ -328,11 +192,27 @@ class Witness(threading.Thread):
     # -- what is said -----------------------------------------------------------
 
     def look_at(self, one, way, data):
+        """Returns what is to be handed on."""
         try:
+            if one.is_drained and way == "down":
+                return b"".join(self.drained(one, data))
             for parts in one.zmtp[way].feed(data):
                 self.piece(one, way, wire_reader.read_piece(parts))
         except (Malformed, struct.error, IndexError) as what:
             self.record.note_wrong(f"{way}: {type(what).__name__} {what}")
+        return data
+
+    def drained(self, one, data):
+        """All that is whole, without invitations."""
+        for raw, parts in one.zmtp["down"].units(data):
+            if not parts:
+                yield raw
+                continue
+            piece = wire_reader.read_piece(parts)
+            left = wire_reader.without(piece, "invited")
+            if left is not None:
+                self.piece(one, "down", left)
+                yield raw if left is piece else wire_reader.write_piece(left, len(parts))
 
     def piece(self, one, way, x):
         self.record.counts[f"pieces {way}"] += 1
