@@ -1,18 +1,16 @@
 """Servers that do not fit a process, peers whose pieces are too large, and addresses of IPv6: wrong_peers.py TROUPE.
 
-A server that fits gives its terms; a server of this test's own (docs/wire_format.md) says them otherwise, and who joins
-it must end with 3. To the first one a peer says what is larger than it may be: each is dropped or refused and counted,
+A server that fits gives its terms; a server of this test's own (misfits.py) says them otherwise, and who joins it must end
+with 3, and has opened no path that they name (wrong_paths.py). To the first one a peer says what is larger than it may be: each is dropped or refused and counted,
 and a run over ::1 goes on beside it to its end.
 """
 
-import collections
 import pathlib
 import re
 import socket
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 import urllib.request
 
@@ -22,7 +20,9 @@ import zmq
 
 import link
 import wire
+import wrong_paths
 from client import Process
+from misfits import misfit
 
 CONFIG = """
 name = "fits"
@@ -41,7 +41,6 @@ local_epochs = 1
 batch_size = 10
 learning_rate = 0.05
 """
-MISFIT = 3
 HELLO_MAX = 4096
 KINDS_TOO_LARGE = (("hello", 64 * 1024 + 1), ("offer_made", 1 << 20), ("offer_made", (1 << 30) + 1),
                    ("fetch_requested", 1 << 30), ("line_served", 1 << 40), ("scores_told", (1 << 64) - 1))
@@ -82,60 +81,6 @@ class Server:
 
     def visits(self):
         return self.metric("troupe_visits_total")
-
-
-class Misfit(threading.Thread):
-    """A server that gives these terms and a place, and bids farewell to whoever says hello."""
-
-    def __init__(self, terms, reason):
-        super().__init__(daemon=True)
-        self.terms, self.reason = terms, reason
-        self.socket = zmq.Context.instance().socket(zmq.ROUTER)
-        self.socket.setsockopt(zmq.LINGER, 0)
-        self.address = f"tcp://127.0.0.1:{self.socket.bind_to_random_port('tcp://127.0.0.1')}"
-        self.heard = collections.Counter()
-        self.over = threading.Event()
-        self.start()
-
-    def run(self):
-        while not self.over.is_set():
-            if self.socket.poll(20):
-                who, *parts = self.socket.recv_multipart()
-                self.take(who, *link.read_piece(parts))
-        self.socket.close()
-
-    def take(self, who, kind, connection, channel, _transfer, _place, body):
-        if kind == link.OPENED:
-            body = link.OPENED_BODY.pack(1, 7)
-        elif kind == link.FRAMED:
-            name, asked = wire.read_frame(body)
-            self.heard[name] += 1
-            body = self.answer(name, asked)
-        if body and kind in (link.OPENED, link.FRAMED):
-            self.socket.send_multipart([who, *link.piece(kind, connection, channel=channel, body=body)])
-
-    def answer(self, name, asked):
-        name, fields = {"terms_asked": ("terms_given", self.terms),
-                        "places_asked": ("places_given", {"clients": [1]}),
-                        "hello": ("farewell", {"reason": wire.REASONS.index(self.reason), "text": "that is another run"}),
-                        }.get(name, (None, None))
-        if name is None:
-            return b""
-        kind = wire.KINDS[name]
-        return wire.frame_of(kind.number, kind.version, kind.since,
-                             wire.payload_of(name, {**fields, "nonce": asked["nonce"]}))
-
-
-def misfit(troupe, terms, says, reason="refused", takes_place=False):
-    server = Misfit(terms, reason)
-    try:
-        done = subprocess.run([troupe, "join", server.address, "--insecure"], capture_output=True, text=True,
-                              timeout=30, check=False)
-    finally:
-        server.over.set()
-        server.join()
-    assert done.returncode == MISFIT and says in done.stderr, (done.returncode, says, done.stderr)
-    assert takes_place == (server.heard["places_asked"] > 0), (says, server.heard)
 
 
 def misfits(troupe, terms):
@@ -232,6 +177,7 @@ def main():
             terms = asks.ask("terms_asked", "terms_given", lowest=1, highest=1)
             asks.link.close()
             misfits(troupe, terms)
+            wrong_paths.none_is_opened(troupe, scratch, terms)
             too_large(server)
             visits = server.visits()
             soon(lambda: server.visits() > visits, "visits go on")
