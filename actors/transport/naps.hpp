@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
 
 #include "core/clock.hpp"
 
@@ -13,22 +14,22 @@ namespace troupe::transport {
 /// After it one looks again whether ZeroMQ has room.
 inline constexpr std::chrono::milliseconds blocked_pause{2};
 
-/// What is left after all was sent that could be.
+/// What is left after each link has had its turn, in links.
 struct unsent {
-  bool is_blocked = false; ///< ZeroMQ has no room for some of it.
-  bool is_due = false;     ///< There is some, blocked or new.
+  std::size_t blocked = 0; ///< ZeroMQ has no room for what they have.
+  std::size_t due = 0;     ///< They have some, these among them.
 };
 
 /// What is blocked alone is no reason to stay awake.
 constexpr bool may_sleep(unsent x) noexcept {
-  return x.is_blocked || !x.is_due;
+  return x.due <= x.blocked;
 }
 
 /// In a rest of which so much is left, in which nothing is read.
 constexpr instant nap_in(instant rest, unsent x) noexcept {
   if (!may_sleep(x))
     return {};
-  return x.is_blocked ? std::min<instant>(rest, blocked_pause) : rest;
+  return x.blocked > 0 ? std::min<instant>(rest, blocked_pause) : rest;
 }
 
 } // namespace troupe::transport

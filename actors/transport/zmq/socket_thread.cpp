@@ -123,10 +123,10 @@ void socket_thread::work() {
   while (!stopped_) {
     try {
       see_to_connections();
-      const bool blocked = send_what_is_due();
+      const auto blocked = send_what_is_due();
       follow_connections();
       if (!rests(blocked) && !hear_some() && falls_asleep(blocked))
-        wait(blocked                         ? blocked_pause
+        wait(blocked > 0                     ? blocked_pause
              : is_unsettled()                ? unsettled_pause
              : is_short_of_room() || dials() ? probe_pause
                                              : std::chrono::milliseconds{-1});
@@ -151,9 +151,10 @@ bool socket_thread::is_short_of_room() {
   return true;
 }
 
-bool socket_thread::falls_asleep(bool blocked) {
+// What is blocked is due again, and so is whoever has more than a turn's worth.
+bool socket_thread::falls_asleep(std::size_t blocked) {
   const std::lock_guard guard{mutex_};
-  return asleep_ = may_sleep({.is_blocked = blocked, .is_due = !due_.empty()});
+  return asleep_ = may_sleep({.blocked = blocked, .due = due_.size()});
 }
 
 void socket_thread::wait(std::chrono::milliseconds most) {
@@ -166,8 +167,8 @@ void socket_thread::wait(std::chrono::milliseconds most) {
 }
 
 // Who has more is due again, after what came meanwhile was heard.
-bool socket_thread::send_what_is_due() {
-  bool blocked = false;
+std::size_t socket_thread::send_what_is_due() {
+  std::size_t blocked = 0;
   for (const auto number : taken_due()) {
     auto* found = places_.find(number); // Only this thread changes it.
     if (found == nullptr) {
@@ -175,7 +176,7 @@ bool socket_thread::send_what_is_due() {
       waiting_.erase(number);
       continue;
     }
-    blocked |= !send_some(*found);
+    blocked += send_some(*found) ? 0 : 1;
   }
   return blocked;
 }
@@ -274,7 +275,7 @@ bool socket_thread::hear_some() {
 }
 
 // Others' answers go out meanwhile.
-bool socket_thread::rests(bool blocked) {
+bool socket_thread::rests(std::size_t blocked) {
   const auto now = steady_now();
   if (rests_until_ <= now) {
     rests_until_ = {};
@@ -282,7 +283,8 @@ bool socket_thread::rests(bool blocked) {
   }
   if (!falls_asleep(blocked))
     return true;
-  if (bell_->wait(nap_in(rests_until_ - now, {.is_blocked = blocked})))
+  if (bell_->wait(
+        nap_in(rests_until_ - now, {.blocked = blocked, .due = blocked})))
     bell_->quiet();
   const std::lock_guard guard{mutex_};
   asleep_ = false;

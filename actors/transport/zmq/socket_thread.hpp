@@ -79,7 +79,7 @@ private:
   bool is_short_of_room();
 
   /// From now on who has something to send rings. False: there is something.
-  bool falls_asleep(bool blocked);
+  bool falls_asleep(std::size_t blocked);
   void wait(std::chrono::milliseconds most);
 
   /// Of who dialled: what has become of its connection. Of a server: who came
@@ -94,8 +94,8 @@ private:
   /// The server that was dialled, for the first time over this connection.
   void has_spoken();
 
-  /// True: some of it has to wait for ZeroMQ.
-  bool send_what_is_due();
+  /// How many links have to wait for ZeroMQ.
+  std::size_t send_what_is_due();
   std::set<std::uint64_t> taken_due();
   bool send_some(place& to);
   std::size_t count_sent(const place& to, const piece& x); ///< Its bytes.
@@ -113,7 +113,7 @@ private:
   hear(const piece& read, const parts& message, instant now, crossing& what);
 
   /// For a moment nothing is read: who says too much is to say it later.
-  bool rests(bool blocked);
+  bool rests(std::size_t blocked);
 
   /// Whether who sent it may say so much.
   bool is_within_budget(const piece& x, const parts& message, instant now);

@@ -12,16 +12,22 @@ TEST(naps, last_as_long_as_a_rest_where_all_is_sent) {
 }
 
 TEST(naps, are_none_while_something_can_be_sent) {
-  EXPECT_FALSE(may_sleep({.is_due = true}));
-  EXPECT_EQ(nap_in(5ms, {.is_due = true}), 0ms);
+  EXPECT_FALSE(may_sleep({.due = 1}));
+  EXPECT_EQ(nap_in(5ms, {.due = 1}), 0ms);
 }
 
 // What has no room stays due, and who looked again at once would do nothing but
 // look until the rest is over.
 TEST(naps, are_short_where_a_link_is_blocked) {
-  EXPECT_TRUE(may_sleep({.is_blocked = true, .is_due = true}));
-  EXPECT_EQ(nap_in(5ms, {.is_blocked = true, .is_due = true}), 2ms);
-  EXPECT_EQ(nap_in(200us, {.is_blocked = true, .is_due = true}), 200us);
+  EXPECT_TRUE(may_sleep({.blocked = 1, .due = 1}));
+  EXPECT_EQ(nap_in(5ms, {.blocked = 1, .due = 1}), 2ms);
+  EXPECT_EQ(nap_in(200us, {.blocked = 2, .due = 2}), 200us);
+}
+
+// Each turn sends half a megabyte of what they have.
+TEST(naps, are_none_for_others_beside_a_link_that_is_blocked) {
+  EXPECT_FALSE(may_sleep({.blocked = 1, .due = 2}));
+  EXPECT_EQ(nap_in(5ms, {.blocked = 1, .due = 2}), 0ms);
 }
 
 } // namespace
