@@ -247,6 +247,10 @@ void heard(self_pointer self, peer_id peer, const messages::any_message& any) {
     if (const auto why = not_to_be_admitted(self, peer, x->client))
       return say(self, peer,
                  messages::farewell{farewell_reason::refused, why, x->nonce});
+    // Whose channel it is shows when the hello before is judged; it is said
+    // again.
+    if (peers.waits_as_another(peer, x->client))
+      return;
     peers.ask(peer, *x);
     return self->send(self->state.args.others->roster,
                       messages::hello_heard{peer, *x});

@@ -12,6 +12,11 @@ void sessions::ask(peer_id x, const messages::hello& what) {
   asked_[x] = {.client = what.client, .nonce = what.nonce};
 }
 
+bool sessions::waits_as_another(peer_id x, client_id who) const {
+  const auto found = asked_.find(x);
+  return found != asked_.end() && found->second.client != who;
+}
+
 bool sessions::give_up(peer_id x) {
   const auto found = asked_.find(x);
   if (found != asked_.end())

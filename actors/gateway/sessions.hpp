@@ -34,6 +34,9 @@ public:
   /// A peer waits for a judgement.
   void ask(peer_id x, const messages::hello& what);
 
+  /// Whether it waits, as another client than that one.
+  bool waits_as_another(peer_id x, client_id who) const;
+
   /// It does not wait for it any more. False: it did not wait.
   bool give_up(peer_id x);
 

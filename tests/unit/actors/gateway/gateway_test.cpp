@@ -223,6 +223,26 @@ TEST_F(gateway_test, lets_a_channel_speak_for_one_client_at_a_time) {
   EXPECT_EQ(count<messages::hello_heard>(roster), 1u);
 }
 
+// Who is judged first would be here, with nobody to speak for it.
+TEST_F(gateway_test, hears_no_other_hello_of_a_channel_that_waits_for_one) {
+  messages::hello one;
+  one.client = ann;
+  one.nonce = 5;
+  auto other = one;
+  other.client = ben;
+  other.nonce = 6;
+  EXPECT_TRUE(say(first, one).empty());
+  EXPECT_TRUE(say(first, other).empty()) << "it says it again";
+  EXPECT_EQ(count<messages::hello_heard>(roster), 1u);
+  say(first, messages::leave{ann});
+  EXPECT_TRUE(say(first, other).empty());
+  EXPECT_EQ(count<messages::hello_heard>(roster), 1u);
+  tell(messages::hello_judged{first, one, {1}, {}, {}});
+  EXPECT_EQ(count<messages::client_left>(roster), 1u);
+  EXPECT_TRUE(say(first, other).empty());
+  EXPECT_EQ(count<messages::hello_heard>(roster), 2u);
+}
+
 class keyed_gateway : public gateway_test {
 protected:
   keyed_gateway() {

@@ -77,6 +77,19 @@ TEST(sessions, who_left_before_it_was_judged_is_gone) {
   EXPECT_FALSE(testee.is_gone(hello(4)));
 }
 
+TEST(sessions, a_peer_waits_for_a_judgement_as_one_client) {
+  sessions testee;
+  EXPECT_FALSE(testee.waits_as_another({7}, {1}));
+  testee.ask({7}, judged(7, 1).what);
+  EXPECT_FALSE(testee.waits_as_another({7}, {1}));
+  EXPECT_FALSE(testee.waits_as_another({8}, {2}));
+  EXPECT_TRUE(testee.waits_as_another({7}, {2}));
+  EXPECT_TRUE(testee.give_up({7}));
+  EXPECT_TRUE(testee.waits_as_another({7}, {2})) << "it is still to be judged";
+  EXPECT_TRUE(testee.is_gone(judged(7, 1)));
+  EXPECT_FALSE(testee.waits_as_another({7}, {2}));
+}
+
 // Its key was good when it said hello.
 TEST(sessions, who_is_denied_before_it_is_judged_is_gone) {
   sessions testee;
