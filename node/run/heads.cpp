@@ -28,4 +28,11 @@ progress_report beginning_of(const actors::stored_node& found, bool offers) {
   return x;
 }
 
+policies::visit_windows merged_in(const actors::stored_node& found) {
+  policies::visit_windows out;
+  for (const auto& [line, own] : found.lines)
+    policies::insert_all(out, own.merged);
+  return out;
+}
+
 } // namespace troupe::node

@@ -19,4 +19,8 @@ std::map<block_id, shared_values> values_in(const heads& lines);
 [[nodiscard]] progress_report beginning_of(const actors::stored_node& found,
                                            bool offers);
 
+/// Visits of which some line has merged a part, as far as windows reach.
+[[nodiscard]] policies::visit_windows
+merged_in(const actors::stored_node& found);
+
 } // namespace troupe::node

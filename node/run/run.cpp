@@ -199,6 +199,7 @@ private:
     chronicle::options opts{
       .blocks = work_.blocks,
       .begin = std::move(begin),
+      .merged = merged_in(*found_),
       .held_out = x_.clients.held_out,
       .clients = x_.clients.clients,
       .has_labels = work_.has_labels,

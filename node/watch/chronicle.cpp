@@ -35,6 +35,7 @@ chronicle::chronicle(options opts)
   : options_(std::move(opts)),
     lead_(options_.blocks->lead()) {
   report_ = std::move(options_.begin);
+  merged_ = std::move(options_.merged);
 }
 
 void chronicle::published(const messages::version_published& x, instant at) {

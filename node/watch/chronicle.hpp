@@ -81,6 +81,8 @@ public:
   struct options {
     std::shared_ptr<const models::layout> blocks;
     progress_report begin = {}; ///< Where the run stands at the start.
+    /// Visits of which lines had merged parts by then; they are counted.
+    policies::visit_windows merged = {};
     std::size_t held_out = 0;
     std::uint64_t clients = 0;
     bool has_labels = true;

@@ -59,6 +59,7 @@ TEST(counted_rounds, are_known_to_who_goes_on_with_a_run) {
   EXPECT_GE(begin.rounds, 5u);
   EXPECT_LE(begin.rounds, 6u);
   EXPECT_EQ(begin.updates, 24u);
+  EXPECT_EQ(node::merged_in(*found), found->lines.at({1}).merged);
   EXPECT_EQ(begin.lines.at({1}).head, version{6});
 }
 

@@ -93,6 +93,22 @@ TEST(chronicle, counts_a_visit_once_of_which_two_lines_merge_parts) {
   EXPECT_EQ(x.report().updates, 3u);
 }
 
+// One line had merged its part when the server was killed.
+TEST(chronicle, counts_a_visit_no_second_time_after_a_restart) {
+  auto opts = watching();
+  auto blocks = *opts.blocks;
+  blocks.lines.push_back({.id = {2}, .name = "other", .blocks = {}});
+  opts.blocks = std::make_shared<const models::layout>(blocks);
+  opts.begin.updates = 2;
+  opts.merged[{1}].insert({1});
+  opts.merged[{2}].insert({1});
+  chronicle x{opts};
+  auto other = version_of(1, {{{1}, {1}}, {{3}, {1}}});
+  other.line = {2};
+  x.published(other, {});
+  EXPECT_EQ(x.report().updates, 3u);
+}
+
 TEST(chronicle, calls_a_version_the_best_by_validation_data_alone) {
   chronicle x{watching(models::watched::accuracy)};
   for (const std::uint64_t correct : {3, 7, 5}) {
