@@ -1,14 +1,17 @@
 #include "node/join/admission.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
+#include <thread>
 #include <utility>
 
 #include "core/clock.hpp"
 #include "core/hex.hpp"
 #include "node/join/enrolment.hpp"
 #include "node/join/farewells.hpp"
+#include "node/join/host_inquiry.hpp"
 #include "node/keys/pair.hpp"
 
 namespace troupe::node {
@@ -17,6 +20,8 @@ using transport::turned_away;
 using end = join_summary::end;
 
 namespace {
+
+constexpr std::chrono::milliseconds glance{20}; ///< At whether it is to stop.
 
 constexpr std::uint64_t after_ms_max = std::uint64_t{400} * 86'400'000;
 
@@ -179,7 +184,13 @@ join_summary admission::no_answer() const {
     return not_let_in();
   if (in_.stop && *in_.stop)
     return interrupted(in_);
-  if (auto unknown = unknown_host(in_.address); !unknown.empty())
+  const host_inquiry host{in_.address};
+  while (!host.answer()) {
+    if (in_.stop && *in_.stop)
+      return interrupted(in_);
+    std::this_thread::sleep_for(glance);
+  }
+  if (auto unknown = *host.answer(); !unknown.empty())
     return ended(end::unreachable, std::move(unknown),
                  "its number would do, as in tcp://192.0.2.1:7700; where the "
                  "name is known later, --wait SECONDS waits longer");

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "core/clock.hpp"
-#include "node/join/farewells.hpp"
 #include "node/run/socket_view.hpp"
 #include "node/watch/memory_taken.hpp"
 
@@ -93,15 +92,24 @@ std::optional<std::string> lookout::news() {
   if (auto found = connection_.take_news())
     return found;
   const auto now = unix_milliseconds();
-  if (!told_of_silence_ && !connection_.now().ever
-      && now - told_ms_ > silence_ms) {
-    told_of_silence_ = true;
-    const auto unknown = unknown_host(address_);
-    return (unknown.empty() ? "nobody has answered at " + address_ + " yet"
-                            : unknown)
-           + "; it is dialled until --wait is over";
-  }
+  if (auto found = news_of_silence(now))
+    return found;
   return news_of_work(now);
+}
+
+std::optional<std::string> lookout::news_of_silence(std::int64_t now_ms) {
+  if (told_of_silence_ || connection_.now().ever
+      || now_ms - told_ms_ <= silence_ms)
+    return std::nullopt;
+  if (!host_)
+    host_.emplace(address_);
+  const auto unknown = host_->answer();
+  if (!unknown)
+    return std::nullopt;
+  told_of_silence_ = true;
+  return (unknown->empty() ? "nobody has answered at " + address_ + " yet"
+                           : *unknown)
+         + "; it is dialled until --wait is over";
 }
 
 std::optional<std::string> lookout::news_of_work(std::int64_t now_ms) {

@@ -16,6 +16,7 @@
 #include "actors/transport/zmq/socket_endpoint.hpp"
 #include "core/clock.hpp"
 #include "node/join/connection.hpp"
+#include "node/join/host_inquiry.hpp"
 #include "node/join/join.hpp"
 #include "node/watch/board.hpp"
 #include "node/watch/status_file.hpp"
@@ -64,6 +65,7 @@ private:
   actors::process_status seen();
 
   std::optional<std::string> news();
+  std::optional<std::string> news_of_silence(std::int64_t now_ms);
   std::optional<std::string> news_of_work(std::int64_t now_ms);
 
   std::function<void(const std::string&)> say_;
@@ -75,6 +77,7 @@ private:
 
   // Of who asks for news.
   bool told_of_silence_ = false;
+  std::optional<host_inquiry> host_; ///< Asked where nobody answers.
   std::uint64_t visits_told_ = 0;
   std::int64_t told_ms_ = unix_milliseconds();
 
