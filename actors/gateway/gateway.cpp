@@ -139,6 +139,17 @@ void heard(self_pointer self, const sessions::session& from,
       messages::serve_requested{x.pass.visit, x.leg, want, x.pass.cut});
 }
 
+/// Its ticket is none of ours, or none any more: what its owner offered on it
+/// to a server before this one it lets go of, and nobody is to wait for it.
+void refuse_ticket(self_pointer self, visit_id visit, client_id owner) {
+  const messages::visit_ended end{visit, verdict::not_invited};
+  if (visit.client != owner || !self->state.granted->ended_earlier(visit))
+    return say(self, owner, end);
+  const messages::visit_failed failed{visit, verdict::not_invited};
+  note_and_say(self, failed, owner, end);
+  self->send(self->state.args.others->director, failed);
+}
+
 /// No line has any of it.
 void refuse_parts(self_pointer self, const messages::offer_made& x,
                   verdict why) {
@@ -151,8 +162,7 @@ void heard(self_pointer self, const sessions::session& from,
   const auto& args = self->state.args;
   const auto not_valid = judge(self, x.pass, from.client);
   if (not_valid == verdict::not_invited)
-    return say(self, from.client,
-               messages::visit_ended{x.pass.visit, *not_valid});
+    return refuse_ticket(self, x.pass.visit, from.client);
   const bool twice = self->state.granted->is_served_twice(x.pass.visit);
   // Kept, since its client's state moves on with it, or else as if not said.
   if (args.keeps && self->state.granted->is_first(x)
@@ -184,10 +194,8 @@ void heard(self_pointer self, const sessions::session& from,
 
 void heard(self_pointer self, const sessions::session& from,
            const messages::offer_awaited& x) {
-  if (const auto not_ours = judge(self, x.pass, from.client);
-      not_ours == verdict::not_invited)
-    return say(self, from.client,
-               messages::visit_ended{x.pass.visit, *not_ours});
+  if (judge(self, x.pass, from.client) == verdict::not_invited)
+    return refuse_ticket(self, x.pass.visit, from.client);
   for (const auto& part : self->state.granted->await(x))
     self->send(self->state.args.others->router, part);
 }

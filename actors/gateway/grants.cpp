@@ -69,6 +69,10 @@ void grants::ended(visit_id x) {
     older->offered_to.clear();
 }
 
+bool grants::ended_earlier(visit_id x) {
+  return !find(x) && decline(x);
+}
+
 std::vector<visit_id> grants::voided(client_id x) {
   std::vector<visit_id> out;
   if (const auto known = newest_.find(x); known != newest_.end()) {

@@ -64,6 +64,10 @@ public:
   /// Nor is an offer on it, or another one instead.
   void ended(visit_id x);
 
+  /// Likewise a visit from before a restart, by a ticket that is good no more:
+  /// whether this is the first that is heard of it.
+  bool ended_earlier(visit_id x);
+
   /// All tickets of the client that are known serve nothing more. Says on which
   /// there was an offer that is not answered.
   std::vector<visit_id> voided(client_id x);

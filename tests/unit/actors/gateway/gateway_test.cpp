@@ -87,6 +87,33 @@ TEST_F(gateway_test, asks_lines_after_offers_without_values) {
   EXPECT_EQ(count<messages::line_noted>(archivist), lines + 1);
 }
 
+// A server before this one took it by a key that is good no more. Nobody is to
+// wait for what its client lets go of.
+TEST_F(gateway_test, tells_once_that_an_older_offer_has_no_ticket_any_more) {
+  open(ann, first);
+  open(ben, second);
+  auto pass = invite(ann);
+  pass.mac.front() ^= 1;
+  const auto is_refused = [&](peer_id from, const messages::any_message& x) {
+    return end_of(say(from, x)) == verdict::not_invited;
+  };
+  EXPECT_TRUE(is_refused(first, offer_of(pass))) << "it is of this server";
+  pass.visit.number = {pass.visit.number.value + 7};
+  EXPECT_TRUE(is_refused(second, offer_of(pass))) << "and of another client";
+  noted();
+  EXPECT_EQ(count<messages::visit_failed>(director), 0u);
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_TRUE(is_refused(first, offer_of(pass)));
+    EXPECT_TRUE(is_refused(first, messages::offer_awaited{pass, {{1}}}));
+  }
+  EXPECT_EQ(count<messages::visit_failed>(director), 1u);
+  EXPECT_EQ(noted(), std::vector<std::string>{"visit_failed"});
+  pass.visit.number = {pass.visit.number.value + 1};
+  EXPECT_TRUE(is_refused(first, messages::offer_awaited{pass, {{1}}}));
+  EXPECT_EQ(count<messages::visit_failed>(director), 2u);
+  EXPECT_TRUE(router.empty());
+}
+
 TEST_F(gateway_test, lets_nobody_leave_for_another) {
   open(ann, first);
   open(ben, second);
