@@ -86,7 +86,8 @@ using aggregator_actor = caf::typed_actor<
   // Makes an offer. The gateway hears `part_answered`: a refusal at once,
   // `accepted` when the version is durable. The director hears `part_taken`.
   caf::reacts_to<messages::part_offered>,
-  // Asks after a part: answered like an offer, or once more that it is held.
+  // Asks after a part: answered like an offer, or once more that it is held. If
+  // a list names it and it is not here the director hears `parts_lacked`.
   caf::reacts_to<messages::part_awaited>,
   // Names the visits of a round; the director hears `round_merged`, and before
   // it `parts_lacked` if some of them are not here.

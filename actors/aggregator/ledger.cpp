@@ -145,13 +145,12 @@ void ledger::close(const messages::round_closed& x) {
   const bool under_way = closed_ && (in_flight_ || due_);
   if (under_way)
     return;
-  closed_ = x;
-  std::ranges::sort(closed_->visits, {}, &messages::closed_visit::visit);
+  closed_ = own_part_of(x);
   if (!x.keep_late)
     withdraw_pending(false);
   refuse_stale();
-  if (std::ranges::none_of(
-        x.visits, [this](const auto& v) { return is_listed(v.visit); }))
+  if (std::ranges::none_of(closed_->visits,
+                           [this](const auto& v) { return names_me(v); }))
     return finish_round();
   say_lacking();
 }

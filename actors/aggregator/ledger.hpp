@@ -112,7 +112,8 @@ public:
   void drop_again();
 
   /// Names the visits of a round. A second list for the same round replaces the
-  /// first unless that is being merged already.
+  /// first unless that is being merged already; of what was listed, it merges
+  /// what it has.
   void close(const messages::round_closed& x);
 
   /// Withdraws what is pending of a visit that no list names or will name.
@@ -203,6 +204,8 @@ private:
   void withdraw_pending(bool all);
   void refuse_stale();
   bool is_listed(visit_id x) const;
+  bool is_here(visit_id x) const;
+  messages::round_closed own_part_of(messages::round_closed x) const;
   bool names_me(const messages::closed_visit& x) const;
   void answer(visit_id visit, policies::verdict what);
   void remember_head();

@@ -56,17 +56,37 @@ void ledger::say_held(visit_id x) {
       options_.durable_offers && files_.contains(x) && files_.at(x)});
 }
 
+bool ledger::is_here(visit_id x) const {
+  return kept_.contains(x) && !arriving_.contains(x);
+}
+
+// What came after its director had struck it is here: it is not given up.
+messages::round_closed ledger::own_part_of(messages::round_closed x) const {
+  std::erase_if(x.visits, [this](const auto& v) { return !names_me(v); });
+  if (closed_ && closed_->round == x.round)
+    for (const auto& v : closed_->visits)
+      if (names_me(v) && is_here(v.visit))
+        x.visits.push_back(v);
+  std::ranges::sort(x.visits, {}, &messages::closed_visit::visit);
+  const auto twice =
+    std::ranges::unique(x.visits, {}, &messages::closed_visit::visit);
+  x.visits.erase(twice.begin(), twice.end());
+  return x;
+}
+
 // After a restart: what is on the disk was taken up, and the rest must be said
-// again by its client.
+// again by its client, unless that has let go of it.
 void ledger::say_lacking() {
+  using state = policies::visit_window::state;
   messages::parts_lacked all{options_.line, closed_->round, {}};
   for (const auto& x : closed_->visits) {
-    const bool is_merged = policies::state_of(found_.merged, x.visit)
-                           != policies::visit_window::state::open;
-    const bool is_here =
-      kept_.contains(x.visit) && !arriving_.contains(x.visit);
-    if (names_me(x) && !is_merged && !is_here)
-      all.visits.push_back(x.visit);
+    const bool is_merged =
+      policies::state_of(found_.merged, x.visit) != state::open;
+    if (!names_me(x) || is_merged || is_here(x.visit))
+      continue;
+    all.visits.push_back(x.visit);
+    if (policies::state_of(dropped_, x.visit) == state::merged)
+      all.refused.push_back(x.visit);
   }
   if (!all.visits.empty())
     notices_.push_back(std::move(all));
@@ -194,6 +214,9 @@ void ledger::await(visit_id x) {
   // Nor is a copy with values, if one comes.
   policies::insert_once(dropped_, x);
   answer(x, verdict::withdrawn);
+  if (closed_ && is_listed(x))
+    notices_.push_back(
+      messages::parts_lacked{options_.line, closed_->round, {x}, {x}});
 }
 
 /// Where models are mixed their values are needed before a merge.

@@ -47,6 +47,7 @@ struct parts_lacked {
   line_id line;
   round_number round;
   std::vector<visit_id> visits;
+  std::vector<visit_id> refused = {}; ///< Of these: it takes them no more.
 };
 
 } // namespace troupe::messages

@@ -266,6 +266,50 @@ TEST(ledger, says_what_it_has_not_of_a_rounds_list) {
   EXPECT_EQ(turn(testee), (visits{{{1}, {1}}, {{2}, {1}}}));
 }
 
+// Whoever asks after it has no values of it any more.
+TEST(ledger, says_of_what_it_was_asked_in_vain_that_it_takes_it_no_more) {
+  auto testee = make({.by_round = true});
+  const auto lacks = [&] {
+    std::vector<std::pair<visits, visits>> all;
+    for (const auto& x : testee.take_notices())
+      if (const auto* lacked = std::get_if<messages::parts_lacked>(&x))
+        all.emplace_back(lacked->visits, lacked->refused);
+    return all;
+  };
+  const visit_id before{{1}, {1}}, later{{2}, {1}};
+  testee.await(before);
+  EXPECT_TRUE(lacks().empty()) << "there is no list";
+  testee.close({.round = {1}, .visits = {{before, {line}}, {later, {line}}}});
+  auto said = lacks();
+  ASSERT_EQ(said.size(), 1u);
+  EXPECT_EQ(said[0], std::pair(visits{before, later}, visits{before}));
+  testee.await(later);
+  said = lacks();
+  ASSERT_EQ(said.size(), 1u);
+  EXPECT_EQ(said[0], std::pair(visits{later}, visits{later}));
+  testee.await({{3}, {1}}); // On no list.
+  EXPECT_TRUE(lacks().empty());
+}
+
+// Its director struck it when it was on its way.
+TEST(ledger, merges_what_it_has_of_a_list_as_it_was) {
+  for (const bool keep_late : {false, true}) {
+    auto testee = make({.by_round = true});
+    const visit_id came{{1}, {1}}, here{{2}, {1}}, gone{{3}, {1}};
+    testee.close({.round = {1},
+                  .visits = {{came, {line}}, {here, {line}}, {gone, {line}}},
+                  .keep_late = keep_late});
+    testee.offer(offer(1, 1));
+    testee.offer(offer(2, 1));
+    EXPECT_FALSE(testee.next());
+    testee.close({.round = {1},
+                  .visits = {{came, {line_id{9}}}, {here, {line}}},
+                  .keep_late = keep_late});
+    EXPECT_EQ(answers(testee), verdicts{});
+    EXPECT_EQ(turn(testee), (visits{came, here}));
+  }
+}
+
 TEST(ledger, drops_what_no_list_will_name_and_nothing_that_one_does) {
   auto testee = make({.by_round = true});
   testee.offer(offer(1, 1));
