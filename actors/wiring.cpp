@@ -218,6 +218,7 @@ private:
     for (const auto& [line, stored] : found_.lines) {
       plan.options.lines.push_back(line);
       plan.found.heads[line] = stored.head;
+      plan.found.round_has_version |= stored.round == found_.round.round;
       policies::insert_all(plan.found.merged, stored.merged);
     }
     others_->roster = caf::actor_cast<roster_actor>(

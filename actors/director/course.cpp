@@ -109,6 +109,8 @@ course::actions course::taken(const messages::part_taken& x, instant now) {
   } else {
     stale_ += x.verdict == verdict::too_stale;
     note_gone(x.visit, x.line);
+    if (x.verdict != verdict::overloaded)
+      will_not_come(x.visit, x.line, now);
   }
   if (x.verdict == verdict::accepted)
     note_kept(x);
@@ -143,6 +145,7 @@ course::actions course::published(const messages::version_published& x,
                                   instant now) {
   actions out;
   heads_[x.line] = x.head;
+  round_has_version_ |= x.round == round_.round;
   for (const auto& visit : x.merged) {
     note_gone(visit, x.line);
     auto& merged = clients_[visit.client].merged;

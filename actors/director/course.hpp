@@ -51,7 +51,7 @@ public:
     policies::invitation_options selection;
     state_rule state = state_rule::on_offer;
     instant visit_timeout = std::chrono::hours{24};
-    /// Who has not come for so long is not waited for; 0: whoever it is.
+    /// Who has not come so long after the first is not waited for; 0: it is.
     instant silence_max{};
     /// When an invitation is said again, since it or what came of it may be
     /// lost: after this, then twice as late each time.
@@ -91,8 +91,9 @@ public:
     std::map<line_id, version> heads;
     policies::visit_windows merged = {}; ///< Into some line.
     policies::stopper_state stopper = {};
-    std::uint64_t updates = 0;  ///< Visits of which a line merged a part.
-    std::uint64_t fruitful = 0; ///< Rounds before `round` with a version.
+    std::uint64_t updates = 0;      ///< Visits of which a line merged a part.
+    std::uint64_t fruitful = 0;     ///< Rounds before `round` with a version.
+    bool round_has_version = false; ///< And `round`, of some line.
   };
 
   struct skipped {
@@ -118,7 +119,7 @@ public:
   [[nodiscard]] actions published(const messages::version_published& x,
                                   instant now);
   [[nodiscard]] actions merged(const messages::round_merged& x, instant now);
-  /// Whose client has these no more they are struck off the list.
+  /// What its client has no more is struck off the list, and what is refused.
   [[nodiscard]] actions lacking(const messages::parts_lacked& x, instant now);
   [[nodiscard]] actions ended(const messages::line_ended& x, instant now);
   [[nodiscard]] actions saved(std::uint64_t token, instant now);
@@ -157,14 +158,14 @@ public:
       x.pending_bytes_, x.alarms_, x.loose_until_, x.pauses_, x.changed_,
       x.unsettled_, x.free_, x.invitations_, x.heads_, x.stopper_, x.phase_,
       x.round_, x.offered_, x.done_, x.unmerged_, x.left_out_, x.deadline_,
-      x.missing_, x.struck_, x.listed_at_, x.strike_at_, x.rounds_, x.token_,
-      x.unsaved_, x.stopper_is_dirty_, x.round_is_dirty_, x.round_is_saved_,
-      x.index_asked_, x.index_saved_, x.updates_, x.fruitless_, x.dropped_,
-      x.round_has_gaps_, x.seen_at_close_, x.fruitless_clients_,
-      x.versions_seen_, x.in_vain_, x.done_ever_, x.failed_ever_, x.failure_,
-      x.failing_, x.barren_, x.round_is_barren_, x.stale_, x.empty_,
-      x.given_up_, x.admitted_, x.joins_, x.anew_, x.leaves_, x.losses_,
-      x.started_, x.refill_, x.ended_);
+      x.missing_, x.over_, x.list_is_found_, x.first_came_, x.listed_at_,
+      x.strike_at_, x.rounds_, x.token_, x.unsaved_, x.stopper_is_dirty_,
+      x.round_is_dirty_, x.round_is_saved_, x.index_asked_, x.index_saved_,
+      x.updates_, x.fruitless_, x.dropped_, x.round_has_gaps_,
+      x.round_has_version_, x.fruitless_clients_, x.versions_seen_, x.in_vain_,
+      x.done_ever_, x.failed_ever_, x.failure_, x.failing_, x.barren_,
+      x.round_is_barren_, x.stale_, x.empty_, x.given_up_, x.admitted_,
+      x.joins_, x.anew_, x.leaves_, x.losses_, x.started_, x.refill_, x.ended_);
   }
 
 private:
@@ -290,6 +291,7 @@ private:
   void consider_closing(actions& out, instant now);
   void close_round(std::size_t count);
   void announce_list(actions& out, instant now);
+  void will_not_come(visit_id x, std::optional<line_id> to, instant now);
   void look_for_missing(client_id of, instant now);
   bool is_gone(visit_id x, bool is_late) const;
   void strike_missing(instant now);
@@ -343,11 +345,13 @@ private:
   std::vector<visit_id> left_out_; ///< Of it: told when it is durable.
   instant deadline_{};             ///< Of the round or window.
   /// Parts of a list found closed that have not come again. Whoever has them no
-  /// more must not be waited for: at `strike_at_` those are struck out, at the
-  /// deadline all.
+  /// more must not be waited for: at `strike_at_` those are struck out, when
+  /// the tickets are over all.
   std::set<std::pair<visit_id, line_id>> missing_;
-  std::vector<std::pair<visit_id, line_id>> struck_; ///< Not announced yet.
-  instant listed_at_ = never; ///< When the list was first announced.
+  std::set<std::pair<visit_id, line_id>> over_; ///< On it, and refused.
+  bool list_is_found_ = false; ///< A process before this one made it.
+  instant first_came_ = never; ///< Somebody, in this life.
+  instant listed_at_ = never;  ///< When the list was first announced.
   instant strike_at_ = never;
   std::uint64_t rounds_ = 0;
 
@@ -364,9 +368,9 @@ private:
   std::uint64_t updates_ = 0; ///< Visits of which some line merged a part.
   /// Visits that ended without a part of a version, since there was one.
   std::uint64_t fruitless_ = 0;
-  std::uint64_t dropped_ = 0;       ///< Visits that did so, in the same time.
-  bool round_has_gaps_ = false;     ///< Where somebody dropped out.
-  std::uint64_t seen_at_close_ = 0; ///< Of `versions_seen_`, at a list.
+  std::uint64_t dropped_ = 0;      ///< Visits that did so, in the same time.
+  bool round_has_gaps_ = false;    ///< Where somebody dropped out.
+  bool round_has_version_ = false; ///< The one that closes, of some line.
   std::uint64_t fruitless_clients_ = 0; ///< Of whom the former were.
   std::uint64_t versions_seen_ = 1;
   std::set<client_id> in_vain_; ///< Whose last visits came to nothing.

@@ -12,10 +12,11 @@ course::actions course::failed(const messages::visit_failed& x, instant now) {
   actions out;
   const auto* verdict = std::get_if<policies::verdict>(&x.why);
   const bool shut = verdict && *verdict == policies::verdict::withdrawn;
+  will_not_come(x.visit, {}, now);
   if (shut)
     drop_offer(x.visit, out);
   if (!find_open(x.visit)) {
-    if (!out.empty())
+    if (!out.empty() || strike_at_ <= now)
       carry_on(out, now);
     return out;
   }
@@ -25,10 +26,11 @@ course::actions course::failed(const messages::visit_failed& x, instant now) {
   using messages::decline_reason;
   const auto* why = std::get_if<decline_reason>(&x.why);
   const bool done = why && *why == decline_reason::no_offer;
-  // Who is busy waits for us, who drops out was not asked how it went, and who
-  // asks for the same too often may have a bad line.
+  // Who is busy waits for us, who drops out was not asked how it went, who
+  // asks for the same too often may have a bad line, and whose ticket is none
+  // any more has come too late.
   const bool neither =
-    shut
+    shut || (verdict && *verdict == policies::verdict::not_invited)
     || (why
         && (*why == decline_reason::busy || *why == decline_reason::dropped));
   done_ += done && by_round(options_.mode);

@@ -39,6 +39,7 @@ course::course(options opts, durable found)
     index_asked_(found.index_upto),
     index_saved_(found.index_upto),
     updates_(found.updates),
+    round_has_version_(found.round_has_version),
     started_(found.index_upto > 0) {
   for (const auto& [client, record] : found.clients)
     clients_[client] = {.number = record.numbers_upto,
@@ -68,7 +69,7 @@ void course::resume_round(std::uint64_t fruitful) {
     barren_ = rounds_ - std::min(rounds_, fruitful);
   if (round_.closed != 0) {
     phase_ = phase::closing;
-    round_is_saved_ = true;
+    round_is_saved_ = list_is_found_ = true;
     round_is_barren_ = options_.offers && round_.visits.empty();
     std::ranges::sort(round_.visits, {}, &messages::closed_visit::visit);
     for (const auto& pass : round_.cohort)

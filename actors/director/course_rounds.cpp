@@ -135,7 +135,7 @@ void course::close_round(std::size_t count) {
     std::ranges::sort(left_out_);
   }
   round_is_barren_ = count == 0 && done_ == 0;
-  seen_at_close_ = versions_seen_;
+  round_has_version_ = list_is_found_ = false;
   // How it fared is durable with its round.
   for (const auto& x : offered_)
     unsaved_.insert(x.what.visit.client);
@@ -153,49 +153,77 @@ course::actions course::lacking(const messages::parts_lacked& x, instant now) {
     return out; // Of a list that is struck is told again.
   for (const auto visit : x.visits)
     missing_.insert({visit, x.line});
+  for (const auto visit : x.refused)
+    over_.insert({visit, x.line});
   strike_at_ = now;
   carry_on(out, now);
   return out;
 }
 
+// A line or, of all its parts, the gateway has refused it, and its client lets
+// go of it. Lines that have it do not lack it.
+void course::will_not_come(visit_id x, std::optional<line_id> to, instant now) {
+  if (phase_ != phase::closing && phase_ != phase::merging)
+    return;
+  const auto listed = std::ranges::lower_bound(round_.visits, x, {},
+                                               &messages::closed_visit::visit);
+  if (listed == round_.visits.end() || listed->visit != x)
+    return;
+  for (const auto line : listed->lines)
+    if (!to || *to == line)
+      over_.insert({x, line});
+  look_for_missing(x.client, now);
+}
+
 void course::look_for_missing(client_id of, instant now) {
   const auto at = missing_.lower_bound({visit_id{of, {}}, line_id{}});
-  if (at != missing_.end() && at->first.client == of)
+  bool is_news = at != missing_.end() && at->first.client == of;
+  if (first_came_ == never && clients_.at(of).present) {
+    first_came_ = now; // From now on who has not come is late.
+    is_news = !missing_.empty();
+  }
+  if (is_news)
     strike_at_ = std::min(strike_at_, now);
 }
 
-// Who remembers a visit has its offer, too, and says it again.
+// Who remembers a visit may have its offer, too, and then says it again.
 bool course::is_gone(visit_id x, bool is_late) const {
   const auto& entry = clients_.at(x.client);
   return entry.remembers < x.number || (is_late && !entry.present);
 }
 
-// A line that has meanwhile heard of a part after all ignores the shorter list
-// if it merges already, and answers for the round either way.
+// A line that has meanwhile heard of a part after all merges it all the same,
+// and answers for the round either way.
 void course::strike_missing(instant now) {
-  const auto absent = options_.silence_max > instant{}
-                        ? listed_at_ + options_.silence_max
-                        : never;
-  const auto deadline = listed_at_ + options_.round_deadline;
+  // Where nobody has come, clients may take longer to start than their server.
+  const auto absent =
+    options_.silence_max > instant{} && first_came_ < never
+      ? std::max(listed_at_, first_came_) + options_.silence_max
+      : never;
+  // Then no ticket of the list is good any more.
+  const auto last =
+    listed_at_ + std::min(options_.round_deadline, options_.visit_timeout);
   std::set<std::pair<visit_id, line_id>> gone;
   for (const auto& part : missing_)
     if (unmerged_.contains(part.second)
-        && (now >= deadline || is_gone(part.first, now >= absent)))
+        && (now >= last || over_.contains(part)
+            || is_gone(part.first, now >= absent)))
       gone.insert(part);
   strike_at_ = never;
-  for (const instant next : {absent, deadline})
-    if (now < next)
+  for (const instant next : {absent, last})
+    if (now < next && gone.size() < missing_.size())
       strike_at_ = std::min(strike_at_, next);
   if (gone.empty())
     return;
-  for (const auto& part : gone)
+  for (const auto& part : gone) {
     missing_.erase(part);
+    over_.erase(part);
+  }
   for (auto& x : round_.visits)
     std::erase_if(x.lines, [&](line_id line) {
       return gone.contains({x.visit, line});
     });
   std::erase_if(round_.visits, [](const auto& x) { return x.lines.empty(); });
-  struck_.insert(struck_.end(), gone.begin(), gone.end());
   round_is_barren_ |= options_.offers && round_.visits.empty();
   phase_ = phase::closing;
   round_is_dirty_ = true;
@@ -213,7 +241,7 @@ void course::announce_list(actions& out, instant now) {
     messages::round_closed{.round = round_.round,
                            .visits = round_.visits,
                            .keep_late = options_.mode == pace_kind::semisync,
-                           .struck = std::exchange(struck_, {})});
+                           .again = list_is_found_});
 }
 
 course::actions course::merged(const messages::round_merged& x, instant now) {
@@ -225,9 +253,12 @@ course::actions course::merged(const messages::round_merged& x, instant now) {
   if (!unmerged_.empty())
     return out;
   missing_.clear();
+  over_.clear();
   strike_at_ = listed_at_ = never;
-  // No line had enough of what was offered.
-  if (!round_.visits.empty() && versions_seen_ == seen_at_close_) {
+  if (round_has_version_) {
+    round_is_barren_ = false; // A line may have had what was struck.
+  } else if (!round_.visits.empty()) {
+    // No line had enough of what was offered.
     round_is_barren_ = true;
     for (const auto& x : round_.visits)
       note_fruitless(x.visit.client);

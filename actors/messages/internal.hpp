@@ -190,8 +190,7 @@ struct round_closed {
   round_number round;
   std::vector<closed_visit> visits;
   bool keep_late = false; ///< semisync: what is not listed waits for the next.
-  /// Parts that it named when it was announced before.
-  std::vector<std::pair<visit_id, line_id>> struck = {};
+  bool again = false;     ///< A process before this one made it.
 
   static constexpr auto fields(auto& x) {
     return std::tie(x.round, x.visits, x.keep_late);

@@ -186,9 +186,9 @@ round_recorded round_in(keys& x) {
     {x.number("round")},
     x.list(
       "visits", [&](const json& y) { return x.pair_in(y, "visits"); }, true)};
-  if (x.has("struck"))
-    round.struck =
-      x.list("struck", [&](const json& y) { return x.part_in(y, "struck"); });
+  if (x.has("parts"))
+    round.parts =
+      x.list("parts", [&](const json& y) { return x.part_in(y, "parts"); });
   return round;
 }
 

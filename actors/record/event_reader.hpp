@@ -31,8 +31,8 @@ struct version_recorded {
 struct round_recorded {
   round_number round;
   std::vector<visit_id> visits; ///< That its versions may hold.
-  /// Of visits that an earlier list of it named.
-  std::vector<std::pair<visit_id, line_id>> struck = {};
+  /// Of these visits, where it does not name all.
+  std::vector<std::pair<visit_id, line_id>> parts = {};
 };
 
 struct end_recorded {

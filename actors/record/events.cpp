@@ -132,9 +132,12 @@ std::string event_of(const messages::round_closed& x, instant at) {
   line["visits"] = json::array();
   for (const auto& v : x.visits)
     line["visits"].push_back(to_json(v.visit));
-  for (const auto& [visit, of] : x.struck)
-    line["struck"].push_back(
-      json::array({visit.client.value, visit.number.value, of.value}));
+  if (!x.again)
+    return line.dump();
+  for (const auto& v : x.visits)
+    for (const auto of : v.lines)
+      line["parts"].push_back(
+        json::array({v.visit.client.value, v.visit.number.value, of.value}));
   return line.dump();
 }
 

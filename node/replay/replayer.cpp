@@ -296,7 +296,7 @@ result<comparison> replayer::on(const round_recorded& x) {
   auto& lists = rounds_[x.round];
   lists.last = {x.visits.begin(), x.visits.end()};
   lists.all.insert(x.visits.begin(), x.visits.end());
-  lists.struck.insert(x.struck.begin(), x.struck.end());
+  lists.parts = {x.parts.begin(), x.parts.end()};
   if (rounds_.size() > rounds_kept)
     rounds_.erase(rounds_.begin());
   return comparison{};

@@ -81,7 +81,7 @@ private:
   struct round_lists {
     std::set<visit_id> last;
     std::set<visit_id> all;
-    std::set<std::pair<visit_id, line_id>> struck;
+    std::set<std::pair<visit_id, line_id>> parts; ///< Of `last`; none: all.
   };
 
   replayer(const experiment& x, const workload& w, outlook ahead,

@@ -27,8 +27,9 @@ result<void> replayer::check_batch(const version_recorded& x) const {
     if (!found->second.all.contains(visit))
       return fail(errc::invalid_data, "a version holds " + to_text(visit)
                                         + ", which " + of + " does not name");
+  const auto& parts = found->second.parts;
   for (const auto& visit : found->second.last)
-    if (line.holds(visit) && !found->second.struck.contains({visit, x.line})
+    if (line.holds(visit) && (parts.empty() || parts.contains({visit, x.line}))
         && std::ranges::find(x.merged, visit) == x.merged.end())
       return fail(errc::invalid_data, "a version leaves out " + to_text(visit)
                                         + ", which " + of + " names");

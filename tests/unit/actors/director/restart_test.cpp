@@ -30,53 +30,6 @@ void evaluate(run_of& run, double metric) {
   run.did(run.testee.evaluated({}, metric, run.now));
 }
 
-/// The third round, closed: each of three clients had offered its visit 7.
-course::durable closed() {
-  auto x = begun();
-  x.index_upto = 4096;
-  x.round = {.round = {3}, .closed = 1};
-  for (std::uint64_t i = 1; i <= 3; ++i)
-    x.round.visits.push_back({{{i}, {7}}, {lead, other}});
-  return x;
-}
-
-/// Its lines have nothing of it any more, and it has no deadline.
-struct lost_round : run_of {
-  explicit lost_round(course::options x) : run_of(x, closed()) {
-    did(testee.due(now));
-    say_lacking();
-  }
-
-  lost_round() : lost_round(patient()) {
-    // nop
-  }
-
-  static course::options patient() {
-    auto x = rounds_of(3);
-    x.round_deadline = std::chrono::hours{24 * 365};
-    x.silence_max = 90s;
-    return x;
-  }
-
-  void say_lacking() {
-    const auto list = last();
-    for (const auto line : {lead, other})
-      did(testee.lacking({line, {3}, list}, now));
-  }
-
-  void say_hello(client_id x, visit_number newest) {
-    did(testee.joined({.client = x, .examples = 10, .last = newest}, now));
-  }
-
-  std::vector<visit_id> last() const {
-    return visits_of(all<round_closed>().back());
-  }
-};
-
-visit_id seventh(std::uint64_t client) {
-  return {{client}, {7}};
-}
-
 } // namespace
 
 TEST(course_restart, takes_up_what_clients_are_at_work_on) {
@@ -281,66 +234,6 @@ TEST(course_restart, knows_how_clients_have_fared) {
                     && record.loss == 3.0;
     EXPECT_TRUE(is_known);
   }
-}
-
-TEST(course_restart, strikes_out_at_once_what_clients_have_forgotten) {
-  lost_round run;
-  run.say_hello({1}, {7}); // It has kept its offer, and says it again.
-  EXPECT_EQ(run.all<round_closed>().size(), 1u);
-  run.say_hello({2}, {});
-  run.say_hello({3}, {6});
-  ASSERT_EQ(run.all<round_closed>().size(), 3u);
-  EXPECT_EQ(run.last(), std::vector{seventh(1)});
-  EXPECT_EQ(run.all<round_closed>()[2].struck.size(), 2u);
-  EXPECT_EQ(run.all<save_requested>().back().round->visits.size(), 1u);
-  EXPECT_EQ(run.all<messages::client_began_anew>().size(), 2u);
-  run.say_lacking();
-  run.say_hello({3}, {6});
-  EXPECT_EQ(run.all<round_closed>().size(), 3u);
-  EXPECT_EQ(run.all<messages::client_began_anew>().size(), 2u);
-  run.take(seventh(1));
-  for (const auto line : {lead, other})
-    run.did(run.testee.merged({line, {3}, {9}}, run.now));
-  EXPECT_EQ(run.testee.rounds_closed(), 3u);
-}
-
-// What a line found on its disk it has not lost.
-TEST(course_restart, strikes_out_nothing_that_a_line_has) {
-  run_of run{lost_round::patient(), closed()};
-  run.did(
-    run.testee.joined({.client = {2}, .examples = 10, .last = {}}, run.now));
-  run.did(run.testee.due(run.now));
-  ASSERT_EQ(run.all<round_closed>().size(), 1u);
-  run.did(run.testee.lacking({lead, {3}, {seventh(2)}}, run.now));
-  ASSERT_EQ(run.all<round_closed>().size(), 2u);
-  const auto visits = run.all<round_closed>()[1].visits;
-  ASSERT_EQ(visits.size(), 3u);
-  EXPECT_EQ(visits[1].lines, std::vector{other});
-}
-
-TEST(course_restart, waits_no_longer_than_its_silence_for_who_does_not_come) {
-  lost_round run;
-  run.say_hello({1}, {7});
-  EXPECT_EQ(run.testee.next_due(), run.now + 90s);
-  run.now += 90s;
-  run.did(run.testee.due(run.now));
-  EXPECT_EQ(run.last(), std::vector{seventh(1)}) << "who is here is waited for";
-  run.say_lacking();
-  run.did(run.testee.left({.client = {1}}, run.now));
-  EXPECT_TRUE(run.last().empty());
-  for (const auto line : {lead, other})
-    run.did(run.testee.merged({line, {3}, {9}}, run.now));
-  EXPECT_EQ(run.testee.rounds_closed(), 3u);
-  EXPECT_TRUE(run.all<messages::round_counted>().empty());
-}
-
-TEST(course_restart, waits_for_who_may_come_where_nobody_is_ever_lost) {
-  auto x = lost_round::patient();
-  x.silence_max = {};
-  lost_round run{x};
-  run.now += 24h;
-  run.did(run.testee.due(run.now));
-  EXPECT_EQ(run.all<round_closed>().size(), 1u);
 }
 
 TEST(course_restart, leaves_who_is_busy_alone_for_longer_each_time) {

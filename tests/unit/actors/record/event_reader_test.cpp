@@ -90,9 +90,13 @@ TEST(event_reader, reads_what_bounds_a_record) {
   EXPECT_EQ(read.round, round.round);
   ASSERT_EQ(read.visits.size(), 1u);
   EXPECT_EQ(read.visits[0], (visit_id{{4}, {5}}));
-  EXPECT_TRUE(read.struck.empty());
-  round.struck.emplace_back(visit_id{{6}, {7}}, line_id{8});
-  EXPECT_EQ(again<round_recorded>(round).struck, round.struck);
+  round.visits[0].lines = {line_id{8}, line_id{9}};
+  EXPECT_TRUE(again<round_recorded>(round).parts.empty());
+  round.again = true;
+  const auto parts = again<round_recorded>(round).parts;
+  ASSERT_EQ(parts.size(), 2u);
+  EXPECT_EQ(parts[0], std::pair(visit_id{{4}, {5}}, line_id{8}));
+  EXPECT_EQ(parts[1], std::pair(visit_id{{4}, {5}}, line_id{9}));
   const auto end = again<end_recorded>(
     messages::run_finished{"done", false, {{{1}, {7}}, {{2}, {9}}}});
   EXPECT_EQ(end.reason, "done");

@@ -226,11 +226,12 @@ TEST_F(recorded_run, may_hold_what_a_list_named_before_it_was_struck) {
   EXPECT_FALSE(done->digests.first);
 }
 
-TEST_F(recorded_run, may_leave_out_what_was_struck) {
+// Of its visits, other lines have their parts.
+TEST_F(recorded_run, may_leave_out_what_its_list_names_no_more) {
   const auto folder = record({});
   const auto made =
     places_of("version", read_lines(folder / "events.jsonl"))[2];
-  const auto without_one = [&](bool is_struck) {
+  const auto without_one = [&](bool says_parts) {
     return replay_changed(folder, [&](lines& all) {
       auto version = json::parse(all[made - 1]);
       const auto visit = version["merged"][0];
@@ -238,9 +239,10 @@ TEST_F(recorded_run, may_leave_out_what_was_struck) {
       all[made - 1] = version.dump();
       const auto closed = places_of("round_closed", all)[2];
       auto list = json::parse(all[closed - 1]);
-      if (is_struck)
-        list["struck"].push_back(
-          json::array({visit[0], visit[1], version["line"]}));
+      const auto listed = list["visits"];
+      for (const auto& x : listed)
+        if (says_parts && x != visit)
+          list["parts"].push_back(json::array({x[0], x[1], version["line"]}));
       all[closed - 1] = list.dump();
     });
   };
