@@ -279,7 +279,7 @@ private:
   void take_loose(const messages::part_taken& x, instant now);
   void drop_loose(actions& out, instant now);
   void drop_offer(visit_id x, actions& out);
-  bool is_on_a_list(visit_id x) const;
+  bool is_on_a_list(visit_id x, std::optional<line_id> of = {}) const;
 
   // course_rounds.cpp
   std::uint64_t complete() const noexcept {

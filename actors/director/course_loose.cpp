@@ -35,7 +35,8 @@ void course::take_loose(const messages::part_taken& x, instant now) {
     return;
   auto found = loose_.find(x.visit);
   if (found == loose_.end()) {
-    if (x.verdict != policies::verdict::accepted || is_on_a_list(x.visit))
+    if (x.verdict != policies::verdict::accepted
+        || is_on_a_list(x.visit, x.line))
       return;
     found = loose_.emplace(x.visit, open_visit{}).first;
     found->second.again = now + 2 * options_.window;
@@ -59,11 +60,14 @@ void course::drop_offer(visit_id x, actions& out) {
     out.push_back(messages::visit_dropped{x});
 }
 
-bool course::is_on_a_list(visit_id x) const {
-  return std::ranges::find(round_.visits, x, &messages::closed_visit::visit)
-           != round_.visits.end()
-         || std::ranges::any_of(
-           offered_, [x](const auto& o) { return o.what.visit == x; });
+bool course::is_on_a_list(visit_id x, std::optional<line_id> of) const {
+  const auto names = [&](const messages::closed_visit& y) {
+    return y.visit == x
+           && (!of || std::ranges::find(y.lines, *of) != y.lines.end());
+  };
+  return std::ranges::any_of(round_.visits, names)
+         || std::ranges::any_of(offered_,
+                                [&](const auto& o) { return names(o.what); });
 }
 
 void course::drop_loose(actions& out, instant now) {

@@ -290,4 +290,24 @@ TEST(course_restart, does_not_count_a_round_of_which_no_line_has_a_version) {
   EXPECT_TRUE(run.all<messages::round_counted>().empty());
 }
 
+// Its other line is still at the list.
+TEST(course_restart, has_a_part_dropped_that_comes_after_it_was_struck) {
+  auto x = slots_of(2);
+  x.mode = pace_kind::semisync;
+  x.window = 10s;
+  run_of run{x, closed()};
+  run.did(run.testee.due(run.now));
+  run.did(run.testee.lacking({other, {3}, {seventh(1)}}, run.now));
+  run.did(
+    run.testee.joined({.client = {1}, .examples = 10, .last = {}}, run.now));
+  ASSERT_EQ(run.all<round_closed>().size(), 2u);
+  run.did(run.testee.taken(
+    {.visit = seventh(1), .line = other, .lines_total = 2}, run.now));
+  run.now += 20s;
+  run.did(run.testee.due(run.now));
+  const auto dropped = run.all<messages::visit_dropped>();
+  ASSERT_EQ(dropped.size(), 1u);
+  EXPECT_EQ(dropped[0].visit, seventh(1));
+}
+
 } // namespace troupe::actors
