@@ -25,6 +25,7 @@ void sim_node::check_end() {
     for (const auto& line : p.blocks->lines)
       EXPECT_FALSE(p.store->holds(line.id, visit))
         << "merged, and its client did not offer it";
+  p.luck.happened["a closed list was struck"] += p.store->lists_struck();
   p.luck.happened["older version read"] += p.store->times_read();
   p.luck.happened["values were let go of"] += p.vault->let_go;
   if (const auto* disk = p.store->waiting()) {

@@ -231,6 +231,7 @@ void sim_store::judge(const messages::round_record& x) {
                 && (after == before
                     || (may_shrink_ && std::ranges::includes(before, after))))
       << "a round is closed twice";
+    lists_struck_ += after.size() < before.size();
   }
   if (closed_) {
     EXPECT_GE(x.round, closed_->round) << "rounds go back";

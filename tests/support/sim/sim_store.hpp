@@ -92,6 +92,11 @@ public:
     return found_merged_;
   }
 
+  /// How often a list was found closed and became shorter.
+  std::uint64_t lists_struck() const {
+    return lists_struck_;
+  }
+
   /// Null: none waits on disk.
   const sim_arrivals* waiting() const {
     return rules_.arrived.get();
@@ -135,6 +140,7 @@ private:
   std::set<visit_id> invited_;
   std::optional<messages::round_record> closed_; ///< The last list.
   bool may_shrink_ = false; ///< That list, since the node began again.
+  std::uint64_t lists_struck_ = 0;
   std::uint64_t reads_ = 0;
   std::uint64_t notes_ = 0;
   std::uint64_t found_merged_ = 0;
