@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include <caf/all.hpp>
@@ -38,7 +39,7 @@ struct node_args {
   bool events = false;
   bool outlived = false; ///< By clients, when this process is killed.
   /// Whether a peer may say hello as a client. Empty: any may.
-  std::function<bool(peer_id, client_id)> may_speak = {};
+  std::function<std::optional<bool>(peer_id, client_id)> may_speak = {};
   /// Clients score themselves there. Empty: the evaluator scores them all.
   processes_elsewhere processes = {};
   /// Then: where each node that is built counts its questions from, unlike all

@@ -19,6 +19,7 @@ enum class key_standing : std::uint8_t {
   expired,
   invited, ///< May enrol another one, and nothing else.
   allowed,
+  unsure, ///< Its file cannot be read for the moment.
 };
 
 } // namespace troupe

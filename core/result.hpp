@@ -20,6 +20,7 @@ enum class errc : std::uint8_t {
   device_failure,       ///< The accelerator reported an error.
   storage_failure,      ///< A file or the ledger cannot be read or written.
   diverged,             ///< Training left the numbers that can be merged.
+  unavailable,          ///< A file cannot be read now; nothing is known of it.
 };
 
 struct error {

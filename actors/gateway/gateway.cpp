@@ -234,9 +234,9 @@ void heard(self_pointer self, const sessions::session&, const auto&) {
 }
 
 /// Why a peer may not say hello as this client; null: it may.
-const char* not_to_be_admitted(self_pointer self, peer_id peer, client_id who) {
-  const auto& may = self->state.args.may_speak;
-  if (may && !may(peer, who)) {
+const char* not_to_be_admitted(self_pointer self, peer_id peer, client_id who,
+                               bool may) {
+  if (!may) {
     count_refusal(self, transport::refusal::client_of_another);
     return "this client is not this key's";
   }
@@ -252,13 +252,15 @@ void heard(self_pointer self, peer_id peer, const messages::any_message& any) {
   if (const auto* x = std::get_if<messages::hello>(&any)) {
     if (const auto& over = self->state.over)
       return say(self, peer, last_words(*over, x->nonce));
-    if (const auto why = not_to_be_admitted(self, peer, x->client))
+    const auto& asked = self->state.args.may_speak;
+    const auto may = asked ? asked(peer, x->client) : std::optional{true};
+    // Whether it may, or whose channel it is, shows in a moment; it is said
+    // again.
+    if (!may || peers.waits_as_another(peer, x->client))
+      return;
+    if (const auto why = not_to_be_admitted(self, peer, x->client, *may))
       return say(self, peer,
                  messages::farewell{farewell_reason::refused, why, x->nonce});
-    // Whose channel it is shows when the hello before is judged; it is said
-    // again.
-    if (peers.waits_as_another(peer, x->client))
-      return;
     peers.ask(peer, *x);
     return self->send(self->state.args.others->roster,
                       messages::hello_heard{peer, *x});

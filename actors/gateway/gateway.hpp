@@ -36,8 +36,9 @@ struct gateway_args {
   std::shared_ptr<const models::layout> blocks;
   const recipe* method = nullptr;
   screening_rules rules;
-  /// Whether a peer may say hello as a client. Empty: whoever is there may.
-  std::function<bool(peer_id, client_id)> may_speak = {};
+  /// Whether a peer may say hello as a client; nothing: it shows when it says
+  /// hello again. Empty: whoever is there may.
+  std::function<std::optional<bool>(peer_id, client_id)> may_speak = {};
   processes_elsewhere processes = {};
   std::shared_ptr<transport::refusals> refused = {}; ///< Null: not counted.
   seal::key key{};

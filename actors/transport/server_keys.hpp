@@ -9,8 +9,11 @@ namespace troupe::transport {
 
 struct server_keys {
   key_pair own;
-  /// Asked on the socket's thread, and again while somebody is heard.
+  /// Asked on the socket's thread, of who comes.
   std::function<key_standing(const public_key&)> standing;
+  /// The same, of who came, again and again while somebody is heard: it does
+  /// not wait for a disk.
+  std::function<key_standing(const public_key&)> still;
 };
 
 struct dialler_keys {

@@ -50,6 +50,8 @@ meaning meaning_of(errc x) {
       return {"storage_failure", exit_code::failed};
     case errc::diverged:
       return {"diverged", exit_code::failed};
+    case errc::unavailable:
+      return {"unavailable", exit_code::failed};
   }
   return {"unknown", exit_code::failed};
 }

@@ -71,15 +71,40 @@ result<invitation> invitation_at(const std::filesystem::path& path) {
     [](const std::string& text) { return read_invitation(text); });
 }
 
-std::vector<std::string> names_in(const std::filesystem::path& folder) {
+result<permit> permit_of_line(const std::filesystem::path& path) {
+  return invitation_at(path).map([](const invitation& x) { return x.what; });
+}
+
+/// What such a file makes of its key. @param good while it has not run out
+key_standing standing_by(const result<permit>& file, key_standing good,
+                         std::int64_t now_ms) {
+  if (file)
+    return file->expires_ms > now_ms ? good : key_standing::expired;
+  return file.error().code == errc::unavailable ? key_standing::unsure
+                                                : key_standing::unknown;
+}
+
+bool may_be_good(key_standing x) {
+  return x != key_standing::unknown && x != key_standing::expired;
+}
+
+/// None where there is no such folder.
+result<std::vector<std::string>> list_of(const std::filesystem::path& folder) {
   std::vector<std::string> out;
   std::error_code failed;
   for (std::filesystem::directory_iterator at{folder, failed}, end;
        !failed && at != end; at.increment(failed))
     if (!models::is_unfinished(at->path()))
       out.push_back(at->path().filename().string());
+  if (failed && failed != std::errc::no_such_file_or_directory)
+    return fail(errc::storage_failure,
+                folder.string() + " cannot be read: " + failed.message());
   std::ranges::sort(out);
   return out;
+}
+
+std::vector<std::string> names_in(const std::filesystem::path& folder) {
+  return list_of(folder).value_or(std::vector<std::string>{});
 }
 
 result<void> remove_file(const std::filesystem::path& path) {
@@ -169,14 +194,12 @@ std::optional<permit> keyring::find(const public_key& who,
 
 key_standing keyring::standing(const public_key& who,
                                std::int64_t now_ms) const {
-  const auto of = [&](std::int64_t expires_ms, key_standing good) {
-    return expires_ms > now_ms ? good : key_standing::expired;
-  };
-  if (const auto known = permit_at(path_of(who)))
-    return of(known->expires_ms, key_standing::allowed);
-  if (const auto line = invitation_at(line_path(who)))
-    return of(line->what.expires_ms, key_standing::invited);
-  return key_standing::unknown;
+  const auto by_key =
+    standing_by(permit_at(path_of(who)), key_standing::allowed, now_ms);
+  if (by_key != key_standing::unknown)
+    return by_key;
+  return standing_by(permit_of_line(line_path(who)), key_standing::invited,
+                     now_ms);
 }
 
 bool keyring::is_taken(const std::string& name, const std::string& but) const {
@@ -280,11 +303,26 @@ result<void> keyring::enrol(const public_key& line, const public_key& own,
   return put(own, what);
 }
 
-std::vector<public_key> keyring::allowed(std::int64_t now_ms) const {
-  std::vector<public_key> out;
-  for (const auto& x : names_in(folder_ / "allowed"))
-    if (const auto who = from_hex<32>(x); who && find(*who, now_ms))
-      out.push_back(*who);
+result<std::set<key_hash>> keyring::good(std::int64_t now_ms) const {
+  const auto keys = list_of(folder_ / "allowed");
+  if (!keys)
+    return tl::make_unexpected(keys.error());
+  const auto lines = list_of(folder_ / "invited");
+  if (!lines)
+    return tl::make_unexpected(lines.error());
+  std::set<key_hash> out;
+  for (const auto& x : *keys)
+    if (const auto who = from_hex<32>(x);
+        who
+        && may_be_good(standing_by(permit_at(folder_ / "allowed" / x),
+                                   key_standing::allowed, now_ms)))
+      out.insert(hash_of(*who));
+  for (const auto& x : *lines)
+    if (const auto hash = from_hex<16>(x);
+        hash
+        && may_be_good(standing_by(permit_of_line(folder_ / "invited" / x),
+                                   key_standing::invited, now_ms)))
+      out.insert(*hash);
   return out;
 }
 

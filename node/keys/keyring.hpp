@@ -10,11 +10,13 @@
 //
 // Each question reads the file that it is about, so that what was changed holds
 // at once; a file that is damaged, or that others may write, is as if there
-// were none. Who changes something has the folder's lock meanwhile.
+// were none. One that cannot be read for the moment says nothing. Who changes
+// something has the folder's lock meanwhile.
 
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -86,8 +88,9 @@ public:
                                    const public_key& own,
                                    std::int64_t now_ms) const;
 
-  /// Keys that are allowed and have not expired.
-  std::vector<public_key> allowed(std::int64_t now_ms) const;
+  /// Keys and lines that may come in, and those of which nobody can say for the
+  /// moment. An error: nobody can say of any.
+  [[nodiscard]] result<std::set<key_hash>> good(std::int64_t now_ms) const;
 
   /// When a key was last allowed or denied; changes with each.
   std::int64_t changed() const;

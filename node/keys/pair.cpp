@@ -62,7 +62,7 @@ key_pair pair_of(const std::array<std::uint8_t, 32>& secret) {
   return out;
 }
 
-std::array<std::uint8_t, 16> hash_of(const public_key& x) {
+key_hash hash_of(const public_key& x) {
   std::array<std::uint8_t, 16> out{};
   crypto_generichash(out.data(), out.size(), x.data(), x.size(), nullptr, 0);
   return out;

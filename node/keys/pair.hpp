@@ -17,7 +17,8 @@ key_pair draw_pair();
 key_pair pair_of(const std::array<std::uint8_t, 32>& secret);
 
 /// By which a key is known where it is not to be read.
-std::array<std::uint8_t, 16> hash_of(const public_key& x);
+using key_hash = std::array<std::uint8_t, 16>;
+key_hash hash_of(const public_key& x);
 
 /// A pair in a file of its own.
 [[nodiscard]] result<key_pair> read_pair(const std::filesystem::path& path);

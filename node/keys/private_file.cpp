@@ -1,5 +1,6 @@
 #include "node/keys/private_file.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstddef>
@@ -25,8 +26,18 @@ auto refused(const std::filesystem::path& path, const std::string& why) {
   return fail(errc::storage_failure, path.string() + " " + why);
 }
 
+/// Whether that is the machine's affair, and may be over in a moment.
+bool is_of_the_machine(int why) {
+  constexpr std::array all{EMFILE, ENFILE, ENOMEM, EIO,
+                           ESTALE, EINTR,  EAGAIN, ETIMEDOUT};
+  return std::ranges::find(all, why) != all.end();
+}
+
 auto refused_by_system(const std::filesystem::path& path) {
-  return refused(path, std::string{"cannot be read: "} + std::strerror(errno));
+  const int why = errno;
+  return fail(is_of_the_machine(why) ? errc::unavailable
+                                     : errc::storage_failure,
+              path.string() + " cannot be read: " + std::strerror(why));
 }
 
 /// Reads until its end, and never more than it may hold.

@@ -76,10 +76,40 @@ result<void> guard::say_address(const std::string& x) const {
   return known ? known->write_address(x) : result<void>{};
 }
 
-key_standing guard::standing(const public_key& who) const {
+key_standing guard::in_its_file(const public_key& who) const {
   const auto known = keys();
   return known ? known->standing(who, unix_milliseconds())
                : key_standing::unknown;
+}
+
+key_standing guard::standing(const public_key& who) {
+  const auto found = in_its_file(who);
+  if (found == key_standing::unsure)
+    if (const auto before = still(who); before != key_standing::unknown)
+      return before;
+  if (found == key_standing::allowed || found == key_standing::invited) {
+    const auto hash = hash_of(who);
+    const std::lock_guard lock{mutex_};
+    let_in_[who] = {.standing = found, .hash = hash};
+    denials_.is_good(hash);
+  }
+  return found;
+}
+
+key_standing guard::still(const public_key& who) const {
+  const std::lock_guard lock{mutex_};
+  const auto found = let_in_.find(who);
+  return found == let_in_.end() ? key_standing::unknown
+                                : found->second.standing;
+}
+
+std::optional<bool> guard::lets_in(const public_key& who) const {
+  const auto found = in_its_file(who);
+  const bool was_good = still(who) == key_standing::allowed;
+  if (found == key_standing::allowed
+      || (found == key_standing::unsure && was_good))
+    return true;
+  return was_good ? std::nullopt : std::optional{false};
 }
 
 result<void> guard::enrol(const public_key& line, const public_key& own) const {
@@ -88,26 +118,40 @@ result<void> guard::enrol(const public_key& line, const public_key& own) const {
                : fail(errc::invalid_argument, "nobody is invited yet");
 }
 
+// Files have the time of a coarse clock: what is changed within one tick of it
+// shows in a further look.
 bool guard::may_have_changed() {
   constexpr std::chrono::milliseconds glance{200};
-  constexpr std::chrono::seconds expiry{10}; // A key may just have run out.
+  constexpr std::chrono::seconds expiry{9}; // A key may just have run out.
   const auto now = steady_now();
   const std::lock_guard lock{mutex_};
   if (!keys_ || now < looked_at_ + glance)
     return false;
   const auto changed = keys_->changed();
-  if (changed == seen_ && now < looked_at_ + expiry)
+  const bool is_new = changed != seen_;
+  if (!is_new && !looks_again_ && !denials_.is_in_doubt()
+      && now < looked_at_ + expiry)
     return false;
   looked_at_ = now;
   seen_ = changed;
+  looks_again_ = is_new;
   return true;
 }
 
-std::set<actors::leases::owner> guard::owners() const {
-  std::set<actors::leases::owner> out;
-  if (const auto known = keys())
-    for (const auto& who : known->allowed(unix_milliseconds()))
-      out.insert(hash_of(who));
+std::set<key_hash> guard::newly_denied(std::set<key_hash> with_clients) {
+  const auto now = steady_now();
+  const auto known = keys();
+  const auto good =
+    known ? known->good(unix_milliseconds()) : std::set<key_hash>{};
+  const std::lock_guard lock{mutex_};
+  looks_again_ |= !good;
+  if (!known || !good)
+    return {};
+  for (const auto& [who, x] : let_in_)
+    with_clients.insert(x.hash);
+  auto out = denials_.look(with_clients, *good, now);
+  std::erase_if(let_in_,
+                [&](const auto& x) { return out.contains(x.second.hash); });
   return out;
 }
 

@@ -3,6 +3,7 @@
 // The keys of a served run: whom its sockets let in, and what they may have.
 
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -14,6 +15,7 @@
 #include "core/clock.hpp"
 #include "core/keys.hpp"
 #include "core/result.hpp"
+#include "node/keys/denials.hpp"
 #include "node/keys/keyring.hpp"
 
 namespace troupe::node {
@@ -53,19 +55,25 @@ public:
   /// That one serves.
   [[nodiscard]] result<void> serves(const key_pair& next);
 
-  key_standing standing(const public_key& who) const;
+  /// Of who comes. Whoever may is remembered; where its file cannot be read for
+  /// the moment, what is remembered holds.
+  key_standing standing(const public_key& who);
+
+  /// Of who is here, as it came: nothing is read. `unknown` where it was denied
+  /// since.
+  key_standing still(const public_key& who) const;
 
   /// Now, whatever it was a moment ago: whoever is denied says hello again at
-  /// once.
-  bool lets_in(const public_key& who) const {
-    return standing(who) == key_standing::allowed;
-  }
+  /// once. Nothing: its file is not as it was, and a second look is to come.
+  std::optional<bool> lets_in(const public_key& who) const;
 
-  /// Whether keys may have changed since this was asked last.
+  /// Whether to ask who is denied: keys may have changed since that was asked
+  /// last, or somebody is looked at again.
   bool may_have_changed();
 
-  /// By what a key's clients are known that is allowed.
-  std::set<actors::leases::owner> owners() const;
+  /// By what their clients are known whose keys are allowed no longer, each
+  /// once for each time: of those that came, and of these.
+  std::set<key_hash> newly_denied(std::set<key_hash> with_clients);
 
   /// By what a key's clients are known, and how many it may have.
   std::optional<actors::claim> claim_of(const public_key& who) const;
@@ -75,7 +83,13 @@ public:
                                    const public_key& own) const;
 
 private:
+  struct guest {
+    key_standing standing;
+    key_hash hash;
+  };
+
   std::optional<keyring> keys() const;
+  key_standing in_its_file(const public_key& who) const;
 
   mutable std::mutex mutex_;
   key_pair own_;
@@ -83,6 +97,9 @@ private:
   std::filesystem::path made_in_; ///< Its pair; empty: it was there.
   std::int64_t seen_ = 0; ///< When the folder of keys was changed, as it was.
   instant looked_at_{};
+  bool looks_again_ = false;
+  std::map<public_key, guest> let_in_;
+  denials denials_;
 };
 
 } // namespace troupe::node

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <set>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "node/run/serving.hpp"
@@ -40,12 +42,15 @@ std::vector<client_id> serving::newly_denied() const {
   std::vector<client_id> out;
   if (!guard_ || !guard_->may_have_changed())
     return out;
-  socket_->look_at_keys();
-  const auto owners = guard_->owners();
-  for (const auto& [who, clients] : posted_->all())
-    if (owners.contains(who))
-      denied_.erase(who);
-    else if (denied_.insert(who).second)
+  const auto all = posted_->all();
+  std::set<key_hash> owners;
+  for (const auto& [who, clients] : all)
+    owners.insert(who);
+  const auto denied = guard_->newly_denied(std::move(owners));
+  if (!denied.empty())
+    socket_->look_at_keys();
+  for (const auto& [who, clients] : all)
+    if (denied.contains(who))
       out.insert(out.end(), clients.begin(), clients.end());
   return out;
 }

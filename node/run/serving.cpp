@@ -210,7 +210,8 @@ result<std::unique_ptr<serving>> serving::open(const listening_options& what,
     out->guard_ = std::move(*made);
     how.door = transport::server_keys{
       out->guard_->own(),
-      [keys = out->guard_](const public_key& x) { return keys->standing(x); }};
+      [keys = out->guard_](const public_key& x) { return keys->standing(x); },
+      [keys = out->guard_](const public_key& x) { return keys->still(x); }};
   }
   (void)raise_open_files();
   auto socket = transport::socket_endpoint::listen(std::move(how));
@@ -310,13 +311,17 @@ std::string serving::address() const {
                 : socket_->address();
 }
 
-std::function<bool(peer_id, client_id)> serving::may_speak() const {
+std::function<std::optional<bool>(peer_id, client_id)>
+serving::may_speak() const {
   if (!guard_)
     return
       [posted = posted_](peer_id, client_id as) { return posted->has(as); };
-  return [at = socket_, of = posted_, keys = guard_](peer_id x, client_id as) {
+  return [at = socket_, of = posted_,
+          keys = guard_](peer_id x, client_id as) -> std::optional<bool> {
     const auto who = at->key_of(x);
-    return who && keys->lets_in(*who) && of->has(hash_of(*who), as);
+    if (!who || !of->has(hash_of(*who), as))
+      return false;
+    return keys->lets_in(*who);
   };
 }
 

@@ -11,6 +11,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -135,8 +136,8 @@ public:
   std::vector<client_id> newly_denied() const;
 
   /// Whether a peer may speak for a client: with keys if its key has it, and
-  /// else if somebody has.
-  std::function<bool(peer_id, client_id)> may_speak() const;
+  /// else if somebody has. Nothing: it shows in a moment.
+  std::function<std::optional<bool>(peer_id, client_id)> may_speak() const;
 
   std::shared_ptr<actors::server_socket_hub> hub() const {
     return hub_;
@@ -208,8 +209,7 @@ private:
   std::shared_ptr<known_links> came_ = std::make_shared<known_links>();
   std::shared_ptr<known_links> parted_ = std::make_shared<known_links>();
 
-  std::shared_ptr<guard> guard_;                   ///< Null without keys.
-  mutable std::set<actors::leases::owner> denied_; ///< Of whom it was said.
+  std::shared_ptr<guard> guard_; ///< Null without keys.
   /// Who has which clients, for whoever asks on any thread.
   std::shared_ptr<posted_leases> posted_ = std::make_shared<posted_leases>();
   std::shared_ptr<transport::refusals> refused_ =

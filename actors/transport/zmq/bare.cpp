@@ -55,7 +55,7 @@ std::optional<door> guarded(zmq::socket_t& x, zmq::context_t& context,
   if (!keys)
     return out;
   const auto all = [](const public_key&) { return key_standing::allowed; };
-  out.emplace(context, server_keys{keys->server, all},
+  out.emplace(context, server_keys{keys->server, all, all},
               std::make_shared<refusals>());
   out->guard(x);
   return out;

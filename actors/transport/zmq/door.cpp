@@ -90,12 +90,18 @@ bool door::answer_one(instant now) {
     standing = keys_.standing(who);
   }
   const bool good = may_come_in(standing);
-  if (!good)
+  // Who hears 400 comes no more, and who hears 300 does in some seconds.
+  const bool unsure = standing == key_standing::unsure;
+  if (good)
+    known_[to_hex(who)] = {standing, now};
+  else if (!unsure)
     refused_->add(reason_of(standing), now);
   const std::array<std::string, 6> reply{
     "1.0",
     request.size() > 1 ? request[1].to_string() : "",
-    good ? "200" : "400",
+    good     ? "200"
+    : unsure ? "300"
+             : "400",
     "",
     good ? to_hex(who) : "",
     ""};
@@ -113,7 +119,7 @@ key_standing door::standing_of(const std::string& user, instant now) {
   auto& x = found->second;
   if (is_new || now >= x.at + memory) {
     const auto who = from_hex<32>(user);
-    x = {who ? keys_.standing(*who) : key_standing::unknown, now};
+    x = {who ? keys_.still(*who) : key_standing::unknown, now};
   }
   return x.standing;
 }
@@ -123,12 +129,9 @@ bool door::admits(const std::string& user, instant now) {
 }
 
 bool door::hears(const std::string& user, instant now) {
-  const auto standing = standing_of(user, now);
-  if (may_come_in(standing))
+  if (admits(user, now))
     return true;
-  refused_->add(standing == key_standing::expired ? refusal::expired_key
-                                                  : refusal::denied_key,
-                now);
+  refused_->add(refusal::denied_key, now);
   return false;
 }
 

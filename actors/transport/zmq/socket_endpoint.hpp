@@ -122,8 +122,8 @@ public:
   /// Of a server: whose key a peer has. Nothing without keys, or if it is gone.
   virtual std::optional<public_key> key_of(peer_id x) = 0;
 
-  /// Of a server with keys: they may have changed. Who is here and is allowed
-  /// no longer hears so, and nothing else from then on.
+  /// Of a server with keys: some are denied. Who is here and is allowed no
+  /// longer hears so, and nothing else from then on.
   virtual void look_at_keys() = 0;
 
   /// Of a server: the process has said that it leaves.

@@ -112,8 +112,10 @@ void socket_thread::ask_for_keys_anew() {
   if (!std::exchange(keys_changed_, false) || !door_)
     return;
   door_->forget();
+  const auto now = steady_now();
   for (const auto& [number, x] : places_.all())
-    due_.insert(number);
+    if (!door_->admits(x.user, now))
+      due_.insert(number);
 }
 
 // libzmq cannot close one connection: whoever has it is to do so.

@@ -86,7 +86,7 @@ protected:
     cast_of.clear();
   }
 
-  std::function<bool(peer_id, client_id)> may_speak;
+  std::function<std::optional<bool>(peer_id, client_id)> may_speak;
   std::function<bool(const messages::offer_made&, std::uint64_t)> keeps;
   bool outlived = false;
   bool silence_counts = false;

@@ -303,6 +303,21 @@ TEST_F(keyed_gateway, hears_a_client_from_whom_it_belongs_to_alone) {
   EXPECT_EQ(count<messages::hello_heard>(roster), 1u);
 }
 
+TEST_F(gateway_test, answers_no_hello_of_a_key_that_is_looked_at_again) {
+  test::world::kill(caf::actor_cast<caf::actor>(testee));
+  std::optional<bool> may;
+  may_speak = [&may](peer_id, client_id) { return may; };
+  start();
+  messages::hello x;
+  x.client = ann;
+  x.nonce = 5;
+  EXPECT_TRUE(say(first, x).empty());
+  EXPECT_EQ(count<messages::hello_heard>(roster), 0u);
+  may = true;
+  EXPECT_TRUE(say(first, x).empty());
+  EXPECT_EQ(count<messages::hello_heard>(roster), 1u);
+}
+
 TEST_F(keyed_gateway, opens_nothing_large_of_who_has_no_session) {
   const transport::frame large{transport::buffer(5000)};
   for (const auto& x : {large, transport::frame::left_out()}) {

@@ -3,18 +3,18 @@
 #include <atomic>
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
 
-#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "core/hex.hpp"
-#include "node/keys/invitation_line.hpp"
 #include "node/keys/keyring.hpp"
 #include "node/keys/pair.hpp"
 #include "node/keys/private_file.hpp"
+#include "tests/support/no_more_files.hpp"
 
 namespace troupe::node {
 namespace {
@@ -79,13 +79,27 @@ TEST_F(keyring_test, knows_whom_it_allows_and_that_this_has_changed) {
   ASSERT_TRUE(keys.allow(alice, named("alice")));
   ASSERT_TRUE(keys.allow(bob, late));
   put(folder / "allowed" / "README", "who edits adds files");
-  EXPECT_EQ(keys.allowed(now), std::vector{alice});
+  EXPECT_EQ(keys.good(now).value(), std::set{hash_of(alice)});
   const auto before = keys.changed();
   EXPECT_EQ(keys.changed(), before);
   std::this_thread::sleep_for(std::chrono::milliseconds{20}); // A tick.
   ASSERT_TRUE(keys.deny("alice"));
   EXPECT_NE(keys.changed(), before);
-  EXPECT_TRUE(keys.allowed(now).empty());
+  EXPECT_TRUE(keys.good(now).value().empty());
+}
+
+TEST_F(keyring_test, says_nothing_of_a_file_that_cannot_be_read_just_now) {
+  const keyring keys{folder};
+  ASSERT_TRUE(keys.allow(alice, named("alice")));
+  {
+    const test::no_more_files short_of_files;
+    EXPECT_EQ(keys.standing(alice, now), key_standing::unsure);
+    EXPECT_EQ(keys.standing(bob, now), key_standing::unsure);
+    EXPECT_FALSE(keys.good(now));
+  }
+  EXPECT_EQ(keys.standing(alice, now), key_standing::allowed);
+  EXPECT_EQ(keys.standing(bob, now), key_standing::unknown);
+  EXPECT_EQ(keys.good(now).value(), std::set{hash_of(alice)});
 }
 
 TEST_F(keyring_test, lets_nobody_in_beyond_a_date) {
@@ -288,6 +302,8 @@ TEST_F(keyring_test, enrols_one_key_by_a_line) {
   ASSERT_TRUE(line);
   EXPECT_EQ(keys.standing(line->open, now), key_standing::invited);
   EXPECT_FALSE(keys.find(line->open, now)) << "it is good for nothing else";
+  EXPECT_EQ(keys.good(now).value(), std::set{hash_of(line->open)});
+  EXPECT_TRUE(keys.good(now + 1000).value().empty());
   ASSERT_TRUE(keys.enrol(line->open, alice, now));
   const auto found = keys.find(alice, now + 2000);
   ASSERT_TRUE(found);
@@ -362,35 +378,6 @@ TEST_F(keyring_test, a_line_serves_once_though_many_come_at_one_instant) {
     EXPECT_EQ(enrolled, 1);
     EXPECT_EQ(keyring{home}.all().size(), 2U) << "the line, and a key";
   }
-}
-
-TEST(invitation_line, is_one_word) {
-  const invitation_line x{"tcp://127.0.0.1:7700", draw_pair().open,
-                          draw_pair()};
-  const auto text = write_line(x);
-  const auto back = read_line(text);
-  ASSERT_TRUE(back);
-  EXPECT_EQ(back->address, x.address);
-  EXPECT_EQ(back->server, x.server);
-  EXPECT_EQ(back->own.open, x.own.open);
-  EXPECT_FALSE(looks_like_line("tcp://127.0.0.1:7700"));
-  for (std::size_t n = 0; n < text.size(); ++n)
-    EXPECT_FALSE(read_line(text.substr(0, n)));
-}
-
-TEST(permit, says_durations_and_moments) {
-  EXPECT_EQ(duration_in("90s"), 90'000);
-  EXPECT_EQ(duration_in("30d"), std::int64_t{30} * 86'400'000);
-  for (const auto* x : {"", "1", "h", "-1h", "1w", "1 h", "0s", "99999999d"})
-    EXPECT_FALSE(duration_in(x)) << x;
-  EXPECT_EQ(moment_of(now), "2025-11-24T16:00:00Z");
-  EXPECT_EQ(moment_of(permit::never), "never");
-}
-
-TEST(private_file, keeps_a_process_to_itself) {
-  ASSERT_TRUE(keep_to_itself());
-  EXPECT_EQ(::prctl(PR_GET_DUMPABLE, 0, 0, 0, 0), 0);
-  ::prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
 }
 
 } // namespace

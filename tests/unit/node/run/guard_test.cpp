@@ -1,17 +1,33 @@
 #include "node/run/guard.hpp"
 
+#include <chrono>
 #include <filesystem>
+#include <set>
+#include <thread>
+#include <vector>
 
 #include <gmock/gmock.h>
 
+#include "core/hex.hpp"
 #include "node/keys/pair.hpp"
 #include "node/keys/private_file.hpp"
+#include "tests/support/no_more_files.hpp"
 #include "tests/support/scratch_folder.hpp"
 
 namespace troupe::node {
 namespace {
 
 namespace fs = std::filesystem;
+
+/// Looks until it finds somebody denied, for a while.
+std::set<key_hash> denied_by(guard& x, const std::set<key_hash>& clients) {
+  std::set<key_hash> out;
+  for (int i = 0; i < 400 && out.empty(); ++i) {
+    out = x.newly_denied(clients);
+    std::this_thread::sleep_for(std::chrono::milliseconds{10});
+  }
+  return out;
+}
 
 // Whoever was given the key of before would know nobody here.
 TEST(guard, makes_no_other_pair_where_its_own_is_gone_or_wrong) {
@@ -43,11 +59,80 @@ TEST(guard, lets_nobody_in_from_the_moment_of_a_denial_on) {
   ASSERT_TRUE(made) << made.error().context;
   const keyring keys{folder};
   const auto who = draw_pair().open;
-  EXPECT_FALSE((*made)->lets_in(who));
+  EXPECT_EQ((*made)->lets_in(who), false);
   ASSERT_TRUE(keys.allow(who, {.name = "ward"}));
-  EXPECT_TRUE((*made)->lets_in(who));
+  EXPECT_EQ((*made)->lets_in(who), true);
+  EXPECT_EQ((*made)->standing(who), key_standing::allowed);
   ASSERT_TRUE(keys.deny("ward"));
-  EXPECT_FALSE((*made)->lets_in(who));
+  EXPECT_EQ((*made)->lets_in(who), std::nullopt) << "it may be edited";
+  EXPECT_EQ((*made)->standing(who), key_standing::unknown) << "of who comes";
+  EXPECT_EQ((*made)->still(who), key_standing::allowed);
+  EXPECT_EQ(denied_by(**made, {}), std::set{hash_of(who)});
+  EXPECT_EQ((*made)->still(who), key_standing::unknown);
+  EXPECT_EQ((*made)->lets_in(who), false);
+  EXPECT_TRUE((*made)->newly_denied({}).empty());
+}
+
+// An editor puts a file in the place of another, or writes into it.
+TEST(guard, denies_nobody_whose_file_is_as_it_was_a_moment_later) {
+  const test::scratch_folder scratch;
+  const auto folder = fs::path{scratch.path()} / "keys";
+  const auto made = guard::make(folder);
+  ASSERT_TRUE(made) << made.error().context;
+  const auto who = draw_pair().open;
+  const auto path = folder / "allowed" / to_hex(who);
+  ASSERT_TRUE(keyring{folder}.allow(who, {.name = "ward"}));
+  EXPECT_EQ((*made)->standing(who), key_standing::allowed);
+  const auto text = read_private(path);
+  ASSERT_TRUE(text);
+  for (const bool is_gone : {true, false}) {
+    if (is_gone)
+      fs::rename(path, folder / "aside");
+    else
+      ASSERT_TRUE(write_private(path, text->substr(0, 20)));
+    EXPECT_TRUE((*made)->newly_denied({hash_of(who)}).empty());
+    EXPECT_EQ((*made)->still(who), key_standing::allowed);
+    EXPECT_EQ((*made)->lets_in(who), std::nullopt);
+    ASSERT_TRUE(write_private(path, *text));
+    EXPECT_TRUE((*made)->newly_denied({hash_of(who)}).empty());
+    std::this_thread::sleep_for(denials::second_look);
+    EXPECT_TRUE((*made)->newly_denied({hash_of(who)}).empty());
+    EXPECT_EQ((*made)->lets_in(who), true);
+  }
+}
+
+// Connections of strangers may take all that there are.
+TEST(guard, goes_by_what_it_knew_while_no_file_can_be_opened) {
+  const test::scratch_folder scratch;
+  const auto folder = fs::path{scratch.path()} / "keys";
+  const auto made = guard::make(folder);
+  ASSERT_TRUE(made) << made.error().context;
+  const auto who = draw_pair().open;
+  const auto other = draw_pair().open;
+  ASSERT_TRUE(keyring{folder}.allow(who, {.name = "ward"}));
+  EXPECT_EQ((*made)->standing(who), key_standing::allowed);
+  {
+    const test::no_more_files short_of_files;
+    EXPECT_EQ((*made)->standing(who), key_standing::allowed);
+    EXPECT_EQ((*made)->standing(other), key_standing::unsure);
+    EXPECT_EQ((*made)->lets_in(who), true);
+    for (int i = 0; i < 2; ++i) {
+      EXPECT_TRUE((*made)->newly_denied({hash_of(who)}).empty());
+      std::this_thread::sleep_for(denials::second_look);
+    }
+    EXPECT_EQ((*made)->still(who), key_standing::allowed);
+  }
+  EXPECT_EQ((*made)->standing(other), key_standing::unknown);
+}
+
+// They may have had clients before this process began.
+TEST(guard, says_of_who_has_clients_that_its_key_is_denied) {
+  const test::scratch_folder scratch;
+  const auto made = guard::make(fs::path{scratch.path()} / "keys");
+  ASSERT_TRUE(made) << made.error().context;
+  const auto who = hash_of(draw_pair().open);
+  EXPECT_EQ(denied_by(**made, {who}), std::set{who});
+  EXPECT_TRUE((*made)->newly_denied({who}).empty());
 }
 
 TEST(guard, says_where_it_made_its_pair_where_there_was_none) {

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <map>
@@ -36,12 +37,17 @@ protected:
     auto x = options_of(at_server, "tcp://127.0.0.1:*", 1);
     x.frames_per_second = frames_per_second;
     x.refused = refused;
-    x.door = server_keys{own, [this](const public_key& who) {
-                           const std::lock_guard guard{mutex};
-                           const auto found = known.find(who);
-                           return found == known.end() ? key_standing::unknown
-                                                       : found->second;
-                         }};
+    const auto still = [this](const public_key& who) {
+      const std::lock_guard guard{mutex};
+      const auto found = known.find(who);
+      return found == known.end() ? key_standing::unknown : found->second;
+    };
+    x.door = server_keys{own,
+                         [this, still](const public_key& who) {
+                           ++read;
+                           return still(who);
+                         },
+                         still};
     auto made = socket_endpoint::listen(std::move(x));
     EXPECT_TRUE(made);
     return *made;
@@ -90,6 +96,7 @@ protected:
   std::mutex mutex;
   std::condition_variable changed;
   std::map<public_key, key_standing> known;
+  std::atomic<int> read{0}; ///< Files of keys, as it were.
   std::vector<turned_away> away;
   public_key heard_of{}; ///< Under the lock.
 };
@@ -299,6 +306,60 @@ TEST_F(keyed_endpoint, tells_who_is_denied_that_it_is_and_nothing_else) {
   EXPECT_EQ(server->look().connected, 0U) << "it is as good as gone";
 }
 
+// A disk may be slow, and keys many.
+TEST_F(keyed_endpoint, reads_files_of_who_comes_alone) {
+  set(alice, key_standing::allowed);
+  set(bob, key_standing::allowed);
+  const auto server = serve();
+  const auto first =
+    dial_with(2, server->address(), dialler_keys{alice, own.open});
+  const auto second =
+    dial_with(3, server->address(), dialler_keys{bob, own.open});
+  first->send({5}, beat(1));
+  second->send({5}, beat(2));
+  ASSERT_EQ(at_server.wait_for(2).size(), 2U);
+  std::this_thread::sleep_for(door_memory);
+  set(bob, key_standing::unknown);
+  server->look_at_keys();
+  EXPECT_EQ(at_client.wait_for(1).size(), 1U) << "it is denied";
+  first->send({5}, beat(3));
+  EXPECT_EQ(at_server.wait_for(3).size(), 3U);
+  EXPECT_EQ(read, 2);
+}
+
+TEST_F(keyed_endpoint, hears_at_once_who_is_denied_and_comes_in_again) {
+  set(alice, key_standing::allowed);
+  const auto server = serve();
+  const auto before =
+    dial_with(2, server->address(), dialler_keys{alice, own.open});
+  before->send({5}, beat(1));
+  ASSERT_EQ(at_server.wait_for(1).size(), 1U);
+  set(alice, key_standing::unknown);
+  server->look_at_keys();
+  ASSERT_EQ(at_client.wait_for(1).size(), 1U);
+  set(alice, key_standing::allowed);
+  const auto after =
+    dial_with(3, server->address(), dialler_keys{alice, own.open});
+  after->send({5}, beat(2));
+  EXPECT_EQ(at_server.wait_for(2).size(), 2U);
+}
+
+// Some seconds later.
+TEST_F(keyed_endpoint, lets_in_later_whose_file_cannot_be_read_just_now) {
+  set(alice, key_standing::unsure);
+  const auto server = serve();
+  const auto client =
+    dial_with(2, server->address(), dialler_keys{alice, own.open});
+  client->send({5}, beat(1));
+  for (int i = 0; i < 400 && read == 0; ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds{10});
+  set(alice, key_standing::allowed);
+  EXPECT_EQ(at_server.wait_for(1).size(), 1U);
+  client->close();
+  EXPECT_TRUE(away.empty());
+  EXPECT_EQ(refused_for(refusal::unknown_key), 0U);
+}
+
 TEST_F(keyed_endpoint, hears_one_channel_of_who_is_invited) {
   set(alice, key_standing::invited);
   const auto server = serve();
@@ -318,50 +379,6 @@ TEST_F(keyed_endpoint, hears_one_channel_of_who_is_invited) {
   for (int i = 0; i < 200 && refused_for(refusal::beyond_enrolment) < 2; ++i)
     std::this_thread::sleep_for(std::chrono::milliseconds{50});
   EXPECT_EQ(refused_for(refusal::beyond_enrolment), 2U) << "not even begun";
-}
-
-TEST(handshakes, end_where_it_is_known_that_they_will_not_be) {
-  using enum connection_event;
-  EXPECT_EQ(handshakes{true}.heard(refused), turned_away::our_key);
-  EXPECT_EQ(handshakes{false}.heard(unlike), turned_away::their_key);
-  handshakes with_keys{true};
-  EXPECT_FALSE(with_keys.heard(broken));
-  EXPECT_FALSE(with_keys.heard(lost));
-  EXPECT_FALSE(with_keys.heard(broken));
-  EXPECT_EQ(with_keys.heard(broken), turned_away::their_key);
-  handshakes plain{false};
-  for (int i = 0; i < 9; ++i)
-    EXPECT_FALSE(plain.heard(broken)) << "something is there, and may be back";
-  handshakes been_there{true};
-  EXPECT_FALSE(been_there.heard(made));
-  for (int i = 0; i < 9; ++i)
-    EXPECT_FALSE(been_there.heard(i % 2 ? broken : unlike));
-  EXPECT_EQ(been_there.heard(refused), turned_away::our_key);
-  handshakes left{true};
-  (void)left.heard(made);
-  for (int i = 0; i < 9; ++i)
-    EXPECT_FALSE(left.heard(broken));
-  EXPECT_EQ(left.heard(broken), turned_away::by_another);
-  EXPECT_FALSE(left.heard(broken)) << "it is said once";
-  (void)left.heard(made);
-  for (int i = 0; i < 19; ++i)
-    EXPECT_FALSE(left.heard(broken, 2)) << "with two keys, twice as often";
-  EXPECT_EQ(left.heard(broken, 2), turned_away::by_another);
-}
-
-TEST(refusals, are_all_counted_and_said_once_a_minute) {
-  refusals all;
-  std::vector<std::string> lines;
-  all.add(refusal::no_key, instant{});
-  all.say_to([&](const std::string& x) { lines.push_back(x); });
-  for (int i = 0; i < 120; ++i)
-    all.add(refusal::no_key, std::chrono::seconds{i});
-  all.add(refusal::denied_key, std::chrono::seconds{1});
-  EXPECT_EQ(all.all()[0], 121U);
-  const std::vector<std::string> wanted{"refused: no_key, 2 in all",
-                                        "refused: no_key, 62 in all",
-                                        "refused: denied_key, 1 in all"};
-  EXPECT_EQ(lines, wanted);
 }
 
 } // namespace
