@@ -177,8 +177,8 @@ std::vector<metric> of_work() {
             {{"phase", {"queue", "train", "buffer", "merge", "commit"}}}),
     histogram(
       "troupe_visit_phase_seconds", "seconds", home::all,
-      "The same as a histogram; download is from a request to the last byte of "
-      "the answer, upload from an offer's first byte to all of it.",
+      "Real time of each, by phase; download and upload are of messages with "
+      "values, from the first byte to the last.",
       {{"phase",
         {"queue", "download", "train", "upload", "buffer", "merge",
          "commit"}}}),
@@ -315,8 +315,7 @@ std::vector<metric> of_sockets() {
           "Large messages on their way.",
           {{"state", {"arriving", "without_room", "leaving"}}}),
     counter("troupe_transfers_total", "messages", home::connected,
-            "Large messages that have arrived whole, here or there.",
-            {direction}),
+            "Large messages that crossed to their last byte.", {direction}),
     counter(
       "troupe_credit_waits_total", "waits", home::connected,
       "Times that a large message had to wait until the other end takes more."),
