@@ -30,7 +30,8 @@ using status_source = caf::typed_actor<
 using merger_actor = caf::typed_actor<
   // Computes what follows from merging a set of offers. An error is final for
   // this request; the same one may be made again.
-  caf::replies_to<messages::merge_requested>::with<messages::merge_finished>>;
+  caf::replies_to<messages::merge_requested>::with<messages::merge_finished>>::
+  extend_with<status_source>;
 
 /// Scores versions, with a trainer of its own.
 using evaluator_actor = caf::typed_actor<
@@ -68,7 +69,7 @@ using archivist_actor = caf::typed_actor<
   // Reads a part that is kept.
   caf::replies_to<messages::part_wanted>::with<messages::part_offered>,
   // Appends to a file that people and programs read.
-  caf::reacts_to<messages::line_noted>>;
+  caf::reacts_to<messages::line_noted>>::extend_with<status_source>;
 
 /// Tells everybody about new versions: subscribers, the record, the evaluation.
 using publisher_actor = caf::typed_actor<
@@ -79,7 +80,7 @@ using publisher_actor = caf::typed_actor<
   // Passes on how many rounds count.
   caf::reacts_to<messages::round_counted>,
   // The run is over: the last versions are scored, client by client.
-  caf::reacts_to<messages::run_finished>>;
+  caf::reacts_to<messages::run_finished>>::extend_with<status_source>;
 
 /// Collects the offers to one line and turns them into versions.
 using aggregator_actor = caf::typed_actor<
@@ -106,7 +107,8 @@ using expert_actor = caf::typed_actor<
   // Puts a durable version on the shelf.
   caf::reacts_to<messages::version_published>,
   // Answered to the gateway with `line_served`.
-  caf::reacts_to<messages::serve_requested>>::extend_with<snapshot_source>;
+  caf::reacts_to<messages::serve_requested>>::extend_with<snapshot_source,
+                                                          status_source>;
 
 /// Knows which lines there are and who keeps them. Who asks it for state or
 /// status asks them all.
@@ -133,7 +135,8 @@ using roster_actor = caf::typed_actor<
   // A client is still there.
   caf::reacts_to<messages::beat_heard>,
   // A client said that it leaves; passed to the director.
-  caf::reacts_to<messages::client_left>>::extend_with<snapshot_source>;
+  caf::reacts_to<messages::client_left>>::extend_with<snapshot_source,
+                                                      status_source>;
 
 /// Decides who is invited when, when rounds close, and when the run is over.
 using director_actor = caf::typed_actor<

@@ -9,6 +9,13 @@ namespace troupe::limits {
 
 inline constexpr std::size_t payload_bytes_max = std::size_t{1} << 30;
 inline constexpr std::size_t blocks_max = 4096; ///< In one layout or message.
+
+/// Version lines that metrics say by name; of more they say the families and
+/// the most and the least used.
+inline constexpr std::size_t lines_labelled = 200;
+inline constexpr std::size_t lines_most_used = 20;
+inline constexpr std::size_t lines_least_used = 20;
+
 inline constexpr std::size_t clients_max = 1 << 20;
 inline constexpr std::size_t pending_offers_max = 4096; ///< Per version line.
 inline constexpr std::size_t outbox_offers_max = 8; ///< Unanswered, per client.

@@ -75,7 +75,7 @@ std::uint64_t bytes_in(const messages::merge_requested& x) {
   return count;
 }
 
-void took(duration_sum& sum, instant since) {
+void took(duration_counts& sum, instant since) {
   sum.add(seconds(steady_now() - since));
 }
 

@@ -30,8 +30,8 @@ struct aggregator_state {
   std::optional<ledger> book; // Set before the first message arrives.
 
   // What the ledger cannot know.
-  duration_sum merges;
-  duration_sum commits;
+  duration_counts merges;
+  duration_counts commits;
   std::uint64_t merged_bytes = 0;
   std::string failure; ///< Of the last request; empty: it succeeded.
   std::string unkept;  ///< Likewise, of the last offer for the disk.

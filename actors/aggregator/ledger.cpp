@@ -131,9 +131,11 @@ line_status ledger::status() const {
                              : step::collecting,
           .pending = pending_.size(),
           .needed = options_.by_round ? 0 : options_.buffer_size,
+          .pending_max = options_.admission.pending_max,
           .answers = answers_,
           .staleness = staleness_,
-          .waits = waits_};
+          .waits = waits_,
+          .buffered = buffered_};
 }
 
 void ledger::close(const messages::round_closed& x) {
@@ -295,6 +297,7 @@ void ledger::take_batch() {
     if (!chosen(x)) {
       rest.push_back(std::move(x));
     } else if (can_be_aimed(x)) {
+      count_wait(x.visit);
       merging_.push_back(std::move(x));
     } else {
       kept_.erase(x.visit);

@@ -196,6 +196,7 @@ private:
 
   bool batch_is_complete() const;
   void take_batch();
+  void count_wait(visit_id x);
   void withdraw_batch();
   bool can_be_aimed(const messages::part_offered& x) const;
   void finish_round();
@@ -236,6 +237,8 @@ private:
   verdict_counts answers_{};
   staleness_counts staleness_; ///< Of what was merged.
   duration_sum waits_;         ///< Of what was or is pending, until `passed_`.
+  std::map<visit_id, instant> since_; ///< What is pending came.
+  duration_counts buffered_;          ///< Of what went to a merge.
   instant passed_{};
   std::vector<notice> notices_;
 };

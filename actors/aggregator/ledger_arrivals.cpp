@@ -45,8 +45,15 @@ void ledger::receive(messages::part_offered x) {
                                           messages::is_without_values(x)});
   if (!kept_.insert(x.visit).second)
     return;
+  since_[x.visit] = passed_;
   pending_.push_back(std::move(x));
   ++waits_.count;
+}
+
+/// It goes to a merge; to another one if that fails, which does not count.
+void ledger::count_wait(visit_id x) {
+  if (const auto since = since_.extract(x))
+    buffered_.add(seconds(passed_ - since.mapped()));
 }
 
 void ledger::say_held(visit_id x) {
@@ -131,6 +138,7 @@ void ledger::not_kept(visit_id x) {
 
 void ledger::settle(visit_id visit, verdict what,
                     std::optional<messages::part_taken> also) {
+  since_.erase(visit);
   if (files_.contains(visit)) {
     leaving_[visit] = {.unsaid = what, .also = also};
     notices_.push_back(messages::drop_requested{options_.line, {visit}});

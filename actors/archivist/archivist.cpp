@@ -2,6 +2,7 @@
 
 #include "actors/caf/errors.hpp"
 #include "actors/record/events.hpp"
+#include "core/clock.hpp"
 
 namespace troupe::actors {
 
@@ -9,14 +10,24 @@ namespace {
 
 using self_pointer = archivist_actor::stateful_pointer<archivist_state>;
 
+/// Counts how long it takes.
+auto timed(self_pointer self, storage_task what, const auto& work) {
+  const auto began = steady_now();
+  auto out = work();
+  self->state.times[static_cast<std::size_t>(what)].add(
+    seconds(steady_now() - began));
+  return out;
+}
+
 // Here and not by somebody who hears of it: what anybody does with a version
 // comes after it in the record. And before the commit, with which it becomes
 // durable.
 void note(self_pointer self, const messages::commit_requested& x) {
-  auto& [args, noted] = self->state;
-  if (!args.events || noted[x.line] == x.head)
+  const auto& args = self->state.args;
+  auto& noted = self->state.noted[x.line];
+  if (!args.events || noted == x.head)
     return; // A commit may be asked for again.
-  noted[x.line] = x.head;
+  noted = x.head;
   const auto at = self->clock().now() - args.started;
   (void)args.books->note({messages::line_noted::file::events, event_of(x, at)});
 }
@@ -30,6 +41,17 @@ result<void> keep(const archivist_args& args, const messages::part_offered& x) {
   return args.arrived->keep(x);
 }
 
+// A full disk shows at the next commit, which is where it matters.
+void append(self_pointer self, const messages::line_noted& x) {
+  (void)timed(self, storage_task::note,
+              [&] { return self->state.args.books->note(x); });
+}
+
+void tell(self_pointer self, const messages::status_asked& x) {
+  x.draft->add(self->state.times);
+  x.draft->add_mailbox("archivist", self->mailbox().size());
+}
+
 } // namespace
 
 archivist_actor::behavior_type archivist(self_pointer self,
@@ -39,46 +61,53 @@ archivist_actor::behavior_type archivist(self_pointer self,
     [self](const messages::commit_requested& x)
       -> caf::result<messages::version_committed> {
       note(self, x);
-      if (auto done = self->state.args.books->commit(x); !done)
+      const auto commit = [&] { return self->state.args.books->commit(x); };
+      if (auto done = timed(self, storage_task::commit, commit); !done)
         return to_caf(done.error());
       return messages::version_committed{x.line, x.head};
     },
     [self](const messages::save_requested& x)
       -> caf::result<messages::records_saved> {
-      if (auto done = self->state.args.books->save(x); !done)
+      const auto save = [&] { return self->state.args.books->save(x); };
+      if (auto done = timed(self, storage_task::save, save); !done)
         return to_caf(done.error());
       return messages::records_saved{x.token};
     },
     [self](const messages::version_wanted& x)
       -> caf::result<messages::version_read> {
-      auto found = self->state.args.books->read(x);
+      auto found = timed(self, storage_task::read,
+                         [&] { return self->state.args.books->read(x); });
       if (!found)
         return to_caf(found.error());
       return messages::version_read{std::move(*found)};
     },
     [self](
       const messages::keep_requested& x) -> caf::result<messages::part_kept> {
-      if (auto done = keep(self->state.args, x.what); !done)
+      const auto work = [&] { return keep(self->state.args, x.what); };
+      if (auto done = timed(self, storage_task::keep, work); !done)
         return to_caf(done.error());
       return messages::part_kept{x.what.line, x.what.visit};
     },
     [self](const messages::drop_requested& x)
       -> caf::result<messages::parts_dropped> {
-      if (auto done = self->state.args.arrived->drop(x.line, x.visits); !done)
+      const auto drop = [&] {
+        return self->state.args.arrived->drop(x.line, x.visits);
+      };
+      if (auto done = timed(self, storage_task::drop, drop); !done)
         return to_caf(done.error());
       return messages::parts_dropped{x.line, x.visits};
     },
     [self](
       const messages::part_wanted& x) -> caf::result<messages::part_offered> {
-      auto found = self->state.args.arrived->read(x.line, x.visit);
+      auto found = timed(self, storage_task::read, [&] {
+        return self->state.args.arrived->read(x.line, x.visit);
+      });
       if (!found)
         return to_caf(found.error());
       return std::move(*found);
     },
-    [self](const messages::line_noted& x) {
-      // A full disk shows at the next commit, which is where it matters.
-      (void)self->state.args.books->note(x);
-    },
+    [self](const messages::line_noted& x) { append(self, x); },
+    [self](const messages::status_asked& x) { tell(self, x); },
   };
 }
 

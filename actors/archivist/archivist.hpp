@@ -7,6 +7,7 @@
 #include <caf/typed_event_based_actor.hpp>
 
 #include "actors/interfaces.hpp"
+#include "actors/metrics/status.hpp"
 #include "actors/record/arrivals.hpp"
 #include "actors/record/store.hpp"
 
@@ -24,6 +25,7 @@ struct archivist_state {
 
   archivist_args args;
   std::map<line_id, version> noted; ///< The last of each line.
+  storage_times times{};            ///< For who watches.
 };
 
 /// Makes durable what it is asked to, one transaction each. It may wait for a

@@ -12,6 +12,7 @@
 #include "actors/messages/offer.hpp"
 #include "actors/messages/visit.hpp"
 #include "core/clock.hpp"
+#include "core/duration_counts.hpp"
 #include "core/ids.hpp"
 #include "models/client_state.hpp"
 
@@ -71,6 +72,17 @@ struct client_file {
 class vault {
 public:
   virtual ~vault() = default;
+
+  /// How long it took to keep what was kept at once, and whether it waits for
+  /// the disk.
+  struct standing {
+    duration_counts times = {};
+    bool waits = false;
+  };
+
+  virtual standing seen() const {
+    return {};
+  }
 
   /// True: it is kept. False: it will be, and `kept` is called then, on any
   /// thread.

@@ -82,6 +82,11 @@ std::map<client_id, state_ptr> disk_vault::states() const {
   return out;
 }
 
+vault::standing disk_vault::seen() const {
+  const std::lock_guard guard{mutex_};
+  return seen_;
+}
+
 std::uint64_t disk_vault::bytes_written() const {
   const std::lock_guard guard{mutex_};
   return bytes_written_;
@@ -89,18 +94,20 @@ std::uint64_t disk_vault::bytes_written() const {
 
 void disk_vault::work() {
   std::unique_lock guard{mutex_};
-  bool refused = false;
   for (;;) {
     changed_.wait(guard, [&] { return closing_ || !wishes_.empty(); });
     if (wishes_.empty())
       return;
     auto all = std::exchange(wishes_, {});
     guard.unlock();
+    const auto began = steady_now();
     const auto done = store(all);
+    const auto ended = steady_now();
     guard.lock();
     bytes_written_ = table_->bytes_written();
     if (done) {
-      refused = false;
+      seen_.times.add(seconds(ended - began));
+      seen_.waits = false;
       continue;
     }
     // What came meanwhile is newer.
@@ -114,7 +121,7 @@ void disk_vault::work() {
     }
     if (closing_)
       return;
-    if (!std::exchange(refused, true) && options_.say) {
+    if (!std::exchange(seen_.waits, true) && options_.say) {
       guard.unlock();
       options_.say("clients wait until this can be stored: "
                    + done.error().context);

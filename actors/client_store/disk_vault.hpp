@@ -42,6 +42,7 @@ public:
             std::function<void()> kept) override;
   std::optional<client_file> load(client_id who) const override;
   std::map<client_id, state_ptr> states() const override;
+  standing seen() const override;
 
   /// Bytes that went to the disk, beside what SQLite adds.
   std::uint64_t bytes_written() const;
@@ -68,6 +69,7 @@ private:
   std::map<client_id, wish> wishes_;
   std::map<client_id, client_file> files_;
   std::uint64_t bytes_written_ = 0;
+  standing seen_;
   bool closing_ = false;
   std::thread thread_;
 };

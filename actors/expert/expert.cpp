@@ -1,5 +1,6 @@
 #include "actors/expert/expert.hpp"
 
+#include "actors/metrics/status.hpp"
 #include "actors/record/snapshot.hpp"
 
 namespace troupe::actors {
@@ -47,6 +48,10 @@ expert(expert_actor::stateful_pointer<expert_state> self, expert_args args) {
     [self](const messages::serve_requested& x) { serve(self, x); },
     [self, part](const messages::state_asked& x) {
       x.draft->add(part, *self->state.versions);
+    },
+    [self](const messages::status_asked& x) {
+      x.draft->add_mailbox(self->state.args.options.line,
+                           self->mailbox().size());
     },
   };
 }

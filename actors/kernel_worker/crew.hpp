@@ -65,8 +65,8 @@ private:
   std::condition_variable changed_;
   std::deque<entry> tasks_;
   std::vector<std::optional<running>> under_way_; ///< By thread.
-  duration_sum waits_;
-  duration_sum works_;
+  duration_counts waits_;
+  duration_counts works_;
   bool closing_ = false;
   std::vector<std::unique_ptr<models::trainer>> trainers_;
   std::vector<std::jthread> threads_;

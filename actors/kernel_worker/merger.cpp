@@ -1,6 +1,7 @@
 #include "actors/kernel_worker/merger.hpp"
 
 #include "actors/caf/errors.hpp"
+#include "actors/metrics/status.hpp"
 
 namespace troupe::actors {
 
@@ -15,6 +16,9 @@ merger(merger_actor::stateful_pointer<merger_state> self, merger_args args) {
       if (!merged)
         return to_caf(merged.error());
       return std::move(*merged);
+    },
+    [self](const messages::status_asked& x) {
+      x.draft->add_mailbox("merger", self->mailbox().size());
     },
   };
 }

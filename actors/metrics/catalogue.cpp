@@ -112,9 +112,10 @@ std::vector<metric> of_experts() {
             "Entropy of the mixtures that visits disclose: 0 is one expert, 1 "
             "all alike.",
             {{"disclosure"}}),
-    gauge("troupe_method_result", "", home::servers,
-          "The recipe's own figures, of the last evaluation that has any.",
-          {{"result"}}),
+    gauge(
+      "troupe_method_result", "", home::servers,
+      "The recipe's own figures, of the last evaluation if it scored clients.",
+      {{"result"}}),
   };
 }
 
@@ -321,10 +322,8 @@ std::vector<metric> of_sockets() {
       "Times that a large message had to wait until the other end takes more."),
     gauge("troupe_unsent_bytes", "bytes", home::connected,
           "What waits to be sent, beside shared values."),
-    gauge("troupe_unsent_bytes_most", "bytes", home::connected,
-          "Of these, of the connection that has most."),
-    gauge("troupe_unsent_bytes_most_limit", "bytes", home::connected,
-          "So much of one connection, and more is dropped."),
+    gauge("troupe_unsent_bytes_limit", "bytes", home::connected,
+          "So much, and what is for who reads slowly is dropped."),
     gauge("troupe_unhandled_bytes", "bytes", home::connected,
           "What arrived and waits to be handled, and what has room to arrive."),
     gauge("troupe_unhandled_bytes_limit", "bytes", home::connected,

@@ -32,8 +32,10 @@ struct process_status {
   socket_status socket;
   bool over = false;
   std::string reason; ///< Why it ended.
-  double cpu_seconds = 0;
-  std::uint64_t memory_bytes = 0;
+  std::uint64_t store_bytes = 0;
+  bool store_waits = false; ///< For the disk.
+  duration_counts stored;   ///< What its clients keep.
+  process_outlay own;
 };
 
 } // namespace troupe::actors

@@ -18,16 +18,47 @@ struct socket_status {
     std::uint64_t bytes = 0;
   };
 
+  /// Of large messages that crossed whole, and of all that have values.
+  struct carried {
+    std::uint64_t transfers = 0;
+    duration_counts values = {};
+  };
+
+  /// Connections that were made or not, and that ended.
+  struct handshake_counts {
+    std::uint64_t made = 0;
+    std::uint64_t refused = 0;
+    std::uint64_t unlike = 0;
+    std::uint64_t broken = 0;
+    std::uint64_t lost = 0;
+  };
+
+  /// Clients that processes speak for.
+  struct lease_counts {
+    std::uint64_t numbers = 0;
+    std::uint64_t numbers_max = 0;
+    std::uint64_t names = 0;
+    std::uint64_t names_max = 0;
+  };
+
   std::uint64_t connected = 0; ///< Processes.
-  std::uint64_t met = 0;       ///< Those that were ever here.
-  std::uint64_t behind = 0;    ///< Of the former, those that read too slowly.
+  std::uint64_t connected_max = 0;
+  std::uint64_t met = 0;    ///< Those that were ever here.
+  std::uint64_t behind = 0; ///< Of the former, those that read too slowly.
+  handshake_counts listened = {};
+  handshake_counts dialled = {};
+  lease_counts leased = {};               ///< Of a server.
   std::map<std::string, crossed> up = {}; ///< By kind.
   std::map<std::string, crossed> down = {};
+  carried carried_up = {};
+  carried carried_down = {};
+  std::uint64_t credit_waits = 0;
   std::uint64_t transfers_in = 0;      ///< Large messages under way.
   std::uint64_t transfers_waiting = 0; ///< For room here.
   std::uint64_t transfers_out = 0;
   std::uint64_t unsent_bytes = 0;
   std::uint64_t unhandled_bytes = 0;
+  std::uint64_t unhandled_bytes_max = 0;
   std::uint64_t malformed = 0; ///< Pieces.
   std::uint64_t dropped = 0;   ///< Messages: too much waited already.
   std::uint64_t failures = 0;

@@ -10,4 +10,30 @@ void staleness_counts::add(std::uint64_t versions) {
   sum += versions;
 }
 
+void staleness_counts::add(const staleness_counts& x) {
+  for (std::size_t i = 0; i < buckets.size(); ++i)
+    buckets[i] += x.buckets[i];
+  sum += x.sum;
+}
+
+void line_status::add(const line_status& x) {
+  head = {head.value + x.head.value};
+  pending += x.pending;
+  needed += x.needed;
+  pending_max += x.pending_max;
+  for (std::size_t i = 0; i < answers.size(); ++i)
+    answers[i] += x.answers[i];
+  staleness.add(x.staleness);
+  waits.add(x.waits);
+  buffered.add(x.buffered);
+  merges.add(x.merges);
+  commits.add(x.commits);
+  merged_bytes += x.merged_bytes;
+  mailbox += x.mailbox;
+  if (failure.empty())
+    failure = x.failure;
+  if (unkept.empty())
+    unkept = x.unkept;
+}
+
 } // namespace troupe::actors

@@ -14,6 +14,7 @@
 
 #include "actors/record/names.hpp"
 #include "core/clock.hpp"
+#include "core/duration_counts.hpp"
 #include "core/ids.hpp"
 #include "core/recipe.hpp"
 #include "policies/admission.hpp"
@@ -33,6 +34,8 @@ struct staleness_counts {
   std::uint64_t sum = 0;
 
   void add(std::uint64_t versions);
+
+  void add(const staleness_counts& x);
 
   static constexpr auto fields(auto& x) {
     return std::tie(x.buckets, x.sum);
@@ -61,18 +64,23 @@ struct line_status {
 
   version head{};
   step at = step::collecting;
-  std::uint64_t pending = 0; ///< Offers that wait.
-  std::uint64_t needed = 0;  ///< Of them for a version; 0: a round says.
+  std::uint64_t pending = 0;     ///< Offers that wait.
+  std::uint64_t needed = 0;      ///< Of them for a version; 0: a round says.
+  std::uint64_t pending_max = 0; ///< More are refused.
   verdict_counts answers{};
   staleness_counts staleness = {};
   duration_sum waits = {}; ///< Of offers that were taken, until they left.
-  duration_sum merges = {};
-  duration_sum commits = {};
+  duration_counts buffered = {}; ///< Of those that went to a merge.
+  duration_counts merges = {};
+  duration_counts commits = {};
   std::uint64_t merged_bytes = 0;
   std::uint64_t mailbox = 0; ///< Messages that wait for the actor.
   std::string failure =
     {}; ///< Of the last merge or commit; empty: it succeeded.
   std::string unkept = {}; ///< Likewise, of the last offer for the disk.
+
+  /// Makes of two lines what both are together.
+  void add(const line_status& x);
 };
 
 /// The run's course, by its director.
@@ -122,9 +130,38 @@ struct course_status {
 /// What the gateway let through and did not.
 struct door_status {
   std::uint64_t sessions = 0;
-  verdict_counts refusals{}; ///< Of whole visits.
+  verdict_counts refusals{};        ///< Of whole visits.
+  duration_counts round_trips = {}; ///< From invitations to whole offers.
   std::uint64_t mailbox = 0;
 };
+
+/// How much visits made use of the lines of one of several experts, by what
+/// they offered and disclosed.
+struct expert_load {
+  double visits = 0;
+  double rows = 0; ///< Examples of their clients.
+};
+
+/// How much they mixed.
+struct entropy_sum {
+  std::uint64_t count = 0;
+  double sum = 0; ///< Each is from 0, one expert, to 1, all alike.
+};
+
+/// What visits said of the experts that they use, by the director.
+struct load_status {
+  std::map<line_id, expert_load> experts = {};
+  std::map<std::string, std::uint64_t> active = {};  ///< By family.
+  std::map<std::string, entropy_sum> entropies = {}; ///< By disclosure.
+};
+
+/// What the archivist does for others.
+enum class storage_task : std::uint8_t { commit, save, read, keep, drop, note };
+
+inline constexpr std::array<const char*, 6> storage_task_names{
+  "commit", "save", "read", "keep", "drop", "note"};
+
+using storage_times = std::array<duration_counts, storage_task_names.size()>;
 
 /// The threads that do clients' work.
 struct crew_status {
@@ -136,8 +173,27 @@ struct crew_status {
   std::uint64_t workers = 0;
   std::uint64_t queued = 0;
   std::vector<task> under_way = {};
-  duration_sum waits = {};
-  duration_sum work = {};
+  duration_counts waits = {};
+  duration_counts work = {};
+};
+
+/// What a process takes of its machine.
+struct process_outlay {
+  double cpu_seconds = 0;
+  std::uint64_t memory_bytes = 0;
+  double began_seconds = 0; ///< Since 1970.
+  std::uint64_t files_open = 0;
+  std::uint64_t files_max = 0;
+  std::uint64_t machine_bytes = 0; ///< Of the machine's memory, by whomever.
+  std::uint64_t machine_bytes_max = 0;
+  std::uint64_t disk_free_bytes = 0; ///< Of the disk with its folder, if any.
+  std::uint64_t disk_size_bytes = 0;
+};
+
+/// Readers of the pages of a process.
+struct reader_status {
+  std::map<std::string, duration_counts> requests = {}; ///< By page.
+  std::uint64_t connections = 0;
 };
 
 /// What actors add, from their threads; twice a second nobody waits for the
@@ -148,6 +204,10 @@ public:
     std::optional<course_status> course;
     std::optional<door_status> door;
     std::map<line_id, line_status> lines;
+    std::optional<load_status> load;
+    std::optional<storage_times> storage;
+    std::map<std::string, std::uint64_t> mailboxes; ///< Of other actors.
+    std::map<line_id, std::uint64_t> readers;       ///< Likewise, of experts.
   };
 
   void add(const course_status& x) {
@@ -163,6 +223,26 @@ public:
   void add(line_id line, const line_status& x) {
     const std::lock_guard guard{mutex_};
     parts_.lines[line] = x;
+  }
+
+  void add(const load_status& x) {
+    const std::lock_guard guard{mutex_};
+    parts_.load = x;
+  }
+
+  void add(const storage_times& x) {
+    const std::lock_guard guard{mutex_};
+    parts_.storage = x;
+  }
+
+  void add_mailbox(const char* actor, std::uint64_t messages) {
+    const std::lock_guard guard{mutex_};
+    parts_.mailboxes[actor] = messages;
+  }
+
+  void add_mailbox(line_id of_expert, std::uint64_t messages) {
+    const std::lock_guard guard{mutex_};
+    parts_.readers[of_expert] = messages;
   }
 
   /// All that was added until now.
@@ -185,6 +265,8 @@ struct lost_snapshots {
 /// All that can be seen of a run from outside.
 struct run_status {
   // What it is.
+  std::string name;
+  std::string id; ///< Its folder's name.
   std::string method;
   std::string mode;
   std::string clock;
@@ -199,6 +281,9 @@ struct run_status {
   std::optional<course_status> course; ///< None: it has not begun.
   std::optional<door_status> door;
   std::map<line_id, line_status> lines;
+  load_status load;
+  std::map<std::string, std::uint64_t> mailboxes; ///< By actor.
+  std::map<line_id, std::uint64_t> readers;       ///< Mailboxes of experts.
   crew_status crew;
   std::string obstacle; ///< What cannot be stored, and holds all up.
   bool over = false;
@@ -209,14 +294,17 @@ struct run_status {
   std::uint64_t bytes_up = 0;
   std::uint64_t bytes_down = 0;
   std::uint64_t frames_malformed = 0;
+  std::uint64_t restarts = 0;              ///< Of its actors, in this process.
   std::map<score_name, double> evaluation; ///< The last.
+  std::map<std::string, double> results;   ///< The method's, likewise.
 
   // What it takes.
   std::uint64_t ledger_bytes = 0;
+  std::uint64_t arrivals_bytes = 0;
+  storage_times storage{};
   duration_sum checkpoints; ///< Snapshots of a simulated run.
   lost_snapshots lost;
-  double cpu_seconds = 0;
-  std::uint64_t memory_bytes = 0;
+  process_outlay own;
 };
 
 } // namespace troupe::actors

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "actors/caf/errors.hpp"
+#include "actors/metrics/status.hpp"
 
 namespace troupe::actors {
 
@@ -137,6 +138,9 @@ publisher_impl::behavior_type publisher(self_pointer self,
       self->state.args.watching->counted(x, now(self));
     },
     [self](const messages::run_finished& x) { finish(self, x); },
+    [self](const messages::status_asked& x) {
+      x.draft->add_mailbox("publisher", self->mailbox().size());
+    },
     [self](caf::tick_atom) {
       self->state.armed = false;
       if (self->state.due && !self->state.under_way)

@@ -1,5 +1,6 @@
 #include "actors/roster/roster.hpp"
 
+#include "actors/metrics/status.hpp"
 #include "actors/record/snapshot.hpp"
 
 namespace troupe::actors {
@@ -41,6 +42,9 @@ roster_impl::behavior_type roster(self_pointer self, roster_args args) {
     },
     [self](const messages::state_asked& x) {
       x.draft->add(part_name, *self->state.book);
+    },
+    [self](const messages::status_asked& x) {
+      x.draft->add_mailbox("roster", self->mailbox().size());
     },
     [self](caf::tick_atom) {
       for (const auto client : self->state.book->lost(now(self))) {

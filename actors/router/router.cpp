@@ -1,5 +1,7 @@
 #include "actors/router/router.hpp"
 
+#include "actors/metrics/status.hpp"
+
 namespace troupe::actors {
 
 using policies::verdict;
@@ -44,7 +46,13 @@ router(router_actor::stateful_pointer<router_state> self, router_args args) {
     [to_all](const messages::clients_admitted& x) { to_all(x); },
     [to_all](const messages::visit_dropped& x) { to_all(x); },
     [to_all](const messages::line_closing& x) { to_all(x); },
-    [to_all](const messages::status_asked& x) { to_all(x); },
+    [self, &lines](const messages::status_asked& x) {
+      x.draft->add_mailbox("router", self->mailbox().size());
+      for (const auto& [line, keepers] : lines) {
+        self->send(keepers.aggregator, x);
+        self->send(keepers.expert, x);
+      }
+    },
     [self, &lines](const messages::state_asked& x) {
       for (const auto& [line, keepers] : lines) {
         self->send(keepers.aggregator, x);

@@ -248,7 +248,8 @@ exit_code join_command(const model_maker& make_model, arguments args,
   // What clients keep is personal.
   umask(S_IRWXG | S_IRWXO);
   in.board = std::make_shared<process_board>();
-  const auto door = watch.open(pages_of(in.board), io);
+  const auto readers = std::make_shared<http::tally>();
+  const auto door = watch.open(pages_of(in.board, readers), readers, io);
   if (!door)
     return report(door.error(), line.json(), io);
   in.http = *door ? (*door)->address() : "";

@@ -132,7 +132,8 @@ exit_code run_command(const model_maker& make_model, const host_facts& known,
   if (!wish.folder.empty())
     loaded->x.folder = wish.folder;
   const auto board = std::make_shared<status_board>();
-  const auto door = wish.watch.open(pages_of(board), io);
+  const auto readers = std::make_shared<http::tally>();
+  const auto door = wish.watch.open(pages_of(board, readers), readers, io);
   if (!door)
     return report(door.error(), line.json(), io);
   const interruption stop;

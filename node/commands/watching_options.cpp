@@ -27,10 +27,12 @@ std::optional<exit_code> watching_options::refused(bool json,
 
 result<std::unique_ptr<http::server>>
 watching_options::open(std::map<std::string, http::page> pages,
+                       const std::shared_ptr<http::tally>& readers,
                        streams io) const {
   if (address.empty())
     return std::unique_ptr<http::server>{};
-  auto opened = http::server::open(address, std::move(pages), {.names = hosts});
+  auto opened = http::server::open(address, std::move(pages),
+                                   {.names = hosts, .counted = readers});
   if (opened)
     io.err << "metrics at http://" << (*opened)->address() << "/metrics\n"
            << std::flush;

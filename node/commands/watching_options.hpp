@@ -22,9 +22,11 @@ struct watching_options {
   /// How the command ends already, if one needs the other.
   std::optional<exit_code> refused(bool json, streams io) const;
 
-  /// Answers there from now on; null if nobody asked for it.
+  /// Answers there from now on, and counts who reads; null if nobody asked for
+  /// it.
   [[nodiscard]] result<std::unique_ptr<http::server>>
-  open(std::map<std::string, http::page> pages, streams io) const;
+  open(std::map<std::string, http::page> pages,
+       const std::shared_ptr<http::tally>& readers, streams io) const;
 };
 
 } // namespace troupe::node

@@ -205,6 +205,7 @@ private:
     if (!made)
       return ended(end::failed, made.error().context);
     files_ = std::move(*made);
+    seen_.watch(files_);
     return std::nullopt;
   }
 

@@ -7,7 +7,6 @@
 
 #include "core/clock.hpp"
 #include "node/run/socket_view.hpp"
-#include "node/watch/memory_taken.hpp"
 
 namespace troupe::node {
 
@@ -37,7 +36,9 @@ lookout::lookout(const join_context& in)
     address_(in.address),
     http_(in.http),
     board_(in.board),
-    file_(path_in(in.store)) {
+    store_(in.store),
+    file_(path_in(in.store)),
+    own_(store_) {
   known_.address = in.address;
   known_.began_ms = unix_milliseconds();
   known_.changed_ms = known_.began_ms;
@@ -70,6 +71,11 @@ void lookout::watch(const std::shared_ptr<actors::crew>& workers,
   const std::lock_guard guard{mutex_};
   workers_ = workers;
   known_.clients = clients;
+}
+
+void lookout::watch(const std::shared_ptr<const actors::vault>& files) {
+  const std::lock_guard guard{mutex_};
+  files_ = files;
 }
 
 void lookout::server_away(bool x) {
@@ -117,7 +123,7 @@ std::optional<std::string> lookout::news_of_work(std::int64_t now_ms) {
     return std::nullopt;
   const std::lock_guard guard{mutex_};
   const auto workers = workers_.lock();
-  const auto done = workers ? workers->status().work : actors::duration_sum{};
+  const auto done = workers ? workers->status().work : duration_counts{};
   if (done.count == visits_told_)
     return std::nullopt;
   const auto more = done.count - visits_told_;
@@ -160,8 +166,14 @@ actors::process_status lookout::seen() {
     x.crew = workers->status();
   if (x.crew.work.count != done)
     x.progress_ms = x.now_ms;
-  x.cpu_seconds = seconds(process_cpu_time());
-  x.memory_bytes = resident_bytes();
+  if (const auto files = files_.lock()) {
+    const auto seen = files->seen();
+    x.stored = seen.times;
+    x.store_waits = seen.waits;
+  }
+  if (own_.look())
+    x.store_bytes = store_.empty() ? 0 : bytes_below(store_);
+  x.own = own_.last();
   return x;
 }
 

@@ -5,6 +5,7 @@
 
 #include <condition_variable>
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -12,6 +13,7 @@
 #include <string>
 #include <thread>
 
+#include "actors/client/client_file.hpp"
 #include "actors/kernel_worker/crew.hpp"
 #include "actors/transport/zmq/socket_endpoint.hpp"
 #include "core/clock.hpp"
@@ -19,6 +21,7 @@
 #include "node/join/host_inquiry.hpp"
 #include "node/join/join.hpp"
 #include "node/watch/board.hpp"
+#include "node/watch/outlay.hpp"
 #include "node/watch/status_file.hpp"
 
 namespace troupe::node {
@@ -44,6 +47,9 @@ public:
   /// Its clients, and those who train for them, for as long as they live.
   void watch(const std::shared_ptr<actors::crew>& workers,
              std::uint64_t clients);
+
+  /// What its clients keep, for as long as somebody holds that.
+  void watch(const std::shared_ptr<const actors::vault>& files);
 
   /// The server said that it ends for now; heard of again, it is back.
   void server_away(bool x);
@@ -72,7 +78,9 @@ private:
   std::string address_;
   std::string http_;
   std::shared_ptr<process_board> board_;
+  std::filesystem::path store_; ///< Empty: it has none.
   status_file file_;
+  outlay own_;
   connection connection_;
 
   // Of who asks for news.
@@ -85,6 +93,7 @@ private:
   actors::process_status known_;
   std::weak_ptr<transport::socket_endpoint> socket_;
   std::weak_ptr<actors::crew> workers_;
+  std::weak_ptr<const actors::vault> files_;
   std::condition_variable changed_;
   bool closing_ = false;
   std::thread thread_;

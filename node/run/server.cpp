@@ -76,6 +76,8 @@ result<void> server::start(neighbours in) {
     const auto now = steady_now();
     std::erase_if(breaks_, [=](instant x) { return x < now - breaks_within; });
     breaks_.push_back(now);
+    if (f_.desk)
+      f_.desk->restarted();
     if (breaks_.size() > breaks_max)
       f_.watching->fail("the node broke again and again: " + why);
   });
@@ -152,6 +154,10 @@ void server::answer() {
   caf::anon_send(cast_.director, question);
   caf::anon_send(cast_.router, question);
   caf::anon_send(cast_.gateway, question);
+  caf::anon_send(cast_.roster, question);
+  caf::anon_send(cast_.publisher, question);
+  caf::anon_send(cast_.archivist, question);
+  caf::anon_send(cast_.merger, question);
 }
 
 void server::heard(const messages::scores_heard& x) {

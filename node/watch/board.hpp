@@ -97,6 +97,17 @@ public:
     lost_.why = std::move(why);
   }
 
+  /// All actors were made anew.
+  void restarted() {
+    const std::lock_guard guard{mutex_};
+    ++restarts_;
+  }
+
+  std::uint64_t restarts() const {
+    const std::lock_guard guard{mutex_};
+    return restarts_;
+  }
+
   actors::lost_snapshots lost() const {
     const std::lock_guard guard{mutex_};
     return lost_;
@@ -115,6 +126,7 @@ private:
   std::string obstacle_;
   actors::duration_sum checkpoints_;
   actors::lost_snapshots lost_;
+  std::uint64_t restarts_ = 0;
 };
 
 } // namespace troupe::node

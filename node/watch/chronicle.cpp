@@ -233,6 +233,7 @@ void chronicle::describe(actors::run_status& to) const {
       to.evaluation[{split, accuracy, global}] = x.accuracy();
     to.evaluation[{split, loss, global}] = x.mean_loss();
   };
+  to.results = report_.evaluation->scores.method_results;
   put(test, report_.evaluation->scores.global);
   put(validation, report_.evaluation->scores.validation);
   if (const auto clients = spread_among(1, everybody)) {

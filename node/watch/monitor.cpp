@@ -1,7 +1,6 @@
 #include "node/watch/monitor.hpp"
 
 #include "actors/metrics/why.hpp"
-#include "node/watch/memory_taken.hpp"
 #include "policies/catalogue.hpp"
 
 namespace troupe::node {
@@ -11,22 +10,9 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::chrono::milliseconds look_every{500};
-/// Files are counted less often: there may be many.
-constexpr std::uint64_t looks_per_count = 20;
 /// Without a visit or a version, before a wait is told; and until it is again.
 constexpr std::int64_t patience_ms = 10'000;
 constexpr std::int64_t again_ms = 60'000;
-
-std::uint64_t bytes_below(const fs::path& path) {
-  std::uint64_t bytes = 0;
-  std::error_code gone;
-  for (const auto& entry : fs::recursive_directory_iterator(path, gone)) {
-    std::error_code none;
-    const auto size = entry.file_size(none);
-    bytes += none ? 0 : size;
-  }
-  return bytes;
-}
 
 std::uint64_t ledger_bytes(const fs::path& folder) {
   auto bytes = bytes_below(folder / "versions");
@@ -43,6 +29,7 @@ std::uint64_t ledger_bytes(const fs::path& folder) {
 monitor::monitor(options opts)
   : options_(std::move(opts)),
     file_(options_.folder / "status.json"),
+    own_(options_.folder),
     progress_ms_(unix_milliseconds()) {
   look();
   thread_ = std::thread{[this] { work(); }};
@@ -71,6 +58,8 @@ void monitor::look() {
   auto seen = std::make_shared<actors::seen_run>();
   auto& x = *seen;
   x.now_ms = unix_milliseconds();
+  x.name = options_.x.name;
+  x.id = fs::absolute(options_.folder).lexically_normal().filename().string();
   x.method = options_.x.method;
   x.mode = policies::to_string(options_.x.pace.mode);
   x.clock = options_.x.clock == clock_kind::wall ? "wall" : "virtual";
@@ -88,28 +77,49 @@ void monitor::look() {
 // The draft that was asked for last time, as far as the actors filled it.
 void monitor::hear(actors::seen_run& to) {
   auto draft = desk_->want();
+  if (heard_)
+    take(heard_->taken()); // Who is slow may have answered since.
   if (draft && draft != heard_) {
     auto parts = draft->taken();
     if (parts.course) {
       heard_ = std::move(draft);
       answered_ms_ = to.now_ms;
-      parts_.course = parts.course;
     }
-    if (parts.door)
-      parts_.door = parts.door;
-    for (auto& [line, status] : parts.lines)
-      parts_.lines[line] = std::move(status);
+    take(std::move(parts));
   }
   to.course = parts_.course;
   to.door = parts_.door;
   to.lines = parts_.lines;
+  to.load = parts_.load.value_or(actors::load_status{});
+  to.storage = parts_.storage.value_or(actors::storage_times{});
+  to.mailboxes = parts_.mailboxes;
+  to.readers = parts_.readers;
   to.answered_ms = answered_ms_;
   if (to.course)
     to.at = std::max(to.at, to.course->now);
 }
 
+// Who has not answered yet is where it was.
+void monitor::take(actors::status_draft::parts x) {
+  if (x.course)
+    parts_.course = std::move(x.course);
+  if (x.door)
+    parts_.door = std::move(x.door);
+  if (x.load)
+    parts_.load = std::move(x.load);
+  if (x.storage)
+    parts_.storage = x.storage;
+  for (auto& [line, status] : x.lines)
+    parts_.lines[line] = std::move(status);
+  for (const auto& [actor, messages] : x.mailboxes)
+    parts_.mailboxes[actor] = messages;
+  for (const auto& [line, messages] : x.readers)
+    parts_.readers[line] = messages;
+}
+
 void monitor::measure(actors::seen_run& to) {
   to.crew = desk_->crew();
+  to.restarts = desk_->restarts();
   if (options_.socket)
     to.socket = options_.socket();
   to.obstacle = desk_->obstacle();
@@ -118,11 +128,14 @@ void monitor::measure(actors::seen_run& to) {
   to.bytes_up = options_.counted->bytes_up;
   to.bytes_down = options_.counted->bytes_down;
   to.frames_malformed = options_.counted->frames_malformed;
-  to.cpu_seconds = seconds(process_cpu_time());
-  to.memory_bytes = resident_bytes();
-  if (looks_++ % looks_per_count == 0)
+  // Files are counted less often: there may be many.
+  if (own_.look()) {
     ledger_bytes_ = ledger_bytes(options_.folder);
+    arrivals_bytes_ = bytes_below(options_.folder / "arrivals");
+  }
+  to.own = own_.last();
   to.ledger_bytes = ledger_bytes_;
+  to.arrivals_bytes = arrivals_bytes_;
   auto done = to.visits;
   for (const auto& [block, head] : to.heads)
     done += head;

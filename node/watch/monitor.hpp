@@ -16,6 +16,7 @@
 #include "node/config/experiment.hpp"
 #include "node/watch/board.hpp"
 #include "node/watch/chronicle.hpp"
+#include "node/watch/outlay.hpp"
 #include "node/watch/status_file.hpp"
 
 namespace troupe::node {
@@ -52,12 +53,14 @@ private:
   void work();
   void look();
   void hear(actors::seen_run& to);
+  void take(actors::status_draft::parts x);
   void measure(actors::seen_run& to);
   void remark(const actors::seen_run& x);
 
   options options_;
   std::shared_ptr<status_desk> desk_ = std::make_shared<status_desk>();
   status_file file_;
+  outlay own_;
 
   // Only of the thread that looks.
   status_desk::draft heard_;
@@ -66,7 +69,7 @@ private:
   std::int64_t progress_ms_ = 0;
   std::uint64_t done_ = 0; ///< Visits and versions, when last looked at.
   std::uint64_t ledger_bytes_ = 0;
-  std::uint64_t looks_ = 0;
+  std::uint64_t arrivals_bytes_ = 0;
   std::string said_; ///< The code of the wait that was told last.
   std::int64_t said_ms_ = 0;
   std::string lost_; ///< Why no snapshot was kept, as it was told last.

@@ -53,15 +53,24 @@ answer reason(const Status* x, bool json) {
   return {.body = why_as_text(facts)};
 }
 
+actors::reader_status status_of(const http::tally* x) {
+  if (!x)
+    return {};
+  auto now = x->now();
+  return {.requests = std::move(now.requests), .connections = now.connections};
+}
+
 template <class Status>
 std::map<std::string, http::page>
-pages_on(std::shared_ptr<const board_of<Status>> board) {
+pages_on(std::shared_ptr<const board_of<Status>> board,
+         std::shared_ptr<const http::tally> readers) {
   return {
     {"/metrics",
-     [board](bool) {
+     [board, readers](bool) {
        const auto x = board->last();
        return answer{.type = metrics_type,
-                     .body = actors::exposition_of(x ? *x : Status{})};
+                     .body = actors::exposition_of(x ? *x : Status{},
+                                                   status_of(readers.get()))};
      }},
     {"/healthz", [board](bool) { return health(board->last().get()); }},
     {"/readyz", [board](bool) { return readiness(board->last().get()); }},
@@ -72,13 +81,15 @@ pages_on(std::shared_ptr<const board_of<Status>> board) {
 } // namespace
 
 std::map<std::string, http::page>
-pages_of(std::shared_ptr<const status_board> board) {
-  return pages_on(std::move(board));
+pages_of(std::shared_ptr<const status_board> board,
+         std::shared_ptr<const http::tally> readers) {
+  return pages_on(std::move(board), std::move(readers));
 }
 
 std::map<std::string, http::page>
-pages_of(std::shared_ptr<const process_board> board) {
-  return pages_on(std::move(board));
+pages_of(std::shared_ptr<const process_board> board,
+         std::shared_ptr<const http::tally> readers) {
+  return pages_on(std::move(board), std::move(readers));
 }
 
 } // namespace troupe::node

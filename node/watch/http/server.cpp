@@ -57,6 +57,7 @@ struct connection {
   std::array<char, limits::http_head_bytes_max> bytes;
   std::size_t read = 0;
   shared_copy answer = nullptr;
+  std::string page = "other"; ///< What it is an answer of.
   std::size_t sent = 0;
   std::size_t to_send = 0;
 
@@ -143,6 +144,7 @@ private:
     if (polled_[1].revents != 0)
       take_in(now);
     sweep();
+    opts_.counted->connected(connections_.size());
   }
 
   void sweep() {
@@ -243,8 +245,7 @@ private:
     forget_who_does_not_read(x);
   }
 
-  shared_copy answer_to(const request& wanted, const connection& x,
-                        instant now) {
+  shared_copy answer_to(const request& wanted, connection& x, instant now) {
     // Whoever can have a name point here could read these pages with the
     // browser of a person who may.
     if (wanted.host != x.at.here && !names_.contains(wanted.host))
@@ -252,8 +253,10 @@ private:
         refusal{.status = 421,
                 .why = "this is not '" + wanted.host + "'; --http-hosts "
                        + wanted.host + " would make it so"}));
-    if (auto found = copies_.of(wanted.path, wanted.json, now))
+    if (auto found = copies_.of(wanted.path, wanted.json, now)) {
+      x.page = wanted.path.substr(1); // Behind a '/', as all pages.
       return found;
+    }
     return std::make_shared<const copy>(
       copy_of(refusal{.status = 404, .why = none_}));
   }
@@ -269,6 +272,7 @@ private:
       }
       x.sent += static_cast<std::size_t>(n);
     }
+    opts_.counted->answered(x.page, seconds(steady_now() - x.since));
     x.answer = nullptr;
     x.now = leaves;
     x.until = std::min(x.until, now + farewell);

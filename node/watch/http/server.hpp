@@ -16,6 +16,7 @@
 #include "core/limits.hpp"
 #include "core/result.hpp"
 #include "node/watch/http/answer.hpp"
+#include "node/watch/http/tally.hpp"
 
 namespace troupe::http {
 
@@ -26,6 +27,8 @@ struct options {
   /// From the first moment of a connection to the last byte of its answer.
   instant deadline = std::chrono::seconds{5};
   std::size_t connections_max = limits::http_connections_max;
+  /// Told of each that was answered.
+  std::shared_ptr<tally> counted = std::make_shared<tally>();
 };
 
 class server {

@@ -46,6 +46,7 @@ merger_actor::behavior_type merger_proxy(merger_actor::pointer self,
       with.progress.reach(x.line, stage::merged);
       return self->delegate(behind, x);
     },
+    [=](const messages::status_asked& x) { self->send(behind, x); },
   };
 }
 
@@ -140,6 +141,7 @@ archivist_actor::behavior_type archivist_proxy(archivist_actor::pointer self,
     },
     [=](const messages::part_wanted& x) { return self->delegate(behind, x); },
     [=](const messages::line_noted& x) { self->send(behind, x); },
+    [=](const messages::status_asked& x) { self->send(behind, x); },
   };
 }
 
