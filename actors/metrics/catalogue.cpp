@@ -316,7 +316,8 @@ std::vector<metric> of_sockets() {
           "Large messages on their way.",
           {{"state", {"arriving", "without_room", "leaving"}}}),
     counter("troupe_transfers_total", "messages", home::connected,
-            "Large messages that crossed to their last byte.", {direction}),
+            "Large messages of visits that crossed to their last byte.",
+            {direction}),
     counter(
       "troupe_credit_waits_total", "waits", home::connected,
       "Times that a large message had to wait until the other end takes more."),

@@ -21,6 +21,11 @@ bool has_values(std::uint16_t kind) {
          || kind == messages::frozen_given::wire.kind;
 }
 
+bool is_of_visit(std::uint16_t kind) {
+  return kind == messages::offer_made::wire.kind
+         || kind == messages::line_served::wire.kind;
+}
+
 std::uint16_t kind_of(std::span<const std::byte> frame) {
   if (frame.size() < envelope_size)
     return 0;
@@ -36,20 +41,26 @@ std::uint64_t mixed(std::uint64_t hash, std::uint64_t x) {
 
 } // namespace
 
-crossing crossings::sort(std::uint64_t link, const piece& x) {
+crossing crossings::sort(std::uint64_t link, const piece& x, instant now) {
   switch (x.kind) {
     case piece_kind::framed:
       return sort_frame(link, x.channel, x.body.bytes);
     case piece_kind::bundled:
       return sort_bundle(link, x);
     case piece_kind::began:
-      begin(link, x);
+      begin(link, x, now);
       return crossing::link;
     case piece_kind::chunk:
-      return sort_chunk(link, x);
+      return sort_chunk(link, x, now);
     default:
       return crossing::link;
   }
+}
+
+std::optional<crossings::carried> crossings::take_carried() {
+  if (carried_.values.count == 0)
+    return std::nullopt;
+  return std::exchange(carried_, {});
 }
 
 crossing crossings::sort_frame(std::uint64_t link, channel_id channel,
@@ -57,6 +68,8 @@ crossing crossings::sort_frame(std::uint64_t link, channel_id channel,
   const auto kind = kind_of(frame);
   if (!has_values(kind))
     return crossing::small;
+  if (is_of_visit(kind))
+    carried_.values.add(0);
   return was_said({link, kind, channel, frame}) ? crossing::said_again
                                                 : crossing::values;
 }
@@ -70,16 +83,17 @@ crossing crossings::sort_bundle(std::uint64_t link, const piece& x) {
 }
 
 // After a lost connection one and the same begins again.
-void crossings::begin(std::uint64_t link, const piece& x) {
+void crossings::begin(std::uint64_t link, const piece& x, instant at) {
   if (!transfers_.contains(link) && transfers_.size() >= limits::links_max)
     transfers_.erase(transfers_.begin());
   auto& now = transfers_[link];
   const auto what = decode_record<beginning>(x.body.bytes);
   if (what && now.id != x.transfer)
-    now = {.id = x.transfer, .kind = what->kind};
+    now = {
+      .id = x.transfer, .kind = what->kind, .size = what->size, .began = at};
 }
 
-crossing crossings::sort_chunk(std::uint64_t link, const piece& x) {
+crossing crossings::sort_chunk(std::uint64_t link, const piece& x, instant at) {
   const auto known = transfers_.find(link);
   if (known == transfers_.end() || known->second.id != x.transfer
       || !has_values(known->second.kind))
@@ -88,7 +102,12 @@ crossing crossings::sort_chunk(std::uint64_t link, const piece& x) {
   if (x.at == 0 && now.furthest == 0)
     now.again = was_said({link, now.kind, x.channel, x.body.bytes});
   const bool twice = x.at < now.furthest;
+  const bool was_whole = now.furthest >= now.size;
   now.furthest = std::max(now.furthest, x.at + x.body.bytes.size());
+  if (!was_whole && now.furthest >= now.size && is_of_visit(now.kind)) {
+    carried_.values.add(seconds(at - now.began));
+    ++carried_.transfers;
+  }
   return now.again || twice ? crossing::said_again : crossing::values;
 }
 

@@ -1,15 +1,19 @@
 #pragma once
 
 // What the bytes at a socket are, for people: values of models, or all the
-// rest; and how much of it crossed before. Knows neither sockets nor clocks.
+// rest; how much of it crossed before, and how long visits' values took. Knows
+// neither sockets nor clocks.
 
 #include <array>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "actors/transport/piece.hpp"
+#include "core/clock.hpp"
+#include "core/duration_counts.hpp"
 
 namespace troupe::transport {
 
@@ -29,13 +33,25 @@ inline constexpr std::size_t crossing_kinds = crossing_names.size();
 /// The pieces that cross a socket in one direction.
 class crossings {
 public:
+  /// What was fetched and offered, from the first byte to the last; what
+  /// crosses in one piece takes no time.
+  struct carried {
+    duration_counts values = {};
+    std::uint64_t transfers = 0; ///< Of these, in more than one piece.
+  };
+
   /// @param link names the memory of who says it
-  crossing sort(std::uint64_t link, const piece& x);
+  crossing sort(std::uint64_t link, const piece& x, instant now = {});
+
+  /// What has crossed whole since this was asked last; nothing: nothing has.
+  std::optional<carried> take_carried();
 
 private:
   struct transfer {
     transfer_id id;
     std::uint16_t kind = 0;
+    std::uint64_t size = 0;
+    instant began{};
     bool again = false;         ///< It is about what was said before.
     std::uint64_t furthest = 0; ///< What crossed of it.
   };
@@ -48,15 +64,16 @@ private:
     std::span<const std::byte> bytes;
   };
 
-  void begin(std::uint64_t link, const piece& x);
+  void begin(std::uint64_t link, const piece& x, instant now);
   crossing sort_frame(std::uint64_t link, channel_id channel,
                       std::span<const std::byte> frame);
   crossing sort_bundle(std::uint64_t link, const piece& x);
-  crossing sort_chunk(std::uint64_t link, const piece& x);
+  crossing sort_chunk(std::uint64_t link, const piece& x, instant now);
   bool was_said(const opening_words& x);
 
   std::map<std::uint64_t, transfer> transfers_; ///< The last one of each link.
   std::vector<std::uint64_t> said_; ///< A newer one may take another's place.
+  carried carried_;
 };
 
 } // namespace troupe::transport

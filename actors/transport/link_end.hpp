@@ -95,6 +95,11 @@ public:
     return out_.has_large();
   }
 
+  /// What it is sent waits until it takes more.
+  bool waits_for_credit() const noexcept {
+    return heard_opened_ && out_.waits_for_credit();
+  }
+
   /// Something that the other end began waits for room.
   bool waits_for_room() const noexcept {
     return heard_opened_ && in_.waits_for_room();

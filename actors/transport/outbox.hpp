@@ -75,6 +75,14 @@ public:
     return !large_.empty();
   }
 
+  /// The other end took some of a large message, and does not take more yet.
+  bool waits_for_credit() const noexcept {
+    if (large_.empty())
+      return false;
+    const auto& x = large_.front();
+    return x.until > 0 && x.sent >= x.until && x.sent < x.payload->size();
+  }
+
   bool empty() const noexcept {
     return small_.empty() && large_.empty();
   }

@@ -30,6 +30,7 @@ struct place {
   bool has_parted = false; ///< It said so, over the connection that it has.
   /// Since when something has been waiting for it without a pause.
   std::optional<instant> busy_since = {};
+  bool waits_for_credit = false; ///< When it was looked for more to send.
 
   /// What the other end sent.
   result<arrivals> hear(const piece& x, instant now);
@@ -46,6 +47,7 @@ struct places_seen {
   std::uint64_t waiting = 0;  ///< They have no room here yet.
   std::uint64_t leaving = 0;  ///< Links that have one to be sent.
   std::uint64_t unsent_bytes = 0;
+  std::uint64_t unhandled_bytes_max = 0;
 };
 
 /// All links of a process.

@@ -40,6 +40,15 @@ public:
     all_ = x.all().by_owner;
     for (const auto& [name, whose] : x.all().by_name)
       all_[whose.who].insert(whose.client);
+    counts_ = {.numbers = x.size() - x.free(),
+               .numbers_max = x.size(),
+               .names = x.all().by_name.size(),
+               .names_max = x.named_max()};
+  }
+
+  actors::socket_status::lease_counts counts() const {
+    const std::lock_guard guard{mutex_};
+    return counts_;
   }
 
   bool has(const actors::leases::owner& who, client_id x) const {
@@ -62,6 +71,7 @@ public:
 private:
   mutable std::mutex mutex_;
   std::map<actors::leases::owner, std::set<client_id>> all_;
+  actors::socket_status::lease_counts counts_;
 };
 
 /// Links of which something is known, for as long as there are such links.
@@ -123,7 +133,9 @@ public:
 
   /// For whoever looks from outside, on any thread.
   actors::socket_status status() const {
-    return status_of_server(*socket_, *refused_);
+    auto out = status_of_server(*socket_, *refused_);
+    out.leased = posted_->counts();
+    return out;
   }
 
   /// Who was not let in or not heard, and why.

@@ -1,6 +1,7 @@
 #include "node/run/socket_view.hpp"
 
 #include "core/clock.hpp"
+#include "core/limits.hpp"
 
 namespace troupe::node {
 
@@ -16,6 +17,11 @@ by_kind(const transport::piece_counts& x) {
   return out;
 }
 
+socket_status::carried carried_by(const transport::piece_counts& x) {
+  const auto found = x.carried();
+  return {.transfers = found.transfers, .values = found.values};
+}
+
 socket_status status_of(transport::socket_endpoint& x) {
   const auto& counts = x.counts();
   const auto seen = x.look();
@@ -28,6 +34,8 @@ socket_status status_of(transport::socket_endpoint& x) {
   out.transfers_out = seen.leaving;
   out.unsent_bytes = seen.unsent_bytes;
   out.unhandled_bytes = x.unhandled_bytes();
+  out.unhandled_bytes_max = seen.unhandled_bytes_max;
+  out.credit_waits = counts.credit_waits;
   out.malformed = counts.pieces_malformed;
   out.dropped = counts.messages_without_room;
   out.failures = counts.failures;
@@ -40,9 +48,22 @@ socket_status status_of(transport::socket_endpoint& x) {
 socket_status status_of_server(transport::socket_endpoint& x,
                                const transport::refusals& refused) {
   auto out = status_of(x);
-  out.up = by_kind(x.counts().in);
-  out.down = by_kind(x.counts().out);
+  const auto& counts = x.counts();
+  out.connected_max = limits::links_max;
+  out.up = by_kind(counts.in);
+  out.down = by_kind(counts.out);
+  out.carried_up = carried_by(counts.in);
+  out.carried_down = carried_by(counts.out);
   const auto all = refused.all();
+  const auto of = [&all](transport::refusal why) {
+    return all[static_cast<std::size_t>(why)];
+  };
+  out.listened = {.made = counts.made,
+                  .refused = of(transport::refusal::unknown_key)
+                             + of(transport::refusal::expired_key),
+                  .unlike = of(transport::refusal::no_key),
+                  .broken = 0,
+                  .lost = counts.lost};
   for (std::size_t i = 0; i < all.size(); ++i)
     out.refused[transport::refusal_names[i]] = all[i];
   for (const auto why :
@@ -54,8 +75,17 @@ socket_status status_of_server(transport::socket_endpoint& x,
 
 socket_status status_of_dialler(transport::socket_endpoint& x) {
   auto out = status_of(x);
-  out.up = by_kind(x.counts().out);
-  out.down = by_kind(x.counts().in);
+  const auto& counts = x.counts();
+  out.connected_max = 1;
+  out.up = by_kind(counts.out);
+  out.down = by_kind(counts.in);
+  out.carried_up = carried_by(counts.out);
+  out.carried_down = carried_by(counts.in);
+  out.dialled = {.made = counts.made,
+                 .refused = counts.refused,
+                 .unlike = counts.unlike,
+                 .broken = counts.broken,
+                 .lost = counts.lost};
   return out;
 }
 

@@ -10,6 +10,7 @@
 #include <functional>
 #include <limits>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -37,6 +38,21 @@ struct piece_counts {
     pieces[at].fetch_add(1, std::memory_order_relaxed);
     bytes[at].fetch_add(size, std::memory_order_relaxed);
   }
+
+  void add(const crossings::carried& x) {
+    const std::lock_guard guard{mutex_};
+    carried_.values.add(x.values);
+    carried_.transfers += x.transfers;
+  }
+
+  crossings::carried carried() const {
+    const std::lock_guard guard{mutex_};
+    return carried_;
+  }
+
+private:
+  mutable std::mutex mutex_; ///< Of what follows.
+  crossings::carried carried_;
 };
 
 /// What crossed a socket, of all connections.
@@ -50,6 +66,13 @@ struct socket_counts {
   std::atomic<std::uint64_t> failures{0};    ///< Of ZeroMQ, or of memory.
   std::atomic<std::uint64_t> connections{0}; ///< Links, in all.
   std::atomic<std::uint64_t> dialled_anew{0};
+  std::atomic<std::uint64_t> made{0}; ///< Connections over which both spoke.
+  std::atomic<std::uint64_t> lost{0}; ///< Of these.
+  /// Of who dials: connections that were not made.
+  std::atomic<std::uint64_t> refused{0};
+  std::atomic<std::uint64_t> unlike{0};
+  std::atomic<std::uint64_t> broken{0};
+  std::atomic<std::uint64_t> credit_waits{0};
 };
 
 class socket_endpoint : public endpoint {

@@ -84,7 +84,9 @@ std::vector<std::uint64_t> socket_thread::links_heard(instant lately) {
 
 places_seen socket_thread::look() {
   const std::lock_guard guard{mutex_};
-  return places_.look(steady_now() - busy_max);
+  auto out = places_.look(steady_now() - busy_max);
+  out.unhandled_bytes_max = room_->most();
+  return out;
 }
 
 std::uint64_t socket_thread::unhandled_bytes() const {
@@ -191,7 +193,9 @@ std::set<std::uint64_t> socket_thread::taken_due() {
 
 std::size_t socket_thread::count_sent(const place& to, const piece& x) {
   const auto bytes = piece_head_size + x.body.bytes.size();
-  counts_.out.add(sent_.sort(to.number, x), bytes);
+  counts_.out.add(sent_.sort(to.number, x, steady_now()), bytes);
+  if (const auto whole = sent_.take_carried())
+    counts_.out.add(*whole);
   counts_.bytes_out += bytes;
   return bytes;
 }
@@ -218,6 +222,7 @@ bool socket_thread::send_some(place& to) {
       }
       case sending::nobody: {
         const std::lock_guard guard{mutex_};
+        counts_.lost += to.link.is_open();
         places_.lost(to, steady_now());
         bell_->ring(); // Others may have waited for its room.
         return true;
@@ -255,6 +260,9 @@ std::optional<piece> socket_thread::take_next(place& to) {
     waiting_.erase(to.number);
   if (!out && to.link.is_idle())
     to.busy_since.reset();
+  const bool waits = !out && to.link.waits_for_credit();
+  if (!std::exchange(to.waits_for_credit, waits) && waits)
+    ++counts_.credit_waits;
   return out;
 }
 
@@ -381,10 +389,16 @@ result<std::vector<frame_arrived>> socket_thread::hear(const piece& read,
     met_again_ = before != from->link.other();
   announced_ = from->link.take_announced();
   counts_.connections += !before && from->link.other();
+  if (!dials() && found && read.kind == piece_kind::opened) {
+    ++counts_.made;
+    counts_.lost += was_open; // Unseen: it speaks over another one.
+  }
   due_.insert(from->number);
   if (!found)
     return tl::make_unexpected(found.error());
-  what = heard_.sort(from->link.other().value_or(0), read);
+  what = heard_.sort(from->link.other().value_or(0), read, now);
+  if (const auto whole = heard_.take_carried())
+    counts_.in.add(*whole);
   out.reserve(found->size());
   for (auto& [channel, body] : *found)
     out.push_back({peer_of(from->number, channel), std::move(body)});

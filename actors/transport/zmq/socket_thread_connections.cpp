@@ -132,6 +132,7 @@ bool socket_thread::turns_out(place& to) {
   const std::lock_guard guard{mutex_};
   to.unsent.reset();
   waiting_.erase(to.number);
+  ++counts_.lost;
   places_.lost(to, steady_now());
   bell_->ring(); // Others may have waited for its room.
   return true;
@@ -235,6 +236,9 @@ void socket_thread::follow(connection_event what) {
       only.link.lost();
     due_.insert(only.number);
   }
+  counts_.refused += what == connection_event::refused;
+  counts_.unlike += what == connection_event::unlike;
+  counts_.broken += what == connection_event::broken;
   const auto keys = choose_key(what);
   if (const auto why = handshakes_.heard(what, keys); why && options_.away)
     options_.away(*why);
@@ -266,7 +270,10 @@ void socket_thread::has_spoken() {
 }
 
 void socket_thread::say_connection(bool there) {
-  if (std::exchange(there_, there) != there && options_.connection)
+  if (std::exchange(there_, there) == there)
+    return;
+  ++(there ? counts_.made : counts_.lost);
+  if (options_.connection)
     options_.connection(there);
 }
 
