@@ -148,6 +148,8 @@ using director_actor = caf::typed_actor<
   caf::reacts_to<messages::part_taken>,
   // A visit ended without an offer that counts.
   caf::reacts_to<messages::visit_failed>,
+  // What use experts are to a visit, for who watches.
+  caf::reacts_to<messages::visit_loaded>,
   // A line has a new durable version.
   caf::reacts_to<messages::version_published>,
   // A line has merged its part of a round.

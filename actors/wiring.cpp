@@ -188,7 +188,9 @@ private:
                        .started = args_.started,
                        .waits = args_.waits,
                        .events = args_.events,
-                       .resumed = resumed_};
+                       .resumed = resumed_,
+                       .method = args_.method,
+                       .blocks = args_.blocks};
     gateway_args door{.network = args_.network,
                       .counted = args_.counted,
                       .blocks = args_.blocks,

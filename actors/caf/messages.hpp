@@ -9,6 +9,7 @@
 #include "actors/messages/arrivals.hpp"
 #include "actors/messages/assessment.hpp"
 #include "actors/messages/internal.hpp"
+#include "actors/messages/load.hpp"
 #include "actors/transport/frame.hpp"
 
 #define TROUPE_MESSAGE(name)                                                   \
@@ -51,6 +52,7 @@ TROUPE_MESSAGE(client_left)
 TROUPE_MESSAGE(invitation_made)
 TROUPE_MESSAGE(visit_withdrawn)
 TROUPE_MESSAGE(visit_failed)
+TROUPE_MESSAGE(visit_loaded)
 TROUPE_MESSAGE(job_requested)
 TROUPE_MESSAGE(job_finished)
 TROUPE_MESSAGE(evaluation_requested)

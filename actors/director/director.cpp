@@ -123,12 +123,14 @@ void tell(self_pointer self, const messages::status_asked& x) {
   status.failure = self->state.failure;
   status.mailbox = self->mailbox().size();
   x.draft->add(status);
+  x.draft->add(self->state.used->status());
 }
 
 } // namespace
 
 director_impl::behavior_type director(self_pointer self, director_args args) {
   self->state.plan.emplace(args.options, args.found);
+  self->state.used.emplace(*args.method, *args.blocks);
   self->state.args = std::move(args);
   start(self);
   auto& plan = self->state.plan;
@@ -145,6 +147,7 @@ director_impl::behavior_type director(self_pointer self, director_args args) {
     [self, &plan](const messages::visit_failed& x) {
       carry_out(self, plan->failed(x, now(self)));
     },
+    [self](const messages::visit_loaded& x) { self->state.used->add(x); },
     [self, &plan](const messages::version_published& x) {
       carry_out(self, plan->published(x, now(self)));
     },

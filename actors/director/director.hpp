@@ -7,6 +7,7 @@
 #include <caf/typed_event_based_actor.hpp>
 
 #include "actors/director/course.hpp"
+#include "actors/director/loads.hpp"
 #include "actors/interfaces.hpp"
 #include "core/patience.hpp"
 #include "models/watched.hpp"
@@ -22,6 +23,8 @@ struct director_args {
   patience waits = {};
   bool events = false;                          ///< Notes rounds and the end.
   std::shared_ptr<const snapshot> resumed = {}; ///< Goes on from this.
+  const recipe* method = nullptr;               ///< Not null, as the next one.
+  std::shared_ptr<const models::layout> blocks = {};
 };
 
 struct director_state {
@@ -29,6 +32,7 @@ struct director_state {
 
   director_args args;
   std::optional<course> plan;     // Set before the first message arrives.
+  std::optional<loads> used;      // Likewise: by visits, for who watches.
   instant armed = instant::max(); // The earliest tick under way.
   std::string failure;            ///< Of the last save; empty: it succeeded.
 };

@@ -36,10 +36,6 @@ void say(self_pointer self, client_id to, messages::any_message x) {
     say(self, *peer, std::move(x));
 }
 
-void ask_for_hello(self_pointer self, peer_id of, const char* text) {
-  say(self, of, messages::farewell{farewell_reason::no_session, text});
-}
-
 // What clients hear and say is noted here, where it has an order.
 void note(self_pointer self, const auto& x) {
   if (self->state.args.events)
@@ -182,6 +178,10 @@ void heard(self_pointer self, const sessions::session& from,
                messages::visit_ended{x.pass.visit, *refusal});
   if (refusal)
     return end_visit(self, x.pass.visit, *refusal);
+  if (!again)
+    self->state.trips.ended(x.pass.visit, steady_now());
+  if (self->state.has_load && !again)
+    self->send(args.others->director, load_of(x, from.examples));
   if (args.offered && !again)
     args.offered(x.pass.visit, x.loss);
   for (auto& part : split(x, from.examples, args.rules)) {
@@ -270,7 +270,7 @@ void heard(self_pointer self, peer_id peer, const messages::any_message& any) {
       && peers.give_up(peer))
     return;
   if (!found)
-    return ask_for_hello(self, peer, "say hello first");
+    return say(self, peer, no_session());
   const auto from = *found;
   if (self->state.args.silence_counts
       && !std::holds_alternative<messages::beat>(any)
@@ -286,7 +286,7 @@ void arrived(self_pointer self, const transport::frame_arrived& x) {
   counted.bytes_up.fetch_add(bytes, std::memory_order_relaxed);
   if (x.what.is_left_out()
       || (bytes > transport::hello_bytes_max && !self->state.peers.of(x.peer)))
-    return ask_for_hello(self, x.peer, "say hello first");
+    return say(self, x.peer, no_session());
   if (const auto message = x.what.open())
     heard(self, x.peer, **message);
   else
@@ -296,8 +296,7 @@ void arrived(self_pointer self, const transport::frame_arrived& x) {
 void judged(self_pointer self, const messages::hello_judged& x) {
   const bool gone = self->state.peers.is_gone(x);
   if (x.refusal)
-    return say(self, x.peer,
-               messages::farewell{*x.refusal, x.text, x.what.nonce, x.newest});
+    return say(self, x.peer, refused(x));
   // Who left meanwhile was here for nobody.
   if (gone)
     return self->send(self->state.args.others->roster,
@@ -350,10 +349,11 @@ void start(self_pointer self, gateway_args args) {
   state.args.rules.blocks = state.args.blocks.get();
   state.args.tickets->begin(state.args.key);
   state.granted.emplace(*state.args.method, *state.args.blocks);
+  state.has_load = is_to_be_watched(*state.args.method);
   if (state.args.resumed)
     restore(*state.args.resumed, part_name, state.peers, *state.granted);
   for (const auto peer : state.args.greeted)
-    ask_for_hello(self, peer, "say hello");
+    say(self, peer, no_session());
 }
 
 } // namespace
@@ -365,6 +365,7 @@ gateway_actor::behavior_type gateway(self_pointer self, gateway_args args) {
     [self](const messages::hello_judged& x) { judged(self, x); },
     [self](const messages::invitation_made& x) {
       auto pass = x.pass;
+      self->state.trips.began(pass.visit, steady_now());
       if (self->state.granted->invited(pass.visit, x.earlier))
         note(self, x);
       self->state.args.tickets->sign(pass);
@@ -390,6 +391,7 @@ gateway_actor::behavior_type gateway(self_pointer self, gateway_args args) {
     [self](const messages::status_asked& x) {
       x.draft->add(door_status{.sessions = self->state.peers.all().size(),
                                .refusals = self->state.refusals,
+                               .round_trips = self->state.trips.taken(),
                                .mailbox = self->mailbox().size()});
     },
   };

@@ -5,12 +5,14 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include <caf/stateful_actor.hpp>
 #include <caf/typed_event_based_actor.hpp>
 
 #include "actors/gateway/grants.hpp"
+#include "actors/gateway/round_trips.hpp"
 #include "actors/gateway/screen.hpp"
 #include "actors/gateway/seal.hpp"
 #include "actors/gateway/sessions.hpp"
@@ -70,7 +72,9 @@ struct gateway_state {
   gateway_args args;
   std::optional<grants> granted; // Set before the first message arrives.
   sessions peers;
-  verdict_counts refusals{};                  ///< Of whole visits.
+  verdict_counts refusals{}; ///< Of whole visits.
+  bool has_load = false;     ///< Experts, or disclosures.
+  round_trips trips;
   std::optional<messages::run_finished> over; ///< Whoever comes hears of it.
 };
 

@@ -1,10 +1,12 @@
 #include "actors/record/events.hpp"
 
 #include <span>
+#include <utility>
 
 #include <nlohmann/json.hpp>
 
 #include "core/checksum.hpp"
+#include "core/limits.hpp"
 #include "models/layout.hpp"
 
 namespace troupe::actors {
@@ -81,6 +83,17 @@ std::string event_of(const messages::offer_made& x, instant at) {
   auto line = begin(event_kind::offered, at);
   put(line, x.pass.visit);
   line["checksum"] = checksum_of(x);
+  std::size_t reals = 0;
+  for (const auto& said : x.disclosures)
+    reals += said.values.size();
+  // It is not screened yet.
+  if (reals > 0 && reals <= limits::disclosed_reals_max)
+    for (const auto& said : x.disclosures) {
+      json one;
+      one["index"] = said.index;
+      one["values"] = said.values;
+      line["disclosed"].push_back(std::move(one));
+    }
   return line.dump();
 }
 

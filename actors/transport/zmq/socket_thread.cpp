@@ -6,15 +6,8 @@
 #include "actors/transport/envelope.hpp"
 #include "actors/transport/peers.hpp"
 #include "actors/transport/zmq/set_up.hpp"
-#include "core/hex.hpp"
 
 namespace troupe::transport {
-
-namespace {
-
-constexpr std::chrono::seconds busy_max{10}; ///< Beyond it one is behind.
-
-} // namespace
 
 socket_thread::socket_thread(side which, options x)
   : side_(which),
@@ -70,33 +63,6 @@ const std::string& socket_thread::address() const {
 
 const socket_counts& socket_thread::counts() const {
   return counts_;
-}
-
-std::vector<std::uint64_t> socket_thread::links_here(instant lately) {
-  const std::lock_guard guard{mutex_};
-  return places_.here(steady_now() - lately);
-}
-
-std::vector<std::uint64_t> socket_thread::links_heard(instant lately) {
-  const std::lock_guard guard{mutex_};
-  return places_.heard(steady_now() - lately);
-}
-
-places_seen socket_thread::look() {
-  const std::lock_guard guard{mutex_};
-  auto out = places_.look(steady_now() - busy_max);
-  out.unhandled_bytes_max = room_->most();
-  return out;
-}
-
-std::uint64_t socket_thread::unhandled_bytes() const {
-  return room_->now();
-}
-
-std::optional<public_key> socket_thread::key_of(peer_id x) {
-  const std::lock_guard guard{mutex_};
-  const auto* found = places_.find(link_of(x));
-  return found ? from_hex<32>(found->user) : std::nullopt;
 }
 
 void socket_thread::drain(std::chrono::milliseconds most) {

@@ -5,10 +5,18 @@
 #include <cerrno>
 #include <utility>
 
+#include "actors/transport/peers.hpp"
 #include "actors/transport/zmq/set_up.hpp"
 #include "actors/transport/zmq/socket_thread.hpp"
+#include "core/hex.hpp"
 
 namespace troupe::transport {
+
+namespace {
+
+constexpr std::chrono::seconds busy_max{10}; ///< Beyond it one is behind.
+
+} // namespace
 
 void socket_thread::start() {
   if (side_ == side::server) {
@@ -275,6 +283,33 @@ void socket_thread::say_connection(bool there) {
   ++(there ? counts_.made : counts_.lost);
   if (options_.connection)
     options_.connection(there);
+}
+
+std::vector<std::uint64_t> socket_thread::links_here(instant lately) {
+  const std::lock_guard guard{mutex_};
+  return places_.here(steady_now() - lately);
+}
+
+std::vector<std::uint64_t> socket_thread::links_heard(instant lately) {
+  const std::lock_guard guard{mutex_};
+  return places_.heard(steady_now() - lately);
+}
+
+places_seen socket_thread::look() {
+  const std::lock_guard guard{mutex_};
+  auto out = places_.look(steady_now() - busy_max);
+  out.unhandled_bytes_max = room_->most();
+  return out;
+}
+
+std::uint64_t socket_thread::unhandled_bytes() const {
+  return room_->now();
+}
+
+std::optional<public_key> socket_thread::key_of(peer_id x) {
+  const std::lock_guard guard{mutex_};
+  const auto* found = places_.find(link_of(x));
+  return found ? from_hex<32>(found->user) : std::nullopt;
 }
 
 } // namespace troupe::transport

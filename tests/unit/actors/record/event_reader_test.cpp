@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "core/limits.hpp"
+
 namespace troupe::actors {
 
 namespace {
@@ -63,6 +65,20 @@ TEST(event_reader, reads_what_was_written) {
   const messages::client_began_anew anew{{4}};
   EXPECT_EQ(again<messages::client_began_anew>(anew).client, client_id{4});
   EXPECT_EQ(made.digests, std::vector{std::string(64, '0')});
+}
+
+TEST(event, of_an_offer_has_what_is_disclosed) {
+  auto offer = small_offer();
+  const auto text = event_of(offer, std::chrono::seconds{1});
+  EXPECT_NE(text.find(R"("disclosed":[{"index":0,"values":[0.5]}])"),
+            std::string::npos)
+    << text;
+  EXPECT_EQ(again<offer_recorded>(offer).checksum, checksum_of(offer));
+  // It is not screened yet: what is too much is left out.
+  offer.disclosures[0].values.resize(limits::disclosed_reals_max + 1);
+  EXPECT_EQ(event_of(offer, instant{}).find("disclosed"), std::string::npos);
+  offer.disclosures.clear();
+  EXPECT_EQ(event_of(offer, instant{}).find("disclosed"), std::string::npos);
 }
 
 TEST(event_reader, knows_each_reason_why_a_visit_failed) {

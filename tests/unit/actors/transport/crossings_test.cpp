@@ -90,5 +90,30 @@ TEST(crossings, say_again_what_a_lost_connection_took) {
   EXPECT_EQ(x.sort(1, all[3]), crossing::values);
 }
 
+TEST(crossings, say_how_long_what_visits_fetch_and_offer_took) {
+  using namespace std::chrono_literals;
+  crossings x;
+  sayer one_end;
+  const auto all = one_end.say(large(1));
+  auto now = 10s;
+  for (const auto& next : all) {
+    EXPECT_FALSE(x.take_carried()) << "it is not whole";
+    (void)x.sort(1, next, now++);
+  }
+  const auto whole = x.take_carried();
+  ASSERT_TRUE(whole);
+  EXPECT_EQ(whole->values.count, 1U);
+  EXPECT_EQ(whole->values.seconds, static_cast<double>(all.size() - 1));
+  EXPECT_EQ(whole->transfers, 1U);
+  EXPECT_FALSE(x.take_carried());
+  // Its last chunk again is no other one.
+  (void)x.sort(1, all.back(), now);
+  EXPECT_FALSE(x.take_carried());
+  (void)sorted(x, 1, one_end.say(large(2, 3)));
+  EXPECT_EQ(x.take_carried()->transfers, 0U) << "it crossed in one piece";
+  (void)sorted(x, 1, one_end.say(ends::small(1)));
+  EXPECT_FALSE(x.take_carried()) << "it has no values";
+}
+
 } // namespace
 } // namespace troupe::transport

@@ -50,6 +50,23 @@ TEST(http_server, answers_on_the_port_that_it_names_and_closes) {
   EXPECT_THAT(text, EndsWith("\r\n\r\nhello\n"));
 }
 
+TEST(http_server, counts_who_was_answered_by_page) {
+  const auto counted = std::make_shared<tally>();
+  {
+    const auto testee =
+      server::open("127.0.0.1:0", hello(), {.counted = counted});
+    ASSERT_TRUE(testee);
+    const auto& address = (*testee)->address();
+    for (const auto* target : {"/hello", "/hello", "/none"})
+      asked(address, get(target, "localhost"));
+    asked(address, "nonsense\r\n\r\n");
+  } // Then nobody counts any more.
+  const auto found = counted->now().requests;
+  EXPECT_EQ(found.at("hello").count, 2u);
+  EXPECT_EQ(found.at("other").count, 2u);
+  EXPECT_EQ(found.size(), 2u);
+}
+
 TEST(http_server, answers_in_json_where_it_is_asked_to) {
   const auto testee = server::open("127.0.0.1:0", hello());
   ASSERT_TRUE(testee);

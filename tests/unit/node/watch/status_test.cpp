@@ -235,7 +235,7 @@ TEST_F(run_status, is_exposed_with_the_numbers_of_the_run) {
         "troupe_visit_seconds_count{phase=\"buffer\"} ",
         "troupe_evaluation_metric{metric=\"loss\",split=\"test\",scope="
         "\"global\"}",
-        "troupe_run_info{method=\"scaffold\",mode=\"sync\",clock=\"virtual\"}"})
+        "troupe_run_info{method=\"scaffold\",mode=\"sync\",clock=\"virtual\","})
     EXPECT_THAT(text, HasSubstr(line));
   // Nobody is named.
   EXPECT_THAT(text, testing::Not(HasSubstr("client=")));

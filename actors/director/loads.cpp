@@ -1,0 +1,98 @@
+#include "actors/director/loads.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <set>
+
+#include "core/limits.hpp"
+
+namespace troupe::actors {
+
+double relative_entropy(const std::vector<double>& parts) {
+  if (parts.size() < 2)
+    return 0;
+  double sum = 0;
+  for (const auto x : parts)
+    sum -= x > 0 ? x * std::log(x) : 0;
+  return std::clamp(sum / std::log(static_cast<double>(parts.size())), 0.0,
+                    1.0);
+}
+
+loads::loads(const recipe& method, const models::layout& blocks) {
+  std::set<line_id> known; // A group's families share their lines.
+  for (const auto& block : blocks.blocks) {
+    if (block.where != scope::expert || !known.insert(block.line).second)
+      continue;
+    auto found = std::ranges::find(families_, block.family, &family::name);
+    if (found == families_.end()) {
+      families_.push_back({.name = block.family});
+      found = std::prev(families_.end());
+    }
+    found->experts.push_back({.line = block.line, .block = block.id});
+  }
+  for (const auto& x : method.disclosures)
+    mixtures_.push_back(x.sum ? std::optional{mixture{.name = x.name}}
+                              : std::nullopt);
+}
+
+void loads::add(const messages::visit_loaded& x) {
+  for (const auto& said : x.disclosures)
+    if (is_mixture(said)) {
+      auto& to = mixtures_[said.index]->sum;
+      ++to.count;
+      to.sum += relative_entropy(said.values);
+    }
+  for (auto& of : families_)
+    use(of, x);
+}
+
+bool loads::is_mixture(const messages::disclosed_values& x) const {
+  return x.index < mixtures_.size() && mixtures_[x.index]
+         && x.values.size() > 1;
+}
+
+std::vector<double> loads::shares(const family& of,
+                                  const messages::visit_loaded& x) const {
+  for (const auto& said : x.disclosures)
+    if (is_mixture(said) && said.values.size() == of.experts.size())
+      return said.values;
+  std::vector<double> out;
+  for (const auto& y : of.experts)
+    out.push_back(std::ranges::find(x.blocks, y.block) != x.blocks.end());
+  return out;
+}
+
+void loads::use(family& of, const messages::visit_loaded& x) const {
+  const auto parts = shares(of, x);
+  const auto is_used = [](double part) { return part >= limits::share_min; };
+  if (std::ranges::none_of(parts, is_used))
+    return;
+  ++of.visits;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    if (!is_used(parts[i]))
+      continue;
+    auto& to = of.experts[i];
+    to.load.visits += parts[i];
+    to.load.rows += parts[i] * static_cast<double>(x.examples);
+    to.last = of.visits;
+  }
+}
+
+load_status loads::status() const {
+  load_status out;
+  for (const auto& of : families_) {
+    auto& active = out.active[of.name];
+    for (const auto& x : of.experts) {
+      out.experts[x.line] = x.load;
+      active += x.last > 0
+                && of.visits - x.last < visits_per_expert * of.experts.size();
+    }
+  }
+  for (const auto& x : mixtures_)
+    if (x)
+      out.entropies[x->name] = x->sum;
+  return out;
+}
+
+} // namespace troupe::actors

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "actors/messages/load.hpp"
+#include "actors/metrics/status.hpp"
+#include "core/recipe.hpp"
+#include "models/layout.hpp"
+
+namespace troupe::actors {
+
+/// What use the experts are to visits, for who watches. A visit that discloses
+/// a mixture of as many parts as a family has instances uses each by its part;
+/// of any other it uses those that it offers to, whole.
+class loads {
+public:
+  /// Of the last so many visits for each expert of a family, one that was of
+  /// use to none is not active.
+  static constexpr std::uint64_t visits_per_expert = 10;
+
+  loads(const recipe& method, const models::layout& blocks);
+
+  void add(const messages::visit_loaded& x);
+
+  /// Of all experts and mixtures that there are, from the start.
+  load_status status() const;
+
+private:
+  struct expert {
+    line_id line;
+    block_id block;
+    expert_load load = {};
+    std::uint64_t last = 0; ///< Of its family's visits, the last to use it.
+  };
+
+  struct family {
+    std::string name;
+    std::vector<expert> experts = {};
+    std::uint64_t visits = 0;
+  };
+
+  /// Something that a visit says adds up to one.
+  struct mixture {
+    std::string name;
+    entropy_sum sum = {};
+  };
+
+  bool is_mixture(const messages::disclosed_values& x) const;
+  std::vector<double> shares(const family& of,
+                             const messages::visit_loaded& x) const;
+  void use(family& of, const messages::visit_loaded& x) const;
+
+  std::vector<family> families_;
+  std::vector<std::optional<mixture>> mixtures_; ///< By number.
+};
+
+/// From 0, all in one part, to 1, all parts alike.
+double relative_entropy(const std::vector<double>& parts);
+
+} // namespace troupe::actors

@@ -1,0 +1,270 @@
+// What processes say of themselves is what the table of metrics says that they
+// do: names, types, texts and labels.
+
+#include "actors/metrics/exposition.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "actors/metrics/catalogue.hpp"
+#include "actors/metrics/shown_lines.hpp"
+#include "core/limits.hpp"
+
+namespace troupe::actors {
+
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+using labels = std::map<std::string, std::string>;
+
+struct family_said {
+  std::string type;
+  std::string help;
+  std::set<labels> values;
+};
+
+using said = std::map<std::string, family_said>;
+
+/// `a="b",c="d"`; no value has a quote or a backslash.
+labels labels_in(const std::string& text) {
+  labels out;
+  std::size_t at = 0;
+  while (at < text.size()) {
+    const auto is = text.find("=\"", at);
+    const auto end = text.find('"', is + 2);
+    out[text.substr(at, is - at)] = text.substr(is + 2, end - is - 2);
+    at = end + 2; // Behind the comma.
+  }
+  out.erase("le");
+  return out;
+}
+
+/// Of a sample's name the family's: histograms and summaries have three.
+std::string family_in(const said& all, const std::string& name) {
+  if (all.contains(name))
+    return name;
+  for (const std::string ending : {"_bucket", "_sum", "_count"})
+    if (name.ends_with(ending))
+      return name.substr(0, name.size() - ending.size());
+  return name;
+}
+
+said read(const std::string& text) {
+  said out;
+  std::istringstream lines{text};
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words{line};
+    std::string first;
+    std::string kind;
+    std::string name;
+    words >> first;
+    if (first == "#") {
+      words >> kind >> name >> std::ws;
+      auto& to = kind == "HELP" ? out[name].help : out[name].type;
+      EXPECT_TRUE(to.empty()) << name << " begins twice";
+      std::getline(words, to);
+      continue;
+    }
+    const auto open = line.find('{');
+    const auto end = line.find_first_of("{ ");
+    auto& to = out[family_in(out, line.substr(0, end))];
+    EXPECT_FALSE(to.type.empty()) << line << " comes before its type";
+    to.values.insert(
+      open == std::string::npos
+        ? labels{}
+        : labels_in(line.substr(open + 1, line.find('}') - open - 1)));
+  }
+  return out;
+}
+
+std::string name_of(metric_type x) {
+  switch (x) {
+    case metric_type::counter:
+      return "counter";
+    case metric_type::gauge:
+      return "gauge";
+    case metric_type::summary:
+      return "summary";
+    case metric_type::histogram:
+      break;
+  }
+  return "histogram";
+}
+
+void expect_labels_of_table(const metric& of, const family_said& x) {
+  for (const auto& one : x.values)
+    for (const auto& [name, value] : one) {
+      const auto label =
+        std::ranges::find(of.labels, name, &metric_label::name);
+      ASSERT_NE(label, of.labels.end()) << of.name << " by " << name;
+      if (!label->values.empty()) {
+        EXPECT_NE(std::ranges::find(label->values, value), label->values.end())
+          << of.name << " by " << name << " " << value;
+      }
+    }
+}
+
+/// @param has says of a metric's home whether such a process is one
+void expect_the_table(const std::string& text, bool has(metric_home)) {
+  const auto found = read(text);
+  std::size_t count = 0;
+  for (const auto& x : all_metrics()) {
+    const auto family = found.find(std::string{x.name});
+    ASSERT_EQ(family != found.end(), has(x.home)) << x.name;
+    if (family == found.end())
+      continue;
+    ++count;
+    EXPECT_EQ(family->second.type, name_of(x.type)) << x.name;
+    EXPECT_EQ(family->second.help, x.help) << x.name;
+    expect_labels_of_table(x, family->second);
+  }
+  EXPECT_EQ(count, found.size()) << "something is not in the table";
+}
+
+line_status some_line(std::uint64_t merged) {
+  line_status x;
+  x.head = {3};
+  x.pending = 2;
+  x.needed = 4;
+  x.pending_max = 1024;
+  x.staleness.add(1);
+  x.buffered.add(0.5);
+  x.merges.add(0.25);
+  x.commits.add(0.125);
+  x.merged_bytes = merged;
+  return x;
+}
+
+/// A run of one model and so many adapters.
+seen_run run_of(std::uint64_t adapters) {
+  seen_run x;
+  x.name = "some";
+  x.id = "20261122-some";
+  x.method = "floral";
+  x.mode = "fedbuff";
+  x.clock = "wall";
+  x.course.emplace().free = 7;
+  x.door.emplace().sessions = 9;
+  x.line_names[{1}] = "model";
+  x.lines[{1}] = some_line(8);
+  for (std::uint64_t i = 0; i < adapters; ++i) {
+    const line_id line{i + 2};
+    x.line_names[line] = "adapter." + std::to_string(i);
+    x.lines[line] = some_line(i);
+    x.load.experts[line] = {.visits = static_cast<double>(i), .rows = 100};
+    x.readers[line] = 1;
+  }
+  x.heads["model"] = 3;
+  x.load.active["adapter"] = adapters;
+  x.load.entropies["pi"] = {.count = 2, .sum = 1};
+  x.results["recovered"] = 1;
+  x.evaluation[score_name{}] = 0.5;
+  x.mailboxes["archivist"] = 4;
+  return x;
+}
+
+bool all_values_are_there(const metric& x) {
+  return !x.labels.empty() && x.name != "troupe_evaluation_metric"
+         && std::ranges::none_of(
+           x.labels, [](const auto& y) { return y.values.empty(); });
+}
+
+std::size_t count_of_values(const metric& x) {
+  std::size_t out = 1;
+  for (const auto& label : x.labels)
+    out *= label.values.size();
+  return out;
+}
+
+} // namespace
+
+TEST(exposition, of_a_run_is_the_table) {
+  expect_the_table(exposition_of(run_of(4)), is_of_run);
+}
+
+TEST(exposition, of_a_served_run_is_the_table) {
+  auto x = run_of(4);
+  x.socket.emplace();
+  expect_the_table(exposition_of(x), is_of_serve);
+}
+
+TEST(exposition, of_a_joining_process_is_the_table) {
+  process_status x;
+  x.connected = true;
+  expect_the_table(exposition_of(x), is_of_join);
+}
+
+// Before a counter's first event there is nothing that it could increase from.
+TEST(exposition, has_every_value_of_a_label_from_the_start) {
+  seen_run x;
+  x.socket.emplace();
+  const auto found = read(exposition_of(x));
+  for (const auto& of : all_metrics()) {
+    if (!all_values_are_there(of) || of.name == "troupe_storage_seconds")
+      continue;
+    EXPECT_EQ(found.at(std::string{of.name}).values.size(), count_of_values(of))
+      << of.name;
+  }
+}
+
+TEST(exposition, has_what_is_counted_of_times) {
+  auto x = run_of(1);
+  x.socket.emplace().carried_up.values.add(0.75);
+  x.storage[0].add(0.002);
+  const auto text = exposition_of(x, {.requests = {}, .connections = 3});
+  for (const auto* line :
+       {"troupe_visit_phase_seconds_bucket{phase=\"buffer\",le=\"0.256\"} 0\n",
+        "troupe_visit_phase_seconds_bucket{phase=\"buffer\",le=\"0.512\"} 2\n",
+        "troupe_visit_phase_seconds_bucket{phase=\"upload\",le=\"+Inf\"} 1\n",
+        "troupe_visit_phase_seconds_sum{phase=\"merge\"} 0.5\n",
+        "troupe_visit_seconds_sum{phase=\"merge\"} 0.5\n",
+        "troupe_storage_seconds_count{task=\"commit\"} 1\n",
+        "troupe_run_info{method=\"floral\",mode=\"fedbuff\",clock=\"wall\","
+        "name=\"some\",id=\"20261122-some\"} 1\n",
+        "troupe_http_connections 3\n",
+        "troupe_mailbox_messages{actor=\"archivist\"} 4\n",
+        "troupe_mailbox_messages{actor=\"expert\",line=\"adapter.0\"} 1\n"})
+    EXPECT_THAT(text, HasSubstr(line));
+}
+
+TEST(exposition, of_many_lines_has_families_and_the_most_and_least_used) {
+  const auto most = run_of(limits::lines_labelled - 1);
+  EXPECT_EQ(shown_lines(most).size(), limits::lines_labelled);
+  const auto more = run_of(1000);
+  const auto text = exposition_of(more);
+  EXPECT_EQ(shown_lines(more).size(), 2u + 20 + 20);
+  EXPECT_THAT(text, HasSubstr("troupe_versions_total{line=\"adapter/*\"} "
+                              "3000\n"));
+  EXPECT_THAT(text, HasSubstr("troupe_lines{family=\"adapter\"} 1000\n"));
+  EXPECT_THAT(text, HasSubstr("{line=\"adapter.999\"}"));
+  EXPECT_THAT(text, HasSubstr("{line=\"adapter.980\"}"));
+  EXPECT_THAT(text, Not(HasSubstr("{line=\"adapter.979\"}")));
+  EXPECT_THAT(text, HasSubstr("{line=\"adapter.1\"}"));
+  EXPECT_THAT(text, Not(HasSubstr("{line=\"adapter.50\"}")));
+}
+
+TEST(exposition, of_a_hundred_lines_is_small_enough_to_be_read_often) {
+  auto x = run_of(99);
+  x.socket.emplace();
+  EXPECT_LT(exposition_of(x).size(), 500'000u);
+}
+
+TEST(shown_lines, are_of_a_family_by_the_number_at_their_end) {
+  EXPECT_EQ(family_of("adapter.12"), "adapter");
+  EXPECT_EQ(family_of("model.buffers"), "model.buffers");
+  EXPECT_EQ(family_of("model"), "model");
+  EXPECT_EQ(family_of("a.b.3"), "a.b");
+  EXPECT_EQ(family_of("odd."), "odd.");
+}
+
+} // namespace troupe::actors
