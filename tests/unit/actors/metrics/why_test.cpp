@@ -342,4 +342,21 @@ TEST(ledger, adds_up_how_long_offers_were_pending) {
   EXPECT_EQ(book.status().waits.seconds, 6);
 }
 
+TEST(ledger, counts_how_long_what_it_merged_was_pending) {
+  auto book = ledger_of(2);
+  book.pass(100s);
+  book.offer(offer(1));
+  book.offer(offer(3));
+  book.drop(offer(3).visit); // It goes to no merge.
+  book.pass(103s);
+  book.offer(offer(2));
+  ASSERT_TRUE(book.next());
+  EXPECT_EQ(book.status().buffered.count, 2u);
+  EXPECT_EQ(book.status().buffered.seconds, 3);
+  book.pass(110s);
+  book.failed();
+  ASSERT_TRUE(book.next());
+  EXPECT_EQ(book.status().buffered.count, 2u) << "they went to one before";
+}
+
 } // namespace troupe::actors
