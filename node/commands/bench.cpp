@@ -16,6 +16,7 @@
 #include "node/commands/bench_director.hpp"
 #include "node/commands/bench_memory.hpp"
 #include "node/commands/bench_recover.hpp"
+#include "node/commands/bench_scrape.hpp"
 #include "node/commands/bench_visits.hpp"
 #include "node/commands/bench_wire.hpp"
 #include "node/commands/command_line.hpp"
@@ -241,7 +242,7 @@ std::vector<figure> all_figures(const model_maker& make_model,
   std::ranges::move(director_figures(table), std::back_inserter(all));
   for (auto figures :
        {control_figures(), wire_figures(), visit_figures(make_model, example),
-        crowd_figures(), recover_figures()})
+        crowd_figures(), recover_figures(), scrape_figures()})
     std::ranges::move(figures, std::back_inserter(all));
   all.push_back(merge_memory_figure());
   return all;
