@@ -195,12 +195,15 @@ result<pace_of_frames> controlled(const conversation& x) {
 /// Of somebody who speaks while others upload as fast as they can, and is one
 /// of so many clients more.
 result<pace_of_frames> beside_uploads(
-  int more,
+  int more, bool keys,
   const std::function<result<pace_of_frames>(const served_scene&)>& spoken) {
   constexpr int uploaders = 4;
   const auto scene =
     make_scene(upload_text({.clients = uploaders + more, .versions = 1000}),
-               {.values = offer_values, .on_disk = true, .may_say_much = true});
+               {.values = offer_values,
+                .on_disk = true,
+                .keys = keys,
+                .may_say_much = true});
   if (!scene)
     return tl::make_unexpected(scene.error());
   helper_process server{[&] { return serve(**scene); }};
@@ -229,17 +232,17 @@ result<sample> rate(bool keys) {
 }
 
 /// One client's beats. It has been invited, too, and takes no part.
-result<pace_of_frames> beats_beside_uploads() {
-  return beside_uploads(1, [](const served_scene& scene) {
+result<pace_of_frames> beats_beside_uploads(bool keys) {
+  return beside_uploads(1, keys, [](const served_scene& scene) {
     return talk_in(scene, talker::about::beats, 1);
   });
 }
 
 /// What ZeroMQ alone answers on this machine meanwhile.
-result<pace_of_frames> echo_beside_uploads() {
-  return beside_uploads(0, [](const served_scene&) {
+result<pace_of_frames> echo_beside_uploads(bool keys) {
+  return beside_uploads(0, keys, [&](const served_scene&) {
     std::this_thread::sleep_for(uploads_settle);
-    return echoed(echo_of({}));
+    return echoed(echo_of({.keys = keys}));
   });
 }
 
@@ -271,21 +274,23 @@ std::vector<figure> control_figures() {
        .bar = 5,
        .repetitions = 3,
        .once = [=] { return over_echo(controlled({.keys = keys}), keys); }});
+    const auto beside = "control_p99_beside_uploads" + end;
+    const auto alone = echo + " with nothing beside it";
+    out.push_back(
+      {.name = beside,
+       .unit = "ms",
+       .compared_with = alone,
+       .bar = 30,
+       .repetitions = 3,
+       .once = [=] { return over_echo(beats_beside_uploads(keys), keys); }});
+    out.push_back(
+      {.name = beside + "_of_an_echo",
+       .unit = "ms",
+       .compared_with = alone,
+       .bar = std::nullopt,
+       .repetitions = 3,
+       .once = [=] { return over_echo(echo_beside_uploads(keys), keys); }});
   }
-  out.push_back(
-    {.name = "control_p99_beside_uploads",
-     .unit = "ms",
-     .compared_with = echo + " with nothing beside it",
-     .bar = 30,
-     .repetitions = 3,
-     .once = [] { return over_echo(beats_beside_uploads(), false); }});
-  out.push_back(
-    {.name = "control_p99_beside_uploads_of_an_echo",
-     .unit = "ms",
-     .compared_with = echo + " with nothing beside it",
-     .bar = std::nullopt,
-     .repetitions = 3,
-     .once = [] { return over_echo(echo_beside_uploads(), false); }});
   return out;
 }
 
