@@ -28,18 +28,21 @@ learning_rate = 0.001
 [merge]
 delta_max = 64.0
 TOML
-"$troupe" run "$scratch/small.toml" --set method=fedavg --folder "$scratch/base" --format json \
-  >"$scratch/base.out" 2>"$scratch/base.err" || fail "the base is not learned"
-base=$(echo "$scratch"/base/*/model.safetensors)
-small=("$scratch/small.toml" --set method=homlora --set "init=$base" --folder "$scratch/runs" --format json)
-"$troupe" run "${small[@]}" >"$scratch/wanted.out" 2>"$scratch/wanted.err" || fail "one process does not learn"
-wanted=$(digest_in "$scratch/wanted.out")
+# Sets `base`, what is `run` with it, and the digest that is `wanted`.
+begin() { # NAME, of a configuration
+  "$troupe" run "$scratch/$1.toml" --set method=fedavg --folder "$scratch/base-$1" --format json \
+    >"$scratch/base.out" 2>"$scratch/base.err" || fail "the base is not learned"
+  base=$(echo "$scratch/base-$1"/*/model.safetensors)
+  run=("$scratch/$1.toml" --set method=homlora --set "init=$base" --folder "$scratch/runs" --format json)
+  "$troupe" run "${run[@]}" >"$scratch/wanted.out" 2>"$scratch/wanted.err" || fail "one process does not learn"
+  wanted=$(digest_in "$scratch/wanted.out")
+}
 
 # Sets `address` and `server`.
 serve() { # NAME ARGUMENTS…
   local name=$1
   shift
-  "$troupe" serve "${small[@]}" --insecure "$@" >"$scratch/$name.out" 2>"$scratch/$name.err" &
+  "$troupe" serve "${run[@]}" --insecure "$@" >"$scratch/$name.out" 2>"$scratch/$name.err" &
   server=$!
   started+=("$server")
   for _ in $(seq 600); do
@@ -64,6 +67,7 @@ learns() { # NAME ARGUMENTS…
   [ "$(digest_in "$scratch/$name.out")" = "$wanted" ] || fail "$name learns something else"
 }
 
+begin small
 serve brought
 lacks
 lacks --store "$scratch/store"
@@ -82,3 +86,13 @@ learns kept --store "$scratch/store"
 serve damaged
 printf 'x' | dd of="$kept" bs=1 seek=5 conv=notrunc status=none
 lacks --store "$scratch/store"
+kill "$server"
+wait "$server" || true
+
+# What is larger than one answer of 131,072 values comes in several.
+sed 's/^kind = "low_rank"/kind = "synthetic"\ndimension = 400/; s/^kind = "regression"/kind = "mlp"/; s/^hidden.*/hidden = [400]/
+  s/^rounds.*/rounds = 2/; s/^local_steps.*/local_steps = 2/; s/^batch_size.*/batch_size = 10/' "$scratch/small.toml" >"$scratch/large.toml"
+begin large
+serve large --serve-frozen
+learns large --store "$scratch/others"
+[ "$(stat -c %s "$scratch"/others/frozen/*)" -gt $((4 * 131072)) ] || fail "one answer was enough"

@@ -164,6 +164,58 @@ assert not x["success"] and 0 < x["equal"] < x["total"] and x["first_difference"
 assert x["error"]["code"] == "offers_not_kept" and "client 5" in x["error"]["why"], x
 PY
 
+# Images as IDX, packed or not; what does not fit is refused as well.
+python3 - "$scratch" <<'PY'
+import gzip, pathlib, random, struct, sys
+draw = random.Random(1)
+def idx(path, extents, values, packed):
+    data = struct.pack(f">HBB{len(extents)}I", 0, 8, len(extents), *extents) + bytes(values)
+    path.with_suffix(".gz" if packed else "").write_bytes(gzip.compress(data) if packed else data)
+def images(name, rows, labels=3, extents=(3, 2), packed=False):
+    folder = pathlib.Path(sys.argv[1]) / name
+    folder.mkdir()
+    for part, count in ("train", rows), ("t10k", 9):
+        found = [i % labels for i in range(count)]
+        pixels = [draw.randrange(60) + (180 if at % labels == x else 0) for x in found for at in range(extents[0] * extents[1])]
+        idx(folder / f"{part}-images-idx3-ubyte", (count, *extents), pixels, packed)
+        idx(folder / f"{part}-labels-idx1-ubyte", (count,), found, packed)
+    return folder
+images("images0", 60)
+images("images1", 30, packed=True)
+images("turned", 30, extents=(2, 3))
+images("strange", 30, labels=5)
+(images("lacking", 30) / "t10k-labels-idx1-ubyte").unlink()
+cut = images("cut", 30) / "train-images-idx3-ubyte"
+cut.write_bytes(cut.read_bytes()[:-1])
+PY
+images=("$scratch/wards.toml" --set 'inputs=[1, 3, 2]' --set clients.clients=2 --set clients_per_round=2 --folder "$scratch/images")
+serve unfit "${images[@]}"
+refused 6 "an example has 1 x 2 x 3 values, and this run learns from examples of 1 x 3 x 2" $(own turned)
+refused 6 "an example has 4 values" $(own ward0.csv)
+refused 6 "label" $(own strange)
+refused 6 "t10k-labels-idx1-ubyte: neither this file" $(own lacking)
+refused 6 "train-images-idx3-ubyte: cannot hold the 180 bytes" $(own cut)
+kill -9 "$server" # In the end it would wait for those who were here lately.
+rm -r "$scratch/images"
+serve images "${images[@]}"
+for k in 0 1; do
+  "$troupe" join "$address" --insecure --id "place$k" --data "$scratch/images$k" --store "$scratch/place$k" \
+    >"$scratch/place$k.out" 2>"$scratch/place$k.err" &
+  started+=("$!")
+done
+wait "$server" || fail "a run of own images fails"
+wait
+started=()
+grep -q "joined as place1, client [12] of the run, with 30 examples" "$scratch/place1.err" || fail "packed images are not read"
+python3 - "$(dirname "$(echo "$scratch"/images/*/endpoint)")" <<'PY' || fail "nothing is learned from images"
+import json, sys
+lines = list(map(json.loads, open(sys.argv[1] + "/metrics.jsonl")))
+losses = [x["training_loss"] for x in lines if "training_loss" in x]
+assert len(losses) == 40 and losses[-1] < 0.5 * losses[0], losses
+last = [x for x in lines if x["kind"] == "evaluation"][-1]
+assert last["clients_scored"] == 2 and last["per_client"]["worst"] > 0.9, last
+PY
+
 # What they set aside ends the next run.
 rm -rf "$scratch"/store* "$scratch/runs"
 serve stops "$scratch/wards.toml" --set rounds=1000000 --set evaluate_every=5 --set stop.metric=per_client.mean \
