@@ -3,7 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <memory>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include "core/clock.hpp"
 
 namespace troupe::transport {
 
@@ -37,6 +43,35 @@ struct pieces : testing::Test {
   zmq::socket_t here{context, zmq::socket_type::pair};
 };
 
+/// Over TCP, with an end that takes no more than is asked of it.
+struct far_pieces : testing::Test {
+  static constexpr std::size_t count = 24;
+  static constexpr std::size_t size = 256 << 10;
+  static constexpr std::chrono::seconds patience{20};
+
+  far_pieces() {
+    for (auto* x : {&there, &here}) {
+      x->set(zmq::sockopt::rcvhwm, 1);
+      x->set(zmq::sockopt::rcvbuf, 8 << 10);
+      x->set(zmq::sockopt::sndbuf, 8 << 10);
+      x->set(zmq::sockopt::linger, 0);
+    }
+    there.bind("tcp://127.0.0.1:*");
+    here.connect(there.get(zmq::sockopt::last_endpoint));
+  }
+
+  /// Nothing: it does not come.
+  std::optional<parts> next() {
+    std::vector<zmq::pollitem_t> wait{{there.handle(), 0, ZMQ_POLLIN, 0}};
+    zmq::poll(wait, std::chrono::milliseconds{patience});
+    return receive(there, false);
+  }
+
+  zmq::context_t context;
+  zmq::socket_t there{context, zmq::socket_type::pair};
+  zmq::socket_t here{context, zmq::socket_type::pair};
+};
+
 } // namespace
 
 TEST_F(pieces, cross_in_one_part_up_to_a_size_where_the_other_end_takes_it) {
@@ -54,6 +89,32 @@ TEST_F(pieces, cross_in_one_part_up_to_a_size_where_the_other_end_takes_it) {
     EXPECT_EQ(head_of(*read), head_of(sent));
     EXPECT_TRUE(std::ranges::equal(read->body.bytes, sent.body.bytes));
   }
+}
+
+TEST_F(far_pieces, are_copied_by_neither_end) {
+  const auto all = std::make_shared<const buffer>(count * size, std::byte{9});
+  const auto part = [&](std::size_t i) {
+    return std::span{*all}.subspan(i * size, size);
+  };
+  for (std::size_t i = 0; i < count; ++i) {
+    auto x = make_piece(piece_kind::chunk, {3}, {5}, i * size);
+    x.body = {part(i), all};
+    ASSERT_EQ(send_piece(here, {}, x), sending::done);
+  }
+  // Each that waits lies where it lay: who had a copy would let go of this.
+  EXPECT_GE(all.use_count(), 1 + static_cast<long>(count) / 2);
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto got = next();
+    ASSERT_TRUE(got && got->rest.size() == 2) << i;
+    const auto read = piece_in(*got);
+    ASSERT_TRUE(read) << i;
+    EXPECT_TRUE(std::ranges::equal(read->body.bytes, part(i)));
+    EXPECT_EQ(read->body.bytes.data(), got->rest[1].data<std::byte>());
+  }
+  const auto end = steady_now() + patience;
+  while (all.use_count() > 1 && steady_now() < end)
+    std::this_thread::yield();
+  EXPECT_EQ(all.use_count(), 1) << "what is sent is let go of";
 }
 
 TEST_F(pieces, are_nothing_else) {
