@@ -1,5 +1,5 @@
 """What is served has the digest of what is run in one process: with and without keys, in chunks of any size, over
-connections that are cut at random.
+connections that are cut at random. Nobody has left by losing one.
 
 Usage: wire_digests.py TROUPE [--long] [--seed N]
 """
@@ -12,10 +12,12 @@ import json
 import pathlib
 import random
 import socket
+import re
 import struct
 import sys
 import tempfile
 import time
+import urllib.request
 
 RUN = ["deploy/examples/tiny.toml", "--set", "rounds=12"]
 DATA = "/usr/share/datasets/fashion-mnist"
@@ -74,6 +76,35 @@ class Cutter:
             self.open.clear()
 
 
+class Pages:
+    """What /metrics says of who came and went, as of when it was last asked."""
+
+    def __init__(self, address, cutter):
+        self.address, self.cutter = address, cutter
+        self.seen, self.seen_after_cuts = {}, 0
+
+    async def __aenter__(self):
+        self.asking = asyncio.create_task(self.ask())
+        return self
+
+    async def __aexit__(self, *_):
+        self.asking.cancel()
+
+    async def ask(self):
+        while True:
+            cuts = self.cutter.cuts
+            with contextlib.suppress(OSError):  # It is over.
+                page = await asyncio.to_thread(lambda: urllib.request.urlopen(self.address, timeout=5).read().decode())
+                found = re.findall(r'^troupe_(joins_total|leaves_total{reason="(?:said|lost)"}) (\d+)$', page, re.MULTILINE)
+                self.seen, self.seen_after_cuts = {name: int(n) for name, n in found}, cuts
+            await asyncio.sleep(0.2)
+
+    def check(self):
+        assert self.seen_after_cuts > 0, "nobody looked after a cut"
+        wanted = {"joins_total": CLIENTS, 'leaves_total{reason="said"}': 0, 'leaves_total{reason="lost"}': 0}
+        assert self.seen == wanted, f"by {self.seen_after_cuts} cuts somebody has left: {self.seen}"
+
+
 class Scene:
     def __init__(self, troupe, scratch):
         self.troupe, self.scratch = troupe, scratch
@@ -92,11 +123,13 @@ class Scene:
         return found
 
     async def address(self, name):
+        """And where its pages are."""
         deadline = time.monotonic() + 60
         while time.monotonic() < deadline:
-            for line in (self.scratch / f"{name}.log").read_text(encoding="utf-8").splitlines(keepends=True):
-                if line.startswith("tcp://") and line.endswith("\n"):
-                    return line.split()
+            said = (self.scratch / f"{name}.log").read_text(encoding="utf-8")
+            pages = re.search(r"^metrics at (http://\S+)\n", said, re.MULTILINE)
+            if pages and (found := re.search(r"^tcp://.*\n", said, re.MULTILINE)):
+                return found[0].split(), pages[1]
             await asyncio.sleep(0.02)
         raise AssertionError(f"{name} says no address")
 
@@ -106,10 +139,10 @@ class Scene:
     async def served(self, name, processes, keys, chunk, seed):
         security = ["--keys", self.scratch / f"{name}-keys"] if keys else ["--insecure"]
         server = await self.start(name, "serve", *RUN, "--set", f"clients.expected={CLIENTS}", "--folder",
-                                  self.scratch / "runs", "--format", "json", "--chunk-kib", chunk, *security)
-        said = await self.address(name)
+                                  self.scratch / "runs", "--format", "json", "--chunk-kib", chunk, "--http", "127.0.0.1:0", *security)
+        said, address = await self.address(name)
         host, port = said[0].removeprefix("tcp://").split(":")
-        async with Cutter((host, int(port)), seed) as between:
+        async with Cutter((host, int(port)), seed) as between, Pages(address, between) as pages:
             joined = []
             for i in range(processes):
                 store = self.scratch / f"{name}-store-{i}"
@@ -123,6 +156,7 @@ class Scene:
                 assert await server.wait() == 0, "the server fails"
                 for process in joined:
                     assert await process.wait() == 0, "clients fail"
+            pages.check()
             return between.cuts
 
     def end(self):

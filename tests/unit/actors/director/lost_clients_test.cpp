@@ -48,6 +48,23 @@ TEST(lost_clients, free_their_slots_at_once_and_keep_their_tickets) {
   EXPECT_GT(invited_by(run).size(), before);
 }
 
+TEST(lost_clients, are_not_those_who_say_hello_over_another_connection) {
+  run_of run{slots_of(2)};
+  run.join(3);
+  for (std::uint64_t i = 1; i <= 3; ++i)
+    run.did(run.testee.joined({{i}, 10}, run.now));
+  auto status = run.testee.status(run.now);
+  EXPECT_EQ(status.joins, 3u);
+  EXPECT_EQ(status.leaves, 0u);
+  EXPECT_EQ(status.losses, 0u);
+  EXPECT_EQ(status.visits_open, 2u);
+  EXPECT_EQ(status.visits_lost, 0u);
+  lose(run, {1});
+  status = run.testee.status(run.now);
+  EXPECT_EQ(status.losses, 1u);
+  EXPECT_EQ(status.leaves, 0u);
+}
+
 TEST(lost_clients, are_not_invited_again_before_their_visit_is_over) {
   run_of run{slots_of(1)};
   run.join(3);

@@ -7,6 +7,7 @@
 
 #include "actors/transport/places.hpp"
 #include "actors/transport/zmq/socket_endpoint.hpp"
+#include "core/clock.hpp"
 #include "tests/support/ear.hpp"
 #include "tests/support/plain_socket.hpp"
 
@@ -217,6 +218,33 @@ TEST(socket_endpoint, has_room_for_what_is_large_where_there_is_a_session) {
   ASSERT_EQ(heard.size(), 2U);
   EXPECT_EQ(std::get<messages::line_served>(opened(heard[1])).line, line_id{2});
   EXPECT_EQ((*server)->counts().pieces_malformed, 0U);
+}
+
+// Whoever was there may be back in a moment, and who is not is missed.
+TEST(socket_endpoint, says_of_a_lost_connection_nothing_to_anybody) {
+  ear at_server;
+  ear at_first;
+  ear at_second;
+  const auto server = listen(at_server, 1);
+  const auto first = dial(at_first, 2, server->address());
+  const auto second = dial(at_second, 3, server->address());
+  first->send({5}, beat(11));
+  ASSERT_EQ(at_server.wait_for(1).size(), 1U);
+  second->send({5}, beat(12));
+  const auto heard = at_server.wait_for(2);
+  ASSERT_EQ(heard.size(), 2U);
+  EXPECT_EQ(server->look().connected, 2U);
+  first->close();
+  const auto end = steady_now() + patience;
+  while (server->look().connected > 1 && steady_now() < end) {
+    server->send(heard[0].peer, beat(1)); // By this it shows.
+    std::this_thread::yield();
+  }
+  EXPECT_EQ(server->look().connected, 1U);
+  second->send({5}, beat(13));
+  const auto all = at_server.wait_for(3);
+  ASSERT_EQ(all.size(), 3U);
+  EXPECT_EQ(client_of(all[2]), 13U);
 }
 
 TEST(socket_endpoint, gives_the_room_of_who_died_to_others) {
