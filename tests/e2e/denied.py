@@ -1,7 +1,8 @@
 """Who is denied says hello before the server has looked at its keys again: denied.py TROUPE KEYS ADDRESS SERVER PAGES.
 
 KEYS is the folder of the server's keys, SERVER its public one. The run begins with one client, and has
-a place for two of each key that is tried.
+a place for two of each key that is tried. And whoever says something over and over is heard for less than
+a second after `keys deny`.
 """
 
 import pathlib
@@ -19,11 +20,13 @@ from keys import Keys
 
 TROUPE, FOLDER, ADDRESS, SERVER, PAGES = sys.argv[1:]
 TIMES = 5
-HEARD_IN = 3.0  # Seconds in which who is denied knows of it.
+HEARD_IN = 3.0  # Seconds in which who is denied knows of it,
+DEAF_IN = 1.0   # and after which nothing is heard of it, from when somebody types that it is.
 
 
 def keys(*arguments):
-    subprocess.run([TROUPE, "keys", *arguments, "--keys", FOLDER], check=True, stdout=subprocess.DEVNULL)
+    """Returns when it has begun."""
+    return subprocess.Popen([TROUPE, "keys", *arguments, "--keys", FOLDER], stdout=subprocess.DEVNULL)
 
 
 def seen(name):
@@ -58,17 +61,43 @@ def is_refusal(name, fields):
     return name == "farewell" and wire.REASONS[fields["reason"]] == "refused"
 
 
+def let_in(name):
+    """A process with a key of this name, and a client of it that is welcome."""
+    own = Keys(bytes.fromhex(SERVER))
+    assert keys("allow", own.public.hex(), "--name", name, "--numbers", "2").wait() == 0
+    process = Process(ADDRESS, 30, prepare=own.prepare)
+    terms = process.ask("terms_asked", "terms_given", lowest=1, highest=1)
+    first, second = process.ask("places_asked", "places_given", store=process.store, count=2)["clients"]
+    say_hello(process.link, terms, first)
+    welcome = hear(process.link, 10, (first, "welcome"))[-1]
+    assert welcome[:2] == (first, "welcome"), "a good key is not let in"
+    until_seen('troupe_clients{state="at_work"}', 1)
+    return process, terms, first, second, welcome[2]["session"]
+
+
+def beats():
+    """For how long after somebody types that a key is denied its beats are answered."""
+    process, _, client, _, session = let_in("gus")
+    answered, said, denying, end = [], 0, None, time.monotonic() + 30
+    while time.monotonic() < end:
+        if denying is None and len(answered) > 100:
+            began, denying = time.monotonic(), keys("deny", "gus")
+            end, before = began + 3 * DEAF_IN, said
+        process.link.say(client, "beat", {"client": client, "session": session})
+        said += 1
+        answered += [time.monotonic() for _, name, _ in process.link.hear(5) if name == "beat_answered"]
+    assert denying is not None and denying.wait() == 0, f"of {said} beats {len(answered)} are answered"
+    process.link.close()
+    last = max(answered) - began
+    print(f"after keys deny beats are heard for {last:.2f} s, and {said - before} are said")
+    assert 0 < last < DEAF_IN and said - before > 100, f"who is denied is heard for {last:.2f} s"
+
+
 def main():
+    beats()
     for i in range(TIMES):
-        own = Keys(bytes.fromhex(SERVER))
-        keys("allow", own.public.hex(), "--name", f"fay{i}", "--numbers", "2")
-        process = Process(ADDRESS, 30, prepare=own.prepare)
-        terms = process.ask("terms_asked", "terms_given", lowest=1, highest=1)
-        first, second = process.ask("places_asked", "places_given", store=process.store, count=2)["clients"]
-        say_hello(process.link, terms, first)
-        assert hear(process.link, 10, (first, "welcome"))[-1][:2] == (first, "welcome"), "a good key is not let in"
-        until_seen('troupe_clients{state="at_work"}', 1)
-        keys("deny", f"fay{i}")
+        process, terms, _, second, _ = let_in(f"fay{i}")
+        assert keys("deny", f"fay{i}").wait() == 0
         say_hello(process.link, terms, second)
         heard = hear(process.link, HEARD_IN)
         assert not any(name in ("welcome", "invited", "line_served") for channel, name, _ in heard
@@ -79,7 +108,7 @@ def main():
         until_seen("troupe_sessions", 0)
         until_seen("troupe_connections", 0)
         process.link.close()
-    assert seen("troupe_joins_total") == TIMES, "who was denied has come"
+    assert seen("troupe_joins_total") == TIMES + 1, "who was denied has come"
 
 
 main()

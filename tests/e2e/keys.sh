@@ -315,6 +315,37 @@ refused 5 "may have 0 clients at most" $(own_of ward9 ward9)
 kill -INT "$one" "$server"
 wait "$one" "$server" || true
 
+# A round has no deadline, and one of its clients stands still: with its key denied the round closes.
+sed 's/^\(expected\|clients_per_round\).*/\1 = 2/; s/"scaffold"/"fedavg"/' "$scratch/long.toml" >"$scratch/round.toml"
+serve round "$scratch/round.toml" --keys "$scratch/roundkeys"
+folder=$(dirname "$(grep -l "$address" "$scratch"/runs/*/endpoint)")
+versions() { grep -c '"kind":"version"' "$folder/metrics.jsonl" 2>/dev/null || true; }
+more() { # COUNT SECONDS: whether there are more versions in that time
+  local end=$((SECONDS + $2))
+  until [ "$(versions)" -gt "$1" ]; do [ $SECONDS -lt $end ] || return 1; sleep 0.1; done
+}
+both=()
+for name in ann ben; do
+  public=$("$troupe" keys new --keys "$scratch/$name")
+  "$troupe" keys allow "$public" --keys "$scratch/roundkeys" --name $name --numbers 1 >/dev/null
+  "$troupe" join "$address" --server "$key" --store "$scratch/$name" --virtual 1 >"$scratch/$name.out" 2>"$scratch/$name.err" &
+  both+=("$!")
+done
+started+=("${both[@]}")
+more 2 60 || fail "two keys make no rounds"
+kill -STOP "${both[1]}"
+sleep 1
+before=$(versions)
+! more "$before" 2 || fail "a round closes without whom it waits for"
+"$troupe" keys deny ben --keys "$scratch/roundkeys" >/dev/null
+more "$before" 5 || fail "a round waits for whose key is denied"
+kill -CONT "${both[1]}"
+code=0
+wait "${both[1]}" || code=$?
+[ $code = 5 ] || fail "who was denied while it stood still ends with $code"
+kill -INT "${both[0]}" "$server"
+wait "${both[0]}" "$server" || true
+
 # A hello of whose key has just been denied opens no session and takes no slot, though the server may still remember that it was good.
 sed 's/^expected.*/expected = 1/; s/^clients_per_round.*/clients_per_round = 1/' "$scratch/long.toml" >"$scratch/doors.toml"
 serve doors "$scratch/doors.toml" --keys "$scratch/doorkeys" --http 127.0.0.1:0
