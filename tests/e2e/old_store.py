@@ -2,8 +2,9 @@
 
 Usage: old_store.py TROUPE [--write]
 
-tests/golden/client_store/ has the store of a killed process of each version of its schema, as SQL (docs/client_store.md).
-A server is made to know these clients, and they join it from there. `--write` makes the file of the version of today.
+tests/golden/client_store/ has the store of a killed process of each version of its schema, as SQL (docs/client_store.md), and
+another one whose states and offers are too large for rows, with their files in a table of their own. A server is made to know
+these clients, and they join it from there. `--write` makes the files of the version of today that are not there.
 """
 
 import contextlib
@@ -16,18 +17,19 @@ import subprocess
 import sys
 import tempfile
 import time
+import zlib
 
 GOLDEN = pathlib.Path(__file__).resolve().parent.parent / "golden" / "client_store"
+FILES = "-files"
 CLIENTS = 4
 STORE = "00112233445566778899aabbccddeeff"
+FEATURES = 1650  # Of ten classes each: more than the 64 KiB of a row. All but three are zero, which makes small files.
 CONFIG = f"""
 name = "old"
 method = "scaffold"
 versions = 1000000
 evaluate_every = 0
-[data]
-kind = "synthetic"
-dimension = 3
+{{data}}
 [clients]
 clients = {CLIENTS}
 [pace]
@@ -37,7 +39,7 @@ concurrency = {CLIENTS}
 [model]
 kind = "softmax"
 [training]
-local_steps = 2000
+local_steps = {{steps}}
 batch_size = 10
 learning_rate = 0.01
 """
@@ -60,10 +62,13 @@ def ask(path, sql):
 class Run:
     """A server and a joining process, in a folder of their own."""
 
-    def __init__(self, troupe, scratch):
-        self.troupe, self.scratch = troupe, scratch
-        self.store = scratch / "store"
-        (scratch / "run.toml").write_text(CONFIG, encoding="utf-8")
+    def __init__(self, troupe, scratch, large):
+        self.troupe, self.scratch, self.large = troupe, scratch, large
+        self.store, self.rows = scratch / "store", scratch / "rows.csv"
+        data = f'kind = "csv"\npath = "{self.rows}"\n[partition]\nkind = "iid"' if large else 'kind = "synthetic"\ndimension = 3'
+        (scratch / "run.toml").write_text(CONFIG.format(data=f"[data]\n{data}", steps=300 if large else 2000), encoding="utf-8")
+        if large:
+            self.rows.write_text(rows(), encoding="utf-8")
         self.started, self.folder, self.server, self.joined = 0, None, None, None
 
     def begin(self, *command):
@@ -85,7 +90,7 @@ class Run:
 
     def join(self):
         self.joined = self.begin("join", self.address, "--insecure", "--virtual", str(CLIENTS), "--workers", "1",
-                                 "--store", self.store)
+                                 "--store", self.store, *(["--data", self.rows] if self.large else []))
 
     def kept(self):
         return next(self.store.glob("run-*/clients.sqlite"), None)
@@ -110,17 +115,30 @@ class Run:
                 x.wait()
 
 
+def rows():
+    """Data with few values."""
+    lines = [",".join(f"f{i}" for i in range(FEATURES)) + ",label"]
+    for k in range(40 * CLIENTS):
+        lines.append(",".join([str(k % 7 / 4), str(k % 5 / 4), str(k % 10 / 4), *["0"] * (FEATURES - 3), str(k % 10)]))
+    return "\n".join(lines) + "\n"
+
+
 class Kept:
     """What a store has of each client."""
 
-    def __init__(self, path):
-        self.path = path
+    def __init__(self, path, large=False):
+        self.path, self.large = path, large
         self.clients = {x[0]: x[1:] for x in self.read("SELECT client, incarnation, last, state, open FROM clients")}
-        self.offers = set(self.read("SELECT client, number FROM offers WHERE body IS NOT NULL"))
+        self.offers = {x[:2] for x in self.read("SELECT client, number, body IS NULL FROM offers")
+                       if not x[2] or self.file("offer", *x[:2]).exists()}
         self.at_work = [x for x, row in self.clients.items() if row[3] is not None]
 
     def read(self, sql):
         return ask(self.path, sql)
+
+    def file(self, *name):
+        """Of what is too large for a row."""
+        return self.path.parent / "-".join(map(str, name))
 
     def visits(self, client):
         """Of which its state is, which ends with how many, and a sum of four bytes."""
@@ -128,11 +146,17 @@ class Kept:
         if row == 0:
             return 0
         ((body,),) = self.read(f"SELECT body FROM states WHERE state = {row}")
+        if body is None:
+            body = self.file("state", row).read_bytes()
         return struct.unpack_from("<Q", body, len(body) - 12)[0]
+
+    def files(self):
+        return {x.name for kind in ("state", "offer") for x in self.path.parent.glob(f"{kind}-*")}
 
     def has_all(self):
         """Something of each kind."""
-        return (len(self.clients) == CLIENTS and self.offers and self.at_work
+        kinds = {x.split("-")[0] for x in self.files()}
+        return (kinds == ({"state", "offer"} if self.large else set()) and len(self.clients) == CLIENTS and self.offers and self.at_work
                 and all(self.visits(x) > 1 for x in self.clients))
 
 
@@ -142,18 +166,40 @@ def write(run):
     run.join()
     for _ in range(20):
         soon(lambda: run.kept() and len(run.merged()) == CLIENTS, "all clients offer")
-        soon(lambda: Kept(run.kept()).has_all(), "there is something of each kind")
+        soon(lambda: seen(run), "there is something of each kind")
         run.joined.kill()
         run.joined.wait()
-        if Kept(run.kept()).has_all():
+        if seen(run):
             break
         run.join()
-    assert Kept(run.kept()).has_all(), "there is never something of each kind in it"
+    assert seen(run), "there is never something of each kind in it"
     with contextlib.closing(sqlite3.connect(run.kept())) as it:
         (version,) = it.execute("SELECT value FROM meta WHERE name = 'schema_version'").fetchone()
-        path = GOLDEN / f"version-{version}.sql"
-        assert not path.exists(), f"{path} is there, and must be read for ever"
+        path = GOLDEN / f"version-{version}{FILES * run.large}.sql"
+        if path.exists():
+            print(f"{path} is there, and must be read for ever")
+            return
+        if run.large:
+            it.execute("CREATE TABLE files (name TEXT PRIMARY KEY, packed BLOB NOT NULL)")
+            for x in sorted(Kept(run.kept()).files()):
+                data = (run.kept().parent / x).read_bytes()
+                it.execute("INSERT INTO files VALUES (?, ?)", (x, zlib.compress(data, 9)))
         path.write_text("\n".join(it.iterdump()) + "\n", encoding="utf-8")
+
+
+def seen(run):
+    """Whether there is all of it; what is read may be changed meanwhile."""
+    with contextlib.suppress(FileNotFoundError, ValueError):
+        return Kept(run.kept(), run.large).has_all()
+    return False
+
+
+def unpack(database, folder):
+    """Puts what the golden file has beside the tables of a store where it was."""
+    for name, packed in database.execute("SELECT name, packed FROM files").fetchall():
+        (folder / name).write_bytes(zlib.decompress(packed))
+    database.execute("DROP TABLE files")
+    database.commit()
 
 
 def goes_on(run, golden):
@@ -165,7 +211,9 @@ def goes_on(run, golden):
     (run.store / "id").write_text(STORE + "\n", encoding="utf-8")
     with contextlib.closing(sqlite3.connect(folder / "clients.sqlite")) as it:
         it.executescript(text)
-    before = Kept(folder / "clients.sqlite")
+        if run.large:
+            unpack(it, folder)
+    before = Kept(folder / "clients.sqlite", run.large)
     assert before.has_all(), "there is not something of each kind in it"
     visits = {x: before.visits(x) for x in before.clients}
     run.knows(name)
@@ -175,7 +223,7 @@ def goes_on(run, golden):
     subprocess.run([run.troupe, "stop", run.folder], check=True, timeout=60, capture_output=True)
     assert (run.server.wait(20), run.joined.wait(20)) == (0, 0)
     assert list(run.store.glob("run-*")) == [folder], "these clients are in another folder"
-    check(before, visits, Kept(folder / "clients.sqlite"), run)
+    check(before, visits, Kept(folder / "clients.sqlite", run.large), run)
 
 
 def check(before, visits, after, run):
@@ -196,13 +244,13 @@ def check(before, visits, after, run):
 
 def main():
     troupe = pathlib.Path(sys.argv[1]).resolve()
-    files = [None] if sys.argv[2:] == ["--write"] else sorted(GOLDEN.glob("*.sql"))
-    assert files, f"nothing is in {GOLDEN}"
-    for golden in files:
+    writes, files = sys.argv[2:] == ["--write"], sorted(GOLDEN.glob("*.sql"))
+    assert writes or files, f"nothing is in {GOLDEN}"
+    for golden in ("", FILES) if writes else files:
         with tempfile.TemporaryDirectory() as name:
-            run = Run(troupe, pathlib.Path(name).resolve())
+            run = Run(troupe, pathlib.Path(name).resolve(), golden == FILES if writes else golden.stem.endswith(FILES))
             try:
-                if golden:
+                if not writes:
                     print(golden.name, end=": ", flush=True)
                     goes_on(run, golden)
                 else:
