@@ -1,7 +1,7 @@
 """Servers that do not fit a process, peers whose pieces are too large, and addresses of IPv6: wrong_peers.py TROUPE.
 
 A server that fits gives its terms; a server of this test's own (misfits.py) says them otherwise, and who joins it must end
-with 3, and has opened no path that they name (wrong_paths.py). To the first one a peer says what is larger than it may be: each is dropped or refused and counted,
+with 3, and has opened no path that they name (wrong_paths.py). Who connects and does not go on with the handshake is dropped. To the first one a peer says what is larger than it may be: each is dropped or refused and counted,
 and a run over ::1 goes on beside it to its end.
 """
 
@@ -11,6 +11,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import urllib.request
 
@@ -42,6 +43,8 @@ batch_size = 10
 learning_rate = 0.05
 """
 HELLO_MAX = 4096
+HANDSHAKE = 5.0  # Seconds that a server waits for the rest of one.
+GREETING = b"\xff" + bytes(8) + b"\x7f\x03\x00NULL" + bytes(48)  # As ZMTP 3.0 begins.
 KINDS_TOO_LARGE = (("hello", 64 * 1024 + 1), ("offer_made", 1 << 20), ("offer_made", (1 << 30) + 1),
                    ("fetch_requested", 1 << 30), ("line_served", 1 << 40), ("scores_told", (1 << 64) - 1))
 
@@ -81,6 +84,32 @@ class Server:
 
     def visits(self):
         return self.metric("troupe_visits_total")
+
+
+class Silent(threading.Thread):
+    """Connects, says so much, and waits for the end."""
+
+    def __init__(self, address, words):
+        super().__init__(daemon=True)
+        host, port = re.fullmatch(r"tcp://\[?([^]]+?)\]?:(\d+)", address).groups()
+        self.began, self.lasted, self.words = time.monotonic(), None, words
+        self.socket = socket.create_connection((host, int(port)), timeout=4 * HANDSHAKE)
+        self.start()
+
+    def run(self):
+        with self.socket as to:
+            to.sendall(self.words)
+            try:
+                while to.recv(1 << 12):
+                    pass
+            except ConnectionResetError:
+                pass
+        self.lasted = time.monotonic() - self.began
+
+    def check(self):
+        self.join(4 * HANDSHAKE)
+        assert self.lasted and HANDSHAKE - 0.5 < self.lasted < 2 * HANDSHAKE, \
+            f"who says {self.words[:12]} and no more is dropped after {self.lasted} s"
 
 
 def misfits(troupe, terms):
@@ -169,6 +198,7 @@ def main():
         scratch = pathlib.Path(name)
         server = Server(troupe, scratch, host)
         assert server.address.startswith(f"tcp://{host}:"), server.address
+        silent = [Silent(server.address, words) for words in (b"", GREETING[:20], GREETING)]
         joined = subprocess.Popen([troupe, "join", server.address, "--insecure", "--virtual", "4"],
                                   stdout=subprocess.DEVNULL, stderr=subprocess.STDOUT)
         try:
@@ -179,6 +209,8 @@ def main():
             misfits(troupe, terms)
             wrong_paths.none_is_opened(troupe, scratch, terms)
             too_large(server)
+            for peer in silent:
+                peer.check()
             visits = server.visits()
             soon(lambda: server.visits() > visits, "visits go on")
             subprocess.run([troupe, "stop", server.folder], check=True, timeout=60, capture_output=True)

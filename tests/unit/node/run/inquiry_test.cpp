@@ -1,0 +1,84 @@
+// For how long a process waits for a server's word.
+
+#include "node/join/inquiry.hpp"
+
+#include <atomic>
+#include <cstddef>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "node/join/join.hpp"
+
+namespace troupe::node {
+namespace {
+
+/// A server that says nothing, or gives its terms at once.
+class server final : public transport::endpoint {
+public:
+  explicit server(inquiry* asks = nullptr) : asks_(asks) {
+    // nop
+  }
+
+  std::size_t send(peer_id, messages::any_message x) override {
+    ++asked;
+    const auto* question = std::get_if<messages::terms_asked>(&x);
+    if (asks_ && question) {
+      messages::terms_given answer;
+      answer.nonce = question->nonce;
+      asks_->heard(messages::any_message{std::move(answer)});
+    }
+    return 1;
+  }
+
+  int asked = 0;
+
+private:
+  inquiry* asks_;
+};
+
+/// How often it looks for an answer of nobody, where somebody stops it after
+/// the third time.
+int looks_within(double seconds) {
+  server nobody;
+  inquiry testee;
+  std::atomic<bool> stop{false};
+  int looks = 0;
+  const auto found = testee.ask<messages::terms_given>(
+    nobody, messages::terms_asked{},
+    {.seconds = seconds, .stop = &stop, .meanwhile = [&] {
+       stop = ++looks == 3;
+     }});
+  EXPECT_FALSE(found);
+  EXPECT_EQ(nobody.asked, 1);
+  return looks;
+}
+
+} // namespace
+
+TEST(inquiry, ends_where_nobody_answers_in_time) {
+  EXPECT_EQ(looks_within(0.001), 1);
+}
+
+TEST(inquiry, has_no_end_where_none_is_given) {
+  EXPECT_EQ(looks_within(0), 3);
+}
+
+TEST(inquiry, of_who_joins_ends_after_a_minute_unless_it_says_otherwise) {
+  EXPECT_EQ(join_context{}.wait, 60);
+}
+
+TEST(inquiry, ends_with_the_answer) {
+  inquiry testee;
+  server prompt{&testee};
+  int looks = 0;
+  const auto found = testee.ask<messages::terms_given>(
+    prompt, messages::terms_asked{},
+    {.seconds = 0, .meanwhile = [&] { ++looks; }});
+  EXPECT_TRUE(found);
+  EXPECT_EQ(looks, 0);
+}
+
+} // namespace troupe::node
