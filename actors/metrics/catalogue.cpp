@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "actors/record/names.hpp"
 #include "actors/transport/crossings.hpp"
 #include "actors/transport/refusals.hpp"
 #include "core/assert.hpp"

@@ -1,6 +1,7 @@
 #include "actors/metrics/shown_lines.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
 #include <map>
 #include <utility>
