@@ -45,13 +45,13 @@ struct socket_status {
   std::uint64_t connected_max = 0;
   std::uint64_t met = 0;    ///< Those that were ever here.
   std::uint64_t behind = 0; ///< Of the former, those that read too slowly.
-  handshake_counts listened = {};
-  handshake_counts dialled = {};
-  lease_counts leased = {};               ///< Of a server.
+  handshake_counts listened;
+  handshake_counts dialled;
+  lease_counts leased;                    ///< Of a server.
   std::map<std::string, crossed> up = {}; ///< By kind.
   std::map<std::string, crossed> down = {};
-  carried carried_up = {};
-  carried carried_down = {};
+  carried carried_up;
+  carried carried_down;
   std::uint64_t credit_waits = 0;
   std::uint64_t transfers_in = 0;      ///< Large messages under way.
   std::uint64_t transfers_waiting = 0; ///< For room here.

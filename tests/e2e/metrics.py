@@ -161,7 +161,8 @@ def main():
             all_of_it.append(run)
             compare("run", run.until(*COUNTED, *TRAINED), wanted)
             run.end()
-            serve = Process(folder, "serve", troupe, "serve", str(config), "--insecure", "--listen", "tcp://127.0.0.1:0")
+            serve = Process(folder, "serve", troupe, "serve", str(config), "--insecure", "--listen", "tcp://127.0.0.1:0",
+                            "--format", "json")
             all_of_it.append(serve)
             address = serve.said(r"^(tcp://\S+)")
             join = Process(folder, "join", troupe, "join", address, "--insecure", "--virtual", "12",
