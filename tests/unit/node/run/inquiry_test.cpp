@@ -16,9 +16,9 @@ namespace troupe::node {
 namespace {
 
 /// A server that says nothing, or gives its terms at once.
-class server final : public transport::endpoint {
+class somebody final : public transport::endpoint {
 public:
-  explicit server(inquiry* asks = nullptr) : asks_(asks) {
+  explicit somebody(inquiry* asks = nullptr) : asks_(asks) {
     // nop
   }
 
@@ -42,7 +42,7 @@ private:
 /// How often it looks for an answer of nobody, where somebody stops it after
 /// the third time.
 int looks_within(double seconds) {
-  server nobody;
+  somebody nobody;
   inquiry testee;
   std::atomic<bool> stop{false};
   int looks = 0;
@@ -72,7 +72,7 @@ TEST(inquiry, of_who_joins_ends_after_a_minute_unless_it_says_otherwise) {
 
 TEST(inquiry, ends_with_the_answer) {
   inquiry testee;
-  server prompt{&testee};
+  somebody prompt{&testee};
   int looks = 0;
   const auto found = testee.ask<messages::terms_given>(
     prompt, messages::terms_asked{},
