@@ -158,7 +158,7 @@ public:
       x.pending_bytes_, x.alarms_, x.loose_until_, x.pauses_, x.changed_,
       x.unsettled_, x.free_, x.invitations_, x.heads_, x.stopper_, x.phase_,
       x.round_, x.offered_, x.done_, x.unmerged_, x.left_out_, x.deadline_,
-      x.missing_, x.over_, x.list_is_found_, x.first_came_, x.listed_at_,
+      x.missing_, x.over_, x.list_is_told_again_, x.first_came_, x.listed_at_,
       x.strike_at_, x.rounds_, x.token_, x.unsaved_, x.stopper_is_dirty_,
       x.round_is_dirty_, x.round_is_saved_, x.index_asked_, x.index_saved_,
       x.updates_, x.fruitless_, x.dropped_, x.round_has_gaps_,
@@ -349,9 +349,9 @@ private:
   /// the tickets are over all.
   std::set<std::pair<visit_id, line_id>> missing_;
   std::set<std::pair<visit_id, line_id>> over_; ///< On it, and refused.
-  bool list_is_found_ = false; ///< A process before this one made it.
-  instant first_came_ = never; ///< Somebody, in this life.
-  instant listed_at_ = never;  ///< When the list was first announced.
+  bool list_is_told_again_ = false; ///< By another process, or it was struck.
+  instant first_came_ = never;      ///< Somebody, in this life.
+  instant listed_at_ = never;       ///< When the list was first announced.
   instant strike_at_ = never;
   std::uint64_t rounds_ = 0;
 

@@ -69,7 +69,7 @@ void course::resume_round(std::uint64_t fruitful) {
     barren_ = rounds_ - std::min(rounds_, fruitful);
   if (round_.closed != 0) {
     phase_ = phase::closing;
-    round_is_saved_ = list_is_found_ = true;
+    round_is_saved_ = list_is_told_again_ = true;
     round_is_barren_ = options_.offers && round_.visits.empty();
     std::ranges::sort(round_.visits, {}, &messages::closed_visit::visit);
     for (const auto& pass : round_.cohort)

@@ -135,7 +135,7 @@ void course::close_round(std::size_t count) {
     std::ranges::sort(left_out_);
   }
   round_is_barren_ = count == 0 && done_ == 0;
-  round_has_version_ = list_is_found_ = false;
+  round_has_version_ = list_is_told_again_ = false;
   // How it fared is durable with its round.
   for (const auto& x : offered_)
     unsaved_.insert(x.what.visit.client);
@@ -226,7 +226,7 @@ void course::strike_missing(instant now) {
   std::erase_if(round_.visits, [](const auto& x) { return x.lines.empty(); });
   round_is_barren_ |= options_.offers && round_.visits.empty();
   phase_ = phase::closing;
-  round_is_dirty_ = true;
+  round_is_dirty_ = list_is_told_again_ = true;
   round_is_saved_ = false;
 }
 
@@ -241,7 +241,7 @@ void course::announce_list(actions& out, instant now) {
     messages::round_closed{.round = round_.round,
                            .visits = round_.visits,
                            .keep_late = options_.mode == pace_kind::semisync,
-                           .again = list_is_found_});
+                           .again = list_is_told_again_});
 }
 
 course::actions course::merged(const messages::round_merged& x, instant now) {

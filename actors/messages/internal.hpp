@@ -190,7 +190,7 @@ struct round_closed {
   round_number round;
   std::vector<closed_visit> visits;
   bool keep_late = false; ///< semisync: what is not listed waits for the next.
-  bool again = false;     ///< A process before this one made it.
+  bool again = false;     ///< By another process, or shorter than it was.
 
   static constexpr auto fields(auto& x) {
     return std::tie(x.round, x.visits, x.keep_late);

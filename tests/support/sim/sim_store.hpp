@@ -139,7 +139,6 @@ private:
   std::map<client_id, std::uint64_t> reserved_;
   std::set<visit_id> invited_;
   std::optional<messages::round_record> closed_; ///< The last list.
-  bool may_shrink_ = false; ///< That list, since the node began again.
   std::uint64_t lists_struck_ = 0;
   std::uint64_t reads_ = 0;
   std::uint64_t notes_ = 0;

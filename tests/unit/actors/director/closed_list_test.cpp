@@ -173,6 +173,29 @@ TEST(course_restart, strikes_out_at_once_what_a_line_refuses) {
   }
 }
 
+// A line that refuses what it had kept, while the list was on its way to it, is
+// not waited for in the same process either.
+TEST(course_restart, is_not_what_it_takes_for_a_refused_part_to_be_struck) {
+  run_of run{lost_round::patient()};
+  run.join(3);
+  for (const auto& x : run.all<invitation_made>())
+    run.take(x.pass.visit);
+  ASSERT_EQ(run.all<round_closed>().size(), 1u);
+  const auto listed = run.all<round_closed>().back();
+  EXPECT_FALSE(listed.again);
+  const auto visit = listed.visits.front().visit;
+  run.did(run.testee.taken({.visit = visit,
+                            .line = other,
+                            .lines_total = 2,
+                            .verdict = verdict::too_stale},
+                           run.now));
+  run.did(run.testee.lacking({other, listed.round, {visit}}, run.now));
+  ASSERT_EQ(run.all<round_closed>().size(), 2u);
+  const auto told = run.all<round_closed>().back();
+  EXPECT_TRUE(told.again); // A replay is to know which parts are left.
+  EXPECT_EQ(told.visits.front().lines, std::vector{lead});
+}
+
 // Its line had not heard the list yet.
 TEST(course_restart, strikes_out_what_was_refused_before_a_line_lacked_it) {
   run_of run{lost_round::patient(), closed()};
