@@ -1,0 +1,78 @@
+#!/usr/bin/env python3
+"""Holds every rule of rules.py against every dashboard, and has promtool parse all expressions: check.py [ROOT [METRICS]]."""
+
+import json
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+import promql
+import rules
+
+ANY = {"job": ".+", "instance": ".+", "line": ".+", "__rate_interval": "1m", "__range": "30m"}
+
+
+def known_metrics(page):
+    """{metric: its labels} of the table in docs/metrics.md."""
+    rows = re.findall(r"^\| `(\w+)` \| \w+ \| [^|]*\|([^|]*)\|", page, re.M)
+    return {name: set(re.findall(r"(?:^|;) *`(\w+)`", labels)) for name, labels in rows}
+
+
+def doubled(pairs):
+    keys = [x for x, _ in pairs]
+    for key in keys:
+        if keys.count(key) > 1:
+            raise ValueError(f"'{key}' stands there twice")
+    return dict(pairs)
+
+
+def unparsed(expressions):
+    """What promtool says of those that are none."""
+    promtool = shutil.which("promtool")
+    if not promtool:
+        print("not done: expressions are not parsed, since there is no promtool (apt-get install prometheus)")
+        return []
+    with tempfile.TemporaryDirectory() as scratch:
+        asked = pathlib.Path(scratch) / "rules.json"
+        asked.write_text(json.dumps({"groups": [{"name": "all", "rules": [
+            {"record": f"x{i}", "expr": promql.filled(x, ANY)} for i, (_, x) in enumerate(expressions)]}]}))
+        done = subprocess.run([promtool, "check", "rules", asked], capture_output=True, text=True)
+    said = re.findall(r'"x(\d+)": (.*)|"x(\d+)", (.*)', done.stdout + done.stderr)
+    wrong = [f"{expressions[int(a or b)][0]}: {x or y} [parsed]" for a, x, b, y in said]
+    return wrong if done.returncode == 0 or wrong else [f"{(done.stderr + done.stdout).strip()} [parsed]"]
+
+
+def findings(texts, metrics):
+    """Of {file: text}."""
+    pages, wrong, asked = {}, [], []
+    for name, text in texts.items():
+        try:
+            pages[name] = json.loads(text, object_pairs_hook=doubled)
+        except ValueError as e:
+            wrong.append(f"{name}: no JSON: {e}")
+    for name, page in pages.items():
+        try:
+            wrong += [f"{name}: {x}" for x in rules.findings(page, list(pages.values()), metrics)]
+            asked += [(f"{name}: {where}", x) for where, x in promql.expressions(page)
+                      if promql.variables(x) <= set(ANY)]
+        except (KeyError, TypeError, AttributeError) as e:
+            wrong.append(f"{name}: lacks what every dashboard has: {type(e).__name__} {e}")
+    return wrong + unparsed(asked)
+
+
+def main():
+    root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else __file__ + "/../../..").resolve()
+    metrics = pathlib.Path(sys.argv[2]) if len(sys.argv) > 2 else root / "docs/metrics.md"
+    texts = {x.name: x.read_text(encoding="utf-8") for x in sorted((root / "dashboards").glob("*.json"))}
+    wrong = findings(texts, known_metrics(metrics.read_text(encoding="utf-8")))
+    for line in wrong:
+        print(line)
+    print(f"{len(texts)} dashboards, {len(wrong)} findings")
+    return 1 if wrong or not texts else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

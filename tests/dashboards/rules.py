@@ -1,0 +1,207 @@
+"""What holds for every dashboard, a function each: it takes a dashboard and what all of them are, and yields what is wrong.
+Many are those of Grafana's own dashboard linter."""
+
+import itertools
+import json
+import re
+
+import promql
+
+# What Grafana 10 knows, and what of it dashboards/view draws. More may be added to both.
+KEYS = {
+    "page": "uid title description tags schemaVersion editable graphTooltip refresh time timezone links annotations "
+            "templating panels",
+    "panel": "id type title description datasource gridPos targets fieldConfig options transformations links",
+    "target": "refId expr legendFormat format instant range",
+    "field": "unit min max decimals thresholds custom mappings",
+    "variable": "name label type query datasource refresh sort multi includeAll allValue current",
+    "annotation": "name datasource enable iconColor expr titleFormat textFormat",
+}
+TYPES = {"timeseries", "stat", "gauge", "bargauge", "table", "heatmap"}
+UNITS = {"none", "short", "percentunit", "s", "bytes", "binBps", "ops", "reqps", "dateTimeAsIso"}
+SOURCE = {"type": "prometheus", "uid": "${datasource}"}
+COUNTERS = re.compile(r"_(total|count|sum|bucket)$")
+BUILT_IN = {"__rate_interval", "__range"}
+# What Prometheus says of alerts and targets itself.
+OF_PROMETHEUS = {"ALERTS", "up"}
+
+
+def known_keys(page, _):
+    """A key that Grafana does not know is dropped by it without a word."""
+    def unknown(what, keys, where):
+        for key in sorted(set(keys) - set(KEYS[what].split())):
+            yield f"{where}: Grafana knows no '{key}' here"
+    yield from unknown("page", page, "the page")
+    for panel in page["panels"]:
+        where = f"'{panel.get('title')}'"
+        yield from unknown("panel", panel, where)
+        yield from unknown("field", panel.get("fieldConfig", {}).get("defaults", {}), where)
+        for target in panel.get("targets", []):
+            yield from unknown("target", target, f"{where} {target.get('refId')}")
+    for one in page["templating"]["list"]:
+        yield from unknown("variable", one, f"variable '{one.get('name')}'")
+    for one in page["annotations"]["list"]:
+        yield from unknown("annotation", one, f"annotation '{one.get('name')}'")
+
+
+def unique_uids(page, pages):
+    if not re.fullmatch(r"troupe-[a-z]+", page["uid"]):
+        yield f"the uid '{page['uid']}' is not troupe- and one word"
+    if sum(other["uid"] == page["uid"] for other in pages) != 1:
+        yield f"another dashboard has the uid '{page['uid']}' too"
+
+
+def not_editable(page, _):
+    if page.get("editable") is not False:
+        yield "it is editable in Grafana, where nothing would keep what is edited"
+
+
+def variables(page, _):
+    all_of = page["templating"]["list"]
+    names = [x["name"] for x in all_of]
+    if names[:3] != ["datasource", "job", "instance"] or set(names[3:]) - {"line"}:
+        yield f"the variables are {', '.join(names)}; datasource, job, instance and then line would do"
+    for at, one in enumerate(all_of):
+        where = f"variable '{one['name']}'"
+        if one["type"] == "datasource":
+            continue
+        asked = promql.label_values(one)
+        if asked is None:
+            yield f"{where} asks {one.get('query')}, and not label_values(SERIES, LABEL)"
+        elif asked[1] != one["name"]:
+            yield f"{where} has the values of '{asked[1]}'"
+        for name in promql.variables(json.dumps(one["query"])) - set(names[:at]):
+            yield f"{where} asks for '${name}', which is no variable before it"
+        if one.get("refresh") != 2:
+            yield f"{where} is not asked again when the time changes: 'refresh' is 2 for that"
+        if not (one.get("multi") and one.get("includeAll") and one.get("allValue") == ".+"):
+            yield f"{where} takes no several values, or its 'allValue' is not .+"
+        if one.get("datasource") != SOURCE:
+            yield f"{where} asks another data source than ${{datasource}}"
+
+
+def panels(page, pages):
+    ids = [x.get("id") for x in page["panels"]]
+    for panel in page["panels"]:
+        where = f"'{panel.get('title')}'"
+        field = panel.get("fieldConfig", {}).get("defaults", {})
+        if not panel.get("title") or "?" not in panel.get("description", ""):
+            yield f"{where} lacks a title, or a description that says which question it answers"
+        if ids.count(panel.get("id")) != 1:
+            yield f"{where} has the id of another panel, {panel.get('id')}"
+        if panel.get("type") not in TYPES:
+            yield f"{where} is a '{panel.get('type')}', which dashboards/view does not draw"
+        if field.get("unit") not in UNITS:
+            yield f"{where} has the unit '{field.get('unit')}', and dashboards/view knows {', '.join(sorted(UNITS))}"
+        steps = [x.get("value") for x in field.get("thresholds", {}).get("steps", [])]
+        if steps[:1] != [None] or steps[1:] != sorted(set(steps[1:])):
+            yield f"{where} has no thresholds, or they do not rise from null"
+        if panel.get("datasource") != SOURCE:
+            yield f"{where} asks another data source than ${{datasource}}"
+        if not panel.get("targets"):
+            yield f"{where} asks nothing"
+        links = [re.match(r"/d/([\w-]+)\?", x.get("url", "")) for x in panel.get("links", [])]
+        if not links:
+            yield f"{where} does not say where to look next"
+        for link, said in zip(links, panel.get("links", [])):
+            if not link or link[1] not in {x["uid"] for x in pages}:
+                yield f"{where} has a link to {said.get('url')}, where there is no dashboard"
+
+
+def titles(page, _):
+    names = [x.get("title") for x in page["panels"]]
+    for name in sorted({x for x in names if names.count(x) > 1}, key=str):
+        yield f"two panels are called '{name}'"
+
+
+def grid(page, _):
+    places = [(x.get("title"), x["gridPos"]) for x in page["panels"]]
+    for name, at in places:
+        if at["x"] < 0 or at["w"] < 1 or at["h"] < 1 or at["x"] + at["w"] > 24:
+            yield f"'{name}' sticks out of the 24 columns"
+    for (name, a), (other, b) in itertools.combinations(places, 2):
+        if a["x"] < b["x"] + b["w"] and b["x"] < a["x"] + a["w"] and a["y"] < b["y"] + b["h"] and b["y"] < a["y"] + a["h"]:
+            yield f"'{name}' lies over '{other}'"
+
+
+def first_row(page, _):
+    """It answers one question at a glance."""
+    first = [x for x in page["panels"] if x["gridPos"]["y"] == 0]
+    if len(first) < 3 or any(x["type"] != "stat" for x in first):
+        yield "the first row is no row of stat panels"
+
+
+def annotations(page, _):
+    names = [x.get("name") for x in page["annotations"]["list"]]
+    if names != ["Alerts", "Restarts"]:
+        yield f"the annotations are {names}, and not Alerts and Restarts"
+    for one in page["annotations"]["list"]:
+        if one.get("datasource") != SOURCE:
+            yield f"annotation '{one.get('name')}' asks another data source than ${{datasource}}"
+
+
+def selectors(page, _):
+    names = {x["name"] for x in page["templating"]["list"]}
+    for where, expression in promql.expressions(page):
+        for name in sorted(promql.variables(expression) - names - BUILT_IN):
+            yield f"{where} asks for '${name}', which is no variable"
+        if where.startswith("variable"):
+            continue
+        for x in promql.selectors(expression):
+            for label in ("job", "instance"):
+                operator, value = x.matchers.get(label, ("", ""))
+                empty = "|" if x.metric == "ALERTS" else ""  # An alert need not have it.
+                if (operator, value) != ("=~", f"${label}{empty}"):
+                    yield f'{where}: {x.metric} lacks {label}=~"${label}{empty}"'
+
+
+def lines(page, metrics):
+    """Who can choose a line sees that line alone."""
+    if "line" not in {x["name"] for x in page["templating"]["list"]}:
+        return
+    for where, expression in promql.expressions(page):
+        for x in promql.selectors(expression) if not where.startswith(("variable", "annotation")) else ():
+            if "line" in metrics.get(re.sub(r"_(count|sum|bucket)$", "", x.metric), metrics.get(x.metric, ())) and \
+                    x.matchers.get("line") not in (("=~", "$line"), ("=~", "$line|")):
+                yield f'{where}: {x.metric} lacks line=~"$line"'
+
+
+def rates(page, _):
+    for where, expression in promql.expressions(page):
+        if where.startswith("variable"):
+            continue
+        for x in promql.selectors(expression):
+            if x.function == "rate" and x.range != "$__rate_interval":
+                yield f"{where}: a rate over [{x.range}], and not over [$__rate_interval]"
+            if x.range and x.range not in ("$__rate_interval", "$__range"):
+                yield f"{where}: [{x.range}] is no time that the dashboard shows"
+            if COUNTERS.search(x.metric) and x.function not in ("rate", "increase"):
+                yield f"{where}: {x.metric} counts, and is in no rate or increase"
+            if x.function in ("rate", "increase") and not (COUNTERS.search(x.metric)):
+                yield f"{where}: {x.metric} is no counter, and has no rate"
+
+
+def known_metrics(page, metrics):
+    """What is asked for is in docs/metrics.md, with these labels."""
+    for where, expression in promql.expressions(page):
+        for x in promql.selectors(expression):
+            base = re.sub(r"_(count|sum|bucket)$", "", x.metric)
+            name = x.metric if x.metric in metrics else base
+            if x.metric in OF_PROMETHEUS:
+                continue
+            if name not in metrics:
+                yield f"{where}: docs/metrics.md has no {x.metric}"
+                continue
+            for label in sorted(set(x.matchers) - {"job", "instance", "le"} - metrics[name]):
+                yield f"{where}: {name} has no label '{label}'"
+
+
+OF_ALL = [known_keys, unique_uids, not_editable, variables, panels, titles, grid, first_row, annotations, selectors, rates]
+OF_METRICS = [lines, known_metrics]
+
+
+def findings(page, pages, metrics):
+    for rule in OF_ALL:
+        yield from (f"{x} [{rule.__name__}]" for x in rule(page, pages))
+    for rule in OF_METRICS:
+        yield from (f"{x} [{rule.__name__}]" for x in rule(page, metrics))

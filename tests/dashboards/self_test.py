@@ -1,0 +1,117 @@
+"""Plants faults in the dashboards of the tree, one at a time, and asks for the rule that sees each: self_test.py [ROOT [METRICS]]."""
+
+import contextlib
+import copy
+import io
+import json
+import pathlib
+import shutil
+import sys
+
+import check
+import promql
+
+NAME = "overview.json"
+
+
+def panel(page):
+    return next(x for x in page["panels"] if x["type"] == "timeseries")
+
+
+def target(page):
+    return panel(page)["targets"][0]
+
+
+def asks(expression):
+    def plant(page):
+        target(page)["expr"] = expression
+    return plant
+
+
+def changes(*path, to):
+    def plant(page):
+        for key in path[:-1]:
+            page = page[key]
+        page[path[-1]] = to
+    return plant
+
+
+def lacks(key):
+    return lambda page: panel(page).pop(key)
+
+
+S = 'job=~"$job", instance=~"$instance"'
+RATE = f'sum(rate(troupe_visits_total{{{S}}}[%s]))'
+
+# (rule, what is planted in one dashboard, words of what is said).
+PLANTED = [
+    ("known_keys", changes("panels", 0, "colour", to="red"), "knows no 'colour'"),
+    ("known_keys", changes("panels", 0, "targets", 0, "expression", to="up"), "knows no 'expression'"),
+    ("known_keys", changes("title_", to="x"), "knows no 'title_'"),
+    ("unique_uids", changes("uid", to="troupe-workers"), "another dashboard"),
+    ("unique_uids", changes("uid", to="Overview 1"), "'Overview 1'"),
+    ("not_editable", changes("editable", to=True), "editable"),
+    ("variables", changes("templating", "list", 2, "query", "query", to="label_values(up{job=~\"$jobs\"}, instance)"), "'$jobs'"),
+    ("variables", changes("templating", "list", 2, "query", "query", to="instances()"), "instances()"),
+    ("variables", changes("templating", "list", 1, "refresh", to=1), "when the time changes"),
+    ("variables", changes("templating", "list", 1, "multi", to=False), "no several values"),
+    ("variables", lambda page: page["templating"]["list"].pop(2), "the variables are"),
+    ("panels", changes("panels", 1, "id", to=1), "has the id of another panel"),
+    ("panels", changes("panels", 1, "type", to="piechart"), "'piechart'"),
+    ("panels", changes("panels", 1, "fieldConfig", "defaults", "unit", to="furlongs"), "'furlongs'"),
+    ("panels", changes("panels", 1, "description", to="Alerts."), "which question"),
+    ("panels", changes("panels", 1, "datasource", "uid", to="prometheus"), "another data source"),
+    ("panels", changes("panels", 1, "targets", to=[]), "asks nothing"),
+    ("panels", changes("panels", 1, "links", 0, "url", to="/d/troupe-nowhere?x"), "troupe-nowhere"),
+    ("panels", lacks("links"), "where to look next"),
+    ("panels", changes("panels", 1, "fieldConfig", "defaults", "thresholds", "steps", to=[]), "thresholds"),
+    ("titles", changes("panels", 1, "title", to="Last progress"), "two panels"),
+    ("grid", changes("panels", 1, "gridPos", "x", to=1), "lies over"),
+    ("grid", changes("panels", 0, "gridPos", "w", to=25), "sticks out"),
+    ("first_row", changes("panels", 0, "type", to="timeseries"), "first row"),
+    ("annotations", lambda page: page["annotations"]["list"].pop(), "annotations"),
+    ("selectors", asks(RATE.replace("$job", "$jobs") % "$__rate_interval"), "'$jobs', which is no variable"),
+    ("selectors", asks('sum(troupe_clients{job=~"$job"})'), "lacks instance"),
+    ("selectors", asks('sum(troupe_clients{instance=~"$instance", job="$job"})'), "lacks job"),
+    ("lines", asks(f"troupe_line_failing{{{S}}}"), 'lacks line=~"$line"'),
+    ("rates", asks(RATE % "5m"), "a rate over [5m]"),
+    ("rates", asks(f"sum(troupe_visits_total{{{S}}})"), "in no rate"),
+    ("rates", asks(f"sum(rate(troupe_clients{{{S}}}[$__rate_interval]))"), "is no counter"),
+    ("rates", asks(f"max_over_time(troupe_clients{{{S}}}[30d])"), "no time that the dashboard shows"),
+    ("known_metrics", asks(f"troupe_clientele{{{S}}}"), "has no troupe_clientele"),
+    ("known_metrics", asks(f'troupe_clients{{{S}, mood="good"}}'), "no label 'mood'"),
+]
+UNPARSED = [asks(f"sum(troupe_clients{{{S}}}"), asks(f"troupe_clients{{{S}}} by (state)"), asks("")]
+
+
+def seen(texts, metrics, rule, words):
+    with contextlib.redirect_stdout(io.StringIO()):
+        return any(x.endswith(f"[{rule}]") and words in x for x in check.findings(texts, metrics))
+
+
+def main():
+    root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else __file__ + "/../../..").resolve()
+    page = pathlib.Path(sys.argv[2]) if len(sys.argv) > 2 else root / "docs/metrics.md"
+    metrics = check.known_metrics(page.read_text(encoding="utf-8"))
+    texts = {x.name: x.read_text(encoding="utf-8") for x in (root / "dashboards").glob("*.json")}
+    sound = json.loads(texts[NAME])
+    parsed = [("parsed", x, "") for x in UNPARSED] if shutil.which("promtool") else []
+    parse, check.unparsed = check.unparsed, lambda _: []  # For those that need no promtool: it is slow.
+    missed = 0
+    for rule, plant, words in [*PLANTED, *parsed]:
+        check.unparsed = parse if rule == "parsed" else lambda _: []
+        broken = copy.deepcopy(sound)
+        plant(broken)
+        if not seen({**texts, NAME: json.dumps(broken)}, metrics, rule, words):
+            print(f"not seen: {rule}: {words or list(promql.expressions(broken))[0]}")
+            missed += 1
+    for text, words in (("{", "no JSON"), ('{"uid": 1, "uid": 2}', "stands there twice"), ('{"panels": 3}', "lacks what every")):
+        if not any(words in x for x in check.findings({**texts, NAME: text}, metrics)):
+            print(f"not seen: {words}")
+            missed += 1
+    print(f"{len(PLANTED) + len(parsed) + 3} faults, {missed} not seen")
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
