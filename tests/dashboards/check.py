@@ -45,8 +45,18 @@ def unparsed(expressions):
     return wrong if done.returncode == 0 or wrong else [f"{(done.stderr + done.stdout).strip()} [parsed]"]
 
 
-def findings(texts, metrics):
-    """Of {file: text}."""
+def colours(page, said):
+    """What the thresholds of a dashboard mean stands in docs/operations.md, with their values."""
+    for panel in page["panels"]:
+        first, *steps = panel["fieldConfig"]["defaults"]["thresholds"]["steps"]
+        words = ", ".join([first["color"], *(f"{x['color']} from {x['value']:g}" for x in steps)])
+        row = f"| {page['title'].removeprefix('troupe: ')} | {panel['title']} | {panel['fieldConfig']['defaults']['unit']} | {words} |"
+        if steps and row not in said:
+            yield f"'{panel['title']}': docs/operations.md has no row {row} [colours]"
+
+
+def findings(texts, metrics, said):
+    """Of {file: text}; `said` is docs/operations.md."""
     pages, wrong, asked = {}, [], []
     for name, text in texts.items():
         try:
@@ -56,9 +66,10 @@ def findings(texts, metrics):
     for name, page in pages.items():
         try:
             wrong += [f"{name}: {x}" for x in rules.findings(page, list(pages.values()), metrics)]
+            wrong += [f"{name}: {x}" for x in colours(page, said)]
             asked += [(f"{name}: {where}", x) for where, x in promql.expressions(page)
                       if promql.variables(x) <= set(ANY)]
-        except (KeyError, TypeError, AttributeError) as e:
+        except (KeyError, TypeError, AttributeError, ValueError) as e:
             wrong.append(f"{name}: lacks what every dashboard has: {type(e).__name__} {e}")
     return wrong + unparsed(asked)
 
@@ -67,7 +78,8 @@ def main():
     root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else __file__ + "/../../..").resolve()
     metrics = pathlib.Path(sys.argv[2]) if len(sys.argv) > 2 else root / "docs/metrics.md"
     texts = {x.name: x.read_text(encoding="utf-8") for x in sorted((root / "dashboards").glob("*.json"))}
-    wrong = findings(texts, known_metrics(metrics.read_text(encoding="utf-8")))
+    said = (root / "docs/operations.md").read_text(encoding="utf-8")
+    wrong = findings(texts, known_metrics(metrics.read_text(encoding="utf-8")), said)
     for line in wrong:
         print(line)
     print(f"{len(texts)} dashboards, {len(wrong)} findings")

@@ -78,21 +78,23 @@ PLANTED = [
     ("rates", asks(f"sum(troupe_visits_total{{{S}}})"), "in no rate"),
     ("rates", asks(f"sum(rate(troupe_clients{{{S}}}[$__rate_interval]))"), "is no counter"),
     ("rates", asks(f"max_over_time(troupe_clients{{{S}}}[30d])"), "no time that the dashboard shows"),
+    ("colours", changes("panels", 0, "fieldConfig", "defaults", "thresholds", "steps", 1, "value", to=121), "has no row"),
     ("known_metrics", asks(f"troupe_clientele{{{S}}}"), "has no troupe_clientele"),
     ("known_metrics", asks(f'troupe_clients{{{S}, mood="good"}}'), "no label 'mood'"),
 ]
 UNPARSED = [asks(f"sum(troupe_clients{{{S}}}"), asks(f"troupe_clients{{{S}}} by (state)"), asks("")]
 
 
-def seen(texts, metrics, rule, words):
+def seen(texts, metrics, said, rule, words):
     with contextlib.redirect_stdout(io.StringIO()):
-        return any(x.endswith(f"[{rule}]") and words in x for x in check.findings(texts, metrics))
+        return any(x.endswith(f"[{rule}]") and words in x for x in check.findings(texts, metrics, said))
 
 
 def main():
     root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else __file__ + "/../../..").resolve()
     page = pathlib.Path(sys.argv[2]) if len(sys.argv) > 2 else root / "docs/metrics.md"
     metrics = check.known_metrics(page.read_text(encoding="utf-8"))
+    said = (root / "docs/operations.md").read_text(encoding="utf-8")
     texts = {x.name: x.read_text(encoding="utf-8") for x in (root / "dashboards").glob("*.json")}
     sound = json.loads(texts[NAME])
     parsed = [("parsed", x, "") for x in UNPARSED] if shutil.which("promtool") else []
@@ -102,11 +104,11 @@ def main():
         check.unparsed = parse if rule == "parsed" else lambda _: []
         broken = copy.deepcopy(sound)
         plant(broken)
-        if not seen({**texts, NAME: json.dumps(broken)}, metrics, rule, words):
+        if not seen({**texts, NAME: json.dumps(broken)}, metrics, said, rule, words):
             print(f"not seen: {rule}: {words or list(promql.expressions(broken))[0]}")
             missed += 1
     for text, words in (("{", "no JSON"), ('{"uid": 1, "uid": 2}', "stands there twice"), ('{"panels": 3}', "lacks what every")):
-        if not any(words in x for x in check.findings({**texts, NAME: text}, metrics)):
+        if not any(words in x for x in check.findings({**texts, NAME: text}, metrics, said)):
             print(f"not seen: {words}")
             missed += 1
     print(f"{len(PLANTED) + len(parsed) + 3} faults, {missed} not seen")
