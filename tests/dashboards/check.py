@@ -80,6 +80,10 @@ def main():
     texts = {x.name: x.read_text(encoding="utf-8") for x in sorted((root / "dashboards").glob("*.json"))}
     said = (root / "docs/operations.md").read_text(encoding="utf-8")
     wrong = findings(texts, known_metrics(metrics.read_text(encoding="utf-8")), said)
+    view = (root / "dashboards/view/view.js").read_text(encoding="utf-8")
+    listed = set(re.findall(r'"(\w+)"', re.search(r"^const files = \[(.*)\];", view, re.M)[1]))
+    wrong += [f"{x}: dashboards/view/view.js and the folder do not both have it" for x in
+              sorted(listed ^ {x.removesuffix(".json") for x in texts})]
     for line in wrong:
         print(line)
     print(f"{len(texts)} dashboards, {len(wrong)} findings")
