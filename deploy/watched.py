@@ -102,7 +102,7 @@ class Watched:
                 probe.bind(("127.0.0.1", self.port))
             except OSError as e:
                 raise Failed(f"port {self.port} cannot be had for Prometheus ({e.strerror}); another one: --port {self.port + 1}") from e
-        (self.folder / "prometheus").mkdir(parents=True)
+        (self.folder / "prometheus").mkdir(parents=True)  # It is nobody else's.
         self.serve()
         self.join("join-1")
         self.join("join-2")

@@ -1,0 +1,257 @@
+"""All that dashboards and alerts ask, asked of a Prometheus that watches a live run: dashboards.py TROUPE [--pictures FOLDER].
+With --pictures nothing goes wrong in that run, and its dashboards are kept as pictures."""
+
+import argparse
+import contextlib
+import json
+import os
+import pathlib
+import re
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+TREE = pathlib.Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(TREE / "deploy"), str(TREE / "tests/dashboards")]
+
+import alerts  # noqa: E402
+import promql  # noqa: E402
+import view  # noqa: E402
+import watched  # noqa: E402
+
+PAGES = {x.stem: json.loads(x.read_text(encoding="utf-8")) for x in sorted((TREE / "dashboards").glob("*.json"))}
+# What may have nothing to say while all is well.
+QUIET = {"annotation 'Alerts'", "annotation 'Restarts'", "'Firing alerts' A"}
+# Of alerts the times are cut in here alone; promtool holds the true ones.
+CUT = [(r"for: \d+m", "for: 2s"), (r"\[(10m|30m|1h)\]", "[20s]"), (r"offset 30m", "offset 20s"), (r"> 600", "> 8"), (r"> 900", "> 30")]
+RATE, RANGE = "8s", "60s"
+# What takes more than this run can have; promtool holds them.
+NOT_HERE = {"TroupeStalenessRising", "TroupeExpertStarved", "TroupeExpertDominates", "TroupeDiskFullSoon", "TroupeWorkerHangs"}
+
+
+class Ground:
+    """A live run, and what is asked about it."""
+
+    def __init__(self, troupe, scratch, port):
+        rules = scratch / "alerts.yaml"
+        text = (TREE / "dashboards/alerts.yaml").read_text(encoding="utf-8")
+        for pattern, cut in CUT:
+            text = re.sub(pattern, cut, text)
+        rules.write_text(text, encoding="utf-8")
+        self.run = watched.Watched(troupe, scratch / "run", port, interval=1, alerts=rules)
+        self.wrong = []
+        self.seen = set()  # Alerts that have fired when they should.
+
+    def vector(self, expression):
+        said = self.run.ask_prometheus("query", query=expression)
+        assert said["status"] == "success", f"{expression}: {said}"
+        return said["data"]["result"]
+
+    def firing(self):
+        return {x["metric"]["alertname"] for x in self.vector('ALERTS{alertstate="firing"}')}
+
+    def until(self, what, words, seconds=40):
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline:
+            if what():
+                return
+            time.sleep(0.5)
+        self.wrong.append(f"{words}: not within {seconds} s; firing: {sorted(self.firing())}")
+
+    def fires(self, cause, *names, beside=(), seconds=40):
+        """By this cause these do, and of others at most those beside them."""
+        self.until(lambda: set(names) <= self.firing(), f"{cause} brings {', '.join(names)}", seconds)
+        if others := self.firing() - set(names) - set(beside):
+            self.wrong.append(f"{cause} brings {', '.join(sorted(others))} too")
+        self.seen |= set(names)
+        print(f"{cause}: {', '.join(sorted(self.firing()))}", flush=True)
+
+    def quiet(self, seconds=60):
+        self.until(lambda: not self.firing(), "all alerts end", seconds)
+
+    def some(self):
+        """(words, values of variables): all of each, one, several."""
+        labels = {x: sorted({y["metric"].get(x, "") for y in self.vector("troupe_versions_total or troupe_build_info")} - {""})
+                  for x in ("job", "instance", "line")}
+        base = {"__rate_interval": RATE, "__range": RANGE}
+        yield "all", {**base, "job": ".+", "instance": ".+", "line": ".+"}
+        yield "one", {**base, **{x: y[:1] for x, y in labels.items()}}
+        yield "several", {**base, **{x: y[:2] for x, y in labels.items()}}
+
+    def asks_all(self):
+        """No expression errs, however variables are chosen; and with all of them none is empty that need not be."""
+        asked = 0
+        for chosen, values in self.some():
+            for name, page in PAGES.items():
+                for where, expression in promql.expressions(page):
+                    text = promql.filled(expression, values)
+                    said = (self.run.ask_prometheus("series", **{"match[]": text}) if where.startswith("variable") else
+                            self.run.ask_prometheus("query", query=text))
+                    asked += 1
+                    if said["status"] != "success":
+                        self.wrong.append(f"{name}: {where}, with {chosen}: {said.get('error')}")
+                    elif chosen == "all" and where not in QUIET and not has_numbers(said["data"]):
+                        self.wrong.append(f"{name}: {where} is empty: {text}")
+        print(f"{asked} expressions asked", flush=True)
+
+    def asks_rules(self):
+        """Prometheus has none that errs, and what is recorded is there."""
+        for group in self.run.ask_prometheus("rules")["data"]["groups"]:
+            for rule in group["rules"]:
+                if rule["health"] != "ok":
+                    self.wrong.append(f"{rule['name']} is {rule['health']}: {rule.get('lastError')}")
+        known = alerts.rules_of(pathlib.Path(self.run.alerts).read_text(encoding="utf-8"))
+        for name, rule in known.items():
+            if rule["kind"] == "record" and not self.vector(rule["expr"]):
+                self.wrong.append(f"{name} records nothing")
+
+
+def has_numbers(data):
+    """Also where the answer is one of series."""
+    found = data["result"] if isinstance(data, dict) else data
+    return any("value" not in x or x["value"][1] != "NaN" for x in found)
+
+
+@contextlib.contextmanager
+def filled(folder):
+    """Its disk is full, if it is one of ours."""
+    with open(folder / "filler", "wb") as filler:
+        with contextlib.suppress(OSError):
+            while True:
+                filler.write(bytes(1 << 16))
+                filler.flush()
+    yield
+    os.remove(folder / "filler")
+
+
+def phases(ground):
+    run = ground.run
+    joined = lambda: sum(float(x["value"][1]) for x in ground.vector('troupe_clients{state=~"at_work|free"}'))  # noqa: E731
+
+    run.join("more", 20)
+    ground.until(lambda: joined() == 60, "twenty more clients are seen")
+    ground.quiet(1)
+
+    # One who is slow, but answers: its visits come late.
+    os.kill(run.processes["more"].pid, signal.SIGSTOP)
+    time.sleep(1.5)
+    os.kill(run.processes["more"].pid, signal.SIGCONT)
+    ground.until(lambda: ground.vector("max(histogram_quantile(0.99, sum by (le) (rate(troupe_offer_staleness_versions_bucket[20s])))) > 8"),
+                 "a straggler shows as staleness")
+
+    stranger = subprocess.run([run.troupe, "join", run.address, "--server", run.key, "--store", run.folder / "stranger", "--wait", "3"],
+                              capture_output=True, text=True)
+    assert stranger.returncode == 5, stranger
+    ground.fires("a peer that is refused", "TroupePeersRefused", beside=["TroupeStalenessRising"])
+    ground.quiet()
+
+    for _ in range(2):
+        run.end("more")
+        run.join("more", 20)
+        ground.until(lambda: joined() == 60, "its clients are here again")
+        time.sleep(1.5)  # It is scraped.
+    ground.fires("a process that is restarted twice", "TroupeRestarts", beside=["TroupeTargetDown", "TroupeStalenessRising"])
+    ground.quiet()
+
+    if os.path.ismount(run.folder / "runs"):
+        with filled(run.folder / "runs"):
+            ground.fires("a full disk", "TroupeDiskNearlyFull", "TroupeStoreWaits", "TroupeLineFails",
+                         beside=["TroupeNoProgress", "TroupeDiskFullSoon", "TroupeStalenessRising"])
+        ground.quiet()
+    else:
+        skipped("a full disk, which takes the right to mount one")
+
+    run.end("join-2", signal.SIGKILL)
+    ground.fires("a process that is killed", "TroupeTargetDown", beside=["TroupeStalenessRising", "TroupeNoProgress"])
+    if os.environ.get("TROUPE_LONG"):  # Who is silent is lost after a minute and a half.
+        ground.fires("clients that stay away", "TroupeClientsLost", beside=["TroupeTargetDown", "TroupeStalenessRising", "TroupeNoProgress"],
+                     seconds=150)
+    run.join("join-2")
+    ground.quiet()
+
+    # As many files as it may have, nearly.
+    pid = run.processes["join-1"].pid
+    before = resource.prlimit(pid, resource.RLIMIT_NOFILE)
+    resource.prlimit(pid, resource.RLIMIT_NOFILE, (len(os.listdir(f"/proc/{pid}/fd")) + 1, before[1]))
+    ground.fires("a process that runs out of files", "TroupeQueueAtBound", beside=["TroupeStalenessRising"])
+    resource.prlimit(pid, resource.RLIMIT_NOFILE, before)
+    ground.quiet()
+
+    # All who train stand still: the run does.
+    for name in ("join-1", "join-2", "more"):
+        run.end(name)
+    ground.fires("nobody who trains", "TroupeNoProgress", "TroupeTargetDown")
+    for name in ("join-1", "join-2"):
+        run.join(name)
+    run.http.pop("more")
+    run.targets()
+    ground.quiet()
+
+    run.http.clear()
+    run.targets()
+    ground.fires("nobody who is asked", "TroupeNobodyAsked")
+
+    known = {x for x, of in alerts.rules_of(pathlib.Path(run.alerts).read_text(encoding="utf-8")).items() if of["kind"] == "alert"}
+    late = set() if os.environ.get("TROUPE_LONG") else {"TroupeClientsLost"}
+    disk = set() if os.path.ismount(run.folder / "runs") else {"TroupeDiskNearlyFull", "TroupeStoreWaits", "TroupeLineFails"}
+    if untried := known - ground.seen - NOT_HERE - late - disk:
+        ground.wrong.append(f"no cause is planted for {', '.join(sorted(untried))}")
+
+
+def skipped(words):
+    print(f"skipped: {words}", flush=True)
+    if os.environ.get("TROUPE_NO_SKIPS"):
+        sys.exit(1)
+
+
+def main():
+    asked = argparse.ArgumentParser()
+    asked.add_argument("troupe")
+    asked.add_argument("--pictures", type=pathlib.Path)
+    given = asked.parse_args()
+    browser = shutil.which("chromium")
+    if not shutil.which("prometheus"):
+        skipped("there is no prometheus (./dev setup --watching)")
+        return 77
+    with tempfile.TemporaryDirectory() as scratch:
+        scratch = pathlib.Path(scratch)
+        ground = Ground(pathlib.Path(given.troupe).resolve(), scratch, watched.free_port())
+        # A disk of its own, that can be full.
+        runs = scratch / "run/runs"
+        runs.mkdir(parents=True)
+        mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64m", "none", runs], capture_output=True).returncode == 0
+        try:
+            ground.run.begin()
+            ground.until(lambda: ground.vector("troupe_evaluation_metric") and ground.vector("sum(rate(troupe_visits_total[8s])) > 0"),
+                         "the run gets on", 60)
+            time.sleep(10)  # A few scrapes more, for rates and for rules that look at rules.
+            ground.asks_all()
+            ground.asks_rules()
+            if browser:
+                ground.wrong += view.looked_at(browser, ground.run.prometheus_at, PAGES, given.pictures, scratch)
+            else:
+                skipped("pages in a browser: there is no chromium (./dev setup --watching)")
+            if not given.pictures:
+                ground.quiet(5)
+                phases(ground)
+        except (AssertionError, watched.Failed) as e:
+            ground.wrong.append(str(e))
+        finally:
+            ground.run.close()
+            if mounted:
+                subprocess.run(["umount", runs], check=True)
+        for line in ground.wrong:
+            print(line)
+        if ground.wrong:
+            for name in ("server", "join-1", "prometheus"):
+                print(f"== {name}\n{ground.run.text(name)[-600:]}")
+    print("ok" if not ground.wrong else f"{len(ground.wrong)} findings")
+    return 1 if ground.wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
