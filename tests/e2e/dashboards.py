@@ -10,6 +10,7 @@ import re
 import resource
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -202,6 +203,33 @@ def phases(ground):
         ground.wrong.append(f"no cause is planted for {', '.join(sorted(untried))}")
 
 
+def by_hand(troupe, scratch):
+    """What ./dev dashboards starts: clear words where it cannot, and an end in order."""
+    program = [sys.executable, "-B", TREE / "deploy/watched.py", troupe]
+
+    def says(*more, **environment):
+        done = subprocess.run([*program, *more], capture_output=True, text=True, timeout=60, env={**os.environ, **environment})
+        return done.returncode, done.stdout + done.stderr
+
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        code, words = says("--port", str(taken.getsockname()[1]), "--folder", scratch / "a")
+        assert code == 1 and "cannot be had for Prometheus (Address already in use); another one: --port" in words, words
+    code, words = says("--folder", scratch / "a", PATH="/nowhere")
+    assert code == 1 and "there is no prometheus here: apt-get install prometheus" in words, words
+    code, words = says("--folder", scratch)
+    assert code == 1 and "is there already" in words, words
+    with subprocess.Popen([*program, "--port", str(watched.free_port()), "--folder", scratch / "b"], stdout=subprocess.PIPE,
+                          text=True) as started:
+        words = next((x for x in started.stdout if "Ctrl-C ends all of it" in x), None)
+        assert words, "it does not say that it is there"
+        started.send_signal(signal.SIGINT)
+        words = started.stdout.read()
+        assert started.wait(60) == 0 and re.search(r"ending join-1\nending join-2\nending server\nending prometheus\nall has ended", words), words
+    print("by hand: clear words, and an end in order", flush=True)
+
+
 def skipped(words):
     print(f"skipped: {words}", flush=True)
     if os.environ.get("TROUPE_NO_SKIPS"):
@@ -238,6 +266,7 @@ def main():
             if not given.pictures:
                 ground.quiet(5)
                 phases(ground)
+                by_hand(given.troupe, scratch)
         except (AssertionError, watched.Failed) as e:
             ground.wrong.append(str(e))
         finally:
