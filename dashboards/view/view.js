@@ -5,7 +5,7 @@ import { isInstant, kinds, node } from "./draw.js";
 import { labelValues, metricNames, now, over, scrapeInterval } from "./prometheus.js";
 
 const files = ["overview", "asynchronous", "clients", "experts", "workers", "transport"];
-const spans = [["5 min", 300], ["15 min", 900], ["30 min", 1800], ["1 h", 3600], ["6 h", 21600], ["1 d", 86400], ["7 d", 604800]];
+const spans = [["1 min", 60], ["5 min", 300], ["15 min", 900], ["30 min", 1800], ["1 h", 3600], ["6 h", 21600], ["1 d", 86400], ["7 d", 604800]];
 const rests = [["off", 0], ["5 s", 5], ["10 s", 10], ["30 s", 30], ["1 min", 60]];
 const pages = new Map(); // By uid.
 const place = (id) => document.getElementById(id);
