@@ -144,6 +144,7 @@ function timeseries(place, series, field, panel, span, marks) {
     svg.append(node("path", { d: `M${x(mark.at) - 4},${h - bottom + 5}h8l-4,-6Z`, fill: `var(--${mark.color})` }, node("title", {}, mark.words)));
   }
   drawn.forEach((one, i) => {
+    if (one.base && one.points.every((p) => !p[2])) return; // It would lie over the one below.
     const fill = field.custom?.fillOpacity ?? 0;
     if (fill > 0) svg.append(node("path", { d: path(one.points, x, y, span.step, one.base ?? (() => Math.max(low, 0))), fill: lineColour(i), "fill-opacity": fill / 100 }));
     svg.append(node("path", { d: path(one.points, x, y, span.step), fill: "none", stroke: lineColour(i), "stroke-width": 1.5 }));
