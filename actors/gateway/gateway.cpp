@@ -37,11 +37,11 @@ void say(self_pointer self, client_id to, messages::any_message x) {
 }
 
 // What clients hear and say is noted here, where it has an order.
-void note(self_pointer self, const auto& x) {
+void note(self_pointer self, const auto& x, auto... how) {
   if (self->state.args.events)
     self->send(self->state.args.others->archivist,
                messages::line_noted{messages::line_noted::file::events,
-                                    event_of(x, now(self))});
+                                    event_of(x, now(self), how...)});
 }
 
 void serve(self_pointer self, const messages::line_served& x) {
@@ -93,7 +93,7 @@ void note_offer(self_pointer self, const messages::offer_made& x,
   if (served_twice || self->state.granted->is_earlier(x.pass.visit))
     for (const auto& served : self->state.granted->fetched_for(x))
       note(self, served);
-  note(self, x);
+  note(self, x, discloses_soundly(x, self->state.args.rules.disclosures));
 }
 
 /// What a ticket is worth when its owner shows it.

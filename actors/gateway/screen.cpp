@@ -75,22 +75,6 @@ double squared_norm(const messages::offer_made& x) {
   return sum;
 }
 
-/// Each declared disclosure at most once, in order: what is bounded one by one
-/// is then bounded as a whole.
-bool discloses_soundly(const messages::offer_made& x,
-                       std::span<const disclosure> declared) {
-  std::size_t reals = 0;
-  for (std::size_t i = 0; i < x.disclosures.size(); ++i) {
-    const auto& values = x.disclosures[i];
-    if (i > 0 && values.index <= x.disclosures[i - 1].index)
-      return false;
-    if (!is_sound(values, declared))
-      return false;
-    reals += values.values.size();
-  }
-  return reals <= limits::disclosed_reals_max;
-}
-
 /// Each line at most once, in order.
 bool fetched_soundly(const messages::offer_made& x,
                      const models::layout& blocks) {
@@ -148,6 +132,22 @@ std::optional<verdict> screen(const messages::offer_made& x,
       && !(squared_norm(x) <= rules.norm_max * rules.norm_max))
     return verdict::malformed;
   return std::nullopt;
+}
+
+bool discloses_soundly(const messages::offer_made& x,
+                       std::span<const disclosure> declared) {
+  // At most once and in order: what is bounded one by one is then bounded as a
+  // whole.
+  std::size_t reals = 0;
+  for (std::size_t i = 0; i < x.disclosures.size(); ++i) {
+    const auto& values = x.disclosures[i];
+    if (i > 0 && values.index <= x.disclosures[i - 1].index)
+      return false;
+    if (!is_sound(values, declared))
+      return false;
+    reals += values.values.size();
+  }
+  return reals <= limits::disclosed_reals_max;
 }
 
 std::vector<messages::part_offered> split(const messages::offer_made& x,

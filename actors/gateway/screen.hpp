@@ -28,6 +28,10 @@ std::optional<policies::verdict> screen(const messages::offer_made& x,
                                         std::uint64_t examples,
                                         const screening_rules& rules);
 
+/// Whether it discloses what is declared, each thing once: which is bounded.
+bool discloses_soundly(const messages::offer_made& x,
+                       std::span<const disclosure> declared);
+
 /// One part for each line. @pre `screen` lets `x` pass
 std::vector<messages::part_offered> split(const messages::offer_made& x,
                                           std::uint64_t examples,

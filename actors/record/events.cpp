@@ -6,7 +6,6 @@
 #include <nlohmann/json.hpp>
 
 #include "core/checksum.hpp"
-#include "core/limits.hpp"
 #include "models/layout.hpp"
 
 namespace troupe::actors {
@@ -79,15 +78,12 @@ std::string event_of(const messages::clients_admitted& x, instant at) {
   return line.dump();
 }
 
-std::string event_of(const messages::offer_made& x, instant at) {
+std::string event_of(const messages::offer_made& x, instant at,
+                     bool discloses_soundly) {
   auto line = begin(event_kind::offered, at);
   put(line, x.pass.visit);
   line["checksum"] = checksum_of(x);
-  std::size_t reals = 0;
-  for (const auto& said : x.disclosures)
-    reals += said.values.size();
-  // It is not screened yet.
-  if (reals > 0 && reals <= limits::disclosed_reals_max)
+  if (discloses_soundly)
     for (const auto& said : x.disclosures) {
       json one;
       one["index"] = said.index;

@@ -25,7 +25,12 @@ std::string event_of(const messages::clients_admitted& x, instant at);
 std::string event_of(const messages::invitation_made& x, instant at);
 std::string event_of(const messages::visit_withdrawn& x, instant at);
 std::string event_of(const messages::visit_failed& x, instant at);
-std::string event_of(const messages::offer_made& x, instant at);
+
+/// @param discloses_soundly what it discloses is as the recipe declares it, and
+/// so bounded; else it is left out
+std::string event_of(const messages::offer_made& x, instant at,
+                     bool discloses_soundly);
+
 std::string event_of(const messages::part_answered& x, instant at);
 std::string event_of(const messages::line_served& x, instant at);
 std::string event_of(const messages::round_closed& x, instant at);

@@ -288,6 +288,10 @@ void hostile::strange_offer() {
         static_cast<std::uint32_t>(x_.disclosures + 7);
       return say("discloses what is not asked", *x);
     case 10:
+      if (x->pass.visit.number.value % 2 == 0) {
+        x->disclosures.resize(10'000);
+        return say("discloses nothing 10,000 times", *x);
+      }
       x->disclosures.front().values.assign(5000, 1e308);
       return say("discloses too much", *x);
     case 11:

@@ -240,6 +240,7 @@ void sim_store::judge(const messages::round_record& x) {
 
 result<void> sim_store::note(const messages::line_noted& x) {
   ++notes_;
+  EXPECT_LT(x.text.size(), 100'000u) << "a line of the record has no bound";
   if (rules_.noted)
     rules_.noted(x.text);
   return inner_->note(x);

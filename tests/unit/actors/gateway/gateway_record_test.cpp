@@ -27,6 +27,26 @@ TEST_F(gateway_test, notes_the_beginning_of_a_visit_from_before_a_restart) {
   EXPECT_EQ(noted(), (texts{"fetched 1:3", "fetched 2:4", "offered"}));
 }
 
+// It is noted before it is screened: nothing without a bound gets in.
+TEST_F(gateway_test, notes_what_is_disclosed_as_the_recipe_declares_it_alone) {
+  open(ann, first);
+  for (const bool sound : {true, false}) {
+    const auto pass = invite(ann);
+    say(first, fetch_of(pass));
+    auto x = offer_of(pass);
+    x.disclosures.push_back({0, {2}});
+    if (!sound)
+      x.disclosures.resize(90'000);
+    archivist.clear();
+    say(first, x);
+    ASSERT_FALSE(archivist.empty());
+    const auto line = archivist.front().get_as<messages::line_noted>(0).text;
+    EXPECT_NE(line.find(R"("event":"offered")"), std::string::npos) << line;
+    EXPECT_EQ(line.find("disclosed") != std::string::npos, sound);
+    EXPECT_LT(line.size(), 1000u);
+  }
+}
+
 // Who says with each hello that it is at work on what is over is told so each
 // time, and fills no record.
 TEST_F(gateway_test, notes_once_that_a_visit_is_withdrawn) {
