@@ -12,8 +12,11 @@ namespace troupe::actors {
 /// From invitations to offers, for who watches: nothing is decided by it.
 class round_trips {
 public:
+  /// Invitations are said again and again while a visit is under way.
   void began(visit_id x, instant now) {
-    under_way_[x.client] = {x.number, now};
+    if (const auto found = under_way_.find(x.client);
+        found == under_way_.end() || found->second.first != x.number)
+      under_way_[x.client] = {x.number, now};
   }
 
   void ended(visit_id x, instant now) {
