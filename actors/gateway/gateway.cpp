@@ -119,31 +119,38 @@ std::optional<messages::ticket> at_work_on(self_pointer self,
 
 void heard(self_pointer self, const sessions::session& from,
            messages::fetch_requested x) {
+  const auto visit = x.pass.visit;
   if (const auto refusal = judge(self, x.pass, from.client))
-    return say(self, from.client,
-               messages::visit_ended{x.pass.visit, *refusal});
+    return say(self, from.client, messages::visit_ended{visit, *refusal});
   if (const auto refusal = self->state.granted->fetch(x, now(self))) {
     if (refusal->ends)
-      return end_visit(self, x.pass.visit, refusal->why);
-    return say(self, from.client,
-               messages::visit_ended{x.pass.visit, refusal->why});
+      return end_visit(self, visit, refusal->why);
+    return say(self, from.client, messages::visit_ended{visit, refusal->why});
   }
   note_beginning(self, x.pass);
   for (const auto& want : x.wanted)
-    self->send(
-      self->state.args.others->router,
-      messages::serve_requested{x.pass.visit, x.leg, want, x.pass.cut});
+    self->send(self->state.args.others->router,
+               messages::serve_requested{visit, x.leg, want, x.pass.cut});
 }
 
-/// Its ticket is none of ours, or none any more: what its owner offered on it
-/// to a server before this one it lets go of, and nobody is to wait for it.
-void refuse_ticket(self_pointer self, visit_id visit, client_id owner) {
-  const messages::visit_ended end{visit, verdict::not_invited};
-  if (visit.client != owner || !self->state.granted->ended_earlier(visit))
-    return say(self, owner, end);
-  const messages::visit_failed failed{visit, verdict::not_invited};
-  note_and_say(self, failed, owner, end);
-  self->send(self->state.args.others->director, failed);
+void ask_lines(self_pointer self, const messages::offer_awaited& x) {
+  for (const auto& part : self->state.granted->await(x))
+    self->send(self->state.args.others->router, part);
+}
+
+/// Its ticket is none of ours, or none any more: nothing of it is taken, and
+/// nobody is to wait for it. Of what its owner offered on it to a server before
+/// this one a line may have a part nevertheless, and knows.
+void refuse_ticket(self_pointer self, const messages::offer_awaited& x,
+                   client_id owner) {
+  const auto visit = x.pass.visit;
+  const bool is_own = visit.client == owner;
+  if (is_own && self->state.granted->is_unheard_of(visit))
+    self->send(self->state.args.others->director,
+               messages::visit_failed{visit, verdict::not_invited});
+  if (is_own && self->state.granted->is_earlier(visit))
+    return ask_lines(self, x);
+  say(self, owner, messages::visit_ended{visit, verdict::not_invited});
 }
 
 /// No line has any of it.
@@ -156,15 +163,15 @@ void refuse_parts(self_pointer self, const messages::offer_made& x,
 void heard(self_pointer self, const sessions::session& from,
            const messages::offer_made& x) {
   const auto& args = self->state.args;
+  auto& granted = *self->state.granted;
   const auto not_valid = judge(self, x.pass, from.client);
   if (not_valid == verdict::not_invited)
-    return refuse_ticket(self, x.pass.visit, from.client);
-  const bool twice = self->state.granted->is_served_twice(x.pass.visit);
+    return refuse_ticket(self, granted.question_after(x), from.client);
+  const bool twice = granted.is_served_twice(x.pass.visit);
   // Kept, since its client's state moves on with it, or else as if not said.
-  if (args.keeps && self->state.granted->is_first(x)
-      && !args.keeps(x, from.examples))
+  if (args.keeps && granted.is_first(x) && !args.keeps(x, from.examples))
     return refuse_parts(self, x, verdict::overloaded);
-  const auto found = self->state.granted->offer(x);
+  const auto found = granted.offer(x);
   if (found && *found == grants::standing::over)
     return refuse_parts(self, x, verdict::withdrawn);
   const bool again = found && *found == grants::standing::again;
@@ -186,8 +193,7 @@ void heard(self_pointer self, const sessions::session& from,
     args.offered(x.pass.visit, x.loss);
   for (auto& part : split(x, from.examples, args.rules)) {
     // Its line may have it, and knows.
-    part.late = not_valid.has_value()
-                || !self->state.granted->is_offered(part.visit, part.line);
+    part.late = not_valid || !granted.is_offered(part.visit, part.line);
     self->send(args.others->router, std::move(part));
   }
 }
@@ -195,9 +201,8 @@ void heard(self_pointer self, const sessions::session& from,
 void heard(self_pointer self, const sessions::session& from,
            const messages::offer_awaited& x) {
   if (judge(self, x.pass, from.client) == verdict::not_invited)
-    return refuse_ticket(self, x.pass.visit, from.client);
-  for (const auto& part : self->state.granted->await(x))
-    self->send(self->state.args.others->router, part);
+    return refuse_ticket(self, x, from.client);
+  ask_lines(self, x);
 }
 
 void heard(self_pointer self, const sessions::session& from,
@@ -221,10 +226,9 @@ void heard(self_pointer self, const sessions::session& from,
 
 void heard(self_pointer self, const sessions::session& from,
            const messages::leave&) {
-  const auto client = from.client;
   self->send(self->state.args.others->roster,
-             messages::client_left{client, true});
-  self->state.peers.close(client);
+             messages::client_left{from.client, true});
+  self->state.peers.close(from.client);
 }
 
 /// What only a server says is not for a server's ears.
@@ -254,8 +258,7 @@ void heard(self_pointer self, peer_id peer, const messages::any_message& any) {
       return say(self, peer, last_words(*over, x->nonce));
     const auto& asked = self->state.args.may_speak;
     const auto may = asked ? asked(peer, x->client) : std::optional{true};
-    // Whether it may, or whose channel it is, shows in a moment; it is said
-    // again.
+    // Whether it may, or whose channel it is, shows when it is said again.
     if (!may || peers.waits_as_another(peer, x->client))
       return;
     if (const auto why = not_to_be_admitted(self, peer, x->client, *may))
@@ -389,10 +392,7 @@ gateway_actor::behavior_type gateway(self_pointer self, gateway_args args) {
       x.draft->add(part_name, self->state.peers, *self->state.granted);
     },
     [self](const messages::status_asked& x) {
-      x.draft->add(door_status{.sessions = self->state.peers.all().size(),
-                               .refusals = self->state.refusals,
-                               .round_trips = self->state.trips.taken(),
-                               .mailbox = self->mailbox().size()});
+      x.draft->add(self->state.status(self->mailbox().size()));
     },
   };
 }

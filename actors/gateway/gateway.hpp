@@ -76,6 +76,13 @@ struct gateway_state {
   bool has_load = false;     ///< Experts, or disclosures.
   round_trips trips;
   std::optional<messages::run_finished> over; ///< Whoever comes hears of it.
+
+  door_status status(std::uint64_t mailbox) const {
+    return {.sessions = peers.all().size(),
+            .refusals = refusals,
+            .round_trips = trips.taken(),
+            .mailbox = mailbox};
+  }
 };
 
 /// The only actor that speaks with clients: opens frames, checks sessions,

@@ -69,8 +69,9 @@ void grants::ended(visit_id x) {
     older->offered_to.clear();
 }
 
-bool grants::ended_earlier(visit_id x) {
-  return !find(x) && decline(x);
+bool grants::is_unheard_of(visit_id x) {
+  const auto* older = find(x) ? nullptr : find_older(x);
+  return older && older->open && !older->awaited;
 }
 
 std::vector<visit_id> grants::voided(client_id x) {
@@ -213,6 +214,12 @@ grants::await(const messages::offer_awaited& x) {
   for (const auto line : lines)
     out.push_back({visit, line});
   return out;
+}
+
+messages::offer_awaited
+grants::question_after(const messages::offer_made& x) const {
+  const auto lines = lines_of(x);
+  return {x.pass, {lines.begin(), lines.end()}};
 }
 
 bool grants::is_earlier(visit_id x) const {

@@ -64,9 +64,9 @@ public:
   /// Nor is an offer on it, or another one instead.
   void ended(visit_id x);
 
-  /// Likewise a visit from before a restart, by a ticket that is good no more:
-  /// whether this is the first that is heard of it.
-  bool ended_earlier(visit_id x);
+  /// Whether the visit is from before a restart, and nothing was offered on it
+  /// or asked after since.
+  bool is_unheard_of(visit_id x);
 
   /// All tickets of the client that are known serve nothing more. Says on which
   /// there was an offer that is not answered.
@@ -95,6 +95,9 @@ public:
   /// Asks after it. A line that does not know of it refuses it, which is for
   /// the record.
   std::vector<messages::part_awaited> await(const messages::offer_awaited& x);
+
+  /// The like of what is in an offer.
+  messages::offer_awaited question_after(const messages::offer_made& x) const;
 
   /// Whether the visit is from before a restart: the record may lack its
   /// beginning.

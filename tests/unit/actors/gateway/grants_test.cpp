@@ -269,6 +269,21 @@ TEST_F(grants_test, takes_the_rest_of_an_offer_behind_a_question_after_it) {
   EXPECT_FALSE(testee.answered(older, {3}, verdict::too_stale)) << "once";
 }
 
+// By a ticket that is good no more; by one that is, the offer is taken.
+TEST_F(grants_test, takes_an_offer_behind_a_question_without_a_ticket) {
+  const visit_id older{{2}, {3}};
+  messages::offer_made x;
+  x.pass.visit = older;
+  x.blocks.emplace_back().block = {3};
+  EXPECT_TRUE(testee.is_unheard_of(older));
+  EXPECT_EQ(testee.await(testee.question_after(x)).size(), 1U);
+  EXPECT_FALSE(testee.is_unheard_of(older));
+  EXPECT_TRUE(testee.is_earlier(older));
+  EXPECT_EQ(offer({3}, older).value(), standing::first);
+  EXPECT_FALSE(testee.is_unheard_of({{2}, {3}}));
+  EXPECT_FALSE(testee.is_unheard_of(visit)) << "it is of this process";
+}
+
 TEST_F(grants_test, remembers_as_many_of_them_as_a_client_may_have) {
   for (std::uint64_t i = 0; i < grants::older_max; ++i)
     EXPECT_EQ(offer({1}, {{2}, {100 + i}}).value(), standing::first);
