@@ -76,45 +76,19 @@ void monitor::look() {
 
 // The draft that was asked for last time, as far as the actors filled it.
 void monitor::hear(actors::seen_run& to) {
-  auto draft = desk_->want();
-  if (heard_)
-    take(heard_->taken()); // Who is slow may have answered since.
-  if (draft && draft != heard_) {
-    auto parts = draft->taken();
-    if (parts.course) {
-      heard_ = std::move(draft);
-      answered_ms_ = to.now_ms;
-    }
-    take(std::move(parts));
-  }
-  to.course = parts_.course;
-  to.door = parts_.door;
-  to.lines = parts_.lines;
-  to.load = parts_.load.value_or(actors::load_status{});
-  to.storage = parts_.storage.value_or(actors::storage_times{});
-  to.mailboxes = parts_.mailboxes;
-  to.readers = parts_.readers;
+  if (answers_.look_at(desk_->want()))
+    answered_ms_ = to.now_ms;
+  const auto& said = answers_.all();
+  to.course = said.course;
+  to.door = said.door;
+  to.lines = said.lines;
+  to.load = said.load.value_or(actors::load_status{});
+  to.storage = said.storage.value_or(actors::storage_times{});
+  to.mailboxes = said.mailboxes;
+  to.readers = said.readers;
   to.answered_ms = answered_ms_;
   if (to.course)
     to.at = std::max(to.at, to.course->now);
-}
-
-// Who has not answered yet is where it was.
-void monitor::take(actors::status_draft::parts x) {
-  if (x.course)
-    parts_.course = std::move(x.course);
-  if (x.door)
-    parts_.door = std::move(x.door);
-  if (x.load)
-    parts_.load = std::move(x.load);
-  if (x.storage)
-    parts_.storage = x.storage;
-  for (auto& [line, status] : x.lines)
-    parts_.lines[line] = std::move(status);
-  for (const auto& [actor, messages] : x.mailboxes)
-    parts_.mailboxes[actor] = messages;
-  for (const auto& [line, messages] : x.readers)
-    parts_.readers[line] = messages;
 }
 
 void monitor::measure(actors::seen_run& to) {

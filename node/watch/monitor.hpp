@@ -16,6 +16,7 @@
 #include "node/config/experiment.hpp"
 #include "node/watch/board.hpp"
 #include "node/watch/chronicle.hpp"
+#include "node/watch/last_answers.hpp"
 #include "node/watch/outlay.hpp"
 #include "node/watch/status_file.hpp"
 
@@ -53,7 +54,6 @@ private:
   void work();
   void look();
   void hear(actors::seen_run& to);
-  void take(actors::status_draft::parts x);
   void measure(actors::seen_run& to);
   void remark(const actors::seen_run& x);
 
@@ -63,8 +63,7 @@ private:
   outlay own_;
 
   // Only of the thread that looks.
-  status_desk::draft heard_;
-  actors::status_draft::parts parts_;
+  last_answers answers_;
   std::int64_t answered_ms_ = 0;
   std::int64_t progress_ms_ = 0;
   std::uint64_t done_ = 0; ///< Visits and versions, when last looked at.
