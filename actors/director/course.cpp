@@ -155,6 +155,7 @@ course::actions course::published(const messages::version_published& x,
     }
     if (auto* open = find_open(visit))
       open->merged.insert(x.line);
+    list_no_more(visit, x.line);
     settle(visit, x.line);
   }
   refill_ = true;

@@ -277,6 +277,7 @@ private:
   void give_up(visit_id x, instant now);
   void expire(visit_id x, actions& out, instant now);
   void take_loose(const messages::part_taken& x, instant now);
+  void list_no_more(visit_id x, line_id of);
   void drop_loose(actions& out, instant now);
   void drop_offer(visit_id x, actions& out);
   bool is_on_a_list(visit_id x, std::optional<line_id> of = {}) const;

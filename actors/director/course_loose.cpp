@@ -1,6 +1,7 @@
 // Visits that are over while lines of windows hold parts of them.
 
 #include <algorithm>
+#include <utility>
 
 #include "actors/director/course.hpp"
 
@@ -44,11 +45,31 @@ void course::take_loose(const messages::part_taken& x, instant now) {
   }
   auto& v = found->second;
   v.parts[x.line] = x.verdict;
-  if (is_whole(v.parts, x.lines_total))
-    offered(x.visit, v, now);
-  else if (is_any_kept(v.parts))
+  if (!is_whole(v.parts, x.lines_total)) {
+    if (!is_any_kept(v.parts))
+      loose_.erase(found);
     return;
+  }
+  offered(x.visit, v, now);
+  const auto merged = std::move(v.merged);
   loose_.erase(found);
+  for (const auto line : merged)
+    list_no_more(x.visit, line);
+}
+
+// It was struck off a list, came after all, and was merged before its line
+// heard that it was struck.
+void course::list_no_more(visit_id x, line_id of) {
+  if (const auto found = loose_.find(x); found != loose_.end())
+    found->second.merged.insert(of);
+  const auto at = std::ranges::find_if(
+    offered_, [x](const auto& y) { return y.what.visit == x; });
+  if (at == offered_.end())
+    return;
+  auto node = offered_.extract(at);
+  std::erase(node.value().what.lines, of);
+  if (!node.value().what.lines.empty())
+    offered_.insert(std::move(node));
 }
 
 // A list that is made is merged as it is: it is durable, and lines wait for it.

@@ -62,6 +62,55 @@ TEST_F(loose_visits, are_dropped_after_two_windows) {
   EXPECT_TRUE(run->all<round_closed>().empty());
 }
 
+/// A list names it, no line has it, and it is struck off.
+struct struck_visits : loose_visits {
+  struck_visits() {
+    taken(other, policies::verdict::accepted);
+    pass(10s);
+    for (const auto line : {lead, other})
+      run->did(run->testee.lacking({line, {1}, {visit}}, run->now));
+    EXPECT_EQ(run->all<round_closed>().size(), 3u);
+    EXPECT_TRUE(run->all<round_closed>().back().visits.empty());
+  }
+
+  void published(line_id line) {
+    run->did(run->testee.published({.line = line,
+                                    .head = {1},
+                                    .round = {1},
+                                    .blocks = {},
+                                    .merged = {visit}},
+                                   run->now));
+  }
+
+  void end_round() {
+    for (const auto line : {lead, other})
+      run->did(run->testee.merged({line, {1}, {1}}, run->now));
+  }
+};
+
+// The next window would have nothing but what is merged.
+TEST_F(struck_visits, are_on_no_other_list_once_they_are_merged) {
+  for (const auto line : {lead, other})
+    taken(line, policies::verdict::accepted);
+  for (const auto line : {lead, other})
+    published(line);
+  end_round();
+  pass(1min);
+  EXPECT_EQ(run->all<round_closed>().size(), 3u);
+}
+
+TEST_F(struck_visits, are_listed_for_lines_that_have_not_merged_them) {
+  taken(lead, policies::verdict::accepted);
+  published(lead);
+  taken(other, policies::verdict::accepted);
+  end_round();
+  pass(10s);
+  ASSERT_EQ(run->all<round_closed>().size(), 4u);
+  const auto list = run->all<round_closed>().back().visits;
+  ASSERT_EQ(list.size(), 1u);
+  EXPECT_EQ(list.front().lines, std::vector{other});
+}
+
 TEST_F(loose_visits, are_known_again_after_a_restart) {
   auto x = slots_of(2);
   x.mode = pace_kind::semisync;
