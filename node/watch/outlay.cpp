@@ -6,6 +6,7 @@
 #include <string>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include <sys/resource.h>
 #include <unistd.h>
@@ -73,13 +74,23 @@ std::uint64_t files_max() {
 
 } // namespace
 
+// Folders come and go meanwhile, and some are others': each is opened by
+// itself, and of one that cannot be there is nothing to add.
 std::uint64_t bytes_below(const fs::path& folder) {
   std::uint64_t bytes = 0;
-  std::error_code gone;
-  for (const auto& entry : fs::recursive_directory_iterator(folder, gone)) {
-    std::error_code none;
-    const auto size = entry.file_size(none);
-    bytes += none ? 0 : size;
+  std::vector<fs::path> left{folder};
+  while (!left.empty()) {
+    const auto next = std::move(left.back());
+    left.pop_back();
+    std::error_code closed;
+    for (fs::directory_iterator at{next, closed}, end; !closed && at != end;
+         at.increment(closed)) {
+      std::error_code gone;
+      if (at->symlink_status(gone).type() == fs::file_type::directory)
+        left.push_back(at->path());
+      const auto size = at->file_size(gone);
+      bytes += gone ? 0 : size;
+    }
   }
   return bytes;
 }

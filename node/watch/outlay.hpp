@@ -7,7 +7,8 @@
 
 namespace troupe::node {
 
-/// All bytes of the files below a folder; 0 where there is none.
+/// All bytes of the files below a folder that can be read; 0 where there is
+/// none.
 std::uint64_t bytes_below(const std::filesystem::path& folder);
 
 /// What this process takes of its machine, for who looks twice a second: of

@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "core/clock.hpp"
+#include "tests/support/no_more_files.hpp"
 #include "tests/support/scratch_folder.hpp"
 
 namespace troupe::node {
@@ -45,6 +46,27 @@ TEST(outlay, adds_up_files) {
   std::ofstream{scratch.path() + "/two"} << "123";
   EXPECT_EQ(bytes_below(scratch.path()), 8u);
   EXPECT_EQ(bytes_below(scratch.path() + "/none"), 0u);
+}
+
+// As lost+found, or what is removed meanwhile; and descriptors may be gone.
+TEST(outlay, passes_over_folders_that_cannot_be_opened) {
+  const test::scratch_folder scratch;
+  const std::filesystem::path folder{scratch.path()};
+  std::filesystem::create_directories(folder / "in" / "deep");
+  std::filesystem::create_directory(folder / "closed");
+  std::ofstream{folder / "in" / "deep" / "one"} << "12345";
+  std::ofstream{folder / "two"} << "123";
+  using std::filesystem::perms;
+  std::filesystem::permissions(folder / "closed", perms::none);
+  {
+    const test::no_more_files short_of_files{1};
+    EXPECT_EQ(bytes_below(folder), 8u);
+  }
+  {
+    const test::no_more_files short_of_files;
+    EXPECT_EQ(bytes_below(folder), 0u);
+  }
+  std::filesystem::permissions(folder / "closed", perms::owner_all);
 }
 
 } // namespace troupe::node
