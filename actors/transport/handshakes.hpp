@@ -1,7 +1,10 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
+
+#include "core/clock.hpp"
 
 namespace troupe::transport {
 
@@ -15,11 +18,13 @@ enum class turned_away : std::uint8_t {
 
 /// What is seen of the connection of who dials.
 enum class connection_event : std::uint8_t {
+  begun, ///< Somebody took it; a handshake is to come.
   made,
   lost,
   refused, ///< The server said that it does not allow the key.
   unlike,  ///< One side has keys and the other has not.
   broken, ///< Ended within the handshake: so does who has another key, or dies.
+  unanswered, ///< The same, and whoever took it was silent for long.
 };
 
 /// What attempts that fail mean for who dials.
@@ -29,9 +34,21 @@ public:
   static constexpr int broken_max = 3;
   /// And where there was one, this is said, once: it may have another key now.
   static constexpr int strange_max = 10;
+  /// Who has another key ends a handshake at once. One that ends later says
+  /// nothing of keys: a server may hang, or not know yet whom it lets in.
+  static constexpr instant answer_max = std::chrono::seconds{3};
 
   explicit handshakes(bool with_keys) : with_keys_(with_keys) {
     // nop
+  }
+
+  /// What became of a connection, by how long it took.
+  connection_event timed(connection_event what, instant now) {
+    if (what == connection_event::begun)
+      begun_ = now;
+    return what == connection_event::broken && now > begun_ + answer_max
+             ? connection_event::unanswered
+             : what;
   }
 
   /// @param keys so many are tried, one after the other
@@ -59,6 +76,7 @@ private:
   bool with_keys_;
   bool ever_made_ = false;
   int broken_ = 0;
+  instant begun_{};
 };
 
 } // namespace troupe::transport

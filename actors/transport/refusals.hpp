@@ -31,9 +31,10 @@ enum class refusal : std::uint8_t {
   replayed_session,
   frame_of_servers, ///< What a server alone may say.
   too_many_frames,  ///< In a second.
+  unreadable_key,   ///< Its file cannot be read for the moment.
 };
 
-inline constexpr std::array<const char*, 10> refusal_names{"no_key",
+inline constexpr std::array<const char*, 11> refusal_names{"no_key",
                                                            "unknown_key",
                                                            "expired_key",
                                                            "denied_key",
@@ -42,7 +43,8 @@ inline constexpr std::array<const char*, 10> refusal_names{"no_key",
                                                            "client_of_another",
                                                            "replayed_session",
                                                            "frame_of_servers",
-                                                           "too_many_frames"};
+                                                           "too_many_frames",
+                                                           "unreadable_key"};
 
 /// Of many threads.
 class refusals {

@@ -3,7 +3,6 @@
 #include <array>
 #include <cstring>
 #include <utility>
-#include <vector>
 
 #include "core/hex.hpp"
 #include "core/limits.hpp"
@@ -14,6 +13,9 @@ namespace {
 
 constexpr const char* zap_address = "inproc://zeromq.zap.01";
 constexpr const char* domain = "troupe";
+
+/// For those that wait.
+constexpr std::chrono::milliseconds look_again{200};
 
 /// Debian's header has no name for it, and its library knows it.
 constexpr int enforce_domain = 93;
@@ -57,7 +59,7 @@ door::door(zmq::context_t& context, server_keys keys,
            std::shared_ptr<refusals> refused)
   : keys_(std::move(keys)),
     refused_(std::move(refused)),
-    asked_(context, zmq::socket_type::rep) {
+    asked_(context, zmq::socket_type::router) {
   asked_.set(zmq::sockopt::linger, 0);
   asked_.bind(zap_address);
 }
@@ -70,41 +72,56 @@ void door::guard(zmq::socket_t& x) const {
   set(x, enforce_domain, &on, sizeof on);
 }
 
+// Each is asked about by itself, so that nobody waits for who waits here.
 void door::answer(instant now) {
-  while (answer_one(now))
-    ;
+  while (auto x = next_question(now)) {
+    if (answers(*x, now))
+      continue;
+    refused_->add(refusal::unreadable_key, now);
+    if (waiting_.size() < limits::keys_remembered)
+      waiting_.push_back(std::move(*x));
+  }
+  if (waiting_.empty() || now < look_at_)
+    return;
+  look_at_ = now + look_again;
+  std::erase_if(waiting_, [&](const question& x) {
+    return now > x.at + patience || answers(x, now);
+  });
 }
 
-// Of a request: version, number, domain, address, identity, mechanism, key.
-bool door::answer_one(instant now) {
-  const auto request = request_in(asked_);
-  if (request.empty())
-    return false;
+// A connection, a delimiter, then: version, number, domain, address, identity,
+// mechanism, key.
+std::optional<door::question> door::next_question(instant now) {
+  const auto parts = request_in(asked_);
+  if (parts.empty())
+    return std::nullopt;
+  question out{.from = parts[0].to_string(),
+               .number = parts.size() > 3 ? parts[3].to_string() : "",
+               .who = {},
+               .at = now};
   public_key who{};
-  const bool is_sound = request.size() == 7
-                        && request[5].to_string_view() == "CURVE"
-                        && request[6].size() == who.size();
-  auto standing = key_standing::unknown;
-  if (is_sound) {
-    std::memcpy(who.data(), request[6].data(), who.size());
-    standing = keys_.standing(who);
+  if (parts.size() == 9 && parts[7].to_string_view() == "CURVE"
+      && parts[8].size() == who.size()) {
+    std::memcpy(who.data(), parts[8].data(), who.size());
+    out.who = who;
   }
+  return out;
+}
+
+// False: nobody can say for the moment. ZAP has a word for that (300), upon
+// which libzmq lets the connection be until its handshake has taken too long.
+bool door::answers(const question& x, instant now) {
+  const auto standing = x.who ? keys_.standing(*x.who) : key_standing::unknown;
+  if (standing == key_standing::unsure)
+    return false;
   const bool good = may_come_in(standing);
-  // Who hears 400 comes no more, and who hears 300 does in some seconds.
-  const bool unsure = standing == key_standing::unsure;
+  const auto user = good ? to_hex(*x.who) : std::string{};
   if (good)
-    known_[to_hex(who)] = {standing, now};
-  else if (!unsure)
+    known_[user] = {standing, now};
+  else
     refused_->add(reason_of(standing), now);
-  const std::array<std::string, 6> reply{
-    "1.0",
-    request.size() > 1 ? request[1].to_string() : "",
-    good     ? "200"
-    : unsure ? "300"
-             : "400",
-    "",
-    good ? to_hex(who) : "",
-    ""};
+  const std::array<std::string, 8> reply{
+    x.from, "", "1.0", x.number, good ? "200" : "400", "", user, ""};
   for (std::size_t i = 0; i < reply.size(); ++i)
     (void)asked_.send(zmq::buffer(reply[i]), i + 1 < reply.size()
                                                ? zmq::send_flags::sndmore

@@ -1,11 +1,15 @@
 #pragma once
 
 // Keys on sockets. libzmq asks for each new connection, over ZAP, whether its
-// key may come in; where nobody is there to be asked, it lets all in.
+// key may come in; where nobody is there to be asked, it lets all in. Whoever
+// comes while its file cannot be read waits for its answer, and nobody for it.
 
+#include <chrono>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include <zmq.hpp>
 
@@ -25,6 +29,10 @@ class door {
 public:
   /// How long what a key may do is taken for what it was.
   static constexpr instant memory = std::chrono::milliseconds{500};
+
+  /// And how long who comes waits while nobody can say what its key may do; a
+  /// second later its connection ends as any other that no handshake made.
+  static constexpr instant patience = std::chrono::seconds{4};
 
   /// Answers from now on, so it is made before anybody can come.
   door(zmq::context_t& context, server_keys keys,
@@ -47,8 +55,13 @@ public:
     return asked_.handle();
   }
 
-  /// Answers what was asked.
+  /// Answers what was asked, and what nobody could answer before.
   void answer(instant now);
+
+  /// Somebody waits: it is to be asked again soon.
+  bool looks_again() const noexcept {
+    return !waiting_.empty();
+  }
 
   /// What a key may do is asked anew.
   void forget() {
@@ -72,13 +85,23 @@ private:
     instant at{};
   };
 
-  bool answer_one(instant now);
+  struct question {
+    std::string from; ///< A connection.
+    std::string number;
+    std::optional<public_key> who; ///< Nothing: that was no key.
+    instant at{};
+  };
+
+  std::optional<question> next_question(instant now);
+  bool answers(const question& x, instant now);
   key_standing standing_of(const std::string& user, instant now);
 
   server_keys keys_;
   std::shared_ptr<refusals> refused_;
   zmq::socket_t asked_;
   std::map<std::string, known> known_; ///< By user.
+  std::vector<question> waiting_;      ///< Of whom nobody can say yet.
+  instant look_at_{};                  ///< For these.
 };
 
 /// As ZAP named who sent it; empty: nobody did.

@@ -17,9 +17,9 @@ class connection_monitor {
 public:
   /// Of who dials.
   static constexpr int of_one =
-    ZMQ_EVENT_HANDSHAKE_SUCCEEDED | ZMQ_EVENT_HANDSHAKE_FAILED_AUTH
-    | ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL | ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL
-    | ZMQ_EVENT_DISCONNECTED;
+    ZMQ_EVENT_CONNECTED | ZMQ_EVENT_HANDSHAKE_SUCCEEDED
+    | ZMQ_EVENT_HANDSHAKE_FAILED_AUTH | ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL
+    | ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL | ZMQ_EVENT_DISCONNECTED;
 
   /// Of a server with keys.
   static constexpr int of_strangers = ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL;
@@ -57,6 +57,8 @@ public:
     std::uint16_t event = 0;
     std::memcpy(&event, what.data(), std::min(sizeof event, what.size()));
     switch (event) {
+      case ZMQ_EVENT_CONNECTED:
+        return connection_event::begun;
       case ZMQ_EVENT_HANDSHAKE_SUCCEEDED:
         return connection_event::made;
       case ZMQ_EVENT_HANDSHAKE_FAILED_AUTH:

@@ -56,7 +56,8 @@ private:
   void work();
   bool dials() const noexcept;
 
-  /// It neither listens nor dials, and is about to.
+  /// It neither listens nor dials, and is about to; or somebody waits at its
+  /// door.
   bool is_unsettled();
   void see_to_connections();
 
@@ -85,7 +86,7 @@ private:
   /// Of who dialled: what has become of its connection. Of a server: who came
   /// without a key, and who asks whether its key is good.
   void follow_connections();
-  void follow(connection_event what);
+  void follow(connection_event seen);
   void say_connection(bool there);
 
   /// How many keys the server may have that was dialled.

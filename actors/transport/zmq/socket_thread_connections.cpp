@@ -78,7 +78,8 @@ bool socket_thread::dials() const noexcept {
 
 bool socket_thread::is_unsettled() {
   const std::lock_guard guard{mutex_};
-  return dial_at_ || (!dials() && !is_bound_);
+  return dial_at_ || (!dials() && !is_bound_)
+         || (door_ && door_->looks_again());
 }
 
 void socket_thread::see_to_connections() {
@@ -229,8 +230,11 @@ void socket_thread::follow_connections() {
   }
 }
 
-void socket_thread::follow(connection_event what) {
+void socket_thread::follow(connection_event seen) {
   if (dial_at_) // It is of the connection that was given up.
+    return;
+  const auto what = handshakes_.timed(seen, steady_now());
+  if (what == connection_event::begun)
     return;
   const bool there = what == connection_event::made;
   {
@@ -246,7 +250,7 @@ void socket_thread::follow(connection_event what) {
   }
   counts_.refused += what == connection_event::refused;
   counts_.unlike += what == connection_event::unlike;
-  counts_.broken += what == connection_event::broken;
+  counts_.broken += seen == connection_event::broken;
   const auto keys = choose_key(what);
   if (const auto why = handshakes_.heard(what, keys); why && options_.away)
     options_.away(*why);

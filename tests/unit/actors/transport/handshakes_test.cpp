@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <string>
 #include <vector>
 
@@ -37,6 +38,23 @@ TEST(handshakes, end_where_it_is_known_that_they_will_not_be) {
   for (int i = 0; i < 19; ++i)
     EXPECT_FALSE(left.heard(broken, 2)) << "with two keys, twice as often";
   EXPECT_EQ(left.heard(broken, 2), turned_away::by_another);
+}
+
+// Of a server that hangs, or that cannot read yet whom it lets in.
+TEST(handshakes, that_end_late_say_nothing_of_keys) {
+  using enum connection_event;
+  using std::chrono::seconds;
+  handshakes testee{true};
+  for (int i = 0; i < 9; ++i) {
+    const seconds at{10 * i};
+    EXPECT_EQ(testee.timed(begun, at), begun);
+    EXPECT_FALSE(testee.heard(begun));
+    EXPECT_EQ(testee.timed(broken, at + seconds{5}), unanswered);
+    EXPECT_FALSE(testee.heard(unanswered));
+  }
+  EXPECT_EQ(testee.timed(begun, seconds{100}), begun);
+  EXPECT_EQ(testee.timed(broken, seconds{101}), broken);
+  EXPECT_EQ(testee.timed(made, seconds{105}), made);
 }
 
 TEST(refusals, are_all_counted_and_said_once_a_minute) {
