@@ -6,11 +6,17 @@ namespace troupe::node {
 
 std::set<key_hash> denials::look(const std::set<key_hash>& known,
                                  const std::set<key_hash>& good, instant now) {
-  std::erase_if(missed_, [&](const auto& x) {
-    return good.contains(x.first) || !known.contains(x.first);
-  });
+  std::erase_if(missed_,
+                [&](const auto& x) { return !known.contains(x.first); });
+  return look_at(known, good, now);
+}
+
+std::set<key_hash> denials::look_at(const std::set<key_hash>& some,
+                                    const std::set<key_hash>& good,
+                                    instant now) {
+  std::erase_if(missed_, [&](const auto& x) { return good.contains(x.first); });
   std::set<key_hash> out;
-  for (const auto& who : known) {
+  for (const auto& who : some) {
     if (good.contains(who))
       continue;
     auto& x = missed_.try_emplace(who, missed{.since = now}).first->second;

@@ -24,6 +24,10 @@ public:
   std::set<key_hash> look(const std::set<key_hash>& known,
                           const std::set<key_hash>& good, instant now);
 
+  /// The same of some alone: of others nothing could be seen this time.
+  std::set<key_hash> look_at(const std::set<key_hash>& some,
+                             const std::set<key_hash>& good, instant now);
+
   /// It was let in: whatever was found before is over.
   void is_good(const key_hash& x) {
     missed_.erase(x);

@@ -40,6 +40,16 @@ auto refused_by_system(const std::filesystem::path& path) {
               path.string() + " cannot be read: " + std::strerror(why));
 }
 
+/// Who has no descriptors left does not get as far as the name: whether there
+/// is such a file is asked by itself, which needs none.
+void look_for(const std::filesystem::path& path) {
+  const int why = errno;
+  struct stat what {};
+  const bool is_gone = (why == EMFILE || why == ENFILE)
+                       && ::stat(path.c_str(), &what) != 0 && errno == ENOENT;
+  errno = is_gone ? ENOENT : why;
+}
+
 /// Reads until its end, and never more than it may hold.
 result<std::string> read_open(int fd, const std::filesystem::path& path) {
   struct stat what {};
@@ -80,8 +90,10 @@ result<bool> is_there(const std::filesystem::path& path) {
 
 result<std::string> read_private(const std::filesystem::path& path) {
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (fd < 0)
+  if (fd < 0) {
+    look_for(path);
     return refused_by_system(path);
+  }
   auto out = read_open(fd, path);
   ::close(fd);
   return out;

@@ -13,8 +13,8 @@ namespace troupe::node {
 [[nodiscard]] result<bool> is_there(const std::filesystem::path& path);
 
 /// The text of a small file. What others may read or write is refused;
-/// `unavailable` says nothing of the file, but that the machine is short of
-/// something, or its disk fails.
+/// `unavailable` says nothing of the file, but that it is not known to be gone
+/// and the machine is short of something, or its disk fails.
 [[nodiscard]] result<std::string>
 read_private(const std::filesystem::path& path);
 

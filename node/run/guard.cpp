@@ -112,6 +112,16 @@ std::optional<bool> guard::lets_in(const public_key& who) const {
   return was_good ? std::nullopt : std::optional{false};
 }
 
+std::map<public_key, guard::guest> guard::guests() const {
+  const std::lock_guard lock{mutex_};
+  return let_in_;
+}
+
+bool guard::saw_all() const {
+  const std::lock_guard lock{mutex_};
+  return saw_all_;
+}
+
 result<void> guard::enrol(const public_key& line, const public_key& own) const {
   const auto known = keys();
   return known ? known->enrol(line, own, unix_milliseconds())
@@ -141,15 +151,26 @@ bool guard::may_have_changed() {
 std::set<key_hash> guard::newly_denied(std::set<key_hash> with_clients) {
   const auto now = steady_now();
   const auto known = keys();
-  const auto good =
-    known ? known->good(unix_milliseconds()) : std::set<key_hash>{};
-  const std::lock_guard lock{mutex_};
-  looks_again_ |= !good;
-  if (!known || !good)
+  if (!known)
     return {};
-  for (const auto& [who, x] : let_in_)
-    with_clients.insert(x.hash);
-  auto out = denials_.look(with_clients, *good, now);
+  const auto came = guests();
+  const auto listed = known->good(unix_milliseconds());
+  std::set<key_hash> here;
+  std::set<key_hash> stay; // Of these, by their files' names.
+  for (const auto& [who, x] : came) {
+    here.insert(x.hash);
+    if (listed)
+      continue;
+    const auto found = known->standing(who, unix_milliseconds());
+    if (found != key_standing::unknown && found != key_standing::expired)
+      stay.insert(x.hash);
+  }
+  with_clients.insert(here.begin(), here.end());
+  const std::lock_guard lock{mutex_};
+  saw_all_ = listed.has_value();
+  looks_again_ |= !saw_all_;
+  auto out = listed ? denials_.look(with_clients, *listed, now)
+                    : denials_.look_at(here, stay, now);
   std::erase_if(let_in_,
                 [&](const auto& x) { return out.contains(x.second.hash); });
   return out;

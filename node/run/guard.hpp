@@ -75,6 +75,10 @@ public:
   /// once for each time: of those that came, and of these.
   std::set<key_hash> newly_denied(std::set<key_hash> with_clients);
 
+  /// Then: of everybody. False: the folder could not be read, and of who is
+  /// here it was looked alone whether a file is gone.
+  bool saw_all() const;
+
   /// By what a key's clients are known, and how many it may have.
   std::optional<actors::claim> claim_of(const public_key& who) const;
 
@@ -89,6 +93,7 @@ private:
   };
 
   std::optional<keyring> keys() const;
+  std::map<public_key, guest> guests() const;
   key_standing in_its_file(const public_key& who) const;
 
   mutable std::mutex mutex_;
@@ -98,6 +103,7 @@ private:
   std::int64_t seen_ = 0; ///< When the folder of keys was changed, as it was.
   instant looked_at_{};
   bool looks_again_ = false;
+  bool saw_all_ = true;
   std::map<public_key, guest> let_in_;
   denials denials_;
 };

@@ -47,6 +47,8 @@ std::vector<client_id> serving::newly_denied() const {
   for (const auto& [who, clients] : all)
     owners.insert(who);
   const auto denied = guard_->newly_denied(std::move(owners));
+  if (!guard_->saw_all())
+    refused_->add(transport::refusal::unreadable_key, steady_now());
   if (!denied.empty())
     socket_->look_at_keys();
   for (const auto& [who, clients] : all)

@@ -55,5 +55,16 @@ TEST(denials, begin_anew_with_who_is_let_in_or_was_forgotten) {
   EXPECT_EQ(testee.look({ann, ben}, {}, 6s), keys{ann});
 }
 
+// Of those whose files can be asked for by name.
+TEST(denials, of_some_say_nothing_of_others) {
+  denials testee;
+  EXPECT_EQ(testee.look({ann, ben}, {ben}, 1s), keys{});
+  EXPECT_EQ(testee.look({ann, ben}, {ben}, 2s), keys{ann});
+  EXPECT_EQ(testee.look_at({ben}, {ben}, 3s), keys{});
+  EXPECT_EQ(testee.look_at({ben}, {}, 4s), keys{});
+  EXPECT_EQ(testee.look_at({ben}, {}, 5s), keys{ben});
+  EXPECT_EQ(testee.look({ann, ben}, {}, 6s), keys{}) << "both were said";
+}
+
 } // namespace
 } // namespace troupe::node

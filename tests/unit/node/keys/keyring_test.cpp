@@ -94,7 +94,8 @@ TEST_F(keyring_test, says_nothing_of_a_file_that_cannot_be_read_just_now) {
   {
     const test::no_more_files short_of_files;
     EXPECT_EQ(keys.standing(alice, now), key_standing::unsure);
-    EXPECT_EQ(keys.standing(bob, now), key_standing::unsure);
+    EXPECT_EQ(keys.standing(bob, now), key_standing::unknown)
+      << "that there is none is seen";
     EXPECT_FALSE(keys.good(now));
   }
   EXPECT_EQ(keys.standing(alice, now), key_standing::allowed);

@@ -110,6 +110,7 @@ TEST(guard, goes_by_what_it_knew_while_no_file_can_be_opened) {
   const auto who = draw_pair().open;
   const auto other = draw_pair().open;
   ASSERT_TRUE(keyring{folder}.allow(who, {.name = "ward"}));
+  ASSERT_TRUE(keyring{folder}.allow(other, {.name = "other"}));
   EXPECT_EQ((*made)->standing(who), key_standing::allowed);
   {
     const test::no_more_files short_of_files;
@@ -122,7 +123,37 @@ TEST(guard, goes_by_what_it_knew_while_no_file_can_be_opened) {
     }
     EXPECT_EQ((*made)->still(who), key_standing::allowed);
   }
-  EXPECT_EQ((*made)->standing(other), key_standing::unknown);
+  EXPECT_EQ((*made)->standing(other), key_standing::allowed);
+}
+
+// Whoever is being denied may have taken them all.
+TEST(guard, denies_whose_file_is_gone_while_no_file_can_be_opened) {
+  const test::scratch_folder scratch;
+  const auto folder = fs::path{scratch.path()} / "keys";
+  const auto made = guard::make(folder);
+  ASSERT_TRUE(made) << made.error().context;
+  const auto who = draw_pair().open;
+  const auto other = draw_pair().open;
+  const auto away = hash_of(draw_pair().open);
+  ASSERT_TRUE(keyring{folder}.allow(who, {.name = "ward"}));
+  ASSERT_TRUE(keyring{folder}.allow(other, {.name = "other"}));
+  EXPECT_EQ((*made)->standing(who), key_standing::allowed);
+  EXPECT_EQ((*made)->standing(other), key_standing::allowed);
+  EXPECT_TRUE((*made)->newly_denied({}).empty());
+  EXPECT_TRUE((*made)->saw_all());
+  {
+    const test::no_more_files short_of_files;
+    fs::remove(folder / "allowed" / to_hex(who)); // So does another process.
+    EXPECT_EQ((*made)->standing(who), key_standing::unknown);
+    EXPECT_EQ((*made)->lets_in(who), std::nullopt);
+    EXPECT_EQ(denied_by(**made, {away}), std::set{hash_of(who)});
+    EXPECT_FALSE((*made)->saw_all());
+    EXPECT_EQ((*made)->still(who), key_standing::unknown);
+    EXPECT_EQ((*made)->lets_in(who), false);
+    EXPECT_EQ((*made)->still(other), key_standing::allowed);
+  }
+  EXPECT_TRUE((*made)->newly_denied({}).empty());
+  EXPECT_TRUE((*made)->saw_all());
 }
 
 // They may have had clients before this process began.
