@@ -64,8 +64,13 @@ result<std::vector<client_id>> give(const messages::places_asked& x,
   });
 }
 
-messages::places_given answer(const messages::places_asked& x, peer_id from,
-                              reception_args& args) {
+bool is_unavailable(const error& x) {
+  return x.code == errc::unavailable;
+}
+
+/// Nothing: nobody can say for the moment.
+std::optional<messages::places_given>
+answer(const messages::places_asked& x, peer_id from, reception_args& args) {
   const auto refused = [&](std::string why) {
     return messages::places_given{x.nonce, {}, std::move(why)};
   };
@@ -74,6 +79,8 @@ messages::places_given answer(const messages::places_asked& x, peer_id from,
       ? args.claim_of(from)
       : claim{.who = x.store,
               .numbers_max = args.book.size() + args.book.named_max()};
+  if (!who && is_unavailable(who.error()))
+    return std::nullopt;
   if (!who)
     return refused("this key may have no clients");
   auto next = args.book;
@@ -84,7 +91,7 @@ messages::places_given answer(const messages::places_asked& x, peer_id from,
     if (auto kept = args.keep(next); !kept)
       return refused("the server cannot store it: " + kept.error().context);
   args.book = std::move(next);
-  return {x.nonce, std::move(*found), {}};
+  return messages::places_given{x.nonce, std::move(*found), {}};
 }
 
 void note(const messages::process_parted& x, peer_id from,
@@ -93,12 +100,17 @@ void note(const messages::process_parted& x, peer_id from,
     args.parted(from, x.what);
 }
 
-messages::enrolment_answered answer(const messages::enrolment_asked& x,
-                                    peer_id from, const reception_args& args) {
+/// Nothing: nobody can say for the moment.
+std::optional<messages::enrolment_answered>
+answer(const messages::enrolment_asked& x, peer_id from,
+       const reception_args& args) {
+  using messages::enrolment_answered;
   if (!args.enrol)
-    return {x.nonce, "there are no keys here"};
+    return enrolment_answered{x.nonce, "there are no keys here"};
   const auto done = args.enrol(from, x.own);
-  return {x.nonce, done ? "" : done.error().context};
+  if (!done && is_unavailable(done.error()))
+    return std::nullopt;
+  return enrolment_answered{x.nonce, done ? "" : done.error().context};
 }
 
 messages::frozen_given answer(const messages::frozen_asked& x,
@@ -128,12 +140,15 @@ void pass_on(const messages::scores_told& x, peer_id from,
     args.scored({from, x});
 }
 
-/// An invitation is good for one thing, and this is another.
-bool is_beyond_enrolment(peer_id from, const reception_args& args) {
-  if (!args.claim_of || args.claim_of(from))
+/// An invitation is good for one thing, and this is another. Not while nobody
+/// can say of which kind a key is: who has no answer asks again.
+bool may_not_ask(peer_id from, const reception_args& args) {
+  if (!args.claim_of)
     return false;
-  args.refused->add(transport::refusal::beyond_enrolment, steady_now());
-  return true;
+  const auto who = args.claim_of(from);
+  if (!who && !is_unavailable(who.error()))
+    args.refused->add(transport::refusal::beyond_enrolment, steady_now());
+  return !who;
 }
 
 /// What takes a look at all that were here before, or at a folder. A process
@@ -153,18 +168,25 @@ bool asks_too_often(const messages::any_message& x, peer_id from,
   return true;
 }
 
+template <class Message>
+void say(const std::optional<Message>& x, peer_id to,
+         const reception_args& args) {
+  if (x)
+    args.network->send(to, *x);
+}
+
 void hear(const messages::any_message& any, peer_id from,
           reception_args& args) {
   if (const auto* own = std::get_if<messages::enrolment_asked>(&any))
-    args.network->send(from, answer(*own, from, args));
+    say(answer(*own, from, args), from, args);
   else if (const auto* gone = std::get_if<messages::process_parted>(&any))
     note(*gone, from, args);
-  else if (is_beyond_enrolment(from, args))
+  else if (may_not_ask(from, args))
     return;
   else if (const auto* asked = std::get_if<messages::terms_asked>(&any))
     args.network->send(from, answer(*asked, from, args));
   else if (const auto* want = std::get_if<messages::places_asked>(&any))
-    args.network->send(from, answer(*want, from, args));
+    say(answer(*want, from, args), from, args);
   else if (const auto* frozen = std::get_if<messages::frozen_asked>(&any))
     args.network->send(from, answer(*frozen, args));
   else if (const auto* told = std::get_if<messages::scores_told>(&any))

@@ -46,9 +46,10 @@ struct reception_args {
   std::function<void(messages::scores_heard)> scored = {};
   /// Values of frozen blocks that processes may ask for, by their digest.
   std::map<std::array<std::uint8_t, 32>, shared_values> frozen = {};
-  /// Whose clients a peer's are; nothing: it may have none. Empty: they are of
-  /// whom it says it is, since nobody has a key.
-  std::function<std::optional<claim>(peer_id)> claim_of = {};
+  /// Whose clients a peer's are; an error: it may have none. Empty: they are of
+  /// whom it says it is, since nobody has a key. While it is `unavailable`, as
+  /// the next one, nothing is answered: who has no answer asks again.
+  std::function<result<claim>(peer_id)> claim_of = {};
   /// With keys: makes one known by the invitation that a peer came with.
   std::function<result<void>(peer_id, const public_key&)> enrol = {};
   std::shared_ptr<transport::refusals> refused =

@@ -32,11 +32,11 @@ public:
     const int fd =
       ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, S_IRUSR | S_IWUSR);
     if (fd < 0 || ::flock(fd, LOCK_EX) != 0) {
-      const std::string why = std::strerror(errno);
+      const int why = errno;
       if (fd >= 0)
         ::close(fd);
-      return fail(errc::storage_failure,
-                  "cannot lock " + path.string() + ": " + why);
+      return fail(code_of(why),
+                  "cannot lock " + path.string() + ": " + std::strerror(why));
     }
     return folder_lock{fd};
   }
@@ -185,11 +185,11 @@ std::filesystem::path keyring::line_path(const public_key& line) const {
   return folder_ / "invited" / to_hex(hash_of(line));
 }
 
-std::optional<permit> keyring::find(const public_key& who,
-                                    std::int64_t now_ms) const {
+result<permit> keyring::find(const public_key& who, std::int64_t now_ms) const {
   auto found = permit_at(path_of(who));
-  return found && found->expires_ms > now_ms ? std::optional{std::move(*found)}
-                                             : std::nullopt;
+  if (found && found->expires_ms <= now_ms)
+    return fail(errc::invalid_argument, "this key has expired");
+  return found;
 }
 
 key_standing keyring::standing(const public_key& who,
@@ -281,6 +281,8 @@ result<void> keyring::enrol(const public_key& line, const public_key& own,
   if (!lock)
     return tl::make_unexpected(lock.error());
   auto found = invitation_at(line_path(line));
+  if (!found && found.error().code == errc::unavailable)
+    return tl::make_unexpected(found.error());
   if (!found || found->what.expires_ms <= now_ms)
     return fail(errc::invalid_argument, "this invitation has expired");
   if (found->used && *found->used != own)
@@ -295,8 +297,10 @@ result<void> keyring::enrol(const public_key& line, const public_key& own,
     if (auto ok = write_private(line_path(line), write_invitation(*found)); !ok)
       return ok;
   // It comes for the server's key: what it may was said before.
-  if (const auto known = find(own, now_ms);
-      known && known->name == found->what.name)
+  const auto known = find(own, now_ms);
+  if (!known && known.error().code == errc::unavailable)
+    return tl::make_unexpected(known.error());
+  if (known && known->name == found->what.name)
     return {};
   auto what = found->what;
   what.expires_ms = permit::never;

@@ -64,8 +64,10 @@ public:
   /// nothing happens.
   [[nodiscard]] result<void> serves(const public_key& next) const;
 
-  /// What is allowed to a key, if it has not expired.
-  std::optional<permit> find(const public_key& who, std::int64_t now_ms) const;
+  /// What is allowed to a key. An error if nothing is, or no longer;
+  /// `unavailable`: nobody can say for the moment.
+  [[nodiscard]] result<permit> find(const public_key& who,
+                                    std::int64_t now_ms) const;
 
   key_standing standing(const public_key& who, std::int64_t now_ms) const;
 
@@ -83,7 +85,8 @@ public:
                                         std::int64_t now_ms) const;
 
   /// Allows `own` what the line was given for. A line serves one key, which may
-  /// ask again: it may not have heard the answer.
+  /// ask again: it may not have heard the answer. `unavailable`: nobody can say
+  /// for the moment whether it may.
   [[nodiscard]] result<void> enrol(const public_key& line,
                                    const public_key& own,
                                    std::int64_t now_ms) const;

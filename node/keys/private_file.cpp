@@ -35,8 +35,7 @@ bool is_of_the_machine(int why) {
 
 auto refused_by_system(const std::filesystem::path& path) {
   const int why = errno;
-  return fail(is_of_the_machine(why) ? errc::unavailable
-                                     : errc::storage_failure,
+  return fail(code_of(why),
               path.string() + " cannot be read: " + std::strerror(why));
 }
 
@@ -79,6 +78,10 @@ result<std::string> read_open(int fd, const std::filesystem::path& path) {
 }
 
 } // namespace
+
+errc code_of(int why) {
+  return is_of_the_machine(why) ? errc::unavailable : errc::storage_failure;
+}
 
 result<bool> is_there(const std::filesystem::path& path) {
   std::error_code failed;

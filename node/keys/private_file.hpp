@@ -18,6 +18,9 @@ namespace troupe::node {
 [[nodiscard]] result<std::string>
 read_private(const std::filesystem::path& path);
 
+/// The code of a call that has failed so; `unavailable` as above.
+errc code_of(int why);
+
 /// In its place at once, and on the disk.
 [[nodiscard]] result<void> write_private(const std::filesystem::path& path,
                                          const std::string& text);

@@ -177,15 +177,14 @@ std::set<key_hash> guard::newly_denied(std::set<key_hash> with_clients) {
 }
 
 // The book of who has which clients names no key: it is read by more.
-std::optional<actors::claim> guard::claim_of(const public_key& who) const {
+result<actors::claim> guard::claim_of(const public_key& who) const {
   const auto known = keys();
-  const auto found =
-    known ? known->find(who, unix_milliseconds()) : std::nullopt;
-  if (!found)
-    return std::nullopt;
-  return actors::claim{.who = hash_of(who),
-                       .numbers_max = found->numbers,
-                       .names = found->clients};
+  if (!known)
+    return fail(errc::invalid_argument, "nobody is allowed yet");
+  return known->find(who, unix_milliseconds()).map([&](const permit& x) {
+    return actors::claim{
+      .who = hash_of(who), .numbers_max = x.numbers, .names = x.clients};
+  });
 }
 
 } // namespace troupe::node

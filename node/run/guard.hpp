@@ -79,10 +79,11 @@ public:
   /// here it was looked alone whether a file is gone.
   bool saw_all() const;
 
-  /// By what a key's clients are known, and how many it may have.
-  std::optional<actors::claim> claim_of(const public_key& who) const;
+  /// By what a key's clients are known, and how many it may have. An error: it
+  /// may have none; `unavailable`: nobody can say for the moment.
+  [[nodiscard]] result<actors::claim> claim_of(const public_key& who) const;
 
-  /// Allows a key by the line that somebody came with.
+  /// Allows a key by the line that somebody came with. `unavailable` likewise.
   [[nodiscard]] result<void> enrol(const public_key& line,
                                    const public_key& own) const;
 

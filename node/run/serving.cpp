@@ -357,12 +357,13 @@ result<reception_args> serving::begin(const experiment& x, const workload& work,
             to.log(ok.error().context);
         },
       .log = to.log});
-  std::function<std::optional<claim>(peer_id)> claim_of;
+  std::function<result<claim>(peer_id)> claim_of;
   std::function<result<void>(peer_id, const public_key&)> enrol;
   if (guard_) {
     claim_of = [keys = guard_, socket = socket_](peer_id x) {
       const auto who = socket->key_of(x);
-      return who ? keys->claim_of(*who) : std::nullopt;
+      return who ? keys->claim_of(*who)
+                 : fail(errc::invalid_argument, "it is gone");
     };
     enrol = [keys = guard_, socket = socket_](peer_id x,
                                               const public_key& own) {

@@ -89,11 +89,37 @@ TEST_F(reception_test, tells_who_leaves_and_whether_it_has_heard_of_the_end) {
   args.parted = [&parted](peer_id, messages::parting x) {
     parted.push_back(x);
   };
-  args.claim_of = [](peer_id) -> std::optional<claim> { return std::nullopt; };
+  args.claim_of = [](peer_id) -> result<claim> {
+    return fail(errc::storage_failure, "there is no such file");
+  };
   using enum messages::parting;
   hear(messages::process_parted{for_now, {}});
   hear(messages::process_parted{over, "20 rounds"});
   EXPECT_EQ(parted, (std::vector{for_now, over}));
+  EXPECT_EQ(
+    args.refused
+      ->all()[static_cast<std::size_t>(transport::refusal::beyond_enrolment)],
+    0U);
+}
+
+// Who hears that it may have no clients ends; without an answer it asks again.
+TEST_F(reception_test, says_nothing_while_nobody_can_say_what_a_key_may) {
+  const auto nobody_can = fail(errc::unavailable, "too many open files");
+  int asked = 0;
+  args.claim_of = [&](peer_id) -> result<claim> {
+    if (++asked == 2)
+      return claim{.who = {1}, .numbers_max = 9};
+    return nobody_can;
+  };
+  args.enrol = [&](peer_id, const public_key&) -> result<void> {
+    return nobody_can;
+  };
+  hear(messages::enrolment_asked{});
+  hear(messages::terms_asked{.nonce = 1});
+  EXPECT_EQ(asked, 1);
+  hear(named("ward7"));
+  EXPECT_EQ(asked, 3) << "it could be read once";
+  EXPECT_TRUE(network->all.empty());
   EXPECT_EQ(
     args.refused
       ->all()[static_cast<std::size_t>(transport::refusal::beyond_enrolment)],

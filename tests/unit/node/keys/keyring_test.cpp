@@ -64,7 +64,7 @@ TEST_F(keyring_test, lets_in_who_is_allowed_until_they_are_denied) {
   ASSERT_TRUE(keys.allow(alice, named("alice")));
   ASSERT_TRUE(keys.allow(bob, named("bob")));
   EXPECT_EQ(keys.standing(alice, now), key_standing::allowed);
-  EXPECT_EQ(keys.find(alice, now), named("alice"));
+  EXPECT_EQ(keys.find(alice, now).value(), named("alice"));
   ASSERT_TRUE(keys.deny("alice"));
   EXPECT_EQ(keys.standing(alice, now), key_standing::unknown);
   ASSERT_TRUE(keys.deny(to_hex(bob)));
@@ -97,10 +97,24 @@ TEST_F(keyring_test, says_nothing_of_a_file_that_cannot_be_read_just_now) {
     EXPECT_EQ(keys.standing(bob, now), key_standing::unknown)
       << "that there is none is seen";
     EXPECT_FALSE(keys.good(now));
+    EXPECT_EQ(keys.find(alice, now).error().code, errc::unavailable);
   }
   EXPECT_EQ(keys.standing(alice, now), key_standing::allowed);
   EXPECT_EQ(keys.standing(bob, now), key_standing::unknown);
   EXPECT_EQ(keys.good(now).value(), std::set{hash_of(alice)});
+}
+
+TEST_F(keyring_test, refuses_no_line_that_cannot_be_read_just_now) {
+  const keyring keys{folder};
+  const auto line = keys.invite(named("alice"), now);
+  ASSERT_TRUE(line);
+  for (const int files : {0, 1}) { // One is for the folder's lock.
+    const test::no_more_files short_of_files{files};
+    const auto done = keys.enrol(line->open, alice, now);
+    EXPECT_FALSE(done);
+    EXPECT_EQ(done.error().code, errc::unavailable) << files;
+  }
+  EXPECT_TRUE(keys.enrol(line->open, alice, now));
 }
 
 TEST_F(keyring_test, lets_nobody_in_beyond_a_date) {

@@ -117,6 +117,9 @@ TEST(guard, goes_by_what_it_knew_while_no_file_can_be_opened) {
     EXPECT_EQ((*made)->standing(who), key_standing::allowed);
     EXPECT_EQ((*made)->standing(other), key_standing::unsure);
     EXPECT_EQ((*made)->lets_in(who), true);
+    const auto found = (*made)->claim_of(who);
+    EXPECT_FALSE(found);
+    EXPECT_EQ(found.error().code, errc::unavailable);
     for (int i = 0; i < 2; ++i) {
       EXPECT_TRUE((*made)->newly_denied({hash_of(who)}).empty());
       std::this_thread::sleep_for(denials::second_look);
