@@ -4,7 +4,6 @@
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
-#include <thread>
 #include <utility>
 
 #include "core/clock.hpp"
@@ -21,7 +20,9 @@ using end = join_summary::end;
 
 namespace {
 
-constexpr std::chrono::milliseconds glance{20}; ///< At whether it is to stop.
+/// For what this machine says of a host. Who resolves names may take longer, or
+/// have no end: what is known without is said then.
+constexpr std::chrono::seconds resolver_max{5};
 
 constexpr std::uint64_t after_ms_max = std::uint64_t{400} * 86'400'000;
 
@@ -185,13 +186,11 @@ join_summary admission::no_answer() const {
   if (in_.stop && *in_.stop)
     return interrupted(in_);
   const host_inquiry host{in_.address};
-  while (!host.answer()) {
-    if (in_.stop && *in_.stop)
-      return interrupted(in_);
-    std::this_thread::sleep_for(glance);
-  }
-  if (auto unknown = *host.answer(); !unknown.empty())
-    return ended(end::unreachable, std::move(unknown),
+  auto unknown = host.answer_within(resolver_max, in_.stop);
+  if (in_.stop && *in_.stop)
+    return interrupted(in_);
+  if (unknown && !unknown->empty())
+    return ended(end::unreachable, std::move(*unknown),
                  "its number would do, as in tcp://192.0.2.1:7700; where the "
                  "name is known later, --wait SECONDS waits longer");
   return ended(end::unreachable, "nobody answers at " + in_.address,

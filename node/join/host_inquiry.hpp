@@ -3,6 +3,8 @@
 // Asks this machine for a host on a thread of its own. Who resolves names may
 // take many seconds, in which nothing ends it: nobody waits for that thread.
 
+#include <atomic>
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -20,8 +22,13 @@ public:
   explicit host_inquiry(const std::string& address,
                         resolver ask = unknown_host);
 
-  /// As `unknown_host` has it. Nothing: it is not known yet.
+  /// As `unknown_host` has it; empty also where nobody can be asked. Nothing:
+  /// it is not known yet.
   std::optional<std::string> answer() const;
+
+  /// The same, by then. Nothing also where it was told to stop before.
+  std::optional<std::string> answer_within(std::chrono::milliseconds most,
+                                           const std::atomic<bool>* stop) const;
 
 private:
   struct shared {

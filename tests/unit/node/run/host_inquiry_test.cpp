@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <chrono>
 #include <future>
 #include <optional>
@@ -33,6 +34,20 @@ TEST(host_inquiry, is_waited_for_by_nobody) {
   EXPECT_FALSE(kept.answer());
   later.set_value(" is known");
   EXPECT_EQ(answer_of(kept), "tcp://ward:7700 is known");
+}
+
+// A resolver may have no end.
+TEST(host_inquiry, is_waited_for_so_long_and_not_beyond_a_word_to_stop) {
+  std::promise<std::string> later;
+  const auto found = later.get_future().share();
+  const host_inquiry testee{
+    "tcp://ward:7700", [found](const std::string&) { return found.get(); }};
+  EXPECT_FALSE(testee.answer_within(30ms, nullptr));
+  std::atomic<bool> stop{true};
+  EXPECT_FALSE(testee.answer_within(1h, &stop));
+  later.set_value("it is known");
+  stop = false;
+  EXPECT_EQ(testee.answer_within(20s, &stop), "it is known");
 }
 
 TEST(host_inquiry, is_of_this_machine) {
