@@ -28,13 +28,17 @@ guard::make(const std::filesystem::path& folder) {
 }
 
 result<void> guard::settle(const std::filesystem::path& folder) {
-  const std::lock_guard lock{mutex_};
-  if (keys_)
+  if (keys())
     return {};
+  // A disk may take long, and others ask meanwhile who is here.
+  auto made = make_private(folder).and_then(
+    [&] { return write_pair(folder / "pair", own()); });
+  if (!made)
+    return made;
+  const std::lock_guard lock{mutex_};
   keys_.emplace(folder);
   made_in_ = folder;
-  return make_private(folder).and_then(
-    [&] { return write_pair(folder / "pair", own_); });
+  return {};
 }
 
 std::string guard::news() const {
@@ -134,10 +138,13 @@ bool guard::may_have_changed() {
   constexpr std::chrono::milliseconds glance{200};
   constexpr std::chrono::seconds expiry{9}; // A key may just have run out.
   const auto now = steady_now();
-  const std::lock_guard lock{mutex_};
-  if (!keys_ || now < looked_at_ + glance)
+  std::unique_lock lock{mutex_};
+  const auto known = keys_;
+  if (!known || now < looked_at_ + glance)
     return false;
-  const auto changed = keys_->changed();
+  lock.unlock(); // Nobody waits for a disk to be told who is here.
+  const auto changed = known->changed();
+  lock.lock();
   const bool is_new = changed != seen_;
   if (!is_new && !looks_again_ && !denials_.is_in_doubt()
       && now < looked_at_ + expiry)

@@ -31,7 +31,8 @@ public:
     // nop
   }
 
-  /// Where there is no folder yet, this one from now on.
+  /// Where there is no folder yet, this one from now on. An error: there is
+  /// none still.
   [[nodiscard]] result<void> settle(const std::filesystem::path& folder);
 
   /// Whoever is invited finds the server there.
@@ -68,7 +69,7 @@ public:
   std::optional<bool> lets_in(const public_key& who) const;
 
   /// Whether to ask who is denied: keys may have changed since that was asked
-  /// last, or somebody is looked at again.
+  /// last, or somebody is looked at again. One thread at a time calls it.
   bool may_have_changed();
 
   /// By what their clients are known whose keys are allowed no longer, each

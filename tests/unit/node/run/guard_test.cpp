@@ -185,6 +185,19 @@ TEST(guard, says_where_it_made_its_pair_where_there_was_none) {
   }
 }
 
+TEST(guard, settles_where_its_pair_could_be_written_and_not_before) {
+  const test::scratch_folder scratch;
+  const fs::path folder{scratch.path()};
+  const auto made = guard::make({});
+  ASSERT_TRUE(made);
+  ASSERT_TRUE(write_private(folder / "file", "no folder"));
+  EXPECT_FALSE((*made)->settle(folder / "file" / "keys"));
+  EXPECT_FALSE((*made)->may_have_changed());
+  EXPECT_EQ((*made)->news(), "");
+  ASSERT_TRUE((*made)->settle(folder / "keys"));
+  EXPECT_EQ(keyring{folder / "keys"}.kept()->open, (*made)->own().open);
+}
+
 TEST(guard, goes_by_what_it_has_before_there_is_a_folder) {
   const auto made = guard::make({});
   ASSERT_TRUE(made);
