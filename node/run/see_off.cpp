@@ -78,6 +78,8 @@ void serving::see_off(messages::parting why, const std::string& text) const {
     control_->ended(text);
   const auto began = steady_now();
   for (int tick = 0; steady_now() < began + last_words_max; ++tick) {
+    // The run goes nowhere any more, but nobody who is denied is heard.
+    (void)newly_denied();
     auto left = socket_->links_here(lately);
     // One may be stopped, over a connection that holds.
     const bool all = steady_now() < began + last_silence_max;
