@@ -111,6 +111,7 @@ place* places::of(const std::string& route, const std::string& user,
 }
 
 void places::lost(place& x, instant now) {
+  lost_ += x.link.is_open();
   x.lost_at = now;
   routes_.erase(x.route);
   x.route.clear();
@@ -129,6 +130,7 @@ void places::lost(place& x, instant now) {
 void places::all_lost(instant now) {
   routes_.clear();
   for (auto& [number, x] : all_) {
+    lost_ += x.link.is_open();
     if (x.link.is_open())
       x.lost_at = now;
     x.route.clear();
@@ -233,6 +235,7 @@ void places::forget_oldest() {
 
 void places::forget(std::uint64_t number) {
   const auto& x = all_.at(number);
+  lost_ += x.link.is_open();
   if (!x.route.empty())
     routes_.erase(x.route);
   instances_.erase({x.user, x.instance});

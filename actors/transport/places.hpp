@@ -80,6 +80,17 @@ public:
   /// Nobody has a connection any more; links go on over the next ones.
   void all_lost(instant now);
 
+  /// Links that were open when their connection was lost, or when they were
+  /// forgotten, since this was asked last.
+  std::uint64_t take_lost() noexcept {
+    return std::exchange(lost_, 0);
+  }
+
+  /// A link speaks over this connection.
+  bool has(const std::string& route) const {
+    return routes_.contains(route);
+  }
+
   /// Nothing waits for anybody who is there.
   bool is_idle() const;
 
@@ -119,6 +130,7 @@ private:
   std::map<std::string, std::uint64_t> routes_;
   std::map<std::pair<std::string, std::uint64_t>, std::uint64_t> instances_;
   std::uint64_t last_ = 0;
+  std::uint64_t lost_ = 0;
   instant look_again_{}; ///< For those that are gone.
 };
 

@@ -151,6 +151,7 @@ std::size_t socket_thread::send_what_is_due() {
 
 std::set<std::uint64_t> socket_thread::taken_due() {
   const std::lock_guard guard{mutex_};
+  counts_.lost += places_.take_lost();
   auto out = std::exchange(due_, {});
   // There may be room now for what waits.
   out.insert(waiting_.begin(), waiting_.end());
@@ -188,7 +189,6 @@ bool socket_thread::send_some(place& to) {
       }
       case sending::nobody: {
         const std::lock_guard guard{mutex_};
-        counts_.lost += to.link.is_open();
         places_.lost(to, steady_now());
         bell_->ring(); // Others may have waited for its room.
         return true;
@@ -338,6 +338,7 @@ result<std::vector<frame_arrived>> socket_thread::hear(const piece& read,
                                                        crossing& what) {
   const std::lock_guard guard{mutex_};
   silence_.broken(now);
+  const bool was_there = places_.has(message.route);
   auto* from =
     dials() ? places_.find(0) : places_.of(message.route, message.user, read);
   std::vector<frame_arrived> out;
@@ -355,7 +356,8 @@ result<std::vector<frame_arrived>> socket_thread::hear(const piece& read,
     met_again_ = before != from->link.other();
   announced_ = from->link.take_announced();
   counts_.connections += !before && from->link.other();
-  if (!dials() && found && read.kind == piece_kind::opened) {
+  const bool is_repeated = was_open && was_there;
+  if (!dials() && found && read.kind == piece_kind::opened && !is_repeated) {
     ++counts_.made;
     counts_.lost += was_open; // Unseen: it speaks over another one.
   }

@@ -141,7 +141,6 @@ bool socket_thread::turns_out(place& to) {
   const std::lock_guard guard{mutex_};
   to.unsent.reset();
   waiting_.erase(to.number);
-  ++counts_.lost;
   places_.lost(to, steady_now());
   bell_->ring(); // Others may have waited for its room.
   return true;

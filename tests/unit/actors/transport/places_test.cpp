@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "core/limits.hpp"
 #include "tests/support/link_ends.hpp"
 
 namespace troupe::transport {
@@ -163,6 +164,24 @@ TEST_F(places_test, forget_who_is_gone_for_long_with_what_was_for_it) {
   EXPECT_EQ(server.find(number.at(1)), nullptr);
   EXPECT_NE(server.find(number.at(2)), nullptr);
   EXPECT_TRUE(values.expired());
+}
+
+TEST_F(places_test, count_each_link_that_ends_while_it_is_open) {
+  for (const std::uint64_t i : {1, 2, 3}) {
+    dial(i);
+    settle(i);
+  }
+  EXPECT_EQ(server.take_lost(), 0U);
+  server.lost(at(1), now);
+  server.lost(at(1), now);
+  EXPECT_EQ(server.take_lost(), 1U);
+  server.all_lost(now);
+  EXPECT_EQ(server.take_lost(), 2U);
+  for (std::uint64_t i = 0; i <= limits::links_per_key_max; ++i) {
+    dial(100 + i, "key");
+    settle(100 + i);
+  }
+  EXPECT_EQ(server.take_lost(), 1U) << "it made room";
 }
 
 TEST_F(places_test, count_nobody_who_has_said_that_it_leaves) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "actors/transport/places.hpp"
+#include "actors/transport/zmq/pieces.hpp"
 #include "actors/transport/zmq/socket_endpoint.hpp"
 #include "core/clock.hpp"
 #include "tests/support/ear.hpp"
@@ -273,6 +274,24 @@ piece opened_by(std::uint64_t instance) {
   what.instance = instance;
   x.body = body_of(what);
   return x;
+}
+
+TEST(socket_endpoint, counts_a_connection_once_whatever_is_said_over_it) {
+  ear at_server;
+  const auto server = listen(at_server, 1);
+  zmq::context_t context;
+  zmq::socket_t plain{context, zmq::socket_type::dealer};
+  plain.set(zmq::sockopt::linger, 0);
+  plain.connect(server->address());
+  for (int i = 0; i < 3; ++i)
+    ASSERT_EQ(send_piece(plain, {}, opened_by(7)), sending::done);
+  const auto& heard =
+    server->counts().in.pieces[static_cast<std::size_t>(crossing::link)];
+  for (int i = 0; i < 400 && heard < 3; ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds{10});
+  EXPECT_EQ(heard, 3U);
+  EXPECT_EQ(server->counts().made, 1U);
+  EXPECT_EQ(server->counts().lost, 0U);
 }
 
 TEST(places, of_a_connection_are_one_and_come_back_by_their_instance) {
