@@ -35,6 +35,13 @@ std::uint16_t kind_of(std::span<const std::byte> frame) {
   return static_cast<std::uint16_t>(at(0) | at(1) << 8);
 }
 
+/// Whether it brings values, as far as its kind and its size say: a line that
+/// its client has is served without.
+bool brings_values(std::uint16_t kind, std::size_t bytes) {
+  static const auto empty = encoded_size(messages::line_served{});
+  return kind != messages::line_served::wire.kind || bytes > empty;
+}
+
 std::uint64_t mixed(std::uint64_t hash, std::uint64_t x) {
   return (hash ^ x) * 1099511628211ull;
 }
@@ -68,7 +75,7 @@ crossing crossings::sort_frame(std::uint64_t link, channel_id channel,
   const auto kind = kind_of(frame);
   if (!has_values(kind))
     return crossing::small;
-  if (is_of_visit(kind))
+  if (is_of_visit(kind) && brings_values(kind, frame.size()))
     carried_.values.add(0);
   return was_said({link, kind, channel, frame}) ? crossing::said_again
                                                 : crossing::values;

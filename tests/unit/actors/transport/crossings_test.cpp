@@ -115,5 +115,23 @@ TEST(crossings, say_how_long_what_visits_fetch_and_offer_took) {
   EXPECT_FALSE(x.take_carried()) << "it has no values";
 }
 
+TEST(crossings, take_no_time_of_what_a_client_has_already) {
+  crossings x;
+  sayer one_end;
+  messages::line_served served{.visit = {{1}, {5}},
+                               .line = {2},
+                               .base = {9},
+                               .unchanged = 1,
+                               .blocks = {}};
+  EXPECT_EQ(sorted(x, 1, one_end.say(served)).size(), 1U);
+  EXPECT_FALSE(x.take_carried()) << "nothing is downloaded";
+  served.unchanged = 0;
+  served.blocks.push_back({{1}, share({4, 5})});
+  EXPECT_EQ(sorted(x, 1, one_end.say(served)).size(), 1U);
+  const auto whole = x.take_carried();
+  ASSERT_TRUE(whole);
+  EXPECT_EQ(whole->values.count, 1U);
+}
+
 } // namespace
 } // namespace troupe::transport
