@@ -47,7 +47,7 @@ ledger = "memory"
 kind = "synthetic"
 dimension = 20
 [clients]
-clients = 25
+clients = 28
 [pace]
 mode = "fedbuff"
 buffer_size = 2
@@ -270,7 +270,7 @@ def main():
         scratch = pathlib.Path(folder)
         server = Server(os.path.abspath(sys.argv[1]), scratch)
         own = {name: Keys(server.key) for name in ("stranger", "probe")}
-        server.allow(own["stranger"].public, "stranger", 2)
+        server.allow(own["stranger"].public, "stranger", UPLOADS)
         server.allow(own["probe"].public, "probe", 1)
         made = subprocess.run([server.troupe, "keys", "new", "--keys", scratch / "honest"],
                               check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
@@ -339,12 +339,13 @@ def look_at(server, own):
 if __name__ == "__main__":
     if sys.argv[1] == "flood":
         own_ = Keys(bytes.fromhex(sys.argv[3]), bytes.fromhex(sys.argv[4]))
-        all_ = [Process(sys.argv[2], 120, prepare=own_.prepare) for _ in range(1 + UPLOADS)]
-        for one in all_:
-            one.ask("terms_asked", "terms_given", lowest=1, highest=1)
-        uploads_ = [Uploads(x, *(("scores_asked", SCORES_BYTES) if i % 2 else ("offer_made", OFFER_BYTES)))
-                    for i, x in enumerate(all_[1:])]
+        beats_ = Process(sys.argv[2], 120, prepare=own_.prepare)
+        beats_.ask("terms_asked", "terms_given", lowest=1, highest=1)
+        # What is large is taken of processes with a session alone.
+        uploads_ = [Uploads(Probe(sys.argv[2], own_),
+                            *(("scores_asked", SCORES_BYTES) if i % 2 else ("offer_made", OFFER_BYTES)))
+                    for i in range(UPLOADS)]
         print("ready", flush=True)
-        flood(all_[0], uploads_)
+        flood(beats_, uploads_)
     else:
         main()
