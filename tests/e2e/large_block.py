@@ -106,11 +106,14 @@ def main():
             until = begin + PATIENCE[args.long]
             server = start("server", "serve", config, "--insecure", "--format", "json", "--folder", scratch / "served")
             address = address_of(server, until)
-            # The longer run trains one client after the other, or memory would not do.
+            # The longer run trains one client after the other and has them keep on disk what they offer, or memory would not do.
             each = 2 if args.long else 1
-            clients = [start(f"client{i}", "join", address, "--insecure", "--virtual", each, "--workers", 1)
+            kept = ["--store", scratch / "store"] if args.long else []
+            clients = [start(f"client{i}", "join", address, "--insecure", "--virtual", each, "--workers", 1, *kept)
                        for i in range(2 // each)]
             while any([x.goes_on() for x in started]) and time.monotonic() < until:
+                for x in started:
+                    assert x.own.returncode in (None, 0), f"{x.name} ended with {x.own.returncode}: {x.log.read_text(encoding='utf-8')[-2000:]}"
                 time.sleep(0.1)
             for x in started:
                 x.wait(until)
