@@ -53,7 +53,7 @@ public:
     how.address = *address;
     how.bytes_max = [](std::uint16_t) { return std::uint64_t{1} << 30; };
     how.instance = static_cast<std::uint64_t>(steady_now().count());
-    if (const auto& keys = scene_.keys)
+    if (const auto& keys = scene_.guests > 0 ? scene_.guest_keys : scene_.keys)
       how.keys = transport::dialler_keys{.own = keys->client,
                                          .server = keys->server.open};
     how.arrived = [this](transport::frame_arrived x) { heard(x); };
@@ -203,7 +203,8 @@ result<pace_of_frames> beside_uploads(
                {.values = offer_values,
                 .on_disk = true,
                 .keys = keys,
-                .may_say_much = true});
+                .may_say_much = true,
+                .guests = static_cast<std::size_t>(more)});
   if (!scene)
     return tl::make_unexpected(scene.error());
   helper_process server{[&] { return serve(**scene); }};

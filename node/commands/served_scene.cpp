@@ -40,12 +40,13 @@ fs::path store_of(const served_scene& scene) {
   return scene.folder / "clients";
 }
 
-/// Keys have clients in turn; where there is one, all.
+/// Keys have clients in turn; where there is one, all. Guests ask for theirs.
 void lease_all(const served_scene& scene, const std::vector<key_pair>& keys) {
   json processes = json::object();
   for (std::size_t k = 0; k < keys.size(); ++k) {
     auto numbers = json::array();
-    for (auto i = k + 1; i <= scene.x.clients.clients; i += keys.size())
+    for (auto i = k + 1; i + scene.guests <= scene.x.clients.clients;
+         i += keys.size())
       numbers.push_back(i);
     processes.add(to_hex(hash_of(keys[k].open)), std::move(numbers));
   }
@@ -77,6 +78,10 @@ result<void> put_keys(const served_scene& scene) {
     .and_then([&] {
       return known.allow(scene.keys->client.open,
                          {.name = "figures", .numbers = 100'000});
+    })
+    .and_then([&] {
+      return known.allow(scene.guest_keys->client.open,
+                         {.name = "guests", .numbers = 100'000});
     })
     .map([&] {
       allow_crowd(scene);
@@ -146,7 +151,9 @@ result<std::shared_ptr<served_scene>> make_scene(experiment x,
                      .on_disk = how.on_disk,
                      .clients_forget = how.clients_forget,
                      .may_say_much = how.may_say_much,
-                     .keys = drawn_keys(how.keys)},
+                     .keys = drawn_keys(how.keys),
+                     .guests = how.guests,
+                     .guest_keys = drawn_keys(how.keys)},
     [](served_scene* x) {
       std::error_code ignored;
       fs::remove_all(x->folder, ignored);
@@ -154,9 +161,11 @@ result<std::shared_ptr<served_scene>> make_scene(experiment x,
     }};
   for (std::size_t i = 0; i < how.crowd; ++i)
     made->crowd.push_back(draw_pair());
-  if (made->keys)
+  if (made->keys) {
+    made->guest_keys->server = made->keys->server;
     if (auto ok = put_keys(*made); !ok)
       return tl::make_unexpected(ok.error());
+  }
   return made;
 }
 

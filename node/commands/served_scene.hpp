@@ -34,6 +34,8 @@ struct scene_options {
   bool may_say_much = false;   ///< One process may take all of the server.
   /// With keys: so many connections have one each, and clients in turn.
   std::size_t crowd = 0;
+  /// With keys: so many clients, the last ones, come with another key.
+  std::size_t guests = 0;
 };
 
 struct served_scene {
@@ -45,6 +47,8 @@ struct served_scene {
   bool may_say_much = false;
   transport::bare::security keys = {};
   std::vector<key_pair> crowd = {};
+  std::size_t guests = 0;
+  transport::bare::security guest_keys = {}; ///< The server's and theirs.
   shared_page<scene_board> board = {};
 };
 

@@ -21,7 +21,7 @@ inline constexpr std::size_t piece_bytes_max = std::size_t{4} << 20;
 
 inline constexpr int pieces_per_turn = 32;    ///< Of one link, before others.
 /// What is large takes so long that what is small would wait.
-inline constexpr std::size_t bytes_per_turn = std::size_t{512} << 10;
+inline constexpr std::size_t bytes_per_turn = std::size_t{1} << 20;
 inline constexpr int pieces_beyond_share = 8; ///< Before a rest.
 inline constexpr std::chrono::milliseconds unsettled_pause{20};
 inline constexpr std::chrono::milliseconds probe_pause{1000};
