@@ -1,11 +1,20 @@
 // Rounds and windows: how a list of visits closes, and what is saved before.
 
 #include <algorithm>
+#include <chrono>
 
 #include "actors/director/course.hpp"
 #include "core/assert.hpp"
 
 namespace troupe::actors {
+
+namespace {
+
+/// So long a window waits for what may be under way, after who has not come is
+/// late: to say an offer again takes less.
+constexpr instant said_again_within = std::chrono::minutes{10};
+
+} // namespace
 
 void course::open_round(actions& out, instant now) {
   if (phase_ != phase::idle)
@@ -201,8 +210,12 @@ void course::strike_missing(instant now) {
       ? std::max(listed_at_, first_came_) + options_.silence_max
       : never;
   // Then no ticket of the list is good any more.
-  const auto last =
+  auto last =
     listed_at_ + std::min(options_.round_deadline, options_.visit_timeout);
+  // Who is here may have let go of what a process before this one refused. An
+  // offer that comes later is in the next window.
+  if (options_.mode == pace_kind::semisync && absent < never)
+    last = std::min(last, absent + said_again_within);
   std::set<std::pair<visit_id, line_id>> gone;
   for (const auto& part : missing_)
     if (unmerged_.contains(part.second)

@@ -254,6 +254,23 @@ TEST(course_restart, waits_for_who_is_here_while_its_ticket_is_good) {
   EXPECT_EQ(run.last(), std::vector{seventh(2)});
 }
 
+// It may have let go of what a process before this one refused, which nobody
+// knows any more.
+TEST(course_restart, waits_in_a_window_while_an_offer_may_be_said_again) {
+  auto x = slots_of(2);
+  x.mode = pace_kind::semisync;
+  x.window = 10s;
+  x.silence_max = 90s;
+  lost_round run{x};
+  run.say_hello_all();
+  run.take(seventh(2));
+  run.wait(11min + 29s);
+  EXPECT_EQ(run.lists(), 1u);
+  run.wait(1s);
+  ASSERT_EQ(run.lists(), 2u);
+  EXPECT_EQ(run.last(), std::vector{seventh(2)});
+}
+
 // After a power cut the server is there first.
 TEST(course_restart, waits_for_all_while_nobody_has_come) {
   lost_round run;
