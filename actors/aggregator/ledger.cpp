@@ -151,6 +151,7 @@ void ledger::close(const messages::round_closed& x) {
   if (!x.keep_late)
     withdraw_pending(false);
   refuse_stale();
+  say_held_back();
   if (std::ranges::none_of(closed_->visits,
                            [this](const auto& v) { return names_me(v); }))
     return finish_round();
@@ -223,6 +224,7 @@ void ledger::finish_round() {
   notices_.push_back(
     messages::round_merged{options_.line, closed_->round, head()});
   closed_.reset();
+  say_held_back();
 }
 
 bool ledger::sums_over_clients() const {
@@ -374,6 +376,7 @@ void ledger::end() {
   ended_ = true;
   turned_away_.clear();
   withdraw_pending(true);
+  say_held_back();
 }
 
 std::vector<ledger::notice> ledger::take_notices() {

@@ -163,8 +163,9 @@ public:
   /// @pre `idle()`, and nothing of it is on disk
   static constexpr auto fields(auto& x) {
     return std::tie(x.found_.admitted, x.ended_, x.end_told_, x.kept_,
-                    x.dropped_, x.turned_away_, x.pending_, x.closed_,
-                    x.done_round_, x.history_, x.answers_, x.staleness_);
+                    x.dropped_, x.turned_away_, x.held_back_, x.pending_,
+                    x.closed_, x.done_round_, x.history_, x.answers_,
+                    x.staleness_);
   }
 
 private:
@@ -188,6 +189,9 @@ private:
               std::optional<messages::part_taken> also = {});
   void forget_files(const std::vector<visit_id>& visits);
   bool is_about_to_be_answered(visit_id x) const;
+  bool is_to_be_struck(visit_id x) const;
+  void say_refusal(visit_id x, policies::verdict what);
+  void say_held_back();
   std::optional<visit_id> values_to_read() const;
   void remember_turned_away(const messages::part_offered& x);
   bool has_bound() const noexcept { ///< For each client.
@@ -223,6 +227,8 @@ private:
   std::map<visit_id, messages::part_offered> arriving_;
   std::map<visit_id, bool> files_; ///< Which may be there, and surely are.
   std::map<visit_id, leaving> leaving_;
+  /// Refused of a list of before: said when they are struck off it.
+  std::map<visit_id, policies::verdict> held_back_;
   policies::visit_windows dropped_; ///< Once `withdrawn`, always that.
   /// What offers were that it refused: only the same may come again.
   std::map<visit_id, std::uint64_t> turned_away_;

@@ -144,9 +144,33 @@ void ledger::settle(visit_id visit, verdict what,
     notices_.push_back(messages::drop_requested{options_.line, {visit}});
     return;
   }
-  answer(visit, what);
+  say_refusal(visit, what);
   if (also)
     notices_.push_back(*also);
+}
+
+// Its client lets go of it then, and of a list of before nobody else knows that
+// it is refused: the shorter one is durable first.
+bool ledger::is_to_be_struck(visit_id x) const {
+  return !ended_ && closed_ && closed_->again && is_listed(x);
+}
+
+void ledger::say_refusal(visit_id x, verdict what) {
+  const bool is_final =
+    what != verdict::overloaded && what != verdict::duplicate;
+  if (is_final && is_to_be_struck(x))
+    held_back_[x] = what;
+  else
+    answer(x, what);
+}
+
+void ledger::say_held_back() {
+  std::erase_if(held_back_, [this](const auto& x) {
+    if (is_to_be_struck(x.first))
+      return false;
+    answer(x.first, x.second);
+    return true;
+  });
 }
 
 void ledger::dropped(const std::vector<visit_id>& visits) {
@@ -156,7 +180,7 @@ void ledger::dropped(const std::vector<visit_id>& visits) {
       continue;
     files_.erase(visit);
     if (const auto& what = left.mapped().unsaid)
-      answer(visit, *what);
+      say_refusal(visit, *what);
     if (left.mapped().also)
       notices_.push_back(*left.mapped().also);
   }
@@ -205,7 +229,7 @@ void ledger::take_up(std::vector<messages::part_offered> found) {
 
 bool ledger::is_about_to_be_answered(visit_id x) const {
   const auto found = leaving_.find(x);
-  return arriving_.contains(x)
+  return arriving_.contains(x) || held_back_.contains(x)
          || (found != leaving_.end() && found->second.unsaid);
 }
 
@@ -221,7 +245,7 @@ void ledger::await(visit_id x) {
                                              : verdict::too_stale);
   // Nor is a copy with values, if one comes.
   policies::insert_once(dropped_, x);
-  answer(x, verdict::withdrawn);
+  say_refusal(x, verdict::withdrawn);
   if (closed_ && is_listed(x))
     notices_.push_back(
       messages::parts_lacked{options_.line, closed_->round, {x}, {x}});

@@ -18,6 +18,34 @@ TEST(ledger, merges_of_what_comes_late_only_what_it_has) {
   EXPECT_EQ(answers_to(testee, late), verdicts{verdict::duplicate});
 }
 
+// Its client lets go of it then: if the server is killed before the shorter
+// list is stored, the next one would wait for it.
+TEST(ledger, says_what_it_refuses_of_a_list_of_before_when_that_is_shorter) {
+  auto testee = make({.by_round = true});
+  messages::round_closed list{
+    .round = {3},
+    .visits = {{{{1}, {7}}, {line}}, {{{2}, {7}}, {line}}},
+    .again = true};
+  testee.close(list);
+  EXPECT_EQ(answers(testee), verdicts{});
+  auto one = offer(1, 7);
+  auto two = offer(2, 7);
+  one.late = two.late = true;
+  testee.offer(one);
+  const auto said = testee.take_notices();
+  ASSERT_EQ(said.size(), 1u);
+  const auto* taken = std::get_if<messages::part_taken>(&said.front());
+  ASSERT_TRUE(taken) << "its director strikes it off";
+  EXPECT_EQ(taken->verdict, verdict::withdrawn);
+  EXPECT_EQ(answers_to(testee, one), verdicts{});
+  list.visits.erase(list.visits.begin());
+  testee.close(list);
+  EXPECT_EQ(answers(testee), verdicts{verdict::withdrawn});
+  EXPECT_EQ(answers_to(testee, two), verdicts{});
+  testee.end();
+  EXPECT_EQ(answers(testee), verdicts{verdict::withdrawn});
+}
+
 TEST(ledger, finds_the_base_of_an_offer_in_the_store) {
   const auto at_head_9 = [] {
     ledger::options options;
