@@ -154,10 +154,11 @@ result<arrivals> inbox::begin(const piece& x) {
     leave_out(out, x.channel);
     return out;
   }
-  open_.emplace();
-  open_->id = x.transfer;
-  open_->channel = x.channel;
-  open_->what = *what;
+  transfer next;
+  next.id = x.transfer;
+  next.channel = x.channel;
+  next.what = *what;
+  open_ = std::move(next);
   return arrivals{};
 }
 

@@ -118,7 +118,9 @@ void sim_links::lose(connection& x, bool up, const std::string& route) {
     happened["frame lost with its connection"] +=
       kind_of(y.head) == piece_kind::framed;
   }
-  if (line.empty() || draw_.chance(0.5))
+  // What follows what was lost never comes, nor before it.
+  if (line.empty() || std::exchange(x.had_losses[up], true)
+      || draw_.chance(0.5))
     return;
   world_.later(drawn_ms(draw_, 1000),
                [this, route, up, line, life = server_life_] {

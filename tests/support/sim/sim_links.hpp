@@ -96,6 +96,7 @@ private:
     std::deque<wire> up = {}; ///< Under way.
     std::deque<wire> down = {};
     std::array<bool, 2> had_chunks = {}; ///< Down, up.
+    std::array<bool, 2> had_losses = {}; ///< Likewise.
   };
 
   struct process {
