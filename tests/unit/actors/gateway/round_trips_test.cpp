@@ -32,4 +32,14 @@ TEST(round_trips, are_of_the_newest_invitation_of_each_client) {
   EXPECT_EQ(testee.taken().seconds, 23.0);
 }
 
+TEST(round_trips, do_not_begin_again_when_they_are_over) {
+  round_trips testee;
+  testee.began({{1}, {5}}, 100s);
+  testee.ended({{1}, {5}}, 110s);
+  testee.began({{1}, {5}}, 120s);
+  testee.ended({{1}, {5}}, 150s);
+  EXPECT_EQ(testee.taken().count, 1u);
+  EXPECT_EQ(testee.taken().seconds, 10.0);
+}
+
 } // namespace troupe::actors
