@@ -43,14 +43,15 @@ void tell(self_pointer self, const messages::version_published& x) {
 void tell(self_pointer self, const messages::keep_requested& x);
 void tell(self_pointer self, const messages::drop_requested& x);
 
-/// The ledger, at this time.
+/// The ledger, at this time. A turn begins with it; what else the turn does
+/// takes none, and the clock is not read again.
 ledger& book(self_pointer self) {
   self->state.book->pass(steady_now());
   return *self->state.book;
 }
 
 void speak(self_pointer self) {
-  for (const auto& notice : book(self).take_notices())
+  for (const auto& notice : self->state.book->take_notices())
     std::visit([self](const auto& x) { tell(self, x); }, notice);
 }
 
@@ -172,7 +173,7 @@ void tell(self_pointer self, const messages::drop_requested& x) {
 }
 
 void proceed(self_pointer self) {
-  if (const auto due = book(self).next())
+  if (const auto due = self->state.book->next())
     std::visit([self](const auto& x) { request(self, x); }, *due);
   speak(self);
 }
