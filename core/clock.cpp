@@ -5,6 +5,16 @@
 
 namespace troupe {
 
+namespace {
+
+instant cpu_time(clockid_t of) {
+  timespec x{};
+  clock_gettime(of, &x);
+  return std::chrono::seconds{x.tv_sec} + std::chrono::nanoseconds{x.tv_nsec};
+}
+
+} // namespace
+
 instant steady_now() {
   return std::chrono::steady_clock::now().time_since_epoch();
 }
@@ -20,9 +30,11 @@ std::int64_t unix_milliseconds() {
 }
 
 instant process_cpu_time() {
-  timespec x{};
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &x);
-  return std::chrono::seconds{x.tv_sec} + std::chrono::nanoseconds{x.tv_nsec};
+  return cpu_time(CLOCK_PROCESS_CPUTIME_ID);
+}
+
+instant thread_cpu_time() {
+  return cpu_time(CLOCK_THREAD_CPUTIME_ID);
 }
 
 } // namespace troupe

@@ -36,4 +36,7 @@ std::int64_t unix_milliseconds();
 /// CPU time that this process has used, all threads together.
 instant process_cpu_time();
 
+/// CPU time that the thread has used that calls this.
+instant thread_cpu_time();
+
 } // namespace troupe

@@ -7,7 +7,6 @@
 
 #include <unistd.h>
 
-#include "actors/record/begin_lines.hpp"
 #include "actors/record/sqlite_store.hpp"
 #include "core/clock.hpp"
 #include "core/json.hpp"
@@ -18,52 +17,20 @@
 #include "node/commands/bench_recover.hpp"
 #include "node/commands/bench_scrape.hpp"
 #include "node/commands/bench_visits.hpp"
+#include "node/commands/bench_watching.hpp"
 #include "node/commands/bench_wire.hpp"
 #include "node/commands/command_line.hpp"
 #include "node/commands/figure.hpp"
 #include "node/commands/idle_workload.hpp"
+#include "node/commands/measured_run.hpp"
 #include "node/config/config.hpp"
 #include "node/run/federation.hpp"
 #include "node/task/data.hpp"
 #include "node/task/torch_model.hpp"
-#include "node/watch/chronicle.hpp"
-#include "policies/catalogue.hpp"
 
 namespace troupe::node {
 
 namespace {
-
-/// What one federation cost.
-struct cost {
-  double wall_seconds = 0;
-  double cpu_seconds = 0;
-  std::uint64_t visits = 0;
-};
-
-result<cost> measure(const experiment& x, const workload& work,
-                     std::shared_ptr<actors::store> books, bool inline_work) {
-  if (auto ok = actors::begin_lines(*books, *work.blocks, work.initial); !ok)
-    return tl::make_unexpected(ok.error());
-  auto watching = std::make_shared<chronicle>(
-    chronicle::options{.blocks = work.blocks,
-                       .clients = x.clients.clients,
-                       .has_labels = false,
-                       .metrics = [](const std::string&) {},
-                       .show = [](const progress_report&) {}});
-  const auto wall = steady_now();
-  const auto cpu = process_cpu_time();
-  auto done = run_federation({.x = x,
-                              .work = work,
-                              .books = std::move(books),
-                              .watching = watching,
-                              .counted = std::make_shared<actors::traffic>(),
-                              .inline_work = inline_work});
-  if (!done)
-    return tl::make_unexpected(done.error());
-  return cost{.wall_seconds = seconds(steady_now() - wall),
-              .cpu_seconds = seconds(process_cpu_time() - cpu),
-              .visits = watching->report().visits};
-}
 
 /// CPU per visit of an example over a bare loop that does the same steps, the
 /// two in turn.
@@ -78,7 +45,11 @@ result<sample> cpu_per_visit(const model_maker& make_model,
   auto data = load_data(loaded->x);
   if (!data)
     return tl::make_unexpected(data.error());
-  auto run = measure(loaded->x, *work, actors::make_memory_store({}), false);
+  const auto run = measure({.x = loaded->x,
+                            .work = *work,
+                            .books = actors::make_memory_store({}),
+                            .watching = quiet_chronicle(loaded->x, *work),
+                            .counted = std::make_shared<actors::traffic>()});
   if (!run)
     return tl::make_unexpected(run.error());
   auto bare = bare_visits(
@@ -127,35 +98,15 @@ result<sample> step_of(const model_maker& make_model,
   return bare.map([&](double compared) { return sample{taken, compared}; });
 }
 
-// With the catalogue's first method, which has one block and one leg.
-constexpr std::string_view idle_text = R"(
-clock = "wall"
-updates = 128000
-evaluate_every = 0
-[clients]
-clients = 256
-[pace]
-mode = "fedbuff"
-buffer_size = 64
-concurrency = 192
-[data]
-kind = "quadratic"
-[model]
-kind = "quadratic"
-)";
-
 constexpr double idle_visits_wanted = 50'000; // A second.
 
 result<sample> idle_visits(bool on_disk) {
-  auto loaded = parse_config(
-    {idle_text, "bench"},
-    std::vector<std::string>{"method=" + policies::catalogue().front().name,
-                             on_disk ? "events=true" : "events=false",
-                             on_disk ? "updates=32000" : "updates=128000"});
-  if (!loaded)
-    return tl::make_unexpected(loaded.error());
-  const auto work = idle_workload(policies::catalogue().front().name,
-                                  loaded->x.clients.clients, 1000);
+  const auto x =
+    idle_experiment({on_disk ? "events=true" : "events=false",
+                     on_disk ? "updates=32000" : "updates=128000"});
+  if (!x)
+    return tl::make_unexpected(x.error());
+  const auto work = idle_workload_of(*x);
   const auto folder = std::filesystem::temp_directory_path()
                       / ("troupe-bench-" + std::to_string(getpid()));
   std::shared_ptr<actors::store> books = actors::make_memory_store({});
@@ -166,7 +117,12 @@ result<sample> idle_visits(bool on_disk) {
       return tl::make_unexpected(made.error());
     books = std::move(*made);
   }
-  auto run = measure(loaded->x, work, std::move(books), true);
+  const auto run = measure({.x = *x,
+                            .work = work,
+                            .books = std::move(books),
+                            .watching = quiet_chronicle(*x, work),
+                            .counted = std::make_shared<actors::traffic>(),
+                            .inline_work = true});
   std::error_code ignored;
   std::filesystem::remove_all(folder, ignored);
   if (!run)
@@ -245,6 +201,7 @@ std::vector<figure> all_figures(const model_maker& make_model,
         crowd_figures(), recover_figures(), scrape_figures()})
     std::ranges::move(figures, std::back_inserter(all));
   all.push_back(merge_memory_figure());
+  all.push_back(watching_figure());
   return all;
 }
 

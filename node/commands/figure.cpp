@@ -48,6 +48,7 @@ json to_json(const figure& x) {
             {"bar", nullptr},
             {"holds", x.holds()},
             {"median_ratio", x.median_ratio()},
+            {"judged_by", x.by_median ? "median" : "best"},
             {"repetitions", x.ratios.size()}};
   if (x.bar)
     line["bar"] = *x.bar;

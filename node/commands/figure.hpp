@@ -29,6 +29,9 @@ struct figure {
   std::string compared_with;
   std::optional<double> bar; ///< None: reported, not judged.
   int repetitions = 1;
+  /// What is judged: the median of the ratios, where one side is the other and
+  /// a little more; else the ratio of the best of each side.
+  bool by_median = false;
   std::function<result<sample>()> once;
 
   // Others use this machine too: the least is what the program itself takes.
@@ -75,7 +78,8 @@ struct figure {
   bool holds() const {
     if (problem)
       return is_left_out();
-    return !bar || (counts_rate() ? ratio() >= *bar : ratio() <= *bar);
+    const auto judged = by_median ? median_ratio() : ratio();
+    return !bar || (counts_rate() ? judged >= *bar : judged <= *bar);
   }
 };
 

@@ -1,13 +1,36 @@
 #include "node/commands/idle_workload.hpp"
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
 
 #include "core/assert.hpp"
 #include "models/tasks/noop.hpp"
+#include "node/config/config.hpp"
 #include "policies/catalogue.hpp"
 
 namespace troupe::node {
+
+namespace {
+
+constexpr std::string_view idle_text = R"(
+clock = "wall"
+evaluate_every = 0
+[clients]
+clients = 256
+[pace]
+mode = "fedbuff"
+buffer_size = 64
+concurrency = 192
+[data]
+kind = "quadratic"
+[model]
+kind = "quadratic"
+)";
+
+constexpr std::size_t idle_values = 1000;
+
+} // namespace
 
 workload idle_workload(const std::string& method, std::size_t clients,
                        std::size_t values) {
@@ -41,6 +64,17 @@ workload idle_workload(const std::string& method, std::size_t clients,
   work.task = std::move(task);
   work.make_trainer = models::noop_trainers(*work.blocks, {});
   return work;
+}
+
+result<experiment> idle_experiment(std::vector<std::string> changes) {
+  changes.push_back("method=" + policies::catalogue().front().name);
+  return parse_config({idle_text, "bench"}, changes).map([](auto loaded) {
+    return std::move(loaded.x);
+  });
+}
+
+workload idle_workload_of(const experiment& x) {
+  return idle_workload(x.method, x.clients.clients, idle_values);
 }
 
 } // namespace troupe::node

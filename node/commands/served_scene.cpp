@@ -16,6 +16,7 @@
 #include "core/hex.hpp"
 #include "core/json.hpp"
 #include "node/commands/idle_workload.hpp"
+#include "node/commands/measured_run.hpp"
 #include "node/config/config.hpp"
 #include "node/join/join.hpp"
 #include "node/keys/keyring.hpp"
@@ -96,15 +97,6 @@ result<std::shared_ptr<actors::store>> open_books(const served_scene& scene) {
   return actors::make_sqlite_store({.folder = scene.folder}).map([](auto made) {
     return std::shared_ptr<actors::store>{std::move(made)};
   });
-}
-
-std::shared_ptr<chronicle> watcher_of(const served_scene& scene) {
-  return std::make_shared<chronicle>(
-    chronicle::options{.blocks = scene.work.blocks,
-                       .clients = scene.x.clients.clients,
-                       .has_labels = false,
-                       .metrics = [](const std::string&) {},
-                       .show = [](const progress_report&) {}});
 }
 
 std::uint64_t
@@ -223,7 +215,7 @@ result<void> serve(const served_scene& scene) {
   auto done = run_federation({.x = scene.x,
                               .work = scene.work,
                               .books = *books,
-                              .watching = watcher_of(scene),
+                              .watching = quiet_chronicle(scene.x, scene.work),
                               .counted = std::make_shared<actors::traffic>(),
                               .stop = &board.stop,
                               .serves = door->get(),

@@ -57,6 +57,10 @@ expect 6 "/nowhere" data inspect deploy/examples/tiny.toml --set data.path=/nowh
 timeout 120 "$troupe" bench --only idle_visits --repetitions 1 --format json \
   >"$scratch/out" 2>/dev/null || true
 json 'x["figures"][0]["value"] > 0'
+# It has a value only where each scrape was answered.
+timeout 300 "$troupe" bench --only watching --repetitions 1 --format json \
+  >"$scratch/out" 2>/dev/null || true
+json 'x["figures"][0]["value"] > 0 and x["figures"][0]["judged_by"] == "median"'
 (ulimit -n 1000 && exec "$troupe" bench --only connected --format json) >"$scratch/out" 2>/dev/null
 json 'x["success"] and all("10200" in y["left_out"] for y in x["figures"])'
 expect 0 "torch" doctor --format json

@@ -45,5 +45,24 @@ TEST(figure, that_gives_none_leaves_the_others_as_they_are) {
   EXPECT_EQ(all[2].ratios.size(), 3U);
 }
 
+TEST(figure, is_judged_by_the_best_of_each_side_or_by_its_median) {
+  auto high = named("high_median", {});
+  for (const auto& x : {sample{9, 3}, sample{1, 1}, sample{3, 1}})
+    high.add(x);
+  EXPECT_EQ(high.ratio(), 1.0);
+  EXPECT_EQ(high.median_ratio(), 3.0);
+  EXPECT_TRUE(high.holds()) << "the best is within the bar of 2";
+  high.by_median = true;
+  EXPECT_FALSE(high.holds()) << "its median is not";
+  auto low = named("low_median", {});
+  low.by_median = true;
+  for (const auto& x : {sample{8, 4}, sample{5, 4}, sample{3, 1}})
+    low.add(x);
+  EXPECT_EQ(low.ratio(), 3.0);
+  EXPECT_EQ(low.median_ratio(), 2.0);
+  EXPECT_TRUE(low.holds());
+  EXPECT_NE(to_json(low).dump().find("\"median\""), std::string::npos);
+}
+
 } // namespace
 } // namespace troupe::node
