@@ -271,6 +271,7 @@ private:
   bool budget_spent(instant now) const;
 
   // course_status.cpp
+  std::uint64_t at_work() const;
   std::string failures_text() const;
 
   // course_loose.cpp

@@ -28,6 +28,22 @@ visit_number course::newest_listed(client_id of) const {
   return std::prev(next)->visit.number;
 }
 
+/// Clients that are here and have a visit. A round that a restart found waits
+/// for its cohort, which has not come back yet.
+std::uint64_t course::at_work() const {
+  const auto is_awaited = [this](const messages::ticket& pass) {
+    const auto found = clients_.find(pass.visit.client);
+    if (found == clients_.end() || found->second.present)
+      return false;
+    const auto& open = found->second.open;
+    return !open.empty() && open.front().pass.visit == pass.visit
+           && !lost_.contains(pass.visit);
+  };
+  return awaited()
+         - static_cast<std::uint64_t>(
+           std::ranges::count_if(round_.cohort, is_awaited));
+}
+
 course_status course::status(instant now) const {
   using step = course_status::phase;
   const auto standing = [this] {
@@ -60,6 +76,7 @@ course_status course::status(instant now) const {
                   .known = clients_.size(),
                   .here = candidates_.size(),
                   .free = free_,
+                  .at_work = at_work(),
                   .visits_open = open_count_,
                   .visits_lost = lost_.size(),
                   .bytes_held = bytes_held(),

@@ -144,8 +144,10 @@ std::vector<metric> of_offers() {
 std::vector<metric> of_clients() {
   return {
     gauge("troupe_clients", "clients", home::servers,
-          "Clients by what they do.",
-          {{"state", {"at_work", "lost", "free", "away"}}}),
+          "All that were ever here, each in one state: here and at a visit; "
+          "silent since the middle of one; here and free; here and not to be "
+          "invited yet; not here.",
+          {{"state", {"at_work", "lost", "free", "waiting", "away"}}}),
     counter("troupe_joins_total", "clients", home::servers,
             "Clients that came, also again."),
     counter("troupe_leaves_total", "clients", home::servers,

@@ -96,10 +96,11 @@ void put_offers(families& to, const run_status& x, const course_status& c) {
 
 void put_clients(families& to, const seen_run& x, const course_status& c) {
   to.begin("troupe_clients");
-  to.put(c.visits_open - c.visits_lost, {"at_work"});
+  to.put(c.at_work, {"at_work"});
   to.put(c.visits_lost, {"lost"});
   to.put(c.free, {"free"});
-  to.put(c.known > c.here ? c.known - c.here : std::uint64_t{0}, {"away"});
+  to.put(c.waiting(), {"waiting"});
+  to.put(c.away(), {"away"});
   to.say("troupe_joins_total", c.joins);
   to.begin("troupe_leaves_total");
   to.put(c.leaves, {"said"});

@@ -16,6 +16,15 @@ void staleness_counts::add(const staleness_counts& x) {
   sum += x.sum;
 }
 
+// Each client is in one state, and together they are all that are known.
+std::uint64_t course_status::waiting() const {
+  return here - std::min(here, at_work + free);
+}
+
+std::uint64_t course_status::away() const {
+  return known - std::min(known, here + visits_lost);
+}
+
 void line_status::add(const line_status& x) {
   head = {head.value + x.head.value};
   pending += x.pending;

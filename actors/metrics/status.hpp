@@ -107,7 +107,8 @@ struct course_status {
   std::uint64_t expected = 0; ///< Clients that the first invitation waits for.
   std::uint64_t known = 0;    ///< Clients that were ever here.
   std::uint64_t here = 0;
-  std::uint64_t free = 0; ///< Of those that are here.
+  std::uint64_t free = 0;    ///< Of those that are here.
+  std::uint64_t at_work = 0; ///< Likewise: those that have a visit.
   std::uint64_t visits_open = 0;
   std::uint64_t visits_lost = 0; ///< Of these, of clients that fell silent.
   std::uint64_t bytes_held = 0;  ///< That offers under way or pending may take.
@@ -125,6 +126,12 @@ struct course_status {
   double progress = 0;
   std::uint64_t mailbox = 0;
   std::string failure = {}; ///< Of the last save; empty: it succeeded.
+
+  /// Clients that are here, neither at work nor free.
+  std::uint64_t waiting() const;
+
+  /// Clients that are not here, and were not lost with a visit.
+  std::uint64_t away() const;
 };
 
 /// What the gateway let through and did not.

@@ -100,7 +100,7 @@ class Server:
 
     def clients(self):
         """How many there are, whatever they do: of one page, since they go on."""
-        return sum(map(int, re.findall(r'^troupe_clients{state="(?:at_work|lost|free|away)"} (\d+)$', self.page(), re.M)))
+        return sum(map(int, re.findall(r'^troupe_clients{state="(?:at_work|lost|free|waiting|away)"} (\d+)$', self.page(), re.M)))
 
     def seen(self, name, labels="", none=None):
         found = re.search(rf"^{name}{re.escape(labels)} (\S+)$", self.page(), re.M)

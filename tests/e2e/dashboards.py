@@ -131,7 +131,7 @@ def filled(folder):
 
 def phases(ground):
     run = ground.run
-    joined = lambda: sum(float(x["value"][1]) for x in ground.vector('troupe_clients{state=~"at_work|free"}'))  # noqa: E731
+    joined = lambda: sum(float(x["value"][1]) for x in ground.vector('troupe_clients{state=~"at_work|free|waiting"}'))  # noqa: E731
 
     run.join("more", 20)
     ground.until(lambda: joined() == 60, "twenty more clients are seen")

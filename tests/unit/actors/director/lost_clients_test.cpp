@@ -20,6 +20,14 @@ void lose(run_of& run, client_id x) {
   run.did(run.testee.left({.client = x}, run.now));
 }
 
+using states = std::vector<std::uint64_t>;
+
+/// At work, lost, free, waiting, away: as metrics say them.
+states states_of(const run_of& run) {
+  const auto x = run.testee.status(run.now);
+  return {x.at_work, x.visits_lost, x.free, x.waiting(), x.away()};
+}
+
 } // namespace
 
 TEST(lost_clients, free_their_slots_at_once_and_keep_their_tickets) {
@@ -46,6 +54,53 @@ TEST(lost_clients, free_their_slots_at_once_and_keep_their_tickets) {
   // Its offer counts.
   run.take(dead);
   EXPECT_GT(invited_by(run).size(), before);
+}
+
+// Whoever adds the states up has all clients, and nobody twice.
+TEST(lost_clients, are_in_one_state_as_all_others_are) {
+  run_of run{slots_of(2)};
+  run.join(5);
+  EXPECT_EQ(states_of(run), (states{2, 0, 3, 0, 0}));
+  const auto dead = invited_by(run).front();
+  lose(run, dead);
+  EXPECT_EQ(states_of(run), (states{2, 1, 2, 0, 0}));
+  for (std::uint64_t i = 1; i <= 5; ++i)
+    if (std::ranges::count(invited_by(run), client_id{i}) == 0) {
+      lose(run, {i}); // At rest.
+      break;
+    }
+  EXPECT_EQ(states_of(run), (states{2, 1, 1, 0, 1}));
+  // It is left alone for a second, and the last one is invited.
+  const auto fails = run.all<invitation_made>()[1].pass.visit;
+  run.did(
+    run.testee.failed({fails, messages::decline_reason::failed}, run.now));
+  EXPECT_EQ(states_of(run), (states{2, 1, 0, 1, 1}));
+  run.did(run.testee.joined({dead, 10}, run.now));
+  EXPECT_EQ(states_of(run), (states{3, 0, 0, 1, 1}));
+  run.did(run.testee.left({.client = dead, .said = true}, run.now));
+  EXPECT_EQ(states_of(run), (states{2, 0, 0, 1, 2}));
+  run.did(run.testee.finish("enough", false, run.now));
+  EXPECT_EQ(states_of(run), (states{0, 0, 0, 3, 2}));
+}
+
+TEST(lost_clients, are_not_at_work_where_a_restart_waits_for_them) {
+  course::durable found;
+  found.index_upto = 40;
+  found.round.round = {1};
+  for (std::uint64_t i = 1; i <= 3; ++i) {
+    found.clients[{i}] = {.client = {i}, .examples = 10, .numbers_upto = 32};
+    messages::ticket pass;
+    pass.visit = {{i}, {7}};
+    pass.expires_ns = instant{1h}.count();
+    found.round.cohort.push_back(pass);
+  }
+  run_of run{rounds_of(3), found};
+  EXPECT_EQ(states_of(run), (states{0, 0, 0, 0, 3}));
+  EXPECT_EQ(run.testee.status(run.now).visits_open, 3u);
+  run.did(run.testee.joined({{2}, 10}, run.now));
+  EXPECT_EQ(states_of(run), (states{1, 0, 0, 0, 2}));
+  lose(run, {2});
+  EXPECT_EQ(states_of(run), (states{0, 1, 0, 0, 2}));
 }
 
 TEST(lost_clients, are_not_those_who_say_hello_over_another_connection) {

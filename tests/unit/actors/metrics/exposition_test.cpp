@@ -237,6 +237,23 @@ TEST(exposition, has_what_is_counted_of_times) {
     EXPECT_THAT(text, HasSubstr(line));
 }
 
+TEST(exposition, has_each_client_in_one_state) {
+  seen_run x;
+  auto& c = x.course.emplace();
+  c.known = 20;
+  c.here = 12;
+  c.at_work = 5;
+  c.free = 4;
+  c.visits_lost = 2;
+  const auto text = exposition_of(x);
+  for (const auto* line : {"troupe_clients{state=\"at_work\"} 5\n",
+                           "troupe_clients{state=\"lost\"} 2\n",
+                           "troupe_clients{state=\"free\"} 4\n",
+                           "troupe_clients{state=\"waiting\"} 3\n",
+                           "troupe_clients{state=\"away\"} 6\n"})
+    EXPECT_THAT(text, HasSubstr(line));
+}
+
 TEST(exposition, of_many_lines_has_families_and_the_most_and_least_used) {
   const auto most = run_of(limits::lines_labelled - 1);
   EXPECT_EQ(shown_lines(most).size(), limits::lines_labelled);
