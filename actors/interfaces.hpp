@@ -37,7 +37,7 @@ using merger_actor = caf::typed_actor<
 using evaluator_actor = caf::typed_actor<
   // Scores a fixed set of versions, in zero virtual time.
   caf::replies_to<messages::evaluation_requested>::with<
-    messages::evaluation_finished>>;
+    messages::evaluation_finished>>::extend_with<status_source>;
 
 /// The same where clients are elsewhere: they score themselves, and it asks.
 using assessor_actor = evaluator_actor::extend<
@@ -48,7 +48,7 @@ using assessor_actor = evaluator_actor::extend<
 using kernel_worker_actor = caf::typed_actor<
   // Does a client's work on a worker thread. `job_finished` goes to the sender,
   // under a virtual clock at the instant that the job names.
-  caf::reacts_to<messages::job_requested>>;
+  caf::reacts_to<messages::job_requested>>::extend_with<status_source>;
 
 /// Makes versions and records durable; nobody else writes to disk.
 using archivist_actor = caf::typed_actor<
@@ -197,7 +197,7 @@ using gateway_actor = caf::typed_actor<
 /// Answers processes, before their clients say hello.
 using reception_actor = caf::typed_actor<
   // Says what the run is, or which clients a process has.
-  caf::reacts_to<transport::frame_arrived>>;
+  caf::reacts_to<transport::frame_arrived>>::extend_with<status_source>;
 
 /// A client, at rest until it is invited.
 using client_actor = caf::typed_actor<
@@ -211,7 +211,8 @@ using client_actor = caf::typed_actor<
 /// Tells virtual clients when they are there; hears what the run has reached.
 using world_actor = caf::typed_actor<
   // Changes the lives that change at a version.
-  caf::reacts_to<messages::version_announced>>::extend_with<snapshot_source>;
+  caf::reacts_to<messages::version_announced>>::extend_with<snapshot_source,
+                                                            status_source>;
 
 /// The actors of one node, by role. All of them hold this list; it is complete
 /// before the first message is sent, and replaced as a whole when they are.

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "actors/metrics/status.hpp"
+
 namespace troupe::actors {
 
 namespace {
@@ -126,6 +128,10 @@ assessor_impl::behavior_type assessor(self_pointer self, assessor_args args) {
         return;
       self->state.open->what.heard(x);
       conclude(self);
+    },
+    [self](const messages::status_asked& x) {
+      x.draft->add_mailbox("assessor", self->mailbox().size());
+      self->send(self->state.args.evaluator, x);
     },
     [self](caf::tick_atom) { conclude(self); },
     [self](caf::timeout_atom, std::uint64_t question) {

@@ -1,5 +1,7 @@
 #include "actors/kernel_worker/evaluator.hpp"
 
+#include "actors/metrics/status.hpp"
+
 namespace troupe::actors {
 
 evaluator_actor::behavior_type
@@ -16,6 +18,9 @@ evaluator(evaluator_actor::stateful_pointer<evaluator_state> self,
       else
         answer.problem = scores.error();
       return answer;
+    },
+    [self](const messages::status_asked& x) {
+      x.draft->add_mailbox("evaluator", self->mailbox().size());
     },
   };
 }

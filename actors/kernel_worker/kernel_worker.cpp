@@ -3,6 +3,8 @@
 #include <caf/actor_cast.hpp>
 #include <caf/send.hpp>
 
+#include "actors/metrics/status.hpp"
+
 namespace troupe::actors {
 
 kernel_worker_actor::behavior_type
@@ -16,6 +18,9 @@ kernel_worker(kernel_worker_actor::stateful_pointer<kernel_worker_state> self,
                                [client](messages::job_finished done) {
                                  caf::anon_send(client, std::move(done));
                                });
+    },
+    [self](const messages::status_asked& x) {
+      x.draft->add_mailbox("kernel_worker", self->mailbox().size());
     },
   };
 }

@@ -206,11 +206,12 @@ std::vector<metric> of_work() {
 std::vector<metric> of_servers() {
   return {
     gauge(
-      "troupe_mailbox_messages", "messages", home::servers,
+      "troupe_mailbox_messages", "messages", home::all,
       "Messages that wait for an actor; aggregators and experts are of a line.",
       {{"actor",
         {"director", "gateway", "roster", "router", "publisher", "archivist",
-         "merger", "aggregator", "expert"}},
+         "merger", "evaluator", "assessor", "reception", "supervisor",
+         "kernel_worker", "world", "aggregator", "expert"}},
        line}),
     counter("troupe_transferred_bytes_total", "bytes", home::servers,
             "Bytes of encoded frames, by direction as the server sees it.",

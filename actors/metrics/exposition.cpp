@@ -155,7 +155,8 @@ void put_mailboxes(families& to, const run_status& x, const lines& all) {
   to.put(x.course ? x.course->mailbox : std::uint64_t{0}, {"director"});
   to.put(x.door ? x.door->mailbox : std::uint64_t{0}, {"gateway"});
   for (const std::string actor :
-       {"roster", "router", "publisher", "archivist", "merger"}) {
+       {"roster", "router", "publisher", "archivist", "merger", "evaluator",
+        "assessor", "reception", "supervisor", "kernel_worker", "world"}) {
     const auto found = x.mailboxes.find(actor);
     to.put(found == x.mailboxes.end() ? std::uint64_t{0} : found->second,
            {actor});
@@ -239,6 +240,8 @@ std::string exposition_of(const process_status& x,
   to.put(x.crew.work, {"train"});
   to.put(x.socket.carried_up.values, {"upload"});
   put_workers(to, x.crew, x.own);
+  to.begin("troupe_mailbox_messages");
+  to.put(x.worker_mailbox, {"kernel_worker"});
   to.say("troupe_store_bytes", x.store_bytes);
   put_disk(to, x.own);
   to.begin("troupe_storage_seconds");

@@ -29,6 +29,7 @@ struct process_status {
   bool server_away = false; ///< It said that it will be back.
   std::uint64_t clients = 0;
   crew_status crew;
+  std::uint64_t worker_mailbox = 0; ///< Jobs that wait for the kernel worker.
   socket_status socket;
   bool over = false;
   std::string reason; ///< Why it ended.

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "actors/metrics/status.hpp"
 #include "core/clock.hpp"
 
 namespace troupe::actors {
@@ -199,11 +200,16 @@ reception_actor::behavior_type
 reception(reception_actor::stateful_pointer<reception_state> self,
           reception_args what) {
   self->state.args = std::move(what);
-  return {[self](const transport::frame_arrived& x) {
-    if (const auto message = x.what.open();
-        message && !asks_too_often(**message, x.peer, self->state))
-      hear(**message, x.peer, self->state.args);
-  }};
+  return {
+    [self](const transport::frame_arrived& x) {
+      if (const auto message = x.what.open();
+          message && !asks_too_often(**message, x.peer, self->state))
+        hear(**message, x.peer, self->state.args);
+    },
+    [self](const messages::status_asked& x) {
+      x.draft->add_mailbox("reception", self->mailbox().size());
+    },
+  };
 }
 
 } // namespace troupe::actors

@@ -4,6 +4,9 @@
 
 #include <caf/all.hpp>
 
+#include "actors/caf/messages.hpp"
+#include "actors/metrics/status.hpp"
+
 namespace troupe::actors {
 
 namespace {
@@ -68,6 +71,9 @@ caf::behavior supervisor(self_pointer self, supervisor_args args) {
     [self](caf::tick_atom) {
       if (!self->state.stopping)
         build(self);
+    },
+    [self](const messages::status_asked& x) {
+      x.draft->add_mailbox("supervisor", self->mailbox().size());
     },
   };
 }

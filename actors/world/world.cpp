@@ -1,5 +1,7 @@
 #include "actors/world/world.hpp"
 
+#include "actors/metrics/status.hpp"
+
 namespace troupe::actors {
 
 namespace {
@@ -44,6 +46,9 @@ world_impl::behavior_type world(self_pointer self, world_args args) {
     },
     [self](const messages::state_asked& x) {
       x.draft->add(part_name, *self->state.who);
+    },
+    [self](const messages::status_asked& x) {
+      x.draft->add_mailbox("world", self->mailbox().size());
     },
     [self](caf::tick_atom) {
       self->state.armed = instant::max();

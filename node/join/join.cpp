@@ -314,6 +314,10 @@ private:
                              .say = in_.say});
     }
     worker_ = start_worker(system, std::make_shared<prompt_workshop>(workers));
+    seen_.watch_mail(
+      [worker = worker_](const std::shared_ptr<status_draft>& draft) {
+        caf::anon_send(worker, messages::status_asked{draft});
+      });
     const auto now = system.clock().now();
     for (const auto who : mine_) {
       client_args args;
@@ -342,6 +346,7 @@ private:
     for (const auto& client : all_)
       caf::anon_send_exit(client, caf::exit_reason::user_shutdown);
     all_.clear();
+    seen_.watch_mail({});
     caf::anon_send_exit(worker_, caf::exit_reason::user_shutdown);
     worker_ = nullptr;
   }

@@ -78,6 +78,11 @@ void lookout::watch(const std::shared_ptr<const actors::vault>& files) {
   files_ = files;
 }
 
+void lookout::watch_mail(mail_question ask) {
+  const std::lock_guard guard{mutex_};
+  ask_ = std::move(ask);
+}
+
 void lookout::server_away(bool x) {
   const std::lock_guard guard{mutex_};
   known_.server_away = x;
@@ -171,6 +176,13 @@ actors::process_status lookout::seen() {
     x.stored = seen.times;
     x.store_waits = seen.waits;
   }
+  // What they said since they were asked last.
+  const auto said = asked_->taken().mailboxes;
+  if (const auto found = said.find("kernel_worker"); found != said.end())
+    x.worker_mailbox = found->second;
+  asked_ = std::make_shared<actors::status_draft>();
+  if (ask_)
+    ask_(asked_);
   if (own_.look())
     x.store_bytes = store_.empty() ? 0 : bytes_below(store_);
   x.own = own_.last();

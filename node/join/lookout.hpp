@@ -51,6 +51,13 @@ public:
   /// What its clients keep, for as long as somebody holds that.
   void watch(const std::shared_ptr<const actors::vault>& files);
 
+  /// Asks its actors what mail waits for them.
+  using mail_question =
+    std::function<void(const std::shared_ptr<actors::status_draft>&)>;
+
+  /// @param ask empty: there are no actors any more
+  void watch_mail(mail_question ask);
+
   /// The server said that it ends for now; heard of again, it is back.
   void server_away(bool x);
 
@@ -94,6 +101,9 @@ private:
   std::weak_ptr<transport::socket_endpoint> socket_;
   std::weak_ptr<actors::crew> workers_;
   std::weak_ptr<const actors::vault> files_;
+  mail_question ask_;
+  std::shared_ptr<actors::status_draft> asked_ =
+    std::make_shared<actors::status_draft>();
   std::condition_variable changed_;
   bool closing_ = false;
   std::thread thread_;

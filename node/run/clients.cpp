@@ -60,6 +60,14 @@ void clients::ask_for_state(const std::shared_ptr<snapshot_draft>& draft) {
   caf::anon_send(heard_->who, question);
 }
 
+void clients::answer(const std::shared_ptr<status_draft>& draft) {
+  if (!heard_)
+    return;
+  const std::lock_guard guard{heard_->mutex};
+  if (heard_->who)
+    caf::anon_send(heard_->who, messages::status_asked{draft});
+}
+
 void clients::close() {
   for (const auto& [id, client] : all_)
     caf::anon_send_exit(client, caf::exit_reason::user_shutdown);

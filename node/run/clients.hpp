@@ -35,6 +35,9 @@ public:
   /// Has all of them add their state. @pre no mail is under way
   void ask_for_state(const std::shared_ptr<actors::snapshot_draft>& draft);
 
+  /// Has the world say what mail waits for it; of clients there may be many.
+  void answer(const std::shared_ptr<actors::status_draft>& draft);
+
   /// Lets them end; they are gone when their mail is delivered.
   void close();
 

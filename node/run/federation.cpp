@@ -54,7 +54,8 @@ public:
             desk.scored = [this](const messages::scores_heard& x) {
               server_.heard(x);
             };
-            f_.serves->hub()->bind(start_reception(system_, std::move(desk)));
+            reception_ = start_reception(system_, std::move(desk));
+            f_.serves->hub()->bind(reception_);
             return {};
           }
           worker_ = start_worker(system_, std::make_shared<watched_workshop>(
@@ -89,7 +90,16 @@ public:
 
   /// Has everybody say where it stands, if somebody wants to know.
   void answer() {
-    server_.answer();
+    const auto draft = f_.desk ? f_.desk->asked() : nullptr;
+    if (!draft)
+      return;
+    server_.answer(draft);
+    clients_.answer(draft);
+    const messages::status_asked question{draft};
+    if (worker_)
+      caf::anon_send(worker_, question);
+    if (reception_)
+      caf::anon_send(reception_, question);
   }
 
   /// Lets all actors end; they are gone when their mail is delivered.
@@ -100,6 +110,7 @@ public:
     if (worker_)
       caf::anon_send_exit(worker_, caf::exit_reason::user_shutdown);
     worker_ = nullptr;
+    reception_ = nullptr; // Its hub has ended it.
     clients_.close();
   }
 
@@ -118,6 +129,7 @@ private:
   caf::actor_system& system_;
   std::shared_ptr<in_process_hub> hub_ = std::make_shared<in_process_hub>();
   kernel_worker_actor worker_;
+  reception_actor reception_; ///< Null where clients are of this process.
   server server_;
   clients clients_;
 };

@@ -145,12 +145,13 @@ void server::ask_for_state(const std::shared_ptr<snapshot_draft>& draft) {
   caf::anon_send(cast_.router, question);
 }
 
-void server::answer() {
-  const auto draft = f_.desk ? f_.desk->asked() : nullptr;
-  const std::lock_guard guard{mutex_};
-  if (!draft || !cast_.director)
-    return;
+void server::answer(const std::shared_ptr<status_draft>& draft) {
   const messages::status_asked question{draft};
+  if (node_)
+    caf::anon_send(node_, question);
+  const std::lock_guard guard{mutex_};
+  if (!cast_.director)
+    return;
   caf::anon_send(cast_.director, question);
   caf::anon_send(cast_.router, question);
   caf::anon_send(cast_.gateway, question);
@@ -158,6 +159,7 @@ void server::answer() {
   caf::anon_send(cast_.publisher, question);
   caf::anon_send(cast_.archivist, question);
   caf::anon_send(cast_.merger, question);
+  caf::anon_send(cast_.evaluator, question);
 }
 
 void server::heard(const messages::scores_heard& x) {

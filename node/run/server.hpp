@@ -48,8 +48,8 @@ public:
   /// Has the node add its state. @pre no mail is under way
   void ask_for_state(const std::shared_ptr<actors::snapshot_draft>& draft);
 
-  /// Has the node say where it stands, if somebody wants to know.
-  void answer();
+  /// Has the node say where it stands.
+  void answer(const std::shared_ptr<actors::status_draft>& draft);
 
   /// What processes say of their clients' scores.
   void heard(const messages::scores_heard& x);

@@ -1,7 +1,10 @@
 #include <gtest/gtest.h>
 
+#include <map>
+#include <memory>
 #include <optional>
 #include <set>
+#include <string>
 #include <vector>
 
 #include <caf/actor_system.hpp>
@@ -12,6 +15,7 @@
 #include <caf/send.hpp>
 
 #include "actors/assessor/assessor.hpp"
+#include "actors/metrics/status.hpp"
 
 namespace troupe::actors {
 namespace {
@@ -33,14 +37,19 @@ struct assessor_test : testing::Test {
     const auto evaluator = system->spawn(
       [this](caf::event_based_actor*, int) -> caf::behavior {
         return {[this](const messages::evaluation_requested& x) {
-          scored_at_home = x.input.per_client;
-          finished out{
-            .line = x.line, .head = x.head, .scores = {}, .problem = {}};
-          out.scores.global = {.loss = 1, .correct = 1, .count = 2};
-          if (has_problem)
-            out.problem = error{errc::diverged, "it diverged"};
-          return out;
-        }};
+                  scored_at_home = x.input.per_client;
+                  finished out{.line = x.line,
+                               .head = x.head,
+                               .scores = {},
+                               .problem = {}};
+                  out.scores.global = {.loss = 1, .correct = 1, .count = 2};
+                  if (has_problem)
+                    out.problem = error{errc::diverged, "it diverged"};
+                  return out;
+                },
+                [](const messages::status_asked& x) {
+                  x.draft->add_mailbox("evaluator", 7);
+                }};
       },
       0);
     const auto gateway = system->spawn(
@@ -202,6 +211,17 @@ TEST_F(assessor_test, says_at_once_that_versions_cannot_be_scored) {
   ask(true);
   ASSERT_TRUE(answer);
   EXPECT_TRUE(answer->problem);
+}
+
+// Who counts mail knows one evaluator, and this is in its place.
+TEST_F(assessor_test, says_what_mail_waits_for_it_and_for_the_evaluator) {
+  begin();
+  const auto draft = std::make_shared<status_draft>();
+  caf::anon_send(who, messages::status_asked{draft});
+  mail().run();
+  const std::map<std::string, std::uint64_t> both{{"assessor", 0},
+                                                  {"evaluator", 7}};
+  EXPECT_EQ(draft->taken().mailboxes, both);
 }
 
 TEST_F(assessor_test, lets_a_newer_question_take_the_place_of_an_open_one) {

@@ -237,6 +237,20 @@ TEST(exposition, has_what_is_counted_of_times) {
     EXPECT_THAT(text, HasSubstr(line));
 }
 
+TEST(exposition, has_the_mail_of_every_actor_from_the_start) {
+  const auto text = exposition_of(seen_run{});
+  for (const auto actor : metric_of("troupe_mailbox_messages").labels[0].values)
+    if (actor != "aggregator" && actor != "expert") {
+      EXPECT_THAT(text, HasSubstr("troupe_mailbox_messages{actor=\""
+                                  + std::string{actor} + "\"} 0\n"));
+    }
+  process_status x;
+  x.worker_mailbox = 3;
+  EXPECT_THAT(
+    exposition_of(x),
+    HasSubstr("troupe_mailbox_messages{actor=\"kernel_worker\"} 3\n"));
+}
+
 TEST(exposition, has_each_client_in_one_state) {
   seen_run x;
   auto& c = x.course.emplace();

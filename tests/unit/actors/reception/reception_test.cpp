@@ -6,6 +6,7 @@
 #include <caf/scheduler/test_coordinator.hpp>
 #include <caf/send.hpp>
 
+#include "actors/metrics/status.hpp"
 #include "actors/wiring_of_serving.hpp"
 
 namespace troupe::actors {
@@ -70,6 +71,22 @@ TEST_F(reception_test, stores_a_name_before_it_says_its_number) {
   EXPECT_EQ(ask(named("ward8")).why,
             "the server cannot store it: the disk is full");
   EXPECT_EQ(ask(named("ward7")).clients, (std::vector<client_id>{{4}}));
+}
+
+TEST_F(reception_test, says_what_mail_waits_for_it) {
+  caf::actor_system system{config};
+  auto who = start_reception(system, args);
+  const auto draft = std::make_shared<status_draft>();
+  caf::anon_send(who, messages::status_asked{draft});
+  const messages::any_message asked = messages::terms_asked{.nonce = 1};
+  for (int i = 0; i < 3; ++i)
+    caf::anon_send(who, transport::frame_arrived{{1}, transport::frame{asked}});
+  auto& all =
+    dynamic_cast<caf::scheduler::test_coordinator&>(system.scheduler());
+  all.run();
+  EXPECT_EQ(draft->taken().mailboxes.at("reception"), 3u);
+  caf::anon_send_exit(who, caf::exit_reason::user_shutdown);
+  all.run();
 }
 
 // Places are asked for once; who finds its server again asks for terms alone.

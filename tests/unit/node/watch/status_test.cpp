@@ -241,6 +241,15 @@ TEST_F(run_status, is_exposed_with_the_numbers_of_the_run) {
   EXPECT_THAT(text, testing::Not(HasSubstr("client=")));
 }
 
+TEST_F(run_status, has_the_mail_of_all_actors_but_clients) {
+  const auto x = after({});
+  for (const std::string actor :
+       {"roster", "router", "publisher", "archivist", "merger", "evaluator",
+        "supervisor", "kernel_worker", "world"})
+    EXPECT_TRUE(x->mailboxes.contains(actor)) << actor;
+  EXPECT_EQ(x->readers.size(), x->line_names.size());
+}
+
 TEST_F(run_status, pages_answer_before_during_and_after) {
   auto pages = node::pages_of(board_);
   EXPECT_EQ(pages.at("/healthz")(false).status, 200);
