@@ -190,7 +190,8 @@ private:
                        .events = args_.events,
                        .resumed = resumed_,
                        .method = args_.method,
-                       .blocks = args_.blocks};
+                       .blocks = args_.blocks,
+                       .groups = args_.groups};
     gateway_args door{.network = args_.network,
                       .counted = args_.counted,
                       .blocks = args_.blocks,

@@ -31,6 +31,7 @@ struct node_args {
   actors::attendance::options attendance;
   policies::weight_kind weighting = policies::weight_kind::examples;
   double norm_max = 0;
+  std::size_t groups = 0; ///< Of clients, where they are known: see `loads`.
   models::watched metric = models::watched::accuracy; ///< Of `course.stop`.
   std::uint64_t evaluate_every = 0;
   bool evaluate_at_end = true;

@@ -130,7 +130,7 @@ void tell(self_pointer self, const messages::status_asked& x) {
 
 director_impl::behavior_type director(self_pointer self, director_args args) {
   self->state.plan.emplace(args.options, args.found);
-  self->state.used.emplace(*args.method, *args.blocks);
+  self->state.used.emplace(*args.method, *args.blocks, args.groups);
   self->state.args = std::move(args);
   start(self);
   auto& plan = self->state.plan;

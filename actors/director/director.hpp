@@ -25,6 +25,7 @@ struct director_args {
   std::shared_ptr<const snapshot> resumed = {}; ///< Goes on from this.
   const recipe* method = nullptr;               ///< Not null, as the next one.
   std::shared_ptr<const models::layout> blocks = {};
+  std::size_t groups = 0; ///< See `loads`.
 };
 
 struct director_state {

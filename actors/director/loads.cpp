@@ -19,7 +19,9 @@ double relative_entropy(const std::vector<double>& parts) {
                     1.0);
 }
 
-loads::loads(const recipe& method, const models::layout& blocks) {
+loads::loads(const recipe& method, const models::layout& blocks,
+             std::size_t groups)
+  : groups_(groups) {
   std::set<line_id> known; // A group's families share their lines.
   for (const auto& block : blocks.blocks) {
     if (block.where != scope::expert || !known.insert(block.line).second)
@@ -45,6 +47,19 @@ void loads::add(const messages::visit_loaded& x) {
     }
   for (auto& of : families_)
     use(of, x);
+  remember(x);
+}
+
+// A client may disclose fewer parts than there are.
+void loads::remember(const messages::visit_loaded& x) {
+  const auto client = x.visit.client;
+  for (const auto& said : x.disclosures)
+    if (is_mixture(said) && !families_.empty()
+        && said.values.size() == families_.front().experts.size()
+        && (said_.contains(client) || said_.size() < limits::routers_watched)) {
+      said_[client] = said.values;
+      return;
+    }
 }
 
 bool loads::is_mixture(const messages::disclosed_values& x) const {
@@ -92,6 +107,7 @@ load_status loads::status() const {
   for (const auto& x : mixtures_)
     if (x)
       out.entropies[x->name] = x->sum;
+  out.figures = models::router_figures(said_, groups_);
   return out;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -9,6 +10,7 @@
 #include "actors/metrics/status.hpp"
 #include "core/recipe.hpp"
 #include "models/layout.hpp"
+#include "models/methods/router.hpp"
 
 namespace troupe::actors {
 
@@ -21,7 +23,9 @@ public:
   /// use to none is not active.
   static constexpr std::uint64_t visits_per_expert = 10;
 
-  loads(const recipe& method, const models::layout& blocks);
+  /// @param groups of clients, one after the other; 0: nobody knows them
+  loads(const recipe& method, const models::layout& blocks,
+        std::size_t groups = 0);
 
   void add(const messages::visit_loaded& x);
 
@@ -52,9 +56,13 @@ private:
   std::vector<double> shares(const family& of,
                              const messages::visit_loaded& x) const;
   void use(family& of, const messages::visit_loaded& x) const;
+  void remember(const messages::visit_loaded& x);
 
+  std::size_t groups_;
   std::vector<family> families_;
   std::vector<std::optional<mixture>> mixtures_; ///< By number.
+  /// As clients said last how they mix the first family.
+  models::shares_by_client said_;
 };
 
 /// From 0, all in one part, to 1, all parts alike.

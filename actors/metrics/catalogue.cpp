@@ -111,10 +111,10 @@ std::vector<metric> of_experts() {
             "Entropy of the mixtures that visits disclose: 0 is one expert, 1 "
             "all alike.",
             {{"disclosure"}}),
-    gauge(
-      "troupe_method_result", "", home::servers,
-      "The recipe's own figures, of the last evaluation if it scored clients.",
-      {{"result"}}),
+    gauge("troupe_method_result", "", home::all,
+          "The recipe's own figures: of what clients disclosed last, or of the "
+          "last evaluation if it scored clients; of join its clients' own.",
+          {{"result"}}),
   };
 }
 

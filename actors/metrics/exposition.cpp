@@ -69,9 +69,7 @@ void put_experts(families& to, const run_status& x, lines all) {
   to.begin("troupe_router_entropy_ratio");
   for (const auto& [disclosure, sum] : x.load.entropies)
     to.put(sum, {disclosure});
-  to.begin("troupe_method_result");
-  for (const auto& [result, value] : x.results)
-    to.put(value, {result});
+  put_results(to, x.results);
 }
 
 void put_offers(families& to, const run_status& x, const course_status& c) {
@@ -228,6 +226,7 @@ std::string exposition_of(const process_status& x,
   put_build(to);
   to.say("troupe_last_progress_timestamp_seconds",
          static_cast<double>(x.progress_ms) / 1000);
+  put_results(to, x.results);
   to.say("troupe_visits_total", x.crew.work.count);
   to.say("troupe_connected", x.connected ? 1.0 : 0.0);
   to.say("troupe_clients_here", x.clients);

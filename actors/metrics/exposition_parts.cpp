@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "actors/metrics/shown_lines.hpp"
 #include "actors/transport/crossings.hpp"
 #include "actors/transport/refusals.hpp"
 #include "core/limits.hpp"
@@ -57,6 +58,15 @@ void put_connections(families& to, const socket_status& x) {
 void put_build(families& to) {
   to.begin("troupe_build_info");
   to.put(1.0, {program_version()});
+}
+
+// A method may say something of each client, as `rank_post.7`.
+void put_results(families& to, const std::map<std::string, double>& x) {
+  to.begin("troupe_method_result");
+  std::size_t said = 0;
+  for (const auto& [name, value] : x)
+    if (family_of(name) == name && said++ < limits::lines_labelled)
+      to.put(value, {name});
 }
 
 void put_workers(families& to, const crew_status& x, const process_outlay& of) {

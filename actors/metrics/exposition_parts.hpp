@@ -2,12 +2,18 @@
 
 // What processes that have a run and those that join one say alike.
 
+#include <map>
+#include <string>
+
 #include "actors/metrics/families.hpp"
 #include "actors/metrics/socket_status.hpp"
 
 namespace troupe::actors {
 
 void put_build(families& to);
+
+/// The recipe's own figures, but for those of single clients.
+void put_results(families& to, const std::map<std::string, double>& x);
 
 /// Behind those of phases.
 void put_workers(families& to, const crew_status& x, const process_outlay& of);

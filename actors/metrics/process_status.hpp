@@ -4,6 +4,7 @@
 // for those who look at it from outside.
 
 #include <cstdint>
+#include <map>
 #include <string>
 
 #include "actors/metrics/socket_status.hpp"
@@ -31,6 +32,7 @@ struct process_status {
   crew_status crew;
   std::uint64_t worker_mailbox = 0; ///< Jobs that wait for the kernel worker.
   socket_status socket;
+  std::map<std::string, double> results; ///< The method's, of its clients.
   bool over = false;
   std::string reason; ///< Why it ended.
   std::uint64_t store_bytes = 0;

@@ -160,6 +160,8 @@ struct load_status {
   std::map<line_id, expert_load> experts = {};
   std::map<std::string, std::uint64_t> active = {};  ///< By family.
   std::map<std::string, entropy_sum> entropies = {}; ///< By disclosure.
+  /// The recipe's own, of what clients disclosed last. Empty: of nothing.
+  std::map<std::string, double> figures = {};
 };
 
 /// What the archivist does for others.

@@ -82,18 +82,8 @@ shares_by_client kept_shares(const evaluation_input& x, std::size_t count) {
 
 void summarise_routers(const shares_by_client& shares, const local_problem& on,
                        evaluated& to) {
-  if (shares.empty())
-    return;
-  double sum = 0;
-  for (const auto& [client, own] : shares)
-    sum += entropy(own);
-  to.method_results["router_entropy"] =
-    sum / static_cast<double>(shares.size());
-  if (on.groups == 0)
-    return;
-  to.method_results["recovered"] = recovers_groups(shares, on.groups) ? 1 : 0;
-  to.method_results["router_mismatch"] =
-    mismatch_with_groups(shares, on.groups);
+  for (const auto& [name, value] : router_figures(shares, on.groups))
+    to.method_results[name] = value;
 }
 
 void summarise_ensembles(const evaluation_input& x, const local_problem& on,

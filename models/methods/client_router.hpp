@@ -45,8 +45,7 @@ result<void> keep_logits(const client_router& x, visit& v);
 /// shares.
 shares_by_client kept_shares(const evaluation_input& x, std::size_t count);
 
-/// `router_entropy` over these clients and, where their groups are known,
-/// `recovered` and `router_mismatch`.
+/// Adds `router_figures` of these clients.
 void summarise_routers(const shares_by_client& shares, const local_problem& on,
                        evaluated& to);
 

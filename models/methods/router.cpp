@@ -77,4 +77,20 @@ double mismatch_with_groups(const shares_by_client& x, std::size_t groups) {
   return given.empty() ? 0 : sum / static_cast<double>(given.size());
 }
 
+std::map<std::string, double> router_figures(const shares_by_client& x,
+                                             std::size_t groups) {
+  if (x.empty())
+    return {};
+  double sum = 0;
+  for (const auto& [client, own] : x)
+    sum += entropy(own);
+  std::map<std::string, double> out{
+    {"router_entropy", sum / static_cast<double>(x.size())}};
+  if (groups == 0)
+    return out;
+  out["recovered"] = recovers_groups(x, groups) ? 1 : 0;
+  out["router_mismatch"] = mismatch_with_groups(x, groups);
+  return out;
+}
+
 } // namespace troupe::models

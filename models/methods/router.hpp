@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <map>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "core/ids.hpp"
@@ -35,5 +36,11 @@ bool recovers_groups(const shares_by_client& x, std::size_t groups);
 /// it gives most. 2 (1 - 1/C) where nobody has decided, 0 where all is
 /// recovered.
 double mismatch_with_groups(const shares_by_client& x, std::size_t groups);
+
+/// `router_entropy` over these clients and, where their groups are known, that
+/// is not 0, `recovered` and `router_mismatch`. Nobody: nothing.
+/// @pre all have as many shares
+std::map<std::string, double> router_figures(const shares_by_client& x,
+                                             std::size_t groups);
 
 } // namespace troupe::models

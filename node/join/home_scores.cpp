@@ -113,6 +113,8 @@ void home_scores::answer(const messages::scores_asked& x) {
                    + found.error().context);
     return;
   }
+  if (options_.figures)
+    options_.figures(found->method_results);
   messages::scores_told out{.question = x.question, .scores = {}};
   const auto say = [&] {
     options_.network->send({}, messages::any_message{out});

@@ -5,6 +5,7 @@
 
 #include <condition_variable>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -35,6 +36,9 @@ public:
     std::shared_ptr<const actors::vault> files;
     std::shared_ptr<transport::endpoint> network;
     std::function<void(const std::string&)> say = {}; ///< May be empty.
+    /// Told what the method says of all of these clients, each time. Nobody
+    /// else hears it. May be empty.
+    std::function<void(const std::map<std::string, double>&)> figures = {};
   };
 
   explicit home_scores(options opts);

@@ -305,13 +305,14 @@ private:
   void start(caf::actor_system& system, const std::shared_ptr<crew>& workers) {
     if (auto scorers = scorers_of(work_, mine_)) {
       const std::lock_guard guard{mutex_};
-      scores_ = std::make_unique<home_scores>(
-        home_scores::options{.blocks = work_.blocks,
-                             .make_trainer = std::move(scorers),
-                             .mine = mine_,
-                             .files = files_,
-                             .network = socket_,
-                             .say = in_.say});
+      scores_ = std::make_unique<home_scores>(home_scores::options{
+        .blocks = work_.blocks,
+        .make_trainer = std::move(scorers),
+        .mine = mine_,
+        .files = files_,
+        .network = socket_,
+        .say = in_.say,
+        .figures = [seen = &seen_](const auto& x) { seen->figures(x); }});
     }
     worker_ = start_worker(system, std::make_shared<prompt_workshop>(workers));
     seen_.watch_mail(

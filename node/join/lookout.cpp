@@ -71,6 +71,7 @@ void lookout::watch(const std::shared_ptr<actors::crew>& workers,
   const std::lock_guard guard{mutex_};
   workers_ = workers;
   known_.clients = clients;
+  known_.results.clear(); // Of another run, if of any.
 }
 
 void lookout::watch(const std::shared_ptr<const actors::vault>& files) {
@@ -81,6 +82,11 @@ void lookout::watch(const std::shared_ptr<const actors::vault>& files) {
 void lookout::watch_mail(mail_question ask) {
   const std::lock_guard guard{mutex_};
   ask_ = std::move(ask);
+}
+
+void lookout::figures(const std::map<std::string, double>& x) {
+  const std::lock_guard guard{mutex_};
+  known_.results = x;
 }
 
 void lookout::server_away(bool x) {

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -57,6 +58,9 @@ public:
 
   /// @param ask empty: there are no actors any more
   void watch_mail(mail_question ask);
+
+  /// What the method says of its clients.
+  void figures(const std::map<std::string, double>& x);
 
   /// The server said that it ends for now; heard of again, it is back.
   void server_away(bool x);

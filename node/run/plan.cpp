@@ -110,6 +110,7 @@ actors::node_args plan_of(const experiment& x, const workload& w) {
                      .examples_max = x.merge.samples_max};
   args.weighting = x.clients.example_weight;
   args.norm_max = x.merge.clip_norm;
+  args.groups = w.task ? w.task->groups : 0;
   args.metric = watched_of(x.stop).value_or(models::watched::accuracy);
   args.evaluate_every = x.evaluate_every;
   args.evaluate_at_end = x.evaluate_every > 0;

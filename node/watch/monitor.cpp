@@ -83,6 +83,8 @@ void monitor::hear(actors::seen_run& to) {
   to.door = said.door;
   to.lines = said.lines;
   to.load = said.load.value_or(actors::load_status{});
+  for (const auto& [name, value] : to.load.figures)
+    to.results[name] = value; // What is said now, and not of an evaluation.
   to.storage = said.storage.value_or(actors::storage_times{});
   to.mailboxes = said.mailboxes;
   to.readers = said.readers;

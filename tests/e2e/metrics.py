@@ -138,7 +138,8 @@ class Process:
 
 
 COUNTED = ("troupe_versions_total", "troupe_expert_rows_total", "troupe_router_entropy_ratio_count",
-           "troupe_experts_active", 'troupe_visit_phase_seconds_count{phase="merge"}',
+           "troupe_experts_active", 'troupe_method_result{result="router_entropy"}',
+           'troupe_visit_phase_seconds_count{phase="merge"}',
            'troupe_visit_phase_seconds_count{phase="buffer"}', 'troupe_storage_seconds_count{task="commit"}',
            "troupe_visit_round_trip_seconds_count", 'troupe_http_request_seconds_count{page="metrics"}',
            "process_start_time_seconds", "process_open_fds", "troupe_disk_size_bytes")
@@ -170,6 +171,7 @@ def main():
             all_of_it.append(join)
             compare("serve", serve.until(*COUNTED, *CROSSED, 'troupe_leases{kind="number"}'), wanted)
             compare("join", join.until(*TRAINED, *CROSSED, "troupe_connected", "troupe_store_bytes",
+                                       'troupe_method_result{result="router_entropy"}',
                                        'troupe_storage_seconds_count{task="client"}'), wanted)
         finally:
             for x in all_of_it:

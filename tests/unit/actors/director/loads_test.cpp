@@ -3,6 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <utility>
+
+#include "core/limits.hpp"
 
 namespace troupe::actors {
 
@@ -88,6 +91,46 @@ TEST_F(load_of_experts, forgets_who_was_of_no_use_for_long) {
   EXPECT_EQ(testee.status().active.at("adapter"), 2u);
   visit({0, 1, 0, 0});
   EXPECT_EQ(testee.status().active.at("adapter"), 1u);
+}
+
+// What a served run cannot compute from states that stay with their clients.
+TEST_F(load_of_experts, says_of_the_last_mixtures_how_far_they_are_the_groups) {
+  loads of_two{method, blocks, 2};
+  const auto disclose = [&](std::uint64_t client, std::vector<double> mixture) {
+    of_two.add({.visit = {{client}, {1}},
+                .examples = 10,
+                .blocks = {},
+                .disclosures = {{.index = 0, .values = std::move(mixture)}}});
+  };
+  EXPECT_TRUE(of_two.status().figures.empty());
+  disclose(1, {0.25, 0.25, 0.25, 0.25});
+  disclose(2, {0, 1, 0, 0});
+  EXPECT_DOUBLE_EQ(of_two.status().figures.at("router_entropy"),
+                   std::log(4.0) / 2);
+  disclose(3, {0.5, 0.5}); // There are four experts.
+  disclose(1, {1, 0, 0, 0});
+  const auto found = of_two.status().figures;
+  EXPECT_EQ(found.size(), 3u);
+  EXPECT_EQ(found.at("router_entropy"), 0);
+  EXPECT_EQ(found.at("recovered"), 1);
+  EXPECT_EQ(found.at("router_mismatch"), 0);
+  visit({1, 0, 0, 0});
+  EXPECT_EQ(testee.status().figures.size(), 1u) << "no groups are known";
+}
+
+TEST_F(load_of_experts, holds_so_many_mixtures_and_no_more) {
+  const auto disclose = [&](std::uint64_t client, std::vector<double> mixture) {
+    testee.add({.visit = {{client}, {1}},
+                .examples = 10,
+                .blocks = {},
+                .disclosures = {{.index = 0, .values = std::move(mixture)}}});
+  };
+  for (std::uint64_t k = 1; k <= limits::routers_watched; ++k)
+    disclose(k, {1, 0, 0, 0});
+  disclose(limits::routers_watched + 1, {0.5, 0.5, 0, 0});
+  EXPECT_EQ(testee.status().figures.at("router_entropy"), 0);
+  disclose(7, {0.5, 0.5, 0, 0});
+  EXPECT_GT(testee.status().figures.at("router_entropy"), 0);
 }
 
 TEST(relative_entropy, is_from_one_part_to_all_alike) {

@@ -251,6 +251,24 @@ TEST(exposition, has_the_mail_of_every_actor_from_the_start) {
     HasSubstr("troupe_mailbox_messages{actor=\"kernel_worker\"} 3\n"));
 }
 
+// Some methods have ten figures of each client.
+TEST(exposition, says_no_figure_of_one_client) {
+  seen_run x;
+  x.results = {{"recovered", 1}, {"rank_post", 2.5}, {"rank_post.7", 2}};
+  const auto text = exposition_of(x);
+  EXPECT_THAT(text,
+              HasSubstr("troupe_method_result{result=\"rank_post\"} 2.5"));
+  EXPECT_THAT(text, Not(HasSubstr("rank_post.7")));
+  process_status y;
+  y.results = x.results;
+  EXPECT_THAT(exposition_of(y),
+              HasSubstr("troupe_method_result{result=\"recovered\"} 1\n"));
+  for (int i = 0; i < 1000; ++i)
+    x.results["layer" + std::to_string(i)] = 1;
+  EXPECT_EQ(read(exposition_of(x)).at("troupe_method_result").values.size(),
+            limits::lines_labelled);
+}
+
 TEST(exposition, has_each_client_in_one_state) {
   seen_run x;
   auto& c = x.course.emplace();

@@ -4,7 +4,10 @@
 
 #include <chrono>
 #include <condition_variable>
+#include <map>
+#include <memory>
 #include <mutex>
+#include <string>
 #include <thread>
 #include <utility>
 
@@ -82,6 +85,33 @@ struct home_scores : testing::Test {
   std::string said;
 };
 
+/// One whose method has something to say of all of them.
+class with_a_figure final : public models::one_by_one_trainer {
+public:
+  result<models::choice> choose(const models::visit_input&) override {
+    return models::choice{};
+  }
+
+  result<models::trained> train_one(const models::visit_input&) override {
+    return models::trained{};
+  }
+
+  result<models::evaluated>
+  evaluate(const models::evaluation_input& x) override {
+    models::evaluated out;
+    out.method_results["asked_for_clients"] = x.per_client ? 1 : 0;
+    return out;
+  }
+
+  std::uint64_t examples(client_id) const override {
+    return 1;
+  }
+
+  std::uint64_t steps(const models::visit_input&) const override {
+    return 1;
+  }
+};
+
 } // namespace
 
 TEST_F(home_scores, are_of_the_clients_here_that_were_asked_for) {
@@ -104,6 +134,23 @@ TEST_F(home_scores, are_of_the_clients_here_that_were_asked_for) {
     EXPECT_EQ(x.count, own.count);
     EXPECT_EQ(x.loss, own.loss);
   }
+}
+
+TEST_F(home_scores, come_with_the_method_s_own_figures_for_this_process) {
+  std::map<std::string, double> figures;
+  options.make_trainer = []() -> result<std::unique_ptr<models::trainer>> {
+    return std::make_unique<with_a_figure>();
+  };
+  options.figures = [&](const std::map<std::string, double>& x) {
+    const std::lock_guard guard{mutex};
+    figures = x;
+  };
+  node::home_scores at_home{options};
+  at_home.hear({.question = 8, .clients = {{3}}, .blocks = blocks}, 0s);
+  (void)network->wait_for(8);
+  const std::lock_guard guard{mutex};
+  const std::map<std::string, double> wanted{{"asked_for_clients", 1}};
+  EXPECT_EQ(figures, wanted);
 }
 
 TEST_F(home_scores, of_values_of_another_model_are_none) {
