@@ -65,6 +65,9 @@ std::vector<metric> of_runs() {
           "The share of its length that is behind."),
     gauge("troupe_last_progress_timestamp_seconds", "seconds", home::all,
           "When last a visit or a version was done, since 1970."),
+    gauge("troupe_node_ready", "", home::servers,
+          "1 where the run's actors are there; 0 before, and while they are "
+          "made anew."),
     counter("troupe_restarts_total", "restarts", home::servers,
             "How often the run's actors were made anew in this process."),
   };

@@ -20,6 +20,7 @@ void put_identity(families& to, const run_status& x) {
   to.say("troupe_progress_ratio", x.course ? x.course->progress : 0.0);
   to.say("troupe_last_progress_timestamp_seconds",
          static_cast<double>(x.progress_ms) / 1000);
+  to.say("troupe_node_ready", x.course && x.broken.empty() ? 1.0 : 0.0);
   to.say("troupe_restarts_total", x.restarts);
 }
 

@@ -295,6 +295,7 @@ struct run_status {
   std::map<line_id, std::uint64_t> readers;       ///< Mailboxes of experts.
   crew_status crew;
   std::string obstacle; ///< What cannot be stored, and holds all up.
+  std::string broken; ///< Why its actors are made anew; empty: they are there.
   bool over = false;
   std::string reason; ///< Why it ended.
 

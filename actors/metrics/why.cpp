@@ -238,6 +238,12 @@ wait over(const run_status& x) {
 wait find(const run_status& x) {
   if (x.over)
     return over(x);
+  if (!x.broken.empty()) // What actors said is of those that are gone.
+    return {.code = "rebuilding",
+            .what = "an actor of the run broke (" + x.broken
+                    + "), and all of them are made anew",
+            .ends = "what is durable is read: where it cannot be, that is "
+                    "tried again every second"};
   if (!x.obstacle.empty())
     return storage_wait("the run cannot store what comes next, and its clock "
                         "stands still",

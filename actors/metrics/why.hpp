@@ -21,6 +21,7 @@ namespace troupe::actors {
 ///   disk        what must be durable cannot be stored
 ///   merge       a merge that fails
 ///   busy        the run's own thread is at something and does not answer
+///   rebuilding  an actor broke, and all of them are made anew
 ///   storing, merging, ending, starting
 struct wait {
   std::string code;

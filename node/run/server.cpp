@@ -60,6 +60,8 @@ result<void> server::start(neighbours in) {
   };
   args.started_as = [this, hub = std::move(in.hub)](const cast& x) {
     hub->bind(x.gateway);
+    if (f_.desk)
+      f_.desk->whole();
     const std::lock_guard guard{mutex_};
     cast_ = x;
     bound_.notify_all();
@@ -77,7 +79,7 @@ result<void> server::start(neighbours in) {
     std::erase_if(breaks_, [=](instant x) { return x < now - breaks_within; });
     breaks_.push_back(now);
     if (f_.desk)
-      f_.desk->restarted();
+      f_.desk->broke(why);
     if (breaks_.size() > breaks_max)
       f_.watching->fail("the node broke again and again: " + why);
   });

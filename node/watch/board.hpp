@@ -97,10 +97,23 @@ public:
     lost_.why = std::move(why);
   }
 
-  /// All actors were made anew.
-  void restarted() {
+  /// An actor broke, or they could not be made: all are made anew, until
+  /// `whole` is called.
+  void broke(const std::string& why) {
     const std::lock_guard guard{mutex_};
-    ++restarts_;
+    restarts_ += broken_.empty();
+    broken_ = why.empty() ? "it did not say why" : why;
+  }
+
+  /// All actors are there.
+  void whole() {
+    const std::lock_guard guard{mutex_};
+    broken_.clear();
+  }
+
+  std::string broken() const {
+    const std::lock_guard guard{mutex_};
+    return broken_;
   }
 
   std::uint64_t restarts() const {
@@ -126,6 +139,7 @@ private:
   std::string obstacle_;
   actors::duration_sum checkpoints_;
   actors::lost_snapshots lost_;
+  std::string broken_; ///< Why actors are made anew; empty: they are there.
   std::uint64_t restarts_ = 0;
 };
 

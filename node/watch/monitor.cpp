@@ -96,6 +96,7 @@ void monitor::hear(actors::seen_run& to) {
 void monitor::measure(actors::seen_run& to) {
   to.crew = desk_->crew();
   to.restarts = desk_->restarts();
+  to.broken = desk_->broken();
   if (options_.socket)
     to.socket = options_.socket();
   to.obstacle = desk_->obstacle();

@@ -31,6 +31,8 @@ answer readiness(const actors::seen_run* x) {
     return {.status = 503, .body = "the run begins\n"};
   if (x->over || x->course->at == phase::ending)
     return {.status = 503, .body = "the run ends\n"};
+  if (!x->broken.empty())
+    return {.status = 503, .body = "the run's actors are made anew\n"};
   return {.body = "ok\n"};
 }
 

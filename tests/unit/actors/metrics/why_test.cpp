@@ -307,6 +307,19 @@ TEST(why, suspects_the_runs_own_thread_when_no_actor_answers) {
   EXPECT_EQ(why(status).code, "busy");
 }
 
+// What its actors said last is of those that are gone.
+TEST(why, says_that_actors_are_made_anew) {
+  run_of_course run{buffered()};
+  run.join(4);
+  auto status = run.status();
+  status.obstacle = "the disk is full";
+  status.broken = "it threw";
+  EXPECT_EQ(why(status).code, "rebuilding");
+  EXPECT_THAT(why(status).what, HasSubstr("broke (it threw), and all of them"));
+  status.over = true;
+  EXPECT_EQ(why(status).code, "nothing");
+}
+
 // What it is told from.
 
 TEST(ledger, counts_its_answers_and_how_stale_what_it_merged_was) {
