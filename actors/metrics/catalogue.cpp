@@ -78,7 +78,7 @@ std::vector<metric> of_lines() {
     counter("troupe_versions_total", "versions", home::servers,
             "Versions made, by line.", {line}),
     gauge("troupe_head_version", "versions", home::servers,
-          "The newest version, by block.", {{"block"}}),
+          "The newest version, by block or, of many, by family.", {{"block"}}),
     gauge("troupe_buffered_offers", "offers", home::servers,
           "Offers that wait for a merge.", {line}),
     gauge("troupe_buffered_offers_limit", "offers", home::servers,
@@ -183,7 +183,7 @@ std::vector<metric> of_work() {
     histogram(
       "troupe_visit_phase_seconds", "seconds", home::all,
       "Real time of each, by phase; download and upload are of messages with "
-      "values, from the first byte to the last.",
+      "values, to the last byte, from the request or from the first byte.",
       {{"phase",
         {"queue", "download", "train", "upload", "buffer", "merge",
          "commit"}}}),
@@ -233,6 +233,10 @@ std::vector<metric> of_storage() {
   return {
     gauge("troupe_ledger_bytes", "bytes", home::servers,
           "The ledger and the versions beside it."),
+    gauge("troupe_record_bytes", "bytes", home::servers,
+          "What is written of events.jsonl."),
+    gauge("troupe_record_bytes_limit", "bytes", home::servers,
+          "So much, and the run ends; 0 where it has no events."),
     gauge("troupe_arrivals_bytes", "bytes", home::servers,
           "Offers that wait for a merge on disk."),
     gauge("troupe_store_bytes", "bytes", home::join,
@@ -334,6 +338,11 @@ std::vector<metric> of_sockets() {
           "What arrived and waits to be handled, and what has room to arrive."),
     gauge("troupe_unhandled_bytes_limit", "bytes", home::connected,
           "So much, and what is large waits outside."),
+    gauge("troupe_unhandled_frames", "messages", home::connected,
+          "Messages that arrived and wait to be handled, or have room to "
+          "arrive."),
+    gauge("troupe_unhandled_frames_limit", "messages", home::connected,
+          "So many, and what is large waits outside."),
     counter("troupe_malformed_pieces_total", "pieces", home::connected,
             "Pieces that were dropped."),
     counter("troupe_messages_dropped_total", "messages", home::connected,

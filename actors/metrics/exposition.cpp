@@ -5,6 +5,7 @@
 
 #include "actors/metrics/exposition_parts.hpp"
 #include "actors/metrics/shown_lines.hpp"
+#include "core/limits.hpp"
 
 namespace troupe::actors {
 
@@ -32,12 +33,23 @@ void put_each(families& to, const char* name, const lines& all,
     to.put(value(x), {x.name});
 }
 
+/// Of many blocks the newest of each family.
+void put_heads(families& to, const run_status& x) {
+  const bool are_many = x.heads.size() > limits::lines_labelled;
+  std::map<std::string, std::uint64_t> newest;
+  for (const auto& [block, head] : x.heads) {
+    auto& known = newest[are_many ? family_of(block) + "/*" : block];
+    known = std::max(known, head);
+  }
+  to.begin("troupe_head_version");
+  for (const auto& [block, head] : newest)
+    to.put(head, {block});
+}
+
 void put_lines(families& to, const run_status& x, const lines& all) {
   put_each(to, "troupe_versions_total", all,
            [](const auto& l) { return l.status.head.value; });
-  to.begin("troupe_head_version");
-  for (const auto& [block, head] : x.heads)
-    to.put(head, {block});
+  put_heads(to, x);
   put_each(to, "troupe_buffered_offers", all,
            [](const auto& l) { return l.status.pending; });
   put_each(to, "troupe_buffered_offers_limit", all,
@@ -190,6 +202,8 @@ bool waits_for_disk(const run_status& x) {
 
 void put_storage(families& to, const run_status& x) {
   to.say("troupe_ledger_bytes", x.ledger_bytes);
+  to.say("troupe_record_bytes", x.record_bytes);
+  to.say("troupe_record_bytes_limit", x.record_bytes_max);
   to.say("troupe_arrivals_bytes", x.arrivals_bytes);
   put_disk(to, x.own);
   to.begin("troupe_storage_seconds");

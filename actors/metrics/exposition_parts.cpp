@@ -130,6 +130,8 @@ void put_socket(families& to, const socket_status& x) {
   to.say("troupe_unsent_bytes_limit", std::uint64_t{limits::unsent_bytes_max});
   to.say("troupe_unhandled_bytes", x.unhandled_bytes);
   to.say("troupe_unhandled_bytes_limit", x.unhandled_bytes_max);
+  to.say("troupe_unhandled_frames", x.unhandled_frames);
+  to.say("troupe_unhandled_frames_limit", x.unhandled_frames_max);
   to.say("troupe_malformed_pieces_total", x.malformed);
   to.say("troupe_messages_dropped_total", x.dropped);
 }

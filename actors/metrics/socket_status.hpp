@@ -59,6 +59,8 @@ struct socket_status {
   std::uint64_t unsent_bytes = 0;
   std::uint64_t unhandled_bytes = 0;
   std::uint64_t unhandled_bytes_max = 0;
+  std::uint64_t unhandled_frames = 0;
+  std::uint64_t unhandled_frames_max = 0;
   std::uint64_t malformed = 0; ///< Pieces.
   std::uint64_t dropped = 0;   ///< Messages: too much waited already.
   std::uint64_t failures = 0;

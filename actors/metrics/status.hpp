@@ -310,6 +310,8 @@ struct run_status {
 
   // What it takes.
   std::uint64_t ledger_bytes = 0;
+  std::uint64_t record_bytes = 0;     ///< Of events.
+  std::uint64_t record_bytes_max = 0; ///< 0: there are none.
   std::uint64_t arrivals_bytes = 0;
   storage_times storage{};
   duration_sum checkpoints; ///< Snapshots of a simulated run.

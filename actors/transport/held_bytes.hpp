@@ -83,6 +83,10 @@ public:
     return most_;
   }
 
+  std::uint64_t frames_max() const noexcept {
+    return frames_max_;
+  }
+
   std::uint64_t now() const {
     const std::lock_guard guard{mutex_};
     return now_;

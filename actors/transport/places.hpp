@@ -48,6 +48,8 @@ struct places_seen {
   std::uint64_t leaving = 0;  ///< Links that have one to be sent.
   std::uint64_t unsent_bytes = 0;
   std::uint64_t unhandled_bytes_max = 0;
+  std::uint64_t unhandled_frames = 0;
+  std::uint64_t unhandled_frames_max = 0;
 };
 
 /// All links of a process.

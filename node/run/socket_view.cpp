@@ -35,6 +35,8 @@ socket_status status_of(transport::socket_endpoint& x) {
   out.unsent_bytes = seen.unsent_bytes;
   out.unhandled_bytes = x.unhandled_bytes();
   out.unhandled_bytes_max = seen.unhandled_bytes_max;
+  out.unhandled_frames = seen.unhandled_frames;
+  out.unhandled_frames_max = seen.unhandled_frames_max;
   out.credit_waits = counts.credit_waits;
   out.malformed = counts.pieces_malformed;
   out.dropped = counts.messages_without_room;

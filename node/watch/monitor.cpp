@@ -14,14 +14,15 @@ constexpr std::chrono::milliseconds look_every{500};
 constexpr std::int64_t patience_ms = 10'000;
 constexpr std::int64_t again_ms = 60'000;
 
+std::uint64_t bytes_in(const fs::path& file) {
+  std::error_code none;
+  const auto size = fs::file_size(file, none);
+  return none ? 0 : size;
+}
+
 std::uint64_t ledger_bytes(const fs::path& folder) {
-  auto bytes = bytes_below(folder / "versions");
-  for (const auto* name : {"ledger.sqlite", "ledger.sqlite-wal"}) {
-    std::error_code none;
-    const auto size = fs::file_size(folder / name, none);
-    bytes += none ? 0 : size;
-  }
-  return bytes;
+  return bytes_below(folder / "versions") + bytes_in(folder / "ledger.sqlite")
+         + bytes_in(folder / "ledger.sqlite-wal");
 }
 
 } // namespace
@@ -108,10 +109,13 @@ void monitor::measure(actors::seen_run& to) {
   // Files are counted less often: there may be many.
   if (own_.look()) {
     ledger_bytes_ = ledger_bytes(options_.folder);
+    record_bytes_ = bytes_in(options_.folder / "events.jsonl");
     arrivals_bytes_ = bytes_below(options_.folder / "arrivals");
   }
   to.own = own_.last();
   to.ledger_bytes = ledger_bytes_;
+  to.record_bytes = record_bytes_;
+  to.record_bytes_max = options_.x.events ? options_.x.events_max << 20 : 0;
   to.arrivals_bytes = arrivals_bytes_;
   auto done = to.visits;
   for (const auto& [block, head] : to.heads)

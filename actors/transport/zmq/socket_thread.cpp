@@ -160,7 +160,10 @@ std::set<std::uint64_t> socket_thread::taken_due() {
 
 std::size_t socket_thread::count_sent(const place& to, const piece& x) {
   const auto bytes = piece_head_size + x.body.bytes.size();
-  counts_.out.add(sent_.sort(to.number, x, steady_now()), bytes);
+  const auto now = steady_now();
+  counts_.out.add(sent_.sort(to.number, x, now), bytes);
+  for (const auto& asked : sent_.take_questions())
+    heard_.was_asked(to.link.other().value_or(0), asked, now);
   if (const auto whole = sent_.take_carried())
     counts_.out.add(*whole);
   counts_.bytes_out += bytes;
@@ -365,6 +368,8 @@ result<std::vector<frame_arrived>> socket_thread::hear(const piece& read,
   if (!found)
     return tl::make_unexpected(found.error());
   what = heard_.sort(from->link.other().value_or(0), read, now);
+  for (const auto& asked : heard_.take_questions())
+    sent_.was_asked(from->number, asked, now);
   if (const auto whole = heard_.take_carried())
     counts_.in.add(*whole);
   out.reserve(found->size());

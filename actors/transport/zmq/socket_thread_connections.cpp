@@ -302,6 +302,8 @@ places_seen socket_thread::look() {
   const std::lock_guard guard{mutex_};
   auto out = places_.look(steady_now() - busy_max);
   out.unhandled_bytes_max = room_->most();
+  out.unhandled_frames = room_->frames();
+  out.unhandled_frames_max = room_->frames_max();
   return out;
 }
 

@@ -302,6 +302,20 @@ TEST(exposition, of_many_lines_has_families_and_the_most_and_least_used) {
   EXPECT_THAT(text, Not(HasSubstr("{line=\"adapter.50\"}")));
 }
 
+TEST(exposition, of_many_blocks_has_the_newest_of_each_family) {
+  seen_run x;
+  x.heads["model"] = 3;
+  for (std::uint64_t i = 0; i + 1 < limits::lines_labelled; ++i)
+    x.heads["adapter." + std::to_string(i)] = i;
+  EXPECT_EQ(read(exposition_of(x)).at("troupe_head_version").values.size(),
+            limits::lines_labelled);
+  x.heads["adapter.1000"] = 12;
+  const auto text = exposition_of(x);
+  EXPECT_EQ(read(text).at("troupe_head_version").values.size(), 2u);
+  EXPECT_THAT(text,
+              HasSubstr("troupe_head_version{block=\"adapter/*\"} 198\n"));
+}
+
 TEST(exposition, of_a_hundred_lines_is_small_enough_to_be_read_often) {
   auto x = run_of(99);
   x.socket.emplace();

@@ -115,6 +115,48 @@ TEST(crossings, say_how_long_what_visits_fetch_and_offer_took) {
   EXPECT_FALSE(x.take_carried()) << "it has no values";
 }
 
+messages::line_served served_line(std::uint64_t line, std::size_t values) {
+  messages::line_served out{.visit = {{3}, {5}},
+                            .line = {line},
+                            .base = {9},
+                            .unchanged = 0,
+                            .blocks = {}};
+  out.blocks.push_back({{1}, share(std::vector<float>(values))});
+  return out;
+}
+
+// A server hears the question, and says the answer: who asks waits from then
+// on.
+TEST(crossings, take_from_the_question_to_the_last_byte_of_what_was_fetched) {
+  using namespace std::chrono_literals;
+  crossings up;
+  crossings down;
+  sayer client;
+  sayer server;
+  const auto ask = [&](std::uint64_t visit, instant now) {
+    messages::fetch_requested what;
+    what.pass.visit = {{3}, {visit}};
+    for (const auto& x : client.say(what))
+      (void)up.sort(7, x, now);
+    for (const auto& x : up.take_questions())
+      down.was_asked(2, x, now);
+  };
+  const auto seconds_of = [&](const messages::any_message& x, instant now) {
+    for (const auto& next : server.say(x))
+      (void)down.sort(2, next, now);
+    return down.take_carried().value().values.seconds;
+  };
+  EXPECT_EQ(seconds_of(served_line(1, 3), 1s), 0) << "nobody asked";
+  ask(1, 10s);
+  ask(1, 12s); // Nothing came: it is the same question.
+  EXPECT_EQ(seconds_of(served_line(1, 700), 15s), 5);
+  EXPECT_EQ(seconds_of(served_line(2, 3), 16s), 6) << "in one piece, likewise";
+  EXPECT_EQ(seconds_of(large(1), 17s), 0) << "an offer is not asked for";
+  ask(2, 20s);
+  EXPECT_EQ(seconds_of(served_line(1, 700), 21s), 1);
+  EXPECT_FALSE(up.take_carried());
+}
+
 TEST(crossings, take_no_time_of_what_a_client_has_already) {
   crossings x;
   sayer one_end;

@@ -289,6 +289,14 @@ TEST_F(run_status, has_the_mail_of_all_actors_but_clients) {
   EXPECT_EQ(x->readers.size(), x->line_names.size());
 }
 
+TEST_F(run_status, has_the_size_of_its_record_beside_its_bound) {
+  const auto x = after({"events=true", "events_max=3"});
+  EXPECT_EQ(x->record_bytes_max, std::uint64_t{3} << 20);
+  const auto without = after({});
+  EXPECT_EQ(without->record_bytes_max, 0u);
+  EXPECT_EQ(without->record_bytes, 0u);
+}
+
 TEST_F(run_status, pages_answer_before_during_and_after) {
   auto pages = node::pages_of(board_);
   EXPECT_EQ(pages.at("/healthz")(false).status, 200);
