@@ -17,7 +17,7 @@ inline constexpr std::size_t lines_most_used = 20;
 inline constexpr std::size_t lines_least_used = 20;
 
 /// Clients whose mixtures are held for who watches: those who came first.
-inline constexpr std::size_t routers_watched = 10'000;
+inline constexpr std::size_t routers_watched = 1000;
 
 inline constexpr std::size_t clients_max = 1 << 20;
 inline constexpr std::size_t pending_offers_max = 4096; ///< Per version line.

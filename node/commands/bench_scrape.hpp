@@ -7,7 +7,8 @@
 namespace troupe::node {
 
 /// What an answer of /metrics takes of a served run with 10,000 clients and a
-/// hundred version lines, and how many bytes it has.
+/// hundred version lines, with what its director says for it, and how many
+/// bytes it has.
 std::vector<figure> scrape_figures();
 
 } // namespace troupe::node

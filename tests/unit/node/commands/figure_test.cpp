@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include "node/commands/bench_scrape.hpp"
+
 namespace troupe::node {
 namespace {
 
@@ -62,6 +64,22 @@ TEST(figure, is_judged_by_the_best_of_each_side_or_by_its_median) {
   EXPECT_EQ(low.median_ratio(), 2.0);
   EXPECT_TRUE(low.holds());
   EXPECT_NE(to_json(low).dump().find("\"median\""), std::string::npos);
+}
+
+// `--only scrape` is of both. How long it takes is not for a busy machine.
+TEST(scrape_figures, are_of_ten_thousand_clients_and_of_both_bars) {
+  const auto all = scrape_figures();
+  ASSERT_EQ(all.size(), 2U);
+  for (const auto& x : all) {
+    EXPECT_TRUE(x.name.starts_with("scrape_")) << x.name;
+    const auto found = x.once();
+    ASSERT_TRUE(found) << found.error().context;
+    EXPECT_EQ(x.bar, 1);
+    EXPECT_EQ(found->compared, x.unit == "ms" ? 0.02 : 500'000);
+    if (x.unit == "bytes") {
+      EXPECT_LT(found->seconds, found->compared);
+    }
+  }
 }
 
 } // namespace
