@@ -47,12 +47,24 @@ public:
     say_opened_ = false;
   }
 
+  /// The other end is out of reach, and may be back: small frames are not held
+  /// for it, and what is under way either way goes on where it was.
+  void out_of_reach() {
+    lost();
+    out_.drop_small();
+  }
+
   /// The other end is gone, and may not come back: nothing is held for it but
   /// large messages, which cost nothing beside their values.
   void abandoned() {
     lost();
     in_.drop_unfinished();
     out_.drop_small();
+  }
+
+  /// What the other end has not finished is begun again, from its first byte.
+  void drop_unfinished() noexcept {
+    in_.drop_unfinished();
   }
 
   /// Whether the other end holds room here for something unfinished.

@@ -15,7 +15,7 @@ constexpr std::size_t own_bytes_free = std::size_t{1} << 20; ///< Of a link.
 /// a server hears only when it has something to say there.
 constexpr instant silent_max = std::chrono::seconds{90};
 
-/// Who comes back later fetches anew.
+/// Who comes back later fetches anew, and begins its uploads again.
 constexpr instant gone_max = std::chrono::minutes{1};
 
 /// Who sends something large hears so often how far it has come, although it
@@ -29,7 +29,12 @@ constexpr std::uint64_t moved_bytes_min = std::uint64_t{64} << 10;
 
 result<arrivals> place::hear(const piece& x, instant now) {
   spoke_at = now;
+  const bool was_open = link.is_open();
   auto found = link.heard(x);
+  if (!was_open && link.is_open()) { // Nobody waited for its room meanwhile.
+    moved = 0;
+    moved_at = now;
+  }
   if (found && x.kind == piece_kind::chunk) {
     moved += x.body.bytes.size();
     if (now >= told_at + told_every)
@@ -103,6 +108,7 @@ place* places::of(const std::string& route, const std::string& user,
   if (to.link.knows_newer_than(x))
     return nullptr;
   routes_.erase(to.route);
+  kept_.erase(to.number);
   to.route = route;
   to.has_parted = false;
   to.unsent.reset();
@@ -110,12 +116,48 @@ place* places::of(const std::string& route, const std::string& user,
   return &to;
 }
 
-void places::lost(place& x, instant now) {
+std::optional<piece> places::next(place& x, instant now) {
+  auto out = x.next(now);
+  if (!x.link.waits_for_room())
+    waiting_.erase(x.number);
+  else if (waiting_.insert(x.number).second)
+    drop_kept();
+  return out;
+}
+
+// Who waits is told that there is room, as when something was handled.
+void places::drop_kept() {
+  for (const auto number : std::exchange(kept_, {}))
+    all_.at(number).link.drop_unfinished();
+}
+
+void places::part(place& x, instant now) {
   lost_ += x.link.is_open();
   x.lost_at = now;
   routes_.erase(x.route);
   x.route.clear();
+  waiting_.erase(x.number);
+  kept_.erase(x.number);
+}
+
+void places::lost(place& x, instant now) {
+  part(x, now);
+  if (waiting_.empty())
+    x.link.out_of_reach();
+  else
+    x.link.abandoned();
+  if (x.link.holds_room())
+    kept_.insert(x.number);
+  forget_gone(now);
+}
+
+void places::dismissed(place& x, instant now) {
+  part(x, now);
   x.link.abandoned();
+  forget_gone(now);
+}
+
+void places::forget_gone(instant now) {
   if (now < look_again_)
     return;
   look_again_ = now + std::chrono::seconds{1};
@@ -129,12 +171,15 @@ void places::lost(place& x, instant now) {
 
 void places::all_lost(instant now) {
   routes_.clear();
+  waiting_.clear();
   for (auto& [number, x] : all_) {
     lost_ += x.link.is_open();
     if (x.link.is_open())
       x.lost_at = now;
     x.route.clear();
     x.link.lost();
+    if (x.link.holds_room())
+      kept_.insert(number);
   }
 }
 
@@ -192,7 +237,7 @@ void places::forget_silent_holders(instant then) {
       silent.push_back(number);
   for (const auto number : silent)
     if (auto* x = find(number))
-      lost(*x, then);
+      dismissed(*x, then);
 }
 
 place& places::with(const std::string& user, std::uint64_t instance) {
@@ -239,6 +284,8 @@ void places::forget(std::uint64_t number) {
   if (!x.route.empty())
     routes_.erase(x.route);
   instances_.erase({x.user, x.instance});
+  waiting_.erase(number);
+  kept_.erase(number);
   all_.erase(number);
 }
 

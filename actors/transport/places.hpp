@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -75,9 +76,31 @@ public:
   /// finds the link of another key.
   place* of(const std::string& route, const std::string& user, const piece& x);
 
-  /// It has no connection any more. Those that had lost theirs `gone_max`
-  /// before are forgotten, with what was still to be sent to them.
+  /// It has no connection any more. What has come of something unfinished is
+  /// kept for who is back, with its room, until others wait for room. Those
+  /// that had lost theirs `gone_max` before are forgotten.
   void lost(place& x, instant now);
+
+  /// Nor is anything kept for it.
+  void dismissed(place& x, instant now);
+
+  /// Those that have had no connection for `gone_max` are forgotten, with their
+  /// room and what was still to be sent to them.
+  void forget_gone(instant now);
+
+  /// Some is kept for who is gone: `forget_gone` is to be called now and then.
+  bool keeps_room() const noexcept {
+    return !kept_.empty();
+  }
+
+  /// Takes what goes out next to it. Where it begins to wait for room, nothing
+  /// is kept any longer for who is gone.
+  std::optional<piece> next(place& x, instant now);
+
+  /// Those that wait for room.
+  const std::set<std::uint64_t>& waiting() const noexcept {
+    return waiting_;
+  }
 
   /// Nobody has a connection any more; links go on over the next ones.
   void all_lost(instant now);
@@ -120,6 +143,8 @@ private:
   place& with(const std::string& user, std::uint64_t instance);
   std::size_t count_of(const std::string& user) const;
   std::shared_ptr<held_bytes> room_of(const std::string& user);
+  void part(place& x, instant now);
+  void drop_kept();
   void forget_oldest();
   void forget_oldest_of(const std::string& user);
   void forget(std::uint64_t number);
@@ -131,6 +156,8 @@ private:
   std::map<std::uint64_t, place> all_;
   std::map<std::string, std::uint64_t> routes_;
   std::map<std::pair<std::string, std::uint64_t>, std::uint64_t> instances_;
+  std::set<std::uint64_t> waiting_; ///< For room; then nothing is kept.
+  std::set<std::uint64_t> kept_;    ///< Gone, and their room is kept.
   std::uint64_t last_ = 0;
   std::uint64_t lost_ = 0;
   instant look_again_{}; ///< For those that are gone.

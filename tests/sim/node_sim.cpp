@@ -219,6 +219,7 @@ constexpr std::array must_happen_to_links{
   "piece of a lost connection comes late", "piece of nobody",
   "a small frame overtakes a transfer", "a transfer goes on where it was",
   "a transfer waits for room", "a transfer is given up by its receiver",
+  "a transfer is kept for who is gone", "what was kept for who is back goes on",
   "who held room was forgotten",
   // Of processes.
   "process crashed", "many clients died at once", "process began anew",

@@ -107,9 +107,14 @@ void socket_thread::work() {
 
 bool socket_thread::is_short_of_room() {
   const std::lock_guard guard{mutex_};
-  if (waiting_.empty() || steady_now() < probe_at_)
-    return !waiting_.empty();
-  probe_at_ = steady_now() + probe_pause;
+  const auto now = steady_now();
+  const bool waits = !places_.waiting().empty();
+  if ((!waits && !places_.keeps_room()) || now < probe_at_)
+    return waits || places_.keeps_room();
+  probe_at_ = now + probe_pause;
+  places_.forget_gone(now);
+  if (!waits)
+    return true;
   if (!dials())
     places_.forget_silent_holders(probe_at_ - silent_holder_max);
   for (auto& [number, x] : places_.all()) {
@@ -139,12 +144,8 @@ std::size_t socket_thread::send_what_is_due() {
   std::size_t blocked = 0;
   for (const auto number : taken_due()) {
     auto* found = places_.find(number); // Only this thread changes it.
-    if (found == nullptr) {
-      const std::lock_guard guard{mutex_};
-      waiting_.erase(number);
-      continue;
-    }
-    blocked += send_some(*found) ? 0 : 1;
+    if (found != nullptr)
+      blocked += send_some(*found) ? 0 : 1;
   }
   return blocked;
 }
@@ -154,7 +155,7 @@ std::set<std::uint64_t> socket_thread::taken_due() {
   counts_.lost += places_.take_lost();
   auto out = std::exchange(due_, {});
   // There may be room now for what waits.
-  out.insert(waiting_.begin(), waiting_.end());
+  out.insert(places_.waiting().begin(), places_.waiting().end());
   return out;
 }
 
@@ -222,11 +223,7 @@ std::optional<piece> socket_thread::take_next(place& to) {
     return std::nullopt;
   if (door_ && !door_->admits(to.user, steady_now()))
     return std::nullopt;
-  auto out = to.next(steady_now());
-  if (to.link.waits_for_room())
-    waiting_.insert(to.number);
-  else
-    waiting_.erase(to.number);
+  auto out = places_.next(to, steady_now());
   if (!out && to.link.is_idle())
     to.busy_since.reset();
   const bool waits = !out && to.link.waits_for_credit();

@@ -76,7 +76,7 @@ private:
   void hang_up(instant until);
   void dial_anew_after_silence();
 
-  /// Somebody waits for room; those who have it may be gone.
+  /// Somebody waits for room, or some is kept; those who have it may be gone.
   bool is_short_of_room();
 
   /// From now on who has something to send rings. False: there is something.
@@ -144,7 +144,6 @@ private:
   std::mutex mutex_; ///< Of what follows; places come and go on the thread.
   places places_;
   std::set<std::uint64_t> due_;       ///< There may be something to send.
-  std::set<std::uint64_t> waiting_;   ///< For room.
   bool asleep_ = false;               ///< The thread polls, or is about to.
   bool is_bound_ = false;             ///< Of a server.
   bool keys_changed_ = false;         ///< Perhaps.

@@ -140,8 +140,7 @@ bool socket_thread::turns_out(place& to) {
     count_sent(to, *word);
   const std::lock_guard guard{mutex_};
   to.unsent.reset();
-  waiting_.erase(to.number);
-  places_.lost(to, steady_now());
+  places_.dismissed(to, steady_now());
   bell_->ring(); // Others may have waited for its room.
   return true;
 }

@@ -164,7 +164,10 @@ void sim_links::server_hears(const std::string& route, const piece& x) {
     return;
   }
   from->heard = pieces_;
+  const bool was_open = from->link.is_open();
   auto found = from->hear(x, world_.now());
+  luck_.happened["what was kept for who is back goes on"] +=
+    !was_open && from->link.is_open() && from->link.holds_room();
   EXPECT_TRUE(found) << "an honest process is wrong: "
                      << (found ? "" : found.error().context);
   luck_.happened["some frames came in one piece"] += found && found->size() > 1;

@@ -297,10 +297,9 @@ void sim_links::ends_silence() {
 
 // Who has some and is gone is asked, or has it no more.
 void sim_links::makes_room() {
-  bool waits = false;
-  for (const auto& [number, x] : places_->all())
-    waits |= x.link.waits_for_room();
-  if (waits) {
+  if (places_->keeps_room())
+    places_->forget_gone(world_.now());
+  if (!places_->waiting().empty()) {
     std::map<std::uint64_t, bool> had;
     for (const auto& [number, x] : places_->all())
       had[number] = x.link.holds_room();
@@ -350,7 +349,10 @@ void sim_links::send_some(transport::place& x) {
     return give_up(x);
   auto& laws = laws_of(x.number);
   while (connections_.at(x.route).down.size() < pieces_queued_max) {
-    const auto next = x.next(world_.now());
+    const bool kept = places_->keeps_room();
+    const auto next = places_->next(x, world_.now());
+    luck_.happened["a transfer is given up by its receiver"] +=
+      kept && !places_->keeps_room();
     count_waiting(x.link);
     if (!next && x.link.is_open())
       laws.has_nothing_to_say();
@@ -364,9 +366,11 @@ void sim_links::send_some(transport::place& x) {
 
 /// Nobody is where it would go.
 void sim_links::give_up(transport::place& x) {
-  luck_.happened["a transfer is given up by its receiver"] +=
-    x.link.holds_room();
+  const bool held = x.link.holds_room();
   places_->lost(x, world_.now());
+  const bool is_kept = x.link.holds_room();
+  luck_.happened["a transfer is kept for who is gone"] += is_kept;
+  luck_.happened["a transfer is given up by its receiver"] += held && !is_kept;
   laws_of(x.number).abandoned();
   ring();
 }

@@ -41,13 +41,15 @@ struct places_test : testing::Test {
   bool step(std::uint64_t instance) {
     auto& end = processes.at(instance);
     const auto up = end.next();
+    if (up && up->kind == piece_kind::chunk)
+      chunks[instance].push_back({up->at, up->body.bytes.size()});
     if (up) {
       auto* at = server.of(route_of(instance), users[instance], *up);
       if (at && at->hear(*up, now))
         number[instance] = at->number;
     }
     auto* at = server.find(number[instance]);
-    const auto down = at ? at->next(now) : std::nullopt;
+    const auto down = at ? server.next(*at, now) : std::nullopt;
     if (down)
       (void)end.heard(*down);
     return up || down;
@@ -61,6 +63,27 @@ struct places_test : testing::Test {
     return *server.find(number.at(instance));
   }
 
+  /// It is in the middle of something large.
+  void say_half(std::uint64_t instance) {
+    processes.at(instance).say({1}, large(1, most_values));
+    for (int i = 0; i < 50; ++i)
+      step(instance);
+    ASSERT_TRUE(at(instance).link.holds_room());
+    ASSERT_FALSE(chunks[instance].empty());
+  }
+
+  /// Has another connection.
+  void come_back(std::uint64_t instance) {
+    processes.at(instance).lost();
+    processes.at(instance).connected(2);
+    chunks[instance].clear();
+  }
+
+  struct sent_chunk {
+    std::uint64_t begin;
+    std::uint64_t bytes;
+  };
+
   std::shared_ptr<held_bytes> room = std::make_shared<held_bytes>(room_bytes);
   places server{[](std::uint64_t n, std::shared_ptr<held_bytes> of) {
                   return ends::options_of(1000 + n, 512, std::move(of));
@@ -69,6 +92,7 @@ struct places_test : testing::Test {
   std::map<std::uint64_t, link_end> processes;
   std::map<std::uint64_t, std::string> users;
   std::map<std::uint64_t, std::uint64_t> number;
+  std::map<std::uint64_t, std::vector<sent_chunk>> chunks; ///< By process.
   instant now = 1h;
 };
 
@@ -140,6 +164,84 @@ TEST_F(places_test, count_from_the_moment_at_which_there_is_room) {
   ASSERT_TRUE(at(1).link.holds_room());
   server.forget_silent_holders(now - 30s);
   EXPECT_TRUE(at(1).link.holds_room());
+}
+
+// A server that says anything to who is gone hears at once that it is.
+TEST_F(places_test, keep_what_has_come_of_an_upload_for_who_is_back) {
+  dial(1);
+  say_half(1);
+  const auto last = chunks[1].back();
+  server.lost(at(1), now);
+  EXPECT_TRUE(server.keeps_room());
+  now += 40s;
+  come_back(1);
+  step(1);
+  EXPECT_FALSE(server.keeps_room());
+  server.forget_silent_holders(now - 30s);
+  EXPECT_TRUE(at(1).link.holds_room()) << "it could say nothing meanwhile";
+  settle(1);
+  EXPECT_TRUE(processes.at(1).is_idle());
+  ASSERT_FALSE(chunks[1].empty());
+  EXPECT_EQ(chunks[1].front().begin, last.begin + last.bytes);
+}
+
+TEST_F(places_test, keep_nothing_for_who_is_gone_where_others_wait) {
+  for (const std::uint64_t i : {1, 2})
+    dial(i, "ours"); // One of them has all room of the key.
+  say_half(1);
+  processes.at(2).say({1}, large(1, most_values));
+  settle(2);
+  ASSERT_TRUE(at(2).link.waits_for_room());
+  server.lost(at(1), now);
+  EXPECT_FALSE(server.keeps_room());
+  settle(2);
+  EXPECT_TRUE(processes.at(2).is_idle());
+  come_back(1);
+  settle(1);
+  EXPECT_TRUE(processes.at(1).is_idle());
+  ASSERT_FALSE(chunks[1].empty());
+  EXPECT_EQ(chunks[1].front().begin, 0U);
+}
+
+TEST_F(places_test, keep_nothing_for_who_is_gone_once_others_wait) {
+  for (const std::uint64_t i : {1, 2})
+    dial(i, "ours");
+  dial(3, "another");
+  say_half(1);
+  say_half(3);
+  server.lost(at(1), now);
+  ASSERT_TRUE(server.keeps_room());
+  processes.at(2).say({1}, large(1, most_values));
+  settle(2);
+  EXPECT_FALSE(server.keeps_room());
+  EXPECT_TRUE(processes.at(2).is_idle());
+  EXPECT_TRUE(at(3).link.holds_room()) << "who is here keeps its own";
+}
+
+TEST_F(places_test, keep_nothing_for_who_is_not_let_in_any_more) {
+  dial(1);
+  say_half(1);
+  server.dismissed(at(1), now);
+  EXPECT_FALSE(server.keeps_room());
+  EXPECT_EQ(room->now(), 0U);
+}
+
+TEST_F(places_test, keep_room_of_who_is_gone_for_a_minute) {
+  dial(1);
+  dial(2);
+  say_half(1);
+  say_half(2);
+  server.lost(at(1), now);
+  server.all_lost(now);
+  now += 60s;
+  server.forget_gone(now);
+  EXPECT_TRUE(server.keeps_room());
+  EXPECT_GT(room->now(), 0U);
+  now += 1s;
+  server.forget_gone(now);
+  EXPECT_FALSE(server.keeps_room());
+  EXPECT_EQ(room->now(), 0U);
+  EXPECT_EQ(server.find(number.at(1)), nullptr);
 }
 
 TEST_F(places_test, forget_who_is_gone_for_long_with_what_was_for_it) {
