@@ -54,8 +54,8 @@ inline constexpr std::uint64_t retry_ms_max = 3'600'000;
 /// that was silent for longest.
 inline constexpr std::size_t links_max = 16'384;
 
-/// Of one connection's frames that are not sent yet, beside values that others
-/// hold as well.
+/// Of one connection's frames that are not sent yet, beside values: of those it
+/// has, for each client, what one visit fetches.
 inline constexpr std::size_t unsent_bytes_max = std::size_t{64} << 20;
 
 /// Of all connections' frames that arrived, or are about to, and were not

@@ -39,6 +39,7 @@ bool outbox::has_room(std::size_t bytes) const noexcept {
 
 outbox::taken outbox::add(channel_id to, const messages::any_message& any) {
   const auto what = about(to, any);
+  drop_answers(what);
   if (encoded_size(any) <= options_.frame_bytes_max)
     return add_small(what, any);
   if (queued_.contains(what))
@@ -60,6 +61,27 @@ outbox::taken outbox::add(channel_id to, const messages::any_message& any) {
   queued_.insert(what);
   large_.push_back(std::move(x));
   return taken::taken;
+}
+
+// A client has one visit at a time, so that what waits for a slow reader is
+// bounded. What has begun comes to its end: the other end takes no other
+// before.
+void outbox::drop_answers(const subject& since) {
+  const bool ends = since.kind == messages::visit_ended::wire.kind;
+  if (!ends && since.kind != messages::invited::wire.kind
+      && since.kind != messages::line_served::wire.kind)
+    return;
+  const auto of_no_use = [&](const large& x) {
+    return !x.has_begun && x.about.kind == messages::line_served::wire.kind
+           && x.about.visit.client == since.visit.client
+           && (x.about.visit.number < since.visit.number
+               || (ends && x.about.visit == since.visit));
+  };
+  for (auto x = large_.begin(); x != large_.end();) {
+    const auto it = x++;
+    if (of_no_use(*it))
+      drop(it);
+  }
 }
 
 outbox::taken outbox::add_small(const subject& what,
@@ -141,8 +163,10 @@ std::optional<piece> outbox::next() {
   if (large_.empty())
     return std::nullopt;
   auto& x = large_.front();
-  if (!std::exchange(x.announced, true))
+  if (!std::exchange(x.announced, true)) {
+    x.has_begun = true;
     return beginning_of(x);
+  }
   if (x.sent >= x.until)
     return std::nullopt;
   const auto most =
@@ -173,11 +197,14 @@ void outbox::refused(transfer_id what) {
     drop_first();
 }
 
+void outbox::drop(std::list<large>::iterator x) {
+  bytes_ -= x->payload->own_bytes();
+  queued_.erase(x->about);
+  large_.erase(x);
+}
+
 void outbox::drop_first() {
-  const auto& x = large_.front();
-  bytes_ -= x.payload->own_bytes();
-  queued_.erase(x.about);
-  large_.pop_front();
+  drop(large_.begin());
 }
 
 void outbox::drop_small() {

@@ -37,7 +37,8 @@ public:
   };
 
   /// Takes a message. One about the same that waits is not taken twice if it is
-  /// large, and gives way to this one if it is small.
+  /// large, and gives way to this one if it is small. Answers to visits that
+  /// are over by it, and of which nothing has gone out, are dropped.
   taken add(channel_id to, const messages::any_message& x);
 
   /// Takes what is to be sent next, if anything may be.
@@ -110,7 +111,8 @@ private:
     std::uint8_t version = 1;
     std::uint8_t readable_since = 1;
     std::shared_ptr<const rope> payload;
-    bool announced = false;
+    bool announced = false; ///< Over this connection.
+    bool has_begun = false; ///< Over any.
     std::uint64_t sent = 0;
     std::uint64_t until = 0;
   };
@@ -119,6 +121,8 @@ private:
   bool has_room(std::size_t bytes) const noexcept;
   taken add_small(const subject& what, const messages::any_message& x);
   static piece beginning_of(const large& x);
+  void drop_answers(const subject& since);
+  void drop(std::list<large>::iterator x);
   void drop_first();
   small take_small();
   piece next_small();

@@ -1,7 +1,9 @@
 #include "tests/support/sim/link_laws.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
+#include <optional>
 
 #include <gtest/gtest.h>
 
@@ -9,21 +11,69 @@ namespace troupe::test {
 
 using transport::outbox;
 
-void link_laws::took(transport::channel_id to, const messages::any_message& x,
-                     outbox::taken how) {
+namespace {
+
+/// Answers to visits of this client before this one are of no use, once it is
+/// said.
+std::optional<visit_id> first_of_use(const messages::any_message& any) {
+  if (const auto* x = std::get_if<messages::invited>(&any))
+    return x->pass.visit;
+  if (const auto* x = std::get_if<messages::line_served>(&any))
+    return x->visit;
+  if (const auto* x = std::get_if<messages::visit_ended>(&any))
+    return visit_id{x->visit.client, {x->visit.number.value + 1}};
+  return std::nullopt;
+}
+
+} // namespace
+
+std::size_t link_laws::took(transport::channel_id to,
+                            const messages::any_message& x, outbox::taken how) {
+  const auto ended = ended_by(x);
   if (how == outbox::taken::no_room)
-    return;
+    return ended;
   auto bytes = transport::encode(x);
   if (bytes.size() > small_bytes_max_) {
+    const auto* answer = std::get_if<messages::line_served>(&x);
     if (how == outbox::taken::taken)
-      large_.push_back({to, std::move(bytes)});
-    return;
+      large_.push_back(
+        {to, std::move(bytes), answer ? answer->visit : visit_id{}});
+    return ended;
   }
   replaced_ += how == outbox::taken::already;
   waiting_.emplace(to, std::move(bytes));
+  return ended;
+}
+
+std::size_t link_laws::ended_by(const messages::any_message& any) {
+  const auto first = first_of_use(any);
+  std::size_t out = 0;
+  for (auto i = begun_; first && i < large_.size(); ++i) {
+    auto& x = large_[i];
+    if (x.is_over || x.answers.client != first->client
+        || x.answers.number == visit_number{}
+        || x.answers.number >= first->number)
+      continue;
+    x.is_over = true;
+    ++out;
+  }
+  return out;
+}
+
+// Over each connection once: the first time counts.
+void link_laws::began(transport::transfer_id x) {
+  if (x <= last_)
+    return;
+  last_ = x;
+  while (begun_ < large_.size() && large_[begun_].is_over)
+    ++begun_;
+  ASSERT_LT(begun_, large_.size()) << "what begins was not said, or is over";
+  ++begun_;
 }
 
 void link_laws::left(const transport::piece& x) {
+  if (x.kind == transport::piece_kind::began)
+    began(x.transfer);
   if (x.kind == transport::piece_kind::framed)
     left(x.channel, x.body.bytes);
   if (x.kind != transport::piece_kind::bundled)
@@ -73,6 +123,8 @@ void link_laws::heard(const transport::arrival& x) {
     return i < large_.size() && large_[i].channel == x.channel
            && large_[i].bytes == bytes;
   };
+  while (arrived_ < large_.size() && large_[arrived_].is_over)
+    ++arrived_;
   EXPECT_TRUE(is_at(arrived_))
     << "what comes over a link in pieces is not what was said next";
   ++arrived_;
@@ -81,10 +133,14 @@ void link_laws::heard(const transport::arrival& x) {
 void link_laws::met_another() {
   abandoned();
   large_.resize(arrived_);
+  begun_ = arrived_;
 }
 
 void link_laws::check_end() const {
-  EXPECT_EQ(arrived_, large_.size()) << "what a link took never came";
+  const auto lacks =
+    std::count_if(large_.begin() + static_cast<std::ptrdiff_t>(arrived_),
+                  large_.end(), [](const large& x) { return !x.is_over; });
+  EXPECT_EQ(lacks, 0) << "what a link took never came";
 }
 
 } // namespace troupe::test

@@ -166,7 +166,8 @@ sim_links::way sim_links::down(peer_id to) {
     if (x == nullptr)
       return;
     const auto channel = transport::channel_of(to);
-    laws_of(x->number).took(channel, what, x->link.say(channel, what));
+    luck_.happened["an answer to a visit that is over is dropped"] +=
+      laws_of(x->number).took(channel, what, x->link.say(channel, what));
     ring();
   };
 }

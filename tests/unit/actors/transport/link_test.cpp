@@ -1,5 +1,8 @@
 #include <functional>
 #include <map>
+#include <memory>
+#include <utility>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -73,6 +76,99 @@ TEST(link, says_the_newest_of_small_frames_about_the_same) {
   EXPECT_EQ(bytes_of(b.heard[1]), encode(small(1)));
   EXPECT_EQ(bytes_of(b.heard[2]), encode(beat(5)));
   EXPECT_EQ(a.link.say({3}, beat(1)), taken::taken);
+}
+
+/// Values of a line, for a client's visit; more than a frame has.
+messages::line_served served(std::uint64_t client, std::uint64_t visit,
+                             std::uint64_t line) {
+  messages::line_served x;
+  x.visit = {{client}, {visit}};
+  x.line = {line};
+  x.blocks.push_back({{1}, share(std::vector<float>(700))});
+  return x;
+}
+
+messages::invited invited(std::uint64_t client, std::uint64_t visit) {
+  messages::invited x;
+  x.pass.visit = {{client}, {visit}};
+  return x;
+}
+
+/// Visits and lines of the answers among what was heard.
+std::vector<std::pair<visit_id, line_id>> answers_in(const end& x) {
+  std::vector<std::pair<visit_id, line_id>> out;
+  for (const auto& one : x.heard) {
+    const auto message = one.what.open();
+    EXPECT_TRUE(message);
+    if (const auto* y =
+          message ? std::get_if<messages::line_served>(&**message) : nullptr)
+      out.emplace_back(y->visit, y->line);
+  }
+  return out;
+}
+
+// Or each visit of a client that reads too slowly would keep a version more.
+TEST(link, keeps_no_answers_to_visits_that_are_over) {
+  end server{options_of(1, 100)};
+  const auto keeps = [&](const messages::any_message& after) {
+    auto answer = served(1, 7, 1);
+    const std::weak_ptr<const void> values = answer.blocks[0].values.owner();
+    EXPECT_EQ(server.link.say({3}, answer), taken::taken);
+    answer = {};
+    EXPECT_FALSE(values.expired());
+    EXPECT_EQ(server.link.say({4}, after), taken::taken);
+    return !values.expired();
+  };
+  using messages::visit_ended;
+  constexpr auto withdrawn = policies::verdict::withdrawn;
+  EXPECT_FALSE(keeps(visit_ended{{{1}, {7}}, withdrawn}));
+  EXPECT_FALSE(keeps(invited(1, 8)));
+  EXPECT_FALSE(keeps(served(1, 9, 1)));
+  EXPECT_TRUE(keeps(visit_ended{{{1}, {6}}, withdrawn}))
+    << "another one is over";
+}
+
+TEST(link, brings_answers_to_visits_that_are_not_over) {
+  end client{options_of(1, 100)};
+  end server{options_of(2, 100)};
+  for (const std::uint64_t line : {1, 2})
+    server.link.say({3}, served(1, 7, line));
+  server.link.say({4}, served(2, 5, 1));
+  server.link.say({4}, invited(2, 5));
+  server.link.say({3}, messages::visit_ended{{{2}, {4}}, {}});
+  server.link.say({3}, messages::offer_held{.visit = {{1}, {8}}});
+  client.link.connected(1);
+  settle(client, server);
+  using answers = std::vector<std::pair<visit_id, line_id>>;
+  EXPECT_EQ(answers_in(client),
+            (answers{{{{1}, {7}}, {1}}, {{{1}, {7}}, {2}}, {{{2}, {5}}, {1}}}));
+}
+
+// The other end takes no other one before it.
+TEST(link, brings_what_has_begun_though_its_visit_is_over) {
+  end client{options_of(1, 100)};
+  end server{options_of(2, 100)};
+  client.link.connected(1);
+  server.link.say({3}, served(1, 7, 1));
+  server.link.say({3}, served(1, 7, 2));
+  send(client);
+  deliver(client, server);
+  send(server); // `opened`,
+  send(server); // and `began`.
+  deliver(server, client);
+  deliver(server, client);
+  cut(server, false);
+  client.link.lost();
+  server.link.lost();
+  client.link.connected(2); // Over which it has not begun yet.
+  server.link.say({3}, invited(1, 8));
+  server.link.say({3}, served(1, 8, 1));
+  settle(client, server);
+  using answers = std::vector<std::pair<visit_id, line_id>>;
+  EXPECT_EQ(answers_in(client),
+            (answers{{{{1}, {7}}, {1}}, {{{1}, {8}}, {1}}}));
+  EXPECT_TRUE(server.link.is_idle());
+  EXPECT_EQ(server.link.own_bytes(), 0U);
 }
 
 // The other one may have answered it.
