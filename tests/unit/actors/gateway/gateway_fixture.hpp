@@ -88,6 +88,7 @@ protected:
 
   std::function<std::optional<bool>(peer_id, client_id)> may_speak;
   std::function<bool(const messages::offer_made&, std::uint64_t)> keeps;
+  instant elapsed{}; ///< Of the run, in processes before.
   bool outlived = false;
   bool silence_counts = false;
   const std::shared_ptr<transport::refusals> refused =
@@ -114,7 +115,7 @@ protected:
     args.refused = refused;
     args.key = {7};
     args.others = others;
-    args.started = w.clock_now();
+    args.started = w.clock_now() - elapsed;
     args.keeps = keeps;
     args.events = true;
     args.outlived = outlived;

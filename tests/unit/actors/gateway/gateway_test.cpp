@@ -29,6 +29,24 @@ TEST_F(gateway_test, serves_nothing_on_a_ticket_that_has_expired) {
   EXPECT_EQ(count<messages::serve_requested>(router), 0u);
 }
 
+// Tickets expire by the time of the run, which goes on over processes.
+TEST_F(gateway_test, has_tickets_expire_while_it_is_not_there) {
+  open(ann, first);
+  const auto pass = invite(ann, 1h);
+  const auto go_on_after = [&](instant x) {
+    test::world::kill(caf::actor_cast<caf::actor>(testee));
+    elapsed = x;
+    start();
+    open(ann, first);
+    router.clear();
+    return end_of(say(first, fetch_of(pass)));
+  };
+  EXPECT_EQ(go_on_after(59min), std::nullopt);
+  EXPECT_EQ(count<messages::serve_requested>(router), 1u);
+  EXPECT_EQ(go_on_after(61min), verdict::withdrawn);
+  EXPECT_EQ(count<messages::serve_requested>(router), 0u);
+}
+
 TEST_F(gateway_test, serves_a_line_of_the_leg_once_in_a_request) {
   open(ann, first);
   auto x = fetch_of(invite(ann));
