@@ -70,6 +70,18 @@ result<void> check_key(const std::filesystem::path& folder,
   return {};
 }
 
+/// How many other runs have clients in a folder where this one has none yet.
+std::size_t count_set_aside(const std::filesystem::path& folder,
+                            const std::string& run) {
+  std::error_code ignored;
+  if (std::filesystem::exists(folder / ("run-" + run), ignored))
+    return 0;
+  std::size_t out = 0;
+  for (const auto& x : std::filesystem::directory_iterator{folder, ignored})
+    out += x.path().filename().string().starts_with("run-");
+  return out;
+}
+
 } // namespace
 
 result<std::shared_ptr<actors::vault>> open_vault(const join_context& in,
@@ -77,6 +89,7 @@ result<std::shared_ptr<actors::vault>> open_vault(const join_context& in,
                                                   const std::string& own) {
   if (in.store.empty())
     return std::make_shared<actors::memory_vault>();
+  const auto others = count_set_aside(in.store, run);
   actors::disk_vault::options how;
   how.say = in.say;
   auto made = actors::disk_vault::open(in.store, run, std::move(how));
@@ -84,6 +97,11 @@ result<std::shared_ptr<actors::vault>> open_vault(const join_context& in,
     return tl::make_unexpected(made.error());
   if (auto ok = check_key(in.store, run, own); !ok)
     return tl::make_unexpected(ok.error());
+  if (others > 0 && in.say)
+    in.say(
+      in.store + " has clients of "
+      + (others == 1 ? "another run" : std::to_string(others) + " other runs")
+      + ", which are set aside there; those of this run begin anew");
   return std::shared_ptr<actors::vault>{std::move(*made)};
 }
 

@@ -17,7 +17,8 @@ namespace troupe::node {
 store_id_of(const std::filesystem::path& folder);
 
 /// What clients of a run keep, in the process's folder, which nobody else has
-/// open, or in memory.
+/// open, or in memory. That what other runs have there is set aside is said
+/// when this one has its first.
 /// @param own the public key by which the server knows them; empty: it has none
 [[nodiscard]] result<std::shared_ptr<actors::vault>>
 open_vault(const join_context& in, const std::string& run,

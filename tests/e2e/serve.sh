@@ -379,3 +379,14 @@ grep -q "another run is served there now" "$scratch/stays.err" || fail "another 
 "$troupe" run "$scratch/small.toml" --set seed=7 --folder "$scratch/runs" --format json >"$scratch/wanted.out" 2>"$scratch/wanted.err"
 [ "$(digest_in "$scratch/second.out")" = "$(digest_in "$scratch/wanted.out")" ] ||
   fail "who changed runs brought something of the first"
+# What is kept of another run is set aside, and a line says so: of who lived through it, and of who is started with that store.
+aside() { grep -c "another run, which are set aside there\|2 other runs, which are set aside there" "$scratch/$1.err" || true; }
+[ "$(aside stays)" = 1 ] || fail "who changes runs says not once that the first is set aside"
+serve third "$scratch/small.toml" --set seed=8 --set rounds=1000000
+for name in later again; do
+  join $name --virtual 12 --store "$scratch/store"
+  said $name "joined with"
+  kill -TERM "$(pgrep -P "$!")"
+  ends_with 0 "$!" "a process that is told to end"
+done
+[ "$(aside later) $(aside again)" = "1 0" ] || fail "who is started with the store of other runs says not once that they are set aside"
