@@ -4,6 +4,8 @@
 #include <thread>
 #include <variant>
 
+#include "tests/support/altering_relay.hpp"
+
 namespace troupe::transport {
 namespace {
 
@@ -37,6 +39,26 @@ TEST_F(keyed_endpoint, lets_in_nobody_else) {
   EXPECT_EQ(refused_for(refusal::unknown_key), 1U);
   EXPECT_EQ(refused_for(refusal::expired_key), 1U);
   EXPECT_EQ(server->counts().bytes_in, 0U);
+}
+
+// What both sides speak is said there, as all else.
+TEST_F(keyed_endpoint, hears_nothing_that_was_altered_on_its_way) {
+  set(alice, key_standing::allowed);
+  const auto server = serve();
+  test::altering_relay relay{server->address()};
+  relay.alter(true);
+  const auto client =
+    dial_with(2, relay.address(), dialler_keys{alice, own.open});
+  client->send({5}, beat(11));
+  for (int i = 0; i < 400 && relay.altered() < 3; ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds{50});
+  EXPECT_GE(relay.altered(), 3);
+  EXPECT_EQ(server->counts().bytes_in, 0U);
+  EXPECT_EQ(server->counts().made, 0U);
+  relay.alter(false);
+  const auto heard = at_server.wait_for(1);
+  ASSERT_FALSE(heard.empty());
+  EXPECT_EQ(server->key_of(heard[0].peer), alice.open);
 }
 
 TEST_F(keyed_endpoint, hears_so_many_frames_of_a_key_however_many_it_says) {

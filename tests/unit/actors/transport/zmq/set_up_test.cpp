@@ -1,0 +1,66 @@
+#include "actors/transport/zmq/set_up.hpp"
+
+#include <gtest/gtest.h>
+
+#include "actors/transport/piece.hpp"
+#include "actors/transport/zmq/pieces.hpp"
+
+// What ZeroMQ does of itself would wait, lose or hold too much.
+
+namespace troupe::transport {
+namespace {
+
+constexpr auto nobody_there = "tcp://127.0.0.1:9";
+
+struct socket_set_up : testing::Test {
+  socket_set_up() {
+    set_up_dialler(dialler, nobody_there);
+    set_up_server(server, nobody_there);
+  }
+
+  zmq::context_t context = lean_context();
+  zmq::socket_t dialler{context, zmq::socket_type::dealer};
+  zmq::socket_t server{context, zmq::socket_type::router};
+};
+
+// ZeroMQ adds up to the first pause at random, and doubles it each time.
+TEST_F(socket_set_up, has_who_dials_wait_longer_each_time_and_not_all_as_long) {
+  EXPECT_EQ(dialler.get(zmq::sockopt::reconnect_ivl), 100);
+  EXPECT_EQ(dialler.get(zmq::sockopt::reconnect_ivl_max), 1000);
+  EXPECT_LT(dialler.get(zmq::sockopt::connect_timeout), 2000);
+}
+
+// It would be handed to whoever comes.
+TEST_F(socket_set_up, queues_nothing_for_a_server_that_is_away) {
+  dialler.connect(nobody_there);
+  EXPECT_EQ(send_piece(dialler, {}, make_piece(piece_kind::framed, {}, {})),
+            sending::blocked);
+}
+
+// It would be dropped in silence.
+TEST_F(socket_set_up, says_where_nobody_is) {
+  EXPECT_EQ(send_piece(server, {.route = "who was here"},
+                       make_piece(piece_kind::framed, {}, {})),
+            sending::nobody);
+}
+
+// As it is set by itself a process would wait for ever for who does not read.
+TEST_F(socket_set_up, ends_a_moment_after_its_last_words) {
+  for (auto* x : {&dialler, &server}) {
+    EXPECT_GT(x->get(zmq::sockopt::linger), 0);
+    EXPECT_LE(x->get(zmq::sockopt::linger), 1000);
+  }
+}
+
+TEST_F(socket_set_up, holds_little_within_zeromq) {
+  for (auto* x : {&dialler, &server}) {
+    EXPECT_EQ(x->get(zmq::sockopt::sndhwm), 64);
+    EXPECT_EQ(x->get(zmq::sockopt::rcvhwm), 64);
+    EXPECT_EQ(x->get(zmq::sockopt::maxmsgsize),
+              static_cast<std::int64_t>(piece_bytes_max + piece_head_size));
+    EXPECT_LE(x->get(zmq::sockopt::handshake_ivl), 5000);
+  }
+}
+
+} // namespace
+} // namespace troupe::transport
