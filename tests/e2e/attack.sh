@@ -2,16 +2,14 @@
 # Two of ten clients send -10 times their delta: what a mean makes of it, and what protects.
 # Argument: the executable.
 set -euo pipefail
-troupe=$1
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
+. "$(dirname "$0")/common.sh"
 
 attacked() { # WHAT-MUST-HOLD SETTINGS…: of `accuracy` and of `refused`, the clients that were
   local set=()
   for x in "${@:2}"; do set+=(--set "$x"); done
   "$troupe" run deploy/examples/attack.toml --set folder="$scratch" --set workers=1 \
     --set ledger=memory "${set[@]}" --format json >"$scratch/out" 2>"$scratch/err" || true
-  python3 - "$scratch/out" "$1" "${*:2}" <<'PY' || { cat "$scratch/out" "$scratch/err"; exit 1; }
+  python3 - "$scratch/out" "$1" "${*:2}" <<'PY' || fail "what must hold does not"
 import collections, json, math, sys
 run = json.load(open(sys.argv[1]))
 diverged = not run["success"] and "block 'model' diverged" in str(run["error"])

@@ -2,20 +2,20 @@
 # What a run says to bad input, and what it leaves: exit codes and messages, files that are
 # missing, cut or damaged, a disk that is full, Ctrl-C at any moment. Argument: the executable.
 set -euo pipefail
-troupe=$(realpath "$1")
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
+# In a mount namespace of its own, where it may: a disk is filled.
+if [ "${2:-}" != alone ] && unshare -m true 2>/dev/null; then
+  exec unshare -m bash "$0" "$1" alone
+fi
+. "$(dirname "$0")/common.sh"
+leave() { umount "$scratch/disk" 2>/dev/null || true; }
 tiny=$PWD/deploy/examples/tiny.toml
 small=(--set samples_per_client=20 --set evaluate_every=0 --folder "$scratch/runs")
 
 refused() { # EXIT-CODE WORDS ARGUMENTS… of a run
   local code=0
   timeout 120 "$troupe" run "${@:3}" >"$scratch/out" 2>"$scratch/err" || code=$?
-  if [ "$code" != "$1" ] || ! grep -qE -- "$2" "$scratch/err" || [ -s "$scratch/out" ]; then
-    echo "troupe run ${*:3}: exit code $code, expected $1 and '$2'"
-    cat "$scratch/out" "$scratch/err"
-    exit 1
-  fi
+  [ "$code" = "$1" ] && grep -qE -- "$2" "$scratch/err" && [ ! -s "$scratch/out" ] ||
+    fail "troupe run ${*:3}: exit code $code, expected $1 and '$2'"
 }
 
 # -- the configuration -------------------------------------------------------------
@@ -44,26 +44,23 @@ mkdir "$scratch/deep_run"
 cp "$scratch/deep.toml" "$scratch/deep_run/config.toml"
 for command in report replay "run --resume"; do
   code=0
-  timeout 20 "$troupe" $command "$scratch/deep_run" >"$scratch/out" 2>&1 || code=$?
-  [ $code -lt 124 ] || { echo "troupe $command of deep keys: $code"; exit 1; }
+  timeout 60 "$troupe" $command "$scratch/deep_run" >"$scratch/out" 2>&1 || code=$?
+  [ $code -lt 124 ] || fail "troupe $command of deep keys: $code"
 done
-within() { # SECONDS WORDS FILE: what check-config says of it
+soon() { # WORDS FILE: what check-config says of it
   local code=0
-  (ulimit -v 4000000 && timeout "$1" "$troupe" check-config "$3") >"$scratch/out" 2>"$scratch/err" || code=$?
-  if [ $code != 3 ] || ! grep -q "$2" "$scratch/err" || [ "$(wc -c <"$scratch/err")" -gt 10000 ]; then
-    echo "troupe check-config $3: $code"
-    head -c 2000 "$scratch/err"
-    exit 1
-  fi
+  (ulimit -v 4000000 && timeout 60 "$troupe" check-config "$2") >"$scratch/out" 2>"$scratch/err" || code=$?
+  [ $code = 3 ] && grep -q "$1" "$scratch/err" && [ "$(wc -c <"$scratch/err")" -le 10000 ] ||
+    { truncate -s '<2000' "$scratch/err"; fail "troupe check-config $2: $code"; }
 }
 seq -f 'unknown_%.0f = 1' 100000 >"$scratch/keys.toml"
-within 15 "and 99990 more" "$scratch/keys.toml"
+soon "and 99990 more" "$scratch/keys.toml"
 { head -c 30000000 /dev/zero | tr '\0' k; echo ' = 1'; } >"$scratch/key.toml"
-within 15 "... (30000000 bytes)" "$scratch/key.toml"
+soon "... (30000000 bytes)" "$scratch/key.toml"
 { printf 'rounds = 1\n[model]\nhidden = [1'; head -c 4000000 /dev/zero | sed 's/\x00\x00/,1/g'; echo ']'; } >"$scratch/layers.toml"
-within 15 "must be a list of up to 64, each" "$scratch/layers.toml"
+soon "must be a list of up to 64, each" "$scratch/layers.toml"
 { head -c 200000 /dev/zero | tr '\0' '\n'; printf '[.model]\n'; } >"$scratch/lines.toml"
-within 15 "lines.toml:200001: this is not TOML: a name" "$scratch/lines.toml"
+soon "lines.toml:200001: this is not TOML: a name" "$scratch/lines.toml"
 
 # -- data --------------------------------------------------------------------------
 images=/usr/share/datasets/fashion-mnist
@@ -89,7 +86,7 @@ refused 3 "has no images of bytes" "$tiny" --set data.kind=csv --set data.path="
   --set augment=crop_flip
 refused 3 "has images of 1 channels, and 'mean' has 2 numbers" "$tiny" --set "mean=[0, 0]" \
   --set "deviation=[1, 1]"
-[ ! -e "$scratch/runs" ] || { echo "a refused run left a folder"; exit 1; }
+[ ! -e "$scratch/runs" ] || fail "a refused run left a folder"
 
 # -- where it writes ---------------------------------------------------------------
 touch "$scratch/file"
@@ -108,50 +105,40 @@ refused 1 "stands still at .* no client is at work" "$tiny" "${small[@]}" \
   --set scenario="$scratch/all_leave.toml"
 for run in "$scratch"/runs/*; do
   for file in config.toml summary.json events.jsonl ledger.sqlite model.safetensors report.html; do
-    [ -s "$run/$file" ] || { echo "$run: no $file"; exit 1; }
+    [ -s "$run/$file" ] || fail "$run: no $file"
   done
 done
 rm -r "$scratch/runs"
 
 # -- a full disk -------------------------------------------------------------------
-digest() { python3 -c 'import json,sys; print(json.load(open(sys.argv[1]))["digest"])' "$1"; }
-full_disk() {
-  mount -t tmpfs -o size=6m none "$scratch/disk"
-  : >"$scratch/err" # It is read before the run may have opened it.
-  "$troupe" run "$tiny" --set samples_per_client=20 --set evaluate_every=0 --set versions=12 \
-    --folder "$scratch/disk" --format json >"$scratch/out" 2>"$scratch/err" &
-  local run=$! i
-  for ((i = 0; i < 300; i++)); do
-    grep -q "^until     room on the disk" "$scratch/err" && break
-    sleep 0.1
-  done
-  grep -q "^waiting .*No space left" "$scratch/err"
+full_disk() { # interrupted or room
+  start disk "$troupe" run "$tiny" --set samples_per_client=20 --set evaluate_every=0 --set versions=12 \
+    --folder "$scratch/disk" --format json
+  says disk "^until     room on the disk"
+  grep -q "^waiting .*No space left" "$scratch/disk.err" || fail "a full disk is not named"
   if [ "$1" = room ]; then
     mount -o remount,size=200m "$scratch/disk"
-    wait $run
+    wait "$process" || fail "a run does not go on when there is room"
     cp "$scratch"/disk/*/summary.json "$scratch/"
   else
-    kill -INT $run
-    local code=0
-    wait $run || code=$?
+    kill -INT "$process"
     # Its last files have no room either; what was stored before can be read.
-    [ $code = 1 ] && grep -q "No space left" "$scratch/out"
+    ends_with 1 "$process" "a run with a full disk and Ctrl-C"
+    grep -q "No space left" "$scratch/disk.out" || fail "it does not end with a full disk"
     python3 -c 'import sqlite3,sys; x=sqlite3.connect(sys.argv[1]); \
       assert x.execute("SELECT max(version) FROM versions").fetchone()[0] > 0' \
-      "$scratch"/disk/*/ledger.sqlite
+      "$scratch"/disk/*/ledger.sqlite || fail "what was stored on a full disk cannot be read"
   fi
+  umount "$scratch/disk"
 }
 mkdir "$scratch/disk"
-if unshare -m mount -t tmpfs none "$scratch/disk" 2>/dev/null; then
-  export troupe tiny scratch
-  export -f full_disk
-  unshare -m bash -euo pipefail -c "full_disk interrupted" ||
-    { echo "a full disk and Ctrl-C"; cat "$scratch/out" "$scratch/err"; exit 1; }
-  unshare -m bash -euo pipefail -c "full_disk room" ||
-    { echo "a full disk"; cat "$scratch/out" "$scratch/err"; exit 1; }
+if mount -t tmpfs -o size=6m none "$scratch/disk" 2>/dev/null; then
+  full_disk interrupted
+  mount -t tmpfs -o size=6m none "$scratch/disk"
+  full_disk room
   "$troupe" run "$tiny" "${small[@]}" --set versions=12 >/dev/null 2>&1
-  [ "$(digest "$scratch/summary.json")" = "$(digest "$scratch"/runs/*/summary.json)" ] ||
-    { echo "the full disk changed the result"; exit 1; }
+  [ "$(digest_in "$scratch/summary.json")" = "$(digest_in "$scratch"/runs/*/summary.json)" ] ||
+    fail "the full disk changed the result"
   rm -r "$scratch/runs"
 else
   echo "skipped: a full disk, which takes the right to mount one"
@@ -162,55 +149,37 @@ fi
 # what it leaves can be read, continued or replayed.
 quick=$PWD/deploy/examples/quickstart.toml
 # (Jobs of a script ignore it, unless they are told not to.)
-interrupted() { # FOLDER-OF-RUNS ARGUMENTS… of a run
-  env --default-signal=INT "$troupe" run "$quick" --set snapshot_seconds=0.1 --folder "$@" \
-    >"$scratch/out" 2>"$scratch/err" &
-  run=$!
+interrupted() { # ARGUMENTS… of a run
+  rm -rf "$scratch/runs"
+  start run env --default-signal=INT "$troupe" run "$quick" --set snapshot_seconds=0.1 --folder "$scratch/runs" "$@"
 }
 for after in 0.3 0.6 4 2 1; do
-  rm -rf "$scratch/runs"
-  interrupted "$scratch/runs" --set evaluate_every=2
+  interrupted --set evaluate_every=2
   sleep $after
-  kill -INT $run
+  kill -INT "$process"
   code=0
-  wait $run || code=$?
+  wait "$process" || code=$?
   folder=$(echo "$scratch"/runs/*)
-  if [ $code != 130 ] || { [ -e "$folder" ] && ! { grep -q "^ending the run in order" "$scratch/err" &&
-    grep -q "the run was interrupted" "$scratch/err" && [ -s "$folder/model.safetensors" ] &&
-    "$troupe" why "$folder" | grep -q "the run is over: interrupted"; }; }; then
-    echo "Ctrl-C after $after s: exit code $code"
-    cat "$scratch/err"
+  if [ $code != 130 ] || { [ -e "$folder" ] && ! { grep -q "^ending the run in order" "$scratch/run.err" &&
+    grep -q "the run was interrupted" "$scratch/run.err" && [ -s "$folder/model.safetensors" ] &&
+    "$troupe" why "$folder" | grep "the run is over: interrupted" >/dev/null; }; }; then
     ls "$folder"
-    exit 1
+    fail "Ctrl-C after $after s: exit code $code"
   fi
 done
 
-learned() { # Waits until the run has made a version.
-  local i
-  for ((i = 0; i < 600; i++)); do
-    [ -s "$(echo "$scratch"/runs/*/metrics.jsonl)" ] && return
-    sleep 0.1
-  done
-  echo "no version within a minute"
-  return 1
-}
+learned() { until_is "no version" eval '[ -s "$(echo "$scratch"/runs/*/metrics.jsonl)" ]'; }
 # A run that SIGTERM ends has not come to its end either.
-rm -rf "$scratch/runs"
-interrupted "$scratch/runs"
+interrupted
 learned
-kill -TERM $run
-code=0
-wait $run || code=$?
-[ $code = 130 ] || { echo "SIGTERM: exit code $code"; cat "$scratch/err"; exit 1; }
-"$troupe" replay "$(echo "$scratch"/runs/*)" | grep -q "digests equal"
+kill -TERM "$process"
+ends_with 130 "$process" "a run after SIGTERM"
+"$troupe" replay "$(echo "$scratch"/runs/*)" | grep "digests equal" >/dev/null || fail "what SIGTERM ended is not computed again"
 
-rm -rf "$scratch/runs"
-interrupted "$scratch/runs"
+interrupted
 learned
-kill -INT $run
+kill -INT "$process"
 sleep 0.01
-kill -INT $run 2>/dev/null || true
-code=0
-wait $run || code=$?
-[ $code = 130 ] || { echo "Ctrl-C twice: exit code $code"; cat "$scratch/err"; exit 1; }
+tell INT "$process"
+ends_with 130 "$process" "a run after Ctrl-C twice"
 echo "ok"

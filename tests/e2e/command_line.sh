@@ -1,18 +1,13 @@
 #!/usr/bin/env bash
 # The command line as a process: exit codes, streams, JSON. Argument: the executable.
 set -euo pipefail
-troupe=$1
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
+. "$(dirname "$0")/common.sh"
 
 expect() { # EXIT-CODE WORD ARGUMENTS…: the code, and a word on stdout or stderr
   local code=0
   "$troupe" "${@:3}" >"$scratch/out" 2>"$scratch/err" || code=$?
-  if [ "$code" != "$1" ] || ! grep -qF -- "$2" "$scratch/out" "$scratch/err"; then
-    echo "troupe ${*:3}: exit code $code, expected $1 and '$2'"
-    cat "$scratch/out" "$scratch/err"
-    exit 1
-  fi
+  [ "$code" = "$1" ] && grep -qF -- "$2" "$scratch/out" "$scratch/err" ||
+    fail "troupe ${*:3}: exit code $code, expected $1 and '$2'"
 }
 
 json() { python3 -c 'import json,sys; x=json.load(open(sys.argv[1])); assert eval(sys.argv[2]), x' \
@@ -29,7 +24,7 @@ done
 expect 3 "did you mean 'pace.buffer_size'" check-config deploy/examples/tiny.toml \
   --set buffer_sise=3 --format json
 json 'x["success"] is False and x["error"]["code"] == "invalid_config"'
-[ ! -s "$scratch/err" ] || { echo "JSON is not alone"; exit 1; }
+[ ! -s "$scratch/err" ] || fail "JSON is not alone"
 
 expect 2 "RUN is required" replay
 expect 2 "no folder" replay "$scratch/nowhere"

@@ -4,9 +4,7 @@
 # and export have LINE, KEY or RUN in them: those of docs/own_data.md run, and serve.sh and keys.sh type the
 # like. Argument: the executable.
 set -euo pipefail
-troupe=$1
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
+. "$(dirname "$0")/common.sh"
 
 commands() { # FILE:LINE, TAB, ARGUMENTS of troupe, a line per command
   python3 - README.md docs/*.md <<'PY'
@@ -65,11 +63,7 @@ try() { # WHERE ARGUMENTS…
   esac
   # Words as a shell would split them: there are no quotes in what is documented.
   # shellcheck disable=SC2086
-  if ! "$troupe" $line $more >"$scratch/out" 2>&1; then
-    echo "$1: 'troupe $line' fails:"
-    cat "$scratch/out"
-    exit 1
-  fi
+  "$troupe" $line $more >"$scratch/out" 2>&1 || fail "$1: 'troupe $line' fails"
   echo "$1: troupe $line"
 }
 
@@ -79,8 +73,7 @@ while read -r file; do
 done <"$scratch/examples"
 for record in "$scratch"/*/events.jsonl; do
   "$troupe" replay "$(dirname "$record")" >"$scratch/out" 2>&1 || true
-  grep -E '^([0-9]+)/\1 digests equal$' "$scratch/out" ||
-    { echo "$record: not computed again:"; cat "$scratch/out"; exit 1; }
+  grep -E '^([0-9]+)/\1 digests equal$' "$scratch/out" || fail "$record: not computed again"
 done
 commands >"$scratch/commands"
 while IFS=$'\t' read -r where line; do
@@ -97,19 +90,18 @@ done
 cp "$own/two_wards.csv" "$own/north.csv"
 cp "$own/two_wards.csv" "$own/south.csv"
 mapfile -t typed < <(sed -n '/^On one machine, to try it:$/,/^The /p' docs/own_data.md | grep '^troupe ')
-[ ${#typed[@]} = 3 ] || { echo "docs/own_data.md: ${#typed[@]} commands on one machine"; exit 1; }
-address=$(python3 -c 'import socket; x = socket.socket(); x.bind(("127.0.0.1", 0)); print(*x.getsockname(), sep=":")')
-executable=$(realpath "$troupe")
-started=()
-for line in "${typed[@]}"; do
-  line=${line//127.0.0.1:7700/$address}
+[ ${#typed[@]} = 3 ] || fail "docs/own_data.md: ${#typed[@]} commands on one machine"
+address=tcp://127.0.0.1:0 # Any that is free: whose it was is known when it is served.
+for i in 0 1 2; do
+  line=${typed[$i]//tcp:\/\/127.0.0.1:7700/$address}
   # shellcheck disable=SC2086
-  (cd "$own" && exec timeout 60 "$executable" ${line#troupe } >"$own/out${#started[@]}" 2>&1) &
-  started+=($!)
+  start "typed$i" env -C "$own" "$troupe" ${line#troupe }
+  [ $i != 0 ] || until_is "docs/own_data.md: what is served says no address" hear_address "$scratch/typed0.out"
+  began[i]=$process
 done
-for process in "${started[@]}"; do
-  wait "$process" || { echo "docs/own_data.md: what is typed fails"; cat "$own"/out*; exit 1; }
+for process in "${began[@]}"; do
+  wait "$process" || fail "docs/own_data.md: what is typed fails"
 done
-grep -hq "joined as north, client [12] of the run, with 9 examples" "$own"/out* || { cat "$own"/out*; exit 1; }
-[ "$(grep -c README.md "$scratch/commands")" -ge 4 ] || { echo "README.md: no commands"; exit 1; }
+grep -hq "joined as north, client [12] of the run, with 9 examples" "$scratch"/typed*.err || fail "docs/own_data.md: north has not joined"
+[ "$(grep -c README.md "$scratch/commands")" -ge 4 ] || fail "README.md: no commands"
 echo "ok"

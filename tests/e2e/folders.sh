@@ -2,42 +2,31 @@
 # A run's folder is its user's alone, and holds files of its own: no links, no pipes.
 # Argument: the executable.
 set -euo pipefail
-troupe=$(realpath "$1")
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
+. "$(dirname "$0")/common.sh"
 umask 022
 
 # Models of 636 KB that do not travel, so that they are in files of their own.
-code=0
-env --default-signal=INT timeout -s INT 4 "$troupe" run deploy/examples/quickstart.toml \
-  --set method=ditto --set snapshot_seconds=0.2 --set versions=100000 --folder "$scratch/runs" \
-  >"$scratch/out" 2>"$scratch/err" || code=$?
+start run "$troupe" run deploy/examples/quickstart.toml \
+  --set method=ditto --set snapshot_seconds=0.2 --set versions=100000 --folder "$scratch/runs"
+until_is "no run to look at" eval '[ "$(find "$scratch"/runs/*/versions -size +64k 2>/dev/null | wc -l)" -gt 10 ]'
+kill -INT "$process"
+ends_with 130 "$process" "a run that is interrupted"
 run=$(echo "$scratch"/runs/*)
-[ $code = 124 ] && [ "$(find "$run/versions" -size +64k | wc -l)" -gt 10 ] ||
-  { echo "no run to look at: $code"; cat "$scratch/err"; exit 1; }
-if find "$scratch/runs" -perm /077 | grep .; then
-  echo "others may read these"
-  exit 1
-fi
+! find "$scratch/runs" -perm /077 | grep . || fail "others may read these"
 
 # --resume would cut what a link names, and wait for a pipe.
 echo precious >"$scratch/precious"
-refused() { # WHAT-STANDS-THERE
-  code=0
-  timeout 20 "$troupe" run --resume "$run" >"$scratch/out" 2>"$scratch/err" || code=$?
-  if [ $code != 1 ] || ! grep -q "$1 is " "$scratch/err" || [ "$(cat "$scratch/precious")" != precious ]; then
-    echo "resumed with $1: $code"
-    cat "$scratch/err"
-    exit 1
-  fi
+unfit() { # WHAT-STANDS-THERE
+  refused 1 "$1 is " run --resume "$run"
+  [ "$(cat "$scratch/precious")" = precious ] || fail "resumed with $1"
 }
 for name in ledger.lock status.json metrics.jsonl logs/run.log ledger.sqlite; do
   mv "$run/$name" "$scratch/kept"
   ln -s "$scratch/precious" "$run/$name"
-  refused "$name"
+  unfit "$name"
   rm "$run/$name"
   mkfifo "$run/$name"
-  refused "$name"
+  unfit "$name"
   rm "$run/$name"
   mv "$scratch/kept" "$run/$name"
 done
@@ -46,13 +35,7 @@ done
 for name in events.jsonl metrics.jsonl; do
   cp "$run/$name" "$scratch/kept"
   truncate -s 8T "$run/$name"
-  code=0
-  timeout 20 "$troupe" run --resume "$run" >"$scratch/out" 2>"$scratch/err" || code=$?
-  if [ $code != 1 ] || ! grep -q "$name: has 8796093022208 bytes, and no line ends" "$scratch/err"; then
-    echo "resumed with holes in $name: $code"
-    cat "$scratch/err"
-    exit 1
-  fi
+  refused 1 "$name: has 8796093022208 bytes, and no line ends" run --resume "$run"
   mv "$scratch/kept" "$run/$name"
 done
 
@@ -61,14 +44,8 @@ mkfifo "$scratch/pipe"
 ln -s "$scratch/precious" "$scratch/link"
 for command in report trace; do
   for to in pipe link; do
-    code=0
-    timeout 60 "$troupe" $command "$run" --out "$scratch/$to" >"$scratch/out" 2>"$scratch/err" || code=$?
-    if [ $code != 1 ] || ! grep -q "which is not replaced" "$scratch/err" || ! [ -p "$scratch/pipe" ] ||
-      ! [ -L "$scratch/link" ]; then
-      echo "troupe $command --out replaced a $to: $code"
-      cat "$scratch/err"
-      exit 1
-    fi
+    refused 1 "which is not replaced" $command "$run" --out "$scratch/$to"
+    [ -p "$scratch/pipe" ] && [ -L "$scratch/link" ] || fail "troupe $command --out replaced a $to"
   done
 done
 
@@ -78,8 +55,8 @@ for name in events.jsonl summary.json status.json metrics.jsonl; do
   mkfifo "$run/$name"
   for command in why report replay trace; do
     code=0
-    timeout 20 "$troupe" $command "$run" >"$scratch/out" 2>"$scratch/err" || code=$?
-    [ $code -lt 124 ] || { echo "troupe $command with a pipe as $name: $code"; exit 1; }
+    timeout 60 "$troupe" $command "$run" >"$scratch/out" 2>"$scratch/err" || code=$?
+    [ $code -lt 124 ] || fail "troupe $command with a pipe as $name: $code"
   done
   rm "$run/$name"
 done

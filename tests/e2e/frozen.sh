@@ -2,13 +2,7 @@
 # What nobody trains is known by its digest: who has it not brings it, keeps it, or is given it, and
 # all of these learn what one process learns. Argument: the executable.
 set -euo pipefail
-troupe=$(realpath "$1")
-scratch=$(mktemp -d)
-started=()
-end() { kill "${started[@]}" 2>/dev/null || true; wait; rm -rf "$scratch"; }
-trap end EXIT
-fail() { echo "$1"; tail -n 20 "$scratch"/*.out "$scratch"/*.err; exit 1; }
-digest_in() { python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["digest"])' "$1"; }
+. "$(dirname "$0")/common.sh"
 
 cat >"$scratch/small.toml" <<'TOML'
 name = "small"
@@ -33,38 +27,23 @@ begin() { # NAME, of a configuration
   "$troupe" run "$scratch/$1.toml" --set method=fedavg --folder "$scratch/base-$1" --format json \
     >"$scratch/base.out" 2>"$scratch/base.err" || fail "the base is not learned"
   base=$(echo "$scratch/base-$1"/*/model.safetensors)
-  run=("$scratch/$1.toml" --set method=homlora --set "init=$base" --folder "$scratch/runs" --format json)
-  "$troupe" run "${run[@]}" >"$scratch/wanted.out" 2>"$scratch/wanted.err" || fail "one process does not learn"
+  run=("$scratch/$1.toml" --set method=homlora --set "init=$base" --folder "$scratch/runs")
+  "$troupe" run "${run[@]}" --format json >"$scratch/wanted.out" 2>"$scratch/wanted.err" || fail "one process does not learn"
   wanted=$(digest_in "$scratch/wanted.out")
+  served=("${run[@]}" --insecure)
 }
 
-# Sets `address` and `server`.
-serve() { # NAME ARGUMENTS…
-  local name=$1
-  shift
-  "$troupe" serve "${run[@]}" --insecure "$@" >"$scratch/$name.out" 2>"$scratch/$name.err" &
-  server=$!
-  started+=("$server")
-  for _ in $(seq 600); do
-    address=$(grep -m 1 '^tcp://' "$scratch/$name.err" 2>/dev/null || true)
-    [ -z "$address" ] || return 0
-    sleep 0.1
-  done
-  fail "$name says no address"
-}
-join() { timeout 120 "$troupe" join "$address" --insecure --virtual 2 "$@" >"$scratch/join.out" 2>"$scratch/join.err"; }
+takes_part() { join join --virtual 2 "$@" && wait "$joined"; } # ARGUMENTS…
 lacks() { # ARGUMENTS…
   local code=0
-  join "$@" || code=$?
+  takes_part "$@" || code=$?
   [ $code = 3 ] && grep -q "the run's 'model' is other than the one made here" "$scratch/join.err" ||
     fail "who lacks what nobody trains ends with $code"
 }
 learns() { # NAME ARGUMENTS…
-  local name=$1
-  shift
-  join "$@" || fail "$name: a process fails"
-  wait "$server" || fail "$name: a served run fails"
-  [ "$(digest_in "$scratch/$name.out")" = "$wanted" ] || fail "$name learns something else"
+  takes_part "${@:2}" || fail "$1: a process fails"
+  wait "$server" || fail "$1: a served run fails"
+  [ "$(digest_in "$scratch/$1.out")" = "$wanted" ] || fail "$1 learns something else"
 }
 
 begin small

@@ -2,20 +2,7 @@
 # A run that is watched: its pages over plain sockets, what Prometheus's own checker says of
 # /metrics, `troupe why` beside it, and Ctrl-C. Argument: the executable.
 set -euo pipefail
-troupe=$1
-scratch=$(mktemp -d)
-run=""
-trap '[ -z "$run" ] || kill -9 "$run" 2>/dev/null || true; rm -rf "$scratch"' EXIT
-
-fail() { echo "$1"; cat "$scratch"/err* "$scratch/page" 2>/dev/null; exit 1; }
-
-until_is() { # WHAT COMMAND…: tries for 60 s
-  for _ in $(seq 300); do
-    "${@:2}" && return
-    sleep 0.2
-  done
-  fail "$1"
-}
+. "$(dirname "$0")/common.sh"
 
 page() { # PATH [HOST [METHOD]]: status line and body into $scratch/page
   python3 - "$address" "$1" "${2:-$address}" "${3:-GET}" >"$scratch/page" <<'PY'
@@ -29,7 +16,7 @@ print(head.split("\r\n")[0] + "\n" + body, end="")
 PY
 }
 
-holds() { page "$1" && grep -qF -- "$2" "$scratch/page"; }
+page_has() { page "$1" && grep -qF -- "$2" "$scratch/page"; }
 
 # A run that does not end by itself: visits are short, and there are many.
 cat >"$scratch/run.toml" <<TOML
@@ -56,26 +43,26 @@ local_steps = 5
 batch_size = 0
 learning_rate = 0.1
 TOML
-"$troupe" run "$scratch/run.toml" --http 127.0.0.1:0 --http-hosts trainer,Trainer.example >"$scratch/out" 2>"$scratch/err" &
-run=$!
-until_is "says where it listens" grep -q "^metrics at http" "$scratch/err"
-address=$(sed -n 's|^metrics at http://\(.*\)/metrics$|\1|p' "$scratch/err")
+start run "$troupe" run "$scratch/run.toml" --http 127.0.0.1:0 --http-hosts trainer,Trainer.example
+run=$process
+says run "^metrics at http://.*/metrics$"
+address=$(sed -n 's|^metrics at http://\(.*\)/metrics$|\1|p' "$scratch/run.err")
 
-until_is "is ready" holds /readyz "200 OK"
-holds /healthz "200 OK" || fail "is not well"
-until_is "makes versions" eval 'holds /metrics "troupe_versions_total{line=\"model\"}" &&
+until_is "is ready" page_has /readyz "200 OK"
+page_has /healthz "200 OK" || fail "is not well"
+until_is "makes versions" eval 'page_has /metrics "troupe_versions_total{line=\"model\"}" &&
   ! grep -q "^troupe_versions_total.* 0$" "$scratch/page"'
-until_is "counts how long offers waited" eval 'holds /metrics "visit_seconds_count{phase=\"buffer\"}" &&
+until_is "counts how long offers waited" eval 'page_has /metrics "visit_seconds_count{phase=\"buffer\"}" &&
   ! grep -q "phase=\"buffer\"} 0$" "$scratch/page"'
-until_is "is evaluated" holds /metrics 'troupe_evaluation_metric{metric="loss",split="test"'
+until_is "is evaluated" page_has /metrics 'troupe_evaluation_metric{metric="loss",split="test"'
 if command -v promtool >/dev/null; then
   tail -n +2 "$scratch/page" | promtool check metrics || fail "promtool does not like it"
 else
   echo "without promtool check metrics: there is no promtool (apt-get install prometheus)"
 fi
-holds /why "waiting" || holds /why "under way" || fail "does not say why"
-holds "/why?format=json" '"code"' || fail "does not say why in JSON"
-holds /nothing "404" && holds / "there are /healthz, /metrics, /readyz, /why" || fail "knows a page that is none"
+page_has /why "waiting" || page_has /why "under way" || fail "does not say why"
+page_has "/why?format=json" '"code"' || fail "does not say why in JSON"
+page_has /nothing "404" && page_has / "there are /healthz, /metrics, /readyz, /why" || fail "knows a page that is none"
 for host in localhost trainer:9464 trainer.example; do
   page /healthz $host && grep -q "200 OK" "$scratch/page" || fail "does not answer to $host"
 done
@@ -87,39 +74,29 @@ folder=$(echo "$scratch"/runs/*)
 python3 -c 'import json, sys; x = json.load(open(sys.argv[1])); assert x["success"] and not x["over"] \
   and x["http"] == sys.argv[2], x' "$scratch/page" "$address"
 
-code=0
-"$troupe" run "$scratch/run.toml" --http "$address" >"$scratch/out2" 2>"$scratch/err2" || code=$?
-[ "$code" = 3 ] && grep -q "somebody else may have the port" "$scratch/err2" || fail "takes a port twice"
-code=0
-"$troupe" run "$scratch/run.toml" --http zebra >"$scratch/out2" 2>"$scratch/err2" || code=$?
-[ "$code" = 3 ] && grep -q "127.0.0.1:9464 would do" "$scratch/err2" || fail "takes any address"
-
-code=0
-"$troupe" run "$scratch/run.toml" --http-hosts trainer >"$scratch/out2" 2>"$scratch/err2" || code=$?
-[ "$code" = 2 ] && grep -q "needs --http" "$scratch/err2" || fail "takes hosts of no port"
-code=0
-"$troupe" run "$scratch/run.toml" --http 127.0.0.1:0 --http-hosts "a b" >"$scratch/out2" 2>"$scratch/err2" || code=$?
-[ "$code" = 3 ] && grep -q "is no name of a host" "$scratch/err2" || fail "takes any name of a host"
+refused 3 "somebody else may have the port" run "$scratch/run.toml" --http "$address"
+refused 3 "127.0.0.1:9464 would do" run "$scratch/run.toml" --http zebra
+refused 2 "needs --http" run "$scratch/run.toml" --http-hosts trainer
+refused 3 "is no name of a host" run "$scratch/run.toml" --http 127.0.0.1:0 --http-hosts "a b"
 
 # A connection that says a byte now and then holds nothing up.
-python3 - "$address" 2>/dev/null <<'PY' &
+cat >"$scratch/slow.py" <<'PY'
 import socket, sys, time
-with socket.create_connection(tuple(sys.argv[1].rsplit(":", 1)), timeout=10) as s:
+with socket.create_connection(tuple(sys.argv[1].rsplit(":", 1)), timeout=60) as s:
     s.sendall(b"GET /healthz HTTP/1.1\r\nX: ")
-    for _ in range(100):
+    print("connected", flush=True)
+    for _ in range(1000):
         s.sendall(b"x")
         time.sleep(0.1)
 PY
-slow=$!
-sleep 0.5
-began=$(date +%s%N)
+start slow python3 "$scratch/slow.py" "$address"
+slow=$process
+until_is "nobody is slow" holds "$scratch/slow.out" connected
+began=$SECONDS
 kill -INT "$run"
-code=0
-wait "$run" || code=$?
-run=""
-kill $slow 2>/dev/null || true
-[ $(($(date +%s%N) - began)) -lt 8000000000 ] || fail "a slow connection holds up the end"
-[ "$code" = 130 ] || fail "ends with $code after Ctrl-C"
+ends_with 130 "$run" "a run after Ctrl-C"
+tell TERM "$slow"
+[ $((SECONDS - began)) -lt 60 ] || fail "a slow connection holds up the end"
 grep -q "Interrupted:" "$folder/report.html" || fail "leaves no page after Ctrl-C"
-"$troupe" why "$folder" | grep -q "the run is over: interrupted" || fail "does not say that it is over"
+"$troupe" why "$folder" | grep "the run is over: interrupted" >/dev/null || fail "does not say that it is over"
 echo "ok"

@@ -2,12 +2,8 @@
 # Three processes with data of their own, which the server never sees, learn together; what does not
 # fit the run is refused before the first visit. Argument: the executable.
 set -euo pipefail
-troupe=$(realpath "$1")
-scratch=$(mktemp -d)
-started=()
-end() { kill "${started[@]}" 2>/dev/null || true; wait; rm -rf "$scratch"; }
-trap end EXIT
-fail() { echo "$1"; tail -n 20 "$scratch"/*.out "$scratch"/*.err; exit 1; }
+. "$(dirname "$0")/common.sh"
+served=(--insecure)
 
 # Three classes in the corners of a space of four values; each ward has seen mostly one of them.
 python3 - "$scratch" <<'PY'
@@ -46,68 +42,35 @@ batch_size = 10
 learning_rate = 0.05
 TOML
 
-insecure=--insecure
-# Sets `address` and `server`.
-serve() { # NAME ARGUMENTS…
-  local name=$1
-  shift
-  "$troupe" serve "$@" $insecure --format json >"$scratch/$name.out" 2>"$scratch/$name.err" &
-  server=$!
-  started+=("$server")
-  for _ in $(seq 600); do
-    address=$(grep -m 1 '^tcp://' "$scratch/$name.err" 2>/dev/null || true)
-    [ -z "$address" ] || return 0
-    sleep 0.1
-  done
-  fail "$name says no address"
-}
-join() { # NUMBER
-  "$troupe" join "$address" --insecure --id "ward$1" --data "$scratch/ward$1.csv" \
-    --store "$scratch/store$1" >"$scratch/ward$1.out" 2>"$scratch/ward$1.err" &
-  joined=$!
-  started+=("$joined")
-}
-refused() { # CODE TEXT ARGUMENTS…
-  local wanted=$1 text=$2 code=0
-  shift 2
-  timeout 60 "$troupe" "$@" >"$scratch/out" 2>"$scratch/err" || code=$?
-  if [ $code != "$wanted" ] || ! grep -q -- "$text" "$scratch/err"; then
-    cat "$scratch/err"
-    fail "troupe $*: $code and not $wanted, or without '$text'"
-  fi
-}
-until_there() { # WHAT FILE PATTERN [COUNT]
-  for _ in $(seq 600); do
-    [ "$(grep -c -- "$3" "$2" 2>/dev/null)" -lt "${4:-1}" ] || return 0
-    sleep 0.1
-  done
-  fail "$1 does not come"
+ward() { # NUMBER
+  join "ward$1" --id "ward$1" --data "$scratch/ward$1.csv" --store "$scratch/store$1"
 }
 
 refused 3 "troupe serve would do" run "$scratch/wards.toml"
 refused 3 "'inputs'" check-config "$scratch/wards.toml" --set 'inputs=[]'
 serve learns "$scratch/wards.toml" --set keep_offers=true --folder "$scratch/runs"
-own() { echo join "$address" --insecure --store "$scratch/other" --id ward9 --data "$scratch/$1"; }
+unfit() { # CODE TEXT FILE
+  refused "$1" "$2" join "$address" --insecure --store "$scratch/other" --id ward9 --data "$scratch/$3"
+}
 refused 6 "its clients bring theirs" join "$address" --insecure
-refused 6 "an example has 5 values, and this run learns from examples of 4" $(own wide.csv)
-refused 6 "no row follows the header" $(own empty.csv)
-refused 6 "label" $(own strange.csv)
-refused 6 "there is no such file" $(own nowhere.csv)
-refused 6 "neither train.csv" $(own runs)
+unfit 6 "an example has 5 values, and this run learns from examples of 4" wide.csv
+unfit 6 "no row follows the header" empty.csv
+unfit 6 "label" strange.csv
+unfit 6 "there is no such file" nowhere.csv
+unfit 6 "neither train.csv" runs
 refused 2 "is no name" join "$address" --insecure --store "$scratch/other" --data "$scratch/ward0.csv" --id $'a\x1b[2J'
 refused 2 "is no name" join "$address" --insecure --store "$scratch/other" --data "$scratch/ward0.csv" \
   --id "$(printf 'a%.0s' $(seq 65))"
 refused 2 "--store DIR would do" join "$address" --insecure --data "$scratch/ward0.csv" --id a
 refused 2 "--data PATH would do" join "$address" --insecure --store "$scratch/other" --id a
-folder=$(dirname "$(echo "$scratch"/runs/*/endpoint)")
+folder=$(folder_of)
 ! grep -q ward9 "$folder/processes.json" || fail "who does not fit has a number"
-for k in 0 1 2; do join $k; until_there "ward$k" "$scratch/ward$k.err" "joined as ward$k, client $((k + 1)) "; done
+for k in 0 1 2; do ward $k; says "ward$k" "joined as ward$k, client $((k + 1)) "; done
 refused 5 "another process has the name 'ward1'" \
   join "$address" --insecure --store "$scratch/other" --id ward1 --data "$scratch/ward1.csv"
-refused 5 "room for 3 clients with data of their own" $(own ward1.csv)
+unfit 5 "room for 3 clients with data of their own" ward1.csv
 wait "$server" || fail "a run of own data fails"
 wait
-started=()
 python3 - "$folder" <<'PY' || fail "they did not learn"
 import json, sys
 lines = list(map(json.loads, open(sys.argv[1] + "/metrics.jsonl")))
@@ -123,7 +86,7 @@ PY
 # What they computed is not computed again, but all that became of it, where offers were kept.
 replayed() { # FOLDER TEXT
   "$troupe" replay "$1" >"$scratch/out" 2>"$scratch/err" && grep -q "$2" "$scratch/out" ||
-    { cat "$scratch/out" "$scratch/err"; fail "a run of own data is not computed again"; }
+    fail "a run of own data is not computed again"
 }
 replayed "$folder" "^\([0-9]*\)/\1 digests equal"
 python3 - "$folder"/offers/2-3-* <<'PY'
@@ -141,14 +104,12 @@ grep -q "^hint: a run with keep_offers = true keeps what" "$scratch/err" || fail
 sed '/^inputs\|^classes/d; s/kind = "elsewhere"/kind = "csv"/' "$scratch/wards.toml" >"$scratch/mixed.toml"
 serve mixed "$scratch/mixed.toml" --set data.path="$scratch/ward0.csv" --set rounds=10 --set clients_per_round=4 \
   --set clients.clients=4 --set clients.expected=4 --set merge.samples_max=200 --set keep_offers=true --folder "$scratch/mixed"
-join 1
-until_there "ward1" "$scratch/ward1.err" "joined as ward1, client 5 "
-"$troupe" join "$address" --insecure --virtual 4 --data "$scratch/ward0.csv" >"$scratch/all.out" 2>"$scratch/all.err" &
-started+=("$!")
+ward 1
+says ward1 "joined as ward1, client 5 "
+join all --virtual 4 --data "$scratch/ward0.csv"
 wait "$server" || fail "a mixed run fails"
 wait
-started=()
-folder=$(dirname "$(echo "$scratch"/mixed/*/endpoint)")
+folder=$(folder_of)
 [ -n "$(find "$folder/offers" -name '5-*')" ] || fail "who has data of its own offers nothing in a mixed run"
 replayed "$folder" "^\([0-9]*\)/\1 digests equal"
 rm "$folder"/offers/[1-4]-* # These are trained again.
@@ -190,24 +151,20 @@ cut.write_bytes(cut.read_bytes()[:-1])
 PY
 images=("$scratch/wards.toml" --set 'inputs=[1, 3, 2]' --set clients.clients=2 --set clients_per_round=2 --folder "$scratch/images")
 serve unfit "${images[@]}"
-refused 6 "an example has 1 x 2 x 3 values, and this run learns from examples of 1 x 3 x 2" $(own turned)
-refused 6 "an example has 4 values" $(own ward0.csv)
-refused 6 "label" $(own strange)
-refused 6 "t10k-labels-idx1-ubyte: neither this file" $(own lacking)
-refused 6 "train-images-idx3-ubyte: cannot hold the 180 bytes" $(own cut)
+unfit 6 "an example has 1 x 2 x 3 values, and this run learns from examples of 1 x 3 x 2" turned
+unfit 6 "an example has 4 values" ward0.csv
+unfit 6 "label" strange
+unfit 6 "t10k-labels-idx1-ubyte: neither this file" lacking
+unfit 6 "train-images-idx3-ubyte: cannot hold the 180 bytes" cut
 kill -9 "$server" # In the end it would wait for those who were here lately.
+wait "$server" 2>/dev/null || true
 rm -r "$scratch/images"
 serve images "${images[@]}"
-for k in 0 1; do
-  "$troupe" join "$address" --insecure --id "place$k" --data "$scratch/images$k" --store "$scratch/place$k" \
-    >"$scratch/place$k.out" 2>"$scratch/place$k.err" &
-  started+=("$!")
-done
+for k in 0 1; do join "place$k" --id "place$k" --data "$scratch/images$k" --store "$scratch/place$k"; done
 wait "$server" || fail "a run of own images fails"
 wait
-started=()
 grep -q "joined as place1, client [12] of the run, with 30 examples" "$scratch/place1.err" || fail "packed images are not read"
-python3 - "$(dirname "$(echo "$scratch"/images/*/endpoint)")" <<'PY' || fail "nothing is learned from images"
+python3 - "$(folder_of)" <<'PY' || fail "nothing is learned from images"
 import json, sys
 lines = list(map(json.loads, open(sys.argv[1] + "/metrics.jsonl")))
 losses = [x["training_loss"] for x in lines if "training_loss" in x]
@@ -220,31 +177,30 @@ PY
 rm -rf "$scratch"/store* "$scratch/runs"
 serve stops "$scratch/wards.toml" --set rounds=1000000 --set evaluate_every=5 --set stop.metric=per_client.mean \
   --set stop.target=0.9 --folder "$scratch/runs"
-for k in 0 1 2; do join $k; done
+for k in 0 1 2; do ward $k; done
 wait "$server" || fail "a run that clients' scores end fails"
 wait
-started=()
 grep -q "the target is reached" "$scratch"/runs/*/summary.json || fail "clients' scores end nothing"
 
 # Names outlive the server and the processes.
 rm -rf "$scratch"/store* "$scratch/runs"
 serve before "$scratch/wards.toml" --set rounds=1000000 --folder "$scratch/runs"
-folder=$(dirname "$(echo "$scratch"/runs/*/endpoint)")
+folder=$(folder_of)
 for k in 2 1 0; do
-  join $k
-  until_there "ward$k" "$scratch/ward$k.err" "joined as"
+  ward $k
+  says "ward$k" "joined as"
   # Who does not get its store takes no name from who is to come.
   refused 1 "works in this folder" join "$address" --insecure --store "$scratch/store$k" --id late --data "$scratch/ward1.csv"
 done
 last=$joined
-until_there "a version" "$folder/metrics.jsonl" '"kind":"version"'
+has_versions "$folder" 1
 kill -9 "$server" "$last"
-insecure= # As it was.
+wait "$server" "$last" 2>/dev/null || true
+served=() # As it was.
 serve after "$folder"
-join 0
-until_there "ward0" "$scratch/ward0.err" "joined as ward0, client 3 "
-until_there "another version" "$folder/metrics.jsonl" '"kind":"version"' \
-  $((1 + $(grep -c '"kind":"version"' "$folder/metrics.jsonl")))
+ward 0
+says ward0 "joined as ward0, client 3 "
+has_versions "$folder" $(($(versions_in "$folder") + 1))
 timeout 60 "$troupe" stop "$folder" >"$scratch/out" 2>"$scratch/err" || fail "troupe stop fails"
 wait "$server" || fail "a run that was stopped in order fails"
-for k in 0 1 2; do until_there "the end" "$scratch/ward$k.out" "the run is over"; done
+for k in 0 1 2; do until_is "ward$k does not hear the end" holds "$scratch/ward$k.out" "the run is over"; done

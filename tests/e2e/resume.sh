@@ -3,10 +3,9 @@
 # --resume: it must end with the digest and the records of the run that nobody disturbed.
 # TROUPE_KILLS (5; 50 in the long gate) is how often. Argument: the executable.
 set -euo pipefail
-troupe=$1
 kills=${TROUPE_KILLS:-5}
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
+patience=$((420 + 30 * kills)) # Seconds.
+. "$(dirname "$0")/common.sh"
 
 cat >"$scratch/run.toml" <<TOML
 name = "killed"
@@ -36,10 +35,8 @@ hidden = [100]
 batch_size = 10
 TOML
 
-value() { python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))[sys.argv[2]])' "$@"; }
-
 "$troupe" run "$scratch/run.toml" --folder "$scratch/whole" --format json \
-  >"$scratch/whole.json" 2>"$scratch/err" || { cat "$scratch/whole.json" "$scratch/err"; exit 1; }
+  >"$scratch/whole.json" 2>"$scratch/err" || fail "a run fails"
 whole=$(echo "$scratch"/whole/*)
 versions() { cat "$scratch"/killed/*/metrics.jsonl 2>/dev/null | grep -c '"version"' || true; }
 
@@ -60,17 +57,16 @@ killed=0
 folder=
 for ((attempt = 0; attempt < 4 * kills && killed < kills; ++attempt)); do
   if [ -n "$folder" ]; then
-    "$troupe" run --resume "$folder" >"$scratch/out" 2>"$scratch/err" &
+    start killed "$troupe" run --resume "$folder"
   else
-    "$troupe" run "$scratch/run.toml" --folder "$scratch/killed" >"$scratch/out" 2>"$scratch/err" &
+    start killed "$troupe" run "$scratch/run.toml" --folder "$scratch/killed"
   fi
-  pid=$!
   # Some versions further than the last time, and anywhere between two of them.
   upto=$((upto + 10 + RANDOM % 30))
-  while kill -0 "$pid" 2>/dev/null && [ "$(versions)" -lt "$upto" ]; do sleep 0.02; done
+  while goes_on "$process" && [ "$(versions)" -lt "$upto" ]; do sleep 0.02; done
   sleep "0.0$((RANDOM % 10))"
-  kill -9 "$pid" 2>/dev/null || true
-  wait "$pid" 2>/dev/null || true
+  tell KILL "$process"
+  wait "$process" 2>/dev/null || true
   folder=$(echo "$scratch"/killed/*)
   [ ! -e "$folder/summary.json" ] || break
   # Before the first snapshot there is nothing to go on from.
@@ -82,13 +78,11 @@ for ((attempt = 0; attempt < 4 * kills && killed < kills; ++attempt)); do
   fi
   killed=$((killed + 1))
 done
-[ "$killed" -ge "$kills" ] || { echo "the run was killed $killed times only"; exit 1; }
-"$troupe" run --resume "$folder" --format json >"$scratch/again.json" 2>"$scratch/err" ||
-  { cat "$scratch/again.json" "$scratch/err"; exit 1; }
+[ "$killed" -ge "$kills" ] || fail "the run was killed $killed times only"
+"$troupe" run --resume "$folder" --format json >"$scratch/again.json" 2>"$scratch/err" || fail "a run that was killed does not go on"
 for key in digest visits versions virtual_seconds; do
-  [ "$(value "$scratch/whole.json" $key)" = "$(value "$scratch/again.json" $key)" ] ||
-    { echo "$key differs"; exit 1; }
+  [ "$(value_in "$scratch/whole.json" $key)" = "$(value_in "$scratch/again.json" $key)" ] || fail "$key differs"
 done
 cmp "$whole/events.jsonl" "$folder/events.jsonl"
 cmp "$whole/metrics.jsonl" "$folder/metrics.jsonl"
-echo "killed $killed times; digest $(value "$scratch/again.json" digest)"
+echo "killed $killed times; digest $(digest_in "$scratch/again.json")"

@@ -2,48 +2,8 @@
 # A run served to clients in processes of their own learns what it learns in one process, and what
 # cannot be joined is refused by its code. Argument: the executable.
 set -euo pipefail
-troupe=$(realpath "$1")
-scratch=$(mktemp -d)
-started=()
-end() { kill "${started[@]}" 2>/dev/null || true; wait; rm -rf "$scratch"; }
-trap end EXIT
-fail() { echo "$1"; tail -n 20 "$scratch"/*.out "$scratch"/*.err; exit 1; }
-
-digest_in() { python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["digest"])' "$1"; }
-
-# Sets `address` and `server`.
-serve() { # NAME ARGUMENTS…
-  local name=$1
-  shift
-  timeout --foreground 240 "$troupe" serve "$@" --insecure --folder "$scratch/runs" --format json \
-    >"$scratch/$name.out" 2>"$scratch/$name.err" &
-  server=$!
-  started+=("$server")
-  for _ in $(seq 200); do
-    address=$(grep -m 1 '^tcp://' "$scratch/$name.err" 2>/dev/null || true)
-    [ -z "$address" ] || return 0
-    sleep 0.1
-  done
-  fail "$name says no address"
-}
-
-join() { # NAME ARGUMENTS…
-  local name=$1
-  shift
-  timeout 120 "$troupe" join "$address" --insecure "$@" >"$scratch/$name.out" 2>"$scratch/$name.err" &
-  started+=("$!")
-}
-
-folder_of() { dirname "$(grep -l "$address" "$scratch"/runs/*/endpoint)"; }
-
-# However slow this machine is: whatever comes next stands on it.
-said() { # NAME TEXT
-  for _ in $(seq 600); do
-    ! grep -qs "$2" "$scratch/$1.err" || return 0
-    sleep 0.1
-  done
-  fail "$1 does not say '$2'"
-}
+. "$(dirname "$0")/common.sh"
+served=(--insecure --folder "$scratch/runs")
 
 cat >"$scratch/small.toml" <<'TOML'
 name = "small"
@@ -76,7 +36,6 @@ for processes in 1 2 4; do
   done
   wait "$server" || fail "a served run fails"
   wait
-  started=()
   found=$(digest_in "$scratch/served_$processes.out")
   [ "$found" = "$wanted" ] || fail "of $processes processes: $found and not $wanted"
   for i in $(seq "$processes"); do
@@ -97,31 +56,17 @@ for key in snapshot_seconds scenario devices.drop_out network.delay availability
     fail "that $key has no effect is not said once"
 done
 join one --virtual 9
-said one "joined with 9"
-code=0
-timeout 60 "$troupe" join "$address" --insecure --virtual 4 >"$scratch/out" 2>"$scratch/err" || code=$?
-[ $code = 5 ] && grep -q "of the run's 12 clients 3 are free; --virtual 3 would do" "$scratch/err" ||
-  { cat "$scratch/err"; fail "too many clients: $code"; }
+says one "joined with 9"
+refused 5 "of the run's 12 clients 3 are free; --virtual 3 would do" join "$address" --insecure --virtual 4
 join two --virtual 3
 wait "$server" || fail "a served run fails"
 wait
-started=()
 "$troupe" run "$scratch/small.toml" --folder "$scratch/runs" --format json >"$scratch/wanted.out" 2>"$scratch/wanted.err"
 [ "$(digest_in "$scratch/few.out")" = "$(digest_in "$scratch/wanted.out")" ] ||
   fail "SCAFFOLD over sockets is another"
-scores_in() { python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["per_client"])' "$1"; }
-[ "$(scores_in "$scratch/few.out")" = "$(scores_in "$scratch/wanted.out")" ] ||
+[ "$(value_in "$scratch/few.out" per_client)" = "$(value_in "$scratch/wanted.out" per_client)" ] ||
   fail "clients that score themselves are worth something else"
 
-refused() { # CODE TEXT ARGUMENTS…
-  local wanted=$1 text=$2 code=0
-  shift 2
-  timeout 60 "$troupe" "$@" >"$scratch/out" 2>"$scratch/err" || code=$?
-  if [ $code != "$wanted" ] || ! grep -q "$text" "$scratch/err"; then
-    cat "$scratch/err"
-    fail "troupe $*: $code and not $wanted, or without '$text'"
-  fi
-}
 refused 4 "nobody answers at tcp://127.0.0.1:9" join tcp://127.0.0.1:9 --insecure --wait 4
 grep -q "nobody has answered at tcp://127.0.0.1:9 yet" "$scratch/err" || fail "who waits for a server says nothing"
 refused 4 "^'no..host' does not resolve: " join tcp://no..host:7700 --insecure=anywhere --wait 4
@@ -136,7 +81,7 @@ if in_six true 2>/dev/null; then
   code=0
   in_six timeout 60 "$troupe" join tcp://six.test:9 --insecure=anywhere --wait 4 >"$scratch/out" 2>"$scratch/err" || code=$?
   [ $code = 4 ] && grep -q "^'six.test' has addresses of IPv6 alone" "$scratch/err" ||
-    { cat "$scratch/err"; fail "a name of IPv6 alone: $code"; }
+    fail "a name of IPv6 alone: $code"
 else
   echo "skipped: a name of IPv6 alone, which takes the right to mount"
 fi
@@ -163,49 +108,43 @@ text[-1] = (text[-1] + 1) % 10
 opens(name, 'wb').write(bytes(text))
 PY
 refused 6 "is not what the run learns from" join "$address" --insecure --data "$scratch/other"
-ends_with() { # CODE PROCESS WHO
-  local code=0
-  wait "$2" || code=$?
-  [ $code = "$1" ] || fail "$3 ends with $code and not $1"
-}
 kill -INT "$server"
 ends_with 130 "$server" "an interrupted server"
 
 # What was ended before anything had happened has not failed.
 serve idle "${tiny[@]}"
 join idles --data $data
-said idles "joined with"
+says idles "joined with"
 timeout 60 "$troupe" stop "$(folder_of)" >"$scratch/out" 2>"$scratch/err" || fail "an idle run is not ended"
 wait "$server" || fail "a run that was ended before its first visit fails"
-for _ in $(seq 100); do [ ! -s "$scratch/idles.out" ] || break; sleep 0.1; done
+wait "$joined" || fail "who idled fails"
 grep -q "1 client was here, and nothing was trained" "$scratch/idles.out" || fail "who idled took part"
 
 # A server that no longer knows whose its clients are has given their numbers to others.
 serve forgets "$scratch/small.toml" --set rounds=1000000 --set clients.expected=2 --set clients.clients_per_round=2
 join leased --virtual 2 --store "$scratch/leased.store"
 folder=$(folder_of)
-for _ in $(seq 600); do ! grep -qs '"version"' "$folder/metrics.jsonl" || break; sleep 0.1; done
-kill -INT "$(pgrep -P "${started[-1]}")"
-ends_with 130 "${started[-1]}" "an interrupted process"
-kill -9 "$(pgrep -P "$server")"
+has_versions "$folder" 1
+kill -INT "$joined"
+ends_with 130 "$joined" "an interrupted process"
+kill -9 "$server"
 wait "$server" 2>/dev/null || true
 sed -i -E 's/"[0-9a-f]{32}": \[/"00112233445566778899aabbccddeeff": [/' "$folder/processes.json"
 serve knows "$folder"
 join leased --virtual 2 --store "$scratch/leased.store"
-said leased "joined with 2 of the run's 12 clients: 3 to 4"
-said leased "what clients of other numbers kept: 1, 2; the server does not know any more"
+says leased "joined with 2 of the run's 12 clients: 3 to 4"
+says leased "what clients of other numbers kept: 1, 2; the server does not know any more"
 # SIGTERM is how services are told to end, and no failure of theirs.
-kill -TERM "$(pgrep -P "${started[-1]}")"
-ends_with 0 "${started[-1]}" "a process that is told to end"
+kill -TERM "$joined"
+ends_with 0 "$joined" "a process that is told to end"
 find "$scratch/leased.store" -type f -perm /077 | grep . && fail "others may read a store"
-kill -TERM "$(pgrep -P "$server")"
+kill -TERM "$server"
 ends_with 0 "$server" "a server that is told to end"
 refused 1 "troupe serve $folder goes on with it" run --resume "$folder"
 # For people the address is the first line; and there is room for as many connections as may be.
-"$troupe" serve "$folder" >"$scratch/plain.out" 2>"$scratch/plain.err" &
-plain=$!
-started+=("$plain")
-for _ in $(seq 200); do [ ! -s "$scratch/plain.out" ] || break; sleep 0.1; done
+start plain "$troupe" serve "$folder"
+plain=$process
+until_is "a server says nothing to people" holds "$scratch/plain.out" ""
 [ "$(head -n 1 "$scratch/plain.out")" = "$address" ] || fail "the first line is no address"
 read -r soft hard < <(sed -n 's/^Max open files *//p' "/proc/$plain/limits")
 [ "$soft" = "${hard%% *}" ] || fail "a server may open $soft files of $hard"
@@ -214,23 +153,16 @@ ends_with 0 "$plain" "a server that nobody joined"
 
 # A run in one process that was killed goes on as a served one: its clients are gone with it, its versions are not. For what they
 # had offered to a round that was closed and not merged nobody waits, since those who come have forgotten it.
-versions_in() { cat "$1/metrics.jsonl" 2>/dev/null | grep -c '"kind": *"version"' || true; }
-has_versions() { # FOLDER COUNT
-  for _ in $(seq 600); do [ "$(versions_in "$1")" -lt "$2" ] || return 0; sleep 0.1; done
-  fail "there are no $2 versions in $1"
-}
-"$troupe" run "$scratch/small.toml" --set clock=wall --set rounds=1000000 --folder "$scratch/walled" >"$scratch/walled.out" 2>"$scratch/walled.err" &
-walled=$!
-started+=("$walled")
-for _ in $(seq 200); do [ -z "$(ls "$scratch/walled" 2>/dev/null)" ] || break; sleep 0.1; done
+start walled "$troupe" run "$scratch/small.toml" --set clock=wall --set rounds=1000000 --folder "$scratch/walled"
+until_is "a run makes no folder" eval '[ -n "$(ls "$scratch/walled" 2>/dev/null)" ]'
 folder=$(echo "$scratch"/walled/*)
 has_versions "$folder" 6
-kill -9 "$walled"
-wait "$walled" 2>/dev/null || true
+kill -9 "$process"
+wait "$process" 2>/dev/null || true
 refused 1 "its clients ended with it, and others begin anew; troupe serve $folder goes on with it" run --resume "$folder"
-"$troupe" why "$folder" --format json | grep -q "troupe serve $folder goes on with it" || fail "why says not how it goes on"
+"$troupe" why "$folder" --format json | grep "troupe serve $folder goes on with it" >/dev/null || fail "why says not how it goes on"
 serve again "$folder"
-round=$(sed -n 's/^ *[0-9]*%  round \([0-9]*\)\/.*/\1/p' "$scratch/again.err" | head -n 1)
+round=$(sed -n '/^ *[0-9]*%  round / {s/.*  round \([0-9]*\)\/.*/\1/p; q}' "$scratch/again.err")
 [ "${round:-0}" -ge 2 ] || fail "who goes on with a run begins at round '$round'"
 join others --virtual 12
 has_versions "$folder" $(($(versions_in "$folder") + 6))
@@ -252,19 +184,15 @@ PY
 # connected and stands still is not waited for, neither for its scores nor for its last word.
 serve long "$scratch/small.toml" --set rounds=1000000
 join lasting --virtual 6
-lasting=$!
+lasting=$joined
 join frozen --virtual 6
-frozen=$!
+frozen=$joined
 folder=$(folder_of)
-for _ in $(seq 600); do
-  grep -qs '"version"' "$folder/metrics.jsonl" && break
-  sleep 0.1
-done
-still=$(pgrep -P "$frozen")
-kill -STOP "$still"
+has_versions "$folder" 1
+kill -STOP "$frozen"
 timeout 40 "$troupe" stop "$folder" >"$scratch/out" 2>"$scratch/err" ||
-  { kill -CONT "$still"; cat "$scratch/err"; fail "troupe stop fails, or waits for who stands still"; }
-kill -CONT "$still"
+  fail "troupe stop fails, or waits for who stands still"
+kill -CONT "$frozen"
 python3 - "$folder" <<'PY' || fail "scores of who stood still are counted"
 import json, sys
 last = [x for x in map(json.loads, open(sys.argv[1] + "/metrics.jsonl")) if "clients_asked" in x][-1]
@@ -275,13 +203,12 @@ grep -q "stopped by its operator" "$scratch/out" || fail "troupe stop says not h
 wait "$server" || fail "a run that was stopped in order fails"
 wait "$lasting" || fail "clients of a stopped run fail"
 # Who stood still may not have heard it, and would look for the server for ever.
-kill "$still" 2>/dev/null || true
+tell TERM "$frozen"
 wait "$frozen" || true
 grep -q "stopped by its operator" "$scratch/lasting.out" || fail "clients do not hear why it ended"
-started=()
 refused 4 "has ended" stop "$folder"
 ! grep -q "goes on" "$scratch/err" || fail "what has ended goes on"
-! "$troupe" why "$folder" --format json | grep -q "goes on" || fail "what has ended goes on"
+! "$troupe" why "$folder" --format json | grep "goes on" >/dev/null || fail "what has ended goes on"
 refused 2 "is not the folder of a run" stop "$scratch"
 
 # A server that ends for now says so, and another run at its address is joined anew.
@@ -289,22 +216,10 @@ refused 2 "is not the folder of a run" stop "$scratch"
 pages_of() { sed -n 's|^metrics at http://\(.*\)/metrics$|\1|p' "$scratch/$1.err"; }
 page() { python3 -c 'import sys, urllib.request as u
 print(u.urlopen("http://" + sys.argv[1] + sys.argv[2], timeout=10).read().decode())' "$1" "$2" >"$scratch/page"; }
-shows() { # ADDRESS PAGE TEXT
-  for _ in $(seq 150); do
-    page "$1" "$2" 2>/dev/null && grep -q -- "$3" "$scratch/page" && return
-    sleep 0.2
-  done
-  cat "$scratch/page"
-  fail "$2 does not show $3"
-}
-why_says() { # TEXT
-  for _ in $(seq 150); do
-    "$troupe" why "$scratch/store" >"$scratch/why" 2>&1 && grep -q -- "$1" "$scratch/why" && return
-    sleep 0.2
-  done
-  cat "$scratch/why"
-  fail "troupe why STORE does not say $1"
-}
+page_has() { page "$1" "$2" 2>/dev/null && grep -q -- "$3" "$scratch/page"; }
+shows() { until_is "$2 does not show $3" page_has "$@"; } # ADDRESS PAGE TEXT
+why_has() { "$troupe" why "$scratch/store" >"$scratch/why" 2>&1 && grep -q -- "$1" "$scratch/why"; }
+why_says() { until_is "troupe why STORE does not say $1" why_has "$1"; } # TEXT
 # A client keeps what it offered until it hears what became of it.
 has_what_was_told() { # FOLDER
   python3 - "$1" "$scratch"/store/run-*/clients.sqlite <<'PY' || fail "clients were told of what is in no version"
@@ -325,40 +240,40 @@ PY
 serve first "$scratch/small.toml" --set rounds=1000000 --http 127.0.0.1:0
 refused 2 "needs --http" join "$address" --insecure --http-hosts trainer
 join stays --virtual 12 --store "$scratch/store" --http 127.0.0.1:0
-stays=$!
-said stays "joined with"
+stays=$joined
+says stays "joined with"
 shows "$(pages_of first)" /metrics '^troupe_connections 1$'
 shows "$(pages_of first)" /metrics '^troupe_socket_bytes_total{direction="up",kind="values"} [1-9]'
 if command -v promtool >/dev/null; then
   promtool check metrics <"$scratch/page" || fail "promtool does not like what a server says"
 fi
-joined=$(pages_of stays)
+pages=$(pages_of stays)
 # Each kind is there from the start, on both sides, and together they are what crossed.
 kinds_of() { grep -c "^troupe_socket_bytes_total{direction=\"$1\",kind=\"\(values\|small\|said_again\|link\|unheard\)\"} " "$scratch/page"; }
-for pages in "$(pages_of first)" "$joined"; do
-  shows "$pages" /metrics '^troupe_socket_bytes_total'
+for side in "$(pages_of first)" "$pages"; do
+  shows "$side" /metrics '^troupe_socket_bytes_total'
   [ "$(kinds_of up) $(kinds_of down)" = "5 5" ] || { cat "$scratch/page"; fail "not all kinds of bytes are said"; }
 done
 # What somebody works in is nobody else's.
 refused 1 "works in this folder" join "$address" --insecure --virtual 12 --store "$scratch/store"
 refused 1 "works in this folder" serve "$(folder_of)" --insecure
-shows "$joined" /metrics '^troupe_connected 1$'
-shows "$joined" /metrics '^troupe_visits_total [1-9]'
+shows "$pages" /metrics '^troupe_connected 1$'
+shows "$pages" /metrics '^troupe_visits_total [1-9]'
 if command -v promtool >/dev/null; then
   promtool check metrics <"$scratch/page" || fail "promtool does not like what a process says"
 fi
 ! grep -q "client=" "$scratch/page" || fail "a client is a label"
-shows "$joined" /readyz ok
+shows "$pages" /readyz ok
 why_says "under way\|waits\? here for an invitation\|on its way"
-"$troupe" why "$scratch/store" --format json | grep -q "\"http\": \"$joined\"" || fail "why STORE says not where"
+"$troupe" why "$scratch/store" --format json | grep "\"http\": \"$pages\"" >/dev/null || fail "why STORE says not where"
 folder=$(folder_of)
 has_versions "$folder" 6
 kill -TERM "$server"
 ends_with 0 "$server" "a server that is told to end while clients learn"
 has_what_was_told "$folder"
 why_says "the server said that it will be back"
-shows "$joined" /metrics '^troupe_connected 0$'
-said stays "the server ends for now"
+shows "$pages" /metrics '^troupe_connected 0$'
+says stays "the server ends for now"
 "$troupe" replay "$(folder_of)" >"$scratch/out" 2>"$scratch/err" &&
   grep -q '^\([0-9]*\)/\1 digests equal, of a run that was interrupted' "$scratch/out" ||
   { cat "$scratch/out" "$scratch/err"; fail "an interrupted run is not computed again"; }
@@ -371,7 +286,6 @@ before=$address
 serve second "$scratch/small.toml" --set seed=7 --listen "$before"
 wait "$server" || fail "the second run fails"
 wait "$stays" || fail "who changes runs fails"
-started=()
 grep -q "the connection is lost" "$scratch/stays.err" && grep -q "the connection is back after" "$scratch/stays.err" ||
   fail "a process says not that its connection was lost and is back"
 why_says "this process has ended"

@@ -6,11 +6,8 @@ set -euo pipefail
 if [ "${2:-}" != alone ] && unshare -m true 2>/dev/null; then
   exec unshare -m bash "$0" "$1" alone
 fi
-troupe=$(realpath "$1")
-scratch=$(mktemp -d)
-run=""
-trap '[ -z "$run" ] || kill -9 "$run" 2>/dev/null || true; umount "$scratch/runs" 2>/dev/null || true
-  rm -rf "$scratch"' EXIT
+. "$(dirname "$0")/common.sh"
+leave() { umount "$scratch/runs" 2>/dev/null || true; }
 
 # asks CODE WORDS: whether both name the stall, as CODE and in these words.
 cat >"$scratch/asks.py" <<'PY'
@@ -25,27 +22,23 @@ PY
 
 # stall CODE WORDS KEY=VALUE…: a run with these settings comes to be named so within a minute.
 stall() {
-  local code=$1 words=$2 one sets=() address i
+  local code=$1 words=$2 one sets=()
   shift 2
   for one in "$@"; do sets+=(--set "$one"); done
   rm -rf "$scratch"/runs/*
-  : >"$scratch/err" # It is read before the run may have opened it.
-  "$troupe" run "$scratch/run.toml" "${sets[@]}" --http 127.0.0.1:0 --folder "$scratch/runs" \
-    >"$scratch/out" 2>"$scratch/err" &
-  run=$!
-  for ((i = 0; i < 300; i++)); do
-    address=$(sed -n 's|^metrics at http://\(.*\)/metrics$|\1|p' "$scratch/err")
-    [ -n "$address" ] && python3 "$scratch/asks.py" "$troupe" "$(echo "$scratch"/runs/*)" "$address" \
-      "$code" "$words" >"$scratch/said" 2>&1 && break
-    sleep 0.2
-  done
-  [ $i -lt 300 ] || { echo "not named as '$code', '$words':"; cat "$scratch/said" "$scratch/err"; exit 1; }
+  start stalled "$troupe" run "$scratch/run.toml" "${sets[@]}" --http 127.0.0.1:0 --folder "$scratch/runs"
+  until_is "not named as '$code', '$words'" is_named "$code" "$words"
   head -1 "$scratch/said"
-  kill -INT $run
-  sleep 0.3
-  kill -INT $run 2>/dev/null || true # A worker that hangs ends with the second.
-  wait $run 2>/dev/null || true
-  run=""
+  # A worker that hangs ends with the second. The run may have ended by itself.
+  tell INT "$process"
+  until_is "who is interrupted says nothing" eval 'holds "$scratch/stalled.err" "^ending the run" || ! goes_on "$process"'
+  tell INT "$process"
+  wait "$process" 2>/dev/null || true
+}
+is_named() { # CODE WORDS
+  local address
+  address=$(sed -n 's|^metrics at http://\(.*\)/metrics$|\1|p' "$scratch/stalled.err")
+  [ -n "$address" ] && python3 "$scratch/asks.py" "$troupe" "$(echo "$scratch"/runs/*)" "$address" "$@" >"$scratch/said" 2>&1
 }
 
 mkdir "$scratch/runs"

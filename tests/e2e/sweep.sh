@@ -2,11 +2,8 @@
 # Many runs from one file: interrupted, continued, with a run that fails, and the table that comes
 # out. Argument: the executable.
 set -euo pipefail
-troupe=$(realpath "$1")
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
+. "$(dirname "$0")/common.sh"
 umask 022
-fail() { echo "$1"; cat "$scratch/out" "$scratch/err"; exit 1; }
 
 sed 's/^rounds = .*/rounds = 400/' deploy/examples/floral/synthetic_linear.toml >"$scratch/synthetic_linear.toml"
 cat >"$scratch/sweep.toml" <<'TOML'
@@ -22,9 +19,7 @@ buffered = ["mode=fedbuff", "buffer_size=10", "versions=400"]
 "floral sync" = "9e-8"
 TOML
 
-sweep() { # ARGUMENTS…
-  env --default-signal=INT "$troupe" run "$@" >"$scratch/out" 2>"$scratch/err"
-}
+sweep() { "$troupe" run "$@" >"$scratch/out" 2>"$scratch/err"; } # ARGUMENTS…
 
 sweep "$scratch/sweep.toml" --folder "$scratch/whole" || fail "a sweep fails"
 whole=$(echo "$scratch"/whole/*)
@@ -32,9 +27,7 @@ grep -q "^| floral sync | .* | .* | 1 ± 0 | 1 | 9e-8 | 2 |$" "$scratch/out" || 
 for file in table.md table.csv table.json figure.svg; do
   [ -s "$whole/$file" ] || fail "no $file"
 done
-if find "$scratch/whole" -perm /077 | grep .; then
-  fail "others may read these"
-fi
+! find "$scratch/whole" -perm /077 | grep . || fail "others may read these"
 python3 - "$whole/table.json" <<'PY'
 import json, sys
 rows = {x["name"]: x["metrics"]["test_mse"] for x in json.load(open(sys.argv[1]))}
@@ -51,16 +44,11 @@ sweep "$scratch/wrong.toml" --folder "$scratch/wrong" || code=$?
   fail "a row that cannot be run ends with $code"
 
 # Ctrl-C in the middle, and the rest afterwards: the same table.
-sweep "$scratch/sweep.toml" --folder "$scratch/cut" &
-run=$!
-for _ in $(seq 200); do
-  [ "$(find "$scratch/cut" -name '*.json' -path '*cells*' 2>/dev/null | wc -l)" -ge 2 ] && break
-  sleep 0.05
-done
-pkill -INT -P "$run" -x troupe
-code=0
-wait $run || code=$?
-[ $code = 130 ] && grep -q "makes the other runs" "$scratch/err" || fail "Ctrl-C ends with $code"
+start cut env --default-signal=INT "$troupe" run "$scratch/sweep.toml" --folder "$scratch/cut"
+until_is "a sweep makes no runs" eval '[ "$(find "$scratch/cut" -name "*.json" -path "*cells*" 2>/dev/null | wc -l)" -ge 2 ]'
+kill -INT "$process"
+ends_with 130 "$process" "a sweep after Ctrl-C"
+grep -q "makes the other runs" "$scratch/cut.err" || fail "Ctrl-C says not how it goes on"
 cut=$(echo "$scratch"/cut/*)
 [ "$(find "$cut/cells" -name '*.json' | wc -l)" -lt 8 ] || fail "nothing was left to do"
 sweep --resume "$cut" || fail "a sweep does not go on"

@@ -3,7 +3,8 @@
 set -euo pipefail
 for python in python3 /usr/bin/python3; do
   "$python" -c 'import numpy, tomllib, zmq' 2>/dev/null || continue
-  exec "$python" -B "$(dirname "$0")/wrong_peers.py" "$1"
+  "$python" -B "$(dirname "$0")/wrong_peers.py" "$1"
+  exit
 done
 echo "skipped: no python3 with numpy and zmq; ./dev setup installs both"
 exit 77

@@ -18,6 +18,7 @@ AT_HOME = {
     "spawning": ("actors/wiring.",),
     "personal": ("core/values.", "models/", "actors/record/snapshot.", "actors/client_store/"),
     "handles": ("models/methods/adapter_report.",),
+    "scripts": ("tests/e2e/common.sh",),
     "manners": ("tests/tidy/rules.py",),  # It names what it looks for.
 }
 
@@ -194,8 +195,25 @@ def awaits(path, text):
         yield line, "a lambda that captures is no coroutine: its captures are gone when it goes on"
 
 
+BESIDE = re.compile(r"(?<!&)&\s*$|\$!|^\s*trap\b|\b(?:pkill|pgrep|killall)\b")
+CUT_SHORT = re.compile(r"\$troupe\b.*(?<!\|)\|\s*(?:grep -q|grep -m|head)\b")
+
+
+def scripts(path, text):
+    """What runs beside a script of tests/e2e/ is started and ended by common.sh: who waits for a word finds none
+    of an earlier process, and a signal meets that process. And nobody stops listening to troupe, which ends that."""
+    if not path.startswith("tests/e2e/") or not path.endswith(".sh"):
+        return
+    for number, line in enumerate(text.split("\n"), 1):
+        if not line.lstrip().startswith("#"):
+            if BESIDE.search(line):
+                yield number, "common.sh starts what runs beside a script, and ends it: start, tell"
+            if CUT_SHORT.search(line):
+                yield number, "who reads less than all that troupe says ends it: grep … >/dev/null"
+
+
 RULES = [world, torch_room, actors_meet_transport, chance, unordered, method_names, spawning,
-         sizes, personal, handles, awaits, manners]
+         sizes, personal, handles, awaits, scripts, manners]
 
 
 def findings(path, text):

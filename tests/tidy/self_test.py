@@ -44,6 +44,10 @@ PAIRS = [
      "co_await v.offer(base, {f(co_await v.take())});"),
     (rules.awaits, "models/methods/a.cpp", "[](visit& v) -> task<done> { co_await v.take(); }",
      "[&](visit& v) -> models::task<done> { co_await v.take(); }"),
+    (rules.scripts, "tests/e2e/a.sh", 'start one "$troupe" serve && wait "$server"', '"$troupe" serve 2>err &'),
+    (rules.scripts, "tests/e2e/a.sh", 'tell INT "$process"', 'kill -INT "$(pgrep -P "$server")"'),
+    (rules.scripts, "tests/e2e/a.sh", "# A trap of this shell's own.", "trap 'rm -rf x' EXIT"),
+    (rules.scripts, "tests/e2e/a.sh", '"$troupe" why x | grep word >/dev/null', '"$troupe" why x | grep -q word'),
     (rules.personal, "actors/client/a.cpp", "x.view(); // own_view()", "share(to(p.own_view()));"),
     (rules.sizes, "core/a.cpp", "int x;\n" * 400, "int x;\n" * 401),
     (rules.sizes, "core/a.cpp", "void f() {\n" + "g();\n" * 58 + "}\n",
@@ -62,6 +66,7 @@ EXEMPT = [
     (rules.method_names, "policies/methods/a.cpp", '"fedavg"'),
     (rules.spawning, "actors/wiring.cpp", "sys.spawn(expert);"),
     (rules.torch_room, "node/task/torch_model.cpp", '#include "models/torch/module.hpp"'),
+    (rules.scripts, "tests/e2e/common.sh", "trap end EXIT"),
     (rules.actors_meet_transport, "actors/gateway/gateway.cpp",
      '#include <caf/all.hpp>\n#include "actors/transport/codec.hpp"'),
 ]
@@ -74,6 +79,7 @@ ELSEWHERE = [
     (rules.unordered, "tests/a.cpp", "std::unordered_set<int> x;"),
     (rules.method_names, "tests/a.cpp", '"fedavg"'),
     (rules.spawning, "tests/a.cpp", "system.spawn(x);"),
+    (rules.scripts, ".ci/long", "trap end EXIT"),
 ]
 
 # Trees to plant something in: two rooms, and what CMake and the table say of them.
@@ -126,12 +132,12 @@ def exempted():
     text = {"world": "#include <chrono>", "torch_room": '#include "models/torch/a.hpp"',
             "actors_meet_transport": '#include <caf/all.hpp>\n#include "actors/transport/a.hpp"',
             "chance": "x = rand();", "method_names": "int ditto;", "spawning": "spawn(x);", "personal": "own_view();",
-            "handles": "x.host();",
+            "handles": "x.host();", "scripts": "trap end EXIT",
             "manners": "# TO" + "DO"}
     files = {"node/words.hpp": " ".join(sorted(rules.OWN_WORDS))}
     for rule, homes in rules.AT_HOME.items():
         for home in homes:
-            path = home if home.endswith(".py") else home + "cpp"
+            path = home if home.endswith((".py", ".sh")) else home + "cpp"
             files[path] = files.get(path, "") + text[rule] + "\n"
     return files
 
