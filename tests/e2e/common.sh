@@ -20,7 +20,7 @@ trap end EXIT
 leave() { :; } # What else is to be undone.
 end() {
   # A copy of this shell that is sent a signal runs this, too. (And there the first [ of it is true, whatever it asks.)
-  case $BASHPID in $$) ;; *) return 0 ;; esac
+  case $BASHPID in "$$") ;; *) return 0 ;; esac
   local left
   left=$(jobs -pr)
   # shellcheck disable=SC2086
