@@ -3,9 +3,11 @@
 watched.py TROUPE [--port PORT]. Ctrl-C ends all of it in order. ./dev dashboards builds what it needs and starts it."""
 
 import argparse
+import contextlib
 import json
 import os
 import pathlib
+import random
 import re
 import shutil
 import signal
@@ -159,9 +161,12 @@ Ctrl-C ends all of it."""
 
 
 def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+    """Below those that a system gives to whoever asks for any: nobody takes it before it is used."""
+    while True:
+        port = random.randrange(20000, 30000)
+        with socket.socket() as probe, contextlib.suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
 
 
 def main():

@@ -149,7 +149,7 @@ def play(troupe, scratch, started):
         with open(path, "w", encoding="utf-8") as log, open(scratch / f"{name}.json", "w", encoding="utf-8") as out:
             started.append(subprocess.Popen([troupe, *command, "--format", "json", "--http", "127.0.0.1:0"],
                                             stdout=out, stderr=log))
-        return started[-1], path, said(path, r"^metrics at (http://[^/\s]+)", started[-1])[1]
+        return started[-1], path, said(path, r"^metrics at (http://[^/\s]+)/metrics$", started[-1])[1]
 
     server, log, served = start("serve", "serve", scratch / "run.toml", "--folder", scratch / "runs", "--insecure",
                                 "--chunk-kib", "16")
@@ -162,7 +162,7 @@ def play(troupe, scratch, started):
     seen = []
     until(lambda: ear.macs, "nobody is invited")
     seen += unseen.shown(troupe, (folder, scratch / "store"), (served, joined))
-    assert server.wait(60) == 0 and client.wait(60) == 0, log.read_text(encoding="utf-8")
+    assert server.wait(200) == 0 and client.wait(60) == 0, log.read_text(encoding="utf-8")
     ear.stop()
     assert ear.broken is None, ear.broken
     assert not ear.record.wrong, ear.record.wrong

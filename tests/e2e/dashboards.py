@@ -84,8 +84,21 @@ class Ground:
         yield "several", {**base, **{x: y[:2] for x, y in labels.items()}}
 
     def asks_all(self):
-        """No expression errs, however variables are chosen; and with all of them none is empty that need not be."""
-        asked = 0
+        """No expression errs, however variables are chosen; and with all of them none is empty that need not be. Nor does a
+        rule of Prometheus err, and what is recorded is there. All within a minute, in which it is scraped."""
+        deadline = time.monotonic() + 60
+        while True:
+            asked, wrong = self.asked()
+            wrong += self.wrong_rules()
+            if not wrong or time.monotonic() > deadline:
+                break
+            time.sleep(1)
+        self.wrong += wrong
+        print(f"{asked} expressions asked", flush=True)
+
+    def asked(self):
+        """How many, and what is wrong."""
+        asked, wrong = 0, []
         for chosen, values in self.some():
             for name, page in PAGES.items():
                 for where, expression in promql.expressions(page):
@@ -94,21 +107,22 @@ class Ground:
                             self.run.ask_prometheus("query", query=text))
                     asked += 1
                     if said["status"] != "success":
-                        self.wrong.append(f"{name}: {where}, with {chosen}: {said.get('error')}")
+                        wrong.append(f"{name}: {where}, with {chosen}: {said.get('error')}")
                     elif chosen == "all" and where not in QUIET and not has_numbers(said["data"]):
-                        self.wrong.append(f"{name}: {where} is empty: {text}")
-        print(f"{asked} expressions asked", flush=True)
+                        wrong.append(f"{name}: {where} is empty: {text}")
+        return asked, wrong
 
-    def asks_rules(self):
-        """Prometheus has none that errs, and what is recorded is there."""
+    def wrong_rules(self):
+        wrong = []
         for group in self.run.ask_prometheus("rules")["data"]["groups"]:
             for rule in group["rules"]:
                 if rule["health"] != "ok":
-                    self.wrong.append(f"{rule['name']} is {rule['health']}: {rule.get('lastError')}")
+                    wrong.append(f"{rule['name']} is {rule['health']}: {rule.get('lastError')}")
         known = alerts.rules_of(pathlib.Path(self.run.alerts).read_text(encoding="utf-8"))
         for name, rule in known.items():
             if rule["kind"] == "record" and not self.vector(rule["expr"]):
-                self.wrong.append(f"{name} records nothing")
+                wrong.append(f"{name} records nothing")
+        return wrong
 
 
 def has_numbers(data):
@@ -135,7 +149,7 @@ def phases(ground):
 
     run.join("more", 20)
     ground.until(lambda: joined() == 60, "twenty more clients are seen")
-    ground.quiet(1)
+    ground.quiet()
 
     # One who is slow, but answers: its visits come late.
     os.kill(run.processes["more"].pid, signal.SIGSTOP)
@@ -150,11 +164,13 @@ def phases(ground):
     ground.fires("a peer that is refused", "TroupePeersRefused", beside=["TroupeStalenessRising"])
     ground.quiet()
 
+    began = lambda: [x["value"][1] for x in ground.vector(f'process_start_time_seconds{{instance="{run.http["more"]}"}}')]  # noqa: E731
     for _ in range(2):
+        before = began()
         run.end("more")
         run.join("more", 20)
         ground.until(lambda: joined() == 60, "its clients are here again")
-        time.sleep(1.5)  # It is scraped.
+        ground.until(lambda before=before: began() not in ([], before), "it is scraped again")
     ground.fires("a process that is restarted twice", "TroupeRestarts", beside=["TroupeTargetDown", "TroupeStalenessRising"])
     ground.quiet()
 
@@ -259,13 +275,12 @@ def main():
             # A few scrapes more, for rates and for rules that look at rules; for pictures a minute of them.
             time.sleep(65 if given.pictures else 10)
             ground.asks_all()
-            ground.asks_rules()
             if browser:
                 ground.wrong += view.looked_at(browser, ground.run.prometheus_at, PAGES, given.pictures, scratch)
             else:
                 skipped("pages in a browser: there is no chromium (./dev setup --watching)")
             if not given.pictures:
-                ground.quiet(5)
+                ground.quiet()
                 phases(ground)
                 by_hand(given.troupe, scratch)
         except (AssertionError, watched.Failed) as e:

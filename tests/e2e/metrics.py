@@ -116,7 +116,7 @@ class Process:
         raise AssertionError(f"{self.log} does not say {pattern}:\n{self.log.read_text()}")
 
     def metrics(self):
-        with urllib.request.urlopen(self.said(r"^metrics at (http://\S+)$"), timeout=10) as page:
+        with urllib.request.urlopen(self.said(r"^metrics at (http://\S+/metrics)$"), timeout=10) as page:
             return page.read().decode()
 
     def until(self, *wanted):
@@ -135,6 +135,7 @@ class Process:
             self.process.wait(30)
         except subprocess.TimeoutExpired:
             self.process.kill()
+            self.process.wait()
 
 
 COUNTED = ("troupe_versions_total", "troupe_expert_rows_total", "troupe_router_entropy_ratio_count",

@@ -62,7 +62,7 @@ def joined(troupe, server, *options):
     """How a process ends that joins it; the server does, too."""
     try:
         return subprocess.run([troupe, "join", server.address, "--insecure", *options], capture_output=True, text=True,
-                              timeout=30, check=False)
+                              timeout=60, check=False)
     finally:
         server.over.set()
         server.join()

@@ -19,7 +19,7 @@ import time
 
 import links
 import strangers
-from federation import PROCESSES, Federation, TooBusy
+from federation import PROCESSES, Federation, TooBusy, wait
 
 BACK_WITHIN = 2.0
 # A beat, what is not acknowledged for 3 s, and what a new connection takes.
@@ -129,13 +129,14 @@ def stranger(f, told, seconds=4):
     port = f.address.rpartition(":")[2]
     for speech in strangers.SPEECHES:
         f.kill_server()
-        other = links.start(
-            f.network.namespaces[0], [sys.executable, "-B", strangers.__file__, port, speech],
-            stdout=subprocess.PIPE, text=True)
+        visitors = f.scratch / f"{speech}.visitors"
+        with open(visitors, "w", encoding="utf-8") as out:
+            other = links.start(f.network.namespaces[0], [sys.executable, "-B", strangers.__file__, port, speech], stdout=out)
         time.sleep(seconds)
+        wait(lambda seen=visitors: len(set(seen.read_text(encoding="utf-8").split())) == len(PROCESSES), 60,
+             f"all visit {speech}")
         other.kill()
-        visitors = other.communicate()[0].split()
-        assert len(set(visitors)) == len(PROCESSES), f"{speech} had {len(visitors)} visits"
+        other.wait()
         told[speech] = f.serve_again()
         assert told[speech] < STRANGER_WITHIN, f"back late after {speech}"
 

@@ -45,7 +45,7 @@ learning_rate = 0.01
 """
 
 
-def soon(found, what, most=30):
+def soon(found, what, most=60):
     """What is found, once it is there."""
     until = time.monotonic() + most
     while not (it := found()):
@@ -221,7 +221,7 @@ def goes_on(run, golden):
     soon(lambda: run.joined.poll() is not None or len(run.merged()) == CLIENTS, "all clients offer")
     assert run.joined.poll() is None, "these clients are not what they were"
     subprocess.run([run.troupe, "stop", run.folder], check=True, timeout=60, capture_output=True)
-    assert (run.server.wait(20), run.joined.wait(20)) == (0, 0)
+    assert (run.server.wait(60), run.joined.wait(60)) == (0, 0)
     assert list(run.store.glob("run-*")) == [folder], "these clients are in another folder"
     check(before, visits, Kept(folder / "clients.sqlite", run.large), run)
 

@@ -123,7 +123,8 @@ class Scene:
         said = self.ask("keys", "renew", "--keys", self.keys, "--in", after).split()
         key, moment = said[-1], calendar.timegm(time.strptime(said[1], "%Y-%m-%dT%H:%M:%SZ"))
         for x in "alice", "bob":
-            until(lambda x=x: any(f"next {key}" in text_at(path) for path in (self.scratch / x / "servers").glob("*")),
+            # As the next one, or already as the one that it has.
+            until(lambda x=x: any(key in text_at(path) for path in (self.scratch / x / "servers").glob("*")),
                   f"{x} does not hear of the next key:\n{text_at(self.joined[x][1])}")
         return key, moment
 

@@ -111,7 +111,7 @@ class Run:
     def seen_between(self, begin, end):
         """What sessions were made of, for people."""
         out, last = [], None
-        for at, *what in self.witness.record.timeline:
+        for at, *what in tuple(self.witness.record.timeline):  # It grows meanwhile.
             if begin <= at <= end and what[:3] != last:
                 out.append(f"{at - begin:.2f} {' '.join(map(str, what))}")
                 last = what[:3]

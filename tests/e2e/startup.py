@@ -32,8 +32,9 @@ def full_pipe():
 
 
 def stands_in_write(pid):
+    """To its stdout: what it says to others takes a moment, too."""
     with open(f"/proc/{pid}/syscall") as file:
-        return file.read().split()[0] in ("1", "20")  # write, writev
+        return file.read().split()[:2] in (["1", "0x1"], ["20", "0x1"])  # write, writev
 
 
 def looked_at(words):

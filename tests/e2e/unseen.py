@@ -54,7 +54,11 @@ def shown(troupe, folders, pages):
 def files(folder):
     for path in sorted(pathlib.Path(folder).rglob("*")):
         if path.is_file() and not path.is_symlink() and not PRIVATE.fullmatch(path.name):
-            yield str(path), path.read_bytes()
+            try:
+                data = path.read_bytes()
+            except FileNotFoundError:
+                continue  # Who wrote it has put it in the place of another.
+            yield str(path), data
 
 
 def forms(secret):

@@ -46,7 +46,7 @@ class RecordAfter(Record):
 
 
 def until(run, head):
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 120
     while min(run.heads().values(), default=0) < head:
         assert time.monotonic() < deadline and run.server.poll() is None, f"there is no version {head}"
         time.sleep(0.02)

@@ -111,15 +111,17 @@ class Place:
     def make(self):
         """Offers are unanswered, and versions are files."""
         server, client, self.folder = self.begin(self.scratch / "runs", self.scratch / "store", 100000)
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 120
         while read(self.folder / "ledger.sqlite", "SELECT min(head) FROM lines")[0][0] < 6:
             assert time.monotonic() < deadline, server.said()
             time.sleep(0.05)
         server.end()
-        time.sleep(0.5)
-        client.end()
         self.store = self.scratch / "store"
         (self.run_store,) = self.store.glob("run-*")
+        while not (has_files(self.run_store, "offers") and has_files(self.run_store, "states")):
+            assert time.monotonic() < deadline, client.said()
+            time.sleep(0.05)
+        client.end()
         # So that all is where it is looked for.
         for path in (self.folder / "ledger.sqlite", self.run_store / "clients.sqlite"):
             database = sqlite3.connect(path)
@@ -132,7 +134,12 @@ class Place:
                 path.unlink()
 
 
-def refused(process, words, code, seconds=30):
+def has_files(store, table):
+    """Whether something of it is too large for a row."""
+    return read(store / "clients.sqlite", f"SELECT 1 FROM {table} WHERE body IS NULL")
+
+
+def refused(process, words, code, seconds=60):
     with contextlib.suppress(subprocess.TimeoutExpired):
         process.child.wait(seconds)
     found = process.child.poll()
@@ -207,7 +214,7 @@ def damaged(place):
 
     def attempt(name, folder, process, words, code, before):
         try:
-            refused(process, words, code, 8)
+            refused(process, words, code)
         except AssertionError as what:
             wrong.setdefault(name, []).append(str(what))
         process.end()
@@ -258,8 +265,8 @@ def mounted(place, disk):
         waits = server if side == "run" else client
         waits.wait_for("No space left|database or disk is full")
         mount("-o", "remount,size=500m", str(disk))
-        assert server.child.wait(120) == 0, server.said()[-800:]
-        assert client.child.wait(30) == 0, client.said()[-800:]
+        assert server.child.wait(200) == 0, server.said()[-800:]
+        assert client.child.wait(60) == 0, client.said()[-800:]
         heads = {head for head, in read(folder / "ledger.sqlite", "SELECT head FROM lines")}
         assert heads == {30}, f"after a full disk the heads are {heads}"
         subprocess.run(["umount", str(disk)], check=True)

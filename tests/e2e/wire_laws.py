@@ -10,7 +10,7 @@ from served_run import read
 
 MERGED = {"accepted", "duplicate"}
 SAID_AGAIN_AFTER = 10.0
-ANSWERED_IN = 1.0  # Seconds that a run's end may take to reach who has just offered.
+ANSWERED_IN = 5.0  # Seconds that a run's end may take to reach who has just offered: machines have other things to do as well.
 
 
 def merges_in(folder):

@@ -12,6 +12,7 @@ import os
 import pathlib
 import re
 import shutil
+import signal
 import struct
 import subprocess
 import sys
@@ -185,7 +186,14 @@ class ClientLaws(Laws):
 
 def strace(output, command, **options):
     return subprocess.Popen(["strace", "-f", "-y", "-xx", "-s", "20000", "-o", output, "-e", f"trace={TRACED}", *command],
-                            **options)
+                            start_new_session=True, **options)
+
+
+def end(traced):
+    """Who is traced lives on when strace alone is killed."""
+    if traced and traced.poll() is None:
+        os.killpg(traced.pid, signal.SIGKILL)
+        traced.wait()
 
 
 def may_trace():
@@ -204,20 +212,18 @@ def play(troupe, scratch, size):
                                                    scratch / "runs"], stdout=log, stderr=log)
     client = None
     try:
-        for _ in range(600):
-            if endpoints := list((scratch / "runs").glob("*/endpoint")):
-                break
-            assert server.poll() is None, words.read_text()
+        until = time.monotonic() + 60
+        while not (endpoints := list((scratch / "runs").glob("*/endpoint"))):
+            assert server.poll() is None and time.monotonic() < until, words.read_text()
             time.sleep(0.1)
         client = strace(scratch / "client.trace", [troupe, "join", endpoints[0].read_text().strip(), "--insecure",
                                                    "--virtual", "6", "--store", scratch / "store"],
                         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        assert server.wait(120) == 0, words.read_text()
-        assert client.wait(30) == 0
+        assert server.wait(200) == 0, words.read_text()
+        assert client.wait(60) == 0
     finally:
         for one in (server, client):
-            if one and one.poll() is None:
-                one.kill()
+            end(one)
     (store,) = (scratch / "store").glob("run-*")
     return endpoints[0].parent, store
 

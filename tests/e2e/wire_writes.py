@@ -17,7 +17,7 @@ import sys
 import tempfile
 import time
 
-from wire_syncs import may_trace
+from wire_syncs import end, may_trace
 
 CONFIG = """
 name = "writes"
@@ -99,12 +99,12 @@ class Counted:
             joined = subprocess.Popen(
                 ["strace", "-f", "-y", "-s", "0", "-o", self.scratch / "trace", "-e", f"trace={TRACED}", troupe, "join",
                  found[0], "--insecure", "--virtual", str(clients), "--workers", "1", "--store", self.store],
-                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-            assert (server.wait(120), joined.wait(30)) == (0, 0), words.read_text(encoding="utf-8")
+                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
+            assert (server.wait(200), joined.wait(60)) == (0, 0), words.read_text(encoding="utf-8")
         finally:
-            for one in (server, joined):
-                if one and one.poll() is None:
-                    one.kill()
+            if server.poll() is None:
+                server.kill()
+            end(joined)
         return json.loads(out.read_text(encoding="utf-8"))
 
 

@@ -146,7 +146,7 @@ class Host:
         return int(found[1]) / 1024 if found else 0
 
     def summary(self):
-        assert self.process.wait(60) == 0, self.log.read_text(encoding="utf-8")
+        assert self.process.wait(200) == 0, self.log.read_text(encoding="utf-8")
         return json.loads(pathlib.Path(self.out.name).read_text(encoding="utf-8"))
 
 
@@ -179,7 +179,7 @@ def rage(host, frames, insider, counts):
 def play(troupe, scratch, name, frames, counts, keyed=False):
     """A run; returns its digest."""
     host = Host(troupe, scratch, name, keyed)
-    process = Process(host.address, 30, prepare=host.let_in("insider"))
+    process = Process(host.address, 60, prepare=host.let_in("insider"))
     joining = []
     try:
         process.join(1, "insider", 50, Insider)
@@ -196,13 +196,13 @@ def play(troupe, scratch, name, frames, counts, keyed=False):
             insider.corpus.heard("hello", hello)
             for grown in rage(host, frames, insider, counts):
                 process.step(0)
-        until = time.monotonic() + 60
+        until = time.monotonic() + 200
         while not insider.over:
             process.step()
             assert time.monotonic() < until, f"the run does not end; {insider.counts}"
         process.part()
         summary = host.summary()
-        assert [x.wait(30) for x in joining] == [0, 0]
+        assert [x.wait(60) for x in joining] == [0, 0]
         counts["insider"] += insider.counts.get("harms", 0)
         assert insider.counts["accepted"] + insider.counts["duplicate"] >= ROUNDS, insider.counts
         return summary["digest"], grown
