@@ -1,6 +1,7 @@
 """A server and its joining processes, with a witness between them, for tests that kill them."""
 
 import contextlib
+import json
 import pathlib
 import re
 import sqlite3
@@ -11,6 +12,7 @@ import witness
 
 CLIENTS_EACH = 10
 SLOW = 2.0  # Seconds.
+LATELY = 10.0  # Seconds in which whoever is there has said something.
 
 
 def read(path, sql, *args):
@@ -22,7 +24,8 @@ def read(path, sql, *args):
 
 
 class Run:
-    """Started with `begin`; `close` ends whatever is left. With keys nobody can read along: there is no witness then."""
+    """Started with `begin`; `close` ends whatever is left. With keys nobody can read along: there is no witness then, and when a
+    process is back is known by what the run's record has its clients say."""
 
     def __init__(self, troupe, scratch, text, processes=3, keys=False):
         self.keys = pathlib.Path(scratch) / "keys" if keys else None
@@ -36,7 +39,8 @@ class Run:
         self.folder = None
         self.witness = None
         self.starts = 0
-        # Seconds from when a server listens to the first welcome of each process that was there, and what it took to listen.
+        # Seconds from when a server listens to the first welcome of each process that was there, with keys to the first word
+        # behind it; and what it took to listen.
         self.recoveries = []
         self.starting = None
         self.took = 0.0
@@ -93,12 +97,13 @@ class Run:
 
     def note_recovery(self):
         """Of the server that is gone: how long each process that lived as long waited for its first welcome."""
-        if not self.starting or not self.witness:
+        if not self.starting:
             return
         listened, self.starting = self.starting, None
         over = self.over or time.monotonic()
+        heard = self.witness.record.welcomes if self.witness else self.spoken(listened - LATELY)
         for i, since in enumerate(self.joined):
-            seen = [at for at, who in self.witness.record.welcomes if who == i and at > since]
+            seen = [at for at, who in heard if who == i and at > since]
             if not any(at < listened for at in seen):
                 continue  # It has just begun.
             waited = next((at for at in seen if at > listened), over) - listened
@@ -108,10 +113,24 @@ class Run:
                 print(f"process {i} is welcome {waited:.1f} s after the server listens, which took {self.took:.1f} s:",
                       self.seen_between(listened - 1, over))
 
+    def spoken(self, since):
+        """(instant, process) of what the record has clients fetch and offer since then."""
+        process_of = {client: i for i in range(len(self.clients)) for client in self.clients_of(i)}
+        began = json.loads((self.folder / "processes.json").read_text(encoding="utf-8"))["began_ms"] / 1000
+        began -= time.time() - time.monotonic()
+        out = []
+        for line in reversed((self.folder / "events.jsonl").read_bytes().split(b"\n")[:-1]):  # Behind the last is half a line.
+            x = json.loads(line)
+            if (at := began + x["at"]) < since:
+                break
+            if x["event"] in ("fetched", "offered") and x["client"] in process_of:
+                out.append((at, process_of[x["client"]]))
+        return out[::-1]
+
     def seen_between(self, begin, end):
         """What sessions were made of, for people."""
         out, last = [], None
-        for at, *what in tuple(self.witness.record.timeline):  # It grows meanwhile.
+        for at, *what in tuple(self.witness.record.timeline) if self.witness else ():  # It grows meanwhile.
             if begin <= at <= end and what[:3] != last:
                 out.append(f"{at - begin:.2f} {' '.join(map(str, what))}")
                 last = what[:3]
@@ -146,6 +165,11 @@ class Run:
         for begin, end in self.witness.record.silences:
             print(f"nothing was done for {end - begin:.1f} s:", self.seen_between(begin - 2, end + 1))
         assert self.witness.broken is None, self.witness.broken
+
+    def clients_of(self, i):
+        """As its store has them, which a process makes before they say anything."""
+        return [client for path in (self.scratch / f"store-{i}").glob("run-*/clients.sqlite")
+                for client, in read(path, "SELECT client FROM clients")]
 
     def store(self, i):
         (store,) = (self.scratch / f"store-{i}").glob("run-*/clients.sqlite")

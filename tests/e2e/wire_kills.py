@@ -52,7 +52,8 @@ learning_rate = 0.01
 FEDBUFF = "mode = \"fedbuff\"\nbuffer_size = 5\nconcurrency = 12\n[pace.staleness]\nkind = \"constant\""
 SYNC = "mode = \"sync\"\nquorum = 6\nround_deadline = 20.0"
 WELCOME_IN = float(os.environ.get("TROUPE_WELCOME_IN", "2"))  # Seconds, once the server is there; for three of four,
-LATE = 4  # and so many times as long for the others: machines have other things to do as well.
+# and so many times as long for the others, where the machine has other things to do as well.
+LATE = 1 if "TROUPE_KILLS" in os.environ else 4
 PATIENCE = 40.0  # Seconds in which what goes by must come to the place that is waited for.
 GLANCE = 1.0  # Seconds after which a ledger, which drops old versions, is read again.
 QUIET = 0.5  # Seconds without a word after which all is done.
@@ -62,7 +63,7 @@ MORE = 10  # and goes on for so many after the last kill.
 SERVER = ("server: while it is sent chunks", "server: while it sends chunks", "server: an accepted is said",
           "server: an accepted was said", "server: around a commit", "server: in recovery", "server: at random")
 CLIENTS = ("clients: while they fetch", "clients: while they train", "clients: while they offer", "clients: at random")
-OTHER = ("both", "no one: connections are lost")
+OTHER = ("both", "no one: connections are lost", "no one: a chunk of an old transfer comes again")
 DRAINED = "no one: nobody is invited any more"
 
 
@@ -87,6 +88,7 @@ class Killer:
             CLIENTS[3]: lambda: self.at_random(client=True),
             OTHER[0]: lambda: self.at_random(server=True, client=True),
             OTHER[1]: self.cut,
+            OTHER[2]: lambda: self.run.witness.mix().wait(PATIENCE),
         }
 
     def kill(self, place):
@@ -138,9 +140,13 @@ class Killer:
         if server:
             self.run.server.wait()
             self.note()
+            if self.run.witness:
+                wire_laws.check_leases(self.run)
             self.run.serve()
         if client is not None:
             self.run.clients[client].wait()
+            if self.run.witness:
+                wire_laws.check_kept(self.run, client)
             self.run.join(client)
 
     def at_server(self, name, is_meant=lambda _: True, after=False):
@@ -241,7 +247,7 @@ def places_of(kills, draw, unseen):
     servers, clients = list(SERVER[4:] if unseen else SERVER), list(CLIENTS[3:] if unseen else CLIENTS)
     draw.shuffle(servers)
     draw.shuffle(clients)
-    all_places = some(servers, kills) + some(clients, (kills + 1) // 2) + some(list(OTHER[:1] if unseen else OTHER), max(2, kills // 5))
+    all_places = some(servers, kills) + some(clients, (kills + 1) // 2) + some(list(OTHER[:1] if unseen else OTHER), max(3, kills // 5))
     draw.shuffle(all_places)
     return all_places
 
@@ -273,7 +279,7 @@ def judge(run, versions, buffer):
     merges = wire_laws.check_ledger(run.folder, buffer)
     if not run.witness:
         return {"heads": {line: max(versions) for line, versions in merges.items()},
-                "offers in stores": wire_laws.check_stores(run, merges)}
+                "offers in stores": wire_laws.check_stores(run, merges), **welcomes(run)}
     record = run.witness.record
     note(run, versions, last=True)
     wire_values.check_checksums(run.folder, versions.checksums)
@@ -282,12 +288,17 @@ def judge(run, versions, buffer):
     durable, asked = wire_laws.check_durable(record, merges, buffer)
     left = wire_laws.check_drained(run)
     offers = wire_laws.check_stores(run, merges)
-    slowest, took = check_recoveries(sorted(run.recoveries))
     return {"heads": {line: max(versions) for line, versions in merges.items()}, "merged": merged, "told so": said,
             "durable": durable, "asked after": asked, "computed again": len(versions.done), "checksums": len(versions.checksums),
             "drained": run.drained, "open at the end": left, "offers in stores": offers,
-            "said again": sum(n - 1 for n in record.offers_said.values()),
-            "slowest welcome": round(slowest, 2), "of a server that took": round(took, 2)}
+            "said again": sum(n - 1 for n in record.offers_said.values()), **welcomes(run)}
+
+
+def welcomes(run):
+    """Whoever was there is back soon after each server listens."""
+    slowest, took = check_recoveries(sorted(run.recoveries))
+    assert run.recoveries or len(run.kills) < 5, "nobody was seen to come back"
+    return {"welcomes": len(run.recoveries), "slowest welcome": round(slowest, 2), "of a server that took": round(took, 2)}
 
 
 def replay(run):

@@ -3,6 +3,7 @@ stock SQLite reads it, and the clients' stores."""
 
 import collections
 import hashlib
+import json
 
 import numpy
 
@@ -144,6 +145,33 @@ def check_drained(run):
             waited = wait_of(record, visit, over) if over else 0
             assert waited < ANSWERED_IN, f"the offer of visit {visit} had no answer from line {line} for {waited:.1f} s"
     return open_ends
+
+
+def check_leases(run):
+    """Numbers that were given belong to somebody from then on, whatever becomes of the server."""
+    kept = json.loads((run.folder / "processes.json").read_text(encoding="utf-8"))["processes"].values()
+    for numbers in list(run.witness.record.leases):
+        assert any(set(numbers) <= set(x) for x in kept), f"the lease of {sorted(numbers)} is not stored"
+
+
+def check_kept(run, i):
+    """Of a process that was killed: what its clients said follows from what its disk has. An offer that was answered it may have
+    let go of."""
+    record = run.witness.record
+    clients = {client for client, process in list(record.process_of.items()) if process == i}
+    if not clients:
+        return
+    kept = {client: (life, last) for client, life, last in read(run.store(i), "SELECT client, incarnation, last FROM clients")}
+    offers = set(read(run.store(i), "SELECT client, number FROM offers"))
+    over = {visit for (visit, _), verdicts in list(record.answers.items()) if set(verdicts) - {"overloaded"}}
+    over |= record.declined | set(record.ended)
+    for client in clients:
+        life, last = kept.get(client, (0, 0))
+        said, begun = record.lives[client], record.begun_upto[client]
+        assert said <= life, f"client {client} said hello in its life {said}, which it had not kept"
+        assert begun <= last, f"client {client} spoke of its visit {begun}, which it had not kept"
+    for visit in set(record.offering) - over - offers:
+        assert visit[0] not in clients, f"client {visit[0]} offered for its visit {visit[1]}, which it had not kept"
 
 
 def check_stores(run, merges):

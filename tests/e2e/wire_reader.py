@@ -199,7 +199,8 @@ KINDS = {
     0x0002: ("welcome", lambda r, _: r.take("HQQ")),
     0x0003: ("farewell", lambda r, _: (r.take("B"), r.text())),
     0x0004: ("beat", None), 0x0005: ("beat_answered", None), 0x0006: ("leave", None), 0x0007: ("terms_asked", None),
-    0x0008: ("terms_given", None), 0x0009: ("places_asked", None), 0x000A: ("places_given", None),
+    0x0008: ("terms_given", None), 0x0009: ("places_asked", None),
+    0x000A: ("places_given", lambda r, _: (r.take("Q"), [r.take("Q") for _ in range(r.take("I"))])),
     0x000B: ("process_parted", lambda r, _: (r.take("B"), r.text())),
     0x000C: ("enrolment_asked", None), 0x000D: ("enrolment_answered", None),
     0x0011: ("frozen_asked", None), 0x0012: ("frozen_given", None),
@@ -242,9 +243,13 @@ def write_piece(piece, parts):
     head = b"TRPL" + struct.pack("<BxxxIIQQI", piece.kind, piece.connection, piece.channel, piece.transfer, piece.place,
                                  len(piece.body))
     head += struct.pack("<I", crc32c(head, piece.body))
+    return write_message([head + piece.body] if parts == 1 else [head, piece.body])
+
+
+def write_message(parts):
     out = b""
-    for i, part in enumerate([head + piece.body] if parts == 1 else [head, piece.body]):
-        flags = MORE if i + 1 < parts else 0
+    for i, part in enumerate(parts):
+        flags = MORE if i + 1 < len(parts) else 0
         size = struct.pack(">BB", flags, len(part)) if len(part) < 256 else struct.pack(">BQ", flags | LONG, len(part))
         out += size + part
     return out

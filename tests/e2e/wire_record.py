@@ -35,6 +35,10 @@ class Record:
         self.versions = {}  # (line, version, block) to (digest, values).
         self.block_lines = {}
         self.fetched = set()
+        self.leases = set()  # Numbers that were given together.
+        self.lives = collections.Counter()  # Client to the newest of its lives that said hello.
+        self.begun_upto = collections.Counter()  # Client to the newest visit that it fetched or offered for.
+        self.offering = set()  # Visits of whose offers some bytes went by.
         self.counts = collections.Counter()
         self.welcomes = []  # Instants, and of which process.
         self.farewells = collections.Counter()
@@ -79,8 +83,13 @@ class Record:
         if x is not None and (hear := getattr(self, f"on_{name}", None)):
             hear(x)
 
+    def on_places_given(self, x):
+        if x[1]:
+            self.leases.add(tuple(x[1]))
+
     def on_hello(self, x):
         self.examples[x.client] = x.examples
+        self.lives[x.client] = max(self.lives[x.client], x.incarnation)
         self.begun[x.client] = {ticket.visit for ticket in x.open}
 
     def on_farewell(self, x):
@@ -94,6 +103,18 @@ class Record:
             self.note_wrong(f"visit {x.visit} is given twice: {known} and {x}")
         if self.indexes.setdefault(x.index, x.visit) != x.visit:
             self.note_wrong(f"invitation {x.index} is of {self.indexes[x.index]} and of {x.visit}")
+
+    def on_fetch_requested(self, x):
+        self.note_begun(x.visit)
+
+    def note_begun(self, visit):
+        client, number = visit
+        self.begun_upto[client] = max(self.begun_upto[client], number)
+
+    def note_offering(self, visit):
+        """Some of its offer went by, which may never be whole."""
+        self.note_begun(visit)
+        self.offering.add(visit)
 
     def on_line_served(self, x):
         self.fetched.add(x.visit)
@@ -111,6 +132,7 @@ class Record:
 
     def on_offer_made(self, x):
         visit = x.ticket.visit
+        self.note_offering(visit)
         self.offers_said[visit] += 1
         if visit not in self.tickets:
             self.note_wrong(f"an offer of visit {visit}, to which nobody was invited")

@@ -3,15 +3,21 @@
 Usage: wire_witness.py GOLDEN, the folder with a frame of each version of each message.
 """
 
+import contextlib
+import json
 import pathlib
+import sqlite3
 import struct
 import sys
+import tempfile
+import types
 
 import numpy
 
 import wire_laws
 import wire_reader
 import wire_values
+import witness
 from wire_reader import BEGAN, BUNDLED, CHUNK, FRAMED, Malformed, Piece
 from wire_record import Record
 
@@ -106,6 +112,62 @@ def check_drain():
     late = a_visit(held)
     late.process_of[7], late.welcomed[7] = 0, (0.5, 1)
     assert wire_laws.unsettled(late, 1.0) == ["client 7"]
+
+
+def check_disks():
+    """What whoever is killed leaves behind, as its file of clients and its book of leases."""
+    hello = ("hello", wire_reader.Hello(7, 2, 10, 2, []))
+
+    def a_run(record, client=(7, 2, 3), offers=((7, 3),), leases=(7, 8)):
+        with contextlib.closing(sqlite3.connect(folder / "clients.sqlite")) as store:
+            store.executescript("DROP TABLE IF EXISTS clients; DROP TABLE IF EXISTS offers;"
+                                "CREATE TABLE clients (client, incarnation, last); CREATE TABLE offers (client, number)")
+            store.execute("INSERT INTO clients VALUES (?, ?, ?)", client)
+            store.executemany("INSERT INTO offers VALUES (?, ?)", offers)
+            store.commit()
+        (folder / "processes.json").write_text(json.dumps({"processes": {"ab": leases}}), encoding="utf-8")
+        record.process_of[7] = 0
+        return types.SimpleNamespace(witness=types.SimpleNamespace(record=record), folder=folder,
+                                     store=lambda i: folder / "clients.sqlite")
+
+    def lacks(words, *said, **disk):
+        refused(lambda: wire_laws.check_kept(a_run(a_visit(hello, *said), **disk), 0), words)
+
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        wire_laws.check_kept(a_run(a_visit(hello)), 0)
+        wire_laws.check_kept(a_run(a_visit(hello), client=(7, 0, 0), offers=()), 1)  # Of another process.
+        for over in (("offer_answered", answered("accepted")), ("visit_ended", ((7, 3), "too_stale"))):
+            wire_laws.check_kept(a_run(a_visit(hello, over), offers=()), 0)
+        lacks("in its life 2, which it had not kept", client=(7, 1, 3))
+        lacks("of its visit 3, which it had not kept", client=(7, 2, 2))
+        lacks("for its visit 3, which it had not kept", offers=())
+        lacks("for its visit 3, which it had not kept", ("offer_answered", answered("overloaded")), offers=())
+        begun = a_visit()
+        begun.note_offering((7, 4))
+        refused(lambda: wire_laws.check_kept(a_run(begun, client=(7, 2, 4)), 0), "for its visit 4")
+        fetch = ("fetch_requested", TICKET._replace(visit=(7, 4)))
+        lacks("of its visit 4, which it had not kept", fetch)
+        given = ("places_given", (1, [7, 8]))
+        wire_laws.check_leases(a_run(a_visit(given)))
+        refused(lambda: wire_laws.check_leases(a_run(a_visit(given), leases=[7])), "the lease of [7, 8] is not stored")
+
+
+def check_mixing():
+    """A chunk of a transfer that is over is said again within the next, once, where it would be taken."""
+    def transfer(number, byte):
+        return [wire_reader.write_piece(Piece(CHUNK, 1, 3, number, place, bytes([byte]) * 100), 2) for place in (0, 100)]
+
+    old, new, third = transfer(1, 1), transfer(2, 2), transfer(3, 3)
+    data = b"\xff" + bytes(9) + b"\x03" + bytes(53) + b"".join(old + new + third)
+    mixed = b"\xff" + bytes(9) + b"\x03" + bytes(53) + b"".join(old + [new[0], old[1], new[1]] + third)
+    for size in (1, 7, 150, len(data)):
+        testee = witness.Witness(("127.0.0.1", 1), 0)
+        testee.piece = lambda *_: None
+        one, done = witness.Connection(0, None, None), testee.mix()
+        said = b"".join(testee.look_at(one, "up", data[at:at + size]) for at in range(0, len(data), size))
+        assert said == mixed and done.is_set() and not testee.record.wrong, (size, testee.record.wrong)
+        testee.selector.close()
 
 
 def computed(after, merges=None, sums=(), before=4, **options):
@@ -211,6 +273,8 @@ def main():
     check_record()
     check_laws()
     check_drain()
+    check_disks()
+    check_mixing()
     check_values()
     check_checksums()
     check_transfers()

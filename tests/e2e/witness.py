@@ -1,6 +1,6 @@
 """A witness that is none of troupe's words: it stands between joining processes and their server, hands on every byte
 as it is, and reads along (wire_reader.py). Connections are lost through it as they are without it. For a last drain it keeps
-back invitations, and nothing else.
+back invitations, and nothing else; and where it is told to mix, a server hears a chunk of an old transfer once more.
 
     process ── DEALER ──► listener │ witness │ ──► the server's ROUTER
 """
@@ -21,6 +21,7 @@ from wire_record import REASONS, Record
 READ_BYTES = 1 << 18
 OUT_BYTES_MAX = 1 << 20  # Beyond it the other side is not read: senders wait, as they would.
 FINISHED = REASONS.index("finished")
+OFFER = 0x0101  # It begins with its visit.
 OVER = 1  # As processes part.
 
 
@@ -36,9 +37,17 @@ class Connection:
         self.zmtp = {"up": wire_reader.Zmtp(), "down": wire_reader.Zmtp()}
         self.number = None  # As who dialled counts.
         self.instances = {"up": None, "down": None}
+        self.chunk = self.old = None  # The last chunk that went up, and that of the transfer before, with their parts.
 
     def target(self, way):
         return self.sockets["down" if way == "up" else "up"]
+
+    def old_chunk(self, piece, parts):
+        """The last chunk of the transfer before, where one of this would come next. `piece` is a chunk that goes up."""
+        if self.chunk and self.chunk[0].transfer != piece.transfer:
+            self.old = self.chunk
+        self.chunk = piece, parts
+        return self.old[1] if self.old and self.old[0].place == piece.place + len(piece.body) else None
 
 
 class Witness(threading.Thread):
@@ -63,6 +72,7 @@ class Witness(threading.Thread):
         self.over = False
         self.broken = None
         self.drains = False
+        self.mixed = None  # What is to be told when a chunk is said again.
 
     def address(self, process):
         return "tcp://127.0.0.1:%d" % self.listeners[process].getsockname()[1]
@@ -73,6 +83,7 @@ class Witness(threading.Thread):
             self.traps.append(fires)
 
     def disarm(self):
+        self.mixed = None
         with self.lock:
             self.traps.clear()
 
@@ -84,6 +95,12 @@ class Witness(threading.Thread):
     def cut(self):
         """Every connection is lost, while both of its ends live."""
         os.write(self.wake_in, b"c")
+
+    def mix(self):
+        """Once, a chunk of a transfer that is over comes within the next one. No network would do so, but a server must not care.
+        Returns what is set then."""
+        self.mixed = threading.Event()
+        return self.mixed
 
     def drain(self):
         """The same, and over those that come then nobody is invited."""
@@ -196,11 +213,26 @@ class Witness(threading.Thread):
         try:
             if one.is_drained and way == "down":
                 return b"".join(self.drained(one, data))
-            for parts in one.zmtp[way].feed(data):
-                self.piece(one, way, wire_reader.read_piece(parts))
+            zmtp, begun = one.zmtp[way], len(one.zmtp[way].bytes)  # Of a message whose beginning was handed on.
+            for parts in zmtp.feed(data):
+                piece = wire_reader.read_piece(parts)
+                self.piece(one, way, piece)
+                if again := self.said_again(one, way, piece, parts):
+                    data = data[:zmtp.at - begun] + again + data[zmtp.at - begun:]
+                    begun -= len(again)
         except (Malformed, struct.error, IndexError) as what:
             self.record.note_wrong(f"{way}: {type(what).__name__} {what}")
         return data
+
+    def said_again(self, one, way, piece, parts):
+        """What is to be mixed in behind this one."""
+        old = one.old_chunk(piece, parts) if way == "up" and piece.kind == wire_reader.CHUNK else None
+        mixed = self.mixed
+        if not old or not mixed:
+            return None
+        self.mixed = None
+        mixed.set()
+        return wire_reader.write_message(old)
 
     def drained(self, one, data):
         """All that is whole, without invitations."""
@@ -239,6 +271,8 @@ class Witness(threading.Thread):
             link = self.transfers(one, way)
             whole = link.chunk(x)
             kind = link.under_way[x.transfer][0][0]
+            if kind == OFFER and x.place == 0:
+                self.record.note_offering(struct.unpack_from("<QQ", x.body))
             self.say("chunk " + wire_reader.KINDS[kind][0], one, way, x.channel, x)
             if whole:
                 self.message(one, way, *whole)
