@@ -4,6 +4,8 @@
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
 served=(--folder "$scratch/runs")
+# What this machine does not allow is said; in the long gate that is red.
+not_seen() { echo "$1"; [ -z "${TROUPE_NO_SKIPS:-}" ] || fail "TROUPE_NO_SKIPS is set"; }
 
 cat >"$scratch/small.toml" <<'TOML'
 name = "small"
@@ -207,7 +209,7 @@ if dies out there python3 -u -c 'import time; print("there"); time.sleep(100)'; 
   ! dies out "^tcp:" "$troupe" serve "$scratch/long.toml" --keys "$keys" --folder "$scratch/runs" ||
     fail "serve leaves its keys"
 else
-  echo "no core files here: whether processes are dumpable is not seen"
+  not_seen "no core files here: whether processes are dumpable is not seen"
 fi
 chmod 640 "$own/pair"
 kill -INT "$server"
@@ -289,4 +291,4 @@ for python in python3 /usr/bin/python3; do
     fail "who is denied comes in by its hello"
   exit 0
 done
-echo "no python3 with numpy and zmq: hellos of who is denied are not tried"
+not_seen "no python3 with numpy and zmq: hellos of who is denied are not tried"
