@@ -12,6 +12,7 @@ import argparse
 import contextlib
 import pathlib
 import signal
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -26,6 +27,7 @@ BACK_WITHIN = 2.0
 ANEW_WITHIN = 40.0
 # It dials anew after 10 s without a server's word.
 STRANGER_WITHIN = 13.0
+WINDOWS = 5  # With somebody who is slow, and as many without.
 ROUGH = {"delay": 0.01, "loss": 0.05, "double": 0.05, "late": 0.05}
 
 
@@ -37,8 +39,11 @@ def happened(f, *names, processes=PROCESSES):
         assert not missing, f"the link of process {k} never {missing}"
 
 
-def no_slower(beside, alone, least=0.6):
-    assert beside > least * alone, f"{beside:.1f} visits/s beside, {alone:.1f} without"
+def no_slower(told, beside, alone, least=0.8):
+    """By the medians of as many windows: machines have other things to do as well."""
+    told["alone"], told["beside"] = statistics.median(alone), statistics.median(beside)
+    assert told["beside"] > least * told["alone"], \
+        f"visits/s beside {[f'{x:.1f}' for x in beside]}, without {[f'{x:.1f}' for x in alone]}"
 
 
 def delay(f, told):
@@ -61,18 +66,19 @@ def partition(f, told, seconds=30):
     """One is cut off, then all are."""
     f.network.tell(delay=0.05)
     f.begin()
-    told["alone"] = f.rate(2, 3, seconds=8)
+    alone = [f.rate(2, 3, seconds=seconds / WINDOWS) for _ in range(3)]
     f.network.tell(1, cut=True)
-    told["beside"] = f.rate(2, 3, seconds=seconds)
+    beside = [f.rate(2, 3, seconds=seconds / WINDOWS) for _ in range(WINDOWS)]
     told["one back"] = f.back(1, f.heal(1), 60)
     told["its visit"] = f.moves(1, visits=1)
+    alone += [f.rate(2, 3, seconds=seconds / WINDOWS) for _ in range(WINDOWS - 3)]
     f.network.tell(cut=True)
     time.sleep(seconds)
     since = f.heal(*PROCESSES)
     told["all back"] = max(f.back(k, since, 60) for k in PROCESSES)
     told["their visits"] = f.moves(*PROCESSES, visits=1)
     happened(f, "cut")
-    no_slower(told["beside"], told["alone"])
+    no_slower(told, beside, alone)
     assert max(told["one back"], told["all back"]) < BACK_WITHIN, "back late"
 
 
@@ -90,28 +96,30 @@ def slow(f, told):
     f.network.tell(delay=0.05)
     f.begin()
     rates = {0: [], 100e3: []}
-    for _ in range(3):
+    for _ in range(WINDOWS):
         for rate, found in rates.items():
             f.network.tell(3, rate=rate)
             found.append(f.rate(1, 2, seconds=6))
-    told["alone"], told["beside"] = (sum(x) / len(x) for x in rates.values())
+    alone, beside = rates.values()
     told["its visit"] = f.moves(3, visits=1)
     happened(f, "throttled", processes=[3])
-    no_slower(told["beside"], told["alone"])
+    no_slower(told, beside, alone)
 
 
 def frozen(f, told, seconds=6):
-    """One process stands still, then the server does."""
+    """One process stands still, again and again, then the server does."""
     f.network.tell(delay=0.05)
     f.begin()
-    told["alone"] = f.rate(2, 3, seconds=seconds)
-    f.joined[1].send_signal(signal.SIGSTOP)
-    told["beside"] = f.rate(2, 3, seconds=seconds)
-    f.joined[1].send_signal(signal.SIGCONT)
-    told["its visit"] = f.moves(1, visits=1)
+    alone, beside = [], []
+    for _ in range(WINDOWS):
+        alone.append(f.rate(2, 3, seconds=seconds))
+        f.joined[1].send_signal(signal.SIGSTOP)
+        beside.append(f.rate(2, 3, seconds=seconds))
+        f.joined[1].send_signal(signal.SIGCONT)
+        told["its visit"] = f.moves(1, visits=1)
     f.freeze_server(seconds)
     told["their visits"] = f.moves(*PROCESSES, visits=1)
-    no_slower(told["beside"], told["alone"])
+    no_slower(told, beside, alone)
 
 
 def restart(f, told, seconds=5):
@@ -183,7 +191,7 @@ def short(f, told):
 
 
 # Each with the seconds that it takes, once its run has begun.
-LONG = {delay: 20, loss: 20, partition: 120, forgotten: 125, slow: 60, frozen: 40, restart: 25,
+LONG = {delay: 20, loss: 20, partition: 145, forgotten: 125, slow: 85, frozen: 90, restart: 25,
         stranger: 110, clocks: 10, ended_away: 5}
 SHORT = {short: 18}
 
