@@ -77,11 +77,14 @@ std::optional<join_summary> read_terms(const join_context& in,
                  "another build of troupe may have written them");
   to = for_clients(std::move(loaded->x));
   const bool is_script = to.model.kind == model_options::shape::torchscript;
+  // No path of a server's is left, also where nothing would read it.
+  to.data.path = in.data;
+  to.model.path = is_script ? in.model : std::string{};
+  // Of weights it says what nobody trains.
+  to.init = is_script ? std::string{} : in.model;
   if (is_script && in.model.empty())
     return ended(end::misfit, "this run has a scripted model",
                  "--model PATH says where this machine has it");
-  // Of weights it says what nobody trains.
-  (is_script ? to.model.path : to.init) = in.model;
   if (is_script)
     if (auto wrong = is_the_runs_model(terms, to.model))
       return wrong;

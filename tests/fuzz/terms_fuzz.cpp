@@ -3,31 +3,58 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <sstream>
 #include <string>
-#include <vector>
 
 #include "core/assert.hpp"
 #include "node/config/config.hpp"
-#include "node/run/serving.hpp"
+#include "node/join/task.hpp"
+
+namespace {
+
+using namespace troupe;
+using namespace troupe::node;
+
+messages::terms_given terms_of(const std::string& text) {
+  messages::terms_given out;
+  std::istringstream in{text};
+  for (std::string line; std::getline(in, line);)
+    out.config.push_back(line);
+  return out;
+}
+
+/// Whatever they name, a process has its own paths and no others, also where it
+/// ends because of them.
+void read_as(const messages::terms_given& terms, const std::string& own) {
+  join_context here;
+  here.data = own;
+  here.model = own;
+  experiment x;
+  x.data.path = own; // As it stays where the terms are none.
+  const auto wrong = read_terms(here, terms, x);
+  TROUPE_ASSERT(x.data.path == own);
+  TROUPE_ASSERT(x.model.path.empty() || x.model.path == own);
+  TROUPE_ASSERT(x.init.empty() || x.init == own);
+  TROUPE_ASSERT(x.scenario.empty() && x.devices.speed.path.empty()
+                && x.availability.path.empty());
+  TROUPE_ASSERT(x.folder == experiment{}.folder);
+  if (wrong) {
+    TROUPE_ASSERT(!wrong->why.empty());
+    return;
+  }
+  const auto again = parse_config({write_config(x), "written"});
+  TROUPE_ASSERT(!again || same(x, again->x));
+}
+
+} // namespace
 
 // Nothing that is taken names a file but those whose places the process says
 // itself, and it means the same when it is written again.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data,
                                       std::size_t size) {
-  using namespace troupe::node;
-  const std::string text{reinterpret_cast<const char*>(data), size};
-  static const std::vector<std::string> here{"data.path=here"};
-  const auto found = parse_config({text, "the server's terms"}, here);
-  if (!found) {
-    TROUPE_ASSERT(!found.error().context.empty());
-    return 0;
-  }
-  const auto x = for_clients(found->x);
-  TROUPE_ASSERT(x.data.path == "here" || x.data.path == experiment{}.data.path);
-  for (const auto& path :
-       {x.init, x.scenario, x.devices.speed.path, x.availability.path})
-    TROUPE_ASSERT(path.empty());
-  const auto again = parse_config({write_config(x), "written"});
-  TROUPE_ASSERT(!again || same(x, again->x));
+  const auto terms =
+    terms_of(std::string{reinterpret_cast<const char*>(data), size});
+  read_as(terms, "");
+  read_as(terms, "/nowhere/own");
   return 0;
 }
