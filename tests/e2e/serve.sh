@@ -299,8 +299,8 @@ aside() { grep -c "another run, which are set aside there\|2 other runs, which a
 serve third "$scratch/small.toml" --set seed=8 --set rounds=1000000
 for name in later again; do
   join $name --virtual 12 --store "$scratch/store"
-  said $name "joined with"
-  kill -TERM "$(pgrep -P "$!")"
-  ends_with 0 "$!" "a process that is told to end"
+  says $name "joined with"
+  tell TERM "$joined"
+  ends_with 0 "$joined" "a process that is told to end"
 done
 [ "$(aside later) $(aside again)" = "1 0" ] || fail "who is started with the store of other runs says not once that they are set aside"
