@@ -27,7 +27,6 @@ const duration = (x, n) => {
 
 export const units = {
   none: (x, n) => digits(x, n),
-  short: (x, n) => scaled(x, 1000, ["", " K", " M", " G", " T"], n),
   percentunit: (x, n) => `${digits(100 * x, n ?? (Math.abs((100 * x) % 1) < 0.05 ? 0 : 1))} %`,
   s: duration,
   bytes: (x, n) => scaled(x, 1024, [" B", " KiB", " MiB", " GiB", " TiB"], n),

@@ -126,6 +126,7 @@ async function show() {
   const { page: uid, choices } = state();
   const page = pages.get(uid) ?? pages.values().next().value;
   document.title = page.title;
+  place("question").textContent = page.description;
   for (const link of place("pages").children) {
     link.href = `#${[link.dataset.uid, choices.toString()].filter(Boolean).join("&")}`;
     if (link.dataset.uid === page.uid) link.setAttribute("aria-current", "page");

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Holds every rule of rules.py against every dashboard, and has promtool parse all expressions: check.py [ROOT [METRICS]]."""
+"""Holds every rule of rules.py against every dashboard, has promtool parse all expressions, and looks at what brings them to Grafana:
+check.py [ROOT [METRICS]]."""
 
 import json
 import pathlib
@@ -10,15 +11,16 @@ import sys
 import tempfile
 
 import promql
+import provisioning
 import rules
 
 ANY = {"job": ".+", "instance": ".+", "line": ".+", "__rate_interval": "1m", "__range": "30m"}
 
 
 def known_metrics(page):
-    """{metric: its labels} of the table in docs/metrics.md."""
-    rows = re.findall(r"^\| `(\w+)` \| \w+ \| [^|]*\|([^|]*)\|", page, re.M)
-    return {name: set(re.findall(r"(?:^|;) *`(\w+)`", labels)) for name, labels in rows}
+    """{metric: rules.Known} of the table in docs/metrics.md."""
+    rows = re.findall(r"^\| `(\w+)` \| \w+ \| ([^|]*)\|([^|]*)\|", page, re.M)
+    return {name: rules.Known(unit.strip(), set(re.findall(r"(?:^|;) *`(\w+)`", labels))) for name, unit, labels in rows}
 
 
 def doubled(pairs):
@@ -55,6 +57,13 @@ def colours(page, said):
             yield f"'{panel['title']}': docs/operations.md has no row {row} [colours]"
 
 
+def unwatched(asked, metrics):
+    """What can be full has a panel that says how full it is."""
+    for name in sorted(x for x in metrics if x.endswith("_limit")):
+        if not any(re.search(rf"\b{name}\b", x) for _, x in asked):
+            yield f"no dashboard asks for {name}: how full is that? [unwatched]"
+
+
 def findings(texts, metrics, said):
     """Of {file: text}; `said` is docs/operations.md."""
     pages, wrong, asked = {}, [], []
@@ -71,7 +80,7 @@ def findings(texts, metrics, said):
                       if promql.variables(x) <= set(ANY)]
         except (KeyError, TypeError, AttributeError, ValueError) as e:
             wrong.append(f"{name}: lacks what every dashboard has: {type(e).__name__} {e}")
-    return wrong + unparsed(asked)
+    return [*wrong, *unwatched(asked, metrics), *unparsed(asked)]
 
 
 def main():
@@ -84,6 +93,10 @@ def main():
     listed = set(re.findall(r'"(\w+)"', re.search(r"^const files = \[(.*)\];", view, re.M)[1]))
     wrong += [f"{x}: dashboards/view/view.js and the folder do not both have it" for x in
               sorted(listed ^ {x.removesuffix(".json") for x in texts})]
+    units = (root / "dashboards/view/units.js").read_text(encoding="utf-8").partition("export const units = {")[2].partition("\n};")[0]
+    wrong += [f"{x}: dashboards/view/units.js and rules.py do not both have this unit" for x in
+              sorted(set(re.findall(r"^  (\w+):", units, re.M)) ^ rules.UNITS)]
+    wrong += provisioning.of_tree(root)
     for line in wrong:
         print(line)
     print(f"{len(texts)} dashboards, {len(wrong)} findings")

@@ -1,6 +1,7 @@
 """What holds for every dashboard, a function each: it takes a dashboard and what all of them are, and yields what is wrong.
 Many are those of Grafana's own dashboard linter."""
 
+import collections
 import itertools
 import json
 import re
@@ -18,12 +19,18 @@ KEYS = {
     "annotation": "name datasource enable iconColor expr titleFormat textFormat",
 }
 TYPES = {"timeseries", "stat", "gauge", "bargauge", "table", "heatmap"}
-UNITS = {"none", "short", "percentunit", "s", "bytes", "binBps", "ops", "reqps", "dateTimeAsIso"}
+# Not `short`, which makes 1.09 K of version 1090.
+UNITS = {"none", "percentunit", "s", "bytes", "binBps", "ops", "reqps", "dateTimeAsIso"}
+# Units of metrics that are no things which one counts.
+MEASURES = {"", "seconds", "bytes", "ratio"}
 SOURCE = {"type": "prometheus", "uid": "${datasource}"}
 COUNTERS = re.compile(r"_(total|count|sum|bucket)$")
 BUILT_IN = {"__rate_interval", "__range"}
 # What Prometheus says of alerts and targets itself.
 OF_PROMETHEUS = {"ALERTS", "up"}
+
+# What docs/metrics.md says of a metric: its unit and the set of its labels.
+Known = collections.namedtuple("Known", "unit labels")
 
 
 def known_keys(page, _):
@@ -100,12 +107,20 @@ def panels(page, pages):
             yield f"{where} asks another data source than ${{datasource}}"
         if not panel.get("targets"):
             yield f"{where} asks nothing"
-        links = [re.match(r"/d/([\w-]+)\?", x.get("url", "")) for x in panel.get("links", [])]
-        if not links:
-            yield f"{where} does not say where to look next"
-        for link, said in zip(links, panel.get("links", [])):
-            if not link or link[1] not in {x["uid"] for x in pages}:
-                yield f"{where} has a link to {said.get('url')}, where there is no dashboard"
+        yield from (f"{where} {x}" for x in links(panel, page, pages))
+
+
+def links(panel, page, pages):
+    if not panel.get("links"):
+        yield "does not say where to look next"
+    for one in panel.get("links", []):
+        found = re.match(r"/d/([\w-]+)\?", one.get("url", ""))
+        if not found or found[1] not in {x["uid"] for x in pages}:
+            yield f"has a link to {one.get('url')}, where there is no dashboard"
+        elif found[1] == page["uid"]:
+            yield "has a link to the dashboard that it is in"
+        elif not one.get("title") or not {"${__url_time_range}", "${__all_variables}"} <= set(re.split("[?&]", one["url"])):
+            yield "has a link without words, or one that forgets the time and what was chosen"
 
 
 def titles(page, _):
@@ -125,10 +140,14 @@ def grid(page, _):
 
 
 def first_row(page, _):
-    """It answers one question at a glance."""
+    """It answers one question at a glance, which the dashboard's description asks."""
     first = [x for x in page["panels"] if x["gridPos"]["y"] == 0]
     if len(first) < 3 or any(x["type"] != "stat" for x in first):
         yield "the first row is no row of stat panels"
+    if sum(x["gridPos"]["w"] for x in first) != 24 or len({x["gridPos"]["h"] for x in first}) != 1:
+        yield "the first row does not fill its 24 columns evenly"
+    if not re.fullmatch(r"[A-Z][^?]*\?", page.get("description", "")):
+        yield f"the first row answers no one question: the description is '{page.get('description', '')}'"
 
 
 def annotations(page, _):
@@ -161,8 +180,8 @@ def lines(page, metrics):
         return
     for where, expression in promql.expressions(page):
         for x in promql.selectors(expression) if not where.startswith(("variable", "annotation")) else ():
-            if "line" in metrics.get(re.sub(r"_(count|sum|bucket)$", "", x.metric), metrics.get(x.metric, ())) and \
-                    x.matchers.get("line") not in (("=~", "$line"), ("=~", "$line|")):
+            known = metrics.get(re.sub(r"_(count|sum|bucket)$", "", x.metric), metrics.get(x.metric))
+            if known and "line" in known.labels and x.matchers.get("line") not in (("=~", "$line"), ("=~", "$line|")):
                 yield f'{where}: {x.metric} lacks line=~"$line"'
 
 
@@ -192,12 +211,28 @@ def known_metrics(page, metrics):
             if name not in metrics:
                 yield f"{where}: docs/metrics.md has no {x.metric}"
                 continue
-            for label in sorted(set(x.matchers) - {"job", "instance", "le"} - metrics[name]):
+            for label in sorted(set(x.matchers) - {"job", "instance", "le"} - metrics[name].labels):
                 yield f"{where}: {name} has no label '{label}'"
 
 
+def counts(page, metrics):
+    """What people count and compare, such as versions and clients, is shown as a whole number."""
+    for panel in page["panels"]:
+        field = panel["fieldConfig"]["defaults"]
+        if all(is_count(x.get("expr", ""), metrics) for x in panel["targets"]) and (field.get("unit"), field.get("decimals")) != ("none", 0):
+            yield f"'{panel['title']}' counts things: unit none with 0 decimals would do"
+
+
+def is_count(expression, metrics):
+    asked = promql.selectors(expression)
+    units = {metrics[x.metric].unit for x in asked if x.metric in metrics} | {"alerts" for x in asked if x.metric == "ALERTS"}
+    by_time = any(x.function == "rate" for x in asked) or "/" in re.sub(r'"[^"]*"', "", expression)
+    things = units - MEASURES
+    return bool(things) and units <= things | {""} and not by_time
+
+
 OF_ALL = [known_keys, unique_uids, not_editable, variables, panels, titles, grid, first_row, annotations, selectors, rates]
-OF_METRICS = [lines, known_metrics]
+OF_METRICS = [lines, known_metrics, counts]
 
 
 def findings(page, pages, metrics):

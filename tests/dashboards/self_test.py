@@ -10,6 +10,8 @@ import sys
 
 import check
 import promql
+import provisioning
+import rules
 
 NAME = "overview.json"
 
@@ -59,16 +61,22 @@ PLANTED = [
     ("panels", changes("panels", 1, "id", to=1), "has the id of another panel"),
     ("panels", changes("panels", 1, "type", to="piechart"), "'piechart'"),
     ("panels", changes("panels", 1, "fieldConfig", "defaults", "unit", to="furlongs"), "'furlongs'"),
+    ("panels", changes("panels", 1, "fieldConfig", "defaults", "unit", to="short"), "'short'"),
     ("panels", changes("panels", 1, "description", to="Alerts."), "which question"),
     ("panels", changes("panels", 1, "datasource", "uid", to="prometheus"), "another data source"),
     ("panels", changes("panels", 1, "targets", to=[]), "asks nothing"),
     ("panels", changes("panels", 1, "links", 0, "url", to="/d/troupe-nowhere?x"), "troupe-nowhere"),
+    ("panels", changes("panels", 1, "links", 0, "url", to="/d/troupe-overview?${__url_time_range}&${__all_variables}"), "that it is in"),
+    ("panels", changes("panels", 1, "links", 0, "url", to="/d/troupe-clients?${__url_time_range}"), "what was chosen"),
     ("panels", lacks("links"), "where to look next"),
     ("panels", changes("panels", 1, "fieldConfig", "defaults", "thresholds", "steps", to=[]), "thresholds"),
     ("titles", changes("panels", 1, "title", to="Last progress"), "two panels"),
     ("grid", changes("panels", 1, "gridPos", "x", to=1), "lies over"),
     ("grid", changes("panels", 0, "gridPos", "w", to=25), "sticks out"),
-    ("first_row", changes("panels", 0, "type", to="timeseries"), "first row"),
+    ("first_row", changes("panels", 0, "type", to="timeseries"), "no row of stat panels"),
+    ("first_row", changes("panels", 0, "gridPos", "w", to=3), "evenly"),
+    ("first_row", changes("description", to="What there is."), "no one question"),
+    ("first_row", lambda page: page.pop("description"), "no one question"),
     ("annotations", lambda page: page["annotations"]["list"].pop(), "annotations"),
     ("selectors", asks(RATE.replace("$job", "$jobs") % "$__rate_interval"), "'$jobs', which is no variable"),
     ("selectors", asks('sum(troupe_clients{job=~"$job"})'), "lacks instance"),
@@ -79,8 +87,19 @@ PLANTED = [
     ("rates", asks(f"sum(rate(troupe_clients{{{S}}}[$__rate_interval]))"), "is no counter"),
     ("rates", asks(f"max_over_time(troupe_clients{{{S}}}[30d])"), "no time that the dashboard shows"),
     ("colours", changes("panels", 0, "fieldConfig", "defaults", "thresholds", "steps", 1, "value", to=121), "has no row"),
+    ("counts", changes("panels", 4, "fieldConfig", "defaults", "decimals", to=1), "'Clients' counts things"),
+    ("counts", asks(f"max by (block) (troupe_head_version{{{S}}})"), "counts things"),
+    ("counts", asks(f"sum(increase(troupe_visits_total{{{S}}}[$__range]))"), "counts things"),
     ("known_metrics", asks(f"troupe_clientele{{{S}}}"), "has no troupe_clientele"),
     ("known_metrics", asks(f'troupe_clients{{{S}, mood="good"}}'), "no label 'mood'"),
+]
+# (what provisions, what is replaced, by what, what is said).
+PROVISIONED = [
+    ("dashboards", "allowUiUpdates", "allowUIUpdates", "knows no 'providers.allowUIUpdates'"),
+    ("dashboards", "      path:", "      paths:", "'providers.options.path' is missing"),
+    ("datasources", "timeInterval: 10s", "timeInterval: 15s", "Prometheus scrapes every 10s"),
+    ("datasources", "    access: proxy\n", "", "'datasources.access' is missing"),
+    ("datasources", "apiVersion: 1", "apiVersion: 2", "is '2'"),
 ]
 UNPARSED = [asks(f"sum(troupe_clients{{{S}}}"), asks(f"troupe_clients{{{S}}} by (state)"), asks("")]
 
@@ -111,7 +130,16 @@ def main():
         if not any(words in x for x in check.findings({**texts, NAME: text}, metrics, said)):
             print(f"not seen: {words}")
             missed += 1
-    print(f"{len(PLANTED) + len(parsed) + 3} faults, {missed} not seen")
+    if not any("troupe_sofas_limit" in x for x in check.findings(texts, {**metrics, "troupe_sofas_limit": rules.Known("sofas", set())}, said)):
+        print("not seen: what can be full and has no panel")
+        missed += 1
+    prometheus = (root / "deploy/prometheus/prometheus.yml").read_text(encoding="utf-8")
+    for kind, old, new, words in PROVISIONED:
+        (path,) = (root / "deploy/grafana/provisioning" / kind).glob("*.yaml")
+        if not any(words in x for x in provisioning.findings(kind, path.read_text(encoding="utf-8").replace(old, new), prometheus)):
+            print(f"not seen: {words}")
+            missed += 1
+    print(f"{len(PLANTED) + len(parsed) + len(PROVISIONED) + 4} faults, {missed} not seen")
     return 1 if missed else 0
 
 

@@ -37,7 +37,7 @@ def looked_at(browser, at, pages, pictures, scratch):
                       not (y == "empty" and x in QUIET)]
         if pictures:
             pictures.mkdir(parents=True, exist_ok=True)
-            high = 30 + 38 * max(x["gridPos"]["y"] + x["gridPos"]["h"] for x in page["panels"]) + 60
+            high = 30 + 38 * max(x["gridPos"]["y"] + x["gridPos"]["h"] for x in page["panels"]) + 84
             browse(browser, scratch, f"--window-size=1500,{high}", f"--screenshot={pictures / name}.png", address)
     return wrong + without_prometheus(browser, scratch)
 
