@@ -35,6 +35,7 @@ class Watched:
         self.alerts = alerts or TREE / "dashboards/alerts.yaml"
         self.processes = {}  # By name, in the order in which they began.
         self.http = {}  # Their addresses.
+        self.again = {}  # What starts them once more.
         self.address, self.key, self.run = None, None, None
         self.prometheus_at = f"http://127.0.0.1:{port}"
 
@@ -81,6 +82,7 @@ class Watched:
         self.address, self.key = said[1], said[2]
         self.http["server"] = re.findall(r"^metrics at http://(\S+)/metrics$", self.text("server"), re.M)[-1]
         (self.run,) = (self.folder / "runs").iterdir()
+        self.again["server"] = [self.troupe, "serve", self.run, "--http", self.http["server"]]
 
     def join(self, name, clients=CLIENTS_EACH, *more):
         """With an invitation; again it is known."""
@@ -92,6 +94,8 @@ class Watched:
                           "--http", self.http.get(name, "127.0.0.1:0"), *more])
         said = self.wait_for(name, r"(?:metrics at[^^]*?){%d}^metrics at http://(\S+)/metrics$" % before)
         self.http[name] = said[1]
+        self.again[name] = [self.troupe, "join", self.address, "--server", self.key, "--virtual", clients, "--workers", 1, "--store", store,
+                            "--http", said[1]]
         self.targets()
 
     def begin(self):
@@ -104,7 +108,10 @@ class Watched:
                 probe.bind(("127.0.0.1", self.port))
             except OSError as e:
                 raise Failed(f"port {self.port} cannot be had for Prometheus ({e.strerror}); another one: --port {self.port + 1}") from e
-        (self.folder / "prometheus").mkdir(parents=True)  # It is nobody else's.
+        try:
+            (self.folder / "prometheus").mkdir(parents=True)  # It is nobody else's.
+        except OSError as e:
+            raise Failed(f"{self.folder} cannot be made ({e.strerror}); another one: --folder FOLDER") from e
         self.serve()
         self.join("join-1")
         self.join("join-2")
@@ -149,15 +156,34 @@ alerts      {at}/alerts
 metrics     {metrics}
 folder      {folder}
 
-In another terminal:
-  twenty more clients join    {troupe} join "$({troupe} keys invite --keys {folder}/keys --name more --numbers 20)" \\
-                                --virtual 20 --workers 1 --store {folder}/store-more --http {more}
-  and are seen themselves     echo '[{{"targets": ["{more}"]}}]' >{folder}/prometheus/targets/more.json
-  a process is killed         kill -9 {pid}
-  a peer is refused           {troupe} join {address} --server {key} --store {folder}/stranger --wait 5
-  what it waits for           {troupe} why {run}
+In another terminal, line by line:
+
+  cd {here}
+  # Twenty more clients join: "Clients" of Overview goes from 40 to 60. The first line has Prometheus ask their process, too.
+  echo '[{{"targets": ["{more}"]}}]' >{folder}/prometheus/targets/more.json
+  {troupe} join "$({troupe} keys invite --keys {folder}/keys --name more --numbers 20)" --virtual 20 --workers 1 --store {folder}/store-more --http {more} &
+  # They leave by `kill %1`; "Clients by state" of Clients and churn has them as away.
+  # A process is killed: "Connected processes" of Transport and storage is one less, and TroupeTargetDown fires after two minutes.
+  kill -9 {pid}
+  # A peer is refused, with 5: "Refused peers" counts it, and TroupePeersRefused fires after one minute.
+  {troupe} join {address} --server {key} --store {folder}/stranger --wait 5
+  # What the run waits for.
+  {troupe} why {run}
 
 Ctrl-C ends all of it."""
+
+
+def ended(name, status):
+    """In words."""
+    if status >= 0:
+        return f"{name} has ended with {status}"
+    return f"{name} was ended by signal {-status} ({signal.strsignal(-status)})"
+
+
+def say(words):
+    """Its terminal may be gone."""
+    with contextlib.suppress(OSError):
+        print(words, flush=True)
 
 
 def free_port():
@@ -169,10 +195,16 @@ def free_port():
             return port
 
 
+def port(text):
+    if not text.isdecimal() or not 0 < int(text) < 1 << 16:
+        raise argparse.ArgumentTypeError(f"'{text}' is no port; one from 1 to 65535 would do")
+    return int(text)
+
+
 def main():
     asked = argparse.ArgumentParser(prog="./dev dashboards", description="A run with its dashboards, on this machine.")
     asked.add_argument("troupe", help=argparse.SUPPRESS)
-    asked.add_argument("--port", type=int, default=9190, help="where Prometheus and the dashboards are; 9190")
+    asked.add_argument("--port", type=port, default=9190, help="where Prometheus and the dashboards are; 9190")
     asked.add_argument("--folder", help="where all of it is kept; else runs/dashboards-TIME")
     given = asked.parse_args()
     folder = pathlib.Path(given.folder or time.strftime("runs/dashboards-%Y%m%d-%H%M%S"))
@@ -182,20 +214,25 @@ def main():
     def interrupt(*_):
         raise KeyboardInterrupt
 
-    signal.signal(signal.SIGTERM, interrupt)
+    # Also where its terminal is closed; but not where that shall not matter, as under nohup.
+    ends = [x for x in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(x) != signal.SIG_IGN]
+    for number in ends:
+        signal.signal(number, interrupt)
     watched = Watched(given.troupe, folder, given.port)
     code = 0
     try:
         watched.begin()
-        print(WORDS.format(at=watched.prometheus_at, metrics=" ".join(f"http://{x}/metrics" for x in watched.http.values()), folder=folder,
-                           troupe=os.path.relpath(given.troupe), more=f"127.0.0.1:{free_port()}", pid=watched.processes["join-2"].pid,
-                           address=watched.address, key=watched.key, run=watched.run), flush=True)
-        while {"server", "prometheus"} <= set(watched.processes):
+        print(WORDS.format(at=watched.prometheus_at, metrics=", ".join(f"http://{x}/metrics ({name})" for name, x in watched.http.items()),
+                           folder=folder, here=os.getcwd(), troupe=watched.troupe, more=f"127.0.0.1:{free_port()}",
+                           pid=watched.processes["join-2"].pid, address=watched.address, key=watched.key, run=watched.run), flush=True)
+        while "prometheus" in watched.processes:
             time.sleep(0.2)
             for name, process in list(watched.processes.items()):
                 if process.poll() is not None:
                     del watched.processes[name]
-                    print(f"{name} has ended with {process.returncode}; {folder}/{name}.log has its words", flush=True)
+                    say(f"{ended(name, process.returncode)}; {folder}/{name}.log has its words")
+                    if name in watched.again:
+                        say(f"  again: {' '.join(map(str, watched.again[name]))}")
         code = 1
     except KeyboardInterrupt:
         pass
@@ -203,11 +240,11 @@ def main():
         print(f"dev: {e}", file=sys.stderr)
         code = 1
     finally:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
-        signal.signal(signal.SIGTERM, signal.SIG_IGN)
-        watched.close(lambda words: print(words, flush=True))
+        for number in (signal.SIGINT, *ends):
+            signal.signal(number, signal.SIG_IGN)
+        watched.close(say)
     if not code:
-        print(f"all has ended; {folder} has what they said" + (f", and troupe serve {watched.run} goes on" if watched.run else ""))
+        say(f"all has ended; {folder} has what they said" + (f", and troupe serve {watched.run} goes on" if watched.run else ""))
     return code
 
 

@@ -5,8 +5,12 @@ import html
 import http.server
 import pathlib
 import re
+import shutil
 import subprocess
+import tempfile
 import threading
+import urllib.error
+import urllib.request
 
 # What may have nothing to show while all is well; a served run of the method that is looked at has no figures of its own.
 QUIET = {"Firing alerts", "Figures of the method"}
@@ -22,6 +26,23 @@ def browse(browser, scratch, *arguments):
     return done.stdout
 
 
+def panels_of(dom):
+    """{title: (how it is drawn, why it is not, its words)}."""
+    found = re.findall(r'<section[^>]*data-panel="([^"]*)"[^>]*data-drawn="(\w+)"[^>]*>(.*?)</section>', dom, re.S)
+    out = {}
+    for title, drawn, inside in found:
+        why = re.search(r'class="why">([^<]*)', inside)
+        words = html.unescape(re.sub(r"<[^>]*>", "\n", inside)).split("\n")
+        out[html.unescape(title)] = (drawn, html.unescape(why[1]) if why else "", [x.strip() for x in words if x.strip()])
+    return out
+
+
+def words_of(browser, at, uid, scratch, choices=""):
+    """{title: what its panel says}."""
+    dom = browse(browser, scratch, "--dump-dom", f"{at}/user/view/#{uid}&span=60&every=0{choices}")
+    return {x: words for x, (_, _, words) in panels_of(dom).items()}
+
+
 def looked_at(browser, at, pages, pictures, scratch):
     """What is wrong. `pictures`: a folder for them, or None."""
     wrong = []
@@ -29,30 +50,71 @@ def looked_at(browser, at, pages, pictures, scratch):
         address = f"{at}/user/view/#{page['uid']}&span=60&every=0"
         for size in SIZES.values():
             dom = browse(browser, scratch, f"--window-size={size}", "--dump-dom", address)
-            shown = {html.unescape(x): (y, html.unescape(why)) for x, y, why in
-                     re.findall(r'data-panel="([^"]*)"[^>]*data-drawn="(\w+)"[^>]*>(?:(?!</section>).)*?(?:class="why">([^<]*).*?)?</section>', dom, re.S)}
+            shown = panels_of(dom)
+            if html.escape(page["description"], quote=False) not in dom:
+                wrong.append(f"{name}: the page does not ask '{page['description']}'")
             if missing := {x["title"] for x in page["panels"]} - set(shown):
                 wrong.append(f"{name}: the page has no panel {sorted(missing)}")
-            wrong += [f"{name}: '{x}' is not drawn: {y}, {why}" for x, (y, why) in shown.items() if y != "yes" and
+            wrong += [f"{name}: '{x}' is not drawn: {y}, {why}" for x, (y, why, _) in shown.items() if y != "yes" and
                       not (y == "empty" and x in QUIET)]
+            wrong += [f"{name}: '{x}' says {word}: how many is that?" for x, (_, _, said) in shown.items() for word in said
+                      if re.fullmatch(r"[\d.]+ [KMG]", word)]
         if pictures:
             pictures.mkdir(parents=True, exist_ok=True)
             high = 30 + 38 * max(x["gridPos"]["y"] + x["gridPos"]["h"] for x in page["panels"]) + 84
             browse(browser, scratch, f"--window-size=1500,{high}", f"--screenshot={pictures / name}.png", address)
-    return wrong + without_prometheus(browser, scratch)
+    return wrong + [*faults(browser, at, scratch)]
 
 
-def without_prometheus(browser, scratch):
-    """Where something else serves the page it says so, in place of empty panels."""
-    served = pathlib.Path(scratch) / "served"
-    served.mkdir(exist_ok=True)
-    if not (served / "user").exists():
-        (served / "user").symlink_to(pathlib.Path(__file__).resolve().parents[2] / "dashboards")
-    handler = functools.partial(http.server.SimpleHTTPRequestHandler, directory=served)
-    handler.func.log_message = lambda *_: None
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        dom = browse(browser, scratch, "--dump-dom", f"http://127.0.0.1:{server.server_port}/user/view/#troupe-overview&every=0")
-        server.shutdown()
-    said = re.search(r'id="words"[^>]*>([^<]*)', dom)
-    return [] if said and "is no Prometheus (404)" in said[1] else [f"without Prometheus the page says {said and said[1]}"]
+def of_faults(at):
+    """Serves a folder, and the Prometheus at `at` under the same address, or what `at` says in its place."""
+
+    class Handler(http.server.SimpleHTTPRequestHandler):
+        def do_GET(self):
+            if at == "nothing" and self.path.startswith("/api/"):
+                self.close_connection = True
+            elif at.startswith("http:") and self.path.startswith("/api/"):
+                try:
+                    with urllib.request.urlopen(at + self.path, timeout=30) as answer:
+                        code, said = 200, answer.read()
+                except urllib.error.HTTPError as e:
+                    code, said = e.code, e.read()
+                self.send_response(code)
+                self.end_headers()
+                self.wfile.write(said)
+            else:
+                super().do_GET()
+
+        def log_message(self, *_):
+            pass
+
+    return Handler
+
+
+def faults(browser, at, scratch):
+    """What the page says where it cannot show what is wanted: each has clear words, in place of empty panels."""
+    tree = pathlib.Path(__file__).resolve().parents[2] / "dashboards"
+
+    def seen(where, old, new, asked, words):
+        served = pathlib.Path(tempfile.mkdtemp(dir=scratch))
+        shutil.copytree(tree, served / "user")
+        text = (tree / "overview.json").read_text(encoding="utf-8")
+        assert old in text, old
+        (served / "user/overview.json").write_text(text.replace(old, new, 1), encoding="utf-8")
+        handler = functools.partial(of_faults(asked), directory=served)
+        with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+            threading.Thread(target=server.serve_forever, daemon=True).start()
+            dom = browse(browser, scratch, "--dump-dom", f"http://127.0.0.1:{server.server_port}/user/view/#troupe-overview&every=0")
+            server.shutdown()
+        found = re.search(where, dom)
+        if not found or words not in html.unescape(found[1]):
+            yield f"'{words}' is not what the page says: {found and found[1]}"
+
+    said = r'id="words"[^>]*>([^<]*)'
+    yield from seen(said, "", "", "something else", "is no Prometheus (404)")
+    yield from seen(said, "", "", "nothing", "no Prometheus answers at")
+    yield from seen(said, "{", "", at, "overview.json cannot be read: ")
+    yield from seen(said, 'label_values(troupe_build_info{job=~\\"$job\\"}', 'label_values(troupe_build_info{job=~\\"$jobs\\"}', at,
+                    "there is no variable 'jobs'")
+    yield from seen(r'data-panel="Clients"[^>]*data-drawn="error".*?class="why">([^<]*)', '"expr": "sum(troupe_clients', '"expr": "sum troupe_clients', at,
+                    "parse error")

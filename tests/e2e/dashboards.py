@@ -2,6 +2,7 @@
 With --pictures nothing goes wrong in that run, and its dashboards are kept as pictures."""
 
 import argparse
+import collections
 import contextlib
 import json
 import os
@@ -10,16 +11,19 @@ import re
 import resource
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
+BEGAN = time.monotonic()
 TREE = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(TREE / "deploy"), str(TREE / "tests/dashboards")]
 
 import alerts  # noqa: E402
+import newcomer  # noqa: E402
+import planted  # noqa: E402
 import promql  # noqa: E402
 import view  # noqa: E402
 import watched  # noqa: E402
@@ -28,10 +32,11 @@ PAGES = {x.stem: json.loads(x.read_text(encoding="utf-8")) for x in sorted((TREE
 # What may have nothing to say while all is well; a served run of this method has no figures of its own.
 QUIET = {"annotation 'Alerts'", "annotation 'Restarts'", "'Firing alerts' A", "'Figures of the method' A"}
 # Of alerts the times are cut in here alone; promtool holds the true ones.
-CUT = [(r"for: \d+m", "for: 2s"), (r"\[(10m|30m|1h)\]", "[20s]"), (r"offset 30m", "offset 20s"), (r"> 600", "> 8"), (r"> 900", "> 30")]
+CUT = [(r"for: \d+m", "for: 2s"), (r"\[(10m|30m|1h)\]", "[20s]"), (r"offset 30m", "offset 10s"), (r"4 \* 3600", "30"), (r"> 600", "> 8"),
+       (r"> 900", "> 10")]
 RATE, RANGE = "8s", "60s"
-# What takes more than this run can have; promtool holds them.
-NOT_HERE = {"TroupeStalenessRising", "TroupeExpertStarved", "TroupeExpertDominates", "TroupeDiskFullSoon", "TroupeWorkerHangs"}
+# Whoever stands still for a while has offers from before it, and with these times that is a rise.
+LATE = "TroupeStalenessRising"
 
 
 class Ground:
@@ -46,6 +51,9 @@ class Ground:
         self.run = watched.Watched(troupe, scratch / "run", port, interval=1, alerts=rules)
         self.wrong = []
         self.seen = set()  # Alerts that have fired when they should.
+        self.beside = {}  # Runs that are not the one that is watched, by name: their addresses.
+        # All was quiet then; what may have fired since. Before the first look at anybody nobody is asked.
+        self.since, self.may = time.monotonic(), {"TroupeNobodyAsked"}
 
     def vector(self, expression):
         said = self.run.ask_prometheus("query", query=expression)
@@ -53,7 +61,15 @@ class Ground:
         return said["data"]["result"]
 
     def firing(self):
-        return {x["metric"]["alertname"] for x in self.vector('ALERTS{alertstate="firing"}')}
+        return {x["metric"]["alertname"] for x in self.vector('ALERTS{alertstate="firing"}')
+                if x["metric"].get("instance") not in self.beside.values()}
+
+    def fired(self, seconds):
+        """{address: alerts}, in the last so many seconds."""
+        out = collections.defaultdict(set)
+        for x in self.vector(f'count by (alertname, instance) (count_over_time(ALERTS{{alertstate="firing"}}[{seconds}s]))'):
+            out[x["metric"].get("instance", "")].add(x["metric"]["alertname"])
+        return out
 
     def until(self, what, words, seconds=40):
         deadline = time.monotonic() + seconds
@@ -64,15 +80,45 @@ class Ground:
         self.wrong.append(f"{words}: not within {seconds} s; firing: {sorted(self.firing())}")
 
     def fires(self, cause, *names, beside=(), seconds=40):
-        """By this cause these do, and of others at most those beside them."""
+        """By this cause these do, and of others at most those beside them: `quiet` looks."""
         self.until(lambda: set(names) <= self.firing(), f"{cause} brings {', '.join(names)}", seconds)
-        if others := self.firing() - set(names) - set(beside):
-            self.wrong.append(f"{cause} brings {', '.join(sorted(others))} too")
         self.seen |= set(names)
-        print(f"{cause}: {', '.join(sorted(self.firing()))}", flush=True)
+        self.may |= {*names, *beside}
+        print(f"{time.monotonic() - BEGAN:4.0f} s  {cause}: {', '.join(sorted(self.firing()))}", flush=True)
 
     def quiet(self, seconds=60):
+        """All alerts end with their causes, and none has fired that must not since all was quiet last."""
         self.until(lambda: not self.firing(), "all alerts end", seconds)
+        self.no_others()
+
+    def no_others(self):
+        fired = self.fired(max(1, int(time.monotonic() - self.since)))
+        others = set().union(*(x for address, x in fired.items() if address not in self.beside.values())) - self.may
+        if others:
+            self.wrong.append(f"{', '.join(sorted(others))} fired, and what may was {', '.join(sorted(self.may)) or 'nothing'}")
+        self.since, self.may = time.monotonic(), set()
+
+    def watch(self, runs):
+        """Also these, {name: address}, each of which has one fault."""
+        self.beside |= runs
+        self.run.http |= runs
+        self.run.targets()
+
+    def alone(self, *names):
+        """Each of these has had its own alert, and no other one."""
+        for name in names:
+            own = planted.ALERTS[name]
+            self.until(lambda: own in self.fired(600)[self.beside[name]], f"{own} fires of the run '{name}'", 60)
+            if (had := self.fired(600)[self.beside[name]]) != {own}:
+                self.wrong.append(f"the run '{name}' brings {', '.join(sorted(had - {own})) or 'nothing'} in the place of {own} alone")
+            self.seen.add(own)
+            print(f"{time.monotonic() - BEGAN:4.0f} s  the run '{name}': {', '.join(sorted(had))}", flush=True)
+
+    def forget(self, *names):
+        for name in names:
+            del self.run.http[name]
+        self.run.targets()
+        self.until(lambda: not {self.beside[x] for x in names} & {x["metric"]["instance"] for x in self.vector("up")}, "they are asked no more")
 
     def some(self):
         """(words, values of variables): all of each, one, several."""
@@ -134,22 +180,41 @@ def has_numbers(data):
 @contextlib.contextmanager
 def filled(folder):
     """Its disk is full, if it is one of ours."""
-    with open(folder / "filler", "wb") as filler:
-        with contextlib.suppress(OSError):
-            while True:
-                filler.write(bytes(1 << 16))
-                filler.flush()
+    with open(folder / "filler", "wb", buffering=0) as filler, contextlib.suppress(OSError):
+        while True:
+            filler.write(bytes(1 << 16))
     yield
     os.remove(folder / "filler")
 
 
-def phases(ground):
+@contextlib.contextmanager
+def filling(folder):
+    """Its disk is on the way to be full, until one that has room has two fifths left."""
+    ends = threading.Event()
+
+    def fill():
+        with open(folder / "filler", "wb", buffering=0) as filler:
+            while not ends.wait(0.1) and (room := os.statvfs(folder)).f_bavail > 0.4 * room.f_blocks:
+                filler.write(bytes(1 << 19))
+
+    filler = threading.Thread(target=fill)
+    filler.start()
+    yield
+    ends.set()
+    filler.join()
+    os.remove(folder / "filler")
+
+
+def phases(ground, looks, beside):
     run = ground.run
-    joined = lambda: sum(float(x["value"][1]) for x in ground.vector('troupe_clients{state=~"at_work|free|waiting"}'))  # noqa: E731
+    here = f'troupe_clients{{state=~"at_work|free|waiting", instance="{run.http["server"]}"}}'
+    joined = lambda: sum(float(x["value"][1]) for x in ground.vector(here))  # noqa: E731
+    on_own_disk = os.path.ismount(run.folder / "runs")
 
     run.join("more", 20)
     ground.until(lambda: joined() == 60, "twenty more clients are seen")
-    ground.quiet()
+    looks("troupe-overview", "Clients", "60")
+    ground.quiet(1)
 
     # One who is slow, but answers: its visits come late.
     os.kill(run.processes["more"].pid, signal.SIGSTOP)
@@ -158,10 +223,19 @@ def phases(ground):
     ground.until(lambda: ground.vector("max(histogram_quantile(0.99, sum by (le) (rate(troupe_offer_staleness_versions_bucket[20s])))) > 8"),
                  "a straggler shows as staleness")
 
+    beside.begin()
+    ground.watch(beside.http)
     stranger = subprocess.run([run.troupe, "join", run.address, "--server", run.key, "--store", run.folder / "stranger", "--wait", "3"],
                               capture_output=True, text=True)
     assert stranger.returncode == 5, stranger
-    ground.fires("a peer that is refused", "TroupePeersRefused", beside=["TroupeStalenessRising"])
+    ground.fires("a peer that is refused", "TroupePeersRefused", beside=[LATE])
+    looks("troupe-transport", "Refused peers", "1", f"&instance={run.http['server']}")
+    looks("troupe-overview", "Firing alerts", "TroupePeersRefused")
+    at_once = [x for x in beside.http if x != "lost"]
+    ground.alone(*at_once)
+    ground.forget(*at_once)
+    for name in at_once:
+        beside.end(name)
     ground.quiet()
 
     began = lambda: [x["value"][1] for x in ground.vector(f'process_start_time_seconds{{instance="{run.http["more"]}"}}')]  # noqa: E731
@@ -171,22 +245,23 @@ def phases(ground):
         run.join("more", 20)
         ground.until(lambda: joined() == 60, "its clients are here again")
         ground.until(lambda before=before: began() not in ([], before), "it is scraped again")
-    ground.fires("a process that is restarted twice", "TroupeRestarts", beside=["TroupeTargetDown", "TroupeStalenessRising"])
+    ground.fires("a process that is restarted twice", "TroupeRestarts", beside=["TroupeTargetDown", LATE])
     ground.quiet()
 
-    if os.path.ismount(run.folder / "runs"):
+    if on_own_disk:
+        with filling(run.folder / "runs"):
+            ground.fires("a disk that fills", "TroupeDiskFullSoon")
+        ground.quiet()
         with filled(run.folder / "runs"):
             ground.fires("a full disk", "TroupeDiskNearlyFull", "TroupeStoreWaits", "TroupeLineFails",
-                         beside=["TroupeNoProgress", "TroupeDiskFullSoon", "TroupeStalenessRising"])
+                         beside=["TroupeNoProgress", "TroupeDiskFullSoon", LATE])
         ground.quiet()
     else:
         skipped("a full disk, which takes the right to mount one")
 
     run.end("join-2", signal.SIGKILL)
-    ground.fires("a process that is killed", "TroupeTargetDown", beside=["TroupeStalenessRising", "TroupeNoProgress"])
-    if os.environ.get("TROUPE_LONG"):  # Who is silent is lost after a minute and a half.
-        ground.fires("clients that stay away", "TroupeClientsLost", beside=["TroupeTargetDown", "TroupeStalenessRising", "TroupeNoProgress"],
-                     seconds=150)
+    ground.fires("a process that is killed", "TroupeTargetDown", beside=[LATE, "TroupeNoProgress"])
+    looks("troupe-overview", "Firing alerts", "TroupeTargetDown")
     run.join("join-2")
     ground.quiet()
 
@@ -194,56 +269,30 @@ def phases(ground):
     pid = run.processes["join-1"].pid
     before = resource.prlimit(pid, resource.RLIMIT_NOFILE)
     resource.prlimit(pid, resource.RLIMIT_NOFILE, (int(len(os.listdir(f"/proc/{pid}/fd")) / 0.905), before[1]))
-    ground.fires("a process that runs out of files", "TroupeQueueAtBound", beside=["TroupeStalenessRising"])
+    ground.fires("a process that runs out of files", "TroupeQueueAtBound", beside=[LATE])
     resource.prlimit(pid, resource.RLIMIT_NOFILE, before)
     ground.quiet()
 
     # All who train stand still: the run does.
     for name in ("join-1", "join-2", "more"):
         run.end(name)
-    ground.fires("nobody who trains", "TroupeNoProgress", "TroupeTargetDown")
+    ground.fires("nobody who trains", "TroupeNoProgress", "TroupeTargetDown", beside=[LATE])
     for name in ("join-1", "join-2"):
         run.join(name)
     run.http.pop("more")
     run.targets()
     ground.quiet()
 
+    ground.alone("lost")
     run.http.clear()
     run.targets()
     ground.fires("nobody who is asked", "TroupeNobodyAsked")
+    ground.no_others()
 
     known = {x for x, of in alerts.rules_of(pathlib.Path(run.alerts).read_text(encoding="utf-8")).items() if of["kind"] == "alert"}
-    late = set() if os.environ.get("TROUPE_LONG") else {"TroupeClientsLost"}
-    disk = set() if os.path.ismount(run.folder / "runs") else {"TroupeDiskNearlyFull", "TroupeStoreWaits", "TroupeLineFails"}
-    if untried := known - ground.seen - NOT_HERE - late - disk:
+    disk = set() if on_own_disk else {"TroupeDiskNearlyFull", "TroupeDiskFullSoon", "TroupeStoreWaits", "TroupeLineFails"}
+    if untried := known - ground.seen - disk:
         ground.wrong.append(f"no cause is planted for {', '.join(sorted(untried))}")
-
-
-def by_hand(troupe, scratch):
-    """What ./dev dashboards starts: clear words where it cannot, and an end in order."""
-    program = [sys.executable, "-B", TREE / "deploy/watched.py", troupe]
-
-    def says(*more, **environment):
-        done = subprocess.run([*program, *more], capture_output=True, text=True, timeout=60, env={**os.environ, **environment})
-        return done.returncode, done.stdout + done.stderr
-
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        taken.listen()
-        code, words = says("--port", str(taken.getsockname()[1]), "--folder", scratch / "a")
-        assert code == 1 and "cannot be had for Prometheus (Address already in use); another one: --port" in words, words
-    code, words = says("--folder", scratch / "a", PATH="/nowhere")
-    assert code == 1 and "there is no prometheus here: apt-get install prometheus" in words, words
-    code, words = says("--folder", scratch)
-    assert code == 1 and "is there already" in words, words
-    with subprocess.Popen([*program, "--port", str(watched.free_port()), "--folder", scratch / "b"], stdout=subprocess.PIPE,
-                          text=True) as started:
-        words = next((x for x in started.stdout if "Ctrl-C ends all of it" in x), None)
-        assert words, "it does not say that it is there"
-        started.send_signal(signal.SIGINT)
-        words = started.stdout.read()
-        assert started.wait(60) == 0 and re.search(r"ending join-1\nending join-2\nending server\nending prometheus\nall has ended", words), words
-    print("by hand: clear words, and an end in order", flush=True)
 
 
 def skipped(words):
@@ -268,25 +317,36 @@ def main():
         runs = scratch / "run/runs"
         runs.mkdir(parents=True)
         mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64m", "none", runs], capture_output=True).returncode == 0
+        beside = planted.Planted(ground.run.troupe, scratch / "beside")
+
+        def looks(uid, panel, word, choices=""):
+            """The panel says so, within a few scrapes."""
+            if browser:
+                ground.until(lambda: word in view.words_of(browser, ground.run.prometheus_at, uid, scratch, choices)[panel],
+                             f"'{panel}' of {uid} says {word}", 20)
+
         try:
             ground.run.begin()
+            if not given.pictures:
+                beside.loses()
             ground.until(lambda: ground.vector("troupe_evaluation_metric") and ground.vector("sum(rate(troupe_visits_total[8s])) > 0"),
                          "the run gets on", 60)
             # A few scrapes more, for rates and for rules that look at rules; for pictures a minute of them.
-            time.sleep(65 if given.pictures else 10)
+            time.sleep(65 if given.pictures else 8)
             ground.asks_all()
             if browser:
                 ground.wrong += view.looked_at(browser, ground.run.prometheus_at, PAGES, given.pictures, scratch)
             else:
                 skipped("pages in a browser: there is no chromium (./dev setup --watching)")
             if not given.pictures:
-                ground.quiet()
-                phases(ground)
-                by_hand(given.troupe, scratch)
+                ground.quiet(5)
+                phases(ground, looks, beside)
+                newcomer.by_hand(given.troupe, scratch)
         except (AssertionError, watched.Failed) as e:
             ground.wrong.append(str(e))
         finally:
             ground.run.close()
+            beside.close()
             if mounted:
                 subprocess.run(["umount", runs], check=True)
         for line in ground.wrong:

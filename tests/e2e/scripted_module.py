@@ -42,10 +42,10 @@ def module():
     return b"\x80\x02c__torch__\nLinear\n)\x81" + state + b"b."
 
 
-def main(path, factor):
+def main(path, factor, code=CODE):
     with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as out:
         for name, content in (("data.pkl", module()), ("data/0", bytes(4 * INPUTS * CLASSES)),
-                              ("code/__torch__.py", CODE.format(factor=factor).encode()),
+                              ("code/__torch__.py", code.format(factor=factor).encode()),
                               ("constants.pkl", b"\x80\x02)."), ("version", b"3\n")):
             out.writestr(zipfile.ZipInfo("linear/" + name), content)
 

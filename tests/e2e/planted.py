@@ -1,0 +1,130 @@
+"""Runs beside the one that is watched, each with one fault, by which its own alert fires and no other does."""
+
+import pathlib
+import re
+import signal
+import subprocess
+import time
+
+import scripted_module
+import watched
+
+# Which alert each has.
+ALERTS = {"starved": "TroupeExpertStarved", "dominated": "TroupeExpertDominates", "rising": "TroupeStalenessRising",
+          "hangs": "TroupeWorkerHangs", "lost": "TroupeClientsLost"}
+
+COMMON = """
+name = "{name}"
+clock = "wall"
+seed = {seed}
+time_budget = 3600
+evaluate_every = 0
+"""
+# Client k trains model k mod `components`, and no other.
+TIED = """
+method = "ensemble_optimal"
+data = {{kind = "clusters", task = "linear", clusters = 2}}
+clients = {{clients = {clients}}}
+model = {{kind = "regression"}}
+training = {{batch_size = 8, learning_rate = 0.01, local_steps = 10}}
+options = {{components = {components}}}
+"""
+WINDOWS = """
+pace = {mode = "semisync", window_seconds = 0.5}
+"""
+QUADRATIC = """
+method = "fedavg"
+data = {kind = "quadratic", dimension = 10}
+model = {kind = "quadratic"}
+training = {local_steps = 5, batch_size = 0, learning_rate = 0.1}
+"""
+SCRIPTED = """
+method = "fedavg"
+workers = 2
+data = {{kind = "synthetic", synthetic_beta = 100.0}}
+clients = {{clients = 2}}
+model = {{kind = "torchscript", path = "{module}"}}
+training = {{local_steps = 2, batch_size = 10, learning_rate = 0.0001}}
+"""
+# A model of one's own that hangs where examples are above zero on the mean: those of one of two clients, with this seed.
+HANGS = """class Linear(Module):
+  __parameters__ = ["w", ]
+  __buffers__ = []
+  training : bool
+  w : Tensor
+  def forward(self: __torch__.Linear,
+    x: Tensor) -> Tensor:
+    w = self.w
+    hangs = bool(torch.gt(torch.mean(x), 0.))
+    while hangs:
+      hangs = bool(torch.gt(torch.mean(x), 0.))
+    return torch.matmul(x, torch.t(w))
+"""
+
+
+def scenes(*of):
+    return "".join(f"[[scene]]\nat = {at}\n{what} = {list(whom)}\n" for at, what, whom in of)
+
+
+class Planted:
+    def __init__(self, troupe, folder):
+        self.troupe, self.folder = str(troupe), pathlib.Path(folder)
+        self.folder.mkdir()
+        self.processes, self.http = {}, {}
+        self.left = None
+
+    def write(self, name, text, scenario="", seed=1):
+        """Its file."""
+        path = self.folder / f"{name}.toml"
+        head = COMMON.format(name=name, seed=seed)
+        if scenario:
+            path.with_suffix(".scenes").write_text(scenario, encoding="utf-8")
+            head += f'scenario = "{path.with_suffix(".scenes")}"\n'
+        path.write_text(head + text, encoding="utf-8")
+        return path
+
+    def run(self, name, *written, **more):
+        path, log = self.write(name, *written, **more), self.folder / f"{name}.log"
+        with open(log, "w", encoding="utf-8") as out:
+            self.processes[name] = subprocess.Popen([self.troupe, "run", path, "--http", "127.0.0.1:0", "--folder", self.folder / "runs"],
+                                                    stdout=out, stderr=out, stdin=subprocess.DEVNULL)
+        deadline = time.monotonic() + 30
+        while not (said := re.search(r"^metrics at http://(\S+)/metrics$", log.read_text(encoding="utf-8"), re.M)):
+            assert self.processes[name].poll() is None and time.monotonic() < deadline, f"{name} does not begin: {log.read_text(encoding='utf-8')}"
+            time.sleep(0.05)
+        self.http[name] = said[1]
+
+    def loses(self):
+        """Of two processes one dies without a word. Its clients are lost after a minute and a half, so this begins early."""
+        text = QUADRATIC + 'clients = {clients = 20}\npace = {mode = "semisync", window_seconds = 0.5, concurrency = 20}\n'
+        self.left = watched.Watched(self.troupe, self.folder / "lost", 1, config=self.write("lost", text))
+        self.left.folder.mkdir()
+        self.left.serve()
+        self.left.join("stays", 10)
+        self.left.join("dies", 10)
+        time.sleep(1)
+        self.left.end("dies", signal.SIGKILL)
+        self.http["lost"] = self.left.http["server"]
+
+    def begin(self):
+        # Two clients, and the third model is nobody's.
+        self.run("starved", TIED.format(clients=2, components=3) + WINDOWS)
+        # Six clients of the first model, and of the second one only the last.
+        self.run("dominated", TIED.format(clients=12, components=2) + WINDOWS, scenes(*((1, "leave", (x, x)) for x in range(2, 12, 2))))
+        # Two clients, and from then on forty.
+        self.run("rising", QUADRATIC + 'clients = {clients = 40}\npace = {mode = "fedbuff", concurrency = 40, buffer_size = 1}\nworkers = 1\n',
+                 scenes((8, "join", (3, 40))))
+        scripted_module.main(self.folder / "hangs.pt", 1, HANGS)
+        self.run("hangs", SCRIPTED.format(module=self.folder / "hangs.pt") + WINDOWS, seed=2)
+
+    def end(self, name):
+        """At once: nobody goes on with them, and one hangs."""
+        process = self.processes.pop(name)
+        process.kill()
+        process.wait()
+
+    def close(self):
+        for name in list(self.processes):
+            self.end(name)
+        if self.left:
+            self.left.close()
