@@ -32,7 +32,8 @@ function ticks(low, high, wanted, field) {
   }
   const rough = (high - low) / wanted || 1;
   const power = 10 ** Math.floor(Math.log10(rough));
-  const each = [1, 2, 5, 10].map((x) => x * power).find((x) => x >= rough);
+  const least = field.decimals === 0 ? 1 : 0; // Half a client is none.
+  const each = [1, 2, 5, 10].map((x) => x * power).find((x) => x >= Math.max(rough, least)) ?? least;
   const out = [];
   for (let x = Math.ceil(low / each) * each; x <= high + each * 1e-9; x += each) out.push(Math.abs(x) < each * 1e-9 ? 0 : x);
   return out;
@@ -117,6 +118,7 @@ function bounds(drawn, field) {
   if (!Number.isFinite(low)) [low, high] = [0, 1];
   if (low === high) [low, high] = [field.min ?? low - Math.abs(low || 1) / 2, high + Math.abs(high || 1) / 2];
   else high += field.max === undefined ? (high - low) * 0.05 : 0;
+  if (field.decimals === 0) high = Math.max(high, low + 1);
   return [low, high];
 }
 

@@ -113,9 +113,14 @@ def closed(program, scratch):
         started.stdout.close()
         started.send_signal(signal.SIGHUP)
         started.wait(60)
+    left = {}
     for path in pathlib.Path("/proc").glob("[0-9]*/cmdline"):
         with contextlib.suppress(OSError):
-            assert str(scratch / "c").encode() not in path.read_bytes(), f"{path} is still there: {path.read_bytes()}"
+            if str(scratch / "c").encode() in (words := path.read_bytes()):
+                left[int(path.parent.name)] = words.replace(b"\0", b" ").decode()
+    for pid in left:
+        os.kill(pid, signal.SIGKILL)
+    assert not left, f"its terminal is closed, and there goes on {left}"
 
 
 def by_hand(troupe, scratch):
