@@ -214,7 +214,7 @@ def phases(ground, looks, beside):
     run.join("more", 20)
     ground.until(lambda: joined() == 60, "twenty more clients are seen")
     looks("troupe-overview", "Clients", "60")
-    ground.quiet(1)
+    ground.quiet()
 
     # One who is slow, but answers: its visits come late.
     os.kill(run.processes["more"].pid, signal.SIGSTOP)
@@ -339,7 +339,7 @@ def main():
             else:
                 skipped("pages in a browser: there is no chromium (./dev setup --watching)")
             if not given.pictures:
-                ground.quiet(5)
+                ground.quiet()
                 phases(ground, looks, beside)
                 newcomer.by_hand(given.troupe, scratch)
         except (AssertionError, watched.Failed) as e:
