@@ -43,7 +43,7 @@ BEHIND = 8  # Pieces that may leave when nobody hears them any more.
 
 
 
-def until(what, words, seconds=60):
+def until(what, words, seconds=120):
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
         found = what()

@@ -62,7 +62,7 @@ learning_rate = 0.01
 """
 
 
-def until(what, seconds=60):
+def until(what, seconds=200):
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
         found = what()

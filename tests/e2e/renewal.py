@@ -43,7 +43,7 @@ learning_rate = 0.01
 """
 
 
-def until(what, words, seconds=60):
+def until(what, words, seconds=120):
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
         found = what()
