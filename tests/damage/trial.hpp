@@ -12,7 +12,7 @@ namespace troupe::damage {
 struct trial_options {
   std::uint64_t inputs = 1000;
   std::uint64_t seed = 1;
-  unsigned seconds_max = 10; ///< For one input.
+  unsigned seconds_max = 30; ///< For one input.
   std::filesystem::path scratch;
 };
 

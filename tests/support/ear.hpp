@@ -8,17 +8,32 @@
 #include <condition_variable>
 #include <mutex>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
 #include "actors/messages/wire.hpp"
 #include "actors/transport/zmq/socket_endpoint.hpp"
+#include "core/clock.hpp"
 
 namespace troupe::transport {
 
 using messages::any_message;
 
-constexpr std::chrono::seconds patience{20};
+/// However slow this machine is.
+constexpr std::chrono::seconds patience{40};
+
+/// Whether it comes to be so in that time.
+template <class Seen>
+bool comes_to_be(const Seen& seen) {
+  const auto end = steady_now() + patience;
+  while (!seen()) {
+    if (steady_now() > end)
+      return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds{10});
+  }
+  return true;
+}
 
 /// What arrived, for a thread that waits for it.
 class ear {

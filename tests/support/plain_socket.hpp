@@ -31,7 +31,7 @@ public:
     inet_pton(AF_INET, "127.0.0.1", &to.sin_addr);
     // No test waits for ever, and thousands of connections leave no ports that
     // wait for a late segment.
-    const timeval patience{.tv_sec = 20, .tv_usec = 0};
+    const timeval patience{.tv_sec = 60, .tv_usec = 0};
     setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
     const linger reset{.l_onoff = 1, .l_linger = 0};
     setsockopt(socket_, SOL_SOCKET, SO_LINGER, &reset, sizeof reset);
@@ -123,7 +123,7 @@ public:
   }
 
   /// Says this to the next one who comes, and hangs up. False: nobody came.
-  bool answer(std::string_view text, int within_ms = 20'000) {
+  bool answer(std::string_view text, int within_ms = 60'000) {
     pollfd x{.fd = socket_, .events = POLLIN, .revents = 0};
     if (poll(&x, 1, within_ms) <= 0)
       return false;

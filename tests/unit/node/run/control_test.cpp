@@ -30,7 +30,7 @@ TEST(control, ends_a_run_on_demand_and_says_how) {
   EXPECT_FALSE((*opened)->stop_wanted());
   auto asked =
     std::async(std::launch::async, [&] { return ask_to_stop(folder); });
-  for (int i = 0; i < 2000 && !(*opened)->stop_wanted(); ++i)
+  for (int i = 0; i < 8000 && !(*opened)->stop_wanted(); ++i)
     std::this_thread::sleep_for(5ms);
   EXPECT_TRUE((*opened)->stop_wanted());
   (*opened)->ended("500 rounds\nand more");

@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 /// Looks until it finds somebody denied, for a while.
 std::set<key_hash> denied_by(guard& x, const std::set<key_hash>& clients) {
   std::set<key_hash> out;
-  for (int i = 0; i < 400 && out.empty(); ++i) {
+  for (int i = 0; i < 4000 && out.empty(); ++i) {
     out = x.newly_denied(clients);
     std::this_thread::sleep_for(std::chrono::milliseconds{10});
   }

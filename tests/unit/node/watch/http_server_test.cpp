@@ -26,6 +26,9 @@ using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
 
+/// However slow this machine is.
+constexpr int long_ms = 20'000;
+
 std::map<std::string, page> hello() {
   return {{"/hello",
            [](bool json) { return answer{.body = json ? "{}" : "hello\n"}; }}};
@@ -211,10 +214,10 @@ TEST(http_server, closes_at_the_deadline_whatever_is_said) {
   while (!slow.is_closed(20) && steady_now() - begin < 10s)
     slow.say("x");
   const auto took = steady_now() - begin;
-  EXPECT_TRUE(silent.is_closed(2000)) << "a silent connection stays";
-  EXPECT_TRUE(unread.is_closed(2000)) << "who does not read stays";
+  EXPECT_TRUE(silent.is_closed(long_ms)) << "a silent connection stays";
+  EXPECT_TRUE(unread.is_closed(long_ms)) << "who does not read stays";
   EXPECT_GE(took, 300ms);
-  EXPECT_LT(took, 2s) << "a byte now and then keeps a connection open";
+  EXPECT_LT(took, 8s) << "a byte now and then keeps a connection open";
   EXPECT_LT(unread.hear().size(), 3u << 20);
 }
 
@@ -224,7 +227,7 @@ TEST(http_server, holds_no_more_pages_than_its_limit_for_who_does_not_read) {
     pages["/" + std::to_string(i)] = [](bool) {
       return answer{.body = std::string(3 << 20, 'x')};
     };
-  const auto testee = server::open("127.0.0.1:0", pages);
+  const auto testee = server::open("127.0.0.1:0", pages, {.deadline = 60s});
   ASSERT_TRUE(testee);
   std::vector<plain_socket> readers;
   for (int i = 0; i < 8; ++i) {
@@ -234,14 +237,14 @@ TEST(http_server, holds_no_more_pages_than_its_limit_for_who_does_not_read) {
   EXPECT_GT(readers.back().hear().size(), 3u << 20);
   // Two of three MiB fit into the limit beside the newest.
   for (int i = 0; i < 5; ++i)
-    EXPECT_TRUE(readers[static_cast<std::size_t>(i)].is_closed(2000))
+    EXPECT_TRUE(readers[static_cast<std::size_t>(i)].is_closed(long_ms))
       << "the pages of who does not read have no bound";
   EXPECT_GT(readers[6].hear().size(), 3u << 20);
 }
 
 TEST(http_server, puts_out_who_comes_often_and_nobody_else) {
-  const auto testee =
-    server::open("127.0.0.1:0", hello(), {.connections_max = 10});
+  const auto testee = server::open("127.0.0.1:0", hello(),
+                                   {.deadline = 60s, .connections_max = 10});
   ASSERT_TRUE(testee);
   const auto& address = (*testee)->address();
   plain_socket slow{address};
@@ -250,7 +253,7 @@ TEST(http_server, puts_out_who_comes_often_and_nobody_else) {
   for (int i = 0; i < 30; ++i)
     others.emplace_back(address, "127.0.0.2");
   for (int i = 0; i < 20; ++i)
-    EXPECT_TRUE(others[static_cast<std::size_t>(i)].is_closed(2000));
+    EXPECT_TRUE(others[static_cast<std::size_t>(i)].is_closed(long_ms));
   slow.say("Host: localhost\r\n\r\n");
   EXPECT_THAT(slow.hear(), StartsWith("HTTP/1.1 200"));
 }
@@ -276,7 +279,7 @@ TEST(http_server, waits_where_the_process_may_open_no_more) {
 }
 
 TEST(http_server, ends_at_once_whoever_is_connected) {
-  auto testee = server::open("127.0.0.1:0", hello());
+  auto testee = server::open("127.0.0.1:0", hello(), {.deadline = 60s});
   ASSERT_TRUE(testee);
   std::vector<plain_socket> all;
   for (int i = 0; i < 50; ++i) {
@@ -287,9 +290,9 @@ TEST(http_server, ends_at_once_whoever_is_connected) {
   asked((*testee)->address(), get("/hello", "localhost"));
   const auto begin = steady_now();
   testee->reset();
-  EXPECT_LT(steady_now() - begin, 1s);
+  EXPECT_LT(steady_now() - begin, 10s);
   for (auto& x : all)
-    EXPECT_TRUE(x.is_closed(2000));
+    EXPECT_TRUE(x.is_closed(long_ms));
 }
 
 } // namespace troupe::http

@@ -2,9 +2,6 @@
 
 #include "tests/unit/actors/transport/zmq/keyed_endpoint_fixture.hpp"
 
-#include <chrono>
-#include <thread>
-
 namespace troupe::transport {
 namespace {
 
@@ -15,8 +12,7 @@ TEST_F(keyed_endpoint, lets_in_later_whose_file_cannot_be_read_just_now) {
   const auto client =
     dial_with(2, server->address(), dialler_keys{alice, own.open});
   client->send({5}, beat(1));
-  for (int i = 0; i < 400 && read == 0; ++i)
-    std::this_thread::sleep_for(std::chrono::milliseconds{10});
+  EXPECT_TRUE(comes_to_be([&] { return read > 0; }));
   set(alice, key_standing::allowed);
   EXPECT_EQ(at_server.wait_for(1).size(), 1U);
   client->close();
@@ -33,8 +29,7 @@ TEST_F(keyed_endpoint, lets_others_in_while_somebody_waits_at_its_door) {
   const auto waits =
     dial_with(2, server->address(), dialler_keys{alice, own.open});
   waits->send({5}, beat(1));
-  for (int i = 0; i < 400 && read == 0; ++i)
-    std::this_thread::sleep_for(std::chrono::milliseconds{10});
+  EXPECT_TRUE(comes_to_be([&] { return read > 0; }));
   const auto other =
     dial_with(3, server->address(), dialler_keys{bob, own.open});
   other->send({5}, beat(2));
@@ -52,8 +47,7 @@ TEST_F(keyed_endpoint, is_dialled_again_by_who_waited_in_vain) {
   const auto client =
     dial_with(2, server->address(), dialler_keys{alice, own.open});
   client->send({5}, beat(1));
-  for (int i = 0; i < 1500 && client->counts().broken == 0; ++i)
-    std::this_thread::sleep_for(std::chrono::milliseconds{10});
+  (void)comes_to_be([&] { return client->counts().broken > 0; });
   EXPECT_EQ(client->counts().broken, 1U);
   set(alice, key_standing::allowed);
   EXPECT_EQ(at_server.wait_for(1).size(), 1U);

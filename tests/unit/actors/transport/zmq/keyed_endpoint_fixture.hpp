@@ -86,6 +86,12 @@ protected:
     return refused->all()[static_cast<std::size_t>(why)];
   }
 
+  /// The same, once they are so many.
+  std::uint64_t refused_for(refusal why, std::uint64_t at_least) const {
+    (void)comes_to_be([&] { return refused_for(why) >= at_least; });
+    return refused_for(why);
+  }
+
   const key_pair own = pair(1);
   const key_pair alice = pair(2);
   const key_pair bob = pair(3);

@@ -114,8 +114,7 @@ TEST(socket_endpoint, knows_of_all_bytes_what_they_are) {
   client->send({5}, served(1, 10));
   client->send({5}, served(2, n));
   (void)at_server.wait_for(3);
-  client->drain(
-    std::chrono::seconds{10}); // What is under way is not said again.
+  client->drain(patience); // What is under way is not said again.
   client->send({5}, served(2, n));
   const auto heard = at_server.wait_for(4);
   ASSERT_EQ(heard.size(), 4U);
@@ -211,7 +210,7 @@ TEST(socket_endpoint, has_room_for_what_is_large_where_there_is_a_session) {
   auto heard = at_server.wait_for(1);
   ASSERT_EQ(heard.size(), 1U);
   EXPECT_TRUE(heard[0].what.is_left_out());
-  client->drain(std::chrono::seconds{10}); // Until it has heard so.
+  client->drain(patience); // Until it has heard so.
   EXPECT_LT((*server)->counts().bytes_in, 1000U);
   (*server)->has_session(heard[0].peer);
   client->send({5}, served(2, 1'000'000));
@@ -287,8 +286,7 @@ TEST(socket_endpoint, counts_a_connection_once_whatever_is_said_over_it) {
     ASSERT_EQ(send_piece(plain, {}, opened_by(7)), sending::done);
   const auto& heard =
     server->counts().in.pieces[static_cast<std::size_t>(crossing::link)];
-  for (int i = 0; i < 400 && heard < 3; ++i)
-    std::this_thread::sleep_for(std::chrono::milliseconds{10});
+  (void)comes_to_be([&] { return heard >= 3; });
   EXPECT_EQ(heard, 3U);
   EXPECT_EQ(server->counts().made, 1U);
   EXPECT_EQ(server->counts().lost, 0U);
