@@ -165,12 +165,12 @@ class Federation:
 
     def end(self, away=()):
         """The run's time is over soon; all hear it, and what is left is right."""
-        wait(lambda: self.server.poll() is not None, self.seconds + 20, "the run ends")
+        wait(lambda: self.server.poll() is not None, self.seconds + 60, "the run ends")
         began = time.monotonic()
         assert self.server.returncode == 0, f"the server ends with {self.server.returncode}"
         for k, process in self.joined.items():
             if k not in away:
-                wait(lambda p=process: p.poll() is not None, 20, f"process {k} hears the end")
+                wait(lambda p=process: p.poll() is not None, 60, f"process {k} hears the end")
                 assert process.returncode == 0, f"process {k} ends with {process.returncode}"
         self.check()
         return time.monotonic() - began

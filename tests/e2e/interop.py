@@ -96,7 +96,7 @@ class Server:
         self.process.wait()
 
     def ended(self):
-        assert self.process.wait(200) == 0, self.log.read_text(encoding="utf-8")
+        assert self.process.wait(300) == 0, self.log.read_text(encoding="utf-8")
         return json.loads((self.folder / "summary.json").read_text(encoding="utf-8"))
 
     def read(self, sql):

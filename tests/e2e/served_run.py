@@ -149,14 +149,14 @@ class Run:
 
     def finish(self):
         """Lets it end. Who came back when it was over waits for a server, and is in `late`."""
-        assert self.server.wait(240) == 0, "the server fails"
+        assert self.server.wait(400) == 0, "the server fails"
         self.over = time.monotonic()
         for i, process in enumerate(self.clients):
             with contextlib.suppress(subprocess.TimeoutExpired):
                 assert process.wait(10 if i == 0 else 2) == 0, f"clients {i} end with {process.returncode}"
                 continue
             process.terminate()
-            assert process.wait(20) == 0, f"clients {i} are told to end, and end with {process.returncode}"
+            assert process.wait(60) == 0, f"clients {i} are told to end, and end with {process.returncode}"
             self.late.add(i)
         self.note_recovery()
         if not self.witness:

@@ -116,7 +116,7 @@ def main():
         try:
             is_lost_and_comes_back(run)
             subprocess.run([troupe, "stop", run.folder], check=True, timeout=60, capture_output=True)
-            assert [x.wait(20) for x in run.processes] == [0, 0, 0]
+            assert [x.wait(60) for x in run.processes] == [0, 0, 0]
         except BaseException:
             for log in sorted(pathlib.Path(name).glob("*.log")):
                 print(f"== {log.name}\n{log.read_text(encoding='utf-8')[-800:]}")
