@@ -48,14 +48,20 @@ public:
   std::shared_ptr<const void> take(std::uint64_t bytes) {
     std::shared_ptr<const void> within;
     const std::lock_guard guard{mutex_};
-    const bool full = now_ != 0 && (bytes > most_ || now_ > most_ - bytes);
-    if (full || frames_ >= frames_max_) {
+    if (!fits(bytes)) {
       want();
       return nullptr;
     }
     if (all_ && !(within = all_->take(bytes)))
       return nullptr;
     return token(bytes, std::move(within));
+  }
+
+  /// Whether `take` would find it here, whatever there is of what this is a
+  /// part of.
+  bool has(std::uint64_t bytes) const {
+    const std::lock_guard guard{mutex_};
+    return fits(bytes);
   }
 
   /// The same for a small frame that is here already. Null: it is to be
@@ -98,6 +104,11 @@ public:
   }
 
 private:
+  bool fits(std::uint64_t bytes) const noexcept {
+    const bool full = now_ != 0 && (bytes > most_ || now_ > most_ - bytes);
+    return !full && frames_ < frames_max_;
+  }
+
   held_bytes& top() noexcept {
     return all_ ? *all_ : *this;
   }

@@ -72,6 +72,11 @@ public:
     return open_ && !open_->room;
   }
 
+  /// How much what is under way takes; 0: nothing is.
+  std::uint64_t size() const noexcept {
+    return open_ ? open_->what.size : 0;
+  }
+
   /// The other end knows nothing of what it sent before.
   void forget();
 

@@ -117,6 +117,11 @@ public:
     return heard_opened_ && in_.waits_for_room();
   }
 
+  /// So much of it. @pre it waits
+  std::uint64_t wanted_bytes() const noexcept {
+    return in_.size();
+  }
+
   /// What the other end sent; it is the endpoint's to know which link it is of.
   result<arrivals> heard(const piece& x);
 

@@ -121,14 +121,25 @@ std::optional<piece> places::next(place& x, instant now) {
   if (!x.link.waits_for_room())
     waiting_.erase(x.number);
   else if (waiting_.insert(x.number).second)
-    drop_kept();
+    drop_kept_for(x);
   return out;
 }
 
+// Where its key has no more than this, what others have is of no use to it.
+bool places::helps(const place& x, const place& waits) const {
+  return x.user == waits.user || !room_
+         || !room_->has(waits.link.wanted_bytes());
+}
+
 // Who waits is told that there is room, as when something was handled.
-void places::drop_kept() {
-  for (const auto number : std::exchange(kept_, {}))
-    all_.at(number).link.drop_unfinished();
+void places::drop_kept_for(const place& waits) {
+  std::erase_if(kept_, [&](std::uint64_t number) {
+    auto& x = all_.at(number);
+    if (!helps(x, waits))
+      return false;
+    x.link.drop_unfinished();
+    return true;
+  });
 }
 
 void places::part(place& x, instant now) {
@@ -142,10 +153,12 @@ void places::part(place& x, instant now) {
 
 void places::lost(place& x, instant now) {
   part(x, now);
-  if (waiting_.empty())
-    x.link.out_of_reach();
-  else
+  if (std::ranges::any_of(waiting_, [&](std::uint64_t number) {
+        return helps(x, all_.at(number));
+      }))
     x.link.abandoned();
+  else
+    x.link.out_of_reach();
   if (x.link.holds_room())
     kept_.insert(x.number);
   forget_gone(now);
@@ -161,6 +174,8 @@ void places::forget_gone(instant now) {
   if (now < look_again_)
     return;
   look_again_ = now + std::chrono::seconds{1};
+  for (const auto number : waiting_) // There may be less room than before.
+    drop_kept_for(all_.at(number));
   std::vector<std::uint64_t> gone;
   for (const auto& [number, y] : all_)
     if (number > 0 && y.route.empty() && y.lost_at + gone_max < now)

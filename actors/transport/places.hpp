@@ -77,7 +77,7 @@ public:
   place* of(const std::string& route, const std::string& user, const piece& x);
 
   /// It has no connection any more. What has come of something unfinished is
-  /// kept for who is back, with its room, until others wait for room. Those
+  /// kept for who is back, with its room, until others wait for that. Those
   /// that had lost theirs `gone_max` before are forgotten.
   void lost(place& x, instant now);
 
@@ -93,8 +93,8 @@ public:
     return !kept_.empty();
   }
 
-  /// Takes what goes out next to it. Where it begins to wait for room, nothing
-  /// is kept any longer for who is gone.
+  /// Takes what goes out next to it. Where it begins to wait for room, what
+  /// would help it is kept no longer for who is gone.
   std::optional<piece> next(place& x, instant now);
 
   /// Those that wait for room.
@@ -144,7 +144,8 @@ private:
   std::size_t count_of(const std::string& user) const;
   std::shared_ptr<held_bytes> room_of(const std::string& user);
   void part(place& x, instant now);
-  void drop_kept();
+  bool helps(const place& x, const place& waits) const;
+  void drop_kept_for(const place& waits);
   void forget_oldest();
   void forget_oldest_of(const std::string& user);
   void forget(std::uint64_t number);
@@ -156,7 +157,7 @@ private:
   std::map<std::uint64_t, place> all_;
   std::map<std::string, std::uint64_t> routes_;
   std::map<std::pair<std::string, std::uint64_t>, std::uint64_t> instances_;
-  std::set<std::uint64_t> waiting_; ///< For room; then nothing is kept.
+  std::set<std::uint64_t> waiting_; ///< For room.
   std::set<std::uint64_t> kept_;    ///< Gone, and their room is kept.
   std::uint64_t last_ = 0;
   std::uint64_t lost_ = 0;

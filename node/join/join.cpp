@@ -19,6 +19,7 @@
 #include "node/join/lookout.hpp"
 #include "node/join/store.hpp"
 #include "node/join/task.hpp"
+#include "node/run/patient_questions.hpp"
 #include "node/run/rules.hpp"
 #include "node/run/serving.hpp"
 
@@ -316,8 +317,9 @@ private:
     }
     worker_ = start_worker(system, std::make_shared<prompt_workshop>(workers));
     seen_.watch_mail(
-      [worker = worker_](const std::shared_ptr<status_draft>& draft) {
-        caf::anon_send(worker, messages::status_asked{draft});
+      [worker = worker_, asked = std::make_shared<patient_questions>()](
+        const std::shared_ptr<status_draft>& draft) {
+        asked->ask(worker, draft);
       });
     const auto now = system.clock().now();
     for (const auto who : mine_) {

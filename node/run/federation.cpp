@@ -95,11 +95,8 @@ public:
       return;
     server_.answer(draft);
     clients_.answer(draft);
-    const messages::status_asked question{draft};
-    if (worker_)
-      caf::anon_send(worker_, question);
-    if (reception_)
-      caf::anon_send(reception_, question);
+    questions_.ask(worker_, draft);
+    questions_.ask(reception_, draft);
   }
 
   /// Lets all actors end; they are gone when their mail is delivered.
@@ -128,6 +125,7 @@ private:
   const federation& f_;
   caf::actor_system& system_;
   std::shared_ptr<in_process_hub> hub_ = std::make_shared<in_process_hub>();
+  patient_questions questions_;
   kernel_worker_actor worker_;
   reception_actor reception_; ///< Null where clients are of this process.
   server server_;

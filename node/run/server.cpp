@@ -148,20 +148,18 @@ void server::ask_for_state(const std::shared_ptr<snapshot_draft>& draft) {
 }
 
 void server::answer(const std::shared_ptr<status_draft>& draft) {
-  const messages::status_asked question{draft};
-  if (node_)
-    caf::anon_send(node_, question);
+  questions_.ask(node_, draft);
   const std::lock_guard guard{mutex_};
   if (!cast_.director)
     return;
-  caf::anon_send(cast_.director, question);
-  caf::anon_send(cast_.router, question);
-  caf::anon_send(cast_.gateway, question);
-  caf::anon_send(cast_.roster, question);
-  caf::anon_send(cast_.publisher, question);
-  caf::anon_send(cast_.archivist, question);
-  caf::anon_send(cast_.merger, question);
-  caf::anon_send(cast_.evaluator, question);
+  questions_.ask(cast_.director, draft);
+  questions_.ask(cast_.router, draft);
+  questions_.ask(cast_.gateway, draft);
+  questions_.ask(cast_.roster, draft);
+  questions_.ask(cast_.publisher, draft);
+  questions_.ask(cast_.archivist, draft);
+  questions_.ask(cast_.merger, draft);
+  questions_.ask(cast_.evaluator, draft);
 }
 
 void server::heard(const messages::scores_heard& x) {

@@ -13,6 +13,7 @@
 #include "actors/interfaces.hpp"
 #include "actors/wiring.hpp"
 #include "node/run/federation.hpp"
+#include "node/run/patient_questions.hpp"
 
 namespace troupe::node {
 
@@ -71,6 +72,7 @@ private:
   std::mutex mutex_;
   std::condition_variable bound_;
   actors::cast cast_;
+  patient_questions questions_;
 };
 
 } // namespace troupe::node

@@ -109,12 +109,11 @@ void monitor::measure(actors::seen_run& to) {
   // Files are counted less often: there may be many.
   if (own_.look()) {
     ledger_bytes_ = ledger_bytes(options_.folder);
-    record_bytes_ = bytes_in(options_.folder / "events.jsonl");
     arrivals_bytes_ = bytes_below(options_.folder / "arrivals");
   }
   to.own = own_.last();
   to.ledger_bytes = ledger_bytes_;
-  to.record_bytes = record_bytes_;
+  to.record_bytes = bytes_in(options_.folder / "events.jsonl");
   to.record_bytes_max = options_.x.events ? options_.x.events_max << 20 : 0;
   to.arrivals_bytes = arrivals_bytes_;
   auto done = to.visits;

@@ -68,7 +68,6 @@ private:
   std::int64_t progress_ms_ = 0;
   std::uint64_t done_ = 0; ///< Visits and versions, when last looked at.
   std::uint64_t ledger_bytes_ = 0;
-  std::uint64_t record_bytes_ = 0;
   std::uint64_t arrivals_bytes_ = 0;
   std::string said_; ///< The code of the wait that was told last.
   std::int64_t said_ms_ = 0;

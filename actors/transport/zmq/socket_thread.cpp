@@ -93,11 +93,12 @@ void socket_thread::work() {
       see_to_connections();
       const auto blocked = send_what_is_due();
       follow_connections();
+      const bool is_short = is_short_of_room();
       if (!rests(blocked) && !hear_some() && falls_asleep(blocked))
-        wait(blocked > 0                     ? blocked_pause
-             : is_unsettled()                ? unsettled_pause
-             : is_short_of_room() || dials() ? probe_pause
-                                             : std::chrono::milliseconds{-1});
+        wait(blocked > 0           ? blocked_pause
+             : is_unsettled()      ? unsettled_pause
+             : is_short || dials() ? probe_pause
+                                   : std::chrono::milliseconds{-1});
     } catch (const std::exception&) { // Of ZeroMQ, or for want of memory.
       ++counts_.failures;
       std::this_thread::sleep_for(probe_pause);

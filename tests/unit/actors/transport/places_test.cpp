@@ -218,6 +218,39 @@ TEST_F(places_test, keep_nothing_for_who_is_gone_once_others_wait) {
   EXPECT_TRUE(at(3).link.holds_room()) << "who is here keeps its own";
 }
 
+// What one key has is of no use to another one that has had its part.
+TEST_F(places_test, keep_what_is_of_another_key_than_of_who_waits) {
+  for (const std::uint64_t i : {1, 2})
+    dial(i, "ours");
+  dial(3, "another");
+  say_half(1);
+  say_half(3);
+  processes.at(2).say({1}, large(1, most_values));
+  for (int i = 0; i < 10; ++i)
+    step(2);
+  ASSERT_TRUE(at(2).link.waits_for_room());
+  server.lost(at(3), now);
+  EXPECT_TRUE(server.keeps_room());
+  come_back(3);
+  settle(3);
+  EXPECT_TRUE(processes.at(3).is_idle());
+  ASSERT_FALSE(chunks[3].empty());
+  EXPECT_GT(chunks[3].front().begin, 0U) << "it goes on where it was";
+}
+
+TEST_F(places_test, keep_nothing_of_another_key_where_all_room_is_taken) {
+  dial(1, "ours");
+  dial(3, "another");
+  say_half(3);
+  server.lost(at(3), now);
+  ASSERT_TRUE(server.keeps_room());
+  const auto others = room->take(room_bytes - room->now());
+  processes.at(1).say({1}, large(1, most_values));
+  for (int i = 0; i < 10; ++i)
+    step(1);
+  EXPECT_FALSE(server.keeps_room());
+}
+
 TEST_F(places_test, keep_nothing_for_who_is_not_let_in_any_more) {
   dial(1);
   say_half(1);

@@ -292,6 +292,7 @@ TEST_F(run_status, has_the_mail_of_all_actors_but_clients) {
 TEST_F(run_status, has_the_size_of_its_record_beside_its_bound) {
   const auto x = after({"ledger=disk", "events=true", "events_max=3"});
   EXPECT_EQ(x->record_bytes_max, std::uint64_t{3} << 20);
+  EXPECT_GT(x->record_bytes, 0u);
   const auto without = after({});
   EXPECT_EQ(without->record_bytes_max, 0u);
   EXPECT_EQ(without->record_bytes, 0u);
