@@ -19,6 +19,8 @@ clock = "wall"
 seed = {seed}
 time_budget = 3600
 evaluate_every = 0
+events = false
+ledger = "memory"
 """
 # Client k trains model k mod `components`, and no other.
 TIED = """
@@ -111,9 +113,9 @@ class Planted:
         self.run("starved", TIED.format(clients=2, components=3) + WINDOWS)
         # Six clients of the first model, and of the second one only the last.
         self.run("dominated", TIED.format(clients=12, components=2) + WINDOWS, scenes(*((1, "leave", (x, x)) for x in range(2, 12, 2))))
-        # Two clients, and from then on forty.
+        # Two clients, and forty when that has been seen for some seconds.
         self.run("rising", QUADRATIC + 'clients = {clients = 40}\npace = {mode = "fedbuff", concurrency = 40, buffer_size = 1}\nworkers = 1\n',
-                 scenes((8, "join", (3, 40))))
+                 scenes((12, "join", (3, 40))))
         scripted_module.main(self.folder / "hangs.pt", 1, HANGS)
         self.run("hangs", SCRIPTED.format(module=self.folder / "hangs.pt") + WINDOWS, seed=2)
 
