@@ -205,14 +205,16 @@ def filling(folder):
     os.remove(folder / "filler")
 
 
-def phases(ground, looks, beside):
-    run = ground.run
-    here = f'troupe_clients{{state=~"at_work|free|waiting", instance="{run.http["server"]}"}}'
-    joined = lambda: sum(float(x["value"][1]) for x in ground.vector(here))  # noqa: E731
-    on_own_disk = os.path.ismount(run.folder / "runs")
+def joined(ground):
+    """How many clients of the run that is watched are here."""
+    here = f'troupe_clients{{state!~"away|lost", instance="{ground.run.http["server"]}"}}'
+    return sum(float(x["value"][1]) for x in ground.vector(here))
 
+
+def more_join(ground, looks):
+    run = ground.run
     run.join("more", 20)
-    ground.until(lambda: joined() == 60, "twenty more clients are seen")
+    ground.until(lambda: joined(ground) == 60, "twenty more clients are seen")
     looks("troupe-overview", "Clients", "60")
     ground.quiet()
 
@@ -223,13 +225,18 @@ def phases(ground, looks, beside):
     ground.until(lambda: ground.vector("max(histogram_quantile(0.99, sum by (le) (rate(troupe_offer_staleness_versions_bucket[20s])))) > 8"),
                  "a straggler shows as staleness")
 
-    beside.begin()
-    ground.watch(beside.http)
+
+def refusal(ground, looks, beside):
+    """And meanwhile the runs that have faults of their own."""
+    run = ground.run
+
     def refuses():
         stranger = subprocess.run([run.troupe, "join", run.address, "--server", run.key, "--store", run.folder / "stranger", "--wait", "3"],
                                   capture_output=True, text=True)
         assert stranger.returncode == 5, stranger
 
+    beside.begin()
+    ground.watch(beside.http)
     refuses()
     ground.fires("a peer that is refused", "TroupePeersRefused", beside=[LATE])
     looks("troupe-transport", "Refused peers", "1", f"&instance={run.http['server']}")
@@ -242,42 +249,56 @@ def phases(ground, looks, beside):
         beside.end(name)
     ground.quiet()
 
-    began = lambda: [x["value"][1] for x in ground.vector(f'process_start_time_seconds{{instance="{run.http["more"]}"}}')]  # noqa: E731
+
+def restarts(ground):
+    def began():
+        asked = f'process_start_time_seconds{{instance="{ground.run.http["more"]}"}}'
+        return [x["value"][1] for x in ground.vector(asked)]
     for _ in range(2):
         before = began()
-        run.end("more")
-        run.join("more", 20)
-        ground.until(lambda: joined() == 60, "its clients are here again")
+        ground.run.end("more")
+        ground.run.join("more", 20)
+        ground.until(lambda: joined(ground) == 60, "its clients are here again")
         ground.until(lambda before=before: began() not in ([], before), "it is scraped again")
     ground.fires("a process that is restarted twice", "TroupeRestarts", beside=["TroupeTargetDown", LATE])
     ground.quiet()
 
-    if on_own_disk:
-        with filling(run.folder / "runs"):
-            ground.fires("a disk that fills", "TroupeDiskFullSoon")
-        ground.no_others()  # It is not yet over, and what comes now would bring it as well.
-        with filled(run.folder / "runs"):
-            ground.fires("a full disk", "TroupeDiskNearlyFull", "TroupeStoreWaits", "TroupeLineFails",
-                         beside=["TroupeNoProgress", "TroupeDiskFullSoon", LATE])
-        ground.quiet()
-    else:
-        skipped("a full disk, which takes the right to mount one")
 
-    run.end("join-2", signal.SIGKILL)
-    ground.fires("a process that is killed", "TroupeTargetDown", beside=[LATE, "TroupeNoProgress"])
-    looks("troupe-overview", "Firing alerts", "TroupeTargetDown")
-    run.join("join-2")
+def disk(ground):
+    runs = ground.run.folder / "runs"
+    if not os.path.ismount(runs):
+        skipped("a full disk, which takes the right to mount one")
+        return
+    with filling(runs):
+        ground.fires("a disk that fills", "TroupeDiskFullSoon")
+    ground.no_others()  # It is not yet over, and what comes now would bring it as well.
+    with filled(runs):
+        ground.fires("a full disk", "TroupeDiskNearlyFull", "TroupeStoreWaits", "TroupeLineFails",
+                     beside=["TroupeNoProgress", "TroupeDiskFullSoon", LATE])
     ground.quiet()
 
-    # As many files as it may have, nearly.
-    pid = run.processes["join-1"].pid
+
+def kill(ground, looks):
+    ground.run.end("join-2", signal.SIGKILL)
+    ground.fires("a process that is killed", "TroupeTargetDown", beside=[LATE, "TroupeNoProgress"])
+    looks("troupe-overview", "Firing alerts", "TroupeTargetDown")
+    ground.run.join("join-2")
+    ground.quiet()
+
+
+def files(ground):
+    """As many as it may have, nearly."""
+    pid = ground.run.processes["join-1"].pid
     before = resource.prlimit(pid, resource.RLIMIT_NOFILE)
     resource.prlimit(pid, resource.RLIMIT_NOFILE, (int(len(os.listdir(f"/proc/{pid}/fd")) / 0.905), before[1]))
     ground.fires("a process that runs out of files", "TroupeQueueAtBound", beside=[LATE])
     resource.prlimit(pid, resource.RLIMIT_NOFILE, before)
     ground.quiet()
 
-    # All who train stand still: the run does.
+
+def standstill(ground):
+    """All who train are gone, and then all who are asked."""
+    run = ground.run
     for name in ("join-1", "join-2", "more"):
         run.end(name)
     ground.fires("nobody who trains", "TroupeNoProgress", "TroupeTargetDown", beside=[LATE])
@@ -293,9 +314,19 @@ def phases(ground, looks, beside):
     ground.fires("nobody who is asked", "TroupeNobodyAsked")
     ground.no_others()
 
-    known = {x for x, of in alerts.rules_of(pathlib.Path(run.alerts).read_text(encoding="utf-8")).items() if of["kind"] == "alert"}
-    disk = set() if on_own_disk else {"TroupeDiskNearlyFull", "TroupeDiskFullSoon", "TroupeStoreWaits", "TroupeLineFails"}
-    if untried := known - ground.seen - disk:
+
+def phases(ground, looks, beside):
+    more_join(ground, looks)
+    refusal(ground, looks, beside)
+    restarts(ground)
+    disk(ground)
+    kill(ground, looks)
+    files(ground)
+    standstill(ground)
+    known = {x for x, of in alerts.rules_of(pathlib.Path(ground.run.alerts).read_text(encoding="utf-8")).items() if of["kind"] == "alert"}
+    of_disk = {"TroupeDiskNearlyFull", "TroupeDiskFullSoon", "TroupeStoreWaits", "TroupeLineFails"}
+    untried = known - ground.seen - (set() if os.path.ismount(ground.run.folder / "runs") else of_disk)
+    if untried:
         ground.wrong.append(f"no cause is planted for {', '.join(sorted(untried))}")
 
 

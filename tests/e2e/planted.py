@@ -5,6 +5,7 @@ import re
 import signal
 import subprocess
 import time
+import urllib.request
 
 import scripted_module
 import watched
@@ -115,9 +116,21 @@ class Planted:
         self.run("dominated", TIED.format(clients=12, components=2) + WINDOWS, scenes(*((1, "leave", (x, x)) for x in range(2, 12, 2))))
         # Two clients, and forty when that has been seen for some seconds.
         self.run("rising", QUADRATIC + 'clients = {clients = 40}\npace = {mode = "fedbuff", concurrency = 40, buffer_size = 1}\nworkers = 1\n',
-                 scenes((12, "join", (3, 40))))
+                 scenes((14, "join", (3, 40))))
         scripted_module.main(self.folder / "hangs.pt", 1, HANGS)
         self.run("hangs", SCRIPTED.format(module=self.folder / "hangs.pt") + WINDOWS, seed=2)
+        for name in self.processes:
+            self.until_visits(name)
+
+    def until_visits(self, name):
+        """Before them a run has made no progress, which is a fault as well."""
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline:
+            with urllib.request.urlopen(f"http://{self.http[name]}/metrics", timeout=10) as page:
+                if re.search(rb"^troupe_visits_total [1-9]", page.read(), re.M):
+                    return
+            time.sleep(0.2)
+        raise AssertionError(f"the run '{name}' trains nothing")
 
     def end(self, name):
         """At once: nobody goes on with them, and one hangs."""
