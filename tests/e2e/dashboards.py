@@ -70,7 +70,7 @@ class Ground:
             out[x["metric"].get("instance", "")].add(x["metric"]["alertname"])
         return out
 
-    def until(self, what, words, seconds=40):
+    def until(self, what, words, seconds=90):
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:
             if what():
@@ -78,16 +78,16 @@ class Ground:
             time.sleep(0.5)
         self.wrong.append(f"{words}: not within {seconds} s; firing: {sorted(self.firing())}")
 
-    def fires(self, cause, *names, beside=(), seconds=40):
+    def fires(self, cause, *names, beside=()):
         """By this cause these do, and of others at most those beside them: `quiet` looks."""
-        self.until(lambda: set(names) <= self.firing(), f"{cause} brings {', '.join(names)}", seconds)
+        self.until(lambda: set(names) <= self.firing(), f"{cause} brings {', '.join(names)}")
         self.seen |= set(names)
         self.may |= {*names, *beside}
         print(f"{time.monotonic() - BEGAN:4.0f} s  {cause}: {', '.join(sorted(self.firing()))}", flush=True)
 
-    def quiet(self, seconds=60):
+    def quiet(self):
         """All alerts end with their causes, and none has fired that must not since all was quiet last."""
-        self.until(lambda: not self.firing(), "all alerts end", seconds)
+        self.until(lambda: not self.firing(), "all alerts end")
         self.no_others()
 
     def no_others(self):
@@ -108,7 +108,7 @@ class Ground:
         """Each of these has had its own alert, and no other one."""
         for name in names:
             own = planted.ALERTS[name]
-            self.until(lambda: own in self.fired(600)[self.beside[name]], f"{own} fires of the run '{name}'", 60)
+            self.until(lambda: own in self.fired(600)[self.beside[name]], f"{own} fires of the run '{name}'")
             if (had := self.fired(600)[self.beside[name]]) != {own}:
                 self.wrong.append(f"the run '{name}' brings {', '.join(sorted(had - {own})) or 'nothing'} in the place of {own} alone")
             self.seen.add(own)
@@ -218,12 +218,17 @@ def more_join(ground, looks):
     looks("troupe-overview", "Clients", "60")
     ground.quiet()
 
-    # One who is slow, but answers: its visits come late.
+    # One who is slow, but answers: its visits come late. Some versions are made meanwhile, until all wait for it.
+    head = lambda: float(ground.vector('max(troupe_head_version{block="model"})')[0]["value"][1])  # noqa: E731
+    before, deadline = head(), time.monotonic() + 10
     os.kill(run.processes["more"].pid, signal.SIGSTOP)
-    time.sleep(1.5)
+    while head() < before + 10 and time.monotonic() < deadline:
+        time.sleep(0.2)
     os.kill(run.processes["more"].pid, signal.SIGCONT)
     ground.until(lambda: ground.vector("max(histogram_quantile(0.99, sum by (le) (rate(troupe_offer_staleness_versions_bucket[20s])))) > 8"),
                  "a straggler shows as staleness")
+    ground.may |= {LATE, "TroupeTargetDown"}  # It did not answer for a while.
+    ground.quiet()
 
 
 def refusal(ground, looks, beside):
@@ -365,7 +370,7 @@ def main():
             if not given.pictures:
                 beside.loses()
             ground.until(lambda: ground.vector("troupe_evaluation_metric") and ground.vector("sum(rate(troupe_visits_total[8s])) > 0"),
-                         "the run gets on", 60)
+                         "the run gets on")
             # A few scrapes more, for rates and for rules that look at rules; for pictures a minute of them.
             time.sleep(65 if given.pictures else 8)
             ground.asks_all()

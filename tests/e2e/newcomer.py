@@ -69,7 +69,7 @@ def walks(program, scratch):
     port = watched.free_port()
     asked = watched.Watched("", scratch, port)  # Of it the Prometheus is asked.
 
-    def sees(expression, value, what, seconds=40):
+    def sees(expression, value, what, seconds=90):
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:
             found = asked.ask_prometheus("query", query=expression)["data"]["result"]
