@@ -3,7 +3,6 @@ With --pictures nothing goes wrong in that run, and its dashboards are kept as p
 
 import argparse
 import collections
-import contextlib
 import json
 import os
 import pathlib
@@ -14,7 +13,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 
 BEGAN = time.monotonic()
@@ -22,6 +20,7 @@ TREE = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(TREE / "deploy"), str(TREE / "tests/dashboards")]
 
 import alerts  # noqa: E402
+import filler  # noqa: E402
 import planted  # noqa: E402
 import promql  # noqa: E402
 import view  # noqa: E402
@@ -177,34 +176,6 @@ def has_numbers(data):
     return any("value" not in x or x["value"][1] != "NaN" for x in found)
 
 
-@contextlib.contextmanager
-def filled(folder):
-    """Its disk is full, if it is one of ours."""
-    with open(folder / "filler", "wb", buffering=0) as filler, contextlib.suppress(OSError):
-        while True:
-            filler.write(bytes(1 << 16))
-    yield
-    os.remove(folder / "filler")
-
-
-@contextlib.contextmanager
-def filling(folder):
-    """Its disk is on the way to be full, until one that has room has two fifths left."""
-    ends = threading.Event()
-
-    def fill():
-        with open(folder / "filler", "wb", buffering=0) as filler:
-            while not ends.wait(0.1) and (room := os.statvfs(folder)).f_bavail > 0.4 * room.f_blocks:
-                filler.write(bytes(1 << 19))
-
-    filler = threading.Thread(target=fill)
-    filler.start()
-    yield
-    ends.set()
-    filler.join()
-    os.remove(folder / "filler")
-
-
 def joined(ground):
     """How many clients of the run that is watched are here."""
     here = f'troupe_clients{{state!~"away|lost", instance="{ground.run.http["server"]}"}}'
@@ -274,10 +245,10 @@ def disk(ground):
     if not os.path.ismount(runs):
         skipped("a full disk, which takes the right to mount one")
         return
-    with filling(runs):
+    with filler.filling(runs):
         ground.fires("a disk that fills", "TroupeDiskFullSoon")
     ground.no_others()  # It is not yet over, and what comes now would bring it as well.
-    with filled(runs):
+    with filler.filled(runs):
         ground.fires("a full disk", "TroupeDiskNearlyFull", "TroupeStoreWaits", "TroupeLineFails",
                      beside=["TroupeNoProgress", "TroupeDiskFullSoon", LATE])
     ground.quiet()
