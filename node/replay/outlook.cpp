@@ -24,6 +24,16 @@ std::optional<visit_id> last_word_on(const recorded_event& x) {
   return said ? std::optional{failed->visit} : std::nullopt;
 }
 
+/// The visit that its client did not begin, since it had another.
+std::optional<visit_id> turned_down_in(const recorded_event& x) {
+  const auto* failed = std::get_if<messages::visit_failed>(&x);
+  if (!failed)
+    return std::nullopt;
+  const auto* why = std::get_if<messages::decline_reason>(&failed->why);
+  const bool busy = why && *why == messages::decline_reason::busy;
+  return busy ? std::optional{failed->visit} : std::nullopt;
+}
+
 /// Nothing where an event is of no visit.
 std::optional<visit_id> visit_in(const recorded_event& x) {
   return std::visit(
@@ -43,8 +53,8 @@ void outlook::note(const recorded_event& x) {
   if (std::holds_alternative<process_began>(x)) {
     ++processes_;
   } else if (const auto* made = std::get_if<messages::invitation_made>(&x)) {
-    auto& newest = newest_[made->pass.visit.client];
-    newest = std::max(newest, made->pass.visit.number);
+    if (const auto& visit = made->pass.visit; is_begun(visit))
+      invited_[visit.client].insert(visit.number);
     begun_[made->pass.visit].made = *made;
   } else if (const auto* served = std::get_if<messages::line_served>(&x)) {
     note_fetch(*served);
@@ -52,6 +62,8 @@ void outlook::note(const recorded_event& x) {
     withdrawn_.insert(over->visit);
   } else if (const auto word = last_word_on(x)) {
     note_word(*word, x);
+  } else if (const auto other = turned_down_in(x)) {
+    note_not_begun(*other);
   }
   if (processes_ < 2)
     return;
@@ -63,17 +75,30 @@ void outlook::note(const recorded_event& x) {
 }
 
 void outlook::note_word(visit_id of, const recorded_event& x) {
-  const auto newest = newest_.find(of.client);
+  auto& invited = invited_[of.client];
+  const bool later = !invited.empty() && of.number < *invited.rbegin();
+  if (!invited.empty()) // The newest one stays.
+    invited.erase(invited.begin(),
+                  invited.lower_bound(std::min(of.number, *invited.rbegin())));
   const bool crossed = withdrawn_.erase(of) != 0;
   auto begun = begun_.extract(of);
-  if (!begun || begun.mapped().made.pass.visit != of
-      || (!crossed && (newest == newest_.end() || newest->second <= of.number)))
+  if (!begun || begun.mapped().made.pass.visit != of || (!crossed && !later))
     return;
   begun.mapped().word = x;
   late_[of.client].try_emplace(of.number, std::move(begun.mapped()));
 }
 
+void outlook::note_not_begun(visit_id x) {
+  const auto begun = begun_.find(x);
+  if (begun == begun_.end() || !begun->second.fetched.empty())
+    return;
+  not_begun_.insert(x);
+  invited_[x.client].erase(x.number);
+}
+
 void outlook::note_fetch(const messages::line_served& x) {
+  if (not_begun_.erase(x.visit) != 0)
+    invited_[x.visit.client].insert(x.visit.number);
   ++fetches_[{x.line, x.base}];
   auto& fetched = begun_[x.visit].fetched;
   std::erase_if(

@@ -35,6 +35,12 @@ public:
   /// event, in their order.
   std::vector<late_visit> take_before(const actors::recorded_event& x);
 
+  /// Whether its client ever began it. A server that began anew invites whom it
+  /// does not know to be at work, and hears that it is busy.
+  bool is_begun(visit_id x) const {
+    return !not_begun_.contains(x);
+  }
+
   /// Whether a version will be fetched.
   bool is_fetched(line_id line, version x) const {
     return fetches_.contains({line, x});
@@ -49,9 +55,12 @@ public:
 private:
   void note_fetch(const messages::line_served& x);
   void note_word(visit_id of, const actors::recorded_event& x);
+  void note_not_begun(visit_id x);
 
   std::uint64_t processes_ = 0;
-  std::map<client_id, visit_number> newest_; ///< Invited.
+  /// Invited to what it may have begun; of those with a word some are left out.
+  std::map<client_id, std::set<visit_number>> invited_;
+  std::set<visit_id> not_begun_;
   std::set<visit_id> withdrawn_;
   std::map<visit_id, late_visit> begun_; ///< Without a word so far.
   std::map<client_id, std::map<visit_number, late_visit>> late_;

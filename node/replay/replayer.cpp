@@ -126,7 +126,7 @@ result<comparison> replayer::on(const messages::invitation_made& x) {
                 to_text(visit) + " has the seed " + std::to_string(x.pass.seed)
                   + "; invitation " + std::to_string(x.pass.index)
                   + " of this run has " + std::to_string(seed));
-  if (is_elsewhere(visit.client))
+  if (is_elsewhere(visit.client) || !ahead_.is_begun(visit))
     return comparison{};
   const auto& file = client(visit.client).file();
   if (file.open && visit.number > file.last) {

@@ -5,6 +5,7 @@
 #include <map>
 #include <random>
 #include <set>
+#include <utility>
 
 #include "policies/catalogue.hpp"
 #include "tests/support/recorded_runs.hpp"
@@ -153,6 +154,45 @@ TEST_F(recorded_run, an_offer_that_is_noted_after_a_later_visit_began) {
     ++moved;
   }
   EXPECT_GT(moved, 3u);
+}
+
+// A server that began anew invited whom it did not know to be at work, which
+// fetched only then.
+TEST_F(recorded_run, a_visit_whose_client_was_too_busy_for_a_later_one) {
+  const auto folder =
+    record({"method=ditto", "mode=fedbuff", "versions=20", "buffer_size=6"});
+  const auto all = read_lines(folder / "events.jsonl");
+  std::map<int, std::size_t> heard; // The last line of each client.
+  std::size_t version = 0;          // The last line of one.
+  std::size_t tried = 0;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const auto x = json::parse(all[i]);
+    if (x["event"] == "version")
+      version = i;
+    if (!is_of_visit(x))
+      continue;
+    const auto before = std::exchange(heard[x["client"].get<int>()], i);
+    if (x["event"] != "invited" || before >= version)
+      continue;
+    auto other = x;
+    other["visit"] = x["visit"].get<int>() + 1000;
+    const json busy{{"at", 0},
+                    {"event", "visit_failed"},
+                    {"client", other["client"]},
+                    {"visit", other["visit"]},
+                    {"why", "busy"}};
+    const lines added{all[i], R"({"at":0,"event":"began","fingerprint":""})",
+                      other.dump(), busy.dump()};
+    const auto done = replay_changed(folder, [&](lines& y) {
+      y.erase(y.begin() + static_cast<std::ptrdiff_t>(i));
+      y.insert(y.begin() + static_cast<std::ptrdiff_t>(version), added.begin(),
+               added.end());
+    });
+    ASSERT_TRUE(done) << done.error().context;
+    EXPECT_EQ(done->digests.equal, done->digests.total);
+    ++tried;
+  }
+  EXPECT_GT(tried, 3u);
 }
 
 } // namespace troupe::test
