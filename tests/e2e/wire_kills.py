@@ -88,7 +88,7 @@ class Killer:
             CLIENTS[3]: lambda: self.at_random(client=True),
             OTHER[0]: lambda: self.at_random(server=True, client=True),
             OTHER[1]: self.cut,
-            OTHER[2]: lambda: self.run.witness.mix().wait(PATIENCE),
+            OTHER[2]: self.mix,
         }
 
     def kill(self, place):
@@ -129,10 +129,14 @@ class Killer:
             return True
 
         self.run.witness.trap(fires)
+        return self.comes(done) and not victim.wait() == 0
+
+    def comes(self, done):
+        """Whether that is in time."""
         deadline = time.monotonic() + PATIENCE
         while not done.wait(GLANCE) and time.monotonic() < deadline:
             self.note()
-        return done.is_set() and not victim.wait() == 0
+        return done.is_set()
 
     def again(self, server=False, client=None):
         """Begins again who was killed."""
@@ -205,6 +209,12 @@ class Killer:
         self.run.witness.cut()
         return True
 
+    def mix(self):
+        """What was mixed in may be merged before somebody is killed."""
+        hit = self.comes(self.run.witness.mix())
+        time.sleep(GLANCE)
+        return hit
+
     def drain(self):
         """Nobody is invited any more, what is under way comes to its end, and then the run does."""
         until_made(self.run, MORE + max(self.run.heads().values()))
@@ -263,6 +273,9 @@ def play(run, versions, places, draw, hits, drained):
     if drained:
         killer.drain()
         hits[DRAINED] += 1
+    while run.server.poll() is None:
+        killer.note()
+        time.sleep(GLANCE / 2)
     run.finish()
 
 
