@@ -12,7 +12,7 @@ import threading
 import urllib.error
 import urllib.request
 
-# What may have nothing to show while all is well; a served run of the method that is looked at has no figures of its own.
+# What may have nothing to show while all is well.
 QUIET = {"Firing alerts"}
 SIZES = {"wide": "1500,1320", "narrow": "600,1200"}
 

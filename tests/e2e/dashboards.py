@@ -27,7 +27,7 @@ import view  # noqa: E402
 import watched  # noqa: E402
 
 PAGES = {x.stem: json.loads(x.read_text(encoding="utf-8")) for x in sorted((TREE / "dashboards").glob("*.json"))}
-# What may have nothing to say while all is well; a served run of this method has no figures of its own.
+# What may have nothing to say while all is well.
 QUIET = {"annotation 'Alerts'", "annotation 'Restarts'", "'Firing alerts' A"}
 # Of alerts the times are cut in here alone; promtool holds the true ones.
 CUT = [(r"for: \d+m", "for: 2s"), (r"\[(10m|30m|1h)\]", "[15s]"), (r"offset 30m", "offset 10s"), (r"4 \* 3600", "30"), (r"> 600", "> 10"),
