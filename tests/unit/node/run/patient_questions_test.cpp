@@ -23,9 +23,12 @@ TEST(patient_questions, hold_one_answer_of_who_has_not_looked) {
   config.set("scheduler.policy", caf::atom("testing"));
   caf::actor_system system{config};
   int asked = 0;
-  const auto who = system.spawn([&](caf::event_based_actor*) -> caf::behavior {
-    return {[&](const messages::status_asked& x) { asked += x.draft ? 1 : 0; }};
-  });
+  const auto who = system.spawn(
+    [](caf::event_based_actor*, int* count) -> caf::behavior {
+      return {
+        [=](const messages::status_asked& x) { *count += x.draft ? 1 : 0; }};
+    },
+    &asked);
   auto& all =
     dynamic_cast<caf::scheduler::test_coordinator&>(system.scheduler());
   all.run();

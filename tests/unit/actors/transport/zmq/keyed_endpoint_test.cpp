@@ -52,9 +52,10 @@ TEST_F(keyed_endpoint, hears_nothing_that_was_altered_on_its_way) {
   const auto client =
     dial_with(2, relay.address(), dialler_keys{alice, own.open});
   client->send({5}, beat(11));
-  for (int i = 0; i < 400 && relay.altered() < 3; ++i)
+  // Whose handshake comes to nothing is told so after ten seconds.
+  for (int i = 0; i < 1200 && relay.altered() < 2; ++i)
     std::this_thread::sleep_for(std::chrono::milliseconds{50});
-  EXPECT_GE(relay.altered(), 3);
+  EXPECT_GE(relay.altered(), 2);
   EXPECT_EQ(server->counts().bytes_in, 0U);
   EXPECT_EQ(server->counts().made, 0U);
   relay.alter(false);
