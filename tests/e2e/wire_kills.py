@@ -193,7 +193,8 @@ class Killer:
         return len(self.run.witness.record.welcomes) if self.run.witness else 0
 
     def at_random(self, server=False, client=False):
-        time.sleep(self.draw.uniform(0.0, 0.5))
+        # Without a witness that they are back is seen where there is time for a version, with which the record is written.
+        time.sleep(self.draw.uniform(0.0, 0.5 if self.run.witness or not server else 4.0))
         i = self.draw.randrange(len(self.run.clients)) if client else None
         if self.run.server.poll() is not None:
             return False
