@@ -16,8 +16,8 @@ using namespace actors;
 
 namespace {
 
-/// A node that breaks again and again will not be better the next time.
-/// A node that breaks more often within this is not mended by beginning again.
+/// A node that breaks more often within this, or cannot be made, is not mended
+/// by beginning again.
 constexpr std::size_t breaks_max = 3;
 constexpr std::chrono::minutes breaks_within{10};
 

@@ -98,16 +98,20 @@ public:
   }
 
   /// An actor broke, or they could not be made: all are made anew, until
-  /// `whole` is called.
+  /// `whole` is called. What goes wrong before that is no other cause.
   void broke(const std::string& why) {
     const std::lock_guard guard{mutex_};
-    restarts_ += broken_.empty();
+    if (!broken_.empty())
+      return;
+    restarts_ += is_whole_;
+    is_whole_ = false;
     broken_ = why.empty() ? "it did not say why" : why;
   }
 
   /// All actors are there.
   void whole() {
     const std::lock_guard guard{mutex_};
+    is_whole_ = true;
     broken_.clear();
   }
 
@@ -139,7 +143,8 @@ private:
   std::string obstacle_;
   actors::duration_sum checkpoints_;
   actors::lost_snapshots lost_;
-  std::string broken_; ///< Why actors are made anew; empty: they are there.
+  std::string broken_;    ///< Why actors are made anew; empty: they are there.
+  bool is_whole_ = false; ///< They are there; before the first, no.
   std::uint64_t restarts_ = 0;
 };
 
