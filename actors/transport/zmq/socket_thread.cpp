@@ -93,12 +93,11 @@ void socket_thread::work() {
       see_to_connections();
       const auto blocked = send_what_is_due();
       follow_connections();
-      const bool is_short = is_short_of_room();
       if (!rests(blocked) && !hear_some() && falls_asleep(blocked))
-        wait(blocked > 0           ? blocked_pause
-             : is_unsettled()      ? unsettled_pause
-             : is_short || dials() ? probe_pause
-                                   : std::chrono::milliseconds{-1});
+        wait(blocked > 0            ? blocked_pause
+             : is_unsettled()       ? unsettled_pause
+             : is_short_ || dials() ? probe_pause
+                                    : std::chrono::milliseconds{-1});
     } catch (const std::exception&) { // Of ZeroMQ, or for want of memory.
       ++counts_.failures;
       std::this_thread::sleep_for(probe_pause);
@@ -106,28 +105,32 @@ void socket_thread::work() {
   }
 }
 
-bool socket_thread::is_short_of_room() {
-  const std::lock_guard guard{mutex_};
-  const auto now = steady_now();
+// At each turn, and mostly nobody does: then it is not even looked what time it
+// is.
+void socket_thread::look_after_room() {
   const bool waits = !places_.waiting().empty();
-  if ((!waits && !places_.keeps_room()) || now < probe_at_)
-    return waits || places_.keeps_room();
+  is_short_ = waits || places_.keeps_room();
+  if (!is_short_)
+    return;
+  const auto now = steady_now();
+  if (now < probe_at_)
+    return;
   probe_at_ = now + probe_pause;
   places_.forget_gone(now);
   if (!waits)
-    return true;
+    return;
   if (!dials())
     places_.forget_silent_holders(probe_at_ - silent_holder_max);
   for (auto& [number, x] : places_.all()) {
     x.link.probe();
     due_.insert(number);
   }
-  return true;
 }
 
 // What is blocked is due again, and so is whoever has more than a turn's worth.
 bool socket_thread::falls_asleep(std::size_t blocked) {
   const std::lock_guard guard{mutex_};
+  look_after_room();
   return asleep_ = may_sleep({.blocked = blocked, .due = due_.size()});
 }
 
@@ -153,6 +156,7 @@ std::size_t socket_thread::send_what_is_due() {
 
 std::set<std::uint64_t> socket_thread::taken_due() {
   const std::lock_guard guard{mutex_};
+  look_after_room();
   counts_.lost += places_.take_lost();
   auto out = std::exchange(due_, {});
   // There may be room now for what waits.

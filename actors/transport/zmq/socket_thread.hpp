@@ -76,8 +76,9 @@ private:
   void hang_up(instant until);
   void dial_anew_after_silence();
 
-  /// Somebody waits for room, or some is kept; those who have it may be gone.
-  bool is_short_of_room();
+  /// Somebody waits for room, or some is kept; those who have it may be gone,
+  /// which is asked once a second. Of who has the lock.
+  void look_after_room();
 
   /// From now on who has something to send rings. False: there is something.
   bool falls_asleep(std::size_t blocked);
@@ -153,6 +154,7 @@ private:
   std::uint32_t connection_ = 0;
   silence silence_;
   instant probe_at_{};
+  bool is_short_ = false;         ///< Of room, as it was seen last.
   bool opened_ = false;           ///< Its link, just now. Of the thread alone.
   std::optional<bool> met_again_; ///< Another one? Likewise.
   std::optional<announcement> announced_; ///< Likewise.
