@@ -193,7 +193,7 @@ struct round_closed {
   bool again = false;     ///< By another process, or shorter than it was.
 
   static constexpr auto fields(auto& x) {
-    return std::tie(x.round, x.visits, x.keep_late);
+    return std::tie(x.round, x.visits, x.keep_late, x.again);
   }
 };
 

@@ -1,6 +1,7 @@
 // Offers that come late or from far behind, and what comes after the last
 // version.
 
+#include "actors/record/snapshot.hpp"
 #include "tests/unit/actors/aggregator/ledger_fixture.hpp"
 
 namespace troupe::actors {
@@ -43,6 +44,27 @@ TEST(ledger, says_what_it_refuses_of_a_list_of_before_when_that_is_shorter) {
   EXPECT_EQ(answers(testee), verdicts{verdict::withdrawn});
   EXPECT_EQ(answers_to(testee, two), verdicts{});
   testee.end();
+  EXPECT_EQ(answers(testee), verdicts{verdict::withdrawn});
+}
+
+// A run that goes on is to say it when the unbroken one does.
+TEST(ledger, goes_on_from_a_snapshot_with_a_list_of_before) {
+  auto before = make({.by_round = true});
+  messages::round_closed list{
+    .round = {3},
+    .visits = {{{{1}, {7}}, {line}}, {{{2}, {7}}, {line}}},
+    .again = true};
+  before.close(list);
+  before.take_notices();
+  snapshot_draft draft;
+  draft.add("line", before);
+  auto testee = make({.by_round = true});
+  restore(draft.taken(), "line", testee);
+  auto one = offer(1, 7);
+  one.late = true;
+  EXPECT_EQ(answers_to(testee, one), verdicts{});
+  list.visits.erase(list.visits.begin());
+  testee.close(list);
   EXPECT_EQ(answers(testee), verdicts{verdict::withdrawn});
 }
 
