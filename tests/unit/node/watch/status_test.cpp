@@ -33,8 +33,11 @@ using testing::HasSubstr;
 class full_store final : public actors::store {
 public:
   result<actors::stored_node> load() override {
-    while (!readable)
+    const auto until = steady_now() + std::chrono::minutes{1};
+    while (!readable && steady_now() < until)
       std::this_thread::sleep_for(std::chrono::milliseconds{5});
+    EXPECT_TRUE(readable.load())
+      << "nobody made the store readable within a minute";
     return behind_->load();
   }
 
