@@ -50,19 +50,12 @@ model = {{kind = "torchscript", path = "{module}"}}
 training = {{local_steps = 2, batch_size = 10, learning_rate = 0.0001}}
 """
 # A model of one's own that hangs where examples are above zero on the mean: those of one of two clients, with this seed.
-HANGS = """class Linear(Module):
-  __parameters__ = ["w", ]
-  __buffers__ = []
-  training : bool
-  w : Tensor
-  def forward(self: __torch__.Linear,
-    x: Tensor) -> Tensor:
-    w = self.w
+HANGS = scripted_module.CODE.replace("""    w = self.w
+""", """    w = self.w
     hangs = bool(torch.gt(torch.mean(x), 0.))
     while hangs:
       hangs = bool(torch.gt(torch.mean(x), 0.))
-    return torch.matmul(x, torch.t(w))
-"""
+""")
 
 
 def scenes(*of):
