@@ -1,6 +1,6 @@
 // Draws what a panel asks for into its element. Each kind takes (place, series, field, panel, span, marks).
 
-import { colour, shown, time } from "./units.js";
+import { colour, shown, ticksShown, time } from "./units.js";
 
 // Apart in lightness as well, for those who see colours otherwise.
 const palette = ["#3274d9", "#e0752d", "#3f9c4a", "#b4406c", "#7a5fc7", "#c9a227", "#1fa3a3", "#8c6d5a", "#d683ce", "#6b7785"];
@@ -130,10 +130,12 @@ function timeseries(place, series, field, panel, span, marks) {
   const [left, bottom] = [58, 16];
   const x = (t) => left + ((t - span.from) / (span.to - span.from)) * (w - left - 4);
   const y = (v) => 5 + (1 - (v - low) / (high - low)) * (h - bottom - 5);
-  for (const v of ticks(low, high, Math.max(2, h / 38), field)) {
+  const levels = ticks(low, high, Math.max(2, h / 38), field);
+  const words = ticksShown(levels, field);
+  levels.forEach((v, i) => {
     svg.append(node("line", { x1: left, x2: w, y1: y(v), y2: y(v), stroke: "var(--rule)" }));
-    svg.append(node("text", { x: left - 5, y: y(v) + 3.5, "text-anchor": "end" }, shown(v, { ...field, decimals: undefined })));
-  }
+    svg.append(node("text", { x: left - 5, y: y(v) + 3.5, "text-anchor": "end" }, words[i]));
+  });
   timeAxis(svg, span, x, h, w);
   if (field.custom?.thresholdsStyle)
     for (const step of field.thresholds.steps)

@@ -42,6 +42,14 @@ export const shown = (x, field) => {
   return units[field.unit](x, field.decimals);
 };
 
+// Of an axis: with as many digits as its ticks need, which may be closer to each other than values are told.
+export const ticksShown = (values, field) => {
+  const said = [undefined, ...Array(13).keys()].map((decimals) => values.map((x) => shown(x, { ...field, decimals })));
+  const exact = said.at(-1).map((x) => parseFloat(x));
+  const gap = Math.min(...exact.slice(1).map((x, i) => Math.abs(x - exact[i])));
+  return said.find((words) => words.every((x, i) => Math.abs(parseFloat(x) - exact[i]) <= gap / 20)) ?? said[0];
+};
+
 // The colour that a value's threshold has.
 export const colour = (x, field) => {
   let found = field.thresholds.steps[0].color;

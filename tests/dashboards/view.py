@@ -3,6 +3,7 @@
 import functools
 import html
 import http.server
+import json
 import pathlib
 import re
 import shutil
@@ -15,6 +16,11 @@ import urllib.request
 # What may have nothing to show while all is well.
 QUIET = {"Firing alerts"}
 SIZES = {"wide": "1500,1320", "narrow": "600,1200"}
+TREE = pathlib.Path(__file__).resolve().parents[2] / "dashboards"
+# A unit, values along an axis of it, and what its ticks say.
+TICKS = [("none", [0.915, 0.92, 0.925], ["0.915", "0.920", "0.925"]), ("none", [0.9, 0.905], ["0.900", "0.905"]),
+         ("none", [0, 1, 2], ["0", "1", "2"]), ("none", [100, 100.5], ["100.0", "100.5"]), ("percentunit", [0.9, 0.905], ["90 %", "90.5 %"]),
+         ("percentunit", [0.9, 0.9025], ["90.00 %", "90.25 %"]), ("s", [0, 20, 40, 60], ["0 s", "20 s", "40 s", "1 min"]), ("none", [5], ["5"])]
 
 
 def browse(browser, scratch, *arguments):
@@ -63,7 +69,22 @@ def looked_at(browser, at, pages, pictures, scratch):
             pictures.mkdir(parents=True, exist_ok=True)
             high = 30 + 38 * max(x["gridPos"]["y"] + x["gridPos"]["h"] for x in page["panels"]) + 84
             browse(browser, scratch, f"--window-size=1500,{high}", f"--screenshot={pictures / name}.png", address)
-    return wrong + [*faults(browser, at, scratch)]
+    return wrong + [*ticks(browser, scratch), *faults(browser, at, scratch)]
+
+
+def ticks(browser, scratch):
+    """What ticks say that is not what they are to say."""
+    served = pathlib.Path(tempfile.mkdtemp(dir=scratch))
+    shutil.copy(TREE / "view/units.js", served)
+    (served / "index.html").write_text(f"""<p id="words"></p><script type="module">import {{ ticksShown }} from "./units.js";
+document.getElementById("words").textContent = JSON.stringify({json.dumps(TICKS)}.map(([unit, at]) => ticksShown(at, {{ unit }})));</script>""")
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(of_faults("nothing"), directory=served)) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        dom = browse(browser, scratch, "--dump-dom", f"http://127.0.0.1:{server.server_port}/")
+        server.shutdown()
+    found = re.search(r'id="words">([^<]+)', dom)
+    said = json.loads(html.unescape(found[1])) if found else [None] * len(TICKS)
+    return [f"ticks at {at} say {x}, and not {wanted}" for (_, at, wanted), x in zip(TICKS, said) if x != wanted]
 
 
 def of_faults(at):
@@ -93,12 +114,10 @@ def of_faults(at):
 
 def faults(browser, at, scratch):
     """What the page says where it cannot show what is wanted: each has clear words, in place of empty panels."""
-    tree = pathlib.Path(__file__).resolve().parents[2] / "dashboards"
-
     def seen(where, old, new, asked, words):
         served = pathlib.Path(tempfile.mkdtemp(dir=scratch))
-        shutil.copytree(tree, served / "user")
-        text = (tree / "overview.json").read_text(encoding="utf-8")
+        shutil.copytree(TREE, served / "user")
+        text = (TREE / "overview.json").read_text(encoding="utf-8")
         assert old in text, old
         (served / "user/overview.json").write_text(text.replace(old, new, 1), encoding="utf-8")
         handler = functools.partial(of_faults(asked), directory=served)
