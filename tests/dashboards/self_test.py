@@ -87,7 +87,7 @@ PLANTED = [
     ("rates", asks(f"sum(rate(troupe_clients{{{S}}}[$__rate_interval]))"), "is no counter"),
     ("rates", asks(f"max_over_time(troupe_clients{{{S}}}[30d])"), "no time that the dashboard shows"),
     ("colours", changes("panels", 0, "fieldConfig", "defaults", "thresholds", "steps", 1, "value", to=121), "has no row"),
-    ("counts", changes("panels", 4, "fieldConfig", "defaults", "decimals", to=1), "'Clients' counts things"),
+    ("counts", changes("panels", 5, "fieldConfig", "defaults", "decimals", to=1), "'Clients' counts things"),
     ("counts", asks(f"max by (block) (troupe_head_version{{{S}}})"), "counts things"),
     ("counts", asks(f"sum(increase(troupe_visits_total{{{S}}}[$__range]))"), "counts things"),
     ("known_metrics", asks(f"troupe_clientele{{{S}}}"), "has no troupe_clientele"),
