@@ -105,8 +105,8 @@ void socket_thread::work() {
   }
 }
 
-// At each turn, and mostly nobody does: then it is not even looked what time it
-// is.
+// At each turn, under a lock that is held anyhow. Mostly nobody waits, and then
+// it does not matter what time it is.
 void socket_thread::look_after_room() {
   const bool waits = !places_.waiting().empty();
   is_short_ = waits || places_.keeps_room();
