@@ -1,6 +1,7 @@
 #include "actors/client/dialogue.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "actors/client/server_screen.hpp"
 #include "core/assert.hpp"
@@ -37,10 +38,11 @@ dialogue::actions dialogue::heard(const messages::any_message& any,
 }
 
 void dialogue::on(const messages::welcome& x, actions& out, instant now) {
-  if (connected_ || x.nonce != nonce_)
+  if (x.nonce != nonce_)
     return;
-  connected_ = true;
-  session_ = x.session;
+  session_ = std::max(session_, x.session); // Of copies the newest counts.
+  if (std::exchange(connected_, true))
+    return;
   blank_ = false;
   beat_ = now;
   resume(out, now);

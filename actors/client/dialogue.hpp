@@ -124,6 +124,7 @@ private:
     }
   };
 
+  actions say_hello(instant now);
   void on(const messages::welcome& x, actions& out, instant now);
   void on(const messages::farewell& x, actions& out, instant now);
   void on(const messages::invited& x, actions& out, instant now);

@@ -23,14 +23,22 @@ instant time_to_cross(const messages::offer_made& x) {
 } // namespace
 
 dialogue::actions dialogue::start(instant now) {
-  spoke_ = now;
+  ++nonce_;
+  session_ = {};
   connected_ = false;
+  return say_hello(now);
+}
+
+// Again until it is answered. The answer to one of the copies is to all: over a
+// slow way it comes when the next one has been said.
+dialogue::actions dialogue::say_hello(instant now) {
+  spoke_ = now;
   return {keep{}, messages::hello{.protocol_min = messages::protocol_version,
                                   .protocol_max = messages::protocol_version,
                                   .client = options_.me,
                                   .incarnation = file_.incarnation,
                                   .layout = options_.blocks->fingerprint(),
-                                  .nonce = ++nonce_,
+                                  .nonce = nonce_,
                                   .examples = options_.examples,
                                   .last = file_.last,
                                   .open = open_tickets(),
@@ -175,7 +183,7 @@ dialogue::actions dialogue::due(instant now) {
   const bool is_late = spoke_ + options_.resend_after <= now;
   if (!connected_) {
     if (is_late)
-      out = start(now);
+      out = say_hello(now);
     return out;
   }
   for (auto& x : file_.outbox)

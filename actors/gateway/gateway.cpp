@@ -11,7 +11,6 @@ namespace {
 
 using policies::verdict;
 using self_pointer = gateway_actor::stateful_pointer<gateway_state>;
-using messages::farewell_reason;
 
 constexpr const char* part_name = "gateway";
 
@@ -259,11 +258,12 @@ void heard(self_pointer self, peer_id peer, const messages::any_message& any) {
     const auto& asked = self->state.args.may_speak;
     const auto may = asked ? asked(peer, x->client) : std::optional{true};
     // Whether it may, or whose channel it is, shows when it is said again.
-    if (!may || peers.waits_as_another(peer, x->client))
+    if (!may || peers.waits(peer, *x))
       return;
     if (const auto why = not_to_be_admitted(self, peer, x->client, *may))
-      return say(self, peer,
-                 messages::farewell{farewell_reason::refused, why, x->nonce});
+      return say(self, peer, not_admitted(why, x->nonce));
+    if (const auto* open = peers.opened_by(peer, *x)) // Its answer was lost.
+      return say(self, peer, welcome_to(x->nonce, open->id));
     peers.ask(peer, *x);
     return self->send(self->state.args.others->roster,
                       messages::hello_heard{peer, *x});
@@ -308,7 +308,7 @@ void judged(self_pointer self, const messages::hello_judged& x) {
   if (const auto old = self->state.peers.open(x))
     say(self, old->peer, superseded(old->nonce));
   self->state.args.network->has_session(x.peer);
-  say(self, x.peer, welcome_to(x));
+  say(self, x.peer, welcome_to(x.what.nonce, x.session));
   // Only now can the director invite it.
   self->send(self->state.args.others->director,
              messages::client_joined{x.what.client, x.what.examples,

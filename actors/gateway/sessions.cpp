@@ -12,9 +12,11 @@ void sessions::ask(peer_id x, const messages::hello& what) {
   asked_[x] = {.client = what.client, .nonce = what.nonce};
 }
 
-bool sessions::waits_as_another(peer_id x, client_id who) const {
+bool sessions::waits(peer_id x, const messages::hello& what) const {
   const auto found = asked_.find(x);
-  return found != asked_.end() && found->second.client != who;
+  return found != asked_.end()
+         && (found->second.client != what.client
+             || found->second.nonce == what.nonce);
 }
 
 bool sessions::give_up(peer_id x) {
@@ -72,6 +74,14 @@ bool sessions::shows(peer_id x, instant now) {
 const sessions::session* sessions::of(peer_id x) const {
   const auto found = by_peer_.find(x);
   return found == by_peer_.end() ? nullptr : &found->second;
+}
+
+const sessions::session*
+sessions::opened_by(peer_id x, const messages::hello& what) const {
+  const auto* open = of(x);
+  return open && open->client == what.client && open->nonce == what.nonce
+           ? open
+           : nullptr;
 }
 
 std::optional<peer_id> sessions::peer_of(client_id x) const {

@@ -34,8 +34,9 @@ public:
   /// A peer waits for a judgement.
   void ask(peer_id x, const messages::hello& what);
 
-  /// Whether it waits, as another client than that one.
-  bool waits_as_another(peer_id x, client_id who) const;
+  /// Whether it waits: as another client than that one, or for the answer to
+  /// this very hello.
+  bool waits(peer_id x, const messages::hello& what) const;
 
   /// It does not wait for it any more. False: it did not wait.
   bool give_up(peer_id x);
@@ -58,6 +59,9 @@ public:
 
   /// Null without a session.
   const session* of(peer_id x) const;
+
+  /// The session that this hello has opened, if it is said again.
+  const session* opened_by(peer_id x, const messages::hello& what) const;
 
   std::optional<peer_id> peer_of(client_id x) const;
 

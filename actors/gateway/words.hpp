@@ -56,10 +56,15 @@ inline messages::farewell superseded(std::uint64_t nonce) {
           "the client has another session", nonce};
 }
 
-inline messages::welcome welcome_to(const messages::hello_judged& x) {
+/// Of a hello that nobody judges.
+inline messages::farewell not_admitted(const char* why, std::uint64_t nonce) {
+  return {messages::farewell_reason::refused, why, nonce};
+}
+
+inline messages::welcome welcome_to(std::uint64_t nonce, session_id session) {
   return {.protocol = messages::protocol_version,
-          .nonce = x.what.nonce,
-          .session = x.session,
+          .nonce = nonce,
+          .session = session,
           .heads = {}};
 }
 

@@ -307,8 +307,10 @@ TEST(node_sim, what_failed_once_is_run_again) {
   tally happened;
   const auto seeds = past_failures();
   EXPECT_GE(seeds.size(), 4u);
-  for (const auto seed : seeds)
+  for (const auto seed : seeds) {
     simulate(seed, happened);
+    simulate(seed, happened, place::elsewhere);
+  }
 }
 
 // For .ci/long: beyond the seeds of every gate, for as long as there is time.

@@ -88,6 +88,34 @@ TEST(dialogue, lets_go_of_what_it_fetched_when_a_visit_ends) {
   }
 }
 
+// Over a slow way the answer comes when hello has been said again.
+TEST(dialogue, is_welcomed_by_the_answer_to_any_copy_of_its_hello) {
+  talk x{state_rule::on_offer};
+  const messages::farewell no_session{messages::farewell_reason::no_session,
+                                      "say hello first"};
+  x.hear(no_session);
+  const auto first_said = x.last<messages::hello>();
+  for (int i = 0; i < 3; ++i) {
+    x.said.clear();
+    x.now = *x.testee.next_due();
+    x.did(x.testee.due(x.now));
+    EXPECT_EQ(x.last<messages::hello>().nonce, first_said.nonce);
+  }
+  x.invite(1);
+  x.said.clear();
+  x.hear(
+    messages::welcome{.nonce = first_said.nonce, .session = {4}, .heads = {}});
+  EXPECT_EQ(x.all<messages::fetch_requested>().size(), 1u);
+  // That to the next copy is no news.
+  x.said.clear();
+  x.hear(
+    messages::welcome{.nonce = first_said.nonce, .session = {5}, .heads = {}});
+  EXPECT_TRUE(x.said.empty());
+  // After that it is another hello.
+  x.hear(no_session);
+  EXPECT_NE(x.last<messages::hello>().nonce, first_said.nonce);
+}
+
 // Those of a process would all come at the same instant, for ever.
 TEST(dialogue, beats_a_fifth_earlier_or_later_by_a_stream_of_its_own) {
   const auto beats_of = [](std::uint64_t seed) {

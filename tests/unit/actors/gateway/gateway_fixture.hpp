@@ -140,7 +140,7 @@ protected:
     messages::hello x;
     x.client = who;
     x.examples = 10;
-    x.nonce = 5;
+    x.nonce = ++nonce;
     say(peer, x);
     tell(messages::hello_judged{peer, x, {1}, {}, {}});
   }
@@ -227,6 +227,7 @@ protected:
   cast_ptr others;
   gateway_actor testee;
   std::uint64_t number = 0;
+  std::uint64_t nonce = 0;
 };
 
 } // namespace troupe::actors

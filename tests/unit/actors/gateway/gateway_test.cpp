@@ -294,6 +294,28 @@ TEST_F(gateway_test, hears_no_other_hello_of_a_channel_that_waits_for_one) {
   EXPECT_EQ(count<messages::hello_heard>(roster), 2u);
 }
 
+// Its answer was lost, or is on its way.
+TEST_F(gateway_test, answers_a_hello_that_is_said_again_as_before) {
+  messages::hello x;
+  x.client = ann;
+  x.nonce = 7;
+  EXPECT_TRUE(say(first, x).empty());
+  EXPECT_TRUE(say(first, x).empty());
+  EXPECT_EQ(count<messages::hello_heard>(roster), 1u);
+  tell(messages::hello_judged{first, x, {3}, {}, {}});
+  const auto again = say(first, x);
+  EXPECT_EQ(count<messages::hello_heard>(roster), 1u);
+  EXPECT_EQ(count<messages::client_joined>(director), 1u);
+  ASSERT_EQ(again.size(), 1u);
+  const auto* welcome = std::get_if<messages::welcome>(&again.front().second);
+  ASSERT_NE(welcome, nullptr);
+  EXPECT_EQ(welcome->nonce, 7u);
+  EXPECT_EQ(welcome->session, session_id{3});
+  ++x.nonce; // It begins anew, and may have forgotten.
+  say(first, x);
+  EXPECT_EQ(count<messages::hello_heard>(roster), 2u);
+}
+
 class keyed_gateway : public gateway_test {
 protected:
   keyed_gateway() {

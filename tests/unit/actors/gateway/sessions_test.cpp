@@ -77,17 +77,35 @@ TEST(sessions, who_left_before_it_was_judged_is_gone) {
   EXPECT_FALSE(testee.is_gone(hello(4)));
 }
 
-TEST(sessions, a_peer_waits_for_a_judgement_as_one_client) {
+TEST(sessions, a_peer_waits_for_the_judgement_of_one_hello) {
   sessions testee;
-  EXPECT_FALSE(testee.waits_as_another({7}, {1}));
+  const auto hello = [](std::uint64_t client, std::uint64_t nonce) {
+    return messages::hello{.client = {client}, .nonce = nonce};
+  };
+  EXPECT_FALSE(testee.waits({7}, hello(1, 1)));
   testee.ask({7}, judged(7, 1).what);
-  EXPECT_FALSE(testee.waits_as_another({7}, {1}));
-  EXPECT_FALSE(testee.waits_as_another({8}, {2}));
-  EXPECT_TRUE(testee.waits_as_another({7}, {2}));
+  EXPECT_TRUE(testee.waits({7}, hello(1, 0))) << "it is the same";
+  EXPECT_FALSE(testee.waits({7}, hello(1, 1))) << "it begins anew";
+  EXPECT_FALSE(testee.waits({8}, hello(2, 0)));
+  EXPECT_TRUE(testee.waits({7}, hello(2, 1)));
   EXPECT_TRUE(testee.give_up({7}));
-  EXPECT_TRUE(testee.waits_as_another({7}, {2})) << "it is still to be judged";
+  EXPECT_TRUE(testee.waits({7}, hello(2, 1))) << "it is still to be judged";
   EXPECT_TRUE(testee.is_gone(judged(7, 1)));
-  EXPECT_FALSE(testee.waits_as_another({7}, {2}));
+  EXPECT_FALSE(testee.waits({7}, hello(2, 1)));
+}
+
+TEST(sessions, know_the_hello_that_opened_them) {
+  sessions testee;
+  const messages::hello same{.client = {1}, .nonce = 0};
+  EXPECT_EQ(testee.opened_by({7}, same), nullptr);
+  testee.open(judged(7, 1, 5));
+  ASSERT_NE(testee.opened_by({7}, same), nullptr);
+  EXPECT_EQ(testee.opened_by({7}, same)->id, session_id{5});
+  EXPECT_EQ(testee.opened_by({8}, same), nullptr);
+  EXPECT_EQ(testee.opened_by({7}, {.client = {1}, .nonce = 1}), nullptr);
+  EXPECT_EQ(testee.opened_by({7}, {.client = {2}, .nonce = 0}), nullptr);
+  testee.close({1});
+  EXPECT_EQ(testee.opened_by({7}, same), nullptr);
 }
 
 // Its key was good when it said hello.
