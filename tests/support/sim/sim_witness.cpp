@@ -71,8 +71,11 @@ void sim_witness::server_said(client_id to, const messages::any_message& any) {
   } else if (const auto* h = std::get_if<messages::offer_held>(&any)) {
     check_held(*h);
   } else if (const auto* f = std::get_if<messages::farewell>(&any)) {
-    // Without a session nothing of it was heard.
-    if (f->reason == messages::farewell_reason::no_session)
+    // Without a session nothing of it was heard. Who says hello when all is
+    // over has been away.
+    using messages::farewell_reason;
+    if (f->reason == farewell_reason::no_session
+        || (f->reason == farewell_reason::finished && f->nonce != 0))
       std::erase_if(awaited_,
                     [=](const auto& x) { return x.first.client == to; });
   }
