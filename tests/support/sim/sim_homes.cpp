@@ -18,6 +18,9 @@ namespace {
 /// less: it might be so, and nothing may come of it.
 constexpr std::uint64_t hits_of_lies = 3;
 
+/// So many questions later.
+constexpr std::uint64_t never_asked = std::uint64_t{1} << 32;
+
 /// What is said a second time.
 constexpr std::uint64_t hits_of_copies = 1;
 
@@ -193,7 +196,9 @@ void sim_homes::say_a_lie(const plan& x) {
         one.count = std::numeric_limits<std::uint64_t>::max();
         break;
       case lie::another_question:
-        to.what.question = x.what.question + draw_.below(2) * 2 - 1;
+        // None that will be asked: what comes late enough would be of that one.
+        to.what.question +=
+          draw_.below(2) == 0 ? never_asked : ~std::uint64_t{0};
         break;
       case lie::another_processes_client:
         one.client = {1 + one.client.value % x_.clients};
