@@ -22,8 +22,8 @@ def rules_of(text):
         if found := re.match(r"      - (alert|record): (\S+)", line):
             name = found[2] if found[2] not in out else f"{found[2]} {len(out)}"
             current = out[name] = {"kind": found[1]}
-        elif current is not None and (found := re.match(r" {8,10}(\w+):\s*(.*)", line)):
-            current[found[1]] = found[2].strip('"')
+        elif current is not None and (found := re.match(r" {8,10}(\w+):(?: +(.*)|$)", line)):
+            current[found[1]] = (found[2] or "").strip('"')
         elif current is not None and line.startswith(" " * 10):
             current["expr"] = f"{current['expr'].strip('|')} {line.strip()}".strip()
     return out
