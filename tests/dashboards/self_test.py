@@ -178,6 +178,9 @@ def main():
             print(f"not seen: {words}")
             missed += 1
     print(f"{len(PLANTED) + len(parsed) + len(PROVISIONED) + len(OTHERWISE) + 3} faults, {missed} not seen")
+    if not missed and not parsed:
+        print("skipped: what does not parse is not planted, since there is no promtool (./dev setup --watching)")
+        return 77
     return 1 if missed else 0
 
 
