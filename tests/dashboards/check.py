@@ -14,6 +14,7 @@ import plain
 import promql
 import provisioning
 import rules
+import values
 import view as view_test
 
 ANY = {"job": ".+", "instance": ".+", "line": ".+", "__rate_interval": "1m", "__range": "30m"}
@@ -116,6 +117,7 @@ def main():
     wrong += [f"{x}: tests/dashboards/view.py says of no value what it is in this unit" for x in
               sorted(rules.UNITS - {x for _, x, _, _ in view_test.SHOWN})]
     wrong += provisioning.of_tree(root)
+    wrong += values.findings({x.removesuffix(".json"): json.loads(y) for x, y in texts.items()}) if not wrong else []
     for line in wrong:
         print(line)
     print(f"{len(texts)} dashboards, {len(wrong)} findings")

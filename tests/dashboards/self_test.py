@@ -12,6 +12,7 @@ import check
 import promql
 import provisioning
 import rules
+import values
 
 NAME = "overview.json"
 
@@ -138,6 +139,16 @@ PROVISIONED = [
     ("datasources", "    access: proxy\n", "", "'datasources.access' is missing"),
     ("datasources", "apiVersion: 1", "apiVersion: 2", "is '2'"),
 ]
+# (dashboard, what is replaced in its text, by what, what is seen of another value).
+VALUED = [
+    ("overview", " unless process_start_time_seconds", " and process_start_time_seconds", "annotation 'Restarts' at 440s"),
+    ("overview", " or increase(troupe_restarts_total", " or increase(troupe_joins_total", "annotation 'Restarts' at 320s"),
+    ("experts", "line=~\\\".+/[*]\\\"", "line=~\\\"none\\\"", "'Largest share of the load' A at 30m"),
+    ("experts", "line=~\\\".+\\\"", "line=~\\\"$line\\\"", "'Largest share of the load' A at 30m"),
+    ("asynchronous", "line=~\\\".+/[*]\\\"", "line=~\\\"none\\\"", "'Staleness in versions' A at 30m"),
+    ("workers", "phase!~", "phase=~", "'Mean time of each phase' A at 30m"),
+    ("workers", "Mean time of each phase", "Time of phases", "has no 'Mean time of each phase' A"),
+]
 UNPARSED = [asks(f"sum(troupe_clients{{{S}}}"), asks(f"troupe_clients{{{S}}} by (state)"), asks("")]
 
 
@@ -177,7 +188,13 @@ def main():
         if not any(words in x for x in provisioning.findings(kind, path.read_text(encoding="utf-8").replace(old, new), prometheus)):
             print(f"not seen: {words}")
             missed += 1
-    print(f"{len(PLANTED) + len(parsed) + len(PROVISIONED) + len(OTHERWISE) + 3} faults, {missed} not seen")
+    valued = VALUED if shutil.which("promtool") else []
+    for name, old, new, words in valued:
+        broken = {x.removesuffix(".json"): json.loads(y.replace(old, new) if x == f"{name}.json" else y) for x, y in texts.items()}
+        if not any(words in x for x in values.findings(broken)) or old not in texts[f"{name}.json"]:
+            print(f"not seen: {name}: {new.strip()}")
+            missed += 1
+    print(f"{len(PLANTED) + len(valued) + len(parsed) + len(PROVISIONED) + len(OTHERWISE) + 3} faults, {missed} not seen")
     if not missed and not parsed:
         print("skipped: what does not parse is not planted, since there is no promtool (./dev setup --watching)")
         return 77

@@ -73,6 +73,10 @@ def looked_at(browser, at, pages, pictures, scratch):
                 wrong.append(f"{name}: the page has no panel {sorted(missing)}")
             wrong += [f"{name}: '{x}' is not drawn: {y}, {why}" for x, (y, why, _) in shown.items() if y != "yes" and
                       not (y == "empty" and x in QUIET)]
+            # Cells of heat maps begin where the words of their rows end.
+            wrong += [f"{name}: a cell at {x} lies over the words beside it" for x in re.findall(r'<rect x="([-\d.]+)"', dom) if float(x) < 58]
+            if name == "transport" and size == SIZES["wide"] and not any(re.fullmatch(r"and \d+ more", x) for x in shown.get("Bytes by kind", ("", "", []))[2]):
+                wrong.append(f"{name}: 'Bytes by kind' does not say how many names its legend hides")
             wrong += [f"{name}: '{x}' says {word}: how many is that?" for x, (_, _, said) in shown.items() for word in said
                       if re.fullmatch(r"[\d.]+ [KMG]", word)]
         if pictures:
