@@ -251,7 +251,7 @@ def restarts(ground, looks):
         ground.until(lambda: joined(ground) == 60, "its clients are here again")
         ground.until(lambda before=before: began() not in ([], before), "it is scraped again")
     ground.fires("a process that is restarted twice", "TroupeRestarts")
-    # Its marks; also where it was away for longer than the window, as this one mostly is.
+    # Its marks, of the last minute. One that is away for longer than the window is in values.py of tests/dashboards.
     (mark,) = (x for x in PAGES["overview"]["annotations"]["list"] if x["name"] == "Restarts")
     (values,) = (x for chosen, x in ground.some() if chosen == "all")
     asked = f"count_over_time((max by (instance) ({promql.filled(mark['expr'], values)}))[60s:1s])"
