@@ -77,6 +77,10 @@ TEST(rules, have_clients_elsewhere_beat_and_gone_when_they_are_silent) {
             instant{seconds{90}});
   EXPECT_EQ(node::talk_of(x, *work, {3}).beat_every, instant{});
   EXPECT_EQ(node::plan_of(x, *work).attendance.silence_max, instant{});
+  const auto patient = paced({"clock=wall", "silence_max=600"});
+  EXPECT_EQ(node::plan_from_afar(patient, *work).attendance.silence_max,
+            instant{seconds{600}});
+  EXPECT_EQ(node::plan_of(patient, *work).attendance.silence_max, instant{});
 }
 
 } // namespace troupe::test
