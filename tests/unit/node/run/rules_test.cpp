@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "actors/transport/silence.hpp"
 #include "node/run/plan.hpp"
 #include "node/run/rules.hpp"
 #include "tests/support/small_runs.hpp"
@@ -81,6 +82,11 @@ TEST(rules, have_clients_elsewhere_beat_and_gone_when_they_are_silent) {
   EXPECT_EQ(node::plan_from_afar(patient, *work).attendance.silence_max,
             instant{seconds{600}});
   EXPECT_EQ(node::plan_of(patient, *work).attendance.silence_max, instant{});
+}
+
+TEST(rules, have_who_hears_nothing_for_three_beats_dial_anew) {
+  EXPECT_EQ(transport::silence::options{}.open_max,
+            instant{3 * node::beat_every});
 }
 
 } // namespace troupe::test
