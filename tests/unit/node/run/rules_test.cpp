@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "actors/transport/silence.hpp"
+#include "node/join/join.hpp"
+#include "node/run/listening.hpp"
 #include "node/run/plan.hpp"
 #include "node/run/rules.hpp"
 #include "tests/support/small_runs.hpp"
@@ -87,6 +89,11 @@ TEST(rules, have_clients_elsewhere_beat_and_gone_when_they_are_silent) {
 TEST(rules, have_who_hears_nothing_for_three_beats_dial_anew) {
   EXPECT_EQ(transport::silence::options{}.open_max,
             instant{3 * node::beat_every});
+}
+
+TEST(rules, have_large_messages_cross_in_pieces_of_256_kib) {
+  EXPECT_EQ(node::listening_options{}.chunk_bytes, 262'144U);
+  EXPECT_EQ(node::join_context{}.chunk_bytes, 262'144U);
 }
 
 } // namespace troupe::test

@@ -62,5 +62,9 @@ TEST_F(socket_set_up, holds_little_within_zeromq) {
   }
 }
 
+TEST_F(socket_set_up, has_large_messages_cross_in_pieces_of_256_kib) {
+  EXPECT_EQ(link_options({}, nullptr, nullptr, 1).out.chunk_bytes, 262'144U);
+}
+
 } // namespace
 } // namespace troupe::transport
