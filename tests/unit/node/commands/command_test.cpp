@@ -88,7 +88,7 @@ TEST(command, has_large_messages_cross_in_pieces_of_256_kib) {
     const auto said = run({name, "--help"}).out;
     const auto at = said.find("--chunk-kib");
     ASSERT_NE(at, said.npos) << name;
-    EXPECT_THAT(said.substr(at, 60), HasSubstr("256")) << name;
+    EXPECT_THAT(said.substr(at, 80), HasSubstr("256")) << name;
   }
 }
 
