@@ -318,7 +318,8 @@ kill -INT "${both[0]}" "$server"
 wait "${both[0]}" "$server" || true
 
 # A hello of whose key has just been denied opens no session and takes no slot, though the server may still remember that it was good.
-sed 's/^expected.*/expected = 1/; s/^clients_per_round.*/clients_per_round = 1/' "$scratch/long.toml" >"$scratch/doors.toml"
+# Ten keys have two clients each.
+sed 's/^clients = .*/clients = 20/; s/^expected.*/expected = 1/; s/^clients_per_round.*/clients_per_round = 1/' "$scratch/long.toml" >"$scratch/doors.toml"
 serve doors "$scratch/doors.toml" --keys "$scratch/doorkeys" --http 127.0.0.1:0
 for python in python3 /usr/bin/python3; do
   "$python" -c 'import numpy, tomllib, zmq' 2>/dev/null || continue
