@@ -22,5 +22,7 @@ extern const local_method split_sgd;                            // split
 extern const local_method two_level_sgd;                        // two_level
 extern const local_method common_sgd, pruned_sgd;               // common_ranks
 extern const local_method common_meta_sgd;                      // common_meta
+extern const local_method each_sgd;                             // each
+extern const local_method common_alone;                         // common_alone
 
 } // namespace troupe::models

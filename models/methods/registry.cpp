@@ -22,7 +22,9 @@ const method_table& local_methods() {
                                   {"two_level_sgd", two_level_sgd},
                                   {"common_sgd", common_sgd},
                                   {"pruned_sgd", pruned_sgd},
-                                  {"common_meta_sgd", common_meta_sgd}};
+                                  {"common_meta_sgd", common_meta_sgd},
+                                  {"each", each_sgd},
+                                  {"common_alone", common_alone}};
   return table;
 }
 

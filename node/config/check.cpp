@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "core/text.hpp"
+#include "node/config/checks.hpp"
 #include "node/config/keys.hpp"
 #include "node/config/method_options.hpp"
 #include "node/config/policies_of.hpp"
@@ -378,6 +379,9 @@ void check(const experiment& x, const entries& said, std::string_view origin,
   all.pace();
   all.merge();
   all.work();
+  check_partition(x, said, origin, wrong);
+  check_common(x, said, origin, wrong);
+  check_roles(x, said, origin, methods, wrong);
 }
 
 } // namespace troupe::node

@@ -96,6 +96,9 @@ struct client_options {
   std::uint32_t clients_per_round = 0; ///< Resolved: never 0.
   double fraction = 0;                 ///< Resolved: always 0.
   std::uint32_t held_out = 0;          ///< The last so many are never invited.
+  /// The first so many are invited more often; 0: none.
+  std::uint32_t often = 0;
+  std::uint32_t often_per_round = 0; ///< Of these. Resolved: 0 only if none is.
   /// So many are here before the first is invited; 0: all or, where clients
   /// come from elsewhere, as many as are invited together.
   std::uint32_t expected = 0;

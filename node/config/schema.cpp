@@ -170,6 +170,12 @@ void visit_clients(schema_visitor& v, client_options& x) {
   if (v.has(part, x.fraction > 0))
     v.number(part, x.fraction, {.max = 1, .above_min = true});
   v.count({"held_out", "the last so many are never invited"}, x.held_out, {});
+  v.count({"often", "the first so many are invited more often; 0: none"},
+          x.often, {.max = limits::clients_max});
+  v.count({"often_per_round",
+           "of these, in each cohort; 0: half of it, at most 'often'",
+           x.often > 0, "'often' above 0"},
+          x.often_per_round, {.max = limits::clients_max});
   v.count({"expected", "who are here before the first is invited; 0: all, and "
                        "under serve as many as are invited together"},
           x.expected, {.max = limits::clients_max});
@@ -215,24 +221,25 @@ void visit_schedule(schema_visitor& v, policies::rate_schedule& x) {
   using namespace policies;
   std::size_t kind = x.index();
   v.begin({"schedule", "of the learning rate, over the run's progress"});
-  v.choice({"kind"}, kind, {"constant", "cosine", "step"});
-  constexpr std::array<rate_schedule, 3> kinds{
-    constant_schedule{}, cosine_schedule{}, step_schedule{}};
+  v.choice({"kind"}, kind, {"constant", "cosine", "step", "exponential"});
+  constexpr std::array<rate_schedule, 4> kinds{
+    constant_schedule{}, cosine_schedule{}, step_schedule{},
+    exponential_schedule{}};
   if (kind != x.index())
     x = kinds[kind];
-  cosine_schedule none_of_cosine;
+  double none = 0;
   step_schedule none_of_steps;
   auto* cosine = std::get_if<cosine_schedule>(&x);
+  auto* exponential = std::get_if<exponential_schedule>(&x);
   auto* step = std::get_if<step_schedule>(&x);
-  const bool is_cosine = cosine != nullptr;
+  auto& last = cosine ? cosine->last : exponential ? exponential->last : none;
+  const bool has_last = cosine != nullptr || exponential != nullptr;
   const bool is_step = step != nullptr;
-  if (!is_cosine)
-    cosine = &none_of_cosine;
   if (!is_step)
     step = &none_of_steps;
-  v.number(
-    {"last", "share of the rate at the end", is_cosine, "kind = \"cosine\""},
-    cosine->last, a_share);
+  v.number({"last", "share of the rate at the end", has_last,
+            "kind = \"cosine\" or \"exponential\""},
+           last, a_share);
   v.count({"steps", "how many times it falls", is_step, "kind = \"step\""},
           step->steps, {});
   v.number({"factor", "what is left of the rate after a step", is_step,

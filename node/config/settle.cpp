@@ -24,6 +24,12 @@ std::uint32_t cohort_of(const client_options& c) {
   return static_cast<std::uint32_t>(std::max(share, 1l));
 }
 
+std::uint32_t often_of(const client_options& c) {
+  if (c.often == 0 || c.often_per_round > 0)
+    return c.often_per_round;
+  return std::clamp(c.clients_per_round / 2, 1u, c.often);
+}
+
 /// An override of a number means its rule, also where the file names another.
 bool implies(const entries& said, const std::string& path) {
   const auto number = said.find(path);
@@ -69,6 +75,7 @@ void settle(loaded_config& loaded, const entries& said,
   if (x.clients.held_out < x.clients.clients)
     x.clients.clients_per_round = cohort_of(x.clients);
   x.clients.fraction = 0;
+  x.clients.often_per_round = often_of(x.clients);
   if (x.pace.concurrency == 0)
     x.pace.concurrency = std::max(x.clients.clients_per_round, 1u);
   // Xie et al. (2019) mix in 0.6 of a client's model: all of it would leave
