@@ -341,8 +341,8 @@ struct checker {
             check_number(where + ": its quota", x.quota_option, x.quota);
           !ok)
         return ok;
-      if (auto ok =
-            check_number(where + ": its members", x.members_option, x.members);
+      if (auto ok = check_number(where + ": its number of members",
+                                 x.members_option, x.members);
           !ok)
         return ok;
     }
