@@ -8,6 +8,8 @@
 
 #include <fstream>
 #include <sstream>
+#include <string>
+#include <vector>
 
 #include "tests/support/scratch_folder.hpp"
 
