@@ -196,11 +196,13 @@ struct model_options {
     lenet,
     vgg8,
     resnet18,
+    resnet34,
     torchscript,
     quadratic,
     regression
   };
   enum class buffer_rule : std::uint8_t { average, local, freeze };
+  enum class norm_rule : std::uint8_t { group, batch };
 
   shape kind = shape::mlp;
   std::vector<std::uint32_t> hidden = {200};
@@ -208,6 +210,12 @@ struct model_options {
   double init_scale = 1; ///< First values are multiplied by it.
   buffer_rule buffers = buffer_rule::average;
   std::vector<std::string> adapt = {}; ///< Layers with adapters; empty: all.
+  std::uint32_t width = 64;            ///< Of residual networks: channels.
+  norm_rule norm = norm_rule::group;   ///< Likewise.
+
+  bool is_residual() const noexcept {
+    return kind == shape::resnet18 || kind == shape::resnet34;
+  }
 };
 
 struct speed_options {

@@ -84,8 +84,8 @@ void visit_model(schema_visitor& v, model_options& x) {
   using enum model_options::shape;
   v.begin({"model", "what is learned"});
   v.choice({"kind"}, x.kind,
-           {"softmax", "mlp", "cnn", "lenet", "vgg8", "resnet18", "torchscript",
-            "quadratic", "regression"});
+           {"softmax", "mlp", "cnn", "lenet", "vgg8", "resnet18", "resnet34",
+            "torchscript", "quadratic", "regression"});
   v.counts({"hidden", "widths of the hidden layers",
             x.kind == mlp || x.kind == regression,
             "kind = \"mlp\" or \"regression\""},
@@ -93,6 +93,11 @@ void visit_model(schema_visitor& v, model_options& x) {
   v.text({"path", "a scripted module", x.kind == torchscript,
           "kind = \"torchscript\""},
          x.path);
+  const std::string_view residual = "kind = \"resnet18\" or \"resnet34\"";
+  v.count({"width", "channels of the first layers", x.is_residual(), residual},
+          x.width, {.min = 1, .max = 1 << 12});
+  v.choice({"norm", "behind each convolution", x.is_residual(), residual},
+           x.norm, {"group", "batch"});
   v.number({"init_scale", "factor of the first values; 0: zeros",
             x.kind == softmax || x.kind == mlp,
             "kind = \"softmax\" or \"mlp\""},
