@@ -87,11 +87,11 @@ static __global__ void mean_slope(const float* from, const float* to,
                                   std::size_t n) {
   const auto j = index_of_thread();
   if (j < n)
-    out[j] = __double2float_rn(
-      __dsub_rn(__ddiv_rn(__dsub_rn(static_cast<double>(from[j]),
-                                    static_cast<double>(to[j])),
-                          way),
-                static_cast<double>(less[j])));
+    out[j] = __double2float_rn(__dsub_rn(
+      __ddiv_rn(__dsub_rn(static_cast<double>(from[j]),
+                          static_cast<double>(to[j])),
+                way),
+      static_cast<double>(less[j])));
 }
 
 /// Device pointers of a step; null where it has no such buffer.
