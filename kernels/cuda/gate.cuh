@@ -52,7 +52,7 @@ inline result<void> gate_forward(operation on, const gate_shape& of,
   on.download(out.hidden, seen->hidden);
   if (auto ok = on.finished("gate_forward"); !ok)
     return ok;
-  std::ranges::copy(seen->logits, out.logits.begin());
+  std::copy(seen->logits.begin(), seen->logits.end(), out.logits.begin());
   return {};
 }
 
