@@ -5,7 +5,7 @@
 
 #include "core/assert.hpp"
 #include "kernels/checks.hpp"
-#include "kernels/cpu/gate.hpp"
+#include "kernels/cpu/cpu_gate.hpp"
 #include "kernels/cpu/loops.hpp"
 #include "kernels/readers.hpp"
 

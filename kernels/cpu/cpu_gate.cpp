@@ -1,4 +1,4 @@
-#include "kernels/cpu/gate.hpp"
+#include "kernels/cpu/cpu_gate.hpp"
 
 #include <algorithm>
 
