@@ -101,7 +101,8 @@ result<void> make(joint_bench& x, const model_maker& make_model,
   auto joint =
     visitor::make(make_model, example,
                   {"method=" + method->name, "options.anchors=0",
-                   "common_model.kind=mlp", "common_model.hidden=[64]"});
+                   "options.anchors_per_round=0", "common_model.kind=mlp",
+                   "common_model.hidden=[64]"});
   if (!joint)
     return tl::make_unexpected(joint.error());
   auto plain = visitor::make(make_model, example, {});
