@@ -264,6 +264,9 @@ struct experiment {
   std::uint64_t evaluate_every = 10; ///< Versions; 0: never.
   double scores_seconds = 60; ///< Clients elsewhere have so long for theirs.
   std::string init = {};      ///< A file of weights; empty: from the seed.
+  /// A run's folder or a file of weights, of what nobody trains; empty: from
+  /// the seed.
+  std::string common = {};
   std::string folder = "runs";
   bool events = true;
   std::uint64_t events_max = 4096; ///< MiB of events.jsonl.
@@ -282,6 +285,7 @@ struct experiment {
   merge_options merge = {};
   data_options data = {};
   model_options model = {};
+  std::optional<model_options> common_model = {}; ///< Nothing: as `model`.
   device_options devices = {};
   policies::links network = {};
   availability_options availability = {};

@@ -38,6 +38,10 @@ void visit_run(schema_visitor& v, experiment& x) {
            x.scores_seconds, {.min = 0.1, .max = 1800});
   v.text({"init", "a file of weights to start from; empty: from the seed"},
          x.init);
+  const key common{"common",
+                   "a run's folder, or a file of weights: what nobody trains"};
+  if (v.has(common, !x.common.empty()))
+    v.text(common, x.common);
   v.text({"scenario", "a file of joins, leaves, drains and failures"},
          x.scenario);
   v.text({"folder", "where folders of runs are made"}, x.folder);

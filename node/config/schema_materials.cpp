@@ -80,9 +80,9 @@ void visit_data(schema_visitor& v, data_options& x,
   v.end();
 }
 
-void visit_model(schema_visitor& v, model_options& x) {
+/// What [model] and [common_model] both say.
+void visit_shape(schema_visitor& v, model_options& x) {
   using enum model_options::shape;
-  v.begin({"model", "what is learned"});
   v.choice({"kind"}, x.kind,
            {"softmax", "mlp", "cnn", "lenet", "vgg8", "resnet18", "resnet34",
             "torchscript", "quadratic", "regression"});
@@ -98,6 +98,12 @@ void visit_model(schema_visitor& v, model_options& x) {
           x.width, {.min = 1, .max = 1 << 12});
   v.choice({"norm", "behind each convolution", x.is_residual(), residual},
            x.norm, {"group", "batch"});
+}
+
+void visit_model(schema_visitor& v, model_options& x) {
+  using enum model_options::shape;
+  v.begin({"model", "what is learned"});
+  visit_shape(v, x);
   v.number({"init_scale", "factor of the first values; 0: zeros",
             x.kind == softmax || x.kind == mlp,
             "kind = \"softmax\" or \"mlp\""},
@@ -110,11 +116,26 @@ void visit_model(schema_visitor& v, model_options& x) {
   v.end();
 }
 
+/// Without the table it is as the other; of one kind with it, where the table
+/// says none.
+void visit_common_model(schema_visitor& v, experiment& x) {
+  const key section{"common_model",
+                    "of what nobody trains; without it as [model]"};
+  if (!v.has(section, x.common_model.has_value()))
+    return;
+  auto said = x.common_model.value_or(model_options{.kind = x.model.kind});
+  v.begin(section);
+  visit_shape(v, said);
+  v.end();
+  x.common_model = std::move(said);
+}
+
 } // namespace
 
 void visit_materials(schema_visitor& v, experiment& x) {
   visit_data(v, x.data, x.partition.kind);
   visit_model(v, x.model);
+  visit_common_model(v, x);
 }
 
 } // namespace troupe::node

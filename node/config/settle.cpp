@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "models/families.hpp"
 #include "models/shapes.hpp"
 #include "node/config/method_options.hpp"
 #include "node/config/reader.hpp"
@@ -36,6 +37,30 @@ bool implies(const entries& said, const std::string& path) {
   const auto kind = said.find("partition.kind");
   return number != said.end()
          && (kind == said.end() || (number->second.raw && !kind->second.raw));
+}
+
+/// Keys of a common model are for the methods that have one: a file may serve
+/// these and what they are compared with.
+void settle_common(loaded_config& loaded, const entries& said,
+                   const recipe& method) {
+  auto& x = loaded.x;
+  const bool has_one =
+    std::ranges::find(method.blocks, models::common_family, &block_spec::name)
+    != method.blocks.end();
+  if (has_one && x.common.empty())
+    loaded.notes.push_back(
+      "'common' is not given: the common model of method '" + x.method
+      + "' has values from the seed; common = FOLDER of a run that trained it "
+        "would do");
+  if (has_one)
+    return;
+  x.common.clear();
+  x.common_model.reset();
+  for (const auto& [path, e] : said)
+    if (path == "common" || path.starts_with("common_model."))
+      loaded.notes.push_back(e.where + ": '" + e.typed
+                             + "' has no effect: method '" + x.method
+                             + "' has no common model");
 }
 
 } // namespace
@@ -98,6 +123,7 @@ void settle(loaded_config& loaded, const entries& said,
                            + "' has no effect: method '" + x.method
                            + "' attaches no adapters");
   }
+  settle_common(loaded, said, *method);
   read_options(loaded, said, *method, methods, wrong);
 }
 

@@ -1,7 +1,5 @@
 #include "node/run/run.hpp"
 
-#include <filesystem>
-
 #include "actors/record/begin_lines.hpp"
 #include "actors/record/events.hpp"
 #include "core/json.hpp"
@@ -11,7 +9,9 @@
 #include "node/run/federation.hpp"
 #include "node/run/heads.hpp"
 #include "node/run/keeper.hpp"
+#include "node/run/resolved.hpp"
 #include "node/run/rules.hpp"
+#include "node/task/kept_common.hpp"
 #include "node/watch/folder.hpp"
 #include "node/watch/memory_taken.hpp"
 #include "node/watch/moment_text.hpp"
@@ -24,18 +24,7 @@ namespace troupe::node {
 
 namespace {
 
-namespace fs = std::filesystem;
-
 constexpr const char* run_part = "run";
-
-/// What the folder's config.toml says, so that it works from any folder.
-experiment resolved(experiment x) {
-  for (auto* path : {&x.init, &x.data.path, &x.model.path, &x.scenario,
-                     &x.devices.speed.path, &x.availability.path})
-    if (!path->empty())
-      *path = fs::absolute(*path).lexically_normal().string();
-  return x;
-}
 
 /// A run from its first file to its last.
 class enactment {
@@ -52,7 +41,7 @@ public:
     if (!in_.resume.empty())
       if (auto ok = open_folder(); !ok)
         return tl::make_unexpected(ok.error());
-    auto work = prepare(x_, in_.make_model);
+    auto work = prepare(with_kept_common(x_, in_.resume), in_.make_model);
     if (!work)
       return tl::make_unexpected(work.error());
     work_ = std::move(*work);
@@ -73,6 +62,8 @@ private:
       if (auto ok = open_folder(); !ok)
         return ok;
     folder_->log("fingerprint " + fingerprint_);
+    if (auto ok = keep_common(folder_->path(), work_); !ok)
+      return ok;
     if (auto ok = begin_books(); !ok)
       return ok;
     work_.initial.clear(); // In the books, and as large as the model.

@@ -93,7 +93,10 @@ std::vector<option_spec> over_frozen_model(double rank, number_range range) {
                  {.name = "normal_start",
                   .says = "the factors that begin normally distributed",
                   .kind = option_kind::choice,
-                  .words = {"none", "inner", "both"}}},
+                  .words = {"none", "inner", "both"}},
+                 {.name = "frozen_in_layout",
+                  .says = "a client with another frozen model is refused",
+                  .kind = option_kind::flag}},
                 of_all_adapters(split::none, false));
 }
 
