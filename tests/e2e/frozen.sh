@@ -75,3 +75,38 @@ begin large
 serve large --serve-frozen
 learns large --store "$scratch/others"
 [ "$(stat -c %s "$scratch"/others/frozen/*)" -gt $((4 * 131072)) ] || fail "one answer was enough"
+
+# What a method looks through, which is no part of its model: here of a run with another seed. The layout has its digest.
+sed 's/^kind = "low_rank"/kind = "clusters"/; s/^hidden.*/hidden = [5]/; s/^clients = 2/clients = 4/' "$scratch/small.toml" >"$scratch/gated.toml"
+"$troupe" run "$scratch/gated.toml" --set method=fedavg --set seed=2 --set "model.hidden=[4]" --folder "$scratch/common" --format json \
+  >"$scratch/base.out" 2>"$scratch/base.err" || fail "the common model is not learned"
+common=$(echo "$scratch"/common/*)
+run=("$scratch/gated.toml" --set method=ddome --set "common_model.hidden=[4]" --set "common=$common" --set options.experts=2 --set options.chosen=1
+  --set options.anchors=2 --set options.anchors_per_round=1 --folder "$scratch/runs")
+"$troupe" run "${run[@]}" --format json >"$scratch/wanted.out" 2>"$scratch/wanted.err" || fail "one process does not learn through it"
+wanted=$(digest_in "$scratch/wanted.out")
+served=("${run[@]}" --insecure)
+joins() { join join --virtual 4 "$@" && wait "$joined"; } # ARGUMENTS…
+through() { # NAME ARGUMENTS…
+  joins "${@:2}" || fail "$1: a process fails"
+  wait "$server" || fail "$1: a served run fails"
+  [ "$(digest_in "$scratch/$1.out")" = "$wanted" ] || fail "$1 learns something else"
+}
+
+serve lacking
+code=0
+joins || code=$?
+[ $code = 3 ] && grep -q "the run's 'common' is other than the one made here" "$scratch/join.err" ||
+  fail "who lacks the common model ends with $code"
+grep -q -- "--common PATH" "$scratch/join.err" || fail "it does not say what would do"
+through lacking --common "$common"
+
+serve common --serve-frozen
+through common --store "$scratch/commons"
+[ "$(echo "$scratch"/commons/frozen/* | wc -w)" = 1 ] || fail "it came more than once"
+serve again
+through again --store "$scratch/commons"
+
+# Nobody but the run's folder has it any more.
+rm -r "$common"
+"$troupe" export "$(folder_of)" --block common --to "$scratch/exported.safetensors" >/dev/null || fail "the run's folder has no common model"
