@@ -248,7 +248,9 @@ reference_loop::visit(const invited& who) const {
         if (x.find(id) == nullptr)
           x.fetched.push_back(fetch(id));
     std::ranges::sort(x.fetched, {}, &models::fetched_block::block);
-    if (!leg.choice.value.empty()) {
+    // Where the place of a client says it all, nothing is computed.
+    if (!leg.choice.value.empty()
+        && !how_.method.roles[who.role].choice_fixed) {
       auto chosen = trainer_.choose(x);
       if (!chosen)
         return tl::unexpected{chosen.error()};
