@@ -55,8 +55,8 @@ double product(std::span<const float> a, std::span<const float> b) {
 }
 
 /// The weights of one expert.
-std::vector<double> column(std::span<const double> weights, std::size_t expert,
-                           std::size_t experts) {
+std::vector<double> weights_of_one(std::span<const double> weights,
+                                   std::size_t expert, std::size_t experts) {
   std::vector<double> one;
   for (auto i = expert; i < weights.size(); i += experts)
     one.push_back(weights[i]);
@@ -85,7 +85,7 @@ joint_slopes slopes_of_sum(const model_outputs& outputs, row_span rows,
         product(line(slopes, i, size), line(each[e].values, i, size));
     auto& own = x.along_said.emplace_back(slopes);
     divide(own, rows.size());
-    weigh(column(weights, e, experts), own);
+    weigh(weights_of_one(weights, e, experts), own);
   }
   return x;
 }
