@@ -110,6 +110,16 @@ std::vector<metric> of_experts() {
             "Load of an expert: examples of these visits' clients, by the same "
             "share.",
             {line}),
+    counter("troupe_expert_first_places_total", "visits", home::servers,
+            "Visits that asked for this expert before all others, where they "
+            "say whom they ask for.",
+            {line}),
+    counter("troupe_expert_requests_total", "visits", home::servers,
+            "Visits that asked for this expert, at any place.", {line}),
+    gauge("troupe_routing_alarm", "", home::servers,
+          "1 where an expert has more than 90 % of the last 50 first places, "
+          "or none of the last 200 visits asked for it.",
+          {line, {"what", {"crowded", "deserted"}}}),
     summary("troupe_router_entropy_ratio", "ratio", home::servers,
             "Entropy of the mixtures that visits disclose: 0 is one expert, 1 "
             "all alike.",

@@ -5,6 +5,7 @@
 #include "core/json.hpp"
 #include "node/config/policies_of.hpp"
 #include "node/report/page.hpp"
+#include "node/report/routing.hpp"
 #include "node/report/trace.hpp"
 #include "node/run/federation.hpp"
 #include "node/run/heads.hpp"
@@ -268,7 +269,10 @@ private:
   }
 
   result<run_summary> close() {
-    const auto s = summary();
+    books_.reset(); // The last events are on disk when it is gone.
+    auto s = summary();
+    if (x_.events)
+      s.routing = routing_in(folder_->path(), work_.method, *work_.blocks);
     folder_->log(s.reason);
     auto ok = folder_->save_values("model.safetensors", *work_.blocks,
                                    values_in(watching_->report().lines));
@@ -284,7 +288,6 @@ private:
 
   // A run without its pages is no worse a run.
   void show_pages() {
-    books_.reset(); // The last events are on disk when it is gone.
     if (const auto page = write_report(folder_->path()); !page)
       folder_->log("no report.html: " + page.error().context);
     if (!x_.events)

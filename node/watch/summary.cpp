@@ -127,6 +127,7 @@ json to_long_json(const run_summary& x) {
     object["clients_scored"] = x.clients_scored;
     object["clients_asked"] = *x.clients_asked;
   }
+  object["routing"] = x.routing ? *x.routing : json(nullptr);
   object["best"] = nullptr;
   if (x.best)
     object["best"] = {{"version", x.best->head.value},

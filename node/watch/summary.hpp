@@ -50,6 +50,8 @@ struct run_summary {
   bool failed = false;
   bool interrupted = false;
   bool goes_on = false; ///< It can be resumed.
+  /// Who asked for which expert; none where visits do not say so.
+  std::optional<json> routing = {};
 };
 
 /// What the last evaluation found.
