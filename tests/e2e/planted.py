@@ -12,7 +12,7 @@ import watched
 
 # Which alert each has.
 ALERTS = {"starved": "TroupeExpertStarved", "dominated": "TroupeExpertDominates", "rising": "TroupeStalenessRising",
-          "hangs": "TroupeWorkerHangs", "lost": "TroupeClientsLost"}
+          "hangs": "TroupeWorkerHangs", "lost": "TroupeClientsLost", "collapsed": "TroupeRoutingCollapsed"}
 
 COMMON = """
 name = "{name}"
@@ -40,6 +40,17 @@ method = "fedavg"
 data = {kind = "quadratic", dimension = 10}
 model = {kind = "quadratic"}
 training = {local_steps = 5, batch_size = 0, learning_rate = 0.1}
+"""
+# One client, whose gate stands still: it has both experts each time, and the same one first.
+ASKED = """
+method = "ddome"
+workers = 1
+data = {kind = "synthetic"}
+clients = {clients = 1}
+model = {kind = "softmax"}
+pace = {mode = "fedbuff", concurrency = 1, buffer_size = 1}
+training = {local_steps = 2, batch_size = 10, learning_rate = 0.0001}
+options = {experts = 2, chosen = 2, anchors = 0, gate_rate = 0}
 """
 SCRIPTED = """
 method = "fedavg"
@@ -110,6 +121,7 @@ class Planted:
         # Two clients, and forty when that has been seen for some seconds.
         self.run("rising", QUADRATIC + 'clients = {clients = 40}\npace = {mode = "fedbuff", concurrency = 40, buffer_size = 1}\nworkers = 1\n',
                  scenes((14, "join", (3, 40))))
+        self.run("collapsed", ASKED)
         scripted_module.main(self.folder / "hangs.pt", 1, HANGS)
         self.run("hangs", SCRIPTED.format(module=self.folder / "hangs.pt") + WINDOWS, seed=2)
         for name in self.processes:
