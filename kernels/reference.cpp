@@ -254,7 +254,8 @@ public:
       return ok;
     if (auto ok = check_equal({gate.size(), gradient.size()}); !ok)
       return ok;
-    const auto w = gate.host(), to = gradient.host();
+    const auto w = gate.host();
+    const auto to = gradient.host();
     std::vector<real> sum(to.begin(), to.end());
     for (std::size_t r = 0; r < rows.size() / of.inputs; ++r)
       add_row_of_gate(of, w, rows.subspan(r * of.inputs, of.inputs),
