@@ -120,6 +120,7 @@ actors::node_args plan_of(const experiment& x, const workload& w) {
     w.method.personal || of_clients(args.metric) || x.data.is_elsewhere();
   args.events = x.events;
   args.detached = !is_virtual(x);
+  args.held_out = x.clients.held_out > 0;
   return args;
 }
 

@@ -13,6 +13,7 @@
 #include "node/run/resolved.hpp"
 #include "node/run/rules.hpp"
 #include "node/task/kept_common.hpp"
+#include "node/run/strangers.hpp"
 #include "node/watch/folder.hpp"
 #include "node/watch/memory_taken.hpp"
 #include "node/watch/moment_text.hpp"
@@ -83,7 +84,9 @@ private:
                                   .length = x_.length,
                                   .has_labels = work_.has_labels,
                                   .personal = work_.method.personal,
-                                  .lead = work_.blocks->lead()});
+                                  .lead = work_.blocks->lead(),
+                                  .clients = x_.clients.clients,
+                                  .held_out = x_.clients.held_out});
     return resumed_ ? result<void>{}
                     : note_begin(serving_ ? serving_->elapsed() : instant{});
   }
@@ -318,6 +321,7 @@ private:
       s.rounds = report.rounds;
     s.visits = report.visits;
     put_scores(s, *watching_, work_.has_labels);
+    put_costs_of_strangers(s, x_, work_);
     s.bytes_up = counted_->bytes_up;
     s.bytes_down = counted_->bytes_down;
     if (is_virtual(x_))

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "core/limits.hpp"
 #include "core/text.hpp"
@@ -112,9 +113,21 @@ void chronicle::evaluated(const messages::evaluation_finished& x,
     return;
   report_.evaluation = x;
   judge(x, scored);
-  options_.metrics(
-    record_of(x, options_.has_labels, spread_among(1, everybody), false, at));
+  note(x, false, at);
   options_.show(report_);
+}
+
+// Of the last evaluation.
+void chronicle::note(const messages::evaluation_finished& x, bool last,
+                     instant at) {
+  const auto all = spread_of_all();
+  const auto strangers = spread_of_strangers();
+  options_.metrics(
+    record_of(x, options_.has_labels,
+              {.clients = all,
+               .zero_shot = strangers,
+               .told = invited_with_scores()},
+              last, at));
 }
 
 void chronicle::left_out(version, instant) {
@@ -142,8 +155,7 @@ void chronicle::finished(
   const std::lock_guard guard{mutex_};
   if (last && !last->problem) {
     report_.evaluation = last;
-    options_.metrics(record_of(*last, options_.has_labels,
-                               spread_among(1, everybody), true, at));
+    note(*last, true, at);
   }
   report_.at = at;
   report_.finished = x;
@@ -236,7 +248,7 @@ void chronicle::describe(actors::run_status& to) const {
   to.results = report_.evaluation->scores.method_results;
   put(test, report_.evaluation->scores.global);
   put(validation, report_.evaluation->scores.validation);
-  if (const auto clients = spread_among(1, everybody)) {
+  if (const auto clients = spread_of_all()) {
     to.evaluation[{own_test, accuracy, mean}] = clients->mean;
     to.evaluation[{own_test, accuracy, p10}] = clients->p10;
     to.evaluation[{own_test, accuracy, worst}] = clients->worst;
@@ -245,13 +257,38 @@ void chronicle::describe(actors::run_status& to) const {
 
 std::optional<spread> chronicle::accuracies() const {
   const std::lock_guard guard{mutex_};
-  return spread_among(1, everybody);
+  return spread_of_all();
 }
 
 std::optional<spread> chronicle::held_out_accuracies() const {
   const std::lock_guard guard{mutex_};
+  return spread_of_strangers();
+}
+
+std::size_t chronicle::clients_scored() const {
+  const std::lock_guard guard{mutex_};
+  return invited_with_scores();
+}
+
+// Those who are never invited are scored each time, and the others now and
+// then: alone they are not the clients.
+std::optional<spread> chronicle::spread_of_all() const {
+  return invited_with_scores() > 0 ? spread_among(1, everybody) : std::nullopt;
+}
+
+std::optional<spread> chronicle::spread_of_strangers() const {
   return spread_among(options_.clients - options_.held_out + 1,
                       options_.clients);
+}
+
+std::size_t chronicle::invited_with_scores() const {
+  if (!report_.evaluation)
+    return 0;
+  const auto& all = report_.evaluation->scores.per_client;
+  const auto strangers =
+    std::distance(all.upper_bound({options_.clients - options_.held_out}),
+                  all.upper_bound({options_.clients}));
+  return all.size() - static_cast<std::size_t>(strangers);
 }
 
 std::optional<spread> chronicle::spread_among(std::uint64_t first,

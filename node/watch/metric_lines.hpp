@@ -2,6 +2,7 @@
 
 // The lines of metrics.jsonl; docs/run_folder.md lists their keys.
 
+#include <cstddef>
 #include <optional>
 #include <string>
 
@@ -19,12 +20,19 @@ std::string record_of(const messages::version_published& x,
                       const models::layout& blocks, std::optional<double> loss,
                       instant at);
 
+/// Spreads of scores where there are some: over all clients, and over those
+/// that are never invited.
+struct spreads {
+  const std::optional<spread>& clients;
+  const std::optional<spread>& zero_shot;
+  std::size_t told = 0; ///< Clients that are invited and have a score.
+};
+
 /// An evaluation, with the spread over clients where they were scored.
 /// @param last it is the run's last: with their accuracies, worst first, all of
 /// them or a thousand that stand evenly among them
 std::string record_of(const messages::evaluation_finished& x, bool has_labels,
-                      const std::optional<spread>& clients, bool last,
-                      instant at);
+                      const spreads& by_client, bool last, instant at);
 
 json to_json(const std::optional<spread>& x);
 

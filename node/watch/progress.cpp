@@ -98,13 +98,32 @@ void progress_display::end_bar() {
 
 namespace {
 
+/// Of those who are never invited.
+struct strangers {
+  std::size_t count = 0;
+  double accuracies = 0; ///< Their sum.
+};
+
+strangers strangers_in(const models::evaluated& x,
+                       const progress_display::options& how) {
+  strangers all;
+  const auto end = x.per_client.upper_bound({how.clients});
+  for (auto at = x.per_client.upper_bound({how.clients - how.held_out});
+       at != end; ++at, ++all.count)
+    all.accuracies += at->second.accuracy();
+  return all;
+}
+
 /// What the method is for: the global model, or the mean over clients; that
 /// too where there are no rows here to score on.
 std::string scores_of(const models::evaluated& x,
                       const progress_display::options& how) {
   std::ostringstream text;
   text << std::fixed << std::setprecision(how.has_labels ? 4 : 6);
-  if ((how.personal || x.global.count == 0) && !x.per_client.empty()) {
+  // Those who are never invited are scored when the others are not, too.
+  const auto never_invited = strangers_in(x, how);
+  const bool has_clients = x.per_client.size() > never_invited.count;
+  if ((how.personal || x.global.count == 0) && has_clients) {
     double sum = 0;
     for (const auto& [client, own] : x.per_client)
       sum += how.has_labels ? own.accuracy() : own.mean_loss();
@@ -116,6 +135,10 @@ std::string scores_of(const models::evaluated& x,
     else
       text << "  test loss " << x.global.mean_loss();
   }
+  if (never_invited.count > 0 && how.has_labels)
+    text << "  zero shot " << std::setprecision(2)
+         << never_invited.accuracies
+              / static_cast<double>(never_invited.count);
   return text.str();
 }
 

@@ -161,6 +161,7 @@ TEST_F(small_run, ends_with_exactly_the_keys_that_programs_read) {
                                             "accuracy_is_of",
                                             "loss",
                                             "per_client",
+                                            "zero_shot",
                                             "failures",
                                             "evaluations_left_out",
                                             "digest",
@@ -171,7 +172,10 @@ TEST_F(small_run, ends_with_exactly_the_keys_that_programs_read) {
                                             "cpu_seconds",
                                             "peak_memory_bytes",
                                             "folder",
-                                            "method_results"}));
+                                            "method_results",
+                                            "rows_embedded",
+                                            "zero_shot_bytes_down",
+                                            "zero_shot_bytes_up"}));
   EXPECT_EQ(object["success"], true);
   EXPECT_EQ(object["accuracy"], nullptr);
   auto unlimited = to_json(go(under("fedbuff")));
