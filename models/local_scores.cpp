@@ -71,8 +71,8 @@ private:
     const client_id client{k + 1};
     const auto& rows = task_->clients.test[k];
     const auto& aside = task_->clients.own_validation;
-    const auto watched = k < aside.size() ? std::span{aside[k]}
-                                          : std::span<const std::uint32_t>{};
+    const auto watched =
+      k < aside.size() ? std::span{aside[k]} : std::span<const std::uint32_t>{};
     if ((rows.empty() && watched.empty()) || !has_model(client, parameters))
       return {};
     const auto found = x.states.find(client);
@@ -82,13 +82,11 @@ private:
     const auto own = at_home(client, x);
     const auto put = [&](split part, std::span<const std::uint32_t> from,
                          std::map<client_id, scores>& to) {
-      return from.empty() ? result<void>{}
-                          : score(own, part, from, to[client]);
+      return from.empty() ? result<void>{} : score(own, part, from, to[client]);
     };
     return settle(own)
       .and_then([&] { return put(split::test, rows, out.per_client); })
-      .and_then(
-        [&] { return put(split::train, watched, out.own_validation); });
+      .and_then([&] { return put(split::train, watched, out.own_validation); });
   }
 
   /// Where clients make a model of their own of what is shared, it takes the

@@ -20,10 +20,9 @@ std::uint64_t values_of(const fetch_spec& x, const workload& work) {
   const auto all = work.blocks->family(x.family);
   if (all.empty())
     return 0; // Buffers of a model that has none.
-  const auto count =
-    x.chosen && x.chosen_max > 0
-      ? std::min<std::uint64_t>(x.chosen_max, all.size())
-      : all.size();
+  const auto count = x.chosen && x.chosen_max > 0
+                       ? std::min<std::uint64_t>(x.chosen_max, all.size())
+                       : all.size();
   return count * work.blocks->find(all.front())->size;
 }
 

@@ -122,12 +122,10 @@ void chronicle::note(const messages::evaluation_finished& x, bool last,
                      instant at) {
   const auto all = spread_of_all();
   const auto strangers = spread_of_strangers();
-  options_.metrics(
-    record_of(x, options_.has_labels,
-              {.clients = all,
-               .zero_shot = strangers,
-               .told = invited_with_scores()},
-              last, at));
+  options_.metrics(record_of(
+    x, options_.has_labels,
+    {.clients = all, .zero_shot = strangers, .told = invited_with_scores()},
+    last, at));
 }
 
 void chronicle::left_out(version, instant) {

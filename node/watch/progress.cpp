@@ -137,8 +137,7 @@ std::string scores_of(const models::evaluated& x,
   }
   if (never_invited.count > 0 && how.has_labels)
     text << "  zero shot " << std::setprecision(2)
-         << never_invited.accuracies
-              / static_cast<double>(never_invited.count);
+         << never_invited.accuracies / static_cast<double>(never_invited.count);
   return text.str();
 }
 

@@ -166,10 +166,10 @@ std::string to_text(const run_summary& x) {
   if (x.held_out)
     text += "  held out   " + to_text(*x.held_out) + "\n";
   if (x.held_out && x.zero_shot_bytes_down)
-    text += format("             each for %.3f MiB down, %llu bytes up\n",
-                   static_cast<double>(*x.zero_shot_bytes_down) / mebi,
-                   static_cast<unsigned long long>(
-                     x.zero_shot_bytes_up.value_or(0)));
+    text +=
+      format("             each for %.3f MiB down, %llu bytes up\n",
+             static_cast<double>(*x.zero_shot_bytes_down) / mebi,
+             static_cast<unsigned long long>(x.zero_shot_bytes_up.value_or(0)));
   if (x.best)
     text += format("  best       version %llu, %.4f on validation data\n",
                    static_cast<unsigned long long>(x.best->head.value),
