@@ -190,7 +190,7 @@ public:
     if (m.kind == shape::torchscript && m.path.empty())
       refuse("model.kind",
              "kind = \"torchscript\" needs the 'path' of a module");
-    if (d.kind != format::synthetic && !d.is_elsewhere() && !d.has_own_model()
+    if (!d.is_made() && !d.is_elsewhere() && !d.has_own_model()
         && d.path.empty())
       refuse("data.path",
              "'data.path' must name a file or a folder, found \"\"");

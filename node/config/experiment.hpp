@@ -122,8 +122,11 @@ struct partition_options {
     size_skew, ///< Lognormal sizes.
     power,     ///< Sizes as a power of the rank.
     column,
-    natural, ///< As the data says.
+    natural,      ///< As the data says.
+    combinations, ///< Clients share rows of some labels, or domains.
+    mixtures,     ///< Clients share rows of all of them.
   };
+  enum class sizing : std::uint8_t { equal_share, full_label };
 
   rule kind = rule::iid;
   double alpha = 0.5;
@@ -133,6 +136,19 @@ struct partition_options {
   std::string column = {};
   std::uint32_t samples_per_client = 0; ///< At most; 0: all.
   double train_share = 1;
+  // Of `combinations`; anchors and rows also of `mixtures`.
+  std::uint32_t kinds_per_client = 4;
+  std::uint32_t anchors = 0;
+  sizing sizes = sizing::equal_share;
+  std::uint32_t rows_per_client = 0; ///< 0: as many as there are for each.
+  std::uint32_t rows_per_kind = 0;   ///< 0: `rows_per_client` says it.
+  bool unseen = true;
+  std::uint32_t withheld = 0; ///< 0: a combination for each held-out client.
+  std::uint32_t groups = 1;
+
+  bool shares_rows() const noexcept {
+    return kind == rule::combinations || kind == rule::mixtures;
+  }
 };
 
 /// What becomes of the offers of one version, beside the recipe's own rule.
@@ -151,9 +167,10 @@ struct data_options {
     csv,
     synthetic,
     quadratic,
-    clusters, ///< FLoRAL's synthetic tasks.
-    low_rank, ///< PF2LoRA's synthetic task.
-    elsewhere ///< Clients bring their own.
+    clusters,  ///< FLoRAL's synthetic tasks.
+    low_rank,  ///< PF2LoRA's synthetic task.
+    elsewhere, ///< Clients bring their own.
+    modes      ///< Several places for each label.
   };
   enum class cluster_task : std::uint8_t { linear, mlp };
 
@@ -166,7 +183,8 @@ struct data_options {
   double validation = 0.1;    ///< Kept aside for `stop`, only if it is set.
   double synthetic_alpha = 1;
   double synthetic_beta = 1;
-  std::uint32_t dimension = 60; ///< Of generated data.
+  std::uint32_t dimension = 60;        ///< Of generated data.
+  std::uint32_t rows_per_class = 1000; ///< Training rows of generated data.
   models::pixel_options pixels = {};
   models::cluster_shift shift = models::cluster_shift::none;
   cluster_task task = cluster_task::linear;
@@ -176,6 +194,17 @@ struct data_options {
 
   bool is_elsewhere() const noexcept {
     return kind == format::elsewhere;
+  }
+
+  /// Examples are generated, and not read.
+  bool is_made() const noexcept {
+    return kind == format::synthetic || kind == format::modes;
+  }
+
+  /// What a client holds is changed by its number.
+  bool shifts_clusters() const noexcept {
+    return shift == models::cluster_shift::rotation
+           || shift == models::cluster_shift::labels;
   }
 
   bool is_regression() const noexcept {
@@ -295,8 +324,7 @@ struct experiment {
 
   /// Whether client k is in cluster k mod `data.clusters`.
   bool in_clusters() const {
-    return data.kind == data_options::format::clusters
-           || data.shift != models::cluster_shift::none
+    return data.kind == data_options::format::clusters || data.shifts_clusters()
            || partition.kind == partition_options::rule::disjoint;
   }
 };

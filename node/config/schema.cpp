@@ -191,36 +191,6 @@ void visit_clients(schema_visitor& v, client_options& x) {
   v.end();
 }
 
-void visit_partition(schema_visitor& v, partition_options& x) {
-  using enum partition_options::rule;
-  v.begin({"partition", "which client holds which examples"});
-  v.choice({"kind"}, x.kind,
-           {"iid", "dirichlet", "labels", "shards", "disjoint", "size_skew",
-            "power", "column", "natural"});
-  v.number({"alpha", "small: few labels per client", x.kind == dirichlet,
-            "kind = \"dirichlet\""},
-           x.alpha, above_zero);
-  v.count({"labels_per_client", "", x.kind == labels, "kind = \"labels\""},
-          x.labels_per_client, positive);
-  v.count({"shards_per_client", "of the examples sorted by label",
-           x.kind == shards, "kind = \"shards\""},
-          x.shards_per_client, positive);
-  v.number({"skew", "how much sizes differ: sigma, or the exponent",
-            x.kind == size_skew || x.kind == power,
-            "kind = \"size_skew\" or \"power\""},
-           x.skew, {.max = 10});
-  v.text({"column", "one client per value of it", x.kind == column,
-          "kind = \"column\""},
-         x.column);
-  v.count({"samples_per_client", "the others are left out; 0: all"},
-          x.samples_per_client, {});
-  v.number({"train_share",
-            "of its training rows that each client keeps, but ten; its test "
-            "rows stay as they are"},
-           x.train_share, {.max = 1, .above_min = true});
-  v.end();
-}
-
 void visit_schedule(schema_visitor& v, policies::rate_schedule& x) {
   using namespace policies;
   std::size_t kind = x.index();

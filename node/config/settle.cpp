@@ -31,10 +31,21 @@ std::uint32_t often_of(const client_options& c) {
   return std::clamp(c.clients_per_round / 2, 1u, c.often);
 }
 
+/// Two rules have an alpha, and one of them is only ever meant by its name.
+bool has_alpha(const entries& said) {
+  const auto kind = said.find("partition.kind");
+  const auto* name = kind == said.end()
+                       ? nullptr
+                       : std::get_if<std::string>(&kind->second.value);
+  return name && *name == "mixtures";
+}
+
 /// An override of a number means its rule, also where the file names another.
 bool implies(const entries& said, const std::string& path) {
   const auto number = said.find(path);
   const auto kind = said.find("partition.kind");
+  if (path == "partition.alpha" && has_alpha(said))
+    return false;
   return number != said.end()
          && (kind == said.end() || (number->second.raw && !kind->second.raw));
 }
@@ -72,6 +83,7 @@ void imply(entries& said) {
     std::pair{"partition.shards_per_client", "shards"},
     std::pair{"partition.skew", "size_skew"},
     std::pair{"partition.column", "column"},
+    std::pair{"partition.kinds_per_client", "combinations"},
   };
   for (const auto& [path, rule] : rules)
     if (implies(said, path)) {
@@ -110,6 +122,10 @@ void settle(loaded_config& loaded, const entries& said,
     x.server.rate = 0.6;
   if (x.method.empty() && !methods.built.empty())
     x.method = methods.built.front()->name;
+  // As the task is described, where the default is that of another.
+  if (x.data.kind == data_options::format::modes
+      && !said.contains("data.dimension"))
+    x.data.dimension = 32;
   // Nobody knows yet who has most; a bound must be there before its clients.
   if (x.data.is_elsewhere() && x.merge.samples_max == 0)
     x.merge.samples_max = 1 << 20;

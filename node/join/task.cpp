@@ -20,7 +20,7 @@ namespace {
 
 /// From files, and not made.
 bool is_read(const data_options& x) {
-  return x.kind != data_options::format::synthetic && !x.has_own_model();
+  return !x.is_made() && !x.has_own_model();
 }
 
 result<workload> prepare_joining(const experiment& x, materials found) {

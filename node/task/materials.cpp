@@ -89,6 +89,15 @@ example_shape shape_of(const models::dataset& data) {
   return out;
 }
 
+std::size_t groups_of(const experiment& x) {
+  if (x.in_clusters())
+    return x.data.clusters;
+  const bool in_groups =
+    x.partition.kind == partition_options::rule::combinations
+    && x.partition.groups > 1;
+  return in_groups ? x.partition.groups : 0;
+}
+
 /// What is known of examples that are elsewhere, and none of them.
 materials elsewhere_of(const experiment& x, const model_maker& make_model) {
   auto data = std::make_shared<models::dataset>();
@@ -128,7 +137,7 @@ result<materials> examples_of(const experiment& x,
               .test_size = data->test.size,
               .make_objective = [what = x.model, data,
                                  make_model] { return make_model(what, data); },
-              .groups = x.in_clusters() ? x.data.clusters : 0,
+              .groups = groups_of(x),
               .truths = {},
               .data_digest = [data] { return models::digest_of(*data); },
               .shape = is_open ? shape_of(*data) : example_shape{}};
