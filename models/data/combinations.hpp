@@ -34,7 +34,7 @@ draw_combinations(const combinations_partition& how, const kind_set& present,
                   std::string_view name, client_counts clients,
                   std::uint64_t seed);
 
-/// None of more anchors than there are clients that train.
+/// Returns `invalid_config` if there are more anchors than clients that train.
 [[nodiscard]] result<void> check_anchors(std::size_t anchors,
                                          client_counts clients);
 
