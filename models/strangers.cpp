@@ -19,18 +19,20 @@ namespace {
 /// Rows that are answered at a time, where there are many.
 constexpr std::size_t rows_max = 1000;
 
+result<void> check_says_classes(const visit& v) {
+  const auto* outputs = v.on.model.outputs();
+  if (outputs != nullptr && outputs->kind() == output_kind::logits)
+    return {};
+  return fail(errc::invalid_config,
+              "this kind of model says no classes; a network or a script "
+              "would do");
+}
+
 /// By the model that all share.
 task<answers> answer_shared(visit& v, visit::row_span rows) {
-  const auto* outputs = v.on.model.outputs();
-  const bool knows_classes =
-    outputs != nullptr && outputs->kind() == output_kind::logits;
-  if (!knows_classes)
-    co_await result<void>{
-      fail(errc::invalid_config,
-           "this kind of model says no classes; a network or a script would "
-           "do")};
+  co_await check_says_classes(v);
   co_await v.take();
-  const auto size = outputs->size();
+  const auto size = v.on.model.outputs()->size();
   answers out;
   while (!rows.empty()) {
     const auto some = rows.first(std::min(rows.size(), rows_max));

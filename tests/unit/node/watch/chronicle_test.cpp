@@ -215,4 +215,47 @@ TEST(progress, says_little_in_a_short_time) {
   EXPECT_EQ(out.str(), "");
 }
 
+// They are scored each time, the others now and then.
+TEST(chronicle, tells_who_is_held_out_from_the_clients) {
+  auto opts = watching();
+  opts.held_out = 1;
+  std::vector<std::string> lines;
+  opts.metrics = [&](const std::string& line) { lines.push_back(line); };
+  chronicle x{opts};
+  auto scored = score_of(1, 5);
+  scored.scores.per_client[{4}] = {.loss = 1, .correct = 3, .count = 4};
+  x.evaluated(scored, {}, {});
+  EXPECT_FALSE(x.accuracies());
+  ASSERT_TRUE(x.held_out_accuracies());
+  EXPECT_EQ(x.held_out_accuracies()->mean, 0.75);
+  EXPECT_EQ(x.clients_scored(), 0u);
+  ASSERT_EQ(lines.size(), 1u);
+  EXPECT_THAT(lines.back(), testing::HasSubstr("\"zero_shot\":{\"mean\":0.75"));
+  EXPECT_THAT(lines.back(), testing::Not(testing::HasSubstr("per_client")));
+  scored.scores.per_client[{1}] = {.loss = 1, .correct = 1, .count = 4};
+  scored.asked = 2;
+  x.evaluated(scored, {}, {});
+  ASSERT_TRUE(x.accuracies());
+  EXPECT_EQ(x.accuracies()->mean, 0.5);
+  EXPECT_EQ(x.clients_scored(), 1u);
+  EXPECT_THAT(lines.back(), testing::HasSubstr("\"clients_scored\":1"));
+}
+
+TEST(progress, says_what_who_is_held_out_gets) {
+  std::ostringstream out;
+  progress_display display{out,
+                           {.length = {.versions = 10},
+                            .lead = line_id{1},
+                            .every = instant{},
+                            .clients = 4,
+                            .held_out = 1}};
+  progress_report now;
+  now.lines[{1}] = version_of(5, {});
+  now.evaluation = score_of(5, 3);
+  now.evaluation->scores.per_client[{4}] = {
+    .loss = 1, .correct = 3, .count = 4};
+  display.show(now);
+  EXPECT_THAT(out.str(), testing::HasSubstr("accuracy 0.7000  zero shot 0.75"));
+}
+
 } // namespace troupe::node
