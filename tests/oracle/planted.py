@@ -70,6 +70,23 @@ ERRORS = {
     "lacking_left_out": ("what a stale client lacks is that of its version",
                          "hetlora fedbuff"),
     "norm_for_one": ("HETLoRA's offers weigh the same", "hetlora sync"),
+    # Behind a gate.
+    "asks_for_the_least": ("a client asks for the experts of least score", "ddome sync"),
+    "anchors_are_common": ("an anchor learns as others do, from its one expert", "ddome sync"),
+    "anchors_teach_nothing": ("the gate hears of no owner", "ddome sync"),
+    "neighbour_owns": ("an anchor teaches the gate its neighbour's expert", "ddome sync"),
+    "softmax_twice": ("an anchor's loss takes what is a softmax for logits", "ddome sync"),
+    "gate_learns_of_anchors_alone": ("the joint loss does not reach the gate", "ddome sync"),
+    "embedded_before_relu": ("the gate sees what comes before the last ReLU", "ddome sync"),
+    "always_renormalised": ("weights as printed add up to one", "ddome sync"),
+    "others_are_pulled": ("the gate's logits of others have slopes where weights are renormalised",
+                          "ddome renormalised"),
+    "judged_alone": ("experts learn from what each says alone", "fedmix sync"),
+    "chances_as_logits": ("logits are mixed where chances should be", "ddome chances"),
+    "gate_has_momentum": ("the gate moves with the experts' momentum", "ddome momentum"),
+    "gate_follows_schedule": ("the gate's rate falls as the experts' does", "ddome exponential"),
+    "gate_never_waits": ("the gate learns while disjoint training has experts learn",
+                         "ddome disjoint"),
     # What troupe once did.
     "wide_start": ("the random factor is wider by the root of six", "pf2lora sync"),
 }
