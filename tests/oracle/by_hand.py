@@ -10,16 +10,18 @@ def fetched_by(visit):
     return sorted(int(x.partition(".")[2]) for x in visit.fetched if x.startswith("model."))
 
 
-def request_of(visit):
-    """The K experts of largest score over all rows, best first, of equals the first; none of an
-    anchor."""
-    if visit.client <= visit.option("options.anchors"):
-        return []
+def best_of(visit):
+    """The K experts of largest score over all training rows, best first, of equals the first."""
     scores = gated.mean_gate(visit, visit.rows[0])
     order = sorted(range(len(scores)), key=lambda i: (-scores[i], i))
     if wrong("asks_for_the_least"):
         order.reverse()
     return order[:int(visit.option("options.chosen"))]
+
+
+def request_of(visit):
+    """None of an anchor, whose place says it all."""
+    return [] if visit.client <= visit.option("options.anchors") else best_of(visit)
 
 
 def disclosed_by(event):

@@ -40,6 +40,9 @@ GATED = {"options.experts": 3, "options.chosen": 2, "options.anchors": 2,
          "options.anchors_per_round": 1, "options.gate_rate": 0.3}
 # A common model of its own, so that what the gate sees is not what experts see.
 OVER_MLP = {**GATED, "common_model.kind": "mlp", "common_model.hidden": [6]}
+# The same on the linear task, where two of four clients are anchors.
+BEHIND_CLUSTERS = {"options__experts": 3, "options__anchors": 2, "options__anchors_per_round": 2,
+                   "options__gate_rate": 0.3}
 NO_ANCHORS = {"options.anchors": 0, "options.anchors_per_round": 0}
 
 
@@ -300,6 +303,10 @@ CASES = [
     in_clusters("per_fedavg_lora clusters", "per_fedavg_lora", rank=2, inner_rate=0.05),
     in_clusters("homlora clusters", "homlora", rank=2),
     in_clusters("hetlora clusters", "hetlora", rank=3, rank_min=1, keep_share=0.7, penalty=0.2),
+    in_clusters("ddome clusters", "ddome", model__hidden=[4], **BEHIND_CLUSTERS),
+    in_clusters("ddome clusters renormalised", "ddome", model__hidden=[4],
+                options__renormalise=1, options__answer="mixture", **BEHIND_CLUSTERS),
+    in_clusters("fedmix clusters", "fedmix", model__hidden=[4], options__gate_rate=0.3),
     in_clusters("fedprox clusters", "fedprox", proximal=3),
     in_clusters("scaffold clusters", "scaffold"),
     in_clusters("ensemble_optimal clusters", "ensemble_optimal", components=2),
@@ -317,6 +324,6 @@ QUICK = (
     "floral fedbuff of one", "floral_optimal", "local_adaptor", "pf2lora sync", "per_fedavg_lora",
     "homlora sync", "hetlora sync", "hetlora fedbuff", "local", "local fedbuff", "ditto clusters",
     "ddome sync", "ddome renormalised", "ddome chances", "ddome fedbuff", "fedmix sync",
-    "average_ensemble",
+    "average_ensemble", "ddome clusters",
 )
 assert set(QUICK) <= {x.name for x in CASES}

@@ -194,3 +194,15 @@ def mean_gate(visit, x):
     """Of a client's rows, the sum of what each gives each expert."""
     return sum(softmax(row) for row in visit.gate.logits(
         visit.fetched["gate"], embedded(visit, x)))
+
+
+def at_home(visit, x, method):
+    """What a client answers of rows: each by the one expert of largest score among those that it asks
+    for, or by what the gate makes of them all. Its training rows say whom it asks for."""
+    asked = sorted(by_hand.best_of(visit)) if method == "ddome" else by_hand.fetched_by(visit)
+    logits = visit.gate.logits(visit.fetched["gate"], embedded(visit, x))
+    said = [visit.model.outputs(visit.fetched[f"model.{i}"], x) for i in asked]
+    weights = weights_of(visit, logits, asked)
+    if visit.option("options.answer") == "expert" and not wrong("answers_are_mixed"):
+        weights = np.eye(len(asked))[logits[:, asked].argmax(axis=1)]
+    return sum(weights[:, [i]] * said[i] for i in range(len(asked)))

@@ -64,10 +64,11 @@ METHODS = {
                                "penalty": 5e-3, "rank_first": 0, "rank_last": 0}),
     "ddome": Method(gated.ddome, lines=(("gate",),), several="model", count="options.experts",
                     options={"options.experts": 5, "options.chosen": 2, "options.anchors": 5,
-                             **BEHIND_A_GATE},
+                             **BEHIND_A_GATE, "options.answer": "expert"},
                     asks=by_hand.difference),
     "fedmix": Method(gated.joint, lines=(("gate",),), several="model", count="options.experts",
-                     options={"options.experts": 2, **BEHIND_A_GATE}),
+                     options={"options.experts": 2, **BEHIND_A_GATE,
+                              "options.answer": "mixture"}),
     "average_ensemble": Method(gated.each, lines=(), several="model", count=2),
     "common_expert": Method(None),  # Nobody trains.
 }

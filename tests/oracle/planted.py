@@ -83,6 +83,7 @@ ERRORS = {
                           "ddome renormalised"),
     "judged_alone": ("experts learn from what each says alone", "fedmix sync"),
     "chances_as_logits": ("logits are mixed where chances should be", "ddome chances"),
+    "answers_are_mixed": ("a row is answered by a mixture, not by one expert", "ddome clusters"),
     "gate_has_momentum": ("the gate moves with the experts' momentum", "ddome momentum"),
     "gate_follows_schedule": ("the gate's rate falls as the experts' does", "ddome exponential"),
     "gate_never_waits": ("the gate learns while disjoint training has experts learn",
