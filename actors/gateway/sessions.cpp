@@ -6,17 +6,25 @@ namespace {
 
 constexpr instant shown_every = std::chrono::seconds{1};
 
+/// @param x a session or a question
+bool is_copy(const messages::hello& what, const auto& x) {
+  return x.client == what.client && x.nonce == what.nonce
+         && x.incarnation == what.incarnation;
+}
+
 } // namespace
 
 void sessions::ask(peer_id x, const messages::hello& what) {
-  asked_[x] = {.client = what.client, .nonce = what.nonce};
+  asked_[x] = {.client = what.client,
+               .nonce = what.nonce,
+               .incarnation = what.incarnation};
 }
 
 bool sessions::waits(peer_id x, const messages::hello& what) const {
   const auto found = asked_.find(x);
   return found != asked_.end()
          && (found->second.client != what.client
-             || found->second.nonce == what.nonce);
+             || is_copy(what, found->second));
 }
 
 bool sessions::give_up(peer_id x) {
@@ -45,7 +53,8 @@ std::optional<sessions::ended> sessions::open(const messages::hello_judged& x) {
   if (const auto* before = of(x.peer);
       before && before->client != x.what.client)
     by_client_.erase(before->client);
-  by_peer_[x.peer] = {x.what.client, x.session, x.what.examples, x.what.nonce};
+  by_peer_[x.peer] = {x.what.client, x.session, x.what.examples, x.what.nonce,
+                      x.what.incarnation};
   by_client_[x.what.client] = x.peer;
   return before_it;
 }
@@ -79,9 +88,7 @@ const sessions::session* sessions::of(peer_id x) const {
 const sessions::session*
 sessions::opened_by(peer_id x, const messages::hello& what) const {
   const auto* open = of(x);
-  return open && open->client == what.client && open->nonce == what.nonce
-           ? open
-           : nullptr;
+  return open && is_copy(what, *open) ? open : nullptr;
 }
 
 std::optional<peer_id> sessions::peer_of(client_id x) const {

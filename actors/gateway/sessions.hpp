@@ -17,11 +17,12 @@ public:
     client_id client;
     session_id id;
     std::uint64_t examples = 0;
-    std::uint64_t nonce = 0; ///< Of its hello.
+    std::uint64_t nonce = 0; ///< Of its hello, as the next.
+    std::uint64_t incarnation = 0;
     std::optional<instant> shown = {};
 
     static constexpr auto fields(auto& x) {
-      return std::tie(x.client, x.id, x.examples, x.nonce);
+      return std::tie(x.client, x.id, x.examples, x.nonce, x.incarnation);
     }
   };
 
@@ -78,6 +79,7 @@ private:
   struct question {
     client_id client;
     std::uint64_t nonce = 0;
+    std::uint64_t incarnation = 0;
     bool left = false; ///< The peer said leave after it, or is not to come in.
   };
 

@@ -3,8 +3,11 @@
 import { colour, shown, ticksShown, time } from "./units.js";
 
 // Apart in lightness as well, for those who see colours otherwise.
-const palette = ["#3274d9", "#e0752d", "#3f9c4a", "#b4406c", "#7a5fc7", "#c9a227", "#1fa3a3", "#8c6d5a", "#d683ce", "#6b7785"];
+const palette = ["#3274d9", "#e0752d", "#3f9c4a", "#b4406c", "#7a5fc7", "#c9a227", "#1fa3a3", "#8c6d5a", "#d683ce", "#6b7785", "#0d4a8a", "#8f2d1f"];
 const lineColour = (i) => palette[i % palette.length];
+// Who comes after all colours is dashed, and then dotted.
+const turn = (i) => Math.floor(i / palette.length) % 3;
+const lineDashes = (i) => ["none", "5 3", "1 3"][turn(i)];
 
 export function node(name, attributes = {}, ...children) {
   const svg = ["svg", "path", "line", "rect", "text", "g", "title", "circle"].includes(name);
@@ -82,13 +85,32 @@ function timeAxis(svg, span, x, h, w) {
   }
 }
 
+// Two rows of names. How many more there are is said beside them, and shows all.
 function legend(place, series, field) {
-  const box = node("div", { class: "legend" });
+  const names = node("div");
   series.forEach((one, i) => {
     const value = one.points.at(-1);
-    box.append(node("span", {}, node("i", { style: `background:${lineColour(i)}` }), `${one.name} ${shown(value?.[2] ?? value?.[1] ?? null, field)}`));
+    names.append(node("span", {}, node("i", { style: `border-top: 3px ${["solid", "dashed", "dotted"][turn(i)]} ${lineColour(i)}` }), `${one.name} ${shown(value?.[2] ?? value?.[1] ?? null, field)}`));
   });
+  const more = node("button", { type: "button" });
+  const box = node("div", { class: "legend" }, names, more);
   place.after(box);
+  const hidden = () => [...names.children].filter((x) => x.offsetTop - names.offsetTop >= names.clientHeight).length;
+  const say = () => {
+    const n = box.classList.contains("whole") ? 0 : hidden();
+    more.textContent = n > 0 ? `and ${n} more` : "";
+    // The words take room, which may hide one more.
+    if (n > 0 && hidden() !== n) more.textContent = `and ${hidden()} more`;
+  };
+  more.addEventListener("click", () => {
+    box.classList.add("whole");
+    say();
+  });
+  box.addEventListener("mouseleave", () => {
+    box.classList.remove("whole");
+    say();
+  });
+  say();
 }
 
 function pointer(svg, tip, w, h, left, span, said) {
@@ -122,6 +144,13 @@ function bounds(drawn, field) {
   return [low, high];
 }
 
+// How many of those that are drawn later lie over this one, mostly.
+const covered = (drawn, i, y) =>
+  drawn.slice(i + 1).filter((other) => {
+    const at = new Map(other.points);
+    return 2 * drawn[i].points.filter(([t, v]) => Math.abs(y(v) - y(at.get(t))) < 2).length > drawn[i].points.length;
+  }).length;
+
 function timeseries(place, series, field, panel, span, marks) {
   const drawn = field.custom?.stacking?.mode === "normal" ? stacked(series) : series;
   legend(place, drawn, field); // It takes its room first.
@@ -151,7 +180,9 @@ function timeseries(place, series, field, panel, span, marks) {
     if (one.base && one.points.every((p) => !p[2])) return; // It would lie over the one below.
     const fill = field.custom?.fillOpacity ?? 0;
     if (fill > 0) svg.append(node("path", { d: path(one.points, x, y, span.step, one.base ?? (() => Math.max(low, 0))), fill: lineColour(i), "fill-opacity": fill / 100 }));
-    svg.append(node("path", { d: path(one.points, x, y, span.step), fill: "none", stroke: lineColour(i), "stroke-width": 1.5 }));
+    // Lines that lie over each other have an edge each: who is drawn first is widest.
+    const width = one.base ? 1.5 : 1.5 + Math.min(4, covered(drawn, i, y) * 1.2);
+    svg.append(node("path", { d: path(one.points, x, y, span.step), fill: "none", stroke: lineColour(i), "stroke-width": width, "stroke-dasharray": lineDashes(i) }));
   });
   pointer(svg, document.getElementById("tip"), w, h - bottom, left, span, (t) => {
     const near = (points) => points.reduce((best, p) => (!best || Math.abs(p[0] - t) < Math.abs(best[0] - t) ? p : best), null);
@@ -220,6 +251,15 @@ function table(place, series, field, panel) {
     node("tbody", {}, ...rows.map((row) => node("tr", {}, ...row.map((x) => node("td", {}, x))))))));
 }
 
+const heat = (share) => `rgba(var(--heat), ${0.12 + 0.88 * share})`;
+
+// Which colour is how many a second.
+function scale(place, most) {
+  const steps = [0.02, 0.25, 0.5, 0.75, 1];
+  place.after(node("div", { class: "scale" }, "a second: ", ...steps.map((x) => node("span", {},
+    node("i", { style: `background:${heat(x)}` }), shown(x * most, { unit: "none" })))));
+}
+
 // Of cumulative buckets, named by their bounds.
 function heatmap(place, series, field, panel, span) {
   const rows = [...series].sort((a, b) => Number(a.labels.le.replace("+Inf", "Infinity")) - Number(b.labels.le.replace("+Inf", "Infinity")));
@@ -231,6 +271,7 @@ function heatmap(place, series, field, panel, span) {
   if (first < 0) [first, end] = [0, cells.length - 1];
   first = Math.max(0, first - 1);
   const most = Math.max(...cells.flat().map((c) => c[1]), 1e-12);
+  scale(place, most); // It takes its room first.
   const { svg, w, h } = canvas(place);
   const [left, bottom] = [58, 16];
   const x = (t) => left + ((t - span.from) / (span.to - span.from)) * (w - left - 4);
@@ -241,9 +282,11 @@ function heatmap(place, series, field, panel, span) {
     if (high > 11 || (i - first) % Math.ceil(11 / high) === 0)
       svg.append(node("text", { x: left - 5, y: top + high / 2 + 3.5, "text-anchor": "end" }, bound));
     for (const [t, v] of cells[i])
-      if (v > 0)
-        svg.append(node("rect", { x: x(t - span.step), y: top + 0.5, width: Math.max(1, x(t) - x(t - span.step) - 0.5), height: Math.max(1, high - 1),
-          fill: `rgba(var(--heat), ${0.12 + 0.88 * (v / most)})` }, node("title", {}, `${time(t, true)}  ${bound}: ${v.toPrecision(3)}/s`)));
+      if (v > 0) {
+        const from = Math.max(left, x(t - span.step)); // Not over the words.
+        svg.append(node("rect", { x: from, y: top + 0.5, width: Math.max(1, x(t) - from - 0.5), height: Math.max(1, high - 1),
+          fill: heat(v / most) }, node("title", {}, `${time(t, true)}  ${bound}: ${v.toPrecision(3)}/s`)));
+      }
   }
   timeAxis(svg, span, x, h, w);
 }

@@ -97,7 +97,7 @@ async function fill(box, panel, context) {
   try {
     const ask = isInstant(panel) ? now : over;
     const series = (await Promise.all(panel.targets.map((x) => ask(x, context.values, context.span)))).flat();
-    box.querySelector(".legend")?.remove();
+    for (const one of box.querySelectorAll(".legend, .scale")) one.remove();
     body.replaceChildren();
     const drawn = series.some((x) => x.points.some((p) => !Number.isNaN(p[1])));
     if (drawn) kinds[panel.type](body, series, field, panel, context.span, context.marks);

@@ -10,9 +10,9 @@ namespace troupe::node {
 namespace {
 
 /// Where it is and how it is done.
-constexpr std::array<std::string_view, 6> of_no_consequence{
-  "name = ",      "folder = ",         "workers = ",
-  "retention = ", "scores_seconds = ", "snapshot_seconds = "};
+constexpr std::array<std::string_view, 7> of_no_consequence{
+  "name = ",           "folder = ",           "workers = ",    "retention = ",
+  "scores_seconds = ", "snapshot_seconds = ", "silence_max = "};
 
 /// The next line of consequence; empty at the end.
 std::string next_of(std::istringstream& from) {

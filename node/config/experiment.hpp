@@ -102,6 +102,9 @@ struct client_options {
   /// So many are here before the first is invited; 0: all or, where clients
   /// come from elsewhere, as many as are invited together.
   std::uint32_t expected = 0;
+  /// Seconds without a word after which one that comes from elsewhere is lost;
+  /// 0: three beats.
+  double silence_max = 0;
   /// Visits that fail in a row before a client is left alone; 0: it never is.
   std::uint32_t failures_max = 3;
   policies::weight_kind example_weight = policies::weight_kind::examples;

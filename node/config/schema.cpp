@@ -183,6 +183,11 @@ void visit_clients(schema_visitor& v, client_options& x) {
   v.count({"expected", "who are here before the first is invited; 0: all, and "
                        "under serve as many as are invited together"},
           x.expected, {.max = limits::clients_max});
+  // Where it is not said nothing is written: earlier builds do not know it.
+  const key silence{"silence_max", "under serve: seconds without a word, then "
+                                   "a client is lost; 90, three beats"};
+  if (v.has(silence, x.silence_max > 0))
+    v.number(silence, x.silence_max, {.min = 60, .max = 86'400});
   v.count({"failures_max", "in a row: then left alone for a while; 0: never"},
           x.failures_max, {});
   v.choice({"example_weight", "what n examples weigh"}, x.example_weight,

@@ -134,10 +134,9 @@ result<void> guard::enrol(const public_key& line, const public_key& own) const {
 
 // Files have the time of a coarse clock: what is changed within one tick of it
 // shows in a further look.
-bool guard::may_have_changed() {
+bool guard::may_have_changed(instant now) {
   constexpr std::chrono::milliseconds glance{200};
   constexpr std::chrono::seconds expiry{9}; // A key may just have run out.
-  const auto now = steady_now();
   std::unique_lock lock{mutex_};
   const auto known = keys_;
   if (!known || now < looked_at_ + glance)

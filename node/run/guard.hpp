@@ -70,7 +70,7 @@ public:
 
   /// Whether to ask who is denied: keys may have changed since that was asked
   /// last, or somebody is looked at again. One thread at a time calls it.
-  bool may_have_changed();
+  bool may_have_changed(instant now);
 
   /// By what their clients are known whose keys are allowed no longer, each
   /// once for each time: of those that came, and of these.

@@ -128,7 +128,9 @@ actors::node_args plan_from_afar(const experiment& x, const workload& w) {
   auto args = plan_of(x, w);
   if (x.clients.expected == 0)
     args.course.clients_expected = invited_together(x);
-  args.attendance.silence_max = 3 * beat_every;
+  args.attendance.silence_max = x.clients.silence_max > 0
+                                  ? from_seconds(x.clients.silence_max)
+                                  : instant{3 * beat_every};
   args.attendance.examples_of = [task = w.task](client_id who) {
     const auto& all = task->clients.train;
     return who.value <= all.size() ? std::uint64_t{all[who.value - 1].size()}

@@ -40,7 +40,7 @@ void known_links::add(std::uint64_t link, const all_links& all) {
 
 std::vector<client_id> serving::newly_denied() const {
   std::vector<client_id> out;
-  if (!guard_ || !guard_->may_have_changed())
+  if (!guard_ || !guard_->may_have_changed(steady_now()))
     return out;
   const auto all = posted_->all();
   std::set<key_hash> owners;

@@ -101,6 +101,7 @@ experiment for_clients(experiment x) {
   x.durability = blank.durability;
   x.retention = blank.retention;
   x.scores_seconds = blank.scores_seconds;
+  x.clients.silence_max = blank.clients.silence_max;
   x.keep_offers = blank.keep_offers;
   x.workers = 0;
   return x;

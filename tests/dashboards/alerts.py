@@ -12,6 +12,8 @@ import promql
 import rules
 
 SEVERITIES = {"warning", "critical"}
+# Counters of which it is asked, too, whether they are there.
+PRESENT = {"troupe_expert_visits_total"}
 
 
 def rules_of(text):
@@ -22,8 +24,8 @@ def rules_of(text):
         if found := re.match(r"      - (alert|record): (\S+)", line):
             name = found[2] if found[2] not in out else f"{found[2]} {len(out)}"
             current = out[name] = {"kind": found[1]}
-        elif current is not None and (found := re.match(r" {8,10}(\w+):\s*(.*)", line)):
-            current[found[1]] = found[2].strip('"')
+        elif current is not None and (found := re.match(r" {8,10}(\w+):(?: +(.*)|$)", line)):
+            current[found[1]] = (found[2] or "").strip('"')
         elif current is not None and line.startswith(" " * 10):
             current["expr"] = f"{current['expr'].strip('|')} {line.strip()}".strip()
     return out
@@ -46,15 +48,24 @@ def findings(text, page, metrics):
         if name.startswith("troupe"):
             yield f"docs/operations.md has a paragraph of {name}, which is no alert"
     for name, of in known.items():
-        for x in promql.selectors(of.get("expr", "")):
-            base = re.sub(r"_(count|sum|bucket)$", "", x.metric)
-            if not {x.metric, base} & (set(metrics) | records | rules.OF_PROMETHEUS):
-                yield f"{name}: docs/metrics.md has no {x.metric}"
+        yield from (f"{name}: {x}" for x in wrong_expression(of.get("expr", ""), records, metrics))
     said = dict(re.findall(r"^\| \[(\w+)\]\(#\w+\) \| ([^|]*) \|", page, re.M))
     for name, of in alerts.items():
         wanted = f"{of.get('for')}, {of.get('labels', '').removeprefix('{severity: ').rstrip('}')}"
         if said.get(name) != wanted:
             yield f"docs/operations.md says of {name} '{said.get(name)}', and it is '{wanted}'"
+
+
+def wrong_expression(text, records, metrics):
+    """What rules.py says of any expression, and that who is meant can be told."""
+    yield from rules.unknown(text, {**metrics, **dict.fromkeys(records, rules.Known("", {"line", "of"}))})
+    yield from rules.families(text, metrics)
+    yield from (x for x in rules.counted(text) if x.split()[0] not in PRESENT or "counts" not in x)
+    for labels in re.findall(r"\b(?:sum|max|min|avg|count) by \(([^)]*)\)", text):
+        if not {"job", "instance"} <= set(re.split(r", *", labels)):
+            yield f"by ({labels}) forgets which process it is of"
+    if re.search(r"\b(?:sum|max|min|avg|count)\b *\(", text):
+        yield "adds up processes: by (job, instance) says which it is of"
 
 
 def promtool(root):
@@ -71,6 +82,13 @@ def promtool(root):
 PLANTED = [
     ("for: 2m", "", "has no 'for'"), ("severity: critical", "severity: awful", "none of critical, warning"),
     ("#troupenoprogress", "#progress", "no such paragraph"), ("troupe_line_failing)", "troupe_line_failed)", "no troupe_line_failed"),
+    ("increase(troupe_restarts_total[30m])", "max_over_time(troupe_restarts_total[30m])", "troupe_restarts_total counts"),
+    ("increase(troupe_restarts_total[30m])", "increase(troupe_node_ready[30m])", "troupe_node_ready is no counter"),
+    ('reason="lost"', 'cause="lost"', "troupe_leaves_total has no label 'cause'"),
+    ("sum by (job, instance, reason) (", "sum by (instance, reason) (", "by (instance, reason) forgets which process"),
+    ("sum by (job, instance, reason) (", "sum(", "adds up processes"),
+    ('(increase(troupe_expert_visits_total{line=~".+/[*]"}[30m]))', "(increase(troupe_expert_visits_total[30m]))", "of many lines is there twice"),
+    ('{line=~".+/[*]"}[10m]', "[10m]", "of many lines is there twice"),
     ("alert: TroupeStoreWaits", "alert: TroupeStoreIsSlow", "troupestorewaits, which is no alert"), ("for: 10m", "for: 11m", "and it is '11m"),
 ]
 

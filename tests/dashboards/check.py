@@ -10,17 +10,20 @@ import subprocess
 import sys
 import tempfile
 
+import plain
 import promql
 import provisioning
 import rules
+import values
+import view as view_test
 
 ANY = {"job": ".+", "instance": ".+", "line": ".+", "__rate_interval": "1m", "__range": "30m"}
 
 
 def known_metrics(page):
     """{metric: rules.Known} of the table in docs/metrics.md."""
-    rows = re.findall(r"^\| `(\w+)` \| \w+ \| ([^|]*)\|([^|]*)\|", page, re.M)
-    return {name: rules.Known(unit.strip(), set(re.findall(r"(?:^|;) *`(\w+)`", labels))) for name, unit, labels in rows}
+    rows = re.findall(r"^\| `(\w+)` \| (\w+) \| ([^|]*)\|([^|]*)\|", page, re.M)
+    return {name: rules.Known(unit.strip(), set(re.findall(r"(?:^|;) *`(\w+)`", labels)), kind) for name, kind, unit, labels in rows}
 
 
 def doubled(pairs):
@@ -35,8 +38,7 @@ def unparsed(expressions):
     """What promtool says of those that are none."""
     promtool = shutil.which("promtool")
     if not promtool:
-        print("not done: expressions are not parsed, since there is no promtool (apt-get install prometheus)")
-        return []
+        return []  # `main` says so.
     with tempfile.TemporaryDirectory() as scratch:
         asked = pathlib.Path(scratch) / "rules.json"
         asked.write_text(json.dumps({"groups": [{"name": "all", "rules": [
@@ -47,14 +49,28 @@ def unparsed(expressions):
     return wrong if done.returncode == 0 or wrong else [f"{(done.stderr + done.stdout).strip()} [parsed]"]
 
 
-def colours(page, said):
-    """What the thresholds of a dashboard mean stands in docs/operations.md, with their values."""
+def coloured(page):
+    """How the table of docs/operations.md says each panel's thresholds, without what they mean."""
     for panel in page["panels"]:
         first, *steps = panel["fieldConfig"]["defaults"]["thresholds"]["steps"]
         words = ", ".join([first["color"], *(f"{x['color']} from {x['value']:g}" for x in steps)])
-        row = f"| {page['title'].removeprefix('troupe: ')} | {panel['title']} | {panel['fieldConfig']['defaults']['unit']} | {words} |"
-        if steps and row not in said:
-            yield f"'{panel['title']}': docs/operations.md has no row {row} [colours]"
+        if steps:
+            yield panel["title"], f"{page['title'].removeprefix('troupe: ')} | {panel['title']} | {panel['fieldConfig']['defaults']['unit']} | {words}"
+
+
+def colours(pages, said):
+    """What thresholds mean stands in docs/operations.md, with their values and with nothing that is no more."""
+    table = re.findall(r"^\| ((?:[^|\n]*\|){4})([^|\n]*)\|$", said.partition("\n## Colours\n")[2].partition("\n## ")[0], re.M)
+    rows = {x.strip().removesuffix("|").strip(): meaning.strip() for x, meaning in table[2:]}
+    wanted = {row: (name, title) for name, page in pages.items() for title, row in coloured(page)}
+    for row, (name, title) in wanted.items():
+        if row not in rows:
+            yield f"{name}: '{title}': docs/operations.md has no row | {row} | [colours]"
+        elif not re.search(r"\w{2}", rows[row]):
+            yield f"{name}: '{title}': docs/operations.md does not say what its colours mean [colours]"
+    for row in rows:
+        if row not in wanted:
+            yield f"docs/operations.md has a row of no panel: | {row} | [colours]"
 
 
 def unwatched(asked, metrics):
@@ -66,7 +82,7 @@ def unwatched(asked, metrics):
 
 def findings(texts, metrics, said):
     """Of {file: text}; `said` is docs/operations.md."""
-    pages, wrong, asked = {}, [], []
+    pages, whole, wrong, asked = {}, {}, [], []
     for name, text in texts.items():
         try:
             pages[name] = json.loads(text, object_pairs_hook=doubled)
@@ -75,12 +91,14 @@ def findings(texts, metrics, said):
     for name, page in pages.items():
         try:
             wrong += [f"{name}: {x}" for x in rules.findings(page, list(pages.values()), metrics)]
-            wrong += [f"{name}: {x}" for x in colours(page, said)]
+            list(coloured(page))
             asked += [(f"{name}: {where}", x) for where, x in promql.expressions(page)
                       if promql.variables(x) <= set(ANY)]
+            whole[name] = page
         except (KeyError, TypeError, AttributeError, ValueError) as e:
             wrong.append(f"{name}: lacks what every dashboard has: {type(e).__name__} {e}")
-    return [*wrong, *unwatched(asked, metrics), *unparsed(asked)]
+    of_all = [*colours(whole, said), *plain.panels(whole.values())] if len(whole) == len(texts) else []
+    return [*wrong, *of_all, *plain.gauges(metrics), *unwatched(asked, metrics), *unparsed(asked)]
 
 
 def main():
@@ -96,11 +114,19 @@ def main():
     units = (root / "dashboards/view/units.js").read_text(encoding="utf-8").partition("export const units = {")[2].partition("\n};")[0]
     wrong += [f"{x}: dashboards/view/units.js and rules.py do not both have this unit" for x in
               sorted(set(re.findall(r"^  (\w+):", units, re.M)) ^ rules.UNITS)]
+    wrong += [f"{x}: tests/dashboards/view.py says of no value what it is in this unit" for x in
+              sorted(rules.UNITS - {x for _, x, _, _ in view_test.SHOWN})]
     wrong += provisioning.of_tree(root)
+    wrong += values.findings({x.removesuffix(".json"): json.loads(y) for x, y in texts.items()}) if not wrong else []
     for line in wrong:
         print(line)
     print(f"{len(texts)} dashboards, {len(wrong)} findings")
-    return 1 if wrong or not texts else 0
+    if wrong or not texts:
+        return 1
+    if not shutil.which("promtool"):
+        print("skipped: expressions are not parsed, since there is no promtool (./dev setup --watching)")
+        return 77
+    return 0
 
 
 if __name__ == "__main__":

@@ -3,14 +3,15 @@
 import collections
 import re
 
-TOKEN = re.compile(r'"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])*\'|\[[^\]]*\]|[a-zA-Z_:][\w:]*|[{}()]|[^\s\w]|[\d.]+\w*')
+TOKEN = re.compile(r'"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])*\'|\[[^\]]*\]|\$\{?\w+\}?|[a-zA-Z_:][\w:]*|[{}()]|[^\s\w]|[\d.]+\w*')
 LISTS = {"by", "without", "on", "ignoring", "group_left", "group_right"}
 WORDS = LISTS | {"and", "or", "unless", "bool", "offset", "inf", "nan"}
 MATCHER = re.compile(r'(\w+)\s*(=~|!~|!=|=)\s*("(?:\\.|[^"\\])*")')
 VARIABLE = re.compile(r"\$\{(\w+)(?::\w+)?\}|\$(\w+)")
 
-# Of a selector: its metric, {label: (operator, value) of the first}, its range or None, the function right around it.
-Selector = collections.namedtuple("Selector", "metric matchers range function")
+# Of a selector: its metric, {label: (operator, value) of the first}, its range or None, the function right around it, all
+# (label, operator, value).
+Selector = collections.namedtuple("Selector", "metric matchers range function all")
 
 
 def past(tokens, at, closing):
@@ -40,15 +41,16 @@ def selectors(expression):
             pass  # An aggregation that says its labels first.
         elif token == "{" or re.match(r"[a-zA-Z_:]", token):
             start = at - 1 if token == "{" else at
-            matchers, interval = {}, None
+            matchers, interval, all_of = {}, None, []
             if start < len(tokens) and tokens[start] == "{":
                 at = past(tokens, start, "}")
                 for m in MATCHER.finditer("".join(tokens[start:at])):
                     matchers.setdefault(m[1], (m[2], m[3][1:-1]))
+                    all_of.append((m[1], m[2], m[3][1:-1]))
             if at < len(tokens) and tokens[at].startswith("["):
                 interval = tokens[at][1:-1]
                 at += 1
-            found.append(Selector("" if token == "{" else token, matchers, interval, around[-1] if around else None))
+            found.append(Selector("" if token == "{" else token, matchers, interval, around[-1] if around else None, all_of))
     return found
 
 

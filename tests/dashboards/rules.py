@@ -29,8 +29,11 @@ BUILT_IN = {"__rate_interval", "__range"}
 # What Prometheus says of alerts and targets itself.
 OF_PROMETHEUS = {"ALERTS", "up"}
 
-# What docs/metrics.md says of a metric: its unit and the set of its labels.
-Known = collections.namedtuple("Known", "unit labels")
+# What a selector of many lines says of families, which have in them what the lines that have names have as well.
+FAMILIES, NO_FAMILIES, ANY_LINE = ("line", "=~", ".+/[*]"), ("line", "!~", ".+/[*]"), ("line", "=~", ".+")
+
+# What docs/metrics.md says of a metric: its unit, the set of its labels, its type.
+Known = collections.namedtuple("Known", "unit labels kind", defaults=[""])
 
 
 def known_keys(page, _):
@@ -157,6 +160,11 @@ def annotations(page, _):
     for one in page["annotations"]["list"]:
         if one.get("datasource") != SOURCE:
             yield f"annotation '{one.get('name')}' asks another data source than ${{datasource}}"
+    restarts = page["annotations"]["list"][-1].get("expr", "") if names == ["Alerts", "Restarts"] else ""
+    # A process that was away for longer than a window has no change in it.
+    for asked in ("changes(process_start_time_seconds{", " unless process_start_time_seconds{", "increase(troupe_restarts_total{") if restarts else ():
+        if asked not in restarts:
+            yield f"annotation 'Restarts' does not ask {asked.strip()}…}}: some restarts have no mark"
 
 
 def selectors(page, _):
@@ -174,15 +182,47 @@ def selectors(page, _):
                     yield f'{where}: {x.metric} lacks {label}=~"${label}{empty}"'
 
 
+def known(metric, metrics):
+    """What docs/metrics.md says of it, or of the histogram that it is of; None where it says nothing."""
+    return metrics.get(metric, metrics.get(re.sub(r"_(count|sum|bucket)$", "", metric)))
+
+
 def lines(page, metrics):
-    """Who can choose a line sees that line alone."""
-    if "line" not in {x["name"] for x in page["templating"]["list"]}:
-        return
-    for where, expression in promql.expressions(page):
-        for x in promql.selectors(expression) if not where.startswith(("variable", "annotation")) else ():
-            known = metrics.get(re.sub(r"_(count|sum|bucket)$", "", x.metric), metrics.get(x.metric))
-            if known and "line" in known.labels and x.matchers.get("line") not in (("=~", "$line"), ("=~", "$line|")):
+    """Who can choose a line sees that line alone, or its share of what all lines have; and who is shown lines can choose."""
+    can_choose = "line" in {x["name"] for x in page["templating"]["list"]}
+    if not can_choose and (by_line := [x.get("title") for x in page["panels"] for y in x.get("targets", [])
+                                       if re.search(r"by \([^)]*\bline\b", y.get("expr", "")) or "{{line}}" in y.get("legendFormat", "")]):
+        yield f"'{by_line[0]}' shows lines, and there is no variable to choose one"
+    for where, expression in promql.expressions(page) if can_choose else ():
+        if where.startswith(("variable", "annotation")):
+            continue
+        asked = [x for x in promql.selectors(expression) if "line" in getattr(known(x.metric, metrics), "labels", ())]
+        chosen = {x.metric for x in asked if x.matchers.get("line") in (("=~", "$line"), ("=~", "$line|"))}
+        for x in asked:
+            of_all = x.metric in chosen and (FAMILIES in x.all or ANY_LINE in x.all)
+            if x.matchers.get("line") not in (("=~", "$line"), ("=~", "$line|")) and not of_all:
                 yield f'{where}: {x.metric} lacks line=~"$line"'
+
+
+def families(expression, metrics):
+    """Who adds up lines takes families where they are, or leaves them out: else what a line has is there twice."""
+    if not re.search(r"\b(sum|avg|count|topk|bottomk)\b(?! *by \([^)]*\bline\b)", expression):
+        return
+    asked = [x for x in promql.selectors(expression) if "line" in getattr(known(x.metric, metrics), "labels", ())]
+    for name in sorted({x.metric for x in asked}):
+        said = [set(x.all) for x in asked if x.metric == name]
+        by_family = any(FAMILIES in x for x in said) and re.search(r"\bor\b", expression)
+        if not by_family and any(not x & {FAMILIES, NO_FAMILIES} and not ("line", "=") in {y[:2] for y in x} for x in said):
+            yield f"adds up {name} of lines and of their families: what of many lines is there twice"
+
+
+def families_once(page, metrics):
+    for panel in page["panels"]:
+        stacked = panel["fieldConfig"]["defaults"].get("custom", {}).get("stacking", {}).get("mode") == "normal"
+        for target in panel["targets"]:
+            # Stacked lines are added up, too.
+            text = f"sum({target.get('expr', '')})" if stacked else target.get("expr", "")
+            yield from (f"'{panel['title']}' {target['refId']} {x}" for x in families(text, metrics))
 
 
 def rates(page, _):
@@ -194,25 +234,33 @@ def rates(page, _):
                 yield f"{where}: a rate over [{x.range}], and not over [$__rate_interval]"
             if x.range and x.range not in ("$__rate_interval", "$__range"):
                 yield f"{where}: [{x.range}] is no time that the dashboard shows"
-            if COUNTERS.search(x.metric) and x.function not in ("rate", "increase"):
-                yield f"{where}: {x.metric} counts, and is in no rate or increase"
-            if x.function in ("rate", "increase") and not (COUNTERS.search(x.metric)):
-                yield f"{where}: {x.metric} is no counter, and has no rate"
+        yield from (f"{where}: {x}" for x in counted(expression))
+
+
+def counted(expression):
+    """Who begins anew counts from 0."""
+    for x in promql.selectors(expression):
+        if COUNTERS.search(x.metric) and x.function not in ("rate", "increase"):
+            yield f"{x.metric} counts, and is in no rate or increase"
+        if x.function in ("rate", "increase") and not COUNTERS.search(x.metric):
+            yield f"{x.metric} is no counter, and has no rate"
 
 
 def known_metrics(page, metrics):
-    """What is asked for is in docs/metrics.md, with these labels."""
     for where, expression in promql.expressions(page):
-        for x in promql.selectors(expression):
-            base = re.sub(r"_(count|sum|bucket)$", "", x.metric)
-            name = x.metric if x.metric in metrics else base
-            if x.metric in OF_PROMETHEUS:
-                continue
-            if name not in metrics:
-                yield f"{where}: docs/metrics.md has no {x.metric}"
-                continue
-            for label in sorted(set(x.matchers) - {"job", "instance", "le"} - metrics[name].labels):
-                yield f"{where}: {name} has no label '{label}'"
+        yield from (f"{where}: {x}" for x in unknown(expression, metrics))
+
+
+def unknown(expression, metrics):
+    """What is asked for is in docs/metrics.md, with these labels."""
+    for x in promql.selectors(expression):
+        if x.metric in OF_PROMETHEUS:
+            continue
+        if not (of := known(x.metric, metrics)):
+            yield f"docs/metrics.md has no {x.metric}"
+            continue
+        for label in sorted(set(x.matchers) - {"job", "instance", "le"} - of.labels):
+            yield f"{x.metric} has no label '{label}'"
 
 
 def counts(page, metrics):
@@ -232,7 +280,7 @@ def is_count(expression, metrics):
 
 
 OF_ALL = [known_keys, unique_uids, not_editable, variables, panels, titles, grid, first_row, annotations, selectors, rates]
-OF_METRICS = [lines, known_metrics, counts]
+OF_METRICS = [lines, families_once, known_metrics, counts]
 
 
 def findings(page, pages, metrics):

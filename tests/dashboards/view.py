@@ -21,6 +21,16 @@ TREE = pathlib.Path(__file__).resolve().parents[2] / "dashboards"
 TICKS = [("none", [0.915, 0.92, 0.925], ["0.915", "0.920", "0.925"]), ("none", [0.9, 0.905], ["0.900", "0.905"]),
          ("none", [0, 1, 2], ["0", "1", "2"]), ("none", [100, 100.5], ["100.0", "100.5"]), ("percentunit", [0.9, 0.905], ["90 %", "90.5 %"]),
          ("percentunit", [0.9, 0.9025], ["90.00 %", "90.25 %"]), ("s", [0, 20, 40, 60], ["0 s", "20 s", "40 s", "1 min"]), ("none", [5], ["5"])]
+# A value, its unit and decimals, and what is said of it.
+SHOWN = [(0, "none", None, "0"), (12.34, "none", None, "12.3"), (0.5, "none", None, "0.50"), (0.0004, "none", None, "0.00040"), (1090, "none", 0, "1090"),
+         (0.5, "percentunit", None, "50 %"), (0.268, "percentunit", None, "26.8 %"), (0, "s", None, "0 s"), (2e-5, "s", None, "20.0 µs"), (0.25, "s", None, "250 ms"),
+         (59, "s", None, "59 s"), (60, "s", None, "1 min"), (5400, "s", None, "1.50 h"), (172800, "s", None, "2 d"), (1023, "bytes", None, "1023 B"),
+         (1024, "bytes", None, "1 KiB"), (3 << 30, "bytes", None, "3 GiB"), (1536, "binBps", None, "1.50 KiB/s"), (1500, "ops", None, "1.50 K/s"),
+         (2, "reqps", None, "2/s"), (0, "dateTimeAsIso", None, "1970-01-01 00:00:00"), (None, "s", None, "–")]
+# A value, thresholds, and its colour.
+STEPS = [("green", None), ("orange", 0.5), ("red", 0.9)]
+COLOURS = [(0, STEPS, "green"), (0.49, STEPS, "green"), (0.5, STEPS, "orange"), (0.89, STEPS, "orange"), (0.9, STEPS, "red"), (7, STEPS, "red"),
+           (-1, STEPS, "green"), (0, [("red", None), ("green", 1)], "red"), (1, [("red", None), ("green", 1)], "green")]
 
 
 def browse(browser, scratch, *arguments):
@@ -63,6 +73,10 @@ def looked_at(browser, at, pages, pictures, scratch):
                 wrong.append(f"{name}: the page has no panel {sorted(missing)}")
             wrong += [f"{name}: '{x}' is not drawn: {y}, {why}" for x, (y, why, _) in shown.items() if y != "yes" and
                       not (y == "empty" and x in QUIET)]
+            # Cells of heat maps begin where the words of their rows end.
+            wrong += [f"{name}: a cell at {x} lies over the words beside it" for x in re.findall(r'<rect x="([-\d.]+)"', dom) if float(x) < 58]
+            if name == "transport" and size == SIZES["wide"] and not any(re.fullmatch(r"and \d+ more", x) for x in shown.get("Bytes by kind", ("", "", []))[2]):
+                wrong.append(f"{name}: 'Bytes by kind' does not say how many names its legend hides")
             wrong += [f"{name}: '{x}' says {word}: how many is that?" for x, (_, _, said) in shown.items() for word in said
                       if re.fullmatch(r"[\d.]+ [KMG]", word)]
         if pictures:
@@ -72,19 +86,32 @@ def looked_at(browser, at, pages, pictures, scratch):
     return wrong + [*ticks(browser, scratch), *faults(browser, at, scratch)]
 
 
+def words_and_colours():
+    """[(what is asked of units.js, what it is to say)]."""
+    for unit, at, said in TICKS:
+        yield f"u.ticksShown({json.dumps(at)}, {{ unit: '{unit}' }})", said
+    for value, unit, decimals, said in SHOWN:
+        field = {"unit": unit, **({} if decimals is None else {"decimals": decimals})}
+        yield f"u.shown({json.dumps(value)}, {json.dumps(field)})", said
+    for value, steps, said in COLOURS:
+        field = {"thresholds": {"steps": [{"color": x, "value": y} for x, y in steps]}}
+        yield f"u.colour({json.dumps(value)}, {json.dumps(field)})", f"var(--{said})"
+
+
 def ticks(browser, scratch):
-    """What ticks say that is not what they are to say."""
+    """What ticks, values and colours are that is not what they are to be."""
+    asked = [*words_and_colours()]
     served = pathlib.Path(tempfile.mkdtemp(dir=scratch))
     shutil.copy(TREE / "view/units.js", served)
-    (served / "index.html").write_text(f"""<p id="words"></p><script type="module">import {{ ticksShown }} from "./units.js";
-document.getElementById("words").textContent = JSON.stringify({json.dumps(TICKS)}.map(([unit, at]) => ticksShown(at, {{ unit }})));</script>""")
+    (served / "index.html").write_text(f"""<meta charset="utf-8"><p id="words"></p><script type="module">import * as u from "./units.js";
+document.getElementById("words").textContent = JSON.stringify([{", ".join(x for x, _ in asked)}]);</script>""", encoding="utf-8")
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(of_faults("nothing"), directory=served)) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         dom = browse(browser, scratch, "--dump-dom", f"http://127.0.0.1:{server.server_port}/")
         server.shutdown()
     found = re.search(r'id="words">([^<]+)', dom)
-    said = json.loads(html.unescape(found[1])) if found else [None] * len(TICKS)
-    return [f"ticks at {at} say {x}, and not {wanted}" for (_, at, wanted), x in zip(TICKS, said) if x != wanted]
+    said = json.loads(html.unescape(found[1])) if found else [None] * len(asked)
+    return [f"{question} says {x}, and not {wanted}" for (question, wanted), x in zip(asked, said) if x != wanted]
 
 
 def of_faults(at):

@@ -89,6 +89,28 @@ refused 2 "takes one address" keys invite --name a --keys "$keys" --address 127.
 refused 2 "did you mean '--name'" keys invite --nmae a --name b --keys "$keys"
 "$troupe" keys list --keys "$keys" | grep "own data as \*, expires" >/dev/null || fail "keys list says not whose data"
 
+refused 2 "'role' is 'client'" keys allow "$known" --keys "$keys" --name gert --role server
+refused 2 "'role' is 'client'" keys invite --name gert --keys "$keys" --role server
+"$troupe" keys list --keys "$keys" >"$scratch/list"
+! grep -q gert "$scratch/list" || fail "a role that there is not is allowed"
+
+# Who is here is heard no more when its key runs out, or when somebody writes into its file, and the folder shows neither:
+# within ten seconds, and what came of it is looked at below.
+serve over "$scratch/long.toml" --keys "$scratch/overkeys"
+over=("$server")
+for name in hana ida; do
+  public=$("$troupe" keys new --keys "$scratch/$name")
+  "$troupe" keys allow "$public" --keys "$scratch/overkeys" --name $name --role client --numbers 1 >/dev/null
+  member $name --virtual 1
+  says $name "joined with"
+  over+=("$joined")
+done
+"$troupe" keys allow "$(awk '$1 == "public" {print $2}' "$scratch/hana/pair")" --keys "$scratch/overkeys" --name hana --numbers 1 \
+  --valid 2s >/dev/null
+sleep 1 # The folder has changed, for which the server looks twice.
+printf 'half of a fi' >"$scratch/overkeys/allowed/$public"
+over_at=$(date +%s)
+
 # Keys in the run's folder, which is there when it serves; who is not let in hears so at once.
 serve strict "$scratch/long.toml" --http 127.0.0.1:0
 own=$(find "$scratch/runs" -mindepth 2 -maxdepth 2 -name keys)
@@ -215,6 +237,19 @@ chmod 640 "$own/pair"
 kill -INT "$server"
 wait "$server" || true
 refused 1 "chmod 600" serve "$(dirname "$own")"
+# Of those whose keys are good no more, since before.
+for process in "${over[@]:1}"; do
+  until_is "whose key has run out, or is half of one, is still here" eval "! goes_on $process"
+  ends_with 5 "$process" "whose key is good no more"
+done
+for name in hana ida; do
+  grep -q "or no longer: " "$scratch/$name.err" || fail "$name does not hear why it ends"
+  took=$(($(stat -c %Y "$scratch/$name.err") - over_at))
+  [ $took -le 15 ] || fail "$name is heard for $took s more"
+done
+kill -INT "${over[0]}"
+wait "${over[0]}" || true
+
 # A run that had no keys has some from now on, and says so once.
 start walled "$troupe" run "$scratch/long.toml" --set clock=wall --folder "$scratch/walled"
 until_is "a run makes no folder" eval '[ -n "$(ls "$scratch/walled" 2>/dev/null)" ]'
@@ -283,7 +318,8 @@ kill -INT "${both[0]}" "$server"
 wait "${both[0]}" "$server" || true
 
 # A hello of whose key has just been denied opens no session and takes no slot, though the server may still remember that it was good.
-sed 's/^expected.*/expected = 1/; s/^clients_per_round.*/clients_per_round = 1/' "$scratch/long.toml" >"$scratch/doors.toml"
+# Ten keys have two clients each.
+sed 's/^clients = .*/clients = 20/; s/^expected.*/expected = 1/; s/^clients_per_round.*/clients_per_round = 1/' "$scratch/long.toml" >"$scratch/doors.toml"
 serve doors "$scratch/doors.toml" --keys "$scratch/doorkeys" --http 127.0.0.1:0
 for python in python3 /usr/bin/python3; do
   "$python" -c 'import numpy, tomllib, zmq' 2>/dev/null || continue

@@ -13,6 +13,20 @@ import watched
 # Which alert each has.
 ALERTS = {"starved": "TroupeExpertStarved", "dominated": "TroupeExpertDominates", "rising": "TroupeStalenessRising",
           "hangs": "TroupeWorkerHangs", "lost": "TroupeClientsLost", "collapsed": "TroupeRoutingCollapsed"}
+LATE = "TroupeStalenessRising"
+# What may fire beside an alert by its cause, and why it may: nothing else.
+BESIDE = {
+    "a straggler": {LATE: "its offers are from before it stood still, and with these times that is a rise",
+                    "TroupeTargetDown": "it answers nobody while it stands still"},
+    "a process that is restarted twice": {LATE: "its clients offer what they trained before",
+                                          "TroupeTargetDown": "it does not answer until it is there again"},
+    "a full disk": {LATE: "all stood still, and offer what they trained before",
+                    "TroupeNoProgress": "nothing is done until there is room",
+                    "TroupeDiskFullSoon": "it goes on as it went when it filled"},
+    "a process that is killed": {LATE: "when it is back its clients offer what they trained before",
+                                 "TroupeNoProgress": "its clients may have all the slots until they count as lost"},
+    "nobody who trains": {LATE: "who comes back offers what was trained before"},
+}
 
 COMMON = """
 name = "{name}"

@@ -2,7 +2,7 @@
 
 Usage: silence.py TROUPE
 
-Two processes join; one is stopped (SIGSTOP) in the middle of a round. Nothing says how long a silence may be, so it is 90
+Two processes join; one is stopped (SIGSTOP) in the middle of a round. No `clients.silence_max` says how long a silence may be, so it is 90
 seconds, and who waits beats every 30. A hundred seconds of nothing: `.ci/long nets` does it, and the simulator the rest.
 """
 

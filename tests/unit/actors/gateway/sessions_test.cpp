@@ -104,6 +104,10 @@ TEST(sessions, know_the_hello_that_opened_them) {
   EXPECT_EQ(testee.opened_by({8}, same), nullptr);
   EXPECT_EQ(testee.opened_by({7}, {.client = {1}, .nonce = 1}), nullptr);
   EXPECT_EQ(testee.opened_by({7}, {.client = {2}, .nonce = 0}), nullptr);
+  EXPECT_EQ(
+    testee.opened_by({7}, {.client = {1}, .incarnation = 2, .nonce = 0}),
+    nullptr)
+    << "it lives anew";
   testee.close({1});
   EXPECT_EQ(testee.opened_by({7}, same), nullptr);
 }

@@ -41,6 +41,21 @@ TEST(config, expects_no_more_clients_than_there_are) {
               HasSubstr("'expected' must be at most 19"));
 }
 
+// Below two beats one that is late would end a client that is there.
+TEST(config, says_how_long_a_client_may_be_silent) {
+  EXPECT_EQ(read("rounds = 1")->x.clients.silence_max, 0);
+  const auto x = read("rounds = 1\n[clients]\nsilence_max = 600");
+  ASSERT_TRUE(x) << x.error().context;
+  EXPECT_EQ(x->x.clients.silence_max, 600);
+  EXPECT_THAT(write_config(x->x), HasSubstr("silence_max = 600"));
+  EXPECT_THAT(write_config(read("rounds = 1")->x),
+              testing::Not(HasSubstr("silence_max")));
+  EXPECT_THAT(refusal("rounds = 1\nsilence_max = 59"),
+              HasSubstr("'silence_max' must be a number from 60 to 86400"));
+  EXPECT_THAT(refusal("rounds = 1\nsilence_max = 86401"),
+              HasSubstr("found 86401"));
+}
+
 TEST(config, of_a_served_run_leaves_out_what_simulations_have) {
   const std::string one = "rounds = 1\n";
   auto x = read(one + "[devices]\ndrop_out = 0.5\n[availability]\nshare = 0.1",

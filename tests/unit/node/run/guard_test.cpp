@@ -2,12 +2,14 @@
 
 #include <chrono>
 #include <filesystem>
+#include <fstream>
 #include <set>
 #include <thread>
 #include <vector>
 
 #include <gmock/gmock.h>
 
+#include "core/clock.hpp"
 #include "core/hex.hpp"
 #include "node/keys/pair.hpp"
 #include "node/keys/private_file.hpp"
@@ -159,6 +161,42 @@ TEST(guard, denies_whose_file_is_gone_while_no_file_can_be_opened) {
   EXPECT_TRUE((*made)->saw_all());
 }
 
+// Its folder knows nothing of a file that somebody writes into, or of a key
+// that runs out.
+TEST(guard, looks_again_within_ten_seconds_though_its_folder_is_as_it_was) {
+  using std::chrono::seconds;
+  const test::scratch_folder scratch;
+  const auto folder = fs::path{scratch.path()} / "keys";
+  const auto made = guard::make(folder);
+  ASSERT_TRUE(made) << made.error().context;
+  const auto who = draw_pair().open;
+  ASSERT_TRUE(keyring{folder}.allow(who, {.name = "ward"}));
+  EXPECT_EQ((*made)->standing(who), key_standing::allowed);
+  const auto then = steady_now();
+  EXPECT_TRUE((*made)->may_have_changed(then));
+  EXPECT_TRUE((*made)->may_have_changed(then + seconds{1})) << "a further look";
+  EXPECT_FALSE((*made)->may_have_changed(then + seconds{2}));
+  std::ofstream{folder / "allowed" / to_hex(who)} << "half of a fi";
+  EXPECT_FALSE((*made)->may_have_changed(then + seconds{9}));
+  EXPECT_TRUE((*made)->may_have_changed(then + seconds{11}));
+  EXPECT_EQ(denied_by(**made, {}), std::set{hash_of(who)});
+}
+
+TEST(guard, denies_who_is_here_when_its_key_has_run_out) {
+  const test::scratch_folder scratch;
+  const auto folder = fs::path{scratch.path()} / "keys";
+  const auto made = guard::make(folder);
+  ASSERT_TRUE(made) << made.error().context;
+  const auto who = draw_pair().open;
+  ASSERT_TRUE(keyring{folder}.allow(who, {.name = "ward"}));
+  EXPECT_EQ((*made)->standing(who), key_standing::allowed);
+  EXPECT_TRUE((*made)->newly_denied({}).empty());
+  ASSERT_TRUE(keyring{folder}.allow(
+    who, {.name = "ward", .expires_ms = unix_milliseconds() - 2000}));
+  EXPECT_EQ(denied_by(**made, {}), std::set{hash_of(who)});
+  EXPECT_EQ((*made)->standing(who), key_standing::expired);
+}
+
 // They may have had clients before this process began.
 TEST(guard, says_of_who_has_clients_that_its_key_is_denied) {
   const test::scratch_folder scratch;
@@ -192,7 +230,7 @@ TEST(guard, settles_where_its_pair_could_be_written_and_not_before) {
   ASSERT_TRUE(made);
   ASSERT_TRUE(write_private(folder / "file", "no folder"));
   EXPECT_FALSE((*made)->settle(folder / "file" / "keys"));
-  EXPECT_FALSE((*made)->may_have_changed());
+  EXPECT_FALSE((*made)->may_have_changed(steady_now()));
   EXPECT_EQ((*made)->news(), "");
   ASSERT_TRUE((*made)->settle(folder / "keys"));
   EXPECT_EQ(keyring{folder / "keys"}.kept()->open, (*made)->own().open);

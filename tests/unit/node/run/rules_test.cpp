@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include "actors/transport/silence.hpp"
+#include "node/join/join.hpp"
+#include "node/run/listening.hpp"
 #include "node/run/plan.hpp"
 #include "node/run/rules.hpp"
 #include "tests/support/small_runs.hpp"
@@ -77,6 +80,20 @@ TEST(rules, have_clients_elsewhere_beat_and_gone_when_they_are_silent) {
             instant{seconds{90}});
   EXPECT_EQ(node::talk_of(x, *work, {3}).beat_every, instant{});
   EXPECT_EQ(node::plan_of(x, *work).attendance.silence_max, instant{});
+  const auto patient = paced({"clock=wall", "silence_max=600"});
+  EXPECT_EQ(node::plan_from_afar(patient, *work).attendance.silence_max,
+            instant{seconds{600}});
+  EXPECT_EQ(node::plan_of(patient, *work).attendance.silence_max, instant{});
+}
+
+TEST(rules, have_who_hears_nothing_for_three_beats_dial_anew) {
+  EXPECT_EQ(transport::silence::options{}.open_max,
+            instant{3 * node::beat_every});
+}
+
+TEST(rules, have_large_messages_cross_in_pieces_of_256_kib) {
+  EXPECT_EQ(node::listening_options{}.chunk_bytes, 262'144U);
+  EXPECT_EQ(node::join_context{}.chunk_bytes, 262'144U);
 }
 
 } // namespace troupe::test

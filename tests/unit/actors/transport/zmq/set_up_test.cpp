@@ -62,5 +62,20 @@ TEST_F(socket_set_up, holds_little_within_zeromq) {
   }
 }
 
+// Who is there beats, so only who is not is asked; then all goes fast.
+TEST_F(socket_set_up, asks_who_is_silent_beyond_three_beats_and_waits_for_3_s) {
+  for (auto* x : {&dialler, &server}) {
+    EXPECT_EQ(x->get(zmq::sockopt::tcp_keepalive), 1);
+    EXPECT_EQ(x->get(zmq::sockopt::tcp_keepalive_idle), 100);
+    EXPECT_EQ(x->get(zmq::sockopt::tcp_keepalive_intvl), 1);
+    EXPECT_EQ(x->get(zmq::sockopt::tcp_keepalive_cnt), 3);
+    EXPECT_EQ(x->get(zmq::sockopt::tcp_maxrt), 3000);
+  }
+}
+
+TEST_F(socket_set_up, has_large_messages_cross_in_pieces_of_256_kib) {
+  EXPECT_EQ(link_options({}, nullptr, nullptr, 1).out.chunk_bytes, 262'144U);
+}
+
 } // namespace
 } // namespace troupe::transport

@@ -1,0 +1,80 @@
+"""What some expressions of dashboards are, by series that one checks by hand: promtool computes them."""
+
+import json
+import pathlib
+import re
+import shutil
+import subprocess
+import tempfile
+
+import promql
+
+ALL = {"job": ".+", "instance": ".+", "line": ".+", "__rate_interval": "40s", "__range": "30m"}
+MINUTES = {**ALL, "__rate_interval": "5m"}
+S = 'job="j", instance="s"'
+# A process that is away for two minutes, and one whose actors are made anew.
+RESTARTED = {f"process_start_time_seconds{{{S}}}": "0x30 stale _x11 430x60", 'process_start_time_seconds{job="j", instance="c"}': "0x105",
+             'troupe_restarts_total{job="j", instance="c"}': "0x30 1x75"}
+# Of a thousand experts the first has three tenths, the last a sixth of an even share; two of another run have a half each.
+MANY = {f'troupe_lines{{{S}, family="adapter"}}': "1000x60", f'troupe_experts_active{{{S}, family="adapter"}}': "1000x60",
+        f'troupe_expert_visits_total{{{S}, line="adapter/*"}}': "0+1000x60", f'troupe_expert_visits_total{{{S}, line="adapter.0"}}': "0+300x60",
+        f'troupe_expert_visits_total{{{S}, line="adapter.999"}}': "0+0.16x60"}
+FEW = {f'troupe_expert_visits_total{{{S}, line="adapter.{i}"}}': f"0+{n}x60" for i, n in enumerate((10, 20, 70))}
+# All lines are two versions behind on the mean, the one that has a name eight.
+BEHIND = {f'troupe_offer_staleness_versions_sum{{{S}, line="adapter/*"}}': "0+200x60", f'troupe_offer_staleness_versions_count{{{S}, line="adapter/*"}}': "0+100x60",
+          f'troupe_offer_staleness_versions_sum{{{S}, line="adapter.0"}}': "0+80x60", f'troupe_offer_staleness_versions_count{{{S}, line="adapter.0"}}': "0+10x60"}
+FAILS = {f'troupe_line_failing{{{S}, line="adapter/*"}}': "1x60", f'troupe_line_failing{{{S}, line="adapter.0"}}': "1x60",
+         f'troupe_line_failing{{{S}, line="model/*"}}': "0x60", f'troupe_line_failing{{{S}, line="model"}}': "0x60"}
+# What each phase of a visit takes, at the server and at who trains: 2 s of training, 0.5 s of download.
+PHASES = {f'troupe_visit_phase_seconds_{x}{{{y}, phase="{phase}"}}': f"0+{n}x60"
+          for y in (S, 'job="j", instance="c"') for phase, total, count in (("train", 40, 20), ("download", 10, 20))
+          for x, n in (("sum", total), ("count", count))}
+PHASES[f"troupe_run_info{{{S}}}"] = "1x60"
+# (dashboard, what it shows, values of variables, series, seconds between their values, when, [what comes out]).
+VALUES = [
+    ("overview", "annotation 'Restarts'", ALL, RESTARTED, 10, "290s", []),
+    ("overview", "annotation 'Restarts'", ALL, RESTARTED, 10, "320s", [1]),
+    ("overview", "annotation 'Restarts'", ALL, RESTARTED, 10, "400s", []),
+    ("overview", "annotation 'Restarts'", ALL, RESTARTED, 10, "440s", [430]),
+    ("overview", "annotation 'Restarts'", ALL, RESTARTED, 10, "520s", []),
+    ("experts", "'Largest share of the load' A", MINUTES, MANY, 60, "30m", [0.3]),
+    ("experts", "'Smallest, of an even share' A", MINUTES, MANY, 60, "30m", [0.16]),
+    ("experts", "'Share of load' A", MINUTES, MANY, 60, "30m", [0.00016, 0.3]),
+    ("experts", "'Largest share of the load' A", MINUTES, FEW, 60, "30m", [0.7]),
+    ("experts", "'Largest share of the load' A", {**MINUTES, "line": ["adapter.0"]}, FEW, 60, "30m", [0.1]),
+    ("experts", "'Smallest, of an even share' A", MINUTES, FEW, 60, "30m", [0.3]),
+    ("asynchronous", "'Staleness in versions' A", MINUTES, BEHIND, 60, "30m", [2]),
+    ("asynchronous", "'Staleness in versions' A", {**MINUTES, "line": ["adapter.0"]}, BEHIND, 60, "30m", [8]),
+    ("asynchronous", "'Failing lines' A", MINUTES, FAILS, 60, "30m", [1]),
+    ("workers", "'Mean time of each phase' A", MINUTES, PHASES, 60, "30m", [2]),
+    ("workers", "'Mean time of each phase' B", MINUTES, PHASES, 60, "30m", [0.5]),
+]
+
+
+def findings(pages):
+    """Of {name: dashboard}. Several are asked at once; what comes out is rounded, sorted and compared as one text."""
+    asked, tests = [dict(promql.expressions(page)) for page in pages.values()], []
+    of = dict(zip(pages, asked))
+    for name, where, values, series, apart, at, wanted in VALUES:
+        if where not in of.get(name, {}):
+            yield f"{name} has no {where}, of which values.py knows a value [values]"
+            continue
+        # Without labels, and with a number each, so that all of them are looked at.
+        text = f"count_values(\"is\", round(1000000 * ({promql.filled(of[name][where], values)})))"
+        samples = [{"labels": f'{{is="{round(1000000 * x)}"}}', "value": 1} for x in wanted]
+        tests.append({"name": f"{name}: {where} at {at}", "interval": f"{apart}s",
+                      "input_series": [{"series": x, "values": y} for x, y in series.items()],
+                      "promql_expr_test": [{"expr": text, "eval_time": at, "exp_samples": samples}]})
+    if not shutil.which("promtool"):
+        return
+    with tempfile.TemporaryDirectory() as scratch:
+        path = pathlib.Path(scratch) / "values.yaml"
+        path.write_text(json.dumps({"rule_files": [], "evaluation_interval": "10s", "tests": tests}), encoding="utf-8")
+        done = subprocess.run(["promtool", "test", "rules", path], capture_output=True, text=True)
+    said = done.stdout + done.stderr
+    for expression, when, wanted, got in re.findall(r'expr: "(.*)", time: (\w+),\s+exp: *(.*)\s+got: *(.*)', said):
+        text = json.loads(f'"{expression}"')
+        names = [x["name"] for x in tests if x["promql_expr_test"][0]["expr"] == text]
+        yield f"{' or '.join(names) or text}: {got} after {when}, and not {wanted} [values]"
+    if done.returncode and "exp:" not in said:
+        yield f"{said.strip()} [values]"
