@@ -15,13 +15,16 @@ namespace {
 /// Up to here combinations are listed; of more they are drawn.
 constexpr std::size_t listed_max = 100'000;
 
-/// How many combinations of k of n there are, or more than `listed_max`.
+/// Far above what clients can have, and far below what a number can hold.
+constexpr std::size_t counted_max = 1'000'000'000'000;
+
+/// How many combinations of k of n there are, or more than `counted_max`.
 /// @pre k <= n
 std::size_t count_combinations(std::size_t n, std::size_t k) {
   k = std::min(k, n - k);
   std::size_t count = 1;
   // Each of these is a whole number, and none below the one before.
-  for (std::size_t i = 1; i <= k && count <= listed_max; ++i)
+  for (std::size_t i = 1; i <= k && count <= counted_max; ++i)
     count = count * (n - k + i) / i;
   return count;
 }
@@ -83,8 +86,9 @@ public:
   /// Keeps so many that nobody trains on, if `rest` others are left.
   bool withhold(std::size_t count, std::size_t rest) {
     auto random = stream("withheld combinations");
-    if (count_combinations(kinds_.size(), size_) > listed_max)
-      return withhold_drawn(count, random);
+    const auto total = count_combinations(kinds_.size(), size_);
+    if (total > listed_max) // Who trains must soon find one of the others.
+      return count <= total / 2 && withhold_drawn(count, random);
     auto all = list_combinations(kinds_, size_);
     std::erase_if(all, [&](const auto& x) { return taken_.contains(x); });
     if (all.size() < count + rest)

@@ -55,6 +55,12 @@ public:
       refuse("partition.kind",
              "this data is a model of its own, and has no rows to share: "
              "kind = \"natural\" would do");
+    // A row of two clients would be changed twice.
+    if (x_.data.shifts_clusters())
+      refuse("data.shift",
+             "'shift' changes what a client holds by its number, and clients "
+             "of this partition share rows: shift = \"domains\" or \"none\" "
+             "would do");
     if (c.held_out < c.clients && p.anchors > c.invitable())
       refuse("partition.anchors", "'anchors' must be at most "
                                     + text(c.invitable())

@@ -238,9 +238,8 @@ TEST(shared_rows, of_a_group_are_of_its_kinds) {
 
 TEST(shared_rows, are_the_same_for_equal_seeds_alone) {
   const auto data = example();
-  for (const partitioner how :
-       {partitioner{combinations_partition{.anchors = 5}},
-        partitioner{mixtures_partition{}}}) {
+  for (const auto& how : {partitioner{combinations_partition{.anchors = 5}},
+                          partitioner{mixtures_partition{}}}) {
     partition_options opts{.how = how, .clients = 30, .held_out = 6};
     const auto a = made(data, opts);
     const auto b = made(data, opts);
@@ -329,6 +328,14 @@ TEST(shared_rows, say_what_is_wrong_and_what_would_do) {
             "partition: there are too few combinations of 9 of 10 labels to "
             "withhold 10; a smaller 'withheld' or another 'kinds_per_client' "
             "would do");
+  // More than half of 125,970: who trains would seek for long.
+  EXPECT_EQ(
+    refusal(labelled(20, 2000, 20),
+            {.how = combinations_partition{.kinds = 8, .withheld = 100'000},
+             .clients = 100}),
+    "partition: there are too few combinations of 8 of 20 labels to "
+    "withhold 100000; a smaller 'withheld' or another "
+    "'kinds_per_client' would do");
   EXPECT_EQ(combined({.kinds = 12}),
             "partition: kinds_per_client is 12, and the data has 10 kinds; 1 "
             "to 10 would do");

@@ -118,6 +118,12 @@ TEST(config, refuses_partitions_that_cannot_be) {
                       "kind = 'combinations'"),
               HasSubstr("a.toml:7: this data is a model of its own, and has no "
                         "rows to share: kind = \"natural\" would do"));
+  for (const std::string shift : {"rotation", "labels"})
+    EXPECT_EQ(refusal(combined + "[data]\nshift = '" + shift + "'"),
+              "a.toml:7: 'shift' changes what a client holds by its number, "
+              "and clients of this partition share rows: shift = \"domains\" "
+              "or \"none\" would do");
+  EXPECT_EQ(refusal(combined + "[data]\nshift = 'domains'"), "");
 }
 
 TEST(config, has_an_anchor_for_each_anchor_of_the_method) {
