@@ -14,6 +14,9 @@ json() { python3 -c 'import json,sys; x=json.load(open(sys.argv[1])); assert eva
   "$scratch/out" "$1"; }
 
 expect 0 "check-config" --help
+# What large messages cross in, unless it is said.
+expect 0 "[1 - 4096]=256" serve --help
+expect 0 "[1 - 4096]=256" join --help
 expect 0 "troupe 0." version
 expect 2 "unknown command" zebra
 expect 2 "--zebra" version --zebra

@@ -83,15 +83,6 @@ TEST(command, each_has_help_with_an_example) {
   }
 }
 
-TEST(command, has_large_messages_cross_in_pieces_of_256_kib) {
-  for (const auto* name : {"serve", "join"}) {
-    const auto said = run({name, "--help"}).out;
-    const auto at = said.find("--chunk-kib");
-    ASSERT_NE(at, said.npos) << name;
-    EXPECT_THAT(said.substr(at, 80), HasSubstr("256")) << name;
-  }
-}
-
 TEST(command, each_refuses_what_it_does_not_know) {
   for (const auto& y : basic_commands({})) {
     const auto x = run({y.name, "--zebra"});
