@@ -241,7 +241,7 @@ const char* not_to_be_admitted(self_pointer self, peer_id peer, client_id who,
                                bool may) {
   if (!may) {
     count_refusal(self, transport::refusal::client_of_another);
-    return "this client is not this key's";
+    return "this client is not this key's; after a restored copy join again";
   }
   const auto* here = self->state.peers.of(peer);
   if (!here || here->client == who)
