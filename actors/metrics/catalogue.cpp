@@ -209,7 +209,9 @@ std::vector<metric> of_work() {
     gauge("troupe_device_memory_bytes_limit", "bytes", home::all,
           "What it has.", {device}),
     gauge("troupe_worker_queue_jobs", "jobs", home::all,
-          "Clients' jobs that wait for a worker."),
+          "Clients' jobs that wait for a worker, by the device that they wait "
+          "for.",
+          {device}),
     gauge(
       "troupe_worker_task_seconds", "seconds", home::all,
       "For how long the worker that is longest at one task has been at it."),

@@ -3,8 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <map>
 #include <sstream>
 
+#include "actors/metrics/status.hpp"
 #include "node/watch/progress.hpp"
 
 namespace troupe::node {
@@ -121,6 +124,30 @@ TEST(chronicle, calls_a_version_the_best_by_validation_data_alone) {
   EXPECT_EQ(best->head, version{2});
   EXPECT_EQ(best->metric, 0.7);
   EXPECT_EQ(best->lines.at({1}).head, version{2});
+}
+
+TEST(chronicle, describes_scores_by_rows_figure_and_scope) {
+  using enum actors::score_name::rows;
+  using enum actors::score_name::figure;
+  using enum actors::score_name::over;
+  chronicle x{watching()};
+  auto scored = score_of(1, 3);
+  scored.scores.validation.loss = 4;
+  for (std::uint64_t i = 1; i <= 4; ++i)
+    scored.scores.per_client[{i}] = {.loss = 1, .correct = i, .count = 4};
+  x.evaluated(scored, {}, {});
+  actors::run_status seen;
+  x.describe(seen);
+  const std::map<actors::score_name, double> wanted{
+    {{test, accuracy, global}, 0.7},       {{test, loss, global}, 0.1},
+    {{validation, accuracy, global}, 0.3}, {{validation, loss, global}, 0.4},
+    {{own_test, accuracy, mean}, 0.625},   {{own_test, accuracy, p10}, 0.325},
+    {{own_test, accuracy, worst}, 0.25}};
+  EXPECT_EQ(seen.evaluation.size(), wanted.size());
+  for (const auto& [name, value] : wanted)
+    EXPECT_DOUBLE_EQ(seen.evaluation[name], value)
+      << name_of(name.split) << " " << name_of(name.metric) << " "
+      << name_of(name.scope);
 }
 
 TEST(chronicle, calls_nothing_the_best_without_a_goal) {
