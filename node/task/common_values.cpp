@@ -1,6 +1,7 @@
 #include "node/task/common_values.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <span>
 #include <system_error>
 #include <utility>
@@ -132,10 +133,24 @@ fs::path file_of_common(const std::string& common) {
   return fs::exists(kept, ignored) ? kept : said / "model.safetensors";
 }
 
+// A gate and experts that another run left have learned behind its common
+// model, and are nothing behind another one.
+std::optional<fs::path> common_beside(const std::string& init) {
+  if (init.empty())
+    return std::nullopt;
+  const auto folder = fs::path{init}.parent_path();
+  std::error_code ignored;
+  const bool is_there = fs::exists(folder / "config.toml", ignored)
+                        && fs::exists(folder / common_file, ignored);
+  return is_there ? std::optional{folder / common_file} : std::nullopt;
+}
+
 result<all_values> common_values(const experiment& x,
                                  models::objective& common) {
   if (!x.common.empty())
     return from_file(file_of_common(x.common), common);
+  if (const auto kept = common_beside(x.init))
+    return from_file(*kept, common);
   all_values result;
   result[std::string{models::common_family}] = share(common.initial_parameters(
     derive_seed(derive_seed(x.seed, "initial"), "common")));

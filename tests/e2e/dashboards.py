@@ -236,6 +236,7 @@ def refusal(ground, looks, beside):
     looks("troupe-overview", "Versions", f"TroupePeersRefused {run.http['server']}")  # As a mark.
     at_once = [x for x in beside.http if x != "lost"]
     ground.alone(*at_once)
+    ground.wrong += beside.said_otherwise()
     ground.forget(*at_once)
     for name in at_once:
         beside.end(name)

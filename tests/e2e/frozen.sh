@@ -101,11 +101,23 @@ joins || code=$?
 grep -q -- "--common PATH" "$scratch/join.err" || fail "it does not say what would do"
 through lacking --common "$common"
 
+# How often a process asked, by what it says that goes up: once for all of its clients, and never for what it has.
+# (Who hears nothing for a while says the same question again.)
+asked() { # AUDIT
+  python3 -c '
+import json, sys
+pieces = map(json.loads, open(sys.argv[1]))
+parts = [y for x in pieces for y in x.get("frames", [x])]
+print(len({x["fields"]["nonce"] for x in parts if x.get("message") == "frozen_asked"}))' "$1"
+}
 serve common --serve-frozen
-through common --store "$scratch/commons"
-[ "$(echo "$scratch"/commons/frozen/* | wc -w)" = 1 ] || fail "it came more than once"
-serve again
-through again --store "$scratch/commons"
+through common --store "$scratch/commons" --audit "$scratch/audit-common"
+[ "$(asked "$scratch/audit-common")" = 1 ] || fail "it is asked for more than once, or never"
+[ "$(echo "$scratch"/commons/frozen/* | wc -w)" = 1 ] || fail "what came is not kept"
+serve again --serve-frozen
+through again --store "$scratch/commons" --audit "$scratch/audit-again"
+[ "$(asked "$scratch/audit-again")" = 0 ] || fail "what is kept is asked for again"
+grep -q '"offer_made"' "$scratch/audit-again" || fail "the audit says nothing"
 
 # Nobody but the run's folder has it any more.
 rm -r "$common"

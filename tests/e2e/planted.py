@@ -151,6 +151,11 @@ class Planted:
             time.sleep(0.2)
         raise AssertionError(f"the run '{name}' trains nothing")
 
+    def said_otherwise(self):
+        """What is wrong with what they told who started them: what stands is told when it begins, and not at each look."""
+        times = (self.folder / "collapsed.log").read_text(encoding="utf-8").count("first places")
+        return [] if times == 1 else [f"the run 'collapsed' has said {times} times, and not once, that one expert has nearly all first places"]
+
     def end(self, name):
         """At once: nobody goes on with them, and one hangs."""
         process = self.processes.pop(name)

@@ -88,6 +88,13 @@ TEST_F(ddome_traffic, is_what_anchors_and_requests_say) {
   expect({"options.chosen=5"}, {.models = 5 + 5 * 5, .gates = 10});
 }
 
+// As many as `fedmix` of five, below.
+TEST_F(ddome_traffic, of_all_experts_without_anchors_is_that_of_fedmix) {
+  expect(
+    {"options.chosen=5", "options.anchors=0", "options.anchors_per_round=0"},
+    {.models = 50, .gates = 10});
+}
+
 TEST_F(ddome_traffic, of_baselines_is_what_their_publications_count) {
   expect({"method=fedavg"}, {.models = 10});
   expect({"method=scaffold"}, {.models = 20});

@@ -47,7 +47,10 @@ TEST(requests, says_when_one_has_all) {
   EXPECT_TRUE(testee.alarms().empty());
   add(testee, {1, 2}, 45); // What was before is gone but for five others.
   EXPECT_TRUE(testee.alarms().empty());
-  add(testee, {1, 2}, 2);
+  add(testee, {1, 2});
+  ASSERT_EQ(testee.alarms().size(), 1u) << "46 of 50 are more";
+  EXPECT_EQ(testee.alarms().front().places, 46u);
+  add(testee, {1, 2});
   const std::vector<request_watch::alarm> crowded{
     {.what = kind::crowded, .expert = 1, .places = 47}};
   EXPECT_EQ(testee.alarms(), crowded);

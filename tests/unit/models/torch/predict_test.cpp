@@ -1,8 +1,11 @@
 // What runs say to clients that they never knew: during the run, and by their
 // folders afterwards.
 
+#include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <set>
 #include <sstream>
 #include <string>
@@ -10,8 +13,10 @@
 
 #include <nlohmann/json.hpp>
 
+#include "models/safetensors.hpp"
 #include "node/commands/eval.hpp"
 #include "node/commands/predict.hpp"
+#include "node/task/data.hpp"
 #include "tests/support/torch_runs.hpp"
 
 namespace troupe::test {
@@ -79,6 +84,12 @@ protected:
     return {how, out.str(), err.str()};
   }
 
+  nlohmann::json matrix_of(const std::string& folder) {
+    const auto done = eval(folder);
+    EXPECT_EQ(done.how, node::exit_code::ok) << done.err;
+    return nlohmann::json::parse(std::ifstream{folder + "/matrix.json"});
+  }
+
   std::vector<std::string> predictions() {
     std::ifstream file{scratch_.path() + "/predictions.csv"};
     std::vector<std::string> lines;
@@ -90,6 +101,49 @@ protected:
 
 nlohmann::json parsed(const std::string& text) {
   return nlohmann::json::parse(text);
+}
+
+/// All bytes below a folder, by file.
+std::map<std::string, std::string> files_in(const std::string& folder) {
+  std::map<std::string, std::string> all;
+  for (const auto& one : std::filesystem::recursive_directory_iterator{folder})
+    if (one.is_regular_file()) {
+      std::ifstream in{one.path(), std::ios::binary};
+      std::ostringstream bytes;
+      bytes << in.rdbuf();
+      all[one.path().lexically_relative(folder).string()] = bytes.str();
+    }
+  return all;
+}
+
+/// Of a run that has ended: expert e says class e of whatever it sees.
+void say_one_class_each(const std::string& folder) {
+  const std::filesystem::path path{folder + "/model.safetensors"};
+  auto file = models::read_safetensors(path).value();
+  std::size_t at = 0;
+  std::size_t said = 0;
+  for (const auto& x : file.tensors) {
+    const std::string expert = "model.";
+    if (x.name.starts_with(expert)) {
+      std::fill_n(file.values.begin() + static_cast<std::ptrdiff_t>(at),
+                  x.size(), 0.0F);
+      if (x.name.ends_with("/output.bias")) {
+        file.values[at + std::stoul(x.name.substr(expert.size()))] = 1;
+        ++said;
+      }
+    }
+    at += x.size();
+  }
+  ASSERT_GT(said, 1u);
+  ASSERT_TRUE(models::write_safetensors(path, file));
+}
+
+/// What part of these rows has a label.
+double share_of(std::int64_t label, const std::vector<std::uint32_t>& rows,
+                const models::example_set& of) {
+  const auto count = std::ranges::count_if(
+    rows, [&](std::uint32_t row) { return of.labels[row] == label; });
+  return static_cast<double>(count) / static_cast<double>(rows.size());
 }
 
 } // namespace
@@ -181,8 +235,31 @@ TEST_F(strangers_of_runs, of_problems_without_examples_are_refused) {
   EXPECT_NE(done.err.find("a problem that has no examples"), std::string::npos);
 }
 
-// On its own rows a client that was never invited is worth what its experts
-// are, row by row: no more than the best of each.
+TEST_F(strangers_of_runs, leave_the_folder_as_it_was) {
+  const auto run = go(with(gated, {"ledger=disk", "events=true"}));
+  const auto before = files_in(run.folder);
+  const auto done = predict(run.folder, inputs());
+  ASSERT_EQ(done.how, node::exit_code::ok) << done.err;
+  EXPECT_TRUE(files_in(run.folder) == before) << "it predicted";
+  (void)matrix_of(run.folder);
+  auto after = files_in(run.folder);
+  EXPECT_EQ(after.erase("matrix.json"), 1u);
+  EXPECT_TRUE(after == before) << "it scored its experts";
+}
+
+// Which examples mean something else for each group of clients.
+TEST_F(strangers_of_runs, of_clients_in_groups_are_refused) {
+  const auto run = go({"partition.kind=disjoint", "data.clusters=2"});
+  const auto done = predict(run.folder, inputs());
+  EXPECT_EQ(done.how, node::exit_code::configuration);
+  EXPECT_NE(done.err.find("what an example of the run means depends on whose "
+                          "it is, and a stranger is nobody; a run without "
+                          "groups of clients would do"),
+            std::string::npos)
+    << done.err;
+  EXPECT_TRUE(predictions().empty());
+}
+
 TEST_F(strangers_of_runs, see_all_experts_in_a_matrix) {
   const auto run = go(gated);
   const auto done = eval(run.folder);
@@ -201,6 +278,44 @@ TEST_F(strangers_of_runs, see_all_experts_in_a_matrix) {
   EXPECT_EQ(said["success"], true);
   said.erase("success");
   EXPECT_EQ(said, object);
+}
+
+// An expert that says one class of all is right where rows are of it.
+TEST_F(strangers_of_runs, see_each_expert_by_their_own_test_rows) {
+  const auto x = described(gated);
+  const auto data = node::load_data(x);
+  ASSERT_TRUE(data) << data.error().context;
+  const auto clients = node::deal(x, *data);
+  ASSERT_TRUE(clients) << clients.error().context;
+  const auto run =
+    go(with(gated, {"options.experts=" + std::to_string(data->classes)}));
+  say_one_class_each(run.folder);
+  const auto object = matrix_of(run.folder);
+  ASSERT_GT(object["clients"].size(), 5u) << "also who is held out";
+  for (std::size_t c = 0; c < object["clients"].size(); ++c) {
+    const auto client = object["clients"][c].get<std::size_t>();
+    const auto line = object["accuracy"][c].get<std::vector<double>>();
+    ASSERT_EQ(line.size(), static_cast<std::size_t>(data->classes));
+    for (std::size_t e = 0; e < line.size(); ++e)
+      EXPECT_NEAR(line[e],
+                  share_of(static_cast<std::int64_t>(e),
+                           clients->test[client - 1], data->test),
+                  1e-9)
+        << "client " << client << ", expert " << e;
+  }
+}
+
+// As a run scores them: who asks for one expert is worth what this one is.
+TEST_F(strangers_of_runs, who_ask_for_one_expert_have_its_place_in_a_matrix) {
+  const auto run = go(with(gated, {"held_out=1", "options.chosen=1"}));
+  ASSERT_TRUE(run.held_out);
+  const auto object = matrix_of(run.folder);
+  ASSERT_EQ(object["clients"].back(), 8) << "it has test rows";
+  const auto line = object["accuracy"].back().get<std::vector<double>>();
+  EXPECT_TRUE(std::ranges::any_of(
+    line,
+    [&](double one) { return std::abs(one - run.held_out->mean) < 1e-9; }))
+    << run.held_out->mean;
 }
 
 TEST_F(strangers_of_runs, have_no_matrix_of_one_model) {
