@@ -4,17 +4,18 @@ over time, under DDOME, FedAvg and FedMix, in one figure.
 
   pools.py EXECUTABLE COMMON FIGURE.svg [growing | switching] [ROUNDS A GROUP HAS]
 
-COMMON is what `common` takes: a folder of a run of deploy/examples/ddome/common.toml, with the settings that
-growing.toml names. Says what group 1 loses after its time, and is red if a pool that grows costs it more under
-DDOME than under FedAvg. Half an hour of two cores."""
+COMMON is what `common` takes: common_models.py makes it as runs/common_of_labels.safetensors. Says what group 1
+loses after its time, and is red if a pool that grows costs it more under DDOME than under FedAvg, or if an
+evaluation of any of these runs lacks a group. Ten minutes of two cores."""
 
 import json
 import pathlib
 import re
-import subprocess
 import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
+
+import common_models
 
 GROUPS, CLIENTS = 5, 100
 METHODS = {"ddome": [], "fedavg": ["method=fedavg"],
@@ -33,32 +34,25 @@ class Pool:
             re.sub(r"version = (\d+)", lambda x: f"version = {int(x[1]) // 200 * length}", text),
             encoding="utf-8")
 
-    def evaluations(self, changes, strangers):
-        """Of a run, by version."""
+    def curves(self, changes):
+        """Of each group, accuracies by version: one stranger of each, who trains nowhere."""
+        every = max(self.length // 10, 1)
         command = [self.troupe, "run", f"deploy/examples/ddome/{self.kind}.toml", "--format", "json"]
         for x in [f"common={self.common}", f"folder={self.folder}", f"scenario={self.scenario}",
-                  f"rounds={GROUPS * self.length}", f"evaluate_every={max(self.length // 10, 1)}",
-                  f"clients.clients={CLIENTS + strangers}", f"clients.held_out={strangers}",
+                  f"rounds={GROUPS * self.length}", f"evaluate_every={every}",
+                  f"clients.clients={CLIENTS + GROUPS}", f"clients.held_out={GROUPS}",
                   "workers=1", "events=false", "ledger=memory", *changes]:
             command += ["--set", x]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        if done.returncode != 0:
-            raise RuntimeError(f"{' '.join(command)}: exit code {done.returncode}\n{done.stderr}")
-        said = json.loads(done.stdout)
+        said = json.loads(common_models.run(command))
         with open(said["folder"] + "/metrics.jsonl", encoding="utf-8") as file:
             records = [json.loads(line) for line in file]
-        return {x["version"]: x["zero_shot"]["mean"] for x in records
-                if x["kind"] == "evaluation" and x.get("zero_shot")}
-
-    def curves(self, changes, workers):
-        """Of each group, accuracies by version. Client 100 + g is group g's, and trains nowhere, so the
-        first g of them are right as often as their groups together, and what the last adds is its own."""
-        means = list(workers.map(lambda g: self.evaluations(changes, g), range(1, GROUPS + 1)))
-        out = []
-        for g, mean in enumerate(means, 1):
-            before = means[g - 2] if g > 1 else {}
-            out.append({v: g * x - (g - 1) * before.get(v, 0) for v, x in mean.items()})
-        return out
+        found = {x["version"]: x.get("method_results", {}) for x in records if x["kind"] == "evaluation"}
+        names = [f"accuracy_group_{group}" for group in range(1, GROUPS + 1)]
+        due = {self.length, GROUPS * self.length, *found}
+        missing = [f"{name} at {v}" for v in sorted(due) for name in names if name not in found.get(v, {})]
+        if missing:
+            sys.exit(f"{self.kind} {' '.join(changes)}: no {', '.join(missing)}")
+        return [{v: results[name] for v, results in found.items()} for name in names]
 
 
 def draw(all_curves, length, path):
@@ -96,8 +90,8 @@ def main():
     lost, all_curves = {}, {}
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(2) as workers:
         pool = Pool(troupe, common, kind, length, folder)
-        for name, changes in METHODS.items():
-            curves = all_curves[name] = pool.curves(changes, workers)
+        for name, curves in zip(METHODS, workers.map(pool.curves, METHODS.values())):
+            all_curves[name] = curves
             first, end = curves[0], max(curves[0])
             lost[name] = first[length] - first[end]
             print(f"| `{name}` | " + " | ".join(f"{100 * x[end]:.1f}" for x in curves)
