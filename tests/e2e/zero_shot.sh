@@ -40,7 +40,7 @@ with open(sys.argv[1], "w") as out:
 PY
 
 for method in fedavg ddome; do
-  options=(--set method=$method)
+  options=(--set "method=$method")
   [ $method = fedavg ] || options+=("${gated[@]}")
   "$troupe" run "$scratch/small.toml" "${options[@]}" --folder "$scratch/runs" --format json \
     >"$scratch/here.out" 2>"$scratch/here.err" || fail "a run of $method fails"

@@ -30,10 +30,12 @@ at::Tensor numbers(std::vector<std::int64_t> shape, std::uint64_t seed) {
 }
 
 constexpr auto source = R"(
-def forward(self, x):
+def embed(self, x):
     y = torch.relu(torch.linear(x, self.below))
-    y = torch.dropout(y, 0.5, self.training)
-    return torch.linear(y, self.above)
+    return torch.dropout(y, 0.5, self.training)
+
+def forward(self, x):
+    return torch.linear(self.embed(x), self.above)
 )";
 
 class torch_in_step : public torch_run {

@@ -116,8 +116,7 @@ TEST(overrides, are_named_by_errors) {
     "found 0");
   EXPECT_EQ(refusal("rounds = 3", {"path=x"}),
             "--set path=x: 'path' may mean 'data.path', 'model.path', "
-            "'common_model.path', 'devices.speed.path' or "
-            "'availability.path': write one of these");
+            "'devices.speed.path' or 'availability.path': write one of these");
   EXPECT_EQ(refusal("rounds = 3", {"sed=1"}),
             "--set sed=1: unknown key 'sed'; did you mean 'seed'?");
   EXPECT_EQ(refusal("rounds = 3", {"seed"}),
