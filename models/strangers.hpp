@@ -25,7 +25,8 @@ client_id stranger_of(const recipe& method);
 result<void> check_serves_strangers(const local_task& task);
 
 /// Its rows are those that the task gives to the client that `stranger_of`
-/// says, of the training set. One thread at a time.
+/// says, of the training set; the task's partition holds that client out. One
+/// thread at a time.
 class stranger {
 public:
   /// Returns `invalid_config` where a stranger cannot be served, or the method

@@ -153,6 +153,13 @@ result<fetched_expert> expert_of(const visit& v, std::uint32_t instance) {
   return x;
 }
 
+bool is_held_out(const local_problem& on, client_id x) {
+  if (on.clients == nullptr)
+    return false;
+  const auto all = on.clients->test.size();
+  return x.value > all - std::min(all, on.clients->held_out);
+}
+
 std::size_t wanted_of(const visit& v, const kernels::gate_shape& shape) {
   const auto said = static_cast<std::size_t>(v.option("chosen"));
   return said > 0 ? std::min(said, shape.experts) : shape.experts;

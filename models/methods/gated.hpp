@@ -43,6 +43,9 @@ struct fetched_expert {
 
 result<fetched_expert> expert_of(const visit& v, std::uint32_t instance);
 
+/// Whether a client is never invited: it asks to be answered, and not to train.
+bool is_held_out(const local_problem& on, client_id x);
+
 /// How many experts a client asks for: option `chosen`, or all where the recipe
 /// has none.
 std::size_t wanted_of(const visit& v, const kernels::gate_shape& shape);

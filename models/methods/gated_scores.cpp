@@ -23,13 +23,6 @@ constexpr std::size_t rows_max = 1000;
 
 using instance_list = std::vector<std::uint32_t>;
 
-bool is_held_out(const local_problem& on, client_id x) {
-  if (on.clients == nullptr)
-    return false;
-  const auto all = on.clients->test.size();
-  return x.value > all - std::min(all, on.clients->held_out);
-}
-
 /// Whom a client asks: by the rows that it trains on if it does, and else by
 /// those that are to be answered.
 result<instance_list> asked_at_home(visit& v, split part, row_span rows) {

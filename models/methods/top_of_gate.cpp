@@ -15,7 +15,8 @@ namespace troupe::models {
 namespace {
 
 /// As many as would be asked for, whatever the gate says: the baseline of who
-/// holds that routing at random does as well.
+/// holds that routing at random does as well. It is of training alone: who is
+/// never invited asks as the gate says.
 result<std::vector<std::uint32_t>> any_of_them(const visit& v) {
   return shape_of_gate(v).map([&](const kernels::gate_shape& shape) {
     std::vector<std::uint32_t> all(shape.experts);
@@ -30,7 +31,8 @@ result<std::vector<std::uint32_t>> any_of_them(const visit& v) {
 }
 
 task<choice> choose(visit& v) {
-  const bool at_random = v.option("request") != 0;
+  const bool at_random =
+    v.option("request") != 0 && !is_held_out(v.on, v.in.visit.client);
   auto found =
     at_random ? any_of_them(v) : asked_for(v, split::train, v.on.rows);
   const auto asked = co_await std::move(found);

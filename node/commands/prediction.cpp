@@ -28,6 +28,7 @@ task_of_stranger(const finished_run& run,
   task->clients.train.resize(who.value);
   task->clients.test.resize(who.value);
   task->clients.train.back() = std::move(rows);
+  task->clients.held_out = 1;
   task->test_size = 0;
   task->weights.clear();
   task->truths.clear();

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 
 #include "core/limits.hpp"
 #include "core/text.hpp"
@@ -10,13 +9,6 @@
 #include "node/watch/metric_lines.hpp"
 
 namespace troupe::node {
-
-namespace {
-
-/// Who brings data of its own comes after the clients of the partition.
-constexpr auto everybody = ~std::uint64_t{0};
-
-} // namespace
 
 std::optional<spread> spread_of(std::vector<double> xs) {
   if (xs.empty())
@@ -122,10 +114,13 @@ void chronicle::note(const messages::evaluation_finished& x, bool last,
                      instant at) {
   const auto all = spread_of_all();
   const auto strangers = spread_of_strangers();
-  options_.metrics(record_of(
-    x, options_.has_labels,
-    {.clients = all, .zero_shot = strangers, .told = invited_with_scores()},
-    last, at));
+  options_.metrics(record_of(x, options_.has_labels,
+                             {.clients = all,
+                              .zero_shot = strangers,
+                              .told = invited_with_scores(),
+                              .accuracies = last ? accuracies_of(whose::invited)
+                                                 : std::vector<double>{}},
+                             at));
 }
 
 void chronicle::left_out(version, instant) {
@@ -268,36 +263,38 @@ std::size_t chronicle::clients_scored() const {
   return invited_with_scores();
 }
 
-// Those who are never invited are scored each time, and the others now and
-// then: alone they are not the clients.
+// Those who are never invited are nobody's clients.
 std::optional<spread> chronicle::spread_of_all() const {
-  return invited_with_scores() > 0 ? spread_among(1, everybody) : std::nullopt;
+  return spread_of(accuracies_of(whose::invited));
 }
 
 std::optional<spread> chronicle::spread_of_strangers() const {
-  return spread_among(options_.clients - options_.held_out + 1,
-                      options_.clients);
+  return spread_of(accuracies_of(whose::strangers));
+}
+
+// Who brings data of its own comes after the clients of the partition.
+bool chronicle::is_stranger(client_id x) const {
+  return x.value > options_.clients - options_.held_out
+         && x.value <= options_.clients;
 }
 
 std::size_t chronicle::invited_with_scores() const {
   if (!report_.evaluation)
     return 0;
-  const auto& all = report_.evaluation->scores.per_client;
-  const auto strangers =
-    std::distance(all.upper_bound({options_.clients - options_.held_out}),
-                  all.upper_bound({options_.clients}));
-  return all.size() - static_cast<std::size_t>(strangers);
+  std::size_t count = 0;
+  for (const auto& [client, scores] : report_.evaluation->scores.per_client)
+    count += is_stranger(client) ? 0 : 1;
+  return count;
 }
 
-std::optional<spread> chronicle::spread_among(std::uint64_t first,
-                                              std::uint64_t last) const {
-  if (!report_.evaluation || !options_.has_labels)
-    return std::nullopt;
+std::vector<double> chronicle::accuracies_of(whose who) const {
   std::vector<double> xs;
+  if (!report_.evaluation || !options_.has_labels)
+    return xs;
   for (const auto& [client, scores] : report_.evaluation->scores.per_client)
-    if (client.value >= first && client.value <= last)
+    if (is_stranger(client) == (who == whose::strangers))
       xs.push_back(scores.accuracy());
-  return spread_of(std::move(xs));
+  return xs;
 }
 
 void watched_workshop::submit(key when, work what, deliver to) {

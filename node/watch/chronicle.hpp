@@ -146,8 +146,10 @@ private:
   void judge(const messages::evaluation_finished& x,
              const actors::version_heads& scored);
   std::optional<double> loss_of(const std::vector<visit_id>& visits);
-  std::optional<spread> spread_among(std::uint64_t first,
-                                     std::uint64_t last) const;
+  enum class whose : std::uint8_t { invited, strangers };
+
+  bool is_stranger(client_id x) const;
+  std::vector<double> accuracies_of(whose who) const;
   std::optional<spread> spread_of_all() const;
   std::optional<spread> spread_of_strangers() const;
   std::size_t invited_with_scores() const;

@@ -104,13 +104,19 @@ struct strangers {
   double accuracies = 0; ///< Their sum.
 };
 
+/// Who brings data of its own comes after the clients of the partition.
+bool is_stranger(client_id x, const progress_display::options& how) {
+  return x.value > how.clients - how.held_out && x.value <= how.clients;
+}
+
 strangers strangers_in(const models::evaluated& x,
                        const progress_display::options& how) {
   strangers all;
-  const auto end = x.per_client.upper_bound({how.clients});
-  for (auto at = x.per_client.upper_bound({how.clients - how.held_out});
-       at != end; ++at, ++all.count)
-    all.accuracies += at->second.accuracy();
+  for (const auto& [client, own] : x.per_client)
+    if (is_stranger(client, how)) {
+      ++all.count;
+      all.accuracies += own.accuracy();
+    }
   return all;
 }
 
@@ -126,9 +132,11 @@ std::string scores_of(const models::evaluated& x,
   if ((how.personal || x.global.count == 0) && has_clients) {
     double sum = 0;
     for (const auto& [client, own] : x.per_client)
-      sum += how.has_labels ? own.accuracy() : own.mean_loss();
+      if (!is_stranger(client, how))
+        sum += how.has_labels ? own.accuracy() : own.mean_loss();
     text << (how.has_labels ? "  clients' accuracy " : "  clients' loss ")
-         << sum / static_cast<double>(x.per_client.size());
+         << sum
+              / static_cast<double>(x.per_client.size() - never_invited.count);
   } else if (x.global.count > 0) {
     if (how.has_labels)
       text << "  accuracy " << x.global.accuracy();

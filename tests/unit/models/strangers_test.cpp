@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -178,6 +179,7 @@ site site_of(const std::string& name, const options& said) {
   task.clients.train.resize(who.value);
   task.clients.test.resize(who.value);
   task.clients.train.back() = {0, 1, 2, 3};
+  task.clients.held_out = 1;
   task.frozen["common"] = share(std::vector<float>(9));
   task.make_common = []() -> result<std::unique_ptr<objective>> {
     return std::make_unique<blind_model>();
@@ -228,6 +230,27 @@ TEST(strangers, need_no_labels) {
                                                   blocks.find("model.2")->id}));
   EXPECT_EQ(asked->disclosures.at("request"), (std::vector<double>{0, 2}));
   EXPECT_EQ(x.task->embedded->made(), rows.size());
+}
+
+// Random requests are of training.
+TEST(strangers, ask_as_the_gate_says_where_clients_ask_at_random) {
+  auto said = three_of_which_two;
+  said["request"] = 1;
+  auto x = gated(said);
+  const auto requests = [&] {
+    auto testee = who_is(x);
+    std::set<std::vector<double>> all;
+    for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+      x.visit.seed = seed;
+      const auto asked = testee.choose(x.visit);
+      EXPECT_TRUE(asked) << asked.error().context;
+      all.insert(asked->disclosures.at("request"));
+    }
+    return all;
+  };
+  EXPECT_EQ(requests(), (std::set{std::vector<double>{0, 2}}));
+  x.task->clients.held_out = 0; // It would train.
+  EXPECT_GT(requests().size(), 1u);
 }
 
 // Only what was asked for is here: the expert that the last row would rather

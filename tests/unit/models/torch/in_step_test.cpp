@@ -12,6 +12,7 @@
 #include "models/torch/objective.hpp"
 #include "node/task/data.hpp"
 #include "policies/catalogue.hpp"
+#include "policies/invitations.hpp"
 #include "tests/support/same_visits.hpp"
 #include "tests/support/torch_runs.hpp"
 
@@ -60,11 +61,13 @@ protected:
     EXPECT_TRUE(trainer) << trainer.error().context;
     std::vector<models::visit_input> visits;
     for (std::uint64_t k = 1; k <= 5; ++k) {
-      visits.push_back({.visit = {{k}, {1}},
-                        .seed = 100 + k,
-                        .fetched = {},
-                        .chosen = {},
-                        .state = {}});
+      visits.push_back(
+        {.visit = {{k}, {1}},
+         .seed = 100 + k,
+         .role = policies::role_of({k}, work.method.roles).value_or(0),
+         .fetched = {},
+         .chosen = {},
+         .state = {}});
       for (const auto& [block, values] : work.initial)
         visits.back().fetched.push_back({block, {}, values});
     }

@@ -92,4 +92,33 @@ TEST(check_config, refuses_options_that_do_not_go_together) {
             exit_code::ok);
 }
 
+TEST(check_config, refuses_a_quota_that_leaves_no_place_for_others) {
+  const auto of = [](std::vector<std::string> more) {
+    more.insert(more.begin(), "--set=method=ddome");
+    return checked(std::move(more));
+  };
+  for (const std::string cohort : {"4", "5"}) {
+    const auto x = of({"--set=clients_per_round=" + cohort});
+    EXPECT_EQ(x.how, exit_code::configuration);
+    EXPECT_THAT(x.err, HasSubstr("'anchors_per_round' leaves no place for "
+                                 "others: it must be below "
+                                 "'clients_per_round', "
+                                 + cohort + ", found 5"));
+  }
+  EXPECT_EQ(of({"--set=clients_per_round=6"}).how, exit_code::ok);
+  EXPECT_THAT(
+    of({"--set=options.anchors_per_round=5", "--set=clients_per_round=5"}).err,
+    HasSubstr("options.anchors_per_round=5"))
+    << "it says where that is";
+  // Where there is nobody else, nobody lacks a place.
+  EXPECT_EQ(of({"--set=clients_per_round=5", "--set=options.experts=20",
+                "--set=options.anchors=20"})
+              .how,
+            exit_code::ok);
+  EXPECT_EQ(of({"--set=clients_per_round=4", "--set=options.anchors=0",
+                "--set=options.anchors_per_round=0"})
+              .how,
+            exit_code::ok);
+}
+
 } // namespace troupe::node

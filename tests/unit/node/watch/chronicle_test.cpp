@@ -263,9 +263,16 @@ TEST(chronicle, tells_who_is_held_out_from_the_clients) {
   scored.asked = 2;
   x.evaluated(scored, {}, {});
   ASSERT_TRUE(x.accuracies());
-  EXPECT_EQ(x.accuracies()->mean, 0.5);
+  EXPECT_EQ(x.accuracies()->mean, 0.25) << "of who is invited alone";
   EXPECT_EQ(x.clients_scored(), 1u);
   EXPECT_THAT(lines.back(), testing::HasSubstr("\"clients_scored\":1"));
+  // Who brings data of its own comes after all of them.
+  scored.scores.per_client[{9}] = {.loss = 1, .correct = 3, .count = 4};
+  x.finished({"done"}, scored, {});
+  EXPECT_EQ(x.accuracies()->mean, 0.5);
+  EXPECT_EQ(x.held_out_accuracies()->mean, 0.75);
+  EXPECT_THAT(lines.back(),
+              testing::HasSubstr("\"client_accuracies\":[0.25,0.75]"));
 }
 
 TEST(progress, says_what_who_is_held_out_gets) {
@@ -283,6 +290,14 @@ TEST(progress, says_what_who_is_held_out_gets) {
     .loss = 1, .correct = 3, .count = 4};
   display.show(now);
   EXPECT_THAT(out.str(), testing::HasSubstr("accuracy 0.7000  zero shot 0.75"));
+  // Where all is scored by clients, they are none of them.
+  now.lines[{1}] = version_of(6, {});
+  now.evaluation->scores.global = {};
+  now.evaluation->scores.per_client[{1}] = {
+    .loss = 1, .correct = 1, .count = 4};
+  display.show(now);
+  EXPECT_THAT(out.str(),
+              testing::HasSubstr("clients' accuracy 0.2500  zero shot 0.75"));
 }
 
 } // namespace troupe::node
