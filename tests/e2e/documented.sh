@@ -91,10 +91,10 @@ common_of common_alike --set model.hidden=[16]
 common_of common_of_labels --set data.shift=none --set model.hidden=[32]
 common_of synthetic_common --set data.kind=modes --set data.shift=none
 
-find deploy/examples -name '*.toml' | sort >"$scratch/examples"
+find deploy/examples -name "*.toml" | sort >"$scratch/listed"
 while read -r file; do
   try "$file" run "$file"
-done <"$scratch/examples"
+done <"$scratch/listed"
 for record in "$scratch"/*/events.jsonl; do
   "$troupe" replay "$(dirname "$record")" >"$scratch/out" 2>&1 || true
   grep -E '^([0-9]+)/\1 digests equal$' "$scratch/out" || fail "$record: not computed again"
