@@ -48,7 +48,8 @@ class RecordAfter(Record):
 def until(run, head):
     """All have their places before: of who comes after a copy, the copy knows nothing."""
     deadline = time.monotonic() + 120
-    while not all(map(run.clients_of, range(len(run.clients)))) or min(run.heads().values(), default=0) < head:
+    joins = list(run.scratch.glob("*-join-*.log"))
+    while not all("joined with" in x.read_text(encoding="utf-8") for x in joins) or min(run.heads().values(), default=0) < head:
         assert time.monotonic() < deadline and run.server.poll() is None, f"there is no version {head}"
         time.sleep(0.02)
     kill_now(run.server)
