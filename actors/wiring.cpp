@@ -118,7 +118,8 @@ private:
                      .watching = args_.watching,
                      .others = others_,
                      .started = args_.started,
-                     .waits = args_.waits};
+                     .waits = args_.waits,
+                     .held_out = args_.held_out};
     for (const auto& [line, stored] : found_.lines)
       x.heads[line] = published(line, stored);
     others_->publisher =

@@ -83,6 +83,7 @@ struct node_args {
   caf::actor_clock::time_point started; ///< The run's instant zero.
   patience waits = {};
   bool detached = false; ///< Threads of their own for disk and arithmetic.
+  bool held_out = false; ///< Some clients are never invited: scored each time.
 };
 
 /// The actors of a node, from what is durable. @pre its lines have begun

@@ -103,6 +103,10 @@ struct fetch_spec {
   std::string family;
   /// Only the instances that the last leg's choice named; else all.
   bool chosen = false;
+  /// Of what is chosen, at most so many instances; 0: all.
+  std::uint32_t chosen_max = 0;
+  std::string chosen_option = {}; ///< The option that says it, if any.
+  std::string flag = {};          ///< Fetched only where this flag is set.
 };
 
 /// One step down of a visit: what is fetched, and the choice made over it.
@@ -123,6 +127,10 @@ struct role {
   /// The first `members` clients have this role (DDOME's anchors); 0: all
   /// others.
   std::uint32_t members = 0;
+  std::string quota_option = {}; ///< The option that says `quota`, if any.
+  /// The option that says `members`, if any: where it says 0 there is no such
+  /// role.
+  std::string members_option = {};
 };
 
 /// What a message says of personal state: declared, typed, bounded.
@@ -133,6 +141,9 @@ struct disclosure {
   double max = 1;
   std::optional<double> sum = {}; ///< What the values add up to, within 1e-6.
   std::string count_option = {};  ///< The option that says `count_max`, if any.
+  /// Lists the instances of this family that the visit chose, best first:
+  /// different whole numbers.
+  std::string chosen_of = {};
 };
 
 /// When the client state that a visit made becomes the client's own.

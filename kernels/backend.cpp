@@ -3,6 +3,7 @@
 #include <cmath>
 #include <initializer_list>
 #include <string>
+#include <utility>
 
 #include "kernels/checks.hpp"
 #include "kernels/cpu/cpu_backend.hpp"
@@ -69,6 +70,11 @@ result<void> check_buffers(std::size_t size,
       return refuse(std::string{x.name} + " has " + std::to_string(x.size)
                     + " values, the weights have " + std::to_string(size));
   return {};
+}
+
+std::string name_of(const gate_shape& x) {
+  return "a gate of " + std::to_string(x.inputs) + "-"
+         + std::to_string(x.hidden) + "-" + std::to_string(x.experts);
 }
 
 } // namespace
@@ -209,6 +215,50 @@ result<void> check_slopes(const low_rank& x, const low_rank_slopes& out) {
   if (out.u.size() != x.u.size() || out.v.size() != x.v.size()
       || out.scale.size() != x.scale.size())
     return refuse("slopes differ in size from the factors that they are of");
+  return {};
+}
+
+result<void>
+check_gate(const gate_shape& of, std::size_t gate, std::size_t rows,
+           std::initializer_list<std::pair<std::size_t, std::size_t>> per_row) {
+  const auto name = name_of(of);
+  if (of.inputs == 0 || of.hidden == 0 || of.experts == 0)
+    return refuse(name + " has a layer without values; at least one would do");
+  if (gate != of.size())
+    return refuse(name + " has " + std::to_string(of.size()) + " values, found "
+                  + std::to_string(gate)
+                  + "; a gate of the same width would do");
+  if (rows % of.inputs != 0)
+    return refuse("rows of " + name + " have " + std::to_string(of.inputs)
+                  + " values each, found " + std::to_string(rows)
+                  + " together; whole rows would do");
+  const auto n = rows / of.inputs;
+  for (const auto& [found, each] : per_row)
+    if (found != n * each)
+      return refuse(std::to_string(n) + " rows of " + name + " meet "
+                    + std::to_string(found) + " values; " + std::to_string(each)
+                    + " for each would do");
+  return {};
+}
+
+result<void> check_scores(const gate_shape& of, std::size_t sum) {
+  if (sum == of.experts)
+    return {};
+  return refuse(name_of(of) + " has " + std::to_string(of.experts)
+                + " scores, found room for " + std::to_string(sum)
+                + "; as much as there are experts would do");
+}
+
+result<void> check_logits(std::span<const float> logits, std::size_t experts,
+                          std::size_t first) {
+  for (std::size_t at = 0; at < logits.size(); ++at)
+    if (!std::isfinite(logits[at]))
+      return fail(errc::malformed_values,
+                  "row " + std::to_string(first + at / experts + 1)
+                    + ": what the gate says of expert "
+                    + std::to_string(at % experts)
+                    + " is not finite; finite rows and a gate that has not "
+                      "diverged (a smaller rate) would do");
   return {};
 }
 

@@ -7,6 +7,7 @@
 
 #include "core/result.hpp"
 #include "kernels/array.hpp"
+#include "kernels/gate.hpp"
 #include "kernels/grid.hpp"
 
 namespace troupe::kernels {
@@ -221,6 +222,29 @@ public:
   [[nodiscard]] virtual result<void> shrink(std::span<const float> gradient,
                                             const low_rank& x,
                                             low_rank_slopes out) = 0;
+
+  // A gate over rows of as many values as it has inputs, row-major. Logits that
+  // are not finite are `malformed_values`.
+
+  /// A row's results do not depend on the other rows, to the bit.
+  [[nodiscard]] virtual result<void> gate_forward(const gate_shape& of,
+                                                  const_array gate,
+                                                  std::span<const float> rows,
+                                                  gate_pass out) = 0;
+
+  /// Adds to `gradient` what slopes along the logits of these rows make of it:
+  /// a sum, row after row.
+  [[nodiscard]] virtual result<void>
+  gate_backward(const gate_shape& of, const_array gate,
+                std::span<const float> rows, std::span<const float> hidden,
+                std::span<const float> along_logits, array gradient) = 0;
+
+  /// sum[i] += the softmax of each row at i, row after row, in double. Two
+  /// calls with parts of the rows come to the bits of one.
+  [[nodiscard]] virtual result<void> gate_scores(const gate_shape& of,
+                                                 const_array gate,
+                                                 std::span<const float> rows,
+                                                 std::span<double> sum) = 0;
 };
 
 enum class device_kind : std::uint8_t { cpu, cuda };

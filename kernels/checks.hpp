@@ -3,6 +3,9 @@
 // The checks that every backend makes first, beside those that backend.hpp
 // gives to the gateway.
 
+#include <initializer_list>
+#include <utility>
+
 #include "kernels/backend.hpp"
 
 namespace troupe::kernels {
@@ -49,6 +52,22 @@ check_equal(std::initializer_list<std::size_t> sizes);
                                           std::size_t out);
 [[nodiscard]] result<void> check_slopes(const low_rank& x,
                                         const low_rank_slopes& out);
+
+/// @param gate how many values it has
+/// @param rows how many all rows have together
+/// @param per_row sizes that were found, each with the values of one row
+[[nodiscard]] result<void>
+check_gate(const gate_shape& of, std::size_t gate, std::size_t rows,
+           std::initializer_list<std::pair<std::size_t, std::size_t>> per_row);
+
+/// There is a sum for each expert.
+[[nodiscard]] result<void> check_scores(const gate_shape& of, std::size_t sum);
+
+/// Returns `malformed_values` if one is not finite. @param first the rows
+/// before
+[[nodiscard]] result<void> check_logits(std::span<const float> logits,
+                                        std::size_t experts,
+                                        std::size_t first = 0);
 
 /// Returns the norm, or `malformed_values` if it shows a value that is not
 /// finite.

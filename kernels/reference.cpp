@@ -50,6 +50,53 @@ real adaptive_change(const server_step& how, real change, double& first,
   return how.rate * m / (std::sqrt(v) + tau);
 }
 
+struct seen_row {
+  std::vector<real> hidden;
+  std::vector<real> logits;
+};
+
+/// Of the first row.
+seen_row seen_by_gate(const gate_shape& of, std::span<const float> gate,
+                      std::span<const float> rows) {
+  seen_row out;
+  for (std::size_t h = 0; h < of.hidden; ++h) {
+    real sum = gate[of.hidden_bias_at() + h];
+    for (std::size_t i = 0; i < of.inputs; ++i)
+      sum += static_cast<real>(gate[h * of.inputs + i]) * rows[i];
+    out.hidden.push_back(sum < 0 ? 0 : sum);
+  }
+  for (std::size_t k = 0; k < of.experts; ++k) {
+    real sum = gate[of.output_bias_at() + k];
+    for (std::size_t h = 0; h < of.hidden; ++h)
+      sum += gate[of.output_at() + k * of.hidden + h] * out.hidden[h];
+    out.logits.push_back(sum);
+  }
+  return out;
+}
+
+/// What slopes along the logits of one row make of the gradient.
+void add_row_of_gate(const gate_shape& of, std::span<const float> gate,
+                     std::span<const float> row, std::span<const float> hidden,
+                     std::span<const float> along, std::span<real> gradient) {
+  for (std::size_t k = 0; k < of.experts; ++k) {
+    gradient[of.output_bias_at() + k] += along[k];
+    for (std::size_t h = 0; h < of.hidden; ++h)
+      gradient[of.output_at() + k * of.hidden + h] +=
+        static_cast<real>(along[k]) * hidden[h];
+  }
+  for (std::size_t h = 0; h < of.hidden; ++h) {
+    if (!(hidden[h] > 0)) // ReLU holds it back.
+      continue;
+    real slope = 0;
+    for (std::size_t k = 0; k < of.experts; ++k)
+      slope +=
+        static_cast<real>(along[k]) * gate[of.output_at() + k * of.hidden + h];
+    gradient[of.hidden_bias_at() + h] += slope;
+    for (std::size_t i = 0; i < of.inputs; ++i)
+      gradient[h * of.inputs + i] += slope * row[i];
+  }
+}
+
 class reference_backend final : public backend {
 public:
   std::string_view name() const noexcept override {
@@ -169,6 +216,80 @@ public:
         by_column, out.v.begin() + static_cast<std::ptrdiff_t>(k * x.columns));
       out.scale[k] = static_cast<double>(slope);
     }
+    return {};
+  }
+
+  result<void> gate_forward(const gate_shape& of, const_array gate,
+                            std::span<const float> rows,
+                            gate_pass out) override {
+    if (auto ok = check_gate(
+          of, gate.size(), rows.size(),
+          {{out.hidden.size(), of.hidden}, {out.logits.size(), of.experts}});
+        !ok)
+      return ok;
+    std::vector<float> hidden, logits;
+    for (; !rows.empty(); rows = rows.subspan(of.inputs)) {
+      const auto x = seen_by_gate(of, gate.host(), rows);
+      for (const auto y : x.hidden)
+        hidden.push_back(static_cast<float>(y));
+      for (const auto y : x.logits)
+        logits.push_back(static_cast<float>(y));
+    }
+    if (auto ok = check_logits(logits, of.experts); !ok)
+      return ok;
+    std::ranges::copy(hidden, out.hidden.begin());
+    std::ranges::copy(logits, out.logits.begin());
+    return {};
+  }
+
+  result<void> gate_backward(const gate_shape& of, const_array gate,
+                             std::span<const float> rows,
+                             std::span<const float> hidden,
+                             std::span<const float> along_logits,
+                             array gradient) override {
+    if (auto ok = check_gate(
+          of, gate.size(), rows.size(),
+          {{hidden.size(), of.hidden}, {along_logits.size(), of.experts}});
+        !ok)
+      return ok;
+    if (auto ok = check_equal({gate.size(), gradient.size()}); !ok)
+      return ok;
+    const auto w = gate.host();
+    const auto to = gradient.host();
+    std::vector<real> sum(to.begin(), to.end());
+    for (std::size_t r = 0; r < rows.size() / of.inputs; ++r)
+      add_row_of_gate(of, w, rows.subspan(r * of.inputs, of.inputs),
+                      hidden.subspan(r * of.hidden, of.hidden),
+                      along_logits.subspan(r * of.experts, of.experts), sum);
+    for (std::size_t j = 0; j < to.size(); ++j)
+      to[j] = static_cast<float>(sum[j]);
+    return {};
+  }
+
+  // Rounded after each row: parts of the rows come to the bits of all.
+  result<void> gate_scores(const gate_shape& of, const_array gate,
+                           std::span<const float> rows,
+                           std::span<double> sum) override {
+    if (auto ok = check_gate(of, gate.size(), rows.size(), {}); !ok)
+      return ok;
+    if (auto ok = check_scores(of, sum.size()); !ok)
+      return ok;
+    std::vector<double> sums(sum.begin(), sum.end());
+    for (std::size_t r = 0; r < rows.size() / of.inputs; ++r) {
+      const auto x =
+        seen_by_gate(of, gate.host(), rows.subspan(r * of.inputs, of.inputs));
+      const std::vector<float> stored(x.logits.begin(), x.logits.end());
+      if (auto ok = check_logits(stored, of.experts, r); !ok)
+        return ok;
+      const auto largest = *std::ranges::max_element(x.logits);
+      real total = 0;
+      for (const auto y : x.logits)
+        total += std::exp(y - largest);
+      for (std::size_t k = 0; k < of.experts; ++k)
+        sums[k] = static_cast<double>(
+          sums[k] + std::exp(x.logits[k] - largest) / total);
+    }
+    std::ranges::copy(sums, sum.begin());
     return {};
   }
 

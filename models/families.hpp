@@ -37,4 +37,13 @@ inline constexpr std::string_view own_adapter_family = "own_adapter";
 /// The common adapter as a client left it, before it was merged with others'.
 inline constexpr std::string_view left_adapter_family = "left_adapter";
 
+/// A model that all have and nobody trains, and its buffers: what rows look
+/// like to it.
+inline constexpr std::string_view common_family = "common";
+inline constexpr std::string_view common_buffers_family = "common.buffers";
+
+/// What says by the common model's embeddings which of several models serves a
+/// row.
+inline constexpr std::string_view gate_family = "gate";
+
 } // namespace troupe::models

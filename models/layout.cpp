@@ -1,5 +1,6 @@
 #include "models/layout.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <set>
 #include <type_traits>
@@ -23,6 +24,9 @@
 //   layout   "layout"  blocks[8]
 //            { line's name  name  family  instance[8]  scope[8]  rank[8]
 //              tensors[8] { name  dimensions[8] { extent[8] }... }... }...
+//            if a leg names frozen ones: blocks[8]
+//            { name  tensors[8] { name  dimensions[8] { extent[8] }... }...
+//              digest of the values as they lie: 32 bytes }...
 //
 // Names of tensors stand in the layout's digest and not in a block's: a block
 // is the same block after its tensors were renamed.
@@ -70,6 +74,14 @@ public:
   void add_shape(const tensor_spec& x) noexcept {
     add(std::uint64_t{x.shape.size()});
     add(std::span<const std::int64_t>{x.shape});
+  }
+
+  void add_named(const tensor_list& xs) noexcept {
+    add(std::uint64_t{xs.size()});
+    for (const auto& x : xs) {
+      add(x.name);
+      add_shape(x);
+    }
   }
 
   digest finish() noexcept {
@@ -184,6 +196,30 @@ void append(layout& to, const block_spec& family, const tensor_list& tensors,
   }
 }
 
+bool is_fetched(const recipe& method, const std::string& family) {
+  return std::ranges::any_of(method.legs, [&](const leg& x) {
+    return std::ranges::find(x.fetch, family, &fetch_spec::family)
+           != x.fetch.end();
+  });
+}
+
+/// The frozen blocks that a leg names, in the order of the recipe.
+std::vector<frozen_layout>
+frozen_of(const recipe& method,
+          const std::map<std::string, tensor_list>& shapes) {
+  std::vector<frozen_layout> result;
+  for (const auto& family : method.blocks) {
+    const auto found = shapes.find(family.name);
+    if (family.where != scope::frozen || found == shapes.end()
+        || found->second.empty() || !is_fetched(method, family.name))
+      continue;
+    result.push_back({.name = family.name,
+                      .tensors = found->second,
+                      .size = size_of(found->second)});
+  }
+  return result;
+}
+
 /// Names are keys, in the ledger and for people: no two blocks may share one,
 /// and no two lines.
 template <class Named>
@@ -252,11 +288,15 @@ digest layout::fingerprint() const {
     h.add(std::uint64_t{block.instance});
     h.add(static_cast<std::uint64_t>(block.where));
     h.add(std::uint64_t{block.rank});
-    h.add(std::uint64_t{block.tensors.size()});
-    for (const auto& tensor : block.tensors) {
-      h.add(tensor.name);
-      h.add_shape(tensor);
-    }
+    h.add_named(block.tensors);
+  }
+  // Layouts without one are as they were before there were any.
+  if (!frozen.empty())
+    h.add(std::uint64_t{frozen.size()});
+  for (const auto& block : frozen) {
+    h.add(block.name);
+    h.add_named(block.tensors);
+    h.add(block.content);
   }
   return h.finish();
 }
@@ -275,7 +315,8 @@ result<layout> make_layout(const recipe& method,
     return tl::unexpected{ok.error()};
   layout built;
   std::map<std::string, line_id> groups;
-  const auto grid = kernels::grid_for(opts.weight_max, opts.delta_max, opts.offers);
+  const auto grid =
+    kernels::grid_for(opts.weight_max, opts.delta_max, opts.offers);
   for (const auto& family : method.blocks) {
     if (!travels(family.where))
       continue;
@@ -302,7 +343,20 @@ result<layout> make_layout(const recipe& method,
     return tl::unexpected{ok.error()};
   if (auto ok = check_names(built.lines, "version lines"); !ok)
     return tl::unexpected{ok.error()};
+  built.frozen = frozen_of(method, shapes);
   return built;
+}
+
+void set_content(layout& to,
+                 const std::map<std::string, shared_values>& values) {
+  for (auto& block : to.frozen) {
+    const auto found = values.find(block.name);
+    if (found == values.end())
+      continue;
+    TROUPE_ASSERT(found->second->size() == block.size);
+    block.content = digest_of(
+      std::as_bytes(std::span{found->second->data(), found->second->size()}));
+  }
 }
 
 digest digest_of(const block_layout& block, std::span<const float> values) {

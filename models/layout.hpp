@@ -13,6 +13,7 @@
 #include "core/ids.hpp"
 #include "core/recipe.hpp"
 #include "core/result.hpp"
+#include "core/values.hpp"
 #include "kernels/grid.hpp"
 #include "models/objective.hpp"
 
@@ -44,6 +45,16 @@ struct line_layout {
   std::vector<block_id> blocks;
 };
 
+/// A block that nobody trains and that a leg of the recipe names. It has no id,
+/// no line and no versions: hosts hold its values, and know by their digest
+/// that these are the same.
+struct frozen_layout {
+  std::string name;
+  tensor_list tensors;
+  std::size_t size = 0;
+  digest content{}; ///< Of the values as they lie; zeros: nobody said them yet.
+};
+
 /// The travelling blocks of a run. Ids count up from 1 in the order of the
 /// recipe, so that they are the same on every host; personal blocks have none.
 struct layout {
@@ -61,8 +72,11 @@ struct layout {
   /// block; none if there are only experts.
   std::optional<line_id> lead() const noexcept;
 
-  /// Names, shapes, scopes and lines of all blocks at full rank.
+  /// Names, shapes, scopes and lines of all blocks at full rank; of what is
+  /// frozen also what it holds.
   digest fingerprint() const;
+
+  std::vector<frozen_layout> frozen = {};
 };
 
 struct layout_options {
@@ -73,10 +87,16 @@ struct layout_options {
 
 /// Returns `invalid_config` if `shapes` lacks a family of the recipe that
 /// travels. A family whose tensors are an empty list is left out
-/// ("model.buffers" of a model without buffers).
+/// ("model.buffers" of a model without buffers), and so is a frozen one that
+/// `shapes` lacks. What is frozen has no content yet.
 result<layout> make_layout(const recipe& method,
                            const std::map<std::string, tensor_list>& shapes,
                            const layout_options& opts);
+
+/// Notes what frozen blocks hold; those that are not among `values` keep what
+/// was noted. @pre of as many values
+void set_content(layout& to,
+                 const std::map<std::string, shared_values>& values);
 
 /// Of a block: over name, 0, dtype, 0, shapes and the little-endian values.
 digest digest_of(const block_layout& block, std::span<const float> values);

@@ -44,32 +44,10 @@ public:
       if (!done)
         return tl::unexpected{done.error()};
     }
-    const auto& rows = task_->clients.test;
-    const auto& aside = task_->clients.own_validation;
-    for (std::size_t k = 0; x.per_client && k < rows.size(); ++k) {
-      const client_id client{k + 1};
-      const auto watched = k < aside.size() ? std::span{aside[k]}
-                                            : std::span<const std::uint32_t>{};
-      if ((rows[k].empty() && watched.empty())
-          || !has_model(client, parameters))
+    for (std::size_t k = 0; k < task_->clients.test.size(); ++k) {
+      if (!is_asked_for(k, x))
         continue;
-      const auto found = x.states.find(client);
-      const auto* state =
-        found == x.states.end() ? nullptr : found->second.get();
-      load_at_home(state, model,
-                   buffers ? std::span{*buffers} : fresh_buffers_);
-      const auto own = at_home(client, x);
-      const auto put = [&](split part, std::span<const std::uint32_t> from,
-                           std::map<client_id, scores>& to) {
-        return from.empty() ? result<void>{}
-                            : score(own, part, from, to[client]);
-      };
-      const auto done =
-        settle(own)
-          .and_then([&] { return put(split::test, rows[k], out.per_client); })
-          .and_then(
-            [&] { return put(split::train, watched, out.own_validation); });
-      if (!done)
+      if (const auto done = score_client(k, x, parameters, buffers, out); !done)
         return tl::unexpected{done.error()};
     }
     summarise(x, out);
@@ -78,6 +56,38 @@ public:
 
 private:
   using floats = std::span<const float>;
+
+  /// Whether the client of this place is to be scored.
+  bool is_asked_for(std::size_t k, const evaluation_input& x) const noexcept {
+    const auto& clients = task_->clients;
+    return x.per_client
+           || (x.held_out && k + clients.held_out >= clients.test.size());
+  }
+
+  /// Of its own rows, as it would use these versions itself.
+  result<void> score_client(std::size_t k, const evaluation_input& x,
+                            const value_view* parameters,
+                            const value_view* buffers, evaluated& out) {
+    const client_id client{k + 1};
+    const auto& rows = task_->clients.test[k];
+    const auto& aside = task_->clients.own_validation;
+    const auto watched =
+      k < aside.size() ? std::span{aside[k]} : std::span<const std::uint32_t>{};
+    if ((rows.empty() && watched.empty()) || !has_model(client, parameters))
+      return {};
+    const auto found = x.states.find(client);
+    const auto* state = found == x.states.end() ? nullptr : found->second.get();
+    load_at_home(state, parameters ? floats{*parameters} : floats{},
+                 buffers ? floats{*buffers} : floats{fresh_buffers_});
+    const auto own = at_home(client, x);
+    const auto put = [&](split part, std::span<const std::uint32_t> from,
+                         std::map<client_id, scores>& to) {
+      return from.empty() ? result<void>{} : score(own, part, from, to[client]);
+    };
+    return settle(own)
+      .and_then([&] { return put(split::test, rows, out.per_client); })
+      .and_then([&] { return put(split::train, watched, out.own_validation); });
+  }
 
   /// Where clients make a model of their own of what is shared, it takes the
   /// place of the live one.
@@ -99,9 +109,12 @@ private:
   }
 
   void summarise(const evaluation_input& x, evaluated& to) {
-    if (!x.per_client)
+    // What is said of those who were held out alone needs none of the others.
+    const bool of_strangers =
+      x.held_out && !at_.of_roles(&local_method::answer).empty();
+    if (!x.per_client && !of_strangers)
       return;
-    if (task_->population_error && !to.per_client.empty()) {
+    if (x.per_client && task_->population_error && !to.per_client.empty()) {
       double sum = 0;
       for (const auto& [client, own] : to.per_client)
         sum += own.mean_loss();

@@ -19,7 +19,8 @@ local_problem local_site::problem(objective& model, double progress,
           .own_adapters = task_->own_adapters ? &*task_->own_adapters : nullptr,
           .frozen = &task_->frozen,
           .clients = &task_->clients,
-          .truths = task_->truths};
+          .truths = task_->truths,
+          .common = common_.get()};
 }
 
 } // namespace troupe::models

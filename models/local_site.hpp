@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "models/embedder.hpp"
 #include "models/local_trainer.hpp"
 #include "policies/invitations.hpp"
 
@@ -22,10 +23,13 @@ auto part_of(const method_table& xs, const std::string& name, Part part) {
 
 class local_site {
 public:
+  /// @param common null: the recipe has no common model
   local_site(std::shared_ptr<const local_task> task,
-             std::unique_ptr<kernels::backend> arithmetic)
+             std::unique_ptr<kernels::backend> arithmetic,
+             std::unique_ptr<embedder> common = nullptr)
     : task_(std::move(task)),
-      arithmetic_(std::move(arithmetic)) {
+      arithmetic_(std::move(arithmetic)),
+      common_(std::move(common)) {
     // nop
   }
 
@@ -77,6 +81,7 @@ public:
 private:
   std::shared_ptr<const local_task> task_;
   std::unique_ptr<kernels::backend> arithmetic_;
+  std::unique_ptr<embedder> common_;
 };
 
 } // namespace troupe::models

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "models/data/example_set.hpp"
+#include "models/embedder.hpp"
 #include "models/methods/local_method.hpp"
 #include "models/shapes.hpp"
 #include "models/trainer.hpp"
@@ -25,6 +26,8 @@ struct attack {
   std::set<client_id> clients;
   double scale = 1; ///< Every delta of theirs is multiplied by this.
 };
+
+using objective_factory = std::function<result<std::unique_ptr<objective>>()>;
 
 /// What all trainers of a run share. Nobody changes it.
 struct local_task {
@@ -42,6 +45,11 @@ struct local_task {
   std::map<std::string, shared_values> frozen = {};
   std::vector<std::vector<float>> truths = {};
   bool population_error = false; ///< Clients' own test loss is a result.
+  /// Makes the common model, whose values are frozen; empty: there is none.
+  objective_factory make_common = {};
+  /// Its embeddings, which all trainers of the process share; null: each has
+  /// its own.
+  std::shared_ptr<embedding_table> embedded = {};
   method_table table = local_methods();
 };
 
@@ -52,7 +60,8 @@ struct local_task {
 /// its own buffers.
 ///
 /// Returns `invalid_config`, naming what there is, if a role's procedure or a
-/// leg's choice is not in the table, or `weights` do not match the clients.
+/// leg's choice is not in the table, `weights` do not match the clients, or the
+/// common model has no embeddings.
 result<std::unique_ptr<trainer>>
 make_local_trainer(std::shared_ptr<const local_task> task,
                    std::unique_ptr<objective> model,
@@ -64,7 +73,6 @@ make_local_trainer(std::shared_ptr<const local_task> task,
                    std::vector<std::unique_ptr<objective>> models,
                    std::unique_ptr<kernels::backend> arithmetic);
 
-using objective_factory = std::function<result<std::unique_ptr<objective>>()>;
 using backend_factory =
   std::function<result<std::unique_ptr<kernels::backend>>()>;
 

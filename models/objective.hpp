@@ -69,6 +69,7 @@ struct scores {
   }
 };
 
+class model_embeddings;
 class model_outputs;
 
 /// One model with room for one set of parameters. One thread at a time uses it.
@@ -119,6 +120,11 @@ public:
 
   /// Its outputs, where it has any that could be mixed with others'.
   virtual model_outputs* outputs() noexcept {
+    return nullptr;
+  }
+
+  /// What goes into its last layer, where it has one.
+  virtual model_embeddings* embeddings() noexcept {
     return nullptr;
   }
 

@@ -17,6 +17,7 @@
 #include "kernels/backend.hpp"
 #include "models/adapters/adapters.hpp"
 #include "models/data/example_set.hpp"
+#include "models/embedder.hpp"
 #include "models/layout.hpp"
 #include "models/objective.hpp"
 #include "models/trainer.hpp"
@@ -67,6 +68,7 @@ struct local_problem {
   const partition* clients = nullptr; ///< All rows that are here.
   /// Of each client, the parameters that its data are made of; empty: unknown.
   std::span<const std::vector<float>> truths = {};
+  embedder* common = nullptr; ///< Null: the recipe has none.
 };
 
 } // namespace troupe::models

@@ -8,6 +8,7 @@
 #include <limits>
 #include <optional>
 #include <set>
+#include <system_error>
 #include <utility>
 
 #include "core/assert.hpp"
@@ -95,15 +96,11 @@ result<claim> parse_claim(const std::string& name, const json& x,
   return y;
 }
 
-/// The header's JSON, and its whole length with the eight bytes before it.
-result<std::pair<json, std::size_t>>
-parse_header(std::span<const std::byte> bytes, std::string_view origin) {
-  std::uint64_t length = 0;
-  if (bytes.size() < sizeof length)
-    return fail_at(origin, "ends within its header; fetch the file again");
-  std::memcpy(&length, bytes.data(), sizeof length);
+/// What a file of so many bytes may say of its header's length.
+result<void> check_length(std::uint64_t length, std::uint64_t bytes,
+                          std::string_view origin) {
   constexpr auto most = limits::weights_header_bytes_max;
-  if (length > bytes.size() - sizeof length)
+  if (length > bytes - sizeof length)
     return fail_at(origin,
                    "announces a header of " + std::to_string(length)
                      + " bytes, which cannot be there; it is damaged or not "
@@ -112,15 +109,33 @@ parse_header(std::span<const std::byte> bytes, std::string_view origin) {
     return fail_at(origin, "has a header of " + std::to_string(length)
                              + " bytes, and at most " + std::to_string(most)
                              + " are read; fewer tensors would do");
-  const auto* text =
-    reinterpret_cast<const char*>(bytes.data()) + sizeof length;
-  auto x = json::parse({text, static_cast<std::size_t>(length)});
+  return {};
+}
+
+result<json> parse_header(std::string_view text, std::string_view origin) {
+  auto x = json::parse(text);
   if (!x || !x->fields())
     return fail_at(origin,
                    "its header is not a JSON object; it is damaged or not a "
                    "safetensors file");
-  return std::pair{std::move(*x),
-                   static_cast<std::size_t>(length) + sizeof length};
+  return x;
+}
+
+/// The header's JSON, and its whole length with the eight bytes before it.
+result<std::pair<json, std::size_t>>
+parse_header(std::span<const std::byte> bytes, std::string_view origin) {
+  std::uint64_t length = 0;
+  if (bytes.size() < sizeof length)
+    return fail_at(origin, "ends within its header; fetch the file again");
+  std::memcpy(&length, bytes.data(), sizeof length);
+  if (const auto ok = check_length(length, bytes.size(), origin); !ok)
+    return tl::unexpected{ok.error()};
+  const auto* text =
+    reinterpret_cast<const char*>(bytes.data()) + sizeof length;
+  const std::string_view own{text, static_cast<std::size_t>(length)};
+  return parse_header(own, origin).map([&](json x) {
+    return std::pair{std::move(x), own.size() + sizeof length};
+  });
 }
 
 result<std::vector<claim>>
@@ -148,6 +163,41 @@ parse_claims(const json& header, std::string_view origin, tensor_file& to) {
   return claims;
 }
 
+/// Whether these fill so many bytes. @pre they are sorted by where they lie
+result<void> check_places(std::span<const claim> claims, std::uint64_t bytes,
+                          std::string_view origin) {
+  std::uint64_t end = 0;
+  for (const auto& y : claims) {
+    if (y.begin != end)
+      return fail_at(origin,
+                     "tensor " + in_quotes(y.tensor.name) + " begins at byte "
+                       + std::to_string(y.begin) + ", but the one before ends "
+                       + "at " + std::to_string(end)
+                       + "; tensors must neither overlap nor leave gaps");
+    end = y.end;
+  }
+  if (end != bytes)
+    return fail_at(origin, "has " + std::to_string(bytes)
+                             + " bytes of values, but its header announces "
+                             + std::to_string(end) + "; fetch the file again");
+  return {};
+}
+
+tl::unexpected<error> lacks(const tensor_spec& x, const std::string& name,
+                            std::string_view origin) {
+  return fail_at(origin, "has no tensor " + in_quotes(name) + " of shape "
+                           + shown(x.shape) + ", which the model needs");
+}
+
+tl::unexpected<error> is_otherwise(const std::vector<std::int64_t>& there,
+                                   const tensor_spec& x,
+                                   const std::string& name,
+                                   std::string_view origin) {
+  return fail_at(origin, "tensor " + in_quotes(name) + " has shape "
+                           + shown(there) + "; " + shown(x.shape)
+                           + " would do");
+}
+
 } // namespace
 
 result<tensor_file> parse_safetensors(std::span<const std::byte> bytes,
@@ -160,21 +210,10 @@ result<tensor_file> parse_safetensors(std::span<const std::byte> bytes,
   auto claims = parse_claims(header->first, origin, x);
   if (!claims)
     return tl::unexpected{claims.error()};
-  std::uint64_t end = 0;
-  for (auto& y : *claims) {
-    if (y.begin != end)
-      return fail_at(origin,
-                     "tensor " + in_quotes(y.tensor.name) + " begins at byte "
-                       + std::to_string(y.begin) + ", but the one before ends "
-                       + "at " + std::to_string(end)
-                       + "; tensors must neither overlap nor leave gaps");
-    end = y.end;
+  if (const auto ok = check_places(*claims, payload.size(), origin); !ok)
+    return tl::unexpected{ok.error()};
+  for (auto& y : *claims)
     x.tensors.push_back(std::move(y.tensor));
-  }
-  if (end != payload.size())
-    return fail_at(origin, "has " + std::to_string(payload.size())
-                             + " bytes of values, but its header announces "
-                             + std::to_string(end) + "; fetch the file again");
   x.values.resize(payload.size() / sizeof(float));
   if (!payload.empty())
     std::memcpy(x.values.data(), payload.data(), payload.size());
@@ -231,17 +270,89 @@ result<std::vector<float>> values_of(const tensor_file& x,
   for (const auto& tensor : wanted) {
     const auto found = places.find(tensor.name);
     if (found == places.end())
-      return fail_at(origin, "has no tensor " + in_quotes(tensor.name)
-                               + " of shape " + shown(tensor.shape)
-                               + ", which the model needs");
+      return lacks(tensor, tensor.name, origin);
     const auto& [there, at] = found->second;
     if (there->shape != tensor.shape)
-      return fail_at(origin, "tensor " + in_quotes(tensor.name) + " has shape "
-                               + shown(there->shape) + "; "
-                               + shown(tensor.shape) + " would do");
+      return is_otherwise(there->shape, tensor, tensor.name, origin);
     const auto first = x.values.begin() + static_cast<std::ptrdiff_t>(at);
     values.insert(values.end(), first,
                   first + static_cast<std::ptrdiff_t>(tensor.size()));
+  }
+  return values;
+}
+
+result<safetensors_file>
+safetensors_file::open(const std::filesystem::path& path) {
+  safetensors_file x;
+  x.origin_ = path.string();
+  std::error_code wrong;
+  if (!std::filesystem::is_regular_file(path, wrong))
+    return fail_at(x.origin_, "cannot be read: there is no such file; is the "
+                              "path right?");
+  const auto bytes = std::filesystem::file_size(path, wrong);
+  x.in_.open(path, std::ios::binary);
+  if (wrong || !x.in_)
+    return fail_at(x.origin_, "cannot be opened; who may read it?");
+  if (const auto ok = x.read_header(bytes); !ok)
+    return tl::unexpected{ok.error()};
+  return x;
+}
+
+result<void> safetensors_file::read_header(std::uint64_t bytes) {
+  std::uint64_t length = 0;
+  if (bytes < sizeof length)
+    return fail_at(origin_, "ends within its header; fetch the file again");
+  if (auto ok = read(0, std::as_writable_bytes(std::span{&length, 1})); !ok)
+    return ok;
+  if (auto ok = check_length(length, bytes, origin_); !ok)
+    return ok;
+  std::string text(static_cast<std::size_t>(length), ' ');
+  if (auto ok = read(sizeof length, std::as_writable_bytes(std::span{text}));
+      !ok)
+    return ok;
+  const auto header = parse_header(std::string_view{text}, origin_);
+  if (!header)
+    return tl::unexpected{header.error()};
+  tensor_file names; // Of which the metadata are of no use here.
+  auto claims = parse_claims(*header, origin_, names);
+  if (!claims)
+    return tl::unexpected{claims.error()};
+  const auto first = sizeof length + length;
+  if (auto ok = check_places(*claims, bytes - first, origin_); !ok)
+    return ok;
+  for (auto& y : *claims)
+    places_[y.tensor.name] = {std::move(y.tensor.shape), first + y.begin};
+  return {};
+}
+
+result<void> safetensors_file::read(std::uint64_t at, std::span<std::byte> to) {
+  in_.seekg(static_cast<std::streamoff>(at));
+  in_.read(reinterpret_cast<char*>(to.data()),
+           static_cast<std::streamsize>(to.size()));
+  if (!in_)
+    return fail_at(origin_, "cannot be read any more from byte "
+                              + std::to_string(at)
+                              + " on; somebody may have changed it");
+  return {};
+}
+
+result<std::vector<float>>
+safetensors_file::values_of(const tensor_list& wanted,
+                            std::string_view prefix) {
+  std::vector<float> values(size_of(wanted));
+  std::span<float> rest{values};
+  for (const auto& tensor : wanted) {
+    const auto name = std::string{prefix} + tensor.name;
+    const auto found = places_.find(name);
+    if (found == places_.end())
+      return lacks(tensor, name, origin_);
+    if (found->second.shape != tensor.shape)
+      return is_otherwise(found->second.shape, tensor, name, origin_);
+    const auto own = std::as_writable_bytes(rest.first(tensor.size()));
+    if (auto ok = read(found->second.begin, own); !ok)
+      return tl::unexpected{ok.error()};
+    bytes_read_ += own.size();
+    rest = rest.subspan(tensor.size());
   }
   return values;
 }

@@ -6,7 +6,10 @@
 // others can load.
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
+#include <fstream>
+#include <functional>
 #include <map>
 #include <span>
 #include <string>
@@ -45,5 +48,39 @@ read_safetensors(const std::filesystem::path& path);
 [[nodiscard]] result<std::vector<float>> values_of(const tensor_file& x,
                                                    const tensor_list& wanted,
                                                    std::string_view origin);
+
+/// A file of which some tensors are read, and the others not.
+class safetensors_file {
+public:
+  /// Reads its header alone. Returns `invalid_data` as `parse_safetensors`
+  /// does.
+  [[nodiscard]] static result<safetensors_file>
+  open(const std::filesystem::path& path);
+
+  /// As the function of this name: of the tensors that are called `prefix` and
+  /// the name that is wanted, and of no others.
+  [[nodiscard]] result<std::vector<float>> values_of(const tensor_list& wanted,
+                                                     std::string_view prefix);
+
+  std::uint64_t bytes_read() const noexcept { ///< Of values.
+    return bytes_read_;
+  }
+
+private:
+  struct place {
+    std::vector<std::int64_t> shape;
+    std::uint64_t begin = 0; ///< In the file.
+  };
+
+  safetensors_file() = default;
+
+  result<void> read_header(std::uint64_t bytes);
+  result<void> read(std::uint64_t at, std::span<std::byte> to);
+
+  std::string origin_;
+  std::ifstream in_;
+  std::map<std::string, place, std::less<>> places_;
+  std::uint64_t bytes_read_ = 0;
+};
 
 } // namespace troupe::models

@@ -67,19 +67,28 @@ result<void> check_ranks(const recipe& method, const adapter_plan& plan) {
 result<void> check_starts(const recipe& method, const layout& blocks,
                           const std::map<block_id, shared_values>& initial) {
   const auto models = blocks.family(model_family);
-  const bool learns =
-    std::ranges::any_of(method.blocks,
-                        [](const auto& x) { return x.name == mixture_family; })
-    || std::ranges::any_of(
-      method.legs, [](const auto& x) { return !x.choice.value.empty(); });
-  for (std::size_t i = 1; learns && i < models.size(); ++i)
+  const auto has = [&](std::string_view name) {
+    return std::ranges::any_of(method.blocks,
+                               [&](const auto& x) { return x.name == name; });
+  };
+  const bool gated = has(gate_family);
+  const bool learns = gated || has(mixture_family)
+                      || std::ranges::any_of(method.legs, [](const auto& x) {
+                           return !x.choice.value.empty();
+                         });
+  // Each of its members trains one of them alone.
+  if (!learns || std::ranges::any_of(method.roles, &role::choice_fixed))
+    return {};
+  for (std::size_t i = 1; i < models.size(); ++i)
     if (*initial.at(models[0]) == *initial.at(models[i]))
-      return fail(errc::invalid_config,
-                  "all " + std::to_string(models.size()) + " models of method '"
-                    + method.name
-                    + "' begin with the same values, and equal models never "
-                      "part; a kind of model that begins at random, or 'init' "
-                      "with values for each, would do");
+      return fail(
+        errc::invalid_config,
+        "all " + std::to_string(models.size()) + " models of method '"
+          + method.name
+          + "' begin with the same values, and equal models never "
+            "part; a kind of model that begins at random, or 'init' "
+            "with values for each, would do"
+          + (gated ? ", or option 'start_noise' above 0, or anchors" : ""));
   return {};
 }
 
@@ -96,13 +105,16 @@ result<void> check_body(const recipe& method, const objective& model) {
 }
 
 std::map<std::string, tensor_list>
-shapes_of(const objective& model, const std::optional<adapter_plan>& adapters) {
+shapes_of(const objective& model, const std::optional<adapter_plan>& adapters,
+          const std::optional<kernels::gate_shape>& gate) {
   std::map<std::string, tensor_list> shapes{
     {std::string{model_family}, model.parameter_list()},
     {std::string{buffers_family}, model.buffer_list()},
     {std::string{control_family}, model.parameter_list()}};
   if (adapters)
     shapes[std::string{adapter_family}] = adapters->tensors;
+  if (gate)
+    shapes[std::string{gate_family}] = tensors_of(*gate);
   if (const auto all = model.parameter_list(); !all.empty())
     shapes[std::string{body_family}] = {all.begin(), head_of(all)};
   return shapes;
@@ -110,7 +122,8 @@ shapes_of(const objective& model, const std::optional<adapter_plan>& adapters) {
 
 std::map<std::string, shared_values>
 initial_values(objective& model, const layout& blocks, std::uint64_t seed,
-               const std::optional<adapter_plan>& adapters) {
+               const std::optional<adapter_plan>& adapters,
+               const std::optional<kernels::gate_shape>& gate) {
   std::map<std::string, shared_values> result;
   for (const auto& x : blocks.blocks) {
     if (x.family == model_family)
@@ -127,6 +140,8 @@ initial_values(objective& model, const layout& blocks, std::uint64_t seed,
     } else if (x.family == adapter_family && adapters)
       result[x.name] = share(
         initial_adapter(*adapters, derive_seed(seed, "adapter", x.instance)));
+    else if (x.family == gate_family && gate)
+      result[x.name] = share(initial_gate(*gate, derive_seed(seed, "gate")));
   }
   return result;
 }

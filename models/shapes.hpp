@@ -13,6 +13,7 @@
 #include "core/result.hpp"
 #include "core/values.hpp"
 #include "models/adapters/adapters.hpp"
+#include "models/gate.hpp"
 #include "models/layout.hpp"
 #include "models/objective.hpp"
 
@@ -33,7 +34,8 @@ adapters_for(const recipe& method, const tensor_list& model,
 result<void> check_ranks(const recipe& method, const adapter_plan& plan);
 
 /// Refuses whole models of one family that begin equal where clients learn or
-/// choose which is theirs: nothing would ever tell them apart.
+/// choose which is theirs, and nobody is tied to one: nothing would ever tell
+/// them apart.
 result<void> check_starts(const recipe& method, const layout& blocks,
                           const std::map<block_id, shared_values>& initial);
 
@@ -45,13 +47,15 @@ result<void> check_body(const recipe& method, const objective& model);
 /// `make_layout`.
 std::map<std::string, tensor_list>
 shapes_of(const objective& model,
-          const std::optional<adapter_plan>& adapters = {});
+          const std::optional<adapter_plan>& adapters = {},
+          const std::optional<kernels::gate_shape>& gate = {});
 
 /// First values of the travelling blocks among them, by name: model and buffers
-/// from the objective under `seed`, adapters each from a seed of its own, a
-/// control variate of zeros.
+/// from the objective under `seed`, adapters and a gate each from a seed of its
+/// own, a control variate of zeros.
 std::map<std::string, shared_values>
 initial_values(objective& model, const layout& blocks, std::uint64_t seed,
-               const std::optional<adapter_plan>& adapters = {});
+               const std::optional<adapter_plan>& adapters = {},
+               const std::optional<kernels::gate_shape>& gate = {});
 
 } // namespace troupe::models

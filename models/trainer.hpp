@@ -94,6 +94,14 @@ struct evaluation_input {
   bool per_client = false;
   /// Current states, where personal blocks are to be scored at home.
   std::map<client_id, std::shared_ptr<const client_state>> states;
+  bool held_out = false; ///< Those who are never invited, in any case.
+};
+
+/// What a client that nobody trained on says of its rows, in their order.
+struct answers {
+  std::vector<std::int64_t> classes;
+  /// Which instance of the family `model` said so; empty: there is but one.
+  std::vector<std::uint32_t> instances;
 };
 
 /// Does the arithmetic of visits. One thread at a time uses an instance, but

@@ -2,7 +2,9 @@
 
 #include "node/commands/bench.hpp"
 #include "node/commands/command.hpp"
+#include "node/commands/eval.hpp"
 #include "node/commands/join.hpp"
+#include "node/commands/predict.hpp"
 #include "node/commands/replay.hpp"
 #include "node/commands/run.hpp"
 #include "node/commands/serve.hpp"
@@ -35,20 +37,30 @@ int main(int argc, char** argv) {
                                             io);
               }});
   all.insert(all.begin() + 2,
+             {"predict", "RUN: what inputs without labels are, by its model",
+              [](node::arguments rest, node::streams io) {
+                return node::predict_command(node::make_torch_model, rest, io);
+              }});
+  all.insert(all.begin() + 3,
+             {"eval", "RUN: score all its models on all clients' rows",
+              [](node::arguments rest, node::streams io) {
+                return node::eval_command(node::make_torch_model, rest, io);
+              }});
+  all.insert(all.begin() + 4,
              {"bench", "the project's own figures, each beside what limits it",
               [](node::arguments rest, node::streams io) {
                 return node::bench_command(node::make_torch_model, rest, io);
               }});
-  all.insert(all.begin() + 3,
+  all.insert(all.begin() + 5,
              {"serve", "FILE: a run whose clients come from other processes",
               [&](node::arguments rest, node::streams io) {
                 return node::serve_command(node::make_torch_model, known, rest,
                                            io);
               }});
   all.insert(
-    all.begin() + 4,
+    all.begin() + 6,
     {"stop", "RUN: ends a run that is served, in order", node::stop_command});
-  all.insert(all.begin() + 4,
+  all.insert(all.begin() + 6,
              {"join", "ADDRESS: clients of a run that is served elsewhere",
               [](node::arguments rest, node::streams io) {
                 return node::join_command(node::make_torch_model, rest, io);

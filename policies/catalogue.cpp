@@ -245,36 +245,6 @@ result<recipe> with_merging(recipe method, const merging& how) {
   return method;
 }
 
-result<recipe> with_options(recipe method, const options& said) {
-  const auto all = with_defaults(method, said);
-  const auto refuse = [&](const std::string& option, const std::string& how) {
-    return fail(errc::invalid_config, "option '" + option + "' of method '"
-                                        + method.name + "' " + how + ", found "
-                                        + std::to_string(all.at(option)));
-  };
-  for (const auto& x : method.options)
-    if (!fits(x, all.at(x.name)))
-      return refuse(x.name, "must be " + takes(x));
-  const auto count = [&](const std::string& option, std::uint32_t& to) {
-    if (const auto found = all.find(option); found != all.end())
-      to = static_cast<std::uint32_t>(found->second);
-  };
-  for (auto& x : method.blocks) {
-    count(x.count_option, x.count);
-    count(x.rank_option, x.rank);
-    const auto option = x.name + "_server_rate";
-    const auto found = all.find(option);
-    if (found == all.end() || found->second == 1)
-      continue;
-    if (x.merge.kind != merge_kind::mean)
-      return refuse(option, "is 1 where the rule is not the mean");
-    x.merge = {.kind = merge_kind::mix, .amount = found->second};
-  }
-  for (auto& x : method.disclosures)
-    count(x.count_option, x.count_max);
-  return method;
-}
-
 std::string pairs_as_markdown() {
   std::string table = "| method |";
   std::string rule = "| --- |";

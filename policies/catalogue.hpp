@@ -92,12 +92,20 @@ struct merging {
 /// takes the rule, or what clients do not offer moves a version as well.
 result<recipe> with_merging(recipe method, const merging& how);
 
-/// The recipe with the numbers of instances that its options say, and where
-/// there is an option `<family>_server_rate`, with the part of its way by which
-/// the mean moves that family: below 1 it is mixed in at that rate. Returns
-/// `invalid_config` where an option can't have its value, or such a rate is
-/// below 1 and the rule no mean.
+/// The recipe with the numbers that its options say: of instances, of ranks, of
+/// what is chosen and disclosed, of members and quotas. A role whose members
+/// are none, and what is fetched by a flag that is off, fall away. Where there
+/// is an option `<family>_server_rate`, it is the part of its way by which the
+/// mean moves that family: below 1 it is mixed in at that rate. Returns
+/// `invalid_config` where an option can't have its value, alone or beside the
+/// others, or such a rate is below 1 and the rule no mean.
 [[nodiscard]] result<recipe> with_options(recipe method, const options& said);
+
+/// The recipe whose first `members` clients are invited more often than the
+/// others: `quota` of them in each window. They do what all do. 0 members: as
+/// it is. Returns `invalid_config` for a recipe that has several roles.
+[[nodiscard]] result<recipe> with_often(recipe method, std::uint32_t members,
+                                        std::uint32_t quota);
 
 /// The table of (method, pace) pairs and the remarks, in Markdown:
 /// docs/methods.md holds it, and a test compares.

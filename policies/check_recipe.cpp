@@ -117,11 +117,29 @@ struct checker {
     if (block->where == scope::personal)
       return refuse(where
                     + "which is personal and never travels; leave it out");
+    if (!x.flag.empty() && method.offers && travels(block->where))
+      return refuse(where
+                    + "by a flag, and clients offer to it; only a frozen block "
+                      "may be left out");
+    return check_chosen(leg, x, *block, where);
+  }
+
+  result<void> check_chosen(std::size_t leg, const fetch_spec& x,
+                            const block_spec& block,
+                            const string& where) const {
     if (!x.chosen)
-      return {};
-    if (block->count < 2)
+      return x.chosen_max == 0 && x.chosen_option.empty()
+               ? result<void>{}
+               : refuse(where
+                        + "all of it, and has a bound on what is chosen; set "
+                          "`chosen` to true, or drop the bound");
+    if (block.count < 2)
       return refuse(
         where + "as chosen, and there is only one; set `chosen` to false");
+    if (x.chosen_max > block.count)
+      return refuse(where + "at most " + to_string(x.chosen_max) + " of "
+                    + to_string(block.count) + "; 1 to "
+                    + to_string(block.count) + ", or 0 for all, would do");
     const bool decided = leg > 0 && !method.legs[leg - 1].choice.value.empty();
     if (!decided && !has_fixed_choice())
       return refuse(
@@ -138,6 +156,12 @@ struct checker {
     for (std::size_t i = 0; i < method.legs.size(); ++i) {
       if (method.legs[i].fetch.empty())
         return refuse("leg " + to_string(i + 1) + " fetches nothing; drop it");
+      if (std::ranges::all_of(method.legs[i].fetch, [](const fetch_spec& x) {
+            return !x.flag.empty();
+          }))
+        return refuse("leg " + to_string(i + 1)
+                      + " fetches nothing where its flags are off; fetch "
+                        "something without one");
       for (const auto& x : method.legs[i].fetch) {
         if (auto ok = check_fetch(i, x); !ok)
           return ok;
@@ -199,6 +223,23 @@ struct checker {
     return {};
   }
 
+  /// A disclosure that lists what was chosen.
+  result<void> check_listing(const string& where, const disclosure& x) const {
+    if (x.chosen_of.empty())
+      return {};
+    const auto* family = find(method.blocks, x.chosen_of);
+    if (!family || family->where != scope::expert)
+      return refuse(where + " lists instances of " + in_quotes(x.chosen_of)
+                    + ", which is no expert family; name one");
+    const auto last = family->count - 1.0;
+    return x.min == 0 && x.max == last && x.count_max <= family->count && !x.sum
+             ? result<void>{}
+             : refuse(where + " lists instances of " + in_quotes(family->name)
+                      + "; up to " + to_string(family->count)
+                      + " numbers from 0 to " + to_string(family->count - 1)
+                      + ", and no sum, would do");
+  }
+
   result<void> check_disclosures() const {
     if (auto names = check_names(method.disclosures, "disclosure"); !names)
       return names;
@@ -210,6 +251,8 @@ struct checker {
                       + to_string(limits::disclosed_reals_max) + " would do");
       if (!std::isfinite(x.min) || !std::isfinite(x.max) || x.min > x.max)
         return refuse(where + " has no finite range; min <= max would do");
+      if (auto ok = check_listing(where, x); !ok)
+        return ok;
       if (x.sum
           && !(*x.sum <= x.count_max * std::max(0.0, x.max) && *x.sum >= x.min))
         return refuse(where + " cannot add up to " + to_string(*x.sum)
@@ -269,6 +312,40 @@ struct checker {
                                  x.count_option, x.count_max);
           !ok)
         return ok;
+    return check_options_of_legs().and_then(
+      [this] { return check_options_of_roles(); });
+  }
+
+  result<void> check_options_of_legs() const {
+    for (std::size_t i = 0; i < method.legs.size(); ++i)
+      for (const auto& x : method.legs[i].fetch) {
+        const auto where =
+          "leg " + to_string(i + 1) + " fetches " + in_quotes(x.family);
+        if (auto ok = check_number(where + ": its bound", x.chosen_option,
+                                   x.chosen_max);
+            !ok)
+          return ok;
+        const auto* flag =
+          x.flag.empty() ? nullptr : find_option(method, x.flag);
+        if (!x.flag.empty() && (!flag || flag->kind != option_kind::flag))
+          return refuse(where + " by " + in_quotes(x.flag)
+                        + ", which is no flag among its options");
+      }
+    return {};
+  }
+
+  result<void> check_options_of_roles() const {
+    for (const auto& x : method.roles) {
+      const auto where = "role " + in_quotes(x.name);
+      if (auto ok =
+            check_number(where + ": its quota", x.quota_option, x.quota);
+          !ok)
+        return ok;
+      if (auto ok = check_number(where + ": its number of members",
+                                 x.members_option, x.members);
+          !ok)
+        return ok;
+    }
     return {};
   }
 

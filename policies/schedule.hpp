@@ -38,9 +38,18 @@ struct step_schedule {
   }
 };
 
+/// By an equal factor in equal parts of the run, from 1 down to `last`.
+struct exponential_schedule {
+  double last = 0.1;
+
+  double operator()(double progress) const noexcept {
+    return std::pow(last, progress);
+  }
+};
+
 /// The closed set that a configuration can name.
-using rate_schedule =
-  std::variant<constant_schedule, cosine_schedule, step_schedule>;
+using rate_schedule = std::variant<constant_schedule, cosine_schedule,
+                                   step_schedule, exponential_schedule>;
 
 /// @pre `last` and `factor` are in [0, 1]
 inline double rate_factor(const rate_schedule& schedule, double progress) {

@@ -71,6 +71,7 @@ void ask_clients(self_pointer self, std::uint64_t number) {
     });
 }
 
+// Who is held out has its rows here, and nobody else to ask.
 void ask_evaluator(self_pointer self, std::uint64_t number) {
   const auto& args = self->state.args;
   auto here = self->state.open->request;

@@ -43,7 +43,6 @@ void inquest::asked(const messages::scores_under_way& x) {
 
 void inquest::scored(models::evaluated x) {
   scores_ = std::move(x);
-  scores_.per_client.clear();
   scores_.own_validation.clear();
   scored_ = true;
 }
@@ -75,7 +74,8 @@ bool inquest::waits_for_somebody() const {
 
 messages::evaluation_finished inquest::take(line_id line, version head) {
   TROUPE_ASSERT(scored_ && asked_);
-  scores_.per_client = std::move(told_);
+  for (const auto& [client, told] : told_)
+    scores_.per_client[client] = told;
   scores_.own_validation = std::move(aside_);
   return {.line = line,
           .head = head,

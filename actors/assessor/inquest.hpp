@@ -32,7 +32,8 @@ public:
   /// These may answer, for these clients.
   void asked(const messages::scores_under_way& x);
 
-  /// What the versions are worth here.
+  /// What the versions are worth here: also to clients, where they are held
+  /// out and have their rows here.
   void scored(models::evaluated x);
 
   /// Takes of an answer what may be so: of clients that this process was asked

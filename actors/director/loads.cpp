@@ -21,7 +21,8 @@ double relative_entropy(const std::vector<double>& parts) {
 
 loads::loads(const recipe& method, const models::layout& blocks,
              std::size_t groups)
-  : groups_(groups) {
+  : groups_(groups),
+    wishes_(wishes_of(method, blocks)) {
   std::set<line_id> known; // A group's families share their lines.
   for (const auto& block : blocks.blocks) {
     if (block.where != scope::expert || !known.insert(block.line).second)
@@ -38,7 +39,53 @@ loads::loads(const recipe& method, const models::layout& blocks,
                               : std::nullopt);
 }
 
+std::optional<loads::wishes> loads::wishes_of(const recipe& method,
+                                              const models::layout& blocks) {
+  const auto& all = method.disclosures;
+  const auto of = std::ranges::find_if(
+    all, [](const auto& x) { return !x.chosen_of.empty(); });
+  if (of == all.end())
+    return std::nullopt;
+  wishes out{.index = static_cast<std::size_t>(of - all.begin()),
+             .lines = {},
+             .names = {},
+             .watch =
+               policies::request_watch{blocks.family(of->chosen_of).size()}};
+  for (const auto id : blocks.family(of->chosen_of)) {
+    const auto& block = *blocks.find(id);
+    out.lines.push_back(block.line);
+    out.names.push_back(block.name);
+  }
+  return out;
+}
+
+void loads::hear(const messages::visit_loaded& x) {
+  if (wishes_)
+    for (const auto& said : x.disclosures)
+      if (said.index == wishes_->index)
+        wishes_->watch.add(
+          policies::request_in(said.values, wishes_->lines.size()));
+}
+
+request_status loads::requests() const {
+  if (!wishes_)
+    return {};
+  const auto& [index, lines, names, watch] = *wishes_;
+  request_status out{.experts = {}, .visits = watch.visits(), .alarms = {}};
+  for (std::size_t i = 0; i < lines.size(); ++i)
+    out.experts[lines[i]] = {.first = watch.first()[i],
+                             .asked = watch.asked()[i]};
+  using kind = policies::request_watch::alarm::kind;
+  for (const auto& x : watch.alarms())
+    out.alarms.push_back(
+      {.line = lines[x.expert],
+       .what = x.what == kind::crowded ? "crowded" : "deserted",
+       .text = policies::text_of(x, names[x.expert])});
+  return out;
+}
+
 void loads::add(const messages::visit_loaded& x) {
+  hear(x);
   for (const auto& said : x.disclosures)
     if (is_mixture(said)) {
       auto& to = mixtures_[said.index]->sum;
@@ -108,6 +155,7 @@ load_status loads::status() const {
     if (x)
       out.entropies[x->name] = x->sum;
   out.figures = models::router_figures(said_, groups_);
+  out.requests = requests();
   return out;
 }
 

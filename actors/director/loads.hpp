@@ -11,12 +11,14 @@
 #include "core/recipe.hpp"
 #include "models/layout.hpp"
 #include "models/methods/router.hpp"
+#include "policies/request_watch.hpp"
 
 namespace troupe::actors {
 
 /// What use the experts are to visits, for who watches. A visit that discloses
 /// a mixture of as many parts as a family has instances uses each by its part;
-/// of any other it uses those that it offers to, whole.
+/// of any other it uses those that it offers to, whole. Whom it asked for is
+/// counted as well, where the recipe has it say so.
 class loads {
 public:
   /// Of the last so many visits for each expert of a family, one that was of
@@ -52,6 +54,19 @@ private:
     entropy_sum sum = {};
   };
 
+  /// What visits ask for, where they disclose it.
+  struct wishes {
+    std::size_t index;          ///< Of the disclosure.
+    std::vector<line_id> lines; ///< By instance, like the next one.
+    std::vector<std::string> names;
+    policies::request_watch watch;
+  };
+
+  static std::optional<wishes> wishes_of(const recipe& method,
+                                         const models::layout& blocks);
+  void hear(const messages::visit_loaded& x);
+  request_status requests() const;
+
   bool is_mixture(const messages::disclosed_values& x) const;
   std::vector<double> shares(const family& of,
                              const messages::visit_loaded& x) const;
@@ -63,6 +78,7 @@ private:
   std::vector<std::optional<mixture>> mixtures_; ///< By number.
   /// As clients said last how they mix the first family.
   models::shares_by_client said_;
+  std::optional<wishes> wishes_;
 };
 
 /// From 0, all in one part, to 1, all parts alike.

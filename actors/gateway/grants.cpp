@@ -9,8 +9,20 @@ namespace troupe::actors {
 
 using policies::verdict;
 
+namespace {
+
+std::vector<line_id> lines_in(const auto& served) {
+  std::vector<line_id> lines;
+  for (const auto& [line, how] : served)
+    lines.push_back(line);
+  return lines;
+}
+
+} // namespace
+
 grants::grants(const recipe& method, const models::layout& blocks)
-  : blocks_(&blocks) {
+  : blocks_(&blocks),
+    allowed_(method, blocks) {
   for (const auto& leg : method.legs) {
     auto& lines = legs_.emplace_back();
     for (const auto& want : leg.fetch)
@@ -31,7 +43,6 @@ bool grants::invited(visit_id x, bool earlier) {
     known.since = x.number;
   known.newest = x.number;
   known.serves = known.open = true;
-  known.legs = 0;
   known.served.clear();
   return true;
 }
@@ -121,13 +132,11 @@ std::optional<grants::refusal> grants::fetch(messages::fetch_requested& x,
   for (const auto& want : x.wanted)
     if (!is_of_leg(want, x.leg) || !once.insert(want.line).second)
       return refusal{verdict::malformed, true};
-  if (known && x.leg > known->legs)
+  if (known ? !allowed_.may_fetch(x, lines_in(known->served))
+            : !allowed_.may_fetch(x))
     return refusal{verdict::malformed, true};
   if (!serve(x, known ? known->served : older->served, now))
     return refusal{verdict::withdrawn, true};
-  if (!known)
-    return std::nullopt;
-  known->legs = std::max(known->legs, x.leg + 1);
   return std::nullopt;
 }
 
@@ -172,6 +181,8 @@ grants::offer(const messages::offer_made& x) {
         return tl::make_unexpected(verdict::malformed);
       lines.emplace(block->line, place::open);
     }
+  if (!allowed_.is_of_request(x, lines_in(known->served)))
+    return tl::make_unexpected(verdict::malformed);
   known->offered.insert(number);
   known->offered_to.emplace(number, std::move(lines));
   if (known->offered_to.size() > limits::outbox_offers_max)

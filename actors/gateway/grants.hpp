@@ -7,6 +7,7 @@
 #include <set>
 #include <vector>
 
+#include "actors/gateway/allowed.hpp"
 #include "actors/messages/arrivals.hpp"
 #include "core/clock.hpp"
 #include "core/limits.hpp"
@@ -18,10 +19,10 @@
 namespace troupe::actors {
 
 /// What clients may still do with their tickets. A visit fetches the lines of
-/// its recipe's legs, one leg after the other, each line again only after a
-/// time that doubles and four times at most, and offers to what it fetched. A
-/// ticket that was declined, or offered on, serves nothing more; offers on it
-/// are said again until they are answered.
+/// its recipe's legs, of which its choice allows it some (`allowed_choices`),
+/// each line again only after a time that doubles and four times at most, and
+/// offers to what it fetched. A ticket that was declined, or offered on, serves
+/// nothing more; offers on it are said again until they are answered.
 ///
 /// Of each client the newest invitation is remembered, and which of the last 64
 /// were offered on: it works on one at a time. What was said on invitations
@@ -88,7 +89,8 @@ public:
   bool is_first(const messages::offer_made& x);
 
   /// An offer of which nothing else is known to be wrong; `malformed` if it is
-  /// to a line that the visit did not fetch.
+  /// to a line that the visit did not fetch, or says of its request what is not
+  /// so.
   tl::expected<standing, policies::verdict>
   offer(const messages::offer_made& x);
 
@@ -151,15 +153,14 @@ private:
     visit_number newest{};
     bool serves = false;                    ///< The newest one may fetch.
     bool open = false;                      ///< And offer.
-    std::uint32_t legs = 0;                 ///< Of it, so many were begun.
     std::map<line_id, service> served = {}; ///< To it.
     policies::visit_window offered = {};
     /// To which lines that have not said what becomes of it, of the newest.
     std::map<visit_number, std::map<line_id, place>> offered_to = {};
 
     static constexpr auto fields(auto& x) {
-      return std::tie(x.since, x.newest, x.serves, x.open, x.legs, x.served,
-                      x.offered, x.offered_to);
+      return std::tie(x.since, x.newest, x.serves, x.open, x.served, x.offered,
+                      x.offered_to);
     }
   };
 
@@ -204,6 +205,7 @@ private:
   bool is_of_leg(const messages::want& x, std::uint32_t leg) const;
 
   const models::layout* blocks_;
+  allowed_choices allowed_;
   std::vector<std::set<line_id>> legs_; ///< All that one may fetch.
   std::map<client_id, entry> newest_;
   std::map<client_id, std::map<visit_number, older_visit>> older_;

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 #include <string_view>
+#include <vector>
 
 #include "core/limits.hpp"
 #include "kernels/backend.hpp"
@@ -14,6 +16,14 @@ namespace troupe::actors {
 using policies::verdict;
 
 namespace {
+
+/// Different whole numbers, one at least.
+bool names_instances(const std::vector<double>& values) {
+  std::set<double> different;
+  return !values.empty() && std::ranges::all_of(values, [&](double v) {
+    return v == std::floor(v) && different.insert(v).second;
+  });
+}
 
 bool is_sound(const messages::disclosed_values& x,
               std::span<const disclosure> declared) {
@@ -28,6 +38,8 @@ bool is_sound(const messages::disclosed_values& x,
       return false;
     sum += v;
   }
+  if (!rule.chosen_of.empty() && !names_instances(x.values))
+    return false;
   return !rule.sum || std::abs(sum - *rule.sum) <= 1e-6;
 }
 

@@ -110,6 +110,16 @@ std::vector<metric> of_experts() {
             "Load of an expert: examples of these visits' clients, by the same "
             "share.",
             {line}),
+    counter("troupe_expert_first_places_total", "visits", home::servers,
+            "Visits that asked for this expert before all others, where they "
+            "say whom they ask for.",
+            {line}),
+    counter("troupe_expert_requests_total", "visits", home::servers,
+            "Visits that asked for this expert, at any place.", {line}),
+    gauge("troupe_routing_alarm", "", home::servers,
+          "1 where an expert has more than 90 % of the last 50 first places, "
+          "or none of the last 200 visits asked for it.",
+          {line, {"what", {"crowded", "deserted"}}}),
     summary("troupe_router_entropy_ratio", "ratio", home::servers,
             "Entropy of the mixtures that visits disclose: 0 is one expert, 1 "
             "all alike.",
@@ -199,7 +209,9 @@ std::vector<metric> of_work() {
     gauge("troupe_device_memory_bytes_limit", "bytes", home::all,
           "What it has.", {device}),
     gauge("troupe_worker_queue_jobs", "jobs", home::all,
-          "Clients' jobs that wait for a worker."),
+          "Clients' jobs that wait for a worker, by the device that they wait "
+          "for.",
+          {device}),
     gauge(
       "troupe_worker_task_seconds", "seconds", home::all,
       "For how long the worker that is longest at one task has been at it."),

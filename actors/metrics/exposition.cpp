@@ -70,6 +70,20 @@ void put_lines(families& to, const run_status& x, const lines& all) {
     to.put(n, {family});
 }
 
+/// Where visits say whom they ask for; else there is nothing of it.
+void put_requests(families& to, lines all) {
+  std::erase_if(all, [](const auto& l) { return !l.is_asked_for; });
+  put_each(to, "troupe_expert_first_places_total", all,
+           [](const auto& l) { return l.requests.first; });
+  put_each(to, "troupe_expert_requests_total", all,
+           [](const auto& l) { return l.requests.asked; });
+  to.begin("troupe_routing_alarm");
+  for (const auto& l : all) {
+    to.put(l.is_crowded ? 1.0 : 0.0, {l.name, "crowded"});
+    to.put(l.is_deserted ? 1.0 : 0.0, {l.name, "deserted"});
+  }
+}
+
 void put_experts(families& to, const run_status& x, lines all) {
   std::erase_if(all, [](const auto& l) { return !l.is_expert; });
   to.begin("troupe_experts_active");
@@ -79,6 +93,7 @@ void put_experts(families& to, const run_status& x, lines all) {
            [](const auto& l) { return l.load.visits; });
   put_each(to, "troupe_expert_rows_total", all,
            [](const auto& l) { return l.load.rows; });
+  put_requests(to, all);
   to.begin("troupe_router_entropy_ratio");
   for (const auto& [disclosure, sum] : x.load.entropies)
     to.put(sum, {disclosure});

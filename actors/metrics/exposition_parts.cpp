@@ -83,7 +83,8 @@ void put_workers(families& to, const crew_status& x, const process_outlay& of) {
   to.put(of.machine_bytes, {"cpu"});
   to.begin("troupe_device_memory_bytes_limit");
   to.put(of.machine_bytes_max, {"cpu"});
-  to.say("troupe_worker_queue_jobs", x.queued);
+  to.begin("troupe_worker_queue_jobs");
+  to.put(x.queued, {"cpu"});
   double longest = 0;
   for (const auto& task : x.under_way)
     longest = std::max(longest, task.seconds);

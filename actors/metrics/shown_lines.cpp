@@ -21,6 +21,15 @@ shown_line shown(const run_status& x, line_id id, const line_status& status) {
     out.load = load->second;
     out.is_expert = true;
   }
+  const auto& requests = x.load.requests;
+  if (const auto asked = requests.experts.find(id);
+      asked != requests.experts.end()) {
+    out.requests = asked->second;
+    out.is_asked_for = true;
+  }
+  for (const auto& alarm : requests.alarms)
+    if (alarm.line == id)
+      (alarm.what == "crowded" ? out.is_crowded : out.is_deserted) = true;
   if (const auto waits = x.readers.find(id); waits != x.readers.end())
     out.reader_mailbox = waits->second;
   return out;
@@ -30,8 +39,13 @@ void add(shown_line& to, const shown_line& x) {
   to.status.add(x.status);
   to.load.visits += x.load.visits;
   to.load.rows += x.load.rows;
+  to.requests.first += x.requests.first;
+  to.requests.asked += x.requests.asked;
   to.reader_mailbox += x.reader_mailbox;
   to.is_expert |= x.is_expert;
+  to.is_asked_for |= x.is_asked_for;
+  to.is_crowded |= x.is_crowded;
+  to.is_deserted |= x.is_deserted;
 }
 
 /// By what was offered to it; of those of whom nothing is disclosed, by what

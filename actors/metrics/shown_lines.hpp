@@ -13,8 +13,12 @@ struct shown_line {
   std::string name;
   line_status status = {};
   expert_load load = {};
+  expert_requests requests = {};
   std::uint64_t reader_mailbox = 0; ///< Of its expert.
   bool is_expert = false;           ///< Or has some.
+  bool is_asked_for = false;        ///< Visits say whom they ask for.
+  bool is_crowded = false;
+  bool is_deserted = false;
 };
 
 /// Every line by its name; of more than `limits::lines_labelled` the families,

@@ -155,6 +155,26 @@ struct entropy_sum {
   double sum = 0; ///< Each is from 0, one expert, to 1, all alike.
 };
 
+/// How often visits asked for an expert.
+struct expert_requests {
+  std::uint64_t first = 0; ///< Before all others.
+  std::uint64_t asked = 0; ///< At any place.
+};
+
+/// The gate sends nearly all to one expert, or nobody to one.
+struct routing_alarm {
+  line_id line;
+  std::string what; ///< "crowded", "deserted".
+  std::string text;
+};
+
+/// What visits asked for, where the recipe has them say it.
+struct request_status {
+  std::map<line_id, expert_requests> experts = {};
+  std::uint64_t visits = 0; ///< That asked.
+  std::vector<routing_alarm> alarms = {};
+};
+
 /// What visits said of the experts that they use, by the director.
 struct load_status {
   std::map<line_id, expert_load> experts = {};
@@ -162,6 +182,7 @@ struct load_status {
   std::map<std::string, entropy_sum> entropies = {}; ///< By disclosure.
   /// The recipe's own, of what clients disclosed last. Empty: of nothing.
   std::map<std::string, double> figures = {};
+  request_status requests = {};
 };
 
 /// What the archivist does for others.

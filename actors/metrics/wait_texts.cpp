@@ -28,6 +28,16 @@ std::string counted(std::uint64_t n, const std::string& what) {
   return text_of(n) + " " + what + (n == 1 ? "" : "s");
 }
 
+std::string text_of(const std::vector<routing_alarm>& x) {
+  constexpr std::size_t shown = 3;
+  std::string out;
+  for (std::size_t i = 0; i < std::min(shown, x.size()); ++i)
+    out += (i == 0 ? "" : "; ") + x[i].text;
+  if (x.size() > shown)
+    out += "; and so of " + counted(x.size() - shown, "more expert");
+  return out;
+}
+
 std::optional<wait> hanging(const crew_status& crew, std::int64_t now_ms) {
   const auto longest =
     std::ranges::max_element(crew.under_way, {}, &crew_status::task::seconds);

@@ -298,6 +298,8 @@ wait why(const run_status& x) {
   if (!x.lost.why.empty() && !x.over)
     found.what += "; the last snapshot could not be kept (" + x.lost.why
                   + "), so after a crash it would go back to the one before";
+  if (!x.load.requests.alarms.empty() && !x.over)
+    found.what += "; " + text_of(x.load.requests.alarms);
   return found;
 }
 

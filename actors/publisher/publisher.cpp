@@ -22,7 +22,10 @@ messages::evaluation_requested question(self_pointer self,
   messages::evaluation_requested x{
     .line = what.line,
     .head = what.head,
-    .input = {.versions = {}, .per_client = per_client, .states = {}}};
+    .input = {.versions = {},
+              .per_client = per_client,
+              .states = {},
+              .held_out = self->state.args.held_out}};
   for (const auto& [id, published] : self->state.args.heads)
     for (const auto& block : published.blocks)
       x.input.versions.push_back({block.block, published.head, block.values});

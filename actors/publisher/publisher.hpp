@@ -23,6 +23,7 @@ struct publisher_args {
   cast_ptr others;
   caf::actor_clock::time_point started; ///< The run's instant zero.
   patience waits = {};
+  bool held_out = false; ///< Some are never invited: scored each time.
 };
 
 struct publisher_state {

@@ -5,6 +5,7 @@
 
 #include "core/assert.hpp"
 #include "kernels/checks.hpp"
+#include "kernels/cpu/cpu_gate.hpp"
 #include "kernels/cpu/loops.hpp"
 #include "kernels/readers.hpp"
 
@@ -185,6 +186,27 @@ public:
     return {};
   }
 
+  result<void> gate_forward(const gate_shape& of, const_array gate,
+                            std::span<const float> rows,
+                            gate_pass out) override {
+    return gate_.forward(of, gate.host(), rows, out);
+  }
+
+  result<void> gate_backward(const gate_shape& of, const_array gate,
+                             std::span<const float> rows,
+                             std::span<const float> hidden,
+                             std::span<const float> along_logits,
+                             array gradient) override {
+    return gate_.backward(of, gate.host(), rows, hidden, along_logits,
+                          gradient.host());
+  }
+
+  result<void> gate_scores(const gate_shape& of, const_array gate,
+                           std::span<const float> rows,
+                           std::span<double> sum) override {
+    return gate_.scores(of, gate.host(), rows, sum);
+  }
+
 private:
   /// The parts that are in use pass over a tile, one after the other.
   static void make(const sgd_step& how, const step_buffers& on) {
@@ -222,6 +244,8 @@ private:
                    second.data() + at, n);
     });
   }
+
+  cpu_gate gate_;
 };
 
 } // namespace

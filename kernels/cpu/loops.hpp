@@ -90,4 +90,19 @@ void shrink_rows(const float* gradient, const low_rank& x, std::size_t i,
 void adamw(const adamw_factors& how, float* weights, float* gradient,
            float* first, float* second, std::size_t n);
 
+/// So many rows go through a gate's layers together. They lie beside each
+/// other: value i of row r at i * gate_tile + r.
+inline constexpr std::size_t gate_tile = 8;
+
+/// What a linear layer makes of a tile, row by row in the order of the inputs;
+/// the bias comes last.
+void gate_layer(const float* weights, const float* bias, std::size_t inputs,
+                std::size_t outputs, const float* from, float* to);
+
+/// Adds what the slopes along one row's logits make of the gradient. `slopes`
+/// is room for those along its hidden values.
+void gate_gradient(const gate_shape& of, const float* gate, const float* row,
+                   const float* hidden, const float* along, float* slopes,
+                   float* gradient);
+
 } // namespace troupe::kernels::loops

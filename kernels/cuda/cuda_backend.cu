@@ -12,6 +12,7 @@
 
 #include "kernels/checks.hpp"
 #include "kernels/cuda/device_loops.cuh"
+#include "kernels/cuda/gate.cuh"
 #include "kernels/cuda/operation.cuh"
 #include "kernels/readers.hpp"
 
@@ -208,6 +209,29 @@ public:
   result<void> shrink(std::span<const float>, const low_rank&,
                       low_rank_slopes) override {
     return fail(errc::unsupported, "shrink: not on a CUDA device yet");
+  }
+
+  result<void> gate_forward(const gate_shape& of, const_array gate,
+                            std::span<const float> rows,
+                            gate_pass out) override {
+    return cuda::gate_forward(operation{ordinal_, buffers_}, of, gate.host(),
+                              rows, out);
+  }
+
+  result<void> gate_backward(const gate_shape& of, const_array gate,
+                             std::span<const float> rows,
+                             std::span<const float> hidden,
+                             std::span<const float> along_logits,
+                             array gradient) override {
+    return cuda::gate_backward(operation{ordinal_, buffers_}, of, gate.host(),
+                               rows, {hidden, along_logits}, gradient.host());
+  }
+
+  result<void> gate_scores(const gate_shape& of, const_array gate,
+                           std::span<const float> rows,
+                           std::span<double> sum) override {
+    return cuda::gate_scores(operation{ordinal_, buffers_}, of, gate.host(),
+                             rows, sum);
   }
 
 private:

@@ -137,4 +137,96 @@ static __global__ void descend_adamw(adamw_factors how, step_pointers on,
     adamw_weight(how, on.weights[j], gradient, on.first[j], on.second[j]);
 }
 
+// Layers of a gate, one thread per row and output; sums have the CPU's order.
+
+inline __device__ float gate_output(const float* weights, float bias,
+                                    const float* from, std::size_t inputs) {
+  float sum = 0;
+  for (std::size_t i = 0; i < inputs; ++i)
+    sum = __fadd_rn(sum, __fmul_rn(weights[i], from[i]));
+  return __fadd_rn(sum, bias);
+}
+
+static __global__ void gate_hidden(gate_shape of, const float* gate,
+                                   const float* rows, float* hidden,
+                                   std::size_t n) {
+  const auto j = index_of_thread();
+  if (j >= n)
+    return;
+  const auto row = j / of.hidden, h = j % of.hidden;
+  const auto x =
+    gate_output(gate + h * of.inputs, gate[of.hidden_bias_at() + h],
+                rows + row * of.inputs, of.inputs);
+  hidden[j] = x < 0 ? 0.f : x;
+}
+
+static __global__ void gate_logits(gate_shape of, const float* gate,
+                                   const float* hidden, float* logits,
+                                   std::size_t n) {
+  const auto j = index_of_thread();
+  if (j >= n)
+    return;
+  const auto row = j / of.experts, k = j % of.experts;
+  logits[j] = gate_output(gate + of.output_at() + k * of.hidden,
+                          gate[of.output_bias_at() + k],
+                          hidden + row * of.hidden, of.hidden);
+}
+
+/// Slopes along the hidden values before ReLU, one thread per row and value.
+static __global__ void gate_hidden_slopes(gate_shape of, const float* gate,
+                                          const float* hidden,
+                                          const float* along, float* slopes,
+                                          std::size_t n) {
+  const auto j = index_of_thread();
+  if (j >= n)
+    return;
+  const auto row = j / of.hidden, h = j % of.hidden;
+  float sum = 0;
+  if (hidden[j] > 0)
+    for (std::size_t k = 0; k < of.experts; ++k)
+      if (const auto slope = along[row * of.experts + k]; slope != 0)
+        sum = __fadd_rn(
+          sum, __fmul_rn(slope, gate[of.output_at() + k * of.hidden + h]));
+  slopes[j] = sum;
+}
+
+/// Adds, row after row, a slope times a value, or the slope where values are
+/// null. Slopes of zero add nothing, as with the CPU.
+inline __device__ float
+with_products(float sum, const float* slopes, std::size_t slopes_each,
+              const float* values, std::size_t values_each, std::size_t rows) {
+  for (std::size_t r = 0; r < rows; ++r)
+    if (const auto slope = slopes[r * slopes_each]; slope != 0)
+      sum = __fadd_rn(sum, values ? __fmul_rn(slope, values[r * values_each])
+                                  : slope);
+  return sum;
+}
+
+struct gate_pointers {
+  const float* inputs;
+  const float* hidden;
+  const float* along;
+  const float* slopes;
+  std::size_t rows;
+};
+
+/// One thread per value of the gate.
+static __global__ void gate_gradient(gate_shape of, gate_pointers at,
+                                     float* gradient, std::size_t n) {
+  const auto j = index_of_thread();
+  if (j >= n)
+    return;
+  const bool is_hidden = j < of.output_at();
+  const auto weights_at = is_hidden ? 0 : of.output_at();
+  const auto bias_at = is_hidden ? of.hidden_bias_at() : of.output_bias_at();
+  const auto width = is_hidden ? of.inputs : of.hidden;
+  const bool is_bias = j >= bias_at;
+  const auto output = is_bias ? j - bias_at : (j - weights_at) / width;
+  const auto* values = is_hidden ? at.inputs : at.hidden;
+  gradient[j] = with_products(
+    gradient[j], (is_hidden ? at.slopes : at.along) + output,
+    is_hidden ? of.hidden : of.experts,
+    is_bias ? nullptr : values + (j - weights_at) % width, width, at.rows);
+}
+
 } // namespace troupe::kernels::cuda

@@ -25,6 +25,7 @@ result<void> check_dataset(const dataset& data) {
     bool fits =
       part->labels.size() == part->size
       && (part->turns.empty() || part->turns.size() == part->size)
+      && (part->domains.empty() || part->domains.size() == part->size)
       && (inputs.size() == data.train.inputs.size() || part->size == 0);
     for (std::size_t i = 0; fits && i < inputs.size(); ++i)
       fits =

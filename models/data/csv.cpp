@@ -145,7 +145,7 @@ private:
 /// Which field is what.
 struct header {
   std::vector<std::string> names;
-  std::size_t label = 0;
+  std::optional<std::size_t> label;
   std::optional<std::size_t> partition;
 
   bool feature(std::size_t i) const noexcept {
@@ -172,17 +172,22 @@ result<header> make_header(std::vector<std::string> names, std::size_t line,
                      + found);
   };
   header x;
-  auto label = find(opts.label);
-  if (!label)
-    return tl::unexpected{label.error()};
-  x.label = *label;
+  if (!opts.label.empty()) {
+    auto label = find(opts.label);
+    if (!label)
+      return tl::unexpected{label.error()};
+    x.label = *label;
+  }
   if (!opts.partition.empty()) {
     auto partition = find(opts.partition);
     if (!partition)
       return tl::unexpected{partition.error()};
     x.partition = *partition;
   }
-  if (names.size() < (x.partition && *x.partition != x.label ? 3 : 2))
+  std::size_t others = x.label ? 1 : 0;
+  if (x.partition && x.partition != x.label)
+    ++others;
+  if (names.size() <= others)
     return fail_at(origin, line, "there is no column to learn from");
   x.names = std::move(names);
   return x;
@@ -212,11 +217,15 @@ result<void> append_row(const std::vector<std::string>& fields,
       return refuse(i, "a finite number");
     values.push_back(static_cast<float>(*x));
   }
-  const auto label = number<std::int64_t>(fields[head.label]);
-  if (!label || *label < 0 || *label >= classes)
-    return refuse(head.label,
-                  "an integer from 0 to " + std::to_string(classes - 1));
-  to.examples.labels.push_back(*label);
+  if (head.label) {
+    const auto label = number<std::int64_t>(fields[*head.label]);
+    if (!label || *label < 0 || *label >= classes)
+      return refuse(*head.label,
+                    "an integer from 0 to " + std::to_string(classes - 1));
+    to.examples.labels.push_back(*label);
+  } else {
+    to.examples.labels.push_back(0);
+  }
   if (head.partition)
     to.partition.emplace_back(trimmed(fields[*head.partition]));
   ++to.examples.size;

@@ -16,10 +16,12 @@
 namespace troupe::models {
 
 struct csv_options {
-  std::string label = "label"; ///< The column of labels: integers from 0.
-  std::string partition = {};  ///< The column to partition by; empty: none.
-  char separator = ',';        ///< '\t' for TSV.
-  std::int64_t classes = 0;    ///< 0: as many as the labels count.
+  /// The column of labels, integers from 0. Empty: there is none, and each row
+  /// gets 0.
+  std::string label = "label";
+  std::string partition = {}; ///< The column to partition by; empty: none.
+  char separator = ',';       ///< '\t' for TSV.
+  std::int64_t classes = 0;   ///< 0: as many as the labels count.
 };
 
 struct csv_table {

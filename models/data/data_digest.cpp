@@ -23,6 +23,9 @@ void add(std::map<std::string, digest>& all, const std::string& prefix,
   }
   all[prefix + "labels"] = digest_of_all(x.labels);
   all[prefix + "turns"] = digest_of_all(x.turns);
+  // Data without domains has the digest that it had before there were any.
+  if (!x.domains.empty())
+    all[prefix + "domains"] = digest_of_all(x.domains);
 }
 
 } // namespace

@@ -221,6 +221,17 @@ result<row_lists> deal_by(const natural_partition&, deal& with) {
   return with.data.natural->train;
 }
 
+// Of the last two `deal_shared` is asked.
+result<row_lists> deal_by(const combinations_partition&, deal&) {
+  TROUPE_ASSERT(false);
+  return row_lists{};
+}
+
+result<row_lists> deal_by(const mixtures_partition&, deal&) {
+  TROUPE_ASSERT(false);
+  return row_lists{};
+}
+
 } // namespace
 
 result<row_lists> deal_rows(const partitioner& how, deal& with) {
@@ -236,6 +247,32 @@ row_lists rows_by_label(const example_set& from, std::int64_t classes,
   for (auto& list : rows)
     random.shuffle(list);
   return rows;
+}
+
+row_lists deal_in_proportion(const label_counts& held, const row_lists& by_kind,
+                             random_stream& random) {
+  row_lists parts(held.size());
+  for (std::size_t kind = 0; kind < by_kind.size(); ++kind) {
+    const auto& rows = by_kind[kind];
+    std::uint64_t total = 0;
+    for (const auto& mine : held)
+      total += mine[kind];
+    const bool nobody = total == 0;
+    total = nobody ? held.size() : total;
+    // A common random start rounds every quota up or down, right on average,
+    // and the sum is exact.
+    const auto start = random.below(total);
+    std::uint64_t sum = 0;
+    std::size_t begin = 0;
+    for (std::size_t k = 0; k < parts.size(); ++k) {
+      sum += nobody ? 1 : held[k][kind];
+      const auto end =
+        static_cast<std::size_t>((sum * rows.size() + start) / total);
+      give(parts[k], rows, begin, end);
+      begin = end;
+    }
+  }
+  return parts;
 }
 
 void give(row_list& to, const row_list& from, std::size_t begin,

@@ -31,12 +31,19 @@ struct deal {
 };
 
 /// Gives every training row to one client. Clients may fall short of
-/// `examples_min` where the scheme fixes how many rows they get.
+/// `examples_min` where the scheme fixes how many rows they get. @pre it is
+/// none in which clients share rows
 [[nodiscard]] result<row_lists> deal_rows(const partitioner& how, deal& with);
 
 /// The rows of each class, each in a random order.
 row_lists rows_by_label(const example_set& from, std::int64_t classes,
                         random_stream& random);
+
+/// Deals the rows of each kind in proportion to what of that kind each client
+/// holds, rounded at random without bias; a kind that nobody holds evenly.
+/// @pre held[client][kind] has a column for each of `by_kind`
+row_lists deal_in_proportion(const label_counts& held, const row_lists& by_kind,
+                             random_stream& random);
 
 /// Appends rows [begin, end) of `from`.
 void give(row_list& to, const row_list& from, std::size_t begin,

@@ -25,17 +25,22 @@ struct example_set {
   std::vector<std::int64_t> labels; ///< In [0, classes).
   /// By how many quarters each image lies turned; empty: by none.
   std::vector<std::uint8_t> turns = {};
+  /// The domain that each row is in, from 0; empty: there are none.
+  std::vector<std::uint8_t> domains = {};
 };
 
-/// Which rows each client holds. clients[k] of both lists is client k + 1.
+/// Which rows each client holds. Entry k of both lists is client k + 1's.
 struct partition {
   std::vector<std::vector<std::uint32_t>> train;
   std::vector<std::vector<std::uint32_t>> test;
   std::size_t held_out = 0; ///< The last so many clients are never invited.
   /// Training rows that nobody holds: what a run may stop or select by.
   std::vector<std::uint32_t> validation = {};
-  /// The same, by the client whose rows they were.
+  /// The same, by the clients whose rows they were.
   std::vector<std::vector<std::uint32_t>> own_validation = {};
+  /// Of each test row the anchor that has rows of its kind, from 0; a kind that
+  /// no anchor has: the largest number. Empty: unknown.
+  std::vector<std::uint32_t> test_owners = {};
 };
 
 /// What training does to images, to see more of them than there are.

@@ -10,6 +10,7 @@
 #include "core/limits.hpp"
 #include "core/random.hpp"
 #include "models/data/deal.hpp"
+#include "models/data/deal_shared.hpp"
 
 namespace troupe::models {
 
@@ -53,7 +54,9 @@ result<void> check(const dataset& data, const partition_options& opts,
   constexpr std::size_t rows_max = std::numeric_limits<std::uint32_t>::max();
   if (data.train.size > rows_max || data.test.size > rows_max)
     return refuse_partition("'" + data.name + "' has more than 2^32 examples");
-  if (opts.examples_min < 1 || opts.examples_min > data.train.size / clients)
+  // Who shares rows may hold any of them.
+  const auto holders = shares_rows(opts.how) ? std::size_t{1} : clients;
+  if (opts.examples_min < 1 || opts.examples_min > data.train.size / holders)
     return refuse_partition(
       std::to_string(opts.examples_min) + " or more for each of "
       + std::to_string(clients) + " clients cannot be had from "
@@ -78,8 +81,10 @@ result<void> check(const dataset& data, const partition_options& opts,
   return {};
 }
 
-result<void> check_sizes(const row_lists& parts, std::size_t examples_min) {
-  for (std::size_t k = 0; k < parts.size(); ++k)
+/// Of the first so many clients.
+result<void> check_sizes(const row_lists& parts, std::size_t holders,
+                         std::size_t examples_min) {
+  for (std::size_t k = 0; k < holders; ++k)
     if (parts[k].size() < examples_min)
       return refuse_partition("client " + std::to_string(k + 1) + " of "
                               + std::to_string(parts.size()) + " would hold "
@@ -124,33 +129,28 @@ std::size_t share_left(double share, std::size_t of) {
   return std::max(static_cast<std::size_t>(kept), least);
 }
 
-row_lists deal_test(const dataset& data, const row_lists& train,
-                    random_stream random) {
-  row_lists parts(train.size());
+/// By a scheme that gives each training row to one client.
+result<partition> deal_owned(const dataset& data, const partition_options& opts,
+                             std::size_t clients) {
+  deal with{.data = data,
+            .clients = clients,
+            .examples_min = opts.examples_min,
+            .random = random_stream{derive_seed(opts.seed, "partition")}};
+  auto train = deal_rows(opts.how, with);
+  if (!train)
+    return tl::unexpected{train.error()};
+  return partition{
+    .train = std::move(*train), .test = {}, .held_out = opts.held_out};
+}
+
+row_lists test_rows(const dataset& data, const partition_options& opts,
+                    const row_lists& train) {
+  if (std::holds_alternative<natural_partition>(opts.how))
+    return data.natural->test;
+  random_stream random{derive_seed(opts.seed, "partition test")};
   const auto held = label_table(data, {.train = train, .test = {}});
   const auto by_label = rows_by_label(data.test, data.classes, random);
-  for (std::size_t label = 0; label < by_label.size(); ++label) {
-    const auto& rows = by_label[label];
-    std::uint64_t total = 0;
-    for (const auto& mine : held)
-      total += mine[label];
-    // A class that nobody trains on is dealt evenly.
-    const bool nobody = total == 0;
-    total = nobody ? train.size() : total;
-    // A common random start rounds every quota up or down, right on average,
-    // and the sum is exact.
-    const auto start = random.below(total);
-    std::uint64_t sum = 0;
-    std::size_t begin = 0;
-    for (std::size_t k = 0; k < parts.size(); ++k) {
-      sum += nobody ? 1 : held[k][label];
-      const auto end =
-        static_cast<std::size_t>((sum * rows.size() + start) / total);
-      give(parts[k], rows, begin, end);
-      begin = end;
-    }
-  }
-  return parts;
+  return deal_in_proportion(held, by_label, random);
 }
 
 } // namespace
@@ -165,35 +165,34 @@ result<partition> make_partition(const dataset& data,
   const auto stream = [&](const char* name) {
     return random_stream{derive_seed(opts.seed, name)};
   };
-  deal with{.data = data,
-            .clients = *clients,
-            .examples_min = opts.examples_min,
-            .random = stream("partition")};
-  auto train = deal_rows(opts.how, with);
-  if (!train)
-    return tl::unexpected{train.error()};
-  if (auto ok = check_sizes(*train, opts.examples_min); !ok)
+  const bool shared = shares_rows(opts.how);
+  auto made =
+    shared ? deal_shared(data, opts) : deal_owned(data, opts, *clients);
+  if (!made)
+    return made;
+  auto& x = *made;
+  const auto holders = *clients - (shared ? opts.held_out : 0);
+  if (auto ok = check_sizes(x.train, holders, opts.examples_min); !ok)
     return tl::unexpected{ok.error()};
-  partition x;
-  x.train = std::move(*train);
-  x.held_out = opts.held_out;
-  x.own_validation = set_aside(x, opts, stream("validation"));
-  for (const auto& rows : x.own_validation)
-    x.validation.insert(x.validation.end(), rows.begin(), rows.end());
+  x.own_validation = shared ? set_aside_shared(x, opts, stream("validation"))
+                            : set_aside(x, opts, stream("validation"));
   if (opts.examples_max > 0)
     thin(x.train, stream("examples"),
          [&](std::size_t) { return std::size_t{opts.examples_max}; });
-  x.test = std::holds_alternative<natural_partition>(opts.how)
-             ? data.natural->test
-             : deal_test(data, x.train, stream("partition test"));
+  if (!shared)
+    x.test = test_rows(data, opts, x.train);
   if (opts.train_share < 1)
     thin(x.train, stream("training share"),
          [&](std::size_t n) { return share_left(opts.train_share, n); });
+  for (const auto& rows : x.own_validation)
+    x.validation.insert(x.validation.end(), rows.begin(), rows.end());
   std::sort(x.validation.begin(), x.validation.end());
+  x.validation.erase(std::unique(x.validation.begin(), x.validation.end()),
+                     x.validation.end());
   for (auto* parts : {&x.train, &x.test, &x.own_validation})
     for (auto& rows : *parts)
       std::sort(rows.begin(), rows.end());
-  return x;
+  return made;
 }
 
 label_counts label_table(const dataset& data, const partition& parts,

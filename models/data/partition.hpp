@@ -6,10 +6,14 @@
 // random, without bias), so that a client's test shard has the label
 // distribution of its training rows.
 //
-// For every scheme: each training row and each test row has exactly one owner,
-// no client is without training rows, rows of a client are sorted, and equal
-// options give equal partitions. A client may be without test rows, where there
-// are few.
+// For every scheme: no client that trains is without training rows, rows of a
+// client are sorted, and equal options give equal partitions. A client may be
+// without test rows, where there are few.
+//
+// For every scheme but the last two each training row and each test row has
+// exactly one owner. Clients of those two share training rows, test rows are
+// shared by clients that are held out, some rows may be nobody's, and who is
+// held out has no training rows (`models/data/deal_shared.hpp`).
 
 #include <cstddef>
 #include <cstdint>
@@ -67,17 +71,49 @@ struct column_partition {};
 /// As the data says (`dataset::natural`), the test rows too.
 struct natural_partition {};
 
+/// Clients of combinations of kinds (labels, or domains where the data has
+/// some), whose rows they share.
+struct combinations_partition {
+  std::uint32_t kinds = 4; ///< Of a client.
+  /// The first so many hold kinds that no other anchor has, together all of
+  /// them.
+  std::uint32_t anchors = 0;
+  /// Each client holds all rows of its kinds (full_label); else as many as
+  /// `rows` (equal_share).
+  bool all_rows = false;
+  /// Of a client; 0: the training rows over the clients that train.
+  std::uint32_t rows = 0;
+  /// Above 0: so many of each kind, in the place of `rows`.
+  std::uint32_t rows_per_kind = 0;
+  /// Held-out clients have combinations that nobody trains on.
+  bool unseen = true;
+  /// So many combinations are kept for them, of each group; 0: one for each.
+  std::uint32_t withheld = 0;
+  /// Client k is in group (k - 1) mod groups; each has kinds of its own.
+  std::uint32_t groups = 1;
+};
+
+/// Each client has parts of all kinds by a draw from Dirichlet(alpha), and rows
+/// drawn by it; clients share rows.
+struct mixtures_partition {
+  double alpha = 0.1;
+  std::uint32_t anchors = 0; ///< The first so many, drawn as all others are.
+  /// Of a client; 0: the training rows over the clients that train.
+  std::uint32_t rows = 0;
+};
+
 using partitioner =
   std::variant<iid_partition, dirichlet_partition, labels_partition,
                shards_partition, disjoint_partition, lognormal_partition,
-               power_partition, column_partition, natural_partition>;
+               power_partition, column_partition, natural_partition,
+               combinations_partition, mixtures_partition>;
 
 struct partition_options {
   partitioner how = iid_partition{};
   /// 0: as many as there are, for `column_partition` and `natural_partition`.
   std::uint32_t clients = 100;
-  std::uint32_t examples_min =
-    1; ///< Training rows of every client; at least 1.
+  /// Training rows of every client that trains; at least 1.
+  std::uint32_t examples_min = 1;
   std::uint32_t examples_max =
     0; ///< Rows above this are left out; 0: none are.
   /// Of its training rows each client keeps this share, but ten if it has them.

@@ -1,12 +1,15 @@
 #include "models/data/shift.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <string>
 #include <type_traits>
 #include <variant>
 #include <vector>
 
 #include "core/assert.hpp"
+#include "core/random.hpp"
+#include "models/data/deal.hpp"
 
 namespace troupe::models {
 
@@ -21,6 +24,8 @@ struct image_shape {
     return planes * edge * edge;
   }
 };
+
+using bytes = std::vector<std::uint8_t>;
 
 result<image_shape> shape_of(const dataset& data) {
   const auto& shape = data.train.inputs.front().shape;
@@ -67,12 +72,60 @@ void shift_labels(example_set& of, const std::vector<std::uint32_t>& rows,
     of.labels[row] = (of.labels[row] + by) % classes;
 }
 
+void negate_rows(example_set& of, const row_list& rows, std::size_t size) {
+  auto& values = std::get<bytes>(of.inputs.front().values);
+  for (const auto row : rows)
+    for (std::size_t i = row * size; i < (row + 1) * size; ++i)
+      values[i] = static_cast<std::uint8_t>(255 - values[i]);
+}
+
+void put_into_domains(example_set& set, const image_shape& shape,
+                      random_stream random) {
+  constexpr auto negative = domains_of_images - 1;
+  row_list order(set.size);
+  std::iota(order.begin(), order.end(), 0u);
+  random.shuffle(order);
+  set.domains.resize(set.size);
+  for (std::size_t domain = 0; domain < domains_of_images; ++domain) {
+    row_list rows;
+    give(rows, order, domain * set.size / domains_of_images,
+         (domain + 1) * set.size / domains_of_images);
+    for (const auto row : rows)
+      set.domains[row] = static_cast<std::uint8_t>(domain);
+    if (domain == negative)
+      negate_rows(set, rows, shape.size());
+    else
+      turn_rows(set, rows, shape, domain);
+  }
+}
+
 } // namespace
+
+result<void> shift_domains(dataset& data, std::uint64_t seed) {
+  const auto shape = shape_of(data);
+  const auto are_bytes = [](const example_set& x) {
+    return x.inputs.empty()
+           || std::holds_alternative<bytes>(x.inputs.front().values);
+  };
+  if (!shape || !are_bytes(data.train) || !are_bytes(data.test))
+    return fail(errc::invalid_config,
+                "data '" + data.name
+                  + "' has no square images of bytes, which 'shift' = "
+                    "\"domains\" turns and negates; \"none\" would do");
+  std::uint64_t index = 0;
+  for (auto* set : {&data.train, &data.test}) {
+    if (set->size > 0)
+      put_into_domains(*set, *shape,
+                       random_stream{derive_seed(seed, "domains", index)});
+    ++index;
+  }
+  return {};
+}
 
 result<void> shift_clusters(dataset& data, const partition& parts,
                             cluster_shift how, std::size_t clusters) {
   TROUPE_ASSERT(clusters > 0);
-  if (how == cluster_shift::none)
+  if (how == cluster_shift::none || how == cluster_shift::domains)
     return {};
   image_shape shape;
   if (how == cluster_shift::rotation) {

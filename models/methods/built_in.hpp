@@ -22,5 +22,10 @@ extern const local_method split_sgd;                            // split
 extern const local_method two_level_sgd;                        // two_level
 extern const local_method common_sgd, pruned_sgd;               // common_ranks
 extern const local_method common_meta_sgd;                      // common_meta
+extern const local_method each_sgd;                             // each
+extern const local_method common_alone;                         // common_alone
+extern const local_method top_of_gate;                          // top_of_gate
+extern const local_method apart_sgd;                            // apart
+extern const local_method joint_sgd;                            // jointly
 
 } // namespace troupe::models

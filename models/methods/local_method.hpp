@@ -44,6 +44,12 @@ struct local_method {
   /// configured optimiser: each visit would fail.
   result<void> (*needs)(const recipe& method,
                         const training_options& how) = nullptr;
+
+  /// Says what rows are, which lie in the training set and have no labels that
+  /// it may look at. The visit has chosen as `choose` would, and fetched no
+  /// more than that. Without it the shared model answers.
+  task<answers> (*answer)(visit& v,
+                          std::span<const std::uint32_t> rows) = nullptr;
 };
 
 using method_table = std::map<std::string, local_method, std::less<>>;

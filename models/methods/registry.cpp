@@ -22,7 +22,12 @@ const method_table& local_methods() {
                                   {"two_level_sgd", two_level_sgd},
                                   {"common_sgd", common_sgd},
                                   {"pruned_sgd", pruned_sgd},
-                                  {"common_meta_sgd", common_meta_sgd}};
+                                  {"common_meta_sgd", common_meta_sgd},
+                                  {"each", each_sgd},
+                                  {"common_alone", common_alone},
+                                  {"top_of_gate", top_of_gate},
+                                  {"apart", apart_sgd},
+                                  {"jointly", joint_sgd}};
   return table;
 }
 

@@ -20,7 +20,10 @@ task<std::vector<float>> said_together(visit& v, several by, split part,
   for (std::size_t c = 0; c < by.models.size(); ++c) {
     if (by.shares[c] == 0)
       continue;
-    co_await v.say(part, rows, said, {by.models[c].values});
+    const model_at one{.parameters = by.models[c].values,
+                       .buffers = by.buffers.empty() ? const_array{}
+                                                     : by.buffers[c].values};
+    co_await v.say(part, rows, said, one);
     if (as_chances)
       add_chances(said, outputs.size(), by.shares[c], together);
     else
@@ -33,12 +36,18 @@ task<std::vector<float>> said_together(visit& v, several by, split part,
 
 } // namespace
 
+result<void> check_outputs(const visit& v) {
+  if (v.on.model.outputs() != nullptr)
+    return {};
+  return fail(errc::invalid_config,
+              "method '" + v.on.method.name
+                + "' mixes what models say, and this kind of model says "
+                  "nothing; \"regression\", a network or a script does");
+}
+
 result<std::vector<base_block>> models_of(const visit& v) {
-  if (v.on.model.outputs() == nullptr)
-    return fail(errc::invalid_config,
-                "method '" + v.on.method.name
-                  + "' mixes what models say, and this kind of model says "
-                    "nothing; \"regression\", a network or a script does");
+  if (auto ok = check_outputs(v); !ok)
+    return tl::unexpected{ok.error()};
   if (!v.on.model.buffers().empty())
     return fail(errc::invalid_config,
                 "method '" + v.on.method.name

@@ -11,6 +11,9 @@ namespace troupe::models {
 
 using row_span = std::span<const std::uint32_t>;
 
+/// Returns `invalid_config` where the model has no outputs.
+result<void> check_outputs(const visit& v);
+
 /// All instances of `model` that were fetched, in the order of their blocks.
 /// Returns `invalid_config` where the model has no outputs, or has buffers, of
 /// which there would be as many as models.
@@ -26,6 +29,8 @@ struct several {
   std::span<const base_block> models;
   std::span<const double> shares;
   blend how = blend::outputs;
+  /// Of each model its own; empty: those that are live.
+  std::span<const base_block> buffers = {};
 };
 
 /// Scores rows by what the models with a share above 0 together say of them,

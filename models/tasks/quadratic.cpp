@@ -26,6 +26,10 @@ bowl bowl_of(const quadratic_problem& x, split part, std::uint32_t row) {
   return {x.curvature.data() + client * n, x.row_centre.data() + row * n};
 }
 
+std::size_t rows_of(const quadratic_problem& x, split part) {
+  return part == split::train ? x.rows() : x.how.clients;
+}
+
 /// Per coordinate the mean of the clients' centres under factors that
 /// `factor_of` makes of curvatures.
 template <class F>
@@ -187,8 +191,7 @@ result<void> quadratic::curve(std::span<const std::uint32_t> rows,
 
 result<scores> quadratic::evaluate(split part,
                                    std::span<const std::uint32_t> rows) {
-  const auto size =
-    part == split::train ? problem_->rows() : problem_->how.clients;
+  const auto size = rows_of(*problem_, part);
   scores result;
   for (const auto row : rows) {
     if (row >= size)
@@ -242,6 +245,19 @@ judgement quadratic::judge(split part, std::span<const std::uint32_t> rows,
     result.losses.push_back(loss);
   }
   return result;
+}
+
+result<void> quadratic::embed(split part, std::uint32_t row,
+                              std::span<float> out) {
+  TROUPE_ASSERT(out.size() == width());
+  const auto size = rows_of(*problem_, part);
+  if (row >= size)
+    return fail(errc::invalid_argument, "quadratic: row " + std::to_string(row)
+                                          + " of " + std::to_string(size));
+  const auto* centre = bowl_of(*problem_, part, row).centre;
+  for (std::size_t j = 0; j < out.size(); ++j)
+    out[j] = static_cast<float>(centre[j]);
+  return {};
 }
 
 std::vector<float> quadratic::initial_parameters(std::uint64_t seed) {

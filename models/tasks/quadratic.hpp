@@ -16,6 +16,7 @@
 
 #include "models/aligned.hpp"
 #include "models/data/example_set.hpp"
+#include "models/embeddings.hpp"
 #include "models/objective.hpp"
 #include "models/outputs.hpp"
 
@@ -81,8 +82,11 @@ std::vector<double> fixed_point_of_averaging(const quadratic_problem& x,
                                              const local_descent& how);
 
 /// The quadratic as an objective without buffers, whose coordinates are two
-/// tensors where there are two. What it says of any row is its point.
-class quadratic : public objective, public model_outputs {
+/// tensors where there are two. What it says of any row is its point, and a
+/// row's embedding is where it pulls to, whatever the point.
+class quadratic : public objective,
+                  public model_outputs,
+                  public model_embeddings {
 public:
   explicit quadratic(std::shared_ptr<const quadratic_problem> problem);
 
@@ -119,6 +123,17 @@ public:
   judgement judge(split part, std::span<const std::uint32_t> rows,
                   std::span<const float> outputs,
                   std::span<float> slopes) const override;
+
+  model_embeddings* embeddings() noexcept override {
+    return this;
+  }
+
+  std::size_t width() const noexcept override {
+    return parameters_.size();
+  }
+
+  result<void> embed(split part, std::uint32_t row,
+                     std::span<float> out) override;
 
 private:
   std::shared_ptr<const quadratic_problem> problem_;

@@ -13,6 +13,7 @@
 
 #include "models/aligned.hpp"
 #include "models/data/example_set.hpp"
+#include "models/embeddings.hpp"
 #include "models/objective.hpp"
 #include "models/outputs.hpp"
 
@@ -64,7 +65,9 @@ make_cluster_problem(const cluster_options& how);
 
 /// Layers of these hidden widths with ReLU between them, and a linear one. The
 /// tensors are named as those of `mlp`, and so are their first values' ranges.
-class regression final : public objective, public model_outputs {
+class regression final : public objective,
+                         public model_outputs,
+                         public model_embeddings {
 public:
   regression(std::shared_ptr<const regression_problem> problem,
              const std::vector<std::size_t>& hidden);
@@ -106,6 +109,17 @@ public:
   judgement judge(split part, std::span<const std::uint32_t> rows,
                   std::span<const float> outputs,
                   std::span<float> slopes) const override;
+
+  model_embeddings* embeddings() noexcept override {
+    return this;
+  }
+
+  std::size_t width() const noexcept override {
+    return layers_.back().from;
+  }
+
+  result<void> embed(split part, std::uint32_t row,
+                     std::span<float> out) override;
 
 private:
   struct layer {

@@ -50,6 +50,18 @@ public:
   /// changes.
   virtual at::Tensor forward(const std::vector<at::Tensor>& inputs,
                              phase when) = 0;
+
+  /// What goes into the last layer, one row per example: of this width, if that
+  /// is known without asking. A tensor that is not defined: there is none.
+  virtual at::Tensor embed(const std::vector<at::Tensor>& /*inputs*/,
+                           phase /*when*/) {
+    return {};
+  }
+
+  /// 0: not known.
+  virtual std::int64_t embedding_width() const noexcept {
+    return 0;
+  }
 };
 
 /// One of the built-in models.

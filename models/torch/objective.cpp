@@ -8,6 +8,7 @@
 
 #include "core/assert.hpp"
 #include "models/data/check_dataset.hpp"
+#include "models/embeddings.hpp"
 #include "models/outputs.hpp"
 #include "models/torch/batch.hpp"
 #include "models/torch/network.hpp"
@@ -63,7 +64,9 @@ struct flat_buffer {
   }
 };
 
-class torch_objective final : public objective, public model_outputs {
+class torch_objective final : public objective,
+                              public model_outputs,
+                              public model_embeddings {
 public:
   torch_objective(std::unique_ptr<network> x,
                   std::shared_ptr<const dataset> data)
@@ -91,8 +94,10 @@ public:
       const auto logits = network_->forward(zeros, phase::evaluation);
       if (logits.dim() == 2 && logits.size(0) == 2
           && logits.size(1) == data_->classes
-          && logits.scalar_type() == at::kFloat)
+          && logits.scalar_type() == at::kFloat) {
+        width_ = width_of_embeddings(zeros);
         return {};
+      }
       return fail(errc::invalid_config,
                   "the model's output for 2 examples has shape "
                     + c10::str(logits.sizes()) + " and type "
@@ -251,6 +256,33 @@ public:
     return judge_logits(outputs, labels, size(), slopes);
   }
 
+  model_embeddings* embeddings() noexcept override {
+    return width_ > 0 ? this : nullptr;
+  }
+
+  std::size_t width() const noexcept override {
+    return width_;
+  }
+
+  // One example at a time: how torch adds up depends on how many there are.
+  result<void> embed(split part, std::uint32_t row,
+                     std::span<float> out) override {
+    TROUPE_ASSERT(out.size() == width());
+    const auto& from = part == split::train ? data_->train : data_->test;
+    return guarded(1, [&]() -> result<void> {
+      const c10::NoGradGuard no_grad;
+      begin_torch_random(0);
+      const auto values =
+        network_->embed(batches_.inputs(from, rows{&row, 1}), phase::evaluation)
+          .contiguous();
+      TORCH_CHECK(static_cast<std::size_t>(values.numel()) == out.size(),
+                  "its embedding has ", values.numel(), " values, not ",
+                  out.size());
+      std::copy_n(values.data_ptr<float>(), out.size(), out.begin());
+      return {};
+    });
+  }
+
   std::vector<float> initial_parameters(std::uint64_t seed) override {
     return network_->initial_parameters(seed);
   }
@@ -260,6 +292,23 @@ public:
   }
 
 private:
+  /// 0: it has none. A method of a script that is called so may be another
+  /// thing, which is no reason not to train it.
+  std::size_t width_of_embeddings(const std::vector<at::Tensor>& two) {
+    if (const auto known = network_->embedding_width(); known > 0)
+      return static_cast<std::size_t>(known);
+    try {
+      begin_torch_random(0);
+      const auto found = network_->embed(two, phase::evaluation);
+      const bool fits = found.defined() && found.dim() == 2
+                        && found.size(0) == 2
+                        && found.scalar_type() == at::kFloat;
+      return fits ? static_cast<std::size_t>(found.size(1)) : 0;
+    } catch (const std::exception&) {
+      return 0;
+    }
+  }
+
   result<void> pull_back(const at::Tensor& logits,
                          std::span<const float> slopes) {
     const auto count = static_cast<std::size_t>(logits.numel());
@@ -294,6 +343,7 @@ private:
   flat_buffer parameters_;
   flat_buffer gradient_;
   flat_buffer buffers_;
+  std::size_t width_ = 0; ///< Of its embeddings; 0: it has none.
 };
 
 } // namespace

@@ -83,11 +83,19 @@ public:
       integers_[i].copy_(initial_integers_[i]);
   }
 
-  at::Tensor forward(const tensors& inputs, phase when) override;
+  at::Tensor forward(const tensors& inputs, phase when) override {
+    return pass("forward", inputs, when);
+  }
+
+  at::Tensor embed(const tensors& inputs, phase when) override {
+    return module_.find_method("embed") ? pass("embed", inputs, when)
+                                        : at::Tensor{};
+  }
 
 private:
   place find(const std::string& name, std::size_t index) const;
-  at::Tensor run(const tensors& inputs);
+  at::Tensor run(const std::string& method, const tensors& inputs);
+  at::Tensor pass(const std::string& method, const tensors& inputs, phase when);
   void settle();
 
   torch::jit::Module module_;
@@ -195,25 +203,28 @@ void script_network::settle() {
     take_back(x, integers_[x.index]);
 }
 
-at::Tensor script_network::run(const tensors& inputs) {
+at::Tensor script_network::run(const std::string& method,
+                               const tensors& inputs) {
   // The optimising executor's first gradients differ in bits from its second
   // ones. The switch may belong to the thread, so it is set where the work is
   // done.
   torch::jit::setGraphExecutorOptimize(false);
-  const auto output = module_.forward(
+  const auto output = module_.get_method(method)(
     std::vector<torch::jit::IValue>{inputs.begin(), inputs.end()});
   TORCH_CHECK(output.isTensor(), "the module returns ", output.tagKind(),
-              ", not a tensor of logits");
+              method == "embed" ? ", not a tensor of embeddings"
+                                : ", not a tensor of logits");
   settle();
   return output.toTensor();
 }
 
-at::Tensor script_network::forward(const tensors& inputs, phase when) {
+at::Tensor script_network::pass(const std::string& method,
+                                const tensors& inputs, phase when) {
   if (when != phase_)
     module_.train(when == phase::training);
   phase_ = when;
   if (when == phase::training || (floats_.empty() && integers_.empty()))
-    return run(inputs);
+    return run(method, inputs);
   const auto copied = [](const tensors& from) {
     tensors result;
     for (const auto& x : from)
@@ -222,7 +233,7 @@ at::Tensor script_network::forward(const tensors& inputs, phase when) {
   };
   const auto floats = copied(floats_);
   const auto integers = copied(integers_);
-  const auto result = run(inputs);
+  const auto result = run(method, inputs);
   for (std::size_t i = 0; i < floats.size(); ++i)
     floats_[i].copy_(floats[i]);
   for (std::size_t i = 0; i < integers.size(); ++i)

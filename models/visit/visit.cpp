@@ -212,7 +212,9 @@ result<const_array> visit::own_or(std::string_view name,
 }
 
 array visit::room(std::size_t size) {
-  return rooms_.emplace_back(with_.rooms().take(size));
+  rooms_.emplace_back(); // Where there is no room for it, none was taken.
+  rooms_.back() = with_.rooms().take(size);
+  return rooms_.back();
 }
 
 array visit::scratch() {

@@ -13,6 +13,7 @@
 #include "node/commands/bench_control.hpp"
 #include "node/commands/bench_crowd.hpp"
 #include "node/commands/bench_director.hpp"
+#include "node/commands/bench_gate.hpp"
 #include "node/commands/bench_memory.hpp"
 #include "node/commands/bench_recover.hpp"
 #include "node/commands/bench_scrape.hpp"
@@ -198,7 +199,8 @@ std::vector<figure> all_figures(const model_maker& make_model,
   std::ranges::move(director_figures(table), std::back_inserter(all));
   for (auto figures :
        {control_figures(), wire_figures(), visit_figures(make_model, example),
-        crowd_figures(), recover_figures(), scrape_figures()})
+        crowd_figures(), recover_figures(), scrape_figures(),
+        gate_figures(make_model, example)})
     std::ranges::move(figures, std::back_inserter(all));
   all.push_back(merge_memory_figure());
   all.push_back(watching_figure());

@@ -4,6 +4,7 @@
 #include <optional>
 #include <ostream>
 #include <sstream>
+#include <utility>
 
 #include "core/json.hpp"
 #include "core/text.hpp"
@@ -12,6 +13,7 @@
 #include "node/config/method_options.hpp"
 #include "node/config/policies_of.hpp"
 #include "node/sweep/sweep_plan.hpp"
+#include "node/task/recipe_of.hpp"
 #include "node/task/workload.hpp"
 #include "policies/catalogue.hpp"
 
@@ -38,6 +40,50 @@ json disclosures_of(const recipe& method) {
   return list;
 }
 
+json roles_of(const recipe& method) {
+  auto list = json::array();
+  for (const auto& x : method.roles)
+    list.push_back(
+      {{"name", x.name}, {"members", x.members}, {"quota", x.quota}});
+  return list;
+}
+
+/// What clients choose from; of it at most so many, 0: all.
+json asked_of(const recipe& method) {
+  auto list = json::array();
+  for (const auto& leg : method.legs)
+    for (const auto& x : leg.fetch)
+      if (x.chosen)
+        list.push_back({{"family", x.family}, {"most", x.chosen_max}});
+  return list;
+}
+
+/// Who is invited how often, and what is asked for, where that is not the same
+/// for all.
+void print_roles(const recipe& method, std::ostream& out) {
+  const char* which = "first ";
+  for (const auto& x : method.roles) {
+    if (method.roles.size() < 2)
+      break;
+    out << (&x == &method.roles.front() ? "\n  roles      " : ", ") << x.name;
+    if (x.members == 0)
+      out << " (all others)";
+    else
+      out << " (the " << std::exchange(which, "next ") << x.members
+          << " clients, " << x.quota << " in each window)";
+  }
+  const char* before = "\n  asks for   ";
+  for (const auto& leg : method.legs)
+    for (const auto& x : leg.fetch)
+      if (x.chosen) {
+        out << std::exchange(before, ", ");
+        if (x.chosen_max > 0)
+          out << "at most " << x.chosen_max << " of " << x.family;
+        else
+          out << "some of " << x.family;
+      }
+}
+
 void print(const loaded_config& loaded, const recipe& method,
            const std::string& file, std::ostream& out) {
   const auto mode = loaded.x.pace.mode;
@@ -54,6 +100,7 @@ void print(const loaded_config& loaded, const recipe& method,
   for (const auto& x : method.blocks)
     out << (&x == &method.blocks.front() ? "" : ", ") << x.name << " ("
         << to_string(x.where) << ')';
+  print_roles(method, out);
   out << "\n  discloses  ";
   if (method.disclosures.empty())
     out << "nothing beside the deltas and their weights";
@@ -84,6 +131,8 @@ json describe(const loaded_config& loaded, const recipe& method) {
     {"remark", policies::remark_on(method, around)},
     {"merges", policies::formula_of(method, around)},
     {"blocks", blocks},
+    {"roles", roles_of(method)},
+    {"asks_for", asked_of(method)},
     {"discloses", disclosures_of(method)},
     {"notes", loaded.notes},
     {"resolved", write_config(loaded.x)}};
@@ -194,6 +243,13 @@ std::optional<result<void>> check_sweep(const command_line& line,
   return result<void>{};
 }
 
+/// The method as this configuration has it.
+result<recipe> method_of(const experiment& x, const method_list& methods) {
+  if (all_methods().find(x.method) != nullptr)
+    return recipe_of(x);
+  return *methods.find(x.method);
+}
+
 exit_code refuse(const error& why, const command_line& line, streams io) {
   return report({.code = "invalid_config",
                  .what = "this configuration cannot be used",
@@ -230,7 +286,9 @@ exit_code check(const method_list& methods, const model_maker& make_model,
   if (make_model)
     if (const auto ok = try_to_prepare(loaded->x, make_model); !ok)
       return refuse(ok.error(), line, io);
-  const auto* method = methods.find(loaded->x.method);
+  const auto method = method_of(loaded->x, methods);
+  if (!method)
+    return refuse(method.error(), line, io);
   if (line.json())
     io.out << describe(*loaded, *method).dump(2) << '\n';
   else if (resolved)

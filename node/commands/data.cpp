@@ -3,10 +3,15 @@
 #include <algorithm>
 #include <iomanip>
 #include <numeric>
+#include <optional>
 #include <ostream>
+#include <string>
+#include <utility>
 
 #include "core/json.hpp"
+#include "models/data/kinds.hpp"
 #include "models/data/partition.hpp"
+#include "models/data/shared_facts.hpp"
 #include "node/commands/command_line.hpp"
 #include "node/config/config.hpp"
 #include "node/task/data.hpp"
@@ -39,18 +44,99 @@ void print(const models::dataset& data, const models::label_counts& table,
   }
 }
 
+std::string in_braces(const models::kind_set& kinds) {
+  std::string out;
+  for (const auto kind : kinds)
+    out += (out.empty() ? "" : " ") + std::to_string(kind);
+  return '{' + out + '}';
+}
+
+std::string about_anchors(const models::shared_facts& x, std::size_t anchors,
+                          const std::string& kinds) {
+  if (anchors == 0)
+    return "There are no anchors.";
+  return std::to_string(anchors) + " anchors have "
+         + (x.anchors_disjoint ? "disjoint " : "overlapping ") + kinds
+         + (x.anchors_cover ? ", together all of them."
+                            : ", and not all of them together.");
+}
+
+std::string about_strangers(const models::shared_facts& x,
+                            std::size_t held_out) {
+  if (held_out == 0)
+    return "No client is held out.";
+  constexpr std::size_t listed_max = 20;
+  std::string out =
+    std::to_string(held_out) + " held-out clients have "
+    + std::to_string(x.withheld.size())
+    + (x.unseen ? " combinations that nobody trains on:"
+                : " combinations, and somebody trains on one of them:");
+  for (std::size_t i = 0; i < std::min(listed_max, x.withheld.size()); ++i)
+    out += ' ' + in_braces(x.withheld[i]);
+  return out + (x.withheld.size() > listed_max ? " and others." : ".");
+}
+
+/// What a partition with shared rows promises.
+struct promises {
+  models::shared_facts facts;
+  std::size_t anchors = 0;
+  bool combined = false; ///< Of combinations, about which more is said.
+};
+
+std::optional<promises> promises_of(const experiment& x,
+                                    const models::dataset& data,
+                                    const models::partition& parts) {
+  if (!x.partition.shares_rows())
+    return std::nullopt;
+  return promises{.facts = models::facts_of(data, parts, x.partition.anchors),
+                  .anchors = x.partition.anchors,
+                  .combined =
+                    x.partition.kind == partition_options::rule::combinations};
+}
+
+void print(const promises& x, const models::dataset& data,
+           const models::partition& parts, std::ostream& out) {
+  out << '\n'
+      << x.facts.shared_rows << " of " << data.train.size
+      << " training examples are held by more than one client.\n";
+  if (!x.combined)
+    return;
+  const std::string kinds{models::name_of_kinds(data)};
+  out << about_anchors(x.facts, x.anchors, kinds) << '\n'
+      << about_strangers(x.facts, parts.held_out) << '\n';
+}
+
 json describe(const models::dataset& data, const models::label_counts& table,
-              const models::partition& parts) {
+              const models::partition& parts,
+              const std::optional<promises>& shared) {
   auto clients = json::array();
-  for (std::size_t k = 0; k < table.size(); ++k)
-    clients.push_back({{"client", k + 1},
-                       {"rows", total(table[k])},
-                       {"labels", table[k]},
-                       {"test_rows", parts.test[k].size()},
-                       {"held_out", k + parts.held_out >= table.size()}});
-  return {{"success", true},          {"data", data.name},
-          {"train", data.train.size}, {"test", data.test.size},
-          {"labels", data.classes},   {"clients", clients}};
+  auto anchors = json::array();
+  for (std::size_t k = 0; k < table.size(); ++k) {
+    json client = {{"client", k + 1},
+                   {"rows", total(table[k])},
+                   {"labels", table[k]},
+                   {"test_rows", parts.test[k].size()},
+                   {"held_out", k + parts.held_out >= table.size()}};
+    if (shared)
+      client.add("kinds", shared->facts.kinds[k]);
+    clients.push_back(std::move(client));
+    if (shared && k < shared->anchors)
+      anchors.push_back({{"client", k + 1}, {"kinds", shared->facts.kinds[k]}});
+  }
+  json out = {{"success", true},          {"data", data.name},
+              {"train", data.train.size}, {"test", data.test.size},
+              {"labels", data.classes},   {"clients", clients}};
+  if (!shared)
+    return out;
+  out.add("shared_rows", shared->facts.shared_rows);
+  if (!shared->combined)
+    return out;
+  out.add("anchors", anchors);
+  out.add("anchors_disjoint", shared->facts.anchors_disjoint);
+  out.add("anchors_cover", shared->facts.anchors_cover);
+  out.add("unseen", shared->facts.unseen);
+  out.add("withheld", shared->facts.withheld);
+  return out;
 }
 
 exit_code inspect(const command_line& line, streams io) {
@@ -78,10 +164,14 @@ exit_code inspect(const command_line& line, streams io) {
   if (!parts)
     return report(parts.error(), line.json(), io);
   const auto table = models::label_table(*data, *parts);
-  if (line.json())
-    io.out << describe(*data, table, *parts).dump(2) << '\n';
-  else
-    print(*data, table, *parts, io.out);
+  const auto shared = promises_of(loaded->x, *data, *parts);
+  if (line.json()) {
+    io.out << describe(*data, table, *parts, shared).dump(2) << '\n';
+    return exit_code::ok;
+  }
+  print(*data, table, *parts, io.out);
+  if (shared)
+    print(*shared, *data, *parts, io.out);
   return exit_code::ok;
 }
 

@@ -2,16 +2,20 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <numeric>
 #include <ostream>
+#include <utility>
 
 #include "core/json.hpp"
+#include "core/text.hpp"
 #include "kernels/backend.hpp"
 #include "models/families.hpp"
 #include "models/safetensors.hpp"
 #include "models/shapes.hpp"
 #include "node/commands/command_line.hpp"
 #include "node/config/config.hpp"
+#include "node/task/common_values.hpp"
 
 namespace troupe::node {
 
@@ -134,6 +138,59 @@ result<tensor_file> merged_of_run(const std::string& folder,
   return merged(config->x, *method, blocks_of(*file), mixture);
 }
 
+/// One block, its tensors named as in a model. The common model, which no
+/// version has, is in a file of its own.
+result<tensor_file> block_of_run(const std::string& folder,
+                                 const std::string& block) {
+  const bool is_common = block == models::common_family;
+  const auto file = is_common
+                      ? read_common(folder + '/' + common_file)
+                      : models::read_safetensors(folder + "/model.safetensors");
+  if (!file)
+    return tl::unexpected{file.error()};
+  tensor_file out;
+  std::string others;
+  for (auto& x : blocks_of(*file)) {
+    const auto name =
+      x.name.empty() ? std::string{models::model_family} : std::move(x.name);
+    if (name != block) {
+      others += (others.empty() ? "" : ", ") + name;
+      continue;
+    }
+    std::ranges::move(x.tensors, std::back_inserter(out.tensors));
+    out.values.insert(out.values.end(), x.values.begin(), x.values.end());
+  }
+  if (out.tensors.empty())
+    return fail(errc::invalid_argument,
+                "--block: there is no " + in_quotes(block)
+                  + " among what the run learned, which is "
+                  + shortened(others));
+  return out;
+}
+
+struct wishes {
+  std::string folder;
+  std::string to;
+  bool merge = false;
+  std::string block;
+  std::vector<double> mixture;
+
+  void add_to(command_line& line) {
+    line.add("RUN", &folder, "a run's folder", {.required = true});
+    line.add("--to", &to, "the file to write", {.required = true});
+    line.add("--merged", &merge,
+             "the base and its adapters as weights of the model alone");
+    line.add(
+      "--block", &block,
+      "one block alone, under the names that a model has: as in model.3, "
+      "or common, which nobody trains",
+      {.excludes = {"--merged"}, .not_empty = true});
+    line.add("--mixture", &mixture,
+             "the share of each adapter; even ones without it",
+             {.excludes = {"--block"}, .delimiter = ','});
+  }
+};
+
 } // namespace
 
 exit_code export_command(arguments args, streams io) {
@@ -141,33 +198,30 @@ exit_code export_command(arguments args, streams io) {
                      "Writes a run's model for use elsewhere, as safetensors.",
                      "export runs/20261121-113226-rotation --merged --mixture "
                      "1,0,0,0 --to one.safetensors"}};
-  std::string folder;
-  std::string to;
-  bool merge = false;
-  std::vector<double> mixture;
-  line.add("RUN", &folder, "a run's folder", {.required = true});
-  line.add("--to", &to, "the file to write", {.required = true});
-  line.add("--merged", &merge,
-           "the base and its adapters as weights of the model alone",
-           {.required = true});
-  line.add("--mixture", &mixture,
-           "the share of each adapter; even ones without it",
-           {.delimiter = ','});
+  wishes wish;
+  wish.add_to(line);
   if (const auto end = line.parse(args, io))
     return *end;
-  const auto out = merged_of_run(folder, mixture);
+  if (!wish.merge && wish.block.empty())
+    return report({.code = "usage",
+                   .what = "nothing says what is to be written",
+                   .hint = "--merged would do, or --block NAME"},
+                  exit_code::usage, line.json(), io);
+  const auto out = wish.merge ? merged_of_run(wish.folder, wish.mixture)
+                              : block_of_run(wish.folder, wish.block);
   if (!out)
     return report(out.error(), line.json(), io);
-  if (auto done = models::write_safetensors(to, *out); !done)
+  if (auto done = models::write_safetensors(wish.to, *out); !done)
     return report(done.error(), line.json(), io);
   if (line.json())
     io.out << json{{"success", true},
-                   {"file", to},
+                   {"file", wish.to},
                    {"values", out->values.size()}}
                 .dump(2)
            << std::endl;
   else
-    io.out << to << ": " << out->values.size() << " values, merged"
+    io.out << wish.to << ": " << out->values.size() << " values, "
+           << (wish.merge ? "merged" : "of " + printable(wish.block))
            << std::endl;
   return exit_code::ok;
 }

@@ -190,6 +190,9 @@ struct wishes {
     line.add("--model", &in.model,
              "where it has the run's scripted model, or a file of the "
              "weights that nobody trains");
+    line.add("--common", &in.common,
+             "where it has the run's common model: a run's folder or a file of "
+             "weights, or a scripted module");
     line.add("--store", &in.store,
              "the folder where clients keep what is theirs, so that they go on "
              "after a restart; without it they are gone with this process");

@@ -145,7 +145,8 @@ exit_code conclude(const sweep_plan& plan, const fs::path& folder,
        .what = "no run has a number called " + absent,
        .why = "what each run has is in " + (folder / "cells").string(),
        .hint = "'metrics' of [sweep] names numbers of a result, such as "
-               "accuracy, loss, per_client.mean, or those of method_results"},
+               "accuracy, loss, per_client.mean, zero_shot.mean, or those of "
+               "method_results"},
       exit_code::failed, json, io);
   if (json)
     io.out << troupe::json{{"success", true},

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "core/text.hpp"
+#include "node/config/checks.hpp"
 #include "node/config/keys.hpp"
 #include "node/config/method_options.hpp"
 #include "node/config/policies_of.hpp"
@@ -189,7 +190,7 @@ public:
     if (m.kind == shape::torchscript && m.path.empty())
       refuse("model.kind",
              "kind = \"torchscript\" needs the 'path' of a module");
-    if (d.kind != format::synthetic && !d.is_elsewhere() && !d.has_own_model()
+    if (!d.is_made() && !d.is_elsewhere() && !d.has_own_model()
         && d.path.empty())
       refuse("data.path",
              "'data.path' must name a file or a folder, found \"\"");
@@ -378,6 +379,9 @@ void check(const experiment& x, const entries& said, std::string_view origin,
   all.pace();
   all.merge();
   all.work();
+  check_partition(x, said, origin, wrong);
+  check_common(x, said, origin, wrong);
+  check_roles(x, said, origin, methods, wrong);
 }
 
 } // namespace troupe::node

@@ -96,6 +96,9 @@ struct client_options {
   std::uint32_t clients_per_round = 0; ///< Resolved: never 0.
   double fraction = 0;                 ///< Resolved: always 0.
   std::uint32_t held_out = 0;          ///< The last so many are never invited.
+  /// The first so many are invited more often; 0: none.
+  std::uint32_t often = 0;
+  std::uint32_t often_per_round = 0; ///< Of these. Resolved: 0 only if none is.
   /// So many are here before the first is invited; 0: all or, where clients
   /// come from elsewhere, as many as are invited together.
   std::uint32_t expected = 0;
@@ -122,8 +125,11 @@ struct partition_options {
     size_skew, ///< Lognormal sizes.
     power,     ///< Sizes as a power of the rank.
     column,
-    natural, ///< As the data says.
+    natural,      ///< As the data says.
+    combinations, ///< Clients share rows of some labels, or domains.
+    mixtures,     ///< Clients share rows of all of them.
   };
+  enum class sizing : std::uint8_t { equal_share, full_label };
 
   rule kind = rule::iid;
   double alpha = 0.5;
@@ -133,6 +139,19 @@ struct partition_options {
   std::string column = {};
   std::uint32_t samples_per_client = 0; ///< At most; 0: all.
   double train_share = 1;
+  // Of `combinations`; anchors and rows also of `mixtures`.
+  std::uint32_t kinds_per_client = 4;
+  std::uint32_t anchors = 0;
+  sizing sizes = sizing::equal_share;
+  std::uint32_t rows_per_client = 0; ///< 0: as many as there are for each.
+  std::uint32_t rows_per_kind = 0;   ///< 0: `rows_per_client` says it.
+  bool unseen = true;
+  std::uint32_t withheld = 0; ///< 0: a combination for each held-out client.
+  std::uint32_t groups = 1;
+
+  bool shares_rows() const noexcept {
+    return kind == rule::combinations || kind == rule::mixtures;
+  }
 };
 
 /// What becomes of the offers of one version, beside the recipe's own rule.
@@ -151,9 +170,10 @@ struct data_options {
     csv,
     synthetic,
     quadratic,
-    clusters, ///< FLoRAL's synthetic tasks.
-    low_rank, ///< PF2LoRA's synthetic task.
-    elsewhere ///< Clients bring their own.
+    clusters,  ///< FLoRAL's synthetic tasks.
+    low_rank,  ///< PF2LoRA's synthetic task.
+    elsewhere, ///< Clients bring their own.
+    modes      ///< Several places for each label.
   };
   enum class cluster_task : std::uint8_t { linear, mlp };
 
@@ -166,7 +186,8 @@ struct data_options {
   double validation = 0.1;    ///< Kept aside for `stop`, only if it is set.
   double synthetic_alpha = 1;
   double synthetic_beta = 1;
-  std::uint32_t dimension = 60; ///< Of generated data.
+  std::uint32_t dimension = 60;        ///< Of generated data.
+  std::uint32_t rows_per_class = 1000; ///< Training rows of generated data.
   models::pixel_options pixels = {};
   models::cluster_shift shift = models::cluster_shift::none;
   cluster_task task = cluster_task::linear;
@@ -176,6 +197,17 @@ struct data_options {
 
   bool is_elsewhere() const noexcept {
     return kind == format::elsewhere;
+  }
+
+  /// Examples are generated, and not read.
+  bool is_made() const noexcept {
+    return kind == format::synthetic || kind == format::modes;
+  }
+
+  /// What a client holds is changed by its number.
+  bool shifts_clusters() const noexcept {
+    return shift == models::cluster_shift::rotation
+           || shift == models::cluster_shift::labels;
   }
 
   bool is_regression() const noexcept {
@@ -196,11 +228,13 @@ struct model_options {
     lenet,
     vgg8,
     resnet18,
+    resnet34,
     torchscript,
     quadratic,
     regression
   };
   enum class buffer_rule : std::uint8_t { average, local, freeze };
+  enum class norm_rule : std::uint8_t { group, batch };
 
   shape kind = shape::mlp;
   std::vector<std::uint32_t> hidden = {200};
@@ -208,6 +242,12 @@ struct model_options {
   double init_scale = 1; ///< First values are multiplied by it.
   buffer_rule buffers = buffer_rule::average;
   std::vector<std::string> adapt = {}; ///< Layers with adapters; empty: all.
+  std::uint32_t width = 64;            ///< Of residual networks: channels.
+  norm_rule norm = norm_rule::group;   ///< Likewise.
+
+  bool is_residual() const noexcept {
+    return kind == shape::resnet18 || kind == shape::resnet34;
+  }
 };
 
 struct speed_options {
@@ -256,6 +296,9 @@ struct experiment {
   std::uint64_t evaluate_every = 10; ///< Versions; 0: never.
   double scores_seconds = 60; ///< Clients elsewhere have so long for theirs.
   std::string init = {};      ///< A file of weights; empty: from the seed.
+  /// A run's folder or a file of weights, of what nobody trains; empty: from
+  /// the seed.
+  std::string common = {};
   std::string folder = "runs";
   bool events = true;
   std::uint64_t events_max = 4096; ///< MiB of events.jsonl.
@@ -274,6 +317,7 @@ struct experiment {
   merge_options merge = {};
   data_options data = {};
   model_options model = {};
+  std::optional<model_options> common_model = {}; ///< Nothing: as `model`.
   device_options devices = {};
   policies::links network = {};
   availability_options availability = {};
@@ -283,8 +327,7 @@ struct experiment {
 
   /// Whether client k is in cluster k mod `data.clusters`.
   bool in_clusters() const {
-    return data.kind == data_options::format::clusters
-           || data.shift != models::cluster_shift::none
+    return data.kind == data_options::format::clusters || data.shifts_clusters()
            || partition.kind == partition_options::rule::disjoint;
   }
 };

@@ -108,6 +108,9 @@ std::size_t edits(std::string_view a, std::string_view b) {
   return cost[a.size()][b.size()];
 }
 
+/// What both models have is that of [model] where no table is said.
+constexpr std::string_view said_in_full = "common_model.";
+
 } // namespace
 
 const std::vector<known_key>& known_keys() {
@@ -141,7 +144,8 @@ std::vector<std::string> meanings(std::string_view name) {
   std::vector<std::string> result;
   const auto ending = '.' + std::string{name};
   for (const auto& x : known_keys())
-    if (leaf(x.path) == name || x.path.ends_with(ending))
+    if ((leaf(x.path) == name || x.path.ends_with(ending))
+        && !x.path.starts_with(said_in_full))
       result.push_back(x.path);
   if (result.empty())
     for (const auto& x : listed().sections)

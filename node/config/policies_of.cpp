@@ -85,6 +85,21 @@ policies::selection selection_of(const selection_options& x) {
   return policies::uniform_selection{};
 }
 
+namespace {
+
+models::combinations_partition combinations_of(const partition_options& x) {
+  return {.kinds = x.kinds_per_client,
+          .anchors = x.anchors,
+          .all_rows = x.sizes == partition_options::sizing::full_label,
+          .rows = x.rows_per_client,
+          .rows_per_kind = x.rows_per_kind,
+          .unseen = x.unseen,
+          .withheld = x.withheld,
+          .groups = x.groups};
+}
+
+} // namespace
+
 models::partitioner partitioner_of(const partition_options& x,
                                    std::size_t clusters) {
   switch (x.kind) {
@@ -104,6 +119,11 @@ models::partitioner partitioner_of(const partition_options& x,
       return models::column_partition{};
     case partition_options::rule::natural:
       return models::natural_partition{};
+    case partition_options::rule::combinations:
+      return combinations_of(x);
+    case partition_options::rule::mixtures:
+      return models::mixtures_partition{
+        .alpha = x.alpha, .anchors = x.anchors, .rows = x.rows_per_client};
     case partition_options::rule::iid:
       break;
   }

@@ -109,8 +109,12 @@ public:
       refuse(*e, describe_list(describe(range)));
   }
 
+  /// A table is there where a key of it is.
   bool has(const key& k, bool) override {
-    return find(k) != nullptr;
+    const auto below = prefix_ + std::string{k.name} + '.';
+    const auto first = said_.lower_bound(below);
+    return find(k) != nullptr
+           || (first != said_.end() && first->first.starts_with(below));
   }
 
 protected:

@@ -38,6 +38,10 @@ void visit_run(schema_visitor& v, experiment& x) {
            x.scores_seconds, {.min = 0.1, .max = 1800});
   v.text({"init", "a file of weights to start from; empty: from the seed"},
          x.init);
+  const key common{"common",
+                   "a run's folder, or a file of weights: what nobody trains"};
+  if (v.has(common, !x.common.empty()))
+    v.text(common, x.common);
   v.text({"scenario", "a file of joins, leaves, drains and failures"},
          x.scenario);
   v.text({"folder", "where folders of runs are made"}, x.folder);
@@ -170,6 +174,12 @@ void visit_clients(schema_visitor& v, client_options& x) {
   if (v.has(part, x.fraction > 0))
     v.number(part, x.fraction, {.max = 1, .above_min = true});
   v.count({"held_out", "the last so many are never invited"}, x.held_out, {});
+  v.count({"often", "the first so many are invited more often; 0: none"},
+          x.often, {.max = limits::clients_max});
+  v.count({"often_per_round",
+           "of these, in each cohort; 0: half of it, at most 'often'",
+           x.often > 0, "'often' above 0"},
+          x.often_per_round, {.max = limits::clients_max});
   v.count({"expected", "who are here before the first is invited; 0: all, and "
                        "under serve as many as are invited together"},
           x.expected, {.max = limits::clients_max});
@@ -186,58 +196,29 @@ void visit_clients(schema_visitor& v, client_options& x) {
   v.end();
 }
 
-void visit_partition(schema_visitor& v, partition_options& x) {
-  using enum partition_options::rule;
-  v.begin({"partition", "which client holds which examples"});
-  v.choice({"kind"}, x.kind,
-           {"iid", "dirichlet", "labels", "shards", "disjoint", "size_skew",
-            "power", "column", "natural"});
-  v.number({"alpha", "small: few labels per client", x.kind == dirichlet,
-            "kind = \"dirichlet\""},
-           x.alpha, above_zero);
-  v.count({"labels_per_client", "", x.kind == labels, "kind = \"labels\""},
-          x.labels_per_client, positive);
-  v.count({"shards_per_client", "of the examples sorted by label",
-           x.kind == shards, "kind = \"shards\""},
-          x.shards_per_client, positive);
-  v.number({"skew", "how much sizes differ: sigma, or the exponent",
-            x.kind == size_skew || x.kind == power,
-            "kind = \"size_skew\" or \"power\""},
-           x.skew, {.max = 10});
-  v.text({"column", "one client per value of it", x.kind == column,
-          "kind = \"column\""},
-         x.column);
-  v.count({"samples_per_client", "the others are left out; 0: all"},
-          x.samples_per_client, {});
-  v.number({"train_share",
-            "of its training rows that each client keeps, but ten; its test "
-            "rows stay as they are"},
-           x.train_share, {.max = 1, .above_min = true});
-  v.end();
-}
-
 void visit_schedule(schema_visitor& v, policies::rate_schedule& x) {
   using namespace policies;
   std::size_t kind = x.index();
   v.begin({"schedule", "of the learning rate, over the run's progress"});
-  v.choice({"kind"}, kind, {"constant", "cosine", "step"});
-  constexpr std::array<rate_schedule, 3> kinds{
-    constant_schedule{}, cosine_schedule{}, step_schedule{}};
+  v.choice({"kind"}, kind, {"constant", "cosine", "step", "exponential"});
+  constexpr std::array<rate_schedule, 4> kinds{
+    constant_schedule{}, cosine_schedule{}, step_schedule{},
+    exponential_schedule{}};
   if (kind != x.index())
     x = kinds[kind];
-  cosine_schedule none_of_cosine;
+  double none = 0;
   step_schedule none_of_steps;
   auto* cosine = std::get_if<cosine_schedule>(&x);
+  auto* exponential = std::get_if<exponential_schedule>(&x);
   auto* step = std::get_if<step_schedule>(&x);
-  const bool is_cosine = cosine != nullptr;
+  auto& last = cosine ? cosine->last : exponential ? exponential->last : none;
+  const bool has_last = cosine != nullptr || exponential != nullptr;
   const bool is_step = step != nullptr;
-  if (!is_cosine)
-    cosine = &none_of_cosine;
   if (!is_step)
     step = &none_of_steps;
-  v.number(
-    {"last", "share of the rate at the end", is_cosine, "kind = \"cosine\""},
-    cosine->last, a_share);
+  v.number({"last", "share of the rate at the end", has_last,
+            "kind = \"cosine\" or \"exponential\""},
+           last, a_share);
   v.count({"steps", "how many times it falls", is_step, "kind = \"step\""},
           step->steps, {});
   v.number({"factor", "what is left of the rate after a step", is_step,

@@ -86,6 +86,9 @@ protected:
 /// The part of `visit_keys` about where virtual clients live.
 void visit_life(schema_visitor& v, experiment& x);
 
+/// About who holds which examples.
+void visit_partition(schema_visitor& v, partition_options& x);
+
 /// About data and models.
 void visit_materials(schema_visitor& v, experiment& x);
 

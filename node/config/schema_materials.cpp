@@ -28,16 +28,16 @@ void visit_data(schema_visitor& v, data_options& x,
   v.begin({"data", "what there is to learn from"});
   v.choice({"kind"}, x.kind,
            {"idx", "cifar10", "cifar100", "csv", "synthetic", "quadratic",
-            "clusters", "low_rank", "elsewhere"});
-  const bool file =
-    x.kind != synthetic && !x.is_elsewhere() && !x.has_own_model();
+            "clusters", "low_rank", "elsewhere", "modes"});
+  const bool file = !x.is_made() && !x.is_elsewhere() && !x.has_own_model();
   const bool is_csv = x.kind == csv || x.is_elsewhere();
   v.text({"path", "a folder, or a CSV file", file, "data from files"}, x.path);
   v.text({"label", "the column of the labels", is_csv,
           "kind = \"csv\" or \"elsewhere\""},
          x.label);
   v.count({"classes", "how many labels there are; 0: as the data says",
-           x.kind == idx || is_csv, "kind = \"idx\", \"csv\" or \"elsewhere\""},
+           x.kind == idx || is_csv || x.kind == modes,
+           "kind = \"idx\", \"csv\", \"elsewhere\" or \"modes\""},
           x.classes, {.max = 65'536});
   const key inputs{"inputs", "extents of an example that clients bring",
                    x.is_elsewhere(), "kind = \"elsewhere\""};
@@ -54,22 +54,24 @@ void visit_data(schema_visitor& v, data_options& x,
   v.number({"synthetic_beta", "how much inputs differ", x.kind == synthetic,
             "kind = \"synthetic\""},
            x.synthetic_beta, {});
-  v.count({"dimension", "of generated data",
-           x.kind == synthetic || x.kind == quadratic,
-           "kind = \"synthetic\" or \"quadratic\""},
+  v.count({"dimension", "of generated data", x.is_made() || x.kind == quadratic,
+           "kind = \"synthetic\", \"quadratic\" or \"modes\""},
           x.dimension, {.min = 1, .max = 1 << 20});
+  v.count({"rows_per_class", "training rows of a label; test rows are 3/10",
+           x.kind == modes, "kind = \"modes\""},
+          x.rows_per_class, {.min = 1, .max = 1'000'000});
   visit_pixels(v, x.pixels, file || x.is_elsewhere());
-  v.choice({"shift", "what differs between clusters of clients", file,
+  v.choice({"shift", "what differs between clusters of clients, or rows", file,
             "data from files"},
-           x.shift, {"none", "rotation", "labels"});
-  const bool in_clusters = x.kind == clusters
-                           || x.shift != models::cluster_shift::none
+           x.shift, {"none", "rotation", "labels", "domains"});
+  const bool in_clusters = x.kind == clusters || x.shifts_clusters()
                            || dealing == partition_options::rule::disjoint;
   const key task{"task", "the truth that clients of a cluster share",
                  x.kind == clusters, "kind = \"clusters\""};
   v.choice(task, x.task, {"linear", "mlp"});
   v.count({"clusters", "client k is in cluster k mod this", in_clusters,
-           "kind = \"clusters\", a 'shift' or partition.kind = \"disjoint\""},
+           "kind = \"clusters\", shift = \"rotation\" or \"labels\", or "
+           "partition.kind = \"disjoint\""},
           x.clusters, positive);
   v.count({"cluster_rows", "training rows of a client; 0: as published",
            x.kind == clusters, "kind = \"clusters\""},
@@ -80,12 +82,12 @@ void visit_data(schema_visitor& v, data_options& x,
   v.end();
 }
 
-void visit_model(schema_visitor& v, model_options& x) {
+/// What [model] and [common_model] both say.
+void visit_shape(schema_visitor& v, model_options& x) {
   using enum model_options::shape;
-  v.begin({"model", "what is learned"});
   v.choice({"kind"}, x.kind,
-           {"softmax", "mlp", "cnn", "lenet", "vgg8", "resnet18", "torchscript",
-            "quadratic", "regression"});
+           {"softmax", "mlp", "cnn", "lenet", "vgg8", "resnet18", "resnet34",
+            "torchscript", "quadratic", "regression"});
   v.counts({"hidden", "widths of the hidden layers",
             x.kind == mlp || x.kind == regression,
             "kind = \"mlp\" or \"regression\""},
@@ -93,6 +95,17 @@ void visit_model(schema_visitor& v, model_options& x) {
   v.text({"path", "a scripted module", x.kind == torchscript,
           "kind = \"torchscript\""},
          x.path);
+  const std::string_view residual = "kind = \"resnet18\" or \"resnet34\"";
+  v.count({"width", "channels of the first layers", x.is_residual(), residual},
+          x.width, {.min = 1, .max = 1 << 12});
+  v.choice({"norm", "behind each convolution", x.is_residual(), residual},
+           x.norm, {"group", "batch"});
+}
+
+void visit_model(schema_visitor& v, model_options& x) {
+  using enum model_options::shape;
+  v.begin({"model", "what is learned"});
+  visit_shape(v, x);
   v.number({"init_scale", "factor of the first values; 0: zeros",
             x.kind == softmax || x.kind == mlp,
             "kind = \"softmax\" or \"mlp\""},
@@ -105,11 +118,26 @@ void visit_model(schema_visitor& v, model_options& x) {
   v.end();
 }
 
+/// Without the table it is as the other; of one kind with it, where the table
+/// says none.
+void visit_common_model(schema_visitor& v, experiment& x) {
+  const key section{"common_model",
+                    "of what nobody trains; without it as [model]"};
+  if (!v.has(section, x.common_model.has_value()))
+    return;
+  auto said = x.common_model.value_or(model_options{.kind = x.model.kind});
+  v.begin(section);
+  visit_shape(v, said);
+  v.end();
+  x.common_model = std::move(said);
+}
+
 } // namespace
 
 void visit_materials(schema_visitor& v, experiment& x) {
   visit_data(v, x.data, x.partition.kind);
   visit_model(v, x.model);
+  visit_common_model(v, x);
 }
 
 } // namespace troupe::node

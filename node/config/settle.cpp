@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "models/families.hpp"
 #include "models/shapes.hpp"
 #include "node/config/method_options.hpp"
 #include "node/config/reader.hpp"
@@ -24,12 +25,53 @@ std::uint32_t cohort_of(const client_options& c) {
   return static_cast<std::uint32_t>(std::max(share, 1l));
 }
 
+std::uint32_t often_of(const client_options& c) {
+  if (c.often == 0 || c.often_per_round > 0)
+    return c.often_per_round;
+  return std::clamp(c.clients_per_round / 2, 1u, c.often);
+}
+
+/// Two rules have an alpha, and one of them is only ever meant by its name.
+bool has_alpha(const entries& said) {
+  const auto kind = said.find("partition.kind");
+  const auto* name = kind == said.end()
+                       ? nullptr
+                       : std::get_if<std::string>(&kind->second.value);
+  return name && *name == "mixtures";
+}
+
 /// An override of a number means its rule, also where the file names another.
 bool implies(const entries& said, const std::string& path) {
   const auto number = said.find(path);
   const auto kind = said.find("partition.kind");
+  if (path == "partition.alpha" && has_alpha(said))
+    return false;
   return number != said.end()
          && (kind == said.end() || (number->second.raw && !kind->second.raw));
+}
+
+/// Keys of a common model are for the methods that have one: a file may serve
+/// these and what they are compared with.
+void settle_common(loaded_config& loaded, const entries& said,
+                   const recipe& method) {
+  auto& x = loaded.x;
+  const bool has_one =
+    std::ranges::find(method.blocks, models::common_family, &block_spec::name)
+    != method.blocks.end();
+  if (has_one && x.common.empty())
+    loaded.notes.push_back(
+      "'common' is not given: the common model of method '" + x.method
+      + "' has values from the seed; common = FOLDER of a run that trained it "
+        "would do");
+  if (has_one)
+    return;
+  x.common.clear();
+  x.common_model.reset();
+  for (const auto& [path, e] : said)
+    if (path == "common" || path.starts_with("common_model."))
+      loaded.notes.push_back(e.where + ": '" + e.typed
+                             + "' has no effect: method '" + x.method
+                             + "' has no common model");
 }
 
 } // namespace
@@ -41,6 +83,7 @@ void imply(entries& said) {
     std::pair{"partition.shards_per_client", "shards"},
     std::pair{"partition.skew", "size_skew"},
     std::pair{"partition.column", "column"},
+    std::pair{"partition.kinds_per_client", "combinations"},
   };
   for (const auto& [path, rule] : rules)
     if (implies(said, path)) {
@@ -69,6 +112,7 @@ void settle(loaded_config& loaded, const entries& said,
   if (x.clients.held_out < x.clients.clients)
     x.clients.clients_per_round = cohort_of(x.clients);
   x.clients.fraction = 0;
+  x.clients.often_per_round = often_of(x.clients);
   if (x.pace.concurrency == 0)
     x.pace.concurrency = std::max(x.clients.clients_per_round, 1u);
   // Xie et al. (2019) mix in 0.6 of a client's model: all of it would leave
@@ -78,6 +122,10 @@ void settle(loaded_config& loaded, const entries& said,
     x.server.rate = 0.6;
   if (x.method.empty() && !methods.built.empty())
     x.method = methods.built.front()->name;
+  // As the task is described, where the default is that of another.
+  if (x.data.kind == data_options::format::modes
+      && !said.contains("data.dimension"))
+    x.data.dimension = 32;
   // Nobody knows yet who has most; a bound must be there before its clients.
   if (x.data.is_elsewhere() && x.merge.samples_max == 0)
     x.merge.samples_max = 1 << 20;
@@ -91,6 +139,7 @@ void settle(loaded_config& loaded, const entries& said,
                            + "' has no effect: method '" + x.method
                            + "' attaches no adapters");
   }
+  settle_common(loaded, said, *method);
   read_options(loaded, said, *method, methods, wrong);
 }
 

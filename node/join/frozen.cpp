@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/hex.hpp"
+#include "models/families.hpp"
 #include "models/files.hpp"
 #include "node/join/farewells.hpp"
 #include "node/task/frozen.hpp"
@@ -56,11 +57,14 @@ result<void> keep(const frozen_source& from, const models::digest& content,
 }
 
 join_summary is_missing(const std::string& name, const std::string& why) {
+  const bool is_common =
+    name == models::common_family || name == models::common_buffers_family;
   return ended(end::misfit,
                "the run's '" + name + "' is other than the one made here"
                  + (why.empty() ? "" : ", and the server says: " + why),
-               "--model PATH with the weights that the run began with, or "
-               "troupe serve --serve-frozen");
+               std::string{is_common ? "--common" : "--model"}
+                 + " PATH with the weights that the run began with, or "
+                   "troupe serve --serve-frozen");
 }
 
 /// From the server, a piece at a time. Says how it ends where it does not come.

@@ -31,6 +31,9 @@ struct join_context {
   /// Where it has the run's scripted model or, of other kinds, the weights that
   /// nobody trains.
   std::string model = {};
+  /// A run's folder or a file of weights, of the common model of the run, or
+  /// the module where that is scripted; empty: the server's, or the store's.
+  std::string common = {};
   std::string store = {}; ///< Folder where clients keep what is theirs; empty:
                           ///< in memory, gone with the process.
   std::string audit = {}; ///< File for what leaves; empty: none.

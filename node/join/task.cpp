@@ -20,7 +20,7 @@ namespace {
 
 /// From files, and not made.
 bool is_read(const data_options& x) {
-  return x.kind != data_options::format::synthetic && !x.has_own_model();
+  return !x.is_made() && !x.has_own_model();
 }
 
 result<workload> prepare_joining(const experiment& x, materials found) {
@@ -34,9 +34,16 @@ join_summary not_made(const error& why) {
   return ended(is_data ? end::data : end::misfit, why.context);
 }
 
+/// What nobody trains is settled later: here it counts as what the run says
+/// that it is.
 std::optional<join_summary> fits(const messages::terms_given& terms,
                                  const workload& work) {
-  if (work.blocks->fingerprint() != terms.layout)
+  auto blocks = *work.blocks;
+  for (auto& block : blocks.frozen)
+    for (const auto& what : terms.frozen)
+      if (what.name == block.name)
+        block.content = what.content;
+  if (blocks.fingerprint() != terms.layout)
     return ended(end::misfit, "this model has other blocks than the run's");
   return std::nullopt;
 }
@@ -58,6 +65,24 @@ is_the_runs_model(const messages::terms_given& terms,
                  + to_hex(terms.model).substr(0, 8),
                "--model PATH of a copy of the file that the server has, byte "
                "for byte");
+}
+
+/// A common model that is scripted is a module of ours, others have weights of
+/// ours or none yet.
+std::optional<join_summary> place_common(const join_context& in,
+                                         experiment& to) {
+  to.common = in.common;
+  if (!to.common_model)
+    return std::nullopt;
+  to.common_model->path.clear();
+  if (to.common_model->kind != model_options::shape::torchscript)
+    return std::nullopt;
+  to.common_model->path = in.common;
+  to.common.clear();
+  if (!in.common.empty())
+    return std::nullopt;
+  return ended(end::misfit, "this run has a scripted common model",
+               "--common PATH says where this machine has it");
 }
 
 } // namespace
@@ -82,6 +107,8 @@ std::optional<join_summary> read_terms(const join_context& in,
   to.model.path = is_script ? in.model : std::string{};
   // Of weights it says what nobody trains.
   to.init = is_script ? std::string{} : in.model;
+  if (auto wrong = place_common(in, to))
+    return wrong;
   if (is_script && in.model.empty())
     return ended(end::misfit, "this run has a scripted model",
                  "--model PATH says where this machine has it");

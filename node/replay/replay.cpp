@@ -4,6 +4,7 @@
 #include "core/json.hpp"
 #include "models/files.hpp"
 #include "node/replay/replayer.hpp"
+#include "node/task/kept_common.hpp"
 
 namespace troupe::node {
 
@@ -198,7 +199,7 @@ result<replay_summary> replay(const experiment& x, const fs::path& folder,
       return tl::make_unexpected(event.error());
     note_fingerprint(*event, in);
     if (!story) {
-      auto prepared = prepare(x, in.make_model);
+      auto prepared = prepare(with_kept_common(x, folder), in.make_model);
       if (!prepared)
         return tl::make_unexpected(prepared.error());
       work = std::move(*prepared);

@@ -170,8 +170,15 @@ result<comparison> replayer::on(const messages::line_served& x) {
     before, [&](const auto& y) { return y.leg == x.leg && y.line == x.line; });
   if (same == before.end()) {
     own.hold(x.base);
-    before.push_back(x);
-    serve(x);
+    // Of what a client brought back the record may have a later leg already.
+    const auto later = std::ranges::find_if(
+      before, [&](const auto& y) { return y.leg > x.leg; });
+    const bool is_late = later != before.end();
+    before.insert(later, x);
+    if (!is_late)
+      serve(x);
+    else if (client(x.visit.client).is_open(x.visit))
+      begin_again(x.visit);
   } else if (same->base != x.base && client(x.visit.client).is_open(x.visit)) {
     own.hold(x.base);
     own.release(same->base);

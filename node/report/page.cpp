@@ -6,6 +6,7 @@
 #include "node/report/facts.hpp"
 #include "node/report/figures.hpp"
 #include "node/report/markup.hpp"
+#include "node/report/routing.hpp"
 #include "node/report/style.hpp"
 
 namespace troupe::node {
@@ -65,6 +66,8 @@ std::string page_of(const run_record& x) {
     + "</style></head>\n<body><main>\n";
   text += heading(x) + tiles(x) + learning(x);
   text += section("Who took part", figures_of_clients(x));
+  if (const auto routing = figures_of_routing(x); !routing.empty())
+    text += section("Who asks for which expert", routing);
   text += section("Pace", figures_of_pace(x));
   text += "<section class=\"tables\">" + table_of_ends(x) + table_of_lines(x)
           + table_of_run(x) + "</section>\n";

@@ -5,6 +5,7 @@
 #include "actors/record/names.hpp"
 #include "models/files.hpp"
 #include "node/config/config.hpp"
+#include "node/report/routing.hpp"
 
 namespace troupe::node {
 
@@ -96,6 +97,8 @@ result<run_record> read_run(const fs::path& folder) {
   x.config = std::move(*config);
   if (auto loaded = parse_config({x.config, "config.toml"}))
     x.x = std::move(loaded->x);
+  if (x.x)
+    x.events = event_tally{experts_of(*x.x).size()};
   if (const auto text = text_of(folder / "summary.json")) {
     auto read = json::parse(*text);
     if (read && read->fields())

@@ -57,6 +57,7 @@ path.s4{stroke:var(--c4);stroke-dasharray:12 4}path.s5{stroke:var(--c5);stroke-d
 path.band{stroke:none}
 .bar{fill:var(--c0)}.behind{fill:var(--c0);opacity:.28}
 g:hover>.bar{fill:var(--c1)}
+.heat{fill:var(--c0)}
 .mark{stroke:var(--c1);stroke-width:1.5;stroke-dasharray:4 3;fill:none}
 .swatch{width:12px;height:12px;background:var(--c0);opacity:.28}.swatch.full{opacity:1}
 .tables{display:flex;flex-wrap:wrap;gap:0 48px}

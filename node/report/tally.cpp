@@ -4,6 +4,7 @@
 
 #include "actors/record/names.hpp"
 #include "core/limits.hpp"
+#include "node/report/routing.hpp"
 
 namespace troupe::node {
 
@@ -17,6 +18,11 @@ std::string with_reason(std::string text, std::string_view why) {
 }
 
 } // namespace
+
+event_tally::event_tally(std::size_t experts) {
+  if (experts > 0)
+    asked_.emplace(experts);
+}
 
 void event_tally::add(const flat_record& x) {
   ++events_;
@@ -45,9 +51,10 @@ void event_tally::add(const flat_record& x) {
     case round_closed:
       ++rounds_;
       return;
+    case offered:
+      return note_request(x);
     case began:
     case admitted:
-    case offered:
     case skipped:
     case finished:
     case began_anew:
@@ -61,6 +68,20 @@ void event_tally::note_fetch(const flat_record& x) {
   kept.push_back({x.count("visit"), x.count("version")});
   if (kept.size() > fetches_max)
     kept.erase(kept.begin());
+}
+
+void event_tally::note_request(const flat_record& x) {
+  if (!asked_)
+    return;
+  const auto experts = asked_->asked().size();
+  const auto request = request_in(x, experts);
+  asked_->add(request);
+  if (request.empty())
+    return;
+  auto& of_client = requests_[{x.count("client")}];
+  of_client.resize(experts);
+  for (const auto expert : request)
+    ++of_client[expert];
 }
 
 void event_tally::note_version(const flat_record& x) {

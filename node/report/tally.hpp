@@ -5,11 +5,13 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "node/report/flat_record.hpp"
+#include "policies/request_watch.hpp"
 #include "policies/visit_window.hpp"
 
 namespace troupe::node {
@@ -27,6 +29,11 @@ public:
     std::uint64_t staleness_sum = 0;
     std::uint64_t staleness_max = 0;
   };
+
+  /// @param experts that visits say they ask for; 0: they say nothing of it
+  explicit event_tally(std::size_t experts);
+
+  event_tally() = default;
 
   /// Takes the next event.
   void add(const flat_record& x);
@@ -72,6 +79,18 @@ public:
     return rounds_;
   }
 
+  /// Of each client how often it asked for each expert.
+  const std::map<client_id, std::vector<std::uint64_t>>&
+  requests() const noexcept {
+    return requests_;
+  }
+
+  /// The same of all clients, and whom they asked for first. Null: they say
+  /// nothing of it.
+  const policies::request_watch* asked() const noexcept {
+    return asked_ ? &*asked_ : nullptr;
+  }
+
 private:
   struct fetch {
     std::uint64_t visit;
@@ -80,6 +99,7 @@ private:
 
   void note_fetch(const flat_record& x);
   void note_version(const flat_record& x);
+  void note_request(const flat_record& x);
   void merged_one(client_id client, std::uint64_t visit, std::uint64_t line,
                   std::uint64_t version);
 
@@ -95,6 +115,8 @@ private:
   /// The last few that each client fetched of each line.
   std::map<std::pair<client_id, std::uint64_t>, std::vector<fetch>> bases_;
   policies::visit_windows counted_;
+  std::optional<policies::request_watch> asked_;
+  std::map<client_id, std::vector<std::uint64_t>> requests_;
 };
 
 } // namespace troupe::node

@@ -112,6 +112,7 @@ actors::node_args plan_of(const experiment& x, const workload& w) {
   args.norm_max = x.merge.clip_norm;
   args.groups = w.task ? w.task->groups : 0;
   args.metric = watched_of(x.stop).value_or(models::watched::accuracy);
+  args.held_out = x.clients.held_out > 0;
   args.evaluate_every = x.evaluate_every;
   args.evaluate_at_end = x.evaluate_every > 0;
   args.waits.scores = from_seconds(x.scores_seconds);

@@ -1,17 +1,19 @@
 #include "node/run/run.hpp"
 
-#include <filesystem>
-
 #include "actors/record/begin_lines.hpp"
 #include "actors/record/events.hpp"
 #include "core/json.hpp"
 #include "node/config/policies_of.hpp"
 #include "node/report/page.hpp"
+#include "node/report/routing.hpp"
 #include "node/report/trace.hpp"
 #include "node/run/federation.hpp"
 #include "node/run/heads.hpp"
 #include "node/run/keeper.hpp"
+#include "node/run/resolved.hpp"
 #include "node/run/rules.hpp"
+#include "node/task/kept_common.hpp"
+#include "node/run/strangers.hpp"
 #include "node/watch/folder.hpp"
 #include "node/watch/memory_taken.hpp"
 #include "node/watch/moment_text.hpp"
@@ -24,18 +26,7 @@ namespace troupe::node {
 
 namespace {
 
-namespace fs = std::filesystem;
-
 constexpr const char* run_part = "run";
-
-/// What the folder's config.toml says, so that it works from any folder.
-experiment resolved(experiment x) {
-  for (auto* path : {&x.init, &x.data.path, &x.model.path, &x.scenario,
-                     &x.devices.speed.path, &x.availability.path})
-    if (!path->empty())
-      *path = fs::absolute(*path).lexically_normal().string();
-  return x;
-}
 
 /// A run from its first file to its last.
 class enactment {
@@ -52,7 +43,7 @@ public:
     if (!in_.resume.empty())
       if (auto ok = open_folder(); !ok)
         return tl::make_unexpected(ok.error());
-    auto work = prepare(x_, in_.make_model);
+    auto work = prepare(with_kept_common(x_, in_.resume), in_.make_model);
     if (!work)
       return tl::make_unexpected(work.error());
     work_ = std::move(*work);
@@ -73,6 +64,8 @@ private:
       if (auto ok = open_folder(); !ok)
         return ok;
     folder_->log("fingerprint " + fingerprint_);
+    if (auto ok = keep_common(folder_->path(), work_); !ok)
+      return ok;
     if (auto ok = begin_books(); !ok)
       return ok;
     work_.initial.clear(); // In the books, and as large as the model.
@@ -91,7 +84,9 @@ private:
                                   .length = x_.length,
                                   .has_labels = work_.has_labels,
                                   .personal = work_.method.personal,
-                                  .lead = work_.blocks->lead()});
+                                  .lead = work_.blocks->lead(),
+                                  .clients = x_.clients.clients,
+                                  .held_out = x_.clients.held_out});
     return resumed_ ? result<void>{}
                     : note_begin(serving_ ? serving_->elapsed() : instant{});
   }
@@ -277,7 +272,10 @@ private:
   }
 
   result<run_summary> close() {
-    const auto s = summary();
+    books_.reset(); // The last events are on disk when it is gone.
+    auto s = summary();
+    if (x_.events)
+      s.routing = routing_in(folder_->path(), work_.method, *work_.blocks);
     folder_->log(s.reason);
     auto ok = folder_->save_values("model.safetensors", *work_.blocks,
                                    values_in(watching_->report().lines));
@@ -293,7 +291,6 @@ private:
 
   // A run without its pages is no worse a run.
   void show_pages() {
-    books_.reset(); // The last events are on disk when it is gone.
     if (const auto page = write_report(folder_->path()); !page)
       folder_->log("no report.html: " + page.error().context);
     if (!x_.events)
@@ -324,6 +321,7 @@ private:
       s.rounds = report.rounds;
     s.visits = report.visits;
     put_scores(s, *watching_, work_.has_labels);
+    put_costs_of_strangers(s, x_, work_);
     s.bytes_up = counted_->bytes_up;
     s.bytes_down = counted_->bytes_down;
     if (is_virtual(x_))

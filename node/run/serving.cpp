@@ -6,7 +6,6 @@
 #include <limits>
 #include <map>
 #include <optional>
-#include <sstream>
 #include <utility>
 
 #include "actors/messages/wire.hpp"
@@ -14,11 +13,11 @@
 #include "core/limits.hpp"
 #include "core/random.hpp"
 #include "models/files.hpp"
-#include "node/config/config.hpp"
 #include "node/keys/pair.hpp"
 #include "node/run/open_files.hpp"
 #include "node/run/seal_file.hpp"
 #include "node/run/served_way.hpp"
+#include "node/run/serving_terms.hpp"
 #include "node/task/frozen.hpp"
 #include "node/task/model_file.hpp"
 #include "node/watch/reached.hpp"
@@ -36,14 +35,6 @@ constexpr std::uint64_t bytes_beside_values = 64 << 10;
 constexpr std::uint64_t bytes_of_want = 32;
 
 constexpr std::chrono::seconds drain_max{3};
-
-std::vector<std::string> lines_of(const std::string& text) {
-  std::vector<std::string> out;
-  std::istringstream in{text};
-  for (std::string line; std::getline(in, line);)
-    out.push_back(line);
-  return out;
-}
 
 /// Whoever brings data of its own comes after the partition; where there is
 /// none it is one of as many clients as the configuration says.
@@ -63,13 +54,6 @@ leases::room room_of(const experiment& x, const workload& work) {
   return room;
 }
 
-std::vector<messages::frozen_digest> frozen_of(const workload& work) {
-  std::vector<messages::frozen_digest> out;
-  for (const auto& [name, content] : frozen_digests(work))
-    out.push_back({name, content});
-  return out;
-}
-
 /// A folder that was served has the address at which it was.
 bool was_served(const std::filesystem::path& folder) {
   std::error_code ignored;
@@ -84,29 +68,6 @@ served_values frozen_values(const workload& work) {
   for (const auto& [name, values] : work.task->frozen)
     out[digest_of(values)] = values;
   return out;
-}
-
-/// A path means something where it was written alone.
-experiment without_paths(experiment x) {
-  for (auto* path : {&x.data.path, &x.model.path})
-    if (!path->empty())
-      *path = "elsewhere";
-  return x;
-}
-
-messages::terms_given terms_of(const process_book& book, const experiment& x,
-                               const workload& work) {
-  return {.protocol = messages::protocol_version,
-          .nonce = 0,
-          .run = book.run,
-          .layout = work.blocks->fingerprint(),
-          .data = work.data_digest ? work.data_digest() : models::digest{},
-          .config = lines_of(write_config(without_paths(for_clients(x)))),
-          .inputs = work.shape.inputs,
-          .classes = work.shape.classes,
-          .examples_max = work.shape.examples_max,
-          .frozen = frozen_of(work),
-          .model = book.model};
 }
 
 } // namespace
@@ -128,6 +89,7 @@ std::uint64_t drawn_number() {
 experiment for_clients(experiment x) {
   const experiment blank;
   x.init = blank.init;
+  x.common = blank.common;
   x.folder = blank.folder;
   x.devices = blank.devices;
   x.network = blank.network;

@@ -60,11 +60,12 @@ socket_status status_of_server(transport::socket_endpoint& x,
   const auto of = [&all](transport::refusal why) {
     return all[static_cast<std::size_t>(why)];
   };
+  // Who waits at the door while its key cannot be read is made or breaks off.
   out.listened = {.made = counts.made,
                   .refused = of(transport::refusal::unknown_key)
                              + of(transport::refusal::expired_key),
                   .unlike = of(transport::refusal::no_key),
-                  .broken = 0,
+                  .broken = counts.broken,
                   .lost = counts.lost};
   for (std::size_t i = 0; i < all.size(); ++i)
     out.refused[transport::refusal_names[i]] = all[i];

@@ -39,28 +39,35 @@ public:
     known_keys_only();
     const auto methods = texts(from_, "methods");
     const auto settings = read_settings();
+    const auto rows = changes_by_name("rows");
     const auto published = read_published();
     sweep_plan plan{.run = base(),
                     .rows = {},
                     .seeds = seeds(),
                     .metrics = texts(from_, "metrics")};
     for (const auto& setting : settings)
-      for (const auto& method : methods) {
-        sweep_row row{method, setting, {}};
-        const auto found = std::ranges::find(
-          published, row.name(), &std::pair<std::string, std::string>::first);
-        if (found != published.end())
-          row.published = found->second;
-        plan.rows.push_back(std::move(row));
-      }
+      for (const auto& method : methods)
+        plan.rows.push_back({method, setting, {}});
+    for (const auto& row : rows)
+      plan.rows.push_back({{}, row, {}});
+    for (auto& row : plan.rows) {
+      const auto found = std::ranges::find(
+        published, row.name(), &std::pair<std::string, std::string>::first);
+      if (found != published.end())
+        row.published = found->second;
+    }
     for (const auto& said : published)
       if (std::ranges::none_of(
             plan.rows, [&](const auto& x) { return x.name() == said.first; }))
         refuse(from_, "published." + said.first,
                "no row of the table has this name; one is '"
                  + (plan.rows.empty() ? "" : plan.rows.front().name()) + "'");
-    if (plan.rows.empty())
+    if (std::ranges::find(methods, std::string{}) != methods.end()
+        || (methods.empty() && (rows.empty() || from_.contains("settings"))))
       refuse(from_, "methods", "name one method or more");
+    if (std::ranges::find(rows, std::string{}, &sweep_setting::name)
+        != rows.end())
+      refuse(from_, "rows", "give each a name");
     if (plan.metrics.empty())
       plan.metrics = of_clients(methods)
                        ? std::vector<std::string>{"per_client.mean", "accuracy"}
@@ -99,16 +106,16 @@ private:
   }
 
   void known_keys_only() {
-    const std::vector<std::string> known{"run",     "methods",  "seeds",
-                                         "metrics", "settings", "published"};
+    const std::vector<std::string> known{
+      "run", "methods", "seeds", "metrics", "settings", "rows", "published"};
     for (const auto& [name, node] : from_) {
       const std::string key{name.str()};
       if (std::ranges::find(known, key) != known.end())
         continue;
       const auto near = nearest(key, known);
       refuse(node, key,
-             near.empty() ? "there are run, methods, seeds, metrics, settings "
-                            "and published"
+             near.empty() ? "there are run, methods, seeds, metrics, settings, "
+                            "rows and published"
                           : "unknown; did you mean 'sweep." + near + "'?");
     }
   }
@@ -169,23 +176,30 @@ private:
     return result;
   }
 
+  /// Without any there is one: the configuration as it is.
   std::vector<sweep_setting> read_settings() {
-    std::vector<sweep_setting> result;
-    const auto* node = from_.get("settings");
-    if (node == nullptr)
+    if (!from_.contains("settings"))
       return {sweep_setting{}};
+    return changes_by_name("settings");
+  }
+
+  std::vector<sweep_setting> changes_by_name(const std::string& key) {
+    std::vector<sweep_setting> result;
+    const auto* node = from_.get(key);
+    if (node == nullptr)
+      return result;
     const auto* table = node->as_table();
     if (table == nullptr || table->empty()) {
-      refuse(*node, "settings",
+      refuse(*node, key,
              "must be a table of lists of changes: "
              "buffered = [\"mode=fedbuff\"]");
-      return {};
+      return result;
     }
     std::map<std::uint32_t, std::string> by_line; // As people wrote them.
     for (const auto& [name, changes] : *table)
       by_line.emplace(changes.source().begin.line, std::string{name.str()});
     if (by_line.size() < table->size())
-      refuse(*node, "settings", "write each on a line of its own");
+      refuse(*node, key, "write each on a line of its own");
     for (const auto& [at, name] : by_line)
       result.push_back({name, texts(*table, name)});
     return result;
@@ -222,6 +236,8 @@ std::string fit_for_a_file(std::string x) {
 } // namespace
 
 std::string sweep_row::name() const {
+  if (method.empty())
+    return setting.name;
   return setting.name.empty() ? method : method + " " + setting.name;
 }
 
@@ -231,7 +247,8 @@ std::string sweep_cell::name() const {
 
 std::vector<std::string> sweep_cell::changes() const {
   auto result = row->setting.changes;
-  result.push_back("method=" + row->method);
+  if (!row->method.empty())
+    result.push_back("method=" + row->method);
   result.push_back("seed=" + std::to_string(seed));
   return result;
 }

@@ -23,7 +23,7 @@ struct sweep_setting {
 
 /// A row of the table: all seeds of one method under one setting.
 struct sweep_row {
-  std::string method;
+  std::string method; ///< Empty: the setting says it, or the configuration.
   sweep_setting setting;
   std::string published; ///< What others report, for the table alone.
 

@@ -7,8 +7,10 @@
 #include "models/data/cifar.hpp"
 #include "models/data/csv.hpp"
 #include "models/data/idx.hpp"
+#include "models/data/modes.hpp"
 #include "models/data/partition.hpp"
 #include "models/data/pixels.hpp"
+#include "models/data/shift.hpp"
 #include "models/data/synthetic.hpp"
 #include "node/config/policies_of.hpp"
 
@@ -46,6 +48,13 @@ result<models::dataset> read_data(const experiment& x) {
                                      .clients = x.clients.clients,
                                      .dimensions = x.data.dimension,
                                      .seed = derive_seed(x.seed, "data")});
+    case format::modes:
+      return models::make_modes(
+        {.classes = x.data.classes ? x.data.classes : 10,
+         .dimension = x.data.dimension,
+         .train_rows = x.data.rows_per_class,
+         .test_rows = x.data.rows_per_class * 3 / 10,
+         .seed = derive_seed(x.seed, "data")});
     case format::idx:
     case format::quadratic:
     case format::clusters:
@@ -61,8 +70,13 @@ result<models::dataset> read_data(const experiment& x) {
 result<models::dataset> load_data(const experiment& x) {
   TROUPE_ASSERT(!x.data.has_own_model() && !x.data.is_elsewhere());
   auto data = read_data(x);
-  if (data)
-    if (auto ok = models::set_pixels(*data, x.data.pixels); !ok)
+  if (!data)
+    return data;
+  if (auto ok = models::set_pixels(*data, x.data.pixels); !ok)
+    return tl::make_unexpected(ok.error());
+  // Before anybody holds a row: which are in what domain says who may.
+  if (x.data.shift == models::cluster_shift::domains)
+    if (auto ok = models::shift_domains(*data, x.seed); !ok)
       return tl::make_unexpected(ok.error());
   return data;
 }

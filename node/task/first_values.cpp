@@ -73,19 +73,63 @@ shared_values scaled(const shared_values& x, double factor) {
   return share(std::move(result));
 }
 
+bool begins_as_common(const recipe& method, const options& said) {
+  const auto all = with_defaults(method, said);
+  const auto found = all.find("from_common");
+  return found != all.end() && found->second != 0;
+}
+
+/// No values of a family that the common model has not.
+shared_values value_of(const beside_model& x, std::string_view family) {
+  const auto found = x.common_values.find(std::string{family});
+  return found == x.common_values.end() ? share(std::vector<float>{})
+                                        : found->second;
+}
+
+/// A file's values for the model that nobody trains, where it has them.
+result<void> init_frozen(const experiment& x, const models::objective& model,
+                         std::map<std::string, shared_values>& frozen) {
+  if (frozen.empty() || x.init.empty())
+    return {};
+  const auto file = models::read_safetensors(x.init);
+  if (!file)
+    return tl::make_unexpected(file.error());
+  for (auto& [name, values] : frozen) {
+    models::block_layout block;
+    block.name = block.family = name;
+    block.tensors = model.parameter_list();
+    if (std::ranges::none_of(block.tensors,
+                             [&](const auto& y) { return holds(*file, y); }))
+      continue; // What nobody trains is in no run's folder.
+    auto found = from_file(*file, block, x.init);
+    if (!found)
+      return tl::make_unexpected(found.error());
+    values = std::move(*found);
+  }
+  return {};
+}
+
 } // namespace
 
 result<std::map<block_id, shared_values>>
-first_values(const experiment& x, models::objective& model,
-             const models::layout& blocks,
-             const std::optional<models::adapter_plan>& adapters) {
-  const auto fresh = models::initial_values(
-    model, blocks, derive_seed(x.seed, "initial"), adapters);
+first_values(const experiment& x, const recipe& method,
+             models::objective& model, const models::layout& blocks,
+             const beside_model& beside) {
+  const auto seed = derive_seed(x.seed, "initial");
+  const auto fresh =
+    models::initial_values(model, blocks, seed, beside.adapters, beside.gate);
   std::map<block_id, shared_values> values;
   for (const auto& block : blocks.blocks)
     values[block.id] = block.family == models::model_family
                          ? scaled(fresh.at(block.name), x.model.init_scale)
                          : fresh.at(block.name);
+  if (begins_as_common(method, x.training.method) && beside.common)
+    if (auto ok = models::begin_as_common(
+          method, x.training.method, blocks, model, *beside.common,
+          value_of(beside, models::common_family),
+          value_of(beside, models::common_buffers_family), seed, values);
+        !ok)
+      return tl::make_unexpected(ok.error());
   if (x.init.empty())
     return values;
   const auto file = models::read_safetensors(x.init);
@@ -104,7 +148,7 @@ first_values(const experiment& x, models::objective& model,
 }
 
 result<void> complete(const experiment& x, models::objective& model,
-                      models::local_task& task) {
+                      const beside_model& beside, models::local_task& task) {
   auto own = models::own_adapters_for(task.method, model, x.training.method,
                                       x.model.adapt);
   if (!own)
@@ -112,23 +156,13 @@ result<void> complete(const experiment& x, models::objective& model,
   task.own_adapters = std::move(*own);
   task.frozen =
     models::frozen_values(model, task.method, derive_seed(x.seed, "initial"));
-  if (task.frozen.empty() || x.init.empty())
-    return {};
-  const auto file = models::read_safetensors(x.init);
-  if (!file)
-    return tl::make_unexpected(file.error());
-  for (auto& [name, values] : task.frozen) {
-    models::block_layout block;
-    block.name = block.family = name;
-    block.tensors = model.parameter_list();
-    if (std::ranges::none_of(block.tensors,
-                             [&](const auto& y) { return holds(*file, y); }))
-      continue; // What nobody trains is in no run's folder.
-    auto found = from_file(*file, block, x.init);
-    if (!found)
-      return tl::make_unexpected(found.error());
-    values = std::move(*found);
-  }
+  if (auto ok = init_frozen(x, model, task.frozen); !ok)
+    return ok;
+  for (const auto& family : task.method.blocks)
+    if (const auto found = beside.common_values.find(family.name);
+        family.where == scope::frozen && found != beside.common_values.end())
+      task.frozen[family.name] = found->second;
+  models::set_content(task.blocks, task.frozen);
   return {};
 }
 

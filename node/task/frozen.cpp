@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/assert.hpp"
+#include "models/embedder.hpp"
 
 namespace troupe::node {
 
@@ -24,6 +25,13 @@ void set_frozen(workload& work, const std::string& name, shared_values values) {
   auto& place = task->frozen.at(name);
   TROUPE_ASSERT(place->size() == values->size());
   place = std::move(values);
+  // Rows look otherwise through another common model.
+  if (task->embedded)
+    task->embedded = std::make_shared<models::embedding_table>();
+  models::set_content(task->blocks, task->frozen);
+  auto blocks = std::make_shared<models::layout>(*work.blocks);
+  models::set_content(*blocks, task->frozen);
+  work.blocks = std::move(blocks);
   work.task = std::move(task);
   work.make_trainer = work.trainers_of(work.task);
 }

@@ -17,8 +17,9 @@ models::digest digest_of(const shared_values& frozen);
 /// Of a task's frozen blocks, by name.
 std::map<std::string, models::digest> frozen_digests(const workload& work);
 
-/// Gives the task other values of a frozen block. @pre it has the block, of as
-/// many values
+/// Gives the task other values of a frozen block: its layout is another then,
+/// and what was seen through those before is forgotten. @pre it has the block,
+/// of as many values
 void set_frozen(workload& work, const std::string& name, shared_values values);
 
 } // namespace troupe::node

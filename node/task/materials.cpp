@@ -1,10 +1,14 @@
 #include "node/task/materials.hpp"
 
+#include <algorithm>
+
 #include "core/random.hpp"
 #include "models/data/data_digest.hpp"
 #include "models/data/shift.hpp"
+#include "models/families.hpp"
 #include "models/tasks/quadratic.hpp"
 #include "models/tasks/regression.hpp"
+#include "node/config/config.hpp"
 #include "node/task/data.hpp"
 
 namespace troupe::node {
@@ -24,22 +28,30 @@ materials quadratic_of(const experiment& x) {
               },
               .has_labels = false};
   m.clients.held_out = x.clients.held_out;
+  if (has_common(x))
+    m.make_common = m.make_objective;
   return m;
+}
+
+models::objective_factory
+regressions_over(std::shared_ptr<const models::regression_problem> problem,
+                 const model_options& what) {
+  const std::vector<std::size_t> hidden(what.hidden.begin(), what.hidden.end());
+  return [problem, hidden]() -> result<std::unique_ptr<models::objective>> {
+    return std::make_unique<models::regression>(problem, hidden);
+  };
 }
 
 materials
 regression_of(const experiment& x,
               std::shared_ptr<const models::regression_problem> problem) {
-  const std::vector<std::size_t> hidden(x.model.hidden.begin(),
-                                        x.model.hidden.end());
   materials m{.clients = problem->clients,
               .test_size = problem->rows(models::split::test),
-              .make_objective = [problem, hidden]()
-                -> result<std::unique_ptr<models::objective>> {
-                return std::make_unique<models::regression>(problem, hidden);
-              },
+              .make_objective = regressions_over(problem, x.model),
               .has_labels = false};
   m.clients.held_out = x.clients.held_out;
+  if (has_common(x))
+    m.make_common = regressions_over(problem, common_model_of(x));
   return m;
 }
 
@@ -77,6 +89,15 @@ example_shape shape_of(const models::dataset& data) {
   return out;
 }
 
+std::size_t groups_of(const experiment& x) {
+  if (x.in_clusters())
+    return x.data.clusters;
+  const bool in_groups =
+    x.partition.kind == partition_options::rule::combinations
+    && x.partition.groups > 1;
+  return in_groups ? x.partition.groups : 0;
+}
+
 /// What is known of examples that are elsewhere, and none of them.
 materials elsewhere_of(const experiment& x, const model_maker& make_model) {
   auto data = std::make_shared<models::dataset>();
@@ -93,6 +114,7 @@ materials elsewhere_of(const experiment& x, const model_maker& make_model) {
                                  make_model] { return make_model(what, data); },
               .has_labels = true};
   m.shape = {.inputs = x.data.inputs, .classes = x.data.classes};
+  m.make_common = common_over(x, data, make_model);
   return m;
 }
 
@@ -111,18 +133,41 @@ result<materials> examples_of(const experiment& x,
   auto data = std::make_shared<const models::dataset>(std::move(*loaded));
   // In clusters a client's data is what its number says.
   const auto is_open = !x.in_clusters() && data->train.inputs.size() == 1;
-  return materials{
-    .clients = std::move(*clients),
-    .test_size = data->test.size,
-    .make_objective = [what = x.model, data,
-                       make_model] { return make_model(what, data); },
-    .groups = x.in_clusters() ? x.data.clusters : 0,
-    .truths = {},
-    .data_digest = [data] { return models::digest_of(*data); },
-    .shape = is_open ? shape_of(*data) : example_shape{}};
+  materials m{.clients = std::move(*clients),
+              .test_size = data->test.size,
+              .make_objective = [what = x.model, data,
+                                 make_model] { return make_model(what, data); },
+              .groups = groups_of(x),
+              .truths = {},
+              .data_digest = [data] { return models::digest_of(*data); },
+              .shape = is_open ? shape_of(*data) : example_shape{}};
+  m.make_common = common_over(x, data, make_model);
+  return m;
 }
 
 } // namespace
+
+bool has_common(const experiment& x) {
+  const auto* method = all_methods().find(x.method);
+  return method
+         && std::ranges::find(method->blocks, models::common_family,
+                              &block_spec::name)
+              != method->blocks.end();
+}
+
+const model_options& common_model_of(const experiment& x) {
+  return x.common_model ? *x.common_model : x.model;
+}
+
+models::objective_factory
+common_over(const experiment& x, std::shared_ptr<const models::dataset> data,
+            const model_maker& make_model) {
+  if (!has_common(x))
+    return {};
+  return [what = common_model_of(x), data = std::move(data), make_model] {
+    return make_model(what, data);
+  };
+}
 
 result<materials> materials_of(const experiment& x,
                                const model_maker& make_model) {

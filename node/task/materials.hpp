@@ -42,7 +42,20 @@ struct materials {
   std::function<models::digest()> data_digest = {};
   example_shape shape = {};
   bool starts = true; ///< Of lines are made here; who joins fetches them.
+  /// Over the same rows; empty: the method has no common model.
+  models::objective_factory make_common = {};
 };
+
+/// Whether the method has a model that nobody trains and all look through.
+bool has_common(const experiment& x);
+
+/// What that is: as [common_model] says or, without it, as [model] does.
+const model_options& common_model_of(const experiment& x);
+
+/// Makes it over examples; empty where the method has none.
+models::objective_factory
+common_over(const experiment& x, std::shared_ptr<const models::dataset> data,
+            const model_maker& make_model);
 
 /// Reads or makes them. Returns `invalid_config` or `invalid_data`.
 [[nodiscard]] result<materials> materials_of(const experiment& x,

@@ -119,7 +119,8 @@ materials materials_of(const experiment& x, const own_data& mine, client_id me,
           .groups = 0,
           .truths = {},
           .data_digest = {},
-          .shape = shape};
+          .shape = shape,
+          .make_common = common_over(x, mine.data, make_model)};
 }
 
 } // namespace troupe::node

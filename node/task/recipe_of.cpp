@@ -31,6 +31,10 @@ result<recipe> recipe_of(const experiment& x) {
            {.rule = said.rule, .is_clipped = said.clip_norm > 0})
     .and_then([&](recipe method) {
       return policies::with_options(std::move(method), x.training.method);
+    })
+    .and_then([&](recipe method) {
+      return policies::with_often(std::move(method), x.clients.often,
+                                  x.clients.often_per_round);
     });
 }
 

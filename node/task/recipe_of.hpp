@@ -7,7 +7,8 @@
 namespace troupe::node {
 
 /// The catalogue's recipe, with what the configuration says about buffers,
-/// merging and options. @pre the configuration was checked
+/// merging, options and who is invited more often. @pre the configuration was
+/// checked
 [[nodiscard]] result<recipe> recipe_of(const experiment& x);
 
 } // namespace troupe::node

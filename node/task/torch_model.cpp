@@ -27,6 +27,8 @@ models::model_kind kind_of(model_options::shape x) {
       return models::model_kind::vgg8;
     case model_options::shape::resnet18:
       return models::model_kind::resnet18;
+    case model_options::shape::resnet34:
+      return models::model_kind::resnet34;
     case model_options::shape::torchscript:
       return models::model_kind::torchscript;
     case model_options::shape::quadratic:
@@ -35,6 +37,11 @@ models::model_kind kind_of(model_options::shape x) {
   }
   TROUPE_ASSERT(!"this model needs no torch");
   return {};
+}
+
+models::norm_kind norm_of(model_options::norm_rule x) {
+  return x == model_options::norm_rule::batch ? models::norm_kind::batch
+                                              : models::norm_kind::group;
 }
 
 result<const models::torch_functions*> open_module() {
@@ -78,7 +85,9 @@ model_maker models_by(const models::torch_functions& torch) {
     return torch.make_objective(
       {.kind = kind_of(what.kind),
        .hidden = {what.hidden.begin(), what.hidden.end()},
-       .path = what.path},
+       .path = what.path,
+       .width = what.width,
+       .norm = norm_of(what.norm)},
       std::move(data));
   };
 }

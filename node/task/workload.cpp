@@ -3,10 +3,14 @@
 #include <algorithm>
 
 #include "models/adapters/adapted_task.hpp"
+#include "models/embedder.hpp"
+#include "models/families.hpp"
+#include "models/gate.hpp"
 #include "models/guarded_trainer.hpp"
 #include "models/optimisers.hpp"
 #include "models/shapes.hpp"
 #include "node/config/policies_of.hpp"
+#include "node/task/common_values.hpp"
 #include "node/task/first_values.hpp"
 #include "node/task/life.hpp"
 #include "node/task/recipe_of.hpp"
@@ -61,6 +65,10 @@ std::shared_ptr<models::local_task>
 task_of(const experiment& x, const workload& w, materials m,
         std::optional<models::adapter_plan> adapters) {
   auto task = std::make_shared<models::local_task>();
+  if (m.make_common) {
+    task->make_common = std::move(m.make_common);
+    task->embedded = std::make_shared<models::embedding_table>();
+  }
   task->truths = std::move(m.truths);
   task->adapters = std::move(adapters);
   task->groups = m.groups;
@@ -128,6 +136,19 @@ result<void> check_memory(const experiment& x, const models::layout& blocks) {
                 + why + ", found " + std::to_string(x.pace.memory));
 }
 
+/// What blocks the recipe has of the model and of what stands beside it.
+std::map<std::string, models::tensor_list>
+shapes_of(const models::objective& model, const beside_model& beside) {
+  auto shapes = models::shapes_of(model, beside.adapters, beside.gate);
+  if (beside.common) {
+    shapes[std::string{models::common_family}] =
+      beside.common->parameter_list();
+    shapes[std::string{models::common_buffers_family}] =
+      beside.common->buffer_list();
+  }
+  return shapes;
+}
+
 result<models::layout>
 layout_of(const experiment& x, const recipe& method,
           const std::map<std::string, models::tensor_list>& shapes,
@@ -170,6 +191,65 @@ result<void> check_model(const recipe& method, const experiment& x,
   });
 }
 
+/// Adapters, gate and common model, as far as the recipe has them.
+result<beside_model> beside_of(const experiment& x, const recipe& method,
+                               const materials& found,
+                               const models::objective& model) {
+  beside_model out;
+  auto adapters = models::adapters_for(method, model.parameter_list(),
+                                       x.training.method, x.model.adapt);
+  if (!adapters)
+    return tl::make_unexpected(adapters.error());
+  out.adapters = std::move(*adapters);
+  if (found.make_common) {
+    auto common = found.make_common();
+    if (!common)
+      return tl::make_unexpected(common.error());
+    out.common = std::move(*common);
+    auto values = common_values(x, *out.common);
+    if (!values)
+      return tl::make_unexpected(values.error());
+    out.common_values = std::move(*values);
+  }
+  auto gate = models::gate_for(method, x.training.method, out.common.get());
+  if (!gate)
+    return tl::make_unexpected(gate.error());
+  out.gate = *gate;
+  return out;
+}
+
+/// Layout, first values and task of a method. @pre the others of `w` are there
+result<void> build(const experiment& x, materials found, workload& w) {
+  const auto model = found.make_objective();
+  if (!model)
+    return tl::make_unexpected(model.error());
+  auto beside = beside_of(x, w.method, found, **model);
+  if (!beside)
+    return tl::make_unexpected(beside.error());
+  if (auto ok = check_model(w.method, x, **model, beside->adapters); !ok)
+    return ok;
+  auto blocks =
+    layout_of(x, w.method, shapes_of(**model, *beside), w.shape.examples_max);
+  if (!blocks)
+    return tl::make_unexpected(blocks.error());
+  if (found.starts) {
+    auto initial = first_values(x, w.method, **model, *blocks, *beside);
+    if (!initial)
+      return tl::make_unexpected(initial.error());
+    if (auto ok = models::check_starts(w.method, *blocks, *initial); !ok)
+      return ok;
+    w.initial = std::move(*initial);
+  }
+  w.blocks = std::make_shared<const models::layout>(std::move(*blocks));
+  auto task = task_of(x, w, std::move(found), beside->adapters);
+  if (auto ok = complete(x, **model, *beside, *task); !ok)
+    return ok;
+  // What is frozen is a part of it.
+  w.blocks = std::make_shared<const models::layout>(task->blocks);
+  w.task = std::move(task);
+  return {};
+}
+
 } // namespace
 
 result<workload> prepare(const experiment& x, materials found) {
@@ -194,36 +274,11 @@ result<workload> prepare(const experiment& x, materials found) {
              .life = std::move(*life),
              .data_digest = std::move(found.data_digest),
              .shape = std::move(found.shape)};
-  auto model = found.make_objective();
-  if (!model)
-    return tl::make_unexpected(model.error());
-  auto adapters = models::adapters_for(w.method, (*model)->parameter_list(),
-                                       x.training.method, x.model.adapt);
-  if (!adapters)
-    return tl::make_unexpected(adapters.error());
-  if (auto ok = check_model(w.method, x, **model, *adapters); !ok)
-    return tl::make_unexpected(ok.error());
-  const auto examples =
+  w.shape.examples_max =
     x.merge.samples_max ? x.merge.samples_max : largest(found.clients);
-  w.shape.examples_max = examples;
-  auto blocks =
-    layout_of(x, w.method, models::shapes_of(**model, *adapters), examples);
-  if (!blocks)
-    return tl::make_unexpected(blocks.error());
-  if (found.starts) {
-    auto initial = first_values(x, **model, *blocks, *adapters);
-    if (!initial)
-      return tl::make_unexpected(initial.error());
-    if (auto ok = models::check_starts(w.method, *blocks, *initial); !ok)
-      return tl::make_unexpected(ok.error());
-    w.initial = std::move(*initial);
-  }
-  w.blocks = std::make_shared<const models::layout>(std::move(*blocks));
   const auto make_objective = found.make_objective;
-  auto task = task_of(x, w, std::move(found), std::move(*adapters));
-  if (auto ok = complete(x, **model, *task); !ok)
+  if (auto ok = build(x, std::move(found), w); !ok)
     return tl::make_unexpected(ok.error());
-  w.task = std::move(task);
   w.trainers_of =
     [make_objective](std::shared_ptr<const models::local_task> x) {
       return models::guarded(

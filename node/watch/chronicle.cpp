@@ -10,13 +10,6 @@
 
 namespace troupe::node {
 
-namespace {
-
-/// Who brings data of its own comes after the clients of the partition.
-constexpr auto everybody = ~std::uint64_t{0};
-
-} // namespace
-
 std::optional<spread> spread_of(std::vector<double> xs) {
   if (xs.empty())
     return std::nullopt;
@@ -112,9 +105,22 @@ void chronicle::evaluated(const messages::evaluation_finished& x,
     return;
   report_.evaluation = x;
   judge(x, scored);
-  options_.metrics(
-    record_of(x, options_.has_labels, spread_among(1, everybody), false, at));
+  note(x, false, at);
   options_.show(report_);
+}
+
+// Of the last evaluation.
+void chronicle::note(const messages::evaluation_finished& x, bool last,
+                     instant at) {
+  const auto all = spread_of_all();
+  const auto strangers = spread_of_strangers();
+  options_.metrics(record_of(x, options_.has_labels,
+                             {.clients = all,
+                              .zero_shot = strangers,
+                              .told = invited_with_scores(),
+                              .accuracies = last ? accuracies_of(whose::invited)
+                                                 : std::vector<double>{}},
+                             at));
 }
 
 void chronicle::left_out(version, instant) {
@@ -142,8 +148,7 @@ void chronicle::finished(
   const std::lock_guard guard{mutex_};
   if (last && !last->problem) {
     report_.evaluation = last;
-    options_.metrics(record_of(*last, options_.has_labels,
-                               spread_among(1, everybody), true, at));
+    note(*last, true, at);
   }
   report_.at = at;
   report_.finished = x;
@@ -236,7 +241,7 @@ void chronicle::describe(actors::run_status& to) const {
   to.results = report_.evaluation->scores.method_results;
   put(test, report_.evaluation->scores.global);
   put(validation, report_.evaluation->scores.validation);
-  if (const auto clients = spread_among(1, everybody)) {
+  if (const auto clients = spread_of_all()) {
     to.evaluation[{own_test, accuracy, mean}] = clients->mean;
     to.evaluation[{own_test, accuracy, p10}] = clients->p10;
     to.evaluation[{own_test, accuracy, worst}] = clients->worst;
@@ -245,24 +250,51 @@ void chronicle::describe(actors::run_status& to) const {
 
 std::optional<spread> chronicle::accuracies() const {
   const std::lock_guard guard{mutex_};
-  return spread_among(1, everybody);
+  return spread_of_all();
 }
 
 std::optional<spread> chronicle::held_out_accuracies() const {
   const std::lock_guard guard{mutex_};
-  return spread_among(options_.clients - options_.held_out + 1,
-                      options_.clients);
+  return spread_of_strangers();
 }
 
-std::optional<spread> chronicle::spread_among(std::uint64_t first,
-                                              std::uint64_t last) const {
-  if (!report_.evaluation || !options_.has_labels)
-    return std::nullopt;
-  std::vector<double> xs;
+std::size_t chronicle::clients_scored() const {
+  const std::lock_guard guard{mutex_};
+  return invited_with_scores();
+}
+
+// Those who are never invited are nobody's clients.
+std::optional<spread> chronicle::spread_of_all() const {
+  return spread_of(accuracies_of(whose::invited));
+}
+
+std::optional<spread> chronicle::spread_of_strangers() const {
+  return spread_of(accuracies_of(whose::strangers));
+}
+
+// Who brings data of its own comes after the clients of the partition.
+bool chronicle::is_stranger(client_id x) const {
+  return x.value > options_.clients - options_.held_out
+         && x.value <= options_.clients;
+}
+
+std::size_t chronicle::invited_with_scores() const {
+  if (!report_.evaluation)
+    return 0;
+  std::size_t count = 0;
   for (const auto& [client, scores] : report_.evaluation->scores.per_client)
-    if (client.value >= first && client.value <= last)
+    count += is_stranger(client) ? 0 : 1;
+  return count;
+}
+
+std::vector<double> chronicle::accuracies_of(whose who) const {
+  std::vector<double> xs;
+  if (!report_.evaluation || !options_.has_labels)
+    return xs;
+  for (const auto& [client, scores] : report_.evaluation->scores.per_client)
+    if (is_stranger(client) == (who == whose::strangers))
       xs.push_back(scores.accuracy());
-  return spread_of(std::move(xs));
+  return xs;
 }
 
 void watched_workshop::submit(key when, work what, deliver to) {

@@ -4,6 +4,7 @@
 // the result.
 
 #include <condition_variable>
+#include <cstddef>
 #include <functional>
 #include <map>
 #include <mutex>
@@ -132,6 +133,9 @@ public:
   /// Those of the clients that were never invited.
   std::optional<spread> held_out_accuracies() const;
 
+  /// How many clients have a score in the last evaluation, beside those.
+  std::size_t clients_scored() const;
+
   /// What a snapshot keeps. Only while nobody calls anything else.
   static constexpr auto fields(auto& x) {
     return std::tie(x.report_, x.losses_, x.errors_, x.merged_);
@@ -142,8 +146,14 @@ private:
   void judge(const messages::evaluation_finished& x,
              const actors::version_heads& scored);
   std::optional<double> loss_of(const std::vector<visit_id>& visits);
-  std::optional<spread> spread_among(std::uint64_t first,
-                                     std::uint64_t last) const;
+  enum class whose : std::uint8_t { invited, strangers };
+
+  bool is_stranger(client_id x) const;
+  std::vector<double> accuracies_of(whose who) const;
+  std::optional<spread> spread_of_all() const;
+  std::optional<spread> spread_of_strangers() const;
+  std::size_t invited_with_scores() const;
+  void note(const messages::evaluation_finished& x, bool last, instant at);
 
   options options_;
   std::optional<line_id> lead_;

@@ -25,10 +25,7 @@ void put(json& to, score_name::rows split, const models::scores& x,
 
 constexpr std::size_t accuracies_max = 1000;
 
-json accuracies_of(const models::evaluated& x) {
-  std::vector<double> all;
-  for (const auto& [client, scores] : x.per_client)
-    all.push_back(scores.accuracy());
+json listed(std::vector<double> all) {
   std::ranges::sort(all);
   const auto shown = std::min(all.size(), accuracies_max);
   auto list = json::array();
@@ -74,20 +71,21 @@ std::string record_of(const messages::version_published& x,
 }
 
 std::string record_of(const messages::evaluation_finished& x, bool has_labels,
-                      const std::optional<spread>& clients, bool last,
-                      instant at) {
+                      const spreads& by_client, instant at) {
   json line{{"at", seconds(at)},
             {"kind", name_of(metric_kind::evaluation)},
             {"version", x.head.value}};
   put(line, score_name::rows::test, x.scores.global, has_labels);
   put(line, score_name::rows::validation, x.scores.validation, has_labels);
-  if (clients) {
-    line["per_client"] = to_json(clients);
-    if (last)
-      line["client_accuracies"] = accuracies_of(x.scores);
+  if (by_client.clients) {
+    line["per_client"] = to_json(by_client.clients);
+    if (!by_client.accuracies.empty())
+      line["client_accuracies"] = listed(by_client.accuracies);
   }
+  if (by_client.zero_shot)
+    line["zero_shot"] = to_json(by_client.zero_shot);
   if (x.asked) {
-    line["clients_scored"] = x.scores.per_client.size();
+    line["clients_scored"] = by_client.told;
     line["clients_asked"] = *x.asked;
   }
   for (const auto& [name, value] : x.scores.method_results)

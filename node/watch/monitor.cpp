@@ -1,5 +1,6 @@
 #include "node/watch/monitor.hpp"
 
+#include "actors/metrics/wait_texts.hpp"
 #include "actors/metrics/why.hpp"
 #include "policies/catalogue.hpp"
 
@@ -125,6 +126,20 @@ void monitor::measure(actors::seen_run& to) {
   to.progress_ms = progress_ms_;
 }
 
+// Each once, when it begins.
+void monitor::remark_routing(const actors::request_status& x) {
+  std::set<std::pair<line_id, std::string>> standing;
+  std::vector<actors::routing_alarm> begun;
+  for (const auto& alarm : x.alarms) {
+    if (!alarmed_.contains({alarm.line, alarm.what}))
+      begun.push_back(alarm);
+    standing.emplace(alarm.line, alarm.what);
+  }
+  alarmed_ = std::move(standing);
+  if (!begun.empty())
+    options_.say(actors::text_of(begun));
+}
+
 void monitor::remark(const actors::seen_run& x) {
   if (!options_.say || x.over)
     return;
@@ -133,6 +148,7 @@ void monitor::remark(const actors::seen_run& x) {
     options_.say(lost_.empty() ? "a snapshot was kept again"
                                : "no snapshot: " + lost_);
   }
+  remark_routing(x.load.requests);
   const auto wait = actors::why(x);
   const bool fails = wait.code == "disk" || wait.code == "merge";
   const bool idle = x.now_ms - x.progress_ms >= patience_ms;

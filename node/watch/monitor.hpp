@@ -9,8 +9,10 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <thread>
+#include <utility>
 
 #include "actors/gateway/traffic.hpp"
 #include "node/config/experiment.hpp"
@@ -56,6 +58,7 @@ private:
   void hear(actors::seen_run& to);
   void measure(actors::seen_run& to);
   void remark(const actors::seen_run& x);
+  void remark_routing(const actors::request_status& x);
 
   options options_;
   std::shared_ptr<status_desk> desk_ = std::make_shared<status_desk>();
@@ -72,6 +75,8 @@ private:
   std::string said_; ///< The code of the wait that was told last.
   std::int64_t said_ms_ = 0;
   std::string lost_; ///< Why no snapshot was kept, as it was told last.
+  /// Alarms that stand, and were told: of which expert, and which.
+  std::set<std::pair<line_id, std::string>> alarmed_;
 
   std::mutex mutex_;
   std::condition_variable changed_;

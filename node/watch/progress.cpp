@@ -98,24 +98,54 @@ void progress_display::end_bar() {
 
 namespace {
 
+/// Of those who are never invited.
+struct strangers {
+  std::size_t count = 0;
+  double accuracies = 0; ///< Their sum.
+};
+
+/// Who brings data of its own comes after the clients of the partition.
+bool is_stranger(client_id x, const progress_display::options& how) {
+  return x.value > how.clients - how.held_out && x.value <= how.clients;
+}
+
+strangers strangers_in(const models::evaluated& x,
+                       const progress_display::options& how) {
+  strangers all;
+  for (const auto& [client, own] : x.per_client)
+    if (is_stranger(client, how)) {
+      ++all.count;
+      all.accuracies += own.accuracy();
+    }
+  return all;
+}
+
 /// What the method is for: the global model, or the mean over clients; that
 /// too where there are no rows here to score on.
 std::string scores_of(const models::evaluated& x,
                       const progress_display::options& how) {
   std::ostringstream text;
   text << std::fixed << std::setprecision(how.has_labels ? 4 : 6);
-  if ((how.personal || x.global.count == 0) && !x.per_client.empty()) {
+  // Those who are never invited are scored when the others are not, too.
+  const auto never_invited = strangers_in(x, how);
+  const bool has_clients = x.per_client.size() > never_invited.count;
+  if ((how.personal || x.global.count == 0) && has_clients) {
     double sum = 0;
     for (const auto& [client, own] : x.per_client)
-      sum += how.has_labels ? own.accuracy() : own.mean_loss();
+      if (!is_stranger(client, how))
+        sum += how.has_labels ? own.accuracy() : own.mean_loss();
     text << (how.has_labels ? "  clients' accuracy " : "  clients' loss ")
-         << sum / static_cast<double>(x.per_client.size());
+         << sum
+              / static_cast<double>(x.per_client.size() - never_invited.count);
   } else if (x.global.count > 0) {
     if (how.has_labels)
       text << "  accuracy " << x.global.accuracy();
     else
       text << "  test loss " << x.global.mean_loss();
   }
+  if (never_invited.count > 0 && how.has_labels)
+    text << "  zero shot " << std::setprecision(2)
+         << never_invited.accuracies / static_cast<double>(never_invited.count);
   return text.str();
 }
 

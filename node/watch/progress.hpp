@@ -2,6 +2,7 @@
 
 // What is seen of a run while it goes on: a bar on a terminal, lines in a pipe.
 
+#include <cstdint>
 #include <iosfwd>
 #include <memory>
 #include <mutex>
@@ -24,7 +25,9 @@ public:
     bool personal = false; ///< Clients' own scores are what counts.
     std::optional<line_id> lead = {};
     instant every =
-      std::chrono::seconds{2}; ///< In a pipe; a tenth on a terminal.
+      std::chrono::seconds{2};  ///< In a pipe; a tenth on a terminal.
+    std::uint64_t clients = 0;  ///< Of the partition.
+    std::uint64_t held_out = 0; ///< The last so many are never invited.
   };
 
   /// `out` outlives this.

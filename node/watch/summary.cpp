@@ -40,6 +40,10 @@ std::string of_how_many(const run_summary& x) {
 
 constexpr double mebi = 1 << 20;
 
+json or_null(const std::optional<std::uint64_t>& x) {
+  return x ? json(*x) : json(nullptr);
+}
+
 json failures_in(const run_summary& x) {
   json all = json::object();
   for (const auto& [client, y] : x.failures)
@@ -80,7 +84,7 @@ void put_scores(run_summary& s, const chronicle& watching, bool has_labels) {
       s.accuracy = scores.global.accuracy();
   }
   s.per_client = watching.accuracies();
-  s.clients_scored = scores.per_client.size();
+  s.clients_scored = watching.clients_scored();
   s.held_out = watching.held_out_accuracies();
   s.method_results = scores.method_results;
 }
@@ -105,6 +109,7 @@ json to_json(const run_summary& x) {
           {"accuracy_is_of", x.personal ? of_a_newcomer : "every client"},
           {"loss", to_json(x.loss)},
           {"per_client", to_json(x.per_client)},
+          {"zero_shot", to_json(x.held_out)},
           {"failures", failures_in(x)},
           {"evaluations_left_out", x.evaluations_left_out},
           {"digest", x.digest},
@@ -115,7 +120,10 @@ json to_json(const run_summary& x) {
           {"cpu_seconds", x.cpu_seconds},
           {"peak_memory_bytes", x.peak_memory_bytes},
           {"folder", x.folder},
-          {"method_results", results}};
+          {"method_results", results},
+          {"rows_embedded", or_null(x.rows_embedded)},
+          {"zero_shot_bytes_down", or_null(x.zero_shot_bytes_down)},
+          {"zero_shot_bytes_up", or_null(x.zero_shot_bytes_up)}};
 }
 
 json to_long_json(const run_summary& x) {
@@ -127,6 +135,7 @@ json to_long_json(const run_summary& x) {
     object["clients_scored"] = x.clients_scored;
     object["clients_asked"] = *x.clients_asked;
   }
+  object["routing"] = x.routing ? *x.routing : json(nullptr);
   object["best"] = nullptr;
   if (x.best)
     object["best"] = {{"version", x.best->head.value},
@@ -156,6 +165,11 @@ std::string to_text(const run_summary& x) {
     text += clients;
   if (x.held_out)
     text += "  held out   " + to_text(*x.held_out) + "\n";
+  if (x.held_out && x.zero_shot_bytes_down)
+    text +=
+      format("             each for %.3f MiB down, %llu bytes up\n",
+             static_cast<double>(*x.zero_shot_bytes_down) / mebi,
+             static_cast<unsigned long long>(x.zero_shot_bytes_up.value_or(0)));
   if (x.best)
     text += format("  best       version %llu, %.4f on validation data\n",
                    static_cast<unsigned long long>(x.best->head.value),

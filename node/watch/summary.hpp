@@ -27,7 +27,7 @@ struct run_summary {
   bool personal = false;
   std::optional<double> loss;
   std::optional<spread> per_client;
-  std::optional<spread> held_out;
+  std::optional<spread> held_out; ///< Who was never invited: `zero_shot`.
   /// Where clients score themselves: how many were asked, and of how many the
   /// scores are.
   std::optional<std::uint64_t> clients_asked = {};
@@ -43,6 +43,12 @@ struct run_summary {
   std::uint64_t peak_memory_bytes = 0;
   std::string folder;
   std::map<std::string, double> method_results;
+  /// By the common model, each time counted; none without one.
+  std::optional<std::uint64_t> rows_embedded = {};
+  /// What values cost one who was never invited; none where there is none, or
+  /// the method cannot serve such.
+  std::optional<std::uint64_t> zero_shot_bytes_down = {};
+  std::optional<std::uint64_t> zero_shot_bytes_up = {};
 
   // Only for people and summary.json.
   std::optional<best_version> best;
@@ -50,6 +56,8 @@ struct run_summary {
   bool failed = false;
   bool interrupted = false;
   bool goes_on = false; ///< It can be resumed.
+  /// Who asked for which expert; none where visits do not say so.
+  std::optional<json> routing = {};
 };
 
 /// What the last evaluation found.

@@ -93,8 +93,45 @@ std::vector<option_spec> over_frozen_model(double rank, number_range range) {
                  {.name = "normal_start",
                   .says = "the factors that begin normally distributed",
                   .kind = option_kind::choice,
-                  .words = {"none", "inner", "both"}}},
+                  .words = {"none", "inner", "both"}},
+                 {.name = "frozen_in_layout",
+                  .says = "a client with another frozen model is refused",
+                  .kind = option_kind::flag}},
                 of_all_adapters(split::none, false));
+}
+
+std::vector<option_spec> of_gated(double answer) {
+  return {{.name = "gate_width",
+           .says = "of the gate's hidden layer",
+           .kind = option_kind::whole,
+           .range = {.max = 65'536},
+           .unit = "values; 0: as the embedding"},
+          {.name = "gate_rate",
+           .says = "learning rate of the gate, which has no schedule; 0: it "
+                   "stands still",
+           .value = 0.001,
+           .range = {.max = 1e6},
+           .unit = "times the gradient"},
+          {.name = "renormalise",
+           .says = "the weights of the experts that came add up to one",
+           .kind = option_kind::flag},
+          {.name = "mix",
+           .says = "what of the experts is mixed in training",
+           .kind = option_kind::choice,
+           .words = {"logits", "probabilities"}},
+          {.name = "answer",
+           .says = "what answers a row: the expert with the largest weight, or "
+                   "all that came together",
+           .kind = option_kind::choice,
+           .value = answer,
+           .words = {"expert", "mixture"}},
+          {.name = "from_common",
+           .says = "experts begin as the common model",
+           .kind = option_kind::flag},
+          {.name = "start_noise",
+           .says = "added to what experts begin with",
+           .range = {.max = 1e6},
+           .unit = "times a normal draw"}};
 }
 
 } // namespace troupe::policies::methods

@@ -23,6 +23,10 @@ std::vector<option_spec> share_of_layers();
 std::vector<option_spec> over_frozen_model(double rank,
                                            number_range range = ranks);
 
+/// Of a gate over a frozen common model, and of the experts behind it. @param
+/// answer the default of that option: 0 is "expert", and 1 "mixture"
+std::vector<option_spec> of_gated(double answer = 0);
+
 std::vector<option_spec> joined(std::vector<option_spec> xs,
                                 const std::vector<option_spec>& more);
 

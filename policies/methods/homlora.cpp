@@ -12,7 +12,8 @@ recipe methods::homlora() {
           .blocks = {{.name = "model", .where = scope::frozen},
                      {.name = "adapter", .weight = weight_rule::one},
                      {.name = "left_adapter", .where = scope::personal}},
-          .legs = {{.fetch = {{.family = "adapter"}}}},
+          .legs = {{.fetch = {{.family = "model", .flag = "frozen_in_layout"},
+                              {.family = "adapter"}}}},
           .roles = {{.procedure = {"common_sgd"}}},
           .options = over_frozen_model(8)};
 }

@@ -22,12 +22,14 @@
   METHOD(pf2lora)                                                              \
   METHOD(per_fedavg_lora)                                                      \
   METHOD(homlora)                                                              \
-  METHOD(hetlora)
+  METHOD(hetlora)                                                              \
+  METHOD(ddome)                                                                \
+  METHOD(fedmix)                                                               \
+  METHOD(average_ensemble)                                                     \
+  METHOD(common_expert)
 
 /// Methods that people may name and that are not built yet.
-#define TROUPE_ANNOUNCED_METHODS(METHOD)                                       \
-  METHOD(ddome)                                                                \
-  METHOD(comigs)
+#define TROUPE_ANNOUNCED_METHODS(METHOD) METHOD(comigs)
 
 #include "core/recipe.hpp"
 

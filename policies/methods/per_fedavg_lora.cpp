@@ -16,7 +16,8 @@ recipe methods::per_fedavg_lora() {
           .blocks = {{.name = "model", .where = scope::frozen},
                      {.name = "adapter", .weight = weight_rule::one},
                      {.name = "left_adapter", .where = scope::personal}},
-          .legs = {{.fetch = {{.family = "adapter"}}}},
+          .legs = {{.fetch = {{.family = "model", .flag = "frozen_in_layout"},
+                              {.family = "adapter"}}}},
           .roles = {{.procedure = {"common_meta_sgd"}}},
           .personal = true,
           .options =

@@ -21,7 +21,8 @@ recipe methods::pf2lora() {
                      {.name = "adapter", .weight = weight_rule::one},
                      {.name = "own_adapter", .where = scope::personal},
                      {.name = "left_adapter", .where = scope::personal}},
-          .legs = {{.fetch = {{.family = "adapter"}}}},
+          .legs = {{.fetch = {{.family = "model", .flag = "frozen_in_layout"},
+                              {.family = "adapter"}}}},
           .roles = {{.procedure = {"two_level_sgd"}}},
           .personal = true,
           .options =

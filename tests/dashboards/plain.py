@@ -38,6 +38,8 @@ PANELS = {
         "Router entropy, of the most": "clients that choose may be right, and clients that do not",
         "Load by expert": "Largest share of the load and Smallest, of an even share have the thresholds",
         "Rows by expert": "as Load by expert",
+        "First places by expert": "Routing alarms says when one has too many",
+        "Requests by expert": "Routing alarms says when nobody asks for one",
         "Entropy of routers, of the most": "as Router entropy, of the most",
         "Figures of the method": "each has a scale of its own",
         "Versions by line": PACE,

@@ -32,6 +32,10 @@ json 'x["success"] is False and x["error"]["code"] == "invalid_config"'
 expect 2 "RUN is required" replay
 expect 2 "no folder" replay "$scratch/nowhere"
 expect 3 "cannot be read" replay "$scratch"
+expect 2 "RUN is required" predict
+expect 6 "holds no run" predict "$scratch" --data "$scratch/x.csv" --to "$scratch/y.csv"
+expect 2 "--matrix is required" eval "$scratch"
+expect 6 "holds no run" eval "$scratch" --matrix
 expect 3 "is a folder" check-config "$scratch"
 expect 3 "is a folder" run "$scratch" --format json
 "$troupe" run deploy/examples/tiny.toml --set versions=2 --set ledger=memory --set evaluate_every=0 \

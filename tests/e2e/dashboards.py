@@ -29,7 +29,9 @@ import watched  # noqa: E402
 PAGES = {x.stem: json.loads(x.read_text(encoding="utf-8")) for x in sorted((TREE / "dashboards").glob("*.json"))}
 # What says that an alert fires, and what may have nothing to say while all is well.
 ALARMS = {"annotation 'Alerts'", "'Firing alerts' A"}
-QUIET = {*ALARMS, "annotation 'Restarts'"}
+QUIET = {*ALARMS, "annotation 'Restarts'",
+         # FLoRAL's clients ask for nobody.
+         "'First places by expert' A", "'Requests by expert' A", "'Routing alarms' A"}
 # Of alerts the times are cut in here alone; promtool holds the true ones.
 CUT = [(r"for: \d+m", "for: 2s"), (r"\[(10m|30m|1h)\]", "[15s]"), (r"offset 30m", "offset 10s"), (r"4 \* 3600", "30"), (r"> 600", "> 10"),
        (r"> 900", "> 10")]
@@ -234,6 +236,7 @@ def refusal(ground, looks, beside):
     looks("troupe-overview", "Versions", f"TroupePeersRefused {run.http['server']}")  # As a mark.
     at_once = [x for x in beside.http if x != "lost"]
     ground.alone(*at_once)
+    ground.wrong += beside.said_otherwise()
     ground.forget(*at_once)
     for name in at_once:
         beside.end(name)

@@ -40,9 +40,20 @@ for name in [f"data_batch_{i}.bin" for i in range(1, 6)] + ["test_batch.bin"]:
             out.write(bytes([draws.randrange(10)]) + draws.randbytes(3072))
 PY
 
+# Examples of DDOME name a common model that somebody has made before: here a short run makes each.
+common_of() { # NAME SETTINGS…
+  "$troupe" run deploy/examples/ddome/common.toml --set folder="$scratch/$1" --set rounds=2 --set workers=1 \
+    --set ledger=memory --set samples_per_client=200 "${@:2}" >"$scratch/out" 2>&1 ||
+    fail "the common model '$1' cannot be made"
+  "$troupe" export "$scratch/$1"/* --block model --to "$scratch/$1.safetensors" >"$scratch/out" 2>&1 ||
+    fail "the common model '$1' cannot be exported"
+}
+
 short() { # FILE: settings after which a run of it takes a second
-  local length=versions every=0
+  local length=versions every=0 name
   grep -q '^kind = "cifar10"' "$1" && echo "--set data.path=$scratch/cifar"
+  name=$(sed -n 's|^common = "runs/\(.*\)"$|\1|p' "$1")
+  [ -n "$name" ] && echo "--set common=$scratch/$name"
   grep -q '^rounds' "$1" && length=rounds
   grep -q '^stop' "$1" && every=1
   echo "--set $length=2 --set folder=$scratch --set workers=1 --set ledger=memory --set events=true" \
@@ -56,6 +67,10 @@ try() { # WHERE ARGUMENTS…
   [ "$2" = run ] && grep -q '^kind = "elsewhere"' "$3" && set -- "$1" check-config "$3"
   local line="${*:2}" more=""
   [ "$2" = run ] && more=$(short "$3")
+  # A sweep's rows begin from another file, and both may name common models.
+  if [ "$2" = check-config ] && [[ ${3-} = deploy/examples/* ]]; then
+    line="$2 $scratch/${3#deploy/} ${*:4}"
+  fi
   # The folder that is documented is not here: that of a run above.
   case "${*:2}" in
     replay* | report* | trace* | why*) line="$2 $(dirname "$(find "$scratch" -name events.jsonl | head -n 1)")" ;;
@@ -67,10 +82,19 @@ try() { # WHERE ARGUMENTS…
   echo "$1: troupe $line"
 }
 
-find deploy/examples -name '*.toml' | sort >"$scratch/examples"
+# Where a file names them they are those of here, in a copy for what is only checked.
+cp -r deploy/examples "$scratch/examples"
+find "$scratch/examples" -name '*.toml' -exec sed -i "s|runs/\([a-z_]*\.safetensors\)|$scratch/\1|g" {} +
+
+common_of common
+common_of common_alike --set model.hidden=[16]
+common_of common_of_labels --set data.shift=none --set model.hidden=[32]
+common_of synthetic_common --set data.kind=modes --set data.shift=none
+
+find deploy/examples -name "*.toml" | sort >"$scratch/listed"
 while read -r file; do
   try "$file" run "$file"
-done <"$scratch/examples"
+done <"$scratch/listed"
 for record in "$scratch"/*/events.jsonl; do
   "$troupe" replay "$(dirname "$record")" >"$scratch/out" 2>&1 || true
   grep -E '^([0-9]+)/\1 digests equal$' "$scratch/out" || fail "$record: not computed again"

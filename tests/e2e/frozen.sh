@@ -75,3 +75,50 @@ begin large
 serve large --serve-frozen
 learns large --store "$scratch/others"
 [ "$(stat -c %s "$scratch"/others/frozen/*)" -gt $((4 * 131072)) ] || fail "one answer was enough"
+
+# What a method looks through, which is no part of its model: here of a run with another seed. The layout has its digest.
+sed 's/^kind = "low_rank"/kind = "clusters"/; s/^hidden.*/hidden = [5]/; s/^clients = 2/clients = 4/' "$scratch/small.toml" >"$scratch/gated.toml"
+"$troupe" run "$scratch/gated.toml" --set method=fedavg --set seed=2 --set "model.hidden=[4]" --folder "$scratch/common" --format json \
+  >"$scratch/base.out" 2>"$scratch/base.err" || fail "the common model is not learned"
+common=$(echo "$scratch"/common/*)
+run=("$scratch/gated.toml" --set method=ddome --set "common_model.hidden=[4]" --set "common=$common" --set options.experts=2 --set options.chosen=1
+  --set options.anchors=2 --set options.anchors_per_round=1 --folder "$scratch/runs")
+"$troupe" run "${run[@]}" --format json >"$scratch/wanted.out" 2>"$scratch/wanted.err" || fail "one process does not learn through it"
+wanted=$(digest_in "$scratch/wanted.out")
+served=("${run[@]}" --insecure)
+joins() { join join --virtual 4 "$@" && wait "$joined"; } # ARGUMENTS…
+through() { # NAME ARGUMENTS…
+  joins "${@:2}" || fail "$1: a process fails"
+  wait "$server" || fail "$1: a served run fails"
+  [ "$(digest_in "$scratch/$1.out")" = "$wanted" ] || fail "$1 learns something else"
+}
+
+serve lacking
+code=0
+joins || code=$?
+[ $code = 3 ] && grep -q "the run's 'common' is other than the one made here" "$scratch/join.err" ||
+  fail "who lacks the common model ends with $code"
+grep -q -- "--common PATH" "$scratch/join.err" || fail "it does not say what would do"
+through lacking --common "$common"
+
+# How often a process asked, by what it says that goes up: once for all of its clients, and never for what it has.
+# (Who hears nothing for a while says the same question again.)
+asked() { # AUDIT
+  python3 -c '
+import json, sys
+pieces = map(json.loads, open(sys.argv[1]))
+parts = [y for x in pieces for y in x.get("frames", [x])]
+print(len({x["fields"]["nonce"] for x in parts if x.get("message") == "frozen_asked"}))' "$1"
+}
+serve common --serve-frozen
+through common --store "$scratch/commons" --audit "$scratch/audit-common"
+[ "$(asked "$scratch/audit-common")" = 1 ] || fail "it is asked for more than once, or never"
+[ "$(echo "$scratch"/commons/frozen/* | wc -w)" = 1 ] || fail "what came is not kept"
+serve again --serve-frozen
+through again --store "$scratch/commons" --audit "$scratch/audit-again"
+[ "$(asked "$scratch/audit-again")" = 0 ] || fail "what is kept is asked for again"
+grep -q '"offer_made"' "$scratch/audit-again" || fail "the audit says nothing"
+
+# Nobody but the run's folder has it any more.
+rm -r "$common"
+"$troupe" export "$(folder_of)" --block common --to "$scratch/exported.safetensors" >/dev/null || fail "the run's folder has no common model"

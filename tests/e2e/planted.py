@@ -12,7 +12,7 @@ import watched
 
 # Which alert each has.
 ALERTS = {"starved": "TroupeExpertStarved", "dominated": "TroupeExpertDominates", "rising": "TroupeStalenessRising",
-          "hangs": "TroupeWorkerHangs", "lost": "TroupeClientsLost"}
+          "hangs": "TroupeWorkerHangs", "lost": "TroupeClientsLost", "collapsed": "TroupeRoutingCollapsed"}
 LATE = "TroupeStalenessRising"
 # What may fire beside an alert by its cause, and why it may: nothing else.
 BESIDE = {
@@ -54,6 +54,17 @@ method = "fedavg"
 data = {kind = "quadratic", dimension = 10}
 model = {kind = "quadratic"}
 training = {local_steps = 5, batch_size = 0, learning_rate = 0.1}
+"""
+# One client, whose gate stands still: it has both experts each time, and the same one first.
+ASKED = """
+method = "ddome"
+workers = 1
+data = {kind = "synthetic"}
+clients = {clients = 1}
+model = {kind = "softmax"}
+pace = {mode = "fedbuff", concurrency = 1, buffer_size = 1}
+training = {local_steps = 2, batch_size = 10, learning_rate = 0.0001}
+options = {experts = 2, chosen = 2, anchors = 0, gate_rate = 0}
 """
 SCRIPTED = """
 method = "fedavg"
@@ -124,6 +135,7 @@ class Planted:
         # Two clients, and forty when that has been seen for some seconds.
         self.run("rising", QUADRATIC + 'clients = {clients = 40}\npace = {mode = "fedbuff", concurrency = 40, buffer_size = 1}\nworkers = 1\n',
                  scenes((14, "join", (3, 40))))
+        self.run("collapsed", ASKED)
         scripted_module.main(self.folder / "hangs.pt", 1, HANGS)
         self.run("hangs", SCRIPTED.format(module=self.folder / "hangs.pt") + WINDOWS, seed=2)
         for name in self.processes:
@@ -138,6 +150,11 @@ class Planted:
                     return
             time.sleep(0.2)
         raise AssertionError(f"the run '{name}' trains nothing")
+
+    def said_otherwise(self):
+        """What is wrong with what they told who started them: what stands is told when it begins, and not at each look."""
+        times = (self.folder / "collapsed.log").read_text(encoding="utf-8").count("first places")
+        return [] if times == 1 else [f"the run 'collapsed' has said {times} times, and not once, that one expert has nearly all first places"]
 
     def end(self, name):
         """At once: nobody goes on with them, and one hangs."""

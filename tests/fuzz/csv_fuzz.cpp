@@ -14,10 +14,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data,
     {reinterpret_cast<const char*>(data), size}, "fuzz", opts);
   if (!x)
     return 0;
-  const auto& [rows, inputs, labels, turns] = x->examples;
+  const auto& [rows, inputs, labels, turns, domains] = x->examples;
   const auto& values = std::get<std::vector<float>>(inputs.at(0).values);
   TROUPE_ASSERT(rows > 0 && labels.size() == rows && turns.empty()
-                && x->partition.size() == rows);
+                && domains.empty() && x->partition.size() == rows);
   TROUPE_ASSERT(values.size() == rows * x->features.size());
   for (const auto label : labels)
     TROUPE_ASSERT(label >= 0 && label < opts.classes);

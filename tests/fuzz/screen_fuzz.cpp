@@ -30,7 +30,8 @@ recipe two_legs() {
                      {.name = "expert", .where = scope::expert, .count = 3},
                      {.name = "head", .where = scope::shared}},
           .legs = {{.fetch = {{.family = "gate"}}, .choice = {"best"}},
-                   {.fetch = {{.family = "expert", .chosen = true}}}},
+                   {.fetch =
+                      {{.family = "expert", .chosen = true, .chosen_max = 2}}}},
           .disclosures = {{.name = "shares", .count_max = 3, .sum = 1.0},
                           {.name = "rank", .min = 1, .max = 8}}};
 }
@@ -176,6 +177,10 @@ private:
       TROUPE_ASSERT(!own || !own->is_over);
       TROUPE_ASSERT(!own || ++own->served[want.line] <= grants::serves_max);
     }
+    // The gate and two experts, and none of these before it.
+    TROUPE_ASSERT(!own || own->served.size() <= 3);
+    TROUPE_ASSERT(!own || own->served.empty()
+                  || own->served.contains(blocks_.find("gate")->line));
   }
 
   shared_values some_delta(std::size_t size) {

@@ -6,9 +6,11 @@
 #include <cstdlib>
 #include <limits>
 #include <new>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "models/embedder.hpp"
 #include "tests/support/every_method.hpp"
 #include "tests/support/same_visits.hpp"
 
@@ -126,6 +128,28 @@ TEST_P(without_memory, scores_and_choices_fail_and_visits_do_not_notice) {
     });
     expect_same(by.train(visits), expected);
     ASSERT_FALSE(HasFailure());
+    if (!failed)
+      break;
+  }
+}
+
+// Who asks next would wait for a row that nobody makes.
+TEST(embedding_table, leaves_no_row_under_way_where_memory_ends) {
+  const std::vector<std::uint32_t> rows{4, 1, 3};
+  const std::vector<float> expected{4, 1, 3};
+  const auto make = [](std::uint32_t row, std::span<float> out) {
+    out[0] = static_cast<float>(row);
+    return result<void>{};
+  };
+  std::vector<float> out(3);
+  for (long n = 0;; ++n) {
+    SCOPED_TRACE(n);
+    models::embedding_table testee;
+    const bool failed = fails(n, false, [&] {
+      (void)testee.take(models::split::train, rows, 1, out, make);
+    });
+    ASSERT_TRUE(testee.take(models::split::train, rows, 1, out, make));
+    ASSERT_EQ(out, expected);
     if (!failed)
       break;
   }

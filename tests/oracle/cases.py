@@ -35,6 +35,15 @@ MLP = {"model.kind": "mlp", "model.hidden": [5]}
 ALL = {"clients.clients_per_round": len(SIZES)}
 TWO = {"components": 2}
 RANKS = {"rank": 2}
+# Clients 1 and 2 are anchors, the other four ask for two of three experts.
+GATED = {"options.experts": 3, "options.chosen": 2, "options.anchors": 2,
+         "options.anchors_per_round": 1, "options.gate_rate": 0.3}
+# A common model of its own, so that what the gate sees is not what experts see.
+OVER_MLP = {**GATED, "common_model.kind": "mlp", "common_model.hidden": [6]}
+# The same on the linear task, where two of four clients are anchors.
+BEHIND_CLUSTERS = {"options__experts": 3, "options__anchors": 2, "options__anchors_per_round": 2,
+                   "options__gate_rate": 0.3}
+NO_ANCHORS = {"options.anchors": 0, "options.anchors_per_round": 0}
 
 
 @dataclass
@@ -238,6 +247,42 @@ CASES = [
                                       "rank_last": 1, **ALL}),
     Case("hetlora fedbuff", "hetlora", {"seed": 6, **FEDBUFF, "rank": 3, "rank_min": 1,
                                         "keep_share": 0.7, "penalty": 0.2}),
+    # A gate over a common model that nobody trains.
+    Case("ddome sync", "ddome", OVER_MLP),
+    Case("ddome softmax", "ddome", GATED),
+    Case("ddome mlp", "ddome", {**OVER_MLP, **MLP, "options.gate_width": 5}),
+    Case("ddome renormalised", "ddome", {**OVER_MLP, "options.renormalise": 1, **ALL}),
+    Case("ddome chances", "ddome", {**OVER_MLP, "options.mix": "probabilities", **ALL}),
+    Case("ddome chances renormalised", "ddome", {**OVER_MLP, "options.mix": "probabilities",
+                                                 "options.renormalise": 1}),
+    Case("ddome momentum", "ddome", {**OVER_MLP, "training.momentum": 0.9,
+                                     "training.weight_decay": 0.05}),
+    Case("ddome batches", "ddome", {**OVER_MLP, "training.batch_size": 3,
+                                    "training.local_steps": 0, "training.shuffle": True}),
+    Case("ddome exponential", "ddome", {**OVER_MLP, "training.schedule.kind": "exponential",
+                                        "training.schedule.last": 0.1}),
+    Case("ddome one expert", "ddome", {**OVER_MLP, "options.chosen": 1}),
+    Case("ddome all experts", "ddome", {**OVER_MLP, "options.chosen": 3}),
+    Case("ddome no anchors", "ddome", {**OVER_MLP, **NO_ANCHORS}),
+    Case("ddome only anchors", "ddome", {**OVER_MLP, "options.experts": 6, "options.anchors": 6,
+                                         "options.anchors_per_round": 3}),
+    Case("ddome still gate", "ddome", {**OVER_MLP, "options.gate_rate": 0}),
+    Case("ddome random request", "ddome", {**OVER_MLP, "options.request": "random"}),
+    Case("ddome disjoint", "ddome", {**OVER_MLP, "options.disjoint": 1, "rounds": 10, **ALL}),
+    Case("ddome from common", "ddome", {**GATED, **MLP, "options.from_common": 1}),
+    Case("ddome equal", "ddome", {**OVER_MLP, "clients.example_weight": "equal"}),
+    Case("ddome fedbuff", "ddome", {**OVER_MLP, **FEDBUFF}),
+    Case("ddome semisync", "ddome", {**OVER_MLP, **SEMISYNC}),
+    Case("ddome fedasync", "ddome", {**OVER_MLP, **FEDASYNC,
+                                     "server.server_learning_rate": 0.5}),
+    Case("fedmix sync", "fedmix", {"options.gate_rate": 0.3}),
+    Case("fedmix renormalised", "fedmix", {"options.gate_rate": 0.3, "options.experts": 3,
+                                           "options.renormalise": 1}),
+    Case("fedmix fedbuff", "fedmix", {"options.gate_rate": 0.3, **FEDBUFF}),
+    Case("average_ensemble", "average_ensemble", {"training.batch_size": 3,
+                                                  "training.local_steps": 0,
+                                                  "training.shuffle": True}),
+    Case("common_expert", "common_expert", {}),
     # The same where what clients use themselves is scored.
     in_clusters("fedavg clusters", "fedavg"),
     in_clusters("local", "local"),
@@ -258,6 +303,10 @@ CASES = [
     in_clusters("per_fedavg_lora clusters", "per_fedavg_lora", rank=2, inner_rate=0.05),
     in_clusters("homlora clusters", "homlora", rank=2),
     in_clusters("hetlora clusters", "hetlora", rank=3, rank_min=1, keep_share=0.7, penalty=0.2),
+    in_clusters("ddome clusters", "ddome", model__hidden=[4], **BEHIND_CLUSTERS),
+    in_clusters("ddome clusters renormalised", "ddome", model__hidden=[4],
+                options__renormalise=1, options__answer="mixture", **BEHIND_CLUSTERS),
+    in_clusters("fedmix clusters", "fedmix", model__hidden=[4], options__gate_rate=0.3),
     in_clusters("fedprox clusters", "fedprox", proximal=3),
     in_clusters("scaffold clusters", "scaffold"),
     in_clusters("ensemble_optimal clusters", "ensemble_optimal", components=2),
@@ -274,5 +323,7 @@ QUICK = (
     "ensemble fedasync", "ensemble_optimal", "floral sync", "floral fedasync",
     "floral fedbuff of one", "floral_optimal", "local_adaptor", "pf2lora sync", "per_fedavg_lora",
     "homlora sync", "hetlora sync", "hetlora fedbuff", "local", "local fedbuff", "ditto clusters",
+    "ddome sync", "ddome renormalised", "ddome chances", "ddome fedbuff", "fedmix sync",
+    "average_ensemble", "ddome clusters",
 )
 assert set(QUICK) <= {x.name for x in CASES}

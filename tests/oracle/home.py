@@ -2,6 +2,7 @@
 
 import numpy as np
 
+import gated
 import lora
 import mixtures
 import visit
@@ -24,6 +25,8 @@ def outputs(here, method, x):
         return model.outputs(versions["model"] + change, x)
     if method in OVER_A_FROZEN_MODEL:
         return model.outputs(here.frozen + lora.at_home(here, method), x)
+    if method in ("ddome", "fedmix"):
+        return gated.at_home(here, x, method)
     if METHODS[method].several == "adapter":
         shares = mixtures.shares_of(here)
         if method == "floral_optimal":

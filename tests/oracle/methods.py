@@ -3,6 +3,8 @@ offers weigh, and the options that its publication gives."""
 
 from dataclasses import dataclass, field
 
+import by_hand
+import gated
 import lora
 import mixtures
 import visit
@@ -12,15 +14,21 @@ import visit
 class Method:
     learn: object               # A visit to what it offers.
     lines: tuple = (("model",),)  # Each a tuple of blocks; a family in the place of `C` lines.
-    several: str = ""           # The family of which there are `components`.
+    several: str = ""           # The family of which there are as many as `count` says.
+    count: object = "components"  # An option, or how many.
     weight: str = "examples"    # Or "one", or "norm"; shares are a visit's own.
     options: dict = field(default_factory=dict)
     on_accept: bool = False     # A client's state waits until its offer is merged.
+    asks: object = None         # What is off in what a visit asked for, if it asks.
 
 
 WITH_ADAPTERS = {"components": 4, "budget": 0.01, "adapter_rate": 0, "router_rate": 0,
                  "epsilon": 1e-5, "adapter_server_rate": 1, "router_noise": 0, "share_floor": 0,
                  "stateless": 0, "warm_passes": 0, "warm_rate": 0}
+
+BEHIND_A_GATE = {"options.gate_width": 0, "options.gate_rate": 0.001, "options.renormalise": 0,
+                 "options.mix": "logits", "options.from_common": 0, "options.request": "gate",
+                 "options.disjoint": 0}
 
 METHODS = {
     "fedavg": Method(visit.averaged),
@@ -54,6 +62,15 @@ METHODS = {
     "hetlora": Method(lora.pruned, lines=(("adapter",),), weight="norm",
                       options={"rank": 12, "rank_min": 8, "keep_share": 0.99,
                                "penalty": 5e-3, "rank_first": 0, "rank_last": 0}),
+    "ddome": Method(gated.ddome, lines=(("gate",),), several="model", count="options.experts",
+                    options={"options.experts": 5, "options.chosen": 2, "options.anchors": 5,
+                             **BEHIND_A_GATE, "options.answer": "expert"},
+                    asks=by_hand.difference),
+    "fedmix": Method(gated.joint, lines=(("gate",),), several="model", count="options.experts",
+                     options={"options.experts": 2, **BEHIND_A_GATE,
+                              "options.answer": "mixture"}),
+    "average_ensemble": Method(gated.each, lines=(), several="model", count=2),
+    "common_expert": Method(None),  # Nobody trains.
 }
 
 OVER_A_FROZEN_MODEL = ("pf2lora", "per_fedavg_lora", "homlora", "hetlora")
@@ -76,10 +93,14 @@ DEFAULTS = {
 }
 
 
+def instances(method, config):
+    return int(config[method.count] if isinstance(method.count, str) else method.count)
+
+
 def lines_of(name, config):
     """All lines of a run, from 1 in the order of their numbers, each with its blocks."""
     method = METHODS[name]
     lines = list(method.lines)
     if method.several:
-        lines += [(f"{method.several}.{c}",) for c in range(int(config["components"]))]
+        lines += [(f"{method.several}.{c}",) for c in range(instances(method, config))]
     return dict(enumerate(lines, 1))

@@ -106,6 +106,9 @@ class Replay:
         state = dict(self.states.get(event["client"], {}))
         visit = Visit(self.task, event["client"], invited["seed"], invited["progress"], values,
                       state)
+        if self.method.asks:
+            self.differences.append(Difference(
+                f"request {event['client']} {event['visit']}", self.method.asks(visit, event)))
         deltas = self.method.learn(visit)
         self.trained.append(key)
         if self.method.on_accept:

@@ -7,8 +7,9 @@ import numpy as np
 
 from adapters import Adapter
 from draws import Stream, derive_seed, single
+from gated import Gate
 from lora import random_gain
-from methods import METHODS, OVER_A_FROZEN_MODEL
+from methods import METHODS, OVER_A_FROZEN_MODEL, instances
 from model import Model
 
 SIZES = (5, 8, 12, 20, 6, 15)  # Of the clients; labels and inputs differ between them.
@@ -24,6 +25,9 @@ class Task:
     adapter: Adapter = None
     own_adapter: Adapter = None
     frozen: np.ndarray = None
+    common_model: Model = None
+    common: np.ndarray = None  # What nobody trains, below a gate.
+    gate: Gate = None
 
 
 def table(seed):
@@ -79,9 +83,34 @@ def task_of(method, config):
         task.adapter = Adapter(task.model, size, biased=not frozen)
         if frozen:
             task.frozen = task.model.initial(derive_seed(config["seed"], "initial"))
+    if "options.gate_rate" in METHODS[method].options:
+        add_gate(task, method, config, widths)
     if "own_rank" in config:
         task.own_adapter = Adapter(task.model, {"rank": config["own_rank"]}, biased=False)
     return task
+
+
+def add_gate(task, method, config, widths):
+    """The common model is as the experts where nothing else is said, and the gate over it as wide as
+    what goes into its last layer."""
+    if "common_model.kind" in config:
+        widths = [widths[0], *config.get("common_model.hidden", []), widths[-1]]
+    task.common_model = Model(widths, task.model.labels)
+    task.common = task.common_model.initial(
+        derive_seed(derive_seed(config["seed"], "initial"), "common"))
+    seen = task.common_model.layers[-1][1]
+    task.gate = Gate(seen, config["options.gate_width"] or seen,
+                     instances(METHODS[method], config))
+
+
+def initial_gate(gate, seed):
+    """Each layer is uniform within one over the root of its inputs."""
+    parts = []
+    for i, shape in enumerate(gate.shapes):
+        columns = gate.shapes[i - i % 2][1]
+        draws = Stream(derive_seed(seed, "initial parameters", i))
+        parts.append(draws.around_zero(int(np.prod(shape)), columns**-0.5))
+    return np.concatenate(parts)
 
 
 def first_values(task, method, block):
@@ -89,6 +118,10 @@ def first_values(task, method, block):
     seed = derive_seed(task.config["seed"], "initial")
     family, _, instance = block.partition(".")
     place = int(instance or 0)
+    if family == "gate":
+        return initial_gate(task.gate, derive_seed(seed, "gate"))
+    if family == "model" and task.config.get("options.from_common"):
+        return task.common
     if family == "control":
         return np.zeros(task.model.size)
     if family == "adapter":

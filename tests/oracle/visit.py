@@ -42,6 +42,8 @@ class Visit:
         if kind == "cosine" and not wrong("rate_never_falls"):
             last = how["training.schedule.last"]
             return last + (1 - last) * (1 + math.cos(math.pi * self.progress)) / 2
+        if kind == "exponential" and not wrong("rate_never_falls"):
+            return how["training.schedule.last"] ** self.progress
         if kind == "step":
             falls = how["training.schedule.steps"]
             done = min(falls, math.floor(self.progress * (falls + 1)))
@@ -69,14 +71,15 @@ class Visit:
             epochs = 1 + draws.below(epochs - 1)
         return epochs * epoch
 
-    def batches(self):
+    def batches(self, seed=None):
         x, y = self.rows
-        return ((x[rows], y[rows]) for rows in self.places())
+        return ((x[rows], y[rows]) for rows in self.places(seed))
 
-    def places(self):
+    def places(self, seed=None):
         """Epoch after epoch, each in an order of its own where there are several batches and the
         configuration says so; the last batch of one may be smaller."""
-        order, draws = list(range(self.examples)), Stream(derive_seed(self.seed, "batches"))
+        order, draws = list(range(self.examples)), Stream(
+            derive_seed(self.seed if seed is None else seed, "batches"))
         shuffled = self.task.config["training.shuffle"] and self.batch < self.examples
         while True:
             if shuffled and not wrong("order_of_the_file"):

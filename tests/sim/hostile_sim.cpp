@@ -63,6 +63,7 @@ scenario scenario_of(std::uint64_t seed, std::uint64_t strangers) {
     x.target_is_model = true;
   }
   x.hostile = strangers;
+  x.asks = seed / 2 % 2 == 1;
   x.events = true;
   return x;
 }
@@ -70,7 +71,7 @@ scenario scenario_of(std::uint64_t seed, std::uint64_t strangers) {
 outcome simulate(std::uint64_t seed, std::uint64_t strangers, tally& happened) {
   outcome all;
   const auto what = scenario_of(seed, strangers);
-  auto method = two_leg_method(what.state);
+  auto method = two_leg_method(what.state, what.asks);
   method.lead_is_pulled = false; // They offer what they like, within bounds.
   sim_node testee{
     seed,
@@ -169,6 +170,18 @@ constexpr std::array kinds{"hello",
                            "fetches on some ticket",
                            "fetches as another",
                            "fetches without end",
+                           "says nothing of its request",
+                           "says a request for nobody",
+                           "says a request for one expert twice",
+                           "says a request for half an expert",
+                           "says another request",
+                           "asks for too many experts",
+                           "asks for no expert",
+                           "asks for one expert twice",
+                           "asks as an anchor",
+                           "asks for experts first",
+                           "asks for one expert",
+                           "asks for one expert after the other",
                            "offers",
                            "offers NaN",
                            "offers what is too large",

@@ -59,6 +59,7 @@ scenario scenario_of(std::uint64_t seed) {
   x.slow_disks = seed % 6 == 4;
   if (seed % 9 == 1 && !is_patient(seed))
     x.haste = 0.02;
+  x.asks = random_stream{derive_seed(seed, "asks")}.chance(0.5);
   random_stream spool{derive_seed(seed, "spool")};
   x.durable = spool.chance(0.25);
   x.spools = x.durable || spool.chance(0.25);
@@ -180,7 +181,8 @@ std::vector<std::uint64_t> past_failures() {
 constexpr std::array must_happen{
   "frame lost", "frame doubled", "frame delayed", "frame damaged",
   "frame truncated", "link cut", "frame lost in a cut", "offer forged",
-  "job failed", "job slow", "save failed", "save unanswered",
+  "request forged", "grant forged", "job failed", "job slow", "save failed",
+  "save unanswered",
   // Rollbacks.
   "merge failed", "merge unanswered", "commit failed",
   "commit stored, answered as failed", "commit stored, unanswered",

@@ -144,6 +144,34 @@ public:
       [&] { return passing_backend::shrink(gradient, x, out); });
   }
 
+  result<void> gate_forward(const kernels::gate_shape& of,
+                            kernels::const_array gate,
+                            std::span<const float> rows,
+                            kernels::gate_pass out) override {
+    return by_.call().and_then(
+      [&] { return passing_backend::gate_forward(of, gate, rows, out); });
+  }
+
+  result<void> gate_backward(const kernels::gate_shape& of,
+                             kernels::const_array gate,
+                             std::span<const float> rows,
+                             std::span<const float> hidden,
+                             std::span<const float> along_logits,
+                             kernels::array gradient) override {
+    return by_.call().and_then([&] {
+      return passing_backend::gate_backward(of, gate, rows, hidden,
+                                            along_logits, gradient);
+    });
+  }
+
+  result<void> gate_scores(const kernels::gate_shape& of,
+                           kernels::const_array gate,
+                           std::span<const float> rows,
+                           std::span<double> sum) override {
+    return by_.call().and_then(
+      [&] { return passing_backend::gate_scores(of, gate, rows, sum); });
+  }
+
 private:
   breakage& by_;
 };

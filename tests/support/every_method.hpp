@@ -14,10 +14,12 @@
 
 namespace troupe::test {
 
+/// Those whose visits do something: some only look at what is there.
 inline std::vector<std::string> all_methods() {
   std::vector<std::string> names;
   for (const auto& x : policies::catalogue())
-    names.push_back(x.name);
+    if (x.offers || x.personal)
+      names.push_back(x.name);
   return names;
 }
 

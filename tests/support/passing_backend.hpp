@@ -83,6 +83,30 @@ public:
     return behind_->shrink(gradient, x, out);
   }
 
+  result<void> gate_forward(const kernels::gate_shape& of,
+                            kernels::const_array gate,
+                            std::span<const float> rows,
+                            kernels::gate_pass out) override {
+    return behind_->gate_forward(of, gate, rows, out);
+  }
+
+  result<void> gate_backward(const kernels::gate_shape& of,
+                             kernels::const_array gate,
+                             std::span<const float> rows,
+                             std::span<const float> hidden,
+                             std::span<const float> along_logits,
+                             kernels::array gradient) override {
+    return behind_->gate_backward(of, gate, rows, hidden, along_logits,
+                                  gradient);
+  }
+
+  result<void> gate_scores(const kernels::gate_shape& of,
+                           kernels::const_array gate,
+                           std::span<const float> rows,
+                           std::span<double> sum) override {
+    return behind_->gate_scores(of, gate, rows, sum);
+  }
+
 private:
   std::unique_ptr<kernels::backend> behind_ = kernels::make_backend({}).value();
 };

@@ -8,15 +8,39 @@
 
 #include "core/random.hpp"
 #include "models/adapters/adapted_task.hpp"
+#include "models/gate.hpp"
 
 namespace troupe::test {
 
 namespace {
 
+using gate_shape = std::optional<kernels::gate_shape>;
+
+/// A test that has a gate of its own looks at what is frozen itself.
+bool has_common_model(const quadratic_setting& how) {
+  return !how.families.contains("gate")
+         && std::ranges::any_of(how.method.blocks, [](const block_spec& x) {
+              return x.name == "common" && x.where == scope::frozen;
+            });
+}
+
+gate_shape gate_of(const quadratic_setting& how, models::objective& common) {
+  if (!has_common_model(how))
+    return {};
+  const auto found = models::gate_for(how.method, how.how.method, &common);
+  EXPECT_TRUE(found) << found.error().context;
+  return *found;
+}
+
 models::layout blocks_of(const quadratic_setting& how,
                          const models::objective& model,
-                         const std::optional<models::adapter_plan>& adapters) {
-  auto shapes = models::shapes_of(model, adapters);
+                         const std::optional<models::adapter_plan>& adapters,
+                         const gate_shape& gate) {
+  auto shapes = models::shapes_of(model, adapters, gate);
+  if (has_common_model(how)) {
+    shapes["common"] = model.parameter_list();
+    shapes["common.buffers"] = model.buffer_list();
+  }
   for (const auto& [family, values] : how.families)
     shapes[family] = {{family, {static_cast<std::int64_t>(values.size())}}};
   auto blocks = models::make_layout(
@@ -69,12 +93,26 @@ quadratic_federation::quadratic_federation(quadratic_setting how)
   const auto adapters =
     models::adapters_for(how.method, model.parameter_list(), how.how.method)
       .value();
-  const auto blocks = blocks_of(how, model, adapters);
-  auto initial = models::initial_values(model, blocks, 1, adapters);
+  const auto gate = gate_of(how, model);
+  const auto blocks = blocks_of(how, model, adapters, gate);
+  auto initial = models::initial_values(model, blocks, 1, adapters, gate);
   for (const auto& x : blocks.blocks)
     if (const auto own = how.families.find(x.family); own != how.families.end())
       initial[x.name] = share(std::vector<float>{own->second});
+  for (const auto& [name, values] : how.initial)
+    initial[name] = share(std::vector<float>{values});
   auto frozen = models::frozen_values(model, how.method, 1);
+  models::objective_factory make_common;
+  if (has_common_model(how)) {
+    frozen["common"] =
+      share(model.initial_parameters(derive_seed(1, "common")));
+    make_common = [on =
+                     problem_]() -> result<std::unique_ptr<models::objective>> {
+      return std::make_unique<models::quadratic>(on);
+    };
+  }
+  auto embedded =
+    make_common ? std::make_shared<models::embedding_table>() : nullptr;
   for (const auto& [name, values] : how.frozen)
     frozen[name] = share(std::vector<float>{values});
   auto table = models::local_methods();
@@ -90,6 +128,8 @@ quadratic_federation::quadratic_federation(quadratic_setting how)
     .own_adapters =
       models::own_adapters_for(how.method, model, how.how.method).value(),
     .frozen = std::move(frozen),
+    .make_common = std::move(make_common),
+    .embedded = std::move(embedded),
     .table = std::move(table)});
   trainer_ = trainer_of(how, problem_, task_);
   loop_ = std::make_unique<reference_loop>(
@@ -98,6 +138,14 @@ quadratic_federation::quadratic_federation(quadratic_setting how)
                                  .initial = initial,
                                  .server = how.server,
                                  .admitted = how.problem.clients});
+}
+
+std::unique_ptr<models::embedder> quadratic_federation::common_model() const {
+  if (!task_->make_common)
+    return nullptr;
+  auto model = task_->make_common().value();
+  std::ranges::copy(*task_->frozen.at("common"), model->parameters().begin());
+  return std::make_unique<models::embedder>(std::move(model), task_->embedded);
 }
 
 void quadratic_federation::round() {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "models/embedder.hpp"
 #include "models/local_trainer.hpp"
 #include "models/tasks/quadratic.hpp"
 #include "tests/support/reference_loop.hpp"
@@ -33,9 +34,13 @@ struct quadratic_setting {
   /// First values of families that only the test knows, each of one tensor.
   std::map<std::string, std::vector<float>> families = {};
   std::map<std::string, std::vector<float>> frozen = {};
+  /// First values of blocks, by name, in the place of those that are drawn.
+  std::map<std::string, std::vector<float>> initial = {};
 };
 
-/// Clients on quadratics, in the plain loop.
+/// Clients on quadratics, in the plain loop. Where the method has a common
+/// model that is a quadratic of the same problem, whose embeddings are the
+/// centres of rows, unless the test brings a gate of its own.
 class quadratic_federation {
 public:
   explicit quadratic_federation(quadratic_setting how);
@@ -77,6 +82,9 @@ public:
   const std::shared_ptr<const models::local_task>& task() const {
     return task_;
   }
+
+  /// Null if the method has none.
+  std::unique_ptr<models::embedder> common_model() const;
 
   /// A visit to the heads, ready to train.
   models::visit_input visit(std::uint64_t client, std::uint64_t seed) const;

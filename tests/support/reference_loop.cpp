@@ -248,7 +248,10 @@ reference_loop::visit(const invited& who) const {
         if (x.find(id) == nullptr)
           x.fetched.push_back(fetch(id));
     std::ranges::sort(x.fetched, {}, &models::fetched_block::block);
-    if (!leg.choice.value.empty()) {
+    // Where the place of a client says it all, nothing is computed.
+    const auto& roles = how_.method.roles;
+    const bool fixed = who.role < roles.size() && roles[who.role].choice_fixed;
+    if (!leg.choice.value.empty() && !fixed) {
       auto chosen = trainer_.choose(x);
       if (!chosen)
         return tl::unexpected{chosen.error()};

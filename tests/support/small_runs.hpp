@@ -59,6 +59,16 @@ inline node::experiment configured(std::string_view text,
   return x;
 }
 
+/// A method, with options under which a cohort of three has each of its roles.
+inline overrides of_method(const std::string& name, overrides more = {}) {
+  overrides x{"method=" + name};
+  if (name == "ddome")
+    x.insert(x.end(), {"options.experts=3", "options.chosen=2",
+                       "options.anchors=2", "options.anchors_per_round=1"});
+  x.insert(x.end(), more.begin(), more.end());
+  return x;
+}
+
 /// What ends a run under this pace after a moment.
 inline overrides under(std::string_view mode, overrides more = {}) {
   more.push_back("mode=" + std::string{mode});

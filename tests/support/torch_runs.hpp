@@ -56,7 +56,7 @@ protected:
 
 /// A recipe, with a rank that layers of 6 can have.
 inline overrides small(const recipe& method) {
-  overrides x{"method=" + method.name};
+  auto x = of_method(method.name);
   const auto* rank = find_option(method, "rank");
   if (rank && rank->value > 6 && !find_option(method, "rank_min"))
     x.push_back("rank=3");

@@ -22,7 +22,8 @@ public:
     | ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL | ZMQ_EVENT_DISCONNECTED;
 
   /// Of a server with keys.
-  static constexpr int of_strangers = ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL;
+  static constexpr int of_strangers =
+    ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL | ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL;
 
   /// @param number of the socket: the name of one before it may still be taken
   connection_monitor(zmq::context_t& context, zmq::socket_t& of, int events,

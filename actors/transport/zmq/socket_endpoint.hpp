@@ -71,7 +71,7 @@ struct socket_counts {
   /// Of who dials: connections that were not made.
   std::atomic<std::uint64_t> refused{0};
   std::atomic<std::uint64_t> unlike{0};
-  std::atomic<std::uint64_t> broken{0};
+  std::atomic<std::uint64_t> broken{0}; ///< Of a server with keys, too.
   std::atomic<std::uint64_t> credit_waits{0};
 };
 

@@ -223,6 +223,8 @@ void socket_thread::follow_connections() {
   while (const auto what = monitor_ ? monitor_->next() : std::nullopt) {
     if (dials())
       follow(*what);
+    else if (*what == connection_event::broken)
+      ++counts_.broken;
     else
       options_.refused->add(refusal::no_key, steady_now());
   }

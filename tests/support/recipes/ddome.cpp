@@ -47,7 +47,9 @@ sim_method ddome_skeleton() {
                           .where = scope::expert,
                           .count = ddome_anchors}},
               .legs = {{.fetch = {{"gate"}}, .choice = {"top_of_gate"}},
-                       {.fetch = {{"expert", true}}}},
+                       {.fetch = {{.family = "expert",
+                                   .chosen = true,
+                                   .chosen_max = ddome_wanted}}}},
               .roles = {{.name = "anchor",
                          .quota = 2,
                          .procedure = {"apart"},
@@ -57,7 +59,8 @@ sim_method ddome_skeleton() {
               .disclosures = {{.name = "request",
                                .count_max = ddome_wanted,
                                .min = 0,
-                               .max = ddome_anchors - 1}}};
+                               .max = ddome_anchors - 1,
+                               .chosen_of = "expert"}}};
   return {
     .what = std::move(what),
     .shapes = {{"gate", vector_of(ddome_anchors)}, {"expert", vector_of(3)}},

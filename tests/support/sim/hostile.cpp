@@ -71,6 +71,8 @@ void hostile::one_harm() {
   // Before it is at work, it looks for work.
   if (!now_ && draw_.chance(0.5))
     return draw_.chance(0.2) ? hello() : silence_for(500ms);
+  if (x_.asks && now_ && draw_.chance(0.1))
+    return strange_request();
   if (now_ && now_->served.empty() && draw_.chance(0.7))
     return fetch();
   switch (draw_.below(17)) {
@@ -175,7 +177,8 @@ messages::fetch_requested hostile::sound_fetch(std::uint32_t leg) {
   messages::fetch_requested x{
     .pass = now_ ? now_->pass : some_ticket(), .leg = leg, .wanted = {}};
   for (const auto line : lines_of(leg == 0 ? "base" : "expert"))
-    x.wanted.push_back({.line = line});
+    if (leg == 0 || !x_.asks || x.wanted.size() < 2)
+      x.wanted.push_back({.line = line});
   return x;
 }
 
@@ -236,6 +239,8 @@ std::optional<messages::offer_made> hostile::sound_offer() {
     }
   std::ranges::sort(x.blocks, {}, &messages::offer_block::block);
   x.disclosures.push_back({0, {1}});
+  if (x_.asks)
+    x.disclosures.front().values = experts_served();
   x.loss = draw_.uniform();
   return x;
 }

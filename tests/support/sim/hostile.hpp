@@ -30,6 +30,7 @@ public:
     sim_network& network;
     const models::layout& blocks;
     std::size_t disclosures;
+    bool asks; ///< Visits have two experts at most, and say which.
     conspiracy& all;
     tally& happened;
   };
@@ -78,6 +79,8 @@ private:
   void strange_hello();
   void fetch();
   void strange_fetch();
+  void strange_request();
+  void strange_choice(messages::fetch_requested x);
   void offer();
   void strange_offer();
   void other_offer();
@@ -93,6 +96,7 @@ private:
   messages::fetch_requested sound_fetch(std::uint32_t leg);
   messages::ticket some_ticket();
   messages::offer_awaited sound_await(const messages::ticket& pass) const;
+  std::vector<double> experts_served() const;
   std::vector<line_id> lines_of(const std::string& family) const;
 
   parts x_;

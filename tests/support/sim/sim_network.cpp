@@ -91,29 +91,13 @@ bool sim_network::is_cut(client_id peer, bool up) {
   return cut;
 }
 
-// A forged offer takes the place of the client's own.
-messages::any_message sim_network::forged(messages::offer_made x) {
-  auto& draw = luck_.forgers;
-  switch (draw.below(3)) {
-    case 0:
-      x.pass.mac[draw.below(x.pass.mac.size())] ^= 1;
-      break;
-    case 1:
-      x.blocks.back().block = {99};
-      break;
-    default:
-      x.blocks.back().weight = -1;
-  }
-  return x;
-}
-
 void sim_network::carry(messages::any_message x, client_id peer, bool up,
                         peer_id to) {
   (up ? sees_.client_said : sees_.server_said)(peer, x);
-  if (const auto* offer = std::get_if<messages::offer_made>(&x);
-      offer
-      && luck_.happens(luck_.forgers, luck_.active.forgery, "offer forged"))
-    x = forged(*offer);
+  if (up)
+    forge(x, peer);
+  else if (const auto more = forged_beside(x, peer))
+    pass_on(*more, peer, up, to);
   if (is_cut(peer, up))
     return;
   const auto& active = luck_.active;
@@ -123,7 +107,12 @@ void sim_network::carry(messages::any_message x, client_id peer, bool up,
   const int copies =
     luck_.happens(net, active.duplication, "frame doubled") ? 2 : 1;
   for (int i = 0; i < copies; ++i)
-    links_ ? say(x, peer, up, to) : send(transport::encode(x), peer, up);
+    pass_on(x, peer, up, to);
+}
+
+void sim_network::pass_on(const messages::any_message& x, client_id peer,
+                          bool up, peer_id to) {
+  links_ ? say(x, peer, up, to) : send(transport::encode(x), peer, up);
 }
 
 instant sim_network::drawn_delay() {

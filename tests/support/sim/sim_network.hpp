@@ -3,6 +3,10 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
+#include <set>
+#include <utility>
+#include <vector>
 
 #include "actors/interfaces.hpp"
 #include "actors/transport/endpoint.hpp"
@@ -42,6 +46,12 @@ public:
   /// From now on what gets through goes over links between processes.
   void use_links(std::uint64_t seed, std::uint64_t processes);
 
+  /// Visits choose some of these, and say which: so there are requests and
+  /// grants to be forged.
+  void use_requests(std::vector<line_id> experts) {
+    experts_ = std::move(experts);
+  }
+
   /// Null: clients are in the node's own process.
   sim_links* links() noexcept {
     return links_.get();
@@ -67,12 +77,19 @@ public:
 private:
   class end;
 
+  void pass_on(const messages::any_message& x, client_id peer, bool up,
+               peer_id to);
+
   /// @param to of what goes down
   void carry(messages::any_message x, client_id peer, bool up, peer_id to);
   instant drawn_delay();
   void say(const messages::any_message& x, client_id peer, bool up, peer_id to);
   void send(transport::buffer bytes, client_id peer, bool up);
+  void forge(messages::any_message& x, client_id from);
   messages::any_message forged(messages::offer_made x);
+  messages::any_message forged(messages::fetch_requested x);
+  std::optional<messages::any_message>
+  forged_beside(const messages::any_message& x, client_id to);
   void deliver(transport::frame x, client_id peer, bool up);
   bool is_cut(client_id peer, bool up);
 
@@ -85,6 +102,8 @@ private:
   std::map<client_id, std::function<void(const messages::any_message&)>>
     strangers_;
   std::map<std::pair<client_id, bool>, instant> cut_until_;
+  std::vector<line_id> experts_;
+  std::map<client_id, std::set<line_id>> asked_for_; ///< By its last wish.
 };
 
 } // namespace troupe::test

@@ -86,9 +86,9 @@ void sim_node::read_note(parts& p, const std::string& text) {
       p.made.try_emplace(x->visit, offer);
 }
 
-sim_method two_leg_method(state_rule state) {
+sim_method two_leg_method(state_rule state, bool asks) {
   const models::tensor_list four{{.name = "w", .shape = {4}}};
-  return {.what = two_leg_recipe(state),
+  return {.what = two_leg_recipe(state, asks),
           .shapes = {{"base", four}, {"tally", four}, {"expert", four}},
           .make_trainer = [](const models::layout& blocks) {
             return std::make_unique<pull_trainer>(blocks);
@@ -97,7 +97,8 @@ sim_method two_leg_method(state_rule state) {
 
 sim_node::sim_node(std::uint64_t seed, const scenario& what,
                    const faults& active, tally& happened)
-  : sim_node(seed, what, two_leg_method(what.state), active, happened) {
+  : sim_node(seed, what, two_leg_method(what.state, what.asks), active,
+             happened) {
   // nop
 }
 
@@ -151,11 +152,16 @@ sim_node::sim_node(std::uint64_t seed, const scenario& what,
 
 void sim_node::start_strangers(std::uint64_t seed) {
   auto& p = *p_;
+  std::vector<line_id> experts;
+  for (const auto& x : p.how.what.disclosures)
+    for (const auto block : p.blocks->family(x.chosen_of))
+      experts.push_back(p.blocks->find(block)->line);
+  p.network->use_requests(experts);
   for (std::uint64_t i = 1; i <= p.what.hostile; ++i) {
     const client_id who{p.what.clients + i};
     p.strangers.push_back(std::make_unique<hostile>(
       hostile::parts{p.w, *p.network, *p.blocks, p.how.what.disclosures.size(),
-                     p.plot, p.luck.happened},
+                     !experts.empty(), p.plot, p.luck.happened},
       who, seed, p.what.clients));
     auto* one = p.strangers.back().get();
     p.network->connect(who, [one](const auto& x) { one->heard(x); });

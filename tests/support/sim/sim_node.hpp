@@ -44,6 +44,7 @@ struct scenario {
   std::uint64_t hostile = 0;   ///< Peers that mean harm, beside the clients.
   std::size_t client_most = ~std::size_t{0};
   bool events = false;
+  bool asks = false; ///< A visit has two experts at most, and says which.
   /// As production has it: a run that comes to nothing ends, and who comes to
   /// nothing is asked again after a second, and then later.
   bool as_in_production = false;
@@ -64,7 +65,7 @@ struct sim_method {
 };
 
 /// Two legs, a group, experts: all that the runtime carries, in one recipe.
-sim_method two_leg_method(state_rule state);
+sim_method two_leg_method(state_rule state, bool asks = false);
 
 /// The whole of a run in one world: the production actors as actors/wiring
 /// makes them, over a network, workers, an archivist and clients that fail.

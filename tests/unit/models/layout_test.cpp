@@ -174,6 +174,70 @@ TEST(layout, its_fingerprint_changes_with_all_that_two_hosts_must_agree_on) {
     print);
 }
 
+namespace {
+
+/// A recipe over what nobody trains, which a leg names or not.
+recipe over_frozen(bool named) {
+  auto x =
+    method_of({{.name = "base", .where = scope::frozen}, {.name = "gate"}});
+  x.legs = {{.fetch = {{.family = "gate"}}}};
+  if (named)
+    x.legs.front().fetch.push_back({.family = "base"});
+  return x;
+}
+
+const std::map<std::string, tensor_list> base_and_gate{{"base", linear},
+                                                       {"gate", {{"w", {3}}}}};
+
+} // namespace
+
+TEST(layout, has_what_is_frozen_where_a_leg_names_it) {
+  const auto x = made(over_frozen(true), base_and_gate);
+  ASSERT_EQ(x.frozen.size(), 1u);
+  EXPECT_EQ(x.frozen[0].name, "base");
+  EXPECT_EQ(x.frozen[0].tensors, linear);
+  EXPECT_EQ(x.frozen[0].size, 8u);
+  EXPECT_EQ(x.frozen[0].content, digest{});
+  // It has neither an id nor a line.
+  ASSERT_EQ(x.blocks.size(), 1u);
+  EXPECT_EQ(x.lines.size(), 1u);
+  EXPECT_TRUE(x.family("base").empty());
+  EXPECT_TRUE(made(over_frozen(false), base_and_gate).frozen.empty());
+  // Of a model without it there is nothing to name.
+  EXPECT_TRUE(made(over_frozen(true), {{"base", {}}, {"gate", {{"w", {3}}}}})
+                .frozen.empty());
+}
+
+TEST(layout, its_fingerprint_is_of_what_is_frozen_too) {
+  auto x = made(over_frozen(true), base_and_gate);
+  const auto holds = [&](float first) {
+    set_content(x, {{"base", share({first, 0, 0, 0, 0, 0, 0, 0})},
+                    {"other", share({1})}});
+    return to_hex(x.fingerprint());
+  };
+  const auto print = holds(1);
+  EXPECT_NE(holds(2), print) << "another content is the same layout";
+  EXPECT_EQ(holds(1), print);
+  const std::vector<float> values{1, 0, 0, 0, 0, 0, 0, 0};
+  EXPECT_EQ(x.frozen[0].content, digest_of(std::as_bytes(std::span{values})));
+  // What was noted stays where nothing is said.
+  set_content(x, {});
+  EXPECT_EQ(to_hex(x.fingerprint()), print);
+  auto renamed = x;
+  renamed.frozen[0].tensors[0].name = "weights";
+  EXPECT_NE(to_hex(renamed.fingerprint()), print);
+}
+
+// Runs of before there were any have their fingerprints still.
+TEST(layout, its_fingerprint_is_as_ever_where_no_leg_names_what_is_frozen) {
+  const auto named = made(over_frozen(true), base_and_gate).fingerprint();
+  const auto not_named = made(over_frozen(false), base_and_gate).fingerprint();
+  EXPECT_NE(named, not_named);
+  EXPECT_EQ(not_named,
+            made(method_of({{.name = "gate"}}), {{"gate", {{"w", {3}}}}})
+              .fingerprint());
+}
+
 TEST(digest, is_blake2b_of_the_documented_bytes) {
   // BLAKE2b-256 of "abc", as b2sum -l 256 prints it.
   const char abc[] = {'a', 'b', 'c'};

@@ -350,7 +350,7 @@ TEST(local_trainer, names_the_procedures_that_there_are) {
   EXPECT_EQ(made.error().code, errc::invalid_config);
   EXPECT_TRUE(made.error().context.starts_with(
     "recipe 'sdg on a shared model', role 'all': there is no local procedure "
-    "'sdg'; there are chosen_sgd, "))
+    "'sdg'; there are apart, chosen_sgd, "))
     << made.error().context;
 }
 

@@ -2,6 +2,7 @@
 
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -174,6 +175,61 @@ TEST(safetensors, does_not_write_what_could_not_be_read) {
   EXPECT_EQ(lost.error().context,
             "/nowhere/x.safetensors: cannot create the file: "
             "No such file or directory");
+}
+
+TEST(safetensors_file, reads_what_is_asked_for_and_no_more) {
+  const auto path = here("part.safetensors");
+  ASSERT_TRUE(write_safetensors(
+    path,
+    {.tensors = {{"model.0/w", {2}}, {"model.1/w", {2}}, {"model.1/b", {1}}},
+     .values = {1, 2, 3, 4, 5}}));
+  auto x = safetensors_file::open(path);
+  ASSERT_TRUE(x) << x.error().context;
+  EXPECT_EQ(x->bytes_read(), 0u);
+  const auto found = x->values_of({{"b", {1}}, {"w", {2}}}, "model.1/");
+  ASSERT_TRUE(found) << found.error().context;
+  EXPECT_EQ(*found, (std::vector<float>{5, 3, 4}));
+  EXPECT_EQ(x->bytes_read(), 3 * sizeof(float));
+  fs::remove(path);
+}
+
+TEST(safetensors_file, says_what_it_lacks) {
+  const auto path = here("lacks.safetensors");
+  ASSERT_TRUE(write_safetensors(
+    path, {.tensors = {{"model.0/w", {2}}}, .values = {1, 2}}));
+  auto x = safetensors_file::open(path);
+  ASSERT_TRUE(x) << x.error().context;
+  EXPECT_EQ(x->values_of({{"w", {2}}}, "model.1/").error().context,
+            path.string()
+              + ": has no tensor 'model.1/w' of shape [2], which the model "
+                "needs");
+  EXPECT_EQ(x->values_of({{"w", {3}}}, "model.0/").error().context,
+            path.string() + ": tensor 'model.0/w' has shape [2]; [3] would do");
+  fs::remove(path);
+}
+
+// As the whole of it would be.
+TEST(safetensors_file, of_what_is_damaged_is_refused) {
+  const auto path = here("damaged.safetensors");
+  const auto refused = [&](const std::string& bytes) {
+    std::ofstream{path, std::ios::binary} << bytes;
+    const auto x = safetensors_file::open(path);
+    EXPECT_FALSE(x);
+    return x ? "" : x.error().context.substr(path.string().size());
+  };
+  const std::string one =
+    R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}})";
+  EXPECT_EQ(refused("abc"), ": ends within its header; fetch the file again");
+  EXPECT_EQ(refused(file(one, 4)),
+            ": has 4 bytes of values, but its header announces 8; fetch the "
+            "file again");
+  EXPECT_EQ(refused(file("[]", 0)),
+            ": its header is not a JSON object; it is damaged or not a "
+            "safetensors file");
+  fs::remove(path);
+  const auto gone = safetensors_file::open(path);
+  ASSERT_FALSE(gone);
+  EXPECT_EQ(gone.error().code, errc::invalid_data);
 }
 
 } // namespace troupe::models

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 namespace troupe::policies {
 
 class rate_schedule_test : public testing::TestWithParam<rate_schedule> {};
@@ -28,12 +30,22 @@ INSTANTIATE_TEST_SUITE_P(
   testing::Values(constant_schedule{}, cosine_schedule{},
                   cosine_schedule{.last = 0.1}, step_schedule{},
                   step_schedule{.steps = 0},
-                  step_schedule{.steps = 3, .factor = 0.5}));
+                  step_schedule{.steps = 3, .factor = 0.5},
+                  exponential_schedule{}, exponential_schedule{.last = 0},
+                  exponential_schedule{.last = 1}));
 
 TEST(cosine_schedule, is_half_way_down_in_the_middle) {
   EXPECT_DOUBLE_EQ(cosine_schedule{}(0.5), 0.5);
   EXPECT_DOUBLE_EQ((cosine_schedule{.last = 0.2}(0.5)), 0.6);
   EXPECT_DOUBLE_EQ(cosine_schedule{.last = 0.2}(1), 0.2);
+}
+
+// 0.999 in each of 2,000 rounds, as DDOME has it for texts.
+TEST(exponential_schedule, falls_by_an_equal_factor_in_equal_parts) {
+  const exponential_schedule x{.last = std::pow(0.999, 2000)};
+  for (const int round : {0, 1, 500, 1999, 2000})
+    EXPECT_NEAR(x(round / 2000.0), std::pow(0.999, round), 1e-12) << round;
+  EXPECT_DOUBLE_EQ((exponential_schedule{.last = 0.25}(0.5)), 0.5);
 }
 
 TEST(step_schedule, steps_at_equal_distances) {

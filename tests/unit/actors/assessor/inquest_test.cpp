@@ -107,5 +107,20 @@ TEST(inquest, waits_for_nobody_where_nobody_is_here) {
   EXPECT_EQ(x.take({1}, {2}).asked, 0U);
 }
 
+// Who is held out has its rows here, and nobody is asked for it.
+TEST_F(inquest_test, keeps_what_was_scored_here_beside_what_was_told) {
+  models::evaluated here;
+  here.per_client[{9}] = {.loss = 1, .correct = 3, .count = 4};
+  here.per_client[{1}] = {.loss = 1, .correct = 0, .count = 4};
+  x.scored(here);
+  EXPECT_EQ(hear(first, {{{1}, 10, 9, 0.5}, {{2}, 10, 9, 0.5}}), 2U);
+  EXPECT_EQ(hear(second, {{{3}, 10, 9, 0.5}}), 1U);
+  const auto all = x.take({1}, {2});
+  ASSERT_EQ(all.scores.per_client.size(), 4U);
+  EXPECT_EQ(all.scores.per_client.at({9}).correct, 3U);
+  EXPECT_EQ(all.scores.per_client.at({1}).correct, 9U); // It said so itself.
+  EXPECT_EQ(all.asked, 3U);
+}
+
 } // namespace
 } // namespace troupe::actors

@@ -225,6 +225,7 @@ TEST_F(gateway_test, has_an_offer_said_again_that_it_could_not_keep) {
   EXPECT_EQ(kept, 1) << "what is said again is there";
   EXPECT_EQ(noted(), std::vector<std::string>{"offered"});
   EXPECT_EQ(count<messages::part_offered>(router), 2u);
+  EXPECT_EQ(count<messages::visit_loaded>(director), 1u) << "of one visit";
 }
 
 TEST_F(gateway_test, hears_nothing_without_a_session) {

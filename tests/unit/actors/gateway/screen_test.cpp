@@ -252,6 +252,25 @@ TEST(screen, discloses_each_thing_once_and_in_order) {
     EXPECT_EQ(after([&](auto& x) { x.disclosures = bad; }), verdict::malformed);
 }
 
+TEST(screen, lists_what_was_chosen_as_different_whole_numbers) {
+  const std::array declared{disclosure{.name = "request",
+                                       .count_max = 2,
+                                       .min = 0,
+                                       .max = 4,
+                                       .chosen_of = "model"}};
+  const auto is_sound = [&](std::vector<double> values) {
+    auto x = sound();
+    x.disclosures = {{0, std::move(values)}};
+    return discloses_soundly(x, declared);
+  };
+  EXPECT_TRUE(is_sound({4, 0}));
+  EXPECT_TRUE(is_sound({3}));
+  const std::vector<std::vector<double>> wrong{{},   {1, 1},    {0.5},      {5},
+                                               {-1}, {0, 1, 2}, {no_number}};
+  for (const auto& values : wrong)
+    EXPECT_FALSE(is_sound(values));
+}
+
 TEST(screen, discloses_no_more_reals_than_the_limit) {
   const auto most = limits::disclosed_reals_max;
   const auto count_max = static_cast<std::uint32_t>(most);

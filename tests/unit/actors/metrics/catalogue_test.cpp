@@ -4,10 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <fstream>
 #include <set>
 #include <sstream>
 #include <string>
+#include <string_view>
 
 namespace troupe::actors {
 
@@ -19,6 +21,61 @@ std::string page() {
   out << file.rdbuf();
   return out.str();
 }
+
+/// What people ask Prometheus for since before there was a table.
+constexpr std::array old_names{"troupe_buffer_capacity_offers",
+                               "troupe_buffered_offers",
+                               "troupe_build_info",
+                               "troupe_checkpoint_seconds",
+                               "troupe_checkpoints_failed_total",
+                               "troupe_clients",
+                               "troupe_clients_anew_total",
+                               "troupe_clients_here",
+                               "troupe_clients_left_alone",
+                               "troupe_connected",
+                               "troupe_connections",
+                               "troupe_connections_behind",
+                               "troupe_evaluation_metric",
+                               "troupe_head_version",
+                               "troupe_joins_total",
+                               "troupe_last_progress_timestamp_seconds",
+                               "troupe_leaves_total",
+                               "troupe_ledger_bytes",
+                               "troupe_line_failing",
+                               "troupe_mailbox_messages",
+                               "troupe_malformed_frames_total",
+                               "troupe_malformed_pieces_total",
+                               "troupe_merged_bytes_total",
+                               "troupe_messages_dropped_total",
+                               "troupe_offer_bytes",
+                               "troupe_offer_bytes_max",
+                               "troupe_offer_staleness_versions",
+                               "troupe_offers_total",
+                               "troupe_process_cpu_seconds_total",
+                               "troupe_process_resident_memory_bytes",
+                               "troupe_processes_total",
+                               "troupe_progress_ratio",
+                               "troupe_redials_total",
+                               "troupe_refusals_total",
+                               "troupe_round",
+                               "troupe_round_offers",
+                               "troupe_round_wanted_offers",
+                               "troupe_run_info",
+                               "troupe_run_seconds",
+                               "troupe_sessions",
+                               "troupe_socket_bytes_total",
+                               "troupe_socket_failures_total",
+                               "troupe_socket_pieces_total",
+                               "troupe_transferred_bytes_total",
+                               "troupe_transfers",
+                               "troupe_unhandled_bytes",
+                               "troupe_unsent_bytes",
+                               "troupe_versions_total",
+                               "troupe_visit_seconds",
+                               "troupe_visits_failed_total",
+                               "troupe_visits_total",
+                               "troupe_worker_queue_jobs",
+                               "troupe_workers"};
 
 bool is_snake_case(std::string_view x) {
   return !x.empty() && x.front() >= 'a' && x.front() <= 'z'
@@ -46,6 +103,13 @@ TEST(catalogue, has_each_metric_once_by_a_name_that_says_what_it_is) {
     EXPECT_TRUE(x.help.ends_with('.')) << x.name;
     EXPECT_EQ(&metric_of(x.name), &x);
   }
+}
+
+TEST(catalogue, has_the_names_that_were_there_before_it) {
+  for (const std::string_view name : old_names)
+    EXPECT_NE(std::ranges::find(all_metrics(), name, &metric::name),
+              all_metrics().end())
+      << name;
 }
 
 TEST(catalogue, names_no_client) {

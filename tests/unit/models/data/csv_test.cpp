@@ -194,4 +194,12 @@ TEST(csv_files, numbers_a_column_of_texts_in_sorted_order) {
   fs::remove(path);
 }
 
+TEST(csv, may_have_no_column_of_labels) {
+  const auto x = parsed("a,label\n1,0.5\n2,7\n", {.label = ""});
+  EXPECT_EQ(x.features, (std::vector<std::string>{"a", "label"}));
+  EXPECT_EQ(values(x.examples), (std::vector<float>{1, 0.5, 2, 7}));
+  EXPECT_EQ(x.examples.labels, (std::vector<std::int64_t>{0, 0}));
+  EXPECT_EQ(parsed("a\n1\n", {.label = ""}).examples.size, 1u);
+}
+
 } // namespace troupe::models

@@ -12,6 +12,7 @@
 #include "models/torch/objective.hpp"
 #include "node/task/data.hpp"
 #include "policies/catalogue.hpp"
+#include "policies/invitations.hpp"
 #include "tests/support/same_visits.hpp"
 #include "tests/support/torch_runs.hpp"
 
@@ -30,10 +31,12 @@ at::Tensor numbers(std::vector<std::int64_t> shape, std::uint64_t seed) {
 }
 
 constexpr auto source = R"(
-def forward(self, x):
+def embed(self, x):
     y = torch.relu(torch.linear(x, self.below))
-    y = torch.dropout(y, 0.5, self.training)
-    return torch.linear(y, self.above)
+    return torch.dropout(y, 0.5, self.training)
+
+def forward(self, x):
+    return torch.linear(self.embed(x), self.above)
 )";
 
 class torch_in_step : public torch_run {
@@ -58,11 +61,13 @@ protected:
     EXPECT_TRUE(trainer) << trainer.error().context;
     std::vector<models::visit_input> visits;
     for (std::uint64_t k = 1; k <= 5; ++k) {
-      visits.push_back({.visit = {{k}, {1}},
-                        .seed = 100 + k,
-                        .fetched = {},
-                        .chosen = {},
-                        .state = {}});
+      visits.push_back(
+        {.visit = {{k}, {1}},
+         .seed = 100 + k,
+         .role = policies::role_of({k}, work.method.roles).value_or(0),
+         .fetched = {},
+         .chosen = {},
+         .state = {}});
       for (const auto& [block, values] : work.initial)
         visits.back().fetched.push_back({block, {}, values});
     }

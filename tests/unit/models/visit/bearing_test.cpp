@@ -64,7 +64,7 @@ class held_visit {
 public:
   held_visit(const quadratic_federation& on, const visit_input& x,
              models::objective& model, models::cohort& with, std::size_t place)
-    : at_(on.task(), kernels::make_backend({}).value()),
+    : at_(on.task(), kernels::make_backend({}).value(), on.common_model()),
       procedure_(
         on.task()->table.at(on.task()->method.roles[x.role].procedure.value)),
       v_(x, problem(x, model), with, place),

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "node/commands/bench_gate.hpp"
 #include "node/commands/bench_scrape.hpp"
 
 namespace troupe::node {
@@ -79,6 +80,26 @@ TEST(scrape_figures, are_of_ten_thousand_clients_and_of_both_bars) {
     if (x.unit == "bytes") {
       EXPECT_LT(found->seconds, found->compared);
     }
+  }
+}
+
+// The joint step needs an example with its data. How long the others take is
+// not for a busy machine.
+TEST(gate_figures, are_of_a_step_of_scores_and_of_a_request) {
+  const auto all = gate_figures({}, "no_such_example.toml");
+  ASSERT_EQ(all.size(), 3U);
+  EXPECT_EQ(all[0].name, "joint_step");
+  EXPECT_EQ(all[0].bar, 1.05);
+  EXPECT_TRUE(all[0].by_median);
+  EXPECT_FALSE(all[0].once());
+  EXPECT_EQ(all[1].name, "gate_scores");
+  EXPECT_EQ(all[2].name, "request");
+  for (const auto at : {1u, 2u}) {
+    const auto found = all[at].once();
+    ASSERT_TRUE(found) << found.error().context;
+    EXPECT_EQ(all[at].bar, 1);
+    EXPECT_EQ(found->compared, at == 1 ? 0.5e-3 : 20e-6);
+    EXPECT_GT(found->seconds, 0);
   }
 }
 

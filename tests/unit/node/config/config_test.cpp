@@ -342,8 +342,8 @@ TEST(config, notes_keys_that_have_no_effect) {
   const auto x = read("rounds = 1\n[partition]\nkind = 'iid'\nalpha = 0.5\n");
   ASSERT_TRUE(x);
   EXPECT_THAT(x->notes,
-              ElementsAre("a.toml:4: 'partition.alpha' has no effect: it "
-                          "needs kind = \"dirichlet\""));
+              ElementsAre("a.toml:4: 'partition.alpha' has no effect: it needs "
+                          "kind = \"dirichlet\" or \"mixtures\""));
   const auto plain = read("rounds = 1\n[model]\nadapt = ['query']\n");
   ASSERT_TRUE(plain);
   EXPECT_THAT(plain->notes,

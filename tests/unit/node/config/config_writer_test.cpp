@@ -34,13 +34,19 @@ std::vector<std::string> draw_overrides(std::uint64_t seed) {
     pick("mean", {"[]", "[0.4914, 0.4822, 0.4465]", "[1]"}),
     pick("deviation", {"[]", "[1e-7, 5]"}),
     pick("augment", {"none", "crop_flip"}),
-    pick("model", {"softmax", "mlp", "cnn", "lenet", "vgg8", "resnet18"}),
+    pick("model",
+         {"softmax", "mlp", "cnn", "lenet", "vgg8", "resnet18", "resnet34"}),
+    pick("model.width", {"8", "64"}),
+    pick("model.norm", {"group", "batch"}),
     pick("speed", {"constant", "uniform", "half_normal", "lognormal"}),
     pick("method", {"fedavg", "fedprox"}),
     pick("attack.clients", {"0", "2"}),
     pick("events", {"true", "false"}),
     pick("events_max", {"1", "4096"}),
-    pick("training.schedule.kind", {"constant", "cosine", "step"}),
+    pick("training.schedule.kind",
+         {"constant", "cosine", "step", "exponential"}),
+    "training.schedule.last=" + std::to_string(0.5 * random.uniform()),
+    "often=" + std::to_string(random.below(4)),
     pick("stop.metric", {"none", "loss"}),
     "stop.target=0.25",
     "patience=3",
@@ -74,6 +80,12 @@ TEST(config_writer, what_it_writes_reads_back_as_the_same) {
     EXPECT_EQ(again->x.data.pixels.deviation, x->x.data.pixels.deviation);
     EXPECT_EQ(again->x.data.pixels.augment, x->x.data.pixels.augment);
     EXPECT_EQ(again->x.clients.held_out, x->x.clients.held_out);
+    EXPECT_EQ(again->x.clients.often, x->x.clients.often);
+    EXPECT_EQ(again->x.clients.often_per_round, x->x.clients.often_per_round);
+    EXPECT_EQ(policies::rate_factor(again->x.training.schedule, 0.7),
+              policies::rate_factor(x->x.training.schedule, 0.7));
+    EXPECT_EQ(again->x.model.kind, x->x.model.kind);
+    EXPECT_EQ(again->x.model.norm, x->x.model.norm);
     EXPECT_EQ(again->x.stop.target, x->x.stop.target);
     EXPECT_EQ(again->x.pace.staleness_max, x->x.pace.staleness_max);
     EXPECT_EQ(again->x.training.method, x->x.training.method);

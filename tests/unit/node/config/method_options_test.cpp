@@ -88,13 +88,18 @@ const std::string& sources() {
   return all;
 }
 
-/// Options that neither a block nor a line of code takes notice of.
+/// Options that neither the recipe nor a line of code takes notice of.
 std::vector<std::string> unread(const recipe& method) {
   std::set<std::string> read;
   for (const auto& x : method.blocks)
     read.insert({x.count_option, x.rank_option, x.name + "_server_rate"});
   for (const auto& x : method.disclosures)
     read.insert(x.count_option);
+  for (const auto& leg : method.legs)
+    for (const auto& x : leg.fetch)
+      read.insert({x.chosen_option, x.flag});
+  for (const auto& x : method.roles)
+    read.insert({x.quota_option, x.members_option});
   std::vector<std::string> names;
   for (const auto& x : method.options)
     if (!read.contains(x.name)

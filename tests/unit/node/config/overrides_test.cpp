@@ -22,6 +22,7 @@ TEST(overrides, the_keys_that_people_type_blind_are_plain) {
                           "workers",
                           "evaluate_every",
                           "init",
+                          "common",
                           "rounds",
                           "versions",
                           "updates",
@@ -58,7 +59,7 @@ TEST(overrides, the_keys_that_people_type_blind_are_plain) {
 
 TEST(overrides, take_bare_words_tables_and_lists) {
   const auto x = read("versions = 3",
-                      {"mode=fedbuff", "name=7", "hidden=[3, 4]",
+                      {"mode=fedbuff", "name=7", "model.hidden=[3, 4]",
                        "stop={metric='loss', patience=2}", "augment=crop_flip",
                        "crop=2", "mean=[0.25, 0, 1e-3]", "deviation=[2, 3]",
                        "staleness=constant", "clients=30"});

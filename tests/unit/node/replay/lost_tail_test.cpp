@@ -106,12 +106,10 @@ TEST_F(recorded_run, is_computed_again_though_its_record_lost_lines) {
             == standing::refused
           || !method.offers)
         continue;
-      overrides changes{"method=" + method.name,
-                        "mode=" + std::string{paces[i]},
-                        i < 2 ? "rounds=8" : "versions=24",
-                        "over_selection=2",
-                        "concurrency=6",
-                        "staleness_max=1"};
+      const auto changes = of_method(
+        method.name,
+        {"mode=" + std::string{paces[i]}, i < 2 ? "rounds=8" : "versions=24",
+         "over_selection=2", "concurrency=6", "staleness_max=1"});
       const auto folder = record(changes);
       for (int n = 0; n < 3; ++n) {
         const auto done = replay_changed(folder, [&](lines& all) {

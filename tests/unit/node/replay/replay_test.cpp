@@ -16,9 +16,24 @@ TEST_F(recorded_run, is_computed_again_to_the_bit_for_every_method_and_pace) {
     for (std::size_t i = 0; i < 4; ++i)
       if (policies::standing_of(method, static_cast<pace_kind>(i))
           != standing::refused)
-        expect_equal({"method=" + method.name, "mode=" + std::string{paces[i]},
-                      i < 2 ? "rounds=6" : "versions=6", "time_budget=4",
-                      "ledger=disk"});
+        expect_equal(of_method(method.name, {"mode=" + std::string{paces[i]},
+                                             i < 2 ? "rounds=6" : "versions=6",
+                                             "time_budget=4", "ledger=disk"}));
+}
+
+// Else the law above would see anchors alone, who ask for nobody.
+TEST_F(recorded_run, of_experts_on_request_has_anchors_and_requests) {
+  std::size_t silent = 0;
+  std::size_t asking = 0;
+  for (const auto& line :
+       read_lines(record(of_method("ddome")) / "events.jsonl")) {
+    const auto event = json::parse(line);
+    if (event["event"] == "offered")
+      ++(event.contains("disclosed") ? asking : silent);
+  }
+  // One of four in each of six rounds is an anchor.
+  EXPECT_EQ(silent, 6u);
+  EXPECT_EQ(asking, 18u);
 }
 
 TEST_F(recorded_run, is_computed_again_whatever_the_server_does) {

@@ -163,7 +163,8 @@ TEST_F(floral_run, refuses_to_split_a_model_of_one_layer) {
   EXPECT_EQ(done.error().code, errc::invalid_config);
   EXPECT_NE(done.error().context.find("a hidden layer would do"),
             std::string::npos);
-  EXPECT_GT(error_of(after({"method=fedrep", "hidden=[4]", "rounds=2"})), 0);
+  EXPECT_GT(error_of(after({"method=fedrep", "model.hidden=[4]", "rounds=2"})),
+            0);
 }
 
 TEST_F(floral_run, solves_it_under_every_pace) {

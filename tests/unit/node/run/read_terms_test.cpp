@@ -25,6 +25,23 @@ messages::terms_given naming_files() {
   return out;
 }
 
+/// Of a method that looks through a common model.
+messages::terms_given with_common(const std::string& kind) {
+  messages::terms_given out;
+  out.config = {"rounds = 1",
+                "method = \"ddome\"",
+                std::string{"common = \""} + theirs + '"',
+                "[data]",
+                "kind = \"synthetic\"",
+                "[model]",
+                "kind = \"mlp\"",
+                "[common_model]",
+                "kind = \"" + kind + '"'};
+  if (kind == "torchscript")
+    out.config.push_back(std::string{"path = \""} + theirs + '"');
+  return out;
+}
+
 TEST(read_terms, leaves_no_path_of_a_server) {
   experiment x;
   const auto wrong = read_terms({}, naming_files(), x);
@@ -44,6 +61,38 @@ TEST(read_terms, takes_the_paths_of_its_own_command_line) {
   EXPECT_EQ(x.data.path, "here");
   EXPECT_EQ(x.model.path, "");
   EXPECT_EQ(x.init, "weights");
+}
+
+TEST(read_terms, leave_no_path_of_a_common_model) {
+  experiment x;
+  const auto wrong = read_terms({}, with_common("softmax"), x);
+  ASSERT_FALSE(wrong) << wrong->why;
+  EXPECT_EQ(x.common, "");
+  ASSERT_TRUE(x.common_model);
+  EXPECT_EQ(x.common_model->path, "");
+}
+
+TEST(read_terms, take_a_common_model_of_their_own_command_line) {
+  join_context in;
+  in.common = "weights";
+  experiment x;
+  auto wrong = read_terms(in, with_common("softmax"), x);
+  ASSERT_FALSE(wrong) << wrong->why;
+  EXPECT_EQ(x.common, "weights");
+  // A module is code: it has weights of its own until the run's are there.
+  wrong = read_terms(in, with_common("torchscript"), x);
+  ASSERT_FALSE(wrong) << wrong->why;
+  EXPECT_EQ(x.common, "");
+  EXPECT_EQ(x.common_model->path, "weights");
+}
+
+TEST(read_terms, need_the_module_of_a_common_model) {
+  experiment x;
+  const auto wrong = read_terms({}, with_common("torchscript"), x);
+  ASSERT_TRUE(wrong);
+  EXPECT_EQ(wrong->how, join_summary::end::misfit);
+  EXPECT_EQ(wrong->why, "this run has a scripted common model");
+  EXPECT_EQ(wrong->hint, "--common PATH says where this machine has it");
 }
 
 } // namespace

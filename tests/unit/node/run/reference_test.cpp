@@ -17,8 +17,8 @@ TEST(sync_run, is_the_plain_loop_for_every_recipe) {
         continue; // There is no step to make.
       const auto x =
         configured(quadratic_run,
-                   {"method=" + method.name, "server.optimiser=" + server,
-                    "server_learning_rate=0.5"},
+                   of_method(method.name, {"server.optimiser=" + server,
+                                           "server_learning_rate=0.5"}),
                    scratch.path());
       expect_plain_run(x, no_model, method.name + " with " + server);
     }

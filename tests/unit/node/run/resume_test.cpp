@@ -115,6 +115,10 @@ overrides without_snapshots() {
   return all;
 }
 
+/// Two legs, of which the second is what the client asked for.
+const overrides asking{"method=ddome", "options.experts=3", "options.chosen=2",
+                       "options.anchors=2", "options.anchors_per_round=1"};
+
 class killed_run : public testing::TestWithParam<scene> {};
 
 } // namespace
@@ -345,6 +349,7 @@ INSTANTIATE_TEST_SUITE_P(
     scene{"sync", {"method=ditto", "over_selection=1.5"}},
     scene{"semisync", {}}, scene{"fedbuff", {"server.optimiser=adam"}},
     scene{"fedbuff", {"method=ditto", "refill=version"}}, scene{"fedasync", {}},
+    scene{"sync", asking}, scene{"fedbuff", asking},
     scene{"fedbuff",
           {"method=scaffold", "drop_out=0.1", "availability.kind=windows",
            "period=20", "per_hour=200", "restart_seconds=1"}}),

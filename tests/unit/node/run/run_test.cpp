@@ -27,7 +27,7 @@ std::vector<overrides> all_pairs() {
       if (policies::standing_of(method, static_cast<pace_kind>(i))
           != standing::refused)
         pairs.push_back(
-          under(paces[i], {"method=" + method.name, "time_budget=4"}));
+          under(paces[i], of_method(method.name, {"time_budget=4"})));
   return pairs;
 }
 
@@ -93,7 +93,7 @@ TEST_F(small_run, learns_the_same_with_either_ledger_and_with_events) {
 
 TEST_F(small_run, learns_the_same_under_the_wall_clock_in_full_rounds) {
   for (const auto& method : policies::catalogue()) {
-    const overrides changes{"method=" + method.name};
+    const auto changes = of_method(method.name);
     EXPECT_EQ(digest(with(changes, "clock=wall")), digest(changes))
       << method.name;
   }
@@ -161,6 +161,7 @@ TEST_F(small_run, ends_with_exactly_the_keys_that_programs_read) {
                                             "accuracy_is_of",
                                             "loss",
                                             "per_client",
+                                            "zero_shot",
                                             "failures",
                                             "evaluations_left_out",
                                             "digest",
@@ -171,7 +172,10 @@ TEST_F(small_run, ends_with_exactly_the_keys_that_programs_read) {
                                             "cpu_seconds",
                                             "peak_memory_bytes",
                                             "folder",
-                                            "method_results"}));
+                                            "method_results",
+                                            "rows_embedded",
+                                            "zero_shot_bytes_down",
+                                            "zero_shot_bytes_up"}));
   EXPECT_EQ(object["success"], true);
   EXPECT_EQ(object["accuracy"], nullptr);
   auto unlimited = to_json(go(under("fedbuff")));

@@ -12,10 +12,10 @@ namespace {
 class socket_run : public ::testing::TestWithParam<std::size_t> {
 protected:
   node::run_summary go(const std::string& method, bool over_sockets) {
-    const auto x = configured(
-      quadratic_run,
-      {"method=" + method, "clock=wall", "dimension=200", "rounds=3"},
-      scratch_.path());
+    const auto x =
+      configured(quadratic_run,
+                 of_method(method, {"clock=wall", "dimension=200", "rounds=3"}),
+                 scratch_.path());
     if (!over_sockets)
       return finished(x);
     const socket_pair between{GetParam()};

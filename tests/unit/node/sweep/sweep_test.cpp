@@ -62,6 +62,43 @@ TEST(sweep, is_methods_times_settings_times_seeds) {
                                       "method=local", "seed=5"}));
 }
 
+TEST(sweep, has_rows_of_their_own_behind_the_others) {
+  const auto plan = plan_of("[sweep]\nmethods = ['local']\n[sweep.rows]\n"
+                            "often = ['method=fedavg', 'clients.often=5']\n"
+                            "'as it is' = []\n"
+                            "[sweep.published]\noften = '61 %'\n");
+  const auto cells = cells_of(plan);
+  ASSERT_EQ(cells.size(), 3u);
+  EXPECT_EQ(cells[0].name(), "local-1");
+  EXPECT_EQ(cells[1].name(), "often-1");
+  EXPECT_EQ(
+    cells[1].changes(),
+    (std::vector<std::string>{"method=fedavg", "clients.often=5", "seed=1"}));
+  EXPECT_EQ(cells[1].row->published, "61 %");
+  EXPECT_EQ(cells[2].name(), "as-it-is-1");
+  EXPECT_EQ(cells[2].changes(), (std::vector<std::string>{"seed=1"}))
+    << "by the method of the configuration";
+}
+
+TEST(sweep, may_have_rows_of_their_own_alone) {
+  const auto plan = plan_of("[sweep]\n[sweep.rows]\none = []\ntwo = []\n");
+  ASSERT_EQ(plan.rows.size(), 2u);
+  EXPECT_EQ(plan.rows[0].name(), "one");
+  EXPECT_EQ(plan.rows[1].name(), "two") << "as people wrote them";
+  EXPECT_THAT(refusal("[sweep]\n[sweep.settings]\nfast = []\n"
+                      "[sweep.rows]\none = []\n"),
+              HasSubstr("name one method or more"));
+  EXPECT_THAT(refusal("[sweep]\nmethods = ['']\n"),
+              HasSubstr("name one method or more"));
+  EXPECT_THAT(refusal("[sweep]\n[sweep.rows]\n'' = []\n"),
+              HasSubstr("'sweep.rows': give each a name"));
+  EXPECT_THAT(refusal("[sweep]\n[sweep.rows]\none = 'method=local'\n"),
+              HasSubstr("must be a list of words in quotes"));
+  EXPECT_THAT(refusal("[sweep]\nmethods = ['local']\n[sweep.rows]\n"
+                      "local = []\n"),
+              HasSubstr("two runs would be called 'local-1'"));
+}
+
 TEST(sweep, is_not_asked_for_by_most) {
   EXPECT_FALSE(read_sweep({"rounds = 2\n", "a.toml"})->has_value());
   EXPECT_EQ(plan_of("[sweep]\nmethods = [\"fedavg\"]\nseeds = 3\n").seeds,

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "node/task/frozen.hpp"
 #include "node/task/workload.hpp"
 #include "tests/support/small_runs.hpp"
 
@@ -55,6 +56,31 @@ TEST(first_values, of_a_random_factor_are_within_its_scale) {
   const auto one = scaled("1");
   EXPECT_GT(one, 0);
   EXPECT_NEAR(scaled("2"), 2 * one, 1e-6);
+}
+
+TEST(first_values, of_what_adapters_stand_on_are_in_the_layout_if_asked_for) {
+  const auto prepared = [](const std::string& flag) {
+    const auto x =
+      configured(quadratic_run,
+                 {"method=homlora", "data.kind=low_rank", "data.truth=gaussian",
+                  "model.kind=regression", "model.hidden=[]", "clients=2",
+                  "clients_per_round=2", "options.frozen_in_layout=" + flag},
+                 {});
+    auto made = node::prepare(x, no_model);
+    EXPECT_TRUE(made) << made.error().context;
+    return made ? std::move(*made) : node::workload{};
+  };
+  const auto named = prepared("true");
+  ASSERT_TRUE(named.blocks);
+  ASSERT_EQ(named.blocks->frozen.size(), 1u);
+  EXPECT_EQ(named.blocks->frozen[0].name, "model");
+  EXPECT_EQ(named.blocks->frozen[0].content,
+            node::frozen_digests(named).at("model"));
+  EXPECT_EQ(named.task->blocks.fingerprint(), named.blocks->fingerprint());
+  const auto other = prepared("false");
+  ASSERT_TRUE(other.blocks);
+  EXPECT_TRUE(other.blocks->frozen.empty());
+  EXPECT_EQ(other.blocks->blocks.size(), named.blocks->blocks.size());
 }
 
 } // namespace troupe::test

@@ -42,7 +42,8 @@ TEST(mixture_refusals, of_ranks_hold_for_adapters_that_clients_keep) {
 }
 
 TEST(mixture_refusals, of_a_truth_of_another_size) {
-  EXPECT_THAT(refusal(two_levels, {"hidden=[20]"}), HasSubstr("'hidden'"));
+  EXPECT_THAT(refusal(two_levels, {"model.hidden=[20]"}),
+              HasSubstr("'hidden'"));
 }
 
 TEST(mixture_refusals, of_words_and_shares_that_are_none) {

@@ -14,7 +14,7 @@ using ::testing::HasSubstr;
 
 node::experiment with(const std::string& method, const overrides& more,
                       const std::string& folder = {}) {
-  overrides all{"method=" + method, "rounds=2"};
+  auto all = of_method(method, {"rounds=2"});
   all.insert(all.end(), more.begin(), more.end());
   return configured(quadratic_run, all, folder);
 }

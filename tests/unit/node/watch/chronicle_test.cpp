@@ -3,8 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <map>
 #include <sstream>
 
+#include "actors/metrics/status.hpp"
 #include "node/watch/progress.hpp"
 
 namespace troupe::node {
@@ -123,6 +126,30 @@ TEST(chronicle, calls_a_version_the_best_by_validation_data_alone) {
   EXPECT_EQ(best->lines.at({1}).head, version{2});
 }
 
+TEST(chronicle, describes_scores_by_rows_figure_and_scope) {
+  using enum actors::score_name::rows;
+  using enum actors::score_name::figure;
+  using enum actors::score_name::over;
+  chronicle x{watching()};
+  auto scored = score_of(1, 3);
+  scored.scores.validation.loss = 4;
+  for (std::uint64_t i = 1; i <= 4; ++i)
+    scored.scores.per_client[{i}] = {.loss = 1, .correct = i, .count = 4};
+  x.evaluated(scored, {}, {});
+  actors::run_status seen;
+  x.describe(seen);
+  const std::map<actors::score_name, double> wanted{
+    {{test, accuracy, global}, 0.7},       {{test, loss, global}, 0.1},
+    {{validation, accuracy, global}, 0.3}, {{validation, loss, global}, 0.4},
+    {{own_test, accuracy, mean}, 0.625},   {{own_test, accuracy, p10}, 0.325},
+    {{own_test, accuracy, worst}, 0.25}};
+  EXPECT_EQ(seen.evaluation.size(), wanted.size());
+  for (const auto& [name, value] : wanted)
+    EXPECT_DOUBLE_EQ(seen.evaluation[name], value)
+      << name_of(name.split) << " " << name_of(name.metric) << " "
+      << name_of(name.scope);
+}
+
 TEST(chronicle, calls_nothing_the_best_without_a_goal) {
   chronicle x{watching()};
   x.published(version_of(1, {}), {});
@@ -213,6 +240,64 @@ TEST(progress, says_little_in_a_short_time) {
   display.show({});
   display.show({});
   EXPECT_EQ(out.str(), "");
+}
+
+// They are scored each time, the others now and then.
+TEST(chronicle, tells_who_is_held_out_from_the_clients) {
+  auto opts = watching();
+  opts.held_out = 1;
+  std::vector<std::string> lines;
+  opts.metrics = [&](const std::string& line) { lines.push_back(line); };
+  chronicle x{opts};
+  auto scored = score_of(1, 5);
+  scored.scores.per_client[{4}] = {.loss = 1, .correct = 3, .count = 4};
+  x.evaluated(scored, {}, {});
+  EXPECT_FALSE(x.accuracies());
+  ASSERT_TRUE(x.held_out_accuracies());
+  EXPECT_EQ(x.held_out_accuracies()->mean, 0.75);
+  EXPECT_EQ(x.clients_scored(), 0u);
+  ASSERT_EQ(lines.size(), 1u);
+  EXPECT_THAT(lines.back(), testing::HasSubstr("\"zero_shot\":{\"mean\":0.75"));
+  EXPECT_THAT(lines.back(), testing::Not(testing::HasSubstr("per_client")));
+  scored.scores.per_client[{1}] = {.loss = 1, .correct = 1, .count = 4};
+  scored.asked = 2;
+  x.evaluated(scored, {}, {});
+  ASSERT_TRUE(x.accuracies());
+  EXPECT_EQ(x.accuracies()->mean, 0.25) << "of who is invited alone";
+  EXPECT_EQ(x.clients_scored(), 1u);
+  EXPECT_THAT(lines.back(), testing::HasSubstr("\"clients_scored\":1"));
+  // Who brings data of its own comes after all of them.
+  scored.scores.per_client[{9}] = {.loss = 1, .correct = 3, .count = 4};
+  x.finished({"done"}, scored, {});
+  EXPECT_EQ(x.accuracies()->mean, 0.5);
+  EXPECT_EQ(x.held_out_accuracies()->mean, 0.75);
+  EXPECT_THAT(lines.back(),
+              testing::HasSubstr("\"client_accuracies\":[0.25,0.75]"));
+}
+
+TEST(progress, says_what_who_is_held_out_gets) {
+  std::ostringstream out;
+  progress_display display{out,
+                           {.length = {.versions = 10},
+                            .lead = line_id{1},
+                            .every = instant{},
+                            .clients = 4,
+                            .held_out = 1}};
+  progress_report now;
+  now.lines[{1}] = version_of(5, {});
+  now.evaluation = score_of(5, 3);
+  now.evaluation->scores.per_client[{4}] = {
+    .loss = 1, .correct = 3, .count = 4};
+  display.show(now);
+  EXPECT_THAT(out.str(), testing::HasSubstr("accuracy 0.7000  zero shot 0.75"));
+  // Where all is scored by clients, they are none of them.
+  now.lines[{1}] = version_of(6, {});
+  now.evaluation->scores.global = {};
+  now.evaluation->scores.per_client[{1}] = {
+    .loss = 1, .correct = 1, .count = 4};
+  display.show(now);
+  EXPECT_THAT(out.str(),
+              testing::HasSubstr("clients' accuracy 0.2500  zero shot 0.75"));
 }
 
 } // namespace troupe::node

@@ -283,6 +283,23 @@ TEST_F(run_status, is_exposed_with_the_numbers_of_the_run) {
   EXPECT_THAT(text, testing::Not(HasSubstr("client=")));
 }
 
+// Each version is of four offers of five numbers.
+TEST_F(run_status, counts_the_bytes_of_what_was_merged) {
+  const auto books = std::make_shared<full_store>();
+  books->full = false;
+  beside({"rounds=1000000"}, books, [&] {
+    const auto line = [&] {
+      const auto x = board_->last();
+      return x && !x->lines.empty() ? x->lines.begin()->second
+                                    : actors::line_status{};
+    };
+    until([&] { return line().merges.count > 0; });
+    const auto seen = line();
+    EXPECT_EQ(seen.merged_bytes, seen.merges.count * 4 * 5 * sizeof(float));
+    stop_ = true;
+  });
+}
+
 TEST_F(run_status, has_the_mail_of_all_actors_but_clients) {
   const auto x = after({});
   for (const std::string actor :

@@ -1,0 +1,150 @@
+#include "actors/gateway/allowed.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "policies/invitations.hpp"
+
+namespace troupe::actors {
+
+namespace {
+
+std::vector<line_id> lines_of(const models::layout& blocks,
+                              const std::string& family) {
+  std::vector<line_id> lines;
+  for (const auto block : blocks.family(family))
+    lines.push_back(blocks.find(block)->line);
+  return lines;
+}
+
+bool has(std::span<const line_id> sorted, line_id x) {
+  return std::ranges::binary_search(sorted, x);
+}
+
+} // namespace
+
+allowed_choices::allowed_choices(const recipe& method,
+                                 const models::layout& blocks)
+  : roles_(method.roles) {
+  std::set<line_id> whole;
+  for (const auto& leg : method.legs)
+    for (const auto& want : leg.fetch)
+      if (!want.chosen)
+        for (const auto line : lines_of(blocks, want.family))
+          whole.insert(line);
+  for (const auto& leg : method.legs) {
+    auto& to = legs_.emplace_back();
+    for (const auto& want : leg.fetch) {
+      const auto lines = lines_of(blocks, want.family);
+      if (!want.chosen) {
+        to.whole.insert(to.whole.end(), lines.begin(), lines.end());
+        to.only_chosen &= lines.empty();
+        continue;
+      }
+      std::set<line_id> counted{lines.begin(), lines.end()};
+      std::erase_if(counted, [&](line_id x) { return whole.contains(x); });
+      if (!counted.empty())
+        to.chosen.push_back(
+          {.most = want.chosen_max == 0 ? lines.size() : want.chosen_max,
+           .lines = lines,
+           .counted = {counted.begin(), counted.end()}});
+    }
+  }
+  for (std::uint32_t i = 0; i < method.disclosures.size(); ++i)
+    if (const auto& family = method.disclosures[i].chosen_of; !family.empty())
+      requests_.push_back({.index = i, .lines = lines_of(blocks, family)});
+}
+
+bool allowed_choices::is_bound(std::uint32_t role) const {
+  return role < roles_.size() && roles_[role].choice_fixed;
+}
+
+// As its dialogue chooses.
+bool allowed_choices::is_own(client_id who, const choice_of& of,
+                             line_id line) const {
+  if (!policies::role_of(who, roles_))
+    return false;
+  const auto place = policies::place_in_role(who, roles_);
+  return of.lines[place % of.lines.size()] == line;
+}
+
+bool allowed_choices::is_within(const messages::fetch_requested& x,
+                                const choice_of& of,
+                                std::span<const line_id> served) const {
+  const bool bound = is_bound(x.pass.role);
+  std::size_t lines = 0;
+  for (const auto& want : x.wanted) {
+    if (!has(of.counted, want.line) || has(served, want.line))
+      continue;
+    if (bound && !is_own(x.pass.visit.client, of, want.line))
+      return false;
+    ++lines;
+  }
+  if (lines == 0)
+    return true; // Nothing is new.
+  for (const auto line : served)
+    lines += has(of.counted, line);
+  return lines <= (bound ? 1 : of.most);
+}
+
+// Where there is nothing to fetch a client asks for nothing.
+bool allowed_choices::has_begun(std::uint32_t leg,
+                                std::span<const line_id> served) const {
+  const auto was_served = [&](line_id x) { return has(served, x); };
+  for (std::uint32_t i = 0; i < leg; ++i) {
+    if (!std::ranges::all_of(legs_[i].whole, was_served))
+      return false;
+    for (const auto& of : legs_[i].chosen)
+      if (std::ranges::none_of(of.counted, was_served))
+        return false;
+  }
+  return true;
+}
+
+bool allowed_choices::may_fetch(const messages::fetch_requested& x,
+                                std::span<const line_id> served) const {
+  if (x.leg >= legs_.size())
+    return false;
+  const auto& leg = legs_[x.leg];
+  if (x.wanted.empty() && leg.only_chosen && !leg.chosen.empty())
+    return false;
+  return has_begun(x.leg, served)
+         && std::ranges::all_of(leg.chosen, [&](const choice_of& of) {
+              return is_within(x, of, served);
+            });
+}
+
+bool allowed_choices::may_fetch(const messages::fetch_requested& x) const {
+  return x.leg < legs_.size()
+         && std::ranges::all_of(legs_[x.leg].chosen, [&](const choice_of& of) {
+              return is_within(x, of, {});
+            });
+}
+
+// What its numbers may be is known: see `screen`.
+bool allowed_choices::is_of_request(const messages::offer_made& x,
+                                    std::span<const line_id> served) const {
+  const bool bound = is_bound(x.pass.role);
+  for (const auto& rule : requests_) {
+    const auto said = std::ranges::find(x.disclosures, rule.index,
+                                        &messages::disclosed_values::index);
+    if (bound || said == x.disclosures.end()) {
+      if (bound == (said != x.disclosures.end()))
+        return false;
+      continue;
+    }
+    std::set<line_id> named;
+    for (const auto value : said->values)
+      if (value >= 0 && value < static_cast<double>(rule.lines.size()))
+        named.insert(rule.lines[static_cast<std::size_t>(value)]);
+    std::set<line_id> had;
+    for (const auto line : rule.lines)
+      if (has(served, line))
+        had.insert(line);
+    if (named.empty() || named != had)
+      return false;
+  }
+  return true;
+}
+
+} // namespace troupe::actors

@@ -1,0 +1,49 @@
+#include "node/run/strangers.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "models/embedder.hpp"
+
+namespace troupe::node {
+
+namespace {
+
+/// The values that a leg brings of one family.
+std::uint64_t values_of(const fetch_spec& x, const workload& work) {
+  const auto& frozen = work.task->frozen;
+  if (const auto found = frozen.find(x.family); found != frozen.end())
+    return found->second->size();
+  // Who has no block of its own needs nothing that is trained for others.
+  if (!work.method.offers)
+    return 0;
+  const auto all = work.blocks->family(x.family);
+  if (all.empty())
+    return 0; // Buffers of a model that has none.
+  const auto count = x.chosen && x.chosen_max > 0
+                       ? std::min<std::uint64_t>(x.chosen_max, all.size())
+                       : all.size();
+  return count * work.blocks->find(all.front())->size;
+}
+
+} // namespace
+
+void put_costs_of_strangers(run_summary& to, const experiment& x,
+                            const workload& work) {
+  if (work.task->embedded)
+    to.rows_embedded = work.task->embedded->made();
+  if (x.clients.held_out == 0 || work.method.personal)
+    return;
+  std::uint64_t down = 0;
+  for (const auto& leg : work.method.legs)
+    for (const auto& fetch : leg.fetch)
+      down += values_of(fetch, work);
+  std::uint64_t up = 0;
+  for (const auto& said : work.method.disclosures)
+    if (!said.chosen_of.empty())
+      up += said.count_max;
+  to.zero_shot_bytes_down = down * sizeof(float);
+  to.zero_shot_bytes_up = up * sizeof(double);
+}
+
+} // namespace troupe::node

@@ -1,0 +1,74 @@
+#include "node/task/finished_run.hpp"
+
+#include <string>
+#include <system_error>
+#include <utility>
+
+#include "core/assert.hpp"
+#include "models/families.hpp"
+#include "node/config/config.hpp"
+#include "node/task/kept_common.hpp"
+
+namespace troupe::node {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+result<experiment> configuration_in(const fs::path& folder) {
+  std::error_code ignored;
+  if (!fs::exists(folder / "config.toml", ignored))
+    return fail(errc::invalid_data,
+                folder.string()
+                  + " holds no run: there is no config.toml in it; troupe run "
+                    "says at its end where its folder is");
+  if (!fs::exists(folder / "model.safetensors", ignored))
+    return fail(errc::invalid_data,
+                folder.string()
+                  + " holds no result: there is no model.safetensors in it, "
+                    "which a run writes at its end");
+  auto loaded = load_config((folder / "config.toml").string());
+  if (!loaded)
+    return tl::make_unexpected(loaded.error());
+  return with_kept_common(std::move(loaded->x), folder);
+}
+
+} // namespace
+
+result<finished_run> read_finished_run(const fs::path& folder,
+                                       const model_maker& make_model) {
+  auto x = configuration_in(folder);
+  if (!x)
+    return tl::make_unexpected(x.error());
+  auto found = materials_of(*x, make_model);
+  if (!found)
+    return tl::make_unexpected(found.error());
+  auto make_objective = found->make_objective;
+  auto work = prepare(*x, std::move(*found));
+  if (!work)
+    return tl::make_unexpected(work.error());
+  auto values = models::safetensors_file::open(folder / "model.safetensors");
+  if (!values)
+    return tl::make_unexpected(values.error());
+  return finished_run{.folder = folder,
+                      .x = std::move(*x),
+                      .work = std::move(*work),
+                      .make_objective = std::move(make_objective),
+                      .values = std::move(*values)};
+}
+
+result<models::fetched_block> read_block(finished_run& from, block_id id) {
+  const auto* block = from.work.blocks->find(id);
+  TROUPE_ASSERT(block);
+  // As the folder has them: of one model under the names of its tensors.
+  const bool plain_names = block->name == models::model_family
+                           || block->name == models::buffers_family;
+  return from.values
+    .values_of(block->tensors, plain_names ? "" : block->name + "/")
+    .map([&](std::vector<float> values) {
+      return models::fetched_block{
+        .block = id, .base = {}, .values = share(std::move(values))};
+    });
+}
+
+} // namespace troupe::node

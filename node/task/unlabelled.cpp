@@ -1,0 +1,108 @@
+#include "node/task/unlabelled.hpp"
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+
+#include "models/data/csv.hpp"
+#include "models/data/idx.hpp"
+#include "models/data/pixels.hpp"
+#include "models/files.hpp"
+
+namespace troupe::node {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+result<models::example_set> read_table(const fs::path& path) {
+  const auto bytes = models::read_file(path, errc::invalid_data);
+  if (!bytes)
+    return tl::make_unexpected(bytes.error());
+  const std::string_view text{reinterpret_cast<const char*>(bytes->data()),
+                              bytes->size()};
+  return models::parse_csv(text, path.string(), {.label = ""})
+    .map([](models::csv_table x) { return std::move(x.examples); });
+}
+
+/// Of count x height x width, or of count x channels x height x width.
+result<models::example_set> read_images(const fs::path& path) {
+  auto found = models::read_idx(path);
+  if (!found)
+    return tl::make_unexpected(found.error());
+  auto& shape = found->shape;
+  if (shape.size() < 3 || shape.size() > 4)
+    return fail(errc::invalid_data,
+                path.string() + ": has " + std::to_string(shape.size())
+                  + " dimensions; 3 would do, or 4 of images with channels");
+  models::example_set set;
+  set.size = static_cast<std::size_t>(shape.front());
+  set.labels.assign(set.size, 0);
+  if (shape.size() == 3)
+    shape.front() = 1;
+  else
+    shape.erase(shape.begin());
+  set.inputs.push_back({.name = "image",
+                        .shape = std::move(shape),
+                        .values = std::move(found->values)});
+  return set;
+}
+
+/// Images of one channel are spoken of by their height and width.
+template <class Extents>
+std::string as_text(const Extents& extents) {
+  std::string out;
+  for (std::size_t i = extents.size() == 3 && extents[0] == 1 ? 1 : 0;
+       i < extents.size(); ++i)
+    out += (out.empty() ? "" : " x ") + std::to_string(extents[i]);
+  return out;
+}
+
+result<void> check(const models::example_set& found, const fs::path& path,
+                   const example_shape& wanted) {
+  const auto wrong = [&](const std::string& what) {
+    return fail(errc::invalid_data, path.string() + " " + what);
+  };
+  const auto& shape = found.inputs.front().shape;
+  if (!std::ranges::equal(shape, wanted.inputs))
+    return wrong("has examples of " + as_text(shape)
+                 + ", and the run learned from " + as_text(wanted.inputs)
+                 + "; inputs of that shape, without a label, would do");
+  if (found.size == 0)
+    return wrong("has no examples; at least one would do");
+  return {};
+}
+
+/// Of the same kind, and none of them.
+models::example_set none_of(const models::example_set& x) {
+  models::example_set none;
+  auto column = x.inputs.front();
+  std::visit([](auto& values) { values.clear(); }, column.values);
+  none.inputs.push_back(std::move(column));
+  return none;
+}
+
+} // namespace
+
+result<std::shared_ptr<const models::dataset>>
+read_unlabelled(const experiment& x, const fs::path& path,
+                const example_shape& wanted) {
+  auto found =
+    path.extension() == ".csv" ? read_table(path) : read_images(path);
+  if (!found)
+    return tl::make_unexpected(found.error());
+  if (auto ok = check(*found, path, wanted); !ok)
+    return tl::make_unexpected(ok.error());
+  models::dataset data;
+  data.name = path.stem().string();
+  data.test = none_of(*found);
+  data.train = std::move(*found);
+  data.classes = wanted.classes;
+  if (auto ok = models::set_pixels(data, x.data.pixels); !ok)
+    return tl::make_unexpected(ok.error());
+  return std::make_shared<const models::dataset>(std::move(data));
+}
+
+} // namespace troupe::node

@@ -1,0 +1,23 @@
+#pragma once
+
+// Examples that nobody has labelled: what a client brings that only wants
+// answers.
+
+#include <filesystem>
+#include <memory>
+
+#include "core/result.hpp"
+#include "models/data/example_set.hpp"
+#include "node/task/materials.hpp"
+
+namespace troupe::node {
+
+/// Reads a file of images (IDX, also in gzip) or a table (CSV, its name ends in
+/// .csv) of inputs alone. They are the training examples, each with the label
+/// 0, which means nothing. Returns `invalid_data` if they are none, or others
+/// than the run learned from.
+[[nodiscard]] result<std::shared_ptr<const models::dataset>>
+read_unlabelled(const experiment& x, const std::filesystem::path& path,
+                const example_shape& wanted);
+
+} // namespace troupe::node

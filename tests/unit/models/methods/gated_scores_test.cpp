@@ -1,0 +1,108 @@
+// What clients get of a gate and of the experts behind it.
+
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "tests/support/plain_gate.hpp"
+
+namespace troupe::test {
+
+namespace {
+
+using models::split;
+
+/// The loss of a client's test row under an expert.
+double loss_of(const models::quadratic_problem& x, std::uint32_t row,
+               std::span<const float> w) {
+  double loss = 0;
+  for (std::size_t j = 0; j < width; ++j) {
+    const auto apart = w[j] - x.centre[row * width + j];
+    loss += 0.5 * x.curvature[row * width + j] * apart * apart;
+  }
+  return loss;
+}
+
+models::evaluated evaluated_by(quadratic_federation& x,
+                               models::trainer& trainer) {
+  models::evaluation_input in{
+    .versions = x.visit(1, 1).fetched, .per_client = true, .states = {}};
+  auto found = trainer.evaluate(in);
+  EXPECT_TRUE(found) << found.error().context;
+  return found ? *found : models::evaluated{};
+}
+
+} // namespace
+
+// Who trains asks by its training rows; who is held out by what is to be
+// answered, which has no label that anybody reads.
+TEST(gated_scores, are_of_the_one_expert_that_each_row_goes_to) {
+  for (const std::size_t held_out : {0, 2}) {
+    quadratic_federation testee{gated_setting("ddome", crowd(4, 2, 2))};
+    const auto trainer = trainer_after(testee, [&](models::local_task& x) {
+      x.clients.held_out = held_out;
+      x.clients.test_owners = {0, 1, 2, 3, 0, 1};
+    });
+    const auto in = testee.visit(1, 1);
+    const plain_gate gate{.values = fetched(testee, in, "gate"), .experts = 4};
+    const auto found = evaluated_by(testee, *trainer);
+    std::set<std::uint32_t> asked, used;
+    double owned = 0;
+    for (std::uint64_t k = 1; k <= 6; ++k) {
+      const auto row = static_cast<std::uint32_t>(k - 1);
+      const bool out = k > 6 - held_out;
+      const auto sums = out ? asking(testee.problem(), gate, split::test, {row})
+                            : asking(testee.problem(), gate, split::train,
+                                     testee.task()->clients.train[k - 1]);
+      const auto request = best_of(sums, 2);
+      const auto logits =
+        gate.logits(seen_of(testee.problem(), split::test, row));
+      const auto route =
+        logits[request[0]] >= logits[request[1]] ? request[0] : request[1];
+      EXPECT_NEAR(
+        found.per_client.at({k}).loss,
+        loss_of(testee.problem(), row,
+                testee.loop().values("model." + std::to_string(route))),
+        1e-5);
+      if (held_out > 0 && !out)
+        continue;
+      asked.insert(request.begin(), request.end());
+      used.insert(route);
+      owned += best_of(logits, 1)[0] == row % 4;
+    }
+    const auto& figures = found.method_results;
+    EXPECT_EQ(figures.at("experts_asked"), asked.size());
+    EXPECT_EQ(figures.at("experts_used"), used.size());
+    EXPECT_NEAR(figures.at("owner_accuracy"),
+                owned / static_cast<double>(held_out > 0 ? held_out : 6), 1e-9);
+    EXPECT_GT(figures.at("gate_entropy"), 0);
+    EXPECT_LE(figures.at("gate_entropy"), 1);
+    EXPECT_EQ(figures.at("expert_accuracy"), 0) << "nothing is right or wrong";
+  }
+}
+
+TEST(gated_scores, of_a_mixture_weigh_what_all_say) {
+  for (const double renormalise : {0, 1}) {
+    quadratic_federation testee{
+      gated_setting("fedmix", {{"experts", 3}, {"renormalise", renormalise}})};
+    const auto in = testee.visit(1, 1);
+    const plain_gate gate{.values = fetched(testee, in, "gate"), .experts = 3};
+    const auto found = evaluated_by(testee, testee.trainer());
+    for (std::uint32_t row = 0; row < 6; ++row) {
+      // All three are there, so that their weights add up to one in any case.
+      const auto weights = models::softmax(
+        gate.logits(seen_of(testee.problem(), split::test, row)));
+      floats mixed(width);
+      for (std::size_t m = 0; m < 3; ++m)
+        for (std::size_t j = 0; j < width; ++j)
+          mixed[j] += static_cast<float>(
+            weights[m] * testee.loop().values("model." + std::to_string(m))[j]);
+      EXPECT_NEAR(found.per_client.at({row + 1}).loss,
+                  loss_of(testee.problem(), row, mixed), 1e-5);
+    }
+  }
+}
+
+} // namespace troupe::test

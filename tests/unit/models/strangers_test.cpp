@@ -1,0 +1,326 @@
+// Who is served without training: an answer for each row, by the one expert of
+// those asked for that a gate made by hand prefers, and no label anywhere.
+
+#include "models/strangers.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "models/aligned.hpp"
+#include "models/embedder.hpp"
+#include "models/embeddings.hpp"
+#include "models/gate.hpp"
+#include "models/layout.hpp"
+#include "models/outputs.hpp"
+#include "policies/catalogue.hpp"
+
+namespace troupe::test {
+
+namespace {
+
+using namespace models;
+
+constexpr std::size_t values = 3; ///< Of a row, and as many classes.
+
+/// Rows of three kinds, and nobody knows what they are.
+const std::vector<std::array<float, values>> rows{
+  {1, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+
+/// A linear model of three classes over rows that have no labels. A row's
+/// embedding is the row.
+class blind_model final : public objective,
+                          public model_outputs,
+                          public model_embeddings {
+public:
+  const tensor_list& parameter_list() const noexcept override {
+    return list_;
+  }
+
+  const tensor_list& buffer_list() const noexcept override {
+    return none_;
+  }
+
+  std::span<float> parameters() noexcept override {
+    return parameters_;
+  }
+
+  std::span<float> gradient() noexcept override {
+    return gradient_;
+  }
+
+  std::span<float> buffers() noexcept override {
+    return {};
+  }
+
+  result<double> backward(std::span<const std::uint32_t>,
+                          std::uint64_t) override {
+    return fail(errc::unsupported, "a stranger learns nothing");
+  }
+
+  result<scores> evaluate(split, std::span<const std::uint32_t>) override {
+    return fail(errc::unsupported, "a stranger has no labels");
+  }
+
+  model_outputs* outputs() noexcept override {
+    return this;
+  }
+
+  model_embeddings* embeddings() noexcept override {
+    return this;
+  }
+
+  std::vector<float> initial_parameters(std::uint64_t) override {
+    return std::vector<float>(values * values);
+  }
+
+  std::vector<float> initial_buffers() override {
+    return {};
+  }
+
+  output_kind kind() const noexcept override {
+    return output_kind::logits;
+  }
+
+  std::size_t size() const noexcept override {
+    return values;
+  }
+
+  result<void> say(split, std::span<const std::uint32_t> asked,
+                   std::span<float> out) override {
+    for (std::size_t i = 0; i < asked.size(); ++i)
+      for (std::size_t c = 0; c < values; ++c) {
+        float sum = 0;
+        for (std::size_t d = 0; d < values; ++d)
+          sum += parameters_[c * values + d] * rows[asked[i]][d];
+        out[i * values + c] = sum;
+      }
+    return {};
+  }
+
+  result<utterance> speak(std::span<const std::uint32_t>,
+                          std::uint64_t) override {
+    return fail(errc::unsupported, "a stranger learns nothing");
+  }
+
+  judgement judge(split, std::span<const std::uint32_t>, std::span<const float>,
+                  std::span<float>) const override {
+    ADD_FAILURE() << "labels were looked at";
+    return {};
+  }
+
+  result<void> embed(split, std::uint32_t row, std::span<float> out) override {
+    std::ranges::copy(rows[row], out.begin());
+    return {};
+  }
+
+  std::size_t width() const noexcept override {
+    return values;
+  }
+
+private:
+  tensor_list list_{{"weight", {3, 3}}};
+  tensor_list none_;
+  aligned_floats parameters_ = aligned_floats(9);
+  aligned_floats gradient_ = aligned_floats(9);
+};
+
+/// Says `c` of every row.
+std::vector<float> always(std::size_t c) {
+  std::vector<float> x(9);
+  for (std::size_t d = 0; d < 3; ++d)
+    x[c * 3 + d] = 1;
+  return x;
+}
+
+/// Of the kinds of rows, in their order, the logits are (4, 0, 0), (0, 0, 4)
+/// and (1, 2, 1.5): all rows together ask for the experts 0 and 2, though the
+/// last would rather have 1.
+std::vector<float> gate_by_hand() {
+  return {1, 0, 0, 0, 1, 0, 0, 0, 1,    // The layer before: as it is.
+          0, 0, 0,                      //
+          4, 0, 1, 0, 0, 2, 0, 4, 1.5f, //
+          0, 0, 0};
+}
+
+struct site {
+  std::shared_ptr<local_task> task = std::make_shared<local_task>();
+  visit_input visit;
+};
+
+void add(site& to, const std::string& block, std::vector<float> values) {
+  const auto id = to.task->blocks.find(block)->id;
+  to.visit.fetched.push_back({id, {}, share(std::move(values))});
+}
+
+site site_of(const std::string& name, const options& said) {
+  site x;
+  auto& task = *x.task;
+  auto method = policies::with_options(*policies::find_recipe(name), said);
+  EXPECT_TRUE(method) << method.error().context;
+  task.method = *method;
+  task.how.method = with_defaults(*method, said);
+  const auto model = blind_model{}.parameter_list();
+  auto blocks =
+    make_layout(*method,
+                {{"common", model},
+                 {"common.buffers", {}},
+                 {"gate", tensors_of({.inputs = 3, .hidden = 3, .experts = 3})},
+                 {"model", model},
+                 {"model.buffers", {}}},
+                {});
+  EXPECT_TRUE(blocks) << blocks.error().context;
+  task.blocks = *blocks;
+  const auto who = stranger_of(*method);
+  task.clients.train.resize(who.value);
+  task.clients.test.resize(who.value);
+  task.clients.train.back() = {0, 1, 2, 3};
+  task.clients.held_out = 1;
+  task.frozen["common"] = share(std::vector<float>(9));
+  task.make_common = []() -> result<std::unique_ptr<objective>> {
+    return std::make_unique<blind_model>();
+  };
+  task.embedded = std::make_shared<embedding_table>();
+  x.visit.visit = {who, {1}};
+  x.visit.progress = 1;
+  return x;
+}
+
+const options three_of_which_two{
+  {"experts", 3}, {"chosen", 2}, {"anchors", 0}, {"anchors_per_round", 0}};
+
+/// One that has chosen, and fetched what it chose.
+site gated(options said = three_of_which_two) {
+  auto x = site_of("ddome", said);
+  add(x, "gate", gate_by_hand());
+  return x;
+}
+
+stranger who_is(const site& x) {
+  auto made = stranger::make(x.task, std::make_unique<blind_model>(),
+                             *kernels::make_backend({}));
+  EXPECT_TRUE(made) << made.error().context;
+  return std::move(*made);
+}
+
+std::string refusal(const std::string& name) {
+  local_task task;
+  task.method = *policies::find_recipe(name);
+  const auto found = check_serves_strangers(task);
+  EXPECT_FALSE(found) << name;
+  return found ? "" : found.error().context;
+}
+
+using places = std::vector<std::uint32_t>;
+using classes = std::vector<std::int64_t>;
+
+} // namespace
+
+TEST(strangers, need_no_labels) {
+  auto x = gated();
+  auto testee = who_is(x);
+  const auto asked = testee.choose(x.visit);
+  ASSERT_TRUE(asked) << asked.error().context;
+  const auto& blocks = x.task->blocks;
+  EXPECT_EQ(asked->chosen, (std::vector<block_id>{blocks.find("model.0")->id,
+                                                  blocks.find("model.2")->id}));
+  EXPECT_EQ(asked->disclosures.at("request"), (std::vector<double>{0, 2}));
+  EXPECT_EQ(x.task->embedded->made(), rows.size());
+}
+
+// Random requests are of training.
+TEST(strangers, ask_as_the_gate_says_where_clients_ask_at_random) {
+  auto said = three_of_which_two;
+  said["request"] = 1;
+  auto x = gated(said);
+  const auto requests = [&] {
+    auto testee = who_is(x);
+    std::set<std::vector<double>> all;
+    for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+      x.visit.seed = seed;
+      const auto asked = testee.choose(x.visit);
+      EXPECT_TRUE(asked) << asked.error().context;
+      all.insert(asked->disclosures.at("request"));
+    }
+    return all;
+  };
+  EXPECT_EQ(requests(), (std::set{std::vector<double>{0, 2}}));
+  x.task->clients.held_out = 0; // It would train.
+  EXPECT_GT(requests().size(), 1u);
+}
+
+// Only what was asked for is here: the expert that the last row would rather
+// have is not.
+TEST(strangers, are_answered_row_by_row) {
+  auto x = gated();
+  auto testee = who_is(x);
+  x.visit.chosen = testee.choose(x.visit)->chosen;
+  ++x.visit.leg;
+  add(x, "model.0", always(0));
+  add(x, "model.2", always(2));
+  const auto found = testee.answer(x.visit);
+  ASSERT_TRUE(found) << found.error().context;
+  EXPECT_EQ(found->instances, (places{0, 0, 2, 2}));
+  EXPECT_EQ(found->classes, (classes{0, 0, 2, 2}));
+  EXPECT_EQ(x.task->embedded->made(), rows.size()); // Not once more.
+}
+
+TEST(strangers, are_answered_by_all_together_where_the_method_says_so) {
+  auto said = three_of_which_two;
+  said["answer"] = 1;
+  said["renormalise"] = 1;
+  auto x = gated(said);
+  auto testee = who_is(x);
+  x.visit.chosen = testee.choose(x.visit)->chosen;
+  ++x.visit.leg;
+  // Of a row of the last kind, expert 0 weighs 1 / (1 + e^0.5) = 0.378, and
+  // what it says counts twice as much as what 2 says: 0.755 is more than 0.622.
+  auto loud = always(0);
+  for (auto& value : loud)
+    value *= 2;
+  add(x, "model.0", loud);
+  add(x, "model.2", always(2));
+  const auto found = testee.answer(x.visit);
+  ASSERT_TRUE(found) << found.error().context;
+  EXPECT_EQ(found->classes, (classes{0, 0, 2, 0}));
+  EXPECT_EQ(found->instances, (places{0, 0, 2, 2})); // Who weighs most.
+}
+
+TEST(strangers, are_answered_by_the_shared_model_where_there_is_one) {
+  auto x = site_of("fedavg", {});
+  x.task->make_common = {};
+  add(x, "model", {0, 1, 0, 1, 0, 0, 0, 0, 1});
+  auto testee = who_is(x);
+  const auto asked = testee.choose(x.visit);
+  ASSERT_TRUE(asked) << asked.error().context;
+  EXPECT_TRUE(asked->chosen.empty());
+  const auto found = testee.answer(x.visit);
+  ASSERT_TRUE(found) << found.error().context;
+  EXPECT_EQ(found->classes, (classes{1, 1, 0, 2}));
+  EXPECT_TRUE(found->instances.empty());
+}
+
+TEST(strangers, are_refused_where_nothing_serves_them) {
+  EXPECT_EQ(refusal("ditto"),
+            "method 'ditto' gives each client a part of its own, which a "
+            "stranger has not; one without personal parts would do");
+  EXPECT_EQ(refusal("local"),
+            "method 'local' merges nothing, so there is nothing to serve a "
+            "stranger with; one that does would do");
+  EXPECT_EQ(refusal("average_ensemble"),
+            "method 'average_ensemble' has several models, and nothing says "
+            "which of them answers a stranger; one with a gate would do");
+}
+
+// It has no place among anchors, whose expert is theirs by their number.
+TEST(strangers, are_no_members_of_any_role) {
+  const auto& method = *policies::find_recipe("ddome");
+  EXPECT_EQ(stranger_of(method).value, 6U);
+  EXPECT_EQ(stranger_of(*policies::find_recipe("fedavg")).value, 1U);
+}
+
+} // namespace troupe::test

@@ -1,0 +1,173 @@
+// Runs whose clients look through a model that nobody trains: it is the same
+// for all, it stays, and the run's folder has it.
+
+#include <atomic>
+#include <filesystem>
+#include <sstream>
+#include <utility>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "actors/roster/attendance.hpp"
+#include "models/safetensors.hpp"
+#include "node/commands/export.hpp"
+#include "node/join/task.hpp"
+#include "node/replay/replay.hpp"
+#include "node/run/serving_terms.hpp"
+#include "node/task/common_values.hpp"
+#include "node/task/frozen.hpp"
+#include "tests/support/gated_runs.hpp"
+
+namespace troupe::test {
+
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+
+} // namespace
+
+TEST_F(common_model_run, keeps_it_in_its_folder_with_its_digest) {
+  const auto common = trained("1");
+  const auto done = finished(over(common));
+  const auto kept = models::read_safetensors(kept_in(done.folder));
+  ASSERT_TRUE(kept) << kept.error().context;
+  EXPECT_EQ(kept->tensors.front().name, "common/hidden1.weight");
+  const auto was =
+    models::read_safetensors(common + "/model.safetensors").value();
+  EXPECT_EQ(kept->values, was.values) << "it is trained";
+  EXPECT_EQ(kept->metadata.at("digest"),
+            models::to_hex(node::digest_of(*kept)));
+  // A run that has none keeps none.
+  EXPECT_FALSE(fs::exists(kept_in(common)));
+}
+
+TEST_F(common_model_run, goes_on_with_what_its_folder_has) {
+  const auto common = trained("1");
+  const auto x = over(common, {"ledger=disk", "events=true"});
+  const auto whole = finished(x);
+  std::atomic<bool> stop{true};
+  const auto cut = node::run(x, {.make_model = no_model, .stop = &stop});
+  ASSERT_TRUE(cut && cut->interrupted);
+  fs::remove_all(common);
+  const auto done =
+    node::run(x, {.make_model = no_model, .resume = cut->folder});
+  ASSERT_TRUE(done) << done.error().context;
+  EXPECT_EQ(done->digest, whole.digest);
+}
+
+TEST_F(common_model_run, is_computed_again_from_its_folder_alone) {
+  const auto common = trained("1");
+  const auto x = over(common, {"events=true"});
+  const auto done = finished(x);
+  fs::remove_all(common);
+  const auto again = node::replay(x, done.folder,
+                                  {.make_model = no_model,
+                                   .fingerprint = {},
+                                   .note = [](const auto&) {},
+                                   .show = [](const auto&) {}});
+  ASSERT_TRUE(again) << again.error().context;
+  EXPECT_FALSE(again->digests.first) << again->digests.first->what;
+  EXPECT_EQ(again->digests.equal, again->digests.total);
+  EXPECT_GT(again->digests.total, 0u);
+}
+
+TEST_F(common_model_run, does_not_go_on_with_what_was_changed) {
+  const auto x = over(trained("1"), {"ledger=disk"});
+  std::atomic<bool> stop{true};
+  const auto cut = node::run(x, {.make_model = no_model, .stop = &stop});
+  ASSERT_TRUE(cut && cut->interrupted);
+  auto kept = models::read_safetensors(kept_in(cut->folder)).value();
+  kept.values.front() += 1;
+  ASSERT_TRUE(models::write_safetensors(kept_in(cut->folder), kept));
+  const auto done =
+    node::run(x, {.make_model = no_model, .resume = cut->folder});
+  ASSERT_FALSE(done);
+  EXPECT_THAT(done.error().context,
+              HasSubstr("common.safetensors is damaged: its values have the "
+                        "digest "));
+}
+
+TEST_F(common_model_run, learns_something_else_through_another) {
+  const auto one = trained("1");
+  const auto same = finished(over(one)).digest;
+  EXPECT_EQ(finished(over(one + "/model.safetensors")).digest, same);
+  EXPECT_NE(finished(over(trained("2"))).digest, same);
+}
+
+// Who was refused has sent nothing.
+TEST_F(common_model_run, another_digest_is_refused_at_hello) {
+  const auto ours = prepared(over(trained("1")));
+  const auto others = prepared(over(trained("2")));
+  actors::attendance server{{.layout = ours.blocks->fingerprint()}};
+  const auto hears = [&](const node::workload& x, std::uint64_t client) {
+    return server.judge({{9},
+                         {.client = {client},
+                          .incarnation = 1,
+                          .layout = x.blocks->fingerprint(),
+                          .nonce = 1}},
+                        instant{});
+  };
+  EXPECT_FALSE(hears(ours, 1).refusal);
+  const auto refused = hears(others, 2);
+  ASSERT_TRUE(refused.refusal);
+  EXPECT_EQ(*refused.refusal, messages::farewell_reason::layout);
+}
+
+TEST_F(common_model_run, its_terms_name_no_file_and_fit_who_has_another) {
+  const auto x = over(trained("1"));
+  const auto work = prepared(x);
+  const actors::leases::room room{
+    .clients = 6, .named_above = 6, .named_max = 0};
+  const node::process_book book{.run = {1}, .places = actors::leases{room}};
+  const auto terms = node::terms_of(book, x, work);
+  for (const auto& line : terms.config)
+    EXPECT_EQ(line.find(scratch_.path()), std::string::npos) << line;
+  ASSERT_EQ(terms.frozen.size(), 1u);
+  EXPECT_EQ(terms.frozen[0].name, "common");
+  node::experiment there;
+  auto wrong = node::read_terms({}, terms, there);
+  ASSERT_FALSE(wrong) << wrong->why;
+  node::join_context in{.address = {}, .make_model = no_model};
+  node::workload joined;
+  wrong = node::make_work(in, terms, there, joined);
+  ASSERT_FALSE(wrong) << wrong->why;
+  EXPECT_NE(joined.blocks->fingerprint(), terms.layout)
+    << "its own common model is that of the seed";
+  node::set_frozen(joined, "common", work.task->frozen.at("common"));
+  EXPECT_EQ(joined.blocks->fingerprint(), terms.layout);
+}
+
+TEST_F(common_model_run, its_blocks_are_exported_under_names_of_a_model) {
+  const auto common = trained("1");
+  const auto done = finished(over(common));
+  const auto exports = [&](std::vector<std::string> args) {
+    std::ostringstream out;
+    std::ostringstream err;
+    const auto how = node::export_command(args, {out, err});
+    return std::pair{how, err.str()};
+  };
+  const auto to = folder("one.safetensors");
+  const auto first = exports({done.folder, "--block", "common", "--to", to});
+  ASSERT_EQ(first.first, node::exit_code::ok) << first.second;
+  const auto was =
+    models::read_safetensors(common + "/model.safetensors").value();
+  auto found = models::read_safetensors(to).value();
+  EXPECT_EQ(found.tensors, was.tensors);
+  EXPECT_EQ(found.values, was.values);
+  const auto expert = exports({done.folder, "--block", "model.1", "--to", to});
+  ASSERT_EQ(expert.first, node::exit_code::ok) << expert.second;
+  found = models::read_safetensors(to).value();
+  EXPECT_EQ(found.tensors.front(),
+            (models::tensor_spec{"hidden1.weight", {5, 10}}));
+  const auto none = exports({done.folder, "--block", "x", "--to", to});
+  EXPECT_THAT(none.second,
+              HasSubstr("--block: there is no 'x' among what the run learned, "
+                        "which is gate, model.0, model.1"));
+  const auto nothing = exports({done.folder, "--to", to});
+  EXPECT_EQ(nothing.first, node::exit_code::usage);
+  EXPECT_THAT(nothing.second, HasSubstr("--merged would do, or --block NAME"));
+}
+
+} // namespace troupe::test

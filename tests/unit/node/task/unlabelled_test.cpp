@@ -1,0 +1,92 @@
+// Inputs that nobody labelled, held against what a run learned from.
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <variant>
+#include <vector>
+
+#include "node/task/unlabelled.hpp"
+#include "tests/support/scratch_folder.hpp"
+
+namespace troupe::test {
+
+namespace {
+
+using node::example_shape;
+
+struct unlabelled : testing::Test {
+  std::string table(const std::string& text) {
+    const auto path = at.path() + "/inputs.csv";
+    std::ofstream{path} << text;
+    return path;
+  }
+
+  /// `count` images of zeros.
+  std::string images(char count, char height, char width) {
+    const auto path = at.path() + "/inputs.idx3-ubyte";
+    std::string bytes{"\0\0\x08\x03", 4};
+    for (const char extent : {count, height, width})
+      bytes += std::string(3, '\0') + extent;
+    bytes += std::string(static_cast<std::size_t>(count * height * width), 7);
+    std::ofstream{path, std::ios::binary} << bytes;
+    return path;
+  }
+
+  std::string refusal(const std::string& path, const example_shape& wanted) {
+    const auto found = node::read_unlabelled(x, path, wanted);
+    EXPECT_FALSE(found);
+    if (found)
+      return {};
+    EXPECT_EQ(found.error().code, errc::invalid_data);
+    return found.error().context.substr(path.size());
+  }
+
+  scratch_folder at;
+  node::experiment x;
+};
+
+} // namespace
+
+TEST_F(unlabelled, are_rows_to_answer) {
+  const auto found = node::read_unlabelled(x, table("a,b\n1,2\n3,4\n"),
+                                           {.inputs = {2}, .classes = 5});
+  ASSERT_TRUE(found) << found.error().context;
+  const auto& data = **found;
+  EXPECT_EQ(data.train.size, 2U);
+  EXPECT_EQ(data.classes, 5);
+  EXPECT_EQ(std::get<std::vector<float>>(data.train.inputs.front().values),
+            (std::vector<float>{1, 2, 3, 4}));
+  EXPECT_EQ(data.test.size, 0U);
+}
+
+TEST_F(unlabelled, may_be_images) {
+  const auto found = node::read_unlabelled(
+    x, images(3, 2, 4), {.inputs = {1, 2, 4}, .classes = 10});
+  ASSERT_TRUE(found) << found.error().context;
+  EXPECT_EQ((*found)->train.size, 3U);
+  EXPECT_EQ((*found)->train.inputs.front().shape,
+            (std::vector<std::int64_t>{1, 2, 4}));
+}
+
+TEST_F(unlabelled, of_another_shape_are_refused) {
+  EXPECT_EQ(refusal(images(1, 3, 3), {.inputs = {1, 2, 2}, .classes = 2}),
+            " has examples of 3 x 3, and the run learned from 2 x 2; inputs of "
+            "that shape, without a label, would do");
+  EXPECT_EQ(refusal(table("a,b,label\n1,2,0\n"), {.inputs = {2}, .classes = 2}),
+            " has examples of 3, and the run learned from 2; inputs of that "
+            "shape, without a label, would do");
+}
+
+TEST_F(unlabelled, have_to_be_there) {
+  EXPECT_EQ(refusal(images(0, 2, 2), {.inputs = {1, 2, 2}, .classes = 2}),
+            " has no examples; at least one would do");
+  const auto labels = at.path() + "/labels.idx1-ubyte";
+  std::ofstream{labels, std::ios::binary}
+    << std::string{"\0\0\x08\x01\0\0\0\1\3", 9};
+  EXPECT_EQ(refusal(labels, {.inputs = {1, 2, 2}, .classes = 2}),
+            ": has 1 dimensions; 3 would do, or 4 of images with channels");
+  EXPECT_NE(refusal(at.path() + "/nothing.csv", {.inputs = {2}}), "");
+}
+
+} // namespace troupe::test

@@ -1,0 +1,238 @@
+// Numbers of a recipe that its options say: of models, of those that a client
+// asks for, of members and quotas.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <span>
+#include <string>
+
+#include "policies/catalogue.hpp"
+
+namespace troupe::policies {
+
+namespace {
+
+option_spec whole(const char* name, double value, double min) {
+  return {.name = name,
+          .says = "for tests",
+          .kind = option_kind::whole,
+          .value = value,
+          .range = {.min = min, .max = 1024},
+          .unit = "things"};
+}
+
+/// With all numbers that options may say.
+recipe gated() {
+  return {.name = "gated",
+          .summary = "for tests",
+          .blocks = {{.name = "common", .where = scope::frozen},
+                     {.name = "gate"},
+                     {.name = "model",
+                      .where = scope::expert,
+                      .count = 5,
+                      .count_option = "experts"}},
+          .legs = {{.fetch = {{.family = "common", .flag = "known"},
+                              {.family = "gate"}},
+                    .choice = {"top"}},
+                   {.fetch = {{.family = "model",
+                               .chosen = true,
+                               .chosen_max = 2,
+                               .chosen_option = "chosen"}}}},
+          .roles = {{.name = "anchor",
+                     .quota = 5,
+                     .procedure = {"apart"},
+                     .choice_fixed = true,
+                     .members = 5,
+                     .quota_option = "per_round",
+                     .members_option = "anchors"},
+                    {.name = "common", .procedure = {"jointly"}}},
+          .disclosures = {{.name = "request",
+                           .count_max = 2,
+                           .min = 0,
+                           .max = 4,
+                           .count_option = "chosen",
+                           .chosen_of = "model"}},
+          .options = {
+            whole("experts", 5, 2),
+            whole("chosen", 2, 1),
+            whole("anchors", 5, 0),
+            whole("per_round", 5, 0),
+            {.name = "known", .says = "for tests", .kind = option_kind::flag}}};
+}
+
+recipe settled(const options& said) {
+  const auto found = with_options(gated(), said);
+  EXPECT_TRUE(found) << found.error().context;
+  return found ? *found : gated();
+}
+
+std::string refused(const options& said) {
+  const auto found = with_options(gated(), said);
+  return found ? "" : found.error().context;
+}
+
+/// The recipe above, after a change that breaks it.
+std::string complaint(auto change) {
+  auto x = gated();
+  change(x);
+  const auto found = check(x);
+  return found ? "" : found.error().context;
+}
+
+} // namespace
+
+TEST(recipe_options, say_how_many_there_are_and_how_many_are_asked_for) {
+  const auto x =
+    settled({{"experts", 8}, {"chosen", 3}, {"anchors", 4}, {"per_round", 2}});
+  EXPECT_EQ(x.blocks[2].count, 8u);
+  EXPECT_EQ(x.legs[1].fetch[0].chosen_max, 3u);
+  ASSERT_EQ(x.roles.size(), 2u);
+  EXPECT_EQ(x.roles[0].members, 4u);
+  EXPECT_EQ(x.roles[0].quota, 2u);
+  EXPECT_EQ(x.disclosures[0].count_max, 3u);
+  EXPECT_EQ(x.disclosures[0].min, 0);
+  EXPECT_EQ(x.disclosures[0].max, 7) << "the last of eight";
+}
+
+TEST(recipe_options, that_nobody_says_are_as_the_recipe_has_them) {
+  const auto x = settled({});
+  EXPECT_EQ(x.blocks[2].count, 5u);
+  EXPECT_EQ(x.legs[1].fetch[0].chosen_max, 2u);
+  EXPECT_EQ(x.roles[0].members, 5u);
+  EXPECT_EQ(x.disclosures[0].max, 4);
+}
+
+TEST(recipe_options, without_members_there_is_no_such_role) {
+  const auto x = settled({{"anchors", 0}});
+  ASSERT_EQ(x.roles.size(), 1u);
+  EXPECT_EQ(x.roles[0].name, "common");
+  EXPECT_EQ(refused({{"anchors", 0}, {"per_round", 0}}), "");
+  EXPECT_EQ(refused({{"anchors", 0}, {"per_round", 700}}), "")
+    << "nobody is there to be too many";
+}
+
+TEST(recipe_options, that_are_flags_say_what_is_fetched) {
+  const auto first = [](const options& said) {
+    return settled(said).legs[0].fetch;
+  };
+  EXPECT_EQ(first({}).size(), 1u);
+  EXPECT_EQ(first({})[0].family, "gate");
+  EXPECT_EQ(first({{"known", 1}}).size(), 2u);
+}
+
+TEST(recipe_options, that_do_not_go_together_say_what_would_do) {
+  EXPECT_EQ(refused({{"chosen", 7}}),
+            "option 'chosen' of method 'gated' must be at most 'experts', 5, "
+            "found 7");
+  EXPECT_EQ(refused({{"anchors", 6}}),
+            "option 'anchors' of method 'gated' must be at most 'experts', 5, "
+            "found 6");
+  EXPECT_EQ(refused({{"anchors", 3}}),
+            "option 'per_round' of method 'gated' must be at most 'anchors', "
+            "3, found 5");
+  EXPECT_EQ(refused({{"per_round", 0}}),
+            "option 'per_round' of method 'gated' must be from 1 where there "
+            "are anchors, found 0");
+  EXPECT_EQ(refused({{"experts", 1}}),
+            "option 'experts' of method 'gated' must be an integer from 2 to "
+            "1024, found 1");
+  EXPECT_EQ(refused({{"experts", 2}, {"anchors", 2}, {"per_round", 2}}), "");
+  EXPECT_EQ(refused({{"chosen", 5}}), "") << "all of them may be asked for";
+}
+
+// What no option says is no refusal of one.
+TEST(recipe_options, leave_a_bound_of_the_recipe_within_what_there_is) {
+  auto x = gated();
+  x.legs[1].fetch[0].chosen_option.clear();
+  x.legs[1].fetch[0].chosen_max = 4;
+  x.disclosures[0].count_option.clear();
+  const auto found = with_options(
+    x, {{"experts", 3}, {"anchors", 3}, {"per_round", 3}, {"chosen", 2}});
+  ASSERT_TRUE(found) << found.error().context;
+  EXPECT_EQ(found->legs[1].fetch[0].chosen_max, 3u);
+}
+
+TEST(with_often, has_the_first_clients_in_a_role_before_all_others) {
+  const auto& plain = *find_recipe("fedprox");
+  const auto x = with_often(plain, 10, 4);
+  ASSERT_TRUE(x) << x.error().context;
+  ASSERT_EQ(x->roles.size(), 2u);
+  EXPECT_EQ(x->roles[0].name, "often");
+  EXPECT_EQ(x->roles[0].members, 10u);
+  EXPECT_EQ(x->roles[0].quota, 4u);
+  EXPECT_EQ(x->roles[0].procedure, plain.roles[0].procedure);
+  EXPECT_FALSE(x->roles[0].choice_fixed);
+  EXPECT_EQ(x->roles[1].name, plain.roles[0].name);
+  EXPECT_TRUE(check(*x)) << check(*x).error().context;
+  EXPECT_EQ(with_often(plain, 0, 4)->roles.size(), 1u);
+}
+
+TEST(with_often, holds_for_every_method_whose_clients_all_do_the_same) {
+  for (const auto& method : catalogue())
+    if (method.roles.size() == 1) {
+      const auto x = with_often(method, 3, 2);
+      ASSERT_TRUE(x) << method.name;
+      EXPECT_TRUE(check(*x)) << check(*x).error().context;
+    }
+}
+
+TEST(with_often, refuses_what_has_roles_of_its_own) {
+  const auto found = with_often(gated(), 3, 2);
+  ASSERT_FALSE(found);
+  EXPECT_EQ(found.error().context,
+            "method 'gated' has roles of its own: 'clients.often' must be 0 "
+            "(option 'anchors' would do)");
+  auto fixed = gated();
+  fixed.roles[0].members_option.clear();
+  EXPECT_EQ(with_often(fixed, 3, 2).error().context,
+            "method 'gated' has roles of its own: 'clients.often' must be 0");
+  EXPECT_TRUE(with_often(settled({{"anchors", 0}}), 3, 2))
+    << "they are gone with their members";
+}
+
+TEST(check_recipe, accepts_numbers_that_options_say) {
+  EXPECT_EQ(complaint([](recipe&) {}), "");
+}
+
+TEST(check_recipe, finds_numbers_that_do_not_fit) {
+  struct broken {
+    void (*change)(recipe&);
+    const char* said;
+  };
+  const broken all[]{
+    {[](recipe& x) { x.legs[1].fetch[0].chosen_max = 6; },
+     "leg 2 fetches 'model', at most 6 of 5; 1 to 5, or 0 for all, would do"},
+    {[](recipe& x) { x.legs[0].fetch[1].chosen_max = 1; },
+     "leg 1 fetches 'gate', all of it, and has a bound on what is chosen"},
+    {[](recipe& x) { x.legs[1].fetch[0].chosen_option = "many"; },
+     "leg 2 fetches 'model': its bound of 2 is said by option 'many', which is "
+     "missing"},
+    {[](recipe& x) { x.legs[0].fetch[0].flag = "chosen"; },
+     "leg 1 fetches 'common' by 'chosen', which is no flag"},
+    {[](recipe& x) { x.legs[0].fetch[1].flag = "known"; },
+     "leg 1 fetches nothing where its flags are off"},
+    {[](recipe& x) {
+       x.legs[0].fetch[0].flag.clear();
+       x.legs[0].fetch[1].flag = "known";
+     },
+     "leg 1 fetches 'gate', by a flag, and clients offer to it"},
+    {[](recipe& x) { x.roles[0].quota = 4; },
+     "role 'anchor': its quota of 4 is said by option 'per_round'"},
+    {[](recipe& x) { x.roles[0].members_option = "experts_of"; },
+     "role 'anchor': its number of members of 5 is said by option "
+     "'experts_of'"},
+    {[](recipe& x) { x.disclosures[0].chosen_of = "gate"; },
+     "disclosure 'request' lists instances of 'gate', which is no expert "
+     "family"},
+    {[](recipe& x) { x.disclosures[0].max = 5; },
+     "disclosure 'request' lists instances of 'model'; up to 5 numbers from 0 "
+     "to 4, and no sum, would do"},
+    {[](recipe& x) { x.disclosures[0].sum = 1; }, "and no sum, would do"},
+  };
+  for (const auto& [change, said] : all)
+    EXPECT_NE(complaint(change).find(said), std::string::npos)
+      << "expected: " << said << "\nfound: " << complaint(change);
+}
+
+} // namespace troupe::policies
