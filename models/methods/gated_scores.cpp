@@ -5,10 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <numeric>
 #include <set>
-#include <string>
 #include <utility>
 
 #include "models/methods/gated.hpp"
@@ -231,20 +229,6 @@ public:
     classified.put("expert_accuracy", to_);
   }
 
-  void add_groups() {
-    if (on_.groups < 2)
-      return;
-    std::map<std::size_t, std::vector<double>> by_group;
-    for (const auto client : watched(on_, to_))
-      if (is_held_out(on_, client))
-        by_group[(client.value - 1) % on_.groups + 1].push_back(
-          to_.per_client.at(client).accuracy());
-    for (const auto& [group, accuracies] : by_group)
-      to_.method_results["accuracy_group_" + std::to_string(group)] =
-        std::accumulate(accuracies.begin(), accuracies.end(), 0.0)
-        / static_cast<double>(accuracies.size());
-  }
-
 private:
   /// How often the one expert of each row is right.
   void add_right(client_id client, share_of_rows& to) {
@@ -281,7 +265,6 @@ void summarise_gated(const evaluation_input& x, const local_problem& on,
   routing_report report{x, on, to};
   report.add_entropy();
   report.add_routes();
-  report.add_groups();
 }
 
 } // namespace troupe::models
