@@ -203,8 +203,10 @@ public:
       const auto found =
         look(at_home(client, x_), with_rows_of(client, on_),
              [&](visit& v) { return routes_at_home(v, rows); });
-      if (!found)
-        return;
+      if (!found) {
+        ++unknown_;
+        continue;
+      }
       asked.insert(found->asked.begin(), found->asked.end());
       used.insert(found->routes.begin(), found->routes.end());
       if (owners.empty())
@@ -220,6 +222,9 @@ public:
       }
       add_right(client, classified);
     }
+    if (unknown_ > 0)
+      to_.method_results["clients_without_routes"] =
+        static_cast<double>(unknown_);
     if (asked.empty())
       return;
     to_.method_results["experts_asked"] = static_cast<double>(asked.size());
@@ -247,6 +252,7 @@ private:
   const evaluation_input& x_;
   const local_problem& on_;
   evaluated& to_;
+  std::size_t unknown_ = 0; ///< Clients whose routes could not be found.
 };
 
 } // namespace
