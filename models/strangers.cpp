@@ -97,17 +97,18 @@ result<void> check_serves_strangers(const local_task& task) {
   const auto refuse = [&](const std::string& what) {
     return fail(errc::invalid_config, "method '" + method.name + "' " + what);
   };
-  if (!method.offers)
-    return refuse("merges nothing, so there is nothing to serve a stranger "
-                  "with; one that does would do");
-  if (method.personal)
-    return refuse("gives each client a part of its own, which a stranger has "
-                  "not; one without personal parts would do");
   const auto role = policies::role_of(stranger_of(method), method.roles);
   const bool can_answer =
     role
     && part_of(task.table, method.roles[*role].procedure.value,
                &local_method::answer);
+  // What is there before anybody trains may answer all the same.
+  if (!method.offers && !can_answer)
+    return refuse("merges nothing, so there is nothing to serve a stranger "
+                  "with; one that does would do");
+  if (method.personal)
+    return refuse("gives each client a part of its own, which a stranger has "
+                  "not; one without personal parts would do");
   if (!can_answer && task.blocks.find(model_family) == nullptr)
     return refuse("has several models, and nothing says which of them answers "
                   "a stranger; one with a gate would do");

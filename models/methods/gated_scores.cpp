@@ -5,10 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <numeric>
 #include <set>
-#include <string>
 #include <utility>
 
 #include "models/methods/gated.hpp"
@@ -205,8 +203,10 @@ public:
       const auto found =
         look(at_home(client, x_), with_rows_of(client, on_),
              [&](visit& v) { return routes_at_home(v, rows); });
-      if (!found)
-        return;
+      if (!found) {
+        ++unknown_;
+        continue;
+      }
       asked.insert(found->asked.begin(), found->asked.end());
       used.insert(found->routes.begin(), found->routes.end());
       if (owners.empty())
@@ -222,6 +222,9 @@ public:
       }
       add_right(client, classified);
     }
+    if (unknown_ > 0)
+      to_.method_results["clients_without_routes"] =
+        static_cast<double>(unknown_);
     if (asked.empty())
       return;
     to_.method_results["experts_asked"] = static_cast<double>(asked.size());
@@ -229,20 +232,6 @@ public:
     owned.put("owner_accuracy", to_);
     owned_chosen.put("owner_accuracy_chosen", to_);
     classified.put("expert_accuracy", to_);
-  }
-
-  void add_groups() {
-    if (on_.groups < 2)
-      return;
-    std::map<std::size_t, std::vector<double>> by_group;
-    for (const auto client : watched(on_, to_))
-      if (is_held_out(on_, client))
-        by_group[(client.value - 1) % on_.groups + 1].push_back(
-          to_.per_client.at(client).accuracy());
-    for (const auto& [group, accuracies] : by_group)
-      to_.method_results["accuracy_group_" + std::to_string(group)] =
-        std::accumulate(accuracies.begin(), accuracies.end(), 0.0)
-        / static_cast<double>(accuracies.size());
   }
 
 private:
@@ -263,6 +252,7 @@ private:
   const evaluation_input& x_;
   const local_problem& on_;
   evaluated& to_;
+  std::size_t unknown_ = 0; ///< Clients whose routes could not be found.
 };
 
 } // namespace
@@ -281,7 +271,6 @@ void summarise_gated(const evaluation_input& x, const local_problem& on,
   routing_report report{x, on, to};
   report.add_entropy();
   report.add_routes();
-  report.add_groups();
 }
 
 } // namespace troupe::models

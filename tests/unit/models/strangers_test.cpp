@@ -304,6 +304,20 @@ TEST(strangers, are_answered_by_the_shared_model_where_there_is_one) {
   EXPECT_TRUE(found->instances.empty());
 }
 
+TEST(strangers, are_answered_by_the_common_model_where_nobody_trains) {
+  auto x = site_of("common_expert", {});
+  x.task->frozen["common"] =
+    share(std::vector<float>{0, 1, 0, 1, 0, 0, 0, 0, 1});
+  auto testee = who_is(x);
+  const auto asked = testee.choose(x.visit);
+  ASSERT_TRUE(asked) << asked.error().context;
+  EXPECT_TRUE(asked->chosen.empty());
+  const auto found = testee.answer(x.visit);
+  ASSERT_TRUE(found) << found.error().context;
+  EXPECT_EQ(found->classes, (classes{1, 1, 0, 2}));
+  EXPECT_TRUE(found->instances.empty());
+}
+
 TEST(strangers, are_refused_where_nothing_serves_them) {
   EXPECT_EQ(refusal("ditto"),
             "method 'ditto' gives each client a part of its own, which a "
