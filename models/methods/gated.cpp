@@ -1,6 +1,7 @@
 #include "models/methods/gated.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -296,6 +297,10 @@ task<done> step_gate(visit& v, learning_gate& gate, const gate_view& at,
                                  .gradient = gate.gradient};
   co_await v.update(how, on);
   co_return {};
+}
+
+double loss_of_chance(double chance) {
+  return -std::log(chance <= least_chance ? least_chance : chance);
 }
 
 result<void> check_gated(const recipe& method, const training_options& how) {

@@ -121,6 +121,12 @@ result<gate_view> gate_view_of(visit& v, const learning_gate& gate,
 task<done> step_gate(visit& v, learning_gate& gate, const gate_view& at,
                      std::span<const float> along_logits);
 
+/// Below it a chance is taken for this, and nothing is learned from the row.
+inline constexpr double least_chance = 1e-9;
+
+/// Of what is right, where experts mix the chances that they give.
+double loss_of_chance(double chance);
+
 /// Refuses what experts can't be stepped by.
 result<void> check_gated(const recipe& method, const training_options& how);
 

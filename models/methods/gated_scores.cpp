@@ -58,9 +58,17 @@ task<scores> score_one_each(visit& v, split part, row_span rows,
   co_return sum;
 }
 
-/// What these say of a row together, by the weights that they are trained with.
-task<std::vector<float>> said_together(visit& v, split part, row_span rows,
-                                       const instance_list& asked) {
+/// What some experts say of rows together.
+struct mixed_rows {
+  std::vector<float> said;
+  /// Where chances are mixed, those of what is right: their sum over all
+  /// classes is less than one where weights are as printed.
+  std::vector<double> right;
+};
+
+/// By the weights that they are trained with.
+task<mixed_rows> said_together(visit& v, split part, row_span rows,
+                               const instance_list& asked) {
   const auto& outputs = *v.on.model.outputs();
   const auto size = outputs.size();
   const bool as_chances =
@@ -68,26 +76,35 @@ task<std::vector<float>> said_together(visit& v, split part, row_span rows,
   const auto shape = co_await shape_of_gate(v);
   const auto logits = co_await gate_logits(v, part, rows);
   const auto weights = weights_of(v, shape, logits, asked);
-  std::vector<float> together(rows.size() * size);
-  std::vector<float> said(together.size());
+  mixed_rows together;
+  together.said.resize(rows.size() * size);
+  if (as_chances)
+    together.right.resize(rows.size());
+  std::vector<float> said(together.said.size());
   for (std::size_t e = 0; e < asked.size(); ++e) {
     const auto expert = co_await expert_of(v, asked[e]);
     const model_at at{.parameters = expert.model.values,
                       .buffers = expert.buffers};
     co_await v.say(part, rows, said, at);
+    const auto losses = as_chances ? outputs.judge(part, rows, said, {}).losses
+                                   : std::vector<double>{};
     for (std::size_t i = 0; i < rows.size(); ++i) {
       const auto weight = weights[i * asked.size() + e];
-      if (as_chances)
-        add_chances(line(said, i, size), size, weight, line(together, i, size));
-      else
-        add_said(line(said, i, size), weight, line(together, i, size));
+      const auto to = line(together.said, i, size);
+      if (as_chances) {
+        add_chances(line(said, i, size), size, weight, to);
+        together.right[i] += weight * std::exp(-losses[i]);
+      } else {
+        add_said(line(said, i, size), weight, to);
+      }
     }
   }
   if (as_chances)
-    to_logits(together);
+    to_logits(together.said);
   co_return together;
 }
 
+/// By the loss that they learn from.
 task<scores> score_mixed(visit& v, split part, row_span rows,
                          instance_list asked) {
   co_await check_says(v);
@@ -97,9 +114,10 @@ task<scores> score_mixed(visit& v, split part, row_span rows,
     const auto some = rows.first(std::min(rows.size(), rows_max));
     rows = rows.subspan(some.size());
     const auto x = co_await said_together(v, part, some, asked);
-    const auto judged = v.on.model.outputs()->judge(part, some, x, {});
-    for (const auto loss : judged.losses)
-      sum.loss += loss;
+    const auto judged = v.on.model.outputs()->judge(part, some, x.said, {});
+    for (std::size_t i = 0; i < some.size(); ++i)
+      sum.loss +=
+        x.right.empty() ? judged.losses[i] : loss_of_chance(x.right[i]);
     sum.correct += judged.correct;
     sum.count += some.size();
   }

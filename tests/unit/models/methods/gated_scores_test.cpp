@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <set>
 #include <string>
 #include <vector>
@@ -80,6 +81,86 @@ TEST(gated_scores, are_of_the_one_expert_that_each_row_goes_to) {
     EXPECT_GT(figures.at("gate_entropy"), 0);
     EXPECT_LE(figures.at("gate_entropy"), 1);
     EXPECT_EQ(figures.at("expert_accuracy"), 0) << "nothing is right or wrong";
+  }
+}
+
+namespace {
+
+/// What those that a client asks for weigh in one of its test rows.
+reals weights_in(const quadratic_federation& x, const plain_gate& gate,
+                 const std::vector<std::uint32_t>& asked, std::uint32_t row,
+                 bool renormalised) {
+  const auto all =
+    models::softmax(gate.logits(seen_of(x.problem(), split::test, row)));
+  reals weights;
+  double sum = 0;
+  for (const auto m : asked)
+    sum += weights.emplace_back(all[m]);
+  for (auto& one : weights)
+    one /= renormalised ? sum : 1;
+  return weights;
+}
+
+} // namespace
+
+// Two of four, whose weights add up to less than one as they are printed.
+TEST(gated_scores, of_a_mixture_of_some_weigh_what_these_say) {
+  for (const double renormalise : {0, 1}) {
+    quadratic_federation testee{gated_setting(
+      "ddome", crowd(4, 2, 0, {{"answer", 1}, {"renormalise", renormalise}}))};
+    const auto in = testee.visit(1, 1);
+    const auto gate = gate_of(testee, in);
+    const auto found = evaluated_by(testee, testee.trainer());
+    for (std::uint32_t row = 0; row < 6; ++row) {
+      const auto asked = best_of(
+        asking(testee.problem(), gate, split::train, rows_of(testee, row + 1)),
+        2);
+      const auto weights =
+        weights_in(testee, gate, asked, row, renormalise > 0);
+      floats mixed(width);
+      for (std::size_t e = 0; e < 2; ++e)
+        for (std::size_t j = 0; j < width; ++j)
+          mixed[j] += static_cast<float>(
+            weights[e]
+            * testee.loop().values("model." + std::to_string(asked[e]))[j]);
+      EXPECT_NEAR(found.per_client.at({row + 1}).loss,
+                  loss_of(testee.problem(), row, mixed), 1e-5);
+    }
+  }
+}
+
+// The loss that is trained, -log of the sum of w p, and not that of the same
+// chances made to add up to one.
+TEST(gated_scores, of_mixed_chances_are_by_the_loss_that_is_trained) {
+  for (const double renormalise : {0, 1}) {
+    auto how = gated_setting(
+      "ddome",
+      crowd(4, 2, 0,
+            {{"answer", 1}, {"mix", 1}, {"renormalise", renormalise}}));
+    how.make_model = with_logits;
+    quadratic_federation testee{how};
+    const auto in = testee.visit(1, 1);
+    const auto gate = gate_of(testee, in);
+    const auto found = evaluated_by(testee, testee.trainer());
+    for (std::uint32_t row = 0; row < 6; ++row) {
+      const auto asked = best_of(
+        asking(testee.problem(), gate, split::train, rows_of(testee, row + 1)),
+        2);
+      const auto weights =
+        weights_in(testee, gate, asked, row, renormalise > 0);
+      reals chances(width);
+      for (std::size_t e = 0; e < 2; ++e) {
+        const auto& said =
+          testee.loop().values("model." + std::to_string(asked[e]));
+        const auto own = models::softmax(reals(said.begin(), said.end()));
+        for (std::size_t j = 0; j < width; ++j)
+          chances[j] += weights[e] * own[j];
+      }
+      const auto right = row % width; // As `quadratic_logits` says.
+      const auto& client = found.per_client.at({row + 1});
+      EXPECT_NEAR(client.loss, -std::log(chances[right]), 1e-5);
+      EXPECT_EQ(client.correct, best_of(chances, 1)[0] == right ? 1u : 0u);
+    }
   }
 }
 
