@@ -52,8 +52,7 @@ std::size_t wanted_of(const visit& v, const kernels::gate_shape& shape);
 
 /// The instances that rows ask for, best first: those with the largest sums of
 /// the gate's chances. No rows ask for the first ones. @pre the gate is fetched
-result<std::vector<std::uint32_t>>
-asked_for(visit& v, split part, std::span<const std::uint32_t> rows);
+task<std::vector<std::uint32_t>> asked_for(visit& v, split part, row_span rows);
 
 /// What the fetched gate says of rows, in their order: logits, one per expert.
 result<std::vector<float>> gate_logits(visit& v, split part, row_span rows);
@@ -86,7 +85,7 @@ struct seen_rows {
   std::span<const float> of(std::uint32_t row) const;
 };
 
-result<seen_rows> see(visit& v, split part, row_span rows);
+task<seen_rows> see(visit& v, split part, row_span rows);
 
 /// What stands still for the half of a run that it is at.
 struct learners {
@@ -111,7 +110,7 @@ struct learning_gate {
   array gradient; ///< Zeros between steps.
 };
 
-result<learning_gate> learning_gate_of(visit& v, const gated_visit& x);
+task<learning_gate> learning_gate_of(visit& v, const gated_visit& x);
 
 /// Returns `diverged` if the gate is no number any more.
 result<gate_view> gate_view_of(visit& v, const learning_gate& gate,

@@ -25,7 +25,7 @@ using instance_list = std::vector<std::uint32_t>;
 
 /// Whom a client asks: by the rows that it trains on if it does, and else by
 /// those that are to be answered.
-result<instance_list> asked_at_home(visit& v, split part, row_span rows) {
+task<instance_list> asked_at_home(visit& v, split part, row_span rows) {
   const bool trains =
     !v.on.rows.empty() && !is_held_out(v.on, v.in.visit.client);
   return trains ? asked_for(v, split::train, v.on.rows)

@@ -4,9 +4,12 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
+#include <span>
 #include <vector>
 
 #include "policies/catalogue.hpp"
+#include "tests/support/plain_gate.hpp"
 #include "tests/support/quadratic_federation.hpp"
 #include "tests/support/same_visits.hpp"
 
@@ -45,6 +48,13 @@ public:
     if (++x_.calls == x_.last)
       x_.by->dismiss();
     return quadratic::evaluate(part, rows);
+  }
+
+  result<void> embed(models::split part, std::uint32_t row,
+                     std::span<float> out) override {
+    if (++x_.calls == x_.last)
+      x_.by->dismiss();
+    return quadratic::embed(part, row, out);
   }
 
 private:
@@ -104,6 +114,36 @@ TEST(dismissal, ends_a_choice) {
   ASSERT_FALSE(found);
   EXPECT_EQ(found.error().context, said);
   EXPECT_EQ(x.calls, 2);
+}
+
+// A large common model needs a while for the rows of a first visit.
+TEST(dismissal, ends_the_look_of_a_common_model_at_a_clients_rows) {
+  long_visits x;
+  auto how = gated_setting("ddome", crowd(3, 2, 0));
+  how.problem.rows_per_client = 1000;
+  quadratic_federation testee{how};
+  const auto problem =
+    std::make_shared<const models::quadratic_problem>(testee.problem());
+  const auto in = served(testee, 1, 101);
+  for (const bool trains : {false, true}) {
+    const auto trainer = trainer_after(testee, [&](models::local_task& task) {
+      task.embedded = std::make_shared<models::embedding_table>();
+      task.make_common = [&]() -> result<std::unique_ptr<models::objective>> {
+        return std::make_unique<dismissing>(problem, x);
+      };
+    });
+    x = {.by = trainer.get(), .calls = 0, .last = 150};
+    if (trains) {
+      const auto found = trainer->train(in);
+      ASSERT_FALSE(found);
+      EXPECT_EQ(found.error().context, said);
+    } else {
+      const auto found = trainer->choose(in);
+      ASSERT_FALSE(found);
+      EXPECT_EQ(found.error().context, said);
+    }
+    EXPECT_EQ(x.calls, 200) << "of a thousand";
+  }
 }
 
 TEST(dismissal, leaves_what_ended_with_the_answer_that_was_being_given) {
