@@ -204,13 +204,19 @@ routes_of(visit& v, split part, std::span<const std::uint32_t> rows,
           std::span<const std::uint32_t> asked) {
   std::vector<std::uint32_t> among(asked.begin(), asked.end());
   std::ranges::sort(among);
-  return gate_logits(v, part, rows).map([&](const std::vector<float>& logits) {
-    const auto experts = rows.empty() ? 0 : logits.size() / rows.size();
-    std::vector<std::uint32_t> routes;
-    for (std::size_t i = 0; i < rows.size(); ++i)
-      routes.push_back(best_of(line(logits, i, experts), among));
-    return routes;
-  });
+  std::vector<std::uint32_t> routes;
+  routes.reserve(rows.size());
+  while (!rows.empty()) {
+    const auto some = rows.first(std::min(rows.size(), rows_max));
+    rows = rows.subspan(some.size());
+    const auto logits = gate_logits(v, part, some);
+    if (!logits)
+      return tl::unexpected{logits.error()};
+    const auto experts = logits->size() / some.size();
+    for (std::size_t i = 0; i < some.size(); ++i)
+      routes.push_back(best_of(line(*logits, i, experts), among));
+  }
+  return routes;
 }
 
 std::vector<double> weights_of(const visit& v, const kernels::gate_shape& shape,

@@ -149,12 +149,17 @@ task<scores> score_routed(visit& v, row_span rows) {
 /// The chances that the gate gives each expert, as a mean over rows.
 task<std::vector<double>> mean_gate(visit& v, row_span rows) {
   const auto shape = co_await shape_of_gate(v);
-  const auto logits = co_await gate_logits(v, split::test, rows);
+  const auto all = static_cast<double>(rows.size());
   std::vector<double> chances(shape.experts), sum(shape.experts);
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    kernels::softmax_of(line(logits, i, shape.experts), chances);
-    for (std::size_t m = 0; m < shape.experts; ++m)
-      sum[m] += chances[m] / static_cast<double>(rows.size());
+  while (!rows.empty()) {
+    const auto some = rows.first(std::min(rows.size(), rows_max));
+    rows = rows.subspan(some.size());
+    const auto logits = co_await gate_logits(v, split::test, some);
+    for (std::size_t i = 0; i < some.size(); ++i) {
+      kernels::softmax_of(line(logits, i, shape.experts), chances);
+      for (std::size_t m = 0; m < shape.experts; ++m)
+        sum[m] += chances[m] / all;
+    }
   }
   co_return sum;
 }

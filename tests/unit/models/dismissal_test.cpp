@@ -72,7 +72,7 @@ quadratic_setting setting_of(const std::string& method, long_visits& x) {
           }};
 }
 
-std::vector<visit_input> visits_of(const quadratic_federation& x) {
+std::vector<visit_input> three_visits(const quadratic_federation& x) {
   return {x.visit(1, 101), x.visit(2, 102), x.visit(3, 103)};
 }
 
@@ -83,7 +83,7 @@ TEST(dismissal, ends_visits_after_the_question_that_is_being_answered) {
   quadratic_federation testee{setting_of("fedavg", x)};
   x.by = &testee.trainer();
   x.last = 7; // The third question of the first visit.
-  const auto found = testee.trainer().train(visits_of(testee));
+  const auto found = testee.trainer().train(three_visits(testee));
   ASSERT_EQ(found.size(), 3u);
   for (const auto& visit : found) {
     ASSERT_FALSE(visit);
@@ -99,7 +99,7 @@ TEST(dismissal, leaves_alone_what_has_ended) {
   quadratic_federation testee{how};
   x.by = &testee.trainer();
   x.last = 5;
-  const auto found = testee.trainer().train(visits_of(testee));
+  const auto found = testee.trainer().train(three_visits(testee));
   EXPECT_FALSE(found[0]);
   EXPECT_TRUE(found[1]);
   EXPECT_FALSE(found[2]);
@@ -155,7 +155,7 @@ TEST(dismissal, leaves_what_ended_with_the_answer_that_was_being_given) {
   quadratic_federation testee{how};
   x.by = &testee.trainer();
   x.last = 2;
-  const auto found = testee.trainer().train(visits_of(testee));
+  const auto found = testee.trainer().train(three_visits(testee));
   EXPECT_FALSE(found[0]);
   EXPECT_TRUE(found[1]);
   EXPECT_FALSE(found[2]);

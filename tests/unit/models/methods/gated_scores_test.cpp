@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <numeric>
 #include <set>
 #include <string>
 #include <vector>
@@ -82,6 +83,47 @@ TEST(gated_scores, are_of_the_one_expert_that_each_row_goes_to) {
     EXPECT_LE(figures.at("gate_entropy"), 1);
     EXPECT_EQ(figures.at("expert_accuracy"), 0) << "nothing is right or wrong";
   }
+}
+
+// More rows than are looked at together, of one client that nobody invites.
+TEST(gated_scores, are_of_all_rows_where_there_are_many) {
+  constexpr std::size_t all = 2100;
+  auto how = gated_setting("ddome", crowd(4, 2, 0), all);
+  how.problem.rows_per_client = 1;
+  quadratic_federation testee{how};
+  std::vector<std::uint32_t> rows(all);
+  std::iota(rows.begin(), rows.end(), 0u);
+  const auto trainer = trainer_after(testee, [&](models::local_task& x) {
+    x.clients.held_out = 1;
+    x.clients.test.assign(all, {});
+    x.clients.test.back() = rows;
+    for (const auto row : rows)
+      x.clients.test_owners.push_back(row % 4);
+  });
+  const auto gate = gate_of(testee, testee.visit(1, 1));
+  const auto found = evaluated_by(testee, *trainer);
+  const auto sums = asking(testee.problem(), gate, split::test, rows);
+  const auto asked = best_of(sums, 2);
+  double loss = 0;
+  double owned = 0;
+  for (const auto row : rows) {
+    const auto logits =
+      gate.logits(seen_of(testee.problem(), split::test, row));
+    const auto route =
+      logits[asked[0]] >= logits[asked[1]] ? asked[0] : asked[1];
+    loss += loss_of(testee.problem(), row,
+                    testee.loop().values("model." + std::to_string(route)));
+    owned += best_of(logits, 1)[0] == row % 4;
+  }
+  EXPECT_EQ(found.per_client.at({all}).count, all);
+  EXPECT_NEAR(found.per_client.at({all}).loss, loss, 1e-6 * loss);
+  EXPECT_NEAR(found.method_results.at("owner_accuracy"), owned / all, 1e-9);
+  // Of the mean of what the gate gives, and not the mean over rows.
+  auto mean = sums;
+  for (auto& one : mean)
+    one /= all;
+  EXPECT_NEAR(found.method_results.at("gate_entropy"),
+              models::entropy(mean) / std::log(4.0), 1e-6);
 }
 
 namespace {
