@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <numeric>
 #include <set>
@@ -20,6 +21,9 @@ namespace {
 
 /// Rows that are judged at a time, where there are many.
 constexpr std::size_t rows_max = 1000;
+
+/// Owns a row whose kind no anchor has.
+constexpr auto nobody = std::numeric_limits<std::uint32_t>::max();
 
 using instance_list = std::vector<std::uint32_t>;
 
@@ -223,6 +227,7 @@ public:
     std::set<std::uint32_t> asked, used;
     share_of_rows owned, owned_chosen, classified;
     const auto& owners = on_.clients->test_owners;
+    const bool is_named = owners_have_experts();
     for (const auto client : watched(on_, to_)) {
       const auto& rows = on_.clients->test[client.value - 1];
       const auto found =
@@ -234,7 +239,7 @@ public:
       used.insert(found->routes.begin(), found->routes.end());
       if (owners.empty())
         continue;
-      for (std::size_t i = 0; i < rows.size(); ++i) {
+      for (std::size_t i = 0; is_named && i < rows.size(); ++i) {
         const auto owner = owners[rows[i]];
         ++owned.of;
         owned.right += found->free[i] == owner;
@@ -269,6 +274,14 @@ public:
   }
 
 private:
+  /// Of more owners than experts some could never be named.
+  bool owners_have_experts() const {
+    const auto experts = on_.blocks.family(model_family).size();
+    return std::ranges::all_of(
+      on_.clients->test_owners,
+      [&](std::uint32_t owner) { return owner < experts || owner == nobody; });
+  }
+
   /// How often the one expert of each row is right.
   void add_right(client_id client, share_of_rows& to) {
     const auto& rows = on_.clients->test[client.value - 1];

@@ -85,6 +85,20 @@ TEST(gated_scores, are_of_the_one_expert_that_each_row_goes_to) {
   }
 }
 
+TEST(gated_scores, name_no_owners_where_some_have_no_expert) {
+  for (const std::uint32_t last : {1, 2}) {
+    quadratic_federation testee{gated_setting("fedmix", {{"experts", 2}})};
+    const auto trainer = trainer_after(testee, [&](models::local_task& x) {
+      x.clients.test_owners = {0, 1, 0, 1, ~0u, last}; // Of one kind nobody.
+    });
+    const auto figures = evaluated_by(testee, *trainer).method_results;
+    EXPECT_EQ(figures.contains("owner_accuracy"), last < 2);
+    EXPECT_EQ(figures.contains("owner_accuracy_chosen"), last < 2);
+    EXPECT_TRUE(figures.contains("experts_used"));
+    EXPECT_TRUE(figures.contains("expert_accuracy"));
+  }
+}
+
 // More rows than are looked at together, of one client that nobody invites.
 TEST(gated_scores, are_of_all_rows_where_there_are_many) {
   constexpr std::size_t all = 2100;
