@@ -33,9 +33,9 @@ const std::vector<std::array<float, values>> rows{
 
 /// A linear model of three classes over rows that have no labels. A row's
 /// embedding is the row.
-class blind_model final : public objective,
-                          public model_outputs,
-                          public model_embeddings {
+class blind_model : public objective,
+                    public model_outputs,
+                    public model_embeddings {
 public:
   const tensor_list& parameter_list() const noexcept override {
     return list_;
@@ -129,6 +129,26 @@ private:
   aligned_floats gradient_ = aligned_floats(9);
 };
 
+/// One that counts something of what it sees.
+class counting_model final : public blind_model {
+public:
+  const tensor_list& buffer_list() const noexcept override {
+    return counts_;
+  }
+
+  std::span<float> buffers() noexcept override {
+    return buffers_;
+  }
+
+  std::vector<float> initial_buffers() override {
+    return {0};
+  }
+
+private:
+  tensor_list counts_{{"mean", {1}}};
+  aligned_floats buffers_ = aligned_floats(1);
+};
+
 /// Says `c` of every row.
 std::vector<float> always(std::size_t c) {
   std::vector<float> x(9);
@@ -205,6 +225,13 @@ stranger who_is(const site& x) {
                              *kernels::make_backend({}));
   EXPECT_TRUE(made) << made.error().context;
   return std::move(*made);
+}
+
+/// Empty where they are served.
+std::string refusal_of(const site& x, std::unique_ptr<objective> model) {
+  const auto made =
+    stranger::make(x.task, std::move(model), *kernels::make_backend({}));
+  return made ? "" : made.error().context;
 }
 
 std::string refusal(const std::string& name) {
@@ -328,6 +355,51 @@ TEST(strangers, are_refused_where_nothing_serves_them) {
   EXPECT_EQ(refusal("average_ensemble"),
             "method 'average_ensemble' has several models, and nothing says "
             "which of them answers a stranger; one with a gate would do");
+}
+
+// By fresh ones it would be answered as nobody is.
+TEST(strangers, are_refused_where_statistics_stay_with_clients) {
+  using policies::buffer_policy;
+  auto x = site_of("fedavg", {});
+  x.task->make_common = {};
+  const auto plain = x.task->method;
+  x.task->method = policies::with_buffers(plain, buffer_policy::local);
+  EXPECT_EQ(refusal_of(x, std::make_unique<counting_model>()),
+            "method 'fedavg' has buffers = \"local\", and the batch statistics "
+            "of this model stay with each client, so a stranger has none; a "
+            "run with \"average\" would do");
+  EXPECT_EQ(refusal_of(x, std::make_unique<blind_model>()), "")
+    << "there are none";
+  for (const auto policy : {buffer_policy::average, buffer_policy::freeze}) {
+    x.task->method = policies::with_buffers(plain, policy);
+    EXPECT_EQ(refusal_of(x, std::make_unique<counting_model>()), "")
+      << "all have the same";
+  }
+}
+
+// A client's own variate is no part of what answers.
+TEST(strangers, are_served_where_clients_keep_what_they_learn_by) {
+  local_task task;
+  task.method = *policies::find_recipe("scaffold");
+  const auto model = blind_model{}.parameter_list();
+  auto blocks = make_layout(
+    task.method, {{"model", model}, {"control", model}, {"model.buffers", {}}},
+    {});
+  ASSERT_TRUE(blocks) << blocks.error().context;
+  task.blocks = *blocks;
+  const auto found = check_serves_strangers(task);
+  EXPECT_TRUE(found) << found.error().context;
+}
+
+TEST(strangers, behind_a_common_model_of_another_size_are_refused) {
+  auto x = gated();
+  x.task->frozen["common"] = share(std::vector<float>(8));
+  EXPECT_EQ(refusal_of(x, std::make_unique<blind_model>()),
+            "frozen block 'common' has 8 values where the common model here "
+            "has 9");
+  x.task->frozen.erase("common");
+  EXPECT_EQ(refusal_of(x, std::make_unique<blind_model>()),
+            "there are no values of a frozen block 'common'");
 }
 
 // It has no place among anchors, whose expert is theirs by their number.

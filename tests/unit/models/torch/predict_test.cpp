@@ -173,6 +173,7 @@ TEST_F(strangers_of_runs, cost_what_they_ask_for) {
             4 * (common + x.values.at("gate") + 2 * common));
   EXPECT_EQ(x.zero_shot_bytes_up, 16u);
   EXPECT_FALSE(go({"method=ditto", "held_out=3"}).zero_shot_bytes_down);
+  EXPECT_FALSE(go({"model.buffers=local", "held_out=3"}).zero_shot_bytes_down);
   EXPECT_FALSE(go({}).zero_shot_bytes_down);
 }
 
