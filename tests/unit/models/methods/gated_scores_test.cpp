@@ -183,6 +183,8 @@ TEST(gated_scores, say_of_how_many_clients_they_know_no_routes) {
   const auto found = figures(left);
   EXPECT_EQ(found.at("clients_without_routes"), 1);
   EXPECT_TRUE(found.contains("experts_used"));
+}
+
 TEST(gated_scores, name_no_owners_where_some_have_no_expert) {
   for (const std::uint32_t last : {1, 2}) {
     quadratic_federation testee{gated_setting("fedmix", {{"experts", 2}})};
