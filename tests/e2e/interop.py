@@ -242,8 +242,8 @@ def encrypted(troupe, scratch):
     try:
         process.join(3, "too many", 10)
         raise AssertionError("a key has more clients than it may")
-    except SystemExit:
-        pass
+    except SystemExit as x:
+        assert "there is no place" in str(x), x
     process.join(2, "keyed", 100)
     ours = subprocess.Popen([troupe, "join", server.address, "--server", key, "--store", store,
                              "--virtual", "2", "--data", scratch / "data"],
@@ -369,8 +369,8 @@ def main():
                 part(troupe, scratch)
                 print(f"  {time.monotonic() - began:.1f} s")
         except BaseException:
-            for log in sorted(scratch.glob("*.log")):
-                print(f"== {log.name}\n{log.read_text(encoding='utf-8')[-800:]}")
+            for log in sorted([*scratch.glob("*.log"), *scratch.glob("runs-*/*/logs/run.log")]):
+                print(f"== {log.name}\n{log.read_text(encoding='utf-8')[-4000:]}")
             raise
 
 

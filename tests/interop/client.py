@@ -260,7 +260,7 @@ class Process:
             for name, found in self.hear(100):
                 if name == answer and found["nonce"] == nonce:
                     return found
-        raise SystemExit(f"nobody answers at {self.link.address}")
+        raise SystemExit(f"nobody answers {question} at {self.link.address}: {self.link.story()}")
 
     def enrol(self, own):
         """Makes a key known, over a connection with that of a line. Returns why not."""

@@ -163,6 +163,12 @@ class Link:
         self.send({"kind": OPENED, "body": OPENED_BODY.pack(1, self.instance)})
         self.dialled = time.monotonic()
 
+    def story(self):
+        """For who waited in vain."""
+        return (f"connection {self.connection}, {'open' if self.is_open else 'not open'}, opened "
+                f"{self.opened} times, {self.dropped} pieces dropped, {self.ends_before_opened} ends "
+                "before it was open")
+
     def close(self, linger=0):
         self.is_open = False
         if self.socket:

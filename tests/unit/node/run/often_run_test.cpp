@@ -38,8 +38,9 @@ TEST(often_runs, have_a_role_for_those_who_come_often) {
 }
 
 TEST(often_runs, are_refused_where_the_method_has_roles_of_its_own) {
-  const auto method =
-    node::recipe_of(configured(quadratic_run, often_with("ddome"), {}));
+  auto changes = often_with("ddome");
+  changes.push_back("anchors_per_round=1");
+  const auto method = node::recipe_of(configured(quadratic_run, changes, {}));
   ASSERT_FALSE(method);
   EXPECT_EQ(method.error().context,
             "method 'ddome' has roles of its own: 'clients.often' must be 0 "
