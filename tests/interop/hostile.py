@@ -57,6 +57,7 @@ class Insider(Client):
     corpus = None
     harms = 0           # So many after each visit.
     harm_done = None    # Says whether it is, for so many visits.
+    answered = 0        # The newest visit that is over.
 
     def say(self, name, **fields):
         if self.corpus:
@@ -74,6 +75,7 @@ class Insider(Client):
 
     def hear_offer_answered(self, x, now):
         super().hear_offer_answered(x, now)
+        self.answered = max(self.answered, x["visit"]["number"])
         for _ in range(self.harms if self.corpus and not self.offers else 0):
             self.harm()
 
@@ -87,9 +89,20 @@ class Insider(Client):
     def harm(self):
         """Between its visits: what was its own is said otherwise, on its own channel."""
         head, payload = self.corpus.any()
-        if wire.NAMES[head[0]] not in ("hello", "leave"):
-            self.link.say_payload(self.number, head, random.choice((payload, flipped(payload))))
+        payload = random.choice((payload, flipped(payload)))
+        if wire.NAMES[head[0]] not in ("hello", "leave") and not self.is_of_its_next(head, payload):
+            self.link.say_payload(self.number, head, payload)
             self.counts["harms"] = self.counts.get("harms", 0) + 1
+
+    def is_of_its_next(self, head, payload):
+        """With a changed number it may offer on a visit before it fetches, or decline it: that visit would end, and
+        rightly so."""
+        try:
+            _, fields = wire.read_payload(*head, payload)
+        except wire.Malformed:
+            return False
+        visit = fields.get("ticket", fields).get("visit")
+        return bool(visit) and self.answered < visit["number"] <= self.newest + 1
 
 
 class Host:
@@ -161,7 +174,7 @@ def rage(host, frames, insider, counts):
     insider.harms = min(frames // 200, 2000)
     insider.harm_done = lambda visits: sent * ROUNDS >= frames * min(visits, ROUNDS)
     while sent < frames:
-        assert host.process.poll() is None, f"the server ended with {host.process.poll()}"
+        assert host.process.poll() is None, f"the server ended with {host.process.poll()} after {sent} frames; {insider.counts}"
         for x in strangers:
             for _ in range(25):
                 x.harm()
