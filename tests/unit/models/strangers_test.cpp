@@ -6,128 +6,22 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <array>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "models/aligned.hpp"
 #include "models/embedder.hpp"
-#include "models/embeddings.hpp"
 #include "models/gate.hpp"
 #include "models/layout.hpp"
-#include "models/outputs.hpp"
 #include "policies/catalogue.hpp"
+#include "tests/support/blind_model.hpp"
 
 namespace troupe::test {
 
 namespace {
 
 using namespace models;
-
-constexpr std::size_t values = 3; ///< Of a row, and as many classes.
-
-/// Rows of three kinds, and nobody knows what they are.
-const std::vector<std::array<float, values>> rows{
-  {1, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
-
-/// A linear model of three classes over rows that have no labels. A row's
-/// embedding is the row.
-class blind_model : public objective,
-                    public model_outputs,
-                    public model_embeddings {
-public:
-  const tensor_list& parameter_list() const noexcept override {
-    return list_;
-  }
-
-  const tensor_list& buffer_list() const noexcept override {
-    return none_;
-  }
-
-  std::span<float> parameters() noexcept override {
-    return parameters_;
-  }
-
-  std::span<float> gradient() noexcept override {
-    return gradient_;
-  }
-
-  std::span<float> buffers() noexcept override {
-    return {};
-  }
-
-  result<double> backward(std::span<const std::uint32_t>,
-                          std::uint64_t) override {
-    return fail(errc::unsupported, "a stranger learns nothing");
-  }
-
-  result<scores> evaluate(split, std::span<const std::uint32_t>) override {
-    return fail(errc::unsupported, "a stranger has no labels");
-  }
-
-  model_outputs* outputs() noexcept override {
-    return this;
-  }
-
-  model_embeddings* embeddings() noexcept override {
-    return this;
-  }
-
-  std::vector<float> initial_parameters(std::uint64_t) override {
-    return std::vector<float>(values * values);
-  }
-
-  std::vector<float> initial_buffers() override {
-    return {};
-  }
-
-  output_kind kind() const noexcept override {
-    return output_kind::logits;
-  }
-
-  std::size_t size() const noexcept override {
-    return values;
-  }
-
-  result<void> say(split, std::span<const std::uint32_t> asked,
-                   std::span<float> out) override {
-    for (std::size_t i = 0; i < asked.size(); ++i)
-      for (std::size_t c = 0; c < values; ++c) {
-        float sum = 0;
-        for (std::size_t d = 0; d < values; ++d)
-          sum += parameters_[c * values + d] * rows[asked[i]][d];
-        out[i * values + c] = sum;
-      }
-    return {};
-  }
-
-  result<utterance> speak(std::span<const std::uint32_t>,
-                          std::uint64_t) override {
-    return fail(errc::unsupported, "a stranger learns nothing");
-  }
-
-  judgement judge(split, std::span<const std::uint32_t>, std::span<const float>,
-                  std::span<float>) const override {
-    ADD_FAILURE() << "labels were looked at";
-    return {};
-  }
-
-  result<void> embed(split, std::uint32_t row, std::span<float> out) override {
-    std::ranges::copy(rows[row], out.begin());
-    return {};
-  }
-
-  std::size_t width() const noexcept override {
-    return values;
-  }
-
-private:
-  tensor_list list_{{"weight", {3, 3}}};
-  tensor_list none_;
-  aligned_floats parameters_ = aligned_floats(9);
-  aligned_floats gradient_ = aligned_floats(9);
-};
 
 /// One that counts something of what it sees.
 class counting_model final : public blind_model {
@@ -256,7 +150,7 @@ TEST(strangers, need_no_labels) {
   EXPECT_EQ(asked->chosen, (std::vector<block_id>{blocks.find("model.0")->id,
                                                   blocks.find("model.2")->id}));
   EXPECT_EQ(asked->disclosures.at("request"), (std::vector<double>{0, 2}));
-  EXPECT_EQ(x.task->embedded->made(), rows.size());
+  EXPECT_EQ(x.task->embedded->made(), blind_rows.size());
 }
 
 // Random requests are of training.
@@ -293,7 +187,7 @@ TEST(strangers, are_answered_row_by_row) {
   ASSERT_TRUE(found) << found.error().context;
   EXPECT_EQ(found->instances, (places{0, 0, 2, 2}));
   EXPECT_EQ(found->classes, (classes{0, 0, 2, 2}));
-  EXPECT_EQ(x.task->embedded->made(), rows.size()); // Not once more.
+  EXPECT_EQ(x.task->embedded->made(), blind_rows.size()); // Not once more.
 }
 
 TEST(strangers, are_answered_by_all_together_where_the_method_says_so) {
