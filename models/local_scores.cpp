@@ -1,7 +1,10 @@
 #include "models/local_scores.hpp"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
+#include <string>
+#include <vector>
 
 #include "core/assert.hpp"
 #include "models/visit/visit.hpp"
@@ -108,7 +111,25 @@ private:
     return at_.problem(*model_, 1, at_.rows_of(x.visit.client), 1);
   }
 
+  /// Of those who are never invited, whatever the method: what their models
+  /// are worth to each group of them.
+  void add_groups(evaluated& to) const {
+    const auto groups = task_->groups;
+    if (groups < 2 || task_->population_error)
+      return;
+    const auto& clients = task_->clients;
+    std::map<std::size_t, std::vector<double>> by_group;
+    for (const auto& [client, own] : to.per_client)
+      if (client.value + clients.held_out > clients.test.size())
+        by_group[(client.value - 1) % groups + 1].push_back(own.accuracy());
+    for (const auto& [group, own] : by_group)
+      to.method_results["accuracy_group_" + std::to_string(group)] =
+        std::accumulate(own.begin(), own.end(), 0.0)
+        / static_cast<double>(own.size());
+  }
+
   void summarise(const evaluation_input& x, evaluated& to) {
+    add_groups(to);
     // What is said of those who were held out alone needs none of the others.
     const bool of_strangers =
       x.held_out && !at_.of_roles(&local_method::answer).empty();

@@ -21,6 +21,11 @@ auto part_of(const method_table& xs, const std::string& name, Part part) {
   return found == xs.end() ? nullptr : found->second.*part;
 }
 
+/// The common model, live with its values; null where the task has none.
+/// Returns `invalid_config` if it has no embeddings, and `invalid_argument` if
+/// its values are not here, or others than it has.
+result<std::unique_ptr<embedder>> embedder_of(const local_task& task);
+
 class local_site {
 public:
   /// @param common null: the recipe has no common model

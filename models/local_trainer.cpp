@@ -8,8 +8,6 @@
 #include "core/assert.hpp"
 #include "core/limits.hpp"
 #include "core/random.hpp"
-#include "core/text.hpp"
-#include "models/families.hpp"
 #include "models/local_scores.hpp"
 #include "models/local_site.hpp"
 #include "models/thrown.hpp"
@@ -51,55 +49,6 @@ result<void> check(const local_task& task) {
                                         + " weights for "
                                         + std::to_string(clients) + " clients");
   return {};
-}
-
-/// Copies what nobody trains to where it is live. @param otherwise null: there
-/// must be values of this name
-result<void> load_frozen(const local_task& task, std::string_view name,
-                         const std::vector<float>* otherwise,
-                         std::span<float> live) {
-  const auto found = task.frozen.find(std::string{name});
-  const bool is_here = found != task.frozen.end() && found->second;
-  if (!is_here && !otherwise)
-    return fail(errc::invalid_argument,
-                "there are no values of a frozen block " + in_quotes(name));
-  const std::span<const float> values =
-    is_here ? std::span<const float>{*found->second} : *otherwise;
-  if (values.size() != live.size())
-    return fail(errc::invalid_argument,
-                "frozen block " + in_quotes(name) + " has "
-                  + std::to_string(values.size())
-                  + " values where the common model here has "
-                  + std::to_string(live.size()));
-  std::ranges::copy(values, live.begin());
-  return {};
-}
-
-/// The common model, live with its values; null where the task has none.
-result<std::unique_ptr<embedder>> common_of(const local_task& task) {
-  if (!task.make_common)
-    return std::unique_ptr<embedder>{};
-  auto model = task.make_common();
-  if (!model)
-    return tl::unexpected{std::move(model.error())};
-  auto& x = **model;
-  if (x.embeddings() == nullptr)
-    return fail(errc::invalid_config,
-                "method '" + task.method.name
-                  + "' looks at what goes into the last layer of its common "
-                    "model, and this kind has none; a network of the "
-                    "catalogue, or a script that exports 'embed', would do");
-  x.begin();
-  const auto fresh = x.initial_buffers();
-  return load_frozen(task, common_family, nullptr, x.parameters())
-    .and_then([&] {
-      return load_frozen(task, common_buffers_family, &fresh, x.buffers());
-    })
-    .map([&] {
-      return std::make_unique<embedder>(
-        std::move(*model),
-        task.embedded ? task.embedded : std::make_shared<embedding_table>());
-    });
 }
 
 /// Of its parameters, their gradient and its buffers.
@@ -325,7 +274,7 @@ make_local_trainer(std::shared_ptr<const local_task> task,
                    std::unique_ptr<kernels::backend> arithmetic) {
   if (const auto good = check(*task); !good)
     return tl::unexpected{good.error()};
-  auto common = common_of(*task);
+  auto common = embedder_of(*task);
   if (!common)
     return tl::unexpected{std::move(common.error())};
   return std::make_unique<local_trainer>(std::move(task), std::move(models),

@@ -3,12 +3,10 @@
 #include <algorithm>
 #include <span>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "core/assert.hpp"
-#include "models/embedder.hpp"
 #include "models/families.hpp"
 #include "models/visit/visit.hpp"
 
@@ -47,43 +45,13 @@ task<answers> answer_shared(visit& v, visit::row_span rows) {
   co_return out;
 }
 
-/// Empty where there are none.
-std::span<const float> frozen_of(const local_task& task,
-                                 std::string_view name) {
-  const auto found = task.frozen.find(std::string{name});
-  return found == task.frozen.end() ? std::span<const float>{}
-                                    : std::span<const float>{*found->second};
-}
-
-/// Null where the method has no common model.
-result<std::unique_ptr<embedder>> common_of(const local_task& task) {
-  if (!task.make_common)
-    return std::unique_ptr<embedder>{};
-  auto model = task.make_common();
-  if (!model)
-    return tl::unexpected{model.error()};
-  auto& common = **model;
-  if (common.embeddings() == nullptr)
-    return fail(errc::invalid_config,
-                "method '" + task.method.name
-                  + "' looks at what goes into the last layer of its common "
-                    "model, and this kind has none; a network of the "
-                    "catalogue, or a script that exports 'embed', would do");
-  common.begin();
-  const auto parameters = frozen_of(task, common_family);
-  const auto kept = frozen_of(task, common_buffers_family);
-  const auto fresh = common.initial_buffers();
-  const auto buffers = kept.empty() ? std::span<const float>{fresh} : kept;
-  TROUPE_ASSERT(parameters.size() == common.parameters().size());
-  TROUPE_ASSERT(buffers.size() == common.buffers().size());
-  std::copy(parameters.begin(), parameters.end(), common.parameters().begin());
-  std::copy(buffers.begin(), buffers.end(), common.buffers().begin());
-  auto table =
-    task.embedded ? task.embedded : std::make_shared<embedding_table>();
-  return std::make_unique<embedder>(std::move(*model), std::move(table));
-}
-
 } // namespace
+
+bool has_own_statistics(const recipe& method) {
+  return std::ranges::any_of(method.blocks, [](const block_spec& x) {
+    return x.name == buffers_family && x.where == scope::personal;
+  });
+}
 
 client_id stranger_of(const recipe& method) {
   client_id who{1};
@@ -97,17 +65,18 @@ result<void> check_serves_strangers(const local_task& task) {
   const auto refuse = [&](const std::string& what) {
     return fail(errc::invalid_config, "method '" + method.name + "' " + what);
   };
-  if (!method.offers)
-    return refuse("merges nothing, so there is nothing to serve a stranger "
-                  "with; one that does would do");
-  if (method.personal)
-    return refuse("gives each client a part of its own, which a stranger has "
-                  "not; one without personal parts would do");
   const auto role = policies::role_of(stranger_of(method), method.roles);
   const bool can_answer =
     role
     && part_of(task.table, method.roles[*role].procedure.value,
                &local_method::answer);
+  // What is there before anybody trains may answer all the same.
+  if (!method.offers && !can_answer)
+    return refuse("merges nothing, so there is nothing to serve a stranger "
+                  "with; one that does would do");
+  if (method.personal)
+    return refuse("gives each client a part of its own, which a stranger has "
+                  "not; one without personal parts would do");
   if (!can_answer && task.blocks.find(model_family) == nullptr)
     return refuse("has several models, and nothing says which of them answers "
                   "a stranger; one with a gate would do");
@@ -126,7 +95,13 @@ result<stranger> stranger::make(std::shared_ptr<const local_task> task,
                                 std::unique_ptr<kernels::backend> arithmetic) {
   if (const auto ok = check_serves_strangers(*task); !ok)
     return tl::unexpected{ok.error()};
-  auto common = common_of(*task);
+  if (has_own_statistics(task->method) && !model->buffers().empty())
+    return fail(errc::invalid_config,
+                "method '" + task->method.name
+                  + "' has buffers = \"local\", and the batch statistics of "
+                    "this model stay with each client, so a stranger has none; "
+                    "a run with \"average\" would do");
+  auto common = embedder_of(*task);
   if (!common)
     return tl::unexpected{common.error()};
   return stranger{std::make_unique<local_site>(

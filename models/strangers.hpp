@@ -20,6 +20,9 @@ namespace troupe::models {
 /// Who is no member of any role. All clients before it are.
 client_id stranger_of(const recipe& method);
 
+/// Whether batch statistics stay with the client that counts them.
+bool has_own_statistics(const recipe& method);
+
 /// Refuses a method under which clients have a part of their own, none is
 /// merged, or several models are that nothing chooses between.
 result<void> check_serves_strangers(const local_task& task);
@@ -29,8 +32,9 @@ result<void> check_serves_strangers(const local_task& task);
 /// thread at a time.
 class stranger {
 public:
-  /// Returns `invalid_config` where a stranger cannot be served, or the method
-  /// looks at embeddings, and the common model has none.
+  /// Returns `invalid_config` where a stranger cannot be served, its model has
+  /// statistics that stay with clients, or the method looks at embeddings, and
+  /// the common model has none.
   static result<stranger> make(std::shared_ptr<const local_task> task,
                                std::unique_ptr<objective> model,
                                std::unique_ptr<kernels::backend> arithmetic);

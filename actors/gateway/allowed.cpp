@@ -114,10 +114,11 @@ bool allowed_choices::may_fetch(const messages::fetch_requested& x,
             });
 }
 
-bool allowed_choices::may_fetch(const messages::fetch_requested& x) const {
+bool allowed_choices::may_go_on(const messages::fetch_requested& x,
+                                std::span<const line_id> served) const {
   return x.leg < legs_.size()
          && std::ranges::all_of(legs_[x.leg].chosen, [&](const choice_of& of) {
-              return is_within(x, of, {});
+              return is_within(x, of, served);
             });
 }
 

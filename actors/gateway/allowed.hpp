@@ -30,9 +30,10 @@ public:
   bool may_fetch(const messages::fetch_requested& x,
                  std::span<const line_id> served) const;
 
-  /// The same of a visit of which nobody knows what it was served: it may be at
-  /// any leg.
-  bool may_fetch(const messages::fetch_requested& x) const;
+  /// The same of a visit that was served at least these, and nobody knows what
+  /// else: it may be at any leg.
+  bool may_go_on(const messages::fetch_requested& x,
+                 std::span<const line_id> served) const;
 
   /// Whether what it says of its request is what it was served.
   bool is_of_request(const messages::offer_made& x,

@@ -133,7 +133,7 @@ std::optional<grants::refusal> grants::fetch(messages::fetch_requested& x,
     if (!is_of_leg(want, x.leg) || !once.insert(want.line).second)
       return refusal{verdict::malformed, true};
   if (known ? !allowed_.may_fetch(x, lines_in(known->served))
-            : !allowed_.may_fetch(x))
+            : !allowed_.may_go_on(x, lines_in(older->served)))
     return refusal{verdict::malformed, true};
   if (!serve(x, known ? known->served : older->served, now))
     return refusal{verdict::withdrawn, true};

@@ -1,5 +1,10 @@
 // The common model alone, as it came: nobody trains, and each client is scored
-// by it.
+// and answered by it.
+
+#include <algorithm>
+#include <cstddef>
+#include <span>
+#include <vector>
 
 #include "core/text.hpp"
 #include "models/embedder.hpp"
@@ -10,17 +15,53 @@ namespace troupe::models {
 
 namespace {
 
+/// Rows that are answered at a time, where there are many.
+constexpr std::size_t rows_max = 1000;
+
+result<void> check_has_common(const visit& v) {
+  if (v.on.common != nullptr)
+    return {};
+  return fail(errc::invalid_config,
+              "method " + in_quotes(v.on.method.name)
+                + " is scored by its common model, and there is none; a "
+                  "frozen block 'common' in its recipe would do");
+}
+
 result<scores> by_common(const visit& v, split part, row_span rows) {
-  if (v.on.common == nullptr)
-    return fail(errc::invalid_config,
-                "method " + in_quotes(v.on.method.name)
-                  + " is scored by its common model, and there is none; a "
-                    "frozen block 'common' in its recipe would do");
-  return v.on.common->model().evaluate(part, rows);
+  return check_has_common(v).and_then(
+    [&] { return v.on.common->model().evaluate(part, rows); });
+}
+
+result<void> check_says_classes(const visit& v) {
+  const auto* outputs = v.on.common->model().outputs();
+  if (outputs != nullptr && outputs->kind() == output_kind::logits)
+    return {};
+  return fail(errc::invalid_config,
+              "this kind of common model says no classes; a network or a "
+              "script would do");
 }
 
 task<done> train(visit&) {
   co_return {};
+}
+
+task<answers> answer(visit& v, row_span rows) {
+  co_await check_has_common(v);
+  co_await check_says_classes(v);
+  auto& outputs = *v.on.common->model().outputs();
+  const auto size = outputs.size();
+  answers out;
+  while (!rows.empty()) {
+    const auto some = rows.first(std::min(rows.size(), rows_max));
+    rows = rows.subspan(some.size());
+    std::vector<float> said(some.size() * size);
+    co_await outputs.say(split::train, some, said);
+    for (std::size_t i = 0; i < some.size(); ++i) {
+      const auto own = std::span{said}.subspan(i * size, size);
+      out.classes.push_back(std::ranges::max_element(own) - own.begin());
+    }
+  }
+  co_return out;
 }
 
 task<scores> score(visit& v, split part, row_span rows) {
@@ -29,6 +70,7 @@ task<scores> score(visit& v, split part, row_span rows) {
 
 } // namespace
 
-const local_method common_alone{.train = train, .score = score};
+const local_method common_alone{
+  .train = train, .score = score, .answer = answer};
 
 } // namespace troupe::models

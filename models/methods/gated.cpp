@@ -1,6 +1,7 @@
 #include "models/methods/gated.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -13,6 +14,10 @@ namespace {
 
 /// Rows that are looked at a time, where there are many.
 constexpr std::size_t rows_max = 1000;
+
+/// Those that are embedded by one question, so that a visit may be dismissed
+/// between two: a large common model needs milliseconds for each.
+constexpr std::size_t rows_at_once = 100;
 
 /// The experts that a visit may train.
 std::vector<std::uint32_t> instances_of(const visit& v) {
@@ -37,28 +42,22 @@ result<base_block> instance_of(const visit& v, std::string_view family,
   return v.base(v.on.blocks.find(id)->name, size);
 }
 
-result<std::vector<double>> summed_scores(visit& v, split part,
-                                          const kernels::gate_shape& shape,
-                                          row_span rows) {
-  const auto gate = v.base(gate_family, shape.size());
-  if (!gate)
-    return tl::unexpected{gate.error()};
+task<std::vector<double>>
+summed_scores(visit& v, split part, kernels::gate_shape shape, row_span rows) {
+  const auto gate = co_await v.base(gate_family, shape.size());
   // In the order of the rows, whichever they came in.
   std::vector<std::uint32_t> sorted(rows.begin(), rows.end());
   std::ranges::sort(sorted);
   std::vector<double> sum(shape.experts);
   std::vector<float> seen;
   for (row_span left{sorted}; !left.empty();) {
-    const auto some = left.first(std::min(left.size(), rows_max));
+    const auto some = left.first(std::min(left.size(), rows_at_once));
     left = left.subspan(some.size());
     seen.resize(some.size() * shape.inputs);
-    const auto done = v.on.common->embed(part, some, seen).and_then([&] {
-      return v.on.arithmetic.gate_scores(shape, gate->values, seen, sum);
-    });
-    if (!done)
-      return tl::unexpected{done.error()};
+    co_await v.embed(part, some, seen);
+    co_await v.on.arithmetic.gate_scores(shape, gate.values, seen, sum);
   }
-  return sum;
+  co_return sum;
 }
 
 /// The largest logit's, of equals the first. @pre `among` ascends
@@ -165,16 +164,12 @@ std::size_t wanted_of(const visit& v, const kernels::gate_shape& shape) {
   return said > 0 ? std::min(said, shape.experts) : shape.experts;
 }
 
-result<std::vector<std::uint32_t>>
-asked_for(visit& v, split part, std::span<const std::uint32_t> rows) {
-  const auto shape = shape_of_gate(v);
-  if (!shape)
-    return tl::unexpected{shape.error()};
+task<std::vector<std::uint32_t>> asked_for(visit& v, split part,
+                                           row_span rows) {
+  const auto shape = co_await shape_of_gate(v);
   // Zeros, if there are no rows, and of equals the first ones come first.
-  return summed_scores(v, part, *shape, rows)
-    .map([&](const std::vector<double>& sum) {
-      return kernels::top_of(sum, wanted_of(v, *shape));
-    });
+  const auto sum = co_await summed_scores(v, part, shape, rows);
+  co_return kernels::top_of(sum, wanted_of(v, shape));
 }
 
 result<std::vector<float>> gate_logits(visit& v, split part, row_span rows) {
@@ -209,13 +204,19 @@ routes_of(visit& v, split part, std::span<const std::uint32_t> rows,
           std::span<const std::uint32_t> asked) {
   std::vector<std::uint32_t> among(asked.begin(), asked.end());
   std::ranges::sort(among);
-  return gate_logits(v, part, rows).map([&](const std::vector<float>& logits) {
-    const auto experts = rows.empty() ? 0 : logits.size() / rows.size();
-    std::vector<std::uint32_t> routes;
-    for (std::size_t i = 0; i < rows.size(); ++i)
-      routes.push_back(best_of(line(logits, i, experts), among));
-    return routes;
-  });
+  std::vector<std::uint32_t> routes;
+  routes.reserve(rows.size());
+  while (!rows.empty()) {
+    const auto some = rows.first(std::min(rows.size(), rows_max));
+    rows = rows.subspan(some.size());
+    const auto logits = gate_logits(v, part, some);
+    if (!logits)
+      return tl::unexpected{logits.error()};
+    const auto experts = logits->size() / some.size();
+    for (std::size_t i = 0; i < some.size(); ++i)
+      routes.push_back(best_of(line(*logits, i, experts), among));
+  }
+  return routes;
 }
 
 std::vector<double> weights_of(const visit& v, const kernels::gate_shape& shape,
@@ -235,15 +236,20 @@ std::span<const float> seen_rows::of(std::uint32_t row) const {
   return line(values, static_cast<std::size_t>(at), width);
 }
 
-result<seen_rows> see(visit& v, split part, row_span rows) {
+task<seen_rows> see(visit& v, split part, row_span rows) {
   seen_rows x;
   x.rows.assign(rows.begin(), rows.end());
   std::ranges::sort(x.rows);
   x.width = v.on.common->width();
   x.values.resize(x.rows.size() * x.width);
-  if (auto ok = v.on.common->embed(part, x.rows, x.values); !ok)
-    return tl::unexpected{ok.error()};
-  return x;
+  std::span<float> to{x.values};
+  for (row_span left{x.rows}; !left.empty();) {
+    const auto some = left.first(std::min(left.size(), rows_at_once));
+    left = left.subspan(some.size());
+    co_await v.embed(part, some, to.first(some.size() * x.width));
+    to = to.subspan(some.size() * x.width);
+  }
+  co_return x;
 }
 
 learners learners_of(const visit& v) {
@@ -253,16 +259,13 @@ learners learners_of(const visit& v) {
           .experts = !disjoint || !late};
 }
 
-result<learning_gate> learning_gate_of(visit& v, const gated_visit& x) {
-  auto rows = see(v, split::train, v.on.rows);
-  if (!rows)
-    return tl::unexpected{rows.error()};
+task<learning_gate> learning_gate_of(visit& v, const gated_visit& x) {
   learning_gate gate;
   gate.shape = x.shape;
-  gate.rows = std::move(*rows);
+  gate.rows = co_await see(v, split::train, v.on.rows);
   gate.values = v.copy_of(x.gate.values);
   gate.gradient = v.room(x.shape.size());
-  return gate;
+  co_return gate;
 }
 
 result<gate_view> gate_view_of(visit& v, const learning_gate& gate,
@@ -296,6 +299,10 @@ task<done> step_gate(visit& v, learning_gate& gate, const gate_view& at,
                                  .gradient = gate.gradient};
   co_await v.update(how, on);
   co_return {};
+}
+
+double loss_of_chance(double chance) {
+  return -std::log(chance <= least_chance ? least_chance : chance);
 }
 
 result<void> check_gated(const recipe& method, const training_options& how) {

@@ -52,8 +52,7 @@ std::size_t wanted_of(const visit& v, const kernels::gate_shape& shape);
 
 /// The instances that rows ask for, best first: those with the largest sums of
 /// the gate's chances. No rows ask for the first ones. @pre the gate is fetched
-result<std::vector<std::uint32_t>>
-asked_for(visit& v, split part, std::span<const std::uint32_t> rows);
+task<std::vector<std::uint32_t>> asked_for(visit& v, split part, row_span rows);
 
 /// What the fetched gate says of rows, in their order: logits, one per expert.
 result<std::vector<float>> gate_logits(visit& v, split part, row_span rows);
@@ -86,7 +85,7 @@ struct seen_rows {
   std::span<const float> of(std::uint32_t row) const;
 };
 
-result<seen_rows> see(visit& v, split part, row_span rows);
+task<seen_rows> see(visit& v, split part, row_span rows);
 
 /// What stands still for the half of a run that it is at.
 struct learners {
@@ -111,7 +110,7 @@ struct learning_gate {
   array gradient; ///< Zeros between steps.
 };
 
-result<learning_gate> learning_gate_of(visit& v, const gated_visit& x);
+task<learning_gate> learning_gate_of(visit& v, const gated_visit& x);
 
 /// Returns `diverged` if the gate is no number any more.
 result<gate_view> gate_view_of(visit& v, const learning_gate& gate,
@@ -120,6 +119,12 @@ result<gate_view> gate_view_of(visit& v, const learning_gate& gate,
 /// One plain step along the slopes of a batch's mean loss along its logits.
 task<done> step_gate(visit& v, learning_gate& gate, const gate_view& at,
                      std::span<const float> along_logits);
+
+/// Below it a chance is taken for this, and nothing is learned from the row.
+inline constexpr double least_chance = 1e-9;
+
+/// Of what is right, where experts mix the chances that they give.
+double loss_of_chance(double chance);
 
 /// Refuses what experts can't be stepped by.
 result<void> check_gated(const recipe& method, const training_options& how);

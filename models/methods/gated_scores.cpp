@@ -5,10 +5,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
+#include <limits>
 #include <numeric>
 #include <set>
-#include <string>
 #include <utility>
 
 #include "models/methods/gated.hpp"
@@ -21,11 +20,14 @@ namespace {
 /// Rows that are judged at a time, where there are many.
 constexpr std::size_t rows_max = 1000;
 
+/// Owns a row whose kind no anchor has.
+constexpr auto nobody = std::numeric_limits<std::uint32_t>::max();
+
 using instance_list = std::vector<std::uint32_t>;
 
 /// Whom a client asks: by the rows that it trains on if it does, and else by
 /// those that are to be answered.
-result<instance_list> asked_at_home(visit& v, split part, row_span rows) {
+task<instance_list> asked_at_home(visit& v, split part, row_span rows) {
   const bool trains =
     !v.on.rows.empty() && !is_held_out(v.on, v.in.visit.client);
   return trains ? asked_for(v, split::train, v.on.rows)
@@ -58,9 +60,17 @@ task<scores> score_one_each(visit& v, split part, row_span rows,
   co_return sum;
 }
 
-/// What these say of a row together, by the weights that they are trained with.
-task<std::vector<float>> said_together(visit& v, split part, row_span rows,
-                                       const instance_list& asked) {
+/// What some experts say of rows together.
+struct mixed_rows {
+  std::vector<float> said;
+  /// Where chances are mixed, those of what is right: their sum over all
+  /// classes is less than one where weights are as printed.
+  std::vector<double> right;
+};
+
+/// By the weights that they are trained with.
+task<mixed_rows> said_together(visit& v, split part, row_span rows,
+                               const instance_list& asked) {
   const auto& outputs = *v.on.model.outputs();
   const auto size = outputs.size();
   const bool as_chances =
@@ -68,26 +78,35 @@ task<std::vector<float>> said_together(visit& v, split part, row_span rows,
   const auto shape = co_await shape_of_gate(v);
   const auto logits = co_await gate_logits(v, part, rows);
   const auto weights = weights_of(v, shape, logits, asked);
-  std::vector<float> together(rows.size() * size);
-  std::vector<float> said(together.size());
+  mixed_rows together;
+  together.said.resize(rows.size() * size);
+  if (as_chances)
+    together.right.resize(rows.size());
+  std::vector<float> said(together.said.size());
   for (std::size_t e = 0; e < asked.size(); ++e) {
     const auto expert = co_await expert_of(v, asked[e]);
     const model_at at{.parameters = expert.model.values,
                       .buffers = expert.buffers};
     co_await v.say(part, rows, said, at);
+    const auto losses = as_chances ? outputs.judge(part, rows, said, {}).losses
+                                   : std::vector<double>{};
     for (std::size_t i = 0; i < rows.size(); ++i) {
       const auto weight = weights[i * asked.size() + e];
-      if (as_chances)
-        add_chances(line(said, i, size), size, weight, line(together, i, size));
-      else
-        add_said(line(said, i, size), weight, line(together, i, size));
+      const auto to = line(together.said, i, size);
+      if (as_chances) {
+        add_chances(line(said, i, size), size, weight, to);
+        together.right[i] += weight * std::exp(-losses[i]);
+      } else {
+        add_said(line(said, i, size), weight, to);
+      }
     }
   }
   if (as_chances)
-    to_logits(together);
+    to_logits(together.said);
   co_return together;
 }
 
+/// By the loss that they learn from.
 task<scores> score_mixed(visit& v, split part, row_span rows,
                          instance_list asked) {
   co_await check_says(v);
@@ -97,9 +116,10 @@ task<scores> score_mixed(visit& v, split part, row_span rows,
     const auto some = rows.first(std::min(rows.size(), rows_max));
     rows = rows.subspan(some.size());
     const auto x = co_await said_together(v, part, some, asked);
-    const auto judged = v.on.model.outputs()->judge(part, some, x, {});
-    for (const auto loss : judged.losses)
-      sum.loss += loss;
+    const auto judged = v.on.model.outputs()->judge(part, some, x.said, {});
+    for (std::size_t i = 0; i < some.size(); ++i)
+      sum.loss +=
+        x.right.empty() ? judged.losses[i] : loss_of_chance(x.right[i]);
     sum.correct += judged.correct;
     sum.count += some.size();
   }
@@ -131,12 +151,17 @@ task<scores> score_routed(visit& v, row_span rows) {
 /// The chances that the gate gives each expert, as a mean over rows.
 task<std::vector<double>> mean_gate(visit& v, row_span rows) {
   const auto shape = co_await shape_of_gate(v);
-  const auto logits = co_await gate_logits(v, split::test, rows);
+  const auto all = static_cast<double>(rows.size());
   std::vector<double> chances(shape.experts), sum(shape.experts);
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    kernels::softmax_of(line(logits, i, shape.experts), chances);
-    for (std::size_t m = 0; m < shape.experts; ++m)
-      sum[m] += chances[m] / static_cast<double>(rows.size());
+  while (!rows.empty()) {
+    const auto some = rows.first(std::min(rows.size(), rows_max));
+    rows = rows.subspan(some.size());
+    const auto logits = co_await gate_logits(v, split::test, some);
+    for (std::size_t i = 0; i < some.size(); ++i) {
+      kernels::softmax_of(line(logits, i, shape.experts), chances);
+      for (std::size_t m = 0; m < shape.experts; ++m)
+        sum[m] += chances[m] / all;
+    }
   }
   co_return sum;
 }
@@ -200,18 +225,21 @@ public:
     std::set<std::uint32_t> asked, used;
     share_of_rows owned, owned_chosen, classified;
     const auto& owners = on_.clients->test_owners;
+    const bool is_named = owners_have_experts();
     for (const auto client : watched(on_, to_)) {
       const auto& rows = on_.clients->test[client.value - 1];
       const auto found =
         look(at_home(client, x_), with_rows_of(client, on_),
              [&](visit& v) { return routes_at_home(v, rows); });
-      if (!found)
-        return;
+      if (!found) {
+        ++unknown_;
+        continue;
+      }
       asked.insert(found->asked.begin(), found->asked.end());
       used.insert(found->routes.begin(), found->routes.end());
       if (owners.empty())
         continue;
-      for (std::size_t i = 0; i < rows.size(); ++i) {
+      for (std::size_t i = 0; is_named && i < rows.size(); ++i) {
         const auto owner = owners[rows[i]];
         ++owned.of;
         owned.right += found->free[i] == owner;
@@ -222,6 +250,9 @@ public:
       }
       add_right(client, classified);
     }
+    if (unknown_ > 0)
+      to_.method_results["clients_without_routes"] =
+        static_cast<double>(unknown_);
     if (asked.empty())
       return;
     to_.method_results["experts_asked"] = static_cast<double>(asked.size());
@@ -231,21 +262,15 @@ public:
     classified.put("expert_accuracy", to_);
   }
 
-  void add_groups() {
-    if (on_.groups < 2)
-      return;
-    std::map<std::size_t, std::vector<double>> by_group;
-    for (const auto client : watched(on_, to_))
-      if (is_held_out(on_, client))
-        by_group[(client.value - 1) % on_.groups + 1].push_back(
-          to_.per_client.at(client).accuracy());
-    for (const auto& [group, accuracies] : by_group)
-      to_.method_results["accuracy_group_" + std::to_string(group)] =
-        std::accumulate(accuracies.begin(), accuracies.end(), 0.0)
-        / static_cast<double>(accuracies.size());
+private:
+  /// Of more owners than experts some could never be named.
+  bool owners_have_experts() const {
+    const auto experts = on_.blocks.family(model_family).size();
+    return std::ranges::all_of(
+      on_.clients->test_owners,
+      [&](std::uint32_t owner) { return owner < experts || owner == nobody; });
   }
 
-private:
   /// How often the one expert of each row is right.
   void add_right(client_id client, share_of_rows& to) {
     const auto& rows = on_.clients->test[client.value - 1];
@@ -263,6 +288,7 @@ private:
   const evaluation_input& x_;
   const local_problem& on_;
   evaluated& to_;
+  std::size_t unknown_ = 0; ///< Clients whose routes could not be found.
 };
 
 } // namespace
@@ -281,7 +307,6 @@ void summarise_gated(const evaluation_input& x, const local_problem& on,
   routing_report report{x, on, to};
   report.add_entropy();
   report.add_routes();
-  report.add_groups();
 }
 
 } // namespace troupe::models

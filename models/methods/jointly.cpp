@@ -25,9 +25,6 @@ namespace troupe::models {
 
 namespace {
 
-/// Below it a chance is taken for this, and nothing is learned from the row.
-constexpr double least_chance = 1e-9;
-
 struct joint_visit {
   gated_visit of;
   learning_gate gate;
@@ -118,8 +115,7 @@ joint_slopes slopes_of_chances(const model_outputs& outputs, row_span rows,
     weigh(parts, x.along_said[e]);
   }
   for (const auto chance : together)
-    x.loss -= std::log(chance <= least_chance ? least_chance : chance)
-              / static_cast<double>(rows.size());
+    x.loss += loss_of_chance(chance) / static_cast<double>(rows.size());
   return x;
 }
 

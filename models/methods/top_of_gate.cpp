@@ -5,6 +5,7 @@
 
 #include <numeric>
 #include <utility>
+#include <vector>
 
 #include "core/random.hpp"
 #include "models/methods/built_in.hpp"
@@ -33,9 +34,11 @@ result<std::vector<std::uint32_t>> any_of_them(const visit& v) {
 task<choice> choose(visit& v) {
   const bool at_random =
     v.option("request") != 0 && !is_held_out(v.on, v.in.visit.client);
-  auto found =
-    at_random ? any_of_them(v) : asked_for(v, split::train, v.on.rows);
-  const auto asked = co_await std::move(found);
+  std::vector<std::uint32_t> asked;
+  if (at_random)
+    asked = co_await any_of_them(v);
+  else
+    asked = co_await asked_for(v, split::train, v.on.rows);
   const auto models = v.on.blocks.family(model_family);
   const auto buffers = v.on.blocks.family(buffers_family);
   choice x;

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "core/values.hpp"
+#include "models/embedder.hpp"
 #include "models/families.hpp"
 #include "models/outputs.hpp"
 #include "models/procedure.hpp"
@@ -230,6 +231,13 @@ public:
            const model_at& at = {}) {
     return ask("say", rows.size(), at, [this, part, rows, to] {
       return on.model.outputs()->say(part, rows, to);
+    });
+  }
+
+  /// How rows look to the common model. @pre there is one, and room for it
+  auto embed(split part, row_span rows, std::span<float> to) {
+    return ask("embed", rows.size(), {}, [this, part, rows, to] {
+      return on.common->embed(part, rows, to);
     });
   }
 

@@ -111,7 +111,8 @@ result<prediction> predict(finished_run& run,
     .chosen = {},
     .state = nullptr};
   for (const auto& step : method.legs) {
-    if (auto ok = fetch(run, step, visit); !ok)
+    // Of what nobody trains there is no result, and nothing of it answers.
+    if (auto ok = method.offers ? fetch(run, step, visit) : result<void>{}; !ok)
       return tl::make_unexpected(ok.error());
     auto choice = who->choose(visit);
     if (!choice)

@@ -117,7 +117,8 @@ drawn_figure figures_of_gate(const run_record& x) {
     {"owner_accuracy", "rows whose best expert of all is the owner's"},
     {"owner_accuracy_chosen", "the same among the experts asked for, of rows "
                               "whose owner is one of them"},
-    {"expert_accuracy", "rows that the chosen expert answers right"}};
+    {"expert_accuracy", "rows that the chosen expert answers right"},
+    {"clients_without_routes", "clients of whose rows nothing is known"}};
   const auto put = [&](const std::string& what, double value) {
     f.says += (f.says.empty() ? "" : "<br>") + escaped(what) + ": <b>"
               + number(value) + "</b>";

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "models/embedder.hpp"
+#include "models/strangers.hpp"
 
 namespace troupe::node {
 
@@ -32,7 +33,8 @@ void put_costs_of_strangers(run_summary& to, const experiment& x,
                             const workload& work) {
   if (work.task->embedded)
     to.rows_embedded = work.task->embedded->made();
-  if (x.clients.held_out == 0 || work.method.personal)
+  if (x.clients.held_out == 0 || work.method.personal
+      || models::has_own_statistics(work.method))
     return;
   std::uint64_t down = 0;
   for (const auto& leg : work.method.legs)

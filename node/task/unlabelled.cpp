@@ -1,6 +1,7 @@
 #include "node/task/unlabelled.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -16,6 +17,13 @@ namespace troupe::node {
 namespace fs = std::filesystem;
 
 namespace {
+
+std::string in_small_letters(std::string text) {
+  std::ranges::transform(text, text.begin(), [](unsigned char c) {
+    return static_cast<char>(std::tolower(c));
+  });
+  return text;
+}
 
 result<models::example_set> read_table(const fs::path& path) {
   const auto bytes = models::read_file(path, errc::invalid_data);
@@ -48,6 +56,19 @@ result<models::example_set> read_images(const fs::path& path) {
                         .shape = std::move(shape),
                         .values = std::move(found->values)});
   return set;
+}
+
+/// By its name, in large letters or small ones.
+result<models::example_set> read_inputs(const fs::path& path) {
+  const auto name = in_small_letters(path.filename().string());
+  if (name.ends_with(".csv"))
+    return read_table(path);
+  if (name.ends_with(".csv.gz"))
+    return fail(errc::invalid_data,
+                path.string()
+                  + ": is a packed table, of which only images are read; the "
+                    "same unpacked, as a .csv, would do");
+  return read_images(path);
 }
 
 /// Images of one channel are spoken of by their height and width.
@@ -89,8 +110,7 @@ models::example_set none_of(const models::example_set& x) {
 result<std::shared_ptr<const models::dataset>>
 read_unlabelled(const experiment& x, const fs::path& path,
                 const example_shape& wanted) {
-  auto found =
-    path.extension() == ".csv" ? read_table(path) : read_images(path);
+  auto found = read_inputs(path);
   if (!found)
     return tl::make_unexpected(found.error());
   if (auto ok = check(*found, path, wanted); !ok)

@@ -1,27 +1,13 @@
-#include <algorithm>
-#include <string_view>
-
 #include "policies/methods/common_options.hpp"
 #include "policies/methods/methods.hpp"
 
 namespace troupe::policies {
 
-namespace {
-
-/// Its clients answer by all experts at once where nothing else is said.
-std::vector<option_spec> of_mixtures() {
-  auto all = methods::of_gated();
-  std::ranges::find(all, std::string_view{"answer"}, &option_spec::name)
-    ->value = 1;
-  return all;
-}
-
-} // namespace
-
 /// Reisser et al. (2021), "Federated Mixture of Experts", as DDOME is compared
 /// with it: every expert goes to every client, who trains all of them and the
 /// gate by one loss; nobody asks, and nobody is an anchor. There are as many
-/// experts as a client has, so what travels grows with their number.
+/// experts as a client has, so what travels grows with their number. Its
+/// clients answer by all experts at once where nothing else is said.
 recipe methods::fedmix() {
   return {.name = "fedmix",
           .summary = "a gate, and all experts for each client",
@@ -51,7 +37,7 @@ recipe methods::fedmix() {
                               .value = 2,
                               .range = {.min = 2, .max = 1024},
                               .unit = "models"}},
-                            of_mixtures())};
+                            methods::of_gated(1))};
 }
 
 } // namespace troupe::policies

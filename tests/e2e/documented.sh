@@ -40,9 +40,26 @@ for name in [f"data_batch_{i}.bin" for i in range(1, 6)] + ["test_batch.bin"]:
             out.write(bytes([draws.randrange(10)]) + draws.randbytes(3072))
 PY
 
+# So of CIFAR-100 and EMNIST, with a row of each label and more.
+python3 - "$scratch" <<'PY'
+import os, random, struct, sys
+draws = random.Random(2)
+os.mkdir(f"{sys.argv[1]}/cifar100")
+for name, count in ("train", 1200), ("test", 200):
+    with open(f"{sys.argv[1]}/cifar100/{name}.bin", "wb") as out:
+        for i in range(count):
+            out.write(bytes([i % 20, i % 100]) + draws.randbytes(3072))
+os.mkdir(f"{sys.argv[1]}/emnist")
+for name, count in ("train", 1240), ("t10k", 124):
+    with open(f"{sys.argv[1]}/emnist/{name}-images-idx3-ubyte", "wb") as out:
+        out.write(struct.pack(">4B3I", 0, 0, 8, 3, count, 28, 28) + draws.randbytes(count * 28 * 28))
+    with open(f"{sys.argv[1]}/emnist/{name}-labels-idx1-ubyte", "wb") as out:
+        out.write(struct.pack(">4BI", 0, 0, 8, 1, count) + bytes(i % 62 for i in range(count)))
+PY
+
 # Examples of DDOME name a common model that somebody has made before: here a short run makes each.
 common_of() { # NAME SETTINGS…
-  "$troupe" run deploy/examples/ddome/common.toml --set folder="$scratch/$1" --set rounds=2 --set workers=1 \
+  "$troupe" run "deploy/examples/ddome/${from:-common.toml}" --set folder="$scratch/$1" --set rounds=2 --set workers=1 \
     --set ledger=memory --set samples_per_client=200 "${@:2}" >"$scratch/out" 2>&1 ||
     fail "the common model '$1' cannot be made"
   "$troupe" export "$scratch/$1"/* --block model --to "$scratch/$1.safetensors" >"$scratch/out" 2>&1 ||
@@ -52,6 +69,9 @@ common_of() { # NAME SETTINGS…
 short() { # FILE: settings after which a run of it takes a second
   local length=versions every=0 name
   grep -q '^kind = "cifar10"' "$1" && echo "--set data.path=$scratch/cifar"
+  grep -q '^kind = "cifar100"' "$1" && echo "--set data.path=$scratch/cifar100"
+  grep -q '^path = "emnist' "$1" && echo "--set data.path=$scratch/emnist"
+  grep -q '^kind = "resnet34"' "$1" && echo "--set model.width=4 --set training.local_steps=2" # Of 64 channels.
   name=$(sed -n 's|^common = "runs/\(.*\)"$|\1|p' "$1")
   [ -n "$name" ] && echo "--set common=$scratch/$name"
   grep -q '^rounds' "$1" && length=rounds
@@ -90,6 +110,13 @@ common_of common
 common_of common_alike --set model.hidden=[16]
 common_of common_of_labels --set data.shift=none --set model.hidden=[32]
 common_of synthetic_common --set data.kind=modes --set data.shift=none
+images() { # NAME SETTINGS…
+  from=common_images.toml common_of "$@" --set model.width=4 --set training.local_steps=2
+}
+images common_cifar10 --set data.path="$scratch/cifar"
+images common_cifar100 --set data.kind=cifar100 --set data.path="$scratch/cifar100"
+images common_emnist --set data.kind=idx --set data.path="$scratch/emnist" --set data.classes=62 \
+  --set data.mean=[0.1736] --set data.deviation=[0.3317]
 
 find deploy/examples -name "*.toml" | sort >"$scratch/listed"
 while read -r file; do

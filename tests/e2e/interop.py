@@ -28,7 +28,7 @@ import made_up
 import wire
 from client import Client, Process
 from keys import Keys, read_line
-from self_test import is_patient, read_golden
+from self_test import is_patient, is_tidy, read_golden
 
 CONFIG = """
 name = "interop"
@@ -359,6 +359,7 @@ def main():
     print(f"seed {seed}")
     read_golden()
     is_patient()
+    is_tidy()
     with tempfile.TemporaryDirectory() as name:
         scratch = pathlib.Path(name)
         (scratch / "data").mkdir()

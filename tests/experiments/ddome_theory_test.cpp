@@ -250,25 +250,27 @@ TEST(ddome_theory, disjoint_stays_joint_learns) {
   const auto test = draw_samples(truth, 10'000, draws);
   EXPECT_EQ(loss(truth, test), 0);
 
-  // From the one as from the other start; of joint learning three in four end
-  // in a local optimum, as those of mixtures of linear experts do.
+  // Both from the same starts. Of joint learning three in four end in a local
+  // optimum, as those of mixtures of linear experts do; of disjoint all do.
   constexpr int starts = 24;
-  auto best = 1e9;
-  for (int i = 0; i < starts && best > 0.1; ++i) {
+  auto best_disjoint = 1e9;
+  int joint_learned = 0;
+  for (int i = 0; i < starts && joint_learned < 3; ++i) {
     const auto start = draw_start(draws);
-    if (i < 3) {
-      auto disjoint = start;
-      fit_experts(disjoint, train);
+    auto disjoint = start;
+    fit_experts(disjoint, train);
+    if (i < 3)
       EXPECT_GE(least_distance(disjoint, truth), 0.6) << i;
-      learn(disjoint, train, {.experts = false});
-      EXPECT_GE(loss(disjoint, test), 0.5) << i;
-    }
+    learn(disjoint, train, {.experts = false});
+    best_disjoint = std::min(best_disjoint, loss(disjoint, test));
     auto joint = start;
     learn(joint, train, {});
-    best = std::min(best, loss(joint, test));
-    RecordProperty("joint " + std::to_string(i), std::to_string(best));
+    const auto left = loss(joint, test);
+    joint_learned += left <= 0.1;
+    RecordProperty("joint " + std::to_string(i), std::to_string(left));
   }
-  EXPECT_LE(best, 0.1);
+  EXPECT_GE(best_disjoint, 0.5);
+  EXPECT_EQ(joint_learned, 3);
 }
 
 } // namespace troupe::test

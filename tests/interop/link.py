@@ -169,9 +169,12 @@ class Link:
                 f"{self.opened} times, {self.dropped} pieces dropped, {self.ends_before_opened} ends "
                 "before it was open")
 
+    def __del__(self):
+        self.close()    # Where a monitor's reader goes before the monitor is stopped libzmq waits for ever to tell it.
+
     def close(self, linger=0):
         self.is_open = False
-        if self.socket:
+        if self.socket and not self.socket.closed:
             self.socket.disable_monitor()
             self.socket.close(linger)
 

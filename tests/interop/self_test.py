@@ -1,7 +1,9 @@
-"""What needs no server: frames that are kept, and a client that is told to come back."""
+"""What needs no server: frames that are kept, a client that is told to come back, and a link that goes."""
 
 import pathlib
+import socket
 
+import link
 import wire
 from client import Client
 
@@ -52,3 +54,12 @@ def read_golden():
             assert wire.frame_of(number, written, since, payload, correlation) == frame, path
     missing = set(wire.KINDS) - {x.stem.rsplit("-v", 1)[0] for x in frames}
     assert not missing, missing
+
+
+def is_tidy():
+    """A link that nobody has any more stopped its monitor, whoever still has its socket."""
+    with socket.create_server(("127.0.0.1", 0)) as nobody:
+        x = link.Link(f"tcp://127.0.0.1:{nobody.getsockname()[1]}")
+        kept = x.socket
+        del x
+        assert kept.closed and kept._monitor_socket is None     # pylint: disable=protected-access

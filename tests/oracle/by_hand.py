@@ -10,9 +10,22 @@ def fetched_by(visit):
     return sorted(int(x.partition(".")[2]) for x in visit.fetched if x.startswith("model."))
 
 
-def best_of(visit):
-    """The K experts of largest score over all training rows, best first, of equals the first."""
-    scores = gated.mean_gate(visit, visit.rows[0])
+def is_held_out(visit):
+    """The last so many are never invited."""
+    return visit.client > len(visit.train) - visit.option("clients.held_out")
+
+
+def rows_of(visit, x):
+    """The rows by which a client asks: those that it trains on, or those that it has answered."""
+    return x if is_held_out(visit) and not wrong("stranger_asks_by_training_rows") else visit.rows[0]
+
+
+def best_of(visit, rows):
+    """The K experts of largest score over all rows, best first, of equals the first."""
+    gate = visit.fetched["gate"]
+    if wrong("asks_by_trained_gate"):
+        gate = gate + gated.joint(visit)["gate"]
+    scores = gated.mean_gate(visit, gate, rows)
     order = sorted(range(len(scores)), key=lambda i: (-scores[i], i))
     if wrong("asks_for_the_least"):
         order.reverse()
@@ -21,7 +34,8 @@ def best_of(visit):
 
 def request_of(visit):
     """None of an anchor, whose place says it all."""
-    return [] if visit.client <= visit.option("options.anchors") else best_of(visit)
+    return [] if visit.client <= visit.option("options.anchors") else best_of(
+        visit, visit.rows[0])
 
 
 def disclosed_by(event):

@@ -306,6 +306,10 @@ CASES = [
     in_clusters("ddome clusters", "ddome", model__hidden=[4], **BEHIND_CLUSTERS),
     in_clusters("ddome clusters renormalised", "ddome", model__hidden=[4],
                 options__renormalise=1, options__answer="mixture", **BEHIND_CLUSTERS),
+    # Who is never invited asks by the rows that it has answered: its only other row says otherwise.
+    in_clusters("ddome clusters held out", "ddome", model__hidden=[4], clients__clients=8,
+                clients__held_out=3, clients__clients_per_round=5, data__cluster_rows=1,
+                options__chosen=1, **{**BEHIND_CLUSTERS, "options__gate_rate": 0.05}),
     in_clusters("fedmix clusters", "fedmix", model__hidden=[4], options__gate_rate=0.3),
     in_clusters("fedprox clusters", "fedprox", proximal=3),
     in_clusters("scaffold clusters", "scaffold"),
@@ -324,6 +328,6 @@ QUICK = (
     "floral fedbuff of one", "floral_optimal", "local_adaptor", "pf2lora sync", "per_fedavg_lora",
     "homlora sync", "hetlora sync", "hetlora fedbuff", "local", "local fedbuff", "ditto clusters",
     "ddome sync", "ddome renormalised", "ddome chances", "ddome fedbuff", "fedmix sync",
-    "average_ensemble", "ddome clusters",
+    "average_ensemble", "ddome clusters", "ddome clusters held out",
 )
 assert set(QUICK) <= {x.name for x in CASES}

@@ -73,7 +73,8 @@ class Learning:
 
 def experts_wait(visit):
     """Disjoint training: first the experts, then the gate."""
-    return visit.option("options.disjoint") and visit.progress >= 0.5
+    late = visit.progress >= 0.5 and not wrong("experts_never_wait")
+    return visit.option("options.disjoint") and late
 
 
 def offered(visit, learning, start, now):
@@ -149,12 +150,17 @@ def of_chances(visit, said, weights, y):
     return [belongs[:, [i]] * x[1] for i, x in enumerate(judged)], along
 
 
+def moments_of(visit, expert):
+    """None: they begin anew in each visit."""
+    return visit.state.setdefault(expert, {}) if wrong("momentum_outlives_a_visit") else None
+
+
 def joint(visit):
     """A common client: one loss of what the gate makes of the experts that it asked for, and one
     gradient of it."""
     asked = by_hand.fetched_by(visit)
     start = {i: visit.fetched[f"model.{i}"] for i in asked}
-    now, by = dict(start), {i: Descent(visit.config) for i in asked}
+    now, by = dict(start), {i: Descent(visit.config, moments_of(visit, i)) for i in asked}
     learning = Learning(visit)
     mixes = of_logits
     if visit.option("options.mix") == "probabilities" and not wrong("chances_as_logits"):
@@ -166,11 +172,15 @@ def joint(visit):
         logits = visit.gate.logits(learning.values, h)
         said = [visit.model.outputs(now[i], x) for i in asked]
         each, along = mixes(visit, said, weights_of(visit, logits, asked), y)
+        if wrong("experts_learn_after_the_gate"):
+            learning.step(h, slopes_of_logits(visit, logits, asked, along))
+            stepped = visit.gate.logits(learning.values, h)
+            each, _ = mixes(visit, said, weights_of(visit, stepped, asked), y)
         if not experts_wait(visit):
             now = {i: by[i].step(now[i], visit.model.pull_back(now[i], x, slopes / len(x)),
                                  visit.rate)
                    for i, slopes in zip(asked, each)}
-        if not wrong("gate_learns_of_anchors_alone"):
+        if not wrong("gate_learns_of_anchors_alone") and not wrong("experts_learn_after_the_gate"):
             learning.step(h, slopes_of_logits(visit, logits, asked, along))
     return offered(visit, learning, start, now)
 
@@ -190,16 +200,17 @@ def each(visit):
     return offers
 
 
-def mean_gate(visit, x):
+def mean_gate(visit, gate, x):
     """Of a client's rows, the sum of what each gives each expert."""
-    return sum(softmax(row) for row in visit.gate.logits(
-        visit.fetched["gate"], embedded(visit, x)))
+    return sum(softmax(row) for row in visit.gate.logits(gate, embedded(visit, x)))
 
 
 def at_home(visit, x, method):
     """What a client answers of rows: each by the one expert of largest score among those that it asks
-    for, or by what the gate makes of them all. Its training rows say whom it asks for."""
-    asked = sorted(by_hand.best_of(visit)) if method == "ddome" else by_hand.fetched_by(visit)
+    for, or by what the gate makes of them all."""
+    asked = by_hand.fetched_by(visit)
+    if method == "ddome":
+        asked = sorted(by_hand.best_of(visit, by_hand.rows_of(visit, x)))
     logits = visit.gate.logits(visit.fetched["gate"], embedded(visit, x))
     said = [visit.model.outputs(visit.fetched[f"model.{i}"], x) for i in asked]
     weights = weights_of(visit, logits, asked)

@@ -80,7 +80,7 @@ DEFAULTS = {
     "pace.mode": "sync", "pace.buffer_size": 10, "pace.async_target": "model",
     "pace.staleness.kind": "polynomial", "pace.staleness.exponent": 0.5,
     "pace.staleness.slope": 10.0, "pace.staleness.knee": 4,
-    "clients.example_weight": "n",
+    "clients.example_weight": "n", "clients.held_out": 0, "data.cluster_rows": 0,
     "training.local_steps": 0, "training.local_epochs": 1, "training.batch_size": 0,
     "training.optimiser": "sgd", "training.momentum": 0.0, "training.weight_decay": 0.0,
     "training.shuffle": True, "training.stragglers": 0.0,

@@ -137,6 +137,7 @@ class Replay:
         before, after = self.versions[line, version - 1], {}
         # A client may come while a merge is under way; its version says whether it counts.
         clients = event.get("clients", self.admitted)
+        self.compare_merged(line, version, event["merged"])
         for block in self.lines[line]:
             parts = []
             for client, number in event["merged"]:
@@ -168,6 +169,12 @@ class Replay:
         if block.startswith("adapter") and own_rate != 1:
             return current + own_rate * mean
         return current + self.optimisers[block].step(mean)
+
+    def compare_merged(self, line, version, merged):
+        """Behind a gate nobody offers what it was not to train, not even zeros."""
+        if self.method.asks:
+            idle = [x for x in merged if not set(self.lines[line]) & set(self.offers[tuple(x)])]
+            self.differences.append(Difference(f"idle {line} {version}", float(len(idle))))
 
     def compare_version(self, line, version, after):
         wanted = self.stored(line, version)

@@ -74,7 +74,7 @@ def task_of(method, config):
         widths, labels = [FEATURES, *config.get("model.hidden", []), CLASSES], True
     else:
         train, test = clusters(derive_seed(config["seed"], "data"), config["clients.clients"],
-                               config["data.clusters"], 7, 500)
+                               config["data.clusters"], config["data.cluster_rows"] or 7, 500)
         widths, labels = [10, *config.get("model.hidden", []), 3], False
     task = Task(config, Model(widths, labels), train, test)
     size = {x: config[x] for x in ("rank", "budget") if x in config}

@@ -34,6 +34,8 @@ public:
     if (zmq_socket_monitor(of.handle(), address.c_str(), events) != 0)
       throw zmq::error_t{};
     events_.set(zmq::sockopt::linger, 0);
+    // Who tells waits where there is no room, and holds what ends the monitor.
+    events_.set(zmq::sockopt::rcvhwm, 0);
     events_.connect(address);
   }
 

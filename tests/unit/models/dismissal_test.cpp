@@ -4,9 +4,12 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
+#include <span>
 #include <vector>
 
 #include "policies/catalogue.hpp"
+#include "tests/support/plain_gate.hpp"
 #include "tests/support/quadratic_federation.hpp"
 #include "tests/support/same_visits.hpp"
 
@@ -47,6 +50,13 @@ public:
     return quadratic::evaluate(part, rows);
   }
 
+  result<void> embed(models::split part, std::uint32_t row,
+                     std::span<float> out) override {
+    if (++x_.calls == x_.last)
+      x_.by->dismiss();
+    return quadratic::embed(part, row, out);
+  }
+
 private:
   long_visits& x_;
 };
@@ -62,7 +72,7 @@ quadratic_setting setting_of(const std::string& method, long_visits& x) {
           }};
 }
 
-std::vector<visit_input> visits_of(const quadratic_federation& x) {
+std::vector<visit_input> three_visits(const quadratic_federation& x) {
   return {x.visit(1, 101), x.visit(2, 102), x.visit(3, 103)};
 }
 
@@ -73,7 +83,7 @@ TEST(dismissal, ends_visits_after_the_question_that_is_being_answered) {
   quadratic_federation testee{setting_of("fedavg", x)};
   x.by = &testee.trainer();
   x.last = 7; // The third question of the first visit.
-  const auto found = testee.trainer().train(visits_of(testee));
+  const auto found = testee.trainer().train(three_visits(testee));
   ASSERT_EQ(found.size(), 3u);
   for (const auto& visit : found) {
     ASSERT_FALSE(visit);
@@ -89,7 +99,7 @@ TEST(dismissal, leaves_alone_what_has_ended) {
   quadratic_federation testee{how};
   x.by = &testee.trainer();
   x.last = 5;
-  const auto found = testee.trainer().train(visits_of(testee));
+  const auto found = testee.trainer().train(three_visits(testee));
   EXPECT_FALSE(found[0]);
   EXPECT_TRUE(found[1]);
   EXPECT_FALSE(found[2]);
@@ -106,6 +116,36 @@ TEST(dismissal, ends_a_choice) {
   EXPECT_EQ(x.calls, 2);
 }
 
+// A large common model needs a while for the rows of a first visit.
+TEST(dismissal, ends_the_look_of_a_common_model_at_a_clients_rows) {
+  long_visits x;
+  auto how = gated_setting("ddome", crowd(3, 2, 0));
+  how.problem.rows_per_client = 1000;
+  quadratic_federation testee{how};
+  const auto problem =
+    std::make_shared<const models::quadratic_problem>(testee.problem());
+  const auto in = served(testee, 1, 101);
+  for (const bool trains : {false, true}) {
+    const auto trainer = trainer_after(testee, [&](models::local_task& task) {
+      task.embedded = std::make_shared<models::embedding_table>();
+      task.make_common = [&]() -> result<std::unique_ptr<models::objective>> {
+        return std::make_unique<dismissing>(problem, x);
+      };
+    });
+    x = {.by = trainer.get(), .calls = 0, .last = 150};
+    if (trains) {
+      const auto found = trainer->train(in);
+      ASSERT_FALSE(found);
+      EXPECT_EQ(found.error().context, said);
+    } else {
+      const auto found = trainer->choose(in);
+      ASSERT_FALSE(found);
+      EXPECT_EQ(found.error().context, said);
+    }
+    EXPECT_EQ(x.calls, 200) << "of a thousand";
+  }
+}
+
 TEST(dismissal, leaves_what_ended_with_the_answer_that_was_being_given) {
   long_visits x;
   auto how = setting_of("fedavg", x);
@@ -115,7 +155,7 @@ TEST(dismissal, leaves_what_ended_with_the_answer_that_was_being_given) {
   quadratic_federation testee{how};
   x.by = &testee.trainer();
   x.last = 2;
-  const auto found = testee.trainer().train(visits_of(testee));
+  const auto found = testee.trainer().train(three_visits(testee));
   EXPECT_FALSE(found[0]);
   EXPECT_TRUE(found[1]);
   EXPECT_FALSE(found[2]);

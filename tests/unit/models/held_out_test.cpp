@@ -5,7 +5,9 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "models/tasks/quadratic.hpp"
@@ -65,6 +67,17 @@ struct site {
   std::unique_ptr<models::trainer> trainer;
 };
 
+/// Is right of the rows after the third.
+class graded final : public quadratic {
+public:
+  using quadratic::quadratic;
+
+  result<scores> evaluate(split, std::span<const std::uint32_t> on) override {
+    return scores{
+      .loss = 1, .correct = on.front() > 2 ? on.size() : 0, .count = on.size()};
+  }
+};
+
 using clients = std::vector<std::uint64_t>;
 
 clients clients_in(const evaluated& x) {
@@ -100,6 +113,33 @@ TEST(held_out, are_summed_up_alone_where_strangers_are_served) {
   site serving{serves_strangers::yes};
   EXPECT_TRUE(serving.scored(false, true).method_results.contains("summed"));
   EXPECT_FALSE(serving.scored(false, false).method_results.contains("summed"));
+}
+
+// Under a method that knows of no gate, too.
+TEST(held_out, have_an_accuracy_of_each_group) {
+  const quadratic_options six{.dimension = 2, .clients = 6};
+  const quadratic_federation federation{
+    {.method = shared_model("sgd"), .problem = six}};
+  auto task = std::make_shared<local_task>(*federation.task());
+  const auto figures = [&](std::size_t groups) {
+    task->groups = groups;
+    task->clients.held_out = 4;
+    const auto trainer = make_local_trainer(
+      task, std::make_unique<graded>(make_quadratic_problem(six)),
+      *kernels::make_backend({}));
+    EXPECT_TRUE(trainer) << trainer.error().context;
+    const auto found =
+      (*trainer)->evaluate({.versions = federation.visit(1, 5).fetched,
+                            .per_client = true,
+                            .states = {},
+                            .held_out = true});
+    EXPECT_TRUE(found) << found.error().context;
+    return found->method_results;
+  };
+  // Clients 3 and 5 are of the first, and each has one row of its own number.
+  EXPECT_EQ(figures(2), (std::map<std::string, double>{
+                          {"accuracy_group_1", 0.5}, {"accuracy_group_2", 1}}));
+  EXPECT_TRUE(figures(1).empty()) << "there is nobody else";
 }
 
 } // namespace troupe::test

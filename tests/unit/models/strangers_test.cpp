@@ -6,18 +6,16 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <array>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "models/aligned.hpp"
 #include "models/embedder.hpp"
-#include "models/embeddings.hpp"
 #include "models/gate.hpp"
 #include "models/layout.hpp"
-#include "models/outputs.hpp"
 #include "policies/catalogue.hpp"
+#include "tests/support/blind_model.hpp"
 
 namespace troupe::test {
 
@@ -25,108 +23,24 @@ namespace {
 
 using namespace models;
 
-constexpr std::size_t values = 3; ///< Of a row, and as many classes.
-
-/// Rows of three kinds, and nobody knows what they are.
-const std::vector<std::array<float, values>> rows{
-  {1, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
-
-/// A linear model of three classes over rows that have no labels. A row's
-/// embedding is the row.
-class blind_model final : public objective,
-                          public model_outputs,
-                          public model_embeddings {
+/// One that counts something of what it sees.
+class counting_model final : public blind_model {
 public:
-  const tensor_list& parameter_list() const noexcept override {
-    return list_;
-  }
-
   const tensor_list& buffer_list() const noexcept override {
-    return none_;
-  }
-
-  std::span<float> parameters() noexcept override {
-    return parameters_;
-  }
-
-  std::span<float> gradient() noexcept override {
-    return gradient_;
+    return counts_;
   }
 
   std::span<float> buffers() noexcept override {
-    return {};
-  }
-
-  result<double> backward(std::span<const std::uint32_t>,
-                          std::uint64_t) override {
-    return fail(errc::unsupported, "a stranger learns nothing");
-  }
-
-  result<scores> evaluate(split, std::span<const std::uint32_t>) override {
-    return fail(errc::unsupported, "a stranger has no labels");
-  }
-
-  model_outputs* outputs() noexcept override {
-    return this;
-  }
-
-  model_embeddings* embeddings() noexcept override {
-    return this;
-  }
-
-  std::vector<float> initial_parameters(std::uint64_t) override {
-    return std::vector<float>(values * values);
+    return buffers_;
   }
 
   std::vector<float> initial_buffers() override {
-    return {};
-  }
-
-  output_kind kind() const noexcept override {
-    return output_kind::logits;
-  }
-
-  std::size_t size() const noexcept override {
-    return values;
-  }
-
-  result<void> say(split, std::span<const std::uint32_t> asked,
-                   std::span<float> out) override {
-    for (std::size_t i = 0; i < asked.size(); ++i)
-      for (std::size_t c = 0; c < values; ++c) {
-        float sum = 0;
-        for (std::size_t d = 0; d < values; ++d)
-          sum += parameters_[c * values + d] * rows[asked[i]][d];
-        out[i * values + c] = sum;
-      }
-    return {};
-  }
-
-  result<utterance> speak(std::span<const std::uint32_t>,
-                          std::uint64_t) override {
-    return fail(errc::unsupported, "a stranger learns nothing");
-  }
-
-  judgement judge(split, std::span<const std::uint32_t>, std::span<const float>,
-                  std::span<float>) const override {
-    ADD_FAILURE() << "labels were looked at";
-    return {};
-  }
-
-  result<void> embed(split, std::uint32_t row, std::span<float> out) override {
-    std::ranges::copy(rows[row], out.begin());
-    return {};
-  }
-
-  std::size_t width() const noexcept override {
-    return values;
+    return {0};
   }
 
 private:
-  tensor_list list_{{"weight", {3, 3}}};
-  tensor_list none_;
-  aligned_floats parameters_ = aligned_floats(9);
-  aligned_floats gradient_ = aligned_floats(9);
+  tensor_list counts_{{"mean", {1}}};
+  aligned_floats buffers_ = aligned_floats(1);
 };
 
 /// Says `c` of every row.
@@ -207,6 +121,13 @@ stranger who_is(const site& x) {
   return std::move(*made);
 }
 
+/// Empty where they are served.
+std::string refusal_of(const site& x, std::unique_ptr<objective> model) {
+  const auto made =
+    stranger::make(x.task, std::move(model), *kernels::make_backend({}));
+  return made ? "" : made.error().context;
+}
+
 std::string refusal(const std::string& name) {
   local_task task;
   task.method = *policies::find_recipe(name);
@@ -229,7 +150,7 @@ TEST(strangers, need_no_labels) {
   EXPECT_EQ(asked->chosen, (std::vector<block_id>{blocks.find("model.0")->id,
                                                   blocks.find("model.2")->id}));
   EXPECT_EQ(asked->disclosures.at("request"), (std::vector<double>{0, 2}));
-  EXPECT_EQ(x.task->embedded->made(), rows.size());
+  EXPECT_EQ(x.task->embedded->made(), blind_rows.size());
 }
 
 // Random requests are of training.
@@ -266,7 +187,7 @@ TEST(strangers, are_answered_row_by_row) {
   ASSERT_TRUE(found) << found.error().context;
   EXPECT_EQ(found->instances, (places{0, 0, 2, 2}));
   EXPECT_EQ(found->classes, (classes{0, 0, 2, 2}));
-  EXPECT_EQ(x.task->embedded->made(), rows.size()); // Not once more.
+  EXPECT_EQ(x.task->embedded->made(), blind_rows.size()); // Not once more.
 }
 
 TEST(strangers, are_answered_by_all_together_where_the_method_says_so) {
@@ -304,6 +225,20 @@ TEST(strangers, are_answered_by_the_shared_model_where_there_is_one) {
   EXPECT_TRUE(found->instances.empty());
 }
 
+TEST(strangers, are_answered_by_the_common_model_where_nobody_trains) {
+  auto x = site_of("common_expert", {});
+  x.task->frozen["common"] =
+    share(std::vector<float>{0, 1, 0, 1, 0, 0, 0, 0, 1});
+  auto testee = who_is(x);
+  const auto asked = testee.choose(x.visit);
+  ASSERT_TRUE(asked) << asked.error().context;
+  EXPECT_TRUE(asked->chosen.empty());
+  const auto found = testee.answer(x.visit);
+  ASSERT_TRUE(found) << found.error().context;
+  EXPECT_EQ(found->classes, (classes{1, 1, 0, 2}));
+  EXPECT_TRUE(found->instances.empty());
+}
+
 TEST(strangers, are_refused_where_nothing_serves_them) {
   EXPECT_EQ(refusal("ditto"),
             "method 'ditto' gives each client a part of its own, which a "
@@ -314,6 +249,51 @@ TEST(strangers, are_refused_where_nothing_serves_them) {
   EXPECT_EQ(refusal("average_ensemble"),
             "method 'average_ensemble' has several models, and nothing says "
             "which of them answers a stranger; one with a gate would do");
+}
+
+// By fresh ones it would be answered as nobody is.
+TEST(strangers, are_refused_where_statistics_stay_with_clients) {
+  using policies::buffer_policy;
+  auto x = site_of("fedavg", {});
+  x.task->make_common = {};
+  const auto plain = x.task->method;
+  x.task->method = policies::with_buffers(plain, buffer_policy::local);
+  EXPECT_EQ(refusal_of(x, std::make_unique<counting_model>()),
+            "method 'fedavg' has buffers = \"local\", and the batch statistics "
+            "of this model stay with each client, so a stranger has none; a "
+            "run with \"average\" would do");
+  EXPECT_EQ(refusal_of(x, std::make_unique<blind_model>()), "")
+    << "there are none";
+  for (const auto policy : {buffer_policy::average, buffer_policy::freeze}) {
+    x.task->method = policies::with_buffers(plain, policy);
+    EXPECT_EQ(refusal_of(x, std::make_unique<counting_model>()), "")
+      << "all have the same";
+  }
+}
+
+// A client's own variate is no part of what answers.
+TEST(strangers, are_served_where_clients_keep_what_they_learn_by) {
+  local_task task;
+  task.method = *policies::find_recipe("scaffold");
+  const auto model = blind_model{}.parameter_list();
+  auto blocks = make_layout(
+    task.method, {{"model", model}, {"control", model}, {"model.buffers", {}}},
+    {});
+  ASSERT_TRUE(blocks) << blocks.error().context;
+  task.blocks = *blocks;
+  const auto found = check_serves_strangers(task);
+  EXPECT_TRUE(found) << found.error().context;
+}
+
+TEST(strangers, behind_a_common_model_of_another_size_are_refused) {
+  auto x = gated();
+  x.task->frozen["common"] = share(std::vector<float>(8));
+  EXPECT_EQ(refusal_of(x, std::make_unique<blind_model>()),
+            "frozen block 'common' has 8 values where the common model here "
+            "has 9");
+  x.task->frozen.erase("common");
+  EXPECT_EQ(refusal_of(x, std::make_unique<blind_model>()),
+            "there are no values of a frozen block 'common'");
 }
 
 // It has no place among anchors, whose expert is theirs by their number.

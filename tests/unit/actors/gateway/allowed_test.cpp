@@ -138,12 +138,15 @@ TEST_F(allowed_choices, of_an_anchor_are_its_own_expert) {
   EXPECT_EQ(fetch(ann, anchor, 1, {5}), verdict::malformed);
 }
 
-// What it was served is forgotten; what it may have is not.
-TEST_F(allowed_choices, hold_for_visits_from_before_a_restart_one_by_one) {
+// What it was served is forgotten; what it may have is not, nor what it is
+// served from then on.
+TEST_F(allowed_choices, hold_for_visits_from_before_a_restart) {
   grants anew{method, blocks};
   testee = anew;
   EXPECT_EQ(fetch(bob, common, 1, {2, 3}), std::nullopt);
   EXPECT_EQ(fetch(bob, common, 1, {2, 3, 4}), verdict::malformed);
+  EXPECT_EQ(fetch(bob, common, 1, {2, 3}), std::nullopt) << "said again";
+  EXPECT_EQ(fetch(bob, common, 1, {4, 5}), verdict::malformed);
   EXPECT_EQ(fetch(ann, anchor, 1, {3}), verdict::malformed);
   EXPECT_EQ(fetch(ann, anchor, 1, {4}), std::nullopt);
   EXPECT_EQ(offer(bob, common, {1, 2}, std::nullopt).value(), standing::first);

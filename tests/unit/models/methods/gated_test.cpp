@@ -26,7 +26,7 @@ std::string refused(quadratic_setting how) {
 
 } // namespace
 
-// Two thousand rows are looked at in three parts.
+// Two thousand rows are looked at in 21 parts.
 TEST(top_of_gate, is_of_all_rows_in_any_order) {
   auto how = gated_setting("ddome", crowd(5, 3, 0), 4);
   how.problem.rows_per_client = 2100;

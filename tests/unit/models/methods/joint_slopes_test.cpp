@@ -9,6 +9,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/support/moving_statistics.hpp"
@@ -128,9 +129,9 @@ TEST(jointly, has_the_slopes_of_its_loss) {
 namespace {
 
 /// One row of class 0, gate logits (0, ln 2, ln 3), the last two experts chosen
-/// with (1, 0) and (0, 2).
+/// with (1, 0) and (0, 2), or what is said.
 struct golden {
-  explicit golden(options said)
+  explicit golden(options said, floats first = {1, 0}, floats second = {0, 2})
     : on(setting(std::move(said))),
       in(on.visit(1, 1)) {
     const auto size = fetched(on, in, "gate").size();
@@ -138,8 +139,8 @@ struct golden {
     gate[size - 2] = static_cast<float>(std::log(2));
     gate[size - 1] = static_cast<float>(std::log(3));
     give(on, in, "gate", gate);
-    give(on, in, "model.1", {1, 0});
-    give(on, in, "model.2", {0, 2});
+    give(on, in, "model.1", std::move(first));
+    give(on, in, "model.2", std::move(second));
     const auto experts = on.blocks().family("model");
     in.chosen = {experts[2], experts[1]};
     found = on.trainer().train(in).value();
@@ -187,6 +188,15 @@ TEST(jointly, makes_the_golden_step) {
   EXPECT_EQ(of_gate[of_gate.size() - 3], 0) << "exactly";
   const golden mixed{options{{"mix", 1}}};
   EXPECT_NEAR(mixed.found.loss, 1.193074, 1e-6);
+}
+
+// Together the chances are 2.9e-09, and then below 1e-9.
+TEST(jointly, learns_nothing_of_a_row_whose_chance_is_too_small) {
+  const golden small{options{{"mix", 1}}, {0, 19}, {0, 20}};
+  small.expect(19.659184, {0.166667, -0.311072, 0.144405},
+               {-0.644405, 0.644405}, {-0.355595, 0.355595});
+  const golden smaller{options{{"mix", 1}}, {0, 40}, {0, 41}};
+  smaller.expect(20.723266, {0, 0, 0}, {0, 0}, {0, 0});
 }
 
 namespace {

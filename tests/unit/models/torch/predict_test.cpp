@@ -173,7 +173,31 @@ TEST_F(strangers_of_runs, cost_what_they_ask_for) {
             4 * (common + x.values.at("gate") + 2 * common));
   EXPECT_EQ(x.zero_shot_bytes_up, 16u);
   EXPECT_FALSE(go({"method=ditto", "held_out=3"}).zero_shot_bytes_down);
+  EXPECT_FALSE(go({"model.buffers=local", "held_out=3"}).zero_shot_bytes_down);
   EXPECT_FALSE(go({}).zero_shot_bytes_down);
+}
+
+// What a visit is sent, in frames, is that and less than a hundredth more: but
+// for the common model, which travels once.
+TEST_F(strangers_of_runs, cost_what_the_frames_of_a_visit_hold) {
+  const auto x =
+    go(with(gated, {"model.hidden=[200, 200]", "options.gate_width=16"}));
+  ASSERT_TRUE(x.zero_shot_bytes_down);
+  const auto common = 4 * x.values.at("model") / 3;
+  const auto sent =
+    static_cast<double>(x.bytes_down) / static_cast<double>(x.visits);
+  const auto said = static_cast<double>(*x.zero_shot_bytes_down - common);
+  EXPECT_GE(sent, said);
+  EXPECT_NEAR(sent, said, said / 100);
+}
+
+TEST_F(strangers_of_runs, get_answers_of_a_common_model_that_nobody_trains) {
+  const auto run = go({"method=common_expert", "rounds=1", "held_out=3"});
+  EXPECT_TRUE(run.held_out);
+  const auto done = predict(run.folder, inputs(), {"--format", "json"});
+  ASSERT_EQ(done.how, node::exit_code::ok) << done.err;
+  EXPECT_EQ(parsed(done.out)["bytes_read"], 0);
+  ASSERT_EQ(predictions().size(), 41u);
 }
 
 TEST_F(strangers_of_runs, get_answers_by_no_more_than_they_asked_for) {

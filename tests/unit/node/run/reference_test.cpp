@@ -35,6 +35,16 @@ TEST(sync_run, is_the_plain_loop_for_every_selection_and_weight) {
   }
 }
 
+// The control variate is a sum over those who can be invited.
+TEST(sync_run, is_the_plain_loop_where_clients_are_held_out) {
+  const scratch_folder scratch;
+  for (const std::string method : {"fedavg", "scaffold", "ditto"}) {
+    const auto x = configured(quadratic_run, {"method=" + method, "held_out=5"},
+                              scratch.path());
+    expect_plain_run(x, no_model, method);
+  }
+}
+
 // What is fetched and offered there is the first ranks of two factors.
 TEST(sync_run, is_the_plain_loop_where_clients_have_few_ranks) {
   const scratch_folder scratch;

@@ -16,8 +16,8 @@ namespace {
 using node::example_shape;
 
 struct unlabelled : testing::Test {
-  std::string table(const std::string& text) {
-    const auto path = at.path() + "/inputs.csv";
+  std::string table(const std::string& text, const char* name = "inputs.csv") {
+    const auto path = at.path() + '/' + name;
     std::ofstream{path} << text;
     return path;
   }
@@ -67,6 +67,14 @@ TEST_F(unlabelled, may_be_images) {
   EXPECT_EQ((*found)->train.size, 3U);
   EXPECT_EQ((*found)->train.inputs.front().shape,
             (std::vector<std::int64_t>{1, 2, 4}));
+}
+
+TEST_F(unlabelled, of_a_table_are_known_by_its_name) {
+  const example_shape two{.inputs = {2}, .classes = 5};
+  EXPECT_TRUE(node::read_unlabelled(x, table("a,b\n1,2\n", "A.CSV"), two));
+  EXPECT_EQ(refusal(table("", "a.csv.gz"), two),
+            ": is a packed table, of which only images are read; the same "
+            "unpacked, as a .csv, would do");
 }
 
 TEST_F(unlabelled, of_another_shape_are_refused) {
