@@ -8,6 +8,7 @@
 #include "node/config/config.hpp"
 #include "node/join/store.hpp"
 #include "node/run/serving.hpp"
+#include "node/task/common_values.hpp"
 
 namespace troupe::node {
 
@@ -34,6 +35,17 @@ void examine_keys(const fs::path& folder, bool mends, std::vector<remark>& to) {
 
 constexpr const char* from_a_copy = "restore it from a copy";
 
+/// What nobody trains and all look through, where the run has such a model.
+void examine_common(const fs::path& folder, std::vector<remark>& to) {
+  if (!is_there(folder / common_file))
+    return;
+  const auto kept = read_common(folder / common_file);
+  to.push_back(
+    kept
+      ? remark{common_file, state::fine, "the common model is as it was kept"}
+      : remark{common_file, state::broken, kept.error().context, from_a_copy});
+}
+
 /// What the run is, and whose clients are whose.
 void examine_plan(const fs::path& folder, std::vector<remark>& to) {
   const auto found = load_config((folder / "config.toml").string());
@@ -49,6 +61,7 @@ void examine_plan(const fs::path& folder, std::vector<remark>& to) {
         : remark{"ledger.sqlite", state::fine,
                  "none: the run kept its versions in memory"});
   to.push_back({"config.toml", state::fine, found->x.method});
+  examine_common(folder, to);
   const auto served = serving::check_book(found->x, folder);
   if (!served)
     to.push_back(
