@@ -23,8 +23,9 @@ client_id stranger_of(const recipe& method);
 /// Whether batch statistics stay with the client that counts them.
 bool has_own_statistics(const recipe& method);
 
-/// Refuses a method under which clients have a part of their own, none is
-/// merged, or several models are that nothing chooses between.
+/// Refuses a method under which clients have a part of their own, nothing is
+/// merged that could answer, or several models are that nothing chooses
+/// between.
 result<void> check_serves_strangers(const local_task& task);
 
 /// Its rows are those that the task gives to the client that `stranger_of`

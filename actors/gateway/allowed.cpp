@@ -1,7 +1,6 @@
 #include "actors/gateway/allowed.hpp"
 
 #include <algorithm>
-#include <set>
 
 #include "policies/invitations.hpp"
 
@@ -101,51 +100,84 @@ bool allowed_choices::has_begun(std::uint32_t leg,
   return true;
 }
 
+// Of what a leg lets it choose it has one at least.
+bool allowed_choices::asks_for_none(const messages::fetch_requested& x) const {
+  const auto& leg = legs_[x.leg];
+  return x.wanted.empty() && leg.only_chosen && !leg.chosen.empty();
+}
+
 bool allowed_choices::may_fetch(const messages::fetch_requested& x,
                                 std::span<const line_id> served) const {
-  if (x.leg >= legs_.size())
-    return false;
-  const auto& leg = legs_[x.leg];
-  if (x.wanted.empty() && leg.only_chosen && !leg.chosen.empty())
-    return false;
-  return has_begun(x.leg, served)
-         && std::ranges::all_of(leg.chosen, [&](const choice_of& of) {
-              return is_within(x, of, served);
-            });
+  return x.leg < legs_.size() && has_begun(x.leg, served)
+         && may_go_on(x, served);
 }
 
 bool allowed_choices::may_go_on(const messages::fetch_requested& x,
                                 std::span<const line_id> served) const {
-  return x.leg < legs_.size()
+  return x.leg < legs_.size() && !asks_for_none(x)
          && std::ranges::all_of(legs_[x.leg].chosen, [&](const choice_of& of) {
               return is_within(x, of, served);
             });
 }
 
+bool allowed_choices::may_offer(const messages::offer_made& x,
+                                std::span<const line_id> lines,
+                                std::span<const line_id> served) const {
+  const bool bound = is_bound(x.pass.role);
+  std::set<line_id> had{lines.begin(), lines.end()};
+  had.insert(served.begin(), served.end());
+  const auto are_within = [&](const choice_of& of) {
+    std::size_t counted = 0;
+    for (const auto line : had) {
+      if (!has(of.counted, line))
+        continue;
+      if (bound && !is_own(x.pass.visit.client, of, line))
+        return false;
+      ++counted;
+    }
+    return counted <= (bound ? 1 : of.most);
+  };
+  for (const auto& leg : legs_)
+    if (!std::ranges::all_of(leg.chosen, are_within))
+      return false;
+  return std::ranges::all_of(requests_, [&](const request_rule& rule) {
+    const auto named = named_by(x, rule);
+    if (bound || !named)
+      return bound && !named;
+    return std::ranges::all_of(rule.lines, [&](line_id line) {
+      return !had.contains(line) || named->contains(line);
+    });
+  });
+}
+
 // What its numbers may be is known: see `screen`.
+std::optional<std::set<line_id>>
+allowed_choices::named_by(const messages::offer_made& x,
+                          const request_rule& rule) const {
+  const auto said = std::ranges::find(x.disclosures, rule.index,
+                                      &messages::disclosed_values::index);
+  if (said == x.disclosures.end())
+    return std::nullopt;
+  std::set<line_id> named;
+  for (const auto value : said->values)
+    if (value >= 0 && value < static_cast<double>(rule.lines.size()))
+      named.insert(rule.lines[static_cast<std::size_t>(value)]);
+  return named;
+}
+
 bool allowed_choices::is_of_request(const messages::offer_made& x,
                                     std::span<const line_id> served) const {
   const bool bound = is_bound(x.pass.role);
-  for (const auto& rule : requests_) {
-    const auto said = std::ranges::find(x.disclosures, rule.index,
-                                        &messages::disclosed_values::index);
-    if (bound || said == x.disclosures.end()) {
-      if (bound == (said != x.disclosures.end()))
-        return false;
-      continue;
-    }
-    std::set<line_id> named;
-    for (const auto value : said->values)
-      if (value >= 0 && value < static_cast<double>(rule.lines.size()))
-        named.insert(rule.lines[static_cast<std::size_t>(value)]);
+  return std::ranges::all_of(requests_, [&](const request_rule& rule) {
+    const auto named = named_by(x, rule);
+    if (bound || !named)
+      return bound && !named;
     std::set<line_id> had;
     for (const auto line : rule.lines)
       if (has(served, line))
         had.insert(line);
-    if (named.empty() || named != had)
-      return false;
-  }
-  return true;
+    return !named->empty() && *named == had;
+  });
 }
 
 } // namespace troupe::actors

@@ -2,6 +2,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -35,6 +37,11 @@ public:
   bool may_go_on(const messages::fetch_requested& x,
                  std::span<const line_id> served) const;
 
+  /// Whether a visit that was served at least these, and nobody knows what
+  /// else, may offer to the lines that it does, and says so in its request.
+  bool may_offer(const messages::offer_made& x, std::span<const line_id> lines,
+                 std::span<const line_id> served) const;
+
   /// Whether what it says of its request is what it was served.
   bool is_of_request(const messages::offer_made& x,
                      std::span<const line_id> served) const;
@@ -60,9 +67,12 @@ private:
 
   bool is_bound(std::uint32_t role) const;
   bool is_own(client_id who, const choice_of& of, line_id line) const;
+  bool asks_for_none(const messages::fetch_requested& x) const;
   bool has_begun(std::uint32_t leg, std::span<const line_id> served) const;
   bool is_within(const messages::fetch_requested& x, const choice_of& of,
                  std::span<const line_id> served) const;
+  std::optional<std::set<line_id>> named_by(const messages::offer_made& x,
+                                            const request_rule& rule) const;
 
   std::vector<role> roles_;
   std::vector<leg_rules> legs_;

@@ -192,14 +192,19 @@ grants::offer(const messages::offer_made& x) {
   return standing::first;
 }
 
-// What it fetched is not known.
-grants::standing grants::offer_older(const messages::offer_made& x) {
+// What it fetched before is not known.
+tl::expected<grants::standing, verdict>
+grants::offer_older(const messages::offer_made& x) {
   auto* older = find_older(x.pass.visit);
   if (older && older->offered)
     return standing::again;
   if (!older || !older->open)
     return standing::over;
-  for (const auto line : lines_of(x))
+  const auto lines = lines_of(x);
+  if (!allowed_.may_offer(x, std::vector(lines.begin(), lines.end()),
+                          lines_in(older->served)))
+    return tl::make_unexpected(verdict::malformed);
+  for (const auto line : lines)
     older->offered_to.emplace(line, place::open);
   older->offered = true;
   older->serves = older->open = false;

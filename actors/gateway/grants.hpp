@@ -189,7 +189,8 @@ private:
   /// Of what was not; null where the client has named too many.
   older_visit* find_older(visit_id x);
 
-  standing offer_older(const messages::offer_made& x);
+  tl::expected<standing, policies::verdict>
+  offer_older(const messages::offer_made& x);
 
   void serve_no_more(visit_id x);
 

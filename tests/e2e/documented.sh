@@ -104,7 +104,7 @@ try() { # WHERE ARGUMENTS…
 
 # Where a file names them they are those of here, in a copy for what is only checked.
 cp -r deploy/examples "$scratch/examples"
-find "$scratch/examples" -name '*.toml' -exec sed -i "s|runs/\([a-z_]*\.safetensors\)|$scratch/\1|g" {} +
+find "$scratch/examples" -name '*.toml' -exec sed -i "s|runs/\([a-z0-9_]*\.safetensors\)|$scratch/\1|g" {} +
 
 common_of common
 common_of common_alike --set model.hidden=[16]
@@ -114,7 +114,8 @@ images() { # NAME SETTINGS…
   from=common_images.toml common_of "$@" --set model.width=4 --set training.local_steps=2
 }
 images common_cifar10 --set data.path="$scratch/cifar"
-images common_cifar100 --set data.kind=cifar100 --set data.path="$scratch/cifar100"
+images common_cifar100 --set data.kind=cifar100 --set data.path="$scratch/cifar100" \
+  --set data.mean=[0.5071,0.4865,0.4409] --set data.deviation=[0.2673,0.2564,0.2762]
 images common_emnist --set data.kind=idx --set data.path="$scratch/emnist" --set data.classes=62 \
   --set data.mean=[0.1736] --set data.deviation=[0.3317]
 

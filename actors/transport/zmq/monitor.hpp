@@ -34,12 +34,13 @@ public:
     if (zmq_socket_monitor(of.handle(), address.c_str(), events) != 0)
       throw zmq::error_t{};
     events_.set(zmq::sockopt::linger, 0);
-    // Who tells waits where there is no room, and holds what ends the monitor.
-    events_.set(zmq::sockopt::rcvhwm, 0);
     events_.connect(address);
   }
 
+  // Whoever tells waits where there is no room, and holds meanwhile what the
+  // end of a monitor waits for: there is to be room.
   ~connection_monitor() {
+    while (next()) {}
     zmq_socket_monitor(of_.handle(), nullptr, 0);
   }
 

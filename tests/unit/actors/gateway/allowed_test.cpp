@@ -148,8 +148,30 @@ TEST_F(allowed_choices, hold_for_visits_from_before_a_restart) {
   EXPECT_EQ(fetch(bob, common, 1, {2, 3}), std::nullopt) << "said again";
   EXPECT_EQ(fetch(bob, common, 1, {4, 5}), verdict::malformed);
   EXPECT_EQ(fetch(ann, anchor, 1, {3}), verdict::malformed);
+  EXPECT_EQ(fetch(ann, anchor, 1, {}), verdict::malformed);
   EXPECT_EQ(fetch(ann, anchor, 1, {4}), std::nullopt);
-  EXPECT_EQ(offer(bob, common, {1, 2}, std::nullopt).value(), standing::first);
+}
+
+// Nor may it offer further, or say of its request what its offer is not.
+TEST_F(allowed_choices, hold_for_offers_from_before_a_restart) {
+  grants anew{method, blocks};
+  testee = anew;
+  const auto is_refused = [&](client_id who, std::uint32_t role,
+                              std::vector<std::uint64_t> to,
+                              std::optional<request> said) {
+    const auto found = offer(who, role, std::move(to), std::move(said));
+    return !found && found.error() == verdict::malformed;
+  };
+  EXPECT_TRUE(is_refused(bob, common, {1, 2}, std::nullopt));
+  EXPECT_TRUE(is_refused(bob, common, {1, 2}, request{1}));
+  EXPECT_TRUE(is_refused(bob, common, {1, 2, 3, 4}, request{0, 1, 2}));
+  EXPECT_TRUE(is_refused(ann, anchor, {1, 3}, std::nullopt));
+  EXPECT_TRUE(is_refused(ann, anchor, {1, 4}, request{2}));
+  ASSERT_EQ(fetch(bob, common, 1, {5}), std::nullopt);
+  EXPECT_TRUE(is_refused(bob, common, {1, 2}, request{0, 1}))
+    << "it was served another";
+  EXPECT_EQ(offer(bob, common, {1, 2}, request{3, 0}).value(), standing::first);
+  EXPECT_EQ(offer(ann, anchor, {1, 4}, std::nullopt).value(), standing::first);
 }
 
 TEST_F(allowed_choices, are_what_a_visit_discloses_as_its_request) {

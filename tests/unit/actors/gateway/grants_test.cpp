@@ -191,7 +191,7 @@ TEST_F(grants_test, has_what_began_before_itself_noted_once) {
   EXPECT_FALSE(testee.is_to_be_noted(older)); // Nobody spoke of it yet.
   EXPECT_EQ(fetch(0, {1}, older), std::nullopt);
   EXPECT_TRUE(testee.is_to_be_noted(older));
-  EXPECT_EQ(fetch(1, {}, older), std::nullopt);
+  EXPECT_EQ(fetch(1, {2}, older), std::nullopt);
   EXPECT_FALSE(testee.is_to_be_noted(older));
 }
 

@@ -1,6 +1,7 @@
 #include "node/commands/checkup.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <string>
 
@@ -17,14 +18,15 @@ using state = actors::remark::state_kind;
 
 /// Of a run that kept its versions in memory, with a common model.
 std::filesystem::path a_run(const test::scratch_folder& in) {
-  std::ofstream{in.path() / "config.toml"}
+  const std::filesystem::path folder{in.path()};
+  std::ofstream{folder / "config.toml"}
     << "name = \"a\"\nmethod = \"common_expert\"\nrounds = 1\n"
        "ledger = \"memory\"\n";
   models::tensor_file file{.tensors = {{"common/weight", {2, 2}}},
                            .values = {1, 2, 3, 4}};
   file.metadata["digest"] = models::to_hex(digest_of(file));
-  EXPECT_TRUE(models::write_safetensors(in.path() / common_file, file));
-  return in.path();
+  EXPECT_TRUE(models::write_safetensors(folder / common_file, file));
+  return folder;
 }
 
 actors::remark of_common(const std::filesystem::path& folder) {
