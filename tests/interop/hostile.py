@@ -57,7 +57,6 @@ class Insider(Client):
     corpus = None
     harms = 0           # So many after each visit.
     harm_done = None    # Says whether it is, for so many visits.
-    answered = 0        # The newest visit that is over.
 
     def say(self, name, **fields):
         if self.corpus:
@@ -75,7 +74,6 @@ class Insider(Client):
 
     def hear_offer_answered(self, x, now):
         super().hear_offer_answered(x, now)
-        self.answered = max(self.answered, x["visit"]["number"])
         for _ in range(self.harms if self.corpus and not self.offers else 0):
             self.harm()
 
@@ -102,7 +100,8 @@ class Insider(Client):
         except wire.Malformed:
             return False
         visit = fields.get("ticket", fields).get("visit")
-        return bool(visit) and self.answered < visit["number"] <= self.newest + 1
+        over = self.newest - bool(self.ticket or self.offers)   # What answers name may be a number that it made up.
+        return bool(visit) and over < visit["number"] <= self.newest + 1
 
 
 class Host:
