@@ -4,6 +4,8 @@
 #include <iterator>
 #include <utility>
 
+#include <caf/event_based_actor.hpp>
+
 #include "actors/aggregator/aggregator.hpp"
 #include "actors/archivist/archivist.hpp"
 #include "actors/assessor/assessor.hpp"
@@ -15,6 +17,7 @@
 #include "actors/router/router.hpp"
 #include "actors/supervisor/supervisor.hpp"
 #include "actors/wiring_of_clients.hpp"
+#include "actors/wiring_of_routes.hpp"
 #include "actors/wiring_of_serving.hpp"
 
 namespace troupe::actors {
@@ -142,6 +145,8 @@ private:
       if (const auto last = args_.course.budget.versions;
           last > 0 && lead.value_or(line.id) == line.id)
         books.head_last = {last};
+      if (found_.end != messages::course_end::none)
+        books.head_last = stored.head; // Of what comes back nothing is merged.
       const auto writer = spawn(
         aggregator, aggregator_args{.options = std::move(books),
                                     .found = {.head = stored.head,
@@ -173,17 +178,29 @@ private:
     others_->router = spawn(router, std::move(routes));
   }
 
+  course::durable found_of_course() const {
+    course::durable x{.clients = found_.clients,
+                      .index_upto = found_.index_upto,
+                      .round = found_.round,
+                      .heads = {},
+                      .merged = {},
+                      .stopper = found_.stopper,
+                      .updates = found_.updates,
+                      .fruitful = found_.fruitful,
+                      .end = found_.end,
+                      .had_last = found_.had_last};
+    for (const auto& [line, stored] : found_.lines) {
+      x.heads[line] = stored.head;
+      x.round_has_version |= stored.round == found_.round.round;
+      policies::insert_all(x.merged, stored.merged);
+    }
+    return x;
+  }
+
   // Last those to whom others speak first.
   void spawn_doors() {
     director_args plan{.options = args_.course,
-                       .found = {.clients = found_.clients,
-                                 .index_upto = found_.index_upto,
-                                 .round = found_.round,
-                                 .heads = {},
-                                 .merged = {},
-                                 .stopper = found_.stopper,
-                                 .updates = found_.updates,
-                                 .fruitful = found_.fruitful},
+                       .found = found_of_course(),
                        .others = others_,
                        .metric = args_.metric,
                        .started = args_.started,
@@ -219,12 +236,8 @@ private:
     plan.options.lead = args_.blocks->lead();
     plan.options.silence_max = args_.attendance.silence_max;
     door.silence_counts = args_.attendance.silence_max > instant{};
-    for (const auto& [line, stored] : found_.lines) {
+    for (const auto& [line, stored] : found_.lines)
       plan.options.lines.push_back(line);
-      plan.found.heads[line] = stored.head;
-      plan.found.round_has_version |= stored.round == found_.round.round;
-      policies::insert_all(plan.found.merged, stored.merged);
-    }
     others_->roster = caf::actor_cast<roster_actor>(
       spawn(roster, roster_args{.options = args_.attendance,
                                 .others = others_,
@@ -312,6 +325,20 @@ reception_actor start_reception(caf::actor_system& system,
 kernel_worker_actor start_worker(caf::actor_system& system,
                                  std::shared_ptr<workshop> jobs) {
   return system.spawn(kernel_worker, std::move(jobs));
+}
+
+lone_router start_lone_router(caf::actor_system& system,
+                              const std::vector<line_id>& lines,
+                              std::uint64_t& heard) {
+  const auto keeper = caf::actor_cast<expert_actor>(system.spawn(
+    [](caf::event_based_actor*, std::uint64_t* count) -> caf::behavior {
+      return {[count](const messages::serve_requested&) { ++*count; }};
+    },
+    &heard));
+  router_args routes;
+  for (const auto line : lines)
+    routes.lines[line] = {aggregator_actor{}, keeper};
+  return {system.spawn(router, std::move(routes)), keeper};
 }
 
 } // namespace troupe::actors

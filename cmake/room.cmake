@@ -21,6 +21,12 @@ add_library(troupe_flags INTERFACE)
 # four that were tried 8 to 20 % less CPU (docs/performance.md).
 target_compile_options(troupe_flags INTERFACE
   $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CXX_COMPILER_ID:GNU>>:--param=ggc-min-heapsize=1000000>)
+if(TROUPE_JOIN)
+  # Of what is joined GCC takes no source for the main one, and warns of types that stand in a
+  # namespace without a name.
+  target_compile_options(troupe_flags INTERFACE
+    $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CXX_COMPILER_ID:GNU>>:-Wno-subobject-linkage>)
+endif()
 target_include_directories(troupe_flags INTERFACE "${CMAKE_SOURCE_DIR}")
 target_compile_options(troupe_flags INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic>)
@@ -34,7 +40,7 @@ if(TROUPE_SANITIZE)
 endif()
 
 # Headers of others, never ours, so that a change of ours rebuilds what includes it and no
-# more. They hide an include that is missing: the builds under sanitizers have none.
+# more. They hide an include that is missing: the builds of .ci/long under sanitizers have none.
 function(troupe_precompile target)
   if(TROUPE_PRECOMPILE AND ARGN)
     if(ARGV1 STREQUAL REUSE_FROM)
@@ -45,6 +51,14 @@ function(troupe_precompile target)
     # Lets ccache see through it.
     target_compile_options(${target} PRIVATE
       $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CXX_COMPILER_ID:GNU>>:-fpch-preprocess>)
+  endif()
+endfunction()
+
+# Several sources as one: what they share is compiled once. Kernels are left as they stand
+# (what they compute is held to bits), and so is who asks for another number at once.
+function(troupe_join target)
+  if(TROUPE_JOIN)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${TROUPE_JOIN})
   endif()
 endfunction()
 
@@ -76,4 +90,7 @@ function(troupe_room name)
     set(room_PRECOMPILE REUSE_FROM troupe_${room_PRECOMPILED_BY})
   endif()
   troupe_precompile(troupe_${name} ${room_PRECOMPILE})
+  if(NOT name STREQUAL kernels)
+    troupe_join(troupe_${name})
+  endif()
 endfunction()

@@ -4,7 +4,7 @@
 # libraries.
 
 find_package(LibTorch REQUIRED)
-troupe_room(torch FOLDERS models/torch LINKS core kernels models
+troupe_room(torch FOLDERS models/torch models/torch/language LINKS core kernels models
             EXTERNAL LibTorch::LibTorch ${CMAKE_DL_LIBS}
             PRECOMPILE <ATen/ATen.h> OPTIONS -ffp-contract=off)
 file(CONFIGURE OUTPUT "${CMAKE_BINARY_DIR}/one_name.map"

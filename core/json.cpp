@@ -18,10 +18,21 @@ struct json::writer {
     return result;
   }
 
+  // Of a key that is there twice, the last, where the first one stands. The
+  // library looks at all keys before it takes one.
   text operator()(const members& xs) const {
     auto result = text::object();
-    for (const auto& [key, x] : xs)
-      result[key] = std::visit(*this, x.value_);
+    auto& all = result.get_ref<text::object_t&>();
+    std::map<std::string_view, std::size_t> places;
+    for (const auto& [key, x] : xs) {
+      const auto [at, is_new] = places.emplace(key, all.size());
+      auto value = std::visit(*this, x.value_);
+      if (is_new)
+        all.emplace_back(key, std::move(value));
+      else
+        (all.begin() + static_cast<std::ptrdiff_t>(at->second))->second =
+          std::move(value);
+    }
     return result;
   }
 

@@ -114,6 +114,28 @@ inline constexpr std::uint64_t text_file_bytes_max = std::uint64_t{64} << 20;
 inline constexpr std::uint64_t weights_header_bytes_max = std::uint64_t{4}
                                                           << 20;
 
+/// Of a file of a language model: tensors, and extents of one; keys of its
+/// metadata, and items of a list among them; tokens, bytes of all of them, of
+/// one that is looked for letter by letter, and of what a tokenizer takes at
+/// once; merges.
+inline constexpr std::size_t language_tensors_max = 65'536;
+inline constexpr std::size_t tensor_extents_max = 8;
+inline constexpr std::size_t gguf_values_max = 4096;
+inline constexpr std::size_t gguf_items_max = std::size_t{1} << 22;
+inline constexpr std::size_t vocabulary_max = std::size_t{1} << 20;
+inline constexpr std::size_t vocabulary_bytes_max = std::size_t{1} << 24;
+inline constexpr std::size_t token_bytes_max = 1024;
+inline constexpr std::size_t merges_max = std::size_t{1} << 22;
+inline constexpr std::size_t piece_bytes_max = std::size_t{1} << 16;
+
+/// What a tokenizer does to a text before and behind its model: steps of a
+/// kind, bytes of a pattern, tokens around a text, and bytes that steps make of
+/// one.
+inline constexpr std::size_t tokenizer_steps_max = 64;
+inline constexpr std::size_t pattern_bytes_max = std::size_t{1} << 16;
+inline constexpr std::size_t frame_tokens_max = 64;
+inline constexpr std::size_t bytes_made_of_one_max = 32;
+
 /// Connections to `--http`. One more takes the place of another.
 inline constexpr std::size_t http_connections_max = 256;
 

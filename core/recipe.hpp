@@ -40,6 +40,7 @@ enum class merge_kind : std::uint8_t {
   trimmed_mean, ///< Per coordinate, without the `count` largest and smallest.
   krum, ///< The mean of the `keep` offers closest to others, `count` of them
         ///< bad.
+  product_svd, ///< The mean of products of factors, factored anew.
 };
 
 struct merge_rule {
@@ -83,6 +84,9 @@ struct block_spec {
   /// The counter in a client's state that says how many ranks it has of the
   /// block, if there is one: it fetches no more than these.
   std::string rank_counter = {};
+  /// The option, a flag or a choice of two, above 0 of which the block is
+  /// personal and not fetched.
+  std::string personal_option = {};
 };
 
 /// The name of a local procedure, resolved by models/methods.
@@ -181,7 +185,20 @@ struct recipe {
   bool offers = true; ///< False: visits only evaluate or train personal state.
   standing asynchronous = standing::extension; ///< Under every pace but `sync`.
   bool server_optimises = false; ///< Published with optimisers of the server.
+  /// Of the last visit of each client, when no more versions come: it offers
+  /// nothing, and makes what it fetches its own. Empty: there is none.
+  procedure_name finish = {};
 };
+
+/// The role of last visits: the one behind the recipe's own.
+inline std::uint32_t last_role(const recipe& method) noexcept {
+  return static_cast<std::uint32_t>(method.roles.size());
+}
+
+/// Whether that is what a visit of this role is.
+inline bool is_last_visit(const recipe& method, std::uint32_t role) noexcept {
+  return !method.finish.value.empty() && role == last_role(method);
+}
 
 /// Null if the method has no such option.
 const option_spec* find_option(const recipe& method, std::string_view name);

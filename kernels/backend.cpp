@@ -77,6 +77,25 @@ std::string name_of(const gate_shape& x) {
          + std::to_string(x.hidden) + "-" + std::to_string(x.experts);
 }
 
+std::string name_of(const side_terms& x) {
+  std::string ranks;
+  for (const auto rank : x.ranks)
+    ranks += (ranks.empty() ? "" : " + ") + std::to_string(rank);
+  return (ranks.empty() ? "no side terms" : "side terms of ranks " + ranks)
+         + " over " + std::to_string(x.inputs) + " x "
+         + std::to_string(x.outputs);
+}
+
+result<void> check_factor(const side_terms& of, const char* name,
+                          std::size_t found, std::size_t each) {
+  const auto expected = of.rank() * each;
+  if (found == expected)
+    return {};
+  return refuse(name_of(of) + " have " + std::to_string(expected)
+                + " values of " + name + ", found " + std::to_string(found)
+                + "; factors of the same ranks would do");
+}
+
 } // namespace
 
 result<std::unique_ptr<backend>> make_backend(device where) {
@@ -260,6 +279,50 @@ result<void> check_logits(std::span<const float> logits, std::size_t experts,
                     + " is not finite; finite rows and a gate that has not "
                       "diverged (a smaller rate) would do");
   return {};
+}
+
+result<void> check_side(const side_terms& of, std::size_t rows,
+                        std::size_t inner, std::size_t y) {
+  if (of.inputs == 0 || of.outputs == 0)
+    return refuse(name_of(of)
+                  + " stand beside a layer without values; at least one input "
+                    "and one output would do");
+  if (auto ok = check_factor(of, "u", of.u.size(), of.outputs); !ok)
+    return ok;
+  if (auto ok = check_factor(of, "v", of.v.size(), of.inputs); !ok)
+    return ok;
+  if (rows % of.inputs != 0)
+    return refuse("rows of " + name_of(of) + " have "
+                  + std::to_string(of.inputs) + " values each, found "
+                  + std::to_string(rows) + " together; whole rows would do");
+  const auto n = rows / of.inputs, terms = of.ranks.size();
+  for (const auto& [found, each] :
+       {std::pair{inner, of.rank()}, std::pair{y, of.outputs}})
+    if (found != n * each)
+      return refuse(std::to_string(n) + " rows of " + name_of(of) + " meet "
+                    + std::to_string(found) + " values; " + std::to_string(each)
+                    + " for each would do");
+  const auto weights = of.weights.size();
+  if (weights != 0 && weights != terms && weights != n * terms)
+    return refuse(name_of(of) + " have " + std::to_string(weights)
+                  + " weights over " + std::to_string(n)
+                  + " rows; none, one per term, or one per row and term would "
+                    "do");
+  return {};
+}
+
+result<void> check_side_slopes(const side_terms& of, std::size_t rows,
+                               const side_slopes& out) {
+  const auto fits = [](std::size_t found, std::size_t whole) {
+    return found == 0 || found == whole;
+  };
+  if (fits(out.u.size(), of.u.size()) && fits(out.v.size(), of.v.size())
+      && fits(out.rows.size(), rows)
+      && fits(out.weights.size(), of.weights.size()))
+    return {};
+  return refuse("slopes of " + name_of(of)
+                + " differ in size from what they are along; none, or as many, "
+                  "would do");
 }
 
 result<double> check_norm(double norm) {

@@ -9,6 +9,7 @@
 #include "kernels/array.hpp"
 #include "kernels/gate.hpp"
 #include "kernels/grid.hpp"
+#include "kernels/side_terms.hpp"
 
 namespace troupe::kernels {
 
@@ -245,6 +246,23 @@ public:
                                                  const_array gate,
                                                  std::span<const float> rows,
                                                  std::span<double> sum) = 0;
+
+  // Products of low rank beside those of a layer, over rows of as many values
+  // as the terms have inputs, row-major.
+
+  /// y += the terms, and inner[row x rank] = V x, which the way back needs. A
+  /// row's results do not depend on the others, to the bit.
+  [[nodiscard]] virtual result<void> side_forward(const side_terms& of,
+                                                  std::span<const float> rows,
+                                                  std::span<float> inner,
+                                                  std::span<float> y) = 0;
+
+  /// Adds what slopes along y of these rows make of factors, rows and weights:
+  /// sums in the order of the rows.
+  [[nodiscard]] virtual result<void>
+  side_backward(const side_terms& of, std::span<const float> rows,
+                std::span<const float> inner, std::span<const float> along_y,
+                side_slopes out) = 0;
 };
 
 enum class device_kind : std::uint8_t { cpu, cuda };

@@ -69,6 +69,15 @@ check_gate(const gate_shape& of, std::size_t gate, std::size_t rows,
                                         std::size_t experts,
                                         std::size_t first = 0);
 
+/// @param rows how many values all rows have together, as `inner` and `y`
+[[nodiscard]] result<void> check_side(const side_terms& of, std::size_t rows,
+                                      std::size_t inner, std::size_t y);
+
+/// What is wanted has the size of what it is along. @param rows as above
+[[nodiscard]] result<void> check_side_slopes(const side_terms& of,
+                                             std::size_t rows,
+                                             const side_slopes& out);
+
 /// Returns the norm, or `malformed_values` if it shows a value that is not
 /// finite.
 [[nodiscard]] result<double> check_norm(double norm);

@@ -139,4 +139,8 @@ TROUPE_ANYWHERE inline float adamw_weight(const adamw_factors& how,
 inline constexpr std::size_t norm_block = 4096;
 inline constexpr std::size_t norm_lanes = 32;
 
+/// Lanes of a product of two rows of floats: value j is added to lane j modulo
+/// so many, and lanes pair by pair in the end.
+inline constexpr std::size_t dot_lanes = 16;
+
 } // namespace troupe::kernels

@@ -119,7 +119,7 @@ bool take_long_numbers(view extra, entry& to) {
 }
 
 /// Takes the next one off the list.
-std::optional<entry> next(view& list) {
+std::optional<entry> next_entry(view& list) {
   if (list.size() < entry_size || number<std::uint32_t>(list, 0) != entry_mark)
     return std::nullopt;
   entry x{.name = {},
@@ -211,7 +211,7 @@ result<void> check_archive(view bytes, std::string_view origin) {
     return refuse("is no archive, or one that was cut off");
   std::set<std::string_view> names;
   for (; list->count > 0; --list->count) {
-    const auto x = next(list->bytes);
+    const auto x = next_entry(list->bytes);
     if (!x)
       return refuse("its list of files is damaged");
     if (!is_whole(bytes, *x))

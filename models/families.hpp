@@ -46,4 +46,13 @@ inline constexpr std::string_view common_buffers_family = "common.buffers";
 /// row.
 inline constexpr std::string_view gate_family = "gate";
 
+/// Factors of the experts of a language model's feed-forward blocks: those that
+/// all clients share, and a client's own; and of what chooses among them.
+inline constexpr std::string_view generalist_family = "generalist";
+inline constexpr std::string_view specialist_family = "specialist";
+inline constexpr std::string_view router_family = "router";
+
+/// Factors beside its attention.
+inline constexpr std::string_view attention_family = "attention";
+
 } // namespace troupe::models

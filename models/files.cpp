@@ -48,12 +48,6 @@ private:
   int fd_;
 };
 
-tl::unexpected<error> fail_errno(errc code, const std::filesystem::path& path,
-                                 const char* what) {
-  const auto reason = std::error_code{errno, std::generic_category()}.message();
-  return fail(code, path.string() + ": cannot " + what + ": " + reason);
-}
-
 bool write_all(int fd, std::span<const std::byte> bytes) noexcept {
   while (!bytes.empty()) {
     const auto n = ::write(fd, bytes.data(), bytes.size());
@@ -318,6 +312,34 @@ result<void> replace_file(const std::filesystem::path& path,
 
 bool is_unfinished(const std::filesystem::path& path) {
   return path.extension() == unfinished_suffix;
+}
+
+bool is_there(const std::filesystem::path& path) {
+  std::error_code ignored;
+  return std::filesystem::exists(path, ignored);
+}
+
+tl::unexpected<error> fail_errno(errc code, const std::filesystem::path& path,
+                                 const char* what) {
+  const auto reason = std::error_code{errno, std::generic_category()}.message();
+  return fail(code, path.string() + ": cannot " + what + ": " + reason);
+}
+
+tl::unexpected<error> fail_at(std::string_view origin,
+                              const std::string& what) {
+  return fail(errc::invalid_data, std::string{origin} + ": " + what);
+}
+
+void remove_unfinished(const std::filesystem::path& folder) {
+  // The folder is read first: what an iterator sees while files go is not said.
+  std::vector<std::filesystem::path> found;
+  std::error_code failed;
+  for (std::filesystem::directory_iterator at{folder, failed}, end;
+       !failed && at != end; at.increment(failed))
+    if (is_unfinished(at->path()))
+      found.push_back(at->path());
+  for (const auto& path : found)
+    std::filesystem::remove(path, failed);
 }
 
 } // namespace troupe::models

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/limits.hpp"
@@ -85,5 +86,19 @@ replace_file(const std::filesystem::path& path,
 /// Whether a file of this name is what `replace_file` left behind when the
 /// process died in the middle of it.
 bool is_unfinished(const std::filesystem::path& path);
+
+/// Whether there is something of this name that we may see.
+bool is_there(const std::filesystem::path& path);
+
+/// What cannot be done with a file, and why errno says so.
+tl::unexpected<error> fail_errno(errc code, const std::filesystem::path& path,
+                                 const char* what);
+
+/// What is wrong in a file: `origin` is its name, or a place in it.
+tl::unexpected<error> fail_at(std::string_view origin, const std::string& what);
+
+/// Removes all such files of a folder. What cannot be removed stays. @pre
+/// nobody puts a file in its place there meanwhile
+void remove_unfinished(const std::filesystem::path& folder);
 
 } // namespace troupe::models

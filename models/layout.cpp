@@ -157,11 +157,10 @@ result<void> check_family(const block_spec& family,
                   + "; from 1 to " + std::to_string(limits::blocks_max)
                   + " would do");
   for (const auto& x : tensors)
-    if (family.rank > 0 && has_ranks(x) && x.shape[0] != family.rank)
+    if (family.rank > 0 && has_ranks(x) && x.shape[0] > family.rank)
       return fail(errc::invalid_config,
-                  where + "its tensor '" + x.name
-                    + "' does not begin with an extent of "
-                    + std::to_string(family.rank) + ", one row for each rank");
+                  where + "its tensor '" + x.name + "' has more rows than "
+                    + std::to_string(family.rank) + ", one for each rank");
   return {};
 }
 

@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "core/assert.hpp"
+#include "models/label_scores.hpp"
+#include "models/methods/merged_scores.hpp"
 #include "models/visit/visit.hpp"
 
 namespace troupe::models {
@@ -22,6 +25,8 @@ public:
       test_rows_(task_->test_size),
       fresh_buffers_(model.initial_buffers()) {
     std::iota(test_rows_.begin(), test_rows_.end(), 0u);
+    if (auto* labels = model.labels())
+      labels_.emplace(*labels, task_->clients);
   }
 
   result<evaluated> evaluate(const evaluation_input& x) {
@@ -88,8 +93,33 @@ private:
       return from.empty() ? result<void>{} : score(own, part, from, to[client]);
     };
     return settle(own)
-      .and_then([&] { return put(split::test, rows, out.per_client); })
-      .and_then([&] { return put(split::train, watched, out.own_validation); });
+      .and_then([&] {
+        if (labels_)
+          labels_->forget();
+        return task_->clients.users_test.empty()
+                 ? put(split::test, rows, out.per_client)
+                 : score_users(own, out);
+      })
+      .and_then([&] {
+        if (labels_)
+          labels_->add(client);
+        return put(split::train, watched, out.own_validation);
+      });
+  }
+
+  /// The live model, which is the one client's, on each user's rows. Users
+  /// count as clients would who have a text each.
+  result<void> score_users(const visit_input& own, evaluated& out) {
+    const auto& users = task_->clients.users_test;
+    for (std::size_t j = 0; j < users.size(); ++j) {
+      if (users[j].empty())
+        continue;
+      auto done =
+        score(own, split::test, users[j], out.per_client[client_id{j + 1}]);
+      if (!done)
+        return done;
+    }
+    return {};
   }
 
   /// Where clients make a model of their own of what is shared, it takes the
@@ -108,7 +138,8 @@ private:
   }
 
   local_problem problem_at(const visit_input& x) {
-    return at_.problem(*model_, 1, at_.rows_of(x.visit.client), 1);
+    return at_.problem(*model_, 1, at_.rows_of(x.visit.client), 1,
+                       x.state.get());
   }
 
   /// Of those who are never invited, whatever the method: what their models
@@ -128,8 +159,22 @@ private:
         / static_cast<double>(own.size());
   }
 
+  /// By which who tries several settings of a language model may choose one:
+  /// what clients are worth on rows that they set aside.
+  void add_watched(evaluated& to) const {
+    if (model_->inside() == nullptr || labels_)
+      return;
+    worth_of_clients worth{"validation"};
+    for (const auto& [client, own] : to.own_validation)
+      worth.add(client, own);
+    worth.put(*model_, to.method_results);
+  }
+
   void summarise(const evaluation_input& x, evaluated& to) {
     add_groups(to);
+    add_watched(to);
+    if (labels_)
+      labels_->put(to.method_results);
     // What is said of those who were held out alone needs none of the others.
     const bool of_strangers =
       x.held_out && !at_.of_roles(&local_method::answer).empty();
@@ -210,6 +255,7 @@ private:
   objective* model_;
   std::vector<std::uint32_t> test_rows_;
   std::vector<float> fresh_buffers_;
+  std::optional<label_report> labels_ = {}; ///< Nothing: rows have none.
 };
 
 } // namespace

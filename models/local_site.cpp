@@ -5,6 +5,7 @@
 
 #include "core/text.hpp"
 #include "models/families.hpp"
+#include "models/visit/local_loop.hpp"
 
 namespace troupe::models {
 
@@ -30,6 +31,13 @@ result<void> load_frozen(const local_task& task, std::string_view name,
                   + std::to_string(live.size()));
   std::ranges::copy(values, live.begin());
   return {};
+}
+
+std::uint64_t steps_before(const client_state* state) {
+  if (state == nullptr)
+    return 0;
+  const auto found = state->counters.find(own_steps_counter);
+  return found == state->counters.end() ? 0 : found->second;
 }
 
 } // namespace
@@ -62,23 +70,31 @@ result<std::unique_ptr<embedder>> embedder_of(const local_task& task) {
 
 local_problem local_site::problem(objective& model, double progress,
                                   std::span<const std::uint32_t> rows,
-                                  double weight) const {
-  return {.model = model,
-          .arithmetic = *arithmetic_,
-          .method = task_->method,
-          .blocks = task_->blocks,
-          .how = task_->how,
-          .rate = task_->how.learning_rate
-                  * policies::rate_factor(task_->how.schedule, progress),
-          .rows = rows,
-          .weight = weight,
-          .adapters = task_->adapters ? &*task_->adapters : nullptr,
-          .groups = task_->groups,
-          .own_adapters = task_->own_adapters ? &*task_->own_adapters : nullptr,
-          .frozen = &task_->frozen,
-          .clients = &task_->clients,
-          .truths = task_->truths,
-          .common = common_.get()};
+                                  double weight,
+                                  const client_state* state) const {
+  local_problem on{
+    .model = model,
+    .arithmetic = *arithmetic_,
+    .method = task_->method,
+    .blocks = task_->blocks,
+    .how = task_->how,
+    .rate = task_->how.learning_rate
+            * policies::rate_factor(task_->how.schedule, progress),
+    .rows = rows,
+    .weight = weight,
+    .adapters = task_->adapters ? &*task_->adapters : nullptr,
+    .groups = task_->groups,
+    .own_adapters = task_->own_adapters ? &*task_->own_adapters : nullptr,
+    .frozen = &task_->frozen,
+    .clients = &task_->clients,
+    .truths = task_->truths,
+    .common = common_.get(),
+    .steps_before = steps_before(state),
+    .inside = task_->inside ? &*task_->inside : nullptr,
+    .experts = task_->experts,
+    .first_seed = task_->first_seed};
+  on.rate = rate_at(on, 0);
+  return on;
 }
 
 } // namespace troupe::models

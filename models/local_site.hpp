@@ -57,9 +57,10 @@ public:
   }
 
   /// @param progress of the run, in [0, 1]
+  /// @param state the client's; null: none yet
   local_problem problem(objective& model, double progress,
-                        std::span<const std::uint32_t> rows,
-                        double weight) const;
+                        std::span<const std::uint32_t> rows, double weight,
+                        const client_state* state = nullptr) const;
 
   /// A part of the method of a client's role; null: it has none. Nobody has the
   /// role of those who are no members of any.

@@ -27,15 +27,25 @@ std::string names_with(Part part, const method_table& xs) {
   return result.empty() ? "none" : result;
 }
 
+result<void> check_procedure(const local_task& task, const std::string& of,
+                             const procedure_name& x) {
+  if (part_of(task.table, x.value, &local_method::train))
+    return {};
+  return fail(errc::invalid_config,
+              "recipe '" + task.method.name + "', " + of
+                + ": there is no local procedure '" + x.value + "'; there are "
+                + names_with(&local_method::train, task.table));
+}
+
 result<void> check(const local_task& task) {
   const auto& method = task.method;
   for (const auto& x : method.roles)
-    if (!part_of(task.table, x.procedure.value, &local_method::train))
-      return fail(errc::invalid_config,
-                  "recipe '" + method.name + "', role '" + x.name
-                    + "': there is no local procedure '" + x.procedure.value
-                    + "'; there are "
-                    + names_with(&local_method::train, task.table));
+    if (auto ok = check_procedure(task, "role '" + x.name + "'", x.procedure);
+        !ok)
+      return ok;
+  if (!method.finish.value.empty())
+    if (auto ok = check_procedure(task, "last visits", method.finish); !ok)
+      return ok;
   for (const auto& x : method.legs)
     if (!x.choice.value.empty()
         && !part_of(task.table, x.choice.value, &local_method::choose))
@@ -183,6 +193,8 @@ private:
     auto& out = v.out;
     const auto& x = v.in;
     out.steps *= passes_of(x);
+    if (is_last_visit(task_->method, x.role)) // Whatever its procedure made.
+      out.parts.clear();
     if (task_->how.norm_max > 0)
       if (const auto done = shorten(out); !done)
         return tl::unexpected{done.error()};
@@ -196,8 +208,11 @@ private:
   }
 
   const std::string& procedure_of(const visit_input& x) const {
-    TROUPE_ASSERT(x.role < task_->method.roles.size());
-    return task_->method.roles[x.role].procedure.value;
+    const auto& method = task_->method;
+    if (is_last_visit(method, x.role))
+      return method.finish.value;
+    TROUPE_ASSERT(x.role < method.roles.size());
+    return method.roles[x.role].procedure.value;
   }
 
   std::uint64_t passes_of(const visit_input& x) const {
@@ -216,7 +231,7 @@ private:
     const auto weight = task_->weights.empty()
                           ? static_cast<double>(rows.size())
                           : task_->weights[client.value - 1];
-    return at_.problem(model, x.progress, rows, weight);
+    return at_.problem(model, x.progress, rows, weight, x.state.get());
   }
 
   static tl::unexpected<error> dismissed() {

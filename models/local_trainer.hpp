@@ -14,6 +14,7 @@
 
 #include "models/data/example_set.hpp"
 #include "models/embedder.hpp"
+#include "models/inner_setup.hpp"
 #include "models/methods/local_method.hpp"
 #include "models/shapes.hpp"
 #include "models/trainer.hpp"
@@ -51,6 +52,11 @@ struct local_task {
   /// its own.
   std::shared_ptr<embedding_table> embedded = {};
   method_table table = local_methods();
+  /// What stands inside the layers of the model, and how many experts clients
+  /// have, by turns.
+  std::optional<inner_plans> inside = {};
+  std::vector<std::uint32_t> experts = {};
+  std::uint64_t first_seed = 0; ///< See `local_problem`.
 };
 
 /// Trains as many visits in step as it has objectives. A visit that names a

@@ -4,6 +4,7 @@
 // gradient is added into one of them. Procedures are written once against this,
 // whether a torch module, a script or a quadratic stands behind it.
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -67,9 +68,18 @@ struct scores {
     return count ? static_cast<double>(correct) / static_cast<double>(count)
                  : 0;
   }
+
+  /// Where examples are tokens: e to the mean loss of one, infinite where that
+  /// is beyond all numbers.
+  double perplexity() const noexcept {
+    return std::exp(mean_loss());
+  }
 };
 
+class inner_adapters;
+class model_continuations;
 class model_embeddings;
+class model_labels;
 class model_outputs;
 
 /// One model with room for one set of parameters. One thread at a time uses it.
@@ -125,6 +135,21 @@ public:
 
   /// What goes into its last layer, where it has one.
   virtual model_embeddings* embeddings() noexcept {
+    return nullptr;
+  }
+
+  /// What writes texts, where it foretells what comes next.
+  virtual model_continuations* continuations() noexcept {
+    return nullptr;
+  }
+
+  /// Factors inside its layers, where its base takes any.
+  virtual inner_adapters* inside() noexcept {
+    return nullptr;
+  }
+
+  /// What its rows are labelled with, where that is more than a target each.
+  virtual model_labels* labels() noexcept {
     return nullptr;
   }
 

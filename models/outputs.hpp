@@ -13,6 +13,9 @@
 
 namespace troupe::models {
 
+/// Rows that are judged or answered at a time, where there are many.
+inline constexpr std::size_t rows_at_a_time = 1000;
+
 enum class output_kind : std::uint8_t {
   numbers, ///< As the targets.
   logits,  ///< A class has the softmax of them as its chance.

@@ -25,7 +25,17 @@
 
 namespace troupe::models {
 
+struct inner_plans;
+
 enum class optimiser_kind : std::uint8_t { sgd, adamw };
+
+/// Which rows the batches of a visit have.
+enum class batch_rule : std::uint8_t {
+  epochs,   ///< All rows once, then again.
+  drawn,    ///< Rows with replacement.
+  anywhere, ///< Any place from the first row to the last, with replacement:
+            ///< windows of a stream.
+};
 
 /// What the configuration says about every visit.
 struct training_options {
@@ -46,6 +56,16 @@ struct training_options {
   /// would be refused; longer ones are shortened. 0: none.
   double norm_max = 0;
   options method = {}; ///< proximal, lambda, …: all that the recipe has.
+  batch_rule batches = batch_rule::epochs;
+  /// Above 0: the schedule follows the client's own steps, of so many.
+  std::uint64_t own_steps = 0;
+  std::uint32_t micro_batch = 0; ///< Rows of a pass, where a model can; 0: all.
+  double beta1 = 0.9;            ///< What AdamW's moments keep at a step.
+  double beta2 = 0.999;
+  /// Of client k entry (k - 1) mod their number: how many experts its blocks
+  /// have, or the MiB that these may take. At most one is said.
+  std::vector<std::uint32_t> experts = {};
+  std::vector<double> expert_memory = {};
 };
 
 /// Everything that a local method may use.
@@ -55,7 +75,9 @@ struct local_problem {
   const recipe& method;
   const layout& blocks;
   const training_options& how;
-  double rate; ///< Of this visit: the learning rate as scheduled.
+  /// Of this visit: the learning rate as scheduled. Where the schedule follows
+  /// a client's own steps, of its first one.
+  double rate;
   std::span<const std::uint32_t> rows; ///< The client's training examples.
   double weight = 1; ///< An offer's weight before shares: n, its root, …
   const adapter_plan* adapters = nullptr; ///< Of the model, if the recipe has.
@@ -69,6 +91,14 @@ struct local_problem {
   /// Of each client, the parameters that its data are made of; empty: unknown.
   std::span<const std::vector<float>> truths = {};
   embedder* common = nullptr; ///< Null: the recipe has none.
+  /// That this client has made in its life, where the schedule follows these.
+  std::uint64_t steps_before = 0;
+  /// What stands inside the layers of the model; null: nothing does.
+  const inner_plans* inside = nullptr;
+  /// Of client k entry (k - 1) mod their number; see `experts_of`.
+  std::span<const std::uint32_t> experts = {};
+  /// Of first values that are a client's own, and all the same.
+  std::uint64_t first_seed = 0;
 };
 
 } // namespace troupe::models

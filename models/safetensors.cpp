@@ -26,11 +26,6 @@ namespace {
 
 constexpr const char* metadata_key = "__metadata__";
 
-tl::unexpected<error> fail_at(std::string_view origin,
-                              const std::string& what) {
-  return fail(errc::invalid_data, std::string{origin} + ": " + what);
-}
-
 /// A tensor and the bytes that it claims.
 struct claim {
   tensor_spec tensor;

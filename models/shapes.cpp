@@ -4,21 +4,49 @@
 #include <array>
 
 #include "core/random.hpp"
+#include "models/adapters/factor_halves.hpp"
 #include "models/families.hpp"
+#include "models/inner_setup.hpp"
 #include "models/methods/split_model.hpp"
 
 namespace troupe::models {
 
-bool has_adapters(const recipe& method) {
+namespace {
+
+/// Of the model as a whole, and not of each of several experts.
+bool adapts_whole_models(const recipe& method) {
   return std::ranges::any_of(method.blocks, [](const block_spec& x) {
     return x.name == adapter_family || x.name == own_adapter_family;
   });
 }
 
+/// Null: the family has no factors inside a model.
+const adapter_plan* plan_of(std::string_view family, const inner_plans* of) {
+  const auto of_it = [](const std::optional<adapter_plan>& x) {
+    return x ? &*x : nullptr;
+  };
+  if (of == nullptr)
+    return nullptr;
+  if (family == generalist_family || family == specialist_family)
+    return of_it(of->feed_forward);
+  if (family == attention_family)
+    return of_it(of->attention);
+  if (family == adapter_family)
+    return of_it(of->adapter);
+  return family == own_adapter_family ? of_it(of->own_adapter) : nullptr;
+}
+
+} // namespace
+
+bool has_adapters(const recipe& method) {
+  return adapts_whole_models(method) || is_routed(method);
+}
+
 result<std::optional<adapter_plan>>
 adapters_for(const recipe& method, const tensor_list& model,
-             const options& said, const std::vector<std::string>& layers) {
-  if (!has_adapters(method))
+             const options& said, const std::vector<std::string>& layers,
+             const std::map<std::string, std::size_t>& other_ranks) {
+  if (!adapts_whole_models(method))
     return std::optional<adapter_plan>{};
   const auto all = with_defaults(method, said);
   const auto number = [&](const char* name) {
@@ -31,6 +59,9 @@ adapters_for(const recipe& method, const tensor_list& model,
   adapter_options how{
     .budget = number("budget"),
     .rank = static_cast<std::size_t>(number("rank")),
+    .other_ranks = other_ranks,
+    .alpha = number("alpha"),
+    .alpha_over_root = number("alpha_over") != 0,
     .convolution =
       static_cast<kernel_split>(static_cast<int>(number("convolution"))),
     .bias = number("adapter_bias") != 0,
@@ -106,27 +137,39 @@ result<void> check_body(const recipe& method, const objective& model) {
 
 std::map<std::string, tensor_list>
 shapes_of(const objective& model, const std::optional<adapter_plan>& adapters,
-          const std::optional<kernels::gate_shape>& gate) {
+          const std::optional<kernels::gate_shape>& gate,
+          const inner_plans* inside) {
   std::map<std::string, tensor_list> shapes{
-    {std::string{model_family}, model.parameter_list()},
+    {std::string{model_family}, adaptable(model)},
     {std::string{buffers_family}, model.buffer_list()},
     {std::string{control_family}, model.parameter_list()}};
   if (adapters)
     shapes[std::string{adapter_family}] = adapters->tensors;
   if (gate)
     shapes[std::string{gate_family}] = tensors_of(*gate);
+  for (const auto family :
+       {generalist_family, attention_family, adapter_family})
+    if (const auto* plan = plan_of(family, inside))
+      shapes[std::string{family}] = plan->tensors;
   if (const auto all = model.parameter_list(); !all.empty())
     shapes[std::string{body_family}] = {all.begin(), head_of(all)};
+  if (const auto whole = shapes.find(std::string{adapter_family});
+      whole != shapes.end())
+    add_halves(tensor_list{whole->second}, shapes);
   return shapes;
 }
 
 std::map<std::string, shared_values>
 initial_values(objective& model, const layout& blocks, std::uint64_t seed,
                const std::optional<adapter_plan>& adapters,
-               const std::optional<kernels::gate_shape>& gate) {
+               const std::optional<kernels::gate_shape>& gate,
+               const inner_plans* inside) {
   std::map<std::string, shared_values> result;
   for (const auto& x : blocks.blocks) {
-    if (x.family == model_family)
+    if (const auto* plan = plan_of(x.family, inside))
+      result[x.name] =
+        share(initial_adapter(*plan, derive_seed(seed, x.family, x.instance)));
+    else if (x.family == model_family)
       result[x.name] = share(model.initial_parameters(
         x.instance == 0 ? seed : derive_seed(seed, "model", x.instance)));
     else if (x.family == buffers_family)
@@ -142,6 +185,9 @@ initial_values(objective& model, const layout& blocks, std::uint64_t seed,
         initial_adapter(*adapters, derive_seed(seed, "adapter", x.instance)));
     else if (x.family == gate_family && gate)
       result[x.name] = share(initial_gate(*gate, derive_seed(seed, "gate")));
+    else if (adapters)
+      if (auto half = initial_half(*adapters, x.family, seed))
+        result[x.name] = share(std::move(*half));
   }
   return result;
 }

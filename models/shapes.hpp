@@ -3,6 +3,7 @@
 // What the blocks of a recipe are, given a model: their tensors and their first
 // values.
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -19,16 +20,20 @@
 
 namespace troupe::models {
 
+struct inner_plans;
+
 /// Whether a recipe attaches adapters to its model.
 bool has_adapters(const recipe& method);
 
 /// The adapters that a recipe has of a model; none if it has none. What is not
 /// said is as the recipe says; an option that it lacks leaves out what it is
-/// for. Only the layers that are named are adapted; all, if none is. @pre the
-/// recipe's options may have these values
+/// for. Only the layers that are named are adapted; all, if none is.
+/// @param other_ranks of layers that have others than the option says
+/// @pre the recipe's options may have these values
 result<std::optional<adapter_plan>>
 adapters_for(const recipe& method, const tensor_list& model,
-             const options& said, const std::vector<std::string>& layers = {});
+             const options& said, const std::vector<std::string>& layers = {},
+             const std::map<std::string, std::size_t>& other_ranks = {});
 
 /// Refuses adapters of a linear layer whose rank is above the layer's width.
 result<void> check_ranks(const recipe& method, const adapter_plan& plan);
@@ -44,18 +49,20 @@ result<void> check_starts(const recipe& method, const layout& blocks,
 result<void> check_body(const recipe& method, const objective& model);
 
 /// Tensors of the families that the built-in procedures know, for
-/// `make_layout`.
+/// `make_layout`. @param inside null: nothing stands inside the model's layers
 std::map<std::string, tensor_list>
 shapes_of(const objective& model,
           const std::optional<adapter_plan>& adapters = {},
-          const std::optional<kernels::gate_shape>& gate = {});
+          const std::optional<kernels::gate_shape>& gate = {},
+          const inner_plans* inside = nullptr);
 
 /// First values of the travelling blocks among them, by name: model and buffers
-/// from the objective under `seed`, adapters and a gate each from a seed of its
-/// own, a control variate of zeros.
+/// from the objective under `seed`, adapters, factors and a gate each from a
+/// seed of its own, a control variate of zeros.
 std::map<std::string, shared_values>
 initial_values(objective& model, const layout& blocks, std::uint64_t seed,
                const std::optional<adapter_plan>& adapters = {},
-               const std::optional<kernels::gate_shape>& gate = {});
+               const std::optional<kernels::gate_shape>& gate = {},
+               const inner_plans* inside = nullptr);
 
 } // namespace troupe::models

@@ -14,9 +14,6 @@ namespace troupe::models {
 
 namespace {
 
-/// Rows that are answered at a time, where there are many.
-constexpr std::size_t rows_max = 1000;
-
 result<void> check_says_classes(const visit& v) {
   const auto* outputs = v.on.model.outputs();
   if (outputs != nullptr && outputs->kind() == output_kind::logits)
@@ -33,7 +30,7 @@ task<answers> answer_shared(visit& v, visit::row_span rows) {
   const auto size = v.on.model.outputs()->size();
   answers out;
   while (!rows.empty()) {
-    const auto some = rows.first(std::min(rows.size(), rows_max));
+    const auto some = rows.first(std::min(rows.size(), rows_at_a_time));
     rows = rows.subspan(some.size());
     std::vector<float> said(some.size() * size);
     co_await v.say(split::train, some, said);

@@ -14,12 +14,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-tl::unexpected<error> fail_at(const fs::path& path, const std::string& what) {
+tl::unexpected<error> fail_storing(const fs::path& path,
+                                   const std::string& what) {
   return fail(errc::storage_failure, path.string() + ": " + what);
 }
 
 /// Whether this looks like the name that a digest gives to a file.
-bool is_name(const std::string& x) {
+bool is_digest_name(const std::string& x) {
   return x.size()
            == 2
                 * std::tuple_size_v<
@@ -39,7 +40,7 @@ result<version_store> version_store::open(const fs::path& folder,
   std::error_code code;
   fs::create_directories(folder, code);
   if (code)
-    return fail_at(folder, "cannot make the folder: " + code.message());
+    return fail_storing(folder, "cannot make the folder: " + code.message());
   return version_store{folder, opts};
 }
 
@@ -61,7 +62,7 @@ result<digest> version_store::put(std::span<const float> values) {
 result<std::vector<std::byte>> version_store::get(const digest& name) const {
   auto bytes = read_file(path_of(name), errc::storage_failure);
   if (bytes && digest_of(*bytes) != name)
-    return fail_at(
+    return fail_storing(
       path_of(name),
       "its content is not what its name says: the file is damaged; "
       "restore it from a copy, or resume from an earlier version");
@@ -73,8 +74,9 @@ result<std::vector<float>> version_store::get_values(const digest& name) const {
   if (!bytes)
     return tl::unexpected{bytes.error()};
   if (bytes->size() % sizeof(float) != 0)
-    return fail_at(path_of(name), "holds " + std::to_string(bytes->size())
-                                    + " bytes, which are not whole values");
+    return fail_storing(path_of(name),
+                        "holds " + std::to_string(bytes->size())
+                          + " bytes, which are not whole values");
   std::vector<float> values(bytes->size() / sizeof(float));
   if (!bytes->empty())
     std::memcpy(values.data(), bytes->data(), bytes->size());
@@ -90,7 +92,8 @@ result<void> version_store::remove(const digest& name) {
   std::error_code code;
   std::filesystem::remove(path_of(name), code);
   if (code)
-    return fail_at(path_of(name), "cannot remove the file: " + code.message());
+    return fail_storing(path_of(name),
+                        "cannot remove the file: " + code.message());
   return {};
 }
 
@@ -105,16 +108,16 @@ result<std::size_t> version_store::retain(const std::set<digest>& names) {
        at.increment(code))
     found.push_back(at->path());
   if (code)
-    return fail_at(folder_, "cannot read the folder: " + code.message());
+    return fail_storing(folder_, "cannot read the folder: " + code.message());
   std::size_t removed = 0;
   for (const auto& path : found) {
     const auto name = path.filename().string();
-    const bool surplus = is_name(name) && !kept.contains(name);
+    const bool surplus = is_digest_name(name) && !kept.contains(name);
     if (!surplus && !is_unfinished(path))
       continue;
     fs::remove(path, code);
     if (code)
-      return fail_at(path, "cannot remove the file: " + code.message());
+      return fail_storing(path, "cannot remove the file: " + code.message());
     ++removed;
   }
   return removed;

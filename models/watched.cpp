@@ -15,7 +15,8 @@ double metric_of(watched what, const evaluated& x) {
   double sum = 0;
   auto worst = std::numeric_limits<double>::infinity();
   for (const auto& [client, own] : x.own_validation) {
-    sum += own.accuracy();
+    sum +=
+      what == watched::clients_perplexity ? own.perplexity() : own.accuracy();
     worst = std::min(worst, own.accuracy());
   }
   return what == watched::clients_worst

@@ -42,7 +42,7 @@ int main(int argc, char** argv) {
                 return node::predict_command(node::make_torch_model, rest, io);
               }});
   all.insert(all.begin() + 3,
-             {"eval", "RUN: score all its models on all clients' rows",
+             {"eval", "RUN or --model: score a run's models, or one on a text",
               [](node::arguments rest, node::streams io) {
                 return node::eval_command(node::make_torch_model, rest, io);
               }});

@@ -38,6 +38,12 @@ bool weighs_ranks(const recipe& method) {
   });
 }
 
+bool merges_products(const recipe& method) {
+  return std::ranges::any_of(method.blocks, [](const block_spec& x) {
+    return x.merge.kind == merge_kind::product_svd;
+  });
+}
+
 bool weighs_examples(const recipe& method) {
   return std::ranges::any_of(method.blocks, [](const block_spec& x) {
     return travels(x.where)
@@ -157,7 +163,7 @@ const recipe* find_recipe(std::string_view name) {
 
 std::span<const std::string_view> announced_methods() {
 #define TROUPE_NAME_METHOD(name) #name,
-  static constexpr std::string_view names[]{
+  static const std::vector<std::string_view> names{
     TROUPE_ANNOUNCED_METHODS(TROUPE_NAME_METHOD)};
 #undef TROUPE_NAME_METHOD
   return names;
@@ -192,6 +198,9 @@ std::string formula_of(const recipe& method, const circumstances& x) {
                        : weighs_examples(method) ? "n"
                                                  : "1")
                       + share;
+  if (merges_products(method))
+    return "Σ(" + weight + "·p) / Σ(" + weight
+           + ") factored anew, p the product of a client's factors";
   const std::string padding =
     ranks ? ", d = -x in ranks that a client lacks" : "";
   if (x.alone)
@@ -228,7 +237,7 @@ result<recipe> with_merging(recipe method, const merging& how) {
   for (auto& x : method.blocks) {
     if (!travels(x.where))
       continue;
-    if (how.is_clipped && x.merge.kind == merge_kind::padded)
+    if (how.is_clipped && takes_few_ranks(x.merge.kind))
       return fail(errc::invalid_config,
                   "'clip_norm' bounds what is offered, and under method '"
                     + method.name

@@ -8,17 +8,17 @@
 #include "core/limits.hpp"
 #include "core/text.hpp"
 #include "policies/mixing.hpp"
+#include "policies/recipe_complaints.hpp"
 
 // What a recipe says about itself is checked in the order in which it is
-// written: blocks, legs, roles, disclosures, options. Each function looks at
-// one of them.
+// written: blocks, legs, roles, disclosures, options (check_options.cpp). Each
+// function looks at one of them.
 
 namespace troupe::policies {
 
 namespace {
 
 using std::string;
-using std::to_string;
 
 template <class Named>
 const Named* find(const std::vector<Named>& xs, const string& name) {
@@ -34,31 +34,14 @@ string names_of(const std::vector<Named>& xs) {
   return text;
 }
 
-/// Speaks of one recipe.
-struct checker {
-  const recipe& method;
-
-  result<void> refuse(const string& what) const {
-    return fail(errc::invalid_config,
-                "recipe " + in_quotes(method.name) + ": " + what);
-  }
-
-  template <class Named>
-  result<void> check_names(const std::vector<Named>& xs,
-                           const string& what) const {
-    std::set<string> seen;
-    for (const auto& x : xs)
-      if (x.name.empty() || !seen.insert(x.name).second)
-        return refuse("two " + what + "s are named " + in_quotes(x.name)
-                      + ", or one has no name; each needs one of its own");
-    return {};
-  }
-
+/// Speaks of one recipe, of all but its options.
+struct checker : recipe_complaints {
   result<void> check_block(const block_spec& x) const {
     const auto where = "block " + in_quotes(x.name);
     if (x.count == 0 || x.count > limits::blocks_max)
-      return refuse(where + " has a count of " + to_string(x.count) + "; 1 to "
-                    + to_string(limits::blocks_max) + " would do");
+      return refuse(where + " has a count of " + std::to_string(x.count)
+                    + "; 1 to " + std::to_string(limits::blocks_max)
+                    + " would do");
     if (!travels(x.where))
       return x.group.empty()
                ? result<void>{}
@@ -68,16 +51,21 @@ struct checker {
                    "groups");
     if (auto rule = policies::check(x.merge); !rule)
       return refuse(where + ": " + rule.error().context);
-    if (x.merge.kind == merge_kind::padded && x.rank == 0)
+    if (takes_few_ranks(x.merge.kind) && x.rank == 0)
       return refuse(where
                     + " is merged by rank and has none; give a rank, or the "
                       "rule 'mean'");
-    if (!x.rank_counter.empty() && x.merge.kind != merge_kind::padded)
+    if (!x.rank_counter.empty() && !takes_few_ranks(x.merge.kind))
       return refuse(where
-                    + " is offered by rank, which needs the rule 'padded'");
-    const bool by_share = x.weight == weight_rule::examples_times_share
-                          || x.weight == weight_rule::one_times_share;
-    if (by_share && method.disclosures.empty())
+                    + " is offered by rank, which needs the rule 'padded' or "
+                      "'product_svd'");
+    if (x.merge.kind == merge_kind::product_svd
+        && method.asynchronous != standing::refused)
+      return refuse(where
+                    + " has other factors in each version, so an offer means "
+                      "nothing beside another one's; let `asynchronous` be "
+                      "`refused`");
+    if (has_shares(x.weight) && method.disclosures.empty())
       return refuse(
         where
         + " is weighed by a share that no message discloses; declare "
@@ -108,8 +96,8 @@ struct checker {
   }
 
   result<void> check_fetch(std::size_t leg, const fetch_spec& x) const {
-    const auto where =
-      "leg " + to_string(leg + 1) + " fetches " + in_quotes(x.family) + ", ";
+    const auto where = "leg " + std::to_string(leg + 1) + " fetches "
+                       + in_quotes(x.family) + ", ";
     const auto* block = find(method.blocks, x.family);
     if (!block)
       return refuse(where + "which is no block of it; its blocks are "
@@ -137,9 +125,9 @@ struct checker {
       return refuse(
         where + "as chosen, and there is only one; set `chosen` to false");
     if (x.chosen_max > block.count)
-      return refuse(where + "at most " + to_string(x.chosen_max) + " of "
-                    + to_string(block.count) + "; 1 to "
-                    + to_string(block.count) + ", or 0 for all, would do");
+      return refuse(where + "at most " + std::to_string(x.chosen_max) + " of "
+                    + std::to_string(block.count) + "; 1 to "
+                    + std::to_string(block.count) + ", or 0 for all, would do");
     const bool decided = leg > 0 && !method.legs[leg - 1].choice.value.empty();
     if (!decided && !has_fixed_choice())
       return refuse(
@@ -155,11 +143,12 @@ struct checker {
     std::set<string> fetched;
     for (std::size_t i = 0; i < method.legs.size(); ++i) {
       if (method.legs[i].fetch.empty())
-        return refuse("leg " + to_string(i + 1) + " fetches nothing; drop it");
+        return refuse("leg " + std::to_string(i + 1)
+                      + " fetches nothing; drop it");
       if (std::ranges::all_of(method.legs[i].fetch, [](const fetch_spec& x) {
             return !x.flag.empty();
           }))
-        return refuse("leg " + to_string(i + 1)
+        return refuse("leg " + std::to_string(i + 1)
                       + " fetches nothing where its flags are off; fetch "
                         "something without one");
       for (const auto& x : method.legs[i].fetch) {
@@ -167,7 +156,7 @@ struct checker {
           return ok;
         if (!fetched.insert(x.family).second)
           return refuse(
-            "leg " + to_string(i + 1) + " fetches " + in_quotes(x.family)
+            "leg " + std::to_string(i + 1) + " fetches " + in_quotes(x.family)
             + " again; what was fetched stays until the visit ends");
       }
     }
@@ -186,11 +175,11 @@ struct checker {
       return refuse(where + " has no quota; only the last role takes the rest");
     if (last && x.quota != 0)
       return refuse(where + " is the last and has a quota of "
-                    + to_string(x.quota)
+                    + std::to_string(x.quota)
                     + "; it takes the rest, so leave it at 0");
     if (x.members > 0 && x.quota > x.members)
-      return refuse(where + " has a quota of " + to_string(x.quota) + " and "
-                    + to_string(x.members)
+      return refuse(where + " has a quota of " + std::to_string(x.quota)
+                    + " and " + std::to_string(x.members)
                     + " members; no more than those can come");
     if (!x.choice_fixed)
       return {};
@@ -200,10 +189,10 @@ struct checker {
             y.chosen && block)
           return x.members > 0 && x.members <= block->count
                    ? result<void>{}
-                   : refuse(where + " ties " + to_string(x.members)
+                   : refuse(where + " ties " + std::to_string(x.members)
                             + " members to instances of "
                             + in_quotes(block->name) + "; 1 to "
-                            + to_string(block->count) + " would do");
+                            + std::to_string(block->count) + " would do");
     return refuse(where
                   + " has a fixed choice, and no leg fetches what is chosen");
   }
@@ -235,8 +224,9 @@ struct checker {
     return x.min == 0 && x.max == last && x.count_max <= family->count && !x.sum
              ? result<void>{}
              : refuse(where + " lists instances of " + in_quotes(family->name)
-                      + "; up to " + to_string(family->count)
-                      + " numbers from 0 to " + to_string(family->count - 1)
+                      + "; up to " + std::to_string(family->count)
+                      + " numbers from 0 to "
+                      + std::to_string(family->count - 1)
                       + ", and no sum, would do");
   }
 
@@ -246,107 +236,34 @@ struct checker {
     for (const auto& x : method.disclosures) {
       const auto where = "disclosure " + in_quotes(x.name);
       if (x.count_max == 0 || x.count_max > limits::disclosed_reals_max)
-        return refuse(where + " has up to " + to_string(x.count_max)
-                      + " values; 1 to "
-                      + to_string(limits::disclosed_reals_max) + " would do");
+        return refuse(
+          where + " has up to " + std::to_string(x.count_max) + " values; 1 to "
+          + std::to_string(limits::disclosed_reals_max) + " would do");
       if (!std::isfinite(x.min) || !std::isfinite(x.max) || x.min > x.max)
         return refuse(where + " has no finite range; min <= max would do");
       if (auto ok = check_listing(where, x); !ok)
         return ok;
       if (x.sum
           && !(*x.sum <= x.count_max * std::max(0.0, x.max) && *x.sum >= x.min))
-        return refuse(where + " cannot add up to " + to_string(*x.sum)
+        return refuse(where + " cannot add up to " + std::to_string(*x.sum)
                       + " within its range; widen it");
     }
     return {};
   }
 
-  result<void> check_option(const option_spec& x) const {
-    const auto where = "option " + in_quotes(x.name);
-    const bool counts =
-      x.kind == option_kind::number || x.kind == option_kind::whole;
-    if (x.says.empty() || (counts && x.unit.empty()))
-      return refuse(where
-                    + " has no description, or a number no unit; say what it "
-                      "is for, and what it counts or multiplies");
-    if (x.kind == option_kind::choice && x.words.size() < 2)
-      return refuse(where + " has no choice; two words or more would do");
-    if (!fits(x, x.value))
-      return refuse(where + " has the default " + to_string(x.value)
-                    + "; it must be " + takes(x));
-    return {};
-  }
-
-  /// What a block says by itself is what its option says by default.
-  result<void> check_number(const string& what, const string& name,
-                            std::uint32_t otherwise) const {
-    if (name.empty())
+  /// What a client makes of its last visit nobody else has.
+  result<void> check_finish() const {
+    if (method.finish.value.empty())
       return {};
-    const auto* x = find_option(method, name);
-    return x && x->value == otherwise
+    if (!method.offers)
+      return refuse("it has last visits, and no other one offers anything, so "
+                    "none of them is a part of a version; leave `finish` out");
+    return std::ranges::any_of(
+             method.blocks,
+             [](const block_spec& x) { return x.where == scope::personal; })
              ? result<void>{}
-             : refuse(what + " of " + to_string(otherwise)
-                      + " is said by option " + in_quotes(name)
-                      + ", which is missing or has another default");
-  }
-
-  result<void> check_options() const {
-    if (auto names = check_names(method.options, "option"); !names)
-      return names;
-    for (const auto& x : method.options)
-      if (auto ok = check_option(x); !ok)
-        return ok;
-    for (const auto& x : method.blocks) {
-      const auto where = "block " + in_quotes(x.name);
-      if (auto ok =
-            check_number(where + ": its count", x.count_option, x.count);
-          !ok)
-        return ok;
-      if (auto ok = check_number(where + ": its rank", x.rank_option, x.rank);
-          !ok)
-        return ok;
-    }
-    for (const auto& x : method.disclosures)
-      if (auto ok = check_number("disclosure " + in_quotes(x.name)
-                                   + ": its largest count",
-                                 x.count_option, x.count_max);
-          !ok)
-        return ok;
-    return check_options_of_legs().and_then(
-      [this] { return check_options_of_roles(); });
-  }
-
-  result<void> check_options_of_legs() const {
-    for (std::size_t i = 0; i < method.legs.size(); ++i)
-      for (const auto& x : method.legs[i].fetch) {
-        const auto where =
-          "leg " + to_string(i + 1) + " fetches " + in_quotes(x.family);
-        if (auto ok = check_number(where + ": its bound", x.chosen_option,
-                                   x.chosen_max);
-            !ok)
-          return ok;
-        const auto* flag =
-          x.flag.empty() ? nullptr : find_option(method, x.flag);
-        if (!x.flag.empty() && (!flag || flag->kind != option_kind::flag))
-          return refuse(where + " by " + in_quotes(x.flag)
-                        + ", which is no flag among its options");
-      }
-    return {};
-  }
-
-  result<void> check_options_of_roles() const {
-    for (const auto& x : method.roles) {
-      const auto where = "role " + in_quotes(x.name);
-      if (auto ok =
-            check_number(where + ": its quota", x.quota_option, x.quota);
-          !ok)
-        return ok;
-      if (auto ok = check_number(where + ": its number of members",
-                                 x.members_option, x.members);
-          !ok)
-        return ok;
-    }
-    return {};
+             : refuse("it has last visits, and no personal block that they "
+                      "could change; leave `finish` out, or add one");
   }
 
   result<void> check_rest() const {
@@ -366,15 +283,16 @@ struct checker {
 } // namespace
 
 result<void> check(const recipe& method) {
-  const checker of{method};
+  const checker of{{method}};
   if (method.name.empty())
     return of.refuse("it has no name");
   return of.check_blocks()
     .and_then([&] { return of.check_legs(); })
     .and_then([&] { return of.check_roles(); })
     .and_then([&] { return of.check_disclosures(); })
-    .and_then([&] { return of.check_options(); })
-    .and_then([&] { return of.check_rest(); });
+    .and_then([&] { return check_options(method); })
+    .and_then([&] { return of.check_rest(); })
+    .and_then([&] { return of.check_finish(); });
 }
 
 } // namespace troupe::policies

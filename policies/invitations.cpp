@@ -228,6 +228,10 @@ void invitations::open_window(std::span<const candidate> candidates, bool all) {
   }
 }
 
+choice invitations::call(client_id x, std::uint32_t role) {
+  return invite({.client = x, .window = window_, .role = role});
+}
+
 choice invitations::invite(const place& x) {
   const auto index = ++made_;
   return {.client = x.client,

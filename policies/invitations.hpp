@@ -116,7 +116,10 @@ public:
   ///      `roster_changed` of each that came or went
   std::optional<choice> next(const view& x);
 
-  /// The same without anybody's help: looks at all of them.
+  /// This client in this role, beside all windows.
+  choice call(client_id x, std::uint32_t role);
+
+  /// The same as `next` without anybody's help: looks at all of them.
   std::optional<choice> next(const test& busy,
                              std::span<const candidate> candidates);
 

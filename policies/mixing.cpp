@@ -38,6 +38,8 @@ std::string describe(const merge_rule& x) {
     case merge_kind::trimmed_mean:
       return "mean of each coordinate without the " + count
              + " largest and smallest";
+    case merge_kind::product_svd:
+      return "weighted mean of products, factored anew";
     case merge_kind::krum:
       break;
   }

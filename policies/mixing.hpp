@@ -15,9 +15,9 @@
 
 namespace troupe::policies {
 
-inline constexpr std::array<std::string_view, 8> merge_kind_names{
-  "mean",   "sum_over", "mix",          "replace",
-  "padded", "median",   "trimmed_mean", "krum"};
+inline constexpr std::array<std::string_view, 9> merge_kind_names{
+  "mean",   "sum_over",     "mix",  "replace",    "padded",
+  "median", "trimmed_mean", "krum", "product_svd"};
 
 constexpr std::string_view to_string(merge_kind x) noexcept {
   return merge_kind_names[static_cast<std::size_t>(x)];
@@ -46,8 +46,13 @@ constexpr bool takes_server_step(std::string_view family,
 
 /// Whether a rule looks at all offers beside each other; others add them.
 constexpr bool compares_offers(merge_kind x) noexcept {
-  return x == merge_kind::median || x == merge_kind::trimmed_mean
-         || x == merge_kind::krum;
+  return robust(x) || x == merge_kind::product_svd;
+}
+
+/// Whether an offer may have the first ranks of a block alone. That it lacks
+/// the others moves a version, too.
+constexpr bool takes_few_ranks(merge_kind x) noexcept {
+  return x == merge_kind::padded || x == merge_kind::product_svd;
 }
 
 /// The fewest offers that the rule can merge.

@@ -15,7 +15,7 @@ namespace troupe::policies {
 namespace {
 
 /// As people write it, where it is whole.
-std::string text_of(double x) {
+std::string as_written(double x) {
   return x == std::floor(x) && std::abs(x) < 1e15
            ? std::to_string(static_cast<std::int64_t>(x))
            : std::to_string(x);
@@ -46,7 +46,7 @@ private:
     return fail(errc::invalid_config,
                 "option " + in_quotes(option) + " of method "
                   + in_quotes(method_.name) + " " + how + ", found "
-                  + text_of(all_.at(option)));
+                  + as_written(all_.at(option)));
   }
 
   static std::string at_most(const std::string& option, std::uint32_t most) {
@@ -62,6 +62,19 @@ private:
   bool is_off(const std::string& flag) const {
     const auto found = all_.find(flag);
     return found != all_.end() && found->second == 0;
+  }
+
+  bool is_on(const std::string& option) const {
+    const auto found = all_.find(option);
+    return found != all_.end() && found->second != 0;
+  }
+
+  /// It never travels: no leg fetches it, and nothing is merged.
+  void set_personal(block_spec& x) {
+    x.where = scope::personal;
+    for (auto& leg : method_.legs)
+      std::erase_if(leg.fetch,
+                    [&](const fetch_spec& y) { return y.family == x.name; });
   }
 
   /// Null: there is no such family.
@@ -91,6 +104,10 @@ private:
     for (auto& x : method_.blocks) {
       set(x.count, x.count_option);
       set(x.rank, x.rank_option);
+      if (is_on(x.personal_option)) {
+        set_personal(x);
+        continue;
+      }
       const auto option = x.name + "_server_rate";
       const auto found = all_.find(option);
       if (found == all_.end() || found->second == 1)

@@ -7,57 +7,57 @@ namespace troupe::actors {
 
 namespace {
 
-using self_pointer = aggregator_impl::stateful_pointer<aggregator_state>;
+using aggregator_pointer = aggregator_impl::stateful_pointer<aggregator_state>;
 
-void tell(self_pointer self, const messages::part_answered& x) {
+void tell(aggregator_pointer self, const messages::part_answered& x) {
   self->send(self->state.args.others->gateway, x);
 }
 
-void tell(self_pointer self, const messages::part_held& x) {
+void tell(aggregator_pointer self, const messages::part_held& x) {
   self->send(self->state.args.others->gateway, x);
 }
 
-void tell(self_pointer self, const messages::part_taken& x) {
+void tell(aggregator_pointer self, const messages::part_taken& x) {
   self->send(self->state.args.others->director, x);
 }
 
-void tell(self_pointer self, const messages::round_merged& x) {
+void tell(aggregator_pointer self, const messages::round_merged& x) {
   self->send(self->state.args.others->director, x);
 }
 
-void tell(self_pointer self, const messages::parts_lacked& x) {
+void tell(aggregator_pointer self, const messages::parts_lacked& x) {
   self->send(self->state.args.others->director, x);
 }
 
-void tell(self_pointer self, const messages::line_ended& x) {
+void tell(aggregator_pointer self, const messages::line_ended& x) {
   self->send(self->state.args.others->director, x);
 }
 
-void tell(self_pointer self, const messages::version_published& x) {
+void tell(aggregator_pointer self, const messages::version_published& x) {
   // The expert first: who hears of a version may come and fetch it.
   self->send(self->state.args.others->router, x);
   self->send(self->state.args.others->publisher, x);
   self->send(self->state.args.others->director, x);
 }
 
-void tell(self_pointer self, const messages::keep_requested& x);
-void tell(self_pointer self, const messages::drop_requested& x);
+void tell(aggregator_pointer self, const messages::keep_requested& x);
+void tell(aggregator_pointer self, const messages::drop_requested& x);
 
 /// The ledger, at this time. A turn begins with it; what else the turn does
 /// takes none, and the clock is not read again.
-ledger& book(self_pointer self) {
+ledger& book(aggregator_pointer self) {
   self->state.book->pass(steady_now());
   return *self->state.book;
 }
 
-void speak(self_pointer self) {
+void speak(aggregator_pointer self) {
   for (const auto& notice : self->state.book->take_notices())
     std::visit([self](const auto& x) { tell(self, x); }, notice);
 }
 
 // The worker or the archivist is down or too slow. Nothing is lost, but nobody
 // else will remind us: once `pending_max` is reached, every offer is refused.
-void retry_later(self_pointer self, const caf::error& why) {
+void retry_later(aggregator_pointer self, const caf::error& why) {
   self->state.failure = context_of(why);
   book(self).failed();
   speak(self);
@@ -65,7 +65,7 @@ void retry_later(self_pointer self, const caf::error& why) {
                      caf::tick_atom_v);
 }
 
-void proceed(self_pointer self);
+void proceed(aggregator_pointer self);
 
 std::uint64_t bytes_in(const messages::merge_requested& x) {
   std::uint64_t count = 0;
@@ -80,7 +80,7 @@ void took(duration_counts& sum, instant since) {
   sum.add(seconds(steady_now() - since));
 }
 
-void request(self_pointer self, const messages::merge_requested& x) {
+void request(aggregator_pointer self, const messages::merge_requested& x) {
   const auto& args = self->state.args;
   self->request(args.others->merger, args.waits.merge, x)
     .then(
@@ -103,7 +103,7 @@ void request(self_pointer self, const messages::merge_requested& x) {
       });
 }
 
-void request(self_pointer self, const messages::commit_requested& x) {
+void request(aggregator_pointer self, const messages::commit_requested& x) {
   const auto& args = self->state.args;
   self->request(args.others->archivist, args.waits.store, x)
     .then(
@@ -116,7 +116,7 @@ void request(self_pointer self, const messages::commit_requested& x) {
       [self](const caf::error& what) { retry_later(self, what); });
 }
 
-void request(self_pointer self, const messages::version_wanted& x) {
+void request(aggregator_pointer self, const messages::version_wanted& x) {
   const auto& args = self->state.args;
   self->request(args.others->archivist, args.waits.store, x)
     .then(
@@ -128,7 +128,7 @@ void request(self_pointer self, const messages::version_wanted& x) {
       [self](const caf::error& what) { retry_later(self, what); });
 }
 
-void request(self_pointer self, const messages::part_wanted& x) {
+void request(aggregator_pointer self, const messages::part_wanted& x) {
   const auto& args = self->state.args;
   self->request(args.others->archivist, args.waits.store, x)
     .then(
@@ -140,7 +140,7 @@ void request(self_pointer self, const messages::part_wanted& x) {
       [self](const caf::error& what) { retry_later(self, what); });
 }
 
-void tell(self_pointer self, const messages::keep_requested& x) {
+void tell(aggregator_pointer self, const messages::keep_requested& x) {
   const auto& args = self->state.args;
   self->request(args.others->archivist, args.waits.store, x)
     .then(
@@ -156,7 +156,7 @@ void tell(self_pointer self, const messages::keep_requested& x) {
       });
 }
 
-void tell(self_pointer self, const messages::drop_requested& x) {
+void tell(aggregator_pointer self, const messages::drop_requested& x) {
   const auto& args = self->state.args;
   self->request(args.others->archivist, args.waits.store, x)
     .then(
@@ -172,7 +172,7 @@ void tell(self_pointer self, const messages::drop_requested& x) {
       });
 }
 
-void proceed(self_pointer self) {
+void proceed(aggregator_pointer self) {
   if (const auto due = self->state.book->next())
     std::visit([self](const auto& x) { request(self, x); }, *due);
   speak(self);
@@ -180,7 +180,7 @@ void proceed(self_pointer self) {
 
 } // namespace
 
-aggregator_impl::behavior_type aggregator(self_pointer self,
+aggregator_impl::behavior_type aggregator(aggregator_pointer self,
                                           aggregator_args args) {
   self->state.book.emplace(args.options, args.found);
   self->state.args = std::move(args);

@@ -8,10 +8,10 @@ namespace troupe::actors {
 
 namespace {
 
-using self_pointer = archivist_actor::stateful_pointer<archivist_state>;
+using archivist_pointer = archivist_actor::stateful_pointer<archivist_state>;
 
 /// Counts how long it takes.
-auto timed(self_pointer self, storage_task what, const auto& work) {
+auto timed(archivist_pointer self, storage_task what, const auto& work) {
   const auto began = steady_now();
   auto out = work();
   self->state.times[static_cast<std::size_t>(what)].add(
@@ -22,7 +22,7 @@ auto timed(self_pointer self, storage_task what, const auto& work) {
 // Here and not by somebody who hears of it: what anybody does with a version
 // comes after it in the record. And before the commit, with which it becomes
 // durable.
-void note(self_pointer self, const messages::commit_requested& x) {
+void note(archivist_pointer self, const messages::commit_requested& x) {
   const auto& args = self->state.args;
   auto& noted = self->state.noted[x.line];
   if (!args.events || noted == x.head)
@@ -42,19 +42,19 @@ result<void> keep(const archivist_args& args, const messages::part_offered& x) {
 }
 
 // A full disk shows at the next commit, which is where it matters.
-void append(self_pointer self, const messages::line_noted& x) {
+void append(archivist_pointer self, const messages::line_noted& x) {
   (void)timed(self, storage_task::note,
               [&] { return self->state.args.books->note(x); });
 }
 
-void tell(self_pointer self, const messages::status_asked& x) {
+void tell(archivist_pointer self, const messages::status_asked& x) {
   x.draft->add(self->state.times);
   x.draft->add_mailbox("archivist", self->mailbox().size());
 }
 
 } // namespace
 
-archivist_actor::behavior_type archivist(self_pointer self,
+archivist_actor::behavior_type archivist(archivist_pointer self,
                                          archivist_args args) {
   self->state.args = std::move(args);
   return {

@@ -8,19 +8,19 @@ namespace troupe::actors {
 
 namespace {
 
-using self_pointer = assessor_impl::stateful_pointer<assessor_state>;
+using assessor_pointer = assessor_impl::stateful_pointer<assessor_state>;
 using finished = messages::evaluation_finished;
 
-instant now(self_pointer self) {
+instant now(assessor_pointer self) {
   return self->clock().now() - self->state.args.started;
 }
 
-bool is_open(self_pointer self, std::uint64_t question) {
+bool is_open(assessor_pointer self, std::uint64_t question) {
   const auto& open = self->state.open;
   return open && open->what.question() == question;
 }
 
-void conclude(self_pointer self) {
+void conclude(assessor_pointer self) {
   auto& open = self->state.open;
   if (!open || !open->what.is_over(now(self)))
     return;
@@ -29,13 +29,13 @@ void conclude(self_pointer self) {
   open.reset();
 }
 
-void fail_with(self_pointer self, caf::error why) {
+void fail_with(assessor_pointer self, caf::error why) {
   self->state.open->answer.deliver(std::move(why));
   self->state.open.reset();
 }
 
 // One that is connected may be stopped, or gone without a word.
-void look_for_silence(self_pointer self, std::uint64_t question) {
+void look_for_silence(assessor_pointer self, std::uint64_t question) {
   if (!is_open(self, question))
     return;
   const auto& args = self->state.args;
@@ -56,7 +56,7 @@ messages::scores_wanted question_of(const messages::evaluation_requested& x,
 }
 
 // Clients do not wait until the server has scored what is here.
-void ask_clients(self_pointer self, std::uint64_t number) {
+void ask_clients(assessor_pointer self, std::uint64_t number) {
   const auto& args = self->state.args;
   const auto about = question_of(self->state.open->request, number);
   const auto hear = [self, number](const messages::scores_under_way& x) {
@@ -72,7 +72,7 @@ void ask_clients(self_pointer self, std::uint64_t number) {
 }
 
 // Who is held out has its rows here, and nobody else to ask.
-void ask_evaluator(self_pointer self, std::uint64_t number) {
+void ask_evaluator(assessor_pointer self, std::uint64_t number) {
   const auto& args = self->state.args;
   auto here = self->state.open->request;
   here.input.per_client = false;
@@ -94,7 +94,7 @@ void ask_evaluator(self_pointer self, std::uint64_t number) {
       });
 }
 
-caf::result<finished> evaluate(self_pointer self,
+caf::result<finished> evaluate(assessor_pointer self,
                                const messages::evaluation_requested& x) {
   auto& state = self->state;
   if (!x.input.per_client)
@@ -117,7 +117,8 @@ caf::result<finished> evaluate(self_pointer self,
 
 } // namespace
 
-assessor_impl::behavior_type assessor(self_pointer self, assessor_args args) {
+assessor_impl::behavior_type assessor(assessor_pointer self,
+                                      assessor_args args) {
   self->state.question = args.first_question;
   self->state.args = std::move(args);
   return {

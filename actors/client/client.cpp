@@ -7,17 +7,17 @@ namespace troupe::actors {
 
 namespace {
 
-using self_pointer = client_impl::stateful_pointer<client_actor_state>;
+using client_pointer = client_impl::stateful_pointer<client_actor_state>;
 
-instant now(self_pointer self) {
+instant now(client_pointer self) {
   return self->clock().now() - self->state.args.started;
 }
 
-void carry_out(self_pointer self, const messages::any_message& x) {
+void carry_out(client_pointer self, const messages::any_message& x) {
   self->state.args.network->send({}, x);
 }
 
-void ask_for(self_pointer self, const virtual_life::work& x, instant due) {
+void ask_for(client_pointer self, const virtual_life::work& x, instant due) {
   const auto& args = self->state.args;
   self->send(args.worker, messages::job_requested{.client = args.options.me,
                                                   .visit = visit_of(x),
@@ -25,11 +25,11 @@ void ask_for(self_pointer self, const virtual_life::work& x, instant due) {
                                                   .what = x});
 }
 
-void carry_out(self_pointer self, const dialogue::job& x) {
+void carry_out(client_pointer self, const dialogue::job& x) {
   ask_for(self, x.what, self->state.life->begin(x.what, now(self)));
 }
 
-void carry_out(self_pointer self, const dialogue::keep&) {
+void carry_out(client_pointer self, const dialogue::keep&) {
   const auto& args = self->state.args;
   const auto me = caf::actor_cast<client_impl>(self);
   self->state.keeping =
@@ -37,7 +37,7 @@ void carry_out(self_pointer self, const dialogue::keep&) {
                       [me] { caf::anon_send(me, caf::ok_atom_v); });
 }
 
-void arm(self_pointer self) {
+void arm(client_pointer self) {
   auto& armed = self->state.armed;
   const auto current = now(self);
   const auto due = self->state.talk->next_due();
@@ -51,7 +51,7 @@ void arm(self_pointer self) {
 }
 
 /// As far as what is kept is kept.
-void go_through_queue(self_pointer self) {
+void go_through_queue(client_pointer self) {
   auto& state = self->state;
   while (!state.queued.empty() && !state.keeping) {
     const auto action = std::move(state.queued.front());
@@ -69,7 +69,7 @@ void go_through_queue(self_pointer self) {
   self->quit();
 }
 
-void carry_out(self_pointer self, const dialogue::actions& what) {
+void carry_out(client_pointer self, const dialogue::actions& what) {
   auto& queued = self->state.queued;
   queued.insert(queued.end(), what.begin(), what.end());
   go_through_queue(self);
@@ -77,7 +77,7 @@ void carry_out(self_pointer self, const dialogue::actions& what) {
 
 /// While its disk refuses, it hears and says no more than it can remember; what
 /// is lost so is said again.
-bool is_overwhelmed(self_pointer self) {
+bool is_overwhelmed(client_pointer self) {
   return self->state.queued.size() >= limits::frames_per_client_max;
 }
 
@@ -86,7 +86,7 @@ std::string part_of(client_id x) {
 }
 
 // What was not stored is gone.
-void crash(self_pointer self) {
+void crash(client_pointer self) {
   auto& state = self->state;
   const auto found = state.args.files->load(state.args.options.me);
   state.talk.emplace(state.args.options, found ? *found : client_file{});
@@ -94,7 +94,7 @@ void crash(self_pointer self) {
   state.life->crash();
 }
 
-dialogue::actions live_on(self_pointer self, policies::life_event what) {
+dialogue::actions live_on(client_pointer self, policies::life_event what) {
   auto& state = self->state;
   switch (what) {
     case policies::life_event::come:
@@ -112,7 +112,7 @@ dialogue::actions live_on(self_pointer self, policies::life_event what) {
 }
 
 // Jobs under way are computed again, and due when they were.
-void go_on(self_pointer self, const snapshot& from) {
+void go_on(client_pointer self, const snapshot& from) {
   auto& state = self->state;
   const auto me = state.args.options.me;
   restore(from, part_of(me), *state.talk, *state.life, state.greeted);
@@ -125,7 +125,7 @@ void go_on(self_pointer self, const snapshot& from) {
 
 } // namespace
 
-client_impl::behavior_type client(self_pointer self, client_args args) {
+client_impl::behavior_type client(client_pointer self, client_args args) {
   auto found = args.files->load(args.options.me);
   self->state.talk.emplace(args.options, found ? *found : client_file{});
   self->state.args = std::move(args);

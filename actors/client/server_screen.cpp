@@ -24,7 +24,7 @@ bool are_finite(std::span<const float> xs) {
 bool is_sound(const messages::ticket& x, visit_number last,
               const recipe& method) {
   const auto roles = std::max<std::size_t>(method.roles.size(), 1);
-  return x.role < roles
+  return (x.role < roles || is_last_visit(method, x.role))
          && (x.visit.number <= last
              || x.visit.number.value - last.value <= numbers_ahead_max);
 }

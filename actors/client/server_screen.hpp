@@ -9,8 +9,9 @@ namespace troupe::actors {
 /// Numbers of invitations grow by no more than this.
 inline constexpr std::uint64_t numbers_ahead_max = std::uint64_t{1} << 32;
 
-/// Whether a visit can be begun: its role is one of the recipe's, and its
-/// number not so far ahead of the `last` that none would be left.
+/// Whether a visit can be begun: its role is one of the recipe's, or that of
+/// its last visits, and its number not so far ahead of the `last` that none
+/// would be left.
 bool is_sound(const messages::ticket& x, visit_number last,
               const recipe& method);
 

@@ -14,7 +14,7 @@ namespace {
 constexpr round_number no_cut{~std::uint64_t{0}};
 
 /// Further ahead no client can be, of which a server's copy knows less.
-constexpr std::uint64_t numbers_ahead_max = 1 << 20;
+constexpr std::uint64_t ahead_of_copy_max = 1 << 20;
 
 } // namespace
 
@@ -25,11 +25,12 @@ course::actions course::joined(const messages::client_joined& x, instant now) {
     entry.record = {.client = x.client, .examples = x.examples};
   // A server that is older than its clients gives no number again.
   if (x.last != messages::hello::not_said
-      && x.last.value < entry.number + numbers_ahead_max)
+      && x.last.value < entry.number + ahead_of_copy_max)
     entry.number = std::max(entry.number, x.last.value);
   if (entry.number >= entry.numbers_saved) // As after each restart.
     unsaved_.insert(x.client);
   joins_ += !std::exchange(entry.present, true);
+  entry.has_left = false;
   entry.remembers = x.last;
   look_for_missing(x.client, now);
   std::erase_if(lost_, [&](visit_id y) { return y.client == x.client; });
@@ -39,6 +40,8 @@ course::actions course::joined(const messages::client_joined& x, instant now) {
   if (!waits && !is_left_alone(entry, now))
     entry.not_before = {};
   changed_.push_back(x.client);
+  if (is_in_last_visits() && is_owed(x.client))
+    owed_.insert(x.client);
   if (!candidate_of(x.client)) {
     invitations_.roster_changed();
     entry.known_as.client = x.client;
@@ -71,6 +74,7 @@ course::actions course::left(const messages::client_left& x, instant now) {
   if (const auto found = clients_.find(x.client); found != clients_.end()) {
     if (std::exchange(found->second.present, false))
       ++(x.said ? leaves_ : losses_);
+    found->second.has_left = x.said;
     if (x.said) // It is not waited for, whatever it has.
       found->second.remembers = {};
     look_for_missing(x.client, now);
@@ -97,6 +101,9 @@ course::actions course::left(const messages::client_left& x, instant now) {
       lost_.insert(visit); // Somebody else has its slot; its ticket is valid.
     }
   }
+  if (is_in_last_visits() && (x.said || late_comers_are_lost_)
+      && owed_.contains(x.client))
+    wait_no_more_for(x.client, out);
   carry_on(out, now);
   return out;
 }
@@ -173,26 +180,6 @@ course::actions course::ended(const messages::line_ended& x, instant now) {
   return out;
 }
 
-course::actions course::finish(std::string reason, bool failed, instant now) {
-  actions out;
-  if (finishing_)
-    return out;
-  finishing_ = messages::run_finished{std::move(reason), failed};
-  for (auto& [client, entry] : clients_) {
-    for (const auto& v : entry.open)
-      if (!is_any_kept(v.parts)) // Else its lines answer, as they end.
-        out.push_back(messages::visit_withdrawn{v.pass.visit});
-    entry.open.clear();
-  }
-  open_count_ = 0;
-  lost_.clear();
-  loose_.clear();
-  alarms_.clear();
-  out.push_back(messages::line_closing{});
-  carry_on(out, now);
-  return out;
-}
-
 course::actions course::due(instant now) {
   actions out;
   look_at_visits(out, now);
@@ -204,17 +191,21 @@ course::actions course::due(instant now) {
 
 void course::carry_on(actions& out, instant now) {
   reckon(now);
-  if (!finishing_)
-    if (auto why = reason_to_end(now)) {
-      auto more = finish(std::move(why->reason), why->failed, now);
-      std::ranges::move(more, std::back_inserter(out));
-      return;
-    }
+  if (auto last = end_if_due(now); !last.empty()) {
+    std::ranges::move(last, std::back_inserter(out));
+    return;
+  }
   if (finishing_) {
-    if (ended_.size() == options_.lines.size() && !std::exchange(told_, true)) {
-      finishing_->heads = heads_;
-      out.push_back(*finishing_);
+    if (told_ || ended_.size() < options_.lines.size())
+      return;
+    if (!last_visits_are_over(out, now)) {
+      reckon(now);
+      return save(out);
     }
+    told_ = true;
+    finishing_->reason += without_last_visit();
+    finishing_->heads = heads_;
+    out.push_back(*finishing_);
     return;
   }
   if (!started_ && may_start()) {
@@ -252,11 +243,17 @@ void course::fill(actions& out, instant now) {
   refill_ = false;
 }
 
+/// Whether one is reserved for the next invitation; else it is asked for.
+bool course::has_index() {
+  if (invitations_.made() < index_saved_)
+    return true;
+  index_asked_ = index_saved_ + indices_wanted();
+  return false;
+}
+
 std::optional<messages::ticket> course::next_ticket(actions& out, instant now) {
-  if (invitations_.made() >= index_saved_) {
-    index_asked_ = index_saved_ + indices_wanted();
+  if (!has_index())
     return std::nullopt;
-  }
   reckon(now);
   const auto turn = invitations_.next(
     {.busy = [=, this](client_id x) { return is_busy(clients_.at(x), now); },
@@ -265,27 +262,30 @@ std::optional<messages::ticket> course::next_ticket(actions& out, instant now) {
      .free = free_});
   for (const auto& x : invitations_.skips())
     out.push_back(skipped{x});
-  if (!turn)
-    return std::nullopt;
-  if (turn->index + limits::indices_reserved / 2 > index_saved_)
+  return turn ? std::optional{ticket_of(*turn, now)} : std::nullopt;
+}
+
+messages::ticket course::ticket_of(const policies::choice& turn, instant now) {
+  if (turn.index + limits::indices_reserved / 2 > index_saved_)
     index_asked_ = index_saved_ + indices_wanted();
-  auto& entry = clients_.at(turn->client);
-  const visit_id visit{turn->client, {++entry.number}};
-  changed_.push_back(turn->client);
-  if (auto* at = candidate_of(turn->client))
+  auto& entry = clients_.at(turn.client);
+  const visit_id visit{turn.client, {++entry.number}};
+  changed_.push_back(turn.client);
+  if (auto* at = candidate_of(turn.client))
     ++at->times_chosen;
   if (entry.number + limits::numbers_reserved / 2 > entry.record.numbers_upto)
-    unsaved_.insert(turn->client);
+    unsaved_.insert(turn.client);
+  // A last visit is of no round, and no version comes after what is there.
+  const bool in_rounds = by_round(options_.mode) && !finishing_;
   const bool sync = options_.mode == pace_kind::sync;
-  return messages::ticket{
-    .visit = visit,
-    .index = turn->index,
-    .seed = turn->seed,
-    .role = turn->role,
-    .progress = policies::progress(options_.budget, spent(now)),
-    .round = sync ? round_.round : round_number{},
-    .cut = by_round(options_.mode) ? round_number{rounds_} : no_cut,
-    .expires_ns = (now + options_.visit_timeout).count()};
+  return {.visit = visit,
+          .index = turn.index,
+          .seed = turn.seed,
+          .role = turn.role,
+          .progress = policies::progress(options_.budget, spent(now)),
+          .round = sync && in_rounds ? round_.round : round_number{},
+          .cut = in_rounds ? round_number{rounds_} : no_cut,
+          .expires_ns = (now + time_for_visit()).count()};
 }
 
 /// A cohort at least, or it would never be whole.
@@ -345,7 +345,7 @@ void course::offered(visit_id x, const open_visit& v, instant now) {
     offered_.insert({now, std::move(what)});
 }
 
-course::open_visit* course::find_open(visit_id x) {
+open_visit* course::find_open(visit_id x) {
   const auto found = clients_.find(x.client);
   if (found == clients_.end() || found->second.open.empty()
       || found->second.open.front().pass.visit != x)

@@ -33,6 +33,9 @@ namespace troupe::actors {
 ///
 /// What a restart must not forget is saved before it is acted upon: the numbers
 /// given to clients, the indices of invitations, a round's cohort and its list.
+///
+/// Where the recipe has last visits, they come when all lines have ended: the
+/// run is over when each client that has a part in a version had its own.
 class course {
 public:
   struct options {
@@ -65,7 +68,8 @@ public:
     std::uint32_t failures_max = 3;
     instant alone_first = std::chrono::minutes{1};
     instant alone_max = std::chrono::hours{1};
-    bool offers = true; ///< Visits of the recipe do.
+    bool offers = true;                          ///< Visits of the recipe do.
+    std::optional<std::uint32_t> last_role = {}; ///< Of last visits, if any.
     /// What merges need so many of: no round or window closes with fewer.
     std::uint64_t offers_needed = 1;
     /// So many visits that end without a part of a version, since there was the
@@ -94,6 +98,8 @@ public:
     std::uint64_t updates = 0;      ///< Visits of which a line merged a part.
     std::uint64_t fruitful = 0;     ///< Rounds before `round` with a version.
     bool round_has_version = false; ///< And `round`, of some line.
+    messages::course_end end{};     ///< Since when there are last visits.
+    std::set<client_id> had_last = {};
   };
 
   struct skipped {
@@ -125,6 +131,7 @@ public:
   [[nodiscard]] actions saved(std::uint64_t token, instant now);
   [[nodiscard]] actions evaluated(const messages::evaluation_finished& x,
                                   double metric, instant now);
+  /// At once. Last visits are for who has done all that was planned.
   [[nodiscard]] actions finish(std::string reason, bool failed, instant now);
   [[nodiscard]] actions due(instant now);
 
@@ -171,65 +178,6 @@ public:
 private:
   static constexpr instant never = instant::max();
 
-  struct open_visit {
-    messages::ticket pass;
-    instant alarm = never; ///< Where it stands among `alarms_`.
-    part_verdicts parts;
-    std::set<line_id> merged = {}; ///< Lines that were faster than the others.
-    instant again{};               ///< When to repeat the invitation.
-    instant wait{};                ///< Before that.
-
-    static constexpr auto fields(auto& x) {
-      return std::tie(x.pass, x.alarm, x.parts, x.merged, x.again, x.wait);
-    }
-  };
-
-  /// What each visit looks at comes first.
-  struct client_entry {
-    std::uint64_t number = 0;       ///< The last given.
-    std::uint64_t given_before = 0; ///< The last that an earlier life may have.
-    visit_number taken_up{};        ///< Of these, by what it said.
-    std::uint64_t numbers_saved = 0;
-    bool present = false;
-    bool engaged = true;               ///< As `is_busy` said last.
-    bool free = false;                 ///< It is here and was not.
-    std::uint32_t failures = 0;        ///< In a row.
-    std::vector<open_visit> open = {}; ///< At most one.
-    instant not_before{};
-    std::size_t place = 0;              ///< Among the candidates, as of late.
-    policies::visit_window merged = {}; ///< Its visits, into some line.
-    instant in_vain{}; ///< How long it was left alone since nothing came.
-    std::uint64_t fruitless_at = 0; ///< As `versions_seen_` was, the last time.
-    instant alone{};                ///< And for its failures, the last time.
-    messages::client_record record = {}; ///< As stored, or as asked to be.
-    /// Kept parts without a verdict, on_accept only.
-    std::set<std::pair<visit_id, line_id>> unsettled = {};
-    visit_number forgotten = {}; ///< The newest that it was found not to know.
-    visit_number remembers = messages::hello::not_said; ///< As it said last.
-    policies::candidate known_as = {}; ///< When it was last here.
-
-    static constexpr auto fields(auto& x) {
-      return std::tie(x.number, x.given_before, x.taken_up, x.numbers_saved,
-                      x.present, x.engaged, x.free, x.failures, x.open,
-                      x.not_before, x.place, x.merged, x.in_vain,
-                      x.fruitless_at, x.alone, x.record, x.unsettled,
-                      x.forgotten, x.remembers, x.known_as);
-    }
-  };
-
-  struct offered_visit {
-    instant at;
-    messages::closed_visit what;
-
-    static constexpr auto fields(auto& x) {
-      return std::tie(x.at, x.what);
-    }
-
-    friend bool operator<(const offered_visit& a, const offered_visit& b) {
-      return std::tie(a.at, a.what.visit) < std::tie(b.at, b.what.visit);
-    }
-  };
-
   enum class phase : std::uint8_t { idle, opening, open, closing, merging };
 
   // course.cpp
@@ -241,7 +189,9 @@ private:
   void reckon(instant now);
   bool may_start() const;
   void fill(actions& out, instant now);
+  bool has_index();
   std::optional<messages::ticket> next_ticket(actions& out, instant now);
+  messages::ticket ticket_of(const policies::choice& turn, instant now);
   void open_visit_of(const messages::ticket& pass, instant now);
   messages::invitation_made invitation(const messages::ticket& pass) const;
   void take_up(const messages::ticket& pass, actions& out, instant now);
@@ -273,6 +223,21 @@ private:
   // course_status.cpp
   std::uint64_t at_work() const;
   std::string failures_text() const;
+
+  // course_finish.cpp
+  actions end(messages::course_end why, instant now);
+  actions end_if_due(instant now);
+  bool is_owed(client_id x) const;
+  bool is_in_last_visits() const;
+  bool last_visits_are_over(actions& out, instant now);
+  void begin_last_visits(instant now);
+  void invite_last(actions& out, instant now);
+  void last_visit_ended(const messages::visit_failed& x, instant now);
+  void wait_no_more_for(client_id x, actions& out);
+  void drop_last_visits(actions& out);
+  std::string without_last_visit() const;
+  instant last_comers_at() const;
+  instant time_for_visit() const;
 
   // course_loose.cpp
   void give_up(visit_id x, instant now);
@@ -395,6 +360,16 @@ private:
   std::optional<messages::run_finished> finishing_;
   bool told_ = false;
   std::set<line_id> ended_;
+
+  messages::course_end end_{}; ///< None: there are no last visits.
+  bool end_is_saved_ = false;
+  std::optional<instant> last_visits_began_;
+  std::set<client_id> owed_;     ///< A last visit.
+  std::set<client_id> callable_; ///< Of these, who may be free.
+  std::set<client_id> had_last_;
+  std::vector<visit_id> unsaved_last_; ///< Their last visits, to be saved next.
+  std::map<client_id, std::uint32_t> tries_; ///< That came to nothing.
+  bool late_comers_are_lost_ = false;
 };
 
 } // namespace troupe::actors

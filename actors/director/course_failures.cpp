@@ -10,6 +10,13 @@ namespace troupe::actors {
 
 course::actions course::failed(const messages::visit_failed& x, instant now) {
   actions out;
+  if (is_in_last_visits()) {
+    if (find_open(x.visit)) {
+      last_visit_ended(x, now);
+      carry_on(out, now);
+    }
+    return out;
+  }
   const auto* verdict = std::get_if<policies::verdict>(&x.why);
   const bool shut = verdict && *verdict == policies::verdict::withdrawn;
   will_not_come(x.visit, {}, now);
@@ -171,11 +178,11 @@ course::actions course::evaluated(const messages::evaluation_finished& x,
       save(out);
       return out;
     case policies::stop_reason::target:
-      return finish("the target is reached", false, now);
+      return end(messages::course_end::target, now);
     case policies::stop_reason::patience:
       break;
   }
-  return finish("no better version within the patience", false, now);
+  return end(messages::course_end::patience, now);
 }
 
 std::optional<messages::run_finished> course::reason_to_end(instant now) const {

@@ -40,7 +40,10 @@ course::course(options opts, durable found)
     index_saved_(found.index_upto),
     updates_(found.updates),
     round_has_version_(found.round_has_version),
-    started_(found.index_upto > 0) {
+    started_(found.index_upto > 0),
+    end_(options_.last_role ? found.end : messages::course_end::none),
+    end_is_saved_(found.end != messages::course_end::none),
+    had_last_(std::move(found.had_last)) {
   for (const auto& [client, record] : found.clients)
     clients_[client] = {.number = record.numbers_upto,
                         .given_before = record.numbers_upto,
@@ -92,7 +95,12 @@ void course::resume_round(std::uint64_t fruitful) {
 // arrives; visits of rounds are durable.
 void course::take_up(const messages::ticket& pass, actions& out, instant now) {
   const auto visit = pass.visit;
-  if (finishing_ || find_open(visit) || is_with_lines(visit))
+  if (find_open(visit))
+    return;
+  // What an earlier process asked for at the end is asked for anew.
+  if (end_ != messages::course_end::none)
+    return out.push_back(messages::visit_withdrawn{visit});
+  if (finishing_ || is_with_lines(visit))
     return;
   auto& entry = clients_.at(visit.client);
   if (options_.mode == pace_kind::sync || !entry.open.empty()

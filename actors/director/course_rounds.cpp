@@ -301,9 +301,10 @@ course::actions course::merged(const messages::round_merged& x, instant now) {
 // overtake a newer one.
 void course::save(actions& out) {
   const bool round = round_is_dirty_;
+  const bool ends_now = last_visits_began_ && !end_is_saved_;
   if (saving_
       || (unsaved_.empty() && index_asked_ == index_saved_ && !round
-          && !stopper_is_dirty_))
+          && !stopper_is_dirty_ && unsaved_last_.empty() && !ends_now))
     return;
   saving_ = messages::save_requested{
     .token = ++token_, .clients = {}, .index_upto = index_asked_, .round = {}};
@@ -326,6 +327,9 @@ void course::save(actions& out) {
   round_is_dirty_ = false;
   if (std::exchange(stopper_is_dirty_, false))
     saving_->stopper = stopper_.state();
+  if (ends_now)
+    saving_->end = end_;
+  saving_->last_visits = std::exchange(unsaved_last_, {});
   out.push_back(*saving_);
 }
 
@@ -340,6 +344,7 @@ course::actions course::saved(std::uint64_t token, instant now) {
     changed_.push_back(record.client);
   }
   index_saved_ = done.index_upto;
+  end_is_saved_ |= done.end != messages::course_end::none;
   if (done.round && !finishing_) {
     if (phase_ == phase::opening)
       announce_cohort(out, now);

@@ -92,6 +92,7 @@ course_status course::status(instant now) const {
                   .losses = losses_,
                   .failed = failed_ever_,
                   .alone = left_alone(now),
+                  .owed = owed_.size(),
                   .progress = policies::progress(options_.budget, spent(now))};
   // Nobody sets a deadline that is never.
   if (by_round(options_.mode) && phase_ == phase::open

@@ -13,7 +13,10 @@ void course::look_at_visits(actions& out, instant now) {
     const auto visit = alarms_.front().second;
     auto& v = *find_open(visit);
     if (v.pass.expires() <= now) {
-      expire(visit, out, now);
+      if (is_in_last_visits())
+        wait_no_more_for(visit.client, out);
+      else
+        expire(visit, out, now);
     } else if (phase_ == phase::opening) {
       v.again = never; // What is not announced yet has nothing to repeat.
       set_alarm(visit, v);
@@ -72,12 +75,14 @@ void course::reckon(instant now) {
     const bool free = entry.present && !busy;
     free_ += free;
     free_ -= std::exchange(entry.free, free);
+    if (free && owed_.contains(client))
+      callable_.insert(client);
   }
   changed_.clear();
 }
 
 std::optional<instant> course::next_due() const {
-  if (finishing_)
+  if (finishing_ && !is_in_last_visits())
     return std::nullopt;
   auto least = loose_until_;
   if (!alarms_.empty())
@@ -88,8 +93,12 @@ std::optional<instant> course::next_due() const {
     least = std::min(least, deadline_);
   if (phase_ == phase::merging)
     least = std::min(least, strike_at_);
-  if (options_.budget.seconds > 0)
+  if (finishing_) {
+    if (end_is_saved_ && !late_comers_are_lost_)
+      least = std::min(least, last_comers_at());
+  } else if (options_.budget.seconds > 0) {
     least = std::min(least, from_seconds(options_.budget.seconds));
+  }
   if (least == never)
     return std::nullopt;
   return least;

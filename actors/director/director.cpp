@@ -8,75 +8,75 @@ namespace troupe::actors {
 
 namespace {
 
-using self_pointer = director_impl::stateful_pointer<director_state>;
+using director_pointer = director_impl::stateful_pointer<director_state>;
 
-constexpr const char* part_name = "director";
+constexpr const char* director_part = "director";
 
-instant now(self_pointer self) {
+instant now(director_pointer self) {
   return self->clock().now() - self->state.args.started;
 }
 
-void note(self_pointer self, const auto& x) {
+void note(director_pointer self, const auto& x) {
   if (self->state.args.events)
     self->send(self->state.args.others->archivist,
                messages::line_noted{messages::line_noted::file::events,
                                     event_of(x, now(self))});
 }
 
-void carry_out(self_pointer self, const course::actions& what);
+void carry_out(director_pointer self, const course::actions& what);
 
-void carry_out(self_pointer self, const messages::invitation_made& x) {
+void carry_out(director_pointer self, const messages::invitation_made& x) {
   self->send(self->state.args.others->gateway, x);
 }
 
-void carry_out(self_pointer self, const messages::visit_withdrawn& x) {
+void carry_out(director_pointer self, const messages::visit_withdrawn& x) {
   self->send(self->state.args.others->gateway, x);
 }
 
-void carry_out(self_pointer self, const messages::round_closed& x) {
+void carry_out(director_pointer self, const messages::round_closed& x) {
   note(self, x);
   self->send(self->state.args.others->router, x);
 }
 
-void carry_out(self_pointer self, const messages::clients_admitted& x) {
+void carry_out(director_pointer self, const messages::clients_admitted& x) {
   note(self, x);
   self->send(self->state.args.others->router, x);
 }
 
-void carry_out(self_pointer self, const messages::visit_dropped& x) {
+void carry_out(director_pointer self, const messages::visit_dropped& x) {
   self->send(self->state.args.others->router, x);
 }
 
-void carry_out(self_pointer self, const messages::line_closing& x) {
+void carry_out(director_pointer self, const messages::line_closing& x) {
   self->send(self->state.args.others->router, x);
 }
 
-void carry_out(self_pointer self, const course::skipped& x) {
+void carry_out(director_pointer self, const course::skipped& x) {
   note(self, x.what);
 }
 
-void carry_out(self_pointer self, const messages::client_failed& x) {
+void carry_out(director_pointer self, const messages::client_failed& x) {
   if (x.alone_until)
     note(self, x);
   self->send(self->state.args.others->publisher, x);
 }
 
-void carry_out(self_pointer self, const messages::round_counted& x) {
+void carry_out(director_pointer self, const messages::round_counted& x) {
   self->send(self->state.args.others->publisher, x);
 }
 
-void carry_out(self_pointer self, const messages::client_began_anew& x) {
+void carry_out(director_pointer self, const messages::client_began_anew& x) {
   note(self, x);
 }
 
-void carry_out(self_pointer self, const messages::run_finished& x) {
+void carry_out(director_pointer self, const messages::run_finished& x) {
   note(self, x);
   self->send(self->state.args.others->publisher, x);
 }
 
 // Nothing that waits for it can happen before a save has succeeded, so it is
 // repeated as it is until it does.
-void carry_out(self_pointer self, const messages::save_requested& x) {
+void carry_out(director_pointer self, const messages::save_requested& x) {
   const auto& args = self->state.args;
   self->request(args.others->archivist, args.waits.store, x)
     .then(
@@ -90,7 +90,7 @@ void carry_out(self_pointer self, const messages::save_requested& x) {
       });
 }
 
-void arm(self_pointer self) {
+void arm(director_pointer self) {
   auto& armed = self->state.armed;
   const auto due = self->state.plan->next_due();
   const auto current = now(self);
@@ -102,23 +102,23 @@ void arm(self_pointer self) {
   self->delayed_send(self, armed - current, caf::tick_atom_v);
 }
 
-void carry_out(self_pointer self, const course::actions& what) {
+void carry_out(director_pointer self, const course::actions& what) {
   for (const auto& action : what)
     std::visit([self](const auto& x) { carry_out(self, x); }, action);
   arm(self);
 }
 
 // One that goes on has looked at everything up to this instant.
-void start(self_pointer self) {
+void start(director_pointer self) {
   if (const auto& from = self->state.args.resumed) {
-    restore(*from, part_name, *self->state.plan);
+    restore(*from, director_part, *self->state.plan);
     arm(self);
   } else {
     self->send(self, caf::tick_atom_v);
   }
 }
 
-void tell(self_pointer self, const messages::status_asked& x) {
+void tell(director_pointer self, const messages::status_asked& x) {
   auto status = self->state.plan->status(now(self));
   status.failure = self->state.failure;
   status.mailbox = self->mailbox().size();
@@ -128,7 +128,8 @@ void tell(self_pointer self, const messages::status_asked& x) {
 
 } // namespace
 
-director_impl::behavior_type director(self_pointer self, director_args args) {
+director_impl::behavior_type director(director_pointer self,
+                                      director_args args) {
   self->state.plan.emplace(args.options, args.found);
   self->state.used.emplace(*args.method, *args.blocks, args.groups);
   self->state.args = std::move(args);
@@ -177,7 +178,7 @@ director_impl::behavior_type director(self_pointer self, director_args args) {
     [&plan](const messages::state_asked& x) {
       if (!plan->at_rest())
         return x.draft->refuse();
-      x.draft->add(part_name, *plan);
+      x.draft->add(director_part, *plan);
     },
     [self](const messages::status_asked& x) { tell(self, x); },
     [self, &plan](caf::tick_atom) {

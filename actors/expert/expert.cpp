@@ -7,9 +7,9 @@ namespace troupe::actors {
 
 namespace {
 
-using self_pointer = expert_actor::stateful_pointer<expert_state>;
+using expert_pointer = expert_actor::stateful_pointer<expert_state>;
 
-void serve(self_pointer self, const messages::serve_requested& x) {
+void serve(expert_pointer self, const messages::serve_requested& x) {
   const auto& args = self->state.args;
   const auto from_here = [self, x] {
     const auto& args = self->state.args;

@@ -25,6 +25,8 @@ bool has(std::span<const line_id> sorted, line_id x) {
 allowed_choices::allowed_choices(const recipe& method,
                                  const models::layout& blocks)
   : roles_(method.roles) {
+  if (!method.finish.value.empty())
+    last_role_ = last_role(method);
   std::set<line_id> whole;
   for (const auto& leg : method.legs)
     for (const auto& want : leg.fetch)
@@ -52,6 +54,10 @@ allowed_choices::allowed_choices(const recipe& method,
   for (std::uint32_t i = 0; i < method.disclosures.size(); ++i)
     if (const auto& family = method.disclosures[i].chosen_of; !family.empty())
       requests_.push_back({.index = i, .lines = lines_of(blocks, family)});
+}
+
+bool allowed_choices::is_to_offer(std::uint32_t role) const {
+  return last_role_ != role;
 }
 
 bool allowed_choices::is_bound(std::uint32_t role) const {

@@ -27,6 +27,9 @@ class allowed_choices {
 public:
   allowed_choices(const recipe& method, const models::layout& blocks);
 
+  /// Whether visits of this role offer anything: last ones do not.
+  bool is_to_offer(std::uint32_t role) const;
+
   /// Whether a visit that was served these lines may have those that it wants,
   /// too. @pre they are of the leg, each once
   bool may_fetch(const messages::fetch_requested& x,
@@ -75,6 +78,7 @@ private:
                                             const request_rule& rule) const;
 
   std::vector<role> roles_;
+  std::optional<std::uint32_t> last_role_; ///< If there are last visits.
   std::vector<leg_rules> legs_;
   std::vector<request_rule> requests_;
 };

@@ -10,40 +10,40 @@ namespace troupe::actors {
 namespace {
 
 using policies::verdict;
-using self_pointer = gateway_actor::stateful_pointer<gateway_state>;
+using gate_pointer = gateway_actor::stateful_pointer<gateway_state>;
 
-constexpr const char* part_name = "gateway";
+constexpr const char* gateway_part = "gateway";
 
-instant now(self_pointer self) {
+instant now(gate_pointer self) {
   return self->clock().now() - self->state.args.started;
 }
 
 /// Returns the bytes that it adds to what is on its way.
-std::size_t send(self_pointer self, peer_id to, messages::any_message x) {
+std::size_t send(gate_pointer self, peer_id to, messages::any_message x) {
   const auto bytes = self->state.args.network->send(to, std::move(x));
   self->state.args.counted->bytes_down.fetch_add(bytes,
                                                  std::memory_order_relaxed);
   return bytes;
 }
 
-void say(self_pointer self, peer_id to, messages::any_message x) {
+void say(gate_pointer self, peer_id to, messages::any_message x) {
   send(self, to, std::move(x));
 }
 
-void say(self_pointer self, client_id to, messages::any_message x) {
+void say(gate_pointer self, client_id to, messages::any_message x) {
   if (const auto peer = self->state.peers.peer_of(to))
     say(self, *peer, std::move(x));
 }
 
 // What clients hear and say is noted here, where it has an order.
-void note(self_pointer self, const auto& x, auto... how) {
+void note(gate_pointer self, const auto& x, auto... how) {
   if (self->state.args.events)
     self->send(self->state.args.others->archivist,
                messages::line_noted{messages::line_noted::file::events,
                                     event_of(x, now(self), how...)});
 }
 
-void serve(self_pointer self, const messages::line_served& x) {
+void serve(gate_pointer self, const messages::line_served& x) {
   note(self, x);
   const auto peer = self->state.peers.peer_of(x.visit.client);
   if (peer && send(self, *peer, x) == 0)
@@ -52,7 +52,7 @@ void serve(self_pointer self, const messages::line_served& x) {
 
 /// Says what lets a client forget an offer: where it lives on when this process
 /// is killed, not before the record has it.
-void note_and_say(self_pointer self, const auto& event, client_id to,
+void note_and_say(gate_pointer self, const auto& event, client_id to,
                   messages::any_message x) {
   if (!self->state.args.outlived || !self->state.args.events) {
     note(self, event);
@@ -65,14 +65,14 @@ void note_and_say(self_pointer self, const auto& event, client_id to,
           [](const caf::error&) {});
 }
 
-void count_refusal(self_pointer self, transport::refusal why) {
+void count_refusal(gate_pointer self, transport::refusal why) {
   if (const auto& to = self->state.args.refused)
     to->add(why, steady_now()); // As sockets do.
 }
 
 /// Ends a visit that was refused as a whole. What is said on it once more is
 /// answered, and no more comes of it.
-void end_visit(self_pointer self, visit_id visit, verdict why) {
+void end_visit(gate_pointer self, visit_id visit, verdict why) {
   self->state.granted->ended(visit);
   ++self->state.refusals[static_cast<std::size_t>(why)];
   const messages::visit_failed failed{visit, why};
@@ -81,12 +81,12 @@ void end_visit(self_pointer self, visit_id visit, verdict why) {
 }
 
 /// The record may have lost it with the process that wrote it.
-void note_beginning(self_pointer self, const messages::ticket& pass) {
+void note_beginning(gate_pointer self, const messages::ticket& pass) {
   if (self->state.granted->is_to_be_noted(pass.visit))
     note(self, messages::invitation_made{pass, true});
 }
 
-void note_offer(self_pointer self, const messages::offer_made& x,
+void note_offer(gate_pointer self, const messages::offer_made& x,
                 bool served_twice) {
   note_beginning(self, x.pass);
   if (served_twice || self->state.granted->is_earlier(x.pass.visit))
@@ -96,7 +96,7 @@ void note_offer(self_pointer self, const messages::offer_made& x,
 }
 
 /// What a ticket is worth when its owner shows it.
-std::optional<verdict> judge(self_pointer self, const messages::ticket& pass,
+std::optional<verdict> judge(gate_pointer self, const messages::ticket& pass,
                              client_id owner) {
   if (pass.visit.client != owner
       || !self->state.args.tickets->is_ours(pass, unix_milliseconds()))
@@ -107,7 +107,7 @@ std::optional<verdict> judge(self_pointer self, const messages::ticket& pass,
 }
 
 /// The visit that a client says it is at work on, if that is one of ours.
-std::optional<messages::ticket> at_work_on(self_pointer self,
+std::optional<messages::ticket> at_work_on(gate_pointer self,
                                            const messages::hello& x) {
   if (x.open.size() != 1 || judge(self, x.open.front(), x.client))
     return std::nullopt;
@@ -116,7 +116,7 @@ std::optional<messages::ticket> at_work_on(self_pointer self,
 
 // What a client with a session says.
 
-void heard(self_pointer self, const sessions::session& from,
+void heard(gate_pointer self, const sessions::session& from,
            messages::fetch_requested x) {
   const auto visit = x.pass.visit;
   if (const auto refusal = judge(self, x.pass, from.client))
@@ -132,7 +132,7 @@ void heard(self_pointer self, const sessions::session& from,
                messages::serve_requested{visit, x.leg, want, x.pass.cut});
 }
 
-void ask_lines(self_pointer self, const messages::offer_awaited& x) {
+void ask_lines(gate_pointer self, const messages::offer_awaited& x) {
   for (const auto& part : self->state.granted->await(x))
     self->send(self->state.args.others->router, part);
 }
@@ -140,7 +140,7 @@ void ask_lines(self_pointer self, const messages::offer_awaited& x) {
 /// Its ticket is none of ours, or none any more: nothing of it is taken, and
 /// nobody is to wait for it. Of what its owner offered on it to a server before
 /// this one a line may have a part nevertheless, and knows.
-void refuse_ticket(self_pointer self, const messages::offer_awaited& x,
+void refuse_ticket(gate_pointer self, const messages::offer_awaited& x,
                    client_id owner) {
   const auto visit = x.pass.visit;
   const bool is_own = visit.client == owner;
@@ -153,13 +153,13 @@ void refuse_ticket(self_pointer self, const messages::offer_awaited& x,
 }
 
 /// No line has any of it.
-void refuse_parts(self_pointer self, const messages::offer_made& x,
+void refuse_parts(gate_pointer self, const messages::offer_made& x,
                   verdict why) {
   for (const auto line : self->state.granted->lines_of(x))
     say(self, x.pass.visit.client, answer({x.pass.visit, line, why, {}}));
 }
 
-void heard(self_pointer self, const sessions::session& from,
+void heard(gate_pointer self, const sessions::session& from,
            const messages::offer_made& x) {
   const auto& args = self->state.args;
   auto& granted = *self->state.granted;
@@ -197,14 +197,14 @@ void heard(self_pointer self, const sessions::session& from,
   }
 }
 
-void heard(self_pointer self, const sessions::session& from,
+void heard(gate_pointer self, const sessions::session& from,
            const messages::offer_awaited& x) {
   if (judge(self, x.pass, from.client) == verdict::not_invited)
     return refuse_ticket(self, x, from.client);
   ask_lines(self, x);
 }
 
-void heard(self_pointer self, const sessions::session& from,
+void heard(gate_pointer self, const sessions::session& from,
            const messages::visit_declined& x) {
   if (judge(self, x.pass, from.client)
       || !self->state.granted->decline(x.pass.visit))
@@ -214,7 +214,7 @@ void heard(self_pointer self, const sessions::session& from,
   self->send(self->state.args.others->director, failed);
 }
 
-void heard(self_pointer self, const sessions::session& from,
+void heard(gate_pointer self, const sessions::session& from,
            const messages::beat& x) {
   if (x.session != session_id{} && x.session != from.id)
     return count_refusal(self, transport::refusal::replayed_session);
@@ -223,7 +223,7 @@ void heard(self_pointer self, const sessions::session& from,
   say(self, from.client, messages::beat_answered{});
 }
 
-void heard(self_pointer self, const sessions::session& from,
+void heard(gate_pointer self, const sessions::session& from,
            const messages::leave&) {
   self->send(self->state.args.others->roster,
              messages::client_left{from.client, true});
@@ -231,13 +231,13 @@ void heard(self_pointer self, const sessions::session& from,
 }
 
 /// What only a server says is not for a server's ears.
-void heard(self_pointer self, const sessions::session&, const auto&) {
+void heard(gate_pointer self, const sessions::session&, const auto&) {
   ++self->state.args.counted->frames_malformed;
   count_refusal(self, transport::refusal::frame_of_servers);
 }
 
 /// Why a peer may not say hello as this client; null: it may.
-const char* not_to_be_admitted(self_pointer self, peer_id peer, client_id who,
+const char* not_to_be_admitted(gate_pointer self, peer_id peer, client_id who,
                                bool may) {
   if (!may) {
     count_refusal(self, transport::refusal::client_of_another);
@@ -250,7 +250,7 @@ const char* not_to_be_admitted(self_pointer self, peer_id peer, client_id who,
   return "this channel is another client's";
 }
 
-void heard(self_pointer self, peer_id peer, const messages::any_message& any) {
+void heard(gate_pointer self, peer_id peer, const messages::any_message& any) {
   auto& peers = self->state.peers;
   if (const auto* x = std::get_if<messages::hello>(&any)) {
     if (const auto& over = self->state.over)
@@ -283,7 +283,7 @@ void heard(self_pointer self, peer_id peer, const messages::any_message& any) {
   std::visit([&](const auto& x) { heard(self, from, x); }, any);
 }
 
-void arrived(self_pointer self, const transport::frame_arrived& x) {
+void arrived(gate_pointer self, const transport::frame_arrived& x) {
   auto& counted = *self->state.args.counted;
   const auto bytes = x.what.size();
   counted.bytes_up.fetch_add(bytes, std::memory_order_relaxed);
@@ -296,7 +296,7 @@ void arrived(self_pointer self, const transport::frame_arrived& x) {
     ++counted.frames_malformed;
 }
 
-void judged(self_pointer self, const messages::hello_judged& x) {
+void judged(gate_pointer self, const messages::hello_judged& x) {
   const bool gone = self->state.peers.is_gone(x);
   if (x.refusal)
     return say(self, x.peer, refused(x));
@@ -315,7 +315,7 @@ void judged(self_pointer self, const messages::hello_judged& x) {
                                      x.what.last, at_work_on(self, x.what)});
 }
 
-void answered(self_pointer self, const messages::part_answered& x) {
+void answered(gate_pointer self, const messages::part_answered& x) {
   if (self->state.granted->answered(x.visit, x.line, x.verdict))
     note_and_say(self, x, x.visit.client, answer(x));
   else
@@ -324,7 +324,7 @@ void answered(self_pointer self, const messages::part_answered& x) {
 
 /// It was silent for too long; or, where that is said by somebody else, its key
 /// was taken from it: nothing that it was given or has offered counts.
-void lost(self_pointer self, const messages::client_left& x) {
+void lost(gate_pointer self, const messages::client_left& x) {
   if (!x.said)
     return self->state.peers.close(x.client);
   self->state.peers.turn_out(x.client);
@@ -334,19 +334,19 @@ void lost(self_pointer self, const messages::client_left& x) {
                messages::visit_failed{visit, verdict::withdrawn});
 }
 
-void announced(self_pointer self, const messages::version_announced& x) {
+void announced(gate_pointer self, const messages::version_announced& x) {
   if (self->state.args.announce)
     for (const auto& [peer, session] : self->state.peers.all())
       say(self, peer, x);
 }
 
-void farewell_to_all(self_pointer self, const messages::run_finished& x) {
+void farewell_to_all(gate_pointer self, const messages::run_finished& x) {
   self->state.over = x;
   for (const auto& [peer, session] : self->state.peers.all())
     say(self, peer, last_words(x));
 }
 
-void start(self_pointer self, gateway_args args) {
+void start(gate_pointer self, gateway_args args) {
   auto& state = self->state;
   state.args = std::move(args);
   state.args.rules.blocks = state.args.blocks.get();
@@ -354,14 +354,14 @@ void start(self_pointer self, gateway_args args) {
   state.granted.emplace(*state.args.method, *state.args.blocks);
   state.has_load = is_to_be_watched(*state.args.method);
   if (state.args.resumed)
-    restore(*state.args.resumed, part_name, state.peers, *state.granted);
+    restore(*state.args.resumed, gateway_part, state.peers, *state.granted);
   for (const auto peer : state.args.greeted)
     say(self, peer, no_session());
 }
 
 } // namespace
 
-gateway_actor::behavior_type gateway(self_pointer self, gateway_args args) {
+gateway_actor::behavior_type gateway(gate_pointer self, gateway_args args) {
   start(self, std::move(args));
   return {
     [self](const transport::frame_arrived& x) { arrived(self, x); },
@@ -389,7 +389,7 @@ gateway_actor::behavior_type gateway(self_pointer self, gateway_args args) {
     [self](const messages::client_left& x) { lost(self, x); },
     [self](const messages::run_finished& x) { farewell_to_all(self, x); },
     [self](const messages::state_asked& x) {
-      x.draft->add(part_name, self->state.peers, *self->state.granted);
+      x.draft->add(gateway_part, self->state.peers, *self->state.granted);
     },
     [self](const messages::status_asked& x) {
       x.draft->add(self->state.status(self->mailbox().size()));

@@ -174,6 +174,8 @@ grants::offer(const messages::offer_made& x) {
     return standing::again;
   if (known->newest != number || !known->open)
     return standing::over;
+  if (!allowed_.is_to_offer(x.pass.role))
+    return tl::make_unexpected(verdict::malformed);
   std::map<line_id, place> lines;
   for (const auto& y : x.blocks)
     if (const auto* block = blocks_->find(y.block)) {
@@ -200,6 +202,8 @@ grants::offer_older(const messages::offer_made& x) {
     return standing::again;
   if (!older || !older->open)
     return standing::over;
+  if (!allowed_.is_to_offer(x.pass.role))
+    return tl::make_unexpected(verdict::malformed);
   const auto lines = lines_of(x);
   if (!allowed_.may_offer(x, std::vector(lines.begin(), lines.end()),
                           lines_in(older->served)))
@@ -276,8 +280,11 @@ grants::fetched_for(const messages::offer_made& x) const {
   for (std::uint32_t leg = 0; leg < legs_.size(); ++leg)
     for (const auto& [line, base] : bases)
       if (legs_[leg].contains(line))
-        all.push_back(
-          {.visit = x.pass.visit, .leg = leg, .line = line, .base = base});
+        all.push_back({.visit = x.pass.visit,
+                       .leg = leg,
+                       .line = line,
+                       .base = base,
+                       .blocks = {}});
   return all;
 }
 

@@ -89,8 +89,8 @@ public:
   bool is_first(const messages::offer_made& x);
 
   /// An offer of which nothing else is known to be wrong; `malformed` if it is
-  /// to a line that the visit did not fetch, or says of its request what is not
-  /// so.
+  /// to a line that the visit did not fetch, says of its request what is not
+  /// so, or is on a last visit.
   tl::expected<standing, policies::verdict>
   offer(const messages::offer_made& x);
 

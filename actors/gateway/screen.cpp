@@ -10,6 +10,7 @@
 #include "core/limits.hpp"
 #include "kernels/backend.hpp"
 #include "models/adapters/rank_prefix.hpp"
+#include "policies/mixing.hpp"
 
 namespace troupe::actors {
 
@@ -25,8 +26,8 @@ bool names_instances(const std::vector<double>& values) {
   });
 }
 
-bool is_sound(const messages::disclosed_values& x,
-              std::span<const disclosure> declared) {
+bool is_sound_part(const messages::disclosed_values& x,
+                   std::span<const disclosure> declared) {
   if (x.index >= declared.size())
     return false;
   const auto& rule = declared[x.index];
@@ -43,13 +44,14 @@ bool is_sound(const messages::disclosed_values& x,
   return !rule.sum || std::abs(sum - *rule.sum) <= 1e-6;
 }
 
-bool is_sound(const messages::offer_block& x, const models::block_layout& block,
-              std::uint64_t examples, const screening_rules& rules) {
+bool is_sound_part(const messages::offer_block& x,
+                   const models::block_layout& block, std::uint64_t examples,
+                   const screening_rules& rules) {
   if (x.rank > block.rank || !x.delta)
     return false;
-  // Only a padded merge knows what to make of missing ranks.
+  // Few rules know what to make of missing ranks.
   if (x.rank != 0 && x.rank < block.rank
-      && block.merge.kind != merge_kind::padded)
+      && !policies::takes_few_ranks(block.merge.kind))
     return false;
   if (x.delta->size() != models::prefix_size(block, x.rank))
     return false;
@@ -132,7 +134,7 @@ std::optional<verdict> screen(const messages::offer_made& x,
     const auto* block = rules.blocks->find(part.block);
     if (!block)
       return verdict::unknown_expert;
-    if (!is_sound(part, *block, examples, rules))
+    if (!is_sound_part(part, *block, examples, rules))
       return verdict::malformed;
   }
   if (!lines_are_whole(x, *rules.blocks)
@@ -155,7 +157,7 @@ bool discloses_soundly(const messages::offer_made& x,
     const auto& values = x.disclosures[i];
     if (i > 0 && values.index <= x.disclosures[i - 1].index)
       return false;
-    if (!is_sound(values, declared))
+    if (!is_sound_part(values, declared))
       return false;
     reals += values.values.size();
   }

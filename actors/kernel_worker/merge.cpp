@@ -5,6 +5,7 @@
 #include "core/assert.hpp"
 #include "kernels/robust.hpp"
 #include "kernels/running_sum.hpp"
+#include "models/adapters/mean_of_products.hpp"
 #include "models/adapters/rank_prefix.hpp"
 #include "policies/mixing.hpp"
 
@@ -97,17 +98,28 @@ result<sum_of_terms> add_all(kernels::backend& arithmetic, const block_merge& x,
   return out;
 }
 
-result<sum_of_terms> choose(const block_merge& x, const term_source& source) {
+/// All of them beside each other.
+result<std::vector<shared_values>> hold_all(const block_merge& x,
+                                            const term_source& source) {
   std::vector<shared_values> held;
-  std::vector<std::span<const float>> deltas;
-  std::vector<double> discounts;
   for (const auto& t : x.terms) {
     auto delta = source.of(x, t);
     if (!delta)
       return tl::make_unexpected(delta.error());
     held.push_back(std::move(*delta));
-    deltas.emplace_back(*held.back());
-    discounts.push_back(t.discount);
+  }
+  return held;
+}
+
+result<sum_of_terms> choose(const block_merge& x, const term_source& source) {
+  const auto held = hold_all(x, source);
+  if (!held)
+    return tl::make_unexpected(held.error());
+  std::vector<std::span<const float>> deltas;
+  std::vector<double> discounts;
+  for (std::size_t i = 0; i < held->size(); ++i) {
+    deltas.emplace_back(*(*held)[i]);
+    discounts.push_back(x.terms[i].discount);
   }
   const kernels::offer_set offers{deltas, discounts};
   sum_of_terms out{.sum = std::vector<double>(x.base->size())};
@@ -136,6 +148,7 @@ result<sum_of_terms> combine(kernels::backend& arithmetic,
     case merge_kind::mean:
     case merge_kind::mix:
     case merge_kind::replace:
+    case merge_kind::product_svd: // Makes no sum: `factored`.
       break;
   }
   return add_all(arithmetic, x, source);
@@ -160,35 +173,70 @@ result<void> check_finite(const models::block_layout& block,
   return {};
 }
 
+/// What a block becomes, and the optimiser's state or the sum beside it.
+struct block_after {
+  std::vector<float> values;
+  std::vector<double> moments = {};
+};
+
+/// Terms are in the order of their visits. Nothing is discounted: a method with
+/// such a block has rounds, or is refused.
+result<block_after> factored(const models::block_layout& block,
+                             const block_merge& x, const term_source& source) {
+  const auto held = hold_all(x, source);
+  if (!held)
+    return tl::make_unexpected(held.error());
+  const auto total = total_weight(x);
+  std::vector<models::merged_offer> offers;
+  for (std::size_t i = 0; i < held->size(); ++i)
+    offers.push_back({*(*held)[i], x.terms[i].weight / total});
+  return models::mean_of_products(block, *x.base, offers)
+    .map([](std::vector<float> values) {
+      return block_after{.values = std::move(values)};
+    });
+}
+
+result<block_after> summed(kernels::backend& arithmetic,
+                           const models::block_layout& block,
+                           const block_merge& x,
+                           const messages::merge_requested& job,
+                           const term_source& source) {
+  auto sum = combine(arithmetic, block, x, source);
+  if (!sum)
+    return tl::make_unexpected(sum.error());
+  const auto before = x.moments.view();
+  block_after to{.values = std::vector<float>(x.base->size()),
+                 .moments = {before.begin(), before.end()}};
+  if (x.rule.kind == merge_kind::sum_over) {
+    kernels::add_to_sum(*x.base, sum->sum, job.admitted, to.moments, to.values);
+    return to;
+  }
+  const auto step = step_for(block, x, job.step);
+  to.moments.resize(x.base->size()
+                    * static_cast<std::size_t>(step.moment_count()));
+  return arithmetic
+    .finish(*x.base, sum->sum, sum->total, step, to.moments, to.values)
+    .map([&] { return std::move(to); });
+}
+
 result<messages::merged_block> merge_block(kernels::backend& arithmetic,
                                            const models::block_layout& block,
                                            const block_merge& x,
                                            const messages::merge_requested& job,
                                            const values_on_disk& on_disk) {
-  auto sum = combine(arithmetic, block, x, {job.line, on_disk});
-  if (!sum)
-    return tl::make_unexpected(sum.error());
-  const auto before = x.moments.view();
-  std::vector<double> moments{before.begin(), before.end()};
-  std::vector<float> values(x.base->size());
-  result<void> ok;
-  if (x.rule.kind == merge_kind::sum_over) {
-    kernels::add_to_sum(*x.base, sum->sum, job.admitted, moments, values);
-  } else {
-    const auto step = step_for(block, x, job.step);
-    moments.resize(x.base->size()
-                   * static_cast<std::size_t>(step.moment_count()));
-    ok =
-      arithmetic.finish(*x.base, sum->sum, sum->total, step, moments, values);
-  }
-  if (ok)
-    ok = check_finite(block, values);
-  if (!ok)
+  const term_source source{job.line, on_disk};
+  auto after = x.rule.kind == merge_kind::product_svd
+                 ? factored(block, x, source)
+                 : summed(arithmetic, block, x, job, source);
+  if (!after)
+    return tl::make_unexpected(after.error());
+  if (auto ok = check_finite(block, after->values); !ok)
     return tl::make_unexpected(ok.error());
-  const auto digest = models::digest_of(block, values);
+  const auto digest = models::digest_of(block, after->values);
   return messages::merged_block{.block = x.block,
-                                .values = share(std::move(values)),
-                                .moments = shared_moments{std::move(moments)},
+                                .values = share(std::move(after->values)),
+                                .moments =
+                                  shared_moments{std::move(after->moments)},
                                 .digest = digest};
 }
 

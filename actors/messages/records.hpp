@@ -50,6 +50,9 @@ struct round_record {
   }
 };
 
+/// Why a run has come to its last visits.
+enum class course_end : std::uint8_t { none, length, target, patience };
+
 /// Director to archivist. Absent parts stay as they are stored.
 struct save_requested {
   std::uint64_t token = 0;
@@ -57,6 +60,8 @@ struct save_requested {
   std::uint64_t index_upto = 0; ///< Invitation indices that may have been used.
   std::optional<round_record> round;
   std::optional<policies::stopper_state> stopper = {};
+  course_end end = course_end::none;      ///< None: as it is stored.
+  std::vector<visit_id> last_visits = {}; ///< That are over.
 };
 
 struct records_saved {

@@ -59,8 +59,8 @@ struct terms_given {
   std::uint32_t classes = 0;
   std::uint64_t examples_max = 0;
   std::vector<frozen_digest> frozen = {};
-  /// Of the file of a scripted model, as it lies; zeros: there is none, or the
-  /// server is too old to say.
+  /// Of the file of a scripted model, as it lies, or of a language model and
+  /// its tokenizer; zeros: there is none, or the server is too old to say.
   std::array<std::uint8_t, 32> model = {};
 
   static constexpr auto fields(auto& x) {

@@ -234,8 +234,8 @@ std::vector<metric> of_servers() {
     counter("troupe_malformed_frames_total", "frames", home::servers,
             "Frames that were dropped."),
     gauge("troupe_evaluation_metric", "", home::servers,
-          "Of the last evaluation.",
-          {{"metric", {"accuracy", "loss"}},
+          "Of the last evaluation; perplexity where scores are of tokens.",
+          {{"metric", {"accuracy", "loss", "perplexity"}},
            {"split", {"own_test", "test", "validation"}},
            {"scope", {"global", "mean", "p10", "worst"}}}),
   };

@@ -6,7 +6,7 @@ namespace {
 
 using home = metric_home;
 
-std::string_view text_of(metric_type x) {
+std::string_view word_of(metric_type x) {
   switch (x) {
     case metric_type::counter:
       return "counter";
@@ -20,7 +20,7 @@ std::string_view text_of(metric_type x) {
   return "histogram";
 }
 
-std::string_view text_of(metric_home x) {
+std::string_view word_of(metric_home x) {
   switch (x) {
     case home::all:
       return "all";
@@ -36,7 +36,7 @@ std::string_view text_of(metric_home x) {
   return "join";
 }
 
-std::string text_of(const metric_label& x) {
+std::string word_of(const metric_label& x) {
   auto out = "`" + std::string{x.name} + "`";
   for (std::size_t i = 0; i < x.values.size(); ++i)
     out += (i == 0 ? ": `" : ", `") + std::string{x.values[i]} + "`";
@@ -46,11 +46,11 @@ std::string text_of(const metric_label& x) {
 std::string row_of(const metric& x) {
   std::string labels;
   for (const auto& label : x.labels)
-    labels += (labels.empty() ? "" : "; ") + text_of(label);
+    labels += (labels.empty() ? "" : "; ") + word_of(label);
   std::string out = "|";
   for (const auto& cell :
-       {"`" + std::string{x.name} + "`", std::string{text_of(x.type)},
-        std::string{x.unit}, labels, std::string{text_of(x.home)},
+       {"`" + std::string{x.name} + "`", std::string{word_of(x.type)},
+        std::string{x.unit}, labels, std::string{word_of(x.home)},
         std::string{x.help}})
     out += (cell.empty() ? "" : " " + cell) + " |";
   return out + "\n";

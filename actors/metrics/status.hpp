@@ -123,6 +123,7 @@ struct course_status {
   std::uint64_t losses = 0; ///< Clients that fell silent.
   std::uint64_t failed = 0; ///< Visits that did.
   std::uint64_t alone = 0; ///< Clients that are not invited for their failures.
+  std::uint64_t owed = 0;  ///< Clients whose last visits are to come, or going.
   double progress = 0;
   std::uint64_t mailbox = 0;
   std::string failure = {}; ///< Of the last save; empty: it succeeded.

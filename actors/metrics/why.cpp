@@ -190,6 +190,12 @@ std::optional<wait> of_buffers(const run_status& x) {
 
 std::optional<wait> of_course(const run_status& x) {
   const auto& c = *x.course;
+  if (c.at == phase::ending && c.owed > 0)
+    return wait{.code = "last_visits",
+                .what = "what was planned is done: last visits of "
+                        + counted(c.owed, "client")
+                        + " are to come, or under way",
+                .ends = "they are over; who is away is waited for for a while"};
   if (c.at == phase::ending)
     return wait{.code = "ending",
                 .what = "the run ends: what is being merged is stored, then "

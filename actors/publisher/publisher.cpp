@@ -10,13 +10,13 @@ namespace troupe::actors {
 
 namespace {
 
-using self_pointer = publisher_impl::stateful_pointer<publisher_state>;
+using publisher_pointer = publisher_impl::stateful_pointer<publisher_state>;
 
-instant now(self_pointer self) {
+instant now(publisher_pointer self) {
   return self->clock().now() - self->state.args.started;
 }
 
-messages::evaluation_requested question(self_pointer self,
+messages::evaluation_requested question(publisher_pointer self,
                                         const publisher_state::occasion& what,
                                         bool per_client) {
   messages::evaluation_requested x{
@@ -42,7 +42,7 @@ publisher_state::occasion newest(const publisher_args& x) {
 }
 
 /// Clients hear of the end when they are asked nothing any more.
-void end(self_pointer self,
+void end(publisher_pointer self,
          const std::optional<messages::evaluation_finished>& last) {
   const auto& args = self->state.args;
   const auto& why = *self->state.ending;
@@ -52,7 +52,7 @@ void end(self_pointer self,
 }
 
 // What the run ends with, client by client.
-void evaluate_last(self_pointer self) {
+void evaluate_last(publisher_pointer self) {
   const auto& args = self->state.args;
   self
     ->request(args.others->evaluator, args.waits.evaluation,
@@ -63,7 +63,7 @@ void evaluate_last(self_pointer self) {
 }
 
 // Of all lines as they are now.
-void evaluate(self_pointer self) {
+void evaluate(publisher_pointer self) {
   const auto& args = self->state.args;
   const auto what = *std::exchange(self->state.due, std::nullopt);
   const auto go_on = [self] {
@@ -90,7 +90,7 @@ void evaluate(self_pointer self) {
 }
 
 // Other lines may have a version of this instant that is still on its way.
-void consider(self_pointer self, const messages::version_published& x) {
+void consider(publisher_pointer self, const messages::version_published& x) {
   auto& [args, due, armed, under_way, ending] = self->state;
   const bool counts = !args.lead || *args.lead == x.line;
   if (args.evaluate_every == 0 || !counts || x.head.value % args.evaluate_every)
@@ -105,7 +105,7 @@ void consider(self_pointer self, const messages::version_published& x) {
   self->delayed_send(self, std::chrono::seconds{0}, caf::tick_atom_v);
 }
 
-void finish(self_pointer self, const messages::run_finished& x) {
+void finish(publisher_pointer self, const messages::run_finished& x) {
   const auto& args = self->state.args;
   self->state.ending = x;
   if (!args.others->assessor)
@@ -122,7 +122,7 @@ void finish(self_pointer self, const messages::run_finished& x) {
 
 } // namespace
 
-publisher_impl::behavior_type publisher(self_pointer self,
+publisher_impl::behavior_type publisher(publisher_pointer self,
                                         publisher_args args) {
   self->state.args = std::move(args);
   return {

@@ -21,8 +21,8 @@ bool may_be_called(std::string_view pattern, std::string_view name) {
   return name.starts_with(pattern);
 }
 
-messages::terms_given answer(const messages::terms_asked& x, peer_id from,
-                             const reception_args& args) {
+messages::terms_given answer_to(const messages::terms_asked& x, peer_id from,
+                                const reception_args& args) {
   constexpr auto ours = messages::protocol_version;
   if (x.protocol_min > ours || x.protocol_max < ours)
     return {.protocol = 0,
@@ -69,9 +69,23 @@ bool is_unavailable(const error& x) {
   return x.code == errc::unavailable;
 }
 
+/// Says once that what was asked for had to wait, and once that it has not.
+void note_waiting(const std::string& what, const result<void>& done,
+                  reception_state& state) {
+  const bool is_news =
+    done ? state.stuck.erase(what) > 0 : state.stuck.insert(what).second;
+  if (!is_news || !state.args.say)
+    return;
+  state.args.say(done ? what + " are stored again"
+                      : what + " are not stored, and who asks waits: "
+                          + done.error().context);
+}
+
 /// Nothing: nobody can say for the moment.
-std::optional<messages::places_given>
-answer(const messages::places_asked& x, peer_id from, reception_args& args) {
+std::optional<messages::places_given> answer_to(const messages::places_asked& x,
+                                                peer_id from,
+                                                reception_state& state) {
+  auto& args = state.args;
   const auto refused = [&](std::string why) {
     return messages::places_given{x.nonce, {}, std::move(why)};
   };
@@ -88,9 +102,12 @@ answer(const messages::places_asked& x, peer_id from, reception_args& args) {
   auto found = give(x, *who, next);
   if (!found)
     return refused(found.error().context);
-  if (next.all() != args.book.all())
-    if (auto kept = args.keep(next); !kept)
-      return refused("the server cannot store it: " + kept.error().context);
+  if (next.all() != args.book.all()) {
+    const auto kept = args.keep(next);
+    note_waiting("places of clients", kept, state);
+    if (!kept)
+      return std::nullopt;
+  }
   args.book = std::move(next);
   return messages::places_given{x.nonce, std::move(*found), {}};
 }
@@ -103,19 +120,22 @@ void note(const messages::process_parted& x, peer_id from,
 
 /// Nothing: nobody can say for the moment.
 std::optional<messages::enrolment_answered>
-answer(const messages::enrolment_asked& x, peer_id from,
-       const reception_args& args) {
+answer_to(const messages::enrolment_asked& x, peer_id from,
+          reception_state& state) {
   using messages::enrolment_answered;
-  if (!args.enrol)
+  if (!state.args.enrol)
     return enrolment_answered{x.nonce, "there are no keys here"};
-  const auto done = args.enrol(from, x.own);
-  if (!done && is_unavailable(done.error()))
+  const auto done = state.args.enrol(from, x.own);
+  const bool has_to_wait = !done && is_unavailable(done.error());
+  if (done || has_to_wait)
+    note_waiting("enrolments", done, state);
+  if (has_to_wait)
     return std::nullopt;
   return enrolment_answered{x.nonce, done ? "" : done.error().context};
 }
 
-messages::frozen_given answer(const messages::frozen_asked& x,
-                              const reception_args& args) {
+messages::frozen_given answer_to(const messages::frozen_asked& x,
+                                 const reception_args& args) {
   const auto found = args.frozen.find(x.content);
   if (found == args.frozen.end())
     return {.nonce = x.nonce,
@@ -177,19 +197,20 @@ void say(const std::optional<Message>& x, peer_id to,
 }
 
 void hear(const messages::any_message& any, peer_id from,
-          reception_args& args) {
+          reception_state& state) {
+  const auto& args = state.args;
   if (const auto* own = std::get_if<messages::enrolment_asked>(&any))
-    say(answer(*own, from, args), from, args);
+    say(answer_to(*own, from, state), from, args);
   else if (const auto* gone = std::get_if<messages::process_parted>(&any))
     note(*gone, from, args);
   else if (may_not_ask(from, args))
     return;
   else if (const auto* asked = std::get_if<messages::terms_asked>(&any))
-    args.network->send(from, answer(*asked, from, args));
+    args.network->send(from, answer_to(*asked, from, args));
   else if (const auto* want = std::get_if<messages::places_asked>(&any))
-    say(answer(*want, from, args), from, args);
+    say(answer_to(*want, from, state), from, args);
   else if (const auto* frozen = std::get_if<messages::frozen_asked>(&any))
-    args.network->send(from, answer(*frozen, args));
+    args.network->send(from, answer_to(*frozen, args));
   else if (const auto* told = std::get_if<messages::scores_told>(&any))
     pass_on(*told, from, args);
 }
@@ -204,7 +225,7 @@ reception(reception_actor::stateful_pointer<reception_state> self,
     [self](const transport::frame_arrived& x) {
       if (const auto message = x.what.open();
           message && !asks_too_often(**message, x.peer, self->state))
-        hear(**message, x.peer, self->state.args);
+        hear(**message, x.peer, self->state);
     },
     [self](const messages::status_asked& x) {
       x.draft->add_mailbox("reception", self->mailbox().size());

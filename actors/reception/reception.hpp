@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 
 #include <caf/stateful_actor.hpp>
@@ -34,7 +35,8 @@ struct claim {
 struct reception_args {
   messages::terms_given terms; ///< But for the nonce.
   leases book;
-  /// Makes what was given durable, before it is said.
+  /// Makes what was given durable, before it is said. Where that fails nothing
+  /// is answered: who has no answer asks again.
   std::function<result<void>(const leases&)> keep;
   std::shared_ptr<transport::endpoint> network;
   /// Told of each process that leaves, and whether it has heard of the end. May
@@ -54,6 +56,9 @@ struct reception_args {
   std::function<result<void>(peer_id, const public_key&)> enrol = {};
   std::shared_ptr<transport::refusals> refused =
     std::make_shared<transport::refusals>();
+  /// For people, on who has no answer: once, and once when that is over. May be
+  /// empty.
+  std::function<void(const std::string& line)> say = {};
 };
 
 struct reception_state {
@@ -61,6 +66,7 @@ struct reception_state {
 
   reception_args args;
   transport::meters asked{limits::questions_per_second}; ///< By link.
+  std::set<std::string> stuck; ///< For what nobody has an answer now.
 };
 
 /// Says what the run is, and which clients a process has.

@@ -24,7 +24,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view magic{"TRPARR01"};
+constexpr std::string_view arrival_magic{"TRPARR01"};
 constexpr std::size_t sum_bytes = sizeof(std::uint32_t);
 /// Of what stands before the values; a layout allows no more.
 constexpr std::uint64_t head_bytes_max = std::uint64_t{1} << 20;
@@ -118,10 +118,10 @@ result<opened> open_part(const fs::path& path) {
   opened out{.in = std::ifstream{path, std::ios::binary}, .head = {}};
   if (!out.in)
     return wrong(path, "cannot be read");
-  std::array<char, magic.size()> begin{};
+  std::array<char, arrival_magic.size()> begin{};
   std::uint32_t size = 0;
   if (!read_into(out.in, begin.data(), begin.size())
-      || std::string_view{begin.data(), begin.size()} != magic
+      || std::string_view{begin.data(), begin.size()} != arrival_magic
       || !read_into(out.in, &size, sizeof size) || size > head_bytes_max)
     return damaged(path);
   transport::buffer head(size);
@@ -133,7 +133,7 @@ result<opened> open_part(const fs::path& path) {
   if (!read)
     return damaged(path);
   out.head = std::move(*read);
-  out.values_at = magic.size() + sizeof size + size + sum_bytes;
+  out.values_at = arrival_magic.size() + sizeof size + size + sum_bytes;
   return out;
 }
 
@@ -181,7 +181,8 @@ public:
     const auto size = static_cast<std::uint32_t>(body.size());
     const auto sum = transport::crc32c(body);
     std::vector<std::span<const std::byte>> parts{
-      std::as_bytes(std::span{magic}), bytes_of(size), body, bytes_of(sum)};
+      std::as_bytes(std::span{arrival_magic}), bytes_of(size), body,
+      bytes_of(sum)};
     for (const auto& block : x.blocks)
       parts.push_back(std::as_bytes(std::span{*block.delta}));
     return models::replace_file(path_of(x.line, x.visit), parts,

@@ -12,19 +12,19 @@ namespace troupe::actors {
 
 namespace {
 
-using json = nlohmann::ordered_json;
+using ordered_json = nlohmann::ordered_json;
 
-json begin(event_kind event, instant at) {
+ordered_json begin(event_kind event, instant at) {
   return {{"at", seconds(at)}, {"event", name_of(event)}};
 }
 
-void put(json& to, visit_id x) {
+void put(ordered_json& to, visit_id x) {
   to["client"] = x.client.value;
   to["visit"] = x.number.value;
 }
 
-json to_json(visit_id x) {
-  return json::array({x.client.value, x.number.value});
+ordered_json to_json(visit_id x) {
+  return ordered_json::array({x.client.value, x.number.value});
 }
 
 const char* to_string(messages::decline_reason x) {
@@ -85,7 +85,7 @@ std::string event_of(const messages::offer_made& x, instant at,
   line["checksum"] = checksum_of(x);
   if (discloses_soundly)
     for (const auto& said : x.disclosures) {
-      json one;
+      ordered_json one;
       one["index"] = said.index;
       one["values"] = said.values;
       line["disclosed"].push_back(std::move(one));
@@ -138,15 +138,15 @@ std::string event_of(const messages::line_served& x, instant at) {
 std::string event_of(const messages::round_closed& x, instant at) {
   auto line = begin(event_kind::round_closed, at);
   line["round"] = x.round.value;
-  line["visits"] = json::array();
+  line["visits"] = ordered_json::array();
   for (const auto& v : x.visits)
     line["visits"].push_back(to_json(v.visit));
   if (!x.again)
     return line.dump();
   for (const auto& v : x.visits)
     for (const auto of : v.lines)
-      line["parts"].push_back(
-        json::array({v.visit.client.value, v.visit.number.value, of.value}));
+      line["parts"].push_back(ordered_json::array(
+        {v.visit.client.value, v.visit.number.value, of.value}));
   return line.dump();
 }
 
@@ -169,9 +169,9 @@ std::string event_of(const messages::run_finished& x, instant at) {
   auto line = begin(event_kind::finished, at);
   line["reason"] = x.reason;
   line["failed"] = x.failed;
-  line["heads"] = json::array();
+  line["heads"] = ordered_json::array();
   for (const auto& [id, head] : x.heads)
-    line["heads"].push_back(json::array({id.value, head.value}));
+    line["heads"].push_back(ordered_json::array({id.value, head.value}));
   return line.dump();
 }
 

@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-auto wrong(const fs::path& path, const std::string& what) {
+auto fail_at(const fs::path& path, const std::string& what) {
   return fail(errc::storage_failure, path.string() + ": " + what);
 }
 
@@ -23,7 +23,7 @@ result<void> make_folder(const fs::path& x, const folder_options& how) {
   std::error_code code;
   const bool is_new = fs::create_directories(x, code);
   if (code)
-    return wrong(x, "cannot make the folder: " + code.message());
+    return fail_at(x, "cannot make the folder: " + code.message());
   if (!is_new || !how.sync)
     return {};
   auto done = sync_folder(x.parent_path());
@@ -41,7 +41,7 @@ result<void> sync_folder(const fs::path& x) {
   const auto why = std::error_code{errno, std::generic_category()}.message();
   if (fd >= 0)
     ::close(fd);
-  return done ? result<void>{} : wrong(x, "cannot be synced: " + why);
+  return done ? result<void>{} : fail_at(x, "cannot be synced: " + why);
 }
 
 } // namespace troupe::actors

@@ -21,14 +21,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view magic{"TRPOFF01"};
-constexpr std::size_t head_size = magic.size() + sizeof(std::uint64_t);
+constexpr std::string_view offer_magic{"TRPOFF01"};
+constexpr std::size_t head_size = offer_magic.size() + sizeof(std::uint64_t);
 
-std::span<const std::byte> bytes_of(std::string_view x) {
-  return std::as_bytes(std::span{x});
-}
-
-tl::unexpected<error> damaged(const fs::path& path) {
+tl::unexpected<error> damaged_offer(const fs::path& path) {
   return fail(errc::invalid_data, path.string()
                                     + ": is damaged, or no offer that was "
                                       "kept; a copy of it would do");
@@ -53,7 +49,8 @@ result<void> kept_offers::keep(const kept& x) const {
                                      + "; keep_offers = false would do");
   const auto examples = std::as_bytes(std::span{&x.examples, 1});
   const auto frame = transport::frame_parts(messages::any_message{x.offer});
-  std::vector<std::span<const std::byte>> parts{bytes_of(magic), examples};
+  std::vector<std::span<const std::byte>> parts{
+    std::as_bytes(std::span{offer_magic}), examples};
   for (const auto& part : frame)
     parts.push_back(part.bytes);
   return models::replace_file(path_of(x.offer.pass.visit, checksum_of(x.offer)),
@@ -71,15 +68,16 @@ kept_offers::find(visit_id x, const std::string& checksum) const {
     return tl::make_unexpected(read.error());
   const std::span<const std::byte> all{*read};
   if (all.size() < head_size
-      || std::memcmp(all.data(), magic.data(), magic.size()) != 0)
-    return damaged(path);
+      || std::memcmp(all.data(), offer_magic.data(), offer_magic.size()) != 0)
+    return damaged_offer(path);
   kept out;
-  std::memcpy(&out.examples, all.data() + magic.size(), sizeof out.examples);
+  std::memcpy(&out.examples, all.data() + offer_magic.size(),
+              sizeof out.examples);
   auto message = transport::decode(all.subspan(head_size));
   auto* offer =
     message ? std::get_if<messages::offer_made>(&*message) : nullptr;
   if (offer == nullptr || offer->pass.visit != x)
-    return damaged(path);
+    return damaged_offer(path);
   out.offer = std::move(*offer);
   return std::optional{std::move(out)};
 }

@@ -224,6 +224,30 @@ ledger_reader::bytes_of(const rows& row, int content, int bytes) const {
   return std::vector(found.begin(), found.end());
 }
 
+result<void> ledger_reader::read_last_visits(stored_node& to) {
+  for (auto row = db_.query("SELECT what, upto FROM reservations");
+       row.next();) {
+    const auto what = row.text(0);
+    if (what == end_key) {
+      const auto end = row.integer(1);
+      if (end > static_cast<std::uint64_t>(messages::course_end::patience))
+        return damaged("there is no end " + std::to_string(end)
+                       + " of a run; 1 to 3 would do");
+      to.end = static_cast<messages::course_end>(end);
+    }
+    std::uint64_t client = 0;
+    if (what.starts_with(last_visit_key)) {
+      const auto* const from = what.data() + last_visit_key.size();
+      const auto* const behind = what.data() + what.size();
+      if (const auto read = std::from_chars(from, behind, client);
+          read.ec != std::errc{} || read.ptr != behind)
+        return damaged("'" + what + "' names no client");
+      to.had_last.insert(client_id{client});
+    }
+  }
+  return db_.check();
+}
+
 result<void> ledger_reader::read_records(stored_node& to) {
   for (auto row =
          db_.query("SELECT client, examples, numbers_upto, times_chosen, loss"
@@ -252,6 +276,8 @@ result<void> ledger_reader::read_records(stored_node& to) {
         db_.query("SELECT upto FROM reservations WHERE what = 'index'");
       row.next())
     to.index_upto = row.integer(0);
+  if (auto ok = read_last_visits(to); !ok)
+    return ok;
   if (auto row = db_.query("SELECT record FROM rounds"); row.next()) {
     auto record =
       transport::decode_record<messages::round_record>(row.bytes(0));

@@ -55,6 +55,7 @@ private:
   result<void> read_contents(line_id line, version x, block_list& to);
   result<void> check_head(line_id line, const stored_line& x);
   result<void> read_records(stored_node& to);
+  result<void> read_last_visits(stored_node& to);
   result<std::vector<std::byte>> bytes_of(const rows& row, int content,
                                           int bytes) const;
 

@@ -54,6 +54,17 @@ result<off_t> end_of_lines(int fd, const std::filesystem::path& path) {
   return end;
 }
 
+/// Bytes after the last whole line.
+std::size_t half_line_of(std::string_view text) {
+  const auto at = text.rfind('\n');
+  return at == text.npos ? text.size() : text.size() - at - 1;
+}
+
+bool take_back(int fd, std::size_t bytes) {
+  const auto end = ::lseek(fd, 0, SEEK_END);
+  return end >= 0 && ::ftruncate(fd, end - static_cast<off_t>(bytes)) == 0;
+}
+
 } // namespace
 
 line_file::line_file(std::filesystem::path path, int fd)
@@ -127,6 +138,10 @@ result<void> line_file::flush(const flush_options& opts) {
       continue;
     if (n < 0) {
       auto failure = fail_errno(path_, "write the file");
+      // Else who notes the file's size would note what opening it cuts off.
+      if (const auto half = half_line_of({waiting_.data(), done});
+          half > 0 && take_back(fd_, half))
+        done -= half;
       waiting_.erase(0, done);
       return failure;
     }

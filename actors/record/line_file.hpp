@@ -33,7 +33,8 @@ public:
     bool sync = false; ///< Waits for the disk.
   };
 
-  /// Writes all lines. What could not be written waits for the next call.
+  /// Writes all lines. What could not be written, half a line included, waits
+  /// for the next call.
   [[nodiscard]] result<void> flush(const flush_options& opts);
 
   /// Bytes in the file, without the lines that wait.

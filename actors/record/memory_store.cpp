@@ -56,6 +56,10 @@ public:
       node_.round = *x.round;
     if (x.stopper)
       node_.stopper = *x.stopper;
+    if (x.end != messages::course_end::none)
+      node_.end = x.end;
+    for (const auto& visit : x.last_visits)
+      node_.had_last.insert(visit.client);
     return {};
   }
 

@@ -72,7 +72,7 @@ constexpr std::optional<metric_kind> to_metric_kind(std::string_view x) {
 /// A figure of an evaluation: of which rows, of what, and over whom.
 struct score_name {
   enum class rows : std::uint8_t { own_test, test, validation };
-  enum class figure : std::uint8_t { accuracy, loss };
+  enum class figure : std::uint8_t { accuracy, loss, perplexity };
   enum class over : std::uint8_t { global, mean, p10, worst };
 
   rows split = rows::test;
@@ -89,7 +89,8 @@ constexpr std::string_view name_of(score_name::rows x) noexcept {
 }
 
 constexpr std::string_view name_of(score_name::figure x) noexcept {
-  constexpr std::array<std::string_view, 2> names{"accuracy", "loss"};
+  constexpr std::array<std::string_view, 3> names{"accuracy", "loss",
+                                                  "perplexity"};
   return names[static_cast<std::size_t>(x)];
 }
 
@@ -106,5 +107,9 @@ inline std::string key_of(score_name::rows split, score_name::figure metric) {
            ? figure
            : std::string{name_of(split)} + "_" + figure;
 }
+
+/// The keys of scores of tokens in metrics.jsonl.
+inline constexpr std::string_view perplexity_key = "perplexity";
+inline constexpr std::string_view clients_perplexity_key = "clients_perplexity";
 
 } // namespace troupe::actors

@@ -12,7 +12,8 @@ namespace troupe::actors::sqlite {
 
 namespace {
 
-row_sum::words digest_of(const rows& found, std::vector<std::byte>& scratch) {
+row_sum::words digest_of_rows(const rows& found,
+                              std::vector<std::byte>& scratch) {
   scratch.clear();
   found.append_to(scratch);
   const auto digest = models::digest_of(scratch);
@@ -98,7 +99,7 @@ models::digest whole(database& ledger, const table_sums& sums) {
 void row_sum::add(rows found) {
   std::vector<std::byte> scratch;
   while (found.next()) {
-    const auto x = digest_of(found, scratch);
+    const auto x = digest_of_rows(found, scratch);
     for (std::size_t i = 0; i < x.size(); ++i)
       words_[i] += x[i];
   }

@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 
+#include "actors/record/sqlite_schema.hpp"
 #include "actors/transport/codec.hpp"
 #include "policies/visit_window.hpp"
 
@@ -18,6 +19,13 @@ result<void> save(database& db, const messages::save_requested& x) {
   db.run("INSERT INTO reservations VALUES ('index', ?) ON CONFLICT DO UPDATE"
          " SET upto = max(upto, excluded.upto)",
          x.index_upto);
+  if (x.end != messages::course_end::none)
+    db.run("INSERT OR REPLACE INTO reservations VALUES (?, ?)", end_key,
+           static_cast<std::uint64_t>(x.end));
+  for (const auto& visit : x.last_visits)
+    db.run("INSERT OR REPLACE INTO reservations VALUES (?, ?)",
+           std::string{last_visit_key} + std::to_string(visit.client.value),
+           visit.number);
   if (x.round)
     db.run("INSERT OR REPLACE INTO rounds VALUES (0, ?, ?, ?)", x.round->round,
            x.round->closed, bytes_view{transport::encode_payload(*x.round)});

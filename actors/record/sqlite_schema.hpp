@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <string_view>
 
 namespace troupe::actors::sqlite {
 
@@ -95,6 +96,11 @@ inline constexpr std::array schema{
   " INSERT INTO dropped_contents VALUES (old.line, old.version, old.block,"
   " old.what, old.count, old.content, old.bytes IS NULL); END",
 };
+
+/// Rows of `reservations` beside "index": why a run has come to its last visits
+/// (`course_end`), and the number of each client's, behind its own.
+inline constexpr const char* end_key = "end";
+inline constexpr std::string_view last_visit_key = "last visit of client ";
 
 /// Those whose rows change while a run goes on, and are few; other tables only
 /// grow.

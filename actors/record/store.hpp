@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "actors/messages/internal.hpp"
@@ -36,7 +37,9 @@ struct stored_node {
   policies::stopper_state stopper;
   std::uint64_t updates = 0;  ///< Visits of which some line merged a part.
   std::uint64_t fruitful = 0; ///< Rounds before `round` that made a version.
-  messages::seal_key key{};   ///< Drawn when the store was made.
+  messages::course_end end{}; ///< None: the run has not come to last visits.
+  std::set<client_id> had_last = {}; ///< Clients that had theirs.
+  messages::seal_key key{};          ///< Drawn when the store was made.
 };
 
 /// One thread at a time uses a store. The blocks of a line are sorted by id.

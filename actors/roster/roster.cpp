@@ -7,26 +7,26 @@ namespace troupe::actors {
 
 namespace {
 
-using self_pointer = roster_impl::stateful_pointer<roster_state>;
+using roster_pointer = roster_impl::stateful_pointer<roster_state>;
 
-constexpr const char* part_name = "roster";
+constexpr const char* roster_part = "roster";
 
-instant now(self_pointer self) {
+instant now(roster_pointer self) {
   return self->clock().now() - self->state.args.started;
 }
 
-void look_again(self_pointer self) {
+void look_again(roster_pointer self) {
   if (self->state.args.options.silence_max > instant{})
     self->delayed_send(self, self->state.args.look_every, caf::tick_atom_v);
 }
 
 } // namespace
 
-roster_impl::behavior_type roster(self_pointer self, roster_args args) {
+roster_impl::behavior_type roster(roster_pointer self, roster_args args) {
   self->state.book.emplace(args.options);
   self->state.args = std::move(args);
   if (const auto& from = self->state.args.resumed)
-    restore(*from, part_name, *self->state.book);
+    restore(*from, roster_part, *self->state.book);
   look_again(self);
   return {
     [self](const messages::hello_heard& x) {
@@ -41,7 +41,7 @@ roster_impl::behavior_type roster(self_pointer self, roster_args args) {
       self->send(self->state.args.others->director, x);
     },
     [self](const messages::state_asked& x) {
-      x.draft->add(part_name, *self->state.book);
+      x.draft->add(roster_part, *self->state.book);
     },
     [self](const messages::status_asked& x) {
       x.draft->add_mailbox("roster", self->mailbox().size());

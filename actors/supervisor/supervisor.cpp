@@ -11,16 +11,16 @@ namespace troupe::actors {
 
 namespace {
 
-using self_pointer = caf::stateful_actor<supervisor_state>*;
+using supervisor_pointer = caf::stateful_actor<supervisor_state>*;
 
 constexpr std::chrono::seconds again_after{1};
 
-void end_children(self_pointer self) {
+void end_children(supervisor_pointer self) {
   for (const auto& child : self->state.children)
     self->send_exit(child, caf::exit_reason::kill);
 }
 
-void build(self_pointer self) {
+void build(supervisor_pointer self) {
   auto made = self->state.args.build();
   if (!made) {
     // What is durable cannot be read now: a full disk may pass.
@@ -36,7 +36,7 @@ void build(self_pointer self) {
   }
 }
 
-void lost(self_pointer self, const caf::down_msg& x) {
+void lost(supervisor_pointer self, const caf::down_msg& x) {
   auto& state = self->state;
   if (state.alive.erase(x.source) == 0)
     return;
@@ -57,7 +57,7 @@ void lost(self_pointer self, const caf::down_msg& x) {
 
 } // namespace
 
-caf::behavior supervisor(self_pointer self, supervisor_args args) {
+caf::behavior supervisor(supervisor_pointer self, supervisor_args args) {
   self->state.args = std::move(args);
   self->set_down_handler([self](const caf::down_msg& x) { lost(self, x); });
   self->set_exit_handler([self](const caf::exit_msg&) {

@@ -26,7 +26,7 @@ T get(std::span<const std::byte> in, std::size_t at) {
   return x;
 }
 
-std::uint32_t checksum(std::span<const std::byte> frame) {
+std::uint32_t frame_checksum(std::span<const std::byte> frame) {
   return crc32c(frame.subspan(envelope_size), crc32c(frame.first(crc_offset)));
 }
 
@@ -86,7 +86,7 @@ buffer encode(const messages::any_message& any, std::uint32_t correlation) {
   std::visit([&out](const auto& x) { encode_into(out, x); }, any);
   put(out, 12, static_cast<std::uint32_t>(out.size() - envelope_size));
   put(out, 16, correlation);
-  put(out, crc_offset, checksum(out));
+  put(out, crc_offset, frame_checksum(out));
   return out;
 }
 
@@ -121,7 +121,7 @@ result<envelope> open_envelope(std::span<const std::byte> frame,
                 "the envelope claims " + std::to_string(x.payload_size)
                   + " bytes, there are "
                   + std::to_string(frame.size() - envelope_size));
-  if (get<std::uint32_t>(frame, crc_offset) != checksum(frame))
+  if (get<std::uint32_t>(frame, crc_offset) != frame_checksum(frame))
     return fail(errc::malformed_message, "the checksum does not agree");
   return x;
 }

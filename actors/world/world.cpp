@@ -6,15 +6,15 @@ namespace troupe::actors {
 
 namespace {
 
-using self_pointer = world_impl::stateful_pointer<world_state>;
+using world_pointer = world_impl::stateful_pointer<world_state>;
 
-constexpr const char* part_name = "world";
+constexpr const char* world_part = "world";
 
-instant now(self_pointer self) {
+instant now(world_pointer self) {
   return self->clock().now() - self->state.args.started;
 }
 
-void arm(self_pointer self) {
+void arm(world_pointer self) {
   const auto due = self->state.who->next();
   auto& armed = self->state.armed;
   if (!due || armed <= *due)
@@ -24,7 +24,7 @@ void arm(self_pointer self) {
                      caf::tick_atom_v);
 }
 
-void tell(self_pointer self, const std::vector<policies::life>& what) {
+void tell(world_pointer self, const std::vector<policies::life>& what) {
   for (const auto& x : what)
     self->send(self->state.args.clients.at(x.client),
                messages::life_changed{x.what});
@@ -33,11 +33,11 @@ void tell(self_pointer self, const std::vector<policies::life>& what) {
 
 } // namespace
 
-world_impl::behavior_type world(self_pointer self, world_args args) {
+world_impl::behavior_type world(world_pointer self, world_args args) {
   self->state.who.emplace(args.options);
   self->state.args = std::move(args);
   if (const auto& from = self->state.args.resumed)
-    restore(*from, part_name, *self->state.who);
+    restore(*from, world_part, *self->state.who);
   arm(self);
   return {
     [self](const messages::version_announced& x) {
@@ -45,7 +45,7 @@ world_impl::behavior_type world(self_pointer self, world_args args) {
         tell(self, self->state.who->reached(x.head, now(self)));
     },
     [self](const messages::state_asked& x) {
-      x.draft->add(part_name, *self->state.who);
+      x.draft->add(world_part, *self->state.who);
     },
     [self](const messages::status_asked& x) {
       x.draft->add_mailbox("world", self->mailbox().size());

@@ -29,6 +29,7 @@ async function load() {
     } catch (e) {
       throw new Error(`${file}.json cannot be read: ${e.message}`);
     }
+    if (pages.has(page.uid)) throw new Error(`${file}.json has the uid of another dashboard, ${page.uid}`);
     pages.set(page.uid, page);
     place("pages").append(node("a", { "data-uid": page.uid }, page.title.replace("troupe: ", "")));
   }

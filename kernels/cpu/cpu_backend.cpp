@@ -6,6 +6,7 @@
 #include "core/assert.hpp"
 #include "kernels/checks.hpp"
 #include "kernels/cpu/cpu_gate.hpp"
+#include "kernels/cpu/cpu_side.hpp"
 #include "kernels/cpu/loops.hpp"
 #include "kernels/readers.hpp"
 
@@ -207,6 +208,19 @@ public:
     return gate_.scores(of, gate.host(), rows, sum);
   }
 
+  result<void> side_forward(const side_terms& of, std::span<const float> rows,
+                            std::span<float> inner,
+                            std::span<float> y) override {
+    return side_.forward(of, rows, inner, y);
+  }
+
+  result<void> side_backward(const side_terms& of, std::span<const float> rows,
+                             std::span<const float> inner,
+                             std::span<const float> along_y,
+                             side_slopes out) override {
+    return side_.backward(of, rows, inner, along_y, out);
+  }
+
 private:
   /// The parts that are in use pass over a tile, one after the other.
   static void make(const sgd_step& how, const step_buffers& on) {
@@ -246,6 +260,7 @@ private:
   }
 
   cpu_gate gate_;
+  cpu_side side_;
 };
 
 } // namespace

@@ -90,6 +90,19 @@ void shrink_rows(const float* gradient, const low_rank& x, std::size_t i,
 void adamw(const adamw_factors& how, float* weights, float* gradient,
            float* first, float* second, std::size_t n);
 
+/// out[q] = the product of row q of `a` with x: `count` rows of n values.
+void products(const float* a, std::size_t count, std::size_t n, const float* x,
+              float* out);
+
+/// to[j] += factors[q] * a[q][j] for each row q of `a`, one after the other.
+void add_rows(const float* a, const float* factors, std::size_t count,
+              std::size_t n, float* to);
+
+/// a[q][j] += factors[r][q] * x[r][j] for each row r, one after the other; `a`
+/// has `count` rows, and both have n values in each.
+void add_outer(const float* factors, const float* x, std::size_t rows,
+               std::size_t count, std::size_t n, float* a);
+
 /// So many rows go through a gate's layers together. They lie beside each
 /// other: value i of row r at i * gate_tile + r.
 inline constexpr std::size_t gate_tile = 8;

@@ -14,6 +14,7 @@
 #include "kernels/cuda/device_loops.cuh"
 #include "kernels/cuda/gate.cuh"
 #include "kernels/cuda/operation.cuh"
+#include "kernels/cuda/side.cuh"
 #include "kernels/readers.hpp"
 
 namespace troupe::kernels {
@@ -232,6 +233,21 @@ public:
                            std::span<double> sum) override {
     return cuda::gate_scores(operation{ordinal_, buffers_}, of, gate.host(),
                              rows, sum);
+  }
+
+  result<void> side_forward(const side_terms& of, std::span<const float> rows,
+                            std::span<float> inner,
+                            std::span<float> y) override {
+    return cuda::side_forward(operation{ordinal_, buffers_}, of, rows, inner,
+                              y);
+  }
+
+  result<void> side_backward(const side_terms& of, std::span<const float> rows,
+                             std::span<const float> inner,
+                             std::span<const float> along_y,
+                             side_slopes out) override {
+    return cuda::side_backward(operation{ordinal_, buffers_}, of, rows, inner,
+                               along_y, out);
   }
 
 private:

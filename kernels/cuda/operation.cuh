@@ -44,7 +44,7 @@ private:
 };
 
 /// The most buffers that one operation has on the device.
-using device_buffers = std::array<device_buffer, 6>;
+using device_buffers = std::array<device_buffer, 12>;
 
 inline constexpr unsigned block_size = 256;
 

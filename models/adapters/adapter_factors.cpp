@@ -20,7 +20,7 @@ struct factor_pair {
 };
 
 template <class T>
-factor_pair<T> factors(const adapted_matrix& m, std::span<T> adapter) {
+factor_pair<T> factors_in(const adapted_matrix& m, std::span<T> adapter) {
   return {adapter.subspan(m.u_at, m.rank * m.rows),
           adapter.subspan(m.v_at, m.rank * m.columns)};
 }
@@ -93,7 +93,7 @@ void truncate(const adapter_plan& plan, std::size_t rank,
               std::span<float> adapter) {
   for (const auto& m : plan.matrices) {
     const auto first = std::min(rank, m.rank);
-    const auto x = factors(m, adapter);
+    const auto x = factors_in(m, adapter);
     std::ranges::fill(x.u.subspan(first * m.rows), 0.f);
     std::ranges::fill(x.v.subspan(first * m.columns), 0.f);
   }
@@ -104,8 +104,8 @@ void make_orthogonal(const adapter_plan& plan, std::span<float> adapter,
   TROUPE_ASSERT(plan.matrices.size() == to.plan.matrices.size());
   for (std::size_t i = 0; i < plan.matrices.size(); ++i) {
     const auto& m = plan.matrices[i];
-    const auto own = factors(m, adapter);
-    const auto other = factors(to.plan.matrices[i], to.values);
+    const auto own = factors_in(m, adapter);
+    const auto other = factors_in(to.plan.matrices[i], to.values);
     make_orthogonal(own.u, other.u, m.rows);
     make_orthogonal(own.v, other.v, m.columns);
   }
@@ -117,7 +117,7 @@ double tail_norm(const planned_adapter& x, std::size_t rank, double factor,
   for (const auto& m : x.plan.matrices) {
     const auto first = std::min(rank, m.rank);
     const auto tail = [&]<class T>(std::span<T> of) {
-      const auto both = factors(m, of);
+      const auto both = factors_in(m, of);
       return factor_pair<T>{both.u.subspan(first * m.rows),
                             both.v.subspan(first * m.columns)};
     };
@@ -137,6 +137,27 @@ double tail_norm(const planned_adapter& x, std::size_t rank, double factor,
   return sum;
 }
 
+double norm_of_products(const adapter_plan& plan, floats values) {
+  TROUPE_ASSERT(values.size() == plan.size());
+  double squares = 0;
+  for (const auto& m : plan.matrices) {
+    const auto [u, v] = factors_in(m, values);
+    for (std::size_t k = 0; k < m.rank; ++k)
+      for (std::size_t l = 0; l < m.rank; ++l)
+        squares +=
+          m.scale * m.scale
+          * dot(u.subspan(k * m.rows, m.rows), u.subspan(l * m.rows, m.rows))
+          * dot(v.subspan(k * m.columns, m.columns),
+                v.subspan(l * m.columns, m.columns));
+  }
+  for (const auto& x : plan.vectors) {
+    const auto own = values.subspan(x.in_adapter, x.size);
+    squares += dot(own, own);
+  }
+  // What is nothing may be a little less by rounding.
+  return std::sqrt(std::max(squares, 0.0));
+}
+
 double product_gap(const adapter_plan& plan,
                    std::span<const merged_offer> offers) {
   std::vector<float> mean(plan.size());
@@ -149,14 +170,14 @@ double product_gap(const adapter_plan& plan,
   for (const auto& m : plan.matrices) {
     std::vector<float> u, v, scale;
     for (const auto& x : terms) {
-      const auto both = factors(m, x.delta);
+      const auto both = factors_in(m, x.delta);
       u.insert(u.end(), both.u.begin(), both.u.end());
       v.insert(v.end(), both.v.begin(), both.v.end());
       scale.insert(scale.end(), m.rank, static_cast<float>(x.part));
     }
     for (const auto value :
          singular_values(kernels::low_rank{m.rows, m.columns, u, v, scale}))
-      squares += value * value;
+      squares += m.scale * m.scale * value * value;
   }
   return std::sqrt(squares);
 }
@@ -165,16 +186,17 @@ std::vector<std::size_t> effective_ranks(std::span<const planned_adapter> sum) {
   std::vector<std::size_t> result;
   const auto count = sum.empty() ? 0 : sum.front().plan.matrices.size();
   for (std::size_t i = 0; i < count; ++i) {
-    std::vector<float> u, v;
+    std::vector<float> u, v, scale;
     for (const auto& x : sum) {
-      const auto both = factors(x.plan.matrices[i], x.values);
+      const auto& m = x.plan.matrices[i];
+      const auto both = factors_in(m, x.values);
       u.insert(u.end(), both.u.begin(), both.u.end());
       v.insert(v.end(), both.v.begin(), both.v.end());
+      scale.insert(scale.end(), m.rank, static_cast<float>(m.scale));
     }
     const auto& m = sum.front().plan.matrices[i];
-    const std::vector<float> ones(u.size() / m.rows, 1.f);
     result.push_back(effective_rank(
-      singular_values(kernels::low_rank{m.rows, m.columns, u, v, ones})));
+      singular_values(kernels::low_rank{m.rows, m.columns, u, v, scale})));
   }
   return result;
 }

@@ -41,6 +41,12 @@ void make_orthogonal(const adapter_plan& plan, std::span<float> adapter,
 double tail_norm(const planned_adapter& x, std::size_t rank, double factor = 0,
                  std::span<float> slopes = {});
 
+/// The Frobenius norm of all that an adapter adds to a model, over all of its
+/// matrices and vectors: from the factors' Gram matrices, and no model is made.
+/// @pre values.size() == plan.size()
+double norm_of_products(const adapter_plan& plan,
+                        std::span<const float> values);
+
 /// What an offer adds to an adapter, and its part in the merge.
 struct merged_offer {
   std::span<const float> delta;

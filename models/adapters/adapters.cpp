@@ -24,6 +24,13 @@ std::size_t rank_for(const adapter_options& how, std::size_t weights,
     1, static_cast<std::size_t>(room / static_cast<double>(cost)));
 }
 
+double scale_for(const adapter_options& how, std::size_t rank) {
+  if (how.alpha == 0)
+    return 1;
+  const auto over = static_cast<double>(rank);
+  return how.alpha / (how.alpha_over_root ? std::sqrt(over) : over);
+}
+
 /// A kernel's extents.
 struct extents {
   std::size_t out, in, k1, k2;
@@ -103,13 +110,19 @@ public:
     };
     if (x.shape.size() == 2 && how_.linear) {
       adapted_matrix m{.at = at, .rows = extent(0), .columns = extent(1)};
-      m.rank = rank_for(how_, m.size(), m.rows + m.columns);
+      const auto other = how_.other_ranks.find(layer);
+      m.rank = other != how_.other_ranks.end()
+                 ? other->second
+                 : rank_for(how_, m.size(), m.rows + m.columns);
+      m.scale = scale_for(how_, m.rank);
       add(std::move(m), x.name);
       adapted_.insert(layer);
     } else if (x.shape.size() == 4 && how_.convolution != kernel_split::none) {
       auto m =
         kernel_matrix(how_, {extent(0), extent(1), extent(2), extent(3)});
       m.at = at;
+      // A kernel's factors may have more than the rank that is said.
+      m.scale = scale_for(how_, how_.rank > 0 ? how_.rank : m.rank);
       add(std::move(m), x.name);
       adapted_.insert(layer);
     } else if (x.shape.size() == 1 && is_bias && adapted_.contains(layer)) {
@@ -172,6 +185,12 @@ result<adapter_plan> plan_adapters(const tensor_list& model,
   return plan;
 }
 
+void count_as(const adapter_plan& other, adapter_plan& x) {
+  TROUPE_ASSERT(other.matrices.size() == x.matrices.size());
+  for (std::size_t i = 0; i < x.matrices.size(); ++i)
+    x.matrices[i].scale = other.matrices[i].scale;
+}
+
 std::vector<float> initial_adapter(const adapter_plan& plan,
                                    std::uint64_t seed) {
   std::vector<float> result(plan.size());
@@ -210,7 +229,8 @@ kernels::low_rank adapter_mixture::gather(const adapted_matrix& x,
     const auto* const at = adapters[c].data();
     u_.insert(u_.end(), at + x.u_at, at + x.u_at + x.rank * x.rows);
     v_.insert(v_.end(), at + x.v_at, at + x.v_at + x.rank * x.columns);
-    scale_.insert(scale_.end(), x.rank, static_cast<float>(shares[c]));
+    scale_.insert(scale_.end(), x.rank,
+                  static_cast<float>(shares[c] * x.scale));
   }
   return {x.rows, x.columns, u_, v_, scale_};
 }
@@ -282,7 +302,7 @@ result<void> adapter_mixture::pull_back(kernels::const_array of_model,
         !ok)
       return ok;
     for (std::size_t c = 0; c < adapters.size(); ++c) {
-      const auto share = static_cast<float>(shares[c]);
+      const auto share = static_cast<float>(shares[c] * x.scale);
       const auto put = [&](const std::vector<float>& slopes, std::size_t size,
                            std::size_t at) {
         for (std::size_t j = 0; j < size; ++j)
@@ -291,7 +311,7 @@ result<void> adapter_mixture::pull_back(kernels::const_array of_model,
       put(u_slopes_, x.rank * x.rows, x.u_at);
       put(v_slopes_, x.rank * x.columns, x.v_at);
       for (std::size_t k = 0; k < x.rank; ++k)
-        out.shares[c] += scale_slopes_[c * x.rank + k];
+        out.shares[c] += x.scale * scale_slopes_[c * x.rank + k];
     }
   }
   for (const auto& x : plan_.vectors)

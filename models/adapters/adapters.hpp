@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <span>
 #include <string>
 #include <vector>
@@ -41,6 +42,11 @@ struct adapter_options {
   /// rank 1 at least.
   double budget = 0.01;
   std::size_t rank = 0; ///< Above zero: takes the place of the budget.
+  /// Of linear layers that have other ranks, by their names.
+  std::map<std::string, std::size_t> other_ranks = {};
+  /// What products count: this over their rank, or over its root; 0: one.
+  double alpha = 0;
+  bool alpha_over_root = false;
   bool linear = true;
   kernel_split convolution = kernel_split::balanced_2d;
   bool bias = true;  ///< Of adapted layers.
@@ -64,6 +70,7 @@ struct adapted_matrix {
   std::size_t rank = 0;
   std::size_t u_at = 0; ///< In the adapter's buffer, as is the next.
   std::size_t v_at = 0;
+  double scale = 1; ///< What the product counts.
   /// The place in the tensor of each element of the matrix, row by row; empty:
   /// it lies as the matrix does.
   std::vector<std::uint32_t> order = {};
@@ -104,6 +111,10 @@ struct adapter_plan {
 result<adapter_plan> plan_adapters(const tensor_list& model,
                                    const adapter_options& how);
 
+/// Products of `x` count what those of another adapter count.
+/// @pre of the same matrices
+void count_as(const adapter_plan& other, adapter_plan& x);
+
 /// First values, with which an adapter changes nothing unless the plan says so.
 /// Those of two adapters must come from two seeds: equal ones stay equal for
 /// ever.
@@ -111,7 +122,8 @@ std::vector<float> initial_adapter(const adapter_plan& plan,
                                    std::uint64_t seed);
 
 /// Adapters over one model, mixed by shares: their *products* are mixed, so C
-/// of rank r are one product of rank C r. One thread at a time uses it.
+/// of rank r are one product of rank C r. Each counts its share of what the
+/// plan says that it counts. One thread at a time uses it.
 class adapter_mixture {
 public:
   using floats = std::span<const float>;

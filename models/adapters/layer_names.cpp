@@ -7,7 +7,7 @@ namespace troupe::models {
 
 namespace {
 
-constexpr std::size_t listed_max = 12;
+constexpr std::size_t layers_listed_max = 12;
 
 /// The first of the model's layers, each once, for an error text.
 std::string list_of_layers(const tensor_list& model) {
@@ -17,10 +17,11 @@ std::string list_of_layers(const tensor_list& model) {
         std::ranges::find(layers, layer) == layers.end())
       layers.push_back(layer);
   std::string text;
-  for (std::size_t i = 0; i < std::min(layers.size(), listed_max); ++i)
+  for (std::size_t i = 0; i < std::min(layers.size(), layers_listed_max); ++i)
     text += (i == 0 ? "'" : ", '") + std::string{layers[i]} + '\'';
-  if (layers.size() > listed_max)
-    text += " and " + std::to_string(layers.size() - listed_max) + " more";
+  if (layers.size() > layers_listed_max)
+    text +=
+      " and " + std::to_string(layers.size() - layers_listed_max) + " more";
   return text;
 }
 

@@ -10,7 +10,7 @@ namespace troupe::models {
 
 namespace {
 
-void divide(std::span<float> xs, double by) {
+void divide_all(std::span<float> xs, double by) {
   for (auto& x : xs)
     x = static_cast<float>(static_cast<double>(x) / by);
 }
@@ -20,9 +20,9 @@ void divide(std::span<float> xs, double by) {
 void divide_by_gram(std::span<const float> other, std::size_t rank,
                     double epsilon, std::span<float> b) {
   if (rank == 1)
-    return divide(b, std::inner_product(other.begin(), other.end(),
-                                        other.begin(), epsilon, std::plus{},
-                                        std::multiplies<double>{}));
+    return divide_all(b, std::inner_product(other.begin(), other.end(),
+                                            other.begin(), epsilon, std::plus{},
+                                            std::multiplies<double>{}));
   const auto m = other.size() / rank;
   const auto n = b.size() / rank;
   std::vector<double> gram(rank * rank);
@@ -96,8 +96,8 @@ void precondition(const adapter_plan& plan, std::span<const float> adapter,
     const auto u_slopes = gradient.subspan(m.u_at, u.size());
     const auto v_slopes = gradient.subspan(m.v_at, v.size());
     if (m.is_kernel) {
-      divide(u_slopes, gram_norm(v, m.rank, m.column_positions) + epsilon);
-      divide(v_slopes, gram_norm(u, m.rank, m.row_positions) + epsilon);
+      divide_all(u_slopes, gram_norm(v, m.rank, m.column_positions) + epsilon);
+      divide_all(v_slopes, gram_norm(u, m.rank, m.row_positions) + epsilon);
     } else {
       divide_by_gram(v, m.rank, epsilon, u_slopes);
       divide_by_gram(u, m.rank, epsilon, v_slopes);

@@ -3,15 +3,18 @@
 #include <algorithm>
 
 #include "core/assert.hpp"
+#include "models/labels.hpp"
 
 namespace troupe::models {
 
 namespace {
 
 /// How much of a tensor is in a prefix of this rank.
-std::size_t part_of(const tensor_spec& x, const block_layout& block,
-                    std::uint32_t rank) {
-  return has_ranks(x) ? x.size() / block.rank * rank : x.size();
+std::size_t part_of(const tensor_spec& x, std::uint32_t rank) {
+  if (!has_ranks(x))
+    return x.size();
+  const auto rows = static_cast<std::size_t>(x.shape.front());
+  return x.size() / rows * std::min<std::size_t>(rank, rows);
 }
 
 bool is_whole(const block_layout& block, std::uint32_t rank) {
@@ -25,7 +28,7 @@ void for_each_part(const block_layout& block, std::uint32_t rank, F f) {
   std::size_t in_whole = 0;
   std::size_t in_prefix = 0;
   for (const auto& x : block.tensors) {
-    const auto part = part_of(x, block, rank);
+    const auto part = part_of(x, rank);
     f(in_whole, in_prefix, part);
     in_whole += x.size();
     in_prefix += part;
@@ -34,12 +37,18 @@ void for_each_part(const block_layout& block, std::uint32_t rank, F f) {
 
 } // namespace
 
+// A head's own factors are called as any others.
+bool has_ranks(const tensor_spec& x) noexcept {
+  const bool is_factor = x.name.ends_with(".u") || x.name.ends_with(".v");
+  return x.shape.size() > 1 && (is_factor || !x.name.starts_with(head_prefix));
+}
+
 std::size_t prefix_size(const block_layout& block, std::uint32_t rank) {
   if (is_whole(block, rank))
     return block.size;
   std::size_t size = 0;
   for (const auto& x : block.tensors)
-    size += part_of(x, block, rank);
+    size += part_of(x, rank);
   return size;
 }
 

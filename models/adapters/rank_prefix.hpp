@@ -1,7 +1,8 @@
 #pragma once
 
 // The first ranks of a block whose factors are rank-major: the first rows of
-// each of them, behind each other, and all of its vectors, which have no rank.
+// each of them, behind each other, and all of what has no rank: vectors, and a
+// layer that says what a row is.
 // That is how a client of lower rank fetches and offers it.
 
 #include <cstddef>
@@ -15,10 +16,10 @@
 
 namespace troupe::models {
 
-/// Whether a tensor of a block with ranks is a factor, one row for each rank.
-inline bool has_ranks(const tensor_spec& x) noexcept {
-  return x.shape.size() > 1;
-}
+/// Whether a tensor of a block with ranks is a factor, one row for each rank
+/// that it has: the block's, or fewer. A vector is none, and no layer that is
+/// added whole.
+bool has_ranks(const tensor_spec& x) noexcept;
 
 /// How many values the first `rank` ranks have; 0, and what is above the
 /// block's own rank, is the whole block.

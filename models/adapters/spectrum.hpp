@@ -42,6 +42,12 @@ struct product_factors {
 /// values (or none that rounding could not have made) are zero.
 product_factors best_of_rank(const kernels::low_rank& x, std::size_t rank);
 
+/// The same by the singular value decomposition of the core that is between the
+/// factors: ranks of v have length one, those of u have the values, and the
+/// largest entry of a rank of v is positive. For factors that are long: what is
+/// turned is of their number of ranks, and not of their length.
+product_factors decompose(const kernels::low_rank& x, std::size_t rank);
+
 /// How many of the largest values it takes for this share of their sum; 0 where
 /// all are zero. @pre in descending order
 std::size_t effective_rank(std::span<const double> values, double share = 0.9);

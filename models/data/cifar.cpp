@@ -23,11 +23,6 @@ constexpr format format_of(cifar_kind x) noexcept {
            : format{.labels = 2, .classes = 100, .coarse = 20};
 }
 
-tl::unexpected<error> fail_at(std::string_view origin,
-                              const std::string& what) {
-  return fail(errc::invalid_data, std::string{origin} + ": " + what);
-}
-
 std::vector<std::uint8_t>& pixels_of(example_set& x) {
   if (x.inputs.empty())
     x.inputs.push_back({.name = "image",

@@ -20,19 +20,19 @@ namespace {
 constexpr std::int64_t labels_max = 65'536;
 
 /// Where an error is, as compilers and editors write it.
-tl::unexpected<error> fail_at(std::string_view origin, std::size_t line,
-                              const std::string& what) {
+tl::unexpected<error> fail_at_line(std::string_view origin, std::size_t line,
+                                   const std::string& what) {
   return fail(errc::invalid_data,
               std::string{origin} + ":" + std::to_string(line) + ": " + what);
 }
 
-std::string shown(std::string_view x) {
+std::string shown_cell(std::string_view x) {
   constexpr std::size_t most = 40;
   return x.size() > most ? in_quotes(std::string{x.substr(0, most)} + "…")
                          : in_quotes(x);
 }
 
-std::string_view trimmed(std::string_view x) noexcept {
+std::string_view trimmed_cell(std::string_view x) noexcept {
   while (!x.empty() && (x.front() == ' ' || x.front() == '\t'))
     x.remove_prefix(1);
   while (!x.empty() && (x.back() == ' ' || x.back() == '\t'))
@@ -43,7 +43,7 @@ std::string_view trimmed(std::string_view x) noexcept {
 /// The whole of a field as a number, or nothing.
 template <class Number>
 std::optional<Number> number(std::string_view text) noexcept {
-  text = trimmed(text);
+  text = trimmed_cell(text);
   if (text.size() > 1 && text[0] == '+' && text[1] != '-')
     text.remove_prefix(1);
   Number x{};
@@ -94,10 +94,10 @@ private:
   result<bool> take_field(std::vector<std::string>& fields) {
     if (!rest_.empty() && rest_[0] == '"') {
       if (!take_quoted(fields.back()))
-        return fail_at(origin_, line_,
-                       "the quote that opens column "
-                         + std::to_string(fields.size())
-                         + " is not closed before a separator or the end");
+        return fail_at_line(origin_, line_,
+                            "the quote that opens column "
+                              + std::to_string(fields.size())
+                              + " is not closed before a separator or the end");
     } else {
       const char ends[] = {separator_, '\n'};
       const auto n = std::min(rest_.find_first_of({ends, 2}), rest_.size());
@@ -156,20 +156,20 @@ struct header {
 result<header> make_header(std::vector<std::string> names, std::size_t line,
                            std::string_view origin, const csv_options& opts) {
   for (auto& name : names)
-    name = std::string{trimmed(name)};
+    name = std::string{trimmed_cell(name)};
   if (std::set<std::string_view>{names.begin(), names.end()}.size()
       < names.size())
-    return fail_at(origin, line, "two columns have the same name");
+    return fail_at_line(origin, line, "two columns have the same name");
   const auto find = [&](const std::string& name) -> result<std::size_t> {
     const auto at = std::find(names.begin(), names.end(), name);
     if (at != names.end())
       return static_cast<std::size_t>(at - names.begin());
     std::string found;
     for (std::size_t i = 0; i < std::min<std::size_t>(names.size(), 10); ++i)
-      found += (i ? ", " : "") + shown(names[i]);
-    return fail_at(origin, line,
-                   "no column is named " + shown(name) + "; the first are "
-                     + found);
+      found += (i ? ", " : "") + shown_cell(names[i]);
+    return fail_at_line(origin, line,
+                        "no column is named " + shown_cell(name)
+                          + "; the first are " + found);
   };
   header x;
   if (!opts.label.empty()) {
@@ -188,7 +188,7 @@ result<header> make_header(std::vector<std::string> names, std::size_t line,
   if (x.partition && x.partition != x.label)
     ++others;
   if (names.size() <= others)
-    return fail_at(origin, line, "there is no column to learn from");
+    return fail_at_line(origin, line, "there is no column to learn from");
   x.names = std::move(names);
   return x;
 }
@@ -198,16 +198,16 @@ result<void> append_row(const std::vector<std::string>& fields,
                         const header& head, std::int64_t classes,
                         csv_table& to) {
   if (fields.size() != head.names.size())
-    return fail_at(origin, line,
-                   "has " + std::to_string(fields.size()) + " fields; "
-                     + std::to_string(head.names.size())
-                     + ", as in the header, would do");
+    return fail_at_line(origin, line,
+                        "has " + std::to_string(fields.size()) + " fields; "
+                          + std::to_string(head.names.size())
+                          + ", as in the header, would do");
   auto& values = std::get<std::vector<float>>(to.examples.inputs[0].values);
   const auto refuse = [&](std::size_t i, const std::string& good) {
-    return fail_at(origin, line,
-                   "column " + std::to_string(i + 1) + " ("
-                     + printable(head.names[i].substr(0, 40)) + ") holds "
-                     + shown(fields[i]) + "; " + good + " would do");
+    return fail_at_line(origin, line,
+                        "column " + std::to_string(i + 1) + " ("
+                          + printable(head.names[i].substr(0, 40)) + ") holds "
+                          + shown_cell(fields[i]) + "; " + good + " would do");
   };
   for (std::size_t i = 0; i < fields.size(); ++i) {
     if (!head.feature(i))
@@ -227,7 +227,7 @@ result<void> append_row(const std::vector<std::string>& fields,
     to.examples.labels.push_back(0);
   }
   if (head.partition)
-    to.partition.emplace_back(trimmed(fields[*head.partition]));
+    to.partition.emplace_back(trimmed_cell(fields[*head.partition]));
   ++to.examples.size;
   return {};
 }
@@ -317,7 +317,7 @@ result<csv_table> parse_csv(std::string_view text, std::string_view origin,
   std::vector<std::string> fields;
   auto more = records.next(fields);
   if (more && !*more)
-    return fail_at(origin, 1, "there is no header row");
+    return fail_at_line(origin, 1, "there is no header row");
   if (!more)
     return tl::unexpected{more.error()};
   const auto head = make_header(fields, records.line(), origin, opts);
@@ -339,7 +339,7 @@ result<csv_table> parse_csv(std::string_view text, std::string_view origin,
   if (!more)
     return tl::unexpected{more.error()};
   if (x.examples.size == 0)
-    return fail_at(origin, records.line(), "no row follows the header");
+    return fail_at_line(origin, records.line(), "no row follows the header");
   return x;
 }
 
@@ -367,9 +367,10 @@ result<dataset> read_csv(const csv_files& files, const csv_options& opts) {
   if (!test)
     return tl::unexpected{test.error()};
   if (test->features != train->features)
-    return fail_at(files.test.string(), 1,
-                   "the columns differ from those of " + files.train.string()
-                     + "; the same names in the same order would do");
+    return fail_at_line(files.test.string(), 1,
+                        "the columns differ from those of "
+                          + files.train.string()
+                          + "; the same names in the same order would do");
   x.test = std::move(test->examples);
   return x;
 }

@@ -12,8 +12,8 @@ digest digest_of_all(const std::vector<T>& x) {
   return digest_of(std::as_bytes(std::span{x}));
 }
 
-void add(std::map<std::string, digest>& all, const std::string& prefix,
-         const example_set& x) {
+void add_examples(std::map<std::string, digest>& all, const std::string& prefix,
+                  const example_set& x) {
   for (std::size_t i = 0; i < x.inputs.size(); ++i) {
     const auto& column = x.inputs[i];
     const auto name = prefix + std::to_string(i) + "/" + column.name;
@@ -32,8 +32,8 @@ void add(std::map<std::string, digest>& all, const std::string& prefix,
 
 digest digest_of(const dataset& data) {
   std::map<std::string, digest> all;
-  add(all, "train/", data.train);
-  add(all, "test/", data.test);
+  add_examples(all, "train/", data.train);
+  add_examples(all, "test/", data.test);
   return digest_of(all);
 }
 

@@ -45,7 +45,7 @@ void draw_rows(row_list& from, std::size_t count, random_stream& random,
   give(to, from, 0, count);
 }
 
-std::size_t size_of(const row_lists& parts) {
+std::size_t rows_dealt(const row_lists& parts) {
   std::size_t sum = 0;
   for (const auto& rows : parts)
     sum += rows.size();
@@ -145,7 +145,7 @@ result<partition> deal_combinations(const dataset& data,
     .train = std::move(*train), .test = {}, .held_out = opts.held_out};
   x.test = deal_test(data, x, clients, stream_of(opts, "partition test"));
   const auto test = rows_by_kind(data, data.test);
-  auto sum = size_of(x.train);
+  auto sum = rows_dealt(x.train);
   for (auto k = clients.training(); k < clients.all; ++k) {
     for (const auto kind : (*kinds)[k])
       give(x.test[k], test[kind], 0, test[kind].size());

@@ -38,6 +38,9 @@ struct partition {
   std::vector<std::uint32_t> validation = {};
   /// The same, by the clients whose rows they were.
   std::vector<std::vector<std::uint32_t>> own_validation = {};
+  /// Of the one client that has what many users have: each user's test rows,
+  /// which are scored by themselves, as a client's. Empty: there is no such.
+  std::vector<std::vector<std::uint32_t>> users_test = {};
   /// Of each test row the anchor that has rows of its kind, from 0; a kind that
   /// no anchor has: the largest number. Empty: unknown.
   std::vector<std::uint32_t> test_owners = {};

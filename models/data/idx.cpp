@@ -109,11 +109,6 @@ std::string hex(std::span<const std::uint8_t> bytes) {
   return text;
 }
 
-tl::unexpected<error> fail_at(std::string_view origin,
-                              const std::string& what) {
-  return fail(errc::invalid_data, std::string{origin} + ": " + what);
-}
-
 /// Extents and their product, in bytes.
 result<std::vector<std::int64_t>>
 read_shape(source& from, std::size_t dimensions, std::string_view origin) {

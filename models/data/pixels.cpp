@@ -11,7 +11,7 @@ namespace troupe::models {
 
 namespace {
 
-constexpr std::size_t bytes = 256;
+constexpr std::size_t byte_values = 256;
 
 bool is_image(const dataset& data) {
   const auto& inputs = data.train.inputs;
@@ -63,8 +63,8 @@ pixel_reader::pixel_reader(const dataset& data)
   for (std::size_t c = 0; c < std::max<std::size_t>(how.mean.size(), 1); ++c) {
     const auto mean = how.mean.empty() ? 0 : how.mean[c];
     const auto deviation = how.mean.empty() ? 1 : how.deviation[c];
-    auto& table = values_.emplace_back(bytes);
-    for (std::size_t i = 0; i < bytes; ++i)
+    auto& table = values_.emplace_back(byte_values);
+    for (std::size_t i = 0; i < byte_values; ++i)
       table[i] =
         static_cast<float>((static_cast<double>(i) / 255 - mean) / deviation);
   }

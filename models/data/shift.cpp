@@ -25,7 +25,7 @@ struct image_shape {
   }
 };
 
-using bytes = std::vector<std::uint8_t>;
+using byte_pixels = std::vector<std::uint8_t>;
 
 result<image_shape> shape_of(const dataset& data) {
   const auto& shape = data.train.inputs.front().shape;
@@ -73,7 +73,7 @@ void shift_labels(example_set& of, const std::vector<std::uint32_t>& rows,
 }
 
 void negate_rows(example_set& of, const row_list& rows, std::size_t size) {
-  auto& values = std::get<bytes>(of.inputs.front().values);
+  auto& values = std::get<byte_pixels>(of.inputs.front().values);
   for (const auto row : rows)
     for (std::size_t i = row * size; i < (row + 1) * size; ++i)
       values[i] = static_cast<std::uint8_t>(255 - values[i]);
@@ -105,7 +105,7 @@ result<void> shift_domains(dataset& data, std::uint64_t seed) {
   const auto shape = shape_of(data);
   const auto are_bytes = [](const example_set& x) {
     return x.inputs.empty()
-           || std::holds_alternative<bytes>(x.inputs.front().values);
+           || std::holds_alternative<byte_pixels>(x.inputs.front().values);
   };
   if (!shape || !are_bytes(data.train) || !are_bytes(data.test))
     return fail(errc::invalid_config,

@@ -15,21 +15,21 @@ namespace troupe::models {
 namespace {
 
 /// One client's truth: how its inputs lie and how they are labelled.
-struct source {
+struct class_source {
   std::vector<double> centre; ///< v_k
   std::vector<double> spread; ///< Of the inputs around it: the root of S_jj.
   std::vector<double> weight; ///< W_k, a row per class.
   std::vector<double> bias;   ///< b_k
 };
 
-source draw_source(const synthetic_options& opts, random_stream& random) {
+class_source draw_source(const synthetic_options& opts, random_stream& random) {
   const auto u = opts.alpha * random.normal();
   const auto b = opts.beta * random.normal();
-  source x{.centre = std::vector<double>(opts.dimensions),
-           .spread = std::vector<double>(opts.dimensions),
-           .weight =
-             std::vector<double>(std::size_t{opts.classes} * opts.dimensions),
-           .bias = std::vector<double>(opts.classes)};
+  class_source x{
+    .centre = std::vector<double>(opts.dimensions),
+    .spread = std::vector<double>(opts.dimensions),
+    .weight = std::vector<double>(std::size_t{opts.classes} * opts.dimensions),
+    .bias = std::vector<double>(opts.classes)};
   for (auto& v : x.centre)
     v = b + random.normal();
   for (std::size_t j = 0; j < x.spread.size(); ++j)
@@ -41,7 +41,7 @@ source draw_source(const synthetic_options& opts, random_stream& random) {
   return x;
 }
 
-std::int64_t label_of(const source& from, const std::vector<double>& x) {
+std::int64_t label_of(const class_source& from, const std::vector<double>& x) {
   std::int64_t best = 0;
   auto most = -std::numeric_limits<double>::infinity();
   for (std::size_t c = 0; c < from.bias.size(); ++c) {
@@ -57,7 +57,8 @@ std::int64_t label_of(const source& from, const std::vector<double>& x) {
 }
 
 /// Draws `count` examples, appends them, and says which rows they became.
-std::vector<std::uint32_t> draw_examples(const source& from, std::size_t count,
+std::vector<std::uint32_t> draw_examples(const class_source& from,
+                                         std::size_t count,
                                          random_stream& random,
                                          example_set& to) {
   auto& inputs = std::get<std::vector<float>>(to.inputs[0].values);

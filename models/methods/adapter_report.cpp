@@ -8,6 +8,7 @@
 #include "models/adapters/spectrum.hpp"
 #include "models/methods/built_in.hpp"
 #include "models/methods/common_adapter.hpp"
+#include "models/methods/merged_scores.hpp"
 
 namespace troupe::models {
 
@@ -16,22 +17,22 @@ namespace {
 /// The 90 % rank of a client's truth, as a mean over the adapted matrices.
 double true_rank(const local_problem& on, std::span<const float> truth) {
   double sum = 0;
-  for (const auto& m : on.adapters->matrices) {
+  const auto& matrices = common_plan(on)->matrices;
+  for (const auto& m : matrices) {
     dense x{m.rows, m.columns, std::vector<double>(m.size())};
     for (std::size_t j = 0; j < m.size(); ++j)
       x.values[j] = truth[m.at + (m.order.empty() ? j : m.order[j])];
     sum += static_cast<double>(effective_rank(singular_values(x)));
   }
-  return on.adapters->matrices.empty()
-           ? 0
-           : sum / static_cast<double>(on.adapters->matrices.size());
+  return matrices.empty() ? 0 : sum / static_cast<double>(matrices.size());
 }
 
-/// What the client's model should become; empty where that is not known.
+/// What the client's model should become; empty where that is not known, or no
+/// whole model is composed.
 std::span<const float> truth_of(const local_problem& on, client_id client) {
   const auto k = client.value - 1;
-  const bool known =
-    k < on.truths.size() && on.truths[k].size() == on.model.parameters().size();
+  const bool known = on.model.inside() == nullptr && k < on.truths.size()
+                     && on.truths[k].size() == on.model.parameters().size();
   return known ? std::span<const float>{on.truths[k]}
                : std::span<const float>{};
 }
@@ -79,6 +80,7 @@ public:
     const std::vector<double> ranks(found.begin(), found.end());
     const auto rank = mean(ranks);
     put("rank", client, rank);
+    score(client, adapters);
     of_layers_.resize(ranks.size());
     for (std::size_t i = 0; i < ranks.size(); ++i)
       of_layers_[i] += ranks[i];
@@ -96,6 +98,7 @@ public:
   }
 
   void finish() {
+    worth_.put(on_.model, to_.method_results);
     if (clients_ == 0)
       return;
     for (auto& x : of_layers_)
@@ -104,13 +107,25 @@ public:
     to_.method_results[name] = mean(of_layers_);
     if (of_layers_.size() > 1)
       for (std::size_t i = 0; i < of_layers_.size(); ++i)
-        to_.method_results[name + '.' + name_of(*on_.adapters, i)] =
+        to_.method_results[name + '.' + name_of(*common_plan(on_), i)] =
           of_layers_[i];
     if (!on_.truths.empty())
       to_.method_results["ranks_met_" + moment_] = met_;
   }
 
 private:
+  /// Clients are scored after a merge in any case. Where a truth is known the
+  /// losses of both moments are said.
+  void score(client_id client, const planned_adapters& adapters) {
+    const auto k = client.value - 1;
+    if (moment_ != "pre" || !on_.truths.empty() || on_.clients == nullptr
+        || k >= on_.clients->test.size() || on_.clients->test[k].empty()
+        || !compose(on_, adapters))
+      return;
+    if (const auto own = on_.model.evaluate(split::test, on_.clients->test[k]))
+      worth_.add(client, *own);
+  }
+
   void put(const std::string& name, client_id client, double value) {
     to_.method_results[name + "_" + moment_ + "."
                        + std::to_string(client.value)] = value;
@@ -125,6 +140,7 @@ private:
   local_problem on_;
   std::string moment_;
   evaluated& to_;
+  worth_of_clients worth_{"left"};
   std::vector<double> of_layers_ = {}; ///< Ranks, added up over clients.
   double clients_ = 0;
   double met_ = 0;
@@ -145,8 +161,8 @@ namespace {
 using preparation = result<void> (*)(client_adapters& x, client_id client,
                                      const local_problem& on);
 
-void summarise(const evaluation_input& x, const local_problem& on,
-               preparation prepare, evaluated& to) {
+void summarise_prepared(const evaluation_input& x, const local_problem& on,
+                        preparation prepare, evaluated& to) {
   reporter before{on, "pre", to};
   reporter after{on, "post", to};
   const auto& common = common_of(x.versions, on);
@@ -173,7 +189,7 @@ void summarise(const evaluation_input& x, const local_problem& on,
   }
   before.finish();
   after.finish();
-  if (on.own_adapters != nullptr)
+  if (own_plan(on) != nullptr)
     to.method_results["own_adapters_lost"] = lost;
 }
 
@@ -193,12 +209,12 @@ result<void> after_a_step(client_adapters& x, client_id client,
 
 void summarise_adapters(const evaluation_input& x, const local_problem& on,
                         evaluated& to) {
-  summarise(x, on, as_they_are, to);
+  summarise_prepared(x, on, as_they_are, to);
 }
 
 void summarise_meta_adapters(const evaluation_input& x, const local_problem& on,
                              evaluated& to) {
-  summarise(x, on, after_a_step, to);
+  summarise_prepared(x, on, after_a_step, to);
 }
 
 } // namespace troupe::models

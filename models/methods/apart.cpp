@@ -28,7 +28,7 @@ task<double> teach(visit& v, learning_gate& gate, row_span batch,
   co_return loss / static_cast<double>(batch.size());
 }
 
-task<done> train(visit& v) {
+task<done> train_apart(visit& v) {
   const auto x = co_await gated_of(v);
   const auto who = learners_of(v);
   const auto own = co_await expert_of(v, x.instances.front());
@@ -62,7 +62,7 @@ task<done> train(visit& v) {
 
 } // namespace
 
-const local_method apart_sgd{.train = train,
+const local_method apart_sgd{.train = train_apart,
                              .score = score_gated,
                              .summary = summarise_gated,
                              .needs = check_gated,

@@ -13,7 +13,7 @@ namespace troupe::models {
 namespace {
 
 /// The instance of least loss, the first among equals.
-task<base_block> best_of(visit& v) {
+task<base_block> best_model_of(visit& v) {
   const auto all = co_await v.all_of(model_family, v.parameters().size());
   auto best = all.front();
   auto least = std::numeric_limits<double>::infinity();
@@ -29,33 +29,33 @@ task<base_block> best_of(visit& v) {
   co_return best;
 }
 
-task<choice> choose(visit& v) {
+task<choice> choose_least_loss(visit& v) {
   co_await v.load_buffers(buffers_family);
-  const auto best = co_await best_of(v);
+  const auto best = co_await best_model_of(v);
   co_return choice{.chosen = {best.layout->id}, .disclosures = {}};
 }
 
-task<done> train(visit& v) {
+task<done> train_chosen(visit& v) {
   const auto id = v.in.chosen.empty() ? v.on.blocks.family(model_family).front()
                                       : v.in.chosen.front();
   return train_shared_model(v, v.on.blocks.find(id)->name);
 }
 
-task<done> home(visit& v) {
-  const auto best = co_await best_of(v);
+task<done> chosen_home(visit& v) {
+  const auto best = co_await best_model_of(v);
   v.load(best.values);
   co_return {};
 }
 
 /// How far the clients' choices are their clusters.
-void summarise(const evaluation_input& x, const local_problem& on,
-               evaluated& to) {
+void summarise_chosen(const evaluation_input& x, const local_problem& on,
+                      evaluated& to) {
   if (on.groups == 0)
     return;
   shares_by_client chosen;
   for (std::size_t k = 0; k < on.clients->train.size(); ++k) {
     const auto best =
-      look(at_home({k + 1}, x), with_rows_of({k + 1}, on), best_of);
+      look(at_home({k + 1}, x), with_rows_of({k + 1}, on), best_model_of);
     if (!best)
       return;
     auto& shares = chosen[{k + 1}];
@@ -67,8 +67,8 @@ void summarise(const evaluation_input& x, const local_problem& on,
 
 } // namespace
 
-const local_method least_loss{.choose = choose};
+const local_method least_loss{.choose = choose_least_loss};
 const local_method chosen_sgd{
-  .train = train, .home = home, .summary = summarise};
+  .train = train_chosen, .home = chosen_home, .summary = summarise_chosen};
 
 } // namespace troupe::models

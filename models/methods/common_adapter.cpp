@@ -2,9 +2,15 @@
 
 #include <algorithm>
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include "core/assert.hpp"
+#include "core/text.hpp"
+#include "models/inner_adapters.hpp"
+#include "models/inner_setup.hpp"
 #include "models/methods/built_in.hpp"
+#include "models/visit/local_loop.hpp"
 
 namespace troupe::models {
 
@@ -12,10 +18,12 @@ namespace {
 
 using floats = std::span<const float>;
 
-result<void> check(const local_problem& on) {
-  if (on.adapters == nullptr)
+result<void> check_has_base(const local_problem& on) {
+  if (common_plan(on) == nullptr)
     return fail(errc::invalid_config,
                 "the recipe trains an adapter and has no block of it");
+  if (on.model.inside() != nullptr)
+    return {}; // Its base is no block of values.
   if (on.frozen == nullptr || !on.frozen->contains(std::string{model_family}))
     return fail(errc::invalid_config,
                 "the recipe's adapter belongs on a frozen block 'model', of "
@@ -23,15 +31,123 @@ result<void> check(const local_problem& on) {
   return {};
 }
 
+/// Nobody has routed experts here.
+result<void> attach(const local_problem& on) {
+  return on.model.inside() == nullptr ? result<void>{} : attach_for(on, 1);
+}
+
+/// The group of a plan's factors.
+result<std::size_t> group_of(const local_problem& on,
+                             const adapter_plan& plan) {
+  const auto name = &plan == own_plan(on) ? own_adapter_family : adapter_family;
+  const auto& groups = on.model.inside()->groups();
+  const auto found = std::ranges::find(groups, name, &inner_group::name);
+  if (found == groups.end())
+    return fail(errc::invalid_config,
+                "the recipe trains " + in_quotes(name)
+                  + ", and no such group stands inside the model's layers");
+  return static_cast<std::size_t>(found - groups.begin());
+}
+
+/// Which of the groups these are, in their order.
+result<std::vector<std::size_t>> groups_of(const local_problem& on,
+                                           const planned_adapters& adapters) {
+  std::vector<std::size_t> found;
+  for (const auto& x : adapters) {
+    const auto group = group_of(on, x.plan);
+    if (!group)
+      return tl::unexpected{group.error()};
+    found.push_back(*group);
+  }
+  return found;
+}
+
+/// What `compose` is where adapters stand inside.
+result<void> put_inside(const local_problem& on,
+                        const planned_adapters& adapters) {
+  if (auto ok = attach(on); !ok)
+    return ok;
+  const auto found = groups_of(on, adapters);
+  if (!found)
+    return tl::unexpected{found.error()};
+  auto& inside = *on.model.inside();
+  for (std::size_t g = 0; g < inside.groups().size(); ++g)
+    inside.leave_out(g, std::ranges::count(*found, g) == 0);
+  for (std::size_t i = 0; i < adapters.size(); ++i) {
+    const auto to = inside.values_of((*found)[i]);
+    TROUPE_ASSERT(to.size() == adapters[i].values.size());
+    std::ranges::copy(adapters[i].values, to.begin());
+  }
+  return {};
+}
+
+/// The same as `compose`. Of what stands inside two of them learn from here on,
+/// which may be one, and nothing else does.
+result<void> compose_to_learn(const local_problem& on,
+                              const planned_adapters& adapters,
+                              std::size_t first, std::size_t second) {
+  if (auto ok = compose(on, adapters); !ok || on.model.inside() == nullptr)
+    return ok;
+  const auto found = groups_of(on, adapters);
+  if (!found)
+    return tl::unexpected{found.error()};
+  auto& inside = *on.model.inside();
+  for (std::size_t g = 0; g < inside.groups().size(); ++g)
+    inside.switch_on(g, g == found->at(first) || g == found->at(second));
+  return {};
+}
+
+/// Where a group's factors begin among the parameters.
+std::size_t beginning_of(std::size_t group, const inner_adapters& inside) {
+  std::size_t at = 0;
+  for (std::size_t g = 0; g < group; ++g)
+    at += inside.groups()[g].plan.size();
+  return at;
+}
+
+/// Where factors are all the parameters there are it is one product with the
+/// Hessian: what moves is one group, and what is read another, or the same.
+task<factors> bend_inside(visit& v, planned_adapters at, std::size_t wrt,
+                          std::size_t of, floats direction, batch on) {
+  co_await compose_to_learn(v.on, at, wrt, of);
+  const auto moving = co_await group_of(v.on, at[wrt].plan);
+  const auto first = beginning_of(moving, *v.on.model.inside());
+  const auto along = v.scratch();
+  const auto moves = along.part(first, direction.size());
+  co_await v.copy(direction, moves);
+  v.forget_gradient();
+  co_await v.curve(on, along);
+  const factors nothing(direction.size());
+  co_await v.copy(nothing, moves); // Another group may move next.
+  co_return co_await pull_back(v.on, at[of]);
+}
+
 } // namespace
 
+const adapter_plan* common_plan(const local_problem& on) noexcept {
+  if (on.adapters != nullptr)
+    return on.adapters;
+  return on.inside != nullptr && on.inside->adapter ? &*on.inside->adapter
+                                                    : nullptr;
+}
+
+const adapter_plan* own_plan(const local_problem& on) noexcept {
+  if (on.own_adapters != nullptr)
+    return on.own_adapters;
+  return on.inside != nullptr && on.inside->own_adapter
+           ? &*on.inside->own_adapter
+           : nullptr;
+}
+
 result<void> begin_common(const visit& v) {
-  return check(v.on).and_then([&] { return v.load_buffers(buffers_family); });
+  return check_has_base(v.on)
+    .and_then([&] { return attach(v.on); })
+    .and_then([&] { return v.load_buffers(buffers_family); });
 }
 
 result<base_block> take_common(const visit& v) {
   return begin_common(v).and_then(
-    [&] { return v.base(adapter_family, v.on.adapters->size()); });
+    [&] { return v.base(adapter_family, common_plan(v.on)->size()); });
 }
 
 result<void> offer_common(const base_block& base, floats now, visit& v,
@@ -42,12 +158,18 @@ result<void> offer_common(const base_block& base, floats now, visit& v,
 }
 
 optimiser optimiser_of_common(const visit& v) {
-  return {v.on, v.on.adapters->size(), v.in.state.get(),
+  return {v.on, common_plan(v.on)->size(), v.in.state.get(),
           std::string{adapter_family}};
+}
+
+double inner_rate_at(const visit& v, std::uint64_t made) {
+  return v.option("inner_rate") * rate_at(v.on, made) / v.on.how.learning_rate;
 }
 
 result<void> compose(const local_problem& on,
                      const planned_adapters& adapters) {
+  if (on.model.inside() != nullptr)
+    return put_inside(on, adapters);
   constexpr double one[] = {1};
   const array live = on.model.parameters();
   const_array from = *on.frozen->at(std::string{model_family});
@@ -62,13 +184,22 @@ result<void> compose(const local_problem& on,
   return adapters.empty() ? on.arithmetic.copy(from, live) : result<void>{};
 }
 
-task<double> differentiate(visit& v, planned_adapters adapters, batch on) {
-  co_await compose(v.on, adapters);
+task<double> differentiate(visit& v, planned_adapters adapters, batch on,
+                           std::optional<std::size_t> alone) {
+  TROUPE_ASSERT(!adapters.empty() && adapters.size() <= 2);
+  const auto last = adapters.size() - 1;
+  co_await compose_to_learn(v.on, adapters, alone.value_or(0),
+                            alone.value_or(last));
   v.forget_gradient();
   co_return co_await v.differentiate(on);
 }
 
 result<factors> pull_back(const local_problem& on, const planned_adapter& x) {
+  if (auto* inside = on.model.inside())
+    return group_of(on, x.plan).map([&](std::size_t group) {
+      const auto slopes = inside->gradient_of(group);
+      return factors(slopes.begin(), slopes.end());
+    });
   constexpr double one[] = {1};
   const floats values[] = {x.values};
   adapter_mixture::slopes found;
@@ -77,12 +208,38 @@ result<factors> pull_back(const local_problem& on, const planned_adapter& x) {
     .map([&] { return std::move(found.adapters.front()); });
 }
 
-task<done> curve_along(visit& v, planned_adapter x, floats direction, batch on,
-                       array change) {
-  co_await push_forward(x, direction, v.on.arithmetic, change);
+// Composed, adapters meet only in the model W. So what `wrt` does to the slope
+// of `of` is the curvature of the loss along dW, the change of W by `wrt`; and
+// where both are one, W is not linear in its factors: to that comes the slope
+// of the loss, with the factors of the direction in the place of those.
+task<factors> bend(visit& v, planned_adapters at, std::size_t wrt,
+                   std::size_t of, floats direction, batch on,
+                   const_array slope) {
+  TROUPE_ASSERT(wrt < at.size() && of < at.size());
+  if (v.on.model.inside() != nullptr)
+    co_return co_await bend_inside(v, at, wrt, of, direction, on);
+  const auto change = v.scratch();
+  co_await compose(v.on, at);
+  co_await push_forward(at[wrt], direction, v.on.arithmetic, change);
   v.forget_gradient();
   co_await v.curve(on, change);
-  co_return {};
+  auto sum = co_await pull_back(v.on, at[of]);
+  if (wrt != of)
+    co_return sum;
+  if (slope.empty()) {
+    v.forget_gradient();
+    co_await v.differentiate(on);
+  } else {
+    co_await v.copy(slope, v.gradient());
+  }
+  const auto& plan = at[of].plan;
+  auto of_factors = co_await pull_back(v.on, {plan, direction});
+  for (const auto& m : plan.matrices) {
+    const auto size = m.v_at + m.rank * m.columns - m.u_at;
+    const auto to = array{sum}.part(m.u_at, size);
+    co_await v.move(to, to, 1, array{of_factors}.part(m.u_at, size));
+  }
+  co_return sum;
 }
 
 const value_view& common_of(const std::vector<fetched_block>& versions,
@@ -98,23 +255,23 @@ const value_view& common_of(const std::vector<fetched_block>& versions,
 planned_adapters client_adapters::on(const local_problem& problem) const {
   planned_adapters result;
   if (!common.empty())
-    result.push_back({*problem.adapters, common});
-  if (!own.empty() && problem.own_adapters != nullptr)
-    result.push_back({*problem.own_adapters, own});
+    result.push_back({*common_plan(problem), common});
+  if (const auto* plan = own_plan(problem); plan != nullptr && !own.empty())
+    result.push_back({*plan, own});
   return result;
 }
 
 result<client_adapters> adapters_after(const local_problem& on,
                                        const client_state* state,
                                        floats common) {
-  if (auto ok = check(on); !ok)
+  if (auto ok = check_has_base(on); !ok)
     return tl::unexpected{ok.error()};
   client_adapters x{.common = {common.begin(), common.end()}, .own = {}};
   if (state == nullptr)
     return x;
   if (const auto rank = state->counters.find(rank_counter);
       rank != state->counters.end())
-    truncate(*on.adapters, rank->second, x.common);
+    truncate(*common_plan(on), rank->second, x.common);
   if (const auto own = state->blocks.find(std::string{own_adapter_family});
       own != state->blocks.end()) {
     const auto values = own->second.own_view();

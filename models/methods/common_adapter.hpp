@@ -1,8 +1,15 @@
 #pragma once
 
 // A visit to one adapter that all clients have in common, over a model that
-// nobody trains: PF2LoRA, and the baselines that it is compared with.
+// nobody trains: PF2LoRA, and the baselines that it is compared with. Adapters
+// are composed into whole weights; or they stand inside the layers, as groups
+// "adapter" and "own_adapter", where a model takes any. Procedures do not know
+// which.
 
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
 #include <vector>
 
 #include "models/adapters/adapter_factors.hpp"
@@ -21,8 +28,12 @@ inline constexpr const char* lost_counter = "own_adapter.lost";
 using planned_adapters = std::vector<planned_adapter>;
 using factors = std::vector<float>;
 
-/// Makes the buffers live. Returns `invalid_config` if the recipe has no
-/// adapter, or its model is not frozen.
+/// What the common adapter is of, and a client's own; null: there is none.
+const adapter_plan* common_plan(const local_problem& on) noexcept;
+const adapter_plan* own_plan(const local_problem& on) noexcept;
+
+/// Makes the buffers live, and attaches what stands inside. Returns
+/// `invalid_config` if the recipe has no adapter, or its model is not frozen.
 result<void> begin_common(const visit& v);
 
 /// The same, and finds the adapter.
@@ -36,22 +47,30 @@ result<void> offer_common(const base_block& base, std::span<const float> now,
 /// client, and its next visit goes on with them.
 optimiser optimiser_of_common(const visit& v);
 
-/// Makes the frozen model live with these adapters on it.
+/// The rate of plain SGD's steps in a visit that has made so many: the option
+/// `inner_rate`, by the schedule of the common adapter's.
+double inner_rate_at(const visit& v, std::uint64_t made);
+
+/// Makes the frozen model live with these adapters on it, and no others.
 result<void> compose(const local_problem& on, const planned_adapters& adapters);
 
 /// The gradient of the mean loss of the frozen model with these on it, and no
-/// other. Gives that loss.
-task<double> differentiate(visit& v, planned_adapters adapters, batch on);
+/// other. Gives that loss. Who wants the slopes of one adapter `alone` says
+/// which: no others need be computed.
+task<double> differentiate(visit& v, planned_adapters adapters, batch on,
+                           std::optional<std::size_t> alone = {});
 
 /// What the live model's gradient means for one adapter.
 result<factors> pull_back(const local_problem& on, const planned_adapter& x);
 
-/// Makes the gradient the Hessian of the mean loss of the live model, times
-/// what the model changes by where `x` moves along `direction`: that `change`
-/// is written.
-task<done> curve_along(visit& v, planned_adapter x,
-                       std::span<const float> direction, batch on,
-                       array change);
+/// F_xx-like products in factor space: the slope along `of` of what `wrt` does
+/// along `direction`, at these adapters; composed or inside.
+/// @param slope the composed model's gradient at these, on these rows, where
+/// that is known: it is needed where `wrt` is `of`. Inside it has no use.
+/// @pre what it looks into stays until it ends
+task<factors> bend(visit& v, planned_adapters at, std::size_t wrt,
+                   std::size_t of, std::span<const float> direction, batch on,
+                   const_array slope = {});
 
 /// The common adapter's version. @pre there is one
 const value_view& common_of(const std::vector<fetched_block>& versions,

@@ -15,9 +15,6 @@ namespace troupe::models {
 
 namespace {
 
-/// Rows that are answered at a time, where there are many.
-constexpr std::size_t rows_max = 1000;
-
 result<void> check_has_common(const visit& v) {
   if (v.on.common != nullptr)
     return {};
@@ -32,7 +29,7 @@ result<scores> by_common(const visit& v, split part, row_span rows) {
     [&] { return v.on.common->model().evaluate(part, rows); });
 }
 
-result<void> check_says_classes(const visit& v) {
+result<void> check_common_says_classes(const visit& v) {
   const auto* outputs = v.on.common->model().outputs();
   if (outputs != nullptr && outputs->kind() == output_kind::logits)
     return {};
@@ -41,18 +38,18 @@ result<void> check_says_classes(const visit& v) {
               "script would do");
 }
 
-task<done> train(visit&) {
+task<done> train_none(visit&) {
   co_return {};
 }
 
 task<answers> answer(visit& v, row_span rows) {
   co_await check_has_common(v);
-  co_await check_says_classes(v);
+  co_await check_common_says_classes(v);
   auto& outputs = *v.on.common->model().outputs();
   const auto size = outputs.size();
   answers out;
   while (!rows.empty()) {
-    const auto some = rows.first(std::min(rows.size(), rows_max));
+    const auto some = rows.first(std::min(rows.size(), rows_at_a_time));
     rows = rows.subspan(some.size());
     std::vector<float> said(some.size() * size);
     co_await outputs.say(split::train, some, said);
@@ -64,13 +61,13 @@ task<answers> answer(visit& v, row_span rows) {
   co_return out;
 }
 
-task<scores> score(visit& v, split part, row_span rows) {
+task<scores> score_common(visit& v, split part, row_span rows) {
   co_return co_await by_common(v, part, rows);
 }
 
 } // namespace
 
 const local_method common_alone{
-  .train = train, .score = score, .answer = answer};
+  .train = train_none, .score = score_common, .answer = answer};
 
 } // namespace troupe::models

@@ -1,5 +1,6 @@
-// HOMLoRA, where all clients train one adapter of one rank, and HETLoRA, where
-// each has the first ranks of it and gives up those that it does not need.
+// HOMLoRA, where all clients train one adapter of one rank; HETLoRA, where each
+// has the first ranks of it and gives up those that it does not need; and
+// FlexLoRA, where each has as many of the first as it is given.
 
 #include <algorithm>
 #include <cmath>
@@ -8,6 +9,7 @@
 
 #include "core/limits.hpp"
 #include "models/adapters/rank_prefix.hpp"
+#include "models/inner_setup.hpp"
 #include "models/methods/built_in.hpp"
 #include "models/methods/common_adapter.hpp"
 #include "policies/weighting.hpp"
@@ -25,13 +27,13 @@ struct tail_penalty {
   std::size_t rank = 0;
 };
 
-/// Trains the adapter, of which ranks beyond `rank_max` stay zero, offers
-/// nothing yet, and keeps the moments. The loss is that without penalty.
-task<done>
-learn(visit& v, factors& adapter, tail_penalty penalty = {},
-      std::size_t rank_max = std::numeric_limits<std::size_t>::max()) {
-  const auto& plan = *v.on.adapters;
-  auto by = optimiser_of_common(v);
+constexpr auto all_ranks = std::numeric_limits<std::size_t>::max();
+
+/// Trains the adapter, of which ranks beyond `rank_max` stay zero, and offers
+/// nothing yet. The loss is that without penalty.
+task<done> learn(visit& v, factors& adapter, optimiser& by,
+                 tail_penalty penalty = {}, std::size_t rank_max = all_ranks) {
+  const auto& plan = *common_plan(v.on);
   batch_sequence from{v.on.rows, v.on.how, v.in.seed};
   double total = 0;
   for (std::uint64_t i = 0; i < v.plan.steps; ++i) {
@@ -46,14 +48,17 @@ learn(visit& v, factors& adapter, tail_penalty penalty = {},
     truncate(plan, rank_max, adapter);
   }
   v.out.loss = total / static_cast<double>(v.plan.steps);
-  by.keep(v.out.next);
   co_return {};
 }
 
 /// A client's first rank: as published, between `rank_min` and the full one in
-/// the order of the clients; or from `rank_first` to `rank_last`.
+/// the order of the clients; or from `rank_first` to `rank_last`; or as many as
+/// its experts would have together.
 std::size_t first_rank(const local_problem& on, client_id client) {
   const auto full = option_of(on.how, "rank");
+  if (const auto each = option_of(on.how, "rank_per_expert"); each > 0)
+    return static_cast<std::size_t>(
+      std::min(each * static_cast<double>(experts_said(on, client)), full));
   const auto least = option_of(on.how, "rank_min");
   const auto first = option_of(on.how, "rank_first");
   const auto last = option_of(on.how, "rank_last");
@@ -78,15 +83,19 @@ std::size_t rank_of(client_id client, const client_state* state,
 
 /// The norm of what an adapter adds to the model, which its offer weighs by.
 result<double> weight_of(visit& v, floats adapter) {
-  const auto change = v.room(v.on.adapters->model_size);
+  const auto& plan = *common_plan(v.on);
+  const auto within = [](double norm) {
+    return std::clamp(norm, limits::share_min, policies::rank_norm_max);
+  };
+  if (v.on.model.inside() != nullptr)
+    return within(norm_of_products(plan, adapter));
+  const auto change = v.room(plan.model_size);
   constexpr double one[] = {1};
   const floats values[] = {adapter};
-  return adapter_mixture{*v.on.adapters, v.on.arithmetic}
+  return adapter_mixture{plan, v.on.arithmetic}
     .compose(change, values, one, change)
     .and_then([&] { return v.on.arithmetic.norm(change); })
-    .map([](double norm) {
-      return std::clamp(norm, limits::share_min, policies::rank_norm_max);
-    });
+    .map(within);
 }
 
 /// All ranks of what was fetched: zeros where they were not. They are cut off
@@ -98,7 +107,7 @@ result<factors> with_all_ranks(const visit& v) {
                       ? prefix_rank(*block, fetched->values->size())
                       : std::nullopt;
   if (!rank)
-    return v.base(adapter_family, v.on.adapters->size())
+    return v.base(adapter_family, common_plan(v.on)->size())
       .map([](const base_block& x) { return brought_here(x.values); });
   factors whole(block->size);
   put_prefix(*block, *rank, *fetched->values, whole);
@@ -115,10 +124,12 @@ void offer_ranks(const block_layout& block, std::size_t rank, trained& to) {
     }
 }
 
-task<done> train(visit& v) {
+task<done> train_ranks(visit& v) {
   const auto base = co_await take_common(v);
   auto adapter = brought_here(base.values);
-  co_await learn(v, adapter);
+  auto by = optimiser_of_common(v);
+  co_await learn(v, adapter, by);
+  by.keep(v.out.next);
   co_await offer_common(base, adapter, v);
   co_return {};
 }
@@ -129,7 +140,7 @@ task<done> train_pruned(visit& v) {
   co_await begin_common(v);
   const auto fetched = co_await with_all_ranks(v);
   const base_block base{v.on.blocks.find(adapter_family), fetched};
-  const auto& plan = *v.on.adapters;
+  const auto& plan = *common_plan(v.on);
   auto rank = rank_of(v.in.visit.client, v.in.state.get(), v.on);
   const auto kept = static_cast<std::size_t>(v.option("keep_share")
                                              * static_cast<double>(rank));
@@ -137,7 +148,9 @@ task<done> train_pruned(visit& v) {
   truncate(plan, rank, adapter);
   const auto before = tail_norm({plan, adapter}, kept);
   const tail_penalty penalty{.factor = v.option("penalty"), .rank = kept};
-  co_await learn(v, adapter, penalty, rank);
+  auto by = optimiser_of_common(v);
+  co_await learn(v, adapter, by, penalty, rank);
+  by.keep(v.out.next);
   const auto least =
     std::max<std::size_t>(1, static_cast<std::size_t>(v.option("rank_min")));
   if (tail_norm({plan, adapter}, kept) < before)
@@ -152,20 +165,41 @@ task<done> train_pruned(visit& v) {
   co_return {};
 }
 
+// A version's ranks are those of no version before it, so moments mean nothing
+// after a visit.
+task<done> train_ranked(visit& v) {
+  co_await begin_common(v);
+  const auto fetched = co_await with_all_ranks(v);
+  const base_block base{v.on.blocks.find(adapter_family), fetched};
+  const auto& plan = *common_plan(v.on);
+  const auto rank = rank_of(v.in.visit.client, v.in.state.get(), v.on);
+  auto adapter = fetched;
+  truncate(plan, rank, adapter);
+  optimiser by{v.on, plan.size()};
+  co_await learn(v, adapter, by, {}, rank);
+  v.out.next.counters[rank_counter] = rank;
+  co_await offer_common(base, adapter, v);
+  offer_ranks(*base.layout, rank, v.out);
+  co_return {};
+}
+
 task<done> pruned_home(visit& v) {
   auto common = common_of(v.in.fetched, v.on).copy();
+  const auto& plan = *common_plan(v.on);
   const auto client = v.in.visit.client;
   if (client.value != 0)
-    truncate(*v.on.adapters, rank_of(client, v.in.state.get(), v.on), common);
-  co_await compose(v.on, planned_adapters(1, {*v.on.adapters, common}));
+    truncate(plan, rank_of(client, v.in.state.get(), v.on), common);
+  co_await compose(v.on, planned_adapters(1, {plan, common}));
   co_return {};
 }
 
 } // namespace
 
 const local_method common_sgd{
-  .train = train, .home = common_home, .summary = summarise_adapters};
+  .train = train_ranks, .home = common_home, .summary = summarise_adapters};
 const local_method pruned_sgd{
   .train = train_pruned, .home = pruned_home, .summary = summarise_adapters};
+const local_method ranked_sgd{
+  .train = train_ranked, .home = pruned_home, .summary = summarise_adapters};
 
 } // namespace troupe::models

@@ -29,7 +29,7 @@ double effective_rate(double rate, double momentum, std::uint64_t steps) {
   return rate * sum;
 }
 
-task<done> train(visit& v) {
+task<done> train_controlled(visit& v) {
   const auto size = v.parameters().size();
   const auto control = co_await v.base(control_family, size);
   const auto own = co_await v.own_or(own_control_family, v.room(size));
@@ -50,6 +50,7 @@ task<done> train(visit& v) {
 
 } // namespace
 
-const local_method controlled_sgd{.train = train, .needs = check_sgd};
+const local_method controlled_sgd{.train = train_controlled,
+                                  .needs = check_sgd};
 
 } // namespace troupe::models

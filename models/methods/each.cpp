@@ -23,7 +23,7 @@ result<std::vector<base_block>> all_buffers(const visit& v) {
   return v.all_of(buffers_family, v.on.model.buffers().size());
 }
 
-task<done> train(visit& v) {
+task<done> train_each(visit& v) {
   const auto fetched = co_await all_models(v);
   const auto buffers = co_await all_buffers(v);
   double total = 0;
@@ -42,7 +42,7 @@ task<done> train(visit& v) {
   co_return {};
 }
 
-task<scores> score(visit& v, split part, row_span rows) {
+task<scores> score_each(visit& v, split part, row_span rows) {
   const auto fetched = co_await all_models(v);
   const auto buffers = co_await all_buffers(v);
   const std::vector<double> even(fetched.size(),
@@ -52,12 +52,13 @@ task<scores> score(visit& v, split part, row_span rows) {
 }
 
 /// Its recipe has two models, as published, and no option.
-std::uint64_t passes(const training_options&) {
+std::uint64_t each_passes(const training_options&) {
   return 2;
 }
 
 } // namespace
 
-const local_method each_sgd{.train = train, .score = score, .passes = passes};
+const local_method each_sgd{
+  .train = train_each, .score = score_each, .passes = each_passes};
 
 } // namespace troupe::models

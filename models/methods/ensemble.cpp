@@ -79,24 +79,24 @@ task<scores> score_ensemble(visit& v, split part, row_span rows, mixing how) {
 }
 
 template <mixing How>
-task<done> train(visit& v) {
+task<done> train_mixed_by(visit& v) {
   return train_ensemble(v, How);
 }
 
 template <mixing How>
-task<scores> score(visit& v, split part, row_span rows) {
+task<scores> score_mixed_by(visit& v, split part, row_span rows) {
   return score_ensemble(v, part, rows, How);
 }
 
 } // namespace
 
-const local_method ensemble_sgd{.train = train<mixing::learned>,
-                                .score = score<mixing::learned>,
+const local_method ensemble_sgd{.train = train_mixed_by<mixing::learned>,
+                                .score = score_mixed_by<mixing::learned>,
                                 .summary = summarise_ensembles,
                                 .passes = as_many_as_models,
                                 .needs = check_plain_sgd};
-const local_method tied_ensemble_sgd{.train = train<mixing::tied>,
-                                     .score = score<mixing::tied>,
+const local_method tied_ensemble_sgd{.train = train_mixed_by<mixing::tied>,
+                                     .score = score_mixed_by<mixing::tied>,
                                      .needs = check_plain_sgd};
 
 } // namespace troupe::models

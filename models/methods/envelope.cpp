@@ -14,12 +14,12 @@ namespace troupe::models {
 
 namespace {
 
-std::uint64_t passes(const training_options& how) {
+std::uint64_t envelope_passes(const training_options& how) {
   return static_cast<std::uint64_t>(option_of(how, "inner_steps"));
 }
 
-task<done> train(visit& v) {
-  const auto inner = passes(v.on.how);
+task<done> train_envelope(visit& v) {
+  const auto inner = envelope_passes(v.on.how);
   const auto pull = v.option("lambda");
   const kernels::sgd_step towards{.rate =
                                     static_cast<float>(v.option("inner_rate")),
@@ -53,6 +53,6 @@ task<done> train(visit& v) {
 } // namespace
 
 const local_method envelope_sgd{
-  .train = train, .passes = passes, .needs = check_plain_sgd};
+  .train = train_envelope, .passes = envelope_passes, .needs = check_plain_sgd};
 
 } // namespace troupe::models

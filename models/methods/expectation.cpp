@@ -74,7 +74,7 @@ task<double> step(visit& v, std::size_t c, batch on, const memberships& parts) {
                                0.0);
 }
 
-task<done> train(visit& v) {
+task<done> train_expectation(visit& v) {
   const auto fetched = co_await models_of(v);
   v.on.model.begin();
   const auto count = fetched.size();
@@ -96,7 +96,7 @@ task<done> train(visit& v) {
   co_return {};
 }
 
-task<scores> score(visit& v, split part, row_span rows) {
+task<scores> score_expectation(visit& v, split part, row_span rows) {
   const auto models = co_await models_of(v);
   const auto by = co_await router_of(v, mixing::learned, models.size());
   const several mixed{models, by.shares, blend::chances};
@@ -105,8 +105,8 @@ task<scores> score(visit& v, split part, row_span rows) {
 
 } // namespace
 
-const local_method em_sgd{.train = train,
-                          .score = score,
+const local_method em_sgd{.train = train_expectation,
+                          .score = score_expectation,
                           .summary = summarise_ensembles,
                           .passes = as_many_as_models,
                           .needs = check_plain_sgd};

@@ -12,9 +12,6 @@ namespace troupe::models {
 
 namespace {
 
-/// Rows that are looked at a time, where there are many.
-constexpr std::size_t rows_max = 1000;
-
 /// Those that are embedded by one question, so that a visit may be dismissed
 /// between two: a large common model needs milliseconds for each.
 constexpr std::size_t rows_at_once = 100;
@@ -183,7 +180,7 @@ result<std::vector<float>> gate_logits(visit& v, split part, row_span rows) {
   std::vector<float> seen, hidden;
   std::span<float> to{logits};
   while (!rows.empty()) {
-    const auto some = rows.first(std::min(rows.size(), rows_max));
+    const auto some = rows.first(std::min(rows.size(), rows_at_a_time));
     rows = rows.subspan(some.size());
     seen.resize(some.size() * shape->inputs);
     hidden.resize(some.size() * shape->hidden);
@@ -207,7 +204,7 @@ routes_of(visit& v, split part, std::span<const std::uint32_t> rows,
   std::vector<std::uint32_t> routes;
   routes.reserve(rows.size());
   while (!rows.empty()) {
-    const auto some = rows.first(std::min(rows.size(), rows_max));
+    const auto some = rows.first(std::min(rows.size(), rows_at_a_time));
     rows = rows.subspan(some.size());
     const auto logits = gate_logits(v, part, some);
     if (!logits)

@@ -15,10 +15,7 @@ namespace troupe::models {
 
 namespace {
 
-/// Rows that are answered at a time, where there are many.
-constexpr std::size_t rows_max = 1000;
-
-result<void> check_says_classes(const visit& v) {
+result<void> check_experts_say_classes(const visit& v) {
   const auto* outputs = v.on.model.outputs();
   if (outputs != nullptr && outputs->kind() == output_kind::logits)
     return {};
@@ -29,7 +26,7 @@ result<void> check_says_classes(const visit& v) {
 }
 
 /// The first of the largest. @pre there is one
-std::int64_t class_of(std::span<const float> said) {
+std::int64_t said_class(std::span<const float> said) {
   return std::ranges::max_element(said) - said.begin();
 }
 
@@ -57,7 +54,8 @@ task<done> answer_by_one(visit& v, const gated_visit& x, row_span rows,
     const auto expert = expert_of(x, e);
     co_await v.say(split::train, own, said, expert);
     for (std::size_t i = 0; i < own.size(); ++i) {
-      to.classes[places[i]] = class_of(std::span{said}.subspan(i * size, size));
+      to.classes[places[i]] =
+        said_class(std::span{said}.subspan(i * size, size));
       to.instances[places[i]] = x.instances[e];
     }
   }
@@ -105,7 +103,7 @@ task<done> answer_by_all(visit& v, const gated_visit& x, row_span rows,
   }
   for (std::size_t i = 0; i < rows.size(); ++i) {
     to.classes[first + i] =
-      class_of(std::span{together}.subspan(i * size, size));
+      said_class(std::span{together}.subspan(i * size, size));
     const auto most = std::ranges::max_element(weights[i]) - weights[i].begin();
     to.instances[first + i] = x.instances[static_cast<std::size_t>(most)];
   }
@@ -115,15 +113,16 @@ task<done> answer_by_all(visit& v, const gated_visit& x, row_span rows,
 } // namespace
 
 task<answers> answer_gated(visit& v, row_span rows) {
-  co_await check_says_classes(v);
+  co_await check_experts_say_classes(v);
   const auto x = co_await gated_of(v);
   v.on.model.begin();
   const bool by_all = v.option("answer") != 0;
   answers out;
   out.classes.resize(rows.size());
   out.instances.resize(rows.size());
-  for (std::size_t at = 0; at < rows.size(); at += rows_max) {
-    const auto some = rows.subspan(at, std::min(rows_max, rows.size() - at));
+  for (std::size_t at = 0; at < rows.size(); at += rows_at_a_time) {
+    const auto some =
+      rows.subspan(at, std::min(rows_at_a_time, rows.size() - at));
     if (by_all)
       co_await answer_by_all(v, x, some, at, out);
     else

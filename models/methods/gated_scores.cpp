@@ -17,9 +17,6 @@ namespace troupe::models {
 
 namespace {
 
-/// Rows that are judged at a time, where there are many.
-constexpr std::size_t rows_max = 1000;
-
 /// Owns a row whose kind no anchor has.
 constexpr auto nobody = std::numeric_limits<std::uint32_t>::max();
 
@@ -52,7 +49,7 @@ task<scores> score_one_each(visit& v, split part, row_span rows,
                       .buffers = expert.buffers};
     row_span left{own};
     while (!left.empty()) {
-      const auto some = left.first(std::min(left.size(), rows_max));
+      const auto some = left.first(std::min(left.size(), rows_at_a_time));
       left = left.subspan(some.size());
       sum += co_await v.score(part, some, at);
     }
@@ -113,7 +110,7 @@ task<scores> score_mixed(visit& v, split part, row_span rows,
   std::ranges::sort(asked);
   scores sum;
   while (!rows.empty()) {
-    const auto some = rows.first(std::min(rows.size(), rows_max));
+    const auto some = rows.first(std::min(rows.size(), rows_at_a_time));
     rows = rows.subspan(some.size());
     const auto x = co_await said_together(v, part, some, asked);
     const auto judged = v.on.model.outputs()->judge(part, some, x.said, {});
@@ -154,7 +151,7 @@ task<std::vector<double>> mean_gate(visit& v, row_span rows) {
   const auto all = static_cast<double>(rows.size());
   std::vector<double> chances(shape.experts), sum(shape.experts);
   while (!rows.empty()) {
-    const auto some = rows.first(std::min(rows.size(), rows_max));
+    const auto some = rows.first(std::min(rows.size(), rows_at_a_time));
     rows = rows.subspan(some.size());
     const auto logits = co_await gate_logits(v, split::test, some);
     for (std::size_t i = 0; i < some.size(); ++i) {
@@ -174,7 +171,8 @@ std::vector<std::uint32_t> all_test_rows(const partition& clients) {
 }
 
 /// Who is held out, or all that were scored if nobody is.
-std::vector<client_id> watched(const local_problem& on, const evaluated& to) {
+std::vector<client_id> watched_clients(const local_problem& on,
+                                       const evaluated& to) {
   std::vector<client_id> all, out;
   for (const auto& [client, own] : to.per_client) {
     if (client.value == 0 || client.value > on.clients->test.size())
@@ -226,7 +224,7 @@ public:
     share_of_rows owned, owned_chosen, classified;
     const auto& owners = on_.clients->test_owners;
     const bool is_named = owners_have_experts();
-    for (const auto client : watched(on_, to_)) {
+    for (const auto client : watched_clients(on_, to_)) {
       const auto& rows = on_.clients->test[client.value - 1];
       const auto found =
         look(at_home(client, x_), with_rows_of(client, on_),

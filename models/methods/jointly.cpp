@@ -206,7 +206,7 @@ task<double> learn(visit& v, joint_visit& x) {
   co_return total / static_cast<double>(v.plan.steps);
 }
 
-task<done> train(visit& v) {
+task<done> train_jointly(visit& v) {
   joint_visit x;
   x.of = co_await gated_of(v);
   x.who = learners_of(v);
@@ -232,7 +232,7 @@ task<done> train(visit& v) {
 }
 
 // As many as come.
-std::uint64_t passes(const training_options& how) {
+std::uint64_t joint_passes(const training_options& how) {
   const auto chosen = option_of(how, "chosen");
   const auto count = chosen > 0 ? chosen : option_of(how, "experts");
   return std::max<std::uint64_t>(static_cast<std::uint64_t>(count), 1);
@@ -240,10 +240,10 @@ std::uint64_t passes(const training_options& how) {
 
 } // namespace
 
-const local_method joint_sgd{.train = train,
+const local_method joint_sgd{.train = train_jointly,
                              .score = score_gated,
                              .summary = summarise_gated,
-                             .passes = passes,
+                             .passes = joint_passes,
                              .needs = check_gated,
                              .answer = answer_gated};
 

@@ -15,7 +15,7 @@ namespace troupe::models {
 
 namespace {
 
-task<done> train(visit& v) {
+task<done> train_meta(visit& v) {
   const auto inner = v.option("inner_rate");
   const auto difference = v.option("difference");
   const auto base = co_await v.take();
@@ -46,7 +46,7 @@ task<done> train(visit& v) {
   co_return {};
 }
 
-task<done> home(visit& v) {
+task<done> meta_home(visit& v) {
   const auto client = v.in.visit.client;
   if (client.value == 0 || v.on.rows.empty())
     co_return {};
@@ -59,13 +59,15 @@ task<done> home(visit& v) {
   co_return {};
 }
 
-std::uint64_t passes(const training_options& how) {
+std::uint64_t meta_passes(const training_options& how) {
   return option_of(how, "difference") > 0 ? 4 : 2;
 }
 
 } // namespace
 
-const local_method meta_sgd{
-  .train = train, .home = home, .passes = passes, .needs = check_plain_sgd};
+const local_method meta_sgd{.train = train_meta,
+                            .home = meta_home,
+                            .passes = meta_passes,
+                            .needs = check_plain_sgd};
 
 } // namespace troupe::models

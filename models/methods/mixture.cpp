@@ -65,7 +65,7 @@ double warm_rate(const training_options& how) {
   return how.learning_rate;
 }
 
-result<void> check(const visit& v) {
+result<void> check_has_adapters(const visit& v) {
   if (v.on.adapters == nullptr)
     return fail(errc::invalid_config,
                 "the recipe trains adapters and has no block of them");
@@ -159,7 +159,7 @@ task<double> learn(visit& v, mixed_model& what) {
 }
 
 task<done> train_mixture(visit& v, sharing how) {
-  co_await check(v);
+  co_await check_has_adapters(v);
   const auto base = co_await v.take();
   const auto fetched = co_await v.all_of(adapter_family, v.on.adapters->size());
   auto what = co_await mixed_model_of(v, how, base, fetched);
@@ -186,7 +186,7 @@ task<done> train_mixture(visit& v, sharing how) {
 /// What a client would use itself: a router that it has not kept is one that it
 /// learns on its training rows.
 task<mixed_model> model_at_home(visit& v, sharing how) {
-  co_await check(v);
+  co_await check_has_adapters(v);
   const auto base = co_await v.base(model_family, v.parameters().size());
   const auto adapters =
     co_await v.all_of(adapter_family, v.on.adapters->size());
@@ -230,12 +230,12 @@ shares_by_client learned_shares(const evaluation_input& x,
 }
 
 template <sharing (*How)()>
-task<done> train(visit& v) {
+task<done> train_sharing(visit& v) {
   return train_mixture(v, How());
 }
 
 template <sharing (*How)()>
-task<done> home(visit& v) {
+task<done> mixture_home(visit& v) {
   return home_of(v, How());
 }
 
@@ -251,28 +251,30 @@ sharing alone() {
   return {};
 }
 
-void summarise(const evaluation_input& x, const local_problem& on,
-               evaluated& to) {
+void summarise_mixture(const evaluation_input& x, const local_problem& on,
+                       evaluated& to) {
   summarise_routers(is_stateless(on.how)
                       ? learned_shares(x, on)
                       : kept_shares(x, on.blocks.family(adapter_family).size()),
                     on, to);
 }
 
-std::uint64_t passes(const training_options& how) {
+std::uint64_t mixture_passes(const training_options& how) {
   return 1 + warm_passes(how);
 }
 
 } // namespace
 
-const local_method mixed_sgd{.train = train<learned>,
-                             .home = home<learned>,
-                             .summary = summarise,
-                             .passes = passes,
+const local_method mixed_sgd{.train = train_sharing<learned>,
+                             .home = mixture_home<learned>,
+                             .summary = summarise_mixture,
+                             .passes = mixture_passes,
                              .needs = check_plain_sgd};
-const local_method tied_sgd{
-  .train = train<tied>, .home = home<tied>, .needs = check_plain_sgd};
-const local_method own_adapter_sgd{
-  .train = train<alone>, .home = home<alone>, .needs = check_plain_sgd};
+const local_method tied_sgd{.train = train_sharing<tied>,
+                            .home = mixture_home<tied>,
+                            .needs = check_plain_sgd};
+const local_method own_adapter_sgd{.train = train_sharing<alone>,
+                                   .home = mixture_home<alone>,
+                                   .needs = check_plain_sgd};
 
 } // namespace troupe::models

@@ -37,7 +37,7 @@ task<double> train_own_model(visit& v, double pull) {
 
 namespace {
 
-task<done> train(visit& v) {
+task<done> train_plain(visit& v) {
   return train_shared_model(v);
 }
 
@@ -54,7 +54,7 @@ constexpr char proximal[] = "proximal";
 
 } // namespace
 
-const local_method sgd{.train = train};
+const local_method sgd{.train = train_plain};
 const local_method proximal_sgd{.train = train_pulled,
                                 .needs = check_pulled<proximal>};
 const local_method own_sgd{.train = train_alone};

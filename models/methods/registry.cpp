@@ -22,12 +22,23 @@ const method_table& local_methods() {
                                   {"two_level_sgd", two_level_sgd},
                                   {"common_sgd", common_sgd},
                                   {"pruned_sgd", pruned_sgd},
+                                  {"ranked_sgd", ranked_sgd},
                                   {"common_meta_sgd", common_meta_sgd},
                                   {"each", each_sgd},
                                   {"common_alone", common_alone},
                                   {"top_of_gate", top_of_gate},
                                   {"apart", apart_sgd},
-                                  {"jointly", joint_sgd}};
+                                  {"jointly", joint_sgd},
+                                  {"routed_sgd", routed_sgd},
+                                  {"jointly_routed_sgd", jointly_routed_sgd},
+                                  {"averaged_sgd", averaged_sgd},
+                                  {"base_alone", base_alone},
+                                  {"outer_sgd", outer_sgd},
+                                  {"shared_inner_sgd", shared_inner_sgd},
+                                  {"own_line", own_line},
+                                  {"line_sgd", line_sgd},
+                                  {"two_adapters_sgd", two_adapters_sgd},
+                                  {"fuse_adapters", fuse_adapters}};
   return table;
 }
 

@@ -6,9 +6,6 @@ namespace troupe::models {
 
 namespace {
 
-/// Rows that are judged at a time, where there are many.
-constexpr std::size_t rows_max = 1000;
-
 /// What they say of these rows, as one.
 task<std::vector<float>> said_together(visit& v, several by, split part,
                                        row_span rows) {
@@ -59,7 +56,7 @@ result<std::vector<base_block>> models_of(const visit& v) {
 task<scores> score_together(visit& v, several by, split part, row_span rows) {
   scores sum;
   while (!rows.empty()) {
-    const auto some = rows.first(std::min(rows.size(), rows_max));
+    const auto some = rows.first(std::min(rows.size(), rows_at_a_time));
     rows = rows.subspan(some.size());
     const auto x = co_await said_together(v, by, part, some);
     const auto judged = v.on.model.outputs()->judge(part, some, x, {});

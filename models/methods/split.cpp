@@ -29,7 +29,7 @@ task<base_block> join(visit& v, std::uint64_t seed) {
   co_return base;
 }
 
-task<done> train(visit& v) {
+task<done> train_split(visit& v) {
   const auto base = co_await join(v, derive_seed(v.in.seed, "head"));
   co_await v.load_buffers(buffers_family);
   const auto body = base.values.size();
@@ -49,18 +49,20 @@ task<done> train(visit& v) {
   co_return {};
 }
 
-task<done> home(visit& v) {
+task<done> split_home(visit& v) {
   co_await join(v, 0);
   co_return {};
 }
 
-std::uint64_t passes(const training_options& how) {
+std::uint64_t split_passes(const training_options& how) {
   return 1 + static_cast<std::uint64_t>(option_of(how, "head_passes"));
 }
 
 } // namespace
 
-const local_method split_sgd{
-  .train = train, .home = home, .passes = passes, .needs = check_plain_sgd};
+const local_method split_sgd{.train = train_split,
+                             .home = split_home,
+                             .passes = split_passes,
+                             .needs = check_plain_sgd};
 
 } // namespace troupe::models

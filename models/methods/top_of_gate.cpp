@@ -31,7 +31,7 @@ result<std::vector<std::uint32_t>> any_of_them(const visit& v) {
   });
 }
 
-task<choice> choose(visit& v) {
+task<choice> choose_by_gate(visit& v) {
   const bool at_random =
     v.option("request") != 0 && !is_held_out(v.on, v.in.visit.client);
   std::vector<std::uint32_t> asked;
@@ -53,6 +53,6 @@ task<choice> choose(visit& v) {
 
 } // namespace
 
-const local_method top_of_gate{.choose = choose};
+const local_method top_of_gate{.choose = choose_by_gate};
 
 } // namespace troupe::models

@@ -5,9 +5,10 @@
 //   y' = y - a F_y(x, y),   h = F_x(x, y') - a F_xy(x, y) F_y(x, y').
 //
 // The second derivative is that of the old y, the first ones are of the new.
-// Since x and y meet only in the model W, F_xy v is what the curvature of the
-// loss along dW = (what y's product changes by along v) means for x's factors.
 
+#include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <string>
 
 #include "models/methods/built_in.hpp"
@@ -20,9 +21,13 @@ namespace {
 using floats = std::span<const float>;
 using row_list = std::vector<std::uint32_t>;
 
+/// Which of the two adapters on a model.
+constexpr std::size_t of_common = 0;
+constexpr std::size_t of_own = 1;
+
 /// What makes a step of the publication's into one of its ablations.
 struct two_level_options {
-  double inner_rate = 0;     ///< a. A schedule holds for both levels.
+  double inner_rate = 0; ///< a, of this step: a schedule holds for both levels.
   bool first_order = false;  ///< Without the second derivative.
   bool joint = false;        ///< Both gradients are of the old point.
   bool four_batches = false; ///< One for each derivative; else two.
@@ -32,9 +37,8 @@ struct two_level_options {
   }
 };
 
-two_level_options options_of(const visit& v) {
-  return {.inner_rate =
-            v.option("inner_rate") * v.on.rate / v.on.how.learning_rate,
+two_level_options options_of(const visit& v, std::uint64_t made) {
+  return {.inner_rate = inner_rate_at(v, made),
           .first_order = v.option("first_order") != 0,
           .joint = v.option("joint") != 0,
           .four_batches = v.option("four_batches") != 0};
@@ -61,32 +65,35 @@ struct step_batches {
 
 /// x and y as they are on a model.
 planned_adapters both(const visit& v, floats x, floats y) {
-  return {{*v.on.adapters, x}, {*v.on.own_adapters, y}};
+  return {{*common_plan(v.on), x}, {*own_plan(v.on), y}};
 }
 
 /// h of x, where y has become y'.
 task<factors> hypergradient(visit& v, const client_adapters& now,
                             const factors& moved, const step_batches& on,
                             two_level_options how) {
-  const planned_adapter x{*v.on.adapters, now.common};
   const auto& point = how.joint ? now.own : moved;
-  co_await differentiate(v, both(v, now.common, point), {on.outer, on.seed});
-  auto slopes = co_await pull_back(v.on, x);
+  // Of two batches, the second gives both slopes.
+  std::optional<std::size_t> alone;
+  if (!how.bends() || how.four_batches)
+    alone = of_common;
+  co_await differentiate(v, both(v, now.common, point), {on.outer, on.seed},
+                         alone);
+  auto slopes = co_await pull_back(v.on, {*common_plan(v.on), now.common});
   if (!how.bends())
     co_return slopes;
   if (how.four_batches)
-    co_await differentiate(v, both(v, now.common, moved), {on.along, on.seed});
-  const auto along = co_await pull_back(v.on, {*v.on.own_adapters, moved});
-  co_await compose(v.on, both(v, now.common, now.own));
-  co_await curve_along(v, {*v.on.own_adapters, now.own}, along,
-                       {on.curve, on.seed}, v.scratch());
-  const auto bent = co_await pull_back(v.on, x);
+    co_await differentiate(v, both(v, now.common, moved), {on.along, on.seed},
+                           of_own);
+  const auto along = co_await pull_back(v.on, {*own_plan(v.on), moved});
+  const auto bent = co_await bend(v, both(v, now.common, now.own), of_own,
+                                  of_common, along, {on.curve, on.seed});
   co_await v.move(slopes, slopes, -how.inner_rate, bent);
   co_return slopes;
 }
 
-result<void> check(const local_problem& on) {
-  if (on.own_adapters != nullptr)
+result<void> check_has_own_plan(const local_problem& on) {
+  if (own_plan(on) != nullptr)
     return {};
   return fail(errc::invalid_config,
               "the recipe has no option 'own_rank', the rank of the "
@@ -102,17 +109,16 @@ bool lost_its_own(const client_state* x) {
 /// The client's own adapter. One that begins away from zero begins apart from
 /// the common one, too.
 result<factors> own_adapter(const visit& v, const factors& common) {
-  const auto& plan = *v.on.own_adapters;
+  const auto& plan = *own_plan(v.on);
   auto fresh = initial_adapter(plan, derive_seed(v.in.seed, "own adapter"));
   if (plan.start == factor_start::both_normal)
-    make_orthogonal(plan, fresh, {*v.on.adapters, common});
+    make_orthogonal(plan, fresh, {*common_plan(v.on), common});
   return kept_or(v.in.state.get(), own_adapter_family, fresh)
     .map([](floats own) { return factors(own.begin(), own.end()); });
 }
 
-task<done> train(visit& v) {
-  co_await check(v.on);
-  const auto how = options_of(v);
+task<done> train_two_level(visit& v) {
+  co_await check_has_own_plan(v.on);
   const auto base = co_await take_common(v);
   client_adapters now{.common = brought_here(base.values), .own = {}};
   now.own = co_await own_adapter(v, now.common);
@@ -122,11 +128,12 @@ task<done> train(visit& v) {
   batch_sequence from{v.on.rows, v.on.how, v.in.seed};
   double total = 0;
   for (std::uint64_t i = 0; i < v.plan.steps; ++i) {
+    const auto how = options_of(v, i);
     const step_batches on{from, how.four_batches};
     total += co_await differentiate(v, both(v, now.common, now.own),
-                                    {on.inner, on.seed});
+                                    {on.inner, on.seed}, of_own);
     auto moved = now.own;
-    const auto own = co_await pull_back(v.on, {*v.on.own_adapters, now.own});
+    const auto own = co_await pull_back(v.on, {*own_plan(v.on), now.own});
     co_await v.move(moved, moved, -how.inner_rate, own);
     auto slopes = co_await hypergradient(v, now, moved, on, how);
     now.own = std::move(moved);
@@ -140,7 +147,7 @@ task<done> train(visit& v) {
 }
 
 // A derivative along a direction costs what two gradients do.
-std::uint64_t passes(const training_options& how) {
+std::uint64_t two_level_passes(const training_options& how) {
   const bool plain = option_of(how, "first_order") != 0
                      || option_of(how, "joint") != 0
                      || option_of(how, "inner_rate") == 0;
@@ -151,9 +158,9 @@ std::uint64_t passes(const training_options& how) {
 
 } // namespace
 
-const local_method two_level_sgd{.train = train,
+const local_method two_level_sgd{.train = train_two_level,
                                  .home = common_home,
                                  .summary = summarise_adapters,
-                                 .passes = passes};
+                                 .passes = two_level_passes};
 
 } // namespace troupe::models

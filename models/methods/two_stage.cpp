@@ -11,7 +11,7 @@ namespace troupe::models {
 
 namespace {
 
-task<done> train(visit& v) {
+task<done> train_two_stage(visit& v) {
   co_await train_shared_model(v);
   co_await train_own_model(v, v.option("lambda"));
   co_return {};
@@ -22,7 +22,7 @@ constexpr char lambda[] = "lambda";
 } // namespace
 
 const local_method two_stage_sgd{
-  .train = train,
+  .train = train_two_stage,
   .passes = [](const training_options&) -> std::uint64_t { return 2; },
   .needs = check_pulled<lambda>};
 

@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t width = 10; // Of inputs and of targets.
 constexpr std::array<std::size_t, 2> ranks{3, 4};
 constexpr std::size_t train_rows = 700;
-constexpr std::size_t test_rows = 300;
+constexpr std::size_t test_rows_each = 300;
 constexpr double spectrum = 8; // Of the aligned truths.
 // Of client 1 and client 2, among shared and private directions.
 constexpr std::array<std::array<bool, 5>, 2> directions{
@@ -90,7 +90,7 @@ void draw_rows(random_stream& random, const matrix& of, double noise,
   }
 }
 
-std::vector<std::uint32_t> next_rows(std::size_t first, std::size_t count) {
+std::vector<std::uint32_t> rows_from(std::size_t first, std::size_t count) {
   std::vector<std::uint32_t> rows(count);
   std::iota(rows.begin(), rows.end(), static_cast<std::uint32_t>(first));
   return rows;
@@ -113,9 +113,9 @@ low_rank_problem make_low_rank_problem(const low_rank_options& how) {
     random_stream random{derive_seed(how.seed, "low_rank.rows", k)};
     const auto noise = 0.1 * static_cast<double>(k + 1);
     draw_rows(random, truths[k], noise, train_rows, x.train);
-    draw_rows(random, truths[k], noise, test_rows, x.test);
-    x.clients.train.push_back(next_rows(k * train_rows, train_rows));
-    x.clients.test.push_back(next_rows(k * test_rows, test_rows));
+    draw_rows(random, truths[k], noise, test_rows_each, x.test);
+    x.clients.train.push_back(rows_from(k * train_rows, train_rows));
+    x.clients.test.push_back(rows_from(k * test_rows_each, test_rows_each));
     result.truths.emplace_back(truths[k].begin(), truths[k].end());
   }
   result.rows = std::make_shared<const regression_problem>(std::move(x));

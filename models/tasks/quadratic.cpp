@@ -53,7 +53,7 @@ std::vector<double> weighted_centre(const quadratic_problem& x,
   return above;
 }
 
-tensor_list tensors_of(std::size_t dimension) {
+tensor_list quadratic_tensors(std::size_t dimension) {
   const auto n = static_cast<std::int64_t>(dimension);
   if (n == 1)
     return {{"w", {1}}};
@@ -119,7 +119,7 @@ std::vector<double> fixed_point_of_averaging(const quadratic_problem& x,
 
 quadratic::quadratic(std::shared_ptr<const quadratic_problem> problem)
   : problem_(std::move(problem)),
-    parameter_list_(tensors_of(problem_->how.dimension)),
+    parameter_list_(quadratic_tensors(problem_->how.dimension)),
     parameters_(problem_->how.dimension),
     gradient_(problem_->how.dimension),
     sum_(problem_->how.dimension) {

@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t inputs = 10;
 constexpr std::size_t hidden = 10;
 constexpr std::size_t linear_targets = 3;
-constexpr double difference = 2; ///< The scale of u_c v_c^T.
+constexpr double cluster_difference = 2; ///< The scale of u_c v_c^T.
 
 std::vector<double> normals(random_stream& from, std::size_t count,
                             double deviation) {
@@ -62,7 +62,7 @@ std::vector<truth> truths_of(const cluster_options& how) {
     const auto v = normals(random, inputs, 1); // It is of rank one.
     for (std::size_t i = 0; i < hidden; ++i)
       for (std::size_t j = 0; j < inputs; ++j)
-        own.weights[i * inputs + j] += difference * u[i] * v[j];
+        own.weights[i * inputs + j] += cluster_difference * u[i] * v[j];
     result.push_back(std::move(own));
   }
   return result;

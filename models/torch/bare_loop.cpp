@@ -45,7 +45,7 @@ client_examples examples_of(const dataset& data,
           torch::from_blob(labels, {count}, at::kLong).index_select(0, index)};
 }
 
-torch::nn::Sequential make_mlp(std::int64_t from,
+torch::nn::Sequential bare_mlp(std::int64_t from,
                                const std::vector<std::int64_t>& hidden,
                                std::int64_t classes) {
   torch::nn::Sequential result;
@@ -116,7 +116,7 @@ result<double> bare_loop(const dataset& data,
     for (const auto& rows : clients)
       examples.push_back(examples_of(data, rows));
     auto model =
-      make_mlp(examples[0].inputs.size(1), opts.hidden, data.classes);
+      bare_mlp(examples[0].inputs.size(1), opts.hidden, data.classes);
     return cpu_seconds_per_visit(examples, model, opts);
   } catch (const std::exception& x) {
     return fail(errc::invalid_config, "the bare loop fails: " + first_line(x));

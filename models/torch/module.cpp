@@ -1,5 +1,6 @@
 #include "models/torch/module.hpp"
 
+#include "models/torch/language/text_objective.hpp"
 #include "models/torch/objective.hpp"
 #include "models/torch/threads.hpp"
 
@@ -10,6 +11,7 @@ const troupe::models::torch_functions* troupe_torch() {
     .use_one_thread = use_one_thread_per_worker,
     .description = description,
     .fingerprint = fingerprint,
-    .bare_loop = bare_loop};
+    .bare_loop = bare_loop,
+    .make_language = make_text_objective};
   return &functions;
 }

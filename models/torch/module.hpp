@@ -12,6 +12,9 @@
 
 #include "core/result.hpp"
 #include "models/data/example_set.hpp"
+#include "models/language/base.hpp"
+#include "models/language/language_config.hpp"
+#include "models/language/token_rows.hpp"
 #include "models/objective.hpp"
 #include "models/torch/bare_loop.hpp"
 #include "models/torch/model_config.hpp"
@@ -30,6 +33,10 @@ struct torch_functions {
   result<double> (*bare_loop)(
     const dataset& data, std::span<const std::vector<std::uint32_t>> clients,
     const bare_loop_options& opts);
+  /// See language/text_objective.hpp.
+  result<std::unique_ptr<objective>> (*make_language)(
+    const language_config& config, std::shared_ptr<const language_base> base,
+    std::shared_ptr<const token_rows> rows);
 };
 
 } // namespace troupe::models

@@ -15,6 +15,17 @@ std::size_t batch_of(std::size_t examples, std::uint32_t batch_size) {
                          : std::min<std::size_t>(examples, batch_size);
 }
 
+/// @param of_visit what rules otherwise
+double rate_after(const training_options& how, double of_visit,
+                  std::uint64_t steps) {
+  if (how.own_steps == 0)
+    return of_visit;
+  return how.learning_rate
+         * policies::rate_factor(how.schedule,
+                                 static_cast<double>(steps)
+                                   / static_cast<double>(how.own_steps));
+}
+
 /// What the client kept of a moment, or zeros.
 aligned_floats moment_of(const client_state* state, const std::string& name,
                          std::size_t size) {
@@ -92,18 +103,41 @@ visit_plan plan_visit(const training_options& how, std::size_t examples,
   return plan;
 }
 
+double rate_at(const local_problem& on, std::uint64_t ahead) {
+  return rate_after(on.how, on.rate, on.steps_before + ahead);
+}
+
 batch_sequence::batch_sequence(std::span<const std::uint32_t> rows,
                                const training_options& how, std::uint64_t seed)
   : rows_(rows.begin(), rows.end()),
+    rule_(how.batches),
     batch_(batch_of(rows.size(), how.batch_size)),
     used_(rows.size()),
     shuffles_(how.shuffle && batch_ < rows.size()),
     random_(derive_seed(seed, "batches")),
     seed_(seed) {
   TROUPE_ASSERT(!rows_.empty());
+  if (rule_ == batch_rule::epochs)
+    return;
+  if (how.batch_size > 0)
+    batch_ = how.batch_size;
+  first_ = *std::ranges::min_element(rows_);
+  last_ = *std::ranges::max_element(rows_);
+}
+
+std::span<const std::uint32_t> batch_sequence::drawn_rows() {
+  const std::uint64_t places = std::uint64_t{last_} - first_ + 1;
+  batch_rows_.resize(batch_);
+  for (auto& x : batch_rows_)
+    x = rule_ == batch_rule::drawn
+          ? rows_[random_.below(rows_.size())]
+          : first_ + static_cast<std::uint32_t>(random_.below(places));
+  return batch_rows_;
 }
 
 std::span<const std::uint32_t> batch_sequence::next() {
+  if (rule_ != batch_rule::epochs)
+    return drawn_rows();
   if (used_ == rows_.size()) {
     used_ = 0;
     if (shuffles_)
@@ -127,6 +161,7 @@ optimiser::optimiser(const local_problem& on, std::size_t size,
                      const client_state* state, const std::string& name)
   : how_(on.how),
     rate_(on.rate),
+    before_(on.steps_before),
     name_(name) {
   const bool adamw = how_.optimiser == optimiser_kind::adamw;
   if (adamw || how_.momentum != 0)
@@ -142,6 +177,9 @@ optimiser::optimiser(const local_problem& on, std::size_t size,
 optimiser::call optimiser::next(array weights, array gradient,
                                 const step_terms& terms) {
   ++count_;
+  const auto rate = static_cast<float>(
+    is_held_ ? rate_ : rate_after(how_, rate_, before_ + made_));
+  ++made_;
   const kernels::step_buffers buffers{.weights = weights,
                                       .gradient = gradient,
                                       .first_moment = first_,
@@ -149,11 +187,13 @@ optimiser::call optimiser::next(array weights, array gradient,
                                       .anchor = terms.anchor,
                                       .correction = terms.correction};
   if (how_.optimiser == optimiser_kind::adamw)
-    return kernels::adamw_call{{.rate = static_cast<float>(rate_),
+    return kernels::adamw_call{{.rate = rate,
+                                .beta1 = static_cast<float>(how_.beta1),
+                                .beta2 = static_cast<float>(how_.beta2),
                                 .decay = static_cast<float>(how_.weight_decay),
                                 .count = count_},
                                buffers};
-  return kernels::sgd_call{{.rate = static_cast<float>(rate_),
+  return kernels::sgd_call{{.rate = rate,
                             .momentum = static_cast<float>(how_.momentum),
                             .decay = static_cast<float>(how_.weight_decay),
                             .proximal = static_cast<float>(terms.proximal),

@@ -63,6 +63,14 @@ result<void> check_sgd(const recipe& method, const training_options& how);
 /// The same where steps have terms beside the gradient.
 result<void> check_terms(const training_options& how);
 
+/// Where a client keeps how many steps it has made, if a schedule follows
+/// these.
+inline constexpr const char* own_steps_counter = "schedule.steps";
+
+/// The rate of the client's next step but `ahead`; the visit's where the run's
+/// progress rules.
+double rate_at(const local_problem& on, std::uint64_t ahead);
+
 /// Rows to differentiate over, and what random operators draw from.
 struct batch {
   std::span<const std::uint32_t> rows;
@@ -70,8 +78,9 @@ struct batch {
 };
 
 /// Batches without end: epoch after epoch, each in an order of its own. If one
-/// batch holds everything, its order stays that of the rows. Two with equal
-/// seeds are equal.
+/// batch holds everything, its order stays that of the rows. What is drawn has
+/// as many rows as were asked for, however few there are. Two with equal seeds
+/// are equal.
 class batch_sequence {
 public:
   /// @pre !rows.empty()
@@ -91,13 +100,19 @@ public:
   }
 
 private:
+  std::span<const std::uint32_t> drawn_rows();
+
   std::vector<std::uint32_t> rows_;
+  batch_rule rule_;
   std::size_t batch_;
   std::size_t used_; // Of this epoch.
   bool shuffles_;
   random_stream random_;
   std::uint64_t seed_;
   std::uint64_t drawn_ = 0;
+  std::uint32_t first_ = 0; ///< Of `anywhere`.
+  std::uint32_t last_ = 0;
+  std::vector<std::uint32_t> batch_rows_ = {}; ///< What was drawn last.
 };
 
 using kernels::array;
@@ -125,8 +140,19 @@ public:
 
   using call = std::variant<kernels::sgd_call, kernels::adamw_call>;
 
+  /// Its steps have this rate from now on, whatever the schedule.
+  void hold(double rate) noexcept {
+    rate_ = rate;
+    is_held_ = true;
+  }
+
   /// The next step, to be made. It sets the gradient to zero.
   call next(array weights, array gradient, const step_terms& terms = {});
+
+  /// That it has made, in the client's life where moments are kept.
+  std::uint64_t count() const noexcept {
+    return count_;
+  }
 
   /// Under the name that it was begun with.
   void keep(client_state& next) const;
@@ -134,6 +160,9 @@ public:
 private:
   const training_options& how_;
   double rate_;
+  bool is_held_ = false;
+  std::uint64_t before_; // Steps of the client's, and of this visit.
+  std::uint64_t made_ = 0;
   std::string name_;
   aligned_floats first_;
   aligned_floats second_;

@@ -137,6 +137,8 @@ visit::visit(visit_input x, const local_problem& problem, cohort& with,
     out.next = *in.state;
   ++out.next.visits;
   out.steps = plan.steps;
+  if (on.how.own_steps > 0 && !plan.idle())
+    out.next.counters[own_steps_counter] += plan.steps;
 }
 
 visit::~visit() {

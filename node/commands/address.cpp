@@ -28,4 +28,10 @@ bool is_address(std::string_view x) {
          && is_port(x.substr(port + 1));
 }
 
+// As 0.0.0.0, [::] or *, however many zeros there are.
+bool is_every_address(std::string_view x) {
+  return is_address(x)
+         && x.substr(0, x.rfind(':')).find_first_not_of("0.:[]*", 6) == x.npos;
+}
+
 } // namespace troupe::node

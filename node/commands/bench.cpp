@@ -14,6 +14,7 @@
 #include "node/commands/bench_crowd.hpp"
 #include "node/commands/bench_director.hpp"
 #include "node/commands/bench_gate.hpp"
+#include "node/commands/bench_language.hpp"
 #include "node/commands/bench_memory.hpp"
 #include "node/commands/bench_recover.hpp"
 #include "node/commands/bench_scrape.hpp"
@@ -175,6 +176,7 @@ void tell(const director_cost& x, std::ostream& to) {
 
 std::vector<figure> all_figures(const model_maker& make_model,
                                 const std::string& example,
+                                const std::string& texts,
                                 const director_table& table) {
   const std::string rate = "50,000 visits a second";
   std::vector<figure> all{
@@ -200,7 +202,7 @@ std::vector<figure> all_figures(const model_maker& make_model,
   for (auto figures :
        {control_figures(), wire_figures(), visit_figures(make_model, example),
         crowd_figures(), recover_figures(), scrape_figures(),
-        gate_figures(make_model, example)})
+        gate_figures(make_model, example), language_figures(texts)})
     std::ranges::move(figures, std::back_inserter(all));
   all.push_back(merge_memory_figure());
   all.push_back(watching_figure());
@@ -237,6 +239,8 @@ exit_code bench_command(const model_maker& make_model, arguments args,
   std::string example = "deploy/examples/tiny.toml";
   line.add("--only", &only, "one of them, by its name, or those of one kind");
   line.add("--example", &example, "what cpu_per_visit runs");
+  std::string texts = "build/language";
+  line.add("--texts", &texts, "for language: what ./dev data language made");
   std::optional<int> repetitions;
   line.add("--repetitions", &repetitions, "of each figure",
            {.range = std::pair{1, 1000}});
@@ -247,7 +251,7 @@ exit_code bench_command(const model_maker& make_model, arguments args,
   if (const auto end = line.parse(args, io))
     return *end;
   const auto table = std::make_shared<std::vector<director_cost>>();
-  auto figures = all_figures(make_model, example, table);
+  auto figures = all_figures(make_model, example, texts, table);
   if (!method.empty())
     figures.push_back(
       {.name = "step",

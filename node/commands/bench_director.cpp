@@ -16,7 +16,7 @@ namespace {
 using namespace actors;
 
 constexpr line_id line{1};
-constexpr std::size_t batch = 10;
+constexpr std::size_t director_batch = 10;
 constexpr int visits = 20'000;
 
 /// A course whose records are saved at once, and the visits that are open.
@@ -37,7 +37,7 @@ public:
     open_.pop_back();
     did(course_.taken({.visit = done, .line = line}, now_));
     merged_.push_back(done);
-    if (merged_.size() < batch)
+    if (merged_.size() < director_batch)
       return;
     did(course_.published({.line = line,
                            .head = {++head_},
@@ -57,7 +57,7 @@ private:
     x.lead = line;
     x.concurrency = open;
     x.clients_expected = clients;
-    x.selection.window_size = batch;
+    x.selection.window_size = director_batch;
     x.budget.versions = ~std::uint64_t{0} >> 1;
     return x;
   }
@@ -120,7 +120,8 @@ std::size_t allocated() {
 director_cost cost_of(std::uint64_t clients, double busy) {
   const auto before = allocated();
   const auto open = std::max<std::uint64_t>(
-    batch, static_cast<std::uint64_t>(busy * static_cast<double>(clients)));
+    director_batch,
+    static_cast<std::uint64_t>(busy * static_cast<double>(clients)));
   bench_run testee{clients, static_cast<std::uint32_t>(open)};
   for (int i = 0; i < visits; ++i) // Until all of it has been used.
     testee.visit();

@@ -11,9 +11,9 @@ namespace {
 constexpr std::size_t block_values = 10'000'000;
 constexpr double block_bytes = block_values * sizeof(float);
 constexpr int offers = 100;
-constexpr int clients = 20; // Each has eight unanswered offers at most.
+constexpr int memory_clients = 20; // Each has eight unanswered offers at most.
 constexpr int memory_mib = 244;
-constexpr double mib = 1 << 20;
+constexpr double bytes_of_mib = 1 << 20;
 constexpr double megabyte = 1e6;
 constexpr int blocks_allowed = 6;
 
@@ -25,13 +25,13 @@ events = false
 versions = 1
 [clients]
 clients = )"
-         + std::to_string(clients) + R"(
+         + std::to_string(memory_clients) + R"(
 [pace]
 mode = "fedbuff"
 buffer_size = )"
          + std::to_string(offers) + R"(
 concurrency = )"
-         + std::to_string(clients) + R"(
+         + std::to_string(memory_clients) + R"(
 memory = )"
          + std::to_string(memory_mib) + R"(
 [data]
@@ -50,7 +50,7 @@ result<sample> merge_memory() {
   helper_process server{[&] { return serve(**scene); }};
   if (const auto there = told_by(server, (*scene)->board->address); !there)
     return tl::make_unexpected(there.error());
-  helper_process others{[&] { return take_part(**scene, clients); }};
+  helper_process others{[&] { return take_part(**scene, memory_clients); }};
   const auto theirs = wait_beside(others, server);
   if (!theirs)
     return tl::make_unexpected(theirs.error());
@@ -61,7 +61,8 @@ result<sample> merge_memory() {
   const auto above =
     static_cast<double>(its->peak_bytes - (*scene)->board->bytes_before);
   return sample{above / megabyte,
-                (memory_mib * mib + blocks_allowed * block_bytes) / megabyte};
+                (memory_mib * bytes_of_mib + blocks_allowed * block_bytes)
+                  / megabyte};
 }
 
 } // namespace

@@ -29,10 +29,11 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::uint64_t visits_before = 100'000;
-constexpr std::size_t clients = 1000; ///< Of these, `callers` only say hello.
+constexpr std::size_t recovering_clients =
+  1000; ///< Of these, `callers` only say hello.
 constexpr std::size_t callers = 30;
-constexpr std::chrono::milliseconds glance{1};
-constexpr std::chrono::seconds patience{60};
+constexpr std::chrono::milliseconds recovery_glance{1};
+constexpr std::chrono::seconds recovery_patience{60};
 constexpr std::chrono::minutes patience_with_visits{5};
 
 constexpr const char* text = R"(
@@ -97,7 +98,7 @@ bool until(const std::function<bool()>& what, instant most) {
   while (!what()) {
     if (steady_now() > end)
       return false;
-    std::this_thread::sleep_for(glance);
+    std::this_thread::sleep_for(recovery_glance);
   }
   return true;
 }
@@ -112,7 +113,7 @@ std::optional<fs::path> run_in(const fs::path& runs) {
   return std::nullopt;
 }
 
-std::string address_in(const fs::path& run) {
+std::string address_of_run(const fs::path& run) {
   std::ifstream in{run / "endpoint"};
   std::string out;
   in >> out;
@@ -223,13 +224,13 @@ result<void> call(const std::string& address, recovery& board) {
     return std::ranges::all_of(
       all, [&](const auto& x) { return x->welcomed() > since; });
   };
-  if (!until([&] { return welcomed_since({}); }, patience))
+  if (!until([&] { return welcomed_since({}); }, recovery_patience))
     return fail(errc::invalid_config, "not all clients were welcomed");
   board.all_here = true;
-  if (!until([&] { return board.killed > 0; }, patience))
+  if (!until([&] { return board.killed > 0; }, recovery_patience))
     return fail(errc::invalid_config, "nobody was killed");
   const auto since = from_seconds(board.killed);
-  if (!until([&] { return welcomed_since(since); }, patience))
+  if (!until([&] { return welcomed_since(since); }, recovery_patience))
     return fail(errc::invalid_config, "not all clients were welcomed again");
   const auto [first, last] = std::ranges::minmax_element(
     all, {}, [](const auto& x) { return x->welcomed(); });
@@ -247,13 +248,14 @@ result<void> recover(recovery& board) {
   std::optional<fs::path> run;
   helper_process server{program({"serve", file, "--listen", "tcp://127.0.0.1:0",
                                  "--insecure", "--folder", runs})};
-  if (!until([&] { return (run = run_in(runs)).has_value(); }, patience))
+  if (!until([&] { return (run = run_in(runs)).has_value(); },
+             recovery_patience))
     return fail(errc::invalid_config, "the server did not begin");
-  const auto address = address_in(*run);
+  const auto address = address_of_run(*run);
   {
     const helper_process others{
       program({"join", address, "--insecure", "--virtual",
-               std::to_string(clients - callers)})};
+               std::to_string(recovering_clients - callers)})};
     if (!until([&] { return visits_in(*run) >= visits_before; },
                patience_with_visits))
       return fail(errc::invalid_config, "the run has but "
@@ -261,7 +263,8 @@ result<void> recover(recovery& board) {
                                           + " visits after five minutes");
   }
   helper_process called{[&] { return call(address, board); }};
-  if (!until([&] { return board.all_here || called.ended(); }, patience))
+  if (!until([&] { return board.all_here || called.ended(); },
+             recovery_patience))
     return fail(errc::invalid_config, "clients did not begin");
   kill(server.id(), SIGKILL);
   board.killed = seconds(steady_now());

@@ -18,21 +18,28 @@ namespace {
 
 using namespace actors;
 
-constexpr std::uint64_t clients = 10'000;
-constexpr std::uint32_t experts = 99;
+constexpr std::uint64_t scraped_clients = 10'000;
+constexpr std::uint32_t scraped_experts = 99;
 constexpr std::size_t groups = 3;
+constexpr std::uint32_t request_length = 4; ///< Experts that a visit asks for.
 constexpr double seconds_max = 0.02;
 constexpr double bytes_max = 500'000;
 
-recipe of_many_experts() {
+recipe of_scraped_experts() {
   return {
     .name = "any",
     .summary = {},
     .blocks = {{.name = "model"},
-               {.name = "adapter", .where = scope::expert, .count = experts}},
+               {.name = "adapter",
+                .where = scope::expert,
+                .count = scraped_experts}},
     .legs = {{.fetch = {{"model"}, {"adapter"}}}},
     .roles = {{.procedure = {"any"}}},
-    .disclosures = {{.name = "pi", .count_max = experts, .sum = 1}}};
+    .disclosures = {{.name = "pi", .count_max = scraped_experts, .sum = 1},
+                    {.name = "request",
+                     .count_max = request_length,
+                     .max = scraped_experts - 1,
+                     .chosen_of = "adapter"}}};
 }
 
 /// The director of such a run, as far as it says where it stands.
@@ -41,12 +48,13 @@ public:
   asked_director(const recipe& method, const models::layout& blocks)
     : course_(options_for(blocks), beginning(blocks)),
       loads_(method, blocks, groups) {
-    for (std::uint64_t i = 1; i <= clients; ++i) {
+    for (std::uint64_t i = 1; i <= scraped_clients; ++i) {
       did(course_.joined({.client = {i}, .examples = 100}, now_));
       loads_.add({.visit = {{i}, {1}},
                   .examples = 100,
                   .blocks = {},
-                  .disclosures = {{.index = 0, .values = mixture_of(i)}}});
+                  .disclosures = {{.index = 0, .values = mixture_of(i)},
+                                  {.index = 1, .values = request_of(i)}}});
     }
   }
 
@@ -62,8 +70,8 @@ private:
     x.mode = pace_kind::fedbuff;
     for (const auto& line : blocks.lines)
       x.lines.push_back(line.id);
-    x.concurrency = clients / 10;
-    x.clients_expected = clients;
+    x.concurrency = scraped_clients / 10;
+    x.clients_expected = scraped_clients;
     x.selection.window_size = 100;
     return x;
   }
@@ -77,8 +85,16 @@ private:
 
   /// Half of it is of one expert.
   static std::vector<double> mixture_of(std::uint64_t client) {
-    std::vector<double> out(experts, 0.5 / experts);
-    out[client % experts] += 0.5;
+    std::vector<double> out(scraped_experts, 0.5 / scraped_experts);
+    out[client % scraped_experts] += 0.5;
+    return out;
+  }
+
+  /// Those behind each other, so that each is somebody's first.
+  static std::vector<double> request_of(std::uint64_t client) {
+    std::vector<double> out;
+    for (std::uint32_t i = 0; i < request_length; ++i)
+      out.push_back(static_cast<double>((client + i) % scraped_experts));
     return out;
   }
 
@@ -116,7 +132,7 @@ line_status busy_line() {
 
 socket_status busy_socket() {
   socket_status x;
-  x.connected = clients;
+  x.connected = scraped_clients;
   x.carried_up.values = x.carried_down.values = many_times();
   return x;
 }
@@ -130,7 +146,7 @@ seen_run large_run(const models::layout& blocks) {
   x.mode = "fedbuff";
   x.clock = "wall";
   auto& door = x.door.emplace();
-  door.sessions = clients;
+  door.sessions = scraped_clients;
   door.round_trips = many_times();
   x.socket = busy_socket();
   x.crew.waits = x.crew.work = many_times();
@@ -158,7 +174,7 @@ struct scraped {
 };
 
 result<scraped> scrape() {
-  const auto method = of_many_experts();
+  const auto method = of_scraped_experts();
   const auto blocks = models::make_layout(
     method, {{"model", {{"w", {2}}}}, {"adapter", {{"w", {2}}}}}, {});
   if (!blocks)
@@ -170,7 +186,10 @@ result<scraped> scrape() {
   director.tell(x);
   scraped out{.text = exposition_of(x, readers)};
   out.seconds = seconds(process_cpu_time() - began);
-  TROUPE_ASSERT(x.course->known == clients && x.lines.size() == experts + 1);
+  TROUPE_ASSERT(x.course->known == scraped_clients
+                && x.lines.size() == scraped_experts + 1
+                && x.load.requests.experts.size() == scraped_experts
+                && x.load.requests.visits == scraped_clients);
   return out;
 }
 

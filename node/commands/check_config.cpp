@@ -173,7 +173,7 @@ json described(const listed_option& x) {
   return item;
 }
 
-std::string summary_of(const listed_option& x) {
+std::string option_summary(const listed_option& x) {
   std::string text =
     takes(x.what) + (x.what.unit.empty() ? "" : " (" + x.what.unit + ')') + ", "
     + written(x.what, x.what.value) + " by default: " + x.what.says + " (";
@@ -191,7 +191,7 @@ void print_keys(const method_list& methods, bool as_json, std::ostream& out) {
     for (const auto& x : known_keys())
       line(x.path, x.takes + (x.says.empty() ? "" : ": " + x.says));
     for (const auto& x : options)
-      line(std::string{method_section} + '.' + x.what.name, summary_of(x));
+      line(std::string{method_section} + '.' + x.what.name, option_summary(x));
     return;
   }
   auto list = json::array();

@@ -5,6 +5,7 @@
 
 #include "actors/client_store/client_table.hpp"
 #include "actors/record/folder_lock.hpp"
+#include "models/files.hpp"
 #include "node/config/config.hpp"
 #include "node/join/store.hpp"
 #include "node/run/serving.hpp"
@@ -16,12 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using actors::remark;
-using state = remark::state_kind;
-
-bool is_there(const fs::path& path) {
-  std::error_code ignored;
-  return fs::exists(path, ignored);
-}
+using remark_state = remark::state_kind;
 
 /// What is its owner's alone or nobody's.
 void examine_keys(const fs::path& folder, bool mends, std::vector<remark>& to) {
@@ -29,7 +25,7 @@ void examine_keys(const fs::path& folder, bool mends, std::vector<remark>& to) {
   for (const auto& x : fs::directory_iterator{folder, ignored})
     if (x.is_regular_file(ignored))
       if (auto found = actors::examine_owner(x.path(), mends);
-          found.state != state::fine)
+          found.state != remark_state::fine)
         to.push_back(std::move(found));
 }
 
@@ -37,44 +33,44 @@ constexpr const char* from_a_copy = "restore it from a copy";
 
 /// What nobody trains and all look through, where the run has such a model.
 void examine_common(const fs::path& folder, std::vector<remark>& to) {
-  if (!is_there(folder / common_file))
+  if (!models::is_there(folder / common_file))
     return;
   const auto kept = read_common(folder / common_file);
-  to.push_back(
-    kept
-      ? remark{common_file, state::fine, "the common model is as it was kept"}
-      : remark{common_file, state::broken, kept.error().context, from_a_copy});
+  to.push_back(kept ? remark{common_file, remark_state::fine,
+                             "the common model is as it was kept"}
+                    : remark{common_file, remark_state::broken,
+                             kept.error().context, from_a_copy});
 }
 
 /// What the run is, and whose clients are whose.
 void examine_plan(const fs::path& folder, std::vector<remark>& to) {
   const auto found = load_config((folder / "config.toml").string());
   if (!found) {
-    to.push_back({"config.toml", state::broken, found.error().context,
+    to.push_back({"config.toml", remark_state::broken, found.error().context,
                   "restore it from a copy: all else follows from it"});
     return;
   }
-  if (!is_there(folder / "ledger.sqlite"))
-    to.push_back(
-      found->x.ledger == ledger_kind::disk
-        ? remark{"ledger.sqlite", state::broken, "it is gone", from_a_copy}
-        : remark{"ledger.sqlite", state::fine,
-                 "none: the run kept its versions in memory"});
-  to.push_back({"config.toml", state::fine, found->x.method});
+  if (!models::is_there(folder / "ledger.sqlite"))
+    to.push_back(found->x.ledger == ledger_kind::disk
+                   ? remark{"ledger.sqlite", remark_state::broken, "it is gone",
+                            from_a_copy}
+                   : remark{"ledger.sqlite", remark_state::fine,
+                            "none: the run kept its versions in memory"});
+  to.push_back({"config.toml", remark_state::fine, found->x.method});
   examine_common(folder, to);
   const auto served = serving::check_book(found->x, folder);
   if (!served)
-    to.push_back(
-      {"processes.json", state::broken, served.error().context, from_a_copy});
+    to.push_back({"processes.json", remark_state::broken,
+                  served.error().context, from_a_copy});
   else if (*served)
-    to.push_back({"processes.json", state::fine,
+    to.push_back({"processes.json", remark_state::fine,
                   "the run's id, and which process has which clients"});
 }
 
 result<std::vector<remark>> examine_run(const fs::path& folder, bool mends) {
   std::vector<remark> all;
   examine_plan(folder, all);
-  if (!is_there(folder / "ledger.sqlite"))
+  if (!models::is_there(folder / "ledger.sqlite"))
     return all;
   {
     const auto lock = actors::folder_lock::take(folder, "ledger.lock");
@@ -90,10 +86,11 @@ result<std::vector<remark>> examine_run(const fs::path& folder, bool mends) {
 result<std::vector<remark>> examine_store(const fs::path& folder, bool mends) {
   std::vector<remark> all;
   for (const auto* name : {"id", "pair"})
-    if (is_there(folder / name))
+    if (models::is_there(folder / name))
       all.push_back(actors::examine_owner(folder / name, mends));
   if (const auto id = store_id_of(folder); !id)
-    all.push_back({"id", state::broken, id.error().context, from_a_copy});
+    all.push_back(
+      {"id", remark_state::broken, id.error().context, from_a_copy});
   std::error_code ignored;
   for (const auto& x : fs::directory_iterator{folder, ignored}) {
     const auto name = x.path().filename().string();
@@ -106,11 +103,12 @@ result<std::vector<remark>> examine_store(const fs::path& folder, bool mends) {
     const auto lost = table ? (*table)->damage()
                             : std::vector<std::string>{table.error().context};
     for (const auto& what : lost)
-      all.push_back({name, state::broken, what,
+      all.push_back({name, remark_state::broken, what,
                      "restore the folder from a copy; without it these clients "
                      "begin anew: move the folder away"});
     if (lost.empty())
-      all.push_back({name, state::fine, "its clients are as they were kept"});
+      all.push_back(
+        {name, remark_state::fine, "its clients are as they were kept"});
   }
   return all;
 }
@@ -118,9 +116,10 @@ result<std::vector<remark>> examine_store(const fs::path& folder, bool mends) {
 } // namespace
 
 result<std::vector<remark>> check_up(const fs::path& folder, bool mends) {
-  if (is_there(folder / "config.toml") || is_there(folder / "ledger.sqlite"))
+  if (models::is_there(folder / "config.toml")
+      || models::is_there(folder / "ledger.sqlite"))
     return examine_run(folder, mends);
-  if (is_there(folder / "id"))
+  if (models::is_there(folder / "id"))
     return examine_store(folder, mends);
   std::error_code hidden;
   if (!fs::exists(folder / "config.toml", hidden) && hidden)
@@ -130,7 +129,8 @@ result<std::vector<remark>> check_up(const fs::path& folder, bool mends) {
               folder.string()
                 + " is neither a run's folder (config.toml) nor that of a "
                   "joining process (id)"
-                + (is_there(folder / "pair") || is_there(folder / "allowed")
+                + (models::is_there(folder / "pair")
+                       || models::is_there(folder / "allowed")
                      ? "; of keys, troupe keys list says what is there"
                      : ""));
 }

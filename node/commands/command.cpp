@@ -99,7 +99,8 @@ std::vector<command> basic_commands(const host_facts& known) {
      [known](arguments args, streams io) {
        return check_config(known, args, io);
      }},
-    {"data", "inspect FILE: show who holds which labels", data},
+    {"data", "inspect, tokens, tokenizer: what data, models and texts are",
+     data},
     {"doctor", "say what this machine has and what is missing",
      [known](arguments args, streams io) { return doctor(known, args, io); }},
     {"export", "RUN: write its model for use elsewhere", export_command},

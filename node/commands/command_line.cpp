@@ -95,8 +95,8 @@ void command_line::add_chunks(std::size_t* kib) {
       {.range = {{1, 4096}}, .shows_default = true});
 }
 
-void command_line::add_config(bool required) {
-  add("FILE", &file_, "the configuration, in TOML", {.required = required});
+void command_line::add_config(bool required, const std::string& says) {
+  add("FILE", &file_, says, {.required = required});
   inner_->app
     .add_option("--set", overrides_,
                 "key=value, in place of what the file says")

@@ -58,7 +58,8 @@ public:
   }
 
   /// Adds FILE and --set.
-  void add_config(bool required = true);
+  void add_config(bool required = true,
+                  const std::string& says = "the configuration, in TOML");
 
   /// Adds --chunk-kib.
   void add_chunks(std::size_t* kib);

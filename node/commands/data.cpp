@@ -12,7 +12,12 @@
 #include "models/data/kinds.hpp"
 #include "models/data/partition.hpp"
 #include "models/data/shared_facts.hpp"
+#include "models/language/weight_files.hpp"
 #include "node/commands/command_line.hpp"
+#include "node/commands/data_tokenizer.hpp"
+#include "node/commands/data_tokens.hpp"
+#include "node/commands/inspect_language.hpp"
+#include "node/commands/inspect_model.hpp"
 #include "node/config/config.hpp"
 #include "node/task/data.hpp"
 
@@ -140,23 +145,28 @@ json describe(const models::dataset& data, const models::label_counts& table,
 }
 
 exit_code inspect(const command_line& line, streams io) {
+  if (models::names_a_model(line.file()))
+    return inspect_model(line.file(), line.json(), io);
   const auto loaded = load_config(line.file(), line.overrides());
   if (!loaded)
     return report({.code = "invalid_config",
                    .what = "this configuration cannot be used",
                    .why = loaded.error().context},
                   exit_code::configuration, line.json(), io);
+  if (loaded->x.data.is_elsewhere())
+    return report(
+      {.code = "invalid_data",
+       .what = "this run has no data here: its clients bring theirs",
+       .hint = "where it is, the file itself would do"},
+      exit_code::data, line.json(), io);
+  if (loaded->x.data.kind == data_options::format::language)
+    return inspect_language(loaded->x, line.json(), io);
   if (loaded->x.data.has_own_model())
     return report(
       {.code = "invalid_data",
        .what = "data that is a model of its own has no examples to show",
        .hint = "data.kind = \"synthetic\" has"},
       exit_code::data, line.json(), io);
-  if (loaded->x.data.is_elsewhere())
-    return report({.code = "invalid_data",
-                   .what = "data.kind = \"elsewhere\" has no data here",
-                   .hint = "where it is, the file itself would do"},
-                  exit_code::data, line.json(), io);
   const auto data = load_data(loaded->x);
   if (!data)
     return report(data.error(), line.json(), io);
@@ -175,17 +185,87 @@ exit_code inspect(const command_line& line, streams io) {
   return exit_code::ok;
 }
 
+constexpr std::size_t size_when_not_said = 4096;
+
+/// What was said beside FILE.
+struct data_wishes {
+  std::string verb;
+  std::string tokenizer;
+  bool ids = false;
+  std::size_t size = 0; ///< 0: not said.
+  std::string to;
+
+  void add_to(command_line& line) {
+    line.add("VERB", &verb,
+             "inspect a configuration's data or a model, count the tokens of a "
+             "text, or learn a tokenizer from texts",
+             {.required = true, .one_of = {"inspect", "tokens", "tokenizer"}});
+    line.add_config(true, "a configuration in TOML, a model, a text, or for "
+                          "tokenizer a folder of *.txt");
+    line.add("--tokenizer", &tokenizer,
+             "of tokens: a tokenizer's file or folder, a .gguf, or bytes",
+             {.not_empty = true});
+    line.add("--ids", &ids, "of tokens: the ids of each line of the text");
+    line.add("--size", &size,
+             "of tokenizer: tokens that it has at most; 4096 without it",
+             {.range = {{257, 1 << 20}}});
+    line.add("--to", &to, "of tokenizer: the folder for tokenizer.json",
+             {.not_empty = true});
+  }
+};
+
+/// The first option that was said and is of another verb.
+std::string without_use(const data_wishes& x, const command_line& line) {
+  if (x.verb != "tokens" && !x.tokenizer.empty())
+    return "--tokenizer";
+  if (x.verb != "tokens" && x.ids)
+    return "--ids";
+  if (x.verb != "tokenizer" && x.size > 0)
+    return "--size";
+  if (x.verb != "tokenizer" && !x.to.empty())
+    return "--to";
+  if (x.verb != "inspect" && !line.overrides().empty())
+    return "--set";
+  return {};
+}
+
+std::string missing(const data_wishes& x) {
+  if (x.verb == "tokens" && x.tokenizer.empty())
+    return "--tokenizer PATH";
+  if (x.verb == "tokenizer" && x.to.empty())
+    return "--to FOLDER";
+  return {};
+}
+
 } // namespace
 
 exit_code data(arguments args, streams io) {
   command_line line{
-    {"data", "Shows which client holds which labels.",
+    {"data",
+     "Shows which client holds which labels, what a model is, or what a text "
+     "is in tokens, and learns a tokenizer.",
      "data inspect deploy/examples/quickstart.toml --set alpha=0.1"}};
-  std::string verb;
-  line.add("VERB", &verb, "inspect", {.required = true, .one_of = {"inspect"}});
-  line.add_config();
+  data_wishes wish;
+  wish.add_to(line);
   if (const auto end = line.parse(args, io))
     return *end;
+  if (const auto option = without_use(wish, line); !option.empty())
+    return report({.code = "usage",
+                   .what = option + " is of no use to 'data " + wish.verb + "'",
+                   .hint = "without it would do; troupe data --help says what "
+                           "each is for"},
+                  exit_code::usage, line.json(), io);
+  if (const auto option = missing(wish); !option.empty())
+    return report({.code = "usage",
+                   .what = "'data " + wish.verb + "' lacks an option",
+                   .hint = option + " would do"},
+                  exit_code::usage, line.json(), io);
+  if (wish.verb == "tokens")
+    return data_tokens(line.file(), wish.tokenizer, wish.ids, line.json(), io);
+  if (wish.verb == "tokenizer")
+    return data_tokenizer(line.file(),
+                          wish.size > 0 ? wish.size : size_when_not_said,
+                          wish.to, line.json(), io);
   return inspect(line, io);
 }
 

@@ -23,7 +23,7 @@ namespace troupe::node {
 namespace {
 
 using actors::remark;
-using state = finding::state_kind;
+using finding_state = finding::state_kind;
 
 std::string gigabytes(double bytes) {
   std::ostringstream text;
@@ -34,10 +34,10 @@ std::string gigabytes(double bytes) {
 finding device(std::string name, kernels::device where) {
   const auto made = kernels::make_backend(where);
   if (made)
-    return {std::move(name), state::fine, std::string{(*made)->name()}};
+    return {std::move(name), finding_state::fine, std::string{(*made)->name()}};
   return {std::move(name),
-          where.kind == kernels::device_kind::cpu ? state::missing
-                                                  : state::optional,
+          where.kind == kernels::device_kind::cpu ? finding_state::missing
+                                                  : finding_state::optional,
           made.error().context, "runs on the CPU do without"};
 }
 
@@ -45,16 +45,17 @@ finding disk(const std::filesystem::path& folder) {
   std::error_code failed;
   const auto space = std::filesystem::space(folder, failed);
   if (failed)
-    return {"disk", state::missing, folder.string() + ": " + failed.message(),
+    return {"disk", finding_state::missing,
+            folder.string() + ": " + failed.message(),
             "give a folder that exists with --folder"};
   const auto free = static_cast<double>(space.available);
   const auto text =
     gigabytes(free) + " free in "
     + std::filesystem::absolute(folder, failed).lexically_normal().string();
   if (free < 1e9)
-    return {"disk", state::missing, text,
+    return {"disk", finding_state::missing, text,
             "a run keeps versions: free at least 1 GB"};
-  return {"disk", state::fine, text};
+  return {"disk", finding_state::fine, text};
 }
 
 finding fashion_mnist(const std::filesystem::path& data_sets) {
@@ -69,38 +70,41 @@ finding fashion_mnist(const std::filesystem::path& data_sets) {
     if (!std::filesystem::exists(plain, ignored)
         && !std::filesystem::exists(packed, ignored))
       return {
-        "Fashion-MNIST", state::optional, plain.string() + " is not there",
+        "Fashion-MNIST", finding_state::optional,
+        plain.string() + " is not there",
         "sudo apt-get install dataset-fashion-mnist; or give a folder of IDX "
         "files as data.path"};
   }
-  return {"Fashion-MNIST", state::fine, folder.string()};
+  return {"Fashion-MNIST", finding_state::fine, folder.string()};
 }
 
 finding arithmetic(const host_facts& known) {
   if (!known.arithmetic)
-    return {"LibTorch", state::missing, "this build has none",
+    return {"LibTorch", finding_state::missing, "this build has none",
             "configure with -DTROUPE_WITH_TORCH=ON; ./dev setup installs it"};
   const auto text = known.arithmetic();
   if (!text)
-    return {"LibTorch", state::missing, text.error().context,
+    return {"LibTorch", finding_state::missing, text.error().context,
             "./dev setup and ./dev build mend that"};
   if (text->find("(slow)") != std::string::npos)
     return {
-      "LibTorch", state::missing, *text,
+      "LibTorch", finding_state::missing, *text,
       "sudo apt-get install libopenblas0-pthread makes training ten times "
       "faster"};
-  return {"LibTorch", state::fine, *text};
+  return {"LibTorch", finding_state::fine, *text};
 }
 
-const char* mark(state x) {
-  return x == state::fine ? "ok" : x == state::optional ? "--" : "MISSING";
+const char* mark(finding_state x) {
+  return x == finding_state::fine       ? "ok"
+         : x == finding_state::optional ? "--"
+                                        : "MISSING";
 }
 
 void print(const std::vector<finding>& all, std::ostream& out) {
   for (const auto& x : all) {
     out << std::left << std::setw(8) << mark(x.state) << std::setw(16) << x.name
         << x.what << '\n';
-    if (x.state != state::fine && !x.hint.empty())
+    if (x.state != finding_state::fine && !x.hint.empty())
       out << std::string(24, ' ') << x.hint << '\n';
   }
 }
@@ -112,22 +116,23 @@ std::vector<finding> examine(const host_facts& known, const places& where) {
   const auto memory = static_cast<double>(sysconf(_SC_PHYS_PAGES))
                       * static_cast<double>(sysconf(_SC_PAGE_SIZE));
   std::vector<finding> all{
-    {"troupe", state::fine, program_version() + " (g++ " __VERSION__ ")"},
-    {"cores", state::fine, std::to_string(cores)},
-    {"memory", memory < 2e9 ? state::optional : state::fine, gigabytes(memory),
-     "ResNet-18 and many workers need more than 2 GB"},
+    {"troupe", finding_state::fine,
+     program_version() + " (g++ " __VERSION__ ")"},
+    {"cores", finding_state::fine, std::to_string(cores)},
+    {"memory", memory < 2e9 ? finding_state::optional : finding_state::fine,
+     gigabytes(memory), "ResNet-18 and many workers need more than 2 GB"},
     disk(where.folder),
     device("kernels", {kernels::device_kind::cpu, 0}),
     device("kernels CUDA", {kernels::device_kind::cuda, 0}),
     arithmetic(known),
-    {"SQLite", state::fine, sqlite3_libversion()},
-    {"libsodium", state::fine, sodium_version_string()},
-    {"zlib", state::fine, zlibVersion()},
+    {"SQLite", finding_state::fine, sqlite3_libversion()},
+    {"libsodium", finding_state::fine, sodium_version_string()},
+    {"zlib", finding_state::fine, zlibVersion()},
     fashion_mnist(where.data_sets),
   };
   if (known.fingerprint)
     if (auto text = known.fingerprint())
-      all.push_back({"fingerprint", state::fine, std::move(*text)});
+      all.push_back({"fingerprint", finding_state::fine, std::move(*text)});
   return all;
 }
 
@@ -201,16 +206,18 @@ exit_code doctor(const host_facts& known, arguments args, streams io) {
   if (!data_sets.empty())
     where.data_sets = data_sets;
   const auto all = examine(known, where);
-  const auto missing = std::ranges::count(all, state::missing, &finding::state);
+  const auto missing =
+    std::ranges::count(all, finding_state::missing, &finding::state);
   if (line.json()) {
     auto list = json::array();
     for (const auto& x : all)
-      list.push_back({{"name", x.name},
-                      {"state", x.state == state::fine       ? "ok"
-                                : x.state == state::optional ? "optional"
-                                                             : "missing"},
-                      {"what", x.what},
-                      {"hint", x.hint}});
+      list.push_back(
+        {{"name", x.name},
+         {"state", x.state == finding_state::fine       ? "ok"
+                   : x.state == finding_state::optional ? "optional"
+                                                        : "missing"},
+         {"what", x.what},
+         {"hint", x.hint}});
     io.out << json{{"success", missing == 0}, {"findings", list}}.dump(2)
            << '\n';
   } else {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <filesystem>
 #include <iomanip>
 #include <memory>
@@ -14,6 +15,9 @@
 #include "models/families.hpp"
 #include "models/files.hpp"
 #include "node/commands/command_line.hpp"
+#include "node/commands/eval_prompts.hpp"
+#include "node/commands/eval_routing.hpp"
+#include "node/commands/eval_text.hpp"
 #include "node/task/finished_run.hpp"
 
 namespace troupe::node {
@@ -114,8 +118,8 @@ void print(const matrix& x, std::ostream& out) {
   }
 }
 
-result<matrix> written(const std::filesystem::path& folder,
-                       const model_maker& make_model) {
+result<matrix> written_matrix(const std::filesystem::path& folder,
+                              const model_maker& make_model) {
   auto run = read_finished_run(folder, make_model);
   if (!run)
     return tl::make_unexpected(run.error());
@@ -129,26 +133,129 @@ result<matrix> written(const std::filesystem::path& folder,
   return x;
 }
 
-} // namespace
-
-exit_code eval_command(const model_maker& make_model, arguments args,
-                       streams io) {
-  command_line line{{"eval",
-                     "Scores each of a run's models on each client's rows.",
-                     "eval runs/20261121-113226-domains --matrix"}};
+/// What is scored: a run, or a model by itself.
+struct eval_wishes {
   std::string folder;
-  bool all = false;
-  line.add("RUN", &folder, "the folder of a run that has ended",
-           {.required = true});
-  line.add("--matrix", &all,
-           "every expert on the test rows of every client, into matrix.json",
-           {.required = true});
-  if (const auto end = line.parse(args, io))
-    return *end;
-  const auto x = written(folder, make_model);
+  bool matrix = false;
+  bool routing = false;
+  std::string model;
+  std::string text;
+  std::string prompts;
+  std::string tokenizer;
+  std::size_t context = 0; ///< 0: not said; so are the next.
+  std::size_t beam = 0;
+  std::size_t tokens = 0;
+
+  void add_to(command_line& line) {
+    line.add("RUN", &folder, "the folder of a run that has ended");
+    line.add("--matrix", &matrix,
+             "every expert on the test rows of every client, into matrix.json");
+    line.add("--routing", &routing,
+             "where tokens of clients' test rows go, into routing.json: the "
+             "run is computed again");
+    line.add("--model", &model,
+             "a language model: a folder with config.json, a .gguf",
+             {.not_empty = true});
+    line.add("--text", &text, "of --model: what it is to foretell, a file",
+             {.not_empty = true});
+    line.add("--prompts", &prompts,
+             "of --model: what it is to go on with, a file of lines, or of "
+             "{\"prompt\", \"meant\"} if it ends in .jsonl",
+             {.not_empty = true});
+    line.add("--tokenizer", &tokenizer,
+             "of --model: a tokenizer's file or folder, a .gguf, or bytes; the "
+             "model's own without it",
+             {.not_empty = true});
+    line.add("--context", &context,
+             "of --text: tokens of a window; as many as the model takes, but "
+             "at most 1024, without it",
+             {.range = {{1, 1 << 24}}});
+    line.add("--beam", &beam,
+             "of --prompts: how many texts are followed at once; 1 without it",
+             {.range = {{1, 64}}});
+    line.add("--tokens", &tokens,
+             "of --prompts: how many are written at most; 32 without it",
+             {.range = {{1, 4096}}});
+  }
+
+  bool is_of_model() const {
+    return !model.empty() || !tokenizer.empty() || is_of_text()
+           || is_of_prompts();
+  }
+
+  bool is_of_text() const {
+    return !text.empty() || context > 0;
+  }
+
+  bool is_of_prompts() const {
+    return !prompts.empty() || beam > 0 || tokens > 0;
+  }
+};
+
+/// What a run lacks; empty: nothing.
+std::string missing_of_run(const eval_wishes& x) {
+  if (x.folder.empty())
+    return "RUN";
+  return x.matrix || x.routing ? "" : "--matrix or --routing";
+}
+
+/// What a model by itself lacks; empty: nothing.
+std::string missing_of_model(const eval_wishes& x) {
+  if (x.model.empty())
+    return "--model";
+  if (x.is_of_prompts())
+    return x.prompts.empty() ? "--prompts" : "";
+  return x.text.empty() ? "--text" : "";
+}
+
+/// What is wrong with what was said together; empty: nothing.
+failure misuse(const eval_wishes& x) {
+  const bool is_of_run = !x.folder.empty() || x.matrix || x.routing;
+  if (is_of_run && x.is_of_model())
+    return {.code = "usage",
+            .what = "a run is scored, or a model by itself",
+            .hint = "RUN with --matrix or --routing, or --model with --text "
+                    "or --prompts, would do"};
+  if (!is_of_run && !x.is_of_model())
+    return {.code = "usage",
+            .what = "nothing is said to be scored",
+            .hint = "RUN with --matrix or --routing, or --model with --text "
+                    "or --prompts, would do"};
+  if (x.is_of_text() && x.is_of_prompts())
+    return {.code = "usage",
+            .what = "a model foretells a text, or goes on with prompts",
+            .hint = "--text with --context, or --prompts with --beam and "
+                    "--tokens, would do"};
+  if (x.matrix && x.routing)
+    return {.code = "usage",
+            .what = "models are compared, or routers looked at",
+            .hint = "--matrix or --routing would do"};
+  const auto missing = is_of_run ? missing_of_run(x) : missing_of_model(x);
+  if (missing.empty())
+    return {};
+  return {.code = "usage",
+          .what = missing + " is required",
+          .hint = "troupe eval --help shows an example"};
+}
+
+exit_code eval_model(const eval_wishes& x, bool in_json, streams io) {
+  if (x.prompts.empty())
+    return eval_text(x.model, x.text, x.tokenizer, x.context, in_json, io);
+  prompts_question question{
+    .model = x.model, .prompts = x.prompts, .tokenizer = x.tokenizer};
+  if (x.beam > 0)
+    question.beam = x.beam;
+  if (x.tokens > 0)
+    question.tokens = x.tokens;
+  return eval_prompts(question, in_json, io);
+}
+
+exit_code eval_run(const std::string& folder, const model_maker& make_model,
+                   bool in_json, streams io) {
+  const auto x = written_matrix(folder, make_model);
   if (!x)
-    return report(x.error(), line.json(), io);
-  if (line.json()) {
+    return report(x.error(), in_json, io);
+  if (in_json) {
     auto object = to_json(*x);
     object["success"] = true;
     io.out << object.dump(2) << std::endl;
@@ -156,6 +263,28 @@ exit_code eval_command(const model_maker& make_model, arguments args,
     print(*x, io.out);
   }
   return exit_code::ok;
+}
+
+} // namespace
+
+exit_code eval_command(const model_maker& make_model, arguments args,
+                       streams io) {
+  command_line line{{"eval",
+                     "Scores each of a run's models on each client's rows, "
+                     "looks where its tokens go, or scores a language model "
+                     "on a text or by what it writes.",
+                     "eval runs/20261121-113226-domains --matrix"}};
+  eval_wishes wish;
+  wish.add_to(line);
+  if (const auto end = line.parse(args, io))
+    return *end;
+  if (const auto wrong = misuse(wish); !wrong.what.empty())
+    return report(wrong, exit_code::usage, line.json(), io);
+  if (!wish.model.empty())
+    return eval_model(wish, line.json(), io);
+  if (wish.routing)
+    return eval_routing(wish.folder, make_model, line.json(), io);
+  return eval_run(wish.folder, make_model, line.json(), io);
 }
 
 } // namespace troupe::node

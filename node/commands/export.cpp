@@ -14,8 +14,10 @@
 #include "models/safetensors.hpp"
 #include "models/shapes.hpp"
 #include "node/commands/command_line.hpp"
+#include "node/commands/export_language.hpp"
 #include "node/config/config.hpp"
 #include "node/task/common_values.hpp"
+#include "node/task/language.hpp"
 
 namespace troupe::node {
 
@@ -126,6 +128,25 @@ result<tensor_file> merged(const experiment& x, const recipe& method,
   return out;
 }
 
+/// The same of an adapter over a language model, whose weights no run's file
+/// has.
+result<tensor_file> merged_over_base(const experiment& x,
+                                     const std::vector<block_of_file>& blocks,
+                                     const std::vector<double>& mixture) {
+  const auto found = std::ranges::find_if(blocks, [](const block_of_file& y) {
+    return y.name == models::adapter_family;
+  });
+  if (!has_frozen_model(x) || found == blocks.end())
+    return fail(errc::invalid_argument,
+                "method '" + x.method
+                  + "' has no one adapter that all share beside its base, so "
+                    "there is nothing to merge; --block NAME writes what it "
+                    "has");
+  if (const auto shares = shares_for(mixture, 1); !shares)
+    return tl::unexpected{shares.error()};
+  return merged_language(x, found->values);
+}
+
 result<tensor_file> merged_of_run(const std::string& folder,
                                   const std::vector<double>& mixture) {
   const auto config = load_config(folder + "/config.toml");
@@ -134,6 +155,8 @@ result<tensor_file> merged_of_run(const std::string& folder,
   const auto file = models::read_safetensors(folder + "/model.safetensors");
   if (!file)
     return tl::unexpected{file.error()};
+  if (config->x.model.is_language())
+    return merged_over_base(config->x, blocks_of(*file), mixture);
   const auto* method = all_methods().find(config->x.method);
   return merged(config->x, *method, blocks_of(*file), mixture);
 }
@@ -168,7 +191,7 @@ result<tensor_file> block_of_run(const std::string& folder,
   return out;
 }
 
-struct wishes {
+struct export_wishes {
   std::string folder;
   std::string to;
   bool merge = false;
@@ -177,7 +200,10 @@ struct wishes {
 
   void add_to(command_line& line) {
     line.add("RUN", &folder, "a run's folder", {.required = true});
-    line.add("--to", &to, "the file to write", {.required = true});
+    line.add("--to", &to,
+             "the file to write; of a language model the folder, with its "
+             "config.json and its tokenizer",
+             {.required = true});
     line.add("--merged", &merge,
              "the base and its adapters as weights of the model alone");
     line.add(
@@ -191,6 +217,16 @@ struct wishes {
   }
 };
 
+/// A language model is a folder, as others read it; whatever else is a file.
+result<void> put(const export_wishes& wish, const tensor_file& what) {
+  if (wish.merge || wish.block == models::model_family) {
+    const auto config = load_config(wish.folder + "/config.toml");
+    if (config && config->x.model.is_language())
+      return put_language(config->x, what, wish.to);
+  }
+  return models::write_safetensors(wish.to, what);
+}
+
 } // namespace
 
 exit_code export_command(arguments args, streams io) {
@@ -198,7 +234,7 @@ exit_code export_command(arguments args, streams io) {
                      "Writes a run's model for use elsewhere, as safetensors.",
                      "export runs/20261121-113226-rotation --merged --mixture "
                      "1,0,0,0 --to one.safetensors"}};
-  wishes wish;
+  export_wishes wish;
   wish.add_to(line);
   if (const auto end = line.parse(args, io))
     return *end;
@@ -211,7 +247,7 @@ exit_code export_command(arguments args, streams io) {
                               : block_of_run(wish.folder, wish.block);
   if (!out)
     return report(out.error(), line.json(), io);
-  if (auto done = models::write_safetensors(wish.to, *out); !done)
+  if (auto done = put(wish, *out); !done)
     return report(done.error(), line.json(), io);
   if (line.json())
     io.out << json{{"success", true},

@@ -47,7 +47,8 @@ workload idle_workload(const std::string& method, std::size_t clients,
   std::map<std::string, models::tensor_list> shapes;
   for (const auto& block : work.method.blocks)
     shapes[block.name] = {};
-  const models::tensor_list whole{{.name = "w", .shape = {values}}};
+  const models::tensor_list whole{
+    {.name = "w", .shape = {static_cast<std::int64_t>(values)}}};
   shapes[work.method.blocks.front().name] = whole;
   for (const auto& block : work.method.blocks) // A model of one's own.
     if (block.where == scope::personal && !block.name.ends_with(".buffers"))

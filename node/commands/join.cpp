@@ -75,7 +75,7 @@ exit_code conclude(const join_summary& x, exit_code interrupted, bool json,
 }
 
 /// What a line says, if it is one. It is not shown: a secret is in it.
-std::optional<exit_code> read_invitation(join_context& in, std::string& server,
+std::optional<exit_code> take_invitation(join_context& in, std::string& server,
                                          bool json, streams io) {
   if (!looks_like_line(in.address))
     return std::nullopt;
@@ -166,7 +166,7 @@ std::optional<exit_code> check_own(const join_context& in, std::size_t clients,
 }
 
 /// What stands on the command line beside what `join` is told as it is.
-struct wishes {
+struct join_wishes {
   std::string insecure;
   std::string server;
   std::size_t clients = 0;
@@ -185,11 +185,13 @@ struct wishes {
              {.not_empty = true});
     line.add("--data", &in.data,
              "where this machine has the run's data or, with --id, its own: a "
-             "CSV file, a folder with train.csv and test.csv, or one with the "
-             "four files of IDX");
+             "CSV file, a folder with train.csv and test.csv, one with the "
+             "four files of IDX, or texts: a folder, a .txt or a .jsonl");
     line.add("--model", &in.model,
-             "where it has the run's scripted model, or a file of the "
-             "weights that nobody trains");
+             "where it has the run's scripted or language model, or a file of "
+             "the weights that nobody trains");
+    line.add("--tokenizer", &in.tokenizer,
+             "where it has the run's tokenizer, if that is a file of its own");
     line.add("--common", &in.common,
              "where it has the run's common model: a run's folder or a file of "
              "weights, or a scripted module");
@@ -200,7 +202,9 @@ struct wishes {
              "a file to which each piece that leaves this process is written "
              "before it is encrypted, as a line of JSON: what it is, how many "
              "bytes, which fields");
-    line.add("--wait", &in.wait, "seconds for the first answer; 0: no end",
+    line.add("--wait", &in.wait,
+             "seconds for the first answer of all; 0: no end. Once there was "
+             "one it has none",
              {.range = {{0, 1 << 30}}, .shows_default = true});
     line.add_chunks(&chunk_kib);
     line.add("--workers", &workers, "threads that train; 0: one per core",
@@ -226,7 +230,7 @@ exit_code join_command(const model_maker& make_model, arguments args,
      "join tcp://127.0.0.1:7700 --server KEY --store runs/clients "
      "--virtual 20"}};
   join_context in{.address = {}, .make_model = make_model};
-  wishes wish;
+  join_wishes wish;
   wish.add_to(line, in);
   watching_options watch;
   watch.add_to(line);
@@ -236,7 +240,7 @@ exit_code join_command(const model_maker& make_model, arguments args,
     return *end;
   in.address = std::string{trimmed(in.address)};
   wish.server = std::string{trimmed(wish.server)};
-  if (const auto wrong = read_invitation(in, wish.server, line.json(), io))
+  if (const auto wrong = take_invitation(in, wish.server, line.json(), io))
     return *wrong;
   if (const auto wrong = check_own(in, wish.clients, line.json(), io))
     return *wrong;

@@ -275,6 +275,12 @@ exit_code invite(arguments args, streams io) {
         "--address tcp://HOST:PORT says where it will", line.json(), io);
     address = std::move(*known);
   }
+  if (is_every_address(address))
+    return usage(in_quotes(address)
+                   + " is every address of the server's machine, and none that "
+                     "is dialled from another",
+                 "--address tcp://HOST:PORT says where it is dialled",
+                 line.json(), io);
   const auto now = unix_milliseconds();
   const auto server = keys.serves_by(now);
   if (!server)

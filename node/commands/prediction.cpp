@@ -79,6 +79,9 @@ result<void> check_predicts(const finished_run& run) {
     return refuse("the run learned from a problem that has no examples, so no "
                   "inputs can be like them; one of images, tables or "
                   "synthetic examples would do");
+  if (run.x.data.is_language())
+    return refuse("the run learned from texts, and no table or image is like "
+                  "them; troupe eval --model FOLDER --text FILE would do");
   if (run.work.shape.inputs.empty())
     return refuse("what an example of the run means depends on whose it is, "
                   "and a stranger is nobody; a run without groups of clients "

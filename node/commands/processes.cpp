@@ -20,8 +20,8 @@ namespace troupe::node {
 
 namespace {
 
-constexpr std::chrono::minutes patience{5};
-constexpr std::chrono::milliseconds glance{2};
+constexpr std::chrono::minutes process_patience{5};
+constexpr std::chrono::milliseconds process_glance{2};
 
 double seconds_of(const timeval& x) {
   return static_cast<double>(x.tv_sec) + 1e-6 * static_cast<double>(x.tv_usec);
@@ -54,12 +54,12 @@ void told_address::tell(const std::string& x) noexcept {
 }
 
 result<std::string> told_address::get() const {
-  const auto until = steady_now() + patience;
+  const auto until = steady_now() + process_patience;
   while (!here_) {
     if (steady_now() > until)
       return fail(errc::invalid_config, "a process of this figure said "
                                         "nothing in five minutes");
-    std::this_thread::sleep_for(glance);
+    std::this_thread::sleep_for(process_glance);
   }
   return std::string{text_.data()};
 }
@@ -127,7 +127,7 @@ result<std::string> told_by(helper_process& who, const told_address& at) {
       return !*end ? tl::make_unexpected(end->error())
                    : fail(errc::invalid_config,
                           "a process of this figure ended too early");
-    std::this_thread::sleep_for(glance);
+    std::this_thread::sleep_for(process_glance);
   }
   return at.get();
 }
@@ -138,7 +138,7 @@ result<process_usage> wait_beside(helper_process& one, helper_process& other) {
       return *end;
     if (const auto end = other.ended(); end && !*end)
       return tl::make_unexpected(end->error());
-    std::this_thread::sleep_for(glance);
+    std::this_thread::sleep_for(process_glance);
   }
 }
 

@@ -16,7 +16,7 @@ namespace {
 
 constexpr instant shown_every = std::chrono::seconds{2};
 
-std::string count(const comparison& x) {
+std::string shown_count(const comparison& x) {
   return std::to_string(x.equal) + "/" + std::to_string(x.total)
          + " digests equal";
 }
@@ -29,7 +29,7 @@ std::string place_of(const replay_summary& x) {
 /// Of one that stopped. @pre it did
 failure failure_of(const replay_summary& x) {
   return {.code = "offers_not_kept",
-          .what = count(x.digests) + " up to " + place_of(x),
+          .what = shown_count(x.digests) + " up to " + place_of(x),
           .why = x.stopped_by,
           .hint = "a run with keep_offers = true keeps what such clients "
                   "offer, and is computed again"};
@@ -55,7 +55,7 @@ json to_json(const replay_summary& x) {
                                   {"recorded", first->recorded},
                                   {"recomputed", first->recomputed}};
     object["error"] = to_json(failure{.code = "digests_differ",
-                                      .what = count(x.digests),
+                                      .what = shown_count(x.digests),
                                       .why = first->what + " differs",
                                       .hint = place_of(x)});
   } else if (!x.stopped_by.empty()) {
@@ -73,7 +73,7 @@ const char* left_open(const replay_summary& x) {
 }
 
 void print(const replay_summary& x, std::ostream& out) {
-  out << count(x.digests) << left_open(x) << '\n';
+  out << shown_count(x.digests) << left_open(x) << '\n';
   for (const auto& [block, gap] : x.product_gap)
     out << "product gap of the last " << block << ": " << gap << '\n';
   if (const auto& first = x.digests.first)

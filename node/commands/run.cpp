@@ -66,7 +66,7 @@ exit_code conclude(const run_summary& x, bool json, streams io,
 namespace {
 
 /// What the command line says beside the configuration.
-struct wishes {
+struct run_wishes {
   std::string folder;
   std::string resume;
   watching_options watch;
@@ -86,8 +86,8 @@ struct wishes {
 };
 
 /// What options cannot be without others.
-std::optional<exit_code> refused(const wishes& wish, const command_line& line,
-                                 streams io) {
+std::optional<exit_code> refused(const run_wishes& wish,
+                                 const command_line& line, streams io) {
   if (line.file().empty() && wish.resume.empty())
     return report({.code = "usage",
                    .what = "FILE is required, or --resume FOLDER",
@@ -102,7 +102,7 @@ exit_code run_command(const model_maker& make_model, const host_facts& known,
                       arguments args, streams io) {
   command_line line{{"run", "Runs a whole federation in this process.",
                      "run deploy/examples/quickstart.toml --set mode=sync"}};
-  wishes wish;
+  run_wishes wish;
   wish.add_to(line);
   if (const auto end = line.parse(args, io))
     return *end;

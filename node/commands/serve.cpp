@@ -29,7 +29,7 @@ namespace troupe::node {
 
 namespace {
 
-struct wishes {
+struct serve_wishes {
   std::string listen;
   std::string folder;
   watching_options watch;
@@ -121,7 +121,7 @@ result<void> wait_for_lock(const std::filesystem::path& folder) {
 
 /// A run that goes on is served as it was: of what is not said its folder knows
 /// how.
-result<void> go_on(const std::string& folder, wishes& to) {
+result<void> go_on(const std::string& folder, serve_wishes& to) {
   const bool both = !to.insecure.empty() && !to.keys.empty();
   if (both || end_of(folder)) // That is said in its place.
     return {};
@@ -141,14 +141,15 @@ result<void> go_on(const std::string& folder, wishes& to) {
 }
 
 /// What is not said.
-result<void> settle(const std::string& file, wishes& to) {
+result<void> settle(const std::string& file, serve_wishes& to) {
   auto out = is_folder(file) ? go_on(file, to) : result<void>{};
   if (to.listen.empty())
     to.listen = any;
   return out;
 }
 
-std::optional<exit_code> refused(const wishes& wish, bool json, streams io) {
+std::optional<exit_code> refused(const serve_wishes& wish, bool json,
+                                 streams io) {
   const auto wrong = [&](std::string what, std::string hint) {
     return report(
       {.code = "usage", .what = std::move(what), .hint = std::move(hint)},
@@ -169,6 +170,16 @@ std::optional<exit_code> refused(const wishes& wish, bool json, streams io) {
   return wish.watch.refused(json, io);
 }
 
+void say_notes(const loaded_config& loaded, const serve_wishes& wish,
+               streams io) {
+  for (const auto& note : loaded.notes)
+    io.err << "note: " << printable(note) << '\n';
+  if (is_every_address(wish.listen))
+    io.err << "note: " << wish.listen
+           << " is every address of this machine: processes dial one of them, "
+              "which troupe keys invite takes as --address\n";
+}
+
 /// Takes most of a second; what was kept is read meanwhile.
 std::jthread loaded_ahead(const host_facts& known) {
   return std::jthread{[&known] { (void)fingerprint_of(known); }};
@@ -184,7 +195,7 @@ exit_code serve_command(const model_maker& make_model, const host_facts& known,
      "run that is to go on.",
      "serve deploy/examples/quickstart.toml --listen tcp://127.0.0.1:7700 "
      "--keys runs/keys"}};
-  wishes wish;
+  serve_wishes wish;
   wish.add_to(line);
   if (const auto end = line.parse(args, io))
     return *end;
@@ -202,8 +213,7 @@ exit_code serve_command(const model_maker& make_model, const host_facts& known,
                    .what = "this configuration cannot be served",
                    .why = loaded.error().context},
                   exit_code::configuration, line.json(), io);
-  for (const auto& note : loaded->notes)
-    io.err << "note: " << printable(note) << '\n';
+  say_notes(*loaded, wish, io);
   if (!wish.folder.empty())
     loaded->x.folder = wish.folder;
   const auto board = std::make_shared<status_board>();

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
+#include <filesystem>
 #include <limits>
 #include <ostream>
+#include <system_error>
 
 #include "core/clock.hpp"
 #include "core/json.hpp"
@@ -30,11 +32,14 @@ result<json> status_in(const std::string& folder) {
   // Once more, should it have been read while it was written.
   for (int i = 0; i < 2; ++i) {
     const auto text = models::read_text(path, errc::invalid_data);
+    std::error_code failed;
+    if (!text && !std::filesystem::exists(path, failed) && !failed)
+      return fail(errc::invalid_data,
+                  path
+                    + ": there is no such file; is this the folder of a run, "
+                      "or of a process that joined one?");
     if (!text)
-      return fail(
-        errc::invalid_data,
-        text.error().context
-          + "; is this the folder of a run, or of a process that joined one?");
+      return fail(errc::invalid_data, text.error().context);
     auto found = json::parse(*text);
     if (found && found->find("written_ms"))
       return found;

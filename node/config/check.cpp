@@ -200,12 +200,11 @@ public:
       refuse("partition.kind",
              "kind = \"column\" needs the name of a 'column'");
     using dealing = partition_options::rule;
-    if (x_.partition.kind == dealing::natural && d.kind != format::synthetic
-        && !d.has_own_model())
+    if (x_.partition.kind == dealing::natural && !d.says_who_has_what())
       refuse("partition.kind",
              "kind = \"natural\" needs data that says who holds what: "
-             "data.kind = \"synthetic\", \"quadratic\", \"clusters\" or "
-             "\"low_rank\"");
+             "data.kind = \"synthetic\", \"quadratic\", \"clusters\", "
+             "\"low_rank\" or \"language\"");
     if (d.is_elsewhere())
       elsewhere();
     const auto& speed = x_.devices.speed;
@@ -257,7 +256,25 @@ private:
 
   /// What there is to know of data that is not here.
   void elsewhere() {
-    const std::string why = "data.kind = \"elsewhere\" ";
+    const auto& d = x_.data;
+    const std::string why =
+      d.is_language() ? "data.brought = true " : "data.kind = \"elsewhere\" ";
+    if (!d.is_language())
+      examples_elsewhere(why);
+    if (x_.clients.held_out > 0)
+      refuse("clients.held_out",
+             why
+               + "has no data for clients that are held out: "
+                 "'held_out' must be 0");
+    const auto watched = watched_of(x_.stop);
+    if (watched && !models::of_clients(*watched))
+      refuse("stop.metric", why
+                              + "has no data here to stop by: "
+                                "\"per_client.mean\" or \"per_client.worst\" "
+                                "would do");
+  }
+
+  void examples_elsewhere(const std::string& why) {
     const auto& d = x_.data;
     std::uint64_t values = 1;
     for (const auto extent : d.inputs)
@@ -270,21 +287,10 @@ private:
     if (d.classes == 0)
       refuse("data.classes",
              why + "needs 'classes', how many labels there are");
-    if (x_.clients.held_out > 0)
-      refuse("clients.held_out",
-             why
-               + "has no data for clients that are held out: "
-                 "'held_out' must be 0");
     if (x_.partition.kind != partition_options::rule::iid)
       refuse("partition.kind", why
                                  + "deals nothing: 'partition' must not be "
                                    "given");
-    const auto watched = watched_of(x_.stop);
-    if (watched && !models::of_clients(*watched))
-      refuse("stop.metric", why
-                              + "has no data here to stop by: "
-                                "\"per_client.mean\" or \"per_client.worst\" "
-                                "would do");
   }
 
   /// What changes an offer after the client's own state was made for it.
@@ -382,6 +388,7 @@ void check(const experiment& x, const entries& said, std::string_view origin,
   check_partition(x, said, origin, wrong);
   check_common(x, said, origin, wrong);
   check_roles(x, said, origin, methods, wrong);
+  check_language(x, said, origin, methods, wrong);
 }
 
 } // namespace troupe::node

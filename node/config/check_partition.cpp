@@ -13,10 +13,6 @@ namespace troupe::node {
 
 namespace {
 
-std::string text(std::uint64_t x) {
-  return std::to_string(x);
-}
-
 class partition_checker {
 public:
   partition_checker(const experiment& x, const entries& said,
@@ -37,13 +33,13 @@ public:
     if (classes < 2)
       refuse("data.classes",
              "data.kind = \"modes\" needs 2 'classes' or more, found "
-               + text(classes));
+               + std::to_string(classes));
     if (rows > values_max / d.dimension)
       refuse("data.rows_per_class",
-             "data.kind = \"modes\" of " + text(classes) + " classes, "
-               + text(d.rows_per_class) + " rows of each and dimension "
-               + text(d.dimension) + " has more than 2^28 values; fewer of "
-               + "them would do");
+             "data.kind = \"modes\" of " + std::to_string(classes)
+               + " classes, " + std::to_string(d.rows_per_class)
+               + " rows of each and dimension " + std::to_string(d.dimension)
+               + " has more than 2^28 values; fewer of " + "them would do");
   }
 
   void partition() {
@@ -63,10 +59,10 @@ public:
              "would do");
     if (c.held_out < c.clients && p.anchors > c.invitable())
       refuse("partition.anchors", "'anchors' must be at most "
-                                    + text(c.invitable())
+                                    + std::to_string(c.invitable())
                                     + ", the clients that can be invited, "
                                       "found "
-                                    + text(p.anchors));
+                                    + std::to_string(p.anchors));
     if (p.rows_per_client > 0 && p.rows_per_kind > 0)
       refuse("partition.rows_per_kind",
              "give 'rows_per_client' or 'rows_per_kind', not both");
@@ -76,8 +72,8 @@ public:
       return;
     const auto experts = static_cast<std::uint64_t>(option->second);
     refuse("partition.anchors",
-           "partition.anchors is " + text(p.anchors) + ", and option 'anchors' "
-             + text(experts)
+           "partition.anchors is " + std::to_string(p.anchors)
+             + ", and option 'anchors' " + std::to_string(experts)
              + ": an anchor holds the kinds of its expert; equal numbers would "
                "do, or anchors = 0");
   }

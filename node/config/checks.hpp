@@ -23,4 +23,9 @@ void check_roles(const experiment& x, const entries& said,
                  std::string_view origin, const method_list& methods,
                  problems& wrong);
 
+/// Texts of users, and the models that learn from them.
+void check_language(const experiment& x, const entries& said,
+                    std::string_view origin, const method_list& methods,
+                    problems& wrong);
+
 } // namespace troupe::node

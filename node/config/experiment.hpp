@@ -12,8 +12,10 @@
 #include "kernels/backend.hpp"
 #include "models/data/pixels.hpp"
 #include "models/data/shift.hpp"
+#include "models/data/text_task.hpp"
 #include "models/procedure.hpp"
 #include "models/tasks/low_rank.hpp"
+#include "node/config/partition_keys.hpp"
 #include "policies/devices.hpp"
 #include "policies/presence.hpp"
 #include "policies/weighting.hpp"
@@ -30,7 +32,8 @@ struct stop_options {
     accuracy,
     loss,
     clients_mean,
-    clients_worst
+    clients_worst,
+    clients_perplexity
   };
 
   metric_kind metric = metric_kind::none;
@@ -115,45 +118,6 @@ struct client_options {
   }
 };
 
-struct partition_options {
-  enum class rule : std::uint8_t {
-    iid,
-    dirichlet,
-    labels,
-    shards,
-    disjoint,  ///< By `data_options::clusters`.
-    size_skew, ///< Lognormal sizes.
-    power,     ///< Sizes as a power of the rank.
-    column,
-    natural,      ///< As the data says.
-    combinations, ///< Clients share rows of some labels, or domains.
-    mixtures,     ///< Clients share rows of all of them.
-  };
-  enum class sizing : std::uint8_t { equal_share, full_label };
-
-  rule kind = rule::iid;
-  double alpha = 0.5;
-  std::uint32_t labels_per_client = 2;
-  std::uint32_t shards_per_client = 2;
-  double skew = 1;
-  std::string column = {};
-  std::uint32_t samples_per_client = 0; ///< At most; 0: all.
-  double train_share = 1;
-  // Of `combinations`; anchors and rows also of `mixtures`.
-  std::uint32_t kinds_per_client = 4;
-  std::uint32_t anchors = 0;
-  sizing sizes = sizing::equal_share;
-  std::uint32_t rows_per_client = 0; ///< 0: as many as there are for each.
-  std::uint32_t rows_per_kind = 0;   ///< 0: `rows_per_client` says it.
-  bool unseen = true;
-  std::uint32_t withheld = 0; ///< 0: a combination for each held-out client.
-  std::uint32_t groups = 1;
-
-  bool shares_rows() const noexcept {
-    return kind == rule::combinations || kind == rule::mixtures;
-  }
-};
-
 /// What becomes of the offers of one version, beside the recipe's own rule.
 struct merge_options {
   merge_rule rule = {}; ///< `mean`: what the recipe says.
@@ -173,7 +137,8 @@ struct data_options {
     clusters,  ///< FLoRAL's synthetic tasks.
     low_rank,  ///< PF2LoRA's synthetic task.
     elsewhere, ///< Clients bring their own.
-    modes      ///< Several places for each label.
+    modes,     ///< Several places for each label.
+    language   ///< Texts of users, as tokens.
   };
   enum class cluster_task : std::uint8_t { linear, mlp };
 
@@ -194,9 +159,24 @@ struct data_options {
   std::uint32_t clusters = 2;
   std::uint32_t cluster_rows = 0; ///< 0: as the task was published.
   models::low_rank_options::truth truth = {};
+  // Of texts of users, who are the clients.
+  models::text_task text_task = models::text_task::language;
+  std::vector<std::string> users = {}; ///< Empty: all there are, by name.
+  std::string tokenizer = {};          ///< A path; empty: the model's.
+  std::uint32_t context = 128;         ///< Tokens of a row.
+  std::uint64_t tokens = 0;            ///< Of each user at most; 0: all.
+  std::uint64_t validation_tokens = 0; ///< Likewise.
+  std::uint64_t test_tokens = 0;       ///< Likewise.
+  double validation_share = 0.1;       ///< Of a user's text, by bytes.
+  double test_share = 0.1;             ///< Likewise.
+  bool mixed = false;     ///< Each user is watched and tested on all users'.
+  bool pooled = false;    ///< One client has what all users have.
+  bool brought = false;   ///< Each client brings its own; none is here.
+  std::string cache = {}; ///< A folder; empty: none is kept.
 
+  /// Clients bring theirs, and none is here.
   bool is_elsewhere() const noexcept {
-    return kind == format::elsewhere;
+    return kind == format::elsewhere || (is_language() && brought);
   }
 
   /// Examples are generated, and not read.
@@ -218,6 +198,32 @@ struct data_options {
   bool has_own_model() const noexcept {
     return kind == format::quadratic || is_regression();
   }
+
+  bool is_language() const noexcept {
+    return kind == format::language;
+  }
+
+  /// Its tokenizer is a file by itself: neither the model's nor none.
+  bool names_tokenizer() const noexcept {
+    return !tokenizer.empty() && tokenizer != "bytes";
+  }
+
+  /// Each row is a text of its own, about which something is known.
+  bool is_labelled_text() const noexcept {
+    return is_language() && text_task != models::text_task::language;
+  }
+
+  /// A model is asked for tokens, of which each is foretold from those before.
+  bool foretells_tokens() const noexcept {
+    return is_language()
+           && (text_task == models::text_task::language
+               || text_task == models::text_task::describe);
+  }
+
+  /// There is nothing to deal.
+  bool says_who_has_what() const noexcept {
+    return kind == format::synthetic || has_own_model() || is_language();
+  }
 };
 
 struct model_options {
@@ -231,10 +237,13 @@ struct model_options {
     resnet34,
     torchscript,
     quadratic,
-    regression
+    regression,
+    language
   };
   enum class buffer_rule : std::uint8_t { average, local, freeze };
   enum class norm_rule : std::uint8_t { group, batch };
+  enum class architecture_rule : std::uint8_t { gpt2, llama, bert };
+  enum class storage_rule : std::uint8_t { f32, bf16, as_stored };
 
   shape kind = shape::mlp;
   std::vector<std::uint32_t> hidden = {200};
@@ -244,6 +253,19 @@ struct model_options {
   std::vector<std::string> adapt = {}; ///< Layers with adapters; empty: all.
   std::uint32_t width = 64;            ///< Of residual networks: channels.
   norm_rule norm = norm_rule::group;   ///< Likewise.
+  // Of language models; those without a path begin from the seed, and have
+  // these sizes.
+  architecture_rule architecture = architecture_rule::gpt2;
+  std::uint32_t layers = 4;
+  std::uint32_t embedding = 128;
+  std::uint32_t heads = 4;
+  std::uint32_t key_heads = 0; ///< 0: as many as `heads`.
+  std::uint32_t inner = 0;     ///< 0: as the architecture has it.
+  storage_rule storage = storage_rule::f32;
+
+  bool is_language() const noexcept {
+    return kind == shape::language;
+  }
 
   bool is_residual() const noexcept {
     return kind == shape::resnet18 || kind == shape::resnet34;

@@ -61,6 +61,8 @@ std::optional<models::watched> watched_of(const stop_options& x) {
       return models::watched::clients_mean;
     case clients_worst:
       return models::watched::clients_worst;
+    case clients_perplexity:
+      return models::watched::clients_perplexity;
     case none:
       break;
   }
@@ -125,6 +127,7 @@ models::partitioner partitioner_of(const partition_options& x,
       return models::mixtures_partition{
         .alpha = x.alpha, .anchors = x.anchors, .rows = x.rows_per_client};
     case partition_options::rule::iid:
+    case partition_options::rule::sorted: // Labelled texts deal themselves.
       break;
   }
   return models::iid_partition{};

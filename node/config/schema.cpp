@@ -9,7 +9,6 @@ namespace troupe::node {
 
 namespace {
 
-constexpr count_range positive{.min = 1};
 constexpr count_range length{.max = 1'000'000'000'000};
 constexpr count_range clients{.min = 1, .max = limits::clients_max};
 
@@ -85,7 +84,8 @@ void visit_length(schema_visitor& v, length_options& x) {
 void visit_stop(schema_visitor& v, stop_options& x) {
   v.begin({"stop", "ends the run early, by validation data"});
   v.choice({"metric", "what is watched"}, x.metric,
-           {"none", "accuracy", "loss", "per_client.mean", "per_client.worst"});
+           {"none", "accuracy", "loss", "per_client.mean", "per_client.worst",
+            "per_client.perplexity"});
   const bool on = x.metric != stop_options::metric_kind::none;
   const key target{"target", "stop when it is reached", on, "a 'metric'"};
   maybe(v, target, x.target, [&](double& y) { v.number(target, y, any_real); });
@@ -196,8 +196,9 @@ void visit_clients(schema_visitor& v, client_options& x) {
   v.end();
 }
 
-void visit_schedule(schema_visitor& v, policies::rate_schedule& x) {
+void visit_schedule(schema_visitor& v, models::training_options& of) {
   using namespace policies;
+  auto& x = of.schedule;
   std::size_t kind = x.index();
   v.begin({"schedule", "of the learning rate, over the run's progress"});
   v.choice({"kind"}, kind, {"constant", "cosine", "step", "exponential"});
@@ -224,7 +225,33 @@ void visit_schedule(schema_visitor& v, policies::rate_schedule& x) {
   v.number({"factor", "what is left of the rate after a step", is_step,
             "kind = \"step\""},
            step->factor, a_share);
+  const key own{"own_steps",
+                "above 0: over so many steps of each client's own, and not "
+                "over the run's progress",
+                x.index() != 0, "another 'kind' than \"constant\""};
+  if (v.has(own, of.own_steps > 0))
+    v.count(own, of.own_steps, length);
   v.end();
+}
+
+/// Where they are not said nothing is written.
+void visit_experts(schema_visitor& v, models::training_options& x) {
+  const bool adamw = x.optimiser == models::optimiser_kind::adamw;
+  constexpr auto needs = "optimiser = \"adamw\"";
+  const key first{"beta1", "what the first moment keeps at a step", adamw,
+                  needs};
+  if (v.has(first, x.beta1 != 0.9))
+    v.number(first, x.beta1, below_one);
+  const key second{"beta2", "what the second moment keeps", adamw, needs};
+  if (v.has(second, x.beta2 != 0.999))
+    v.number(second, x.beta2, below_one);
+  const key experts{"experts", "of each client's blocks, by turns; empty: 2"};
+  if (v.has(experts, !x.experts.empty()))
+    v.counts(experts, x.experts, {.min = 1, .max = 1024});
+  const key memory{"expert_memory", "MiB that a client's experts may take, by "
+                                    "turns: it has as many as fit"};
+  if (v.has(memory, !x.expert_memory.empty()))
+    v.reals(memory, x.expert_memory, above_zero);
 }
 
 void visit_training(schema_visitor& v, models::training_options& x) {
@@ -243,7 +270,19 @@ void visit_training(schema_visitor& v, models::training_options& x) {
   v.flag({"drop_stragglers", "they offer nothing instead", x.stragglers > 0,
           "'stragglers' above 0"},
          x.drop_stragglers);
-  visit_schedule(v, x.schedule);
+  // Where they are not said nothing is written: earlier builds do not know
+  // them.
+  const key batches{"batches", "epochs take each row once; drawn, with "
+                               "replacement; anywhere: windows at any place "
+                               "of a stream"};
+  if (v.has(batches, x.batches != models::batch_rule::epochs))
+    v.choice(batches, x.batches, {"epochs", "drawn", "anywhere"});
+  const key pass{"micro_batch", "rows that go through a model together, where "
+                                "it can; 0: all of a batch"};
+  if (v.has(pass, x.micro_batch > 0))
+    v.count(pass, x.micro_batch, {});
+  visit_experts(v, x);
+  visit_schedule(v, x);
   v.end();
   v.numbers({"options", "of the method's local procedure"}, x.method);
 }

@@ -31,6 +31,8 @@ struct count_range {
   std::uint64_t max = 1'000'000'000;
 };
 
+inline constexpr count_range positive{.min = 1};
+
 /// From which a clock can tell an instant from the next, to thirty years.
 inline constexpr number_range a_duration{.min = 1e-6, .max = 1e9};
 inline constexpr number_range a_pause{.max = 1e9};

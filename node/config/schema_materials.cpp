@@ -6,7 +6,7 @@ namespace troupe::node {
 
 namespace {
 
-constexpr count_range positive{.min = 1};
+constexpr count_range token_counts{.max = 1'000'000'000'000};
 
 void visit_pixels(schema_visitor& v, models::pixel_options& x, bool file) {
   const std::string_view needs = "data from files, or from elsewhere";
@@ -22,32 +22,9 @@ void visit_pixels(schema_visitor& v, models::pixel_options& x, bool file) {
           x.crop, {.max = 1024});
 }
 
-void visit_data(schema_visitor& v, data_options& x,
-                partition_options::rule dealing) {
+/// Of data that is generated.
+void visit_made(schema_visitor& v, data_options& x) {
   using enum data_options::format;
-  v.begin({"data", "what there is to learn from"});
-  v.choice({"kind"}, x.kind,
-           {"idx", "cifar10", "cifar100", "csv", "synthetic", "quadratic",
-            "clusters", "low_rank", "elsewhere", "modes"});
-  const bool file = !x.is_made() && !x.is_elsewhere() && !x.has_own_model();
-  const bool is_csv = x.kind == csv || x.is_elsewhere();
-  v.text({"path", "a folder, or a CSV file", file, "data from files"}, x.path);
-  v.text({"label", "the column of the labels", is_csv,
-          "kind = \"csv\" or \"elsewhere\""},
-         x.label);
-  v.count({"classes", "how many labels there are; 0: as the data says",
-           x.kind == idx || is_csv || x.kind == modes,
-           "kind = \"idx\", \"csv\", \"elsewhere\" or \"modes\""},
-          x.classes, {.max = 65'536});
-  const key inputs{"inputs", "extents of an example that clients bring",
-                   x.is_elsewhere(), "kind = \"elsewhere\""};
-  if (v.has(inputs, !x.inputs.empty()))
-    v.counts(inputs, x.inputs, {.min = 1, .max = 1 << 24});
-  v.number({"test_fraction", "where there is no test set", is_csv,
-            "kind = \"csv\" or \"elsewhere\""},
-           x.test_fraction, {.max = 0.9});
-  v.number({"validation", "share of the training examples that 'stop' watches"},
-           x.validation, {.max = 0.9});
   v.number({"synthetic_alpha", "how much models differ", x.kind == synthetic,
             "kind = \"synthetic\""},
            x.synthetic_alpha, {});
@@ -60,15 +37,108 @@ void visit_data(schema_visitor& v, data_options& x,
   v.count({"rows_per_class", "training rows of a label; test rows are 3/10",
            x.kind == modes, "kind = \"modes\""},
           x.rows_per_class, {.min = 1, .max = 1'000'000});
-  visit_pixels(v, x.pixels, file || x.is_elsewhere());
+}
+
+/// What is asked of texts, which says what other keys mean.
+void visit_text_task(schema_visitor& v, data_options& x) {
+  const key task{"task", "what is asked of a text"};
+  if (x.is_language()
+      && v.has(task, x.text_task != models::text_task::language))
+    v.choice(task, x.text_task, {"language", "classify", "span", "describe"});
+}
+
+/// Whether there are texts here, which says whether other keys mean anything.
+void visit_brought(schema_visitor& v, data_options& x) {
+  const key brought{"brought",
+                    "whether each client brings its own text, and none is here",
+                    x.is_language(), "kind = \"language\""};
+  if (v.has(brought, x.brought))
+    v.flag(brought, x.brought);
+}
+
+/// Of texts of users.
+void visit_language(schema_visitor& v, data_options& x) {
+  const bool used = x.is_language();
+  const bool streams = used && !x.is_labelled_text();
+  constexpr std::string_view needs = "kind = \"language\"";
+  constexpr std::string_view needs_streams =
+    "kind = \"language\" with task = \"language\"";
+  v.texts({"users", "which folders or files of 'path', in this order; [] all",
+           used, needs},
+          x.users);
+  v.text({"tokenizer", "a folder or a file, or \"bytes\"; empty: model.path",
+          used, needs},
+         x.tokenizer);
+  v.count({"context", "tokens of a row", used, needs}, x.context,
+          {.min = 1, .max = 1 << 20});
+  v.count({"tokens", "of a user's training text at most; 0: all", streams,
+           needs_streams},
+          x.tokens, token_counts);
+  v.count({"validation_tokens", "likewise, of what validates", streams,
+           needs_streams},
+          x.validation_tokens, token_counts);
+  v.count({"test_tokens", "likewise, of what tests", streams, needs_streams},
+          x.test_tokens, token_counts);
+  v.number({"validation_share", "of a user's text, by bytes", used, needs},
+           x.validation_share, {.max = 0.9});
+  v.number({"test_share", "of a user's text, by bytes", used, needs},
+           x.test_share, {.max = 0.9});
+  v.flag({"mixed", "whether each user's validation and test texts are of all",
+          streams, needs_streams},
+         x.mixed);
+  // Said of nothing else, so that other runs' texts stay as they are.
+  const key pooled{"pooled", "whether one client has the texts of all users",
+                   used, needs};
+  if (v.has(pooled, x.pooled))
+    v.flag(pooled, x.pooled);
+  v.text({"cache", "a folder that keeps tokens; empty: none is kept", streams,
+          needs_streams},
+         x.cache);
+}
+
+void visit_data(schema_visitor& v, data_options& x,
+                partition_options::rule dealing) {
+  using enum data_options::format;
+  v.begin({"data", "what there is to learn from"});
+  v.choice({"kind"}, x.kind,
+           {"idx", "cifar10", "cifar100", "csv", "synthetic", "quadratic",
+            "clusters", "low_rank", "elsewhere", "modes", "language"});
+  visit_text_task(v, x);
+  visit_brought(v, x);
+  const bool named = !x.is_made() && !x.is_elsewhere() && !x.has_own_model();
+  const bool file = named && !x.is_language();
+  const bool is_csv = x.kind == csv || x.kind == elsewhere;
+  v.text({"path", "a folder, or a CSV file", named, "data from files"}, x.path);
+  v.text({"label", "the column, or the key, of the labels",
+          is_csv || x.is_labelled_text(),
+          "kind = \"csv\", \"elsewhere\", or \"language\" with another "
+          "'task' than \"language\""},
+         x.label);
+  v.count({"classes", "how many labels there are; 0: as the data says",
+           x.kind == idx || is_csv || x.kind == modes,
+           "kind = \"idx\", \"csv\", \"elsewhere\" or \"modes\""},
+          x.classes, {.max = 65'536});
+  const key inputs{"inputs", "extents of an example that clients bring",
+                   x.kind == elsewhere, "kind = \"elsewhere\""};
+  if (v.has(inputs, !x.inputs.empty()))
+    v.counts(inputs, x.inputs, {.min = 1, .max = 1 << 24});
+  v.number({"test_fraction", "where there is no test set", is_csv,
+            "kind = \"csv\" or \"elsewhere\""},
+           x.test_fraction, {.max = 0.9});
+  v.number({"validation", "share of the training examples that 'stop' watches",
+            !x.is_language(), "another 'kind' than \"language\""},
+           x.validation, {.max = 0.9});
+  visit_made(v, x);
+  visit_pixels(v, x.pixels, file || x.kind == elsewhere);
   v.choice({"shift", "what differs between clusters of clients, or rows", file,
             "data from files"},
            x.shift, {"none", "rotation", "labels", "domains"});
   const bool in_clusters = x.kind == clusters || x.shifts_clusters()
                            || dealing == partition_options::rule::disjoint;
   const key task{"task", "the truth that clients of a cluster share",
-                 x.kind == clusters, "kind = \"clusters\""};
-  v.choice(task, x.task, {"linear", "mlp"});
+                 x.kind == clusters, "kind = \"clusters\" or \"language\""};
+  if (!x.is_language())
+    v.choice(task, x.task, {"linear", "mlp"});
   v.count({"clusters", "client k is in cluster k mod this", in_clusters,
            "kind = \"clusters\", shift = \"rotation\" or \"labels\", or "
            "partition.kind = \"disjoint\""},
@@ -79,6 +149,7 @@ void visit_data(schema_visitor& v, data_options& x,
   v.choice({"truth", "as published, or with directions in common",
             x.kind == low_rank, "kind = \"low_rank\""},
            x.truth, {"gaussian", "aligned"});
+  visit_language(v, x);
   v.end();
 }
 
@@ -87,13 +158,14 @@ void visit_shape(schema_visitor& v, model_options& x) {
   using enum model_options::shape;
   v.choice({"kind"}, x.kind,
            {"softmax", "mlp", "cnn", "lenet", "vgg8", "resnet18", "resnet34",
-            "torchscript", "quadratic", "regression"});
+            "torchscript", "quadratic", "regression", "language"});
   v.counts({"hidden", "widths of the hidden layers",
             x.kind == mlp || x.kind == regression,
             "kind = \"mlp\" or \"regression\""},
            x.hidden, {.min = 1, .max = 1 << 20});
-  v.text({"path", "a scripted module", x.kind == torchscript,
-          "kind = \"torchscript\""},
+  v.text({"path", "a scripted module, or a language model's folder or file",
+          x.kind == torchscript || x.kind == language,
+          "kind = \"torchscript\" or \"language\""},
          x.path);
   const std::string_view residual = "kind = \"resnet18\" or \"resnet34\"";
   v.count({"width", "channels of the first layers", x.is_residual(), residual},
@@ -102,10 +174,38 @@ void visit_shape(schema_visitor& v, model_options& x) {
            x.norm, {"group", "batch"});
 }
 
+/// Sizes of one that begins from the seed, and how a file's weights are kept.
+void visit_language_model(schema_visitor& v, model_options& x) {
+  const bool used = x.is_language();
+  const bool made = used && x.path.empty();
+  constexpr std::string_view needs = "kind = \"language\"";
+  constexpr std::string_view needs_none =
+    "kind = \"language\" without a 'path'";
+  constexpr count_range sizes{.min = 1, .max = 1 << 16};
+  v.choice(
+    {"architecture", "of one that begins from the seed", made, needs_none},
+    x.architecture, {"gpt2", "llama", "bert"});
+  v.count({"layers", "how many blocks it has", made, needs_none}, x.layers,
+          {.min = 1, .max = 1024});
+  v.count({"embedding", "values of a token between layers", made, needs_none},
+          x.embedding, sizes);
+  v.count({"heads", "of attention", made, needs_none}, x.heads,
+          {.min = 1, .max = 1024});
+  v.count(
+    {"key_heads", "that heads share; 0: each has its own", made, needs_none},
+    x.key_heads, {.max = 1024});
+  v.count({"inner", "width of feed-forward blocks; 0: by the architecture",
+           made, needs_none},
+          x.inner, {.max = 1 << 20});
+  v.choice({"storage", "how weights that nobody trains are kept", used, needs},
+           x.storage, {"f32", "bf16", "as_stored"});
+}
+
 void visit_model(schema_visitor& v, model_options& x) {
   using enum model_options::shape;
   v.begin({"model", "what is learned"});
   visit_shape(v, x);
+  visit_language_model(v, x);
   v.number({"init_scale", "factor of the first values; 0: zeros",
             x.kind == softmax || x.kind == mlp,
             "kind = \"softmax\" or \"mlp\""},

@@ -7,7 +7,6 @@ namespace troupe::node {
 
 namespace {
 
-constexpr count_range positive{.min = 1};
 constexpr count_range up_to_clients{.max = limits::clients_max};
 
 /// Of the rules in which clients share rows.
@@ -56,7 +55,8 @@ void visit_partition(schema_visitor& v, partition_options& x) {
   v.begin({"partition", "which client holds which examples"});
   v.choice({"kind"}, x.kind,
            {"iid", "dirichlet", "labels", "shards", "disjoint", "size_skew",
-            "power", "column", "natural", "combinations", "mixtures"});
+            "power", "column", "natural", "combinations", "mixtures",
+            "sorted"});
   v.number({"alpha", "small: few labels per client",
             x.kind == dirichlet || x.kind == mixtures,
             "kind = \"dirichlet\" or \"mixtures\""},
@@ -80,6 +80,14 @@ void visit_partition(schema_visitor& v, partition_options& x) {
             "rows stay as they are"},
            x.train_share, {.max = 1, .above_min = true});
   visit_shared(v, x);
+  v.number({"sorted_fraction", "of the rows, that are dealt sorted by label",
+            x.kind == sorted, "kind = \"sorted\""},
+           x.sorted_fraction, {.max = 1});
+  v.choice({"reading",
+            "what the fraction is of: the rows that are sorted, or "
+            "those that are not",
+            x.kind == sorted, "kind = \"sorted\""},
+           x.reading, {"heterogeneity", "iid"});
   v.end();
 }
 

@@ -58,7 +58,10 @@ void settle_common(loaded_config& loaded, const entries& said,
   const bool has_one =
     std::ranges::find(method.blocks, models::common_family, &block_spec::name)
     != method.blocks.end();
-  if (has_one && x.common.empty())
+  // A language model's file has values of its own.
+  const auto& what = x.common_model ? *x.common_model : x.model;
+  const bool has_file = what.is_language() && !what.path.empty();
+  if (has_one && x.common.empty() && !has_file)
     loaded.notes.push_back(
       "'common' is not given: the common model of method '" + x.method
       + "' has values from the seed; common = FOLDER of a run that trained it "
@@ -84,6 +87,7 @@ void imply(entries& said) {
     std::pair{"partition.skew", "size_skew"},
     std::pair{"partition.column", "column"},
     std::pair{"partition.kinds_per_client", "combinations"},
+    std::pair{"partition.sorted_fraction", "sorted"},
   };
   for (const auto& [path, rule] : rules)
     if (implies(said, path)) {
@@ -98,7 +102,7 @@ void imply(entries& said) {
                        : std::get_if<std::string>(&data->second.value);
   if (kind
       && (*kind == "synthetic" || *kind == "quadratic" || *kind == "clusters"
-          || *kind == "low_rank")
+          || *kind == "low_rank" || *kind == "language")
       && !said.contains("partition.kind")) {
     auto made = data->second;
     made.value = std::string{"natural"};
@@ -109,6 +113,14 @@ void imply(entries& said) {
 void settle(loaded_config& loaded, const entries& said,
             const method_list& methods, problems& wrong) {
   auto& x = loaded.x;
+  // Each is a client, and whoever names them means all of them.
+  if (x.data.is_language() && !said.contains("clients.clients")) {
+    if (x.data.pooled)
+      x.clients.clients = 1;
+    else if (!x.data.users.empty()
+             && x.partition.kind == partition_options::rule::natural)
+      x.clients.clients = static_cast<std::uint32_t>(x.data.users.size());
+  }
   if (x.clients.held_out < x.clients.clients)
     x.clients.clients_per_round = cohort_of(x.clients);
   x.clients.fraction = 0;

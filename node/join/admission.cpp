@@ -73,9 +73,11 @@ admission::enrol_own(const public_key& own,
      .keys = {*in_.invitation, keys_.front(), {keys_.begin() + 1, keys_.end()}},
      .own = own,
      .leaving = leaving_,
-     .wait = in_.wait,
+     .wait = contact_.seconds(),
      .stop = in_.stop,
      .meanwhile = meanwhile});
+  if (found.what == how::done || found.what == how::refused)
+    contact_.is_made();
   switch (found.what) {
     case how::done:
       return std::nullopt;

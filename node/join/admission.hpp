@@ -14,6 +14,7 @@
 #include "actors/transport/zmq/socket_endpoint.hpp"
 #include "core/keys.hpp"
 #include "node/join/audit.hpp"
+#include "node/join/inquiry.hpp"
 #include "node/join/join.hpp"
 #include "node/join/known_servers.hpp"
 
@@ -21,7 +22,11 @@ namespace troupe::node {
 
 class admission {
 public:
-  explicit admission(const join_context& in) : in_(in), servers_(in.store) {
+  /// @param contact of the process: is made where an invitation is answered
+  admission(const join_context& in, first_contact& contact)
+    : in_(in),
+      contact_(contact),
+      servers_(in.store) {
     // nop
   }
 
@@ -58,6 +63,7 @@ private:
   join_summary not_let_in() const;
 
   const join_context& in_;
+  first_contact& contact_;
   std::shared_ptr<audit> audit_; ///< May be null.
   std::function<bool(const transport::piece&)> leaving_;
   known_servers servers_;

@@ -110,8 +110,11 @@ std::optional<join_summary> settle(const frozen_source& from,
   if (!values) {
     if (auto wrong = fetch(from, what, size, values))
       return wrong;
-    if (const auto ok = keep(from, what.content, values); !ok)
-      return ended(end::failed, ok.error().context);
+    // It can be asked for again, and may be too large for a store.
+    if (const auto ok = keep(from, what.content, values); !ok && from.in.say)
+      from.in.say("what came as '" + what.name
+                  + "' is not kept, and is asked for again by who joins next: "
+                  + ok.error().context);
   }
   set_frozen(to, what.name, std::move(values));
   return std::nullopt;

@@ -22,7 +22,8 @@ struct frozen_source {
 };
 
 /// Gives the task all frozen blocks as the terms name them, and keeps in the
-/// store what the server gave. Says how it ends where one is nowhere.
+/// store what the server gave, where there is room. Says how it ends where one
+/// is nowhere.
 std::optional<join_summary> settle_frozen(const frozen_source& from,
                                           workload& to);
 

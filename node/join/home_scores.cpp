@@ -44,6 +44,7 @@ models::trainer_factory scorers_of(const workload& work,
   const std::set<client_id> wanted{mine.begin(), mine.end()};
   auto task = std::make_shared<models::local_task>(*work.task);
   keep(task->clients.test, wanted);
+  task->clients.users_test.clear(); // Servers ask for scores of clients.
   keep(task->clients.own_validation, wanted);
   // What all rows together say is not asked here.
   task->test_size = 0;

@@ -15,6 +15,28 @@
 
 namespace troupe::node {
 
+/// How long a server is waited for: until it has answered once there may be an
+/// end, and then none. Of a process, whatever runs it takes part in.
+class first_contact {
+public:
+  /// @param seconds 0: no end
+  explicit first_contact(double seconds) : seconds_(seconds) {
+    // nop
+  }
+
+  void is_made() noexcept {
+    seconds_ = 0;
+  }
+
+  /// Of patience with the next question; 0: no end.
+  double seconds() const noexcept {
+    return seconds_;
+  }
+
+private:
+  double seconds_;
+};
+
 class inquiry {
 public:
   /// Hears what the server says; called on any thread.

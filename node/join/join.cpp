@@ -57,9 +57,12 @@ public:
          {&visit_of_process::look_at_home, &visit_of_process::dial,
           &visit_of_process::learn_terms, &visit_of_process::look_at_data,
           &visit_of_process::open_store, &visit_of_process::get_places,
-          &visit_of_process::make_task})
-      if (auto wrong = (this->*next)())
-        return parted(socket_, std::move(*wrong));
+          &visit_of_process::make_task}) {
+      auto wrong = (this->*next)();
+      greet_another();
+      if (wrong || is_elsewhere_)
+        return parted(socket_, wrong.value_or(interrupted(in_)));
+    }
     return parted(socket_, take_part());
   }
 
@@ -93,7 +96,7 @@ private:
   }
 
   inquiry::patience how_long() {
-    return {.seconds = in_.wait,
+    return {.seconds = seen_.contact().seconds(),
             .stop = in_.stop,
             .away = &door_.refused(),
             .meanwhile = [this] { seen_.tell_news(); }};
@@ -104,10 +107,9 @@ private:
     if (auto wrong = door_.prepare(x, [this] { seen_.tell_news(); }))
       return wrong;
     x.address = in_.address;
-    // Before its terms nobody knows what a run says.
     x.bytes_max = [this](std::uint16_t kind) {
       const std::lock_guard guard{mutex_};
-      return bytes_max_ ? bytes_max_(kind) : std::uint64_t{1} << 20;
+      return bytes_max_(kind);
     };
     x.instance = drawn_number();
     x.chunk_bytes = in_.chunk_bytes;
@@ -149,6 +151,7 @@ private:
       *socket_, messages::terms_asked{}, how_long());
     if (!found)
       return door_.no_answer();
+    seen_.contact().is_made();
     if (found->protocol != messages::protocol_version)
       return ended(end::misfit, "the server speaks another protocol; ours is "
                                   + std::to_string(messages::protocol_version));
@@ -258,8 +261,7 @@ private:
         return ended(end::finished, *why);
       if (server_parted_.exchange(false))
         say("the server ends for now; these clients wait for it");
-      if (met_another_.exchange(false))
-        greet_another();
+      greet_another();
       seen_.tell_news();
       with_scores([](auto& x) { x.tell(steady_now()); });
       std::this_thread::sleep_for(glance);
@@ -269,17 +271,17 @@ private:
 
   /// Whoever serves now is asked what before it hears of these clients.
   void greet_another() {
-    auto found =
-      asked_.ask<messages::terms_given>(*socket_, messages::terms_asked{},
-                                        {.seconds = patience_with_another,
-                                         .stop = in_.stop,
-                                         .away = &door_.refused()});
+    if (!met_another_.exchange(false))
+      return;
+    auto patience = how_long();
+    patience.seconds = patience_with_another;
+    const auto found = asked_.ask<messages::terms_given>(
+      *socket_, messages::terms_asked{}, patience);
+    is_elsewhere_ = found && found->run != terms_.run;
     if (!found)
       met_another_ = true;
-    else if (found->run == terms_.run)
+    else if (!is_elsewhere_)
       hub_->say_hello();
-    else
-      is_elsewhere_ = true;
   }
 
   void with_scores(const std::function<void(home_scores&)>& f) {
@@ -340,11 +342,9 @@ private:
 
   void close() {
     hub_->close();
-    decltype(scores_) last;
-    {
-      const std::lock_guard guard{mutex_};
-      last = std::move(scores_);
-    }
+    std::unique_lock guard{mutex_};
+    auto last = std::move(scores_);
+    guard.unlock();
     last.reset();
     for (const auto& client : all_)
       caf::anon_send_exit(client, caf::exit_reason::user_shutdown);
@@ -356,13 +356,14 @@ private:
 
   const join_context& in_;
   lookout& seen_;
-  admission door_{in_};
+  admission door_{in_, seen_.contact()};
   inquiry asked_;
   std::shared_ptr<client_socket_hub> hub_ =
     std::make_shared<client_socket_hub>();
   std::shared_ptr<farewells> heard_ = std::make_shared<farewells>();
   std::mutex mutex_;
-  std::function<std::uint64_t(std::uint16_t)> bytes_max_;
+  std::function<std::uint64_t(std::uint16_t)> bytes_max_ =
+    bytes_max_before_terms;
   std::shared_ptr<transport::socket_endpoint> socket_;
   messages::store_id store_{}; ///< By which the server knows these clients.
   messages::terms_given terms_;

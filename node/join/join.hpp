@@ -28,16 +28,17 @@ struct join_context {
   /// Where this machine has the run's data or, of a client with a name, its
   /// own.
   std::string data = {};
-  /// Where it has the run's scripted model or, of other kinds, the weights that
-  /// nobody trains.
+  /// Where it has the run's scripted or language model or, of other kinds, the
+  /// weights that nobody trains.
   std::string model = {};
+  std::string tokenizer = {}; ///< Where it has the run's, if that is a file.
   /// A run's folder or a file of weights, of the common model of the run, or
   /// the module where that is scripted; empty: the server's, or the store's.
   std::string common = {};
   std::string store = {}; ///< Folder where clients keep what is theirs; empty:
                           ///< in memory, gone with the process.
   std::string audit = {}; ///< File for what leaves; empty: none.
-  double wait = 60;       ///< Seconds for the first answer; 0: no end.
+  double wait = 60;       ///< Seconds for the first answer of all; 0: no end.
   std::uint32_t workers = 0;           ///< 0: one per core.
   std::size_t chunk_bytes = 256 << 10; ///< Of a large message, in one piece.
   model_maker make_model;              ///< Of every kind that needs torch.

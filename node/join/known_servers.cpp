@@ -15,8 +15,8 @@ namespace troupe::node {
 
 namespace {
 
-constexpr std::array words{"next", "until"};
-constexpr const char* title = "troupe server 1";
+constexpr std::array server_words{"next", "until"};
+constexpr const char* server_title = "troupe server 1";
 constexpr const char* no_longer = "now";
 
 struct successor {
@@ -35,7 +35,7 @@ successor_at(const std::filesystem::path& path) {
   const auto text = read_private(path);
   if (!text)
     return tl::make_unexpected(text.error());
-  const auto values = read_lines(*text, title, words);
+  const auto values = read_lines(*text, server_title, server_words);
   if (!values)
     return fail(errc::storage_failure,
                 path.string() + ": " + values.error().context);
@@ -79,7 +79,8 @@ result<void> known_servers::told(const public_key& now, const public_key& next,
   const std::array values{to_hex(next),
                           until_ms == 0 ? no_longer : moment_of(until_ms)};
   return make_private(folder_).and_then([&] {
-    return write_private(path_of(now), write_lines(title, words, values));
+    return write_private(path_of(now),
+                         write_lines(server_title, server_words, values));
   });
 }
 

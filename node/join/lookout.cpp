@@ -38,7 +38,8 @@ lookout::lookout(const join_context& in)
     board_(in.board),
     store_(in.store),
     file_(path_in(in.store)),
-    own_(store_) {
+    own_(store_),
+    contact_(in.wait) {
   known_.address = in.address;
   known_.began_ms = unix_milliseconds();
   known_.changed_ms = known_.began_ms;

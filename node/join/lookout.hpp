@@ -20,6 +20,7 @@
 #include "core/clock.hpp"
 #include "node/join/connection.hpp"
 #include "node/join/host_inquiry.hpp"
+#include "node/join/inquiry.hpp"
 #include "node/join/join.hpp"
 #include "node/watch/board.hpp"
 #include "node/watch/outlay.hpp"
@@ -76,6 +77,11 @@ public:
     return connection_;
   }
 
+  /// With whoever serves. One thread calls it.
+  first_contact& contact() noexcept {
+    return contact_;
+  }
+
 private:
   void work();
   void look();
@@ -93,6 +99,7 @@ private:
   status_file file_;
   outlay own_;
   connection connection_;
+  first_contact contact_;
 
   // Of who asks for news.
   bool told_of_silence_ = false;

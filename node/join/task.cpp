@@ -10,7 +10,10 @@
 #include "node/config/config.hpp"
 #include "node/join/farewells.hpp"
 #include "node/run/serving.hpp"
+#include "node/task/materials.hpp"
 #include "node/task/model_file.hpp"
+#include "node/task/own_text.hpp"
+#include "node/task/torch_model.hpp"
 
 namespace troupe::node {
 
@@ -51,8 +54,7 @@ std::optional<join_summary> fits(const messages::terms_given& terms,
 /// Before it is loaded. A server of an earlier build says no digest: then the
 /// layout alone is compared, as that build does.
 std::optional<join_summary>
-is_the_runs_model(const messages::terms_given& terms,
-                  const model_options& here) {
+is_the_runs_model(const messages::terms_given& terms, const experiment& here) {
   const auto found = digest_of_model(here);
   if (!found)
     return ended(end::misfit, found.error().context,
@@ -60,29 +62,105 @@ is_the_runs_model(const messages::terms_given& terms,
   if (terms.model == models::digest{} || *found == terms.model)
     return std::nullopt;
   return ended(end::misfit,
-               here.path + " is not the model that the run has: its digest is "
+               files_of_model(here)
+                 + " is not the model that the run has: its digest is "
                  + to_hex(*found).substr(0, 8) + ", the run's "
                  + to_hex(terms.model).substr(0, 8),
                "--model PATH of a copy of the file that the server has, byte "
                "for byte");
 }
 
-/// A common model that is scripted is a module of ours, others have weights of
-/// ours or none yet.
+/// A scripted model is a module of ours; of others there is no file but, where
+/// it is said, of what nobody trains.
+std::optional<join_summary> place_model(const join_context& in,
+                                        const messages::terms_given& terms,
+                                        experiment& to) {
+  const bool is_script = to.model.kind == model_options::shape::torchscript;
+  to.model.path = is_script ? in.model : std::string{};
+  to.init = is_script ? std::string{} : in.model;
+  if (!is_script)
+    return std::nullopt;
+  if (in.model.empty())
+    return ended(end::misfit, "this run has a scripted model",
+                 "--model PATH says where this machine has it");
+  return is_the_runs_model(terms, to);
+}
+
+/// A language model is a file of ours, unless it begins from the seed, and so
+/// may its tokenizer be.
+std::optional<join_summary> place_language(const join_context& in,
+                                           const messages::terms_given& terms,
+                                           experiment& to) {
+  to.init.clear();
+  const bool has_file = !to.model.path.empty();
+  to.model.path = has_file ? in.model : std::string{};
+  const bool has_tokenizer = to.data.names_tokenizer();
+  if (has_tokenizer)
+    to.data.tokenizer = in.tokenizer;
+  if (has_file && in.model.empty())
+    return ended(end::misfit, "this run adapts a language model of a file",
+                 "--model PATH says where this machine has it");
+  if (!has_file && !in.model.empty())
+    return ended(end::misfit,
+                 "this run's language model begins from the seed, and has no "
+                 "file",
+                 "without --model it would do");
+  if (has_tokenizer && in.tokenizer.empty())
+    return ended(end::misfit, "this run's tokenizer is a file of its own",
+                 "--tokenizer PATH says where this machine has it");
+  return is_the_runs_model(terms, to);
+}
+
+/// A common model that is scripted is a module of ours, one of language a file;
+/// others have weights of ours or none yet.
 std::optional<join_summary> place_common(const join_context& in,
                                          experiment& to) {
+  to.common.clear();
+  if (!has_common(to) && !in.common.empty())
+    return ended(end::misfit,
+                 "this run's method, " + to.method + ", has no common model",
+                 "without --common it would do");
   to.common = in.common;
   if (!to.common_model)
     return std::nullopt;
   to.common_model->path.clear();
-  if (to.common_model->kind != model_options::shape::torchscript)
+  const bool is_script =
+    to.common_model->kind == model_options::shape::torchscript;
+  if (!is_script && !to.common_model->is_language())
     return std::nullopt;
   to.common_model->path = in.common;
   to.common.clear();
   if (!in.common.empty())
     return std::nullopt;
-  return ended(end::misfit, "this run has a scripted common model",
+  return ended(end::misfit,
+               is_script ? "this run has a scripted common model"
+                         : "this run looks through a language model of a file",
                "--common PATH says where this machine has it");
+}
+
+/// Of models that are neither scripted nor of language: their first values are
+/// the server's, and a file has what nobody trains.
+std::optional<join_summary>
+has_use_of_weights(const messages::terms_given& terms, const experiment& x) {
+  if (x.init.empty() || !terms.frozen.empty())
+    return std::nullopt;
+  return ended(end::misfit,
+               "nothing in this run is frozen, and its values come from the "
+               "server",
+               "without --model it would do");
+}
+
+/// A tokenizer is read where the run names a file of its own, and there alone.
+std::optional<join_summary> has_use_of_tokenizer(const join_context& in,
+                                                 const experiment& x) {
+  if (in.tokenizer.empty() || x.data.names_tokenizer())
+    return std::nullopt;
+  std::string why = "this run learns from no text, and has no tokenizer";
+  if (x.data.is_language())
+    why = x.data.tokenizer.empty()
+            ? "this run's tokenizer is in its model's files"
+            : "this run's tokens are bytes, and no file says them";
+  return ended(end::misfit, std::move(why), "without --tokenizer it would do");
 }
 
 } // namespace
@@ -101,20 +179,21 @@ std::optional<join_summary> read_terms(const join_context& in,
     return ended(end::misfit, loaded.error().context,
                  "another build of troupe may have written them");
   to = for_clients(std::move(loaded->x));
-  const bool is_script = to.model.kind == model_options::shape::torchscript;
   // No path of a server's is left, also where nothing would read it.
   to.data.path = in.data;
-  to.model.path = is_script ? in.model : std::string{};
-  // Of weights it says what nobody trains.
-  to.init = is_script ? std::string{} : in.model;
+  to.data.cache.clear();
+  // Asked of what the run says, before its own paths stand there.
+  auto tokenizer = has_use_of_tokenizer(in, to);
+  const auto place = to.model.is_language() ? &place_language : &place_model;
+  auto model = place(in, terms, to);
   if (auto wrong = place_common(in, to))
     return wrong;
-  if (is_script && in.model.empty())
-    return ended(end::misfit, "this run has a scripted model",
-                 "--model PATH says where this machine has it");
-  if (is_script)
-    if (auto wrong = is_the_runs_model(terms, to.model))
-      return wrong;
+  if (model)
+    return model;
+  if (auto wrong = has_use_of_weights(terms, to))
+    return wrong;
+  if (tokenizer)
+    return tokenizer;
   if (!in.name.empty())
     return std::nullopt;
   if (to.data.is_elsewhere())
@@ -195,8 +274,13 @@ std::optional<join_summary> make_work(const join_context& in,
   const example_shape shape{.inputs = terms.inputs,
                             .classes = terms.classes,
                             .examples_max = terms.examples_max};
-  auto work =
-    prepare_joining(as_here, materials_of(x, mine, me, shape, in.make_model));
+  auto found =
+    mine.text
+      ? materials_of_text(x, mine, me, shape, make_torch_language)
+      : result<materials>{materials_of(x, mine, me, shape, in.make_model)};
+  if (!found)
+    return not_made(found.error());
+  auto work = prepare_joining(as_here, std::move(*found));
   if (!work)
     return not_made(work.error());
   to = std::move(*work);

@@ -97,7 +97,8 @@ std::string moment_of(std::int64_t ms) {
   using namespace std::chrono;
   if (ms == permit::never)
     return "never";
-  const auto at = floor<seconds>(sys_time<milliseconds>{milliseconds{ms}});
+  const auto at =
+    floor<std::chrono::seconds>(sys_time<milliseconds>{milliseconds{ms}});
   const auto midnight = floor<days>(at);
   const year_month_day day{midnight};
   const hh_mm_ss time{at - midnight};
@@ -126,7 +127,7 @@ std::optional<std::int64_t> moment_in(std::string_view text) {
   if (!day.ok() || part(11, 2) > 23 || part(14, 2) > 59 || part(17, 2) > 59)
     return std::nullopt;
   const auto at = sys_days{day} + hours{part(11, 2)} + minutes{part(14, 2)}
-                  + seconds{part(17, 2)};
+                  + std::chrono::seconds{part(17, 2)};
   const auto ms = duration_cast<milliseconds>(at.time_since_epoch()).count();
   return moment_of(ms) == text ? std::optional<std::int64_t>{ms} : std::nullopt;
 }

@@ -120,7 +120,9 @@ void outlook::pass(const recorded_event& x) {
 std::vector<outlook::late_visit> outlook::take_before(const recorded_event& x) {
   std::vector<late_visit> taken;
   const auto visit = visit_in(x);
-  const auto found = visit ? late_.find(visit->client) : late_.end();
+  // What it turns down it has not met.
+  const auto found =
+    visit && is_begun(*visit) ? late_.find(visit->client) : late_.end();
   if (found == late_.end())
     return taken;
   auto& late = found->second;

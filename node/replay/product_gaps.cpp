@@ -15,7 +15,8 @@ void note_product_gaps(const messages::merge_requested& x, const workload& w,
   const auto& plan = w.task->adapters;
   for (const auto& block : x.blocks) {
     const auto& of = *w.blocks->find(block.block);
-    if (!plan || of.family != models::adapter_family)
+    if (!plan || of.family != models::adapter_family
+        || block.rule.kind == merge_kind::product_svd) // It leaves none.
       continue;
     double total = 0;
     for (const auto& term : block.terms)

@@ -178,37 +178,96 @@ void compare_ends(const experiment& x, const workload& work,
   }
 }
 
+/// Who sees what there was whenever the run evaluated.
+class onlooker {
+public:
+  onlooker(const experiment& x, const replay_context& in)
+    : every_(x.evaluate_every),
+      look_(in.look) {
+    // nop
+  }
+
+  /// Before the event is followed. Other lines may have a version of the same
+  /// moment, and offers have verdicts when all of these are there.
+  result<void> meet(const actors::recorded_event& next, const workload& work,
+                    const replayer& story) {
+    const auto* made = std::get_if<actors::version_recorded>(&next);
+    if (!made)
+      return due_ ? look(*due_, story) : result<void>{};
+    const auto lead = work.blocks->lead();
+    if (every_ > 0 && (!lead || *lead == made->line)
+        && made->head.value % every_ == 0)
+      due_ = made->head;
+    return {};
+  }
+
+  result<void> end(const workload& work, const replayer& story) {
+    const auto lead = work.blocks->lead();
+    const auto head = lead ? story.head(*lead) : version{};
+    return seen_ == head ? result<void>{} : look(head, story);
+  }
+
+private:
+  result<void> look(version head, const replayer& story) {
+    due_.reset();
+    seen_ = head;
+    return look_ ? look_({.head = head, .there = story.standing()})
+                 : result<void>{};
+  }
+
+  std::uint64_t every_;
+  const std::function<result<void>(const replayed_moment&)>& look_;
+  std::optional<version> due_;
+  std::optional<version> seen_;
+};
+
+/// What is computed again, and of what.
+struct retelling {
+  std::optional<workload> prepared = {}; ///< Where nobody brought one.
+  const workload* work = nullptr;
+  std::unique_ptr<replayer> story = {};
+};
+
+result<void> begin(const experiment& x, const fs::path& folder,
+                   const replay_context& in, outlook ahead, retelling& to) {
+  to.work = in.work;
+  if (!to.work) {
+    auto prepared = prepare(with_kept_common(x, folder), in.make_model);
+    if (!prepared)
+      return tl::make_unexpected(prepared.error());
+    to.work = &to.prepared.emplace(std::move(*prepared));
+  }
+  return replayer::make(x, *to.work, std::move(ahead),
+                        actors::kept_offers{folder / "offers"})
+    .map([&](std::unique_ptr<replayer> made) { to.story = std::move(made); });
+}
+
 } // namespace
 
 result<replay_summary> replay(const experiment& x, const fs::path& folder,
                               const replay_context& in) {
   const auto events = folder / "events.jsonl";
-  auto lines = models::line_reader::open(events, errc::invalid_data);
-  if (!lines)
-    return tl::make_unexpected(lines.error());
   auto ahead = look_ahead(events);
   if (!ahead)
     return tl::make_unexpected(ahead.error());
+  auto lines = models::line_reader::open(events, errc::invalid_data);
+  if (!lines)
+    return tl::make_unexpected(lines.error());
   record from{events, std::move(*lines)};
-  std::optional<workload> work;
-  std::unique_ptr<replayer> story;
+  retelling told;
+  const auto& story = told.story;
+  onlooker watching{x, in};
   replay_summary s;
   while (from.next()) {
     const auto event = from.event();
     if (!event)
       return tl::make_unexpected(event.error());
     note_fingerprint(*event, in);
-    if (!story) {
-      auto prepared = prepare(with_kept_common(x, folder), in.make_model);
-      if (!prepared)
-        return tl::make_unexpected(prepared.error());
-      work = std::move(*prepared);
-      auto made = replayer::make(x, *work, std::move(*ahead),
-                                 actors::kept_offers{folder / "offers"});
-      if (!made)
-        return tl::make_unexpected(made.error());
-      story = std::move(*made);
-    }
+    if (!story)
+      if (auto ok = begin(x, folder, in, std::move(*ahead), told); !ok)
+        return tl::make_unexpected(ok.error());
+    if (auto ok = watching.meet(*event, *told.work, *story); !ok)
+      return tl::make_unexpected(ok.error());
     auto heard = story->hear(*event);
     if (!heard && heard.error().code == errc::unsupported) {
       s.stopped_by = heard.error().context;
@@ -233,7 +292,10 @@ result<replay_summary> replay(const experiment& x, const fs::path& folder,
                     "do");
   s.ended = story->ended();
   if (!s.digests.first && s.stopped_by.empty())
-    compare_ends(x, *work, folder, *story, in, s);
+    compare_ends(x, *told.work, folder, *story, in, s);
+  if (!s.digests.first && s.stopped_by.empty())
+    if (auto ok = watching.end(*told.work, *story); !ok)
+      return tl::make_unexpected(ok.error());
   if (from.cut_off())
     in.note("the last line of the record is cut off, as by a kill; it is left "
             "out");

@@ -9,7 +9,9 @@
 #include <optional>
 #include <string>
 
+#include "core/ids.hpp"
 #include "core/result.hpp"
+#include "models/trainer.hpp"
 #include "node/config/experiment.hpp"
 #include "node/replay/comparison.hpp"
 #include "node/task/workload.hpp"
@@ -22,6 +24,12 @@ struct replay_progress {
   std::uint64_t equal = 0;
 };
 
+/// What there was at some moment of a run, clients' own among it.
+struct replayed_moment {
+  version head; ///< Of the lead line; 0: there is none.
+  models::evaluation_input there;
+};
+
 struct replay_context {
   model_maker make_model;       ///< Of every kind but the quadratic.
   std::string fingerprint = {}; ///< Of this process.
@@ -29,6 +37,11 @@ struct replay_context {
   /// record is left out.
   std::function<void(const std::string&)> note;
   std::function<void(const replay_progress&)> show; ///< After each event.
+  /// Null: it is prepared from the configuration.
+  const workload* work = nullptr;
+  /// Shown what was evaluated by the run, and what there is at the end if
+  /// nothing differs. What it fails with ends the replay. May be empty.
+  std::function<result<void>(const replayed_moment&)> look = {};
 };
 
 struct replay_summary {

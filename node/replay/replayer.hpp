@@ -55,6 +55,9 @@ public:
     return lines_.at(x).head();
   }
 
+  /// The heads of all lines, and what clients whose data is here keep.
+  models::evaluation_input standing() const;
+
   /// Of all lines, by block's name.
   std::map<std::string, models::digest> digests() const;
 

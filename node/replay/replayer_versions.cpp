@@ -49,6 +49,18 @@ void replayer::adopt(const version_recorded& x,
   }
 }
 
+models::evaluation_input replayer::standing() const {
+  models::evaluation_input all;
+  for (const auto& [id, line] : lines_)
+    for (const auto& x : line.blocks())
+      all.versions.push_back(
+        {.block = x.block, .base = line.head(), .values = x.values});
+  std::ranges::sort(all.versions, {}, &models::fetched_block::block);
+  for (const auto& [id, talk] : clients_)
+    all.states.emplace(id, talk.file().state);
+  return all;
+}
+
 result<comparison> replayer::on(const version_recorded& x) {
   const auto due = next(lines_.at(x.line).head());
   const auto& blocks = w_.blocks->find(x.line)->blocks;

@@ -167,7 +167,21 @@ std::string rectangle(const canvas& on, const bar& b, double up_to,
          + coordinate(bottom - peak) + "\"/>";
 }
 
+std::string key_of(const series& s) {
+  return "<span class=\"key\"><svg viewBox=\"0 0 28 10\" aria-hidden=\"true\">"
+         "<path class=\"line s"
+         + std::to_string(s.style % 6) + "\" d=\"M0 5H28\"/></svg>"
+         + escaped(s.name) + "</span>";
+}
+
 } // namespace
+
+std::string keys_of(const std::vector<series>& all) {
+  std::string text;
+  for (const auto& s : all)
+    text += key_of(s);
+  return text;
+}
 
 std::string draw(const line_chart& chart) {
   extent across;

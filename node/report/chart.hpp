@@ -38,6 +38,9 @@ struct line_chart {
 /// Needs a point with a finite value in some line; else the text is empty.
 std::string draw(const line_chart& x);
 
+/// HTML that says which line is what.
+std::string keys_of(const std::vector<series>& all);
+
 struct bar {
   double left = 0;
   double right = 1;

@@ -140,6 +140,48 @@ double versions_in(const run_record& x) {
   return all;
 }
 
+/// A number of an object within an object; zero if it is not there.
+double number_at(const json& x, const char* key, const char* part) {
+  const auto* whole = x.find(key);
+  const auto* found = whole ? whole->find(part) : nullptr;
+  return found ? found->number().value_or(0) : 0;
+}
+
+/// What is sent each round, beside what averaging all experts would send.
+std::string sent_of(const json& client, const char* key) {
+  return bytes(number_at(client, key, "bytes")) + ", "
+         + percent(number_at(client, key, "saved"))
+         + " less than if all were averaged";
+}
+
+/// As publications count them, and as they were measured.
+void add_language_costs(const run_record& x, rows& to) {
+  const auto* costs = ended(x, "language_costs");
+  if (!costs || !costs->fields())
+    return;
+  const auto* clients = costs->find("clients");
+  if (const auto* some = clients ? clients->items() : nullptr)
+    for (const auto& client : *some) {
+      const auto* number = client.find("experts");
+      const auto of = "of " + count(number ? number->number().value_or(0) : 0)
+                      + " experts, in two bytes a value";
+      to.add("router " + of, bytes(number_at(client, "router", "bytes")) + ", "
+                               + percent(number_at(client, "router", "share"))
+                               + " of the experts");
+      to.add("sent " + of, sent_of(client, "sent") + " <small>with attention: "
+                             + sent_of(client, "sent_with_attention")
+                             + "</small>");
+    }
+  if (costs->find("adapters"))
+    to.add("values of adapters",
+           count(number_at(*costs, "adapters", "sent")) + " sent, "
+             + count(number_at(*costs, "adapters", "kept")) + " kept");
+  to.add("measured, in a visit",
+         bytes(number_at(*costs, "measured", "bytes_up_per_visit")) + " up, "
+           + bytes(number_at(*costs, "measured", "bytes_down_per_visit"))
+           + " down");
+}
+
 } // namespace
 
 std::string heading(const run_record& x) {
@@ -281,6 +323,7 @@ std::string table_of_run(const run_record& x) {
   for (const auto& [name, value] : members_of(x, "method_results"))
     if (const auto y = value.number())
       all.add(name, number(*y));
+  add_language_costs(x, all);
   if (const auto took = ended_number(x, "wall_seconds"))
     all.add("took", duration(*took));
   if (const auto cpu = ended_number(x, "cpu_seconds"))

@@ -20,20 +20,6 @@ struct named {
   const char* kind; ///< Of its band.
 };
 
-std::string key_of(const series& s) {
-  return "<span class=\"key\"><svg viewBox=\"0 0 28 10\" aria-hidden=\"true\">"
-         "<path class=\"line s"
-         + std::to_string(s.style % 6) + "\" d=\"M0 5H28\"/></svg>"
-         + escaped(s.name) + "</span>";
-}
-
-std::string keys_of(const std::vector<series>& all) {
-  std::string text;
-  for (const auto& s : all)
-    text += key_of(s);
-  return text;
-}
-
 series over(const named& x, bool time, double unit) {
   series s{.name = x.name, .style = x.style, .points = {}};
   s.band = x.of.values_per_point() > 1;

@@ -10,7 +10,7 @@ namespace troupe::node {
 
 namespace {
 
-using json = nlohmann::json;
+using plain_json = nlohmann::json;
 
 /// Hands on what nlohmann's parser finds; false ends it.
 struct listener {
@@ -25,11 +25,11 @@ struct listener {
     return number_float(x ? 1 : 0, {});
   }
 
-  bool number_integer(json::number_integer_t x) {
+  bool number_integer(plain_json::number_integer_t x) {
     return number_float(static_cast<double>(x), {});
   }
 
-  bool number_unsigned(json::number_unsigned_t x) {
+  bool number_unsigned(plain_json::number_unsigned_t x) {
     return number_float(static_cast<double>(x), {});
   }
 
@@ -45,7 +45,7 @@ struct listener {
     return depth > 0;
   }
 
-  bool binary(json::binary_t&) {
+  bool binary(plain_json::binary_t&) {
     return false;
   }
 
@@ -90,7 +90,7 @@ std::uint64_t count_of(double x) noexcept {
 bool flat_record::read(std::string_view line) {
   used_ = 0;
   listener heard{*this};
-  return json::sax_parse(line.begin(), line.end(), &heard);
+  return plain_json::sax_parse(line.begin(), line.end(), &heard);
 }
 
 void flat_record::name(const std::string& key) {

@@ -8,6 +8,7 @@
 #include "node/report/markup.hpp"
 #include "node/report/routing.hpp"
 #include "node/report/style.hpp"
+#include "node/report/token_routing.hpp"
 
 namespace troupe::node {
 
@@ -68,6 +69,8 @@ std::string page_of(const run_record& x) {
   text += section("Who took part", figures_of_clients(x));
   if (const auto routing = figures_of_routing(x); !routing.empty())
     text += section("Who asks for which expert", routing);
+  if (const auto tokens = figures_of_tokens(x); !tokens.empty())
+    text += section("Where tokens go", tokens);
   text += section("Pace", figures_of_pace(x));
   text += "<section class=\"tables\">" + table_of_ends(x) + table_of_lines(x)
           + table_of_run(x) + "</section>\n";

@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::optional<std::string> text_of(const fs::path& path) {
+std::optional<std::string> text_in(const fs::path& path) {
   auto text = models::read_text(path, errc::invalid_data);
   return text ? std::optional{std::move(*text)} : std::nullopt;
 }
@@ -89,7 +89,7 @@ private:
 result<run_record> read_run(const fs::path& folder) {
   run_record x;
   x.folder = folder;
-  auto config = text_of(folder / "config.toml");
+  auto config = text_in(folder / "config.toml");
   if (!config)
     return fail(errc::invalid_data,
                 folder.string()
@@ -99,7 +99,7 @@ result<run_record> read_run(const fs::path& folder) {
     x.x = std::move(loaded->x);
   if (x.x)
     x.events = event_tally{experts_of(*x.x).size()};
-  if (const auto text = text_of(folder / "summary.json")) {
+  if (const auto text = text_in(folder / "summary.json")) {
     auto read = json::parse(*text);
     if (read && read->fields())
       x.ended = std::make_shared<json>(std::move(*read));

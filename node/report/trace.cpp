@@ -295,7 +295,8 @@ result<trace_written> write_trace(const std::filesystem::path& folder,
   if (!read.any())
     return fail(errc::invalid_data,
                 (folder / "events.jsonl").string()
-                  + " holds no events: a run records them with events = true");
+                  + " holds no events; the folder of a run with events = true "
+                    "would do");
   const auto text = text_of(read);
   const auto path = to.empty() ? folder / "trace.json" : to;
   const std::array parts{std::as_bytes(std::span{text})};

@@ -195,7 +195,7 @@ private:
 };
 
 constexpr std::chrono::milliseconds storage_pause{1000};
-constexpr std::chrono::milliseconds glance{50};
+constexpr std::chrono::milliseconds federation_glance{50};
 
 /// Waits for room on the disk, unless the run is to end.
 bool await_storage(const federation& f, const error& refused) {
@@ -215,7 +215,7 @@ bool await_storage(const federation& f, const error& refused) {
                        + refused.context);
       return false;
     }
-    std::this_thread::sleep_for(glance);
+    std::this_thread::sleep_for(federation_glance);
   }
   if (f.desk)
     f.desk->hold({});

@@ -6,17 +6,17 @@ namespace troupe::node {
 
 namespace {
 
-constexpr std::chrono::milliseconds glance{200};
-constexpr std::chrono::seconds patience{5};
+constexpr std::chrono::milliseconds pair_glance{200};
+constexpr std::chrono::seconds pair_patience{5};
 
 /// Whoever was here so lately may be on its way back.
-constexpr std::chrono::seconds lately{10};
+constexpr std::chrono::seconds pair_lately{10};
 
 } // namespace
 
 void pair_keeper::look() {
   const auto now = steady_now();
-  if (now < looked_at_ + glance)
+  if (now < looked_at_ + pair_glance)
     return;
   looked_at_ = now;
   // What cannot be read now is looked at again, and nothing changes until then.
@@ -35,7 +35,7 @@ void pair_keeper::look() {
   if (std::exchange(wanted_, next_->pair.open) != next_->pair.open) {
     wanted_at_ = now;
     beside_.socket->listen_with(next_->pair);
-  } else if (now > wanted_at_ + patience) {
+  } else if (now > wanted_at_ + pair_patience) {
     log_once(
       "nobody can be heard with it yet; it is tried again and again, and "
       "another process may have the port");
@@ -56,7 +56,7 @@ void pair_keeper::tell() {
   const auto now = unix_milliseconds();
   const transport::announcement what{next_->pair.open, change_.left(now)};
   for (const auto link :
-       change_.to_tell(beside_.socket->links_here(lately), now))
+       change_.to_tell(beside_.socket->links_here(pair_lately), now))
     beside_.socket->announce(link, what);
 }
 

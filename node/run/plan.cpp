@@ -85,6 +85,8 @@ actors::course::options course_of(const experiment& x, const workload& w) {
     // Where nineteen of twenty drop out there are still five versions of it.
     p.dropped_max = std::max<std::uint64_t>(1'000, 10 * p.fruitless_max);
   }
+  if (!method.finish.value.empty())
+    p.last_role = last_role(method);
   if (x.pace.visit_timeout > 0)
     p.visit_timeout = from_seconds(x.pace.visit_timeout);
   for (const auto& block : w.blocks->blocks)

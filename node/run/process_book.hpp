@@ -21,7 +21,8 @@ struct process_book {
   actors::leases places;
   /// What its clients do not train, by name.
   std::map<std::string, models::digest> frozen = {};
-  /// Of the file of a scripted model; zeros: there is none, or nobody noted it.
+  /// Of the files of a scripted or a language model; zeros: there are none, or
+  /// nobody noted it.
   models::digest model = {};
 
   /// Refuses what is not as it was written, or has clients beyond that room.

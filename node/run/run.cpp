@@ -10,10 +10,11 @@
 #include "node/run/federation.hpp"
 #include "node/run/heads.hpp"
 #include "node/run/keeper.hpp"
+#include "node/run/language_costs.hpp"
 #include "node/run/resolved.hpp"
 #include "node/run/rules.hpp"
-#include "node/task/kept_common.hpp"
 #include "node/run/strangers.hpp"
+#include "node/task/kept_common.hpp"
 #include "node/watch/folder.hpp"
 #include "node/watch/memory_taken.hpp"
 #include "node/watch/moment_text.hpp"
@@ -73,6 +74,8 @@ private:
       if (auto ok = serving_->open_book(x_, work_, folder_->path(), is_new);
           !ok)
         return ok;
+    if (!is_new) // It is whole: of what cannot go on nothing is changed.
+      folder_->tidy();
     if (serving_)
       serving_->refused()->say_to([this](const std::string& line) {
         folder_->log(moment_text(unix_milliseconds()) + "  " + line);
@@ -83,6 +86,7 @@ private:
         progress_display::options{.terminal = in_.terminal,
                                   .length = x_.length,
                                   .has_labels = work_.has_labels,
+                                  .counts_tokens = work_.counts_tokens,
                                   .personal = work_.method.personal,
                                   .lead = work_.blocks->lead(),
                                   .clients = x_.clients.clients,
@@ -198,6 +202,7 @@ private:
       .held_out = x_.clients.held_out,
       .clients = x_.clients.clients,
       .has_labels = work_.has_labels,
+      .counts_tokens = work_.counts_tokens,
       .best_by = watched_of(x_.stop),
       .metrics = [this](const std::string& line) { folder_->metric(line); },
       .show =
@@ -238,9 +243,9 @@ private:
     std::optional<actors::reception_args> reception;
     if (serving_) {
       auto begun = serving_->begin(
-        x_, work_, {in_.listening, [this](const std::string& line) {
-                      folder_->log(line);
-                    }});
+        x_, work_,
+        {in_.listening, [this](const std::string& line) { folder_->log(line); },
+         [this](const std::string& line) { say(line); }});
       if (!begun)
         return tl::make_unexpected(begun.error());
       reception = std::move(*begun);
@@ -343,6 +348,7 @@ private:
     s.wall_seconds = seconds(steady_now() - began_);
     s.cpu_seconds = seconds(process_cpu_time() - cpu_);
     s.peak_memory_bytes = peak_resident_bytes();
+    s.language_costs = language_costs_in(work_, s);
     return s;
   }
 

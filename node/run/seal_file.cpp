@@ -12,8 +12,8 @@ namespace troupe::node {
 
 namespace {
 
-constexpr const char* title = "troupe seal 1";
-constexpr std::array words{"now", "before", "until"};
+constexpr const char* seal_title = "troupe seal 1";
+constexpr std::array seal_words{"now", "before", "until"};
 
 std::optional<std::int64_t> count_in(const std::string& x) {
   std::int64_t out = 0;
@@ -31,8 +31,9 @@ result<std::optional<actors::seals::keys>>
 read_seals(const std::filesystem::path& path) {
   if (!std::filesystem::exists(path))
     return std::optional<actors::seals::keys>{};
-  const auto values = read_private(path).and_then(
-    [](const std::string& text) { return read_lines(text, title, words); });
+  const auto values = read_private(path).and_then([](const std::string& text) {
+    return read_lines(text, seal_title, seal_words);
+  });
   if (!values)
     return tl::make_unexpected(values.error());
   const auto now = from_hex<32>((*values)[0]);
@@ -50,7 +51,7 @@ result<void> write_seals(const std::filesystem::path& path,
                          const actors::seals::keys& x) {
   const std::array values{to_hex(x.now), to_hex(x.before.value_or(x.now)),
                           std::to_string(x.until_ms)};
-  return write_private(path, write_lines(title, words, values));
+  return write_private(path, write_lines(seal_title, seal_words, values));
 }
 
 actors::seals::keys after(const actors::seals::keys& x, std::int64_t now_ms,

@@ -61,6 +61,15 @@ bool was_served(const std::filesystem::path& folder) {
          || std::filesystem::exists(folder / "endpoint", ignored);
 }
 
+/// In the log, and for who watches.
+serving::line_taker aloud(const serving::ears& to) {
+  return [to](const std::string& line) {
+    to.log(line);
+    if (to.say)
+      to.say(line);
+  };
+}
+
 using served_values = std::map<models::digest, shared_values>;
 
 served_values frozen_values(const workload& work) {
@@ -107,6 +116,12 @@ experiment for_clients(experiment x) {
   return x;
 }
 
+std::uint64_t bytes_max_before_terms(std::uint16_t kind) {
+  return kind == messages::places_given::wire.kind
+           ? bytes_beside_values + limits::clients_max * sizeof(client_id)
+           : std::uint64_t{1} << 20;
+}
+
 std::function<std::uint64_t(std::uint16_t kind)>
 message_bytes_max(const models::layout& blocks) {
   std::uint64_t values = 0;
@@ -137,8 +152,9 @@ result<std::unique_ptr<serving>> serving::open(const listening_options& what,
                                                const workload& work) {
   if (what.address.empty() && x.data.is_elsewhere())
     return fail(errc::invalid_config,
-                "data.kind = \"elsewhere\" is of clients in other processes: "
-                "troupe serve would do");
+                std::string{x.data.is_language() ? "data.brought = true"
+                                                 : "data.kind = \"elsewhere\""}
+                  + " is of clients in other processes: troupe serve would do");
   if (what.address.empty())
     return std::unique_ptr<serving>{};
   const auto offer_max =
@@ -208,7 +224,7 @@ result<void> serving::open_book(const experiment& x, const workload& work,
   if (guard_)
     if (auto ok = guard_->settle(folder / "keys"); !ok)
       return ok;
-  const auto model = digest_of_model(x.model);
+  const auto model = digest_of_model(x);
   if (!model)
     return tl::make_unexpected(model.error());
   const auto path = folder / places_file;
@@ -222,8 +238,8 @@ result<void> serving::open_book(const experiment& x, const workload& work,
     // A book of an earlier build has zeros.
     if (book_.model != models::digest{} && book_.model != *model)
       return fail(errc::storage_failure,
-                  folder.string() + " cannot go on: '" + x.model.path
-                    + "' is not the module that its clients train; the file "
+                  folder.string() + " cannot go on: '" + files_of_model(x)
+                    + "' is not the model that its clients have; the file "
                       "as it was would do");
     book_.model = *model;
     // A book of an earlier build has none.
@@ -356,7 +372,8 @@ result<reception_args> serving::begin(const experiment& x, const workload& work,
     .frozen = way_.serves_frozen ? frozen_values(work) : served_values{},
     .claim_of = std::move(claim_of),
     .enrol = std::move(enrol),
-    .refused = refused_};
+    .refused = refused_,
+    .say = aloud(to)};
 }
 
 } // namespace troupe::node

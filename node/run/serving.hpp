@@ -175,6 +175,7 @@ public:
   struct ears {
     line_taker listening; ///< Where; may be empty.
     line_taker log;
+    line_taker say = {}; ///< For who watches; may be empty.
   };
 
   /// What processes are told; this outlives who tells them. The folder has the
@@ -241,6 +242,10 @@ std::uint64_t drawn_number();
 /// What a client's process needs of a run: nothing that a server, or a
 /// simulation, does, and no path but those of data and model.
 experiment for_clients(experiment x);
+
+/// How large a message of a kind may be of whose run nobody knows the blocks
+/// yet: places are given before.
+std::uint64_t bytes_max_before_terms(std::uint16_t kind);
 
 /// How large a message of a kind may be in a run with such blocks.
 std::function<std::uint64_t(std::uint16_t kind)>

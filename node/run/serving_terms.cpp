@@ -32,6 +32,9 @@ experiment without_paths(experiment x) {
   for (auto* path : {&x.data.path, &x.model.path})
     if (!path->empty())
       *path = "elsewhere";
+  if (x.data.names_tokenizer())
+    x.data.tokenizer = "elsewhere";
+  x.data.cache.clear();
   if (x.common_model && !x.common_model->path.empty())
     x.common_model->path = "elsewhere";
   return x;

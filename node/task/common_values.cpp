@@ -88,8 +88,8 @@ result<std::vector<float>> take(const tensor_file& file,
   return models::values_of(file, named, path);
 }
 
-result<all_values> from_file(const fs::path& path,
-                             const models::objective& common) {
+result<all_values> from_own_file(const fs::path& path,
+                                 const models::objective& common) {
   const auto file = read_common(path);
   if (!file)
     return tl::make_unexpected(file.error());
@@ -148,9 +148,9 @@ std::optional<fs::path> common_beside(const std::string& init) {
 result<all_values> common_values(const experiment& x,
                                  models::objective& common) {
   if (!x.common.empty())
-    return from_file(file_of_common(x.common), common);
+    return from_own_file(file_of_common(x.common), common);
   if (const auto kept = common_beside(x.init))
-    return from_file(*kept, common);
+    return from_own_file(*kept, common);
   all_values result;
   result[std::string{models::common_family}] = share(common.initial_parameters(
     derive_seed(derive_seed(x.seed, "initial"), "common")));

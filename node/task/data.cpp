@@ -60,6 +60,7 @@ result<models::dataset> read_data(const experiment& x) {
     case format::clusters:
     case format::low_rank:
     case format::elsewhere:
+    case format::language:
       break;
   }
   return models::read_idx_folder(x.data.path, x.data.classes);
@@ -68,7 +69,8 @@ result<models::dataset> read_data(const experiment& x) {
 } // namespace
 
 result<models::dataset> load_data(const experiment& x) {
-  TROUPE_ASSERT(!x.data.has_own_model() && !x.data.is_elsewhere());
+  TROUPE_ASSERT(!x.data.has_own_model() && !x.data.is_elsewhere()
+                && !x.data.is_language());
   auto data = read_data(x);
   if (!data)
     return data;

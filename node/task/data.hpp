@@ -10,7 +10,7 @@ namespace troupe::node {
 
 /// Reads or generates the data. Returns `invalid_data` if it is missing or
 /// damaged.
-/// @pre the data has no model of its own
+/// @pre the data has no model of its own, and is no text
 [[nodiscard]] result<models::dataset> load_data(const experiment& x);
 
 /// Deals the examples to the clients. Validation rows are set aside only if

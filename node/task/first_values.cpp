@@ -6,6 +6,7 @@
 #include "core/random.hpp"
 #include "core/text.hpp"
 #include "models/adapters/adapted_task.hpp"
+#include "models/adapters/factor_halves.hpp"
 #include "models/families.hpp"
 #include "models/safetensors.hpp"
 
@@ -19,9 +20,9 @@ bool holds(const models::tensor_file& file, const models::tensor_spec& x) {
 }
 
 /// A file's values for a block; null if it says nothing about the family.
-result<shared_values> from_file(const models::tensor_file& file,
-                                const models::block_layout& block,
-                                const std::string& path) {
+result<shared_values> from_tensors(const models::tensor_file& file,
+                                   const models::block_layout& block,
+                                   const std::string& path) {
   const auto is_there = [&](const auto& x) { return holds(file, x); };
   auto own = block.tensors;
   for (auto& x : own)
@@ -101,7 +102,7 @@ result<void> init_frozen(const experiment& x, const models::objective& model,
     if (std::ranges::none_of(block.tensors,
                              [&](const auto& y) { return holds(*file, y); }))
       continue; // What nobody trains is in no run's folder.
-    auto found = from_file(*file, block, x.init);
+    auto found = from_tensors(*file, block, x.init);
     if (!found)
       return tl::make_unexpected(found.error());
     values = std::move(*found);
@@ -117,7 +118,8 @@ first_values(const experiment& x, const recipe& method,
              const beside_model& beside) {
   const auto seed = derive_seed(x.seed, "initial");
   const auto fresh =
-    models::initial_values(model, blocks, seed, beside.adapters, beside.gate);
+    models::initial_values(model, blocks, seed, beside.adapters, beside.gate,
+                           beside.inside ? &*beside.inside : nullptr);
   std::map<block_id, shared_values> values;
   for (const auto& block : blocks.blocks)
     values[block.id] = block.family == models::model_family
@@ -138,7 +140,7 @@ first_values(const experiment& x, const recipe& method,
   if (auto ok = check_instances(*file, blocks, x.init); !ok)
     return tl::make_unexpected(ok.error());
   for (const auto& block : blocks.blocks) {
-    auto found = from_file(*file, block, x.init);
+    auto found = from_tensors(*file, block, x.init);
     if (!found)
       return tl::make_unexpected(found.error());
     if (*found)
@@ -149,15 +151,21 @@ first_values(const experiment& x, const recipe& method,
 
 result<void> complete(const experiment& x, models::objective& model,
                       const beside_model& beside, models::local_task& task) {
-  auto own = models::own_adapters_for(task.method, model, x.training.method,
-                                      x.model.adapt);
-  if (!own)
-    return tl::make_unexpected(own.error());
-  task.own_adapters = std::move(*own);
+  if (beside.inside) {
+    task.own_adapters = beside.inside->own_adapter;
+  } else {
+    auto own = models::own_adapters_for(task.method, model, x.training.method,
+                                        x.model.adapt);
+    if (!own)
+      return tl::make_unexpected(own.error());
+    task.own_adapters = std::move(*own);
+  }
   task.frozen =
     models::frozen_values(model, task.method, derive_seed(x.seed, "initial"));
   if (auto ok = init_frozen(x, model, task.frozen); !ok)
     return ok;
+  task.frozen.merge(models::frozen_factors(task.method, task.adapters,
+                                           derive_seed(x.seed, "initial")));
   for (const auto& family : task.method.blocks)
     if (const auto found = beside.common_values.find(family.name);
         family.where == scope::frozen && found != beside.common_values.end())

@@ -11,6 +11,7 @@
 #include "core/result.hpp"
 #include "core/values.hpp"
 #include "models/gate.hpp"
+#include "models/inner_setup.hpp"
 #include "models/layout.hpp"
 #include "models/local_trainer.hpp"
 #include "models/objective.hpp"
@@ -26,6 +27,8 @@ struct beside_model {
   std::unique_ptr<models::objective> common = {}; ///< Null: there is none.
   /// Its values, by its families.
   std::map<std::string, shared_values> common_values = {};
+  /// What stands inside the layers of the model.
+  std::optional<models::inner_plans> inside = {};
 };
 
 /// Of all travelling blocks. Returns `invalid_config` if the file does not fit.

@@ -10,6 +10,8 @@
 #include "models/tasks/regression.hpp"
 #include "node/config/config.hpp"
 #include "node/task/data.hpp"
+#include "node/task/language.hpp"
+#include "node/task/torch_model.hpp"
 
 namespace troupe::node {
 
@@ -180,6 +182,8 @@ result<materials> materials_of(const experiment& x,
       return low_rank_of(x);
     case data_options::format::elsewhere:
       return elsewhere_of(x, make_model);
+    case data_options::format::language:
+      return language_of(x, make_torch_language);
     default:
       return examples_of(x, make_model);
   }

@@ -6,10 +6,15 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "core/result.hpp"
 #include "models/data/example_set.hpp"
+#include "models/language/base.hpp"
+#include "models/language/language_config.hpp"
+#include "models/language/spec.hpp"
+#include "models/language/token_rows.hpp"
 #include "models/layout.hpp"
 #include "models/local_trainer.hpp"
 #include "models/objective.hpp"
@@ -20,6 +25,12 @@ namespace troupe::node {
 /// Makes a model of a kind that needs torch.
 using model_maker = std::function<result<std::unique_ptr<models::objective>>(
   const model_options& what, std::shared_ptr<const models::dataset> data)>;
+
+/// Makes a language model. Empty where there is no torch.
+using language_maker = std::function<result<std::unique_ptr<models::objective>>(
+  const models::language_config& config,
+  std::shared_ptr<const models::language_base> base,
+  std::shared_ptr<const models::token_rows> rows)>;
 
 /// What an example must be that somebody else brings. Without extents none can
 /// be brought.
@@ -44,6 +55,10 @@ struct materials {
   bool starts = true; ///< Of lines are made here; who joins fetches them.
   /// Over the same rows; empty: the method has no common model.
   models::objective_factory make_common = {};
+  bool counts_tokens = false; ///< Scores are of tokens: perplexity means
+                              ///< something.
+  /// What the model is, if it is one of language.
+  std::optional<models::language_spec> language = {};
 };
 
 /// Whether the method has a model that nobody trains and all look through.

@@ -9,6 +9,7 @@
 #include "models/data/idx.hpp"
 #include "models/data/partition.hpp"
 #include "models/data/pixels.hpp"
+#include "node/task/own_text.hpp"
 
 namespace troupe::node {
 
@@ -42,23 +43,23 @@ result<models::dataset> read(const experiment& x, const fs::path& path,
 }
 
 template <class T>
-std::string as_text(const std::vector<T>& extents) {
+std::string extents_text(const std::vector<T>& extents) {
   std::string out;
   for (const auto extent : extents)
     out += (out.empty() ? "" : " x ") + std::to_string(extent);
   return out;
 }
 
-result<void> check(const models::dataset& data, const fs::path& path,
-                   const example_shape& wanted) {
+result<void> check_own(const models::dataset& data, const fs::path& path,
+                       const example_shape& wanted) {
   const auto wrong = [&](const std::string& what) {
     return fail(errc::invalid_data, path.string() + ": " + what);
   };
   const auto& shape = data.train.inputs.front().shape;
   if (!std::ranges::equal(shape, wanted.inputs))
-    return wrong("an example has " + as_text(shape)
+    return wrong("an example has " + extents_text(shape)
                  + " values, and this run learns from examples of "
-                 + as_text(wanted.inputs));
+                 + extents_text(wanted.inputs));
   if (data.train.size == 0)
     return wrong("there are no examples");
   if (data.train.size > wanted.examples_max)
@@ -83,10 +84,12 @@ at(std::size_t place, std::size_t clients,
 
 result<own_data> read_own_data(const experiment& x, const fs::path& path,
                                const example_shape& wanted) {
+  if (x.data.is_language())
+    return read_own_text(x, path, wanted);
   auto found = read(x, path, wanted);
   if (!found)
     return tl::make_unexpected(found.error());
-  if (auto ok = check(*found, path, wanted); !ok)
+  if (auto ok = check_own(*found, path, wanted); !ok)
     return tl::make_unexpected(ok.error());
   if (auto ok = models::set_pixels(*found, x.data.pixels); !ok)
     return tl::make_unexpected(ok.error());
@@ -98,21 +101,25 @@ result<own_data> read_own_data(const experiment& x, const fs::path& path,
              .seed = derive_seed(x.seed, "partition")});
   if (!rows)
     return tl::make_unexpected(rows.error());
-  return own_data{std::make_shared<const models::dataset>(std::move(*found)),
-                  std::move(*rows)};
+  return own_data{.data =
+                    std::make_shared<const models::dataset>(std::move(*found)),
+                  .rows = std::move(*rows)};
+}
+
+models::partition rows_of_one(const experiment& x, const own_data& mine,
+                              client_id me) {
+  const auto place = me.value - 1;
+  const auto clients = std::max<std::size_t>(me.value, x.clients.clients);
+  return {.train = at(place, clients, mine.rows.train),
+          .test = at(place, clients, mine.rows.test),
+          .validation = mine.rows.validation,
+          .own_validation = at(place, clients, mine.rows.own_validation)};
 }
 
 materials materials_of(const experiment& x, const own_data& mine, client_id me,
                        const example_shape& shape,
                        const model_maker& make_model) {
-  const auto place = me.value - 1;
-  const auto clients = std::max<std::size_t>(me.value, x.clients.clients);
-  models::partition rows{.train = at(place, clients, mine.rows.train),
-                         .test = at(place, clients, mine.rows.test),
-                         .validation = mine.rows.validation,
-                         .own_validation =
-                           at(place, clients, mine.rows.own_validation)};
-  return {.clients = std::move(rows),
+  return {.clients = rows_of_one(x, mine, me),
           .test_size = mine.data->test.size,
           .make_objective = [what = x.model, data = mine.data,
                              make_model] { return make_model(what, data); },

@@ -20,6 +20,15 @@ policies::buffer_policy policy_of(model_options::buffer_rule x) {
   return policies::buffer_policy::average;
 }
 
+/// What is said; and where each client has a line of its own, there are as many
+/// as clients.
+options options_of(const experiment& x) {
+  auto said = x.training.method;
+  if (const auto lines = said.find("lines"); lines != said.end())
+    lines->second = x.clients.clients;
+  return said;
+}
+
 } // namespace
 
 result<recipe> recipe_of(const experiment& x) {
@@ -30,7 +39,7 @@ result<recipe> recipe_of(const experiment& x) {
            policies::with_buffers(*found, policy_of(x.model.buffers)),
            {.rule = said.rule, .is_clipped = said.clip_norm > 0})
     .and_then([&](recipe method) {
-      return policies::with_options(std::move(method), x.training.method);
+      return policies::with_options(std::move(method), options_of(x));
     })
     .and_then([&](recipe method) {
       return policies::with_often(std::move(method), x.clients.often,

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <string>
+#include <utility>
 
 #include <dlfcn.h>
 
@@ -33,9 +34,10 @@ models::model_kind kind_of(model_options::shape x) {
       return models::model_kind::torchscript;
     case model_options::shape::quadratic:
     case model_options::shape::regression:
+    case model_options::shape::language:
       break;
   }
-  TROUPE_ASSERT(!"this model needs no torch");
+  TROUPE_ASSERT(!"this model is not made of examples by torch");
   return {};
 }
 
@@ -99,6 +101,16 @@ make_torch_model(const model_options& what,
   if (!torch)
     return tl::make_unexpected(torch.error());
   return models_by(**torch)(what, std::move(data));
+}
+
+result<std::unique_ptr<models::objective>>
+make_torch_language(const models::language_config& config,
+                    std::shared_ptr<const models::language_base> base,
+                    std::shared_ptr<const models::token_rows> rows) {
+  const auto torch = load_torch();
+  if (!torch)
+    return tl::make_unexpected(torch.error());
+  return (*torch)->make_language(config, std::move(base), std::move(rows));
 }
 
 } // namespace troupe::node

@@ -7,6 +7,9 @@
 
 #include "core/result.hpp"
 #include "models/data/example_set.hpp"
+#include "models/language/base.hpp"
+#include "models/language/language_config.hpp"
+#include "models/language/token_rows.hpp"
 #include "models/objective.hpp"
 #include "models/torch/module.hpp"
 #include "node/config/experiment.hpp"
@@ -26,5 +29,11 @@ model_maker models_by(const models::torch_functions& torch);
 [[nodiscard]] result<std::unique_ptr<models::objective>>
 make_torch_model(const model_options& what,
                  std::shared_ptr<const models::dataset> data);
+
+/// A language model, by the torch that the first call loads.
+[[nodiscard]] result<std::unique_ptr<models::objective>>
+make_torch_language(const models::language_config& config,
+                    std::shared_ptr<const models::language_base> base,
+                    std::shared_ptr<const models::token_rows> rows);
 
 } // namespace troupe::node

@@ -81,8 +81,9 @@ std::string as_text(const Extents& extents) {
   return out;
 }
 
-result<void> check(const models::example_set& found, const fs::path& path,
-                   const example_shape& wanted) {
+result<void> check_unlabelled(const models::example_set& found,
+                              const fs::path& path,
+                              const example_shape& wanted) {
   const auto wrong = [&](const std::string& what) {
     return fail(errc::invalid_data, path.string() + " " + what);
   };
@@ -113,7 +114,7 @@ read_unlabelled(const experiment& x, const fs::path& path,
   auto found = read_inputs(path);
   if (!found)
     return tl::make_unexpected(found.error());
-  if (auto ok = check(*found, path, wanted); !ok)
+  if (auto ok = check_unlabelled(*found, path, wanted); !ok)
     return tl::make_unexpected(ok.error());
   models::dataset data;
   data.name = path.stem().string();

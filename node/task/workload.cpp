@@ -2,15 +2,22 @@
 
 #include <algorithm>
 
+#include "core/random.hpp"
 #include "models/adapters/adapted_task.hpp"
 #include "models/embedder.hpp"
 #include "models/families.hpp"
+#include "models/frozen_base.hpp"
 #include "models/gate.hpp"
 #include "models/guarded_trainer.hpp"
+#include "models/inner_adapters.hpp"
+#include "models/inner_setup.hpp"
 #include "models/optimisers.hpp"
+#include "models/own_validation.hpp"
 #include "models/shapes.hpp"
+#include "models/watched.hpp"
 #include "node/config/policies_of.hpp"
 #include "node/task/common_values.hpp"
+#include "node/task/experts.hpp"
 #include "node/task/first_values.hpp"
 #include "node/task/life.hpp"
 #include "node/task/recipe_of.hpp"
@@ -42,10 +49,18 @@ double weight_max(const experiment& x, const recipe& method,
   return most;
 }
 
+/// Rows that nobody trains on: of all together, or of clients.
+bool has_rows_for(models::watched what, const models::partition& clients) {
+  return models::of_clients(what)
+           ? std::ranges::any_of(clients.own_validation,
+                                 [](const auto& rows) { return !rows.empty(); })
+           : !clients.validation.empty();
+}
+
 result<void> check(const experiment& x, const recipe& method,
                    const models::partition& clients) {
-  const bool stops = x.stop.metric != stop_options::metric_kind::none;
-  if (stops && clients.validation.empty() && !x.data.is_elsewhere())
+  const auto stops = watched_of(x.stop);
+  if (stops && !has_rows_for(*stops, clients) && !x.data.is_elsewhere())
     return fail(
       errc::invalid_config,
       "'stop' watches validation data, and this data has none to set aside");
@@ -58,7 +73,9 @@ result<void> check(const experiment& x, const recipe& method,
                 "'samples_max' must be at least " + std::to_string(most)
                   + ", the examples of the largest client, found "
                   + std::to_string(x.merge.samples_max));
-  return {};
+  // Who brings data from elsewhere says so there.
+  return x.data.is_elsewhere() ? result<void>{}
+                               : models::check_own_validation(method, clients);
 }
 
 std::shared_ptr<models::local_task>
@@ -76,6 +93,7 @@ task_of(const experiment& x, const workload& w, materials m,
   task->method = w.method;
   task->blocks = *w.blocks;
   task->how = x.training;
+  task->first_seed = derive_seed(x.seed, "initial");
   task->clients = std::move(m.clients);
   task->test_size = m.test_size;
   // Honest clients keep to the bound; the gateway refuses the others.
@@ -139,7 +157,8 @@ result<void> check_memory(const experiment& x, const models::layout& blocks) {
 /// What blocks the recipe has of the model and of what stands beside it.
 std::map<std::string, models::tensor_list>
 shapes_of(const models::objective& model, const beside_model& beside) {
-  auto shapes = models::shapes_of(model, beside.adapters, beside.gate);
+  auto shapes = models::shapes_of(model, beside.adapters, beside.gate,
+                                  beside.inside ? &*beside.inside : nullptr);
   if (beside.common) {
     shapes[std::string{models::common_family}] =
       beside.common->parameter_list();
@@ -149,17 +168,19 @@ shapes_of(const models::objective& model, const beside_model& beside) {
   return shapes;
 }
 
-result<models::layout>
-layout_of(const experiment& x, const recipe& method,
-          const std::map<std::string, models::tensor_list>& shapes,
-          std::uint64_t examples) {
-  return models::make_layout(method, shapes,
+result<models::layout> layout_of(const experiment& x, const recipe& method,
+                                 models::objective& model,
+                                 const beside_model& beside,
+                                 std::uint64_t examples) {
+  return models::make_layout(method, shapes_of(model, beside),
                              {.weight_max = weight_max(x, method, examples),
                               .delta_max = x.merge.delta_max,
                               .offers = offers_max(x)})
     .and_then([&](models::layout blocks) -> result<models::layout> {
       if (auto ok = check_memory(x, blocks); !ok)
         return tl::make_unexpected(ok.error());
+      if (const auto* base = model.inside())
+        models::note_base(blocks, base->base_list(), base->base_content());
       return blocks;
     });
 }
@@ -196,11 +217,20 @@ result<beside_model> beside_of(const experiment& x, const recipe& method,
                                const materials& found,
                                const models::objective& model) {
   beside_model out;
-  auto adapters = models::adapters_for(method, model.parameter_list(),
-                                       x.training.method, x.model.adapt);
-  if (!adapters)
-    return tl::make_unexpected(adapters.error());
-  out.adapters = std::move(*adapters);
+  auto inside =
+    models::inner_plans_for(method, model, x.training.method, x.model.adapt);
+  if (!inside)
+    return tl::make_unexpected(inside.error());
+  out.inside = std::move(*inside);
+  if (out.inside) {
+    out.adapters = out.inside->adapter;
+  } else {
+    auto adapters = models::adapters_for(method, model.parameter_list(),
+                                         x.training.method, x.model.adapt);
+    if (!adapters)
+      return tl::make_unexpected(adapters.error());
+    out.adapters = std::move(*adapters);
+  }
   if (found.make_common) {
     auto common = found.make_common();
     if (!common)
@@ -228,8 +258,10 @@ result<void> build(const experiment& x, materials found, workload& w) {
     return tl::make_unexpected(beside.error());
   if (auto ok = check_model(w.method, x, **model, beside->adapters); !ok)
     return ok;
-  auto blocks =
-    layout_of(x, w.method, shapes_of(**model, *beside), w.shape.examples_max);
+  auto experts = experts_for(x, w.method, beside->inside, found.clients);
+  if (!experts)
+    return tl::make_unexpected(experts.error());
+  auto blocks = layout_of(x, w.method, **model, *beside, w.shape.examples_max);
   if (!blocks)
     return tl::make_unexpected(blocks.error());
   if (found.starts) {
@@ -242,6 +274,8 @@ result<void> build(const experiment& x, materials found, workload& w) {
   }
   w.blocks = std::make_shared<const models::layout>(std::move(*blocks));
   auto task = task_of(x, w, std::move(found), beside->adapters);
+  task->inside = beside->inside;
+  task->experts = std::move(*experts);
   if (auto ok = complete(x, **model, *beside, *task); !ok)
     return ok;
   // What is frozen is a part of it.
@@ -273,7 +307,10 @@ result<workload> prepare(const experiment& x, materials found) {
              .devices = std::move(*devices),
              .life = std::move(*life),
              .data_digest = std::move(found.data_digest),
-             .shape = std::move(found.shape)};
+             .shape = std::move(found.shape),
+             .counts_tokens = found.counts_tokens,
+             .language = found.language,
+             .window = x.data.context};
   w.shape.examples_max =
     x.merge.samples_max ? x.merge.samples_max : largest(found.clients);
   const auto make_objective = found.make_objective;

@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 
 #include "core/result.hpp"
 #include "models/layout.hpp"
@@ -35,6 +36,11 @@ struct workload {
   /// Names the examples; empty where there are none to differ in.
   std::function<models::digest()> data_digest = {};
   example_shape shape = {};
+  bool counts_tokens = false; ///< Scores are of tokens: perplexity means
+                              ///< something.
+  /// What the model is, if it is one of language, and tokens of a window.
+  std::optional<models::language_spec> language = {};
+  std::uint64_t window = 0;
 
   std::uint64_t examples(client_id x) const {
     return task->clients.train[x.value - 1].size();

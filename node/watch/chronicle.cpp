@@ -7,6 +7,7 @@
 #include "core/text.hpp"
 #include "node/report/quantile.hpp"
 #include "node/watch/metric_lines.hpp"
+#include "node/watch/perplexity.hpp"
 
 namespace troupe::node {
 
@@ -114,13 +115,15 @@ void chronicle::note(const messages::evaluation_finished& x, bool last,
                      instant at) {
   const auto all = spread_of_all();
   const auto strangers = spread_of_strangers();
-  options_.metrics(record_of(x, options_.has_labels,
-                             {.clients = all,
-                              .zero_shot = strangers,
-                              .told = invited_with_scores(),
-                              .accuracies = last ? accuracies_of(whose::invited)
-                                                 : std::vector<double>{}},
-                             at));
+  options_.metrics(record_of(
+    x, options_.has_labels,
+    {.clients = all,
+     .zero_shot = strangers,
+     .told = invited_with_scores(),
+     .accuracies = last ? accuracies_of(whose::invited) : std::vector<double>{},
+     .perplexity = perplexity_of_test(),
+     .clients_perplexity = perplexity_of_clients()},
+    at));
 }
 
 void chronicle::left_out(version, instant) {
@@ -246,6 +249,15 @@ void chronicle::describe(actors::run_status& to) const {
     to.evaluation[{own_test, accuracy, p10}] = clients->p10;
     to.evaluation[{own_test, accuracy, worst}] = clients->worst;
   }
+  if (const auto all = perplexity_of_test())
+    to.evaluation[{test, perplexity, global}] = *all;
+  if (const auto own = perplexity_of_clients()) {
+    to.evaluation[{own_test, perplexity, mean}] = *own;
+    // As of accuracies a tenth of clients fare worse: these have more of it.
+    const auto each = perplexities_of(report_.evaluation->scores.per_client);
+    to.evaluation[{own_test, perplexity, p10}] = quantile(each, 0.9);
+    to.evaluation[{own_test, perplexity, worst}] = each.back();
+  }
 }
 
 std::optional<spread> chronicle::accuracies() const {
@@ -256,6 +268,28 @@ std::optional<spread> chronicle::accuracies() const {
 std::optional<spread> chronicle::held_out_accuracies() const {
   const std::lock_guard guard{mutex_};
   return spread_of_strangers();
+}
+
+std::optional<double> chronicle::perplexity() const {
+  const std::lock_guard guard{mutex_};
+  return perplexity_of_test();
+}
+
+std::optional<double> chronicle::clients_perplexity() const {
+  const std::lock_guard guard{mutex_};
+  return perplexity_of_clients();
+}
+
+std::optional<double> chronicle::perplexity_of_test() const {
+  if (!report_.evaluation || !options_.counts_tokens)
+    return std::nullopt;
+  return perplexity_of(report_.evaluation->scores.global);
+}
+
+std::optional<double> chronicle::perplexity_of_clients() const {
+  if (!options_.counts_tokens || invited_with_scores() == 0)
+    return std::nullopt;
+  return mean_perplexity(report_.evaluation->scores.per_client);
 }
 
 std::size_t chronicle::clients_scored() const {

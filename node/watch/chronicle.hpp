@@ -87,6 +87,7 @@ public:
     std::size_t held_out = 0;
     std::uint64_t clients = 0;
     bool has_labels = true;
+    bool counts_tokens = false; ///< Scores are of tokens.
     /// What the best version is by; none: no version is called the best.
     std::optional<models::watched> best_by = {};
     std::function<void(const std::string& line)>
@@ -133,6 +134,11 @@ public:
   /// Those of the clients that were never invited.
   std::optional<spread> held_out_accuracies() const;
 
+  /// Of the last evaluation, where scores are of tokens: on the test data, and
+  /// the mean over clients of each one's own.
+  std::optional<double> perplexity() const;
+  std::optional<double> clients_perplexity() const;
+
   /// How many clients have a score in the last evaluation, beside those.
   std::size_t clients_scored() const;
 
@@ -153,6 +159,8 @@ private:
   std::optional<spread> spread_of_all() const;
   std::optional<spread> spread_of_strangers() const;
   std::size_t invited_with_scores() const;
+  std::optional<double> perplexity_of_test() const;
+  std::optional<double> perplexity_of_clients() const;
   void note(const messages::evaluation_finished& x, bool last, instant at);
 
   options options_;

@@ -53,9 +53,9 @@ tl::unexpected<error> no_folder(const fs::path& path,
 /// Keeps notes in a file, for a store that keeps none itself.
 class noting_store final : public actors::store {
 public:
-  noting_store(std::unique_ptr<actors::store> behind, const fs::path& events)
+  noting_store(std::unique_ptr<actors::store> behind, actors::line_file events)
     : behind_(std::move(behind)),
-      events_(events) {
+      events_(std::move(events)) {
     // nop
   }
 
@@ -70,7 +70,7 @@ public:
   }
 
   result<void> commit(const messages::commit_requested& x) override {
-    events_.flush();
+    (void)events_.flush({}); // What finds no room waits for the next version.
     return behind_->commit(x);
   }
 
@@ -80,17 +80,24 @@ public:
 
   result<void> note(const messages::line_noted& x) override {
     if (x.where == messages::line_noted::file::events)
-      events_ << x.text << '\n';
+      (void)events_.append(x.text);
     return {};
   }
 
 private:
   std::unique_ptr<actors::store> behind_;
-  std::ofstream events_;
+  actors::line_file events_;
 };
+
+/// Makes the file if it is not there, and changes nothing.
+bool can_append_to(const fs::path& path) {
+  return std::ofstream{path, std::ios::app}.is_open();
+}
 
 /// In the run's folder: config.toml is for people, who may change it.
 constexpr const char* as_it_began = "logs/began.toml";
+
+constexpr const char* metrics_name = "metrics.jsonl";
 
 result<void> refuse_changed(const fs::path& folder, const experiment& x) {
   const auto text =
@@ -180,8 +187,6 @@ result<fs::path> make_dated_folder(const fs::path& parent,
 
 run_folder::run_folder(fs::path path)
   : path_(std::move(path)),
-    metrics_(
-      std::make_unique<std::ofstream>(path_ / "metrics.jsonl", std::ios::app)),
     log_(std::make_unique<std::ofstream>(path_ / "logs" / "run.log",
                                          std::ios::app)),
     logs_(std::make_unique<std::mutex>()) {
@@ -219,7 +224,7 @@ result<run_folder> run_folder::make(const experiment& x) {
     path = parent / (name + "-" + std::to_string(i));
   }
   run_folder made{path};
-  if (!*made.metrics_ || !*made.log_)
+  if (!*made.log_ || !can_append_to(path / metrics_name))
     return fail(errc::storage_failure, path.string() + ": cannot write here");
   return made;
 }
@@ -244,7 +249,7 @@ result<run_folder> run_folder::open(const fs::path& path, const experiment& x) {
   std::error_code why;
   fs::create_directory(path / "logs", why);
   run_folder found{path};
-  if (!*found.metrics_ || !*found.log_)
+  if (!*found.log_ || !can_append_to(path / metrics_name))
     return fail(
       errc::storage_failure,
       path.string() + ": cannot write here: "
@@ -291,9 +296,14 @@ result<void> run_folder::begin_again() {
   return {};
 }
 
+void run_folder::tidy() const {
+  for (const auto& folder : {path_, path_ / "logs", path_ / "offers"})
+    models::remove_unfinished(folder);
+}
+
 std::uint64_t run_folder::metrics_size() const {
   std::error_code none;
-  return fs::file_size(path_ / "metrics.jsonl", none);
+  return fs::file_size(path_ / metrics_name, none);
 }
 
 std::uint64_t run_folder::events_size() const {
@@ -303,12 +313,23 @@ std::uint64_t run_folder::events_size() const {
 }
 
 result<void> run_folder::cut_metrics(std::uint64_t bytes) {
-  return actors::line_file::open(path_ / "metrics.jsonl")
+  return actors::line_file::open(path_ / metrics_name)
     .and_then([&](actors::line_file x) { return x.cut(bytes); });
+}
+
+void run_folder::metric(const std::string& line) {
+  // Not before the store has its lock: opening cuts half a line off, which may
+  // be one that another process is writing.
+  if (!metrics_)
+    if (auto file = actors::line_file::open(path_ / metrics_name))
+      metrics_ = std::make_unique<actors::line_file>(std::move(*file));
+  if (metrics_ && metrics_->append(line))
+    (void)metrics_->flush({}); // What finds no room waits for the next line.
 }
 
 void run_folder::log(const std::string& line) {
   const std::lock_guard guard{*logs_};
+  log_->clear(); // A disk that was full may have room again.
   *log_ << printable(line) << '\n' << std::flush;
 }
 
@@ -325,8 +346,11 @@ std::string identity_of(const experiment& x) {
 result<std::unique_ptr<actors::store>>
 run_folder::open_store(const experiment& x, const store_options& opts) const {
   if (x.ledger == ledger_kind::memory)
-    return std::make_unique<noting_store>(
-      actors::make_memory_store(fresh_key()), path_ / "events.jsonl");
+    return actors::line_file::open(path_ / "events.jsonl")
+      .map([](actors::line_file events) -> std::unique_ptr<actors::store> {
+        return std::make_unique<noting_store>(
+          actors::make_memory_store(fresh_key()), std::move(events));
+      });
   // Virtual clients live and die with the server: nobody remembers what it
   // forgets.
   return actors::make_sqlite_store(

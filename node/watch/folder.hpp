@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 
+#include "actors/record/line_file.hpp"
 #include "actors/record/store.hpp"
 #include "core/result.hpp"
 #include "models/layout.hpp"
@@ -57,6 +58,11 @@ public:
   /// Bytes in metrics.jsonl.
   std::uint64_t metrics_size() const;
 
+  /// Removes what processes that died were about to put in the place of a file.
+  /// Versions and offers that wait are tidied where they are read. @pre the
+  /// store is open, so that nobody else works in the folder
+  void tidy() const;
+
   /// Forgets the metrics after so many bytes. Returns `storage_failure` if
   /// there are fewer.
   [[nodiscard]] result<void> cut_metrics(std::uint64_t bytes);
@@ -66,10 +72,9 @@ public:
   }
 
   /// Appends to metrics.jsonl, where others can read it, and whoever goes on
-  /// with the run when this process is killed.
-  void metric(const std::string& line) {
-    *metrics_ << line << '\n' << std::flush;
-  }
+  /// with the run when this process is killed. On a full disk lines wait for
+  /// room. @pre the store is open, so that nobody else works in the folder
+  void metric(const std::string& line);
 
   /// Appends to logs/run.log.
   void log(const std::string& line);
@@ -96,7 +101,7 @@ private:
   explicit run_folder(std::filesystem::path path);
 
   std::filesystem::path path_;
-  std::unique_ptr<std::ofstream> metrics_;
+  std::unique_ptr<actors::line_file> metrics_; ///< From its first line on.
   std::unique_ptr<std::ofstream> log_;
   std::unique_ptr<std::mutex> logs_; ///< Whoever logs, on any thread.
 };

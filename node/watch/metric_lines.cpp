@@ -77,6 +77,11 @@ std::string record_of(const messages::evaluation_finished& x, bool has_labels,
             {"version", x.head.value}};
   put(line, score_name::rows::test, x.scores.global, has_labels);
   put(line, score_name::rows::validation, x.scores.validation, has_labels);
+  if (by_client.perplexity)
+    line[actors::perplexity_key] = to_json(by_client.perplexity);
+  if (by_client.clients_perplexity)
+    line[actors::clients_perplexity_key] =
+      to_json(by_client.clients_perplexity);
   if (by_client.clients) {
     line["per_client"] = to_json(by_client.clients);
     if (!by_client.accuracies.empty())

@@ -29,6 +29,9 @@ struct spreads {
   std::size_t told = 0; ///< Clients that are invited and have a score.
   /// Theirs, for the run's last evaluation.
   std::vector<double> accuracies = {};
+  /// Where scores are of tokens.
+  std::optional<double> perplexity = {};
+  std::optional<double> clients_perplexity = {};
 };
 
 /// An evaluation, with the spread over clients where they were scored, and with

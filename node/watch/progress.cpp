@@ -6,6 +6,8 @@
 #include <ostream>
 #include <sstream>
 
+#include "node/watch/perplexity.hpp"
+
 namespace troupe::node {
 
 namespace {
@@ -120,6 +122,16 @@ strangers strangers_in(const models::evaluated& x,
   return all;
 }
 
+std::string perplexities_of(const models::evaluated& x, bool has_clients) {
+  std::ostringstream text;
+  text << std::fixed << std::setprecision(2);
+  if (const auto all = perplexity_of(x.global))
+    text << "  perplexity " << *all;
+  if (const auto own = mean_perplexity(x.per_client); own && has_clients)
+    text << "  clients' perplexity " << *own;
+  return text.str();
+}
+
 /// What the method is for: the global model, or the mean over clients; that
 /// too where there are no rows here to score on.
 std::string scores_of(const models::evaluated& x,
@@ -129,6 +141,8 @@ std::string scores_of(const models::evaluated& x,
   // Those who are never invited are scored when the others are not, too.
   const auto never_invited = strangers_in(x, how);
   const bool has_clients = x.per_client.size() > never_invited.count;
+  if (how.counts_tokens)
+    return perplexities_of(x, has_clients);
   if ((how.personal || x.global.count == 0) && has_clients) {
     double sum = 0;
     for (const auto& [client, own] : x.per_client)
@@ -143,6 +157,9 @@ std::string scores_of(const models::evaluated& x,
     else
       text << "  test loss " << x.global.mean_loss();
   }
+  const auto majority = x.method_results.find("majority_accuracy");
+  if (how.has_labels && majority != x.method_results.end())
+    text << "  majority " << majority->second;
   if (never_invited.count > 0 && how.has_labels)
     text << "  zero shot " << std::setprecision(2)
          << never_invited.accuracies / static_cast<double>(never_invited.count);

@@ -22,7 +22,8 @@ public:
     bool terminal = false;
     length_options length = {};
     bool has_labels = true;
-    bool personal = false; ///< Clients' own scores are what counts.
+    bool counts_tokens = false; ///< Scores are of tokens.
+    bool personal = false;      ///< Clients' own scores are what counts.
     std::optional<line_id> lead = {};
     instant every =
       std::chrono::seconds{2};  ///< In a pipe; a tenth on a terminal.

@@ -87,6 +87,8 @@ void put_scores(run_summary& s, const chronicle& watching, bool has_labels) {
   s.clients_scored = watching.clients_scored();
   s.held_out = watching.held_out_accuracies();
   s.method_results = scores.method_results;
+  s.perplexity = watching.perplexity();
+  s.clients_perplexity = watching.clients_perplexity();
 }
 
 json to_json(const run_summary& x) {
@@ -123,7 +125,9 @@ json to_json(const run_summary& x) {
           {"method_results", results},
           {"rows_embedded", or_null(x.rows_embedded)},
           {"zero_shot_bytes_down", or_null(x.zero_shot_bytes_down)},
-          {"zero_shot_bytes_up", or_null(x.zero_shot_bytes_up)}};
+          {"zero_shot_bytes_up", or_null(x.zero_shot_bytes_up)},
+          {"perplexity", to_json(x.perplexity)},
+          {"clients_perplexity", to_json(x.clients_perplexity)}};
 }
 
 json to_long_json(const run_summary& x) {
@@ -136,6 +140,8 @@ json to_long_json(const run_summary& x) {
     object["clients_asked"] = *x.clients_asked;
   }
   object["routing"] = x.routing ? *x.routing : json(nullptr);
+  object["language_costs"] =
+    x.language_costs ? *x.language_costs : json(nullptr);
   object["best"] = nullptr;
   if (x.best)
     object["best"] = {{"version", x.best->head.value},
@@ -143,26 +149,53 @@ json to_long_json(const run_summary& x) {
   return object;
 }
 
+namespace {
+
+std::string clients_as_text(const run_summary& x) {
+  if (x.clients_perplexity)
+    return format("  clients    perplexity %.4f in the mean%s\n",
+                  *x.clients_perplexity, of_how_many(x).c_str());
+  if (x.per_client)
+    return "  clients    " + to_text(*x.per_client) + of_how_many(x) + "\n";
+  return "";
+}
+
+/// Without it an accuracy of sorted labels says nothing.
+std::string majority_as_text(const run_summary& x) {
+  const auto found = x.method_results.find("majority_accuracy");
+  return found == x.method_results.end()
+           ? ""
+           : format("  majority   %.4f in the mean of clients, of who always "
+                    "says what most of its rows are\n",
+                    found->second);
+}
+
+std::string global_as_text(const run_summary& x) {
+  const auto* of = x.personal ? "newcomer " : nullptr;
+  const auto* whose = of ? ": of who has no part of its own yet" : "";
+  if (x.accuracy)
+    return format("  %s  %.4f on the test data, loss %.4f%s\n",
+                  of ? of : "accuracy ", *x.accuracy, x.loss.value_or(0),
+                  whose);
+  if (x.perplexity)
+    return format("  %s %s%.4f on the test data, loss %.4f%s\n",
+                  of ? of : "perplexity", of ? " perplexity " : "",
+                  *x.perplexity, x.loss.value_or(0), whose);
+  if (x.loss)
+    return format("  %s  %.6g on the test data%s\n", of ? of : "loss     ",
+                  *x.loss,
+                  of ? ", the loss of who has no part of its own yet" : "");
+  return "";
+}
+
+} // namespace
+
 std::string to_text(const run_summary& x) {
   std::string text = x.reason + "\n";
-  const std::string clients =
-    x.per_client
-      ? "  clients    " + to_text(*x.per_client) + of_how_many(x) + "\n"
-      : "";
   // First what the method is for.
-  if (x.personal)
-    text += clients;
-  const auto* of = x.personal ? "newcomer " : nullptr;
-  if (x.accuracy)
-    text += format("  %s  %.4f on the test data, loss %.4f%s\n",
-                   of ? of : "accuracy ", *x.accuracy, x.loss.value_or(0),
-                   of ? ": of who has no part of its own yet" : "");
-  else if (x.loss)
-    text +=
-      format("  %s  %.6g on the test data%s\n", of ? of : "loss     ", *x.loss,
-             of ? ", the loss of who has no part of its own yet" : "");
-  if (!x.personal)
-    text += clients;
+  text += x.personal ? clients_as_text(x) + global_as_text(x)
+                     : global_as_text(x) + clients_as_text(x);
+  text += majority_as_text(x);
   if (x.held_out)
     text += "  held out   " + to_text(*x.held_out) + "\n";
   if (x.held_out && x.zero_shot_bytes_down)

@@ -49,6 +49,9 @@ struct run_summary {
   /// the method cannot serve such.
   std::optional<std::uint64_t> zero_shot_bytes_down = {};
   std::optional<std::uint64_t> zero_shot_bytes_up = {};
+  /// Where scores are of tokens: on the test data, and the mean over clients.
+  std::optional<double> perplexity = {};
+  std::optional<double> clients_perplexity = {};
 
   // Only for people and summary.json.
   std::optional<best_version> best;
@@ -58,6 +61,8 @@ struct run_summary {
   bool goes_on = false; ///< It can be resumed.
   /// Who asked for which expert; none where visits do not say so.
   std::optional<json> routing = {};
+  /// Of factors inside a language model; none where there are none.
+  std::optional<json> language_costs = {};
 };
 
 /// What the last evaluation found.

@@ -74,7 +74,42 @@ std::vector<option_spec> share_of_layers() {
     of_all_adapters(split::balanced_2d, true));
 }
 
-std::vector<option_spec> over_frozen_model(double rank, number_range range) {
+namespace {
+
+/// Of which layers adapters are.
+std::vector<option_spec> of_layers(number_range range, adapted_layers of) {
+  return {{.name = "adapted",
+           .says = "the layers of a language model that have adapters, where "
+                   "'model.adapt' names none",
+           .kind = option_kind::choice,
+           .value = static_cast<double>(of),
+           .words = {"query_value", "blocks"}},
+          {.name = "attention_rank",
+           .says = "of the common adapter in a language model's attention; 0: "
+                   "as elsewhere",
+           .kind = option_kind::whole,
+           .value = of == adapted_layers::blocks ? 8.0 : 0.0,
+           .range = {.max = range.max},
+           .unit = "ranks"}};
+}
+
+} // namespace
+
+std::vector<option_spec> of_alpha(double alpha, bool over_root) {
+  return {{.name = "alpha",
+           .says = "what factors count, over their rank or its root; 0: one",
+           .value = alpha,
+           .range = {.max = 1e6},
+           .unit = "times the product"},
+          {.name = "alpha_over",
+           .says = "what 'alpha' is divided by: the rank, or its root",
+           .kind = option_kind::choice,
+           .value = over_root ? 1.0 : 0.0,
+           .words = {"rank", "root"}}};
+}
+
+std::vector<option_spec> over_frozen_model(double rank, number_range range,
+                                           adapted_layers of) {
   return joined({{.name = "rank",
                   .says = "of the common adapter",
                   .kind = option_kind::whole,
@@ -97,7 +132,33 @@ std::vector<option_spec> over_frozen_model(double rank, number_range range) {
                  {.name = "frozen_in_layout",
                   .says = "a client with another frozen model is refused",
                   .kind = option_kind::flag}},
-                of_all_adapters(split::none, false));
+                joined(of_all_adapters(split::none, false),
+                       joined(of_layers(range, of), of_alpha(0, false))));
+}
+
+std::vector<option_spec> of_first_ranks() {
+  return {{.name = "rank_min",
+           .says = "of a client, which it never gives up",
+           .kind = option_kind::whole,
+           .value = 8,
+           .range = few_ranks,
+           .unit = "ranks"},
+          {.name = "rank_first",
+           .says = "of the first client; 0: from 'rank_min' on, as published",
+           .kind = option_kind::whole,
+           .range = {.max = few_ranks.max},
+           .unit = "ranks"},
+          {.name = "rank_last",
+           .says = "of the last client; 0: up to 'rank', as published",
+           .kind = option_kind::whole,
+           .range = {.max = few_ranks.max},
+           .unit = "ranks"},
+          {.name = "rank_per_expert",
+           .says = "of each client, for each of the experts that "
+                   "'training.experts' says; 0: it says none",
+           .kind = option_kind::whole,
+           .range = {.max = few_ranks.max},
+           .unit = "ranks"}};
 }
 
 std::vector<option_spec> of_gated(double answer) {

@@ -18,10 +18,24 @@ inline constexpr number_range ranks{.min = 1, .max = 65'536};
 /// Of adapters whose size is a share of what they adapt.
 std::vector<option_spec> share_of_layers();
 
+/// What products of factors count: alpha over their rank, or over its root.
+std::vector<option_spec> of_alpha(double alpha, bool over_root);
+
+/// The layers of a language model that a method adapts by default: what makes
+/// queries and values, or all of attention and of feed-forward blocks.
+enum class adapted_layers : int { query_value, blocks };
+
 /// Of adapters over a model that is frozen; the common one has so many ranks
-/// by default.
-std::vector<option_spec> over_frozen_model(double rank,
-                                           number_range range = ranks);
+/// by default, and those of blocks 8 beside attention.
+std::vector<option_spec>
+over_frozen_model(double rank, number_range range = ranks,
+                  adapted_layers of = adapted_layers::query_value);
+
+/// Ranks of an adapter of which clients have the first.
+inline constexpr number_range few_ranks{.min = 1, .max = 1024};
+
+/// How many a client has: HETLoRA's ranks.
+std::vector<option_spec> of_first_ranks();
 
 /// Of a gate over a frozen common model, and of the experts behind it. @param
 /// answer the default of that option: 0 is "expert", and 1 "mixture"

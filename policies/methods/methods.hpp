@@ -26,10 +26,23 @@
   METHOD(ddome)                                                                \
   METHOD(fedmix)                                                               \
   METHOD(average_ensemble)                                                     \
-  METHOD(common_expert)
+  METHOD(common_expert)                                                        \
+  METHOD(comigs)                                                               \
+  METHOD(comigs_2g)                                                            \
+  METHOD(comigs_2s)                                                            \
+  METHOD(pfedmoe)                                                              \
+  METHOD(pretrained)                                                           \
+  METHOD(centralised_lora)                                                     \
+  METHOD(local_lora)                                                           \
+  METHOD(fedavg_lora)                                                          \
+  METHOD(ffa_lora)                                                             \
+  METHOD(fedsa_lora)                                                           \
+  METHOD(fdlora)                                                               \
+  METHOD(flexlora)                                                             \
+  METHOD(pcl)
 
 /// Methods that people may name and that are not built yet.
-#define TROUPE_ANNOUNCED_METHODS(METHOD) METHOD(comigs)
+#define TROUPE_ANNOUNCED_METHODS(METHOD)
 
 #include "core/recipe.hpp"
 

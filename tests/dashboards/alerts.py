@@ -85,6 +85,7 @@ PLANTED = [
     ("increase(troupe_restarts_total[30m])", "max_over_time(troupe_restarts_total[30m])", "troupe_restarts_total counts"),
     ("increase(troupe_restarts_total[30m])", "increase(troupe_node_ready[30m])", "troupe_node_ready is no counter"),
     ('reason="lost"', 'cause="lost"', "troupe_leaves_total has no label 'cause'"),
+    ('reason="lost"', 'reason="gone"', "troupe_leaves_total has no reason 'gone'"), ('state="lost"', 'state="gone"', "troupe_clients has no state 'gone'"),
     ("sum by (job, instance, reason) (", "sum by (instance, reason) (", "by (instance, reason) forgets which process"),
     ("sum by (job, instance, reason) (", "sum(", "adds up processes"),
     ('(increase(troupe_expert_visits_total{line=~".+/[*]"}[30m]))', "(increase(troupe_expert_visits_total[30m]))", "of many lines is there twice"),

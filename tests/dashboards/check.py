@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 
+import picture_sums
 import plain
 import promql
 import provisioning
@@ -23,7 +24,12 @@ ANY = {"job": ".+", "instance": ".+", "line": ".+", "__rate_interval": "1m", "__
 def known_metrics(page):
     """{metric: rules.Known} of the table in docs/metrics.md."""
     rows = re.findall(r"^\| `(\w+)` \| (\w+) \| ([^|]*)\|([^|]*)\|", page, re.M)
-    return {name: rules.Known(unit.strip(), set(re.findall(r"(?:^|;) *`(\w+)`", labels)), kind) for name, kind, unit, labels in rows}
+    out = {}
+    for name, kind, unit, labels in rows:
+        said = [re.findall(r"`(\w+)`", x) for x in labels.split(";")]
+        values = {x[0]: x[1:] for x in said if x}
+        out[name] = rules.Known(unit.strip(), set(values), kind, {x: y for x, y in values.items() if y})
+    return out
 
 
 def doubled(pairs):
@@ -118,6 +124,7 @@ def main():
               sorted(rules.UNITS - {x for _, x, _, _ in view_test.SHOWN})]
     wrong += provisioning.of_tree(root)
     wrong += values.findings({x.removesuffix(".json"): json.loads(y) for x, y in texts.items()}) if not wrong else []
+    wrong += picture_sums.of_tree(root)
     for line in wrong:
         print(line)
     print(f"{len(texts)} dashboards, {len(wrong)} findings")

@@ -11,6 +11,7 @@ PANELS = {
         "Progress": "it goes from 0 to 1",
         "Versions": PACE,
         "Evaluation": "of some metrics more is good, of others less, and how much depends on the task",
+        "Perplexity": "the less the better, and how little depends on the task",
         "Clients by state": "how many there are to be is the run's; Clients says whether anybody is here",
         "Visits and failures": "the share of failed visits has thresholds in Clients and churn",
         "Offers by verdict": "Refused offers has the thresholds, of their share",

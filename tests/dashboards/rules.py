@@ -32,8 +32,8 @@ OF_PROMETHEUS = {"ALERTS", "up"}
 # What a selector of many lines says of families, which have in them what the lines that have names have as well.
 FAMILIES, NO_FAMILIES, ANY_LINE = ("line", "=~", ".+/[*]"), ("line", "!~", ".+/[*]"), ("line", "=~", ".+")
 
-# What docs/metrics.md says of a metric: its unit, the set of its labels, its type.
-Known = collections.namedtuple("Known", "unit labels kind", defaults=[""])
+# What docs/metrics.md says of a metric: its unit, the set of its labels, its type, {label: all that it can be}.
+Known = collections.namedtuple("Known", "unit labels kind values", defaults=["", {}])
 
 
 def known_keys(page, _):
@@ -252,7 +252,7 @@ def known_metrics(page, metrics):
 
 
 def unknown(expression, metrics):
-    """What is asked for is in docs/metrics.md, with these labels."""
+    """What is asked for is in docs/metrics.md, with these labels and values of them."""
     for x in promql.selectors(expression):
         if x.metric in OF_PROMETHEUS:
             continue
@@ -261,6 +261,15 @@ def unknown(expression, metrics):
             continue
         for label in sorted(set(x.matchers) - {"job", "instance", "le"} - of.labels):
             yield f"{x.metric} has no label '{label}'"
+        for label, operator, value in x.all:
+            for word in of_none(operator, value, of.values.get(label, ())):
+                yield f"{x.metric} has no {label} '{word}': it is one of {', '.join(of.values[label])}"
+
+
+def of_none(operator, value, known):
+    """What of it no known value can be: nothing is found by that, and an empty answer may look as if all were well."""
+    words = [re.escape(value)] if "~" not in operator else [value] if "(" in value else value.split("|")
+    return [x.replace("\\", "") for x in words if known and not any(re.fullmatch(x, y) for y in known)]
 
 
 def counts(page, metrics):

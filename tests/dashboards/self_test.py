@@ -9,6 +9,7 @@ import shutil
 import sys
 
 import check
+import picture_sums
 import promql
 import provisioning
 import rules
@@ -120,6 +121,11 @@ PLANTED = [
     ("counts", asks(f"sum(increase(troupe_visits_total{{{S}}}[$__range]))"), "counts things"),
     ("known_metrics", asks(f"troupe_clientele{{{S}}}"), "has no troupe_clientele"),
     ("known_metrics", asks(f'troupe_clients{{{S}, mood="good"}}'), "no label 'mood'"),
+    ("known_metrics", asks(f'troupe_clients{{{S}, state="asleep"}}'), "troupe_clients has no state 'asleep': it is one of at_work, lost"),
+    ("known_metrics", asks(f'troupe_clients{{{S}, state!="los"}}'), "no state 'los'"),
+    ("known_metrics", asks(f'sum(rate(troupe_offers_total{{{S}, verdict=~"too_stale|too_old"}}[$__rate_interval])) or vector(0)'), "no verdict 'too_old'"),
+    ("known_metrics", asks(f'sum(rate(troupe_offers_total{{{S}, verdict!~"accept"}}[$__rate_interval]))'), "no verdict 'accept'"),
+    ("known_metrics", asks(f'sum(rate(troupe_visit_phase_seconds_count{{{S}, phase=~"trained"}}[$__rate_interval]))'), "no phase 'trained'"),
 ]
 # (metrics, docs/operations.md, what is said).
 OTHERWISE = [
@@ -146,6 +152,8 @@ VALUED = [
     ("experts", "line=~\\\".+/[*]\\\"", "line=~\\\"none\\\"", "'Largest share of the load' A at 30m"),
     ("experts", "line=~\\\".+\\\"", "line=~\\\"$line\\\"", "'Largest share of the load' A at 30m"),
     ("asynchronous", "line=~\\\".+/[*]\\\"", "line=~\\\"none\\\"", "'Staleness in versions' A at 30m"),
+    ("overview", "metric=\\\"perplexity\\\"", "metric=\\\"loss\\\"", "'Perplexity' A at 30m"),
+    ("overview", "metric!=\\\"perplexity\\\"", "metric!=\\\"loss\\\"", "'Evaluation' A at 30m"),
     ("workers", "phase!~", "phase=~", "'Mean time of each phase' A at 30m"),
     ("workers", "Mean time of each phase", "Time of phases", "has no 'Mean time of each phase' A"),
 ]
@@ -188,13 +196,16 @@ def main():
         if not any(words in x for x in provisioning.findings(kind, path.read_text(encoding="utf-8").replace(old, new), prometheus)):
             print(f"not seen: {words}")
             missed += 1
+    for line in picture_sums.not_seen():
+        print(line)
+        missed += 1
     valued = VALUED if shutil.which("promtool") else []
     for name, old, new, words in valued:
         broken = {x.removesuffix(".json"): json.loads(y.replace(old, new) if x == f"{name}.json" else y) for x, y in texts.items()}
         if not any(words in x for x in values.findings(broken)) or old not in texts[f"{name}.json"]:
             print(f"not seen: {name}: {new.strip()}")
             missed += 1
-    print(f"{len(PLANTED) + len(valued) + len(parsed) + len(PROVISIONED) + len(OTHERWISE) + 3} faults, {missed} not seen")
+    print(f"{len(PLANTED) + len(valued) + len(parsed) + len(PROVISIONED) + len(OTHERWISE) + len(picture_sums.PLANTED) + 3} faults, {missed} not seen")
     if not missed and not parsed:
         print("skipped: what does not parse is not planted, since there is no promtool (./dev setup --watching)")
         return 77

@@ -30,6 +30,13 @@ PHASES = {f'troupe_visit_phase_seconds_{x}{{{y}, phase="{phase}"}}': f"0+{n}x60"
           for y in (S, 'job="j", instance="c"') for phase, total, count in (("train", 40, 20), ("download", 10, 20))
           for x, n in (("sum", total), ("count", count))}
 PHASES[f"troupe_run_info{{{S}}}"] = "1x60"
+# Perplexities, and of the same evaluation what is none.
+SCORES = {f'troupe_evaluation_metric{{{S}, metric="{x}", split="{y}", scope="{z}"}}': f"{n}x60" for x, y, z, n in (
+    ("perplexity", "test", "global", 16), ("perplexity", "own_test", "mean", 34), ("perplexity", "own_test", "worst", 64),
+    ("loss", "test", "global", 2.5), ("accuracy", "own_test", "mean", 0.5))}
+# Over 200 lines those whose clients ask: of all that ask for somebody a family has six a second, the two that have names one and three.
+ASKED = {f'troupe_expert_{x}_total{{{S}, line="{y}"}}': f"0+{n}x60" for x in ("first_places", "requests")
+         for y, n in (("model/*", 360), ("model.0", 60), ("model.7", 180))}
 # (dashboard, what it shows, values of variables, series, seconds between their values, when, [what comes out]).
 VALUES = [
     ("overview", "annotation 'Restarts'", ALL, RESTARTED, 10, "290s", []),
@@ -46,6 +53,10 @@ VALUES = [
     ("asynchronous", "'Staleness in versions' A", MINUTES, BEHIND, 60, "30m", [2]),
     ("asynchronous", "'Staleness in versions' A", {**MINUTES, "line": ["adapter.0"]}, BEHIND, 60, "30m", [8]),
     ("asynchronous", "'Failing lines' A", MINUTES, FAILS, 60, "30m", [1]),
+    ("overview", "'Perplexity' A", MINUTES, SCORES, 60, "30m", [16, 34, 64]),
+    ("overview", "'Evaluation' A", MINUTES, SCORES, 60, "30m", [0.5, 2.5]),
+    ("experts", "'First places by expert' A", MINUTES, ASKED, 60, "30m", [1, 3]),
+    ("experts", "'Requests by expert' A", {**MINUTES, "line": ["model.7"]}, ASKED, 60, "30m", [3]),
     ("workers", "'Mean time of each phase' A", MINUTES, PHASES, 60, "30m", [2]),
     ("workers", "'Mean time of each phase' B", MINUTES, PHASES, 60, "30m", [0.5]),
 ]

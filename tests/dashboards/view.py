@@ -13,10 +13,12 @@ import threading
 import urllib.error
 import urllib.request
 
-# What may have nothing to show while all is well.
-QUIET = {"Firing alerts",
-         # The clients of the run that is looked at ask for nobody.
-         "First places by expert", "Requests by expert", "Routing alarms"}
+import picture_sums
+
+# What has nothing to show in a run whose clients ask for nobody.
+ROUTED = {"First places by expert", "Requests by expert", "Routing alarms"}
+# What may have nothing to show in the run that is looked at while all is well; nor are its scores of tokens.
+QUIET = {"Firing alerts", *ROUTED, "Perplexity"}
 SIZES = {"wide": "1500,1320", "narrow": "600,1200"}
 TREE = pathlib.Path(__file__).resolve().parents[2] / "dashboards"
 # A unit, values along an axis of it, and what its ticks say.
@@ -55,15 +57,18 @@ def panels_of(dom):
     return out
 
 
-def words_of(browser, at, uid, scratch, choices=""):
-    """{title: what its panel says}."""
+def says(browser, at, uid, panel, wanted, scratch, choices=""):
+    """Whether a panel has a word, or several beside each other, that are this regular expression."""
     dom = browse(browser, scratch, "--dump-dom", f"{at}/user/view/#{uid}&span=60&every=0{choices}")
-    return {x: words for x, (_, _, words) in panels_of(dom).items()}
+    return any(re.fullmatch(wanted, x) for x in panels_of(dom)[panel][2])
 
 
 def looked_at(browser, at, pages, pictures, scratch):
     """What is wrong. `pictures`: a folder for them, or None."""
-    wrong = []
+    wrong, of = [], []
+    if pictures:
+        pictures.mkdir(parents=True, exist_ok=True)
+        (pictures / picture_sums.DRAWN).unlink(missing_ok=True)
     for name, page in pages.items():
         address = f"{at}/user/view/#{page['uid']}&span=60&every=0"
         for size in SIZES.values():
@@ -82,9 +87,11 @@ def looked_at(browser, at, pages, pictures, scratch):
             wrong += [f"{name}: '{x}' says {word}: how many is that?" for x, (_, _, said) in shown.items() for word in said
                       if re.fullmatch(r"[\d.]+ [KMG]", word)]
         if pictures:
-            pictures.mkdir(parents=True, exist_ok=True)
             high = 30 + 38 * max(x["gridPos"]["y"] + x["gridPos"]["h"] for x in page["panels"]) + 84
             browse(browser, scratch, f"--window-size=1500,{high}", f"--screenshot={pictures / name}.png", address)
+            of.append(picture_sums.line(f"{name}.json", (TREE / f"{name}.json").read_bytes()))
+    if pictures:
+        (pictures / picture_sums.DRAWN).write_text("".join(f"{x}\n" for x in of), encoding="utf-8")
     return wrong + [*ticks(browser, scratch), *faults(browser, at, scratch)]
 
 
@@ -162,6 +169,7 @@ def faults(browser, at, scratch):
     yield from seen(said, "", "", "something else", "is no Prometheus (404)")
     yield from seen(said, "", "", "nothing", "no Prometheus answers at")
     yield from seen(said, "{", "", at, "overview.json cannot be read: ")
+    yield from seen(said, '"uid": "troupe-overview"', '"uid": "troupe-workers"', at, "workers.json has the uid of another dashboard, troupe-workers")
     yield from seen(said, 'label_values(troupe_build_info{job=~\\"$job\\"}', 'label_values(troupe_build_info{job=~\\"$jobs\\"}', at,
                     "there is no variable 'jobs'")
     yield from seen(r'data-panel="Clients"[^>]*data-drawn="error".*?class="why">([^<]*)', '"expr": "sum(troupe_clients', '"expr": "sum troupe_clients', at,

@@ -19,6 +19,7 @@ expect 0 "[1 - 4096]=256" serve --help
 expect 0 "[1 - 4096]=256" join --help
 expect 0 "troupe 0." version
 expect 2 "unknown command" zebra
+expect 0 "language_memory  is left out: " bench --only language_memory --texts "$scratch/nowhere"
 expect 2 "--zebra" version --zebra
 for file in deploy/examples/*.toml; do
   expect 0 "ok" check-config "$file"
@@ -34,8 +35,11 @@ expect 2 "no folder" replay "$scratch/nowhere"
 expect 3 "cannot be read" replay "$scratch"
 expect 2 "RUN is required" predict
 expect 6 "holds no run" predict "$scratch" --data "$scratch/x.csv" --to "$scratch/y.csv"
-expect 2 "--matrix is required" eval "$scratch"
+expect 2 "--matrix or --routing is required" eval "$scratch"
 expect 6 "holds no run" eval "$scratch" --matrix
+expect 2 "nothing is said to be scored" eval
+expect 2 "--text is required" eval --model "$scratch"
+expect 2 "a run is scored, or a model by itself" eval "$scratch" --matrix --model "$scratch"
 expect 3 "is a folder" check-config "$scratch"
 expect 3 "is a folder" run "$scratch" --format json
 "$troupe" run deploy/examples/tiny.toml --set versions=2 --set ledger=memory --set evaluate_every=0 \
@@ -55,6 +59,10 @@ sed '3s/"seed":[0-9]*/"seed":/' "$scratch/events.jsonl" >"$run/events.jsonl"
 expect 6 "events.jsonl:3: " replay "$run"
 
 expect 6 "/nowhere" data inspect deploy/examples/tiny.toml --set data.path=/nowhere
+expect 0 "to the same bytes" data tokens docs/data.md --tokenizer bytes
+expect 2 "--size is of no use to 'data tokens'" data tokens docs/data.md --tokenizer bytes --size 300
+expect 0 "300 tokens from" data tokenizer docs/data.md --size 300 --to "$scratch/made"
+expect 0 "bpe of 300 tokens" data tokens docs/data.md --tokenizer "$scratch/made"
 # Whether the bar is met is not the question here: that the figure comes is.
 timeout 120 "$troupe" bench --only idle_visits --repetitions 1 --format json \
   >"$scratch/out" 2>/dev/null || true

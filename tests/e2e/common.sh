@@ -105,6 +105,50 @@ has_versions() { # FOLDER COUNT: waits for them
 value_in() { python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))[sys.argv[2]])' "$1" "$2"; } # FILE KEY
 digest_in() { value_in "$1" digest; }
 
+# -- language ------------------------------------------------------------------------
+# Below FOLDER a little of what `./dev data language` brings, and models that have learned for a moment: a small one with a
+# tokenizer of its own, by the example that makes it, and an encoder in the place of the one that is brought. Copies of the
+# examples in TO find them there.
+small_language() { # FOLDER TO
+  python3 -B "$here/small_language.py" "$1" || fail "there are no small texts"
+  cp -r deploy/examples "$2"
+  find "$2" -name '*.toml' -exec sed -i \
+    "s|build/language/models/[A-Za-z0-9._-]*[.]gguf|$1/models/small|g; s|build/language|$1|g" {} +
+  "$troupe" data tokenizer "$1/languages/en" --size 400 --to "$1/models/small_tokens" >"$scratch/out" 2>&1 ||
+    fail "a tokenizer cannot be made"
+  learned "$1" small "$2/comigs/pretrain.toml" --set layers=1 --set embedding=32 --set heads=2 --set batch_size=8 \
+    --set local_steps=60 --set own_steps=60 --set learning_rate=0.005
+  cat >"$scratch/encoder.toml" <<TOML
+name = "encoder"
+method = "fedavg"
+[data]
+kind = "language"
+task = "classify"
+path = "$1/sections"
+users = ["1", "2", "3", "4"]
+tokenizer = "$1/models/small_tokens"
+context = 128
+validation_share = 0.0
+[model]
+kind = "language"
+architecture = "bert"
+layers = 1
+embedding = 16
+heads = 2
+[training]
+local_steps = 2
+batch_size = 4
+TOML
+  learned "$1" all-MiniLM-L6-v2 "$scratch/encoder.toml"
+}
+
+learned() { # FOLDER NAME FILE SETTINGS…: trains a model for one round, and writes it as FOLDER/models/NAME
+  "$troupe" run "${@:3}" --set rounds=1 --set evaluate_every=0 --set ledger=memory --set events=false --set folder="$1/runs/$2" \
+    >"$scratch/out" 2>&1 || fail "the model '$2' cannot be trained"
+  "$troupe" export "$1/runs/$2"/* --block model --to "$1/models/$2" >"$scratch/out" 2>&1 ||
+    fail "the model '$2' cannot be exported"
+}
+
 # -- what is refused -----------------------------------------------------------------
 refused() { # CODE TEXT ARGUMENTS…
   local code=0

@@ -1,5 +1,5 @@
 """All that dashboards and alerts ask, asked of a Prometheus that watches a live run: dashboards.py TROUPE [--pictures FOLDER].
-With --pictures nothing goes wrong in that run, and its dashboards are kept as pictures."""
+With --pictures nothing goes wrong in that run, and its dashboards are kept as pictures, with what they are of."""
 
 import argparse
 import collections
@@ -29,9 +29,8 @@ import watched  # noqa: E402
 PAGES = {x.stem: json.loads(x.read_text(encoding="utf-8")) for x in sorted((TREE / "dashboards").glob("*.json"))}
 # What says that an alert fires, and what may have nothing to say while all is well.
 ALARMS = {"annotation 'Alerts'", "'Firing alerts' A"}
-QUIET = {*ALARMS, "annotation 'Restarts'",
-         # FLoRAL's clients ask for nobody.
-         "'First places by expert' A", "'Requests by expert' A", "'Routing alarms' A"}
+QUIET = {*ALARMS, "annotation 'Restarts'", *(f"'{x}' A" for x in view.QUIET)}
+UNROUTED = QUIET - ALARMS - {f"'{x}' A" for x in view.ROUTED}  # Where a run beside it has clients that ask.
 # Of alerts the times are cut in here alone; promtool holds the true ones.
 CUT = [(r"for: \d+m", "for: 2s"), (r"\[(10m|30m|1h)\]", "[15s]"), (r"offset 30m", "offset 10s"), (r"4 \* 3600", "30"), (r"> 600", "> 10"),
        (r"> 900", "> 10")]
@@ -115,9 +114,9 @@ class Ground:
     def alone(self, *names):
         """Each of these has had its own alert, and no other one."""
         for name in names:
-            own = planted.ALERTS[name]
-            self.until(lambda: own in self.fired(600)[self.beside[name]], f"{own} fires of the run '{name}'")
-            if (had := self.fired(600)[self.beside[name]]) != {own}:
+            own, told = planted.ALERTS[name], planted.told(name, self.beside[name])
+            self.until(lambda: self.vector(told), f"{own} fires of the run '{name}'")
+            if (had := self.fired(600)[self.beside[name]]) - {*planted.ALSO.get(name, {})} != {own}:
                 self.wrong.append(f"the run '{name}' brings {', '.join(sorted(had - {own})) or 'nothing'} in the place of {own} alone")
             self.seen.add(own)
             print(f"{time.monotonic() - BEGAN:4.0f} s  the run '{name}': {', '.join(sorted(had))}", flush=True)
@@ -230,12 +229,14 @@ def refusal(ground, looks, beside):
     ground.fires("a peer that is refused", "TroupePeersRefused")
     looks("troupe-transport", "Refused peers", "1", f"&instance={run.http['server']}")
     refuses()  # Once more, so that it does not end meanwhile.
-    ground.asks_all(lambda where: where in QUIET - ALARMS, choices=("all",))
+    ground.asks_all(lambda where: where in UNROUTED, choices=("all",))
     refuses()
     looks("troupe-overview", "Firing alerts", "TroupePeersRefused")
     looks("troupe-overview", "Versions", f"TroupePeersRefused {run.http['server']}")  # As a mark.
     at_once = [x for x in beside.http if x != "lost"]
     ground.alone(*at_once)
+    for panel, words in planted.SHOWN.items():
+        looks("troupe-experts", panel, words)
     ground.wrong += beside.said_otherwise()
     ground.forget(*at_once)
     for name in at_once:
@@ -359,10 +360,9 @@ def main():
         beside = planted.Planted(ground.run.troupe, scratch / "beside")
 
         def looks(uid, panel, word, choices=""):
-            """The panel says so, within a few scrapes."""
+            """The panel says so, a regular expression, within a few scrapes."""
             if browser:
-                ground.until(lambda: word in view.words_of(browser, ground.run.prometheus_at, uid, scratch, choices)[panel],
-                             f"'{panel}' of {uid} says {word}")
+                ground.until(lambda: view.says(browser, ground.run.prometheus_at, uid, panel, word, scratch, choices), f"'{panel}' of {uid} says {word}")
 
         try:
             ground.run.begin()

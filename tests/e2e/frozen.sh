@@ -61,6 +61,13 @@ kept=$(echo "$scratch"/store/frozen/*)
 serve kept
 learns kept --store "$scratch/store"
 
+# A store that cannot keep it is none that cannot take part; a file in the place of the folder is as a full disk there.
+mkdir "$scratch/narrow"
+: >"$scratch/narrow/frozen"
+serve narrow --serve-frozen
+learns narrow --store "$scratch/narrow"
+grep -q "what came as 'model' is not kept, and is asked for again by who joins next" "$scratch/join.err" || fail "it does not say that it is not kept"
+
 # What was kept and is damaged is no longer it.
 serve damaged
 printf 'x' | dd of="$kept" bs=1 seek=5 conv=notrunc status=none
@@ -118,6 +125,15 @@ serve again --serve-frozen
 through again --store "$scratch/commons" --audit "$scratch/audit-again"
 [ "$(asked "$scratch/audit-again")" = 0 ] || fail "what is kept is asked for again"
 grep -q '"offer_made"' "$scratch/audit-again" || fail "the audit says nothing"
+
+# What rows look like through it is made again, and kept by nobody: a client of this method has a generator and counts.
+python3 - "$scratch"/commons/run-*/clients.sqlite <<'PY' || fail "clients keep more than their state"
+import sqlite3, sys
+sizes = []
+for path in sys.argv[1:]:
+    sizes += [x for (x,) in sqlite3.connect(path).execute("SELECT length(body) FROM states")]
+assert sizes and all(x is not None and x < 128 for x in sizes), sizes
+PY
 
 # Nobody but the run's folder has it any more.
 rm -r "$common"

@@ -94,6 +94,16 @@ refused 2 "'role' is 'client'" keys invite --name gert --keys "$keys" --role ser
 "$troupe" keys list --keys "$keys" >"$scratch/list"
 ! grep -q gert "$scratch/list" || fail "a role that there is not is allowed"
 
+# Who listens at every address of its machine hears that nobody dials that, and no line says it.
+serve every "$scratch/long.toml" --keys "$scratch/everykeys" --listen tcp://0.0.0.0:0
+grep -q "note: tcp://0.0.0.0:0 is every address of this machine" "$scratch/every.err" || fail "an address that nobody dials is not named"
+invite=(keys invite --name a --keys "$scratch/everykeys")
+refused 2 "'$address' is every address of the server's machine" "${invite[@]}"
+refused 2 "--address tcp://HOST:PORT says where" "${invite[@]}" --address 'tcp://[::]:7700'
+"$troupe" "${invite[@]}" --address tcp://192.0.2.1:7700 | grep "^tcp://192.0.2.1:7700/$key/" >/dev/null || fail "a line has another address"
+kill "$server"
+ends_with 0 "$server" "who listens everywhere"
+
 # Who is here is heard no more when its key runs out, or when somebody writes into its file, and the folder shows neither:
 # within ten seconds, and what came of it is looked at below.
 serve over "$scratch/long.toml" --keys "$scratch/overkeys"
@@ -159,7 +169,27 @@ visits() { grep -c '"offer' "$events"; }
 until_is "with another key nobody goes on" holds "$events" '"offer' $(($(visits) + 5))
 note_macs
 look
+waits_for_one() { # Whether one page after another of the server's has the same round, and somebody at work for it
+  timeout 20 python3 - "$(page_of "$scratch/strict.err")/metrics" <<'PY'
+import re, sys, time, urllib.request
+def page_after(before):
+    while True:
+        page = urllib.request.urlopen(sys.argv[1], timeout=10).read().decode()
+        made = re.search(r"^troupe_run_seconds (\S+)$", page, re.M)[1]
+        if made != before:
+            return made, re.findall(r'^(?:troupe_round|troupe_round_offers|troupe_clients{state="at_work"}) .*$', page, re.M)
+        time.sleep(0.1)
+made, _ = page_after(None)
+made, first = page_after(made)
+_, second = page_after(made)
+sys.exit(len(first) != 3 or first != second or 'troupe_clients{state="at_work"} 0' in first)
+PY
+}
+# Between two visits there is nothing to withdraw: it is held in the middle of one, when what it had said is heard.
+kill -STOP "$joined"
+until_is "no round waits for who stands still" waits_for_one
 "$troupe" keys deny carol --keys "$own" >/dev/null
+kill -CONT "$joined"
 code=0
 began=$SECONDS
 wait "$joined" || code=$?

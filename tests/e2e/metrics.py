@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Live processes of each kind against the table of docs/metrics.md: metrics.py EXECUTABLE
 
-A run of one process, a server and a process that joins it, with a method whose clients mix experts.
+A run of one process, a server and a process that joins it, with a method whose clients mix experts; and a run whose clients ask
+for experts, which has what they ask for.
 """
 
 import pathlib
@@ -36,6 +37,13 @@ kind = "softmax"
 local_epochs = 1
 batch_size = 10
 learning_rate = 0.05
+"""
+# As RUN, but that clients ask a gate for two of three experts.
+ASKED = RUN.replace('"floral"', '"ddome"').replace('"watched"', '"asked"') + """
+[options]
+experts = 3
+chosen = 2
+anchors = 0
 """
 
 
@@ -145,7 +153,17 @@ COUNTED = ("troupe_versions_total", "troupe_expert_rows_total", "troupe_router_e
            "process_start_time_seconds", "process_open_fds", "troupe_disk_size_bytes")
 CROSSED = ('troupe_visit_phase_seconds_count{phase="download"}', 'troupe_visit_phase_seconds_count{phase="upload"}',
            "troupe_handshakes_total", 'troupe_socket_bytes_total{direction="up",kind="values"}')
+REQUESTS = ("troupe_expert_first_places_total", "troupe_expert_requests_total")
 TRAINED = ('troupe_visit_phase_seconds_count{phase="train"}', "process_cpu_seconds_total")
+
+
+def has_requests(text):
+    """The families that only a run with requests has samples of have one of each expert."""
+    found = {name: samples for name, (_, _, samples) in read(text).items()}
+    experts = [{"line": f"model.{i}"} for i in range(3)]
+    for name in REQUESTS:
+        assert found[name] == experts, f"{name} is of {found[name]}"
+    assert found["troupe_routing_alarm"] == [{**x, "what": y} for x in experts for y in ("crowded", "deserted")], found["troupe_routing_alarm"]
 
 
 def main():
@@ -156,12 +174,20 @@ def main():
         folder = pathlib.Path(scratch)
         config = folder / "run.toml"
         config.write_text(RUN.format(folder=folder / "runs"))
+        asking = folder / "asked.toml"
+        asking.write_text(ASKED.format(folder=folder / "runs"))
         all_of_it = []
         try:
             run = Process(folder, "run", troupe, "run", str(config))
             all_of_it.append(run)
             compare("run", run.until(*COUNTED, *TRAINED), wanted)
             run.end()
+            asked = Process(folder, "asked", troupe, "run", str(asking))
+            all_of_it.append(asked)
+            text = asked.until(*REQUESTS)
+            compare("run", text, wanted)
+            has_requests(text)
+            asked.end()
             serve = Process(folder, "serve", troupe, "serve", str(config), "--insecure", "--listen", "tcp://127.0.0.1:0",
                             "--format", "json")
             all_of_it.append(serve)

@@ -12,8 +12,14 @@ import watched
 
 # Which alert each has.
 ALERTS = {"starved": "TroupeExpertStarved", "dominated": "TroupeExpertDominates", "rising": "TroupeStalenessRising",
-          "hangs": "TroupeWorkerHangs", "lost": "TroupeClientsLost", "collapsed": "TroupeRoutingCollapsed"}
+          "hangs": "TroupeWorkerHangs", "lost": "TroupeClientsLost", "collapsed": "TroupeRoutingCollapsed", "deserted": "TroupeRoutingCollapsed"}
+# By which of its causes, where an alert has several.
+CAUSES = {"collapsed": "crowded", "deserted": "deserted"}
+# What else fires of it, and why.
+ALSO = {"deserted": {"TroupeExpertStarved": "whom nobody asks for is trained by nobody"}}
 LATE = "TroupeStalenessRising"
+# What panels of Experts and routers say of those whose clients ask for experts.
+SHOWN = {"First places by expert": r"model\.0 [1-9].*/s", "Requests by expert": r"model\.1 [1-9].*/s", "Routing alarms": r"model\.2 deserted 1"}
 # What may fire beside an alert by its cause, and why it may: nothing else.
 BESIDE = {
     "a straggler": {LATE: "its offers are from before it stood still, and with these times that is a rise",
@@ -55,16 +61,16 @@ data = {kind = "quadratic", dimension = 10}
 model = {kind = "quadratic"}
 training = {local_steps = 5, batch_size = 0, learning_rate = 0.1}
 """
-# One client, whose gate stands still: it has both experts each time, and the same one first.
+# One client, whose gate stands still: it has two experts each time, the same ones and the same one first.
 ASKED = """
 method = "ddome"
 workers = 1
-data = {kind = "synthetic"}
-clients = {clients = 1}
-model = {kind = "softmax"}
-pace = {mode = "fedbuff", concurrency = 1, buffer_size = 1}
-training = {local_steps = 2, batch_size = 10, learning_rate = 0.0001}
-options = {experts = 2, chosen = 2, anchors = 0, gate_rate = 0}
+data = {{kind = "synthetic"}}
+clients = {{clients = 1}}
+model = {{kind = "softmax"}}
+pace = {{mode = "fedbuff", concurrency = 1, buffer_size = 1}}
+training = {{local_steps = 2, batch_size = 10, learning_rate = 0.0001}}
+options = {{experts = {experts}, chosen = 2, anchors = 0, gate_rate = 0}}
 """
 SCRIPTED = """
 method = "fedavg"
@@ -85,6 +91,12 @@ HANGS = scripted_module.CODE.replace("""    w = self.w
 
 def scenes(*of):
     return "".join(f"[[scene]]\nat = {at}\n{what} = {list(whom)}\n" for at, what, whom in of)
+
+
+def told(name, address):
+    """What is asked for its own alert, in the last ten minutes."""
+    what = f', what="{CAUSES[name]}"' if name in CAUSES else ""
+    return f'count_over_time(ALERTS{{alertstate="firing", alertname="{ALERTS[name]}", instance="{address}"{what}}}[600s])'
 
 
 class Planted:
@@ -135,7 +147,8 @@ class Planted:
         # Two clients, and forty when that has been seen for some seconds.
         self.run("rising", QUADRATIC + 'clients = {clients = 40}\npace = {mode = "fedbuff", concurrency = 40, buffer_size = 1}\nworkers = 1\n',
                  scenes((14, "join", (3, 40))))
-        self.run("collapsed", ASKED)
+        self.run("collapsed", ASKED.format(experts=2))
+        self.run("deserted", ASKED.format(experts=3))
         scripted_module.main(self.folder / "hangs.pt", 1, HANGS)
         self.run("hangs", SCRIPTED.format(module=self.folder / "hangs.pt") + WINDOWS, seed=2)
         for name in self.processes:

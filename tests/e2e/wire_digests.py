@@ -19,7 +19,7 @@ import tempfile
 import time
 import urllib.request
 
-RUN = ["deploy/examples/tiny.toml", "--set", "rounds=12"]
+RUN = ["deploy/examples/tiny.toml", "--set", "rounds=40"]
 DATA = "/usr/share/datasets/fashion-mnist"
 CLIENTS = 100
 PATIENCE = 200  # Seconds.
@@ -97,10 +97,11 @@ class Pages:
                 page = await asyncio.to_thread(lambda: urllib.request.urlopen(self.address, timeout=5).read().decode())
                 found = re.findall(r'^troupe_(joins_total|leaves_total{reason="(?:said|lost)"}) (\d+)$', page, re.MULTILINE)
                 self.seen, self.seen_after_cuts = {name: int(n) for name, n in found}, cuts
-            await asyncio.sleep(0.2)
+            await asyncio.sleep(0.1)
 
     def check(self):
         assert self.seen_after_cuts > 0, "nobody looked after a cut"
+        assert self.seen["joins_total"] > 0, "nobody looked after somebody had come"
         wanted = {"joins_total": CLIENTS, 'leaves_total{reason="said"}': 0, 'leaves_total{reason="lost"}': 0}
         assert self.seen == wanted, f"by {self.seen_after_cuts} cuts somebody has left: {self.seen}"
 

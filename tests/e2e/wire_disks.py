@@ -45,13 +45,21 @@ batch_size = 20
 learning_rate = 0.01
 """
 # What a process writes whatever it finds: its lock, its logs, and where it listens.
-OWN = re.compile(r"(\.lock|-shm|-wal|/logs/.*|/endpoint|/status\.json|\.jsonl)$")
+OWN = re.compile(r"(\.lock|-shm|-wal|/logs/.*|/endpoint|/status\.json)$")
+RECORD = ".jsonl"  # Is gone on with, and nothing of it is changed.
 
 
 def prints(folder):
-    """Path to a digest of what is there."""
-    return {str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest()
+    """Path to a digest of what is there, or to a record itself."""
+    return {str(path.relative_to(folder)): path.read_bytes() if path.suffix == RECORD else hashlib.sha256(path.read_bytes()).digest()
             for path in sorted(folder.rglob("*")) if path.is_file() and not OWN.search(f"/{path.relative_to(folder)}")}
+
+
+def changed(before, folder):
+    """What of it is not as it was; records may have grown."""
+    now = prints(folder)
+    return sorted(x for x, was in before.items()
+                  if not (now.get(x, b"").startswith(was) if x.endswith(RECORD) else now.get(x) == was))
 
 
 class Process:
@@ -127,7 +135,8 @@ class Place:
             database = sqlite3.connect(path)
             database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
             database.close()
-        # What nobody names goes at the next start.
+        # What nobody names goes at the next start, and what the record has beyond the ledger.
+        subprocess.run([self.troupe, "doctor", "--mend", self.folder], check=False, capture_output=True, timeout=60)
         named = {name for name, in read(self.folder / "ledger.sqlite", "SELECT content FROM contents")}
         for path in (self.folder / "versions").iterdir():
             if path.name not in named:
@@ -222,9 +231,8 @@ def damaged(place):
             found = subprocess.run([place.troupe, "doctor", *how, folder], capture_output=True, text=True, timeout=60)
             if found.returncode != 1 or "BROKEN" not in found.stdout:
                 wrong.setdefault(name, []).append(f"doctor {how} ends with {found.returncode}: {found.stdout}{found.stderr}")
-        changed = {x for x in before if prints(folder).get(x) != before[x]}
-        if changed:
-            wrong.setdefault(name, []).append(f"it changes {sorted(changed)[:4]}")
+        if others := changed(before, folder):
+            wrong.setdefault(name, []).append(f"it changes {others[:4]}")
 
     for whole in (place.folder, place.store):
         found = subprocess.run([place.troupe, "doctor", whole], capture_output=True, text=True, timeout=60)
@@ -270,6 +278,10 @@ def mounted(place, disk):
         heads = {head for head, in read(folder / "ledger.sqlite", "SELECT head FROM lines")}
         assert heads == {30}, f"after a full disk the heads are {heads}"
         subprocess.run(["umount", str(disk)], check=True)
+    for keyed in (False, True):
+        mount("-t", "tmpfs", "-o", "size=64m", "none", str(disk))
+        waits_at_the_door(place, disk, keyed)
+        subprocess.run(["umount", str(disk)], check=True)
     shutil.copytree(place.folder, disk / "run", ignore=shutil.ignore_patterns("control"))
     before = prints(disk / "run")
     for name in ("run", "store"):
@@ -283,6 +295,32 @@ def mounted(place, disk):
         read_only(place, disk, before)
     finally:
         subprocess.run(["umount", str(disk)], check=True)
+
+
+def waits_at_the_door(place, disk, keyed):
+    """Who comes while the server's disk is full waits, for its place or to be enrolled, and takes part when there is room again."""
+    (place.scratch / "run.toml").write_text(CONFIG.format(versions=100000), encoding="utf-8")
+    server = place.start("serve", "serve", place.scratch / "run.toml", "--folder", disk, *([] if keyed else ["--insecure"]))
+    server.wait_for("tcp://", 120)
+    (endpoint,) = disk.glob("*/endpoint")
+    way = [endpoint.read_text().strip(), "--insecure"]
+    if keyed:
+        line = subprocess.run([place.troupe, "keys", "invite", "--keys", endpoint.parent / "keys", "--name", "late"],
+                              check=True, capture_output=True, text=True, timeout=60).stdout
+        way = [line.strip()]
+    filler = disk / "filler"
+    with open(filler, "wb", buffering=0) as file, contextlib.suppress(OSError):
+        while True:
+            file.write(bytes(4096))
+    client = place.start("join", "join", *way, "--virtual", "6", "--workers", "1", "--store", place.scratch / f"late-{keyed}")
+    server.wait_for(("enrolments" if keyed else "places of clients") + " are not stored, and who asks waits: .*No space left")
+    assert client.child.poll() is None, f"who comes to a full disk ends: {client.said()[-800:]}"
+    filler.unlink()
+    client.wait_for("joined with")
+    server.wait_for("are stored again")
+    assert "are stored again" in (endpoint.parent / "logs/run.log").read_text(encoding="utf-8"), "its log stays as it was when its disk was full"
+    for one in (client, server):
+        assert one.end("terminate") == 0, one.said()[-800:]
 
 
 def read_only(place, disk, before):

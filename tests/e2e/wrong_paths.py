@@ -1,5 +1,6 @@
-"""Terms of a server that name a path for each kind of data and of models, and wherever else a configuration may have one: who
-joins opens none of them. Each file there is a FIFO, so that whoever opened one would wait, and the system says who did not.
+"""Terms of a server that name a path for each kind of data and of models, common ones too, and wherever else a configuration
+may have one: who joins opens none of them. Each file there is a FIFO, so that whoever opened one would wait, and the system
+says who did not.
 """
 
 import ctypes
@@ -73,6 +74,15 @@ def none_is_opened(troupe, scratch, terms):
         ends(named("data", trap.folder, kind), REFUSED, ANOTHER_RUN, "--id", "ward", "--data", own, "--store", scratch / "own",
              client=5)
     ends(named("model", trap.folder / "model.pt", "torchscript"), MISFIT, "has a scripted model")
+    texts = section(lines, "data", ['kind = "language"', f'path = "{trap.folder}"', f'cache = "{trap.folder}"',
+                                    f'tokenizer = "{trap.folder / "model.pt"}"'])
+    texts = section(section(texts, "model", ['kind = "language"', f'path = "{trap.folder / "model.pt"}"']), "partition",
+                    ['kind = "natural"'])
+    ends(texts, MISFIT, "adapts a language model of a file")
+    gated = [y for x in lines for y in (('method = "ddome"', f'common = "{trap.folder / "model.pt"}"') if x.startswith("method = ") else (x,))]
+    scripted = ['kind = "torchscript"', f'path = "{trap.folder / "model.pt"}"']
+    ends(section(gated, "common_model", scripted), MISFIT, "has a scripted common model")
+    ends(section(gated, "common_model", ['kind = "softmax"']), MISFIT, "other blocks than the run's")
     others = [re.sub('^(init|scenario|folder) = .*', rf'\1 = "{trap.folder / "model.pt"}"', x) for x in lines]
     for name in ("devices.speed", "availability"):
         others = section(others, name, ['kind = "trace"', f'path = "{trap.folder / "test.csv"}"'])

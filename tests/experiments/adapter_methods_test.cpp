@@ -15,7 +15,7 @@
 #include "tests/support/adapter_site.hpp"
 #include "tests/support/low_rank_federation.hpp"
 
-namespace troupe::test {
+namespace troupe::test::adapter_methods_test {
 
 namespace {
 
@@ -157,4 +157,4 @@ TEST(adapter_methods, rise_in_loss_where_hetlora_prunes) {
   EXPECT_EQ(larger, draws);
 }
 
-} // namespace troupe::test
+} // namespace troupe::test::adapter_methods_test

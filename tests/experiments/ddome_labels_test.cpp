@@ -16,7 +16,7 @@
 #include "models/data/modes.hpp"
 #include "models/data/partition.hpp"
 
-namespace troupe::test {
+namespace troupe::test::ddome_labels_test {
 
 namespace {
 
@@ -162,4 +162,4 @@ TEST(ddome_labels, fall_into_no_clusters) {
   }
 }
 
-} // namespace troupe::test
+} // namespace troupe::test::ddome_labels_test

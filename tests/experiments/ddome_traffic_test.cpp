@@ -10,7 +10,7 @@
 
 #include "tests/support/small_runs.hpp"
 
-namespace troupe::test {
+namespace troupe::test::ddome_traffic_test {
 
 namespace {
 
@@ -48,7 +48,7 @@ struct copies {
   double gates = 0;
 };
 
-class ddome_traffic : public testing::Test {
+class ddome_traffic : public ::testing::Test {
 protected:
   /// Expects both ways to be within a hundredth of so many copies.
   void expect(const overrides& changes, copies per_round) const {
@@ -103,4 +103,4 @@ TEST_F(ddome_traffic, of_baselines_is_what_their_publications_count) {
   expect({"method=average_ensemble"}, {.models = 20});
 }
 
-} // namespace troupe::test
+} // namespace troupe::test::ddome_traffic_test

@@ -9,26 +9,14 @@ folder. About half an hour of two cores."""
 
 import json
 import pathlib
-import subprocess
 import sys
 
 import common_models
+import ddome_sweeps
 
 SEEDS = 3
-SWEEP = common_models.EXAMPLES / "sweep_domains.toml"
+COLUMNS = [x for x in ddome_sweeps.COLUMNS if x != "experts_asked"]
 SECONDS_MAX = 60  # One seed of one method on two cores.
-
-
-def make_rows(troupe, folder):
-    """The sweep, begun or gone on with; what it says of its progress is seen."""
-    begun = sorted((folder / "sweeps").glob("*/sweep.toml"))
-    if begun:
-        how = ["--resume", begun[-1].parent]
-    else:
-        how = [SWEEP, "--folder", folder / "sweeps", "--set", "events=false", "--set", "ledger=memory"]
-    # Where the example's relative paths of common models begin.
-    said = json.loads(common_models.run([troupe, "run", *how, "--format", "json"], cwd=folder))
-    return {row["name"]: row["metrics"] for row in said["rows"]}
 
 
 def seconds_of_example(troupe, folder):
@@ -36,24 +24,6 @@ def seconds_of_example(troupe, folder):
     command = [troupe, "run", common_models.EXAMPLES / "domains.toml", "--format", "json", "--set", "workers=2",
                "--folder", folder / "alone"]
     return json.loads(common_models.run(command, cwd=folder))["wall_seconds"]
-
-
-def show(rows):
-    columns = {"zero_shot.mean": 100, "zero_shot.worst": 100, "owner_accuracy": 100, "expert_accuracy": 100,
-               "experts_used": 1, "gate_entropy": 1, "bytes_up": 1 / 2**20, "bytes_down": 1 / 2**20}
-    print("| | zero-shot, % | ± | worst | owners, % | one expert a row, % | experts in use | gate's entropy "
-          "| MiB up | MiB down |")
-    print("| --- " * (len(columns) + 2) + "|")
-    for name, metrics in rows.items():
-        cells = []
-        for key, factor in columns.items():
-            found = metrics.get(key)
-            cells.append(f"{factor * found['mean']:.2f}" if found and found["mean"] is not None else "")
-            if key == "zero_shot.mean":
-                spread = found and found["deviation"]
-                cells.append(f"{factor * spread:.2f}" if spread is not None else "")
-        print(f"| {name} | " + " | ".join(cells) + " |")
-    print(flush=True)
 
 
 class Bounds:
@@ -81,8 +51,8 @@ def main():
     folder.mkdir(parents=True, exist_ok=True)
     for name in ("common", "common_alike"):
         common_models.make(troupe, folder, name)
-    rows = make_rows(troupe, folder)
-    show(rows)
+    rows = ddome_sweeps.make_rows(troupe, folder, "domains")
+    ddome_sweeps.show(rows, COLUMNS)
     bounds = Bounds(rows)
     bounds.above("ddome", "common_expert", 6)
     bounds.above("ddome", "fedavg, 5 and 5", 10)

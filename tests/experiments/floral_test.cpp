@@ -10,7 +10,7 @@
 
 #include "tests/support/small_runs.hpp"
 
-namespace troupe::test {
+namespace troupe::test::floral_test {
 
 namespace {
 
@@ -19,7 +19,7 @@ struct outcome {
   int recovered = 0;
 };
 
-class floral_at_length : public testing::Test {
+class floral_at_length : public ::testing::Test {
 protected:
   outcome of(const std::string& example, const std::string& method,
              int seeds) const {
@@ -79,4 +79,4 @@ TEST_F(floral_at_length, the_mlp_is_learned_where_one_model_is_not_enough) {
   }
 }
 
-} // namespace troupe::test
+} // namespace troupe::test::floral_test

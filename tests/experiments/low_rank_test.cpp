@@ -17,7 +17,7 @@
 #include "models/adapters/spectrum.hpp"
 #include "tests/support/low_rank_federation.hpp"
 
-namespace troupe::test {
+namespace troupe::test::low_rank_test {
 
 namespace {
 
@@ -133,4 +133,4 @@ TEST(low_rank, many_draws_of_aligned_truths) {
   EXPECT_GE(10 * found, 9 * wanted);
 }
 
-} // namespace troupe::test
+} // namespace troupe::test::low_rank_test

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""A pool of clients that grows, or of which one fifth at a time is there: how right each group's strangers are
-over time, under DDOME, FedAvg and FedMix, in one figure.
+"""A pool of clients that grows, or of which one fifth at a time is there, with or without the anchors who stay: how
+right each group's strangers are over time, under DDOME, FedAvg and FedMix, in one figure.
 
-  pools.py EXECUTABLE COMMON FIGURE.svg [growing | switching] [ROUNDS A GROUP HAS]
+  pools.py EXECUTABLE COMMON FIGURE.svg [growing | switching | switching_anchored] [ROUNDS A GROUP HAS]
 
-COMMON is what `common` takes: common_models.py makes it as runs/common_of_labels.safetensors. Says what group 1
+COMMON is what `common` takes: common_models.py makes it as runs/common_of_labels.safetensors. FedAvg begins there,
+as in the publication's tables, and clients of anchors are as often there under all three. Says what group 1
 loses after its time, and is red if a pool that grows costs it more under DDOME than under FedAvg, or if an
 evaluation of any of these runs lacks a group. Ten minutes of two cores."""
 
@@ -18,8 +19,11 @@ from concurrent.futures import ThreadPoolExecutor
 import common_models
 
 GROUPS, CLIENTS = 5, 100
-METHODS = {"ddome": [], "fedavg": ["method=fedavg"],
-           "fedmix": ["method=fedmix", "options.experts=2"]}
+OFTEN = ["clients.often=5", "clients.often_per_round=5"]
+METHODS = {"ddome": [], "fedavg": ["method=fedavg", "init={common}", *OFTEN],
+           "fedmix": ["method=fedmix", "options.experts=2", *OFTEN]}
+# Of each kind, the example that it begins from.
+KINDS = {"growing": "growing", "switching": "switching", "switching_anchored": "switching"}
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00")
 
 
@@ -36,12 +40,12 @@ class Pool:
 
     def curves(self, changes):
         """Of each group, accuracies by version: one stranger of each, who trains nowhere."""
-        every = max(self.length // 10, 1)
-        command = [self.troupe, "run", f"deploy/examples/ddome/{self.kind}.toml", "--format", "json"]
+        every = max(self.length // 20, 1)
+        command = [self.troupe, "run", f"deploy/examples/ddome/{KINDS[self.kind]}.toml", "--format", "json"]
         for x in [f"common={self.common}", f"folder={self.folder}", f"scenario={self.scenario}",
                   f"rounds={GROUPS * self.length}", f"evaluate_every={every}",
                   f"clients.clients={CLIENTS + GROUPS}", f"clients.held_out={GROUPS}",
-                  "workers=1", "events=false", "ledger=memory", *changes]:
+                  "workers=1", "events=false", "ledger=memory", *(x.format(common=self.common) for x in changes)]:
             command += ["--set", x]
         said = json.loads(common_models.run(command))
         with open(said["folder"] + "/metrics.jsonl", encoding="utf-8") as file:
@@ -90,6 +94,8 @@ def main():
     lost, all_curves = {}, {}
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(2) as workers:
         pool = Pool(troupe, common, kind, length, folder)
+        print("| | " + " | ".join(f"group {x}" for x in range(1, GROUPS + 1)) + " | group 1 has lost |")
+        print("| --- " * (GROUPS + 2) + "|", flush=True)
         for name, curves in zip(METHODS, workers.map(pool.curves, METHODS.values())):
             all_curves[name] = curves
             first, end = curves[0], max(curves[0])

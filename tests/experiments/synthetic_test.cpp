@@ -18,7 +18,7 @@
 
 #include "tests/support/prox_experiment.hpp"
 
-namespace troupe::test {
+namespace troupe::test::synthetic_test {
 
 namespace {
 
@@ -207,4 +207,4 @@ TEST(fedprox_synthetic, many_draws_are_about_the_published_means) {
   }
 }
 
-} // namespace troupe::test
+} // namespace troupe::test::synthetic_test

@@ -4,6 +4,7 @@ its own. Factors lie rank by rank: `u` as r x m, `v` as r x n."""
 import numpy as np
 
 from draws import Stream, derive_seed
+from planted import wrong
 
 
 def rank_of(size, rows, columns):
@@ -14,14 +15,17 @@ def rank_of(size, rows, columns):
 
 
 class Adapter:
-    def __init__(self, model, size, biased):
+    def __init__(self, model, size, biased, layers=None, scale=1.0):
+        """Beside all layers that the model says, or these. Its products count `scale`; and in the layers
+        of `other` it has another rank."""
         self.model = model
         self.biased = biased
+        self.scale = scale
         self.parts = []  # (layer, rank, where u begins, where v does, where the bias does)
         self.size = 0
-        for layer in model.layers:
+        for layer in layers or model.layers:
             rows, columns, _, _ = layer
-            rank = rank_of(size, rows, columns)
+            rank = size.get("other", {}).get(layer, rank_of(size, rows, columns))
             u_at, v_at = self.size, self.size + rank * rows
             bias_at = v_at + rank * columns
             self.parts.append((layer, rank, u_at, v_at, bias_at))
@@ -53,7 +57,8 @@ class Adapter:
         """What the adapter adds to the model's parameters."""
         change = np.zeros(self.model.size, dtype=a.dtype)
         for part in self.parts:
-            self.model.weight(change, part[0])[:] = self.u(a, part).T @ self.v(a, part)
+            self.model.weight(change, part[0])[:] = self.scale * (
+                self.u(a, part).T @ self.v(a, part))
             if self.biased:
                 self.model.bias(change, part[0])[:] = self.bias(a, part)
         return change
@@ -62,7 +67,7 @@ class Adapter:
         """The gradient by the adapter where the model's parameters have this one."""
         gradient = np.zeros(self.size, dtype=np.result_type(a, slope))
         for part in self.parts:
-            of_weight = self.model.weight(slope, part[0])
+            of_weight = self.scale * self.model.weight(slope, part[0])
             self.u(gradient, part)[:] = self.v(a, part) @ of_weight.T
             self.v(gradient, part)[:] = self.u(a, part) @ of_weight
             if self.biased:
@@ -78,6 +83,31 @@ class Adapter:
             self.u(changed, part)[:] = np.linalg.solve(v @ v.T + more, self.u(gradient, part))
             self.v(changed, part)[:] = np.linalg.solve(u @ u.T + more, self.v(gradient, part))
         return changed
+
+    def product_mean(self, offers, weights):
+        """The best of the common rank of what these add to a model, in the mean: the largest first, of
+        which inner factors have length one."""
+        mean = np.zeros(self.size)
+        for part in self.parts:
+            product = sum(w * self.u(a, part).T @ self.v(a, part) for w, a in zip(weights, offers))
+            left, values, right = np.linalg.svd(product / sum(weights))
+            rank = part[1]
+            if wrong("values_in_the_inner_factor"):
+                self.u(mean, part)[:] = left.T[:rank]
+                self.v(mean, part)[:] = values[:rank, None] * right[:rank]
+            else:
+                self.u(mean, part)[:] = values[:rank, None] * left.T[:rank]
+                self.v(mean, part)[:] = right[:rank]
+        return mean
+
+    def facing(self, a, other):
+        """The same product, of which each rank has the signs of another's."""
+        turned = a.copy()
+        for part in self.parts:
+            signs = np.sign((self.v(a, part) * self.v(other, part)).sum(axis=1))[:, None]
+            self.u(turned, part)[:] *= signs
+            self.v(turned, part)[:] *= signs
+        return turned
 
     def cut(self, a, rank):
         """Zeros beyond the first ranks."""

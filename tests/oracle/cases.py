@@ -6,9 +6,12 @@ import pathlib
 import subprocess
 from dataclasses import dataclass, field, replace
 
+from language_cases import LANGUAGE, TEXTS
 from methods import DEFAULTS, METHODS
 from record import Record
 from task import SIZES, write_table
+from texts import write_texts
+from transformer import write_model
 
 ROUNDS = 6     # Of those in rounds; versions of the others.
 VERSIONS = 16  # Fewer than the ledger keeps.
@@ -65,9 +68,10 @@ class Case:
     def said(self):
         """What the configuration file says."""
         pace = {} if "versions" in self.settings else {"rounds": ROUNDS}
-        return {"seed": 5, "method": self.method, "name": "oracle", "evaluate_every": 0,
+        said = {"seed": 5, "method": self.method, "name": "oracle", "evaluate_every": 0,
                 "events": True, "ledger": "disk", "workers": 1,
-                **self.on, **pace, **self.settings}
+                **pace, **self.on, **self.settings}
+        return {key: value for key, value in said.items() if value is not None}
 
     def config(self):
         """What holds, with the defaults as they should be."""
@@ -81,6 +85,12 @@ class Case:
         if said["data.kind"] == "csv":
             write_table(here / "table.csv", said["seed"])
             said["data.path"] = str(here / "table.csv")
+        if said["data.kind"] == "language":
+            write_texts(here / "texts", said["seed"])
+            said["data.path"] = str(here / "texts")
+            if "model.layers" not in said:
+                write_model(here / "base", said["data.context"], said["seed"])
+                said["model.path"] = str(here / "base")
         if self.scenario:
             (here / "scenario.toml").write_text(self.scenario, encoding="utf-8")
             said["scenario"] = str(here / "scenario.toml")
@@ -303,6 +313,7 @@ CASES = [
     in_clusters("per_fedavg_lora clusters", "per_fedavg_lora", rank=2, inner_rate=0.05),
     in_clusters("homlora clusters", "homlora", rank=2),
     in_clusters("hetlora clusters", "hetlora", rank=3, rank_min=1, keep_share=0.7, penalty=0.2),
+    in_clusters("flexlora clusters", "flexlora", rank=3, rank_min=1),
     in_clusters("ddome clusters", "ddome", model__hidden=[4], **BEHIND_CLUSTERS),
     in_clusters("ddome clusters renormalised", "ddome", model__hidden=[4],
                 options__renormalise=1, options__answer="mixture", **BEHIND_CLUSTERS),
@@ -314,6 +325,7 @@ CASES = [
     in_clusters("fedprox clusters", "fedprox", proximal=3),
     in_clusters("scaffold clusters", "scaffold"),
     in_clusters("ensemble_optimal clusters", "ensemble_optimal", components=2),
+    *(Case(name, method, settings, on=TEXTS) for name, method, settings in LANGUAGE),
 ]
 
 # Each method, pace, staleness, rule and optimiser once: what the gate runs.
@@ -328,6 +340,9 @@ QUICK = (
     "floral fedbuff of one", "floral_optimal", "local_adaptor", "pf2lora sync", "per_fedavg_lora",
     "homlora sync", "hetlora sync", "hetlora fedbuff", "local", "local fedbuff", "ditto clusters",
     "ddome sync", "ddome renormalised", "ddome chances", "ddome fedbuff", "fedmix sync",
-    "average_ensemble", "ddome clusters", "ddome clusters held out",
+    "average_ensemble", "ddome clusters", "ddome clusters held out", "comigs sync", "comigs four",
+    "comigs_2g sync", "comigs_2s sync", "pfedmoe sync", "fedavg_lora", "local_lora", "ffa_lora",
+    "fedsa_lora", "pcl", "pretrained", "pf2lora language", "homlora language", "flexlora language",
+    "fdlora", "centralised_lora",
 )
 assert set(QUICK) <= {x.name for x in CASES}

@@ -65,8 +65,9 @@ def compare(executable, cases, folder):
 def see_errors(executable, cases, folder):
     """Each planted error makes its run differ, which is equal without it."""
     by_name, records, missed = {x.name: x for x in cases}, {}, 0
-    errors = {k: v for k, v in planted.ERRORS.items() if v[1] in by_name}
-    for error, (what, name) in errors.items():
+    errors = [(error, what, name) for error, (what, *names) in planted.ERRORS.items()
+              for name in names if name in by_name]
+    for error, what, name in errors:
         case = by_name[name]
         if name not in records:
             records[name] = case.make(executable, folder)

@@ -4,6 +4,7 @@ import numpy as np
 
 import gated
 import lora
+import routed
 import mixtures
 import visit
 from methods import METHODS, OVER_A_FROZEN_MODEL
@@ -12,6 +13,8 @@ from methods import METHODS, OVER_A_FROZEN_MODEL
 def outputs(here, method, x):
     """Of a visit that trains nothing."""
     model, versions, state = here.model, here.fetched, here.state
+    if method in routed.CAST:
+        return routed.at_home(here, x)
     if method in ("local", "ditto", "pfedme"):
         return model.outputs(state.get("own_model", versions["model"]), x)
     if method == "per_fedavg":
@@ -44,7 +47,27 @@ def outputs(here, method, x):
     return model.outputs(versions["model"], x)
 
 
-def loss(task, method, client, versions, state):
-    x, y = task.test[client - 1]
-    here = visit.Visit(task, client, 0, 1.0, versions, state)
+def owner(task, number):
+    """Whose test rows these are: all are the one client's who has the texts of all users."""
+    return 1 if task.config.get("data.pooled") else number
+
+
+def loss(task, method, number, versions, state):
+    x, y = task.test[number - 1]
+    here = visit.Visit(task, owner(task, number), 0, 1.0, versions, state)
     return task.model.judge(outputs(here, method, x), y)[0].mean()
+
+
+def perplexities(task, method, versions, states):
+    """Of each client e to its mean loss, and then their mean; and that with what was merged since, where
+    clients are scored as they were left."""
+    clients = range(1, len(task.test) + 1)
+    found = [np.exp(loss(task, method, k, versions, states.get(owner(task, k), {})))
+             for k in clients]
+    merged = []
+    for k in clients if method in routed.CAST and method not in routed.ALONE else ():
+        x, y = task.test[k - 1]
+        here = visit.Visit(task, k, 0, 1.0, versions, states[k])
+        said = routed.at_home(here, x, merged=True)
+        merged.append(np.exp(task.model.judge(said, y)[0].mean()))
+    return np.mean(found), np.mean(merged) if merged else None

@@ -29,8 +29,8 @@ def kept_descent(visit):
 def common(visit):
     """HOMLoRA: FedAvg on the factors."""
     x, batches, by = visit.fetched["adapter"].copy(), visit.batches(), kept_descent(visit)
-    for _ in range(visit.steps):
-        x = by.step(x, slope_by(visit, visit.adapter, x, 0, next(batches)), visit.rate)
+    for i in range(visit.steps):
+        x = by.step(x, slope_by(visit, visit.adapter, x, 0, next(batches)), visit.rate_at(i))
     return {"adapter": x - visit.fetched["adapter"]}
 
 
@@ -39,15 +39,23 @@ def random_gain():
     return 6**0.5 if wrong("wide_start") else 1.0
 
 
+def inner_rate(visit, made):
+    """A schedule holds for both levels."""
+    if wrong("inner_rate_never_falls"):
+        return visit.option("inner_rate")
+    return visit.option("inner_rate") * visit.rate_at(made) / visit.option("training.learning_rate")
+
+
 def two_level(visit):
     """PF2LoRA, algorithm 1, with two batches a step or four: y' = y - alpha F_y(x, y), then x along
     F_x(x, y') - alpha F_xy(x, y) F_y(x, y')."""
     common_one, own = visit.adapter, visit.own_adapter
-    alpha, batches, by = visit.option("inner_rate"), visit.batches(), kept_descent(visit)
+    batches, by = visit.batches(), kept_descent(visit)
     x = visit.fetched["adapter"].copy()
     y = visit.state.get("own_adapter", own.initial(
         derive_seed(visit.seed, "own adapter"), random_gain()))
-    for _ in range(visit.steps):
+    for i in range(visit.steps):
+        alpha = inner_rate(visit, i)
         inner, outer = next(batches), next(batches)
         of_v, of_mixed = outer, inner
         if visit.option("four_batches"):
@@ -64,23 +72,24 @@ def two_level(visit):
                                point, v)
             h = h - (-1 if wrong("correction_sign") else 1) * alpha * correction
         y = after
-        x = by.step(x, h, visit.rate)
+        x = by.step(x, h, visit.rate_at(i))
     visit.state["own_adapter"] = y
     return {"adapter": x - visit.fetched["adapter"]}
 
 
 def common_meta(visit):
     """Per-FedAvg on the factors, with the whole gradient through the inner step."""
-    alpha, batches, by = visit.option("inner_rate"), visit.batches(), kept_descent(visit)
+    batches, by = visit.batches(), kept_descent(visit)
     x = visit.fetched["adapter"].copy()
-    for _ in range(visit.steps):
+    for i in range(visit.steps):
+        alpha = inner_rate(visit, i)
         inner, outer = next(batches), next(batches)
         third = next(batches) if visit.option("three_batches") else inner
         there = x - alpha * slope_by(visit, visit.adapter, x, 0, inner)
         h = slope_by(visit, visit.adapter, there, 0, outer)
         if not visit.option("first_order") and not wrong("step_through_left_out"):
             h = h - alpha * along(lambda p: slope_by(visit, visit.adapter, p, 0, third), x, h)
-        x = by.step(x, h, visit.rate)
+        x = by.step(x, h, visit.rate_at(i))
     return {"adapter": x - visit.fetched["adapter"]}
 
 
@@ -140,13 +149,84 @@ def pruned(visit):
     return {"adapter": a - visit.fetched["adapter"]}
 
 
+def ranked(visit):
+    """FlexLoRA (Bai et al. 2024): as many first ranks as under HETLoRA, for good. Factors are new in each
+    version, and so an optimiser is."""
+    rank = visit.state.setdefault("rank", first_rank(visit))
+    a, batches, by = visit.adapter.cut(visit.fetched["adapter"], rank), visit.batches(), Descent(
+        visit.config)
+    for i in range(visit.steps):
+        slope = slope_by(visit, visit.adapter, a, 0, next(batches))
+        a = by.step(a, visit.adapter.cut(slope, rank), visit.rate_at(i))
+    return {"adapter": a - visit.fetched["adapter"]}
+
+
+def both(visit):
+    """FDLoRA (Qi et al. 2024): what is merged and a client's own learn from one gradient."""
+    x, batches, by = visit.fetched["adapter"].copy(), visit.batches(), kept_descent(visit)
+    y = visit.state.get("own_adapter", visit.own_adapter.initial(
+        derive_seed(visit.seed, "own adapter"), random_gain()))
+    moments = {} if wrong("own_moments_begin_anew") else {**visit.state.get("own moments", {})}
+    by_own = Descent(visit.config, moments)
+    for i in range(visit.steps):
+        rows, rate = next(batches), visit.rate_at(i)
+        of_x = slope_by(visit, visit.adapter, x, visit.own_adapter.change(y), rows)
+        of_y = slope_by(visit, visit.own_adapter, y, visit.adapter.change(x), rows)
+        x, y = by.step(x, of_x, rate), by_own.step(y, of_y, rate)
+    visit.state |= {"own_adapter": y, "own moments": moments}
+    return {"adapter": x - visit.fetched["adapter"]}
+
+
+def fused(visit, weights):
+    return (weights[1] * visit.adapter.change(visit.fetched["adapter"])
+            + weights[0] * visit.own_adapter.change(visit.state["own_adapter"]))
+
+
+def fuse(visit):
+    """In its last visit a client looks ten times for how much of its own and of the merged it uses,
+    on a batch of its validation rows: from none of both a step along each axis either way, to the
+    first that is better, and half as far where none is. Weights cost a twentieth of their mean size."""
+    of = visit.streams[visit.client - 1]
+    ids, targets = of.all_rows(of.train if wrong("fusion_by_training_rows") else of.validation)
+    size = min(visit.option("training.batch_size") or len(ids), len(ids))
+    some = [i * len(ids) // size for i in range(size)]
+
+    def worth(weights):
+        said = visit.model.outputs(visit.frozen + fused(visit, weights), ids[some])
+        price = 0 if wrong("fusion_costs_nothing") else 0.05
+        return (visit.model.judge(said, targets[some])[0].mean()
+                + price * np.abs(weights).mean())
+
+    best, step, left = np.zeros(2), 0.5, 9
+    least = worth(best)
+    while left:
+        for way in np.array([[1, 0], [-1, 0], [0, 1], [0, -1]]) * step:
+            there = np.clip(best + way, -1, 1)
+            if (there == best).all() or not left:
+                continue
+            left, found = left - 1, worth(there)
+            visit.narrowest = min(visit.narrowest, abs(found - least))
+            if found < least:
+                best, least = there, found
+                break
+        else:
+            step /= 2
+    visit.state["fusion"] = best
+
+
 def at_home(visit, method):
     """What a client that has the newest common adapter adds to the frozen model."""
+    if method == "pretrained":
+        return 0.0
+    if method in ("ffa_lora", "fedsa_lora", "pcl"):
+        return visit.adapter.change(visit.state["adapter"])
     x = visit.fetched["adapter"]
     if method == "per_fedavg_lora":
         x = x - visit.option("inner_rate") * slope_by(visit, visit.adapter, x, 0, visit.rows)
-    if method == "hetlora":
+    if method in ("hetlora", "flexlora"):
         x = visit.adapter.cut(x, visit.state["rank"])
+    if method == "fdlora":
+        return fused(visit, (1, 1) if wrong("never_fused") else visit.state["fusion"])
     change = visit.adapter.change(x)
     if method == "pf2lora":
         change = change + visit.own_adapter.change(visit.state["own_adapter"])

@@ -7,19 +7,20 @@ import numpy as np
 
 import home
 import server
-from methods import METHODS, lines_of
+from methods import METHODS, Method, OFFERS_NOTHING, lines_of
 from planted import wrong
 from task import first_values, task_of
 from visit import Visit
 
-BOUND = 1e-4
+# Single precision may choose another expert for a token where logits are so near.
+NEAR = 1e-5
 
 
 @dataclass
 class Difference:
     what: str
     relative: float
-    bound: float = BOUND
+    bound: float = Method.bound
 
     @property
     def fine(self):
@@ -52,8 +53,10 @@ class Replay:
             self.optimisers.update({b: server.Optimiser(config) for b in blocks})
         self.invited, self.fetched, self.offers, self.trained = {}, {}, {}, []
         self.states, self.waiting = {}, {}
+        self.narrow = {}  # Of each client: the nearest that another choice has been.
         self.admitted, self.clients_before = 0, None
         self.merges, self.differences = 0, []
+        self.finished = set()  # Who has made its last visit.
 
     def stored(self, line, version):
         return {block: self.record.values[line, version, i]
@@ -65,12 +68,17 @@ class Replay:
             at = getattr(self, "on_" + event["event"], None)
             if at:
                 at(event)
-            elif self.name == "local" and event["event"] not in ("withdrawn", "refused"):
+            elif self.method.finish and event["event"] == "visit_failed":
+                self.finish(event)
+            elif self.name in OFFERS_NOTHING and event["event"] not in ("withdrawn", "refused"):
                 key = event.get("client"), event.get("visit")
                 if key in self.fetched and key not in self.trained:
                     self.train(event)
-        if self.name == "local" and self.config["pace.mode"] == "sync":
+        if self.name in OFFERS_NOTHING and self.config["pace.mode"] == "sync":
             self.compare_turns()
+        if self.method.finish:
+            missing = len(self.task.train) - len(self.finished)
+            self.differences.append(Difference("clients without a last visit", float(missing)))
         if not self.anchored:
             self.compare_clients()
         return self
@@ -79,6 +87,9 @@ class Replay:
         for line, blocks in self.lines.items():
             for block in blocks:
                 first = first_values(self.task, self.name, block)
+                if first.size != self.versions[line, 0][block].size:
+                    raise RuntimeError(f"{block} should have {first.size} values, found "
+                                       f"{self.versions[line, 0][block].size}")
                 off = relative(self.versions[line, 0][block], first, np.linalg.norm(first))
                 self.differences.append(Difference(f"{block} 0", off))
 
@@ -97,19 +108,34 @@ class Replay:
     def on_offered(self, event):
         self.train(event)
 
+    def begun(self, key):
+        """A visit to what it fetched, and what its client keeps, which it may change."""
+        invited, values = self.invited[key], {}
+        for line, version in self.fetched[key].items():
+            values |= self.versions[line, version]
+        state = dict(self.states.get(key[0], {}))
+        return Visit(self.task, key[0], invited["seed"], invited["progress"], values, state), state
+
+    def finish(self, event):
+        """The last visit of a client has the role behind all others."""
+        key = event["client"], event["visit"]
+        if self.invited[key]["role"] == 1:
+            visit, self.states[key[0]] = self.begun(key)
+            self.method.finish(visit)
+            self.narrow[key[0]] = min(self.narrow.get(key[0], np.inf), visit.narrowest)
+            self.finished.add(key[0])
+
     def train(self, event):
         key = event["client"], event["visit"]
-        invited, versions = self.invited[key], self.fetched[key]
-        values = {}
-        for line, version in versions.items():
-            values |= self.versions[line, version]
-        state = dict(self.states.get(event["client"], {}))
-        visit = Visit(self.task, event["client"], invited["seed"], invited["progress"], values,
-                      state)
+        visit, state = self.begun(key)
+        values = visit.fetched
         if self.method.asks:
             self.differences.append(Difference(
                 f"request {event['client']} {event['visit']}", self.method.asks(visit, event)))
         deltas = self.method.learn(visit)
+        client = event["client"]
+        self.narrow[client] = min(self.narrow.get(client, np.inf), visit.narrowest)
+        state["own steps"] = state.get("own steps", 0) + visit.steps
         self.trained.append(key)
         if self.method.on_accept:
             self.waiting[key] = state
@@ -146,11 +172,14 @@ class Replay:
                 if offer:
                     parts.append(server.parted(self.config, offer, behind))
             after[block] = self.merged(block, parts, before[block], clients)
+            if self.method.factored:  # A product does not say the signs of its factors.
+                after[block] = self.task.adapter.facing(after[block],
+                                                        self.stored(line, version)[block])
         for client, number in event["merged"]:
             if (client, number) in self.waiting:
                 self.states[client] = self.waiting.pop((client, number))
         self.merges += 1
-        self.compare_version(line, version, after)
+        self.compare_version(line, version, after, [client for client, _ in event["merged"]])
         if "control" in after:
             self.compare_controls(version, clients, self.stored(line, version)["control"])
             self.clients_before = clients
@@ -159,6 +188,8 @@ class Replay:
     def merged(self, block, parts, current, clients):
         if not parts:
             return current
+        if self.method.factored:
+            return server.mean_of_products(self.task.adapter, parts)
         if block == "control":
             return server.sum_over_clients(parts, current, clients, self.clients_before)
         if self.config["merge.rule"] != "mean":
@@ -176,13 +207,19 @@ class Replay:
             idle = [x for x in merged if not set(self.lines[line]) & set(self.offers[tuple(x)])]
             self.differences.append(Difference(f"idle {line} {version}", float(len(idle))))
 
-    def compare_version(self, line, version, after):
+    def bound_of(self, clients):
+        """What clients do who might have chosen otherwise says nothing, nor what others made of it."""
+        narrow = [x for client, x in self.narrow.items() if not self.anchored or client in clients]
+        return np.inf if min(narrow, default=np.inf) < NEAR else self.method.bound
+
+    def compare_version(self, line, version, after, clients):
         wanted = self.stored(line, version)
         origin = self.stored(line, version - 1 if self.anchored else 0)
         for block in self.lines[line]:
             moved = float(np.linalg.norm(wanted[block] - origin[block]))
             self.differences.append(Difference(
-                f"{block} {version}", relative(after[block], wanted[block], moved)))
+                f"{block} {version}", relative(after[block], wanted[block], moved),
+                self.bound_of(clients)))
 
     def compare_controls(self, version, clients, control):
         """SCAFFOLD: N c is the sum of all c_i, and N is all clients that were admitted."""
@@ -190,21 +227,34 @@ class Replay:
         self.differences.append(Difference(f"N {version}", 0.0 if known else 1.0))
         total = sum(x["own_control"] for x in self.states.values())
         self.differences.append(Difference(f"N c {version}", relative(
-            clients * control, total, float(np.linalg.norm(total))), BOUND / 10))
+            clients * control, total, float(np.linalg.norm(total))), Method.bound / 10))
 
     def compare_turns(self):
-        """Local in rounds: nobody is withdrawn because nobody offers."""
+        """Who offers nothing, in rounds: nobody is withdrawn because nobody offers."""
         missing = len(set(self.invited) - set(self.trained))
         self.differences.append(Difference("invited and not trained", float(missing)))
 
     def compare_clients(self):
         """What clients use themselves in the end, where the run has scored it."""
-        if not self.task.test:
+        if not self.task.test or self.task.streams and not self.config["evaluate_every"]:
             return
-        said = self.record.summary["method_results"].get("test_mse", 0.0)
         heads = {}
         for line in self.lines:
             heads |= self.versions[line, max(v for x, v in self.versions if x == line)]
+        if self.task.streams:
+            self.compare_perplexities(heads)
+            return
+        said = self.record.summary["method_results"].get("test_mse", 0.0)
         found = np.mean([home.loss(self.task, self.name, k + 1, heads, self.states.get(k + 1, {}))
                          for k in range(len(self.task.test))])
         self.differences.append(Difference("test_mse", abs(found - said) / found))
+
+    def compare_perplexities(self, heads):
+        found, merged = home.perplexities(self.task, self.name, heads, self.states)
+        said = self.record.summary
+        for what, by_us, by_it in (
+                ("perplexity", found, said["clients_perplexity"]),
+                ("perplexity merged", merged, said["method_results"].get("perplexity_merged"))):
+            if by_us is not None:
+                self.differences.append(Difference(what, abs(by_us - (by_it or 0.0)) / by_us,
+                                                   self.bound_of(self.narrow)))

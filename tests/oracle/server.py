@@ -101,6 +101,14 @@ def mean(config, parts, current):
     return sum(x.weight * x.share * x.discount * padded(x, current) for x in parts) / total
 
 
+def mean_of_products(adapter, parts):
+    """FlexLoRA: what clients add to the model is averaged, and not their factors."""
+    offers, weights = [x.base + x.delta for x in parts], [x.weight for x in parts]
+    if wrong("factors_are_averaged"):
+        return sum(w * x for w, x in zip(weights, offers)) / sum(weights)
+    return adapter.product_mean(offers, weights)
+
+
 def padded(part, current):
     """What a client lacks counts as zeros: so it draws the version that is there to zero."""
     if part.lacks is None or wrong("lacking_left_out"):

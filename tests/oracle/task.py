@@ -1,16 +1,21 @@
-"""What runs train on: rows that the oracle writes itself as CSV, and FLoRAL's linear clusters,
-whose rows the executable draws."""
+"""What runs train on: rows that the oracle writes itself as CSV, FLoRAL's linear clusters, whose rows
+the executable draws, and texts of users, over a small language model."""
 
 from dataclasses import dataclass
 
 import numpy as np
 
+import routed
+import texts
 from adapters import Adapter
 from draws import Stream, derive_seed, single
 from gated import Gate
+from halves import outer_places
 from lora import random_gain
 from methods import METHODS, OVER_A_FROZEN_MODEL, instances
 from model import Model
+from planted import wrong
+from transformer import Transformer
 
 SIZES = (5, 8, 12, 20, 6, 15)  # Of the clients; labels and inputs differ between them.
 FEATURES, CLASSES = 4, 3
@@ -28,6 +33,9 @@ class Task:
     common_model: Model = None
     common: np.ndarray = None  # What nobody trains, below a gate.
     gate: Gate = None
+    streams: list = ()         # Of each user, its tokens.
+    attention: Adapter = None  # What stands beside attention, and what one expert is.
+    experts: Adapter = None
 
 
 def table(seed):
@@ -68,7 +76,40 @@ def clusters(seed, clients, groups, rows, tests):
     return train, test
 
 
+def language(method, config):
+    """Nobody trains the model; the weights are those that the oracle wrote, or the seed's."""
+    streams = [texts.streams_of(config, user) for user in texts.DOCUMENTS]
+    is_made, tests = "model.layers" in config, [x.all_rows(x.test) for x in streams]
+    if config.get("data.pooled"):
+        streams = [texts.joined(streams)]
+    task = Task(config, Transformer(config["data.context"], is_made),
+                [x.all_rows(x.train) for x in streams], tests, streams=streams)
+    seed = config["seed"]
+    task.frozen = task.model.initial(derive_seed(seed, "initial") if is_made else seed)
+    size = {"rank": config["rank"]}
+    attention = task.model.named(".attn.c_attn", ".attn.c_proj")
+    if method in routed.CAST:
+        task.attention = Adapter(task.model, size, False, attention)
+        task.experts = Adapter(task.model, size, False,
+                               task.model.named(".mlp.c_fc", ".mlp.c_proj"))
+        return task
+    layers = None  # What makes queries and values.
+    if config.get("adapted") == "blocks":
+        layers = task.model.named(".attn.c_attn", ".attn.c_proj", ".mlp.c_fc", ".mlp.c_proj")
+        size["other"] = dict.fromkeys(attention, config["attention_rank"])
+    over = config["rank"]**(0.5 if config.get("alpha_over") == "root" else 1)
+    scale = config.get("options.alpha", 0) / over or 1.0
+    task.adapter = Adapter(task.model, size, False, layers, scale)
+    if "own_rank" in config:  # It counts what the common one does.
+        if wrong("own_adapter_counts_by_its_own_rank"):
+            scale *= config["rank"] / config["own_rank"]
+        task.own_adapter = Adapter(task.model, {"rank": config["own_rank"]}, False, layers, scale)
+    return task
+
+
 def task_of(method, config):
+    if config["data.kind"] == "language":
+        return language(method, config)
     if config["data.kind"] == "csv":
         train, test = [(single(x), y) for x, y in table(config["seed"])], []
         widths, labels = [FEATURES, *config.get("model.hidden", []), CLASSES], True
@@ -122,6 +163,14 @@ def first_values(task, method, block):
         return initial_gate(task.gate, derive_seed(seed, "gate"))
     if family == "model" and task.config.get("options.from_common"):
         return task.common
+    if family in ("generalist", "attention"):
+        adapter = task.experts if family == "generalist" else task.attention
+        return adapter.initial(derive_seed(seed, family, place), 1.0)
+    if family in ("inner_factors", "outer_factors", "model_of"):
+        whole = task.adapter.initial(derive_seed(seed, "adapter"), 1.0)
+        outer = outer_places(task.adapter)
+        return whole if family == "model_of" else whole[
+            outer if family == "outer_factors" else ~outer]
     if family == "control":
         return np.zeros(task.model.size)
     if family == "adapter":

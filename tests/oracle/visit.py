@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+import texts
 from draws import Stream, derive_seed
 from model import along
 from planted import wrong
@@ -22,6 +23,7 @@ class Visit:
     shares: dict = field(default_factory=dict)  # Block: what its offer is multiplied by.
     norms: dict = field(default_factory=dict)   # Block: what its offer weighs, if it says so.
     lacks: dict = field(default_factory=dict)   # Block: where the client has no values.
+    narrowest: float = math.inf                 # By which a choice might have been another one.
 
     def __getattr__(self, name):
         return getattr(self.task, name)
@@ -37,22 +39,33 @@ class Visit:
     @property
     def fall(self):
         """What the schedule has left of all rates."""
+        return self.fall_at(self.progress)
+
+    def fall_at(self, progress):
         how = self.task.config
         kind = how["training.schedule.kind"]
         if kind == "cosine" and not wrong("rate_never_falls"):
             last = how["training.schedule.last"]
-            return last + (1 - last) * (1 + math.cos(math.pi * self.progress)) / 2
+            return last + (1 - last) * (1 + math.cos(math.pi * progress)) / 2
         if kind == "exponential" and not wrong("rate_never_falls"):
-            return how["training.schedule.last"] ** self.progress
+            return how["training.schedule.last"] ** progress
         if kind == "step":
             falls = how["training.schedule.steps"]
-            done = min(falls, math.floor(self.progress * (falls + 1)))
+            done = min(falls, math.floor(progress * (falls + 1)))
             return how["training.schedule.factor"] ** done
         return 1.0
 
     @property
     def rate(self):
         return self.task.config["training.learning_rate"] * self.fall
+
+    def rate_at(self, made):
+        """After so many steps of this visit: the schedule may follow all that the client has made."""
+        whole = self.task.config.get("training.schedule.own_steps", 0)
+        if not whole:
+            return self.rate
+        steps = self.state.get("own steps", 0) + made + wrong("steps_count_from_one")
+        return self.task.config["training.learning_rate"] * self.fall_at(steps / whole)
 
     @property
     def batch(self):
@@ -72,20 +85,25 @@ class Visit:
         return epochs * epoch
 
     def batches(self, seed=None):
+        if self.task.streams:
+            of = self.task.streams[self.client - 1]
+            return texts.batches(self, of.train, self.seed if seed is None else seed)
         x, y = self.rows
         return ((x[rows], y[rows]) for rows in self.places(seed))
 
-    def places(self, seed=None):
-        """Epoch after epoch, each in an order of its own where there are several batches and the
+    def places(self, seed=None, count=None):
+        """Of the client's rows, or of so many. Epoch after epoch, each in an order of its own where there are several batches and the
         configuration says so; the last batch of one may be smaller."""
-        order, draws = list(range(self.examples)), Stream(
+        count = count or self.examples
+        batch = min(self.task.config["training.batch_size"] or count, count)
+        order, draws = list(range(count)), Stream(
             derive_seed(self.seed if seed is None else seed, "batches"))
-        shuffled = self.task.config["training.shuffle"] and self.batch < self.examples
+        shuffled = self.task.config["training.shuffle"] and batch < count
         while True:
             if shuffled and not wrong("order_of_the_file"):
                 draws.shuffle(order)
-            for at in range(0, self.examples, self.batch):
-                yield order[at:at + self.batch]
+            for at in range(0, count, batch):
+                yield order[at:at + batch]
 
     def option(self, name):
         return self.task.config[name]
@@ -108,11 +126,12 @@ class Descent:
             gradient = gradient + decay * w
         else:
             w = w - rate * decay * w
+        first, second = self.how["training.beta1"], self.how["training.beta2"]
         kept["t"] = kept.get("t", 0) + 1
-        kept["m"] = 0.9 * kept.get("m", 0) + 0.1 * gradient
-        kept["v"] = 0.999 * kept.get("v", 0) + 0.001 * gradient**2
-        m = kept["m"] / (1 - 0.9 ** kept["t"])
-        v = kept["v"] / (1 - 0.999 ** kept["t"])
+        kept["m"] = first * kept.get("m", 0) + (1 - first) * gradient
+        kept["v"] = second * kept.get("v", 0) + (1 - second) * gradient**2
+        m = kept["m"] / (1 - first ** kept["t"])
+        v = kept["v"] / (1 - second ** kept["t"])
         return w - rate * m / (np.sqrt(v) + 1e-8)
 
 

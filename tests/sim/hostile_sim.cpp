@@ -71,7 +71,7 @@ scenario scenario_of(std::uint64_t seed, std::uint64_t strangers) {
 outcome simulate(std::uint64_t seed, std::uint64_t strangers, tally& happened) {
   outcome all;
   const auto what = scenario_of(seed, strangers);
-  auto method = two_leg_method(what.state, what.asks);
+  auto method = two_leg_method(what);
   method.lead_is_pulled = false; // They offer what they like, within bounds.
   sim_node testee{
     seed,

@@ -91,7 +91,7 @@ talk talk_of(std::uint64_t seed, float secret, const leak& hole) {
     what.buffer_size = 1;
     what.target_is_model = true;
   }
-  auto method = two_leg_method(what.state);
+  auto method = two_leg_method(what);
   method.lead_is_pulled = false;
   method.make_trainer = [&](const models::layout& blocks) {
     return std::make_unique<keeper>(blocks, secret, hole);

@@ -60,6 +60,7 @@ scenario scenario_of(std::uint64_t seed) {
   if (seed % 9 == 1 && !is_patient(seed))
     x.haste = 0.02;
   x.asks = random_stream{derive_seed(seed, "asks")}.chance(0.5);
+  x.finishes = random_stream{derive_seed(seed, "finishes")}.chance(0.5);
   random_stream spool{derive_seed(seed, "spool")};
   x.durable = spool.chance(0.25);
   x.spools = x.durable || spool.chance(0.25);
@@ -145,7 +146,8 @@ std::uint64_t simulate(std::uint64_t seed, tally& happened,
            && testee.step())
       ;
   };
-  run(6'000);
+  // Until it is over, where last visits are to meet faults.
+  run(scenario_of(seed, where).finishes && seed % 4 < 2 ? 20'000 : 6'000);
   testee.heal();
   // Liveness: once the world is kind, everything gets through.
   const auto healed = testee.now();
@@ -193,6 +195,9 @@ constexpr std::array must_happen{
   "older version read", "read failed", "visit expired at work",
   "visit expired in a line", "crash while collecting", "crash while merging",
   "crash while merged, not stored", "crash while stored, not announced",
+  // When no more versions come.
+  "a last visit", "crash before the first last visit is over",
+  "crash between last visits",
   // Offers that wait on disk.
   "keep failed", "kept, answered as failed", "kept, unanswered", "drop failed",
   "drop unanswered", "an offer is held durably", "values were let go of",

@@ -1,8 +1,11 @@
 #include "tests/support/adapter_site.hpp"
 
 #include <numeric>
+#include <utility>
 
 #include "core/random.hpp"
+#include "models/adapters/factor_halves.hpp"
+#include "models/inner_setup.hpp"
 
 namespace troupe::test {
 
@@ -45,6 +48,7 @@ adapter_site::adapter_site(site_options x)
   task->how = x.how;
   task->how.method = x.said;
   task->clients = x.clients;
+  task->experts = x.experts;
   task->test_size = x.problem ? x.problem->rows(models::split::test) : 0;
   task->adapters =
     x.common
@@ -53,6 +57,14 @@ adapter_site::adapter_site(site_options x)
   task->own_adapters =
     x.own ? x.own : models::own_adapters_for(method, *x.model, x.said).value();
   task->frozen = models::frozen_values(*x.model, method, 1);
+  if (x.model->inside() != nullptr) {
+    models::inner_plans plans;
+    plans.adapter = task->adapters;
+    plans.own_adapter = task->own_adapters;
+    task->inside = std::move(plans);
+    task->frozen.clear(); // The base is no block of values.
+  }
+  task->frozen.merge(models::frozen_factors(method, task->adapters, 1));
   task->blocks =
     models::make_layout(method, models::shapes_of(*x.model, task->adapters),
                         {.weight_max = 1024})

@@ -1,8 +1,9 @@
 #pragma once
 
-// One client's visits to an adapter over a frozen linear model, and the same
-// derivatives in double, written out.
+// One client's visits to an adapter over a frozen linear model, or another, and
+// the same derivatives in double, written out.
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -28,12 +29,13 @@ struct site_options {
   models::training_options how = {};
   options said = {};
   /// In the place of the problem's linear model: another, and who has which
-  /// rows.
+  /// rows. One that takes adapters inside gets them there.
   std::unique_ptr<models::objective> model = {};
   models::partition clients = {};
   /// In the place of those that follow from the model.
   std::optional<models::adapter_plan> common = {};
   std::optional<models::adapter_plan> own = {};
+  std::vector<std::uint32_t> experts = {}; ///< Of clients, by turns.
 };
 
 /// A trainer for visits of client 1.

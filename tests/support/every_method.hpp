@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "policies/catalogue.hpp"
+#include "tests/support/any_model.hpp"
 #include "tests/support/quadratic_federation.hpp"
 
 namespace troupe::test {
@@ -17,7 +18,7 @@ namespace troupe::test {
 /// Those whose visits do something: some only look at what is there.
 inline std::vector<std::string> all_methods() {
   std::vector<std::string> names;
-  for (const auto& x : policies::catalogue())
+  for (const auto& x : methods_of_any_model())
     if (x.offers || x.personal)
       names.push_back(x.name);
   return names;

@@ -48,7 +48,7 @@ anchors_per_round = 1
 delta_max = 4096.0
 )";
 
-class common_model_run : public testing::Test {
+class common_model_run : public ::testing::Test {
 protected:
   std::string folder(const std::string& name) const {
     return scratch_.path() + '/' + name;

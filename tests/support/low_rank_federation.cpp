@@ -2,13 +2,17 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include <gtest/gtest.h>
 
 #include "core/random.hpp"
 #include "models/adapters/adapted_task.hpp"
+#include "models/adapters/factor_halves.hpp"
 #include "models/adapters/spectrum.hpp"
+#include "models/inner_setup.hpp"
 #include "policies/catalogue.hpp"
+#include "tests/support/inner_regression.hpp"
 
 namespace troupe::test {
 
@@ -30,7 +34,15 @@ std::shared_ptr<models::local_task> task_of(const models::low_rank_problem& of,
     models::adapters_for(task->method, model.parameter_list(), said).value();
   task->own_adapters =
     models::own_adapters_for(task->method, model, said).value();
-  task->frozen = models::frozen_values(model, task->method, 1);
+  if (how.inside) {
+    models::inner_plans plans;
+    plans.adapter = task->adapters;
+    plans.own_adapter = task->own_adapters;
+    task->inside = std::move(plans);
+  } else {
+    task->frozen = models::frozen_values(model, task->method, 1);
+  }
+  task->frozen.merge(models::frozen_factors(task->method, task->adapters, 1));
   task->blocks =
     models::make_layout(task->method, models::shapes_of(model, task->adapters),
                         {.weight_max = 1024, .delta_max = 64})
@@ -39,6 +51,14 @@ std::shared_ptr<models::local_task> task_of(const models::low_rank_problem& of,
   task->test_size = of.rows->rows(models::split::test);
   task->truths = of.truths;
   return task;
+}
+
+std::unique_ptr<models::objective> model_of(const models::low_rank_problem& of,
+                                            const way& how) {
+  if (how.inside)
+    return std::make_unique<inner_regression>(of.rows);
+  return std::make_unique<models::regression>(of.rows,
+                                              std::vector<std::size_t>{});
 }
 
 /// a = the lower triangle of Cholesky's factor, in place.
@@ -60,9 +80,7 @@ low_rank_federation::low_rank_federation(const models::low_rank_problem& of,
     clients_(of.rows->clients.train.size()) {
   models::regression model{of.rows, {}};
   const auto task = task_of(of, how, model);
-  trainer_ = models::make_local_trainer(task,
-                                        std::make_unique<models::regression>(
-                                          of.rows, std::vector<std::size_t>{}),
+  trainer_ = models::make_local_trainer(task, model_of(of, how),
                                         kernels::make_backend({}).value())
                .value();
   loop_ = std::make_unique<reference_loop>(

@@ -22,6 +22,7 @@ struct way {
   options said;
   std::uint32_t local_steps = 10;
   std::uint32_t batch = 0; ///< 0: all rows at once.
+  bool inside = false; ///< Adapters stand inside the layer; else are composed.
 };
 
 /// As published.

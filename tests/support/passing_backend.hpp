@@ -107,6 +107,20 @@ public:
     return behind_->gate_scores(of, gate, rows, sum);
   }
 
+  result<void> side_forward(const kernels::side_terms& of,
+                            std::span<const float> rows, std::span<float> inner,
+                            std::span<float> y) override {
+    return behind_->side_forward(of, rows, inner, y);
+  }
+
+  result<void> side_backward(const kernels::side_terms& of,
+                             std::span<const float> rows,
+                             std::span<const float> inner,
+                             std::span<const float> along_y,
+                             kernels::side_slopes out) override {
+    return behind_->side_backward(of, rows, inner, along_y, out);
+  }
+
 private:
   std::unique_ptr<kernels::backend> behind_ = kernels::make_backend({}).value();
 };

@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include "core/random.hpp"
 #include "node/config/policies_of.hpp"
 #include "node/run/run.hpp"
 #include "node/task/workload.hpp"
@@ -19,6 +20,22 @@ struct plain_run {
   std::string digest; ///< Of the final values.
   std::map<client_id, std::shared_ptr<const models::client_state>> states;
 };
+
+/// One after the other, in the order of the clients, all who took part.
+inline void make_last_visits(const node::experiment& x, const recipe& method,
+                             std::uint64_t index, reference_loop& loop) {
+  if (method.finish.value.empty())
+    return;
+  for (std::uint64_t k = 1; k <= x.clients.invitable(); ++k)
+    if (loop.state({k})) {
+      const auto done =
+        loop.last_visit({.client = {k},
+                         .seed = derive_seed(x.seed, "visit", ++index),
+                         .progress = 1,
+                         .role = last_role(method)});
+      EXPECT_TRUE(done) << done.error().context;
+    }
+}
 
 /// What the rounds of a configuration make in the plain loop. Selection is the
 /// runtime's own, all else is the loop's.
@@ -60,6 +77,7 @@ inline plain_run plain_run_of(const node::experiment& x,
     const auto done = loop.round(cohort);
     EXPECT_TRUE(done) << done.error().context;
   }
+  make_last_visits(x, work->method, turns.made(), loop);
   std::map<std::string, models::digest> digests;
   for (const auto& block : work->blocks->blocks)
     digests[block.name] = models::digest_of(block, loop.values(block.name));

@@ -16,6 +16,14 @@
 
 namespace troupe::test {
 
+/// What a peer of ZMTP 3.1 whose mechanism is NULL says first: a signature, a
+/// version, the mechanism in 20 bytes, and 32 that say nothing.
+inline std::string greeting_without_keys() {
+  std::string said{"\xff\0\0\0\0\0\0\0\1\x7f\3\1NULL", 16};
+  said.resize(64, '\0');
+  return said;
+}
+
 /// A connection to a port of this machine that says what it is told to.
 class plain_socket {
 public:

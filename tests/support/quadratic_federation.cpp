@@ -8,6 +8,7 @@
 
 #include "core/random.hpp"
 #include "models/adapters/adapted_task.hpp"
+#include "models/adapters/factor_halves.hpp"
 #include "models/gate.hpp"
 
 namespace troupe::test {
@@ -102,6 +103,7 @@ quadratic_federation::quadratic_federation(quadratic_setting how)
   for (const auto& [name, values] : how.initial)
     initial[name] = share(std::vector<float>{values});
   auto frozen = models::frozen_values(model, how.method, 1);
+  frozen.merge(models::frozen_factors(how.method, adapters, 1));
   models::objective_factory make_common;
   if (has_common_model(how)) {
     frozen["common"] =

@@ -7,13 +7,15 @@
 
 #include "core/assert.hpp"
 #include "kernels/robust.hpp"
+#include "models/adapters/mean_of_products.hpp"
+#include "models/adapters/rank_prefix.hpp"
 
 namespace troupe::test {
 
 namespace {
 
 /// One part of an offer, for the block that is being merged.
-struct part {
+struct reference_part {
   double weight;
   std::span<const float> delta; ///< Shorter than the block at a lower rank.
   std::size_t rank = 0;
@@ -26,8 +28,8 @@ struct quotient {
 
 /// Integers that count steps of the grid: their sums have no rounding error, in
 /// whatever order the offers come.
-quotient add_in_integers(std::span<const part> parts, const kernels::grid& grid,
-                         std::size_t size) {
+quotient add_in_integers(std::span<const reference_part> parts,
+                         const kernels::grid& grid, std::size_t size) {
   const double steps = std::exp2(grid.fraction_bits);
   std::int64_t total = 0;
   std::vector<std::int64_t> sum(size);
@@ -44,7 +46,7 @@ quotient add_in_integers(std::span<const part> parts, const kernels::grid& grid,
 
 /// The robust rules have tests of their own; here only what goes into them
 /// counts.
-quotient choose(std::span<const part> parts, const merge_rule& rule,
+quotient choose(std::span<const reference_part> parts, const merge_rule& rule,
                 std::size_t size) {
   std::vector<std::span<const float>> deltas;
   for (const auto& x : parts)
@@ -67,16 +69,19 @@ std::vector<float> with_zeros(std::span<const float> delta, std::size_t rows,
                               std::span<const float> base,
                               const models::block_layout& block) {
   std::vector<float> whole;
-  for (std::size_t next = 0; const auto& tensor : block.tensors)
+  for (std::size_t next = 0; const auto& tensor : block.tensors) {
+    const auto row =
+      models::has_ranks(tensor)
+        ? tensor.size() / static_cast<std::size_t>(tensor.shape.front())
+        : tensor.size();
     for (std::size_t j = 0; j < tensor.size(); ++j)
-      whole.push_back(tensor.shape.size() == 1
-                          || j < tensor.size() / block.rank * rows
-                        ? delta[next++]
-                        : -base[whole.size()]);
+      whole.push_back(j / row < rows ? delta[next++] : -base[whole.size()]);
+  }
   return whole;
 }
 
-quotient combine(std::span<const part> parts, std::span<const float> base,
+quotient combine(std::span<const reference_part> parts,
+                 std::span<const float> base,
                  const models::block_layout& block) {
   switch (block.merge.kind) {
     case merge_kind::median:
@@ -87,11 +92,26 @@ quotient combine(std::span<const part> parts, std::span<const float> base,
       break;
   }
   std::deque<std::vector<float>> padded; // What is in it stays where it is.
-  std::vector<part> whole(parts.begin(), parts.end());
+  std::vector<reference_part> whole(parts.begin(), parts.end());
   for (auto& x : whole)
     if (x.delta.size() < block.size)
       x.delta = padded.emplace_back(with_zeros(x.delta, x.rank, base, block));
   return add_in_integers(whole, block.grid, block.size);
+}
+
+/// The factoring has tests of its own.
+std::vector<float> factored(std::span<const reference_part> parts,
+                            std::span<const float> base,
+                            const models::block_layout& block) {
+  double total = 0;
+  for (const auto& x : parts)
+    total += x.weight;
+  std::vector<models::merged_offer> offers;
+  for (const auto& x : parts)
+    offers.push_back({x.delta, x.weight / total});
+  const auto made = models::mean_of_products(block, base, offers);
+  TROUPE_ASSERT(made.has_value());
+  return *made;
 }
 
 /// Only what is learned and averaged goes through the server's optimiser:
@@ -102,7 +122,7 @@ kernels::server_step step_of(const models::block_layout& block,
   if (kind == merge_kind::mix)
     return {.rate = block.merge.amount};
   if (kind == merge_kind::sum_over || kind == merge_kind::replace
-      || block.family.ends_with(".buffers"))
+      || kind == merge_kind::product_svd || block.family.ends_with(".buffers"))
     return {};
   return server;
 }
@@ -287,6 +307,14 @@ result<void> reference_loop::round(std::span<const invited> cohort) {
   return {};
 }
 
+result<void> reference_loop::last_visit(const invited& who) {
+  return visit(who).map([this](finished_visit x) {
+    numbers_[x.visit.client] = x.visit.number;
+    states_[x.visit.client] =
+      std::make_shared<const models::client_state>(std::move(x.result.next));
+  });
+}
+
 void reference_loop::merge(const models::line_layout& line,
                            std::span<const finished_visit> visits) {
   const auto& head = lines_.at(line.id).back();
@@ -294,7 +322,7 @@ void reference_loop::merge(const models::line_layout& line,
   std::span<double> moments{made.moments};
   for (std::size_t i = 0; i < line.blocks.size(); ++i) {
     const auto& block = *how_.blocks.find(line.blocks[i]);
-    std::vector<part> parts;
+    std::vector<reference_part> parts;
     made.merged.clear();
     for (const auto& x : visits)
       for (const auto& y : x.result.parts)
@@ -307,6 +335,10 @@ void reference_loop::merge(const models::line_layout& line,
       return; // Nobody offered anything: no version.
     const auto step = step_of(block, how_.server);
     const auto used = block.size * buffers_of(block, step);
+    if (block.merge.kind == merge_kind::product_svd) {
+      made.values.push_back(share(factored(parts, *head.values[i], block)));
+      continue;
+    }
     const auto sum = combine(parts, *head.values[i], block);
     made.values.push_back(
       share(block.merge.kind == merge_kind::sum_over

@@ -52,6 +52,9 @@ public:
   /// the first error of the trainer, and then nothing has changed.
   result<void> round(std::span<const invited> cohort);
 
+  /// A client visits the heads once more, and nothing is merged.
+  result<void> last_visit(const invited& who);
+
   /// Versions of a line, from 0.
   const std::vector<reference_version>& line(line_id x) const;
 

@@ -10,7 +10,7 @@
 #include "models/data/example_set.hpp"
 #include "models/objective.hpp"
 
-namespace troupe::testing {
+namespace troupe::test {
 
 struct small_data_options {
   std::vector<std::int64_t> shape = {4};
@@ -46,4 +46,4 @@ small_dataset(const small_data_options& x = {}) {
   return result;
 }
 
-} // namespace troupe::testing
+} // namespace troupe::test

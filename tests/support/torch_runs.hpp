@@ -41,7 +41,7 @@ seconds_per_step = 0.01
 speed = { kind = "uniform", slowest = 0.1, fastest = 1.0 }
 )";
 
-class torch_run : public testing::Test {
+class torch_run : public ::testing::Test {
 protected:
   node::experiment described(const overrides& changes) {
     return configured(synthetic_run, changes, scratch_.path());
@@ -54,12 +54,14 @@ protected:
   scratch_folder scratch_;
 };
 
-/// A recipe, with a rank that layers of 6 can have.
+/// A recipe, with ranks that layers of 6 can have.
 inline overrides small(const recipe& method) {
   auto x = of_method(method.name);
-  const auto* rank = find_option(method, "rank");
-  if (rank && rank->value > 6 && !find_option(method, "rank_min"))
-    x.push_back("rank=3");
+  if (find_option(method, "rank_min"))
+    return x;
+  for (const std::string name : {"rank", "own_rank"})
+    if (const auto* rank = find_option(method, name); rank && rank->value > 6)
+      x.push_back(name + "=3");
   return x;
 }
 

@@ -42,7 +42,7 @@ std::vector<wire_example> example_sessions() {
 
 std::vector<wire_example> example_visits() {
   return {
-    {"invited", invited{example_ticket()}},
+    {"invited", messages::invited{example_ticket()}},
     {"fetch_requested",
      fetch_requested{
        .pass = example_ticket(),

@@ -58,7 +58,7 @@ std::string in_lower_case(std::string_view x) {
   return text;
 }
 
-std::string_view trimmed(std::string_view x) {
+std::string_view trimmed_value(std::string_view x) {
   const auto first = x.find_first_not_of(" \t");
   if (first == x.npos)
     return {};
@@ -122,7 +122,7 @@ verdict read_header(std::string_view line, request& x) {
   if (colon == line.npos || !is_token(line.substr(0, colon)))
     return refuse(400, "a header has no name");
   const auto name = in_lower_case(line.substr(0, colon));
-  const auto value = trimmed(line.substr(colon + 1));
+  const auto value = trimmed_value(line.substr(colon + 1));
   if (!std::ranges::all_of(value, is_of_value))
     return refuse(400, "a header has bytes that no header has");
   if ((name == "content-length" && value != "0") || name == "transfer-encoding")

@@ -10,8 +10,8 @@ namespace {
 constexpr std::uint32_t clusters = 3;
 
 // A client's data are those of one cluster.
-models::choice least_loss(const models::visit_input& x,
-                          const models::layout& blocks) {
+models::choice choose_least_loss(const models::visit_input& x,
+                                 const models::layout& blocks) {
   const auto all = blocks.family("model");
   const auto wanted = optimum_of(all[x.visit.client.value % clusters]);
   const auto best = std::ranges::min_element(all, {}, [&](block_id id) {
@@ -43,11 +43,12 @@ sim_method ifca_skeleton() {
   const auto initial = [](const models::block_layout& x) {
     return std::vector<float>(x.size, optimum_of(x.id) - 0.25f);
   };
-  return {.what = std::move(what),
-          .shapes = {{"model", vector_of(3)}},
-          .make_trainer = played(
-            {.choose = least_loss, .share_of = {}, .step = {}, .keep = {}}),
-          .initial = initial};
+  return {
+    .what = std::move(what),
+    .shapes = {{"model", vector_of(3)}},
+    .make_trainer = played(
+      {.choose = choose_least_loss, .share_of = {}, .step = {}, .keep = {}}),
+    .initial = initial};
 }
 
 } // namespace troupe::test

@@ -46,7 +46,7 @@ std::unique_ptr<skeleton_run> run(sim_method how, const world_of_run& x) {
                                             result->said.witness());
   auto& node = *result->node;
   const auto go = [&](int steps, auto until) {
-    while (steps-- > 0 && !until() && !testing::Test::HasFailure()
+    while (steps-- > 0 && !until() && !::testing::Test::HasFailure()
            && node.step())
       ;
   };

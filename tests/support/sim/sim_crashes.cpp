@@ -10,7 +10,10 @@ namespace troupe::test {
 void sim_node::crash_something() {
   auto& p = *p_;
   const auto& active = p.luck.active;
-  if (p.luck.happens(p.crashes, active.node_crash, "node crashed"))
+  // Last visits are few: among them it comes more often.
+  const bool at_end = p.store->has_ended() && !finished();
+  if (p.luck.happens(p.crashes, (at_end ? 10 : 1) * active.node_crash,
+                     "node crashed"))
     crash_server();
   if (p.luck.happens(p.crashes, active.actor_crash, "actor crashed"))
     crash_actor();
@@ -49,6 +52,10 @@ void sim_node::crash_server() {
   auto& p = *p_;
   for (const auto& line : p.blocks->lines)
     ++p.luck.happened["crash while " + p.progress.phase(line.id)];
+  p.luck.happened["crash before the first last visit is over"] +=
+    p.store->has_ended() && p.store->had_last().empty() && !finished();
+  p.luck.happened["crash between last visits"] +=
+    !p.store->had_last().empty() && !finished();
   world::kill(p.supervisor);
   for (const auto& x : p.server)
     world::kill(x);

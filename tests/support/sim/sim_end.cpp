@@ -2,6 +2,8 @@
 
 #include <chrono>
 #include <cmath>
+#include <set>
+#include <string>
 
 #include <gtest/gtest.h>
 
@@ -10,6 +12,25 @@
 namespace troupe::test {
 
 using namespace std::chrono_literals;
+
+// Whoever has a part in a version had one, or the run says how many had none.
+void sim_node::check_last_visits() {
+  auto& p = *p_;
+  std::set<client_id> none;
+  for (const auto& line : p.blocks->lines)
+    for (const auto& version : p.store->line(line.id))
+      for (const auto& visit : version.merged)
+        if (!p.store->had_last().contains(visit.client))
+          none.insert(visit.client);
+  p.luck.happened["a client had no last visit"] += none.size();
+  const auto said = reason().find(" had no last visit");
+  EXPECT_EQ(said != std::string::npos, !none.empty()) << reason();
+  if (!none.empty()) {
+    EXPECT_NE(reason().find("; " + std::to_string(none.size()) + " client"),
+              std::string::npos)
+      << reason();
+  }
+}
 
 void sim_node::check_end() {
   auto& p = *p_;
@@ -44,11 +65,16 @@ void sim_node::check_end() {
         << p.store->head(*lead).value << " versions";
   }
   for (const auto& [who, state] : p.vault->states()) {
-    std::uint64_t mine = 0;
+    const auto last = state->counters.find(last_visits);
+    std::uint64_t mine = last == state->counters.end() ? 0 : last->second;
+    EXPECT_TRUE(mine > 0 || !p.store->had_last().contains(who))
+      << "of its last visit client " << who.value << " knows nothing";
     for (const auto& visit : p.vault->offered)
       mine += visit.client == who;
     EXPECT_LE(state->visits, mine) << "a visit is in a client's state twice";
   }
+  if (!p.how.what.finish.value.empty())
+    check_last_visits();
 }
 
 } // namespace troupe::test

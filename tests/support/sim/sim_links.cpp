@@ -19,8 +19,8 @@ constexpr instant tick_every = 500ms;
 constexpr instant silent_holder_max = 5s;
 constexpr instant gone_lately = 4s; ///< As `serving` has it.
 /// Three beats of a client.
-constexpr transport::silence::options patience{.unopened_max = 2s,
-                                               .open_max = 9s};
+constexpr transport::silence::options link_patience{.unopened_max = 2s,
+                                                    .open_max = 9s};
 
 channel_id channel_of(client_id who) {
   return {who.value};
@@ -205,7 +205,7 @@ void sim_links::begin(client_id who) {
     else if (options_.process_hears)
       options_.process_hears(number, y);
   });
-  x.silence.emplace(patience, world_.now());
+  x.silence.emplace(link_patience, world_.now());
   x.dialled = 0;
   dial_later(number_of(who));
 }

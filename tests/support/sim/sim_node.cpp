@@ -53,6 +53,8 @@ actors::course::options course_of(const scenario& x, const recipe& method,
                  .how = policies::uniform_selection{},
                  .roles = method.roles};
   o.state = method.state;
+  if (!method.finish.value.empty())
+    o.last_role = last_role(method);
   o.visit_timeout = x.visit_timeout;
   o.invitation_first = 2s;
   o.invitation_retry = 8s;
@@ -86,19 +88,9 @@ void sim_node::read_note(parts& p, const std::string& text) {
       p.made.try_emplace(x->visit, offer);
 }
 
-sim_method two_leg_method(state_rule state, bool asks) {
-  const models::tensor_list four{{.name = "w", .shape = {4}}};
-  return {.what = two_leg_recipe(state, asks),
-          .shapes = {{"base", four}, {"tally", four}, {"expert", four}},
-          .make_trainer = [](const models::layout& blocks) {
-            return std::make_unique<pull_trainer>(blocks);
-          }};
-}
-
 sim_node::sim_node(std::uint64_t seed, const scenario& what,
                    const faults& active, tally& happened)
-  : sim_node(seed, what, two_leg_method(what.state, what.asks), active,
-             happened) {
+  : sim_node(seed, what, two_leg_method(what), active, happened) {
   // nop
 }
 
@@ -186,7 +178,7 @@ void sim_node::open_store() {
   p.answers.blocks = p.blocks.get();
   p.watching->store = p.store.get();
   p.witness.emplace(sim_witness::parts{p.w, *p.blocks, *p.store, p.made,
-                                       p.answers, p.luck.happened});
+                                       p.answers, p.luck.happened, p.how.what});
   std::map<block_id, shared_values> initial;
   for (const auto& block : p.blocks->blocks)
     initial[block.id] = share(p.how.initial ? p.how.initial(block)

@@ -44,7 +44,8 @@ struct scenario {
   std::uint64_t hostile = 0;   ///< Peers that mean harm, beside the clients.
   std::size_t client_most = ~std::size_t{0};
   bool events = false;
-  bool asks = false; ///< A visit has two experts at most, and says which.
+  bool asks = false;     ///< A visit has two experts at most, and says which.
+  bool finishes = false; ///< Its recipe has last visits.
   /// As production has it: a run that comes to nothing ends, and who comes to
   /// nothing is asked again after a second, and then later.
   bool as_in_production = false;
@@ -65,7 +66,7 @@ struct sim_method {
 };
 
 /// Two legs, a group, experts: all that the runtime carries, in one recipe.
-sim_method two_leg_method(state_rule state, bool asks = false);
+sim_method two_leg_method(const scenario& x);
 
 /// The whole of a run in one world: the production actors as actors/wiring
 /// makes them, over a network, workers, an archivist and clients that fail.
@@ -124,6 +125,7 @@ private:
   void leave_or_come();
   void live(client_id who, policies::life_event what);
   void check_mail();
+  void check_last_visits();
 
   std::unique_ptr<parts> p_;
 };

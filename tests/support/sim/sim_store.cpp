@@ -49,6 +49,7 @@ result<void> sim_store::commit(const messages::commit_requested& x) {
   }
   EXPECT_EQ(x.head.value, line.back().head.value + 1)
     << "versions must form a line";
+  EXPECT_FALSE(has_ended()) << "a version comes after last visits began";
   judge(x);
   line.push_back(x);
   return inner_->commit(x);
@@ -215,6 +216,10 @@ result<void> sim_store::save(const messages::save_requested& x) {
   }
   if (x.round)
     judge(*x.round);
+  if (x.end != messages::course_end::none)
+    end_ = x.end;
+  for (const auto& visit : x.last_visits)
+    had_last_.insert(visit.client);
   return inner_->save(x);
 }
 

@@ -102,6 +102,16 @@ public:
     return rules_.arrived.get();
   }
 
+  /// No version comes any more: the run has come to last visits.
+  bool has_ended() const {
+    return end_ != messages::course_end::none;
+  }
+
+  /// Clients of whom it is durable that they had their last visit.
+  const std::set<client_id>& had_last() const {
+    return had_last_;
+  }
+
   std::uint64_t lines_noted() const {
     return notes_;
   }
@@ -139,6 +149,8 @@ private:
   std::map<client_id, std::uint64_t> reserved_;
   std::set<visit_id> invited_;
   std::optional<messages::round_record> closed_; ///< The last list.
+  messages::course_end end_{};
+  std::set<client_id> had_last_;
   std::uint64_t lists_struck_ = 0;
   std::uint64_t reads_ = 0;
   std::uint64_t notes_ = 0;

@@ -155,9 +155,17 @@ void sim_witness::check_served(const messages::line_served& x) const {
 // A restart must know of each number and of each cohort that a client has heard
 // of.
 void sim_witness::check_invitation(const messages::ticket& x) {
-  expires_[x.visit] = began_ + x.expires();
+  const bool is_new =
+    expires_.insert_or_assign(x.visit, began_ + x.expires()).second;
   EXPECT_LE(x.visit.number.value, x_.store.numbers_upto(x.visit.client))
     << "a visit's number is not reserved";
+  if (is_last_visit(x_.method, x.role)) {
+    ++x_.happened["a last visit"];
+    EXPECT_TRUE(x_.store.has_ended())
+      << "a last visit, and a restart would not know of it";
+    EXPECT_FALSE(is_new && x_.store.had_last().contains(x.visit.client))
+      << "a last visit, after it had one, of client " << x.visit.client.value;
+  }
   if (x.round.value > 0) {
     EXPECT_TRUE(x_.store.has_invited(x.visit))
       << "invited to a round that is not stored";

@@ -32,6 +32,7 @@ public:
     offers_made& made;
     answers_given& answers;
     tally& happened;
+    const recipe& method;
   };
 
   explicit sim_witness(parts x) : x_(x) {

@@ -2,6 +2,9 @@
 
 #include <cmath>
 
+#include "tests/support/recipes/two_leg.hpp"
+#include "tests/support/sim/sim_node.hpp"
+
 namespace troupe::test {
 
 float optimum_of(block_id block) {
@@ -17,6 +20,19 @@ std::vector<float> pull(const models::visit_input& x,
     delta.push_back(0.5f * gap + 0.01f * static_cast<float>(std::sin(phase)));
   }
   return delta;
+}
+
+sim_method two_leg_method(const scenario& x) {
+  const models::tensor_list four{{.name = "w", .shape = {4}}};
+  sim_method how{.what = two_leg_recipe(x.state, x.asks),
+                 .shapes = {{"base", four}, {"tally", four}, {"expert", four}},
+                 .make_trainer = {}};
+  if (x.finishes)
+    how.what.finish = {"pull"};
+  how.make_trainer = [method = how.what](const models::layout& blocks) {
+    return std::make_unique<pull_trainer>(blocks, method);
+  };
+  return how;
 }
 
 result<models::choice> pull_trainer::choose(const models::visit_input& x) {
@@ -41,6 +57,10 @@ result<models::trained> pull_trainer::train_one(const models::visit_input& x) {
   models::trained out{
     .parts = {}, .disclosures = {}, .next = *x.state, .loss = 0, .steps = 1};
   ++out.next.visits;
+  if (is_last_visit(method_, x.role)) {
+    ++out.next.counters[last_visits];
+    return out;
+  }
   for (const auto& from : x.fetched) {
     const auto& block = *blocks_.find(from.block);
     for (const float v : *from.values)

@@ -3,8 +3,10 @@
 #include <map>
 #include <memory>
 #include <set>
+#include <utility>
 
 #include "actors/kernel_worker/workshop.hpp"
+#include "core/recipe.hpp"
 #include "models/layout.hpp"
 #include "models/trainer.hpp"
 #include "tests/support/sim/faults.hpp"
@@ -21,11 +23,16 @@ float optimum_of(block_id block);
 std::vector<float> pull(const models::visit_input& x,
                         const models::fetched_block& from);
 
+/// What a client's state counts its last visits by.
+inline constexpr const char* last_visits = "last_visits";
+
 /// Pulls every block a part of the way to its optimum, with a little noise that
 /// the visit's seed draws. Small enough to check by hand.
 class pull_trainer final : public models::one_by_one_trainer {
 public:
-  explicit pull_trainer(const models::layout& blocks) : blocks_(blocks) {
+  explicit pull_trainer(const models::layout& blocks, recipe method = {})
+    : blocks_(blocks),
+      method_(std::move(method)) {
     // nop
   }
 
@@ -44,6 +51,7 @@ public:
 
 private:
   const models::layout& blocks_;
+  recipe method_;
 };
 
 /// Computes at once, and delivers after a while or with an error.

@@ -16,6 +16,14 @@ TEST(json, says_what_it_holds_in_the_order_in_which_it_came) {
   EXPECT_EQ(x.dump(), R"({"b":"two","a":[1,-2,0.5],"c":null,"d":{"e":true}})");
 }
 
+TEST(json, says_a_key_that_is_there_twice_once) {
+  auto twice = json::object();
+  twice.add("a", 1);
+  twice.add("b", 2);
+  twice.add("a", 3);
+  EXPECT_EQ(twice.dump(), R"({"a":3,"b":2})");
+}
+
 TEST(json,
      takes_pairs_that_begin_with_a_text_for_an_object_and_all_else_for_a_list) {
   EXPECT_EQ((json{{"a", 1}}).dump(), R"({"a":1})");
@@ -78,7 +86,8 @@ TEST(json, is_read_as_it_is_written) {
 }
 
 TEST(json, says_why_a_text_is_none) {
-  for (const auto* text : {"", "{", "[1,]", "{\"a\":}", "1 2", "nul", "{1:2}"}) {
+  for (const auto* text :
+       {"", "{", "[1,]", "{\"a\":}", "1 2", "nul", "{1:2}"}) {
     const auto x = json::parse(text);
     ASSERT_FALSE(x) << text;
     EXPECT_FALSE(x.error().context.empty()) << text;

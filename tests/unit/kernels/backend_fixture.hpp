@@ -41,7 +41,7 @@ inline result<std::unique_ptr<backend>> make_named(std::string_view name) {
   return make_backend({name == "cuda" ? device_kind::cuda : device_kind::cpu});
 }
 
-class backend_test : public testing::TestWithParam<std::string> {
+class backend_test : public ::testing::TestWithParam<std::string> {
 protected:
   void SetUp() override {
     auto made = make_named(GetParam());
@@ -64,7 +64,7 @@ protected:
 
 #define TROUPE_FOR_ALL_BACKENDS(suite)                                         \
   INSTANTIATE_TEST_SUITE_P(all, suite,                                         \
-                           testing::Values("cpu", "cuda", "reference"),        \
+                           ::testing::Values("cpu", "cuda", "reference"),      \
                            [](const auto& x) { return x.param; })
 
 } // namespace troupe::kernels

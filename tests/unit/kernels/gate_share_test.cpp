@@ -11,7 +11,7 @@
 #include "core/random.hpp"
 #include "kernels/gate.hpp"
 
-namespace troupe::kernels {
+namespace troupe::kernels::gate_share_test {
 
 namespace {
 
@@ -207,4 +207,4 @@ TEST(owner_slopes, have_a_loss_where_a_share_is_no_number_any_more) {
   EXPECT_EQ(out, (floats{-1, 1}));
 }
 
-} // namespace troupe::kernels
+} // namespace troupe::kernels::gate_share_test

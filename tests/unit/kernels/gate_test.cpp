@@ -7,7 +7,7 @@
 
 #include "tests/unit/kernels/backend_fixture.hpp"
 
-namespace troupe::kernels {
+namespace troupe::kernels::gate_test {
 
 namespace {
 
@@ -310,4 +310,4 @@ TEST_P(gate_test, refuses_logits_that_are_not_finite) {
 
 TROUPE_FOR_ALL_BACKENDS(gate_test);
 
-} // namespace troupe::kernels
+} // namespace troupe::kernels::gate_test

@@ -4,7 +4,7 @@
 
 #include "tests/unit/kernels/backend_fixture.hpp"
 
-namespace troupe::kernels {
+namespace troupe::kernels::local_step_test {
 
 namespace {
 
@@ -195,4 +195,4 @@ TEST_P(local_step_test, refuses_buffers_of_another_size_and_writes_nothing) {
 
 TROUPE_FOR_ALL_BACKENDS(local_step_test);
 
-} // namespace troupe::kernels
+} // namespace troupe::kernels::local_step_test

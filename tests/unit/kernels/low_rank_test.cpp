@@ -4,7 +4,7 @@
 
 #include "tests/unit/kernels/backend_fixture.hpp"
 
-namespace troupe::kernels {
+namespace troupe::kernels::low_rank_test {
 
 namespace {
 
@@ -166,4 +166,4 @@ TEST_P(low_rank_test, refuses_what_does_not_fit) {
 
 TROUPE_FOR_ALL_BACKENDS(low_rank_test);
 
-} // namespace troupe::kernels
+} // namespace troupe::kernels::low_rank_test

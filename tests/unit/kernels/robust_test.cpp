@@ -10,7 +10,7 @@
 
 #include "core/random.hpp"
 
-namespace troupe::kernels {
+namespace troupe::kernels::robust_test {
 
 namespace {
 
@@ -264,4 +264,4 @@ TEST(robust, refuses_what_it_cannot_decide) {
   EXPECT_EQ(out, doubles{7});
 }
 
-} // namespace troupe::kernels
+} // namespace troupe::kernels::robust_test

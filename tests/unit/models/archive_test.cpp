@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace troupe::models {
+namespace troupe::models::archive_test {
 
 namespace {
 
@@ -92,4 +92,4 @@ TEST(archive, says_what_is_wrong) {
                         "file again");
 }
 
-} // namespace troupe::models
+} // namespace troupe::models::archive_test

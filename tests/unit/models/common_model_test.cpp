@@ -15,7 +15,7 @@
 #include "tests/support/small_recipes.hpp"
 #include "tests/support/softmax_objective.hpp"
 
-namespace troupe::test {
+namespace troupe::test::common_model_test {
 
 namespace {
 
@@ -150,7 +150,7 @@ TEST(common_model, has_rows_of_its_own_where_none_are_shared) {
 TEST(common_model, is_refused_without_embeddings) {
   site x;
   x.task->make_common = []() -> result<std::unique_ptr<objective>> {
-    return std::make_unique<softmax_objective>(testing::small_dataset());
+    return std::make_unique<softmax_objective>(test::small_dataset());
   };
   EXPECT_EQ(refusal(x, errc::invalid_config),
             "method 'look on a shared model' looks at what goes into the last "
@@ -182,4 +182,4 @@ TEST(common_model, says_why_it_cannot_be_made) {
   EXPECT_EQ(refusal(x, errc::invalid_data), "planted");
 }
 
-} // namespace troupe::test
+} // namespace troupe::test::common_model_test

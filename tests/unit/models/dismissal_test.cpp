@@ -13,7 +13,7 @@
 #include "tests/support/quadratic_federation.hpp"
 #include "tests/support/same_visits.hpp"
 
-namespace troupe::test {
+namespace troupe::test::dismissal_test {
 
 namespace {
 
@@ -161,4 +161,4 @@ TEST(dismissal, leaves_what_ended_with_the_answer_that_was_being_given) {
   EXPECT_FALSE(found[2]);
 }
 
-} // namespace troupe::test
+} // namespace troupe::test::dismissal_test

@@ -14,7 +14,7 @@
 
 #include "models/tasks/quadratic.hpp"
 
-namespace troupe::models {
+namespace troupe::models::embedder_test {
 
 namespace {
 
@@ -209,4 +209,4 @@ TEST(embedder, keeps_nothing_that_is_not_finite) {
   EXPECT_FALSE(testee.embed(split::train, rows{1}, out));
 }
 
-} // namespace troupe::models
+} // namespace troupe::models::embedder_test

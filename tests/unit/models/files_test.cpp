@@ -12,7 +12,7 @@ namespace troupe::models {
 
 namespace fs = std::filesystem;
 
-class files_test : public testing::Test {
+class files_test : public ::testing::Test {
 protected:
   files_test() {
     fs::create_directories(folder);
@@ -28,7 +28,7 @@ protected:
   }
 
   const fs::path folder =
-    fs::path{testing::TempDir()} / ("files_test." + std::to_string(getpid()));
+    fs::path{::testing::TempDir()} / ("files_test." + std::to_string(getpid()));
 };
 
 std::vector<std::string> lines_of(const fs::path& path, bool& cut_off) {
@@ -111,6 +111,19 @@ TEST_F(files_test, replaces_nothing_but_files) {
   EXPECT_TRUE(replace_file(there, parts, {}));
   EXPECT_EQ(*read_text(there, errc::invalid_data), "new");
   EXPECT_EQ(std::distance(fs::directory_iterator{folder}, {}), 4);
+}
+
+TEST_F(files_test, removes_what_was_left_unfinished_and_nothing_else) {
+  const auto there = with("precious");
+  std::ofstream{folder / "file.17-1.unfinished"} << "half";
+  std::ofstream{folder / "none.17-2.unfinished"} << "";
+  fs::create_directory(folder / "inner");
+  std::ofstream{folder / "inner" / "file.17-3.unfinished"} << "another's";
+  remove_unfinished(folder);
+  EXPECT_EQ(*read_text(there, errc::invalid_data), "precious");
+  EXPECT_EQ(std::distance(fs::directory_iterator{folder}, {}), 2);
+  EXPECT_EQ(std::distance(fs::directory_iterator{folder / "inner"}, {}), 1);
+  remove_unfinished(folder / "nowhere");
 }
 
 } // namespace troupe::models

@@ -15,7 +15,7 @@
 #include "tests/support/quadratic_federation.hpp"
 #include "tests/support/small_recipes.hpp"
 
-namespace troupe::test {
+namespace troupe::test::held_out_test {
 
 namespace {
 
@@ -142,4 +142,4 @@ TEST(held_out, have_an_accuracy_of_each_group) {
   EXPECT_TRUE(figures(1).empty()) << "there is nobody else";
 }
 
-} // namespace troupe::test
+} // namespace troupe::test::held_out_test

@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-namespace troupe::models {
+namespace troupe::models::layout_test {
 
 namespace {
 
@@ -113,9 +113,8 @@ TEST(layout, refuses_what_cannot_be_and_says_why) {
             "method 'example' has a block 'gate', but the model has no part of "
             "that name");
   EXPECT_EQ(
-    refusal(method_of({{.name = "a", .rank = 3}}), {{"a", linear}}),
-    "block 'a': its tensor 'weight' does not begin with an extent of 3, one "
-    "row for each rank");
+    refusal(method_of({{.name = "a", .rank = 1}}), {{"a", linear}}),
+    "block 'a': its tensor 'weight' has more rows than 1, one for each rank");
   EXPECT_EQ(refusal(method_of({{.name = "a", .count = 0}}), {{"a", linear}}),
             "block 'a': count is 0; from 1 to 4096 would do");
   EXPECT_EQ(refusal(method_of({{.name = "a"}}), {{"a", {{"w", {2, -1}}}}}),
@@ -279,4 +278,4 @@ TEST(digest, of_a_run_depends_on_names_and_values) {
   EXPECT_NE(run, digest_of(std::map<std::string, digest>{{"x", a}}));
 }
 
-} // namespace troupe::models
+} // namespace troupe::models::layout_test

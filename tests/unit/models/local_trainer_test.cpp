@@ -11,7 +11,7 @@
 #include "tests/support/quadratic_federation.hpp"
 #include "tests/support/small_recipes.hpp"
 
-namespace troupe::test {
+namespace troupe::test::local_trainer_test {
 
 namespace {
 
@@ -350,7 +350,7 @@ TEST(local_trainer, names_the_procedures_that_there_are) {
   EXPECT_EQ(made.error().code, errc::invalid_config);
   EXPECT_TRUE(made.error().context.starts_with(
     "recipe 'sdg on a shared model', role 'all': there is no local procedure "
-    "'sdg'; there are apart, chosen_sgd, "))
+    "'sdg'; there are apart, averaged_sgd, "))
     << made.error().context;
 }
 
@@ -396,4 +396,4 @@ TEST(noop_trainer, offers_only_what_was_chosen) {
   EXPECT_EQ(done->parts[0].block, block_id{2});
 }
 
-} // namespace troupe::test
+} // namespace troupe::test::local_trainer_test

@@ -11,7 +11,7 @@
 #include "models/tasks/quadratic.hpp"
 #include "models/tasks/regression.hpp"
 
-namespace troupe::models {
+namespace troupe::models::outputs_test {
 
 namespace {
 
@@ -95,4 +95,4 @@ TEST(outputs, mix_as_numbers_or_as_chances) {
   EXPECT_NEAR(chances[1] - chances[0], std::log(0.625 / 0.375), 1e-6);
 }
 
-} // namespace troupe::models
+} // namespace troupe::models::outputs_test

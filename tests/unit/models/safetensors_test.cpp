@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-namespace troupe::models {
+namespace troupe::models::safetensors_test {
 
 namespace {
 
@@ -40,7 +40,7 @@ const tensor_file example{
   .metadata = {{"format", "pt"}}};
 
 fs::path here(const std::string& name) {
-  return fs::path{testing::TempDir()} / ("troupe_" + name);
+  return fs::path{::testing::TempDir()} / ("troupe_" + name);
 }
 
 } // namespace
@@ -232,4 +232,4 @@ TEST(safetensors_file, of_what_is_damaged_is_refused) {
   EXPECT_EQ(gone.error().code, errc::invalid_data);
 }
 
-} // namespace troupe::models
+} // namespace troupe::models::safetensors_test

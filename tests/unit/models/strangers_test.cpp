@@ -17,7 +17,7 @@
 #include "policies/catalogue.hpp"
 #include "tests/support/blind_model.hpp"
 
-namespace troupe::test {
+namespace troupe::test::strangers_test {
 
 namespace {
 
@@ -303,4 +303,4 @@ TEST(strangers, are_no_members_of_any_role) {
   EXPECT_EQ(stranger_of(*policies::find_recipe("fedavg")).value, 1U);
 }
 
-} // namespace troupe::test
+} // namespace troupe::test::strangers_test

@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-class version_store_test : public testing::TestWithParam<bool> {
+class version_store_test : public ::testing::TestWithParam<bool> {
 protected:
   version_store_test() {
     fs::remove_all(folder);
@@ -37,7 +37,7 @@ protected:
   }
 
   const fs::path folder =
-    fs::path{testing::TempDir()} / "troupe_version_store" / "versions";
+    fs::path{::testing::TempDir()} / "troupe_version_store" / "versions";
 };
 
 const std::vector<float> some{1, 2, -0.0f};
@@ -151,6 +151,6 @@ TEST_P(version_store_test, a_folder_that_cannot_be_is_an_error) {
   EXPECT_FALSE(testee.retain({}));
 }
 
-INSTANTIATE_TEST_SUITE_P(sync_or_not, version_store_test, testing::Bool());
+INSTANTIATE_TEST_SUITE_P(sync_or_not, version_store_test, ::testing::Bool());
 
 } // namespace troupe::models

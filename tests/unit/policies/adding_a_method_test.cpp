@@ -30,7 +30,7 @@ recipe methods::fedavg_equal() {
 } // namespace troupe::policies
 // Its end.
 
-namespace troupe::policies {
+namespace troupe::policies::adding_a_method_test {
 
 namespace {
 
@@ -72,4 +72,4 @@ TEST(adding_a_method, the_page_shows_what_was_tested) {
   EXPECT_EQ(page, source);
 }
 
-} // namespace troupe::policies
+} // namespace troupe::policies::adding_a_method_test

@@ -8,7 +8,7 @@
 
 #include "core/random.hpp"
 
-namespace troupe::policies {
+namespace troupe::policies::invitations_test {
 
 namespace {
 
@@ -57,6 +57,19 @@ invitations round_robin(std::uint32_t window_size) {
 using numbers = std::vector<std::uint64_t>;
 
 } // namespace
+
+TEST(invitations, call_a_client_beside_all_windows) {
+  auto testee = round_robin(2);
+  const auto clients = roster(3);
+  EXPECT_EQ(take(testee, 1, nobody, clients), numbers{1});
+  const auto called = testee.call({3}, 5);
+  EXPECT_EQ(called.client, client_id{3});
+  EXPECT_EQ(called.role, 5u);
+  EXPECT_EQ(called.index, 2u);
+  EXPECT_EQ(called.seed, derive_seed(1, "visit", 2));
+  EXPECT_EQ(take(testee, 2, nobody, clients), (numbers{2, 3}));
+  EXPECT_EQ(testee.made(), 4u);
+}
 
 class invitations_test : public testing::TestWithParam<selection> {
 protected:
@@ -325,4 +338,4 @@ TEST(role_of, counts_members_in_the_order_of_roles) {
   EXPECT_EQ(role_of({9}, std::span{roles}.first(1)), std::nullopt);
 }
 
-} // namespace troupe::policies
+} // namespace troupe::policies::invitations_test

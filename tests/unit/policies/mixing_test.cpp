@@ -67,6 +67,17 @@ TEST(takes_server_step, is_for_learned_means_only) {
   EXPECT_TRUE(takes_server_step(merge_kind::krum));
   EXPECT_FALSE(takes_server_step(merge_kind::mix));
   EXPECT_FALSE(takes_server_step(merge_kind::replace));
+  EXPECT_FALSE(takes_server_step(merge_kind::product_svd));
+}
+
+TEST(merge_rules, of_products_look_at_all_offers_and_take_few_ranks) {
+  for (std::size_t i = 0; i < kinds; ++i) {
+    const auto x = static_cast<merge_kind>(i);
+    EXPECT_EQ(compares_offers(x), robust(x) || x == merge_kind::product_svd);
+    EXPECT_EQ(takes_few_ranks(x),
+              x == merge_kind::padded || x == merge_kind::product_svd);
+  }
+  EXPECT_EQ(to_string(merge_kind::product_svd), "product_svd");
 }
 
 TEST(server_numbers, stay_where_the_papers_define_them) {

@@ -9,7 +9,7 @@
 
 #include "policies/catalogue.hpp"
 
-namespace troupe::policies {
+namespace troupe::policies::recipe_options_test {
 
 namespace {
 
@@ -168,6 +168,21 @@ TEST(with_often, has_the_first_clients_in_a_role_before_all_others) {
   EXPECT_EQ(with_often(plain, 0, 4)->roles.size(), 1u);
 }
 
+TEST(with_options, makes_a_block_personal_that_an_option_says_is) {
+  auto method = gated();
+  method.blocks[1].personal_option = "known";
+  EXPECT_TRUE(check(method)) << check(method).error().context;
+  const auto shared = with_options(method, {});
+  ASSERT_TRUE(shared) << shared.error().context;
+  EXPECT_EQ(shared->blocks[1].where, scope::shared);
+  EXPECT_EQ(shared->legs[0].fetch.back().family, "gate");
+  const auto own = with_options(method, {{"known", 1}});
+  ASSERT_TRUE(own) << own.error().context;
+  EXPECT_EQ(own->blocks[1].where, scope::personal);
+  ASSERT_EQ(own->legs[0].fetch.size(), 1u);
+  EXPECT_EQ(own->legs[0].fetch[0].family, "common");
+}
+
 TEST(with_often, holds_for_every_method_whose_clients_all_do_the_same) {
   for (const auto& method : catalogue())
     if (method.roles.size() == 1) {
@@ -235,4 +250,4 @@ TEST(check_recipe, finds_numbers_that_do_not_fit) {
       << "expected: " << said << "\nfound: " << complaint(change);
 }
 
-} // namespace troupe::policies
+} // namespace troupe::policies::recipe_options_test

@@ -9,7 +9,7 @@
 #include "policies/catalogue.hpp"
 #include "policies/invitations.hpp"
 
-namespace troupe::policies {
+namespace troupe::policies::roles_test {
 
 namespace {
 
@@ -99,4 +99,4 @@ TEST(roles, with_fewer_members_than_their_quota_leave_places_to_others) {
       << window;
 }
 
-} // namespace troupe::policies
+} // namespace troupe::policies::roles_test

@@ -7,7 +7,7 @@
 #include <map>
 #include <set>
 
-namespace troupe::policies {
+namespace troupe::policies::selection_test {
 
 namespace {
 
@@ -217,4 +217,4 @@ TEST(statistical_utility, punishes_only_slow_visits) {
     20);
 }
 
-} // namespace troupe::policies
+} // namespace troupe::policies::selection_test

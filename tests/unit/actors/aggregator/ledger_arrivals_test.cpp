@@ -2,7 +2,7 @@
 
 #include "tests/unit/actors/aggregator/ledger_fixture.hpp"
 
-namespace troupe::actors {
+namespace troupe::actors::ledger_arrivals_test {
 
 namespace {
 
@@ -232,4 +232,4 @@ TEST(ledger_arrivals, values_are_read_where_models_are_mixed) {
   EXPECT_NE(due<merge_requested>(testee).blocks[0].terms[0].delta, nullptr);
 }
 
-} // namespace troupe::actors
+} // namespace troupe::actors::ledger_arrivals_test

@@ -4,7 +4,7 @@
 
 #include "actors/assessor/inquest.hpp"
 
-namespace troupe::actors {
+namespace troupe::actors::inquest_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -123,4 +123,4 @@ TEST_F(inquest_test, keeps_what_was_scored_here_beside_what_was_told) {
 }
 
 } // namespace
-} // namespace troupe::actors
+} // namespace troupe::actors::inquest_test

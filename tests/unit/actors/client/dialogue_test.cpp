@@ -339,4 +339,28 @@ TEST(dialogue, declines_visits_of_no_role_and_numbers_after_which_none_is) {
   EXPECT_EQ(x.all<messages::offer_made>().size(), 1u);
 }
 
+TEST(dialogue, keeps_what_a_last_visit_makes_and_offers_nothing) {
+  talk x{state_rule::on_accept};
+  x.method.roles = {{.procedure = {"any"}}};
+  x.method.finish = {"last"};
+  messages::ticket pass;
+  pass.visit = {me, {1}};
+  pass.role = 2;
+  x.hear(messages::invited{pass});
+  EXPECT_EQ(x.last<messages::visit_declined>().why,
+            messages::decline_reason::failed)
+    << "no role is behind that of last visits";
+  pass.role = 1;
+  x.hear(messages::invited{pass});
+  x.serve(1, first);
+  x.serve(1, second);
+  models::trained done;
+  done.next.visits = 1;
+  x.did(x.testee.finished({pass.visit, done}, x.now));
+  EXPECT_EQ(x.last<messages::visit_declined>().why,
+            messages::decline_reason::no_offer);
+  EXPECT_EQ(x.testee.file().state->visits, 1u);
+  EXPECT_TRUE(x.all<messages::offer_made>().empty());
+}
+
 } // namespace troupe::actors

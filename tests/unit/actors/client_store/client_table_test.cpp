@@ -12,7 +12,7 @@
 #include "tests/support/scratch_folder.hpp"
 #include "tests/support/wire_examples.hpp"
 
-namespace troupe::actors {
+namespace troupe::actors::client_table_test {
 namespace {
 
 using test::scratch_folder;
@@ -333,4 +333,4 @@ TEST(disk_vault, keeps_what_clients_say_at_once_and_calls_back) {
 }
 
 } // namespace
-} // namespace troupe::actors
+} // namespace troupe::actors::client_table_test

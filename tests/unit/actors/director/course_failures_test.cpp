@@ -2,7 +2,7 @@
 
 #include "tests/unit/actors/director/course_fixture.hpp"
 
-namespace troupe::actors {
+namespace troupe::actors::course_failures_test {
 
 using namespace std::chrono_literals;
 using messages::decline_reason;
@@ -357,4 +357,4 @@ TEST(course, calls_a_run_without_a_version_no_success) {
             "the run's length is reached, and no version was made");
 }
 
-} // namespace troupe::actors
+} // namespace troupe::actors::course_failures_test

@@ -4,7 +4,7 @@
 
 #include "actors/director/loads.hpp"
 
-namespace troupe::actors {
+namespace troupe::actors::requests_test {
 
 namespace {
 
@@ -84,4 +84,4 @@ TEST_F(requests_of_visits, are_not_there_where_nobody_says_them) {
   EXPECT_TRUE(other.status().requests.experts.empty());
 }
 
-} // namespace troupe::actors
+} // namespace troupe::actors::requests_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace troupe::actors {
+namespace troupe::actors::shelf_test {
 
 namespace {
 
@@ -160,4 +160,4 @@ TEST(shelf, says_what_the_store_is_to_be_asked_for) {
   EXPECT_FALSE(first.lacks(asked({}, 1)));
 }
 
-} // namespace troupe::actors
+} // namespace troupe::actors::shelf_test

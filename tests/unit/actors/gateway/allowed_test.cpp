@@ -11,7 +11,7 @@
 
 #include "actors/gateway/grants.hpp"
 
-namespace troupe::test {
+namespace troupe::test::allowed_test {
 
 namespace {
 
@@ -206,4 +206,4 @@ TEST_F(allowed_choices, are_what_a_visit_offers_to) {
             verdict::malformed);
 }
 
-} // namespace troupe::test
+} // namespace troupe::test::allowed_test

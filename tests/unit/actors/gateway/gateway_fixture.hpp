@@ -59,7 +59,7 @@ inline caf::behavior listener(caf::event_based_actor* self, heard* all) {
   return {[](caf::unit_t) {}};
 }
 
-class gateway_test : public testing::Test {
+class gateway_test : public ::testing::Test {
 protected:
   static constexpr client_id ann{1};
   static constexpr client_id ben{2};

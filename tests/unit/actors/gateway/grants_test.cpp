@@ -4,7 +4,7 @@
 
 #include "models/layout.hpp"
 
-namespace troupe::actors {
+namespace troupe::actors::grants_test {
 
 namespace {
 
@@ -135,6 +135,27 @@ TEST_F(grants_test, takes_one_offer_on_a_ticket_to_what_was_fetched) {
   // Also when the client has another visit already.
   testee.invited({{1}, {6}});
   EXPECT_EQ(offer({1, 3}).value(), standing::again);
+}
+
+TEST_F(grants_test, takes_no_offer_on_a_last_visit) {
+  auto ends = method;
+  ends.roles = {{.procedure = {"sgd"}}};
+  ends.finish = {"last"};
+  testee = grants{ends, blocks};
+  testee.invited(visit);
+  ASSERT_EQ(fetch(0, {1}), std::nullopt);
+  messages::offer_made x;
+  x.pass.visit = visit;
+  x.blocks.emplace_back().block = {1};
+  x.pass.role = 1;
+  EXPECT_EQ(testee.offer(x).error(), verdict::malformed);
+  x.pass.role = 0;
+  EXPECT_EQ(testee.offer(x).value(), standing::first);
+  // Nor where it began before a restart.
+  x.pass.visit = {{2}, {3}};
+  x.pass.role = 1;
+  testee.invited(x.pass.visit, true);
+  EXPECT_EQ(testee.offer(x).error(), verdict::malformed);
 }
 
 TEST_F(grants_test, knows_to_which_lines_the_first_offer_was) {
@@ -303,4 +324,4 @@ TEST_F(grants_test, of_who_is_denied_are_over_and_say_what_was_offered) {
   EXPECT_EQ(fetch(0, {1}, {{1}, {6}}), verdict::withdrawn);
 }
 
-} // namespace troupe::actors
+} // namespace troupe::actors::grants_test

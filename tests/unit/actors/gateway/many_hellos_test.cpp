@@ -11,7 +11,7 @@
 #include "tests/unit/actors/director/course_fixture.hpp"
 #include "tests/unit/actors/gateway/gateway_fixture.hpp"
 
-namespace troupe::actors {
+namespace troupe::actors::many_hellos_test {
 
 namespace {
 
@@ -182,4 +182,4 @@ TEST_F(gateway_test, knows_a_client_on_one_of_its_channels) {
   EXPECT_TRUE(archivist.empty());
 }
 
-} // namespace troupe::actors
+} // namespace troupe::actors::many_hellos_test

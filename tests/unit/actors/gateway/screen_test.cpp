@@ -13,7 +13,7 @@
 #include "core/limits.hpp"
 #include "kernels/backend.hpp"
 
-namespace troupe::actors {
+namespace troupe::actors::screen_test {
 
 namespace {
 
@@ -326,4 +326,4 @@ TEST(split, finds_the_share_of_a_weight_where_the_rule_has_shares) {
   EXPECT_EQ(parts[1].blocks[0].share, 1); // Its rule has none.
 }
 
-} // namespace troupe::actors
+} // namespace troupe::actors::screen_test

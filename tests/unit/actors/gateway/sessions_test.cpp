@@ -4,7 +4,7 @@
 
 #include "core/random.hpp"
 
-namespace troupe::actors {
+namespace troupe::actors::sessions_test {
 
 namespace {
 
@@ -170,4 +170,4 @@ TEST(sessions, both_directions_always_agree) {
   }
 }
 
-} // namespace troupe::actors
+} // namespace troupe::actors::sessions_test

@@ -6,7 +6,7 @@
 
 #include <map>
 
-namespace troupe::actors {
+namespace troupe::actors::merge_test {
 
 namespace {
 
@@ -55,7 +55,7 @@ TEST(merge, has_the_same_bits_of_offers_on_disk) {
   const auto arithmetic = *kernels::make_backend({});
   for (const auto kind :
        {merge_kind::mean, merge_kind::padded, merge_kind::median,
-        merge_kind::trimmed_mean, merge_kind::krum}) {
+        merge_kind::trimmed_mean, merge_kind::krum, merge_kind::product_svd}) {
     const auto merged = [&](const std::set<std::uint64_t>& away) {
       const auto made =
         merge(*arithmetic, blocks, request(kind, blocks, away), read);
@@ -68,11 +68,55 @@ TEST(merge, has_the_same_bits_of_offers_on_disk) {
   }
 }
 
+// Two numbers as factors: (2 * 3 + 3 * 8 * 5) / 4, and not the product of
+// means. The server's optimiser has no part in it.
+TEST(merge, averages_products_by_what_offers_weigh) {
+  const recipe method{.name = "one",
+                      .summary = "",
+                      .blocks = {{.name = "a",
+                                  .merge = {.kind = merge_kind::product_svd},
+                                  .rank = 1}},
+                      .legs = {{.fetch = {{"a"}}}}};
+  const auto blocks =
+    *models::make_layout(method, {{"a", {{"w.u", {1, 1}}, {"w.v", {1, 1}}}}},
+                         {.weight_max = 64, .delta_max = 16});
+  const auto& block = blocks.blocks.front();
+  messages::block_merge x{.block = block.id,
+                          .rule = block.merge,
+                          .base = share({1, 1}),
+                          .moments = {},
+                          .terms = {},
+                          .grid = block.grid};
+  const auto offer = [&](std::uint64_t client, double weight, float u,
+                         float v) {
+    messages::merge_term term;
+    term.block = block.id;
+    term.weight = weight;
+    term.delta = share({u - 1, v - 1});
+    term.visit = {{client}, {1}};
+    x.terms.push_back(term);
+  };
+  offer(1, 1, 2, 3);
+  offer(2, 3, 8, 5);
+  const auto arithmetic = *kernels::make_backend({});
+  const auto made =
+    merge(*arithmetic, blocks,
+          {.line = {1},
+           .base = {},
+           .blocks = {x},
+           .step = {.rule = kernels::server_rule::momentum, .rate = 0.5}});
+  ASSERT_TRUE(made) << made.error().context;
+  const auto& values = *made->blocks.at(0).values;
+  EXPECT_FLOAT_EQ(values[0], 31.5f);
+  EXPECT_FLOAT_EQ(values[1], 1);
+  EXPECT_TRUE(made->blocks[0].moments.empty());
+}
+
 TEST(merge, says_what_cannot_be_read) {
   const auto blocks = layout();
   const auto arithmetic = *kernels::make_backend({});
-  for (const auto kind :
-       {merge_kind::mean, merge_kind::padded, merge_kind::median}) {
+  for (const auto kind : {merge_kind::mean, merge_kind::padded,
+                          merge_kind::median, merge_kind::product_svd}) {
     const auto made =
       merge(*arithmetic, blocks, request(kind, blocks, {3}),
             [](auto...) -> result<shared_values> {
@@ -83,4 +127,4 @@ TEST(merge, says_what_cannot_be_read) {
   }
 }
 
-} // namespace troupe::actors
+} // namespace troupe::actors::merge_test

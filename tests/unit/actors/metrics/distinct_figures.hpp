@@ -135,11 +135,12 @@ inline void add_scores(run_status& to) {
   using enum score_name::rows;
   using enum score_name::figure;
   using enum score_name::over;
-  to.evaluation = {{{test, accuracy, global}, 183},
-                   {{validation, loss, global}, 184},
-                   {{own_test, accuracy, mean}, 185},
-                   {{own_test, accuracy, p10}, 186},
-                   {{own_test, accuracy, worst}, 187}};
+  to.evaluation = {
+    {{test, accuracy, global}, 183},     {{validation, loss, global}, 184},
+    {{own_test, accuracy, mean}, 185},   {{own_test, accuracy, p10}, 186},
+    {{own_test, accuracy, worst}, 187},  {{test, perplexity, global}, 274},
+    {{own_test, perplexity, mean}, 275}, {{own_test, perplexity, p10}, 276},
+    {{own_test, perplexity, worst}, 277}};
 }
 
 inline void add_storage(run_status& to) {

@@ -14,7 +14,7 @@
 #include "core/limits.hpp"
 #include "tests/unit/actors/metrics/distinct_figures.hpp"
 
-namespace troupe::actors {
+namespace troupe::actors::exposition_figures_test {
 
 namespace {
 
@@ -256,6 +256,10 @@ troupe_evaluation_metric{metric="loss",split="validation",scope="global"} 184
 troupe_evaluation_metric{metric="accuracy",split="own_test",scope="mean"} 185
 troupe_evaluation_metric{metric="accuracy",split="own_test",scope="p10"} 186
 troupe_evaluation_metric{metric="accuracy",split="own_test",scope="worst"} 187
+troupe_evaluation_metric{metric="perplexity",split="test",scope="global"} 274
+troupe_evaluation_metric{metric="perplexity",split="own_test",scope="mean"} 275
+troupe_evaluation_metric{metric="perplexity",split="own_test",scope="p10"} 276
+troupe_evaluation_metric{metric="perplexity",split="own_test",scope="worst"} 277
 troupe_ledger_bytes 188
 troupe_record_bytes 189
 troupe_record_bytes_limit 190
@@ -345,4 +349,4 @@ TEST(exposition, has_each_flag_by_its_own_cause) {
   EXPECT_THAT(exposition_of(y), HasSubstr("troupe_storage_failing 0\n"));
 }
 
-} // namespace troupe::actors
+} // namespace troupe::actors::exposition_figures_test

@@ -19,7 +19,7 @@
 #include "actors/metrics/shown_lines.hpp"
 #include "core/limits.hpp"
 
-namespace troupe::actors {
+namespace troupe::actors::exposition_test {
 
 namespace {
 
@@ -174,6 +174,15 @@ seen_run run_of(std::uint64_t adapters) {
   return x;
 }
 
+/// Where visits ask for adapters: each as often as its number says, and twice
+/// as often at any place.
+seen_run run_of_requests(std::uint64_t adapters) {
+  auto x = run_of(adapters);
+  for (std::uint64_t i = 0; i < adapters; ++i)
+    x.load.requests.experts[{i + 2}] = {.first = i, .asked = 2 * i};
+  return x;
+}
+
 bool all_values_are_there(const metric& x) {
   return !x.labels.empty() && x.name != "troupe_evaluation_metric"
          && std::ranges::none_of(
@@ -323,6 +332,26 @@ TEST(exposition, of_many_lines_has_families_and_the_most_and_least_used) {
   EXPECT_THAT(text, Not(HasSubstr("{line=\"adapter.50\"}")));
 }
 
+// Families are of the experts alone, and have the alarms of those without
+// names.
+TEST(exposition, of_many_lines_that_are_asked_for_has_requests_of_families) {
+  auto x = run_of_requests(1000);
+  x.load.requests.alarms = {{.line = {2}, .what = "deserted", .text = ""},
+                            {.line = {502}, .what = "crowded", .text = ""}};
+  const auto text = exposition_of(x);
+  for (const auto* line :
+       {"troupe_expert_first_places_total{line=\"adapter/*\"} 499500\n",
+        "troupe_expert_requests_total{line=\"adapter/*\"} 999000\n",
+        "troupe_expert_first_places_total{line=\"adapter.999\"} 999\n",
+        "troupe_routing_alarm{line=\"adapter/*\",what=\"crowded\"} 1\n",
+        "troupe_routing_alarm{line=\"adapter/*\",what=\"deserted\"} 1\n",
+        "troupe_routing_alarm{line=\"adapter.0\",what=\"deserted\"} 1\n",
+        "troupe_routing_alarm{line=\"adapter.999\",what=\"crowded\"} 0\n"})
+    EXPECT_THAT(text, HasSubstr(line));
+  EXPECT_THAT(text, Not(HasSubstr("requests_total{line=\"model")));
+  EXPECT_THAT(text, Not(HasSubstr("{line=\"adapter.500\"")));
+}
+
 TEST(exposition, of_many_blocks_has_the_newest_of_each_family) {
   seen_run x;
   x.heads["model"] = 3;
@@ -338,9 +367,11 @@ TEST(exposition, of_many_blocks_has_the_newest_of_each_family) {
 }
 
 TEST(exposition, of_a_hundred_lines_is_small_enough_to_be_read_often) {
-  auto x = run_of(99);
+  auto x = run_of_requests(99);
   x.socket.emplace();
-  EXPECT_LT(exposition_of(x).size(), 500'000u);
+  const auto text = exposition_of(x);
+  EXPECT_EQ(read(text).at("troupe_routing_alarm").values.size(), 2 * 99u);
+  EXPECT_LT(text.size(), 500'000u);
 }
 
 TEST(shown_lines, are_of_a_family_by_the_number_at_their_end) {
@@ -351,4 +382,4 @@ TEST(shown_lines, are_of_a_family_by_the_number_at_their_end) {
   EXPECT_EQ(family_of("odd."), "odd.");
 }
 
-} // namespace troupe::actors
+} // namespace troupe::actors::exposition_test

@@ -12,7 +12,7 @@
 #include "actors/kernel_worker/crew.hpp"
 #include "models/tasks/noop.hpp"
 
-namespace troupe::actors {
+namespace troupe::actors::why_test {
 
 namespace {
 
@@ -372,4 +372,4 @@ TEST(ledger, counts_how_long_what_it_merged_was_pending) {
   EXPECT_EQ(book.status().buffered.count, 2u) << "they went to one before";
 }
 
-} // namespace troupe::actors
+} // namespace troupe::actors::why_test

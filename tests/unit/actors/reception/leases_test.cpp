@@ -3,7 +3,7 @@
 
 #include "actors/reception/leases.hpp"
 
-namespace troupe::actors {
+namespace troupe::actors::leases_test {
 namespace {
 
 constexpr leases::owner first{1};
@@ -132,4 +132,4 @@ TEST(leases, of_names_that_cannot_be_are_not_restored) {
 }
 
 } // namespace
-} // namespace troupe::actors
+} // namespace troupe::actors::leases_test

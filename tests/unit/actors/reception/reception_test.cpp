@@ -1,5 +1,8 @@
 #include <gtest/gtest.h>
 
+#include <string>
+#include <vector>
+
 #include <caf/actor_system.hpp>
 #include <caf/actor_system_config.hpp>
 #include <caf/atom.hpp>
@@ -68,9 +71,46 @@ TEST_F(reception_test, stores_a_name_before_it_says_its_number) {
   EXPECT_EQ(ask(named("ward7")).clients, (std::vector<client_id>{{4}}));
   EXPECT_EQ(kept.by_name.at("ward7").client, client_id{4});
   full = true;
-  EXPECT_EQ(ask(named("ward8")).why,
-            "the server cannot store it: the disk is full");
+  hear(named("ward8"));
+  EXPECT_EQ(network->all.size(), 1U) << "who has no answer asks again";
   EXPECT_EQ(ask(named("ward7")).clients, (std::vector<client_id>{{4}}));
+  full = false;
+  EXPECT_EQ(ask(named("ward8")).clients, (std::vector<client_id>{{5}}));
+}
+
+TEST_F(reception_test, says_once_that_it_cannot_store_and_once_that_it_can) {
+  std::vector<std::string> said;
+  args.say = [&said](const std::string& line) { said.push_back(line); };
+  int left = 3; // Questions, until there is room.
+  args.keep = [&left](const leases&) -> result<void> {
+    if (left-- > 0)
+      return fail(errc::storage_failure, "the disk is full");
+    return {};
+  };
+  hear(named("ward7"), 5);
+  EXPECT_EQ(said, (std::vector<std::string>{
+                    "places of clients are not stored, and who asks waits: the "
+                    "disk is full",
+                    "places of clients are stored again"}));
+  EXPECT_EQ(network->all.size(), 2U);
+}
+
+// Who is refused ends with that, and the key of who waits is its own.
+TEST_F(reception_test, says_nothing_of_an_enrolment_that_cannot_be_stored) {
+  std::vector<std::string> said;
+  args.say = [&said](const std::string& line) { said.push_back(line); };
+  auto how = errc::unavailable;
+  args.enrol = [&how](peer_id, const public_key&) -> result<void> {
+    return fail(how, "the disk is full");
+  };
+  hear(messages::enrolment_asked{}, 2);
+  EXPECT_TRUE(network->all.empty());
+  EXPECT_EQ(said, (std::vector<std::string>{
+                    "enrolments are not stored, and who asks waits: the disk "
+                    "is full"}));
+  how = errc::invalid_argument;
+  hear(messages::enrolment_asked{});
+  EXPECT_EQ(network->all.size(), 1U);
 }
 
 TEST_F(reception_test, says_what_mail_waits_for_it) {

@@ -10,7 +10,7 @@
 
 #include "tests/support/scratch_folder.hpp"
 
-namespace troupe::actors {
+namespace troupe::actors::arrivals_test {
 
 namespace {
 
@@ -141,4 +141,4 @@ TEST(arrivals, a_folder_that_cannot_be_made_is_an_answer) {
   EXPECT_THAT(kept.error().context, HasSubstr("arrivals"));
 }
 
-} // namespace troupe::actors
+} // namespace troupe::actors::arrivals_test

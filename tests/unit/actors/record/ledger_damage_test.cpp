@@ -45,6 +45,8 @@ TEST_F(ledger_damage_test, finds_what_was_changed_in_the_ledger) {
     "UPDATE lines SET head = head + 1",
     "UPDATE meta SET value = 'zz' WHERE key = 'seal_key'",
     "INSERT INTO rounds VALUES (0, 1, 0, x'00')",
+    "INSERT INTO reservations VALUES ('end', 9)",
+    "INSERT INTO reservations VALUES ('last visit of client 1x', 2)",
   };
   for (const auto* change : changes) {
     fs::remove_all(folder);
@@ -63,6 +65,23 @@ TEST_F(ledger_damage_test, finds_what_was_changed_in_the_ledger) {
       << change;
     EXPECT_NE(problem.context.find("restore the folder"), std::string::npos)
       << change;
+  }
+}
+
+TEST_F(ledger_damage_test, names_what_is_wrong_of_last_visits) {
+  for (const auto& [change, said] :
+       {std::pair{"INSERT INTO reservations VALUES ('end', 9)",
+                  "there is no end 9 of a run; 1 to 3 would do"},
+        std::pair{
+          "INSERT INTO reservations VALUES ('last visit of client ', 2)",
+          "'last visit of client ' names no client"}}) {
+    fs::remove_all(folder);
+    with_versions(1);
+    sqlite::database::open(folder / "ledger.sqlite", {}).value()->run(change);
+    const auto node = opened()->load();
+    ASSERT_FALSE(node) << change;
+    EXPECT_NE(node.error().context.find(said), std::string::npos)
+      << node.error().context;
   }
 }
 

@@ -6,6 +6,9 @@
 
 #include <unistd.h>
 
+#include "models/files.hpp"
+#include "tests/support/small_disk.hpp"
+
 namespace troupe::actors {
 
 namespace fs = std::filesystem;
@@ -31,6 +34,19 @@ TEST_F(line_file_test, cuts_half_a_line_off_its_end) {
   EXPECT_EQ(line_file::open(path).value().size(), 8u);
   std::ofstream{path, std::ios::app} << std::string(100'000, 'x');
   EXPECT_EQ(line_file::open(path).value().size(), 8u);
+}
+
+TEST_F(line_file_test, has_whole_lines_while_its_disk_is_full) {
+  auto testee = line_file::open(path).value();
+  ASSERT_TRUE(testee.append("three") && testee.append("four"));
+  for (const rlim_t room : {16, 8, 17}) { // One line and half one, none, again.
+    test::small_disk full{room};
+    EXPECT_FALSE(testee.flush({}));
+    EXPECT_EQ(testee.size(), 14u);
+  }
+  ASSERT_TRUE(testee.flush({}));
+  EXPECT_EQ(models::read_text(path, errc::storage_failure).value(),
+            "one\ntwo\nthree\nfour\n");
 }
 
 // It was read from its end back to its beginning, four kilobytes at a time.

@@ -125,6 +125,22 @@ TEST_F(sqlite_store_test, equal_values_of_another_version_keep_their_file) {
   EXPECT_TRUE(testee->load());
 }
 
+// The process before died between a commit and the removal of what that
+// dropped.
+TEST_F(sqlite_store_test, another_process_removes_what_no_row_names) {
+  auto testee = with_versions(3);
+  fs::copy(folder / "versions", folder / "before");
+  ASSERT_TRUE(testee->commit(version_of(4)));
+  testee.reset();
+  const auto named = files().size();
+  fs::copy(folder / "before", folder / "versions",
+           fs::copy_options::recursive | fs::copy_options::skip_existing);
+  EXPECT_EQ(files().size(), named + 1);
+  testee = opened();
+  EXPECT_EQ(files().size(), named);
+  EXPECT_EQ(testee->load().value().lines.at(one_line).head, version{4});
+}
+
 TEST_F(sqlite_store_test, a_visit_is_never_merged_twice) {
   auto testee = with_versions(1);
   auto again = version_of(2);

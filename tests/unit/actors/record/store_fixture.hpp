@@ -57,7 +57,7 @@ inline void expect_equal(const std::vector<messages::merged_block>& found,
   }
 }
 
-class folder_test : public testing::Test {
+class folder_test : public ::testing::Test {
 protected:
   folder_test() {
     fs::remove_all(folder);
@@ -105,8 +105,8 @@ protected:
     return {std::istreambuf_iterator<char>{in}, {}};
   }
 
-  const fs::path folder =
-    fs::path{testing::TempDir()} / ("troupe_store_" + std::to_string(getpid()));
+  const fs::path folder = fs::path{::testing::TempDir()}
+                          / ("troupe_store_" + std::to_string(getpid()));
 };
 
 } // namespace troupe::actors

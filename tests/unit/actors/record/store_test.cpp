@@ -77,6 +77,22 @@ TEST_P(store_test, knows_after_a_restart_how_the_run_has_gone) {
   EXPECT_EQ(node.stopper.since_best, 2u);
 }
 
+TEST_P(store_test, knows_after_a_restart_who_had_a_last_visit) {
+  EXPECT_EQ(loaded().end, messages::course_end::none);
+  messages::save_requested save;
+  save.index_upto = 40;
+  save.end = messages::course_end::target;
+  ASSERT_TRUE(testee->save(save));
+  save.end = messages::course_end::none;
+  save.last_visits = {{{3}, {7}}, {{12}, {4}}};
+  ASSERT_TRUE(testee->save(save));
+  ASSERT_TRUE(testee->save(save)); // As after one that was not answered.
+  const auto node = loaded();
+  EXPECT_EQ(node.end, messages::course_end::target);
+  EXPECT_EQ(node.had_last, (std::set<client_id>{{3}, {12}}));
+  EXPECT_EQ(node.index_upto, 40u);
+}
+
 TEST_P(store_test, a_line_that_is_there_does_not_begin_anew) {
   ASSERT_TRUE(testee->begin(one_line, version_of(0).blocks));
   ASSERT_TRUE(testee->commit(version_of(1)));

@@ -4,7 +4,7 @@
 
 #include "core/limits.hpp"
 
-namespace troupe::actors {
+namespace troupe::actors::attendance_test {
 
 namespace {
 
@@ -145,4 +145,4 @@ TEST(attendance, without_a_limit_nobody_is_lost) {
   EXPECT_TRUE(testee.lost(at(1'000'000)).empty());
 }
 
-} // namespace troupe::actors
+} // namespace troupe::actors::attendance_test

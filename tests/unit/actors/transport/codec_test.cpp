@@ -13,7 +13,7 @@
 #include "core/limits.hpp"
 #include "tests/support/wire_examples.hpp"
 
-namespace troupe::transport {
+namespace troupe::transport::codec_test {
 namespace {
 
 using messages::any_message;
@@ -268,8 +268,7 @@ TEST(codec, copies_the_values_of_a_newer_peer_out_of_its_message) {
   const auto bytes = std::make_shared<const buffer>(encode_payload(x));
   auto claim = claim_of<messages::offer_made>();
   const auto owner_of = [&](messages::written_as who) {
-    const auto found =
-      decode_payload<messages::offer_made>(*bytes, who, bytes);
+    const auto found = decode_payload<messages::offer_made>(*bytes, who, bytes);
     EXPECT_TRUE(found);
     return found ? found->blocks.at(0).delta.owner() : nullptr;
   };
@@ -359,4 +358,4 @@ TEST(codec, says_that_a_record_with_a_tail_is_damaged) {
 }
 
 } // namespace
-} // namespace troupe::transport
+} // namespace troupe::transport::codec_test

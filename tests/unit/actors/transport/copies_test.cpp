@@ -10,7 +10,7 @@
 // Between the values that were trained and those that are merged a byte is
 // copied once on either side: into the socket, and to where it stays.
 
-namespace troupe::transport {
+namespace troupe::transport::copies_test {
 namespace {
 
 constexpr std::size_t values = 100'000;
@@ -194,4 +194,4 @@ TEST(landing_pool, leaves_what_somebody_holds) {
 }
 
 } // namespace
-} // namespace troupe::transport
+} // namespace troupe::transport::copies_test

@@ -7,7 +7,7 @@
 
 // Small frames that wait for their turn cross in one piece.
 
-namespace troupe::transport {
+namespace troupe::transport::link_bundles_test {
 namespace {
 
 using namespace ends;
@@ -157,4 +157,4 @@ TEST(bundles, are_refused_whole_where_they_are_not_what_they_claim) {
 }
 
 } // namespace
-} // namespace troupe::transport
+} // namespace troupe::transport::link_bundles_test

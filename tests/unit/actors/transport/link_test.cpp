@@ -9,7 +9,7 @@
 
 #include "tests/support/link_ends.hpp"
 
-namespace troupe::transport {
+namespace troupe::transport::link_test {
 namespace {
 
 using namespace ends;
@@ -388,4 +388,4 @@ TEST(link, holds_no_more_than_its_bound_of_what_is_its_own) {
 }
 
 } // namespace
-} // namespace troupe::transport
+} // namespace troupe::transport::link_test

@@ -9,7 +9,7 @@
 
 #include "actors/transport/held_bytes.hpp"
 
-namespace troupe::transport {
+namespace troupe::transport::meter_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -152,4 +152,4 @@ TEST(held_bytes, say_that_there_is_room_to_who_found_none_and_once) {
 }
 
 } // namespace
-} // namespace troupe::transport
+} // namespace troupe::transport::meter_test

@@ -8,7 +8,7 @@
 #include "models/adapters/spectrum.hpp"
 #include "tests/support/small_adapters.hpp"
 
-namespace troupe::models {
+namespace troupe::models::adapter_factors_test {
 
 namespace {
 
@@ -95,8 +95,25 @@ TEST(spectrum, has_the_rank_that_nine_tenths_of_its_sum_take) {
   EXPECT_EQ(rank({}), 0u);
 }
 
+TEST(adapter_factors, have_the_norm_of_what_they_add) {
+  const auto plan = planned(mixed, {.rank = 2, .alpha = 5});
+  const auto backend = cpu();
+  const auto x = draw(plan.size(), 1);
+  floats added(plan.model_size);
+  const std::span<const float> adapters[] = {x};
+  const double shares[] = {1};
+  ASSERT_TRUE(
+    (adapter_mixture{plan, *backend}.compose(added, adapters, shares, added)));
+  double squares = 0;
+  for (const auto v : added)
+    squares += static_cast<double>(v) * static_cast<double>(v);
+  EXPECT_NEAR(norm_of_products(plan, x), std::sqrt(squares),
+              1e-5 * std::sqrt(squares));
+  EXPECT_EQ(norm_of_products(plan, floats(plan.size())), 0);
+}
+
 TEST(adapter_factors, push_forward_is_what_a_small_step_changes) {
-  const auto plan = planned(mixed, {.rank = 2});
+  const auto plan = planned(mixed, {.rank = 2, .alpha = 3});
   const auto backend = cpu();
   const auto x = draw(plan.size(), 1), d = draw(plan.size(), 2);
   floats found(plan.model_size);
@@ -210,6 +227,10 @@ TEST(adapter_factors, the_rank_of_a_sum_counts_each_matrix_once) {
   EXPECT_EQ(effective_ranks(list{{plan, x}, {plan, y}}), ranks{2});
   EXPECT_EQ(effective_ranks(list{{plan, x}, {plan, x}}), ranks{1});
   EXPECT_EQ(effective_ranks(list{}), ranks{});
+  // One that counts a hundredth is not seen beside it.
+  auto small = plan;
+  small.matrices.front().scale = 0.01;
+  EXPECT_EQ(effective_ranks(list{{plan, x}, {small, y}}), ranks{1});
 }
 
 TEST(product_gap, is_what_averaging_factors_leaves_out) {
@@ -223,6 +244,8 @@ TEST(product_gap, is_what_averaging_factors_leaves_out) {
   // A stale offer counts with half: the rest stays where it was, at zero.
   const merged_offer half[] = {{a, 0.5}};
   EXPECT_NEAR(product_gap(plan, half), 0.5, 1e-6);
+  const auto thrice = planned({{"w", {1, 1}}}, {.rank = 1, .alpha = 3});
+  EXPECT_NEAR(product_gap(thrice, half), 1.5, 1e-6);
 }
 
 TEST(product_gap, is_the_norm_over_all_matrices_wherever_they_began) {
@@ -262,4 +285,4 @@ TEST(product_gap, is_the_norm_over_all_matrices_wherever_they_began) {
   EXPECT_NEAR(product_gap(plan, offers), std::sqrt(squares), 1e-4);
 }
 
-} // namespace troupe::models
+} // namespace troupe::models::adapter_factors_test

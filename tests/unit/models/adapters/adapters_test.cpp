@@ -10,7 +10,7 @@
 
 #include "tests/support/small_adapters.hpp"
 
-namespace troupe::models {
+namespace troupe::models::adapters_test {
 
 namespace {
 
@@ -92,6 +92,33 @@ TEST(adapters, pull_a_gradient_back) {
           << static_cast<int>(split) << ' ' << j;
     }
   }
+}
+
+// Rank 2 and alpha 6: three times u0 v0^T + u1 v1^T.
+TEST(adapters, count_alpha_over_their_rank_or_its_root) {
+  const auto arithmetic = cpu();
+  const tensor_list model{{"w.weight", {2, 2}}, {"w.bias", {2}}};
+  const floats adapter{1, 2, 0, 1, 3, 0, 1, 1}; // u0, u1, v0, v1.
+  const floats base(6), gradient{1, 0, 0, 2, 5, 7};
+  const auto composed = [&](const adapter_plan& plan) {
+    floats out(6);
+    EXPECT_TRUE((adapter_mixture{plan, *arithmetic}.compose(
+      base, views{adapter}, std::vector<double>{0.5}, out)));
+    return out;
+  };
+  const auto by_rank = planned(model, {.rank = 2, .alpha = 6, .bias = false});
+  EXPECT_EQ(by_rank.matrices[0].scale, 3);
+  EXPECT_EQ(composed(by_rank), (floats{4.5f, 0, 10.5f, 1.5f, 0, 0}));
+  const auto by_root = planned(
+    model, {.rank = 2, .alpha = 6, .alpha_over_root = true, .bias = false});
+  EXPECT_NEAR(by_root.matrices[0].scale, 6 / std::sqrt(2.0), 1e-12);
+  EXPECT_EQ(planned(model, {.rank = 2}).matrices[0].scale, 1);
+  adapter_mixture::slopes found;
+  ASSERT_TRUE((adapter_mixture{by_rank, *arithmetic}.pull_back(
+    gradient, views{adapter}, std::vector<double>{0.5}, found)));
+  // 1.5 G v of each rank, then 1.5 G^T u; and 3 u^T G v.
+  EXPECT_EQ(found.adapters.front(), (floats{4.5f, 0, 1.5f, 3, 1.5f, 6, 0, 3}));
+  EXPECT_NEAR(found.shares.front(), 3 * (3 + 2), 1e-6);
 }
 
 namespace {
@@ -179,4 +206,4 @@ TEST(adapters, of_a_convolution_are_two_convolutions) {
     EXPECT_NEAR(whole[j], twice[j], 1e-4) << j;
 }
 
-} // namespace troupe::models
+} // namespace troupe::models::adapters_test

@@ -10,7 +10,7 @@
 #include "models/adapters/spectrum.hpp"
 #include "tests/support/small_adapters.hpp"
 
-namespace troupe::models {
+namespace troupe::models::centring_test {
 
 namespace {
 
@@ -141,4 +141,4 @@ TEST(centring, leaves_adapters_as_they_began) {
   }
 }
 
-} // namespace troupe::models
+} // namespace troupe::models::centring_test

@@ -8,7 +8,7 @@
 #include "models/shapes.hpp"
 #include "tests/support/small_adapters.hpp"
 
-namespace troupe::models {
+namespace troupe::models::layer_names_test {
 
 namespace {
 
@@ -150,4 +150,4 @@ TEST(layer_names, reach_the_check_of_ranks) {
   EXPECT_FALSE(checked({"query", "output"}));
 }
 
-} // namespace troupe::models
+} // namespace troupe::models::layer_names_test

@@ -6,7 +6,7 @@
 #include "models/shapes.hpp"
 #include "policies/catalogue.hpp"
 
-namespace troupe::models {
+namespace troupe::models::published_sizes_test {
 
 namespace {
 
@@ -159,4 +159,4 @@ TEST(published_sizes, are_of_convolutions_that_go_by_these_names) {
             "balanced_2d");
 }
 
-} // namespace troupe::models
+} // namespace troupe::models::published_sizes_test

@@ -6,7 +6,7 @@
 #include <limits>
 #include <numeric>
 
-namespace troupe::models {
+namespace troupe::models::rank_prefix_test {
 
 namespace {
 
@@ -51,6 +51,29 @@ TEST(rank_prefix, is_known_by_its_size) {
   EXPECT_EQ(prefix_size(plain, 2), 5u);
   EXPECT_EQ(prefix_rank(plain, 5), 0u);
   EXPECT_EQ(prefix_rank(plain, 4), std::nullopt);
+}
+
+TEST(rank_prefix, is_all_of_a_tensor_that_has_no_more_ranks) {
+  auto block = factors();
+  block.tensors = {{"u", {3, 2}}, {"v", {1, 4}}};
+  block.size = size_of(block.tensors);
+  const auto whole = counted(10);
+  EXPECT_EQ(take_prefix(block, 1, whole), (floats{1, 2, 7, 8, 9, 10}));
+  EXPECT_EQ(take_prefix(block, 2, whole), (floats{1, 2, 3, 4, 7, 8, 9, 10}));
+  EXPECT_EQ(prefix_rank(block, 8), 2u);
+  floats back(10);
+  put_prefix(block, 2, take_prefix(block, 2, whole), back);
+  EXPECT_EQ(back, (floats{1, 2, 3, 4, 0, 0, 7, 8, 9, 10}));
+}
+
+TEST(rank_prefix, has_all_of_a_head_and_ranks_of_its_factors) {
+  auto block = factors();
+  block.tensors = {{"u", {3, 2}}, {"head.weight", {3, 1}}};
+  block.size = size_of(block.tensors);
+  const auto whole = counted(9);
+  EXPECT_EQ(take_prefix(block, 1, whole), (floats{1, 2, 7, 8, 9}));
+  block.tensors[1].name = "head.weight.v";
+  EXPECT_EQ(take_prefix(block, 1, whole), (floats{1, 2, 7}));
 }
 
 TEST(rank_prefix, has_all_of_a_vector) {
@@ -100,4 +123,4 @@ TEST(rank_prefix, leads_to_zero_where_it_lacks_values) {
   EXPECT_EQ(bounded[17], -5);
 }
 
-} // namespace troupe::models
+} // namespace troupe::models::rank_prefix_test

@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-namespace troupe::models {
+namespace troupe::models::cifar_test {
 
 namespace {
 
@@ -27,7 +27,7 @@ std::string refusal(const std::string& x, cifar_kind kind) {
 }
 
 fs::path fresh_folder(const std::string& name) {
-  const auto path = fs::path{testing::TempDir()} / ("troupe_" + name);
+  const auto path = fs::path{::testing::TempDir()} / ("troupe_" + name);
   fs::remove_all(path);
   fs::create_directories(path);
   return path;
@@ -96,4 +96,4 @@ TEST(cifar, says_what_is_wrong_and_what_would_do) {
             "path right?");
 }
 
-} // namespace troupe::models
+} // namespace troupe::models::cifar_test

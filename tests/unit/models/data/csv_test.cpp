@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-namespace troupe::models {
+namespace troupe::models::csv_test {
 
 namespace {
 
@@ -35,7 +35,7 @@ std::string refusal(const std::string& text, const csv_options& opts = {}) {
 }
 
 fs::path written(const std::string& name, const std::string& text) {
-  const auto path = fs::path{testing::TempDir()} / ("troupe_" + name);
+  const auto path = fs::path{::testing::TempDir()} / ("troupe_" + name);
   std::ofstream{path, std::ios::binary} << text;
   return path;
 }
@@ -202,4 +202,4 @@ TEST(csv, may_have_no_column_of_labels) {
   EXPECT_EQ(parsed("a\n1\n", {.label = ""}).examples.size, 1u);
 }
 
-} // namespace troupe::models
+} // namespace troupe::models::csv_test

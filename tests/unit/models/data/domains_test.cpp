@@ -12,7 +12,7 @@
 #include "models/data/data_digest.hpp"
 #include "models/data/shift.hpp"
 
-namespace troupe::models {
+namespace troupe::models::domains_test {
 
 namespace {
 
@@ -108,4 +108,4 @@ TEST(domains, need_square_images_of_bytes) {
   EXPECT_EQ(refused(real), why);
 }
 
-} // namespace troupe::models
+} // namespace troupe::models::domains_test

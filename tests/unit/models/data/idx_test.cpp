@@ -11,7 +11,7 @@
 
 #include "core/random.hpp"
 
-namespace troupe::models {
+namespace troupe::models::idx_test {
 
 namespace {
 
@@ -61,7 +61,7 @@ std::string refusal(const bytes& x) {
 class folder {
 public:
   explicit folder(const std::string& name)
-    : path(fs::path{testing::TempDir()} / ("troupe_" + name)) {
+    : path(fs::path{::testing::TempDir()} / ("troupe_" + name)) {
     fs::remove_all(path);
     fs::create_directories(path);
   }
@@ -263,4 +263,4 @@ TEST(idx_folder, reads_fashion_mnist_as_debian_ships_it) {
   EXPECT_NEAR(static_cast<double>(sum) / 255 / (60'000 * 784), 0.2860, 0.0001);
 }
 
-} // namespace troupe::models
+} // namespace troupe::models::idx_test

@@ -9,7 +9,7 @@
 #include "models/data/check_dataset.hpp"
 #include "models/data/data_digest.hpp"
 
-namespace troupe::models {
+namespace troupe::models::modes_test {
 
 namespace {
 
@@ -69,4 +69,4 @@ TEST(modes, of_a_class_do_not_depend_on_how_many_there_are) {
   EXPECT_NE(digest_of(few), digest_of(other));
 }
 
-} // namespace troupe::models
+} // namespace troupe::models::modes_test

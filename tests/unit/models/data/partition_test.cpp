@@ -9,7 +9,7 @@
 
 #include "core/random.hpp"
 
-namespace troupe::models {
+namespace troupe::models::partition_test {
 
 namespace {
 
@@ -94,7 +94,7 @@ double mean_skew(const label_counts& table) {
 
 } // namespace
 
-class partitioner_test : public testing::TestWithParam<partitioner> {
+class partitioner_test : public ::testing::TestWithParam<partitioner> {
 protected:
   const dataset data = example();
   const partition_options opts{.how = GetParam(), .clients = 20, .seed = 3};
@@ -208,13 +208,12 @@ TEST_P(partitioner_test, test_rows_follow_the_labels_of_the_training_rows) {
 
 INSTANTIATE_TEST_SUITE_P(
   all, partitioner_test,
-  testing::Values(iid_partition{}, dirichlet_partition{.alpha = 0.5},
-                  dirichlet_partition{.alpha = 0.001},
-                  labels_partition{.count = 1}, labels_partition{.count = 3},
-                  shards_partition{.count = 2}, lognormal_partition{.sigma = 2},
-                  disjoint_partition{.clusters = 5},
-                  power_partition{.exponent = 1.5}, column_partition{},
-                  natural_partition{}));
+  ::testing::Values(
+    iid_partition{}, dirichlet_partition{.alpha = 0.5},
+    dirichlet_partition{.alpha = 0.001}, labels_partition{.count = 1},
+    labels_partition{.count = 3}, shards_partition{.count = 2},
+    lognormal_partition{.sigma = 2}, disjoint_partition{.clusters = 5},
+    power_partition{.exponent = 1.5}, column_partition{}, natural_partition{}));
 
 TEST(partition, iid_parts_differ_by_one_row_at_most) {
   const auto x = made(example(), {.clients = 7});
@@ -397,4 +396,4 @@ TEST(partition, says_what_is_wrong_and_what_would_do) {
     "partition: 'example' has no column to partition by; naming one would do");
 }
 
-} // namespace troupe::models
+} // namespace troupe::models::partition_test

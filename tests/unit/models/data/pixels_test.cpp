@@ -7,7 +7,7 @@
 #include <map>
 #include <set>
 
-namespace troupe::models {
+namespace troupe::models::pixels_test {
 
 namespace {
 
@@ -114,7 +114,7 @@ TEST(pixels, of_training_are_those_of_a_piece_cut_at_random) {
     outcomes(image_of({1, 2, 3, 4}, {2, 2}, small_crops), 0, draws);
   EXPECT_EQ(found.size(), pieces.size());
   for (const auto& [image, count] : found) {
-    EXPECT_TRUE(pieces.contains(image)) << testing::PrintToString(image);
+    EXPECT_TRUE(pieces.contains(image)) << ::testing::PrintToString(image);
     EXPECT_NEAR(count, draws / 18, 160); // Five deviations.
   }
 }
@@ -193,4 +193,4 @@ TEST(pixels, are_not_of_what_has_none) {
   EXPECT_EQ(refusal(two, small_crops), none);
 }
 
-} // namespace troupe::models
+} // namespace troupe::models::pixels_test

@@ -11,7 +11,7 @@
 #include "models/data/partition.hpp"
 #include "models/data/shared_facts.hpp"
 
-namespace troupe::models {
+namespace troupe::models::shared_rows_test {
 
 namespace {
 
@@ -369,4 +369,4 @@ TEST(shared_rows, are_no_more_than_memory_has_room_for) {
             "above 2^30; fewer rows of each, or fewer clients, would do");
 }
 
-} // namespace troupe::models
+} // namespace troupe::models::shared_rows_test

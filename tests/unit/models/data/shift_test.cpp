@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace troupe::models {
+namespace troupe::models::shift_test {
 
 namespace {
 
@@ -82,4 +82,4 @@ TEST(cluster_shift, refuses_what_cannot_be_turned) {
   EXPECT_FALSE(shift_clusters(x.data, x.parts, cluster_shift::rotation, 4));
 }
 
-} // namespace troupe::models
+} // namespace troupe::models::shift_test

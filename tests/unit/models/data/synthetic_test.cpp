@@ -8,7 +8,7 @@
 
 #include "models/data/partition.hpp"
 
-namespace troupe::models {
+namespace troupe::models::synthetic_test {
 
 namespace {
 
@@ -137,4 +137,4 @@ TEST(synthetic, refuses_what_it_cannot_draw) {
             "synthetic: classes is 1; 2 to 4096 would do");
 }
 
-} // namespace troupe::models
+} // namespace troupe::models::synthetic_test

@@ -81,7 +81,7 @@ const local_method tuned_sgd{.train = train, .passes = passes};
 } // namespace troupe::models
 // Their end.
 
-namespace troupe::test {
+namespace troupe::test::added_method_test {
 
 namespace {
 
@@ -189,4 +189,4 @@ TEST(added_method, is_what_the_page_shows) {
     EXPECT_NE(tested.find(x), tested.npos) << x;
 }
 
-} // namespace troupe::test
+} // namespace troupe::test::added_method_test

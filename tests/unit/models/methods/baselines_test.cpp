@@ -15,7 +15,7 @@
 #include "tests/support/every_method.hpp"
 #include "tests/support/moving_statistics.hpp"
 
-namespace troupe::test {
+namespace troupe::test::baselines_test {
 
 namespace {
 
@@ -248,4 +248,4 @@ TEST(common_alone, needs_a_common_model) {
             "is none; a frozen block 'common' in its recipe would do");
 }
 
-} // namespace troupe::test
+} // namespace troupe::test::baselines_test

@@ -10,6 +10,7 @@
 
 #include "models/methods/local_method.hpp"
 #include "policies/catalogue.hpp"
+#include "tests/support/any_model.hpp"
 #include "tests/support/quadratic_federation.hpp"
 
 namespace troupe::test {
@@ -45,7 +46,7 @@ TEST(catalogue_visits, each_name_in_the_catalogue_is_that_of_a_procedure) {
 }
 
 TEST(catalogue_visits, a_visit_offers_what_travels_and_keeps_what_is_personal) {
-  for (const auto& method : policies::catalogue()) {
+  for (const auto& method : methods_of_any_model()) {
     SCOPED_TRACE(method.name);
     quadratic_federation federation{{.method = method,
                                      .how = {.local_steps = 2,

@@ -9,7 +9,7 @@
 #include "tests/support/moving_statistics.hpp"
 #include "tests/support/plain_gate.hpp"
 
-namespace troupe::test {
+namespace troupe::test::gated_laws_test {
 
 namespace {
 
@@ -196,4 +196,4 @@ TEST(gate_rate, of_zero_keeps_the_gate_and_all_requests) {
   EXPECT_EQ(versions_of(testee, "gate"), 4u) << "all offered no change";
 }
 
-} // namespace troupe::test
+} // namespace troupe::test::gated_laws_test

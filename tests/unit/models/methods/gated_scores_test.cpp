@@ -18,7 +18,7 @@
 #include "models/methods/router.hpp"
 #include "tests/support/plain_gate.hpp"
 
-namespace troupe::test {
+namespace troupe::test::gated_scores_test {
 
 namespace {
 
@@ -342,4 +342,4 @@ TEST(gated_scores, of_a_mixture_weigh_what_all_say) {
   }
 }
 
-} // namespace troupe::test
+} // namespace troupe::test::gated_scores_test

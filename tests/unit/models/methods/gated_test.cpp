@@ -16,7 +16,7 @@ namespace troupe::test {
 namespace {
 
 using models::split;
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 std::string refused(quadratic_setting how) {
   quadratic_federation x{std::move(how)};

@@ -5,13 +5,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "models/adapters/adapter_factors.hpp"
 #include "models/adapters/rank_prefix.hpp"
 #include "tests/support/adapter_site.hpp"
 #include "tests/support/small_adapters.hpp"
 
-namespace troupe::test {
+namespace troupe::test::hetlora_test {
 
 namespace {
 
@@ -234,8 +235,40 @@ TEST(hetlora, gives_clients_the_published_ranks) {
     }
     return found;
   };
-  EXPECT_THAT(ranks(8, 12), testing::ElementsAre(8, 8, 9, 9, 10, 10, 11, 11));
-  EXPECT_THAT(ranks(6, 12), testing::ElementsAre(6, 6, 7, 8, 9, 9, 10, 11));
+  EXPECT_THAT(ranks(8, 12), ::testing::ElementsAre(8, 8, 9, 9, 10, 10, 11, 11));
+  EXPECT_THAT(ranks(6, 12), ::testing::ElementsAre(6, 6, 7, 8, 9, 9, 10, 11));
 }
 
-} // namespace troupe::test
+// As CoMiGS is compared with it: 8 ranks for each of (4, 2, 2, 2) experts.
+TEST(hetlora, gives_clients_ranks_for_their_experts) {
+  auto problem = *linear_problem(4, 3, 5, 5);
+  problem.clients = {};
+  for (std::uint32_t k = 0; k < 5; ++k)
+    problem.clients.train.push_back({k});
+  problem.clients.test = problem.clients.train;
+  const auto ranks = [&](std::vector<std::uint32_t> experts, double rank) {
+    models::training_options how;
+    how.local_steps = 1;
+    how.learning_rate = 1e-4;
+    const adapter_site site{
+      {.method = "hetlora",
+       .problem = std::make_shared<const models::regression_problem>(problem),
+       .how = how,
+       .said = {{"rank", rank}, {"rank_per_expert", 8}, {"penalty", 0}},
+       .experts = std::move(experts)}};
+    auto x = site.visit(std::vector<float>(static_cast<std::size_t>(rank) * 7));
+    std::vector<std::uint64_t> found;
+    for (std::uint64_t k = 1; k <= 5; ++k) {
+      x.visit.client = {k};
+      const auto out = site.trainer->train(x);
+      EXPECT_TRUE(out) << out.error().context;
+      found.push_back(rank_of(*out));
+    }
+    return found;
+  };
+  EXPECT_THAT(ranks({4, 2, 2, 2}, 32),
+              ::testing::ElementsAre(32, 16, 16, 16, 32));
+  EXPECT_THAT(ranks({}, 16), ::testing::ElementsAre(16, 16, 16, 16, 16));
+}
+
+} // namespace troupe::test::hetlora_test

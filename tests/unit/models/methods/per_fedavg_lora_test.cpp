@@ -10,7 +10,7 @@
 #include "tests/support/adapter_site.hpp"
 #include "tests/support/small_adapters.hpp"
 
-namespace troupe::test {
+namespace troupe::test::per_fedavg_lora_test {
 
 namespace {
 
@@ -144,4 +144,4 @@ TEST(per_fedavg_lora, is_scored_after_a_step_on_rows_that_it_trains_on) {
     << "nobody's model is the common one";
 }
 
-} // namespace troupe::test
+} // namespace troupe::test::per_fedavg_lora_test

@@ -7,7 +7,7 @@
 
 #include "tests/support/site_by_hand.hpp"
 
-namespace troupe::test {
+namespace troupe::test::personal_methods_test {
 
 namespace {
 
@@ -165,4 +165,4 @@ TEST(personal_methods, refuse_what_a_client_of_another_model_kept) {
   }
 }
 
-} // namespace troupe::test
+} // namespace troupe::test::personal_methods_test

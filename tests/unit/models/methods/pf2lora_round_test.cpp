@@ -8,7 +8,7 @@
 
 #include "tests/support/low_rank_federation.hpp"
 
-namespace troupe::test {
+namespace troupe::test::pf2lora_round_test {
 
 namespace {
 
@@ -139,6 +139,24 @@ TEST(pf2lora_round, can_be_below_what_hetlora_can_reach) {
   }
 }
 
+TEST(pf2lora_round, of_adapters_inside_is_that_of_composed_ones) {
+  const auto x = problem();
+  for (const auto& how : {two_levels, one_level, pruned}) {
+    auto same = how;
+    same.inside = true;
+    low_rank_federation composed{x, how, 1}, inside{x, same, 1};
+    const auto first = common(composed);
+    EXPECT_EQ(common(inside), first);
+    composed.rounds(3);
+    inside.rounds(3);
+    EXPECT_GT(distance(common(composed), first), 0.01) << how.method;
+    EXPECT_LT(distance(common(composed), common(inside)), 1e-3) << how.method;
+    const auto ranks = composed.evaluate(), found = inside.evaluate();
+    EXPECT_EQ(found.at("rank_post.1"), ranks.at("rank_post.1"));
+    EXPECT_EQ(found.at("rank_pre.2"), ranks.at("rank_pre.2"));
+  }
+}
+
 TEST(reduced_rank_regression, goes_from_all_to_the_noise) {
   const auto x = problem();
   const auto& truth = x.truths[0];
@@ -154,4 +172,4 @@ TEST(reduced_rank_regression, goes_from_all_to_the_noise) {
               0.3 * squares_from(spectrum_of(truth), 2));
 }
 
-} // namespace troupe::test
+} // namespace troupe::test::pf2lora_round_test

@@ -11,7 +11,7 @@
 #include "tests/support/quadratic_federation.hpp"
 #include "tests/support/small_adapters.hpp"
 
-namespace troupe::test {
+namespace troupe::test::pf2lora_test {
 
 namespace {
 
@@ -200,7 +200,8 @@ TEST(pf2lora, takes_each_derivative_at_its_point_and_on_its_batch) {
 TEST(pf2lora, moves_its_own_adapter_by_plain_descent) {
   const small_case c;
   auto how = one_step();
-  how.momentum = 0.9; // Of the common one alone.
+  how.momentum = 0.9; // Of the common one alone; so the decay.
+  how.weight_decay = 0.5;
   const auto out = trained_by(
     adapter_site{{.problem = c.problem, .how = how, .said = ranks(2, 1)}},
     c.common, c.own);
@@ -314,8 +315,8 @@ TEST(pf2lora, averages_as_printed_or_after_whole_rounds) {
       x.state = std::make_shared<const models::client_state>(out->next);
     }
   };
-  EXPECT_THAT(averages(1), testing::ElementsAre(0, 10));
-  EXPECT_THAT(averages(0), testing::ElementsAre(9, 19));
+  EXPECT_THAT(averages(1), ::testing::ElementsAre(0, 10));
+  EXPECT_THAT(averages(0), ::testing::ElementsAre(9, 19));
 }
 
 TEST(pf2lora, reports_the_ranks_of_clients_and_of_layers) {
@@ -384,4 +385,4 @@ TEST(pf2lora, needs_a_rank_for_what_clients_keep) {
   EXPECT_NE(out.error().context.find("'own_rank'"), std::string::npos);
 }
 
-} // namespace troupe::test
+} // namespace troupe::test::pf2lora_test

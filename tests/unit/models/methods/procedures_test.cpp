@@ -13,7 +13,7 @@
 #include "tests/support/every_method.hpp"
 #include "tests/support/small_recipes.hpp"
 
-namespace troupe::test {
+namespace troupe::test::procedures_test {
 
 namespace {
 
@@ -48,9 +48,10 @@ quadratic_setting setting_of(const std::string& method) {
   return x;
 }
 
-class every_method : public testing::TestWithParam<std::string> {};
+class every_method : public ::testing::TestWithParam<std::string> {};
 
-INSTANTIATE_TEST_SUITE_P(models, every_method, testing::ValuesIn(all_methods()),
+INSTANTIATE_TEST_SUITE_P(models, every_method,
+                         ::testing::ValuesIn(all_methods()),
                          [](const auto& x) { return x.param; });
 
 } // namespace
@@ -60,6 +61,7 @@ TEST(procedures, are_all_used_by_a_method) {
   for (const auto& method : policies::catalogue()) {
     for (const auto& role : method.roles)
       used.insert(role.procedure.value);
+    used.insert(method.finish.value);
     for (const auto& leg : method.legs)
       used.insert(leg.choice.value);
   }
@@ -386,4 +388,4 @@ TEST(procedures, count_the_gradients_of_two_levels) {
   EXPECT_EQ(with({{"inner_rate", 0}}), 2u);
 }
 
-} // namespace troupe::test
+} // namespace troupe::test::procedures_test

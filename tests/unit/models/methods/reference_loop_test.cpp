@@ -12,7 +12,7 @@
 #include "kernels/robust.hpp"
 #include "kernels/running_sum.hpp"
 
-namespace troupe::test {
+namespace troupe::test::reference_loop_test {
 
 namespace {
 
@@ -93,7 +93,7 @@ models::layout layout_of(const recipe& x) {
     {.weight_max = 16});
 }
 
-class merge_in_the_loop : public testing::TestWithParam<rule_case> {};
+class merge_in_the_loop : public ::testing::TestWithParam<rule_case> {};
 
 constexpr kernels::server_step with(server_rule rule) {
   return {.rule = rule, .rate = 0.7};
@@ -101,7 +101,7 @@ constexpr kernels::server_step with(server_rule rule) {
 
 INSTANTIATE_TEST_SUITE_P(
   models, merge_in_the_loop,
-  testing::Values(
+  ::testing::Values(
     rule_case{"mean", {}}, rule_case{"mean_slowly", {}, {.rate = 0.3}},
     rule_case{"momentum", {}, with(server_rule::momentum)},
     rule_case{"adam", {}, with(server_rule::adam)},
@@ -280,4 +280,4 @@ TEST(reference_loop, a_line_without_offers_makes_no_version) {
   EXPECT_EQ(loop.state({1}), nullptr);
 }
 
-} // namespace troupe::test
+} // namespace troupe::test::reference_loop_test

@@ -14,7 +14,7 @@
 #include "models/aligned.hpp"
 #include "tests/support/adapter_site.hpp"
 
-namespace troupe::test {
+namespace troupe::test::two_level_theory_test {
 
 namespace {
 
@@ -151,4 +151,4 @@ TEST(two_level_theory, holds_for_each_step_and_for_their_sum) {
   EXPECT_NEAR(sum, 33.199096, 1e-3) << "T times the average stays bounded";
 }
 
-} // namespace troupe::test
+} // namespace troupe::test::two_level_theory_test

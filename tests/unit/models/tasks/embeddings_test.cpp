@@ -10,7 +10,7 @@
 #include "models/tasks/quadratic.hpp"
 #include "models/tasks/regression.hpp"
 
-namespace troupe::models {
+namespace troupe::models::embeddings_test {
 
 namespace {
 
@@ -87,4 +87,4 @@ TEST(embeddings_of_quadratics, are_where_a_row_pulls_to) {
   EXPECT_EQ(refusal(model, split::test, 2), "quadratic: row 2 of 2");
 }
 
-} // namespace troupe::models
+} // namespace troupe::models::embeddings_test

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace troupe::models {
+namespace troupe::models::quadratic_test {
 
 namespace {
 
@@ -126,4 +126,4 @@ TEST(quadratic, a_row_that_does_not_exist_is_an_error) {
   EXPECT_EQ(found.error().context, "quadratic: row 2 of 2");
 }
 
-} // namespace troupe::models
+} // namespace troupe::models::quadratic_test

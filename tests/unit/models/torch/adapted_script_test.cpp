@@ -12,7 +12,7 @@
 #include "tests/support/small_adapters.hpp"
 #include "tests/support/small_data.hpp"
 
-namespace troupe::models {
+namespace troupe::models::adapted_script_test {
 
 namespace {
 
@@ -48,7 +48,7 @@ def forward(self, x):
   whole.save(path);
   auto made =
     make_torch_objective({.kind = model_kind::torchscript, .path = path},
-                         testing::small_dataset({.shape = {1, 8, 8}}));
+                         test::small_dataset({.shape = {1, 8, 8}}));
   std::filesystem::remove(path);
   EXPECT_TRUE(made) << made.error().context;
   std::ranges::copy((*made)->initial_parameters(1),
@@ -99,4 +99,4 @@ TEST(adapted_script, begins_as_it_was_and_ends_as_plain_weights) {
   EXPECT_EQ(logits_of(*merged), logits_of(*script)) << "to the bit";
 }
 
-} // namespace troupe::models
+} // namespace troupe::models::adapted_script_test

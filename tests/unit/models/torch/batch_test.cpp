@@ -15,7 +15,7 @@
 #include "models/torch/objective.hpp"
 #include "tests/support/small_data.hpp"
 
-namespace troupe::models {
+namespace troupe::models::batch_test {
 
 namespace {
 
@@ -28,7 +28,7 @@ const rows some{0, 3, 5, 7, 3};
 /// Images of noise, the same for training and for the test.
 std::shared_ptr<dataset> images(pixel_options how) {
   const auto data =
-    testing::small_dataset({.shape = {3, 8, 8}, .classes = 3, .size = 12});
+    test::small_dataset({.shape = {3, 8, 8}, .classes = 3, .size = 12});
   random_stream draws{5};
   bytes pixels(12 * 3 * 8 * 8);
   for (auto& x : pixels)
@@ -189,4 +189,4 @@ TEST(augmentation, is_the_same_in_the_second_derivative) {
   EXPECT_LT(error, 1e-2 * length);
 }
 
-} // namespace troupe::models
+} // namespace troupe::models::batch_test

@@ -13,7 +13,7 @@ namespace troupe::models {
 
 TEST(torch_curvature, is_what_the_gradient_changes_by) {
   const auto data =
-    testing::small_dataset({.shape = {1, 8, 8}, .classes = 3, .size = 12});
+    test::small_dataset({.shape = {1, 8, 8}, .classes = 3, .size = 12});
   for (const auto kind : {model_kind::softmax, model_kind::mlp}) {
     model_config config;
     config.kind = kind;

@@ -13,11 +13,11 @@
 #include "models/torch/objective.hpp"
 #include "tests/support/small_data.hpp"
 
-namespace troupe::models {
+namespace troupe::models::embeddings_test {
 
 namespace {
 
-using testing::small_dataset;
+using test::small_dataset;
 using rows = std::vector<std::uint32_t>;
 
 std::vector<float> copied(std::span<const float> x) {
@@ -210,4 +210,4 @@ TEST(residual_network, refuses_a_batch_without_a_deviation) {
             "images would do, or norm = 'group'");
 }
 
-} // namespace troupe::models
+} // namespace troupe::models::embeddings_test

@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "policies/catalogue.hpp"
+#include "tests/support/any_model.hpp"
 #include "tests/support/torch_runs.hpp"
 
 namespace troupe::test {
@@ -47,7 +47,7 @@ protected:
 // behind: nobody uses such a model.
 TEST_F(evaluations, are_of_all_lines_at_one_instant) {
   std::size_t compared = 0;
-  for (const auto& method : policies::catalogue()) {
+  for (const auto& method : methods_of_any_model()) {
     if (!method.offers)
       continue;
     for (const auto& changes : paces_of(method)) {
@@ -69,7 +69,7 @@ TEST_F(evaluations, are_of_all_lines_at_one_instant) {
 }
 
 TEST_F(evaluations, are_by_client_where_clients_have_a_part_of_their_own) {
-  for (const auto& method : policies::catalogue()) {
+  for (const auto& method : methods_of_any_model()) {
     if (!method.offers)
       continue;
     auto changes = small(method);
@@ -82,7 +82,7 @@ TEST_F(evaluations, are_by_client_where_clients_have_a_part_of_their_own) {
 
 // A recipe says so itself; here it is seen.
 TEST_F(evaluations, of_a_newcomer_are_others_only_where_the_recipe_says_so) {
-  for (const auto& method : policies::catalogue()) {
+  for (const auto& method : methods_of_any_model()) {
     auto changes = small(method);
     changes.insert(changes.end(), {"rounds=4", "learning_rate=0.2"});
     auto x = described(changes);

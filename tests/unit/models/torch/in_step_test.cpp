@@ -13,10 +13,11 @@
 #include "node/task/data.hpp"
 #include "policies/catalogue.hpp"
 #include "policies/invitations.hpp"
+#include "tests/support/any_model.hpp"
 #include "tests/support/same_visits.hpp"
 #include "tests/support/torch_runs.hpp"
 
-namespace troupe::test {
+namespace troupe::test::in_step_test {
 
 namespace {
 
@@ -80,7 +81,7 @@ protected:
 } // namespace
 
 TEST_F(torch_in_step, visits_come_to_the_bits_of_each_alone) {
-  for (const auto& method : policies::catalogue()) {
+  for (const auto& method : methods_of_any_model()) {
     SCOPED_TRACE(method.name);
     auto changes = small(method);
     changes.push_back("local_epochs=2");
@@ -109,4 +110,4 @@ TEST_F(torch_in_step, visits_come_to_the_bits_of_each_alone) {
   }
 }
 
-} // namespace troupe::test
+} // namespace troupe::test::in_step_test

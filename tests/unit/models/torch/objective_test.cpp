@@ -12,11 +12,11 @@
 #include "models/outputs.hpp"
 #include "tests/support/small_data.hpp"
 
-namespace troupe::models {
+namespace troupe::models::objective_test {
 
 namespace {
 
-using testing::small_dataset;
+using test::small_dataset;
 using rows = std::vector<std::uint32_t>;
 
 const rows some{0, 3, 5, 7};
@@ -307,4 +307,4 @@ TEST(torch_objective, refuses_data_that_contradicts_itself) {
   EXPECT_EQ(refusal({.kind = model_kind::softmax}, data), text);
 }
 
-} // namespace troupe::models
+} // namespace troupe::models::objective_test

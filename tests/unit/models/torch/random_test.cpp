@@ -8,7 +8,7 @@
 #include <set>
 #include <thread>
 
-namespace troupe::models {
+namespace troupe::models::random_test {
 
 namespace {
 
@@ -161,4 +161,4 @@ TEST_F(torch_random, covers_all_operators_that_draw_on_the_cpu) {
   EXPECT_GE(found, 28);
 }
 
-} // namespace troupe::models
+} // namespace troupe::models::random_test

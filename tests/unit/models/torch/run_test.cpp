@@ -5,21 +5,21 @@
 #include <torch/script.h>
 
 #include "node/replay/replay.hpp"
-#include "policies/catalogue.hpp"
+#include "tests/support/any_model.hpp"
 #include "tests/support/plain_run.hpp"
 #include "tests/support/torch_runs.hpp"
 
 namespace troupe::test {
 
 TEST_F(torch_run, under_sync_is_the_plain_loop_for_every_recipe) {
-  for (const auto& method : policies::catalogue()) {
+  for (const auto& method : methods_of_any_model()) {
     const auto x = described(small(method));
     expect_plain_run(x, node::models_by(*troupe_torch()), method.name);
   }
 }
 
 TEST_F(torch_run, learns_the_same_with_any_workers_clock_and_evaluation) {
-  for (const auto& method : policies::catalogue()) {
+  for (const auto& method : methods_of_any_model()) {
     auto quiet = small(method), timed = quiet;
     const auto digest = go(quiet).digest;
     quiet.insert(quiet.end(), {"workers=1", "evaluate_every=0"});

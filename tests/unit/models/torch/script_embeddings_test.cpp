@@ -12,11 +12,11 @@
 
 // A module's method 'embed' says what goes into its last layer.
 
-namespace troupe::models {
+namespace troupe::models::script_embeddings_test {
 
 namespace {
 
-using testing::small_dataset;
+using test::small_dataset;
 using rows = std::vector<std::uint32_t>;
 
 at::Tensor numbers(std::vector<std::int64_t> shape, std::uint64_t seed) {
@@ -153,4 +153,4 @@ TEST_F(script_embeddings, are_none_where_the_method_is_another_thing) {
   }
 }
 
-} // namespace troupe::models
+} // namespace troupe::models::script_embeddings_test

@@ -16,13 +16,13 @@
 
 // Modules are written here, saved, and read back as those of a user would be.
 
-namespace troupe::models {
+namespace troupe::models::script_test {
 
 namespace {
 
+using test::small_dataset;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
-using testing::small_dataset;
 using torch::jit::Module;
 using rows = std::vector<std::uint32_t>;
 using tensors = std::vector<at::Tensor>;
@@ -397,4 +397,4 @@ def forward(self, x):
   EXPECT_EQ(copied(model->gradient()), std::vector<float>(15));
 }
 
-} // namespace troupe::models
+} // namespace troupe::models::script_test

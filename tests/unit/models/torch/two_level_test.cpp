@@ -19,7 +19,7 @@
 #include "tests/support/small_data.hpp"
 #include "tests/support/small_runs.hpp"
 
-namespace troupe::test {
+namespace troupe::test::two_level_test {
 
 namespace {
 
@@ -225,7 +225,7 @@ protected:
   }
 
   std::string path_ = ::testing::TempDir() + "troupe_two_levels.pt";
-  std::shared_ptr<models::dataset> data_ = testing::small_dataset(
+  std::shared_ptr<models::dataset> data_ = test::small_dataset(
     {.shape = {length, width}, .classes = classes, .size = 12});
   std::vector<float> common_ = factors(common_rank, 1);
   std::vector<float> own_ = factors(own_rank, 2);
@@ -360,4 +360,4 @@ TEST_F(two_level_transformer, adapts_queries_and_values_of_a_script) {
     EXPECT_NEAR(merged[j], expected.data_ptr<double>()[j], 1e-5);
 }
 
-} // namespace troupe::test
+} // namespace troupe::test::two_level_test

@@ -18,7 +18,7 @@
 #include "tests/support/next_visits.hpp"
 #include "tests/support/same_visits.hpp"
 
-namespace troupe::test {
+namespace troupe::test::alternating_visit_test {
 
 namespace {
 
@@ -194,4 +194,4 @@ TEST(alternating_visit, in_step_with_others_has_the_bits_of_each_alone) {
   expect_same(three.trainer().train(visits), alone(one.trainer(), visits));
 }
 
-} // namespace troupe::test
+} // namespace troupe::test::alternating_visit_test

@@ -18,7 +18,7 @@
 #include "tests/support/every_method.hpp"
 #include "tests/support/same_visits.hpp"
 
-namespace troupe::test {
+namespace troupe::test::bearing_test {
 
 namespace {
 
@@ -119,9 +119,9 @@ struct held_cohort {
   std::vector<std::unique_ptr<held_visit>> visits;
 };
 
-class bearing : public testing::TestWithParam<std::string> {};
+class bearing : public ::testing::TestWithParam<std::string> {};
 
-INSTANTIATE_TEST_SUITE_P(all, bearing, testing::ValuesIn(all_methods()),
+INSTANTIATE_TEST_SUITE_P(all, bearing, ::testing::ValuesIn(all_methods()),
                          [](const auto& x) { return x.param; });
 
 } // namespace
@@ -275,4 +275,4 @@ TEST(bearing_visits, one_without_memory_for_its_first_frame_ends_alone) {
   expect_same(testee.trainer().train(visits), expected);
 }
 
-} // namespace troupe::test
+} // namespace troupe::test::bearing_test

@@ -24,7 +24,7 @@
 #include "tests/support/next_visits.hpp"
 #include "tests/support/same_visits.hpp"
 
-namespace troupe::test {
+namespace troupe::test::gated_visit_test {
 
 namespace {
 
@@ -298,4 +298,4 @@ TEST(gated_visit, in_step_with_others_has_the_bits_of_each_alone) {
   expect_same(three.trainer().train(visits), alone(one.trainer(), visits));
 }
 
-} // namespace troupe::test
+} // namespace troupe::test::gated_visit_test

@@ -13,7 +13,7 @@
 #include "tests/support/every_method.hpp"
 #include "tests/support/same_visits.hpp"
 
-namespace troupe::test {
+namespace troupe::test::in_step_test {
 
 namespace {
 
@@ -42,9 +42,9 @@ quadratic_setting setting_of(const std::string& method, std::size_t in_step) {
   return x;
 }
 
-class in_step : public testing::TestWithParam<std::string> {};
+class in_step : public ::testing::TestWithParam<std::string> {};
 
-INSTANTIATE_TEST_SUITE_P(all, in_step, testing::ValuesIn(all_methods()),
+INSTANTIATE_TEST_SUITE_P(all, in_step, ::testing::ValuesIn(all_methods()),
                          [](const auto& x) { return x.param; });
 
 } // namespace
@@ -224,4 +224,4 @@ TEST_P(in_step, a_visit_that_fails_halfway_leaves_nothing_behind) {
   expect_same(testee.trainer().train(visits), expected);
 }
 
-} // namespace troupe::test
+} // namespace troupe::test::in_step_test

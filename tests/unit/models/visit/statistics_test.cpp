@@ -13,7 +13,7 @@
 #include "tests/support/moving_statistics.hpp"
 #include "tests/support/same_visits.hpp"
 
-namespace troupe::test {
+namespace troupe::test::statistics_test {
 
 namespace {
 
@@ -46,9 +46,9 @@ bool takes(quadratic_federation& x) {
   return false;
 }
 
-class statistics : public testing::TestWithParam<std::string> {};
+class statistics : public ::testing::TestWithParam<std::string> {};
 
-INSTANTIATE_TEST_SUITE_P(all, statistics, testing::ValuesIn(all_methods()),
+INSTANTIATE_TEST_SUITE_P(all, statistics, ::testing::ValuesIn(all_methods()),
                          [](const auto& x) { return x.param; });
 
 } // namespace
@@ -158,4 +158,4 @@ TEST(statistics_of_its_own_model, stay_with_a_client) {
   }
 }
 
-} // namespace troupe::test
+} // namespace troupe::test::statistics_test

@@ -11,7 +11,7 @@
 
 #include <gtest/gtest.h>
 
-namespace troupe::models {
+namespace troupe::models::task_test {
 
 namespace {
 
@@ -127,7 +127,7 @@ task<done> two_deep(kept_frames& v, const step* inner, bool* reached) {
   co_return {};
 }
 
-class task_test : public testing::Test {
+class task_test : public ::testing::Test {
 protected:
   void TearDown() override {
     EXPECT_EQ(v.pool.count(), 0u);
@@ -353,4 +353,4 @@ TEST(frame_pool, gives_a_place_again) {
     frame_pool::give_back(x);
 }
 
-} // namespace troupe::models
+} // namespace troupe::models::task_test

@@ -14,7 +14,7 @@
 #include "models/local_site.hpp"
 #include "tests/support/next_visits.hpp"
 
-namespace troupe::test {
+namespace troupe::test::visit_test {
 
 namespace {
 
@@ -141,9 +141,9 @@ struct held {
 const floats elsewhere{0.25f, -0.5f, 1.5f, 2.f};
 const floats statistic{3};
 
-class named_model : public testing::TestWithParam<named_question> {};
+class named_model : public ::testing::TestWithParam<named_question> {};
 
-INSTANTIATE_TEST_SUITE_P(all, named_model, testing::ValuesIn(all_questions()),
+INSTANTIATE_TEST_SUITE_P(all, named_model, ::testing::ValuesIn(all_questions()),
                          [](const auto& x) { return x.param.name; });
 
 } // namespace
@@ -255,4 +255,4 @@ TEST(value_pool, gives_zeros_and_keeps_no_more_bytes_than_it_may) {
   EXPECT_EQ(testee.bytes_kept(), 0u);
 }
 
-} // namespace troupe::test
+} // namespace troupe::test::visit_test

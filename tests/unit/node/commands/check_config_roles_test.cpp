@@ -13,12 +13,12 @@
 
 #include "tests/support/scratch_folder.hpp"
 
-namespace troupe::node {
+namespace troupe::node::check_config_roles_test {
 
 namespace {
 
-using testing::HasSubstr;
-using testing::Not;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 struct outcome {
   exit_code how;
@@ -121,4 +121,4 @@ TEST(check_config, refuses_a_quota_that_leaves_no_place_for_others) {
             exit_code::ok);
 }
 
-} // namespace troupe::node
+} // namespace troupe::node::check_config_roles_test

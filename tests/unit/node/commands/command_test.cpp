@@ -9,6 +9,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "node/commands/address.hpp"
 #include "node/commands/doctor.hpp"
 #include "node/commands/join.hpp"
 #include "node/commands/stop.hpp"
@@ -21,12 +22,12 @@
 #include "policies/catalogue.hpp"
 #include "tests/support/scratch_folder.hpp"
 
-namespace troupe::node {
+namespace troupe::node::command_test {
 
 namespace {
 
-using testing::HasSubstr;
-using testing::StartsWith;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
 using parsed = nlohmann::json;
 
 struct outcome {
@@ -126,20 +127,13 @@ TEST(check_config, says_what_a_method_discloses_and_how_it_stands) {
   EXPECT_EQ(exact["discloses"], parsed::array());
 }
 
-TEST(check_config, knows_every_built_method_and_says_what_is_not_built_yet) {
+TEST(check_config, knows_every_built_method) {
   const scratch file{"rounds = 5\n"};
   for (const auto& method : policies::catalogue())
     EXPECT_EQ(
       run({"check-config", file.path(), "--set", "method=" + method.name}).how,
       exit_code::ok)
       << method.name;
-  for (const auto* name : {"comigs"}) {
-    const auto x =
-      run({"check-config", file.path(), "--set=method=" + std::string{name}});
-    EXPECT_EQ(x.how, exit_code::configuration);
-    EXPECT_THAT(x.err,
-                HasSubstr("'" + std::string{name} + "' is not built yet"));
-  }
 }
 
 TEST(check_config, a_refusal_has_its_exit_code_and_its_object) {
@@ -307,6 +301,15 @@ TEST(join, shows_an_address_that_is_none_and_no_secret_of_a_line) {
     EXPECT_EQ(text.find(secret), text.npos) << text;
 }
 
+TEST(address, of_all_of_a_machine_is_known_as_that) {
+  for (const auto* every : {"tcp://0.0.0.0:7700", "tcp://[::]:7700",
+                            "tcp://*:7700", "tcp://[::0]:7700", "tcp://0:7700"})
+    EXPECT_TRUE(is_every_address(every)) << every;
+  for (const auto* one : {"tcp://10.0.0.1:7700", "tcp://[::1]:7700",
+                          "tcp://host:0", "tcp://0.example:7700", "0.0.0.0:1"})
+    EXPECT_FALSE(is_every_address(one)) << one;
+}
+
 // It is pasted, with what stands around it.
 TEST(join, takes_an_address_or_a_line_with_blanks_around_it) {
   for (const std::string before : {"", " ", "\n", "\t "})
@@ -376,4 +379,4 @@ TEST(doctor, fails_only_if_something_is_missing) {
   EXPECT_EQ(parsed::parse(x.out)["success"], false);
 }
 
-} // namespace troupe::node
+} // namespace troupe::node::command_test

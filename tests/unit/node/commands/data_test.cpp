@@ -16,8 +16,8 @@ namespace troupe::node {
 
 namespace {
 
-using testing::HasSubstr;
-using testing::Not;
+using ::testing::HasSubstr;
+using ::testing::Not;
 using parsed = nlohmann::json;
 
 const std::string made = "rounds = 1\nclients = 16\nheld_out = 4\n"

@@ -4,13 +4,13 @@
 
 #include "tests/support/config_text.hpp"
 
-namespace troupe::node {
+namespace troupe::node::common_model_keys_test {
 
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::Not;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 /// With a common model, and without one.
 const method_list& two_methods() {
@@ -127,4 +127,4 @@ TEST(common_model_keys, are_refused_where_nothing_can_be_made_of_them) {
               HasSubstr("unknown key 'common_model.init_scale'"));
 }
 
-} // namespace troupe::node
+} // namespace troupe::node::common_model_keys_test

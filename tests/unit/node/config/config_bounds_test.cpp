@@ -13,9 +13,9 @@ namespace troupe::node {
 
 namespace {
 
-using testing::AllOf;
-using testing::HasSubstr;
-using testing::Not;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 /// "a.a.a", of so many parts.
 std::string key_of(std::size_t parts) {

@@ -7,8 +7,8 @@ namespace troupe::node {
 
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 } // namespace
 
@@ -74,7 +74,7 @@ struct bad_config {
   const char* error;
 };
 
-class bad_configs : public testing::TestWithParam<bad_config> {};
+class bad_configs : public ::testing::TestWithParam<bad_config> {};
 
 TEST(config, counts_invitations_as_a_round_does) {
   // 100 times 1.1 is a little more than 110 in binary.
@@ -92,7 +92,7 @@ TEST_P(bad_configs, are_refused_with_this_text) {
 
 INSTANTIATE_TEST_SUITE_P(
   texts, bad_configs,
-  testing::Values(
+  ::testing::Values(
     bad_config{
       "rounds = 1\nbuffer_sise = 3",
       "a.toml:2: unknown key 'buffer_sise'; did you mean 'pace.buffer_size'?"},
@@ -152,7 +152,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 INSTANTIATE_TEST_SUITE_P(
   pixels_and_lists, bad_configs,
-  testing::Values(
+  ::testing::Values(
     bad_config{
       "rounds = 1\n[data]\nmean = 0.5",
       "a.toml:3: 'data.mean' must be a list of up to 64, each a number "
@@ -185,7 +185,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 INSTANTIATE_TEST_SUITE_P(
   combinations, bad_configs,
-  testing::Values(
+  ::testing::Values(
     bad_config{"seed = 1",
                "a.toml: nothing ends this run: give 'rounds', 'versions', "
                "'updates' or 'time_budget'"},
@@ -236,7 +236,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 INSTANTIATE_TEST_SUITE_P(
   rules_and_methods, bad_configs,
-  testing::Values(
+  ::testing::Values(
     bad_config{
       "rounds = 3\nclients_per_round = 4\n[merge]\nrule = 'trimmed_mean'\n"
       "trim = 2",
@@ -278,8 +278,8 @@ INSTANTIATE_TEST_SUITE_P(
     bad_config{
       "rounds = 3\npartition = {kind = 'natural'}",
       "a.toml:2: kind = \"natural\" needs data that says who holds what: "
-      "data.kind = \"synthetic\", \"quadratic\", \"clusters\" or "
-      "\"low_rank\""}));
+      "data.kind = \"synthetic\", \"quadratic\", \"clusters\", "
+      "\"low_rank\" or \"language\""}));
 
 // Else something overflows that is computed from it.
 TEST(config, has_two_ends_for_every_number) {

@@ -56,7 +56,7 @@ std::vector<std::string> draw_overrides(std::uint64_t seed) {
     real("sigma"),
     real("time_budget"),
     real("exponent"),
-    real("beta1"),
+    real("server.beta1"),
     real("scale"),
     "name=a \"quoted\\name\" \t\x7f",
     "partition.kind=iid",

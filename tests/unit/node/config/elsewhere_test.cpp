@@ -8,9 +8,9 @@ namespace troupe::node {
 
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::UnorderedElementsAre;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::UnorderedElementsAre;
 
 } // namespace
 
@@ -49,7 +49,7 @@ TEST(config, says_how_long_a_client_may_be_silent) {
   EXPECT_EQ(x->x.clients.silence_max, 600);
   EXPECT_THAT(write_config(x->x), HasSubstr("silence_max = 600"));
   EXPECT_THAT(write_config(read("rounds = 1")->x),
-              testing::Not(HasSubstr("silence_max")));
+              ::testing::Not(HasSubstr("silence_max")));
   EXPECT_THAT(refusal("rounds = 1\nsilence_max = 59"),
               HasSubstr("'silence_max' must be a number from 60 to 86400"));
   EXPECT_THAT(refusal("rounds = 1\nsilence_max = 86401"),

@@ -14,14 +14,14 @@
 
 #include "tests/support/config_text.hpp"
 
-namespace troupe::node {
+namespace troupe::node::method_options_test {
 
 namespace {
 
-using testing::AllOf;
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 /// Calls `f` with each method of the catalogue and each of its options.
 void for_each_option(auto f) {
@@ -206,9 +206,9 @@ TEST(method_options, that_were_ranks_and_shares_name_the_new_key) {
             "a.toml:4: 'budget' must be a number above 0 to below 1, found 1; "
             "for a number of ranks there is 'rank'");
   EXPECT_THAT(refused("pf2lora", "'' = 1"),
-              HasSubstr("has no option ''; it has 'adapter_bias', "));
+              HasSubstr("has no option ''; it has 'adapted', "));
   EXPECT_EQ(refused("floral", "budget = 0.1"), "");
   EXPECT_EQ(refused("floral", "budget = 0.1", {"method=fedavg"}), "");
 }
 
-} // namespace troupe::node
+} // namespace troupe::node::method_options_test

@@ -11,7 +11,7 @@ namespace troupe::node {
 
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 const std::string hundred =
   "rounds = 1\nclients = 100\nclients_per_round = 10\n";

@@ -66,10 +66,10 @@ TEST(overrides, take_bare_words_tables_and_lists) {
   ASSERT_TRUE(x) << x.error().context;
   EXPECT_EQ(x->x.pace.mode, pace_kind::fedbuff);
   EXPECT_EQ(x->x.name, "7");
-  EXPECT_THAT(x->x.model.hidden, testing::ElementsAre(3, 4));
-  EXPECT_THAT(x->x.data.pixels.mean, testing::ElementsAre(0.25, 0, 1e-3));
+  EXPECT_THAT(x->x.model.hidden, ::testing::ElementsAre(3, 4));
+  EXPECT_THAT(x->x.data.pixels.mean, ::testing::ElementsAre(0.25, 0, 1e-3));
   EXPECT_EQ(x->x.data.pixels.crop, 2u);
-  EXPECT_THAT(x->x.data.pixels.deviation, testing::ElementsAre(2, 3));
+  EXPECT_THAT(x->x.data.pixels.deviation, ::testing::ElementsAre(2, 3));
   EXPECT_EQ(x->x.stop.patience, 2u);
   EXPECT_EQ(x->x.pace.staleness.kind, staleness_options::shape::constant);
   EXPECT_EQ(x->x.clients.clients, 30u);

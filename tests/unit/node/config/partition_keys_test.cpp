@@ -14,7 +14,7 @@ namespace troupe::node {
 
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 using rule = partition_options::rule;
 
 const std::string combined = "rounds = 1\nclients = 100\nheld_out = 20\n"
@@ -100,7 +100,7 @@ TEST(config, notes_what_a_partition_has_no_use_for) {
   ASSERT_TRUE(x);
   EXPECT_THAT(
     x->notes,
-    testing::UnorderedElementsAre(
+    ::testing::UnorderedElementsAre(
       "a.toml:7: 'partition.rows_per_kind' has no effect: it needs kind = "
       "\"combinations\" with sizes = \"equal_share\"",
       "a.toml:9: 'partition.withheld' has no effect: it needs kind = "

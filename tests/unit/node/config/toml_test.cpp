@@ -8,7 +8,7 @@
 
 // What is beyond ASCII never reaches the library, and comes back to the byte.
 
-namespace troupe::node {
+namespace troupe::node::toml_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -88,4 +88,4 @@ TEST(toml, what_is_no_utf_8_is_refused) {
 }
 
 } // namespace
-} // namespace troupe::node
+} // namespace troupe::node::toml_test

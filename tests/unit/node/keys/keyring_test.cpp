@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 
 constexpr std::int64_t now = 1'764'000'000'000; // 2025-11-24T16:00:00Z
 
-class keyring_test : public testing::Test {
+class keyring_test : public ::testing::Test {
 protected:
   void SetUp() override {
     auto pattern = (fs::temp_directory_path() / "keyring-XXXXXX").string();

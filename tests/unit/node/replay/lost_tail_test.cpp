@@ -6,8 +6,10 @@
 #include <random>
 #include <set>
 #include <utility>
+#include <vector>
 
 #include "policies/catalogue.hpp"
+#include "tests/support/any_model.hpp"
 #include "tests/support/recorded_runs.hpp"
 
 namespace troupe::test {
@@ -25,6 +27,65 @@ bool is_of_visit(const json& x) {
 
 visit_key visit_of(const json& x) {
   return {x["client"].get<int>(), x["visit"].get<int>()};
+}
+
+/// An invitation, and of a server that begins anew one to a visit that its
+/// client is too busy for.
+lines and_one_too_many(const json& invited) {
+  auto other = invited;
+  other["visit"] = invited["visit"].get<int>() + 1000;
+  const json busy{{"at", 0},
+                  {"event", "visit_failed"},
+                  {"client", other["client"]},
+                  {"visit", other["visit"]},
+                  {"why", "busy"}};
+  return {invited.dump(), R"({"at":0,"event":"began","fingerprint":""})",
+          other.dump(), busy.dump()};
+}
+
+/// Where a record has a visit.
+struct noted {
+  std::size_t heard = 0;   ///< The last line of its client before it.
+  std::size_t version = 0; ///< The last line of a version before it.
+  std::size_t invited = 0;
+  std::size_t offered = 0;
+
+  /// It could have been invited before that version.
+  bool may_begin_earlier() const {
+    return heard < version;
+  }
+};
+
+/// By client, in their order.
+std::map<int, std::vector<noted>> visits_in(const lines& all) {
+  std::map<int, std::vector<noted>> result;
+  std::map<int, std::size_t> heard;
+  std::size_t version = 0;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const auto x = json::parse(all[i]);
+    if (x["event"] == "version")
+      version = i;
+    if (!is_of_visit(x))
+      continue;
+    const auto client = x["client"].get<int>();
+    const auto before = std::exchange(heard[client], i);
+    auto& own = result[client];
+    if (x["event"] == "invited")
+      own.push_back({.heard = before, .version = version, .invited = i});
+    else if (x["event"] == "offered")
+      own.back().offered = i;
+  }
+  return result;
+}
+
+/// Its client is invited before a version, and to one visit too many.
+void begin_earlier(lines& all, const noted& x) {
+  const auto at = [&](std::size_t n) {
+    return all.begin() + static_cast<std::ptrdiff_t>(n);
+  };
+  const auto added = and_one_too_many(json::parse(all[x.invited]));
+  all.erase(at(x.invited));
+  all.insert(at(x.version), added.begin(), added.end());
 }
 
 /// A record as it is written where servers die. After some versions lines are
@@ -100,7 +161,7 @@ TEST_F(recorded_run, is_computed_again_though_its_record_lost_lines) {
   std::mt19937_64 draw{7};
   std::size_t changed = 0;
   const std::string_view paces[]{"sync", "semisync", "fedbuff", "fedasync"};
-  for (const auto& method : policies::catalogue())
+  for (const auto& method : methods_of_any_model())
     for (std::size_t i = 0; i < 4; ++i) {
       if (policies::standing_of(method, static_cast<pace_kind>(i))
             == standing::refused
@@ -117,7 +178,7 @@ TEST_F(recorded_run, is_computed_again_though_its_record_lost_lines) {
           all = brought_back{}.of(all, draw);
           changed += all.size() != before;
         });
-        const auto what = testing::PrintToString(changes);
+        const auto what = ::testing::PrintToString(changes);
         ASSERT_TRUE(done) << what << done.error().context;
         EXPECT_FALSE(done->digests.first) << what << done->digests.first->what;
         EXPECT_EQ(done->digests.equal, done->digests.total) << what;
@@ -159,38 +220,46 @@ TEST_F(recorded_run, an_offer_that_is_noted_after_a_later_visit_began) {
 TEST_F(recorded_run, a_visit_whose_client_was_too_busy_for_a_later_one) {
   const auto folder =
     record({"method=ditto", "mode=fedbuff", "versions=20", "buffer_size=6"});
-  const auto all = read_lines(folder / "events.jsonl");
-  std::map<int, std::size_t> heard; // The last line of each client.
-  std::size_t version = 0;          // The last line of one.
   std::size_t tried = 0;
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    const auto x = json::parse(all[i]);
-    if (x["event"] == "version")
-      version = i;
-    if (!is_of_visit(x))
-      continue;
-    const auto before = std::exchange(heard[x["client"].get<int>()], i);
-    if (x["event"] != "invited" || before >= version)
-      continue;
-    auto other = x;
-    other["visit"] = x["visit"].get<int>() + 1000;
-    const json busy{{"at", 0},
-                    {"event", "visit_failed"},
-                    {"client", other["client"]},
-                    {"visit", other["visit"]},
-                    {"why", "busy"}};
-    const lines added{all[i], R"({"at":0,"event":"began","fingerprint":""})",
-                      other.dump(), busy.dump()};
-    const auto done = replay_changed(folder, [&](lines& y) {
-      y.erase(y.begin() + static_cast<std::ptrdiff_t>(i));
-      y.insert(y.begin() + static_cast<std::ptrdiff_t>(version), added.begin(),
-               added.end());
-    });
-    ASSERT_TRUE(done) << done.error().context;
-    EXPECT_EQ(done->digests.equal, done->digests.total);
-    ++tried;
-  }
+  for (const auto& [client, own] :
+       visits_in(read_lines(folder / "events.jsonl")))
+    for (const auto& x : own) {
+      if (!x.may_begin_earlier())
+        continue;
+      const auto done =
+        replay_changed(folder, [&](lines& all) { begin_earlier(all, x); });
+      ASSERT_TRUE(done) << done.error().context;
+      EXPECT_EQ(done->digests.equal, done->digests.total);
+      ++tried;
+    }
   EXPECT_GT(tried, 3u);
+}
+
+// What it is too busy for it has not met: its offer, which is noted after a
+// visit that it has, goes before that one alone.
+TEST_F(recorded_run, a_late_offer_of_who_was_too_busy_before_it_fetched) {
+  const auto folder =
+    record({"method=ditto", "mode=fedbuff", "versions=20", "buffer_size=6"});
+  std::size_t moved = 0;
+  for (const auto& [client, own] :
+       visits_in(read_lines(folder / "events.jsonl")))
+    for (std::size_t i = 0; i + 1 < own.size(); ++i) {
+      const auto& late = own[i];
+      const auto& next = own[i + 1];
+      if (!late.may_begin_earlier() || late.offered < next.version)
+        continue;
+      const auto done = replay_changed(folder, [&](lines& all) {
+        const auto from =
+          all.begin() + static_cast<std::ptrdiff_t>(late.offered);
+        const auto to = all.begin() + static_cast<std::ptrdiff_t>(next.invited);
+        std::rotate(from, from + 1, to + 1);
+        begin_earlier(all, late);
+      });
+      ASSERT_TRUE(done) << done.error().context;
+      EXPECT_EQ(done->digests.equal, done->digests.total);
+      ++moved;
+    }
+  EXPECT_GT(moved, 3u);
 }
 
 } // namespace troupe::test

@@ -1,9 +1,10 @@
 // What a run computed follows from its configuration and its record alone.
 
 #include "policies/catalogue.hpp"
+#include "tests/support/any_model.hpp"
 #include "tests/support/recorded_runs.hpp"
 
-namespace troupe::test {
+namespace troupe::test::replay_test {
 
 namespace {
 
@@ -12,7 +13,7 @@ constexpr std::string_view paces[]{"sync", "semisync", "fedbuff", "fedasync"};
 } // namespace
 
 TEST_F(recorded_run, is_computed_again_to_the_bit_for_every_method_and_pace) {
-  for (const auto& method : policies::catalogue())
+  for (const auto& method : methods_of_any_model())
     for (std::size_t i = 0; i < 4; ++i)
       if (policies::standing_of(method, static_cast<pace_kind>(i))
           != standing::refused)
@@ -192,4 +193,4 @@ TEST_F(recorded_run, says_first_that_it_was_recorded_elsewhere) {
   EXPECT_THAT(notes_[0], HasSubstr("'cpu avx2', and here is ''"));
 }
 
-} // namespace troupe::test
+} // namespace troupe::test::replay_test

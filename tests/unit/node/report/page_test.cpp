@@ -11,12 +11,12 @@
 #include "node/report/page.hpp"
 #include "tests/support/scratch_folder.hpp"
 
-namespace troupe::test {
+namespace troupe::test::page_test {
 
 namespace {
 
-using testing::HasSubstr;
-using testing::Not;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 constexpr std::string_view config = R"(
 name = "small <b>"
@@ -56,7 +56,7 @@ constexpr std::string_view summary = R"({"success": true, "versions": 2,
   "visits": 4, "accuracy": 0.75, "loss": 0.5, "digest": "d1g35t",
   "reason": "the run's length is <reached>", "interrupted": false})";
 
-class report : public testing::Test {
+class report : public ::testing::Test {
 protected:
   void file(const std::string& name, std::string_view text) {
     std::ofstream{scratch_.path() + "/" + name} << text.substr(1);
@@ -271,4 +271,4 @@ TEST_F(report, command_refuses_a_folder_that_holds_no_run) {
   EXPECT_THAT(err.str(), HasSubstr("there is no config.toml in it"));
 }
 
-} // namespace troupe::test
+} // namespace troupe::test::page_test

@@ -13,12 +13,12 @@
 #include "node/report/page.hpp"
 #include "tests/support/scratch_folder.hpp"
 
-namespace troupe::test {
+namespace troupe::test::routing_test {
 
 namespace {
 
-using testing::HasSubstr;
-using testing::Not;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 constexpr std::string_view config = R"(
 name = "asked"
@@ -57,7 +57,7 @@ models::layout layout_of(const recipe& method) {
     method, {{"gate", {{"w", {2}}}}, {"model", {{"w", {2}}}}}, {});
 }
 
-class routing_report : public testing::Test {
+class routing_report : public ::testing::Test {
 protected:
   void file(const std::string& name, std::string_view text) {
     std::ofstream{scratch_.path() + "/" + name} << text.substr(1);
@@ -156,4 +156,4 @@ TEST(heat_map, draws_each_value_and_nothing_of_none) {
   EXPECT_EQ(draw(node::heat_map{}), "");
 }
 
-} // namespace troupe::test
+} // namespace troupe::test::routing_test

@@ -18,7 +18,7 @@ namespace troupe::test {
 
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 std::string page_in(const std::string& folder) {
   std::ifstream file{folder + "/report.html"};
@@ -70,7 +70,7 @@ shown_trace trace_in(const std::string& path) {
   return shown;
 }
 
-class run_report : public testing::Test {
+class run_report : public ::testing::Test {
 protected:
   std::string page_after(const overrides& changes) {
     return page_in(
@@ -116,7 +116,12 @@ TEST_F(run_report, has_a_trace_beside_it_where_there_are_events) {
   const auto quiet = finished(
     configured(quadratic_run, {"events=false"}, scratch_.path() + "/quiet"));
   EXPECT_FALSE(std::filesystem::exists(quiet.folder + "/trace.json"));
-  EXPECT_FALSE(node::write_trace(quiet.folder));
+  const auto none = node::write_trace(quiet.folder);
+  ASSERT_FALSE(none);
+  EXPECT_EQ(none.error().context,
+            quiet.folder
+              + "/events.jsonl holds no events; the folder of a run with "
+                "events = true would do");
 }
 
 TEST_F(run_report, has_a_trace_of_a_part_of_the_run) {

@@ -34,7 +34,7 @@
 #include "tests/support/plain_run.hpp"
 #include "tests/support/recorded_runs.hpp"
 
-namespace troupe::test {
+namespace troupe::test::common_model_laws_test {
 
 namespace {
 
@@ -104,6 +104,22 @@ std::string text_of(const fs::path& file) {
   std::ostringstream text;
   text << in.rdbuf();
   return text.str();
+}
+
+/// As they lie in memory, and in a file that has them.
+std::string bytes_of(std::span<const float> values) {
+  return {reinterpret_cast<const char*>(values.data()), values.size_bytes()};
+}
+
+/// Files below a folder in which these bytes are.
+std::set<std::string> files_with(const std::string& bytes,
+                                 const std::string& parent) {
+  std::set<std::string> names;
+  for (const auto& one : fs::recursive_directory_iterator{parent})
+    if (one.is_regular_file()
+        && text_of(one.path()).find(bytes) != std::string::npos)
+      names.insert(one.path().filename().string());
+  return names;
 }
 
 /// The folder of the only run below another.
@@ -209,6 +225,44 @@ TEST_F(common_model_run, stopped_in_its_middle_ends_as_an_unbroken_one) {
       << name;
 }
 
+// They are made again: neither a snapshot nor a client's state has them.
+TEST_F(common_model_run, leaves_rows_as_it_sees_them_in_no_file) {
+  const auto x = over(trained("1"), {"ledger=disk", "events=true", "rounds=400",
+                                     "snapshot_seconds=0.001"});
+  std::atomic<bool> stop{false};
+  std::atomic<bool> ended{false};
+  const auto place = folder("gated");
+  std::thread asks{[&] {
+    std::error_code none;
+    while (!ended
+           && fs::file_size(run_in(place) / "events.jsonl", none) + 1 < 8000)
+      std::this_thread::yield();
+    stop = true;
+  }};
+  const auto cut = node::run(x, {.make_model = no_model, .stop = &stop});
+  ended = true;
+  asks.join();
+  ASSERT_TRUE(cut) << cut.error().context;
+  ASSERT_TRUE(cut->interrupted && cut->goes_on);
+  const auto work = prepared(x);
+  const auto common = work.task->frozen.at("common").copy();
+  EXPECT_THAT(files_with(bytes_of(std::span{common}.first(4)), cut->folder),
+              ::testing::Contains(std::string{node::common_file}))
+    << "values are not found where they are";
+  std::size_t looked_for = 0;
+  for (const auto& rows : work.task->clients.train)
+    for (const auto row : rows) {
+      const auto seen = embedded_anew(work, row);
+      // Fewer numbers, and zeros, may be anywhere.
+      if (std::ranges::count(seen, 0.0F) > 2 || looked_for == 20)
+        continue;
+      ++looked_for;
+      EXPECT_THAT(files_with(bytes_of(seen), cut->folder), ::testing::IsEmpty())
+        << "row " << row;
+    }
+  EXPECT_GT(looked_for, 0u);
+}
+
 TEST_F(common_model_run, that_others_begin_with_is_theirs_too) {
   const auto common = trained("1");
   const auto path = finished(over(common)).folder + "/model.safetensors";
@@ -267,4 +321,4 @@ TEST(routing_alarm, changes_no_bit) {
   expect_plain_run(x, no_model, "crowded");
 }
 
-} // namespace troupe::test
+} // namespace troupe::test::common_model_laws_test

@@ -24,7 +24,7 @@ namespace troupe::test {
 namespace {
 
 namespace fs = std::filesystem;
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 } // namespace
 

@@ -8,11 +8,11 @@
 #include "node/run/heads.hpp"
 #include "tests/support/small_runs.hpp"
 
-namespace troupe::test {
+namespace troupe::test::counted_rounds_test {
 
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 /// The run, and what it said at its end.
 std::pair<node::run_summary, std::string> told(const overrides& changes) {
@@ -63,4 +63,4 @@ TEST(counted_rounds, are_known_to_who_goes_on_with_a_run) {
   EXPECT_EQ(begin.lines.at({1}).head, version{6});
 }
 
-} // namespace troupe::test
+} // namespace troupe::test::counted_rounds_test

@@ -10,7 +10,7 @@
 #include "models/safetensors.hpp"
 #include "tests/support/small_runs.hpp"
 
-namespace troupe::test {
+namespace troupe::test::export_test {
 
 namespace {
 
@@ -46,7 +46,7 @@ struct told {
   std::string err;
 };
 
-class exported : public testing::Test {
+class exported : public ::testing::Test {
 protected:
   std::string folder_after(const overrides& changes) {
     return finished(configured(small_mixture, changes, scratch_.path())).folder;
@@ -109,7 +109,7 @@ TEST_F(exported, model_is_the_base_and_the_mixed_products) {
   }
   EXPECT_GT(moved, 0.01) << "the adapters have learned nothing";
   EXPECT_THAT(tensor(merged, name),
-              testing::Pointwise(testing::FloatNear(1e-5f), expected));
+              ::testing::Pointwise(::testing::FloatNear(1e-5f), expected));
 }
 
 TEST_F(exported, mixture_is_even_unless_it_is_given) {
@@ -164,13 +164,13 @@ TEST_F(exported, refuses_what_cannot_be_merged) {
   const auto wrong =
     exports({folder, "--merged", "--mixture", "0.5,0.4", "--to", to()});
   EXPECT_NE(wrong.how, node::exit_code::ok);
-  EXPECT_THAT(wrong.err, testing::HasSubstr("there are 2 adapters"));
+  EXPECT_THAT(wrong.err, ::testing::HasSubstr("there are 2 adapters"));
   EXPECT_FALSE(std::filesystem::exists(to()));
   const auto plain = exports(
     {folder_after({"method=fedavg", "rounds=2"}), "--merged", "--to", to()});
-  EXPECT_THAT(plain.err, testing::HasSubstr("there is nothing to merge"));
+  EXPECT_THAT(plain.err, ::testing::HasSubstr("there is nothing to merge"));
   const auto none = exports({scratch_.path(), "--merged", "--to", to()});
   EXPECT_NE(none.how, node::exit_code::ok);
 }
 
-} // namespace troupe::test
+} // namespace troupe::test::export_test

@@ -8,7 +8,7 @@
 
 namespace troupe::test {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 TEST(failing_client, does_not_keep_others_from_learning_under_any_pace) {
   const scratch_folder scratch;

@@ -14,7 +14,7 @@ namespace troupe::test {
 
 namespace {
 
-class floral_run : public testing::Test {
+class floral_run : public ::testing::Test {
 protected:
   static std::string text() {
     std::ifstream file{TROUPE_SOURCE_DIR

@@ -215,8 +215,8 @@ TEST(guard, says_where_it_made_its_pair_where_there_was_none) {
     ASSERT_TRUE(made) << made.error().context;
     EXPECT_EQ((*made)->news().empty(), !at_once);
     ASSERT_TRUE((*made)->settle(folder));
-    EXPECT_THAT((*made)->news(),
-                testing::HasSubstr("made in " + folder.string() + "; troupe"));
+    EXPECT_THAT((*made)->news(), ::testing::HasSubstr(
+                                   "made in " + folder.string() + "; troupe"));
     const auto again = guard::make(folder);
     ASSERT_TRUE(again) << again.error().context;
     EXPECT_EQ((*again)->news(), "");

@@ -61,7 +61,7 @@ private:
   std::vector<messages::scores_told> at_work_;
 };
 
-struct home_scores : testing::Test {
+struct home_scores : ::testing::Test {
   home_scores()
     : work(*node::prepare(configured(quadratic_run, {}, {}), no_model)) {
     for (const auto& block : work.blocks->blocks)

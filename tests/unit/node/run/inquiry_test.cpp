@@ -66,6 +66,13 @@ TEST(inquiry, has_no_end_where_none_is_given) {
   EXPECT_EQ(looks_within(0), 3);
 }
 
+TEST(inquiry, has_no_end_once_there_was_an_answer) {
+  first_contact testee{60};
+  EXPECT_EQ(testee.seconds(), 60);
+  testee.is_made();
+  EXPECT_EQ(testee.seconds(), 0);
+}
+
 TEST(inquiry, of_who_joins_ends_after_a_minute_unless_it_says_otherwise) {
   EXPECT_EQ(join_context{}.wait, 60);
 }

@@ -10,9 +10,9 @@
 namespace troupe::node {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 TEST(joined_store, says_once_that_other_runs_are_set_aside) {
   const test::scratch_folder scratch;

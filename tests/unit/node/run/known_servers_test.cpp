@@ -20,7 +20,7 @@ constexpr public_key first{1};
 constexpr public_key second{2};
 constexpr public_key third{3};
 
-class known_servers_test : public testing::Test {
+class known_servers_test : public ::testing::Test {
 protected:
   fs::path file_of(const public_key& x) const {
     return fs::path{scratch.path()} / "servers" / to_hex(x);

@@ -11,7 +11,7 @@
 #include "node/task/workload.hpp"
 #include "tests/support/small_runs.hpp"
 
-namespace troupe::test {
+namespace troupe::test::named_layers_test {
 
 namespace {
 
@@ -40,7 +40,7 @@ components = 2
 delta_max = 4096.0
 )";
 
-class named_layers : public testing::Test {
+class named_layers : public ::testing::Test {
 protected:
   node::experiment described(const overrides& changes) const {
     return configured(small_mixture, changes, folder());
@@ -182,4 +182,4 @@ TEST_F(named_layers, alone_must_be_as_wide_as_the_rank) {
   EXPECT_EQ(refusal({"rank=4", "adapt=hidden1", "rounds=1"}), "");
 }
 
-} // namespace troupe::test
+} // namespace troupe::test::named_layers_test

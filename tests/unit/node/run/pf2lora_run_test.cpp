@@ -18,7 +18,7 @@ namespace {
 // The first draw whose truths have the effective ranks 3 and 4.
 constexpr std::uint64_t seed = 2;
 
-class pf2lora_run : public testing::Test {
+class pf2lora_run : public ::testing::Test {
 protected:
   node::run_summary after(overrides changes,
                           const std::string& example = "synthetic.toml") {

@@ -1,6 +1,9 @@
 // Of a server's terms a process keeps no path, whether or not it would be read.
 
+#include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -55,12 +58,27 @@ TEST(read_terms, takes_the_paths_of_its_own_command_line) {
   join_context in;
   in.data = "here";
   in.model = "weights";
+  auto terms = naming_files();
+  terms.frozen = {{"model", {}}};
   experiment x;
-  const auto wrong = read_terms(in, naming_files(), x);
+  const auto wrong = read_terms(in, terms, x);
   ASSERT_FALSE(wrong) << wrong->why;
   EXPECT_EQ(x.data.path, "here");
   EXPECT_EQ(x.model.path, "");
   EXPECT_EQ(x.init, "weights");
+}
+
+TEST(read_terms, have_no_place_for_weights_where_nothing_is_frozen) {
+  join_context in;
+  in.model = "weights";
+  experiment x;
+  const auto wrong = read_terms(in, naming_files(), x);
+  ASSERT_TRUE(wrong);
+  EXPECT_EQ(wrong->how, join_summary::end::misfit);
+  EXPECT_EQ(wrong->why,
+            "nothing in this run is frozen, and its values come from the "
+            "server");
+  EXPECT_EQ(wrong->hint, "without --model it would do");
 }
 
 TEST(read_terms, leave_no_path_of_a_common_model) {
@@ -70,6 +88,25 @@ TEST(read_terms, leave_no_path_of_a_common_model) {
   EXPECT_EQ(x.common, "");
   ASSERT_TRUE(x.common_model);
   EXPECT_EQ(x.common_model->path, "");
+}
+
+TEST(read_terms, leave_no_file_of_texts) {
+  const auto key = [](const std::string& name) {
+    return name + " = \"" + theirs + '"';
+  };
+  messages::terms_given terms;
+  terms.config = {
+    "rounds = 1", "method = \"homlora\"", "[data]",     "kind = \"language\"",
+    key("path"),  key("tokenizer"),       key("cache"), "context = 8",
+    "[model]",    "kind = \"language\"",  key("path")};
+  experiment x;
+  const auto wrong = read_terms({}, terms, x);
+  ASSERT_TRUE(wrong);
+  EXPECT_EQ(wrong->why, "this run adapts a language model of a file");
+  EXPECT_EQ(x.data.path, "");
+  EXPECT_EQ(x.data.tokenizer, "");
+  EXPECT_EQ(x.data.cache, "");
+  EXPECT_EQ(x.model.path, "");
 }
 
 TEST(read_terms, take_a_common_model_of_their_own_command_line) {
@@ -84,6 +121,49 @@ TEST(read_terms, take_a_common_model_of_their_own_command_line) {
   ASSERT_FALSE(wrong) << wrong->why;
   EXPECT_EQ(x.common, "");
   EXPECT_EQ(x.common_model->path, "weights");
+}
+
+TEST(read_terms, have_no_place_for_a_common_model_that_no_method_has) {
+  join_context in;
+  in.common = "weights";
+  messages::terms_given terms;
+  terms.config = {"rounds = 1", "method = \"fedavg\""};
+  experiment x;
+  const auto wrong = read_terms(in, terms, x);
+  ASSERT_TRUE(wrong);
+  EXPECT_EQ(wrong->how, join_summary::end::misfit);
+  EXPECT_EQ(wrong->why, "this run's method, fedavg, has no common model");
+  EXPECT_EQ(wrong->hint, "without --common it would do");
+  EXPECT_EQ(x.common, "");
+}
+
+/// What a process with a tokenizer hears of a run with these lines.
+std::optional<join_summary> told_a_tokenizer(std::vector<std::string> lines) {
+  join_context in;
+  in.tokenizer = "words";
+  messages::terms_given terms;
+  terms.config = std::move(lines);
+  experiment x;
+  return read_terms(in, terms, x);
+}
+
+TEST(read_terms, have_no_place_for_a_tokenizer_where_nothing_is_text) {
+  const auto wrong = told_a_tokenizer({"rounds = 1", "method = \"fedavg\""});
+  ASSERT_TRUE(wrong);
+  EXPECT_EQ(wrong->how, join_summary::end::misfit);
+  EXPECT_EQ(wrong->why, "this run learns from no text, and has no tokenizer");
+  EXPECT_EQ(wrong->hint, "without --tokenizer it would do");
+}
+
+TEST(read_terms, have_no_place_for_a_tokenizer_where_tokens_are_bytes) {
+  const auto wrong = told_a_tokenizer(
+    {"rounds = 1", "method = \"homlora\"", "[data]", "kind = \"language\"",
+     "path = \"elsewhere\"", "tokenizer = \"bytes\"", "context = 8", "[model]",
+     "kind = \"language\"", "layers = 1", "embedding = 8", "heads = 2"});
+  ASSERT_TRUE(wrong);
+  EXPECT_EQ(wrong->how, join_summary::end::misfit);
+  EXPECT_EQ(wrong->why, "this run's tokens are bytes, and no file says them");
+  EXPECT_EQ(wrong->hint, "without --tokenizer it would do");
 }
 
 TEST(read_terms, need_the_module_of_a_common_model) {

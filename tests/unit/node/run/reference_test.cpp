@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "policies/catalogue.hpp"
+#include "tests/support/any_model.hpp"
 #include "tests/support/plain_run.hpp"
 #include "tests/support/small_runs.hpp"
 
@@ -11,7 +11,7 @@ namespace troupe::test {
 
 TEST(sync_run, is_the_plain_loop_for_every_recipe) {
   const scratch_folder scratch;
-  for (const auto& method : policies::catalogue())
+  for (const auto& method : methods_of_any_model())
     for (const std::string server : {"plain", "momentum", "adam"}) {
       if (!method.offers && server != "plain")
         continue; // There is no step to make.

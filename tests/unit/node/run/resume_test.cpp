@@ -16,7 +16,7 @@
 #include "core/random.hpp"
 #include "tests/support/small_runs.hpp"
 
-namespace troupe::test {
+namespace troupe::test::resume_test {
 
 namespace {
 
@@ -119,7 +119,7 @@ overrides without_snapshots() {
 const overrides asking{"method=ddome", "options.experts=3", "options.chosen=2",
                        "options.anchors=2", "options.anchors_per_round=1"};
 
-class killed_run : public testing::TestWithParam<scene> {};
+class killed_run : public ::testing::TestWithParam<scene> {};
 
 } // namespace
 
@@ -230,6 +230,28 @@ TEST(run_ended_in_order, forgets_its_end_when_it_goes_on) {
   EXPECT_FALSE(fs::exists(best));
 }
 
+// As a kill leaves them that comes while a file is written.
+TEST(run_ended_in_order, loses_what_was_left_unfinished) {
+  const scratch_folder scratch;
+  const auto x = configured(quadratic_run, without_snapshots(), scratch.path());
+  std::atomic<bool> stop{true};
+  const auto cut = node::run(x, {.make_model = no_model, .stop = &stop});
+  ASSERT_TRUE(cut && cut->interrupted);
+  const fs::path folder{cut->folder};
+  fs::create_directory(folder / "offers");
+  const std::vector<fs::path> left{
+    folder / "status.json.17-1.unfinished",
+    folder / "logs" / "began.toml.17-2.unfinished",
+    folder / "offers" / "1-2-ab.17-3.unfinished"};
+  for (const auto& path : left)
+    std::ofstream{path} << "half";
+  const auto done =
+    node::run(x, {.make_model = no_model, .stop = &stop, .resume = folder});
+  ASSERT_TRUE(done) << done.error().context;
+  for (const auto& path : left)
+    EXPECT_FALSE(fs::exists(path)) << path;
+}
+
 // Else lines are missing, and nobody hears of it.
 TEST(run_ended_in_order, does_not_go_on_with_half_a_record) {
   for (const auto* name : {"events.jsonl", "metrics.jsonl"}) {
@@ -301,10 +323,10 @@ TEST(run_that_was_changed, is_not_resumed) {
     node::run(other, {.make_model = no_model, .resume = cut->folder});
   ASSERT_FALSE(again);
   EXPECT_THAT(again.error().context,
-              testing::HasSubstr("config.toml: the run began with "
-                                 "'learning_rate = "));
+              ::testing::HasSubstr("config.toml: the run began with "
+                                   "'learning_rate = "));
   EXPECT_THAT(again.error().context,
-              testing::HasSubstr("and here is 'learning_rate = 0.125'"));
+              ::testing::HasSubstr("and here is 'learning_rate = 0.125'"));
   EXPECT_EQ(text_of(fs::path{cut->folder} / "summary.json"), summary);
   // With other workers it is the same run.
   other = x;
@@ -334,7 +356,7 @@ TEST(run_that_was_changed, has_a_ledger_of_its_own) {
     node::run(other, {.make_model = no_model, .resume = second->folder});
   ASSERT_FALSE(again);
   EXPECT_THAT(again.error().context,
-              testing::HasSubstr("ledger.sqlite: another run"));
+              ::testing::HasSubstr("ledger.sqlite: another run"));
   fs::remove(to / "logs" / "began.toml");
   fs::copy_file(from / "config.toml", to / "config.toml",
                 fs::copy_options::overwrite_existing);
@@ -344,7 +366,7 @@ TEST(run_that_was_changed, has_a_ledger_of_its_own) {
 
 INSTANTIATE_TEST_SUITE_P(
   paces, killed_run,
-  testing::Values(
+  ::testing::Values(
     scene{"sync", {"method=scaffold"}},
     scene{"sync", {"method=ditto", "over_selection=1.5"}},
     scene{"semisync", {}}, scene{"fedbuff", {"server.optimiser=adam"}},
@@ -357,4 +379,4 @@ INSTANTIATE_TEST_SUITE_P(
     return std::string{x.param.mode} + std::to_string(x.index);
   });
 
-} // namespace troupe::test
+} // namespace troupe::test::resume_test

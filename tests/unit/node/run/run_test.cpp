@@ -11,9 +11,10 @@
 
 #include "models/safetensors.hpp"
 #include "policies/catalogue.hpp"
+#include "tests/support/any_model.hpp"
 #include "tests/support/small_runs.hpp"
 
-namespace troupe::test {
+namespace troupe::test::run_test {
 
 namespace {
 
@@ -22,7 +23,7 @@ constexpr std::string_view paces[]{"sync", "semisync", "fedbuff", "fedasync"};
 /// All pairs that are not refused; `local` needs a length that it can reach.
 std::vector<overrides> all_pairs() {
   std::vector<overrides> pairs;
-  for (const auto& method : policies::catalogue())
+  for (const auto& method : methods_of_any_model())
     for (std::size_t i = 0; i < 4; ++i)
       if (policies::standing_of(method, static_cast<pace_kind>(i))
           != standing::refused)
@@ -51,7 +52,7 @@ std::vector<std::string> lines_of(const std::filesystem::path& path) {
   return lines;
 }
 
-class small_run : public testing::Test {
+class small_run : public ::testing::Test {
 protected:
   node::run_summary go(const overrides& changes) {
     return finished(configured(quadratic_run, changes, scratch_.path()));
@@ -92,7 +93,7 @@ TEST_F(small_run, learns_the_same_with_either_ledger_and_with_events) {
 }
 
 TEST_F(small_run, learns_the_same_under_the_wall_clock_in_full_rounds) {
-  for (const auto& method : policies::catalogue()) {
+  for (const auto& method : methods_of_any_model()) {
     const auto changes = of_method(method.name);
     EXPECT_EQ(digest(with(changes, "clock=wall")), digest(changes))
       << method.name;
@@ -175,7 +176,9 @@ TEST_F(small_run, ends_with_exactly_the_keys_that_programs_read) {
                                             "method_results",
                                             "rows_embedded",
                                             "zero_shot_bytes_down",
-                                            "zero_shot_bytes_up"}));
+                                            "zero_shot_bytes_up",
+                                            "perplexity",
+                                            "clients_perplexity"}));
   EXPECT_EQ(object["success"], true);
   EXPECT_EQ(object["accuracy"], nullptr);
   auto unlimited = to_json(go(under("fedbuff")));
@@ -329,4 +332,4 @@ TEST_F(small_run, never_invites_who_is_held_out) {
   EXPECT_EQ(invited, (std::set<std::uint64_t>{1, 2, 3, 4, 5, 6, 7}));
 }
 
-} // namespace troupe::test
+} // namespace troupe::test::run_test

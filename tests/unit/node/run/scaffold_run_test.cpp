@@ -21,8 +21,8 @@ struct ended {
   node::experiment x;
   node::run_summary summary;
   std::map<client_id, actors::state_ptr> states;
-  std::vector<float> model;
-  std::vector<float> control;
+  std::vector<float> model = {};
+  std::vector<float> control = {};
 };
 
 ended run_of(const overrides& changes, const scratch_folder& scratch) {

@@ -12,11 +12,21 @@
 namespace troupe::node {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 using end = join_summary::end;
 
-class scripted_model : public testing::Test {
+class scripted_model : public ::testing::Test {
 protected:
+  static constexpr auto scripted = model_options::shape::torchscript;
+
+  static experiment with_model(model_options::shape kind,
+                               const std::string& path) {
+    experiment x;
+    x.model.kind = kind;
+    x.model.path = path;
+    return x;
+  }
+
   std::string file(const std::string& name, const std::string& content) const {
     const auto path = scratch.path() + '/' + name;
     std::ofstream{path} << content;
@@ -31,8 +41,7 @@ protected:
                   "[model]",
                   "kind = \"torchscript\"",
                   "path = \"elsewhere\""};
-    const auto found = digest_of_model(
-      {.kind = model_options::shape::torchscript, .path = path});
+    const auto found = digest_of_model(with_model(scripted, path));
     EXPECT_TRUE(found) << (found ? "" : found.error().context);
     out.model = found.value_or(models::digest{});
     return out;
@@ -84,7 +93,7 @@ TEST_F(scripted_model, of_a_server_that_says_no_digest_is_held_to_its_blocks) {
 
 TEST_F(scripted_model, is_the_only_kind_that_has_a_file) {
   const auto found =
-    digest_of_model({.kind = model_options::shape::mlp, .path = "/nowhere.pt"});
+    digest_of_model(with_model(model_options::shape::mlp, "/nowhere.pt"));
   ASSERT_TRUE(found);
   EXPECT_EQ(*found, models::digest{});
 }

@@ -14,9 +14,9 @@
 namespace troupe::node {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
-class served_way_of : public testing::Test {
+class served_way_of : public ::testing::Test {
 protected:
   served_way_of() {
     std::filesystem::create_directory(run);

@@ -7,6 +7,9 @@
 
 #include <gmock/gmock.h>
 
+#include "actors/messages/terms.hpp"
+#include "actors/transport/envelope.hpp"
+#include "core/limits.hpp"
 #include "tests/support/small_runs.hpp"
 
 namespace troupe::test {
@@ -39,8 +42,19 @@ TEST(serving, refuses_a_run_whose_offers_may_be_beyond_4_gib) {
   constexpr std::uint64_t values = std::uint64_t{1} << 30;
   EXPECT_EQ(refusal_of(values - (1 << 15)), "") << "128 KiB below";
   const auto said = refusal_of(values);
-  EXPECT_THAT(said, testing::HasSubstr("an offer of this run may have 4295"));
-  EXPECT_THAT(said, testing::HasSubstr("has 4 GiB at most; troupe run would"));
+  EXPECT_THAT(said, ::testing::HasSubstr("an offer of this run may have 4295"));
+  EXPECT_THAT(said,
+              ::testing::HasSubstr("has 4 GiB at most; troupe run would"));
+}
+
+// They are given before a process knows its run's blocks.
+TEST(serving, lets_as_many_places_be_given_as_a_run_may_have_clients) {
+  messages::places_given all;
+  all.clients.resize(limits::clients_max);
+  EXPECT_LE(transport::encoded_size(all),
+            node::bytes_max_before_terms(messages::places_given::wire.kind));
+  EXPECT_EQ(node::bytes_max_before_terms(messages::terms_given::wire.kind),
+            std::uint64_t{1} << 20);
 }
 
 } // namespace troupe::test

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "policies/catalogue.hpp"
+#include "tests/support/any_model.hpp"
 #include "tests/support/small_runs.hpp"
 #include "tests/support/socket_pair.hpp"
 
@@ -33,7 +33,7 @@ protected:
 };
 
 TEST_P(socket_run, has_the_digest_of_one_in_memory_under_each_method) {
-  for (const auto& method : policies::catalogue()) {
+  for (const auto& method : methods_of_any_model()) {
     const auto wanted = go(method.name, false);
     const auto found = go(method.name, true);
     EXPECT_FALSE(found.failed) << method.name << ": " << found.reason;

@@ -40,7 +40,7 @@ models::trainer_factory idle_trainers() {
   };
 }
 
-class virtual_loop_run : public testing::Test {
+class virtual_loop_run : public ::testing::Test {
 protected:
   virtual_loop_run() : workers_(std::move(*crew::hire(2, idle_trainers()))) {
     use_virtual_time(config_);

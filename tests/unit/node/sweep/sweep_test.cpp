@@ -6,11 +6,11 @@
 
 #include "node/sweep/sweep_table.hpp"
 
-namespace troupe::node {
+namespace troupe::node::sweep_test {
 
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 constexpr std::string_view two_by_two = R"(
 rounds = 2
@@ -185,4 +185,4 @@ TEST(sweep, tells_what_is_missing_apart_from_what_was_found) {
   EXPECT_THAT(as_figure(plan, long_names), HasSubstr("x=\"330\""));
 }
 
-} // namespace troupe::node
+} // namespace troupe::node::sweep_test

@@ -23,7 +23,7 @@ model_of(const std::vector<std::size_t>& hidden) {
                                               hidden);
 }
 
-class common_values : public testing::Test {
+class common_values : public ::testing::Test {
 protected:
   /// As a run leaves what it trained, with names of its own or `within`.
   std::string file(const std::string& name, models::objective& model,
@@ -105,8 +105,8 @@ TEST_F(common_values, have_the_buffers_of_the_model) {
   x.values.insert(x.values.end(), {5, 6});
   const auto found = values(written("both.safetensors", x), model);
   ASSERT_TRUE(found) << found.error().context;
-  EXPECT_THAT(found->at("common").copy(), testing::ElementsAre(1, 2, 3, 4));
-  EXPECT_THAT(found->at("common.buffers").copy(), testing::ElementsAre(5, 6));
+  EXPECT_THAT(found->at("common").copy(), ::testing::ElementsAre(1, 2, 3, 4));
+  EXPECT_THAT(found->at("common.buffers").copy(), ::testing::ElementsAre(5, 6));
 }
 
 TEST_F(common_values, of_another_shape_are_refused) {
@@ -127,7 +127,7 @@ TEST_F(common_values, of_another_shape_are_refused) {
 TEST_F(common_values, that_cannot_be_read_are_refused) {
   const auto model = model_of({4});
   EXPECT_THAT(refusal(scratch_.path() + "/none", *model, errc::invalid_data),
-              testing::HasSubstr("/none: cannot be read"));
+              ::testing::HasSubstr("/none: cannot be read"));
 }
 
 TEST_F(common_values, are_as_a_run_kept_them) {

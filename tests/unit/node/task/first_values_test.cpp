@@ -58,6 +58,17 @@ TEST(first_values, of_a_random_factor_are_within_its_scale) {
   EXPECT_NEAR(scaled("2"), 2 * one, 1e-6);
 }
 
+TEST(first_values, that_are_clients_own_and_all_the_same_are_of_the_run) {
+  const auto seed_of = [](const std::string& seed) {
+    const auto made =
+      node::prepare(configured(quadratic_run, {"seed=" + seed}, {}), no_model);
+    EXPECT_TRUE(made) << made.error().context;
+    return made ? made->task->first_seed : 0;
+  };
+  EXPECT_EQ(seed_of("3"), derive_seed(3, "initial"));
+  EXPECT_NE(seed_of("4"), seed_of("3"));
+}
+
 TEST(first_values, of_what_adapters_stand_on_are_in_the_layout_if_asked_for) {
   const auto prepared = [](const std::string& flag) {
     const auto x =

@@ -11,7 +11,7 @@
 
 #include "tests/support/small_runs.hpp"
 
-namespace troupe::test {
+namespace troupe::test::life_test {
 
 namespace {
 
@@ -228,4 +228,4 @@ TEST(life, come_from_files_that_are_named_when_they_are_wrong) {
         "in seconds, the second one later, would do");
 }
 
-} // namespace troupe::test
+} // namespace troupe::test::life_test

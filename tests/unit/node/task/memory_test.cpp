@@ -5,7 +5,7 @@
 #include "node/run/rules.hpp"
 #include "tests/support/small_runs.hpp"
 
-namespace troupe::test {
+namespace troupe::test::memory_test {
 
 namespace {
 
@@ -36,4 +36,4 @@ TEST(memory_for_offers, is_that_of_one_where_they_wait_on_disk) {
               HasSubstr("its rule compares them"));
 }
 
-} // namespace troupe::test
+} // namespace troupe::test::memory_test

@@ -11,11 +11,11 @@
 #include "node/task/workload.hpp"
 #include "tests/support/small_runs.hpp"
 
-namespace troupe::test {
+namespace troupe::test::mixture_refusals_test {
 
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 /// Why an example cannot be begun with these changes.
 std::string refusal(const std::string& example, const overrides& changes) {
@@ -73,4 +73,4 @@ TEST(mixture_refusals, of_models_that_begin_equal) {
   EXPECT_EQ(refusal(linear, {"method=ensemble"}), "accepted");
 }
 
-} // namespace troupe::test
+} // namespace troupe::test::mixture_refusals_test

@@ -17,7 +17,7 @@ using node::example_shape;
 
 const example_shape two_values{.inputs = {2}, .classes = 3, .examples_max = 10};
 
-struct own_data : testing::Test {
+struct own_data : ::testing::Test {
   std::string table(const std::string& rows,
                     const std::string& head = "a,b,label\n") {
     const auto path = at.path() + "/own.csv";

@@ -15,7 +15,7 @@ namespace {
 
 using node::example_shape;
 
-struct unlabelled : testing::Test {
+struct unlabelled : ::testing::Test {
   std::string table(const std::string& text, const char* name = "inputs.csv") {
     const auto path = at.path() + '/' + name;
     std::ofstream{path} << text;

@@ -10,7 +10,7 @@
 #include "actors/metrics/status.hpp"
 #include "node/watch/progress.hpp"
 
-namespace troupe::node {
+namespace troupe::node::chronicle_test {
 
 namespace {
 
@@ -185,7 +185,7 @@ TEST(progress, counts_rounds_as_the_length_of_the_run_does) {
   version.round = {17};
   x.published(version, {});
   x.counted({5}, {});
-  EXPECT_THAT(out.str(), testing::HasSubstr("\n 25%  round 5/20  0 visits"));
+  EXPECT_THAT(out.str(), ::testing::HasSubstr("\n 25%  round 5/20  0 visits"));
   EXPECT_EQ(out.str().substr(0, 17), "  0%  round 0/20 ")
     << "a round counts by its number";
   EXPECT_EQ(x.report().rounds, 5u);
@@ -227,11 +227,11 @@ TEST(progress, tells_what_is_left_from_what_it_saw) {
   progress_report now;
   now.lines[{1}] = version_of(5, {});
   display.show(now);
-  EXPECT_THAT(out.str(), testing::Not(testing::HasSubstr("left")));
+  EXPECT_THAT(out.str(), ::testing::Not(::testing::HasSubstr("left")));
   now.lines[{1}] = version_of(6, {});
   display.show(now);
-  EXPECT_THAT(out.str(), testing::HasSubstr("60%  version 6/10  0 visits  0s "
-                                            "left"));
+  EXPECT_THAT(out.str(), ::testing::HasSubstr("60%  version 6/10  0 visits  0s "
+                                              "left"));
 }
 
 TEST(progress, says_little_in_a_short_time) {
@@ -257,22 +257,23 @@ TEST(chronicle, tells_who_is_held_out_from_the_clients) {
   EXPECT_EQ(x.held_out_accuracies()->mean, 0.75);
   EXPECT_EQ(x.clients_scored(), 0u);
   ASSERT_EQ(lines.size(), 1u);
-  EXPECT_THAT(lines.back(), testing::HasSubstr("\"zero_shot\":{\"mean\":0.75"));
-  EXPECT_THAT(lines.back(), testing::Not(testing::HasSubstr("per_client")));
+  EXPECT_THAT(lines.back(),
+              ::testing::HasSubstr("\"zero_shot\":{\"mean\":0.75"));
+  EXPECT_THAT(lines.back(), ::testing::Not(::testing::HasSubstr("per_client")));
   scored.scores.per_client[{1}] = {.loss = 1, .correct = 1, .count = 4};
   scored.asked = 2;
   x.evaluated(scored, {}, {});
   ASSERT_TRUE(x.accuracies());
   EXPECT_EQ(x.accuracies()->mean, 0.25) << "of who is invited alone";
   EXPECT_EQ(x.clients_scored(), 1u);
-  EXPECT_THAT(lines.back(), testing::HasSubstr("\"clients_scored\":1"));
+  EXPECT_THAT(lines.back(), ::testing::HasSubstr("\"clients_scored\":1"));
   // Who brings data of its own comes after all of them.
   scored.scores.per_client[{9}] = {.loss = 1, .correct = 3, .count = 4};
   x.finished({"done"}, scored, {});
   EXPECT_EQ(x.accuracies()->mean, 0.5);
   EXPECT_EQ(x.held_out_accuracies()->mean, 0.75);
   EXPECT_THAT(lines.back(),
-              testing::HasSubstr("\"client_accuracies\":[0.25,0.75]"));
+              ::testing::HasSubstr("\"client_accuracies\":[0.25,0.75]"));
 }
 
 TEST(progress, says_what_who_is_held_out_gets) {
@@ -289,7 +290,8 @@ TEST(progress, says_what_who_is_held_out_gets) {
   now.evaluation->scores.per_client[{4}] = {
     .loss = 1, .correct = 3, .count = 4};
   display.show(now);
-  EXPECT_THAT(out.str(), testing::HasSubstr("accuracy 0.7000  zero shot 0.75"));
+  EXPECT_THAT(out.str(),
+              ::testing::HasSubstr("accuracy 0.7000  zero shot 0.75"));
   // Where all is scored by clients, they are none of them.
   now.lines[{1}] = version_of(6, {});
   now.evaluation->scores.global = {};
@@ -297,7 +299,7 @@ TEST(progress, says_what_who_is_held_out_gets) {
     .loss = 1, .correct = 1, .count = 4};
   display.show(now);
   EXPECT_THAT(out.str(),
-              testing::HasSubstr("clients' accuracy 0.2500  zero shot 0.75"));
+              ::testing::HasSubstr("clients' accuracy 0.2500  zero shot 0.75"));
 }
 
-} // namespace troupe::node
+} // namespace troupe::node::chronicle_test

@@ -23,7 +23,7 @@ TEST(http_copies, are_made_four_times_a_second_at_most) {
   EXPECT_NE(testee.of("/count", true, 10s), first);
   const auto next = testee.of("/count", false, 10s + 250ms);
   EXPECT_EQ(made, 3);
-  EXPECT_THAT(next->bytes, testing::EndsWith("\r\n\r\n3"));
+  EXPECT_THAT(next->bytes, ::testing::EndsWith("\r\n\r\n3"));
   EXPECT_EQ(next->head + 1, next->bytes.size());
   EXPECT_EQ(testee.of("/other", false, 10s), nullptr);
 }

@@ -23,7 +23,7 @@ using namespace std::chrono_literals;
 
 using test::asked;
 using test::plain_socket;
-using testing::EndsWith;
+using ::testing::EndsWith;
 
 /// What one connection does; it never reads.
 struct harm {
@@ -126,7 +126,7 @@ private:
   std::jthread thread_;
 };
 
-class http_hostile : public testing::TestWithParam<harm> {};
+class http_hostile : public ::testing::TestWithParam<harm> {};
 
 std::size_t resident_bytes() {
   std::size_t pages = 0;
@@ -190,7 +190,7 @@ TEST_P(http_hostile, connections_keep_nobody_waiting_and_fill_no_memory) {
   EXPECT_LT(steady_now() - begin, 3s) << "the end is not at once";
 }
 
-INSTANTIATE_TEST_SUITE_P(all, http_hostile, testing::ValuesIn(all_harms()),
+INSTANTIATE_TEST_SUITE_P(all, http_hostile, ::testing::ValuesIn(all_harms()),
                          [](const auto& x) { return x.param.name; });
 
 } // namespace troupe::http

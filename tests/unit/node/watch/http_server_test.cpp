@@ -21,10 +21,10 @@ using namespace std::chrono_literals;
 
 using test::asked;
 using test::plain_socket;
-using testing::EndsWith;
-using testing::HasSubstr;
-using testing::Not;
-using testing::StartsWith;
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
 
 /// However slow this machine is.
 constexpr int long_ms = 20'000;

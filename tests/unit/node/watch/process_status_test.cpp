@@ -23,7 +23,7 @@ namespace troupe::test {
 
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 actors::socket_status some_socket() {
   actors::socket_status x;
@@ -35,7 +35,7 @@ actors::socket_status some_socket() {
   return x;
 }
 
-class process_status : public testing::Test {
+class process_status : public ::testing::Test {
 protected:
   process_status() {
     x.address = "tcp://127.0.0.1:7700";
@@ -59,7 +59,7 @@ protected:
 TEST(socket_status, is_exposed_by_direction_kind_and_reason) {
   actors::seen_run x;
   EXPECT_THAT(actors::exposition_of(x),
-              testing::Not(HasSubstr("troupe_connections")))
+              ::testing::Not(HasSubstr("troupe_connections")))
     << "such a run has none";
   x.socket = some_socket();
   const auto text = actors::exposition_of(x);
@@ -75,7 +75,7 @@ TEST(socket_status, is_exposed_by_direction_kind_and_reason) {
 TEST(socket_status, is_told_where_it_may_be_what_a_run_waits_for) {
   actors::seen_run x;
   x.socket = some_socket();
-  EXPECT_THAT(actors::why(x).what, testing::Not(HasSubstr("refused")));
+  EXPECT_THAT(actors::why(x).what, ::testing::Not(HasSubstr("refused")));
   x.socket->refused_lately = {"unknown_key", "expired_key"};
   x.socket->behind = 1;
   x.socket->transfers_waiting = 2;
@@ -124,7 +124,7 @@ TEST_F(process_status, is_on_pages_of_its_own) {
   const auto text = pages.at("/metrics")(false).body;
   EXPECT_THAT(text, HasSubstr("troupe_connected 1\n"));
   EXPECT_THAT(text, HasSubstr("troupe_clients_here 20\n"));
-  EXPECT_THAT(text, testing::Not(HasSubstr("client=")));
+  EXPECT_THAT(text, ::testing::Not(HasSubstr("client=")));
   x.connected = false;
   board->publish(std::make_shared<actors::process_status>(x));
   EXPECT_EQ(pages.at("/readyz")(false).status, 503);

@@ -11,7 +11,7 @@ namespace troupe::node {
 
 namespace {
 
-class reached : public testing::Test {
+class reached : public ::testing::Test {
 protected:
   void write(const std::string& name, const std::string& text) const {
     std::ofstream{std::filesystem::path{folder.path()} / name,

@@ -22,7 +22,7 @@ namespace {
 using alarms = std::vector<actors::routing_alarm>;
 
 /// Looked at twice a second. Nobody runs: what the director says is said here.
-class remarks_on_routing : public testing::Test {
+class remarks_on_routing : public ::testing::Test {
 protected:
   void TearDown() override {
     outlook_.reset(); // It says something to `said_`.

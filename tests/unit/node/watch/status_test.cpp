@@ -26,7 +26,7 @@ namespace troupe::test {
 
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 /// A disk that is full until somebody makes room; or whose driver breaks, and
 /// which then cannot be read for as long as somebody wants.
@@ -81,7 +81,7 @@ private:
   std::unique_ptr<actors::store> behind_ = actors::make_memory_store({});
 };
 
-class run_status : public testing::Test {
+class run_status : public ::testing::Test {
 protected:
   std::shared_ptr<const actors::seen_run> after(const overrides& changes) {
     const auto done =
@@ -206,7 +206,7 @@ TEST_F(run_status, tells_and_counts_snapshots_that_were_not_kept) {
                 HasSubstr("the last snapshot could not be kept (ledger: no "
                           "room for a snapshot)"));
     EXPECT_THAT(actors::exposition_of(*board_->last()),
-                testing::Not(HasSubstr("snapshots_failed_total 0\n")));
+                ::testing::Not(HasSubstr("snapshots_failed_total 0\n")));
     books->full_for_snapshots = false;
     until([&] { return board_->last()->lost.why.empty(); });
     EXPECT_GT(board_->last()->lost.count, 1u);
@@ -262,8 +262,8 @@ TEST_F(run_status, of_a_process_that_is_gone_says_so) {
 
 TEST_F(run_status, is_not_in_a_folder_that_holds_no_run) {
   EXPECT_THAT(said(node::exit_code::data, {scratch_.path()}),
-              HasSubstr("is this the folder of a run, or of a process that "
-                        "joined one?"));
+              HasSubstr("status.json: there is no such file; is this the "
+                        "folder of a run, or of a process that joined one?"));
 }
 
 TEST_F(run_status, is_exposed_with_the_numbers_of_the_run) {
@@ -280,7 +280,7 @@ TEST_F(run_status, is_exposed_with_the_numbers_of_the_run) {
         "troupe_run_info{method=\"scaffold\",mode=\"sync\",clock=\"virtual\","})
     EXPECT_THAT(text, HasSubstr(line));
   // Nobody is named.
-  EXPECT_THAT(text, testing::Not(HasSubstr("client=")));
+  EXPECT_THAT(text, ::testing::Not(HasSubstr("client=")));
 }
 
 // Each version is of four offers of five numbers.

@@ -22,7 +22,7 @@
 namespace troupe::transport {
 
 /// A server that knows some keys, and those that dial it.
-class keyed_endpoint : public testing::Test {
+class keyed_endpoint : public ::testing::Test {
 protected:
   static key_pair pair(std::uint8_t first) {
     key_pair out;

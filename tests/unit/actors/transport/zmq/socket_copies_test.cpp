@@ -13,7 +13,7 @@
 // Over real sockets a byte of an offer is copied once on either side as well:
 // into the socket, and to where it stays (copies_test.cpp, pieces_test.cpp).
 
-namespace troupe::transport {
+namespace troupe::transport::socket_copies_test {
 namespace {
 
 constexpr std::size_t values = 500'000; ///< Several chunks.
@@ -86,4 +86,4 @@ TEST(socket_copies, who_receives_has_them_where_they_landed) {
 }
 
 } // namespace
-} // namespace troupe::transport
+} // namespace troupe::transport::socket_copies_test

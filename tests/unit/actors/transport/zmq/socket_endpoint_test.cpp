@@ -14,7 +14,7 @@
 
 // Real sockets on loopback, each wait with an end.
 
-namespace troupe::transport {
+namespace troupe::transport::socket_endpoint_test {
 namespace {
 
 using messages::any_message;
@@ -376,4 +376,4 @@ TEST(socket_endpoint, says_what_it_cannot_listen_at) {
 }
 
 } // namespace
-} // namespace troupe::transport
+} // namespace troupe::transport::socket_endpoint_test

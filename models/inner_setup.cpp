@@ -1,0 +1,388 @@
+#include "models/inner_setup.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <string_view>
+#include <utility>
+
+#include "core/text.hpp"
+#include "models/adapters/head_vectors.hpp"
+#include "models/adapters/layer_names.hpp"
+#include "models/families.hpp"
+#include "models/shapes.hpp"
+
+namespace troupe::models {
+
+namespace {
+
+bool has(const recipe& method, std::string_view family) {
+  return std::ranges::any_of(
+    method.blocks, [&](const block_spec& x) { return x.name == family; });
+}
+
+std::uint32_t count_of(const recipe& method, std::string_view family) noexcept {
+  for (const auto& x : method.blocks)
+    if (x.name == family)
+      return x.count;
+  return 0;
+}
+
+bool has_part(std::string_view text, std::string_view part) {
+  return text.find(part) != std::string_view::npos;
+}
+
+// The names are those of transformers, of every architecture that is read.
+
+bool is_of_attention(std::string_view tensor) {
+  return has_part(tensor, ".attn.") || has_part(tensor, ".self_attn.")
+         || has_part(tensor, ".attention.");
+}
+
+bool is_of_feed_forward(std::string_view tensor) {
+  return has_part(tensor, ".mlp.") || has_part(tensor, ".intermediate.")
+         || (has_part(tensor, ".output.dense.") && !is_of_attention(tensor));
+}
+
+bool is_of_blocks(std::string_view tensor) {
+  return is_of_attention(tensor) || is_of_feed_forward(tensor);
+}
+
+/// Of GPT-2's fused products this is all three.
+bool makes_query_or_value(std::string_view tensor) {
+  constexpr std::array<std::string_view, 7> names{
+    "query", "value", "query_proj", "value_proj", "q_proj", "v_proj", "c_attn"};
+  const auto layer = layer_of(tensor);
+  return std::ranges::any_of(
+    names, [&](std::string_view name) { return goes_by(layer, name); });
+}
+
+using part_of_model = bool (*)(std::string_view tensor);
+
+/// Layers of the base whose matrices are of a part and go by one of the names.
+std::vector<std::string> layers_of(const tensor_list& base, part_of_model part,
+                                   const std::vector<std::string>& named) {
+  std::vector<std::string> found;
+  for (const auto& x : base)
+    if (x.shape.size() == 2 && part(x.name)
+        && is_named(layer_of(x.name), named))
+      found.emplace_back(layer_of(x.name));
+  return found;
+}
+
+/// Refuses a name that no layer of either part goes by.
+result<void> check_named(const tensor_list& base,
+                         const std::vector<std::string>& named) {
+  for (const auto& name : named)
+    if (std::ranges::none_of(base, [&](const tensor_spec& x) {
+          return x.shape.size() == 2 && is_of_blocks(x.name)
+                 && goes_by(layer_of(x.name), name);
+        }))
+      return fail(errc::invalid_config,
+                  "model.adapt: the model has no layer " + in_quotes(name)
+                    + " in its attention or its feed-forward blocks");
+  return {};
+}
+
+double value_of(const options& all, const char* name) {
+  const auto found = all.find(name);
+  return found == all.end() ? 0 : found->second;
+}
+
+class inner_planner {
+public:
+  inner_planner(const recipe& method, const tensor_list& base,
+                const options& said, const std::vector<std::string>& layers)
+    : method_(method),
+      base_(base),
+      all_(with_defaults(method, said)),
+      layers_(layers) {
+    // nop
+  }
+
+  result<inner_plans> make() {
+    return add_experts()
+      .and_then([this] { return add_adapters(); })
+      .map([this] { return std::move(to_); });
+  }
+
+private:
+  result<void> put(result<adapter_plan> made, std::optional<adapter_plan>& to) {
+    if (!made)
+      return tl::unexpected{std::move(made.error())};
+    to = std::move(*made);
+    return check_ranks(method_, *to);
+  }
+
+  /// Inner factors begin uniform within the root of their length, outer ones
+  /// as zeros.
+  result<void> plan(part_of_model part, std::optional<adapter_plan>& to) {
+    const auto found = layers_of(base_, part, layers_);
+    if (found.empty()) // Names of the other part alone.
+      return fail(errc::invalid_config,
+                  "model.adapt: method " + in_quotes(method_.name)
+                    + " adapts attention and feed-forward blocks, and one of "
+                      "them has none of these layers; names of both would do");
+    return put(
+      plan_adapters(base_,
+                    {.rank = static_cast<std::size_t>(value_of(all_, "rank")),
+                     .alpha = value_of(all_, "alpha"),
+                     .alpha_over_root = value_of(all_, "alpha_over") != 0,
+                     .convolution = kernel_split::none,
+                     .bias = false,
+                     .start = factor_start::inner_random,
+                     .start_bound = 1,
+                     .layers = found}),
+      to);
+  }
+
+  result<void> add_experts() {
+    if (!is_routed(method_))
+      return {};
+    if (auto ok = check_named(base_, layers_); !ok)
+      return ok;
+    to_.generalists = count_of(method_, generalist_family);
+    to_.routing = {.balance = value_of(all_, "balance"),
+                   .printed_scale = value_of(all_, "balance_scale") != 0,
+                   .even = !has(method_, router_family),
+                   .favoured = value_of(all_, "favoured")};
+    return plan(is_of_feed_forward, to_.feed_forward).and_then([this] {
+      return has(method_, attention_family)
+               ? plan(is_of_attention, to_.attention)
+               : result<void>{};
+    });
+  }
+
+  /// Ranks of layers of attention, where these have others.
+  std::map<std::string, std::size_t> ranks_of_attention(const options& said) {
+    std::map<std::string, std::size_t> ranks;
+    const auto rank = value_of(said, "attention_rank");
+    for (const auto& layer : layers_of(base_, is_of_attention, layers_))
+      if (rank > 0)
+        ranks[layer] = static_cast<std::size_t>(rank);
+    return ranks;
+  }
+
+  /// Over the layers that are named, or those that the method has.
+  result<void> add(const options& said, std::optional<adapter_plan>& to) {
+    const auto own =
+      value_of(all_, "adapted") != 0 ? &is_of_blocks : &makes_query_or_value;
+    const auto layers = layers_.empty() ? layers_of(base_, own, {}) : layers_;
+    return adapters_for(method_, base_, said, layers, ranks_of_attention(said))
+      .and_then([&](std::optional<adapter_plan> x) -> result<void> {
+        to = std::move(x);
+        return to ? check_ranks(method_, *to) : result<void>{};
+      });
+  }
+
+  result<void> add_adapters() {
+    if (has(method_, adapter_family))
+      if (auto ok = add(all_, to_.adapter); !ok)
+        return ok;
+    // All that it says is new: what all clients have learns it, or their own.
+    const bool is_private = value_of(all_, "head") != 0;
+    if (to_.adapter && !is_private)
+      add_head(base_, *to_.adapter);
+    if (!has(method_, own_adapter_family) || !all_.contains("own_rank"))
+      return {};
+    auto own = all_;
+    own["rank"] = all_.at("own_rank");
+    own["attention_rank"] = 0;
+    return add(own, to_.own_adapter).map([&] {
+      if (to_.adapter)
+        count_as(*to_.adapter, *to_.own_adapter);
+      if (is_private)
+        add_head(base_, *to_.own_adapter);
+    });
+  }
+
+  const recipe& method_;
+  const tensor_list& base_;
+  options all_;
+  const std::vector<std::string>& layers_;
+  inner_plans to_;
+};
+
+/// Who only asks what it has changes nothing.
+const inner_adapters* inside_of(const objective& model) noexcept {
+  return const_cast<objective&>(model).inside();
+}
+
+std::string instance_of(std::string_view family, std::uint32_t count,
+                        std::uint32_t i) {
+  return std::string{family} + (count > 1 ? "." + std::to_string(i) : "");
+}
+
+/// In the order in which their factors lie: experts that are shared, attention,
+/// a client's own experts, and then what has no experts.
+std::vector<inner_group> groups_for(const local_problem& on,
+                                    std::uint32_t experts) {
+  const auto& plans = *on.inside;
+  std::vector<inner_group> groups;
+  const auto add = [&](std::string name, const adapter_plan& plan) {
+    groups.push_back({.name = std::move(name), .plan = plan});
+  };
+  const auto add_expert = [&](std::string name, std::uint32_t number) {
+    add(std::move(name), *plans.feed_forward);
+    // One alone is what a block without experts has.
+    if (experts > 1)
+      groups.back().expert = number;
+  };
+  const auto shared = plans.generalists;
+  if (plans.feed_forward)
+    for (std::uint32_t j = 0; j < std::min(shared, experts); ++j)
+      add_expert(instance_of(generalist_family, shared, j), j);
+  if (plans.attention)
+    add(std::string{attention_family}, *plans.attention);
+  const auto own = count_of(on.method, specialist_family);
+  if (plans.feed_forward)
+    for (auto j = shared; j < experts; ++j)
+      add_expert(instance_of(specialist_family, own, j - shared), j);
+  if (plans.adapter)
+    add(std::string{adapter_family}, *plans.adapter);
+  if (plans.own_adapter)
+    add(std::string{own_adapter_family}, *plans.own_adapter);
+  return groups;
+}
+
+bool are_alike(const inner_group& x, const inner_group& y) {
+  return x.name == y.name && x.scale == y.scale && x.expert == y.expert
+         && x.plan.tensors == y.plan.tensors;
+}
+
+bool is_attached(const inner_adapters& to, const std::vector<inner_group>& all,
+                 bool has_router) {
+  const auto& found = to.groups();
+  if (found.size() != all.size() + (has_router ? 1 : 0))
+    return false;
+  for (std::size_t i = 0; i < all.size(); ++i)
+    if (!are_alike(found[i], all[i]))
+      return false;
+  return !has_router || found.back().name == router_family;
+}
+
+/// As `attach` leaves them.
+void set_back(inner_adapters& x) {
+  for (std::size_t i = 0; i < x.groups().size(); ++i) {
+    x.leave_out(i, false);
+    x.switch_on(i, true);
+  }
+  x.mix({});
+}
+
+} // namespace
+
+bool is_routed(const recipe& method) {
+  return has(method, generalist_family) || has(method, specialist_family);
+}
+
+bool needs_validation(const recipe& method, const options& said) {
+  const auto all = with_defaults(method, said);
+  return has(method, router_family) && all.contains("router_data")
+         && value_of(all, "router_data") == 0 && value_of(all, "joint") == 0;
+}
+
+std::uint32_t experts_max(const recipe& method) noexcept {
+  const auto own = count_of(method, specialist_family);
+  return own == 0 ? 0 : own + count_of(method, generalist_family);
+}
+
+const tensor_list& adaptable(const objective& model) noexcept {
+  const auto* inside = inside_of(model);
+  return inside != nullptr ? inside->base_list() : model.parameter_list();
+}
+
+result<std::optional<inner_plans>>
+inner_plans_for(const recipe& method, const objective& model,
+                const options& said, const std::vector<std::string>& layers) {
+  const auto* inside = inside_of(model);
+  if (inside == nullptr && is_routed(method))
+    return fail(errc::invalid_config,
+                "method " + in_quotes(method.name)
+                  + " has several experts in each feed-forward block of a "
+                    "language model; model.kind = \"language\" would do");
+  if (inside == nullptr || !(is_routed(method) || has_adapters(method)))
+    return std::optional<inner_plans>{};
+  if (is_routed(method) && has_head(inside->base_list()))
+    return fail(errc::invalid_config,
+                "method " + in_quotes(method.name)
+                  + " learns nothing of the layer that says what a row is; "
+                    "data.task = \"language\" or \"describe\", or a method "
+                    "without experts, would do");
+  return inner_plans_over(inside->base_list(), method, said, layers)
+    .map([](inner_plans x) { return std::optional{std::move(x)}; });
+}
+
+result<inner_plans> inner_plans_over(const tensor_list& base,
+                                     const recipe& method, const options& said,
+                                     const std::vector<std::string>& layers) {
+  return inner_planner{method, base, said, layers}.make();
+}
+
+result<void> attach_for(const local_problem& on, std::uint32_t experts) {
+  auto* to = on.model.inside();
+  if (to == nullptr || on.inside == nullptr)
+    return fail(errc::invalid_config,
+                "method " + in_quotes(on.method.name)
+                  + " learns factors inside the layers of a language model, "
+                    "and this model takes none; model.kind = \"language\" "
+                    "would do");
+  if (on.inside->feed_forward && experts == 0)
+    return fail(errc::invalid_config, "a client of method "
+                                        + in_quotes(on.method.name)
+                                        + " has 0 experts; 1 or more would do");
+  auto how = on.inside->routing;
+  how.experts = on.inside->feed_forward ? experts : 1;
+  const bool has_router = how.experts > 1 && !how.even;
+  auto groups = groups_for(on, how.experts);
+  if (is_attached(*to, groups, has_router)) {
+    set_back(*to);
+    return {};
+  }
+  return to->attach(std::move(groups), &on.arithmetic).and_then([&] {
+    return on.inside->feed_forward ? to->route(how) : result<void>{};
+  });
+}
+
+bool counts_experts(const recipe& method) noexcept {
+  return experts_max(method) > 0
+         || find_option(method, "rank_per_expert") != nullptr;
+}
+
+std::uint32_t experts_said(const local_problem& on, client_id client) noexcept {
+  if (on.experts.empty())
+    return experts_otherwise;
+  return on.experts[(client.value - 1) % on.experts.size()];
+}
+
+std::uint32_t experts_of(const local_problem& on, client_id client) noexcept {
+  const auto shared =
+    std::max(count_of(on.method, generalist_family), std::uint32_t{1});
+  if (client.value == 0 || count_of(on.method, specialist_family) == 0)
+    return shared;
+  return experts_said(on, client);
+}
+
+std::uint64_t steps_of_experts(const client_state* state) noexcept {
+  if (state == nullptr)
+    return 0;
+  // As their optimiser keeps it.
+  const auto found = state->counters.find("experts.steps");
+  return found == state->counters.end() ? 0 : found->second;
+}
+
+std::uint32_t experts_within(const inner_plans& plans, double bytes,
+                             std::size_t buffers, std::uint32_t most) noexcept {
+  if (!plans.feed_forward)
+    return 0;
+  const auto bytes_of = [&](const adapter_plan& x) {
+    return static_cast<double>(x.size() * buffers * sizeof(float));
+  };
+  const auto room = bytes - (plans.attention ? bytes_of(*plans.attention) : 0);
+  const auto fit = std::floor(room / bytes_of(*plans.feed_forward));
+  return static_cast<std::uint32_t>(
+    std::clamp(fit, 0.0, static_cast<double>(most)));
+}
+
+} // namespace troupe::models

@@ -1,0 +1,218 @@
+#include "models/language/documents.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "core/json.hpp"
+#include "core/text.hpp"
+#include "models/files.hpp"
+
+namespace troupe::models {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* documents_would_do =
+  "; a folder that has a sub-folder, a .txt or a .jsonl of each user would do";
+
+enum class user_kind : std::uint8_t { folder, text, lines };
+
+struct user_place {
+  fs::path path;
+  user_kind kind = user_kind::folder;
+};
+
+using user_places = std::map<std::string, user_place>;
+
+/// What is in a folder, but for what is hidden, by name.
+result<std::map<std::string, fs::path>> entries_of(const fs::path& folder) {
+  std::map<std::string, fs::path> out;
+  std::error_code failed;
+  auto at = fs::directory_iterator{folder, failed};
+  for (; !failed && at != fs::directory_iterator{}; at.increment(failed)) {
+    const auto name = at->path().filename().string();
+    if (!name.starts_with('.'))
+      out.emplace(name, at->path());
+  }
+  if (failed)
+    return fail_at(folder.string(),
+                   "cannot be read: " + failed.message() + documents_would_do);
+  return out;
+}
+
+/// Links are followed. Nothing: it is nobody's.
+std::optional<user_kind> kind_of(const fs::path& x) {
+  std::error_code ignored;
+  if (fs::is_directory(x, ignored))
+    return user_kind::folder;
+  if (!fs::is_regular_file(x, ignored))
+    return std::nullopt;
+  if (x.extension() == ".txt")
+    return user_kind::text;
+  if (x.extension() == ".jsonl")
+    return user_kind::lines;
+  return std::nullopt;
+}
+
+result<user_places> places_of_users(const fs::path& folder) {
+  const auto found = entries_of(folder);
+  if (!found)
+    return tl::make_unexpected(found.error());
+  user_places out;
+  for (const auto& [name, path] : *found) {
+    const auto kind = kind_of(path);
+    if (!kind)
+      continue;
+    const auto user = *kind == user_kind::folder ? name : path.stem().string();
+    const auto [other, is_new] = out.emplace(user, user_place{path, *kind});
+    if (!is_new)
+      return fail_at(folder.string(),
+                     "user " + in_quotes(shortened(user)) + " is there twice, "
+                       + "as "
+                       + in_quotes(other->second.path.filename().string())
+                       + " and " + in_quotes(name) + "; one of them would do");
+  }
+  if (out.empty())
+    return fail_at(folder.string(),
+                   std::string{"has texts of nobody"} + documents_would_do);
+  return out;
+}
+
+result<std::string> text_of_file(const fs::path& path) {
+  return read_file(path, errc::invalid_data)
+    .map([](const std::vector<std::byte>& x) {
+      return std::string(reinterpret_cast<const char*>(x.data()), x.size());
+    });
+}
+
+/// A document that has anything to say.
+void add_document(std::vector<document>& to, std::string text,
+                  std::string source) {
+  if (!trimmed(text).empty())
+    to.push_back({std::move(text), std::move(source)});
+}
+
+/// What stands between two ends, each with its number from 1.
+template <class Take>
+result<void> cut(std::string_view all, char end, Take take) {
+  for (std::size_t number = 1; !all.empty(); ++number) {
+    const auto size = std::min(all.find(end), all.size());
+    if (auto ok = take(all.substr(0, size), std::to_string(number)); !ok)
+      return ok;
+    all.remove_prefix(std::min(size + 1, all.size()));
+  }
+  return {};
+}
+
+result<void> read_folder(const fs::path& path, std::vector<document>& to) {
+  const auto files = entries_of(path);
+  if (!files)
+    return tl::make_unexpected(files.error());
+  for (const auto& [name, file] : *files) {
+    std::error_code ignored;
+    if (!fs::is_regular_file(file, ignored))
+      continue;
+    auto text = text_of_file(file);
+    if (!text)
+      return tl::make_unexpected(text.error());
+    add_document(to, std::move(*text), name);
+  }
+  return {};
+}
+
+/// {"text", "source"?}; what else there is, others read.
+result<void> add_line(const std::string& where, const std::string& number,
+                      std::string_view line, std::vector<document>& to) {
+  if (trimmed(line).empty())
+    return {};
+  const auto found = json::parse(line);
+  if (!found)
+    return fail_at(where, found.error().context);
+  const auto* text = found->find("text");
+  if (text == nullptr || text->text() == nullptr)
+    return fail_at(where, "is no document; {\"text\": \"…\"} would do");
+  const auto* source = found->find("source");
+  if (source != nullptr && source->text() == nullptr)
+    return fail_at(where, "'source' is no text; a name would do");
+  // One of its own has a name that no other says.
+  add_document(to, *text->text(), source ? "=" + *source->text() : number);
+  return {};
+}
+
+result<std::vector<document>> read_documents(const user_place& from) {
+  std::vector<document> out;
+  if (from.kind == user_kind::folder)
+    return read_folder(from.path, out).map([&] { return std::move(out); });
+  const auto all = text_of_file(from.path);
+  if (!all)
+    return tl::make_unexpected(all.error());
+  const bool lines = from.kind == user_kind::lines;
+  return cut(*all, lines ? '\n' : '\f',
+             [&](std::string_view x, const std::string& number) {
+               if (lines)
+                 return add_line(from.path.string() + ":" + number, number, x,
+                                 out);
+               add_document(out, std::string{x}, number);
+               return result<void>{};
+             })
+    .map([&] { return std::move(out); });
+}
+
+std::string listed(const user_places& xs) {
+  constexpr std::size_t listed_max = 10;
+  std::string out;
+  std::size_t count = 0;
+  for (const auto& [name, place] : xs)
+    if (++count <= listed_max)
+      out += (out.empty() ? "" : ", ") + in_quotes(shortened(name));
+  return out + (count > listed_max ? " and others" : "");
+}
+
+} // namespace
+
+result<std::vector<std::string>>
+names_of_users(const std::filesystem::path& folder) {
+  return places_of_users(folder).map([](const user_places& xs) {
+    std::vector<std::string> names;
+    for (const auto& [name, place] : xs)
+      names.push_back(name);
+    return names;
+  });
+}
+
+result<std::vector<user_text>>
+read_users(const std::filesystem::path& folder,
+           const std::vector<std::string>& users) {
+  const auto places = places_of_users(folder);
+  if (!places)
+    return tl::make_unexpected(places.error());
+  auto wanted = users;
+  if (wanted.empty())
+    for (const auto& [name, place] : *places)
+      wanted.push_back(name);
+  std::vector<user_text> out;
+  for (const auto& name : wanted) {
+    const auto at = places->find(name);
+    if (at == places->end())
+      return fail_at(folder.string(), "has no user "
+                                        + in_quotes(shortened(name))
+                                        + "; there are " + listed(*places));
+    auto documents = read_documents(at->second);
+    if (!documents)
+      return tl::make_unexpected(documents.error());
+    if (documents->empty())
+      return fail_at(at->second.path.string(),
+                     "user " + in_quotes(shortened(name))
+                       + " has no text; a document would do");
+    out.push_back({name, std::move(*documents)});
+  }
+  return out;
+}
+
+} // namespace troupe::models

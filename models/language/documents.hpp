@@ -1,0 +1,46 @@
+#pragma once
+
+// Texts of users, as they lie on a disk.
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "core/result.hpp"
+
+namespace troupe::models {
+
+/// Source: those of one source go together into one part. One that is said
+/// begins with '=', and other users may have it too.
+struct document {
+  std::string text;
+  std::string source;
+};
+
+struct user_text {
+  std::string name;
+  std::vector<document> documents;
+};
+
+/// Who has text in a folder, by name: each sub-folder, each .txt and each
+/// .jsonl, without its ending. What begins with a dot is nobody's. Returns
+/// `invalid_data` where two have one name, or there is nobody.
+[[nodiscard]] result<std::vector<std::string>>
+names_of_users(const std::filesystem::path& folder);
+
+/// Each sub-folder (its files are documents), each .txt (documents end with a
+/// form feed), each .jsonl ({"text", "source"?}) is a user, by name; `users`
+/// says which, in which order, and all are read if it says none. A document
+/// without a source is one of its own; one without letters is left out.
+/// Returns `invalid_data`, naming the file.
+[[nodiscard]] result<std::vector<user_text>>
+read_users(const std::filesystem::path& folder,
+           const std::vector<std::string>& users);
+
+/// Drops paragraphs (between empty lines, 80 bytes or more) that an earlier
+/// document of any user has, and documents of which nothing is left. Returns
+/// how many paragraphs.
+std::uint64_t drop_repeated(std::vector<user_text>& users);
+
+} // namespace troupe::models

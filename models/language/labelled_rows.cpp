@@ -1,0 +1,388 @@
+#include "models/language/labelled_rows.hpp"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "core/assert.hpp"
+#include "core/random.hpp"
+#include "core/text.hpp"
+#include "models/language/document_parts.hpp"
+#include "models/language/sorted_deal.hpp"
+#include "models/language/stream_cache.hpp"
+#include "models/language/word_tokens.hpp"
+
+namespace troupe::models {
+
+namespace {
+
+using number_list = std::vector<std::uint32_t>;
+
+constexpr std::size_t text_labels_max = 65'536;
+
+/// A text of two sources that are drawn apart stays in the first of them.
+constexpr std::array all_parts{text_part::train, text_part::validation,
+                               text_part::test};
+
+std::string_view name_of(text_part x) noexcept {
+  switch (x) {
+    case text_part::train:
+      return "training";
+    case text_part::validation:
+      return "validation";
+    case text_part::test:
+      break;
+  }
+  return "test";
+}
+
+std::string_view share_of(text_part x) noexcept {
+  switch (x) {
+    case text_part::train:
+      return ", or smaller shares of the others,";
+    case text_part::validation:
+      return ", or a larger 'validation_share',";
+    case text_part::test:
+      break;
+  }
+  return ", or a larger 'test_share',";
+}
+
+/// Equal rows have equal ones.
+digest content_of(const labelled_text& x) {
+  const auto all = x.before + '\0' + x.text;
+  return digest_of(std::as_bytes(std::span{all}));
+}
+
+/// Of those without a source equal ones are drawn alike.
+text_part part_of(const labelled_text& x, const digest& content,
+                  const labelled_options& how) {
+  return part_of_source(
+    x.source.empty() ? to_hex(content) : x.source,
+    {.validation = how.validation_share, .test = how.test_share}, how.seed);
+}
+
+/// No more than so many, drawn.
+void bound(number_list& rows, std::size_t most, std::uint64_t seed) {
+  if (most == 0 || rows.size() <= most)
+    return;
+  random_stream{seed}.shuffle(rows);
+  rows.resize(most);
+  std::ranges::sort(rows);
+}
+
+void append_tokens(std::vector<token_id>& to, std::span<const token_id> from) {
+  to.insert(to.end(), from.begin(), from.end());
+}
+
+digest digest_of_numbers(const std::vector<std::uint64_t>& xs) {
+  return digest_of(std::as_bytes(std::span{xs}));
+}
+
+} // namespace
+
+/// Makes rows of texts, part after part.
+struct labelled_rows::loader {
+  const labelled_options& how;
+  const tokenizer& by;
+  labelled_rows& to;
+  text_frame frame;
+  std::map<std::string, std::uint32_t> numbers = {}; ///< Of labels.
+  /// Of each part and user, as they lie in their set.
+  std::map<text_part, std::vector<number_list>> rows = {};
+  std::map<digest, text_part> placed = {}; ///< Texts, by what they are.
+
+  result<void> load() {
+    auto users = read_labelled(how.files);
+    if (!users)
+      return tl::make_unexpected(users.error());
+    if (how.files.task == text_task::classify)
+      to.dropped_paragraphs_ = drop_repeated(*users);
+    if (auto ok = number_labels(*users); !ok)
+      return ok;
+    for (const auto part : all_parts)
+      for (const auto& user : *users)
+        if (auto ok = add_user(user, part); !ok)
+          return ok;
+    auto dealt = how.clients > 0 ? deal_all() : deal_users(*users);
+    if (dealt)
+      to.content_ = sum();
+    return dealt;
+  }
+
+private:
+  tl::unexpected<error> refuse(const std::string& what) const {
+    return fail(errc::invalid_data, how.files.folder.string() + ": " + what);
+  }
+
+  result<void> number_labels(const std::vector<labelled_user>& users) {
+    std::set<std::string> names;
+    for (const auto& user : users)
+      for (const auto& x : user.texts)
+        names.insert(x.label);
+    to.labels_.assign(names.begin(), names.end());
+    for (const auto& name : to.labels_)
+      numbers.emplace(name, static_cast<std::uint32_t>(numbers.size()));
+    if (how.files.task != text_task::classify)
+      return {};
+    if (to.labels_.size() < 2)
+      return refuse("all texts have one label"
+                    + (to.labels_.empty()
+                         ? std::string{}
+                         : ", " + in_quotes(shortened(to.labels_.front())))
+                    + ", which nothing tells apart; two would do");
+    if (to.labels_.size() > text_labels_max)
+      return refuse("there are " + std::to_string(to.labels_.size())
+                    + " labels, and at most " + std::to_string(text_labels_max)
+                    + " would do; 'label' says which key has them");
+    return {};
+  }
+
+  result<void> add_user(const labelled_user& user, text_part part) {
+    auto& own = rows[part].emplace_back();
+    auto& set = part == text_part::test ? to.test_ : to.training_;
+    for (const auto& text : user.texts) {
+      const auto content = content_of(text);
+      if (part_of(text, content, how) != part)
+        continue;
+      if (placed.emplace(content, part).first->second != part) {
+        ++to.left_out_;
+        continue;
+      }
+      std::vector<token_id> ids;
+      row x{.begin = set.ids.size(), .label = numbers.at(text.label)};
+      const auto made = make(text, ids, x);
+      if (!made)
+        return fail(made.error().code, how.files.folder.string() + ": user "
+                                         + in_quotes(shortened(user.name))
+                                         + ": " + made.error().context);
+      if (!*made) {
+        ++to.left_out_;
+        continue;
+      }
+      x.size = ids.size();
+      append_tokens(set.ids, ids);
+      own.push_back(static_cast<std::uint32_t>(set.rows.size()));
+      set.rows.push_back(x);
+    }
+    return {};
+  }
+
+  /// False: it has no row.
+  result<bool> make(const labelled_text& text, std::vector<token_id>& ids,
+                    row& x) const {
+    append_tokens(ids, frame.before);
+    switch (how.files.task) {
+      case text_task::span:
+        return make_span(text, ids, x);
+      case text_task::describe:
+        return make_description(text, ids, x);
+      case text_task::language:
+      case text_task::classify:
+        break;
+    }
+    const auto first = ids.size();
+    return by.encode(text.text, special_rule::as_text, ids).map([&] {
+      close(ids);
+      return ids.size() > first + frame.after.size();
+    });
+  }
+
+  /// What stands behind a text has its place in any case.
+  void close(std::vector<token_id>& ids) const {
+    const auto room =
+      how.context - std::min<std::size_t>(how.context, frame.after.size());
+    ids.resize(std::min(ids.size(), room));
+    append_tokens(ids, frame.after);
+    ids.resize(std::min<std::size_t>(ids.size(), how.context));
+  }
+
+  result<bool> make_span(const labelled_text& text, std::vector<token_id>& ids,
+                         row& x) const {
+    if (auto ok = by.encode(text.before, special_rule::as_text, ids); !ok)
+      return tl::make_unexpected(ok.error());
+    append_tokens(ids, frame.after);
+    const auto begin = ids.size();
+    const auto words = word_tokens::of(text.text, by);
+    if (!words)
+      return tl::make_unexpected(words.error());
+    append_tokens(ids, words->ids());
+    close(ids);
+    // Behind it stands what ends it.
+    const auto end = ids.size() - std::min(ids.size(), frame.after.size());
+    if (begin >= end)
+      return false;
+    if (text.begin == text.end)
+      return true;
+    const auto answer = words->of_bytes(text.begin, text.end);
+    if (!answer || begin + answer->second >= end)
+      return false;
+    x.first = static_cast<std::uint32_t>(begin + answer->first);
+    x.last = static_cast<std::uint32_t>(begin + answer->second);
+    return true;
+  }
+
+  result<bool> make_description(const labelled_text& text,
+                                std::vector<token_id>& ids, row& x) const {
+    if (auto ok = by.encode(text.before, special_rule::as_text, ids); !ok)
+      return tl::make_unexpected(ok.error());
+    // Nothing foretells the first token of all.
+    const auto first = std::max<std::size_t>(ids.size(), 1);
+    if (auto ok = by.encode(text.text, special_rule::as_text, ids); !ok)
+      return tl::make_unexpected(ok.error());
+    append_tokens(ids, frame.after);
+    ids.resize(std::min<std::size_t>(ids.size(), how.context));
+    x.first = static_cast<std::uint32_t>(first);
+    return first < ids.size();
+  }
+
+  bool is_wanted(text_part part) const noexcept {
+    switch (part) {
+      case text_part::validation:
+        return how.validation_share > 0;
+      case text_part::test:
+        return how.test_share > 0;
+      case text_part::train:
+        break;
+    }
+    return true;
+  }
+
+  std::vector<number_list>& clients_of(text_part part) const noexcept {
+    auto& all = to.clients_;
+    return part == text_part::train        ? all.train
+           : part == text_part::validation ? all.own_validation
+                                           : all.test;
+  }
+
+  result<void> deal_users(const std::vector<labelled_user>& users) {
+    for (const auto part : all_parts) {
+      auto& own = clients_of(part) = std::move(rows[part]);
+      for (std::size_t k = 0; k < own.size(); ++k)
+        if (own[k].empty() && is_wanted(part))
+          return refuse("user " + in_quotes(shortened(users[k].name))
+                        + " has no rows for " + std::string{name_of(part)}
+                        + "; more texts" + std::string{share_of(part)}
+                        + " would do");
+    }
+    bound_all();
+    return {};
+  }
+
+  result<void> deal_all() {
+    for (const auto part : all_parts) {
+      number_list all;
+      for (const auto& x : rows[part])
+        all.insert(all.end(), x.begin(), x.end());
+      if (all.size() < how.clients && is_wanted(part))
+        return refuse("there are " + std::to_string(all.size()) + " rows for "
+                      + std::string{name_of(part)} + ", and "
+                      + std::to_string(how.clients)
+                      + " clients who share them; more texts, fewer clients"
+                      + std::string{share_of(part)} + " would do");
+      const auto& set = part == text_part::test ? to.test_ : to.training_;
+      number_list labels;
+      for (const auto number : all)
+        labels.push_back(set.rows[number].label);
+      // Each part by the same procedure, so that a client is tested on what it
+      // learns.
+      auto dealt =
+        deal_sorted(labels, {.clients = how.clients,
+                             .sorted_fraction = how.sorted_fraction,
+                             .seed = derive_seed(how.seed, name_of(part))});
+      for (auto& own : dealt)
+        for (auto& x : own)
+          x = all[x];
+      clients_of(part) = std::move(dealt);
+    }
+    bound_all();
+    return {};
+  }
+
+  void bound_all() {
+    auto& all = to.clients_.train;
+    for (std::size_t k = 0; k < all.size(); ++k)
+      bound(all[k], how.rows_max, derive_seed(how.seed, "bound", k));
+  }
+
+  /// All that decides what a client learns.
+  digest sum() const {
+    std::map<std::string, digest> parts{
+      {"sizes", digest_of_numbers({to.context_, to.vocabulary_,
+                                   static_cast<std::uint64_t>(to.task_)})}};
+    for (std::size_t i = 0; i < to.labels_.size(); ++i)
+      parts["label/" + std::to_string(i)] =
+        digest_of(std::as_bytes(std::span{to.labels_[i]}));
+    for (const auto part : {split::train, split::test}) {
+      const auto& set = to.of(part);
+      const std::string name = part == split::train ? "train" : "test";
+      parts[name + "/ids"] = digest_of(std::as_bytes(std::span{set.ids}));
+      std::vector<std::uint64_t> numbers_of_rows;
+      for (const auto& x : set.rows)
+        for (const std::uint64_t n :
+             {std::uint64_t{x.size}, std::uint64_t{x.label},
+              std::uint64_t{x.first}, std::uint64_t{x.last}})
+          numbers_of_rows.push_back(n);
+      parts[name + "/rows"] = digest_of_numbers(numbers_of_rows);
+    }
+    for (const auto part : all_parts) {
+      const auto& clients = clients_of(part);
+      for (std::size_t k = 0; k < clients.size(); ++k)
+        parts["client/" + std::to_string(k + 1) + '/'
+              + std::string{name_of(part)}] =
+          digest_of(std::as_bytes(std::span{clients[k]}));
+    }
+    return digest_of(parts);
+  }
+};
+
+result<std::shared_ptr<const labelled_rows>>
+labelled_rows::load(const labelled_options& how,
+                    std::shared_ptr<const tokenizer> by) {
+  TROUPE_ASSERT(how.files.task != text_task::language && how.context > 1);
+  std::shared_ptr<labelled_rows> out{new labelled_rows};
+  out->task_ = how.files.task;
+  out->context_ = how.context;
+  out->vocabulary_ = static_cast<std::uint32_t>(by->size());
+  loader all{.how = how, .by = *by, .to = *out, .frame = frame_of(*by)};
+  if (auto ok = all.load(); !ok)
+    return tl::make_unexpected(ok.error());
+  return out;
+}
+
+std::size_t labelled_rows::label_of(split part, std::uint32_t row) const {
+  TROUPE_ASSERT(row < size(part));
+  return of(part).rows[row].label;
+}
+
+void labelled_rows::read(split part, std::uint32_t row,
+                         std::span<std::int32_t> ids,
+                         std::span<std::int32_t> targets) const {
+  TROUPE_ASSERT(row < size(part) && ids.size() == context_
+                && targets.size() == context_);
+  const auto& set = of(part);
+  const auto& x = set.rows[row];
+  std::ranges::fill(ids, -1);
+  std::ranges::fill(targets, -1);
+  for (std::size_t i = 0; i < x.size; ++i)
+    ids[i] = static_cast<std::int32_t>(set.ids[x.begin + i]);
+  switch (task_) {
+    case text_task::span:
+      targets[0] = static_cast<std::int32_t>(x.first);
+      targets[1] = static_cast<std::int32_t>(x.last);
+      return;
+    case text_task::describe:
+      for (std::size_t i = x.first; i < x.size; ++i)
+        targets[i - 1] = ids[i];
+      return;
+    case text_task::language:
+    case text_task::classify:
+      break;
+  }
+  targets[0] = static_cast<std::int32_t>(x.label);
+}
+
+} // namespace troupe::models

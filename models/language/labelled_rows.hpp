@@ -1,0 +1,128 @@
+#pragma once
+
+// Labelled texts as rows: one text is one row, and what is known of it stands
+// among its targets. Which texts validate and which test is drawn by their
+// source, or by themselves where they say none, whoever has them: neither a
+// source nor a text is in two parts. Then each part is dealt to the clients.
+//
+//   task       ids                             targets
+//   classify   text                            place 0: the class
+//   span       question, text                  place 0: the answer's first
+//                                              token, place 1: its last; both
+//                                              0: there is no answer
+//   describe   what is described, text, end    of the text and the end alone
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/result.hpp"
+#include "models/data/example_set.hpp"
+#include "models/language/labelled_texts.hpp"
+#include "models/language/token_rows.hpp"
+#include "models/language/tokenizer.hpp"
+#include "models/layout.hpp"
+
+namespace troupe::models {
+
+struct labelled_options {
+  labelled_files files;
+  std::uint32_t context = 128;
+  double validation_share = 0.1; ///< Of the sources.
+  double test_share = 0.1;       ///< Likewise.
+  /// Above 0: so many clients, who share what all users have as `deal_sorted`
+  /// says; 0: each user is a client.
+  std::size_t clients = 0;
+  double sorted_fraction = 0.9;
+  std::size_t rows_max = 0; ///< Of a client's training rows; 0: all.
+  std::uint64_t seed = 0;
+};
+
+/// The training set has all training rows and then all validation rows.
+class labelled_rows final : public token_rows {
+public:
+  /// Returns `invalid_data` where a file cannot be used, a client has no row
+  /// for a part with a share, or nothing tells rows apart.
+  [[nodiscard]] static result<std::shared_ptr<const labelled_rows>>
+  load(const labelled_options& how, std::shared_ptr<const tokenizer> by);
+
+  /// Of training, own_validation and test; own_validation is in the training
+  /// set.
+  const partition& clients() const noexcept {
+    return clients_;
+  }
+
+  /// Labels by name; the place of each is its number.
+  const std::vector<std::string>& labels() const noexcept {
+    return labels_;
+  }
+
+  /// @pre there is such a row
+  std::size_t label_of(split part, std::uint32_t row) const;
+
+  const digest& content() const noexcept {
+    return content_;
+  }
+
+  std::uint64_t dropped_paragraphs() const noexcept {
+    return dropped_paragraphs_;
+  }
+
+  /// Rows whose answer, or whose text, would stand beyond the context, those
+  /// without a token, and those that another source has in another part.
+  std::uint64_t left_out() const noexcept {
+    return left_out_;
+  }
+
+  std::size_t context() const noexcept override {
+    return context_;
+  }
+
+  std::uint32_t vocabulary() const noexcept override {
+    return vocabulary_;
+  }
+
+  std::size_t size(split part) const noexcept override {
+    return of(part).rows.size();
+  }
+
+  void read(split part, std::uint32_t row, std::span<std::int32_t> ids,
+            std::span<std::int32_t> targets) const override;
+
+private:
+  struct loader;
+
+  struct row {
+    std::size_t begin = 0, size = 0; ///< Among the ids.
+    std::uint32_t label = 0;
+    /// Of a span its ends; of a description where the text begins.
+    std::uint32_t first = 0, last = 0;
+  };
+
+  struct row_set {
+    std::vector<token_id> ids;
+    std::vector<row> rows;
+  };
+
+  labelled_rows() = default;
+
+  const row_set& of(split part) const noexcept {
+    return part == split::train ? training_ : test_;
+  }
+
+  text_task task_ = text_task::classify;
+  std::size_t context_ = 0;
+  std::uint32_t vocabulary_ = 0;
+  std::vector<std::string> labels_;
+  std::uint64_t dropped_paragraphs_ = 0;
+  std::uint64_t left_out_ = 0;
+  row_set training_;
+  row_set test_;
+  partition clients_;
+  digest content_{};
+};
+
+} // namespace troupe::models

@@ -1,0 +1,193 @@
+#include "models/language/labelled_texts.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "core/json.hpp"
+#include "core/text.hpp"
+#include "models/files.hpp"
+#include "models/language/documents.hpp"
+
+namespace troupe::models {
+
+namespace {
+
+std::string_view what_would_do(text_task x) {
+  switch (x) {
+    case text_task::span:
+      return "{\"text\": \"…\", \"question\": \"…\", \"answer\": \"…\"}";
+    case text_task::describe:
+      return "{\"before\": \"…\", \"text\": \"…\"}";
+    case text_task::language:
+    case text_task::classify:
+      break;
+  }
+  return "{\"text\": \"…\", \"label\": \"…\"}";
+}
+
+/// Where the letter of a number begins; nothing: there are not so many.
+std::optional<std::size_t> byte_at_letter(std::string_view text,
+                                          std::uint64_t letter) {
+  for (std::size_t i = 0; i <= text.size(); ++i) {
+    const bool goes_on =
+      i < text.size() && (static_cast<unsigned char>(text[i]) & 0xc0) == 0x80;
+    if (!goes_on && letter-- == 0)
+      return i;
+  }
+  return std::nullopt;
+}
+
+/// Reads the lines of one file.
+class labelled_reader {
+public:
+  labelled_reader(const labelled_files& how, std::string path)
+    : how_(how),
+      path_(std::move(path)) {
+    // nop
+  }
+
+  result<void> add(std::string_view line, std::size_t number,
+                   std::vector<labelled_text>& to) {
+    if (trimmed(line).empty())
+      return {};
+    where_ = path_ + ':' + std::to_string(number);
+    const auto found = json::parse(line);
+    if (!found)
+      return fail_at(where_, found.error().context);
+    labelled_text x;
+    const auto* text = text_at(*found, "text");
+    const auto* before =
+      how_.task == text_task::span       ? text_at(*found, "question")
+      : how_.task == text_task::describe ? text_at(*found, "before")
+                                         : &x.before;
+    if (text == nullptr || before == nullptr)
+      return fail_at(where_, "is no labelled text; "
+                               + std::string{what_would_do(how_.task)}
+                               + " would do");
+    x.text = *text;
+    x.before = *before;
+    if (auto ok = read_label(*found, x); !ok)
+      return ok;
+    if (how_.task == text_task::span)
+      if (auto ok = read_answer(*found, x); !ok)
+        return ok;
+    if (const auto* source = text_at(*found, "source"); source != nullptr)
+      x.source = '=' + *source;
+    to.push_back(std::move(x));
+    return {};
+  }
+
+private:
+  static const std::string* text_at(const json& in, std::string_view key) {
+    const auto* found = in.find(key);
+    return found ? found->text() : nullptr;
+  }
+
+  result<void> read_label(const json& in, labelled_text& to) const {
+    const auto* found = in.find(how_.label);
+    if (found == nullptr && how_.task != text_task::classify)
+      return {};
+    if (found != nullptr && found->text() != nullptr)
+      to.label = *found->text();
+    else if (found != nullptr && found->count())
+      to.label = std::to_string(*found->count());
+    else
+      return fail_at(where_, "has no " + in_quotes(how_.label)
+                               + " that is a text or a whole number; 'label' "
+                                 "says which key has the class");
+    return {};
+  }
+
+  result<void> read_answer(const json& in, labelled_text& to) const {
+    const auto* answer = text_at(in, "answer");
+    if (answer == nullptr || answer->empty())
+      return {};
+    auto at = to.text.find(*answer);
+    if (const auto* said = in.find("begin"); said != nullptr) {
+      const auto letter = said->count();
+      const auto byte =
+        letter ? byte_at_letter(to.text, *letter) : std::nullopt;
+      at = byte ? *byte : std::string::npos;
+    }
+    if (at == std::string::npos
+        || to.text.compare(at, answer->size(), *answer) != 0)
+      return fail_at(where_, "has the answer " + in_quotes(shortened(*answer))
+                               + ", which its text does not have there; words "
+                                 "of the text, or no answer, would do");
+    to.begin = at;
+    to.end = at + answer->size();
+    return {};
+  }
+
+  const labelled_files& how_;
+  std::string path_;
+  std::string where_;
+};
+
+result<labelled_user> read_user(const labelled_files& from,
+                                const std::string& name) {
+  const auto path = from.folder / (name + ".jsonl");
+  const auto bytes = read_file(path, errc::invalid_data);
+  if (!bytes)
+    return fail_at(path.string(),
+                   "cannot be read, and texts that are labelled are lines of "
+                   "it: "
+                     + std::string{what_would_do(from.task)} + " would do");
+  std::string_view rest{reinterpret_cast<const char*>(bytes->data()),
+                        bytes->size()};
+  labelled_user out{.name = name, .texts = {}};
+  labelled_reader reader{from, path.string()};
+  for (std::size_t number = 1; !rest.empty(); ++number) {
+    const auto size = std::min(rest.find('\n'), rest.size());
+    if (auto ok = reader.add(rest.substr(0, size), number, out.texts); !ok)
+      return tl::make_unexpected(ok.error());
+    rest.remove_prefix(std::min(size + 1, rest.size()));
+  }
+  if (out.texts.empty())
+    return fail_at(path.string(), "has no text; "
+                                    + std::string{what_would_do(from.task)}
+                                    + " would do");
+  return out;
+}
+
+} // namespace
+
+result<std::vector<labelled_user>> read_labelled(const labelled_files& from) {
+  auto names = from.users.empty()
+                 ? names_of_users(from.folder)
+                 : result<std::vector<std::string>>{from.users};
+  if (!names)
+    return tl::make_unexpected(names.error());
+  std::vector<labelled_user> out;
+  for (const auto& name : *names) {
+    auto user = read_user(from, name);
+    if (!user)
+      return tl::make_unexpected(user.error());
+    out.push_back(std::move(*user));
+  }
+  return out;
+}
+
+std::uint64_t drop_repeated(std::vector<labelled_user>& users) {
+  // A document that is gone leaves a hole: its number is its source.
+  std::vector<user_text> all;
+  for (auto& user : users) {
+    auto& to = all.emplace_back(user_text{.name = user.name, .documents = {}});
+    for (std::size_t i = 0; i < user.texts.size(); ++i)
+      to.documents.push_back(
+        {.text = std::move(user.texts[i].text), .source = std::to_string(i)});
+  }
+  const auto dropped = drop_repeated(all);
+  for (std::size_t k = 0; k < users.size(); ++k) {
+    std::vector<labelled_text> left;
+    for (auto& x : all[k].documents) {
+      left.push_back(std::move(users[k].texts[std::stoull(x.source)]));
+      left.back().text = std::move(x.text);
+    }
+    users[k].texts = std::move(left);
+  }
+  return dropped;
+}
+
+} // namespace troupe::models

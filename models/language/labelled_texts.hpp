@@ -1,0 +1,59 @@
+#pragma once
+
+// Texts about each of which something is known, as they lie on a disk: a .jsonl
+// of each user, a line of each text.
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/result.hpp"
+#include "models/data/text_task.hpp"
+
+namespace troupe::models {
+
+struct labelled_text {
+  std::string text;
+  /// Before the text: a question, or what it describes.
+  std::string before = {};
+  /// Its class or, of other tasks, the kind by which it is dealt.
+  std::string label = {};
+  /// Those of one source are in one part. It begins with '='; empty: none is
+  /// said.
+  std::string source = {};
+  /// Of an answer, in bytes of the text; equal: there is none.
+  std::size_t begin = 0, end = 0;
+};
+
+struct labelled_user {
+  std::string name;
+  std::vector<labelled_text> texts;
+};
+
+struct labelled_files {
+  std::filesystem::path folder;
+  std::vector<std::string> users = {}; ///< Empty: all, by name.
+  text_task task = text_task::classify;
+  std::string label = "label"; ///< The key that has it.
+};
+
+/// Reads FOLDER/USER.jsonl of each user. A line is an object with
+///   classify: "text", the label;
+///   span: "text", "question", "answer" where there is one, and "begin", how
+///     many letters of the text stand before it (else it is the first such);
+///   describe: "before", "text".
+/// "source" may stand in all of them, and the label too. A label is a text or a
+/// whole number. Returns `invalid_data`, naming file and line. @pre the task is
+/// not `language`
+[[nodiscard]] result<std::vector<labelled_user>>
+read_labelled(const labelled_files& from);
+
+/// Drops from texts that are to be classified the paragraphs that an earlier
+/// one of any user has (see drop_repeated), and texts of which nothing is left.
+/// Returns how many paragraphs.
+std::uint64_t drop_repeated(std::vector<labelled_user>& users);
+
+} // namespace troupe::models

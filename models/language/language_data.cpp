@@ -1,0 +1,197 @@
+#include "models/language/language_data.hpp"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <utility>
+
+#include "core/assert.hpp"
+#include "core/text.hpp"
+
+namespace troupe::models {
+
+namespace {
+
+/// Rows are numbers of 32 bits.
+constexpr std::uint64_t places_max = std::uint64_t{1} << 32;
+
+/// Beyond a stream's end there is nothing.
+void copy_tokens(const token_ids& from, std::size_t first,
+                 std::span<std::int32_t> to) {
+  const auto there =
+    first < from.size() ? std::min(to.size(), from.size() - first) : 0;
+  from.read(first, to.first(there));
+  std::ranges::fill(to.subspan(there), -1);
+}
+
+/// So many numbers, a step apart.
+std::vector<std::uint32_t> rows_from(std::uint64_t first, std::size_t count,
+                                     std::size_t step) {
+  std::vector<std::uint32_t> rows(count);
+  for (std::size_t i = 0; i < count; ++i)
+    rows[i] = static_cast<std::uint32_t>(first + i * step);
+  return rows;
+}
+
+result<void> check_size(const text_streams& from, std::size_t context) {
+  std::uint64_t places = 0, windows = 0;
+  for (const auto& x : from.users) {
+    places += x.train.size() + x.validation.size();
+    for (const auto& test : x.tests())
+      windows += windows_of(test, context);
+  }
+  if (windows > places_max)
+    return fail(errc::invalid_data,
+                "there are " + std::to_string(windows)
+                  + " windows to test with, and at most "
+                  + std::to_string(places_max)
+                  + " have a number; 'test_tokens' says how many each user "
+                    "has");
+  if (places <= places_max)
+    return {};
+  return fail(errc::invalid_data,
+              "there are " + std::to_string(places)
+                + " tokens to train on and to validate with, and at most "
+                + std::to_string(places_max)
+                + " have a number; 'tokens' says how many each user has");
+}
+
+/// A file of tokens may be anybody's.
+result<void> check_ids(const user_streams& x, std::uint32_t vocabulary) {
+  std::vector<token_ids> parts{x.train, x.validation};
+  parts.insert(parts.end(), x.tests().begin(), x.tests().end());
+  for (const auto& part : parts)
+    for (std::size_t i = 0; i < part.size(); ++i)
+      if (part[i] >= vocabulary)
+        return fail(errc::invalid_data,
+                    "user " + in_quotes(shortened(x.name)) + " has token "
+                      + std::to_string(part[i]) + ", and the tokenizer has "
+                      + std::to_string(vocabulary)
+                      + "; without the 'cache' it is made anew");
+  return {};
+}
+
+digest digest_of_streams(const text_streams& from, std::uint32_t context,
+                         std::uint32_t vocabulary) {
+  const std::array sizes{context, vocabulary};
+  std::map<std::string, digest> all{
+    {"sizes", digest_of(std::as_bytes(std::span{sizes}))}};
+  for (std::size_t k = 0; k < from.users.size(); ++k) {
+    const auto& x = from.users[k];
+    const auto name = std::to_string(k) + "/" + x.name;
+    std::size_t n = 0;
+    all[name + "/train"] = digest_of(x.train.bytes());
+    all[name + "/validation"] = digest_of(x.validation.bytes());
+    for (const auto& test : x.tests())
+      all[name + "/test" + (x.users_test.empty() ? "" : std::to_string(++n))] =
+        digest_of(test.bytes());
+  }
+  return digest_of(all);
+}
+
+} // namespace
+
+result<std::shared_ptr<const language_data>>
+language_data::load(const language_options& how,
+                    std::shared_ptr<const tokenizer> by) {
+  auto found = read_streams(how, *by);
+  if (!found)
+    return tl::make_unexpected(found.error());
+  auto made = assemble(std::move(*found), how.context,
+                       static_cast<std::uint32_t>(by->size()));
+  if (!made)
+    return fail(made.error().code,
+                how.path.string() + ": " + made.error().context);
+  return made;
+}
+
+result<std::shared_ptr<const language_data>>
+language_data::make(std::vector<token_ids> train,
+                    std::vector<token_ids> validation,
+                    std::vector<token_ids> test, std::uint32_t context,
+                    std::uint32_t vocabulary) {
+  TROUPE_ASSERT(train.size() == validation.size()
+                && train.size() == test.size());
+  text_streams from;
+  for (std::size_t k = 0; k < train.size(); ++k)
+    from.users.push_back({.name = std::to_string(k + 1),
+                          .train = std::move(train[k]),
+                          .validation = std::move(validation[k]),
+                          .test = std::move(test[k])});
+  return assemble(std::move(from), context, vocabulary);
+}
+
+result<std::shared_ptr<const language_data>>
+language_data::assemble(text_streams from, std::uint32_t context,
+                        std::uint32_t vocabulary) {
+  TROUPE_ASSERT(context > 0);
+  if (auto ok = check_size(from, context); !ok)
+    return tl::make_unexpected(ok.error());
+  for (const auto& x : from.users)
+    if (auto ok = check_ids(x, vocabulary); !ok)
+      return tl::make_unexpected(ok.error());
+  std::shared_ptr<language_data> out{new language_data};
+  out->context_ = context;
+  out->vocabulary_ = vocabulary;
+  out->dropped_paragraphs_ = from.dropped_paragraphs;
+  out->content_ = digest_of_streams(from, context, vocabulary);
+  for (const auto& x : from.users)
+    out->deal(x);
+  return out;
+}
+
+void language_data::deal(const user_streams& x) {
+  users_.push_back(x.name);
+  documents_.push_back(x.documents);
+  const auto windows = [this](const token_ids& stream) {
+    return windows_of(stream, context_);
+  };
+  clients_.train.push_back(
+    rows_from(training_.size, windows(x.train), context_));
+  training_.add(x.train, x.train.size());
+  clients_.own_validation.push_back(
+    rows_from(training_.size, windows(x.validation), context_));
+  training_.add(x.validation, x.validation.size());
+  auto& rows = clients_.test.emplace_back();
+  auto& tokens = test_tokens_.emplace_back();
+  for (const auto& test : x.tests()) {
+    const auto own = rows_from(test_.size, windows(test), 1);
+    rows.insert(rows.end(), own.begin(), own.end());
+    if (!x.users_test.empty())
+      clients_.users_test.push_back(own);
+    test_.add(test, own.size());
+    tokens += test.size();
+  }
+}
+
+void language_data::stream_list::add(token_ids x, std::uint64_t rows) {
+  streams.push_back(std::move(x));
+  begins.push_back(size);
+  size += rows;
+}
+
+std::vector<language_data::user_tokens> language_data::tokens() const {
+  std::vector<user_tokens> out;
+  for (std::size_t k = 0; k < users_.size(); ++k)
+    out.push_back({.train = training_.streams[2 * k].size(),
+                   .validation = training_.streams[2 * k + 1].size(),
+                   .test = test_tokens_[k],
+                   .documents = documents_[k]});
+  return out;
+}
+
+void language_data::read(split part, std::uint32_t row,
+                         std::span<std::int32_t> ids,
+                         std::span<std::int32_t> targets) const {
+  const auto& all = of(part);
+  TROUPE_ASSERT(row < all.size && ids.size() == context_
+                && targets.size() == context_);
+  const auto next = std::ranges::upper_bound(all.begins, std::uint64_t{row});
+  const auto at = static_cast<std::size_t>(next - all.begins.begin()) - 1;
+  const auto number = row - all.begins[at];
+  const auto first = part == split::train ? number : number * context_;
+  copy_tokens(all.streams[at], first, ids);
+  copy_tokens(all.streams[at], first + 1, targets);
+}
+
+} // namespace troupe::models

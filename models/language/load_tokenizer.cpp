@@ -1,0 +1,294 @@
+#include <algorithm>
+#include <map>
+#include <system_error>
+#include <utility>
+
+#include "core/limits.hpp"
+#include "core/text.hpp"
+#include "models/files.hpp"
+#include "models/language/gguf.hpp"
+#include "models/language/mapped_file.hpp"
+#include "models/language/pipeline_steps.hpp"
+#include "models/language/tokenizer_parts.hpp"
+#include "models/language/vocabulary_checks.hpp"
+
+namespace troupe::models {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+using loaded = result<std::shared_ptr<const tokenizer>>;
+
+constexpr const char* sentences_file = "tokenizer.model";
+
+result<json> read_json(const fs::path& path) {
+  auto text = read_text(path, errc::invalid_data);
+  if (!text)
+    return tl::unexpected{std::move(text.error())};
+  auto x = json::parse(*text);
+  if (!x)
+    return refuse_tokenizer(path.string(), "is no JSON: " + x.error().context);
+  return x;
+}
+
+/// What the files beside a tokenizer say; null: there are none.
+result<json> settings_beside(const fs::path& folder) {
+  for (const auto* name : {"tokenizer_config.json", "special_tokens_map.json"})
+    if (const auto path = folder / name; is_there(path))
+      return read_json(path);
+  return json{};
+}
+
+loaded from_json(const fs::path& path) {
+  const auto x = read_json(path);
+  if (!x)
+    return tl::unexpected{x.error()};
+  const auto settings = settings_beside(path.parent_path());
+  if (!settings)
+    return tl::unexpected{settings.error()};
+  return parse_tokenizer(*x, special_names_in(*settings), path.string());
+}
+
+/// Those of a vocabulary that people write as special tokens.
+std::vector<added_token> usual_special(const piece_model& model) {
+  std::vector<added_token> all;
+  for (const auto* text :
+       {"<|endoftext|>", "<s>", "<pad>", "</s>", "<unk>", "<mask>", "[PAD]",
+        "[UNK]", "[CLS]", "[SEP]", "[MASK]"})
+    if (const auto id = model.find(text))
+      all.push_back({.text = text, .id = *id, .special = true});
+  return all;
+}
+
+result<merge_list> merges_in(const fs::path& path) {
+  auto text = read_text(path, errc::invalid_data);
+  if (!text)
+    return tl::unexpected{std::move(text.error())};
+  merge_list all;
+  std::string_view rest = *text;
+  for (bool first = true; !rest.empty(); first = false) {
+    const auto end = std::min(rest.find('\n'), rest.size());
+    auto line = rest.substr(0, end);
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+    if (line.ends_with('\r'))
+      line.remove_suffix(1);
+    if (line.empty() || (first && line.starts_with("#version")))
+      continue;
+    auto merge = merge_in(line, all.size() + 1, path.string());
+    if (!merge)
+      return tl::unexpected{std::move(merge.error())};
+    all.push_back(std::move(*merge));
+  }
+  return all;
+}
+
+/// GPT-2's two files; RoBERTa's have <s> and </s>, which stand around a text.
+loaded from_two_files(const fs::path& folder) {
+  const auto path = folder / "vocab.json";
+  const auto origin = path.string();
+  const auto x = read_json(path);
+  if (!x)
+    return tl::unexpected{x.error()};
+  auto vocabulary = vocabulary_in(&*x, origin);
+  if (!vocabulary)
+    return tl::unexpected{std::move(vocabulary.error())};
+  if (!is_there(folder / "merges.txt"))
+    return refuse_tokenizer(origin, "it has no merges.txt beside it; that of "
+                                    "the same tokenizer would do");
+  auto merges = merges_in(folder / "merges.txt");
+  if (!merges)
+    return tl::unexpected{std::move(merges.error())};
+  const auto settings = settings_beside(folder);
+  if (!settings)
+    return tl::unexpected{settings.error()};
+  const bool prefix = flag_in(*settings, "add_prefix_space", false);
+  canonical_text all;
+  all.say(*vocabulary);
+  all.say(*merges);
+  all.say(prefix ? "gpt2 with a space" : "gpt2");
+  auto model = make_bpe(std::move(*vocabulary), std::move(*merges), {}, origin);
+  if (!model)
+    return tl::unexpected{std::move(model.error())};
+  token_pipeline how;
+  how.byte_level = true;
+  how.split.push_back(byte_level_split({}, prefix, origin));
+  auto join = read_decoder(nullptr, true, origin);
+  if (!join)
+    return tl::unexpected{std::move(join.error())};
+  how.join = std::move(*join);
+  auto added = usual_special(**model);
+  const auto special = special_of(special_names_in(*settings), **model, added);
+  std::vector<token_id> before, after;
+  const auto begin = (*model)->find("<s>"), end = (*model)->find("</s>");
+  if (begin && end) {
+    before.push_back(*begin);
+    after.push_back(*end);
+  }
+  return assemble(std::move(*model), std::move(how), std::move(added), special,
+                  std::move(before), std::move(after), all.sum());
+}
+
+json wordpiece_json(json vocabulary, const json& settings) {
+  auto normaliser = json::object();
+  normaliser.add("type", "BertNormalizer");
+  normaliser.add("lowercase", flag_in(settings, "do_lower_case", true));
+  normaliser.add("handle_chinese_chars",
+                 flag_in(settings, "tokenize_chinese_chars", true));
+  if (const auto* strip = settings.find("strip_accents"))
+    normaliser.add("strip_accents", *strip);
+  auto splits = json::object();
+  splits.add("type", "BertPreTokenizer");
+  auto decoder = json::object();
+  decoder.add("type", "WordPiece");
+  auto model = json::object();
+  model.add("type", "WordPiece");
+  model.add("unk_token", text_in(settings, "unk_token", "[UNK]"));
+  model.add("vocab", std::move(vocabulary));
+  auto all = json::object();
+  all.add("normalizer", std::move(normaliser));
+  all.add("pre_tokenizer", std::move(splits));
+  all.add("decoder", std::move(decoder));
+  all.add("model", std::move(model));
+  return all;
+}
+
+/// A token a line, as BERT's.
+loaded from_word_list(const fs::path& path) {
+  auto text = read_text(path, errc::invalid_data);
+  if (!text)
+    return tl::unexpected{std::move(text.error())};
+  const auto settings = settings_beside(path.parent_path());
+  if (!settings)
+    return tl::unexpected{settings.error()};
+  auto vocabulary = json::object();
+  auto added = json::array();
+  std::map<std::string, token_id, std::less<>> special;
+  token_id id = 0;
+  for (std::string_view rest = *text; !rest.empty(); ++id) {
+    if (auto ok = check_count_of_tokens(std::size_t{id} + 1, path.string());
+        !ok)
+      return tl::unexpected{std::move(ok.error())};
+    const auto end = std::min(rest.find('\n'), rest.size());
+    auto line = rest.substr(0, end);
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+    if (line.ends_with('\r'))
+      line.remove_suffix(1);
+    vocabulary.add(std::string{line}, id);
+    for (const auto* name : {"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"})
+      if (line == name) {
+        special.emplace(name, id);
+        auto token = json::object();
+        token.add("id", id);
+        token.add("content", name);
+        token.add("special", true);
+        added.push_back(std::move(token));
+      }
+  }
+  auto all = wordpiece_json(std::move(vocabulary), *settings);
+  all.add("added_tokens", std::move(added));
+  if (special.contains("[CLS]") && special.contains("[SEP]")) {
+    const auto pair = [&](const char* name) {
+      auto x = json::array();
+      x.push_back(name);
+      x.push_back(special.find(name)->second);
+      return x;
+    };
+    auto frame = json::object();
+    frame.add("type", "BertProcessing");
+    frame.add("cls", pair("[CLS]"));
+    frame.add("sep", pair("[SEP]"));
+    all.add("post_processor", std::move(frame));
+  }
+  return parse_tokenizer(all, special_names_in(*settings), path.string());
+}
+
+loaded from_gguf(const fs::path& path) {
+  const auto file = mapped_file::open(path, errc::invalid_data);
+  if (!file)
+    return tl::unexpected{file.error()};
+  const auto header = parse_gguf(file->bytes(), path.string());
+  if (!header)
+    return tl::unexpected{header.error()};
+  return tokenizer_of(*header, path.string());
+}
+
+/// SentencePiece's own format is refused by its name: a folder may have it
+/// alone.
+loaded refuse_sentences(const fs::path& path) {
+  return refuse_tokenizer(path.string(),
+                          "is a tokenizer of SentencePiece, which nothing here "
+                          "reads; the tokenizer.json of the same model would "
+                          "do");
+}
+
+/// For people: what two that differ are.
+std::string described(const tokenizer& x) {
+  constexpr std::size_t letters = 8;
+  return std::string{x.kind()} + " of " + std::to_string(x.size())
+         + " tokens with digest " + to_hex(x.content()).substr(0, letters);
+}
+
+} // namespace
+
+loaded load_tokenizer(const fs::path& path) {
+  constexpr const char* would_do =
+    "'bytes', a folder with tokenizer.json, with vocab.json and merges.txt, "
+    "or with vocab.txt, such a file, or a .gguf would do";
+  if (path == "bytes")
+    return byte_tokenizer();
+  std::error_code ignored;
+  if (fs::is_directory(path, ignored)) {
+    if (is_there(path / "tokenizer.json"))
+      return from_json(path / "tokenizer.json");
+    if (is_there(path / "vocab.json"))
+      return from_two_files(path);
+    if (is_there(path / "vocab.txt"))
+      return from_word_list(path / "vocab.txt");
+    if (is_there(path / sentences_file))
+      return refuse_sentences(path / sentences_file);
+    return refuse_tokenizer(path.string(),
+                            std::string{"has no tokenizer; "} + would_do);
+  }
+  if (!is_there(path))
+    return refuse_tokenizer(path.string(),
+                            std::string{"is not there; "} + would_do);
+  const auto ending = path.extension();
+  if (ending == ".gguf")
+    return from_gguf(path);
+  if (path.filename() == sentences_file)
+    return refuse_sentences(path);
+  if (ending == ".txt" && path.filename() != "merges.txt")
+    return from_word_list(path);
+  if (path.filename() == "vocab.json" || path.filename() == "merges.txt")
+    return from_two_files(path.parent_path());
+  if (ending == ".json")
+    return from_json(path);
+  return refuse_tokenizer(path.string(),
+                          std::string{"is no tokenizer; "} + would_do);
+}
+
+std::shared_ptr<const tokenizer> own_tokenizer(const fs::path& model) {
+  if (model == "bytes")
+    return nullptr;
+  auto own = load_tokenizer(model);
+  return own ? std::move(*own) : nullptr;
+}
+
+loaded load_tokenizer_for(const fs::path& model, const fs::path& named) {
+  if (named.empty())
+    return load_tokenizer(model);
+  auto by = load_tokenizer(named);
+  if (!by || model.empty() || named == model)
+    return by;
+  const auto own = own_tokenizer(model);
+  if (own == nullptr || own->content() == (*by)->content())
+    return by;
+  return fail(errc::invalid_config,
+              named.string() + ": is not the tokenizer of " + model.string()
+                + ", which has one of its own: " + described(**by) + ", the "
+                + "model's is " + described(*own)
+                + "; without a name the model's own is taken");
+}
+
+} // namespace troupe::models

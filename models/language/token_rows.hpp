@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "models/objective.hpp"
+
+namespace troupe::models {
+
+/// Rows as a language model takes them. Nobody changes them; from several
+/// threads.
+class token_rows {
+public:
+  virtual ~token_rows() = default;
+
+  virtual std::size_t context() const noexcept = 0;        ///< Tokens of a row.
+  virtual std::uint32_t vocabulary() const noexcept = 0;   ///< Ids are below.
+  virtual std::size_t size(split part) const noexcept = 0; ///< Rows are below.
+
+  /// Writes a row: ids, -1 for padding at its end, and of each place the id
+  /// that it should foretell, or -1 for none. @pre both of context()
+  virtual void read(split part, std::uint32_t row, std::span<std::int32_t> ids,
+                    std::span<std::int32_t> targets) const = 0;
+};
+
+} // namespace troupe::models

@@ -1,0 +1,156 @@
+#include "models/language/user_streams.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/text.hpp"
+#include "models/language/document_parts.hpp"
+#include "models/language/documents.hpp"
+#include "models/language/language_data.hpp"
+#include "models/language/stream_cache.hpp"
+
+namespace troupe::models {
+
+namespace {
+
+/// By names of users and sources, so that it does not matter who else there is.
+result<user_streams> encoded(user_text from, const language_options& how,
+                             const tokenizer& by) {
+  user_streams out{.name = std::move(from.name),
+                   .train = {},
+                   .validation = {},
+                   .test = {},
+                   .documents = from.documents.size()};
+  const auto parts = split_documents(
+    std::move(from.documents),
+    {.validation = how.validation_share, .test = how.test_share}, how.seed,
+    out.name);
+  const auto encode = [&](const std::vector<document>& texts, token_ids& to) {
+    return stream_of(texts, by, how.cache).map([&](token_ids x) {
+      to = std::move(x);
+    });
+  };
+  auto done =
+    encode(parts.train, out.train)
+      .and_then([&] { return encode(parts.validation, out.validation); })
+      .and_then([&] { return encode(parts.test, out.test); });
+  if (!done)
+    return fail(done.error().code, how.path.string() + ": user "
+                                     + in_quotes(shortened(out.name)) + ", "
+                                     + done.error().context);
+  return out;
+}
+
+/// No more than so many; 0: all.
+void bound(token_ids& x, std::uint64_t most) {
+  if (most > 0 && most < x.size())
+    x = x.part(0, most);
+}
+
+/// Each user has of each one's stream a piece that nobody else has, and all
+/// pieces are equally long. Seams lie between windows.
+void mix(std::vector<user_streams>& users, token_ids user_streams::*part,
+         std::uint64_t most, std::size_t context) {
+  const std::size_t count = users.size();
+  std::size_t piece = most > 0 ? most : ~std::size_t{0};
+  for (const auto& x : users)
+    piece = std::min(piece, (x.*part).size());
+  piece /= count;
+  if (piece >= context)
+    piece -= piece % context;
+  std::vector<token_ids> mixed;
+  for (std::size_t k = 0; k < count; ++k) {
+    std::vector<token_id> ids;
+    ids.reserve(piece * count);
+    for (const auto& x : users)
+      for (std::size_t i = 0; i < piece; ++i)
+        ids.push_back((x.*part)[k * piece + i]);
+    mixed.emplace_back(ids);
+  }
+  for (std::size_t k = 0; k < count; ++k)
+    users[k].*part = std::move(mixed[k]);
+}
+
+/// One user of all, part by part. Each one's stream has been bounded. Where the
+/// seams are windows go on with the next user, as they do with the next text;
+/// not so in tests, where users are told apart.
+user_streams pooled(const std::vector<user_streams>& users) {
+  const auto joined = [&](token_ids user_streams::*part) {
+    std::vector<token_id> ids;
+    for (const auto& x : users)
+      for (std::size_t i = 0; i < (x.*part).size(); ++i)
+        ids.push_back((x.*part)[i]);
+    return token_ids{ids};
+  };
+  user_streams all{.name = "all",
+                   .train = joined(&user_streams::train),
+                   .validation = joined(&user_streams::validation),
+                   .test = {},
+                   .documents = 0};
+  for (const auto& x : users) {
+    all.documents += x.documents;
+    all.users_test.push_back(x.test);
+  }
+  return all;
+}
+
+struct wanted_part {
+  const token_ids& stream;
+  const char* what;
+  const char* would_do;
+  bool is_wanted = true;
+};
+
+result<void> check(const language_options& how, const user_streams& user) {
+  const wanted_part all[]{
+    {user.train, "training", "'tokens'"},
+    {user.validation, "validation", "'validation_share' or 'validation_tokens'",
+     how.validation_share > 0},
+    {user.test, "test", "'test_share' or 'test_tokens'", how.test_share > 0}};
+  for (const auto& x : all)
+    if (x.is_wanted && windows_of(x.stream, how.context) == 0)
+      return fail(errc::invalid_data,
+                  how.path.string() + ": user "
+                    + in_quotes(shortened(user.name)) + " has "
+                    + std::to_string(x.stream.size()) + " tokens for " + x.what
+                    + ", and a window takes "
+                    + std::to_string(how.context + std::uint64_t{1})
+                    + ", 'context' and the one behind; more text, a smaller "
+                      "'context' or a larger "
+                    + x.would_do + " would do");
+  return {};
+}
+
+} // namespace
+
+result<text_streams> read_streams(const language_options& how,
+                                  const tokenizer& by) {
+  auto texts = read_users(how.path, how.users);
+  if (!texts)
+    return tl::make_unexpected(texts.error());
+  text_streams out;
+  out.dropped_paragraphs = drop_repeated(*texts);
+  for (auto& text : *texts) {
+    auto user = encoded(std::move(text), how, by);
+    if (!user)
+      return tl::make_unexpected(user.error());
+    out.users.push_back(std::move(*user));
+  }
+  if (how.mixed) {
+    mix(out.users, &user_streams::validation, how.validation_tokens,
+        how.context);
+    mix(out.users, &user_streams::test, how.test_tokens, how.context);
+  }
+  for (auto& user : out.users) {
+    bound(user.train, how.tokens);
+    bound(user.validation, how.validation_tokens);
+    bound(user.test, how.test_tokens);
+    if (auto ok = check(how, user); !ok)
+      return tl::make_unexpected(ok.error());
+  }
+  if (how.pooled)
+    out.users = {pooled(out.users)};
+  return out;
+}
+
+} // namespace troupe::models

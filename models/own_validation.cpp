@@ -1,0 +1,28 @@
+#include "models/own_validation.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "core/text.hpp"
+#include "models/adapters/factor_halves.hpp"
+
+namespace troupe::models {
+
+result<void> check_own_validation(const recipe& method,
+                                  const partition& clients) {
+  if (std::ranges::none_of(method.blocks, [](const block_spec& x) {
+        return x.name == line_family;
+      }))
+    return {};
+  const auto& aside = clients.own_validation;
+  for (std::size_t k = 0; k < clients.train.size(); ++k)
+    if (!clients.train[k].empty() && (k >= aside.size() || aside[k].empty()))
+      return fail(errc::invalid_config,
+                  "method " + in_quotes(method.name)
+                    + " looks at validation rows of each client, and client "
+                    + std::to_string(k + 1)
+                    + " has none; data that sets some aside would do");
+  return {};
+}
+
+} // namespace troupe::models

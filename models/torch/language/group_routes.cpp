@@ -1,0 +1,145 @@
+// Experts among attached groups, and the routers that find them.
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <utility>
+
+#include "core/assert.hpp"
+#include "core/text.hpp"
+#include "models/language/names.hpp"
+#include "models/torch/language/group_buffers.hpp"
+
+namespace troupe::models {
+
+namespace {
+
+constexpr const char* routers_name = "router";
+
+result<void> refuse(std::string what) {
+  return fail(errc::invalid_config, std::move(what));
+}
+
+/// Tensors of experts x width, one of each layer.
+inner_group make_routers(const language_spec& spec, std::uint32_t experts,
+                         std::size_t model_size) {
+  inner_group x{.name = routers_name, .plan = {}};
+  x.plan.model_size = model_size;
+  for (std::uint32_t layer = 0; layer < spec.layers; ++layer)
+    x.plan.tensors.push_back({std::to_string(layer), {experts, spec.width}});
+  return x;
+}
+
+result<void> check_options(const routing_options& how) {
+  if (how.experts == 0)
+    return refuse("routed blocks of 0 experts were asked for; 1 or more would "
+                  "do");
+  if (how.top == 0)
+    return refuse("each token would go to 0 experts; 'top' = 2 would do");
+  if (!(how.balance >= 0) || std::isinf(how.balance))
+    return refuse("the balance of loads counts " + std::to_string(how.balance)
+                  + " times; 0 or more would do");
+  if (!(how.favoured >= 0 && how.favoured < 1))
+    return refuse("the generalist's part of the slots is "
+                  + std::to_string(how.favoured)
+                  + "; 0 or more and less than 1 would do");
+  return {};
+}
+
+} // namespace
+
+result<void> group_buffers::check_expert(const inner_group& x,
+                                         const routing_options& how) const {
+  if (x.name == routers_name)
+    return refuse(in_quotes(x.name)
+                  + " has the name of what finds experts; "
+                    "another would do");
+  if (!x.expert)
+    return {};
+  if (*x.expert >= how.experts)
+    return refuse(in_quotes(x.name) + " is of expert "
+                  + std::to_string(*x.expert) + ", and the last is expert "
+                  + std::to_string(how.experts - 1) + "; "
+                  + std::to_string(*x.expert + 1) + " experts would do");
+  for (const auto& m : x.plan.matrices) {
+    const auto& name = base_->tensors()[place_at_.at(m.at)].name;
+    if (!is_of_feed_forward(base_->spec(), name))
+      return refuse(in_quotes(x.name) + " is of expert "
+                    + std::to_string(*x.expert) + " and adapts "
+                    + in_quotes(name)
+                    + ", where all experts are one; layers of feed-forward "
+                      "blocks alone would do");
+  }
+  if (!x.plan.vectors.empty())
+    return refuse(in_quotes(x.name) + " is of expert "
+                  + std::to_string(*x.expert)
+                  + " and has a head, which all experts share; a group of "
+                    "everybody's would do");
+  return {};
+}
+
+result<void> group_buffers::check_routes(const routing_options& how) const {
+  if (auto ok = check_options(how); !ok)
+    return ok;
+  std::vector<bool> has_group(how.experts, false);
+  for (std::size_t i = 0; i < groups_.size(); ++i) {
+    if (is_router(i))
+      continue;
+    const auto& x = groups_[i];
+    if (auto ok = check_expert(x, how); !ok)
+      return ok;
+    if (x.expert)
+      has_group[*x.expert] = true;
+  }
+  const auto lacking = std::find(has_group.begin(), has_group.end(), false);
+  if (how.experts > 1 && lacking != has_group.end())
+    return refuse("no group is of expert "
+                  + std::to_string(lacking - has_group.begin()) + " of "
+                  + std::to_string(how.experts) + "; one of each would do");
+  return {};
+}
+
+result<void> group_buffers::route(const routing_options& how) {
+  if (auto ok = check_routes(how); !ok)
+    return ok;
+  auto groups = groups_;
+  if (has_routers_)
+    groups.pop_back();
+  const bool routers = how.experts > 1 && !how.even;
+  const auto& spec = base_->spec();
+  if (routers)
+    groups.push_back(make_routers(spec, how.experts, base_size_));
+  lay_out(std::move(groups), routers);
+  if (how.experts == 1)
+    return {};
+  std::vector<at::Tensor> by_layer;
+  if (routers)
+    for (const auto& x : states_.back().leaves)
+      by_layer.push_back(x.values);
+  parts_.route({spec, how, std::move(by_layer)});
+  return {};
+}
+
+inner_adapters::routing_seen group_buffers::take_routing() {
+  auto* const blocks = parts_.blocks();
+  return blocks != nullptr ? blocks->take_seen() : routing_seen{};
+}
+
+result<std::vector<std::uint32_t>> group_buffers::routes(split part,
+                                                         std::uint32_t row) {
+  auto* const blocks = parts_.blocks();
+  if (blocks == nullptr || !blocks->chooses())
+    return fail(errc::unsupported,
+                "no router stands inside this model; two experts or more "
+                "would do");
+  TROUPE_ASSERT(forward_);
+  std::vector<std::uint32_t> to;
+  blocks->record(&to);
+  const auto done = forward_(part, row);
+  blocks->record(nullptr);
+  if (!done)
+    return tl::unexpected{done.error()};
+  return to;
+}
+
+} // namespace troupe::models

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+namespace troupe::models {
+
+/// What a model's parts know of the rows that go forward.
+struct pass_facts {
+  at::Tensor there = {}; ///< As in token_batch.
+  /// Rows are looked at, and nobody descends by them.
+  bool is_scored = false;
+};
+
+/// The tensors of a model by their place in tensors_of(spec), and products with
+/// them. Networks compute through this alone, so they do not know whether a
+/// base is trained, frozen, quantised or adapted.
+class model_parts {
+public:
+  virtual ~model_parts() = default;
+
+  /// f32, its shape.
+  virtual at::Tensor whole(std::size_t place) = 0;
+
+  /// [ids… x columns]; ids are Long.
+  virtual at::Tensor rows(std::size_t place, const at::Tensor& ids) = 0;
+
+  /// x W^T + b, x [… x inputs]; bias may be no_place.
+  virtual at::Tensor product(std::size_t weight, std::size_t bias,
+                             const at::Tensor& x) = 0;
+
+  /// Other rows go forward from here on.
+  virtual void begin(const pass_facts& /*x*/) {
+    // nop
+  }
+
+  /// What stands in the place of a feed-forward block; a tensor that is not
+  /// defined: nothing does.
+  virtual at::Tensor routed(std::size_t /*layer*/, const at::Tensor& /*x*/) {
+    return {};
+  }
+
+  /// λ LB of the pass that went forward, to be added to its loss; taken once.
+  /// Undefined: there is none, or one that is constant.
+  virtual at::Tensor balance() {
+    return {};
+  }
+};
+
+/// Tensors that are trained, or tests'. @pre of tensors_of(spec)
+std::unique_ptr<model_parts> parts_of(std::vector<at::Tensor> tensors);
+
+} // namespace troupe::models

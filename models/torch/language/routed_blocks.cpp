@@ -1,0 +1,267 @@
+#include "models/torch/language/routed_blocks.hpp"
+
+#include <ATen/ATen.h>
+#include <c10/core/GradMode.h>
+
+#include <algorithm>
+#include <numeric>
+#include <tuple>
+#include <utility>
+
+#include "core/assert.hpp"
+#include "models/torch/language/feed_forward.hpp"
+
+namespace troupe::models {
+
+namespace {
+
+/// The tokens that chose an expert, and what it counts for them.
+struct chosen_rows {
+  at::Tensor rows;    ///< Long, ascending; undefined: all.
+  at::Tensor weights; ///< [n x 1]
+
+  bool are_all() const {
+    return !rows.defined();
+  }
+
+  bool are_none() const {
+    return rows.defined() && rows.numel() == 0;
+  }
+
+  at::Tensor pick(const at::Tensor& x) const {
+    return rows.defined() && x.defined() ? x.index_select(0, rows) : x;
+  }
+
+  at::Tensor add(const at::Tensor& to, const at::Tensor& x) const {
+    return rows.defined() ? to.index_add(0, rows, x) : to + x;
+  }
+};
+
+chosen_rows rows_of(const expert_choice& choice, std::int64_t expert) {
+  const auto weights = choice.weights.narrow(1, expert, 1);
+  if (!choice.order.defined() || choice.order.size(1) == choice.weights.size(1))
+    return {.rows = {}, .weights = weights};
+  const auto rows = choice.order.eq(expert).any(1).nonzero().squeeze(1);
+  return {.rows = rows, .weights = weights.index_select(0, rows)};
+}
+
+at::Tensor in_rows(const at::Tensor& x) {
+  return x.reshape({-1, x.size(-1)});
+}
+
+/// What each expert should have of the tokens' chances.
+std::vector<double> wanted_parts(const routing_options& how) {
+  const auto experts = static_cast<double>(how.experts);
+  if (how.favoured == 0 || how.experts == 1)
+    return std::vector<double>(how.experts, 1 / experts);
+  std::vector<double> parts(how.experts, (1 - how.favoured) / (experts - 1));
+  parts.front() = how.favoured;
+  return parts;
+}
+
+std::int64_t chosen_of(const routing_options& how) {
+  return static_cast<std::int64_t>(std::min(how.top, how.experts));
+}
+
+/// Where all tokens go to all experts and each counts the same, the balance is
+/// a constant.
+bool has_slope(const routing_options& how, const std::vector<double>& rates) {
+  return how.balance > 0
+         && (how.top < how.experts
+             || std::ranges::count(rates, rates.front())
+                  != static_cast<std::ptrdiff_t>(rates.size()));
+}
+
+} // namespace
+
+expert_choice choose(const at::Tensor& logits, std::int64_t most) {
+  TROUPE_ASSERT(most > 0 && most <= logits.size(1));
+  // The order is no function that has a slope.
+  const auto order = std::get<1>(at::sort(logits.detach(), true, 1, true))
+                       .narrow(1, 0, most)
+                       .contiguous();
+  if (most == logits.size(1))
+    return {.weights = at::softmax(logits, 1), .order = order};
+  const auto kept = at::softmax(logits.gather(1, order), 1);
+  return {.weights =
+            at::zeros(logits.sizes(), logits.options()).scatter(1, order, kept),
+          .order = order};
+}
+
+std::vector<double> balance_rates(const routing_options& how) {
+  const auto chosen = static_cast<double>(chosen_of(how));
+  auto rates = wanted_parts(how);
+  for (auto& x : rates)
+    x = 1 / (chosen * x);
+  if (how.printed_scale) {
+    const auto sum = std::accumulate(rates.begin(), rates.end(), 0.);
+    for (auto& x : rates)
+      x /= sum;
+  }
+  return rates;
+}
+
+at::Tensor load_balance(const at::Tensor& logits, const at::Tensor& order,
+                        std::span<const double> rates) {
+  TROUPE_ASSERT(static_cast<std::int64_t>(rates.size()) == logits.size(1));
+  const auto flat = order.contiguous();
+  std::vector<double> parts(rates.size());
+  const std::span chosen{flat.data_ptr<std::int64_t>(),
+                         static_cast<std::size_t>(flat.numel())};
+  for (const auto expert : chosen)
+    parts[static_cast<std::size_t>(expert)] += 1;
+  for (std::size_t i = 0; i < parts.size(); ++i)
+    parts[i] *= rates[i] / static_cast<double>(logits.size(0));
+  return at::softmax(logits, 1)
+    .mv(at::tensor(parts, at::kDouble).to(logits.scalar_type()))
+    .mean();
+}
+
+routed_blocks::routed_blocks(const language_spec& spec,
+                             const routing_options& how,
+                             std::vector<at::Tensor> routers)
+  : spec_(spec),
+    places_(places_of(spec).layers),
+    how_(how),
+    most_(chosen_of(how)),
+    routers_(std::move(routers)),
+    seen_(places_.size()) {
+  TROUPE_ASSERT(how.experts > 0 && how.top > 0);
+  TROUPE_ASSERT(routers_.empty() || routers_.size() == places_.size());
+  if (auto rates = balance_rates(how); has_slope(how, rates))
+    rates_ = std::move(rates);
+}
+
+void routed_blocks::begin(const pass_facts& x) {
+  there_ = x.there.defined() ? x.there.reshape({-1}).nonzero().squeeze(1)
+                             : at::Tensor{};
+  is_scored_ = x.is_scored;
+  balance_ = at::Tensor{};
+}
+
+at::Tensor routed_blocks::of_those_there(const at::Tensor& x) const {
+  return there_.defined() ? x.index_select(0, there_) : x;
+}
+
+expert_choice routed_blocks::choose_at(std::size_t layer, const at::Tensor& x) {
+  if (!chooses()) {
+    const auto experts = static_cast<std::int64_t>(how_.experts);
+    return {.weights =
+              at::full({x.size(0), experts},
+                       1 / static_cast<double>(how_.experts), x.options()),
+            .order = {}};
+  }
+  const auto logits = x.mm(routers_[layer].t());
+  auto choice = choose(logits, most_);
+  note(layer, logits, choice);
+  return choice;
+}
+
+// What padding chooses counts nowhere: its states are numbers without a
+// meaning, so they are left out before anything is added up.
+void routed_blocks::note(std::size_t layer, const at::Tensor& logits,
+                         const expert_choice& choice) {
+  if (routes_ != nullptr) {
+    const auto first = choice.order.select(1, 0).contiguous();
+    const std::span some{first.data_ptr<std::int64_t>(),
+                         static_cast<std::size_t>(first.numel())};
+    for (const auto expert : some)
+      routes_->push_back(static_cast<std::uint32_t>(expert));
+  }
+  if (there_.defined() && there_.numel() == 0)
+    return;
+  if (is_scored_) {
+    auto& to = seen_[layer];
+    // Of the softmax over all experts: what is left of it for those that are
+    // chosen says nothing of the others.
+    const auto chances =
+      at::softmax(of_those_there(logits).detach(), 1).select(1, 0);
+    to.chances += chances.to(at::kDouble).sum().item<double>();
+    const auto first = of_those_there(choice.order).select(1, 0);
+    to.first_places +=
+      static_cast<double>(first.eq(0).sum().item<std::int64_t>());
+    to.tokens += static_cast<double>(chances.numel());
+  } else if (!rates_.empty() && c10::GradMode::is_enabled()) {
+    const auto loads = load_balance(of_those_there(logits),
+                                    of_those_there(choice.order), rates_);
+    balance_ = balance_.defined() ? balance_ + loads : loads;
+  }
+}
+
+routed_blocks::mixture
+routed_blocks::mix(const expert_terms& by, const layer_places& at,
+                   const expert_choice& choice, const at::Tensor& x,
+                   const at::Tensor& up, const at::Tensor& gate) const {
+  const auto plain = activated(spec_.activation, up, gate);
+  mixture to{.all = plain, .parts = {}};
+  for (std::uint32_t expert = 0; expert < how_.experts; ++expert) {
+    auto& part = to.parts.emplace_back();
+    const auto chosen = rows_of(choice, static_cast<std::int64_t>(expert));
+    // Whom nobody chose is not looked at: not even what is no number spreads.
+    if (chosen.are_none())
+      continue;
+    const auto its_x = chosen.pick(x);
+    const auto its_up = chosen.pick(up);
+    const auto its_gate = chosen.pick(gate);
+    const auto said = activated(
+      spec_.activation, by(expert, at.up, its_up, its_x),
+      its_gate.defined() ? by(expert, at.gate, its_gate, its_x) : its_gate);
+    // Of the same rows at the same places: bits of a function may depend on
+    // where in a tensor a value stands.
+    const auto base =
+      chosen.are_all() ? plain : activated(spec_.activation, its_up, its_gate);
+    to.all = chosen.add(to.all, chosen.weights * (said - base));
+    part = chosen.weights * said;
+  }
+  return to;
+}
+
+at::Tensor routed_blocks::forward(model_parts& of, const expert_terms& by,
+                                  std::size_t layer, const at::Tensor& x) {
+  const auto& at = places_.at(layer);
+  const auto rows = in_rows(x);
+  const auto choice = choose_at(layer, rows);
+  const auto up = in_rows(of.product(at.up, at.up_bias, x));
+  const auto gate = at.gate == no_place
+                      ? at::Tensor{}
+                      : in_rows(of.product(at.gate, no_place, x));
+  const auto mixed = mix(by, at, choice, rows, up, gate);
+  auto sizes = x.sizes().vec();
+  sizes.back() = up.size(1);
+  const auto down = of.product(at.down, at.down_bias, mixed.all.reshape(sizes));
+  auto y = in_rows(down);
+  for (std::uint32_t expert = 0; expert < how_.experts; ++expert) {
+    const auto& part = mixed.parts[expert];
+    if (!part.defined())
+      continue;
+    const auto chosen = rows_of(choice, static_cast<std::int64_t>(expert));
+    y = chosen.are_all()
+          ? by(expert, at.down, y, part)
+          : chosen.add(y, by(expert, at.down,
+                             at::zeros({part.size(0), y.size(1)}, y.options()),
+                             part));
+  }
+  return y.reshape(down.sizes());
+}
+
+at::Tensor routed_blocks::balance() {
+  auto taken = std::exchange(balance_, at::Tensor{});
+  if (!taken.defined())
+    return taken;
+  return taken * (how_.balance / static_cast<double>(places_.size()));
+}
+
+inner_adapters::routing_seen routed_blocks::take_seen() {
+  inner_adapters::routing_seen result;
+  if (routers_.empty())
+    return result;
+  for (auto& x : seen_) {
+    const auto tokens = std::max(x.tokens, 1.);
+    result.mean_of_first.push_back(x.chances / tokens);
+    result.first_places.push_back(x.first_places / tokens);
+    x = {};
+  }
+  return result;
+}
+
+} // namespace troupe::models

@@ -1,0 +1,102 @@
+#include "models/torch/language/spans.hpp"
+
+#include <ATen/ATen.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+#include "core/assert.hpp"
+#include "models/labels.hpp"
+#include "models/language/headed_base.hpp"
+#include "models/language/token_span.hpp"
+#include "models/torch/language/labelled_objective.hpp"
+
+namespace troupe::models {
+
+namespace {
+
+constexpr std::size_t answer_max = 30; ///< Tokens.
+
+class span_finder final : public labelled_objective, public model_labels {
+public:
+  using labelled_objective::labelled_objective;
+
+  model_labels* labels() noexcept override {
+    return this;
+  }
+
+  std::size_t classes() const noexcept override {
+    return 0;
+  }
+
+  std::size_t class_of(split, std::uint32_t) const override {
+    return 0;
+  }
+
+  label_tally take_tally() override {
+    return std::exchange(tally_, {});
+  }
+
+protected:
+  /// [rows x tokens x 2]: logarithms of chances. Where no token is, nothing
+  /// begins or ends.
+  at::Tensor say_pass(const language_pass& x) override {
+    auto said = head(states_of(x));
+    if (x.x.there.defined())
+      said = said.masked_fill(x.x.there.logical_not().unsqueeze(2), -1e9);
+    return at::log_softmax(said, 1);
+  }
+
+  at::Tensor losses(const at::Tensor& said,
+                    const language_pass& x) const override {
+    const auto rows = said.size(0);
+    TROUPE_ASSERT(x.targets.numel() == 2 * rows);
+    // Of each row both chances behind each other, as its targets are.
+    return said.gather(1, x.targets.view({rows, 1, 2}))
+      .view({rows, 2})
+      .mean({1})
+      .neg();
+  }
+
+  scores score(split part, const at::Tensor& said,
+               const language_pass& x) override {
+    const auto flat = said.contiguous();
+    const auto own = losses(said, x).contiguous();
+    const auto wanted = x.targets.contiguous();
+    const auto width = static_cast<std::size_t>(2 * flat.size(1));
+    const auto count = static_cast<std::size_t>(flat.size(0));
+    scores sum{.count = count};
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto* answer = wanted.data_ptr<std::int64_t>() + 2 * i;
+      const token_span is{static_cast<std::size_t>(answer[0]),
+                          static_cast<std::size_t>(answer[1])};
+      const auto found =
+        best_span({flat.data_ptr<float>() + width * i, width}, answer_max);
+      sum.loss += static_cast<double>(own.data_ptr<float>()[i]);
+      sum.correct += found == is;
+      if (part == split::test) {
+        ++tally_.rows;
+        tally_.overlap += f1_of(found, is);
+      }
+    }
+    return sum;
+  }
+
+private:
+  label_tally tally_;
+};
+
+} // namespace
+
+std::unique_ptr<objective>
+make_span_finder(const language_config& config,
+                 std::shared_ptr<const language_base> base,
+                 std::shared_ptr<const token_rows> rows) {
+  const auto head = head_of(*base);
+  TROUPE_ASSERT(head && *head == (row_head{head_kind::ends, 2}));
+  return std::make_unique<span_finder>(config, std::move(base),
+                                       std::move(rows));
+}
+
+} // namespace troupe::models

@@ -1,0 +1,195 @@
+#include "node/commands/eval_routing.hpp"
+
+#include <array>
+#include <iomanip>
+#include <memory>
+#include <ostream>
+#include <span>
+#include <utility>
+
+#include "core/json.hpp"
+#include "kernels/backend.hpp"
+#include "models/files.hpp"
+#include "models/local_site.hpp"
+#include "node/replay/replay.hpp"
+#include "node/report/token_routing.hpp"
+#include "node/task/finished_run.hpp"
+
+namespace troupe::node {
+
+namespace {
+
+/// Why a run that was computed again is not the run.
+result<void> check_same(const replay_summary& x) {
+  if (!x.stopped_by.empty())
+    return fail(errc::invalid_config,
+                "routers stay with their clients, and those of this run are "
+                "computed again: "
+                  + x.stopped_by);
+  if (const auto& first = x.digests.first)
+    return fail(errc::invalid_data,
+                "routers stay with their clients, and computed again the run "
+                "is another: "
+                  + first->what
+                  + " differs; troupe replay on the machine of the run would "
+                    "say whether its record is whole");
+  return {};
+}
+
+json numbers_of(const std::vector<std::uint32_t>& window, std::size_t layer,
+                std::size_t layers) {
+  const auto tokens = window.size() / layers;
+  const auto some = std::span{window}.subspan(layer * tokens, tokens);
+  return std::vector<std::uint32_t>(some.begin(), some.end());
+}
+
+json to_json(const routing_look& x) {
+  return {{"version", x.head.value},
+          {"clients", x.clients},
+          {"steps", x.steps},
+          {"scores", x.scores},
+          {"first_places", x.first_places}};
+}
+
+json to_json(client_id client, const models::token_routes& x) {
+  const auto layers = x.mean_of_first.size();
+  auto numbers = json::array();
+  auto window = json::array();
+  for (const auto layer : layers_shown(layers)) {
+    numbers.push_back(layer + 1);
+    window.push_back(numbers_of(x.window, layer, layers));
+  }
+  return {{"client", client.value},
+          {"experts", x.experts},
+          {"steps", x.steps},
+          {"scores", x.mean_of_first},
+          {"first_places", x.first_places},
+          {"layers", std::move(numbers)},
+          {"window", std::move(window)}};
+}
+
+json to_json(const routing_of_run& x) {
+  auto looks = json::array();
+  for (const auto& look : x.looks)
+    looks.push_back(to_json(look));
+  auto clients = json::array();
+  for (const auto& [client, routes] : x.last)
+    clients.push_back(to_json(client, routes));
+  return {{"first_expert", x.first},
+          {"layers", x.layers},
+          {"looks", std::move(looks)},
+          {"clients", std::move(clients)}};
+}
+
+void print(const routing_of_run& x, std::ostream& out) {
+  const auto shown = layers_shown(x.layers);
+  out << "what the " << x.first << " is worth to each client's routers\n"
+      << "client  experts";
+  for (const auto layer : shown)
+    out << std::setw(10) << ("layer " + std::to_string(layer + 1));
+  out << std::fixed << std::setprecision(4) << '\n';
+  for (const auto& [client, routes] : x.last) {
+    out << std::setw(6) << client.value << std::setw(9) << routes.experts;
+    for (const auto layer : shown)
+      out << std::setw(10) << routes.mean_of_first[layer];
+    out << '\n';
+  }
+}
+
+result<routing_of_run> written_routing(const std::filesystem::path& folder,
+                                       const model_maker& make_model) {
+  auto x = routing_of(folder, make_model);
+  if (!x)
+    return x;
+  const auto text = to_json(*x).dump() + "\n";
+  const std::array parts{std::as_bytes(std::span{text})};
+  if (auto ok = models::replace_file(folder / routing_file, parts, {}); !ok)
+    return tl::make_unexpected(ok.error());
+  return x;
+}
+
+} // namespace
+
+routing_look look_at(version head,
+                     const std::map<client_id, models::token_routes>& clients) {
+  const auto layers = clients.begin()->second.mean_of_first.size();
+  routing_look all{.head = head,
+                   .clients = clients.size(),
+                   .scores = std::vector<double>(layers),
+                   .first_places = std::vector<double>(layers)};
+  const auto share = 1 / static_cast<double>(clients.size());
+  for (const auto& [client, x] : clients) {
+    all.steps += share * static_cast<double>(x.steps);
+    for (std::size_t i = 0; i < layers; ++i) {
+      all.scores[i] += share * x.mean_of_first[i];
+      all.first_places[i] += share * x.first_places[i];
+    }
+  }
+  return all;
+}
+
+result<routing_of_run> routing_of(const std::filesystem::path& folder,
+                                  const model_maker& make_model) {
+  auto run = read_finished_run(folder, make_model);
+  if (!run)
+    return tl::make_unexpected(run.error());
+  const auto& task = *run->work.task;
+  if (!models::routes_tokens(task))
+    return fail(errc::invalid_config,
+                "method '" + task.method.name
+                  + "' has no routers; one that chooses experts by token would "
+                    "do");
+  auto arithmetic = kernels::make_backend({});
+  if (!arithmetic)
+    return tl::make_unexpected(arithmetic.error());
+  const models::local_site at{run->work.task, std::move(*arithmetic)};
+  auto model = run->make_objective();
+  if (!model)
+    return tl::make_unexpected(model.error());
+  routing_of_run all{.first = task.inside->generalists > 0 ? "generalist"
+                                                           : "first specialist",
+                     .looks = {},
+                     .last = {}};
+  const auto look = [&](const replayed_moment& x) {
+    return models::routes_at_home(x.there, at, **model)
+      .map([&](std::map<client_id, models::token_routes> found) {
+        if (!found.empty())
+          all.looks.push_back(look_at(x.head, found));
+        all.last = std::move(found);
+      });
+  };
+  const auto done = replay(run->x, folder,
+                           {.make_model = make_model,
+                            .note = [](const std::string&) {},
+                            .show = [](const replay_progress&) {},
+                            .work = &run->work,
+                            .look = look});
+  if (!done)
+    return tl::make_unexpected(done.error());
+  if (auto ok = check_same(*done); !ok)
+    return tl::make_unexpected(ok.error());
+  if (all.looks.empty() || all.last.empty())
+    return fail(errc::invalid_config,
+                "no client of this run has a router: each has one expert, or "
+                "has never trained; training.experts above 1, or a longer run, "
+                "would do");
+  all.layers = all.looks.back().scores.size();
+  return all;
+}
+
+exit_code eval_routing(const std::string& folder, const model_maker& make_model,
+                       bool in_json, streams io) {
+  const auto x = written_routing(folder, make_model);
+  if (!x)
+    return report(x.error(), in_json, io);
+  if (in_json) {
+    auto object = to_json(*x);
+    object["success"] = true;
+    io.out << object.dump(2) << std::endl;
+  } else {
+    print(*x, io.out);
+  }
+  return exit_code::ok;
+}
+
+} // namespace troupe::node

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "core/ids.hpp"
+#include "models/token_routes.hpp"
+#include "node/commands/command.hpp"
+#include "node/task/materials.hpp"
+
+namespace troupe::node {
+
+/// Over clients, each of which counts the same: what the generalist is worth to
+/// routers, after a version or at the end.
+struct routing_look {
+  version head;
+  std::size_t clients = 0;
+  double steps = 0; ///< Of their experts.
+  /// Per layer: its mean weight, and its part of first places.
+  std::vector<double> scores, first_places;
+};
+
+struct routing_of_run {
+  std::string first; ///< What expert 0 is.
+  std::size_t layers = 0;
+  std::vector<routing_look> looks;
+  std::map<client_id, models::token_routes> last;
+};
+
+/// @pre some client has a router
+routing_look look_at(version head,
+                     const std::map<client_id, models::token_routes>& clients);
+
+/// Computes a run again, which ends where anything differs, since what clients
+/// keep to themselves is in no folder; whenever the run evaluated, and at its
+/// end, it looks where tokens of their test rows go. Returns `invalid_config`
+/// where no token is routed, or a client's data is elsewhere.
+[[nodiscard]] result<routing_of_run>
+routing_of(const std::filesystem::path& folder, const model_maker& make_model);
+
+/// `troupe eval RUN --routing`
+exit_code eval_routing(const std::string& folder, const model_maker& make_model,
+                       bool in_json, streams io);
+
+} // namespace troupe::node

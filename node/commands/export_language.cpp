@@ -1,0 +1,117 @@
+#include "node/commands/export_language.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "core/assert.hpp"
+#include "kernels/backend.hpp"
+#include "models/inner_setup.hpp"
+#include "models/language/base.hpp"
+#include "node/config/config.hpp"
+#include "node/task/language.hpp"
+#include "node/task/language_model.hpp"
+
+namespace troupe::node {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::array<std::string_view, 6> tokenizer_files{
+  "tokenizer.json",
+  "tokenizer_config.json",
+  "special_tokens_map.json",
+  "vocab.json",
+  "merges.txt",
+  "vocab.txt"};
+
+/// Those of a folder, or of the folder that has the file. A .gguf has its
+/// tokenizer among its values, and no file of it.
+result<void> copy_tokenizer(const fs::path& from, const fs::path& to) {
+  std::error_code why;
+  const bool is_folder = fs::is_directory(from, why);
+  if (!is_folder
+      && std::ranges::find(tokenizer_files, from.filename().string())
+           == tokenizer_files.end())
+    return {};
+  const auto folder = is_folder ? from : from.parent_path();
+  for (const auto name : tokenizer_files) {
+    if (!fs::exists(folder / name, why))
+      continue;
+    fs::copy_file(folder / name, to / name,
+                  fs::copy_options::overwrite_existing, why);
+    if (why)
+      return fail(errc::storage_failure,
+                  (to / name).string()
+                    + ": cannot be written: " + why.message());
+  }
+  return {};
+}
+
+} // namespace
+
+result<void> put_language(const experiment& x, const models::tensor_file& what,
+                          const fs::path& to) {
+  const auto by = tokenizer_for(x);
+  if (!by)
+    return tl::make_unexpected(by.error());
+  const auto base = base_of(x, static_cast<std::uint32_t>((*by)->size()));
+  if (!base)
+    return tl::make_unexpected(base.error());
+  const auto values =
+    models::values_of(what, (*base)->tensors(), "what the run learned");
+  if (!values)
+    return tl::make_unexpected(values.error());
+  return models::write_base(to, (*base)->spec(), *values).and_then([&] {
+    return copy_tokenizer(
+      x.data.tokenizer.empty() ? x.model.path : x.data.tokenizer, to);
+  });
+}
+
+result<models::tensor_file> merged_language(const experiment& x,
+                                            std::span<const float> adapter) {
+  const auto* method = all_methods().find(x.method);
+  TROUPE_ASSERT(method != nullptr);
+  if (!x.data.foretells_tokens())
+    return fail(errc::invalid_argument,
+                "--merged: the run's model says what a row is as a whole, by a "
+                "layer that no file of a language model has; a run that "
+                "foretells tokens would do, or --block NAME");
+  const auto by = tokenizer_for(x);
+  if (!by)
+    return tl::make_unexpected(by.error());
+  const auto base = base_of(x, static_cast<std::uint32_t>((*by)->size()));
+  if (!base)
+    return tl::make_unexpected(base.error());
+  const auto plans = models::inner_plans_over((*base)->tensors(), *method,
+                                              x.training.method, x.model.adapt);
+  if (!plans)
+    return tl::make_unexpected(plans.error());
+  const auto expected = plans->adapter ? plans->adapter->size() : 0;
+  if (expected == 0 || expected != adapter.size())
+    return fail(errc::invalid_data,
+                "model.safetensors and config.toml do not belong together: "
+                "the adapter has "
+                  + std::to_string(adapter.size()) + " values, and "
+                  + std::to_string(expected) + " are expected");
+  const auto arithmetic = kernels::make_backend({});
+  if (!arithmetic)
+    return tl::make_unexpected(arithmetic.error());
+  const auto from = (*base)->values();
+  models::tensor_file out{
+    (*base)->tensors(), std::vector<float>(from.size()), {}};
+  models::adapter_mixture mix{*plans->adapter, **arithmetic};
+  const std::array adapters{adapter};
+  const std::array shares{1.0};
+  return mix.compose(from, adapters, shares, out.values).map([&] {
+    return std::move(out);
+  });
+}
+
+} // namespace troupe::node

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <filesystem>
+#include <span>
+
+#include "core/result.hpp"
+#include "models/safetensors.hpp"
+#include "node/config/experiment.hpp"
+
+namespace troupe::node {
+
+/// Writes a language model that a run trained as a folder that others read, and
+/// a run as its `model.path`: config.json, model.safetensors and, where it is a
+/// file, the tokenizer's. Returns `invalid_data` where those are not all the
+/// model's tensors. @pre x.model.is_language()
+[[nodiscard]] result<void> put_language(const experiment& x,
+                                        const models::tensor_file& what,
+                                        const std::filesystem::path& to);
+
+/// The base of a run with its common adapter in its weights, named as the
+/// base's. Returns `invalid_argument` where texts are not foretold token by
+/// token: the layer that says what a row is has no place in the file; and
+/// `invalid_data` where those are not the adapter's values.
+/// @pre x.model.is_language(), its method is there
+[[nodiscard]] result<models::tensor_file>
+merged_language(const experiment& x, std::span<const float> adapter);
+
+} // namespace troupe::node

@@ -1,0 +1,116 @@
+#include "node/commands/inspect_labelled.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <iomanip>
+#include <ostream>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/json.hpp"
+#include "core/text.hpp"
+#include "models/language/labelled_rows.hpp"
+#include "node/task/labelled.hpp"
+
+namespace troupe::node {
+
+namespace {
+
+using models::labelled_rows;
+
+std::vector<std::uint64_t> label_counts(const labelled_rows& data,
+                                        models::split part,
+                                        std::span<const std::uint32_t> rows) {
+  std::vector<std::uint64_t> counts(data.labels().size());
+  for (const auto row : rows)
+    ++counts[data.label_of(part, row)];
+  return counts;
+}
+
+/// One client's rows.
+struct client_labels {
+  std::vector<std::uint64_t> train;
+  std::vector<std::uint64_t> test;
+  std::size_t validation = 0;
+  std::size_t most = 0; ///< The label that most of its training rows have.
+  /// Of its test rows, those with that label.
+  double majority = 0;
+};
+
+client_labels labels_of(const labelled_rows& data, std::size_t k) {
+  const auto& clients = data.clients();
+  client_labels x{
+    .train = label_counts(data, models::split::train, clients.train[k]),
+    .test = label_counts(data, models::split::test, clients.test[k]),
+    .validation = clients.own_validation[k].size()};
+  x.most = static_cast<std::size_t>(std::ranges::max_element(x.train)
+                                    - x.train.begin());
+  if (const auto all = clients.test[k].size(); all > 0)
+    x.majority = static_cast<double>(x.test[x.most]) / static_cast<double>(all);
+  return x;
+}
+
+std::size_t labels_in(const std::vector<std::uint64_t>& counts) {
+  return counts.size()
+         - static_cast<std::size_t>(
+           std::ranges::count(counts, std::uint64_t{0}));
+}
+
+void print(const labelled_rows& data, std::ostream& out) {
+  const auto& clients = data.clients();
+  out << clients.train.size() << " clients, " << data.labels().size()
+      << " labels, rows of " << data.context() << " tokens out of "
+      << data.vocabulary() << "; " << data.dropped_paragraphs()
+      << " repeated paragraphs and " << data.left_out()
+      << " rows are left out\n\nclient     rows  labels  validation     test  "
+         "majority  of\n";
+  for (std::size_t k = 0; k < clients.train.size(); ++k) {
+    const auto x = labels_of(data, k);
+    out << std::setw(6) << k + 1 << std::setw(9) << clients.train[k].size()
+        << std::setw(8) << labels_in(x.train) << std::setw(12) << x.validation
+        << std::setw(9) << clients.test[k].size() << std::setw(9) << std::fixed
+        << std::setprecision(1) << 100 * x.majority << "%  "
+        << printable(shortened(data.labels()[x.most])) << '\n';
+  }
+}
+
+json described(const labelled_rows& data) {
+  auto clients = json::array();
+  for (std::size_t k = 0; k < data.clients().train.size(); ++k) {
+    const auto x = labels_of(data, k);
+    clients.push_back({{"client", k + 1},
+                       {"rows", data.clients().train[k].size()},
+                       {"validation_rows", x.validation},
+                       {"test_rows", data.clients().test[k].size()},
+                       {"train_labels", x.train},
+                       {"test_labels", x.test},
+                       {"majority", data.labels()[x.most]},
+                       {"majority_accuracy", x.majority}});
+  }
+  return {{"success", true},
+          {"context", data.context()},
+          {"vocabulary", data.vocabulary()},
+          {"labels", data.labels()},
+          {"dropped_paragraphs", data.dropped_paragraphs()},
+          {"rows_left_out", data.left_out()},
+          {"digest", models::to_hex(data.content())},
+          {"clients", std::move(clients)}};
+}
+
+} // namespace
+
+exit_code inspect_labelled(const experiment& x, bool json, streams io) {
+  const auto data = load_labelled(x);
+  if (!data)
+    return report(data.error(), json, io);
+  if (json)
+    io.out << described(**data).dump(2) << '\n';
+  else
+    print(**data, io.out);
+  return exit_code::ok;
+}
+
+} // namespace troupe::node

@@ -1,0 +1,127 @@
+#include "node/task/language.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/assert.hpp"
+#include "core/random.hpp"
+#include "models/families.hpp"
+#include "models/language/documents.hpp"
+#include "node/config/config.hpp"
+#include "node/task/labelled.hpp"
+#include "node/task/language_model.hpp"
+
+namespace troupe::node {
+
+result<std::vector<std::string>> users_of(const experiment& x) {
+  auto names = x.data.users.empty()
+                 ? models::names_of_users(x.data.path)
+                 : result<std::vector<std::string>>{x.data.users};
+  if (!names)
+    return names;
+  if (x.data.pooled) // All of them are the one client.
+    return names;
+  const std::size_t clients = x.clients.clients;
+  if (names->size() < clients)
+    return fail(errc::invalid_config,
+                x.data.path + ": has " + std::to_string(names->size())
+                  + " users, and there are " + std::to_string(clients)
+                  + " clients, each of which is one; 'clients' = "
+                  + std::to_string(names->size()) + " would do");
+  names->resize(clients);
+  return names;
+}
+
+result<std::shared_ptr<const models::tokenizer>>
+tokenizer_for(const experiment& x) {
+  return models::load_tokenizer_for(x.model.path, x.data.tokenizer);
+}
+
+bool has_frozen_model(const experiment& x) {
+  const auto* method = all_methods().find(x.method);
+  return method != nullptr
+         && std::ranges::any_of(method->blocks, [](const block_spec& y) {
+              return y.where == scope::frozen && y.name == models::model_family;
+            });
+}
+
+result<std::shared_ptr<const models::language_data>>
+load_language(const experiment& x) {
+  const auto& d = x.data;
+  TROUPE_ASSERT(d.is_language());
+  auto by = tokenizer_for(x);
+  if (!by)
+    return tl::make_unexpected(by.error());
+  if (d.brought)
+    return models::language_data::make(
+      {}, {}, {}, d.context, static_cast<std::uint32_t>((*by)->size()));
+  return users_of(x).and_then([&](std::vector<std::string> users) {
+    return load_users(x, d.path, std::move(users), std::move(*by));
+  });
+}
+
+result<std::shared_ptr<const models::language_data>>
+load_users(const experiment& x, const std::filesystem::path& folder,
+           std::vector<std::string> users,
+           std::shared_ptr<const models::tokenizer> by) {
+  const auto& d = x.data;
+  return models::language_data::load({.path = folder,
+                                      .users = std::move(users),
+                                      .context = d.context,
+                                      .tokens = d.tokens,
+                                      .validation_tokens = d.validation_tokens,
+                                      .test_tokens = d.test_tokens,
+                                      .validation_share = d.validation_share,
+                                      .test_share = d.test_share,
+                                      .mixed = d.mixed,
+                                      .pooled = d.pooled,
+                                      .cache = d.cache,
+                                      .seed = derive_seed(x.seed, "data")},
+                                     std::move(by));
+}
+
+result<materials> language_of(const experiment& x, const language_maker& make) {
+  if (x.data.is_labelled_text())
+    return labelled_of(x, make);
+  return load_language(x).and_then(
+    [&](std::shared_ptr<const models::language_data> data) {
+      return language_over(x, std::move(data), make);
+    });
+}
+
+result<materials>
+language_over(const experiment& x,
+              std::shared_ptr<const models::language_data> data,
+              const language_maker& make) {
+  auto base = base_of(x, data->vocabulary());
+  if (!base)
+    return tl::make_unexpected(base.error());
+  const auto spec = (*base)->spec();
+  const models::language_config how{.trained = !has_frozen_model(x),
+                                    .micro_batch = x.training.micro_batch};
+  materials m{.clients = data->clients(),
+              .test_size = data->size(models::split::test),
+              .make_objective =
+                [how, base = std::move(*base), data, make,
+                 origin = x.model.path.empty() ? "[model]" : x.model.path] {
+                  return make(how, base, data).map_error([&](error e) {
+                    e.context = origin + ": " + e.context;
+                    return e;
+                  });
+                },
+              .has_labels = false,
+              .counts_tokens = true,
+              .language = spec};
+  m.clients.held_out = x.clients.held_out;
+  if (!x.data.brought)
+    m.data_digest = [data] { return data->content(); };
+  // A stream that is of all users is nobody's own.
+  if (!x.data.mixed && !x.data.pooled)
+    m.shape = {.inputs = {x.data.context}, .classes = data->vocabulary()};
+  return m;
+}
+
+} // namespace troupe::node

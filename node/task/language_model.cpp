@@ -1,0 +1,122 @@
+#include "node/task/language_model.hpp"
+
+#include <string>
+#include <utility>
+
+#include "core/assert.hpp"
+#include "core/random.hpp"
+#include "models/language/spec.hpp"
+
+namespace troupe::node {
+
+namespace {
+
+models::architecture_kind kind_of(model_options::architecture_rule x) {
+  switch (x) {
+    case model_options::architecture_rule::gpt2:
+      return models::architecture_kind::gpt2;
+    case model_options::architecture_rule::llama:
+      return models::architecture_kind::llama;
+    case model_options::architecture_rule::bert:
+      break;
+  }
+  return models::architecture_kind::bert;
+}
+
+models::base_storage storage_of(model_options::storage_rule x) {
+  switch (x) {
+    case model_options::storage_rule::f32:
+      return models::base_storage::f32;
+    case model_options::storage_rule::bf16:
+      return models::base_storage::bf16;
+    case model_options::storage_rule::as_stored:
+      break;
+  }
+  return models::base_storage::as_stored;
+}
+
+/// As authors choose it: gates of a llama make its products three, so that two
+/// thirds of the width are as many weights.
+std::uint32_t inner_of(const model_options& x) {
+  if (x.inner > 0)
+    return x.inner;
+  if (x.architecture != model_options::architecture_rule::llama)
+    return 4 * x.embedding;
+  constexpr std::uint32_t multiple = 32;
+  const auto least = (8 * x.embedding + 2) / 3;
+  return (least + multiple - 1) / multiple * multiple;
+}
+
+models::language_spec spec_of(const experiment& x, const model_options& m,
+                              std::uint32_t vocabulary) {
+  models::language_spec to{.kind = kind_of(m.architecture),
+                           .vocabulary = vocabulary,
+                           .context = x.data.context,
+                           .width = m.embedding,
+                           .layers = m.layers,
+                           .heads = m.heads,
+                           .key_heads = m.key_heads > 0 ? m.key_heads : m.heads,
+                           .head_width = m.embedding / m.heads,
+                           .inner = inner_of(m)};
+  switch (m.architecture) {
+    case model_options::architecture_rule::gpt2:
+      to.attention_bias = to.inner_bias = true;
+      break;
+    case model_options::architecture_rule::llama:
+      to.activation = models::activation_kind::silu;
+      to.rope.width = to.head_width;
+      break;
+    case model_options::architecture_rule::bert:
+      to.epsilon = 1e-12;
+      to.activation = models::activation_kind::gelu;
+      to.attention_bias = to.inner_bias = to.head_bias = true;
+      to.types = 2;
+      break;
+  }
+  return to;
+}
+
+/// Who is asked for the next token must not see it.
+result<void> check_is_causal(const experiment& of,
+                             const models::language_spec& x,
+                             const std::string& origin) {
+  if (x.is_causal() || !of.data.foretells_tokens())
+    return {};
+  return fail(errc::invalid_config,
+              origin + ": is " + models::describe(x)
+                + ", which sees the tokens that it should foretell; a gpt2 or "
+                  "a llama would do");
+}
+
+} // namespace
+
+result<std::shared_ptr<const models::language_base>>
+base_of(const experiment& x, std::uint32_t vocabulary) {
+  return base_of(x, x.model, vocabulary);
+}
+
+result<std::shared_ptr<const models::language_base>>
+base_of(const experiment& x, const model_options& what,
+        std::uint32_t vocabulary) {
+  TROUPE_ASSERT(what.is_language());
+  if (!what.path.empty()) {
+    auto base = models::open_base(what.path, storage_of(what.storage));
+    if (!base)
+      return base;
+    if (auto ok = check_is_causal(x, (*base)->spec(), what.path); !ok)
+      return tl::make_unexpected(ok.error());
+    return base;
+  }
+  if (what.heads == 0)
+    return fail(errc::invalid_config,
+                "model.heads is 0, and attention has one head at least");
+  const auto spec = spec_of(x, what, vocabulary);
+  if (auto ok = models::check_spec(spec, "[model]"); !ok)
+    return fail(errc::invalid_config, ok.error().context);
+  if (auto ok = check_is_causal(x, spec, "[model]"); !ok)
+    return tl::make_unexpected(ok.error());
+  // The seed of a run's first values: the base is what all begin with.
+  return models::make_base(spec, derive_seed(x.seed, "initial"));
+}
+
+} // namespace troupe::node

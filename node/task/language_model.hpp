@@ -1,0 +1,23 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "core/result.hpp"
+#include "models/language/base.hpp"
+#include "node/config/experiment.hpp"
+
+namespace troupe::node {
+
+/// What [model] says: a file's base, or one of its sizes and of the run's seed,
+/// for so many tokens. Returns `invalid_config`, and `invalid_data` of a file.
+/// @pre x.model.is_language()
+[[nodiscard]] result<std::shared_ptr<const models::language_base>>
+base_of(const experiment& x, std::uint32_t vocabulary);
+
+/// The same of another model of the run, over the same rows.
+[[nodiscard]] result<std::shared_ptr<const models::language_base>>
+base_of(const experiment& x, const model_options& what,
+        std::uint32_t vocabulary);
+
+} // namespace troupe::node

@@ -1,0 +1,159 @@
+#!/usr/bin/env bash
+# A model of one's own by commands (a tokenizer, pretraining, a folder), then CoMiGS over it: two users in one process, in
+# processes that join with the texts of all, and with a text of their own, which the server never has. Perplexity falls; a
+# base of another digest is refused; and who is killed in the middle of a visit goes on. Argument: the executable.
+set -euo pipefail
+. "$(dirname "$0")/common.sh"
+
+texts=$scratch/language
+small_language "$texts" "$scratch/examples"
+model=$texts/models/small
+
+# What was trained foretells its own kind of text better than another, and what is not there is refused.
+worth() { # TEXT
+  "$troupe" eval --model "$model" --text "$1" --format json >"$scratch/out" 2>"$scratch/err" || fail "a text is not scored"
+  value_in "$scratch/out" perplexity
+}
+cat "$texts"/languages/en/*.txt >"$scratch/en.txt"
+cat "$texts"/languages/de/*.txt >"$scratch/de.txt"
+python3 -c 'import sys; own, other = map(float, sys.argv[1:]); assert 1 < own < other, (own, other)' \
+  "$(worth "$scratch/en.txt")" "$(worth "$scratch/de.txt")" || fail "a model knows another language as well as its own"
+refused 6 "nowhere" eval --model "$texts/nowhere" --text "$scratch/en.txt"
+"$troupe" data inspect "$model" >"$scratch/out" 2>&1 && grep -q "gpt2, 1 layers of 32" "$scratch/out" || fail "a model is not shown"
+
+run=("$scratch/examples/comigs/languages.toml" --set "users=['de', 'fr']" --set rounds=4 --set evaluate_every=1
+  --set batch_size=4 --set learning_rate=0.01 --set own_steps=40 --set router_every=10 --set router_steps=2
+  --set test_tokens=600 --set validation_tokens=600)
+
+# The mean over clients of their perplexities, at each evaluation.
+falls() { # FOLDER
+  python3 - "$1" <<'PY' || fail "perplexity does not fall in $1"
+import json, sys
+lines = [json.loads(x) for x in open(sys.argv[1] + "/metrics.jsonl")]
+found = [x["clients_perplexity"] for x in lines if "clients_perplexity" in x]
+assert len(found) >= 2 and found[-1] < 0.95 * found[0], found
+PY
+}
+"$troupe" run "${run[@]}" --folder "$scratch/runs" --format json >"$scratch/wanted.out" 2>"$scratch/wanted.err" ||
+  fail "CoMiGS does not learn"
+wanted=$(digest_in "$scratch/wanted.out")
+falls "$(echo "$scratch"/runs/*)"
+# A page of such a run says it while the run goes on, of the same clients as of accuracies.
+start watched "$troupe" run "${run[@]}" --set rounds=1000000 --folder "$scratch/watched" --http 127.0.0.1:0
+says watched "^metrics at http://.*/metrics$"
+page=$(sed -n 's/^metrics at //p' "$scratch/watched.err")
+scored() { # SCOPE
+  python3 -c 'import sys, urllib.request as u; print(u.urlopen(sys.argv[1], timeout=10).read().decode())' "$page" >"$scratch/page" &&
+    holds "$scratch/page" \
+      "^troupe_evaluation_metric{metric=\"perplexity\",split=\"own_test\",scope=\"$1\"} [1-9]"
+}
+for scope in mean p10 worst; do until_is "a page says no perplexity of clients: $scope" scored $scope; done
+tell INT "$process"
+ends_with 130 "$process" "a run of language after Ctrl-C"
+
+# What clients learned in common becomes a model again: it foretells their language better than its base, and writes.
+"$troupe" run "$scratch/examples/comigs/languages.toml" --set method=homlora --set "users=['de', 'fr']" --set rounds=4 \
+  --set evaluate_every=4 --set batch_size=4 --set learning_rate=0.01 --set own_steps=40 --set test_tokens=600 \
+  --set validation_tokens=600 --folder "$scratch/common" >"$scratch/out" 2>&1 || fail "HOMLoRA does not learn"
+"$troupe" export "$scratch"/common/* --merged --to "$scratch/merged" >"$scratch/out" 2>&1 || fail "its adapter is not merged"
+python3 -c 'import sys; base, merged = map(float, sys.argv[1:]); assert 1 < merged < base, (base, merged)' \
+  "$(worth "$scratch/de.txt")" "$(model=$scratch/merged worth "$scratch/de.txt")" || fail "a merged model has learned nothing"
+echo "der" >"$scratch/prompts.txt"
+"$troupe" eval --model "$scratch/merged" --prompts "$scratch/prompts.txt" --tokens 4 >"$scratch/out" 2>&1 &&
+  grep -q "1 texts" "$scratch/out" || fail "a merged model does not write"
+refused 2 "nothing to merge" export "$(echo "$scratch"/runs/*)" --merged --to "$scratch/none"
+refused 3 "is not the tokenizer of" eval --model "$scratch/merged" --tokenizer bytes --text "$scratch/de.txt"
+
+refused 3 "learned from texts" predict "$(echo "$scratch"/runs/*)" --data "$scratch/en.txt" --to "$scratch/none.csv"
+
+# The users of the run, in two processes. Each has a copy of the base, and looks at nothing of the server's.
+cp -r "$model" "$scratch/copy"
+served=("${run[@]}" --insecure --folder "$scratch/served")
+serve users --set clients.expected=2 --set events=true
+refused 3 "this run adapts a language model of a file" join "$address" --insecure --data "$texts/languages"
+refused 6 "which a process that joins has as well" join "$address" --insecure --model "$scratch/copy"
+# Another base: of the same sizes, with one bit of one weight changed.
+cp -r "$model" "$scratch/other"
+python3 - "$scratch/other/model.safetensors" <<'PY'
+import sys
+data = bytearray(open(sys.argv[1], "rb").read())
+data[-4] ^= 1
+open(sys.argv[1], "wb").write(data)
+PY
+refused 3 "other is not the model that the run has: its digest is" \
+  join "$address" --insecure --model "$scratch/other" --data "$texts/languages"
+cp -r "$texts/languages" "$scratch/changed"
+echo "one word more" >>"$scratch/changed/de/0.txt"
+refused 6 "is not what the run learns from" join "$address" --insecure --model "$scratch/copy" --data "$scratch/changed"
+user() { # NUMBER
+  join "user$1" --virtual 1 --model "$scratch/copy" --data "$texts/languages" --store "$scratch/user$1"
+  says "user$1" "joined with"
+}
+for i in 1 2; do user $i; done
+# One is killed in the middle of a visit, when it has moments and counters of its own; it goes on with what it kept.
+folder=$(folder_of)
+visit=$(python3 - "$folder/events.jsonl" "$joined" <<'PY'
+import json, os, signal, sys, time
+def under_way():
+    events = [json.loads(x) for x in open(sys.argv[1]) if x.endswith("\n")]
+    of = lambda name: {x["visit"] for x in events if x["event"] == name and x.get("client") == 2}
+    return of("fetched") - of("offered") - {1}
+process, deadline = int(sys.argv[2]), time.monotonic() + 60
+while time.monotonic() < deadline:
+    if under_way():
+        os.kill(process, signal.SIGSTOP)
+        time.sleep(0.1) # Of what it has offered there is a line by now.
+        if visits := under_way():
+            os.kill(process, signal.SIGKILL)
+            print(*visits)
+            sys.exit()
+        os.kill(process, signal.SIGCONT)
+    time.sleep(0.002)
+sys.exit(1)
+PY
+) || fail "no visit was there to be killed in"
+wait "$joined" 2>/dev/null || true
+user 2
+wait "$server" || fail "a served run of language fails"
+wait
+python3 - "$folder/events.jsonl" "$visit" <<'PY' || fail "who was killed has not gone on with its visit"
+import json, sys
+events = [x for x in map(json.loads, open(sys.argv[1])) if (x.get("client"), x.get("visit")) == (2, int(sys.argv[2]))]
+told = [x["event"] for x in events]
+# Of two lines, before and after.
+assert told[0] == "invited" and told.count("offered") == 1 and told[:told.index("offered")].count("fetched") >= 4, told
+PY
+[ "$(digest_in "$scratch/users.out")" = "$wanted" ] ||
+  fail "users in processes of their own, of which one was killed, learn something else"
+
+# Texts that stay where they are: the server has the base, and no text at all.
+mv "$texts/languages" "$scratch/homes"
+sed -i '/^path = .*languages"$/d; s/^users = .*/brought = true/; /^cache = /d' "$scratch/examples/comigs/languages.toml"
+run=("$scratch/examples/comigs/languages.toml" --set clients=2 "${run[@]:3}")
+refused 3 "troupe serve would do" run "${run[@]}"
+refused 6 "its clients bring theirs" data inspect "$scratch/examples/comigs/languages.toml"
+served=("${run[@]}" --insecure --folder "$scratch/brought")
+serve brought
+place() { # NAME TEXT ARGUMENTS…
+  join "$1" --id "$1" --data "$2" --store "$scratch/store-$1" --model "$scratch/copy"
+}
+refused 6 "its clients bring theirs" join "$address" --insecure --model "$scratch/copy"
+refused 3 "is not the model that the run has" \
+  join "$address" --insecure --id north --data "$scratch/homes/de" --store "$scratch/lost" --model "$scratch/other"
+printf 'few' >"$scratch/few.txt"
+refused 6 "user 'few' has" join "$address" --insecure --id north --data "$scratch/few.txt" --store "$scratch/lost" \
+  --model "$scratch/copy"
+place north "$scratch/homes/de"
+place south "$scratch/homes/fr/"
+says north "joined as north, client"
+says south "joined as south, client"
+wait "$server" || fail "a run of texts that stay where they are fails"
+wait
+folder=$(folder_of)
+falls "$folder"
+! grep -q "$scratch/homes" "$folder/config.toml" || fail "the server knows where texts are"
+python3 - "$folder" <<'PY' || fail "the server scores what it has not"
+import json, sys
+last = [x for x in map(json.loads, open(sys.argv[1] + "/metrics.jsonl")) if x["kind"] == "evaluation"][-1]
+assert (last["clients_asked"], last["clients_scored"]) == (2, 2) and "perplexity" not in last, last
+PY

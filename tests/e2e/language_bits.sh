@@ -1,0 +1,51 @@
+#!/usr/bin/env bash
+# Over a language model: what a run learns, and what clients are worth then, does not depend on workers, on the clock, on
+# evaluation or on a kill; and its record is computed again to the bit. Argument: the executable.
+set -euo pipefail
+. "$(dirname "$0")/common.sh"
+
+texts=$scratch/language
+small_language "$texts" "$scratch/examples"
+run=("$scratch/examples/comigs/languages.toml" --set "users=['de', 'fr']" --set rounds=4 --set evaluate_every=2
+  --set local_steps=5 --set batch_size=2 --set learning_rate=0.01 --set own_steps=20 --set router_every=6
+  --set router_steps=2 --set test_tokens=600 --set validation_tokens=600)
+
+ends() { # NAME SETTINGS…
+  "$troupe" run "${run[@]}" --folder "$scratch/$1" "${@:2}" --format json >"$scratch/$1.out" 2>"$scratch/$1.err" ||
+    fail "a run '$1' fails"
+}
+same() { # NAME KEY…: as the first run of this method
+  local key
+  for key in "${@:2}"; do
+    [ "$(value_in "$scratch/$1.out" "$key")" = "$(value_in "$scratch/one.out" "$key")" ] || fail "'$1' has another $key"
+  done
+}
+
+for method in comigs comigs_2s pfedmoe fedavg_lora pf2lora; do
+  rm -rf "$scratch/one" "$scratch/two" "$scratch/blind"
+  ends one --set "method=$method" --set workers=1 --set events=true
+  ends two --set "method=$method" --set workers=2
+  same two digest clients_perplexity
+  ends blind --set "method=$method" --set workers=2 --set evaluate_every=0
+  same blind digest
+  "$troupe" replay "$(echo "$scratch"/one/*)" >"$scratch/out" 2>"$scratch/err" || fail "$method is not computed again"
+  grep -q "digests equal" "$scratch/out" || fail "$method is computed again to another end"
+done
+rm -rf "$scratch/one"
+ends one --set workers=1 # CoMiGS, as the example has it.
+ends wall --set clock=wall
+same wall digest clients_perplexity
+
+# Private state, moments and counters of steps are those of the run that nobody killed.
+long=(--set rounds=40 --set own_steps=200 --set snapshot_seconds=0.02 --set workers=1)
+rm -rf "$scratch/one"
+ends one "${long[@]}"
+start killed "$troupe" run "${run[@]}" "${long[@]}" --folder "$scratch/killed"
+versions() { cat "$scratch"/killed/*/metrics.jsonl 2>/dev/null | grep -c '"version"' || true; }
+while goes_on "$process" && [ "$(versions)" -lt 12 ]; do sleep 0.02; done
+goes_on "$process" || fail "the run ended before it could be killed"
+tell KILL "$process"
+wait "$process" 2>/dev/null || true
+"$troupe" run --resume "$(echo "$scratch"/killed/*)" --format json >"$scratch/again.out" 2>"$scratch/again.err" ||
+  fail "a run that was killed does not go on"
+same again digest clients_perplexity

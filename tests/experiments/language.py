@@ -1,0 +1,220 @@
+#!/usr/bin/env python3
+"""CoMiGS and PF2LoRA on texts, beside what they are compared with; prints tables for docs/methods.md.
+
+  language.py EXECUTABLE FOLDER TEXTS small | real
+
+TEXTS is what `./dev data language` made. FOLDER keeps each run's end, so one that was cut off goes on where it stopped; for
+another program take another folder. Both are hours of two cores, and say at the end what holds.
+
+  small   a model of 1.3 million weights, which is pretrained here and kept in TEXTS: CoMiGS on languages, three seeds, with the
+          bounds R1, R2, R4 and R5 of its publication; kinds and sections, and unequal experts and texts, one seed, reported
+  real    SmolLM2 (134 million) on languages, one seed; MiniLM (22 million) under PF2LoRA, more and more sorted. All reported"""
+
+import argparse
+import hashlib
+import json
+import pathlib
+import statistics
+import subprocess
+import sys
+
+import language_curves
+from cells import Bounds, Cell, Maker, mean, rows_of, value
+
+EXAMPLES = pathlib.Path(__file__).resolve().parents[2] / "deploy/examples"
+METHODS = ["local_lora", "fedavg_lora", "pfedmoe", "comigs_2s", "comigs_2g", "comigs"]
+BUFFERED = [f"{x}, buffered" for x in ("fedavg_lora", "pfedmoe", "comigs_2g", "comigs")]  # The others send nothing.
+SEEDS = (1, 2, 3)
+PRETRAINING_SECONDS_MAX = 20 * 60
+FRACTIONS = ("0.3", "0.6", "0.9", "1.0")
+SIZES = ("tokens", "validation_tokens", "test_tokens")
+
+
+def ran(*command):
+    done = subprocess.run([str(x) for x in command], capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        sys.exit(f"{' '.join(map(str, command))}: exit code {done.returncode}\n{done.stdout}{done.stderr}")
+    return done.stdout
+
+
+def pretrained(troupe, texts, bounds):
+    """The small model, by what it is made of: another text or another example makes another one."""
+    example = EXAMPLES / "comigs/pretrain.toml"
+    made_of = example.read_bytes() + (texts / "SOURCES.json").read_bytes()
+    to = texts / "models" / f"small-{hashlib.sha256(made_of).hexdigest()[:12]}"
+    if (to / "config.json").exists():
+        return to
+    words = to.with_name(to.name + "-tokens")
+    ran(troupe, "data", "tokenizer", texts / "languages/en", "--size", 4096, "--to", words)
+    said = json.loads(ran(
+        troupe, "run", example, "--format", "json", "--folder", to.with_name(to.name + "-runs"), "--set", f"tokenizer={words}",
+        "--set", f"data.path={texts / 'languages'}", "--set", f"cache={texts / 'cache'}", "--set", "events=false"))
+    ran(troupe, "export", said["folder"], "--block", "model", "--to", to)
+    bounds.hold(f"pretrained to perplexity {said['perplexity']:.2f} in {said['wall_seconds']:.0f} s, at most "
+                f"{PRETRAINING_SECONDS_MAX} wanted", said["wall_seconds"] <= PRETRAINING_SECONDS_MAX)
+    return to
+
+
+def check_users_are_equal(said, what):
+    """Of what `data inspect` says: perplexities of users are compared, so they have as much to learn from and to be asked."""
+    of = {x["user"]: tuple(x[size] for size in SIZES) for x in said["clients"]}
+    if len(set(of.values())) != 1:
+        sys.exit(f"language.py: users of {what} differ in {', '.join(SIZES)}: {of}; fewer tokens for all would do")
+
+
+def check_equal(troupe, example, changes):
+    sets = [y for x in changes for y in ("--set", x)]
+    check_users_are_equal(json.loads(ran(troupe, "data", "inspect", example, *sets, "--format", "json")), example)
+
+
+def cells_of(study, example, rows, seeds, changes):
+    return [Cell(study, row, seed, example, [*changes, *more]) for row, more in rows.items() for seed in seeds]
+
+
+def best(said):
+    """Of a run's curve the least, and by how much its end is above it."""
+    found = [x[1]["clients_perplexity"] for x in said["curve"] if x[1].get("clients_perplexity")]
+    return min(found), found[-1] / min(found) - 1
+
+
+def show_perplexities(title, rows):
+    print(f"\n{title}\n\n| | seeds | perplexity, mean of clients | ± | as merged | least on the way | end above it, % | MiB up "
+          "| seconds |\n" + "| --- " * 9 + "|")
+    for name, said in rows.items():
+        middle, spread = mean(rows, name, "clients_perplexity")
+        merged = [value(x, "perplexity_merged") for x in said]
+        ends = [best(x) for x in said]
+        cells = [str(len(said)), f"{middle:.3f}", f"{spread:.3f}" if spread is not None else "",
+                 f"{statistics.mean(merged):.3f}" if None not in merged else "", f"{statistics.mean(x[0] for x in ends):.3f}",
+                 f"{100 * statistics.mean(x[1] for x in ends):.2f}",
+                 f"{statistics.mean(x['bytes_up'] for x in said) / 2**20:.2f}",
+                 f"{statistics.mean(x['wall_seconds'] for x in said):.0f}"]
+        print(f"| {name} | " + " | ".join(cells) + " |")
+    print(flush=True)
+
+
+def curves_of(rows):
+    return {name: [(v, x["clients_perplexity"]) for v, x in said[0]["curve"] if x.get("clients_perplexity")]
+            for name, said in rows.items()}
+
+
+def relations(rows, kind=""):
+    """Of the publication's claims, (what, whether it is so): {kind} of who sends, as in ', buffered'."""
+    name = {x: x + (kind if x + kind in rows else "") for x in METHODS}
+    of = {x: mean(rows, name[x], "clients_perplexity")[0] for x in METHODS}
+    better = min(of["comigs_2s"], of["comigs_2g"])
+    said = lambda *those: ", ".join(f"{name[x]} {of[x]:.3f}" for x in those)
+    return [(f"R4: {said('comigs_2s', 'local_lora')}", of["comigs_2s"] < of["local_lora"]),
+            (f"R4: {said('comigs_2g', 'fedavg_lora')}", of["comigs_2g"] < of["fedavg_lora"]),
+            (f"R5: {said('comigs', 'pfedmoe')}", of["comigs"] < of["pfedmoe"]),
+            (f"R1: {said('comigs', 'local_lora', 'fedavg_lora')}", of["comigs"] < min(of["local_lora"], of["fedavg_lora"])),
+            (f"R2: comigs{kind} {100 * (of['comigs'] / better - 1):+.2f} % from the better of 2S and 2G, at most 8 wanted",
+             of["comigs"] <= 1.08 * better)]
+
+
+def report(claims):
+    for what, true in claims:
+        print(("is so   " if true else "is not  ") + what, flush=True)
+
+
+def small(troupe, folder, texts):
+    bounds = Bounds()
+    model = pretrained(troupe, texts, bounds)
+    maker = Maker(troupe, folder, 2)
+    here = [f"model.path={model}", f"cache={texts / 'cache'}", "workers=1"]
+    of = lambda kind: [*here, f"data.path={texts / kind}"]
+    sweep = lambda kind, wanted=None: rows_of(EXAMPLES / f"comigs/sweep_{kind}.toml", wanted)
+    example = lambda kind: EXAMPLES / f"comigs/{kind}.toml"
+    for kind in ("languages", "kinds", "sections"):
+        check_equal(troupe, example(kind), of(kind))
+    curves = {}
+    rows = maker.make_all([*cells_of("languages", example("languages"), sweep("languages", METHODS), SEEDS, of("languages")),
+                           *cells_of("languages", example("languages"), sweep("languages", ["pretrained", *BUFFERED]), (1,),
+                                     of("languages"))])
+    show_perplexities("Small, `languages`: de, fr, it, nl", rows)
+    curves["languages"] = curves_of(rows)
+    for what, true in relations(rows):
+        bounds.hold(what, true)
+    first = {x: said[:1] for x, said in rows.items()}
+    print("\nThe same of the first seed, buffered where anything is sent:")
+    report(relations(first, ", buffered"))
+    for kind in ("kinds", "sections"):
+        rows = maker.make_all(cells_of(kind, example(kind), sweep(kind, METHODS + BUFFERED), (1,), of(kind)))
+        show_perplexities(f"Small, `{kind}`", rows)
+        curves[kind] = curves_of(rows)
+        winner = min(("comigs_2s", "comigs_2g"), key=lambda x, rows=rows: mean(rows, x, "clients_perplexity")[0])
+        print(f"R3: of 2S and 2G {winner} is better on {kind}")
+        report(relations(rows))
+        print("\nThe same, buffered where anything is sent:")
+        report(relations(rows, ", buffered"))
+    rows = maker.make_all(cells_of("experts", example("languages"), sweep("experts"), (1,), of("languages")))
+    show_perplexities("Small, `languages`: unequal experts and texts", rows)
+    curves["experts"] = curves_of(rows)
+    language_curves.draw(curves, folder / "curves.svg")
+    print(f"curves are in {folder / 'curves.svg'}")
+    return bounds.wrong
+
+
+def show_accuracies(rows):
+    print("\nReal, MiniLM over sections, 8 clients\n\n| | accuracy, mean of clients, % | majority, % | seconds |\n" + "| --- " * 4 + "|")
+    for name in rows:
+        accuracy, majority = (100 * mean(rows, name, x)[0] for x in ("per_client.mean", "majority_accuracy"))
+        print(f"| {name} | {accuracy:.2f} | {majority:.2f} | {mean(rows, name, 'wall_seconds')[0]:.0f} |")
+    print(flush=True)
+
+
+def gaps_of(said, kind=""):
+    """Of PF2LoRA's claims, (what, whether it is so): {kind} of who sends, as in ', buffered'."""
+    of = lambda method, h: 100 * mean(said, f"{method}, {h}{kind}", "per_client.mean")[0]
+    gaps = [of("pf2lora", h) - of("homlora", h) for h in FRACTIONS]
+    return [("the gap to HOMLoRA grows with the fraction: " + ", ".join(f"{x:+.2f}" for x in gaps), gaps == sorted(gaps)),
+            ("PF2LoRA stays within 5 points of its value at 0.3",
+             all(of("pf2lora", h) >= of("pf2lora", "0.3") - 5 for h in FRACTIONS)),
+            ("HOMLoRA of rank 12 is below PF2LoRA", all(of("homlora of rank 12", h) < of("pf2lora", h) for h in FRACTIONS))]
+
+
+def in_updates(rows, updates, versions):
+    """Buffered rows for a run of other length, which is scored at its end."""
+    return {name: [*more, f"updates={updates}", f"evaluate_every={versions}"] for name, more in rows.items()}
+
+
+def real(troupe, folder, texts):
+    maker = Maker(troupe, folder, 1)
+    example, sweep = EXAMPLES / "comigs/languages.toml", EXAMPLES / "comigs/sweep_languages.toml"
+    changes = [f"model.path={texts / 'models/SmolLM2-135M-Instruct.Q4_1.gguf'}", "storage=as_stored", "batch_size=4", "rounds=6",
+               "evaluate_every=3", "own_steps=60", "data.tokens=110000", "validation_tokens=33000", "test_tokens=5121",
+               f"data.path={texts / 'languages'}", f"cache={texts / 'cache'}", "workers=2"]
+    check_equal(troupe, example, changes)
+    rows = rows_of(sweep, ["pretrained", *METHODS]) | in_updates(rows_of(sweep, BUFFERED), 24, 6)
+    said = maker.make_all(cells_of("real", example, rows, (1,), changes))
+    show_perplexities("Real, SmolLM2-135M on `languages`, 4 x 128, 60 steps", said)
+    report(relations(said))
+    print("\nThe same, buffered where anything is sent:")
+    report(relations(said, ", buffered"))
+    example, sweep = EXAMPLES / "pf2lora/sections.toml", EXAMPLES / "pf2lora/sweep_sections.toml"
+    names = [f"{m}, {h}" for h in FRACTIONS for m in ("homlora", "homlora of rank 12", "pf2lora")]
+    rows = rows_of(sweep, names) | in_updates(rows_of(sweep, [f"{x}, buffered" for x in names]), 80, 20)
+    changes = [f"model.path={texts / 'models/all-MiniLM-L6-v2'}", f"data.path={texts / 'sections'}", "rounds=10",
+               "evaluate_every=10", "workers=2"]
+    said = maker.make_all(cells_of("real", example, rows, (1,), changes))
+    show_accuracies(said)
+    report(gaps_of(said))
+    print("\nThe same, buffered:")
+    report(gaps_of(said, ", buffered"))
+    return 0
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("troupe", type=pathlib.Path)
+    parser.add_argument("folder", type=pathlib.Path)
+    parser.add_argument("texts", type=pathlib.Path)
+    parser.add_argument("which", choices=["small", "real"])
+    x = parser.parse_args()
+    x.folder.mkdir(parents=True, exist_ok=True)
+    wrong = (small if x.which == "small" else real)(x.troupe.resolve(), x.folder.resolve(), x.texts.resolve())
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,81 @@
+"""Runs over texts: three users, a model of two layers, and steps that are few and large."""
+
+TEXTS = {
+    "data.kind": "language", "data.tokenizer": "bytes", "data.context": 8,
+    "data.validation_share": 0.2, "data.test_share": 0.2, "clients.clients": 3,
+    "clients.clients_per_round": 3, "model.kind": "language", "training.local_steps": 4,
+    "training.batch_size": 2, "training.batches": "anywhere", "training.optimiser": "adamw",
+    "training.beta1": 0.9, "training.beta2": 0.95, "training.weight_decay": 0.01,
+    "training.learning_rate": 0.02, "rank": 2, "rounds": 3, "evaluate_every": 1000,  # In the end.
+}
+# A burst comes in the middle of a visit, and what it goes by is older than that.
+BURSTS = {"router_every": 6, "router_steps": 2, "router_rate": 0.05}
+COSINE = {"training.schedule.kind": "cosine", "training.schedule.last": 0.1,
+          "training.schedule.own_steps": 12}
+FOUR = {**BURSTS, "training.experts": [4, 3, 4], "balance": 0.5}
+SGD = {"training.optimiser": "sgd", "training.beta1": None, "training.beta2": None,
+       "training.weight_decay": 0.0, "training.learning_rate": 0.02}
+SEEDED = {"model.layers": 2, "model.embedding": 16, "model.heads": 2}
+UNEQUAL = {"devices.speed.kind": "uniform", "devices.speed.slowest": 0.1,
+           "devices.speed.fastest": 1.0}
+FEDBUFF = {"pace.mode": "fedbuff", "pace.buffer_size": 2, "pace.concurrency": 3, "versions": 8,
+           "rounds": None, "evaluate_every": 0, **UNEQUAL}
+TWO_LEVELS = {"own_rank": 1, "inner_rate": 0.3}
+OF_BLOCKS = {"attention_rank": 1}
+
+LANGUAGE = [
+    ("comigs sync", "comigs", {**BURSTS, **COSINE}),
+    ("comigs of many", "comigs", {**BURSTS, **COSINE, "training.experts": [2, 1, 4],
+                                  "balance": 0.5}),
+    ("comigs four", "comigs", FOUR),
+    ("comigs printed balance", "comigs", {**FOUR, "balance_scale": "printed"}),
+    ("comigs nobody favoured", "comigs", {**FOUR, "favoured": 0}),
+    ("comigs passes", "comigs", {**FOUR, "training.batch_size": 3, "training.micro_batch": 1}),
+    ("comigs private attention", "comigs", {**BURSTS, "attention": "private"}),
+    ("comigs router on training", "comigs", {**BURSTS, "router_data": "training"}),
+    ("comigs leaks", "comigs", {**BURSTS, "grad_leak_compat": 1}),
+    ("comigs plain scale", "comigs", {**BURSTS, "options.alpha": 0, "rank": 3}),
+    ("comigs sgd", "comigs", {**BURSTS, **SGD}),
+    ("comigs epochs", "comigs", {**BURSTS, "training.batches": "epochs",
+                                 "training.batch_size": 5}),
+    ("comigs drawn", "comigs", {**BURSTS, "training.batches": "drawn"}),
+    ("comigs seeded", "comigs", {**BURSTS, **SEEDED, **SGD, "options.alpha": 8}),
+    ("comigs fedbuff", "comigs", {**BURSTS, **COSINE, **FEDBUFF,
+                                  "training.schedule.own_steps": 200}),
+    ("comigs_2g sync", "comigs_2g", {**BURSTS, **COSINE}),
+    ("comigs_2g joint", "comigs_2g", {"joint": 1}),
+    ("comigs_2s sync", "comigs_2s", {**BURSTS, **COSINE}),
+    ("comigs_2s joint", "comigs_2s", {"joint": 1}),
+    ("pfedmoe sync", "pfedmoe", COSINE),
+    # Loads that happen to be as wanted have no slope, of which AdamW would make a step.
+    ("pfedmoe four", "pfedmoe", {**SGD, "training.experts": [4, 2, 3], "balance": 0.5}),
+    ("fedavg_lora", "fedavg_lora", COSINE),
+    ("local_lora", "local_lora", COSINE),
+    ("ffa_lora", "ffa_lora", OF_BLOCKS),
+    ("fedsa_lora", "fedsa_lora", OF_BLOCKS),
+    ("pcl", "pcl", {**OF_BLOCKS, **SEEDED, **SGD, "training.learning_rate": 0.2}),
+    ("pcl adamw", "pcl", {**OF_BLOCKS, **SEEDED}),
+    ("pretrained", "pretrained", {}),
+    ("pf2lora language", "pf2lora", TWO_LEVELS),
+    ("pf2lora language four batches", "pf2lora", {**TWO_LEVELS, **SGD, "four_batches": 1}),
+    ("pf2lora language scheduled", "pf2lora", {**TWO_LEVELS, **COSINE}),
+    ("pf2lora language alpha", "pf2lora", {**TWO_LEVELS, "options.alpha": 4,
+                                           "alpha_over": "root"}),
+    ("pf2lora language joint", "pf2lora", {**TWO_LEVELS, "joint": 1}),
+    ("pf2lora language passes", "pf2lora", {**TWO_LEVELS, "training.micro_batch": 1}),
+    ("pf2lora language fedbuff", "pf2lora", {**TWO_LEVELS, **FEDBUFF}),
+    ("per_fedavg_lora language", "per_fedavg_lora", {
+        **SGD, "inner_rate": 0.3, "training.batches": "epochs", "training.batch_size": 0,
+        "data.tokens": 120}),
+    ("homlora language", "homlora", {}),
+    ("hetlora language", "hetlora", {**SGD, "rank": 3, "rank_min": 1, "keep_share": 0.7,
+                                     "penalty": 0.2}),
+    ("flexlora language", "flexlora", {"rank": 3, "rank_min": 1}),
+    # So fast that using all of both is not the best.
+    ("fdlora", "fdlora", {"own_rank": 1, "attention_rank": 1, "training.learning_rate": 0.05}),
+    ("fdlora sgd", "fdlora", {**SEEDED, **SGD, "own_rank": 2, "attention_rank": 1,
+                              "training.learning_rate": 1.0}),
+    ("fdlora fedbuff", "fdlora", {**FEDBUFF, "own_rank": 1, "attention_rank": 1}),
+    ("centralised_lora", "centralised_lora", {**COSINE, "data.pooled": True, "clients.clients": 1,
+                                              "clients.clients_per_round": 1}),
+]

@@ -1,0 +1,276 @@
+"""A language model of GPT-2's shape in double precision, with factors of low rank beside its products
+and several experts in the place of each feed-forward block: comigs.md, 2.3, 2.4 and 3."""
+
+import json
+import math
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+import numpy as np
+
+from draws import Stream, derive_seed, single
+from planted import wrong
+from tape import Node, log_softmax, slopes, softmax
+
+LAYERS, WIDTH, HEADS, VOCABULARY = 2, 16, 2, 257
+INNER, EPSILON, DEVIATION = 4 * WIDTH, 1e-5, 0.02
+
+
+def tensors_of(context):
+    """Names and shapes in the order in which they lie; matrices are outputs x inputs."""
+    all_of_them = [("wte.weight", (VOCABULARY, WIDTH)), ("wpe.weight", (context, WIDTH))]
+
+    def add(name, *shape):
+        all_of_them.append((name + ".weight", shape))
+        all_of_them.append((name + ".bias", shape[:1]))
+
+    for i in range(LAYERS):
+        add(f"h.{i}.ln_1", WIDTH)
+        add(f"h.{i}.attn.c_attn", 3 * WIDTH, WIDTH)
+        add(f"h.{i}.attn.c_proj", WIDTH, WIDTH)
+        add(f"h.{i}.ln_2", WIDTH)
+        add(f"h.{i}.mlp.c_fc", INNER, WIDTH)
+        add(f"h.{i}.mlp.c_proj", WIDTH, INNER)
+    add("ln_f", WIDTH)
+    return all_of_them
+
+
+def layer_norm(x, weight, bias):
+    away = x - x.mean(-1)
+    return away * ((away * away).mean(-1) + EPSILON)**-0.5 * weight + bias
+
+
+def gelu(x):
+    """By tanh, as GPT-2 has it."""
+    if wrong("gelu_by_sigmoid"):
+        return x * ((x * -1.702).exp() + 1.0)**-1.0
+    inner = (x + x * x * x * 0.044715) * math.sqrt(2 / math.pi)
+    return x * (inner.tanh() + 1.0) * 0.5
+
+
+@dataclass
+class Expert:
+    """What stands beside the products of a block."""
+    terms: dict  # Layer's name: its factors u and v.
+    scale: float = 1.0
+
+    def __call__(self, name, x, y):
+        if name not in self.terms:
+            return y
+        u, v = self.terms[name]
+        return y + x @ v.swap(0, 1) @ u * self.scale
+
+
+@dataclass
+class Beside:
+    """Of a whole model. Without routers all experts count the same."""
+    attention: Expert = field(default_factory=lambda: Expert({}))
+    experts: list = field(default_factory=lambda: [Expert({})])
+    routers: list = ()       # Of each layer, experts x width.
+    printed: bool = False    # The scale of the load balance.
+    favoured: float = 0.5    # What it wants for the first expert; 0: as much as for others.
+    narrowest: float = np.inf  # Between a logit that was kept and one that was not.
+
+
+def top_two(logits):
+    """Of each token the two largest, of equals the first; and how near the next one ever came."""
+    order = np.argsort(-logits.real, axis=-1, kind="stable")
+    chosen = np.zeros(logits.shape, dtype=bool)
+    np.put_along_axis(chosen, order[:, :2], True, axis=-1)
+    if logits.shape[-1] < 3:
+        return chosen, np.inf
+    in_order = np.take_along_axis(logits.real, order, axis=-1)
+    return chosen, (in_order[:, 1] - in_order[:, 2]).min()
+
+
+def gate(logits, chosen):
+    """A softmax over the logits that are kept."""
+    if wrong("weights_of_all"):
+        return softmax(logits) * chosen
+    if wrong("all_are_kept"):
+        return softmax(logits)
+    shifted = logits - np.where(chosen, logits.value.real, -np.inf).max(axis=-1, keepdims=True)
+    kept = (shifted * chosen).exp() * chosen
+    return kept * kept.sum(-1)**-1.0
+
+
+def load_balance(logits, chosen, printed, favoured):
+    """One of a layer: f_0 P_0 + (n - 1) times the sum of the others' f_j P_j, which is one where loads
+    are as wanted; as printed, over (n - 1)^2 + 1. f has no slope."""
+    count = logits.shape[-1]
+    wanted = np.full(count, (1 - favoured) / (count - 1) if favoured else 1 / count)
+    wanted[0] = favoured or 1 / count
+    weights = 0.5 / wanted
+    if wrong("balance_prefers_nobody"):
+        weights[0] = weights[1]
+    if printed != wrong("balance_as_printed"):
+        weights = weights / weights.sum()
+    chances = gate(logits, chosen) if wrong("balance_of_the_kept") else softmax(logits)
+    return (chances.mean(0) * (weights * chosen.mean(axis=0))).all()
+
+
+class Transformer:
+    """Flat parameters, with the interface of `Model`; a row is a window of tokens, and what it should
+    foretell of each the next one."""
+
+    labels = True
+
+    def __init__(self, context, is_made):
+        self.context, self.is_made = context, is_made
+        self.places, self.size = {}, 0
+        for name, shape in tensors_of(context):
+            self.places[name] = (self.size, shape)
+            self.size += int(np.prod(shape))
+        self.layers = self.named(".attn.c_attn")  # What makes queries and values.
+
+    def named(self, *parts):
+        """Layers of these names: rows, columns, where the weight begins, where the bias does."""
+        found = []
+        for name, (at, shape) in self.places.items():
+            if name.endswith(".weight") and any(name[:-7].endswith(x) for x in parts):
+                found.append((*shape, at, self.places[name[:-7] + ".bias"][0]))
+        return found
+
+    def name_at(self, layer):
+        return next(name[:-7] for name, (at, _) in self.places.items() if at == layer[2])
+
+    def weight(self, w, layer):
+        rows, columns, at, _ = layer
+        return w[at:at + rows * columns].reshape(rows, columns)
+
+    def initial(self, seed):
+        """As the file has it that the oracle wrote, or from the seed as GPT-2 begins."""
+        return (made if self.is_made else written)(self.context, seed)
+
+    def nodes(self, w):
+        return {name: Node(w[at:at + int(np.prod(shape))].reshape(shape))
+                for name, (at, shape) in self.places.items()}
+
+    def logits(self, of, ids, beside, balances=None):
+        """Of each token. What routers see is the block's input behind its norm."""
+        def product(name, x):
+            return x @ of[name + ".weight"].swap(0, 1) + of[name + ".bias"]
+
+        def norm(name, x):
+            return layer_norm(x, of[name + ".weight"], of[name + ".bias"])
+
+        def feed_forward(i, x, by):
+            up = by(f"h.{i}.mlp.c_fc", x, product(f"h.{i}.mlp.c_fc", x))
+            inside = gelu(up)
+            return by(f"h.{i}.mlp.c_proj", inside, product(f"h.{i}.mlp.c_proj", inside))
+
+        rows, tokens = ids.shape
+        x = (of["wte.weight"][ids] + of["wpe.weight"][np.arange(tokens)]).reshape(-1, WIDTH)
+        for i in range(LAYERS):
+            x = x + self.attended(i, norm(f"h.{i}.ln_1", x), product, beside.attention,
+                                  (rows, tokens))
+            seen = norm(f"h.{i}.ln_2", x)
+            said = [feed_forward(i, seen, by) for by in beside.experts]
+            if len(said) == 1:
+                x = x + said[0]
+                continue
+            if not beside.routers:
+                share = 1.0 if wrong("experts_are_added") else 1 / len(said)
+                for y in said:
+                    x = x + y * share
+                continue
+            asked = x if wrong("router_before_the_norm") else seen
+            logits = asked @ beside.routers[i].swap(0, 1)
+            chosen, narrow = top_two(logits.value)
+            beside.narrowest = min(beside.narrowest, narrow)
+            weights = gate(logits, chosen)
+            if balances is not None:
+                balances.append(load_balance(logits, chosen, beside.printed,
+                                             beside.favoured))
+            for j, y in enumerate(said):
+                x = x + y * weights[:, j:j + 1]
+        return norm("ln_f", x) @ of["wte.weight"].swap(0, 1)
+
+    def attended(self, i, x, product, by, shape):
+        rows, tokens = shape
+        wide = WIDTH // HEADS
+        fused = by(f"h.{i}.attn.c_attn", x, product(f"h.{i}.attn.c_attn", x))
+        query, key, value = (
+            fused[:, k * WIDTH:(k + 1) * WIDTH].reshape(rows, tokens, HEADS, wide).swap(1, 2)
+            for k in range(3))
+        scores = query @ key.swap(-1, -2) * wide**-0.5
+        if not wrong("sees_what_comes"):
+            scores = scores + np.where(np.tri(tokens, dtype=bool), 0, -1e30)
+        heads = (softmax(scores) @ value).swap(1, 2).reshape(-1, WIDTH)
+        return by(f"h.{i}.attn.c_proj", heads, product(f"h.{i}.attn.c_proj", heads))
+
+    def loss(self, of, rows, beside=None, balance=0.0):
+        """The mean over all targets; and of each layer's load balance, `balance` times."""
+        ids, targets = rows
+        balances = []
+        said = self.logits(of, ids, beside or Beside(), balances)
+        table = log_softmax(said)
+        loss = table[np.arange(targets.size), targets.reshape(-1)].all() * (-1 / targets.size)
+        share = 1 if wrong("balances_are_added") else max(len(balances), 1)
+        for x in balances:
+            loss = loss + x * (balance / share)
+        return loss
+
+    def gradient(self, w, rows):
+        of = self.nodes(w)
+        along = slopes(self.loss(of, rows), list(of.values()))
+        return np.concatenate([x.reshape(-1) for x in along])
+
+    def outputs(self, w, ids):
+        return self.logits(self.nodes(w), ids, Beside()).value
+
+    def judge(self, outputs, targets):
+        """The loss of each target."""
+        table = log_softmax(Node(outputs)).value
+        return -table[np.arange(targets.size), targets.reshape(-1)], None
+
+
+@lru_cache(maxsize=8)
+def written(context, seed):
+    """Wide enough that tokens attend to some others and gates tell them apart, and nothing is so far below
+    zero that AdamW would make a step of what single precision left of a slope."""
+    draws, parts = Stream(derive_seed(seed, "oracle")), []
+    for name, shape in tensors_of(context):
+        about = 1.0 if ".ln_" in "." + name and name.endswith(".weight") else 0.0
+        wide = 0.15 if ".c_fc." in name else 0.3 if len(shape) == 2 else 0.1
+        parts.append(about + draws.normals(int(np.prod(shape)), wide))
+    return single(np.concatenate(parts))
+
+
+@lru_cache(maxsize=8)
+def made(context, seed):
+    """Radford et al. (2019): normal with 0.02, less for what goes back into the stream."""
+    parts = []
+    for i, (name, shape) in enumerate(tensors_of(context)):
+        size = int(np.prod(shape))
+        if len(shape) == 1:
+            parts.append(np.full(size, 1.0 if name.endswith(".weight") else 0.0))
+            continue
+        wide = DEVIATION / ((2 * LAYERS)**0.5 if name.endswith("c_proj.weight") else 1)
+        parts.append(Stream(derive_seed(seed, "language", i)).normals(size, wide))
+    return single(np.concatenate(parts))
+
+
+def write_model(folder, context, seed):
+    """config.json and model.safetensors, as transformers writes them: products inputs x outputs."""
+    folder.mkdir()
+    config = {"model_type": "gpt2", "architectures": ["GPT2LMHeadModel"], "vocab_size": VOCABULARY,
+              "n_positions": context, "n_embd": WIDTH, "n_layer": LAYERS, "n_head": HEADS,
+              "n_inner": None, "activation_function": "gelu_new", "layer_norm_epsilon": EPSILON,
+              "tie_word_embeddings": True}
+    (folder / "config.json").write_text(json.dumps(config), encoding="utf-8")
+    header, values, at, begin = {}, [], 0, 0
+    flat = written(context, seed)
+    for name, shape in tensors_of(context):
+        size = int(np.prod(shape))
+        x = flat[at:at + size].reshape(shape)
+        if ".h." in "." + name and len(shape) == 2:
+            x = x.T
+        values.append(np.ascontiguousarray(x, dtype="<f4").tobytes())
+        header["transformer." + name] = {"dtype": "F32", "shape": list(x.shape),
+                                         "data_offsets": [begin, begin + 4 * size]}
+        at, begin = at + size, begin + 4 * size
+    text = json.dumps(header).encode()
+    text += b" " * (-len(text) % 8)
+    (folder / "model.safetensors").write_bytes(
+        len(text).to_bytes(8, "little") + text + b"".join(values))

@@ -1,0 +1,176 @@
+#include "models/language/documents.hpp"
+
+#include <gmock/gmock.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include <sys/stat.h>
+
+#include "tests/support/scratch_folder.hpp"
+
+namespace troupe::models::documents_test {
+
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+struct texts_of_users : ::testing::Test {
+  void write(const std::string& name, const std::string& text) const {
+    const auto path = std::filesystem::path{at.path()} / name;
+    std::filesystem::create_directories(path.parent_path());
+    std::ofstream{path, std::ios::binary} << text;
+  }
+
+  std::vector<std::string> texts(const std::string& user) const {
+    const auto found = read_users(at.path(), {user});
+    EXPECT_TRUE(found) << found.error().context;
+    std::vector<std::string> out;
+    if (found)
+      for (const auto& x : found->front().documents)
+        out.push_back(x.text);
+    return out;
+  }
+
+  std::string refusal(const std::vector<std::string>& users = {}) const {
+    const auto found = read_users(at.path(), users);
+    if (found)
+      return "read";
+    EXPECT_EQ(found.error().code, errc::invalid_data);
+    EXPECT_THAT(found.error().context, HasSubstr(at.path()));
+    return found.error().context.substr(at.path().size());
+  }
+
+  const test::scratch_folder at;
+};
+
+/// Of 80 letters.
+std::string paragraph(char letter) {
+  return std::string(80, letter) + "\n";
+}
+
+} // namespace
+
+TEST_F(texts_of_users, are_in_folders_and_files) {
+  write("nl/b.txt", "tweede");
+  write("nl/a.1", "eerste");
+  write("nl/.hidden", "nooit");
+  write("de.txt", "eins\fzwei\f \n\fdrei");
+  write("fr.jsonl", "{\"text\": \"un\"}\n\n{\"text\": \"deux\", \"label\": 3}");
+  write("SOURCES.json", "{}");
+  write(".git/x", "no");
+  const auto names = names_of_users(at.path());
+  ASSERT_TRUE(names) << names.error().context;
+  EXPECT_THAT(*names, ElementsAre("de", "fr", "nl"));
+  EXPECT_THAT(texts("de"), ElementsAre("eins", "zwei", "drei"));
+  EXPECT_THAT(texts("fr"), ElementsAre("un", "deux"));
+  EXPECT_THAT(texts("nl"), ElementsAre("eerste", "tweede"));
+}
+
+TEST_F(texts_of_users, come_in_the_order_in_which_they_are_named) {
+  write("a.txt", "x");
+  write("b.txt", "y");
+  write("c.txt", "z");
+  const auto found = read_users(at.path(), {"c", "a"});
+  ASSERT_TRUE(found) << found.error().context;
+  ASSERT_EQ(found->size(), 2u);
+  EXPECT_EQ((*found)[0].name, "c");
+  EXPECT_EQ((*found)[1].name, "a");
+  const auto all = read_users(at.path(), {});
+  ASSERT_TRUE(all);
+  EXPECT_EQ(all->size(), 3u);
+}
+
+TEST_F(texts_of_users, say_which_documents_are_of_one_source) {
+  write("x.jsonl", "{\"text\": \"a\", \"source\": \"2\"}\n"
+                   "{\"text\": \"b\"}\n"
+                   "{\"text\": \"c\", \"source\": \"2\"}\n");
+  const auto found = read_users(at.path(), {});
+  ASSERT_TRUE(found) << found.error().context;
+  const auto& xs = found->front().documents;
+  ASSERT_EQ(xs.size(), 3u);
+  EXPECT_EQ(xs[0].source, xs[2].source);
+  // The second line is no document of the source "2".
+  EXPECT_NE(xs[0].source, xs[1].source);
+}
+
+TEST_F(texts_of_users, need_not_be_utf8) {
+  write("x.txt", "caf\xe9");
+  EXPECT_THAT(texts("x"), ElementsAre("caf\xe9"));
+}
+
+TEST_F(texts_of_users, are_refused_with_the_place) {
+  EXPECT_EQ(refusal(), ": has texts of nobody; a folder that has a sub-folder, "
+                       "a .txt or a .jsonl of each user would do");
+  write("de.txt", "eins");
+  EXPECT_EQ(refusal({"it"}), ": has no user 'it'; there are 'de'");
+  write("de/a", "eins");
+  EXPECT_EQ(refusal(), ": user 'de' is there twice, as 'de' and 'de.txt'; one "
+                       "of them would do");
+  std::filesystem::remove_all(at.path() + "/de");
+  write("nl.txt", " \n\f\n");
+  EXPECT_EQ(refusal(), "/nl.txt: user 'nl' has no text; a document would do");
+  write("nl.txt", "een");
+  write("x.jsonl", "{\"text\": \"a\"}\n{\"title\": \"b\"}\n");
+  EXPECT_EQ(refusal(),
+            "/x.jsonl:2: is no document; {\"text\": \"…\"} would do");
+  write("x.jsonl", "{\"text\": \"a\", \"source\": 3}\n");
+  EXPECT_EQ(refusal(), "/x.jsonl:1: 'source' is no text; a name would do");
+  write("x.jsonl", "{\"text\": \"a\"\n");
+  EXPECT_THAT(refusal(), HasSubstr("/x.jsonl:1: "));
+}
+
+TEST_F(texts_of_users, are_not_waited_for) {
+  ASSERT_EQ(mkfifo((at.path() + "/pipe.txt").c_str(), 0600), 0);
+  EXPECT_THAT(refusal(), HasSubstr("has texts of nobody"));
+  const auto none = read_users(at.path() + "/none", {});
+  ASSERT_FALSE(none);
+  EXPECT_THAT(none.error().context, HasSubstr("/none: cannot be read: "));
+}
+
+TEST_F(texts_of_users, may_lie_behind_links) {
+  write("far/a", "weit");
+  const auto user = at.path() + "/users";
+  std::filesystem::create_directories(user);
+  std::filesystem::create_symlink(at.path() + "/far", user + "/de");
+  const auto found = read_users(user, {});
+  ASSERT_TRUE(found) << found.error().context;
+  EXPECT_EQ(found->front().documents.front().text, "weit");
+}
+
+TEST(repeated_paragraphs, stay_where_they_come_first) {
+  const auto a = paragraph('a'), b = paragraph('b');
+  std::vector<user_text> users{
+    {"x", {{"own\n\n" + a + "\n" + b, "1"}}},
+    {"y", {{a + "\n\nother\n", "1"}, {"short\n\n" + b + "\nend", "2"}}}};
+  EXPECT_EQ(drop_repeated(users), 2u);
+  EXPECT_EQ(users[0].documents[0].text, "own\n\n" + a + "\n" + b);
+  EXPECT_EQ(users[1].documents[0].text, "other\n");
+  EXPECT_EQ(users[1].documents[1].text, "short\n\nend");
+  EXPECT_EQ(drop_repeated(users), 0u);
+}
+
+TEST(repeated_paragraphs, may_be_twice_in_one_document) {
+  const auto a = paragraph('a');
+  const auto text = a + "\n" + a;
+  std::vector<user_text> users{{"x", {{text, "1"}}}};
+  EXPECT_EQ(drop_repeated(users), 0u);
+  EXPECT_EQ(users[0].documents[0].text, text);
+}
+
+TEST(repeated_paragraphs, are_of_80_bytes) {
+  const std::string shorter(79, 'a');
+  std::vector<user_text> users{{"x", {{shorter, "1"}, {shorter, "2"}}}};
+  EXPECT_EQ(drop_repeated(users), 0u);
+  // Blanks around it make none longer, and none another one.
+  const std::string longer(80, 'a');
+  std::vector<user_text> others{
+    {"x", {{longer, "1"}, {"  " + longer + " \r\n", "2"}}}};
+  EXPECT_EQ(drop_repeated(others), 1u);
+  EXPECT_EQ(others[0].documents.size(), 1u);
+}
+
+} // namespace troupe::models::documents_test

@@ -1,0 +1,155 @@
+#include "models/language/labelled_texts.hpp"
+
+#include <gmock/gmock.h>
+
+#include <fstream>
+#include <string>
+
+#include "tests/support/scratch_folder.hpp"
+
+namespace troupe::models::labelled_texts_test {
+
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+struct labelled_lines : ::testing::Test {
+  labelled_lines() {
+    from.folder = at.path();
+  }
+
+  void write(const std::string& name, const std::string& lines) const {
+    std::ofstream out{at.path() + "/" + name + ".jsonl", std::ios::binary};
+    out << lines;
+  }
+
+  std::vector<labelled_user> users() const {
+    const auto found = read_labelled(from);
+    EXPECT_TRUE(found) << found.error().context;
+    return found ? *found : std::vector<labelled_user>{};
+  }
+
+  std::string refusal(text_task task, const std::string& lines) {
+    write("a", lines);
+    from.task = task;
+    const auto found = read_labelled(from);
+    return found ? "read" : found.error().context;
+  }
+
+  test::scratch_folder at;
+  labelled_files from;
+};
+
+std::string paragraph(const std::string& word) {
+  std::string text;
+  while (text.size() < 90)
+    text += word + ' ';
+  return text + "\n\n";
+}
+
+} // namespace
+
+TEST_F(labelled_lines, have_a_text_and_its_class) {
+  write("b", "{\"text\": \"one\", \"label\": \"x\", \"source\": \"s\"}\n\n"
+             "{\"text\": \"two\", \"label\": 7}\n");
+  write("a", "{\"text\": \"three\", \"label\": \"y\"}");
+  const auto all = users();
+  ASSERT_EQ(all.size(), 2u);
+  EXPECT_EQ(all[0].name, "a");
+  ASSERT_EQ(all[1].texts.size(), 2u);
+  EXPECT_EQ(all[1].texts[0].text, "one");
+  EXPECT_EQ(all[1].texts[0].label, "x");
+  EXPECT_EQ(all[1].texts[1].label, "7");
+  EXPECT_EQ(all[1].texts[0].source, "=s");
+  EXPECT_EQ(all[1].texts[1].source, "");
+  from.users = {"b"};
+  EXPECT_EQ(users().size(), 1u);
+}
+
+TEST_F(labelled_lines, have_their_class_under_another_key) {
+  from.label = "section";
+  write("a", "{\"text\": \"one\", \"section\": \"libs\", \"label\": 1}");
+  EXPECT_EQ(users()[0].texts[0].label, "libs");
+}
+
+TEST_F(labelled_lines, say_where_an_answer_stands) {
+  from.task = text_task::span;
+  write("a", "{\"text\": \"a ä b a\", \"question\": \"q\", \"answer\": "
+             "\"a\"}\n"
+             "{\"text\": \"a ä b a\", \"question\": \"q\", \"answer\": \"a\", "
+             "\"begin\": 6}\n"
+             "{\"text\": \"a ä b a\", \"question\": \"q\"}\n");
+  const auto all = users();
+  ASSERT_EQ(all[0].texts.size(), 3u);
+  EXPECT_EQ(all[0].texts[0].begin, 0u);
+  EXPECT_EQ(all[0].texts[0].end, 1u);
+  // Six letters stand before it, in seven bytes.
+  EXPECT_EQ(all[0].texts[1].begin, 7u);
+  EXPECT_EQ(all[0].texts[1].before, "q");
+  EXPECT_EQ(all[0].texts[2].begin, all[0].texts[2].end);
+}
+
+TEST_F(labelled_lines, have_what_they_describe) {
+  from.task = text_task::describe;
+  write("a", "{\"before\": \"name: x\", \"text\": \"It is x.\"}");
+  const auto all = users();
+  EXPECT_EQ(all[0].texts[0].before, "name: x");
+  EXPECT_EQ(all[0].texts[0].text, "It is x.");
+  EXPECT_EQ(all[0].texts[0].label, "");
+}
+
+TEST_F(labelled_lines, are_refused_by_their_number) {
+  const auto path = at.path() + "/a.jsonl";
+  EXPECT_EQ(refusal(text_task::classify, "{\"text\": \"x\"}"),
+            path
+              + ":1: has no 'label' that is a text or a whole number; "
+                "'label' says which key has the class");
+  EXPECT_EQ(refusal(text_task::classify, "\n{\"label\": \"x\"}"),
+            path
+              + ":2: is no labelled text; {\"text\": \"…\", \"label\": "
+                "\"…\"} would do");
+  EXPECT_THAT(refusal(text_task::classify, "{"), HasSubstr(path + ":1: "));
+  EXPECT_EQ(refusal(text_task::span, "{\"text\": \"x\"}"),
+            path
+              + ":1: is no labelled text; {\"text\": \"…\", "
+                "\"question\": \"…\", \"answer\": \"…\"} would do");
+  EXPECT_EQ(refusal(text_task::span, "{\"text\": \"x\", \"question\": \"q\", "
+                                     "\"answer\": \"y\"}"),
+            path
+              + ":1: has the answer 'y', which its text does not have "
+                "there; words of the text, or no answer, would do");
+  EXPECT_THAT(refusal(text_task::span,
+                      "{\"text\": \"x y\", \"question\": \"q\", "
+                      "\"answer\": \"y\", \"begin\": 99}"),
+              HasSubstr("which its text does not have there"));
+  EXPECT_EQ(refusal(text_task::describe, "{\"text\": \"x\"}"),
+            path
+              + ":1: is no labelled text; {\"before\": \"…\", \"text\": "
+                "\"…\"} would do");
+  EXPECT_EQ(refusal(text_task::describe, " \n"),
+            path
+              + ": has no text; {\"before\": \"…\", \"text\": \"…\"} "
+                "would do");
+  from.users = {"z"};
+  EXPECT_THAT(refusal(text_task::classify, ""),
+              HasSubstr("/z.jsonl: cannot be read, and texts that are labelled "
+                        "are lines of it"));
+}
+
+TEST_F(labelled_lines, lose_what_stands_in_several) {
+  std::vector<labelled_user> all{
+    {.name = "a",
+     .texts = {{.text = paragraph("one") + paragraph("two"), .label = "x"},
+               {.text = paragraph("one"), .label = "y"}}},
+    {.name = "b",
+     .texts = {{.text = paragraph("two") + paragraph("three"), .label = "z"}}}};
+  EXPECT_EQ(drop_repeated(all), 2u);
+  ASSERT_EQ(all[0].texts.size(), 1u);
+  EXPECT_EQ(all[0].texts[0].label, "x");
+  ASSERT_EQ(all[1].texts.size(), 1u);
+  EXPECT_EQ(all[1].texts[0].label, "z");
+  EXPECT_EQ(all[1].texts[0].text, paragraph("three"));
+}
+
+} // namespace troupe::models::labelled_texts_test

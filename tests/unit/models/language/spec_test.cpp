@@ -1,0 +1,284 @@
+#include "models/language/spec.hpp"
+
+#include <gmock/gmock.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tests/support/scratch_folder.hpp"
+#include "tests/support/small_language.hpp"
+
+namespace troupe::models::spec_test {
+
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr const char* gpt2 = R"({
+  "activation_function": "gelu_new", "architectures": ["GPT2LMHeadModel"],
+  "bos_token_id": 50256, "eos_token_id": 50256, "layer_norm_epsilon": 1e-05,
+  "model_type": "gpt2", "n_ctx": 1024, "n_embd": 768, "n_head": 12,
+  "n_inner": null, "n_layer": 12, "n_positions": 1024, "vocab_size": 50257})";
+
+constexpr const char* llama = R"({
+  "architectures": ["LlamaForCausalLM"], "attention_bias": false,
+  "bos_token_id": 128000, "eos_token_id": [128001, 128008, 128009],
+  "head_dim": 64, "hidden_act": "silu", "hidden_size": 2048,
+  "intermediate_size": 8192, "max_position_embeddings": 131072,
+  "mlp_bias": false, "model_type": "llama", "num_attention_heads": 32,
+  "num_hidden_layers": 16, "num_key_value_heads": 8, "rms_norm_eps": 1e-05,
+  "rope_scaling": {"factor": 32.0, "high_freq_factor": 4.0,
+    "low_freq_factor": 1.0, "original_max_position_embeddings": 8192,
+    "rope_type": "llama3"},
+  "rope_theta": 500000.0, "tie_word_embeddings": true, "vocab_size": 128256})";
+
+constexpr const char* minilm = R"({
+  "architectures": ["BertModel"], "hidden_act": "gelu", "hidden_size": 384,
+  "intermediate_size": 1536, "layer_norm_eps": 1e-12,
+  "max_position_embeddings": 512, "model_type": "bert",
+  "num_attention_heads": 12, "num_hidden_layers": 6, "pad_token_id": 0,
+  "position_embedding_type": "absolute", "type_vocab_size": 2,
+  "vocab_size": 30522})";
+
+constexpr const char* roberta = R"({
+  "architectures": ["RobertaForMaskedLM"], "bos_token_id": 0,
+  "eos_token_id": 2, "hidden_act": "gelu", "hidden_size": 768,
+  "intermediate_size": 3072, "layer_norm_eps": 1e-05,
+  "max_position_embeddings": 514, "model_type": "roberta",
+  "num_attention_heads": 12, "num_hidden_layers": 12, "pad_token_id": 1,
+  "type_vocab_size": 1, "vocab_size": 50265})";
+
+constexpr const char* deberta = R"({
+  "model_type": "deberta-v2", "hidden_act": "gelu", "hidden_size": 768,
+  "intermediate_size": 3072, "max_position_embeddings": 512,
+  "relative_attention": true, "position_buckets": 256,
+  "norm_rel_ebd": "layer_norm", "share_att_key": true,
+  "pos_att_type": "p2c|c2p", "layer_norm_eps": 1e-7,
+  "max_relative_positions": -1, "position_biased_input": false,
+  "num_attention_heads": 12, "num_hidden_layers": 12, "type_vocab_size": 0,
+  "pad_token_id": 0, "vocab_size": 128100})";
+
+result<language_spec> parsed(std::string_view text) {
+  return parse_spec(json::parse(text).value(), "m/config.json");
+}
+
+/// A text with `from` replaced.
+std::string with(std::string text, std::string_view from, std::string_view to) {
+  const auto at = text.find(from);
+  EXPECT_NE(at, text.npos) << from;
+  return at == text.npos ? text : text.replace(at, from.size(), to);
+}
+
+std::string refusal(const result<language_spec>& x) {
+  if (x)
+    return "read";
+  EXPECT_EQ(x.error().code, errc::invalid_data);
+  return x.error().context;
+}
+
+/// A header that holds what SmolLM2's file says.
+gguf_header smollm2() {
+  gguf_header x;
+  x.values["general.architecture"] = std::string{"llama"};
+  x.values["llama.block_count"] = std::uint64_t{30};
+  x.values["llama.context_length"] = std::uint64_t{8192};
+  x.values["llama.embedding_length"] = std::uint64_t{576};
+  x.values["llama.feed_forward_length"] = std::uint64_t{1536};
+  x.values["llama.attention.head_count"] = std::uint64_t{9};
+  x.values["llama.attention.head_count_kv"] = std::uint64_t{3};
+  x.values["llama.rope.freq_base"] = double{100000.f};
+  x.values["llama.rope.dimension_count"] = std::uint64_t{64};
+  x.values["llama.attention.layer_norm_rms_epsilon"] = double{1e-5f};
+  x.values["tokenizer.ggml.eos_token_id"] = std::uint64_t{2};
+  x.tensors.push_back({.name = "token_embd.weight", .shape = {49152, 576}});
+  return x;
+}
+
+} // namespace
+
+TEST(language_spec, reads_gpt2_with_an_inner_width_that_is_not_said) {
+  const auto x = parsed(gpt2);
+  ASSERT_TRUE(x) << x.error().context;
+  EXPECT_EQ(describe(*x), "gpt2, 12 layers of 768, 12 heads, 50257 tokens");
+  EXPECT_EQ(x->inner, 3072u);
+  EXPECT_EQ(x->activation, activation_kind::gelu_tanh);
+  EXPECT_TRUE(x->tied && x->attention_bias && x->inner_bias);
+  EXPECT_EQ(x->end_token, 50256u);
+  EXPECT_TRUE(x->is_causal());
+}
+
+TEST(language_spec, reads_llama_with_grouped_heads_and_scaled_places) {
+  const auto x = parsed(llama);
+  ASSERT_TRUE(x) << x.error().context;
+  EXPECT_EQ(describe(*x),
+            "llama, 16 layers of 2048, 32 heads over 8, 128256 tokens");
+  EXPECT_EQ(x->rope, (rope_spec{.base = 500000,
+                                .width = 64,
+                                .scaling = rope_spec::scaling_kind::llama3,
+                                .factor = 32,
+                                .low = 1,
+                                .high = 4,
+                                .original_context = 8192}));
+  EXPECT_TRUE(x->tied);
+  EXPECT_EQ(x->end_token, 128001u) << "of several the first";
+  EXPECT_FALSE(
+    parsed(with(llama, "\"tie_word_embeddings\": true, ", ""))->tied);
+}
+
+TEST(language_spec, reads_scalings_by_either_of_their_keys) {
+  const auto linear =
+    parsed(with(llama, "\"rope_type\": \"llama3\"", "\"type\": \"linear\""));
+  ASSERT_TRUE(linear) << linear.error().context;
+  EXPECT_EQ(linear->rope.scaling, rope_spec::scaling_kind::linear);
+  EXPECT_EQ(linear->rope.factor, 32);
+  const auto newer =
+    parsed(with(with(llama, "\"rope_scaling\": {",
+                     "\"rope_parameters\": {\"rope_theta\": 250000.0, "),
+                "\"rope_theta\": 500000.0, \"tie", "\"tie"));
+  ASSERT_TRUE(newer) << newer.error().context;
+  EXPECT_EQ(newer->rope.base, 250000);
+  EXPECT_EQ(newer->rope.scaling, rope_spec::scaling_kind::llama3);
+}
+
+TEST(language_spec, reads_encoders) {
+  const auto small = parsed(minilm);
+  ASSERT_TRUE(small) << small.error().context;
+  EXPECT_EQ(describe(*small), "bert, 6 layers of 384, 12 heads, 30522 tokens");
+  EXPECT_EQ(small->epsilon, 1e-12);
+  EXPECT_EQ(small->activation, activation_kind::gelu);
+  EXPECT_EQ(small->types, 2u);
+  EXPECT_FALSE(small->has_head);
+
+  const auto counted_on = parsed(roberta);
+  ASSERT_TRUE(counted_on) << counted_on.error().context;
+  EXPECT_EQ(counted_on->context, 512u);
+  EXPECT_EQ(counted_on->first_position, 2u);
+  EXPECT_TRUE(counted_on->has_head && counted_on->head_bias);
+
+  const auto relative = parsed(deberta);
+  ASSERT_TRUE(relative) << relative.error().context;
+  EXPECT_EQ(relative->relative_buckets, 256u);
+  EXPECT_EQ(relative->relative_span, 512u);
+  EXPECT_EQ(relative->types, 0u);
+}
+
+TEST(language_spec, is_written_as_it_is_read) {
+  std::vector<language_spec> all{test::small_gpt2(),    test::small_llama(),
+                                 test::small_bert(),    test::small_bert(false),
+                                 test::small_roberta(), test::small_deberta()};
+  for (const auto* text : {gpt2, llama, minilm, roberta, deberta})
+    all.push_back(parsed(text).value());
+  for (const auto& x : all) {
+    const auto text = config_of(x).dump();
+    const auto again = parsed(text);
+    ASSERT_TRUE(again) << again.error().context;
+    EXPECT_EQ(*again, x) << text;
+  }
+}
+
+TEST(language_spec, refuses_with_the_key_and_what_would_do) {
+  const std::vector<std::pair<std::string, std::string>> cases{
+    {with(gpt2, "\"n_layer\": 12, ", ""),
+     "'n_layer' is not there; a whole number from 1 to 1073741824 would do"},
+    {with(gpt2, "\"n_embd\": 768", "\"n_embd\": 7.5"),
+     "'n_embd' is 7.500000; a whole number from 1 to 1073741824 would do"},
+    {with(gpt2, "\"model_type\": \"gpt2\"", "\"model_type\": \"mamba\""),
+     "'model_type' is 'mamba'; \"gpt2\", \"llama\", \"bert\", \"roberta\" or "
+     "\"deberta-v2\" would do"},
+    {with(gpt2, "\"n_head\": 12", "\"n_head\": 7"),
+     "7 heads of 109 are not the width of 768; as many as divide it would do"},
+    {with(gpt2, "50257", "2000000"),
+     "the model's vocabulary is 2000000; from 1 to 1048576 would do"},
+    {with(llama, "\"rope_type\": \"llama3\"", "\"rope_type\": \"yarn\""),
+     "'rope_scaling.rope_type' is 'yarn'; \"default\", \"linear\" or "
+     "\"llama3\" would do"},
+    {with(llama, "\"mlp_bias\": false", "\"mlp_bias\": true"),
+     "'mlp_bias' is true; a model in which it is false would do"},
+    {with(llama, "\"num_key_value_heads\": 8", "\"num_key_value_heads\": 5"),
+     "32 heads do not share 5 key heads evenly; a divisor would do"},
+    {with(llama, "\"silu\"", "\"xielu\""),
+     "'hidden_act' is 'xielu'; \"gelu\", \"gelu_new\", \"silu\" or \"relu\" "
+     "would do"},
+    {with(minilm, "\"type_vocab_size\": 2", "\"type_vocab_size\": 65537"),
+     "the model's table of segment types has 65537 rows; at most 65536 would "
+     "do"},
+    {with(deberta, "\"share_att_key\": true,", ""),
+     "'share_att_key' is not true; true, as in DeBERTa-v3, would do"}};
+  for (const auto& [text, says] : cases)
+    EXPECT_EQ(refusal(parsed(text)), "m/config.json: " + says);
+}
+
+TEST(language_spec, of_gguf_is_that_of_its_folder) {
+  const auto x = parse_spec(smollm2(), "m.gguf");
+  ASSERT_TRUE(x) << x.error().context;
+  EXPECT_EQ(describe(*x),
+            "llama, 30 layers of 576, 9 heads over 3, 49152 tokens");
+  EXPECT_EQ(x->epsilon, 1e-5) << "and not the float that it is there";
+  EXPECT_TRUE(x->tied) << "there is no output.weight";
+  EXPECT_EQ(x->rope, (rope_spec{.base = 100000, .width = 64}));
+  EXPECT_EQ(*parsed(config_of(*x).dump()), *x);
+}
+
+TEST(language_spec, of_gguf_may_say_a_number_for_each_layer) {
+  auto x = smollm2();
+  x.values["llama.attention.head_count_kv"] = std::vector<std::int64_t>(30, 3);
+  EXPECT_EQ(parse_spec(x, "m.gguf")->key_heads, 3u);
+  x.values["llama.attention.head_count_kv"] = std::vector<std::int64_t>{3, 9};
+  EXPECT_EQ(refusal(parse_spec(x, "m.gguf")),
+            "m.gguf: 'llama.attention.head_count_kv' is of another kind; a "
+            "whole number from 0 to 1073741824 would do");
+}
+
+TEST(language_spec, of_gguf_is_refused_where_it_is_another_function) {
+  auto x = smollm2();
+  x.values["llama.rope.scaling.type"] = std::string{"yarn"};
+  EXPECT_EQ(refusal(parse_spec(x, "m.gguf")),
+            "m.gguf: 'llama.rope.scaling.type' is 'yarn'; \"none\" or "
+            "\"linear\" would do");
+  // As many values as would be none if they were counted in 32 bits.
+  x = smollm2();
+  for (const auto* key :
+       {"llama.attention.head_count", "llama.attention.head_count_kv",
+        "llama.attention.key_length", "llama.rope.dimension_count"})
+    x.values[key] = std::uint64_t{65536};
+  EXPECT_EQ(refusal(parse_spec(x, "m.gguf")),
+            "m.gguf: 65536 heads of 65536 are 4294967296 wide; at most 1048576 "
+            "would do");
+  x = smollm2();
+  x.values["llama.rope.dimension_count"] = std::uint64_t{32};
+  EXPECT_EQ(refusal(parse_spec(x, "m.gguf")),
+            "m.gguf: 'llama.rope.dimension_count' is not the width of a head; "
+            "64 would do");
+  x.values["general.architecture"] = std::string{"t5"};
+  EXPECT_EQ(refusal(parse_spec(x, "m.gguf")),
+            "m.gguf: 'general.architecture' is 't5'; \"llama\", \"gpt2\" or "
+            "\"bert\" would do");
+  EXPECT_EQ(refusal(parse_spec(gguf_header{}, "m.gguf")),
+            "m.gguf: 'general.architecture' is not there; \"llama\", \"gpt2\" "
+            "or \"bert\" would do");
+}
+
+TEST(language_spec, takes_the_scaling_of_llama_3_from_its_divisors) {
+  const test::scratch_folder folder;
+  // Of a head of four values and a base of 10^8, pairs turn once in 2 pi and in
+  // 62,832 tokens: below 8192 / 4 there is no divisor, above 8192 the whole.
+  const auto read = [&](const std::vector<float>& divisors) {
+    auto file = test::keys_of_small_llama(1e8f);
+    file.tensor("token_embd.weight", {11, 8}, std::vector<float>(88));
+    file.tensor("rope_freqs.weight", {2}, divisors);
+    const auto path = folder.path() + "/m.gguf";
+    file.write(path);
+    return read_spec(*weight_files::open(path).value());
+  };
+  const auto scaled = read({1, 32});
+  ASSERT_TRUE(scaled) << scaled.error().context;
+  EXPECT_EQ(scaled->rope.scaling, rope_spec::scaling_kind::llama3);
+  EXPECT_EQ(scaled->rope.factor, 32);
+  EXPECT_EQ(scaled->rope.original_context, 8192u);
+  EXPECT_THAT(refusal(read({7, 32})),
+              HasSubstr("/m.gguf: 'rope_freqs.weight' is not the scaling of "
+                        "Llama 3 (from 1 to 4 over a context of 8192)"));
+}
+
+} // namespace troupe::models::spec_test

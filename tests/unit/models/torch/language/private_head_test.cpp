@@ -1,0 +1,117 @@
+// A layer that says what a row is, where each client has its own: it is learned
+// as PF2LoRA's own adapter is, and stays.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "models/inner_adapters.hpp"
+#include "models/inner_setup.hpp"
+#include "tests/support/adapter_site.hpp"
+#include "tests/support/labelled_scene.hpp"
+#include "tests/support/small_adapters.hpp"
+
+namespace troupe::test::private_head_test {
+
+namespace {
+
+using models::floats;
+
+constexpr double inner_rate = 0.25;
+const std::vector<std::uint32_t> rows{0, 1, 2};
+
+std::unique_ptr<models::objective> classifier() {
+  return test::labelled_model(test::tiny_bert, {models::head_kind::classes, 3},
+                              test::classified_rows(), {.trained = false});
+}
+
+/// PF2LoRA over it, whose clients have heads of their own.
+struct headed_case {
+  options said{
+    {"rank", 2}, {"own_rank", 1}, {"head", 1}, {"inner_rate", inner_rate}};
+  models::inner_plans plans = **models::inner_plans_for(
+    *policies::find_recipe("pf2lora"), *classifier(), said, {});
+  floats common = values(*plans.adapter, 1);
+  floats own = values(*plans.own_adapter, 2);
+
+  static floats values(const models::adapter_plan& of, std::uint64_t seed) {
+    auto drawn = models::draw(of.size(), seed);
+    for (auto& x : drawn)
+      x *= 0.2f;
+    return drawn;
+  }
+
+  adapter_site site() const {
+    models::training_options how;
+    how.local_steps = 1;
+    how.batch_size = 0;
+    how.learning_rate = 0.05;
+    return adapter_site{{.method = "pf2lora",
+                         .how = how,
+                         .said = said,
+                         .model = classifier(),
+                         .clients = {.train = {rows}, .test = {rows}},
+                         .common = plans.adapter,
+                         .own = plans.own_adapter}};
+  }
+
+  /// F_y at both, by hand.
+  floats slopes_of_own() const {
+    const auto model = classifier();
+    auto& inside = *model->inside();
+    const auto done =
+      inside.attach({{.name = "adapter", .plan = *plans.adapter},
+                     {.name = "own_adapter", .plan = *plans.own_adapter}},
+                    nullptr);
+    EXPECT_TRUE(done) << done.error().context;
+    std::ranges::copy(common, inside.values_of(0).begin());
+    std::ranges::copy(own, inside.values_of(1).begin());
+    EXPECT_TRUE(model->backward(rows, 1));
+    const auto slopes = inside.gradient_of(1);
+    return {slopes.begin(), slopes.end()};
+  }
+};
+
+} // namespace
+
+TEST(private_head, moves_by_plain_descent_with_the_adapter_of_its_client) {
+  const headed_case c;
+  const auto site = c.site();
+  const auto out = site.trainer->train(site.visit(c.common, keeping(c.own)));
+  ASSERT_TRUE(out) << out.error().context;
+  const auto kept = out->next.blocks.at("own_adapter").own_view();
+  const auto slopes = c.slopes_of_own();
+  ASSERT_EQ(kept.size(), slopes.size());
+  const auto head = c.plans.own_adapter->vectors.front().in_adapter;
+  EXPECT_GT(test::largest_of(std::span{slopes}.subspan(head)), 1e-3);
+  for (std::size_t j = 0; j < kept.size(); ++j)
+    EXPECT_NEAR(kept[j], c.own[j] - static_cast<float>(inner_rate) * slopes[j],
+                1e-5)
+      << j;
+  // What travels has none.
+  ASSERT_EQ(out->parts.size(), 1u);
+  EXPECT_EQ(out->parts[0].delta->size(), c.plans.adapter->size());
+  EXPECT_TRUE(c.plans.adapter->vectors.empty());
+}
+
+TEST(private_head, is_what_its_client_is_scored_with) {
+  const headed_case c;
+  const auto site = c.site();
+  const auto loss_of = [&](const floats& own) {
+    const auto found =
+      site.trainer->evaluate({.versions = site.visit(c.common).fetched,
+                              .per_client = true,
+                              .states = {{{1}, keeping(own)}}});
+    EXPECT_TRUE(found) << found.error().context;
+    return found ? found->per_client.at({1}).mean_loss() : 0;
+  };
+  auto other = c.own;
+  other[c.plans.own_adapter->vectors.front().in_adapter] += 1;
+  EXPECT_NE(loss_of(other), loss_of(c.own));
+}
+
+} // namespace troupe::test::private_head_test

@@ -1,0 +1,101 @@
+#include "models/torch/language/rotary.hpp"
+
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+#include <torch/torch.h>
+
+#include <cmath>
+
+#include "tests/support/tiny_language.hpp"
+
+namespace troupe::models {
+
+namespace {
+
+using test::apart;
+
+/// The same values at each place: [1 x 1 x tokens x width].
+at::Tensor everywhere(std::uint32_t phase, std::int64_t tokens,
+                      std::int64_t width) {
+  auto row = at::empty({width}, at::kDouble);
+  for (std::int64_t i = 0; i < width; ++i)
+    row.data_ptr<double>()[i] =
+      test::value_by_rule(phase, static_cast<std::uint32_t>(i));
+  return row.expand({1, 1, tokens, width}).contiguous();
+}
+
+} // namespace
+
+TEST(rotary_test, turns_a_value_with_the_one_half_a_width_behind_it) {
+  const rotary by{{.base = 100, .width = 4}, 4, 3};
+  const auto x = torch::tensor({1., 0., 0., 0.}).expand({1, 1, 3, 4});
+  const auto turned = by.turn(x.to(at::kDouble)).reshape({3, 4});
+  const auto expected = torch::tensor({{1., 0., 0., 0.},
+                                       {std::cos(1.), 0., std::sin(1.), 0.},
+                                       {std::cos(2.), 0., std::sin(2.), 0.}},
+                                      at::kDouble);
+  EXPECT_LT(apart(turned, expected), 1e-12);
+  const auto second = torch::tensor({0., 1., 0., 0.}).expand({1, 1, 3, 4});
+  // The second pair is slower by the root of the base.
+  EXPECT_NEAR(by.turn(second.to(at::kDouble))[0][0][2][3].item<double>(),
+              std::sin(0.2), 1e-12);
+  const auto behind = torch::tensor({0., 0., 1., 0.}).expand({1, 1, 3, 4});
+  const auto back =
+    torch::tensor({-std::sin(1.), 0., std::cos(1.), 0.}, at::kDouble);
+  EXPECT_LT(apart(by.turn(behind.to(at::kDouble))[0][0][1], back), 1e-12);
+}
+
+TEST(rotary_test, keeps_lengths) {
+  const rotary by{{.base = 10000, .width = 8}, 8, 50};
+  const auto x = everywhere(1, 50, 8);
+  const auto squares = [](const at::Tensor& y) { return (y * y).sum({-1}); };
+  EXPECT_LT(apart(squares(by.turn(x)), squares(x)), 1e-12);
+}
+
+TEST(rotary_test, makes_products_that_depend_on_distances_alone) {
+  const rotary by{{.base = 50, .width = 8}, 8, 20};
+  const auto query = by.turn(everywhere(1, 20, 8)).reshape({20, 8});
+  const auto key = by.turn(everywhere(2, 20, 8)).reshape({20, 8});
+  const auto scores = query.mm(key.t());
+  EXPECT_GT(apart(scores[0], scores[0][0]), 0.01) << "places matter";
+  EXPECT_LT(apart(scores.narrow(0, 1, 19).narrow(1, 1, 19),
+                  scores.narrow(0, 0, 19).narrow(1, 0, 19)),
+            1e-12);
+}
+
+TEST(rotary_test, leaves_what_is_behind_its_width) {
+  const rotary by{{.base = 50, .width = 4}, 6, 5};
+  const auto x = everywhere(1, 5, 6);
+  const auto turned = by.turn(x);
+  EXPECT_EQ(turned.sizes(), x.sizes());
+  EXPECT_TRUE(torch::equal(turned.narrow(3, 4, 2), x.narrow(3, 4, 2)));
+  EXPECT_FALSE(torch::equal(turned.narrow(3, 0, 4), x.narrow(3, 0, 4)));
+}
+
+TEST(rotary_test, is_slower_by_a_factor_where_it_is_scaled) {
+  const auto rates = turning_rates({.base = 100,
+                                    .width = 4,
+                                    .scaling = rope_spec::scaling_kind::linear,
+                                    .factor = 4});
+  ASSERT_EQ(rates.size(), 2u);
+  EXPECT_DOUBLE_EQ(rates[0], 0.25);
+  EXPECT_DOUBLE_EQ(rates[1], 0.025);
+}
+
+TEST(rotary_test, is_stretched_for_long_waves_as_llama_3_does_it) {
+  // The waves are 6.3, 50.3 and 402.1 long; those below 16 stay, those above 64
+  // are eight times as long.
+  const auto rates = turning_rates({.base = 512,
+                                    .width = 6,
+                                    .scaling = rope_spec::scaling_kind::llama3,
+                                    .factor = 8,
+                                    .low = 1,
+                                    .high = 4,
+                                    .original_context = 64});
+  ASSERT_EQ(rates.size(), 3u);
+  EXPECT_DOUBLE_EQ(rates[0], 1);
+  EXPECT_NEAR(rates[1], 0.02558685, 1e-7);
+  EXPECT_NEAR(rates[2], 1. / 512, 1e-12);
+}
+
+} // namespace troupe::models

@@ -1,0 +1,269 @@
+// Experts and routers inside an objective: what changes no bit, what is
+// learned, and what is seen.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "models/inner_adapters.hpp"
+#include "tests/support/expert_scene.hpp"
+
+namespace troupe::models::routes_test {
+
+namespace {
+
+using test::expect_alike;
+using test::largest_of;
+
+const auto& rows = scene_rows;
+
+double bare_loss(const std::shared_ptr<const language_base>& base) {
+  const auto found = make_language_objective({}, base, test::unequal_rows())
+                       .value()
+                       ->evaluate(split::train, rows);
+  EXPECT_TRUE(found);
+  return found ? found->mean_loss() : 0;
+}
+
+} // namespace
+
+TEST(routes, of_experts_that_begin_change_no_bit_and_have_no_slope) {
+  for (const auto config : test::tiny_models)
+    for (const std::uint32_t experts : {2u, 4u})
+      for (const bool by_backend : {true, false}) {
+        SCOPED_TRACE(std::string{config} + std::to_string(experts));
+        expert_scene x{
+          config, {.experts = experts, .balance = 0}, {}, by_backend};
+        x.begin();
+        // Any router will do.
+        std::uint32_t i = 0;
+        for (auto& value : x.groups().values_of(x.last()))
+          value = static_cast<float>(test::value_by_rule(78, i++)) * 4;
+        EXPECT_EQ(x.loss(), bare_loss(x.base));
+        EXPECT_GT(largest_of(x.descend()), 1e-4);
+        EXPECT_EQ(largest_of(x.groups().gradient_of(x.last())), 0);
+        x.fill();
+        EXPECT_GT(std::abs(x.loss() - bare_loss(x.base)), 1e-4);
+        x.descend();
+        EXPECT_GT(largest_of(x.groups().gradient_of(x.last())), 1e-5);
+      }
+}
+
+TEST(routes, have_the_slopes_that_differences_say) {
+  for (const auto config : test::tiny_models) {
+    SCOPED_TRACE(config);
+    // The loss that is descended has the balance in it. Where all experts are
+    // chosen there are no steps in it.
+    expert_scene x{config, {.experts = 3, .top = 3, .balance = 0.5}};
+    x.fill();
+    const auto slopes = x.descend();
+    auto direction = draw(slopes.size(), 3);
+    double slope = 0;
+    for (std::size_t i = 0; i < slopes.size(); ++i)
+      slope += static_cast<double>(slopes[i]) * direction[i];
+    const floats begin(x.model->parameters().begin(),
+                       x.model->parameters().end());
+    constexpr float step = 1.f / 4096;
+    const auto loss_at = [&](float by) {
+      for (std::size_t i = 0; i < begin.size(); ++i)
+        x.model->parameters()[i] = begin[i] + by * direction[i];
+      x.descend();
+      return x.descended;
+    };
+    const auto expected = (loss_at(step) - loss_at(-step)) / (2 * step);
+    EXPECT_NEAR(slope, expected, 1e-2 * (1 + std::abs(expected)));
+    // Without it the loss is that of scores.
+    expert_scene y{config, {.experts = 4, .balance = 0}};
+    y.fill();
+    y.descend();
+    EXPECT_NEAR(y.descended, y.loss(), 1e-5);
+  }
+}
+
+TEST(routes, are_balanced_pass_by_pass) {
+  expert_scene whole{test::tiny_gpt2, {.experts = 4, .balance = 0}};
+  expert_scene some{
+    test::tiny_gpt2, {.experts = 4, .balance = 0}, {.micro_batch = 1}};
+  whole.fill();
+  some.fill();
+  expect_alike(some.descend(), whole.descend(), 1e-6);
+  // With a balance each pass has its own, by its part of the tokens.
+  expert_scene x{
+    test::tiny_gpt2, {.experts = 4, .balance = 1}, {.micro_batch = 1}};
+  x.fill();
+  x.descend();
+  double expected = some.descended;
+  const double tokens[] = {6, 4, 6};
+  for (const auto row : rows) {
+    expert_scene alone{test::tiny_gpt2, {.experts = 4, .balance = 1}};
+    alone.fill();
+    const auto with = alone.model->backward(std::span{&row, 1}, 1);
+    expert_scene without{test::tiny_gpt2, {.experts = 4, .balance = 0}};
+    without.fill();
+    const auto plain = without.model->backward(std::span{&row, 1}, 1);
+    ASSERT_TRUE(with && plain);
+    EXPECT_GT(*with - *plain, 0.1);
+    expected += (*with - *plain) * tokens[row] / 16;
+  }
+  EXPECT_NEAR(x.descended, expected, 1e-5);
+}
+
+// The balance is a product of means over a pass, so no passes have that of the
+// whole batch: the law of accumulation is of what has none, and of two experts,
+// of whom it is a constant.
+TEST(routes, are_those_of_the_whole_but_for_a_balance) {
+  const auto gap = [](const routing_options& how) {
+    expert_scene whole{test::tiny_gpt2, how};
+    expert_scene some{test::tiny_gpt2, how, {.micro_batch = 1}};
+    whole.fill();
+    some.fill();
+    const auto expected = whole.descend();
+    const auto found = some.descend();
+    floats apart;
+    for (std::size_t i = 0; i < found.size(); ++i)
+      apart.push_back(found[i] - expected[i]);
+    return largest_of(apart) / (1 + largest_of(expected));
+  };
+  EXPECT_LT(gap({.experts = 8, .balance = 0}), 1e-6);
+  EXPECT_LT(gap({.experts = 2, .balance = 10}), 1e-6);
+  EXPECT_GT(gap({.experts = 4, .balance = 1}), 1e-4);
+  EXPECT_GT(gap({.experts = 8, .balance = 1}), 1e-4);
+}
+
+TEST(routes, of_two_do_not_hear_of_the_balance) {
+  expert_scene x{test::tiny_llama, {.experts = 2, .balance = 0}};
+  expert_scene y{test::tiny_llama, {.experts = 2, .balance = 10}};
+  x.fill();
+  y.fill();
+  EXPECT_EQ(x.descend(), y.descend());
+  EXPECT_EQ(x.descended, y.descended);
+}
+
+TEST(routes, whose_routers_are_zeros_are_even) {
+  for (const auto config : test::tiny_models) {
+    SCOPED_TRACE(config);
+    expert_scene even{config, {.experts = 2, .even = true}};
+    EXPECT_EQ(even.groups().groups().size(), 3u) << "there is no router";
+    even.fill();
+    const auto slopes = even.descend();
+    expert_scene zeros{config, {.experts = 2}};
+    zeros.fill();
+    std::ranges::fill(zeros.groups().values_of(3), 0.f);
+    zeros.groups().switch_on(3, false);
+    auto found = zeros.descend();
+    EXPECT_EQ(largest_of(std::span{found}.subspan(slopes.size())), 0);
+    found.resize(slopes.size());
+    EXPECT_EQ(found, slopes);
+    EXPECT_EQ(zeros.loss(), even.loss());
+    // So are routers that are left out.
+    expert_scene out{config, {.experts = 2}};
+    out.fill();
+    EXPECT_NE(out.loss(), even.loss());
+    out.groups().leave_out(3, true);
+    EXPECT_EQ(out.loss(), even.loss());
+    EXPECT_FALSE(out.groups().routes(split::train, 0));
+    out.groups().leave_out(3, false);
+    EXPECT_TRUE(out.groups().routes(split::train, 0));
+  }
+}
+
+TEST(routes, learn_alone_where_all_else_is_off) {
+  expert_scene x{test::tiny_gpt2, {.experts = 4}};
+  x.fill();
+  const auto all = x.descend();
+  for (std::size_t i = 0; i < x.last(); ++i)
+    x.groups().switch_on(i, false);
+  const auto alone = x.descend();
+  const auto n = x.groups().gradient_of(x.last()).size();
+  EXPECT_EQ(largest_of(std::span{alone}.first(alone.size() - n)), 0);
+  EXPECT_GT(largest_of(std::span{alone}.last(n)), 1e-5);
+  expect_alike(std::span{alone}.last(n), std::span{all}.last(n), 1e-6);
+  // And the other way round.
+  for (std::size_t i = 0; i <= x.last(); ++i)
+    x.groups().switch_on(i, i < x.last());
+  const auto others = x.descend();
+  EXPECT_EQ(largest_of(std::span{others}.last(n)), 0);
+  expect_alike(std::span{others}.first(all.size() - n),
+               std::span{all}.first(all.size() - n), 1e-6);
+}
+
+TEST(routes, are_nothing_to_an_expert_that_nobody_chose) {
+  expert_scene x{test::tiny_llama, {.experts = 4, .balance = 0}};
+  x.fill();
+  // Of equals the first two are chosen.
+  std::ranges::fill(x.groups().values_of(x.last()), 0.f);
+  const auto before = x.loss();
+  x.descend();
+  EXPECT_EQ(largest_of(x.groups().gradient_of(4)), 0);
+  std::ranges::fill(x.groups().values_of(4),
+                    std::numeric_limits<float>::quiet_NaN());
+  EXPECT_EQ(x.loss(), before);
+  const auto slopes = x.descend();
+  for (const auto value : slopes)
+    ASSERT_TRUE(std::isfinite(value));
+}
+
+TEST(routes, are_told_by_layer_and_token) {
+  expert_scene x{test::tiny_gpt2, {.experts = 4}};
+  x.fill();
+  const auto routes = x.groups().routes(split::train, 0);
+  ASSERT_TRUE(routes) << routes.error().context;
+  ASSERT_EQ(routes->size(), 2u * 6);
+  EXPECT_LT(*std::ranges::max_element(*routes), 4u);
+  EXPECT_TRUE(x.groups().take_routing().first_places
+              == (std::vector<double>{0, 0}))
+    << "nothing was scored";
+  ASSERT_TRUE(x.model->evaluate(split::train, std::vector<std::uint32_t>{0}));
+  const auto seen = x.groups().take_routing();
+  ASSERT_EQ(seen.first_places.size(), 2u);
+  for (std::size_t layer = 0; layer < 2; ++layer) {
+    const auto of_layer = std::span{*routes}.subspan(6 * layer, 6);
+    EXPECT_NEAR(seen.first_places[layer],
+                static_cast<double>(std::ranges::count(of_layer, 0u)) / 6,
+                1e-12);
+    EXPECT_GE(seen.mean_of_first[layer], seen.first_places[layer] / 4);
+    EXPECT_LE(seen.mean_of_first[layer], 1);
+  }
+  // Who descends is not seen.
+  x.descend();
+  EXPECT_EQ(x.groups().take_routing().mean_of_first,
+            (std::vector<double>{0, 0}));
+}
+
+TEST(routes, curve_as_their_gradient_changes) {
+  expert_scene x{test::tiny_gpt2,
+                 {.experts = 3, .top = 3, .balance = 0.5},
+                 {.micro_batch = 2}};
+  x.fill();
+  const floats begin(x.model->parameters().begin(),
+                     x.model->parameters().end());
+  const auto direction = draw(begin.size(), 3);
+  const auto slope_at = [&](float step) {
+    for (std::size_t i = 0; i < begin.size(); ++i)
+      x.model->parameters()[i] = begin[i] + step * direction[i];
+    return x.descend();
+  };
+  constexpr float step = 1.f / 2048;
+  const auto above = slope_at(step), below = slope_at(-step);
+  slope_at(0);
+  std::ranges::fill(x.model->gradient(), 0.f);
+  const auto done = x.model->curve(rows, 1, direction);
+  ASSERT_TRUE(done) << done.error().context;
+  double error = 0, length = 0;
+  for (std::size_t i = 0; i < begin.size(); ++i) {
+    const auto expected = (above[i] - below[i]) / (2 * step);
+    error += std::pow(x.model->gradient()[i] - expected, 2);
+    length += expected * expected;
+  }
+  EXPECT_GT(length, 1e-3);
+  EXPECT_LT(error, 1e-3 * length);
+}
+
+} // namespace troupe::models::routes_test

@@ -1,0 +1,113 @@
+// Where in a row a question is answered.
+
+#include "models/torch/language/spans.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "models/labels.hpp"
+#include "tests/support/labelled_scene.hpp"
+
+namespace troupe::models::spans_test {
+
+namespace {
+
+using row_list = std::vector<std::uint32_t>;
+using test::labelled_model;
+using test::listed_rows;
+
+constexpr row_head both_ends{head_kind::ends, 2};
+const row_list all_rows{0, 1, 2};
+
+/// A whole row, one that is padded, and one without an answer.
+std::shared_ptr<const listed_rows> answered_rows() {
+  using row = listed_rows::row;
+  return std::make_shared<const listed_rows>(
+    6, 13,
+    std::vector<row>{row{.ids = {1, 4, 0, 2, 10, 11}, .targets = {2, 4}},
+                     row{.ids = {6, 9, 5, 7}, .targets = {3, 3}},
+                     row{.ids = {11, 1, 3}, .targets = {0, 0}}});
+}
+
+std::unique_ptr<objective> finder(std::string_view config,
+                                  std::uint32_t micro_batch = 0) {
+  return labelled_model(config, both_ends, answered_rows(),
+                        {.trained = true, .micro_batch = micro_batch});
+}
+
+double loss_by_hand(std::string_view config, objective& of) {
+  const auto tensors = test::tensors_in(of);
+  const auto rows = answered_rows();
+  double sum = 0;
+  for (const auto row : all_rows) {
+    const auto& x = rows->at(row);
+    const auto states = test::states_by_hand(config, tensors, x.ids);
+    const auto chances = at::log_softmax(
+      at::linear(states, tensors[tensors.size() - 2], tensors.back()), 0);
+    sum -= (chances[x.targets[0]][0].item<double>()
+            + chances[x.targets[1]][1].item<double>())
+           / 2;
+  }
+  return sum;
+}
+
+} // namespace
+
+TEST(span_finders, lose_by_both_ends) {
+  for (const auto config : test::tiny_models) {
+    auto model = finder(config);
+    ASSERT_TRUE(model);
+    const auto found = model->evaluate(split::test, all_rows);
+    ASSERT_TRUE(found) << found.error().context;
+    EXPECT_EQ(found->count, 3u);
+    const auto expected = loss_by_hand(config, *model);
+    EXPECT_NEAR(found->loss, expected, 1e-4);
+    EXPECT_NEAR(*model->backward(all_rows, 1), expected / 3, 1e-4);
+  }
+}
+
+TEST(span_finders, learn_the_same_in_passes_of_any_size) {
+  auto whole = finder(test::tiny_bert);
+  auto some = finder(test::tiny_bert, 1);
+  test::expect_alike(test::gradient_of(*some, all_rows),
+                     test::gradient_of(*whole, all_rows), 1e-5);
+}
+
+TEST(span_finders, find_nothing_where_all_places_are_alike) {
+  auto model = finder(test::tiny_bert);
+  std::ranges::fill(model->parameters().last(2 * 8 + 2), 0.f);
+  const auto found = model->evaluate(split::test, all_rows);
+  ASSERT_TRUE(found);
+  // The first of equals is no answer, which is right of the last row.
+  EXPECT_EQ(found->correct, 1u);
+  auto* labels = model->labels();
+  ASSERT_TRUE(labels);
+  EXPECT_EQ(labels->classes(), 0u);
+  const auto tally = labels->take_tally();
+  EXPECT_EQ(tally.rows, 3u);
+  EXPECT_EQ(tally.overlap, 1);
+  ASSERT_TRUE(model->evaluate(split::train, all_rows));
+  EXPECT_EQ(labels->take_tally().rows, 0u);
+}
+
+TEST(span_finders, come_to_find_what_they_are_told) {
+  auto model = finder(test::tiny_bert);
+  const auto before = model->evaluate(split::train, all_rows);
+  ASSERT_TRUE(before);
+  for (int i = 0; i < 200; ++i) {
+    const auto slopes = test::gradient_of(*model, all_rows);
+    for (std::size_t j = 0; j < slopes.size(); ++j)
+      model->parameters()[j] -= 0.05f * slopes[j];
+  }
+  const auto after = model->evaluate(split::train, all_rows);
+  ASSERT_TRUE(after);
+  EXPECT_LT(after->loss, before->loss / 2);
+  EXPECT_FALSE(model->outputs());
+  EXPECT_FALSE(model->embeddings());
+}
+
+} // namespace troupe::models::spans_test

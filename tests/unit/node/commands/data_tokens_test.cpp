@@ -1,0 +1,172 @@
+// What `troupe data tokens` and `troupe data tokenizer` say.
+
+#include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "node/commands/data.hpp"
+#include "tests/support/scratch_folder.hpp"
+
+namespace troupe::node::data_tokens_test {
+
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+using parsed = nlohmann::json;
+
+struct said {
+  exit_code how;
+  std::string out;
+  std::string err;
+};
+
+said run_data(const std::vector<std::string>& args) {
+  std::ostringstream out, err;
+  const auto how = data(args, {out, err});
+  return {how, out.str(), err.str()};
+}
+
+class data_tokens_command : public ::testing::Test {
+protected:
+  std::string put(const std::string& name, const std::string& text) {
+    const auto path = std::filesystem::path{folder.path()} / name;
+    std::filesystem::create_directories(path.parent_path());
+    std::ofstream{path} << text;
+    return path.string();
+  }
+
+  test::scratch_folder folder;
+};
+
+} // namespace
+
+TEST_F(data_tokens_command, counts_the_tokens_of_a_text) {
+  const auto file = put("a.txt", "abbccc\n");
+  const auto x = run_data({"tokens", file, "--tokenizer", "bytes"});
+  EXPECT_EQ(x.how, exit_code::ok) << x.err;
+  EXPECT_THAT(x.out,
+              StartsWith(file + ": 7 bytes\n  tokenizer  bytes of 257 "));
+  EXPECT_THAT(x.out, HasSubstr("\n  tokens     7, 1.000 of a byte\n"
+                               "  unknown    none can be\n"
+                               "  frequent  "));
+  EXPECT_THAT(x.out, HasSubstr(" 3,"));
+  EXPECT_THAT(x.out, HasSubstr("\n  decoded    to the same bytes\n"));
+  const auto object = parsed::parse(
+    run_data({"tokens", file, "--tokenizer", "bytes", "--format", "json"}).out);
+  EXPECT_EQ(object["tokens"], 7);
+  EXPECT_EQ(object["unknown"], nullptr);
+  EXPECT_EQ(object["same_bytes"], true);
+  ASSERT_EQ(object["frequent"].size(), 4u); // What is not there is not shown.
+  EXPECT_EQ(object["frequent"][0]["id"], 'c');
+  EXPECT_EQ(object["frequent"][0]["count"], 3);
+  // Of equals the lesser id: the end of the line.
+  EXPECT_EQ(object["frequent"][2]["id"], '\n');
+}
+
+TEST_F(data_tokens_command, says_the_ids_of_each_line) {
+  const auto file = put("a.txt", "ab\n\n\xff");
+  const auto x = run_data({"tokens", file, "--tokenizer", "bytes", "--ids"});
+  EXPECT_EQ(x.how, exit_code::ok) << x.err;
+  EXPECT_EQ(x.out, "97 98\n\n255\n");
+  const auto object =
+    parsed::parse(run_data({"tokens", file, "--tokenizer", "bytes", "--ids",
+                            "--format", "json"})
+                    .out);
+  EXPECT_EQ(object["ids"], (parsed{{97, 98}, parsed::array(), {255}}));
+}
+
+TEST_F(data_tokens_command, counts_nothing_in_an_empty_text) {
+  const auto x = run_data({"tokens", put("a.txt", ""), "--tokenizer", "bytes"});
+  EXPECT_EQ(x.how, exit_code::ok) << x.err;
+  EXPECT_THAT(x.out, HasSubstr("tokens     0, 0.000 of a byte"));
+}
+
+TEST_F(data_tokens_command, refuses_what_is_not_there) {
+  const auto file = put("a.txt", "a");
+  EXPECT_EQ(run_data({"tokens", file + ".no", "--tokenizer", "bytes"}).how,
+            exit_code::data);
+  EXPECT_EQ(run_data({"tokens", file, "--tokenizer", file + ".no"}).how,
+            exit_code::data);
+}
+
+TEST_F(data_tokens_command, learns_a_tokenizer_from_all_texts_below_a_folder) {
+  put("texts/one.txt", "the cat sat on the mat\n");
+  put("texts/deeper/two.txt", "the cat sat on the mat\n");
+  put("texts/deeper/no.md", "zzzz zzzz zzzz\n");
+  const auto to = folder.path() + "/made";
+  const auto x = run_data({"tokenizer", folder.path() + "/texts", "--size",
+                           "270", "--to", to, "--format", "json"});
+  EXPECT_EQ(x.how, exit_code::ok) << x.err;
+  const auto object = parsed::parse(x.out);
+  EXPECT_EQ(object["files"], 2);
+  EXPECT_EQ(object["bytes"], 46);
+  EXPECT_EQ(object["file"], to + "/tokenizer.json");
+  EXPECT_LE(object["tokens"], 270);
+  const auto counted =
+    parsed::parse(run_data({"tokens", folder.path() + "/texts/one.txt",
+                            "--tokenizer", to, "--format", "json"})
+                    .out);
+  EXPECT_EQ(counted["tokenizer"]["digest"], object["digest"]);
+  EXPECT_LT(counted["tokens"], 23);
+  EXPECT_EQ(counted["same_bytes"], true);
+}
+
+TEST_F(data_tokens_command, leaves_a_tokenizer_that_is_there) {
+  const auto text = put("a.txt", "the cat the cat the cat");
+  const auto to = folder.path() + "/made";
+  const std::vector<std::string> again{"tokenizer", text, "--to", to};
+  EXPECT_EQ(run_data(again).how, exit_code::ok);
+  EXPECT_EQ(run_data(again).how, exit_code::ok); // It is the same one.
+  const auto other =
+    run_data({"tokenizer", put("b.txt", "dogs dogs dogs"), "--to", to});
+  EXPECT_EQ(other.how, exit_code::failed);
+  EXPECT_EQ(other.err, "troupe: " + to
+                         + "/tokenizer.json is there and is another; a folder "
+                           "without would do\n");
+}
+
+TEST_F(data_tokens_command, learns_nothing_where_there_is_no_text) {
+  put("texts/no.md", "a");
+  const auto x = run_data(
+    {"tokenizer", folder.path() + "/texts", "--to", folder.path() + "/made"});
+  EXPECT_EQ(x.how, exit_code::data);
+  EXPECT_EQ(x.err, "troupe: " + folder.path()
+                     + "/texts: there is no .txt file below it; a file of "
+                       "text, or a folder of such, would do\n");
+}
+
+TEST_F(data_tokens_command, refuses_options_that_a_verb_has_no_use_for) {
+  const auto file = put("a.txt", "a");
+  const std::vector<std::pair<std::vector<std::string>, std::string>> all{
+    {{"inspect", file, "--tokenizer", "bytes"}, "--tokenizer"},
+    {{"inspect", file, "--ids"}, "--ids"},
+    {{"inspect", file, "--size", "300"}, "--size"},
+    {{"inspect", file, "--to", "x"}, "--to"},
+    {{"tokens", file, "--tokenizer", "bytes", "--size", "300"}, "--size"},
+    {{"tokens", file, "--tokenizer", "bytes", "--to", "x"}, "--to"},
+    {{"tokens", file, "--tokenizer", "bytes", "--set", "rounds=1"}, "--set"},
+    {{"tokenizer", file, "--to", "x", "--tokenizer", "bytes"}, "--tokenizer"},
+    {{"tokenizer", file, "--to", "x", "--ids"}, "--ids"},
+    {{"tokenizer", file, "--to", "x", "--set", "rounds=1"}, "--set"}};
+  for (const auto& [args, option] : all) {
+    const auto x = run_data(args);
+    EXPECT_EQ(x.how, exit_code::usage) << args[0] << ' ' << option;
+    EXPECT_THAT(x.err,
+                HasSubstr(option + " is of no use to 'data " + args[0] + "'"));
+  }
+  EXPECT_THAT(run_data({"tokens", file}).err,
+              HasSubstr("'data tokens' lacks an option\nhint: --tokenizer PATH "
+                        "would do"));
+  EXPECT_THAT(run_data({"tokenizer", file}).err,
+              HasSubstr("hint: --to FOLDER would do"));
+  EXPECT_EQ(run_data({"tokenizer", file, "--to", "x", "--size", "256"}).how,
+            exit_code::usage);
+}
+
+} // namespace troupe::node::data_tokens_test

@@ -1,0 +1,82 @@
+// What `troupe data inspect` says of labelled texts.
+
+#include "node/commands/inspect_labelled.hpp"
+
+#include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
+
+#include <fstream>
+#include <sstream>
+#include <string>
+
+#include "node/commands/inspect_language.hpp"
+#include "tests/support/scratch_folder.hpp"
+
+namespace troupe::node {
+
+namespace {
+
+using ::testing::HasSubstr;
+using parsed = nlohmann::json;
+
+struct inspected_labels : ::testing::Test {
+  inspected_labels() {
+    x.data.kind = data_options::format::language;
+    x.data.text_task = models::text_task::classify;
+    x.data.path = at.path();
+    x.data.tokenizer = "bytes";
+    x.data.context = 8;
+    x.data.validation_share = 0;
+    x.data.test_share = 0.5;
+    x.clients.clients = 2;
+    x.partition.kind = partition_options::rule::sorted;
+    x.partition.sorted_fraction = 1;
+    std::ofstream out{at.path() + "/all.jsonl"};
+    for (int i = 0; i < 200; ++i)
+      out << "{\"text\": \"t" << i << "\", \"label\": \""
+          << (i % 2 == 0 ? "even" : "odd") << "\"}\n";
+  }
+
+  std::string said(bool as_json, exit_code wanted = exit_code::ok) const {
+    std::ostringstream out, err;
+    EXPECT_EQ(inspect_language(x, as_json, {out, err}), wanted);
+    return out.str() + err.str();
+  }
+
+  const test::scratch_folder at;
+  experiment x;
+};
+
+} // namespace
+
+TEST_F(inspected_labels, have_the_control_beside_them) {
+  const auto all = parsed::parse(said(true));
+  EXPECT_EQ(all["success"], true);
+  EXPECT_EQ(all["labels"], (parsed{"even", "odd"}));
+  EXPECT_EQ(all["rows_left_out"], 0);
+  ASSERT_EQ(all["clients"].size(), 2u);
+  const auto& first = all["clients"][0];
+  const auto& second = all["clients"][1];
+  EXPECT_EQ(first["majority"], "even");
+  EXPECT_EQ(second["majority"], "odd");
+  // Nearly all of what each is tested on is what it has learned.
+  EXPECT_GT(first["majority_accuracy"].get<double>(), 0.75);
+  EXPECT_GT(second["majority_accuracy"].get<double>(), 0.75);
+  EXPECT_EQ(first["rows"].get<int>() + first["test_rows"].get<int>()
+              + second["rows"].get<int>() + second["test_rows"].get<int>(),
+            200);
+  const auto text = said(false);
+  EXPECT_THAT(text, HasSubstr("2 clients, 2 labels, rows of 8 tokens out of "
+                              "257; 0 repeated paragraphs and 0 rows are left "
+                              "out\n\n"));
+  EXPECT_THAT(text, HasSubstr("%  even\n"));
+}
+
+TEST_F(inspected_labels, are_refused_with_what_would_do) {
+  x.data.label = "kind";
+  EXPECT_THAT(said(false, exit_code::data),
+              HasSubstr("all.jsonl:1: has no 'kind' that is a text or a whole "
+                        "number"));
+}
+
+} // namespace troupe::node

@@ -1,0 +1,142 @@
+// Keys of texts about which something is known.
+
+#include <gmock/gmock.h>
+
+#include <string>
+
+#include "node/config/config.hpp"
+#include "tests/support/config_text.hpp"
+
+namespace troupe::node::labelled_keys_test {
+
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+std::string with(const std::string& data, const std::string& others = "") {
+  return "rounds = 1\n[data]\nkind = 'language'\npath = 'x'\n"
+         "tokenizer = 'bytes'\n"
+         + data + "[model]\nkind = 'language'\n" + others;
+}
+
+} // namespace
+
+TEST(labelled_keys, say_what_is_asked_of_texts) {
+  const auto x = read(with("task = 'classify'\nlabel = 'section'\n"
+                           "users = ['a', 'b']\n",
+                           "architecture = 'bert'\n"));
+  ASSERT_TRUE(x) << x.error().context;
+  EXPECT_TRUE(x->notes.empty());
+  EXPECT_EQ(x->x.data.text_task, models::text_task::classify);
+  EXPECT_TRUE(x->x.data.is_labelled_text());
+  EXPECT_FALSE(x->x.data.foretells_tokens());
+  EXPECT_EQ(x->x.data.label, "section");
+  EXPECT_EQ(x->x.clients.clients, 2u);
+  const auto described = read(with("task = 'describe'\n"));
+  ASSERT_TRUE(described) << described.error().context;
+  EXPECT_TRUE(described->x.data.foretells_tokens());
+  const auto pooled = read(with("task = 'classify'\npooled = true\n"));
+  ASSERT_TRUE(pooled) << pooled.error().context;
+  EXPECT_EQ(pooled->x.clients.clients, 1u);
+  // Streams have none, and say nothing of it.
+  const auto streams = read(with(""));
+  ASSERT_TRUE(streams) << streams.error().context;
+  EXPECT_THAT(write_config(streams->x), ::testing::Not(HasSubstr("task = ")));
+  EXPECT_THAT(refusal(with("task = 'translate'\n")),
+              HasSubstr("a.toml:6: 'data.task' must be "));
+}
+
+TEST(labelled_keys, of_a_cluster_are_as_they_were) {
+  const auto x =
+    read("rounds = 1\n[data]\nkind = 'clusters'\ntask = 'mlp'\n[model]\nkind "
+         "= 'regression'\n");
+  ASSERT_TRUE(x) << x.error().context;
+  EXPECT_EQ(x->x.data.task, data_options::cluster_task::mlp);
+}
+
+TEST(labelled_keys, deal_texts_sorted_by_label) {
+  const auto x = read(with("task = 'classify'\nusers = ['a', 'b']\n",
+                           "[partition]\nkind = 'sorted'\n"
+                           "sorted_fraction = 0.6\nsamples_per_client = 9\n"
+                           "[clients]\nclients = 8\n"));
+  ASSERT_TRUE(x) << x.error().context;
+  EXPECT_TRUE(x->notes.empty());
+  // Users are not the clients.
+  EXPECT_EQ(x->x.clients.clients, 8u);
+  EXPECT_EQ(x->x.partition.sorted_rows(), 0.6);
+  const auto literal =
+    read(with("task = 'span'\n", "[partition]\nkind = 'sorted'\n"),
+         {"sorted_fraction=0.75", "reading=iid"});
+  ASSERT_TRUE(literal) << literal.error().context;
+  EXPECT_EQ(literal->x.partition.sorted_rows(), 0.25);
+  const auto again = read(write_config(literal->x));
+  ASSERT_TRUE(again) << again.error().context;
+  EXPECT_TRUE(same(literal->x, again->x));
+}
+
+TEST(labelled_keys, are_refused_where_they_mean_nothing) {
+  EXPECT_EQ(refusal("rounds = 1\n[partition]\nkind = 'sorted'\n"),
+            "a.toml:3: kind = \"sorted\" deals labelled texts: it needs "
+            "data.kind = \"language\" and task = \"classify\", \"span\" or "
+            "\"describe\"");
+  EXPECT_THAT(refusal(with("", "[partition]\nkind = 'sorted'\n")),
+              HasSubstr("kind = \"sorted\" deals labelled texts"));
+  EXPECT_EQ(
+    refusal(with("task = 'classify'\n", "[partition]\nkind = 'dirichlet'\n")),
+    "a.toml:10: labelled texts are dealt by user or sorted by label: "
+    "kind = \"natural\" or \"sorted\" would do");
+  EXPECT_EQ(
+    refusal(with("task = 'classify'\n", "[partition]\ntrain_share = 0.5\n")),
+    "a.toml:10: 'train_share' has no use for labelled texts; "
+    "'samples_per_client' says how many rows each client has");
+  EXPECT_EQ(refusal(with("task = 'classify'\ncontext = 1\n")),
+            "a.toml:7: 'context' must be at least 2 for labelled texts, found "
+            "1");
+  EXPECT_EQ(
+    refusal(with("task = 'classify'\n", "[training]\nbatches = 'anywhere'\n")),
+    "a.toml:10: batches = \"anywhere\" draws windows of a stream, and "
+    "labelled texts are rows: \"epochs\" or \"drawn\" would do");
+  const auto x = read(with("task = 'classify'\ntokens = 5\n"));
+  ASSERT_TRUE(x) << x.error().context;
+  EXPECT_THAT(x->notes,
+              ElementsAre("a.toml:7: 'data.tokens' has no effect: it needs "
+                          "kind = \"language\" with task = \"language\""));
+}
+
+TEST(labelled_keys, have_a_common_model_of_their_own) {
+  static const recipe seeing{
+    .name = "seeing",
+    .summary = "",
+    .blocks = {{.name = "common", .where = scope::frozen}}};
+  const method_list methods{{&seeing}, {}};
+  const auto refused = [&](const std::string& text) {
+    const auto x =
+      parse_config({"method = 'seeing'\n" + text, "a.toml"}, {}, methods);
+    return x ? std::string{} : x.error().context;
+  };
+  const std::string common = "[common_model]\nkind = 'language'\n";
+  EXPECT_THAT(refused("rounds = 1\n" + common),
+              HasSubstr("a.toml:4: what all look through sees the same rows: "
+                        "data.kind = \"language\" and common_model.kind = "
+                        "\"language\" need each other"));
+  EXPECT_THAT(
+    refused(with("task = 'classify'\n", "[common_model]\nkind = 'mlp'\n")),
+    HasSubstr("need each other"));
+  EXPECT_THAT(refused(with("", common + "path = 'm'\n")),
+              HasSubstr("a common language model looks at texts that are "
+                        "classified; task = \"classify\", or a method without "
+                        "a common model, would do"));
+  EXPECT_THAT(refused(with("task = 'classify'\n", common)),
+              HasSubstr("a common language model has no sizes of its own; the "
+                        "'path' of one would do"));
+  const auto whole = "method = 'seeing'\n"
+                     + with("task = 'classify'\n", common + "path = 'm'\n");
+  const auto x = parse_config({whole, "a.toml"}, {}, methods);
+  ASSERT_TRUE(x) << x.error().context;
+  // Its file has values of its own.
+  EXPECT_THAT(x->notes,
+              ::testing::Not(::testing::Contains(HasSubstr("'common'"))));
+}
+
+} // namespace troupe::node::labelled_keys_test

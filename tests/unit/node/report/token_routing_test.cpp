@@ -1,0 +1,111 @@
+// Where tokens go, as a run's folder says it.
+
+#include "node/report/token_routing.hpp"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <fstream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "node/report/page.hpp"
+#include "tests/support/scratch_folder.hpp"
+
+namespace troupe::test::token_routing_test {
+
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr std::string_view routing =
+  R"({"first_expert":"generalist","layers":2,"looks":[)"
+  R"({"version":2,"clients":1,"steps":8,"scores":[0.25,0.75]},)"
+  R"({"version":4,"clients":1,"steps":16,"scores":[0.5,0.625]}],)"
+  R"("clients":[{"client":3,"experts":3,"layers":[1,2],)"
+  R"("window":[[0,1,2],[2,2,0]]}]})";
+
+class token_report : public ::testing::Test {
+protected:
+  token_report() {
+    file("config.toml", "name = \"r\"\nrounds = 4\n");
+  }
+
+  void file(const std::string& name, std::string_view text) {
+    std::ofstream{scratch_.path() + "/" + name} << text;
+  }
+
+  std::string page() {
+    const auto x = node::read_run(scratch_.path());
+    return x ? node::page_of(*x) : x.error().context;
+  }
+
+  scratch_folder scratch_;
+};
+
+std::size_t count_of(std::string_view text, std::string_view part) {
+  std::size_t count = 0;
+  for (auto at = text.find(part); at != text.npos; at = text.find(part, at + 1))
+    ++count;
+  return count;
+}
+
+} // namespace
+
+TEST_F(token_report, has_a_line_for_each_layer) {
+  file("routing.json", routing);
+  const auto text = page();
+  EXPECT_THAT(text, HasSubstr("<h2>Where tokens go</h2>"));
+  EXPECT_THAT(text, HasSubstr("Mean score of the generalist"));
+  EXPECT_THAT(text, HasSubstr("layer 1: 0.25 after 8 steps, version 2"));
+  EXPECT_THAT(text, HasSubstr("layer 2: 0.625 after 16 steps, version 4"));
+}
+
+TEST_F(token_report, has_a_map_for_each_client) {
+  file("routing.json", routing);
+  const auto text = page();
+  EXPECT_THAT(text, HasSubstr("Tokens of client 3"));
+  EXPECT_THAT(text, HasSubstr("Layers 1, 2, from above."));
+  // The generalist's are darkest; the last of three is white.
+  const auto at = text.find("token 1, layer 1: expert 0");
+  ASSERT_NE(at, text.npos);
+  EXPECT_THAT(text.substr(at, 200), HasSubstr("fill-opacity=\"1\""));
+  const auto next = text.find("token 2, layer 1: expert 1");
+  ASSERT_NE(next, text.npos);
+  EXPECT_THAT(text.substr(next, 200), HasSubstr("fill-opacity=\"0.5\""));
+  EXPECT_THAT(text, HasSubstr("token 3, layer 2: expert 0"));
+  EXPECT_THAT(text, Not(HasSubstr("expert 2<")));
+}
+
+TEST_F(token_report, shows_eight_clients_and_says_so) {
+  std::string all{routing};
+  const auto from = all.find(R"({"client":3)");
+  const auto one = all.substr(from, all.find("]}", from) - from) + "]}";
+  for (int i = 0; i < 9; ++i)
+    all.insert(from, one + ",");
+  file("routing.json", all);
+  const auto text = page();
+  EXPECT_EQ(count_of(text, "<h3>Tokens of client"), 8u);
+  EXPECT_THAT(text, HasSubstr("The first 8 of 10 clients."));
+}
+
+TEST_F(token_report, is_none_where_nobody_looked) {
+  EXPECT_THAT(page(), Not(HasSubstr("Where tokens go")));
+  for (const auto* text : {"", "[]", "{}", R"({"looks":[]})",
+                           R"({"first_expert":7,"looks":[{}]})"}) {
+    file("routing.json", text);
+    EXPECT_THAT(page(), Not(HasSubstr("Where tokens go"))) << text;
+  }
+}
+
+TEST(layers_shown, are_the_first_the_middle_and_the_last) {
+  using places = std::vector<std::size_t>;
+  EXPECT_EQ(node::layers_shown(1), places{0});
+  EXPECT_EQ(node::layers_shown(2), (places{0, 1}));
+  EXPECT_EQ(node::layers_shown(3), (places{0, 1, 2}));
+  EXPECT_EQ(node::layers_shown(12), (places{0, 5, 11}));
+}
+
+} // namespace troupe::test::token_routing_test

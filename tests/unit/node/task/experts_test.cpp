@@ -1,0 +1,138 @@
+// How many experts clients have, as a configuration says.
+
+#include "node/task/experts.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "models/tasks/quadratic.hpp"
+#include "policies/catalogue.hpp"
+#include "tests/support/paper_model.hpp"
+#include "tests/support/small_language.hpp"
+
+namespace troupe::test::experts_test {
+
+namespace {
+
+using counts = std::vector<std::uint32_t>;
+
+/// Of three clients, of whom the second has no rows that are set aside.
+struct scene {
+  explicit scene(const std::string& name)
+    : method(*policies::find_recipe(name)) {
+    x.method = name;
+    x.training.method = with_defaults(method, {{"rank", 2}});
+    clients.train = {{0, 1}, {4, 5}, {8, 9}};
+    clients.own_validation = {{2}, {}, {10}};
+  }
+
+  result<counts> found() const {
+    const paper_model model{test::small_gpt2()};
+    const auto plans =
+      models::inner_plans_for(method, model, x.training.method, {});
+    EXPECT_TRUE(plans) << plans.error().context;
+    return node::experts_for(x, method, *plans, clients);
+  }
+
+  std::string refused() const {
+    const auto y = found();
+    EXPECT_FALSE(y);
+    if (y)
+      return {};
+    EXPECT_EQ(y.error().code, errc::invalid_config);
+    return y.error().context;
+  }
+
+  recipe method;
+  node::experiment x;
+  models::partition clients;
+};
+
+} // namespace
+
+TEST(experts_for, are_those_that_are_said) {
+  scene x{"comigs"};
+  x.clients.own_validation[1] = {6};
+  EXPECT_EQ(x.found().value(), counts{});
+  x.x.training.experts = {2, 8, 1};
+  EXPECT_EQ(x.found().value(), (counts{2, 8, 1}));
+  x.x.training.experts = {9};
+  EXPECT_EQ(x.refused(),
+            "'training.experts' has 9, and a client of method 'comigs' has 1 "
+            "to 8 experts");
+  x.x.training.experts = {2, 0};
+  EXPECT_EQ(x.refused(),
+            "'training.experts' has 0, and a client of method 'comigs' has 1 "
+            "to 8 experts");
+  EXPECT_EQ(scene{"homlora"}.found().value(), counts{});
+}
+
+TEST(experts_for, say_ranks_of_methods_that_have_these_in_their_place) {
+  for (const auto* name : {"hetlora", "flexlora"}) {
+    scene x{name};
+    EXPECT_EQ(x.found().value(), counts{}) << "nobody says any";
+    x.x.training.experts = {4, 2, 2};
+    EXPECT_EQ(x.refused(), "'training.experts' says ranks of method '"
+                             + std::string{name}
+                             + "' where 'rank_per_expert' is above 0, and it "
+                               "is 0");
+    x.x.training.method["rank_per_expert"] = 8;
+    x.x.training.method["rank"] = 32;
+    EXPECT_EQ(x.found().value(), (counts{4, 2, 2}));
+    x.x.training.method["rank"] = 16;
+    EXPECT_EQ(x.refused(), "'training.experts' has 4, which is rank 32 by "
+                           "'rank_per_expert', and 'rank' is 16; 32 would do");
+  }
+}
+
+TEST(experts_for, are_as_many_as_memory_holds) {
+  scene x{"pfedmoe"};
+  // Of rank 2 in two layers of 8 x 24, 8 x 8, 8 x 12 and 12 x 8.
+  const double attention = 2 * 2 * (32 + 16) * 16;
+  const double expert = 2 * 2 * (20 + 20) * 16;
+  const double mib = 1 << 20;
+  x.x.training.optimiser = models::optimiser_kind::adamw;
+  x.x.training.expert_memory = {(attention + 2.5 * expert) / mib,
+                                (attention + expert) / mib, 1};
+  EXPECT_EQ(x.found().value(), (counts{2, 1, 8}));
+  x.x.training.expert_memory = {attention / mib};
+  EXPECT_EQ(x.refused(),
+            "'training.expert_memory' has " + std::to_string(attention / mib)
+              + " MiB, which hold no expert with its moments and its gradient "
+                "beside what attention has; more, or a smaller 'rank', would "
+                "do");
+}
+
+TEST(experts_for, need_validation_rows_where_routers_learn_from_these) {
+  scene x{"comigs"};
+  EXPECT_EQ(x.refused(),
+            "method 'comigs' trains routers on validation rows, and client 2 "
+            "has none; a larger 'validation_share', or options.router_data = "
+            "\"training\", would do");
+  x.x.training.experts = {2, 1}; // It has no router.
+  EXPECT_TRUE(x.found());
+  x.x.training.experts = {};
+  x.x.training.method["router_data"] = 1;
+  EXPECT_TRUE(x.found());
+  EXPECT_TRUE(scene{"pfedmoe"}.found());
+  // Who has no rows at all has them elsewhere.
+  scene afar{"comigs"};
+  afar.clients.train[1].clear();
+  EXPECT_TRUE(afar.found());
+}
+
+TEST(experts_for, need_a_language_model) {
+  const models::quadratic model{
+    models::make_quadratic_problem({.dimension = 3, .clients = 2})};
+  const auto found =
+    models::inner_plans_for(*policies::find_recipe("comigs"), model, {}, {});
+  ASSERT_FALSE(found);
+  EXPECT_EQ(found.error().context,
+            "method 'comigs' has several experts in each feed-forward block of "
+            "a language model; model.kind = \"language\" would do");
+}
+
+} // namespace troupe::test::experts_test

@@ -1,0 +1,152 @@
+// Labelled texts as what a run learns from.
+
+#include "node/task/labelled.hpp"
+
+#include <gmock/gmock.h>
+
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "models/language/headed_base.hpp"
+#include "node/task/language.hpp"
+#include "tests/support/scratch_folder.hpp"
+
+namespace troupe::test {
+
+namespace {
+
+using models::head_kind;
+using models::row_head;
+using node::experiment;
+
+struct labelled_task : ::testing::Test {
+  labelled_task() {
+    x.data.kind = node::data_options::format::language;
+    x.data.text_task = models::text_task::classify;
+    x.data.path = at.path() + "/users";
+    x.data.tokenizer = "bytes";
+    x.data.context = 8;
+    x.data.validation_share = x.data.test_share = 0.25;
+    x.model.kind = node::model_options::shape::language;
+    x.model.architecture = node::model_options::architecture_rule::bert;
+    x.model.layers = 1;
+    x.model.embedding = 8;
+    x.model.heads = 2;
+    x.clients.clients = 2;
+    x.partition.kind = node::partition_options::rule::natural;
+    x.method = "fedavg";
+    std::filesystem::create_directories(x.data.path);
+    for (const auto* name : {"a", "b", "c"}) {
+      std::ofstream out{x.data.path + "/" + name + ".jsonl"};
+      for (int i = 0; i < 60; ++i)
+        out << "{\"text\": \"" << name << i << "\", \"question\": \"?\", "
+            << "\"before\": \"-\", \"label\": " << i % 3 << "}\n";
+    }
+  }
+
+  /// What the model is made of.
+  node::materials made() {
+    const auto make = [this](const models::language_config& how,
+                             std::shared_ptr<const models::language_base> base,
+                             std::shared_ptr<const models::token_rows> rows)
+      -> result<std::unique_ptr<models::objective>> {
+      trained = how.trained;
+      head = models::head_of(*base);
+      context = rows->context();
+      return fail(errc::unsupported, "there is no torch here");
+    };
+    auto found = node::language_of(x, make);
+    EXPECT_TRUE(found) << found.error().context;
+    if (!found)
+      return {};
+    EXPECT_FALSE(found->make_objective());
+    return std::move(*found);
+  }
+
+  scratch_folder at;
+  experiment x;
+  bool trained = false;
+  std::size_t context = 0;
+  std::optional<row_head> head;
+};
+
+} // namespace
+
+TEST_F(labelled_task, has_a_head_for_its_classes) {
+  const auto m = made();
+  EXPECT_TRUE(trained);
+  EXPECT_EQ(context, 8u);
+  EXPECT_EQ(head, (row_head{head_kind::classes, 3}));
+  EXPECT_TRUE(m.has_labels);
+  EXPECT_FALSE(m.counts_tokens);
+  EXPECT_EQ(m.clients.train.size(), 2u);
+  EXPECT_EQ(m.test_size, m.clients.test[0].size() + m.clients.test[1].size());
+  EXPECT_FALSE(m.clients.own_validation[0].empty());
+  EXPECT_EQ(m.data_digest(), (*node::load_labelled(x))->content());
+  EXPECT_FALSE(m.make_common);
+}
+
+TEST_F(labelled_task, has_a_head_for_ends_or_none) {
+  x.data.text_task = models::text_task::span;
+  made();
+  EXPECT_EQ(head, (row_head{head_kind::ends, 2}));
+  x.data.text_task = models::text_task::describe;
+  x.model.architecture = node::model_options::architecture_rule::gpt2;
+  const auto m = made();
+  EXPECT_FALSE(head);
+  EXPECT_TRUE(m.counts_tokens);
+  EXPECT_FALSE(m.has_labels);
+}
+
+TEST_F(labelled_task, describes_by_a_model_that_sees_what_was_said_alone) {
+  x.data.text_task = models::text_task::describe;
+  const auto found = node::labelled_of(x, {});
+  ASSERT_FALSE(found);
+  EXPECT_THAT(found.error().context,
+              ::testing::HasSubstr("which sees the tokens that it should "
+                                   "foretell"));
+}
+
+TEST_F(labelled_task, is_shared_by_any_number_of_clients) {
+  x.partition.kind = node::partition_options::rule::sorted;
+  x.clients.clients = 7;
+  const auto m = made();
+  ASSERT_EQ(m.clients.train.size(), 7u);
+  std::size_t all = 0;
+  for (const auto* part :
+       {&m.clients.train, &m.clients.own_validation, &m.clients.test})
+    for (const auto& own : *part)
+      all += own.size();
+  EXPECT_EQ(all, 180u);
+  x.partition.kind = node::partition_options::rule::natural;
+  const auto refused = node::load_labelled(x);
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().context,
+              ::testing::HasSubstr("has 3 users, and there are 7 clients"));
+}
+
+TEST_F(labelled_task, may_all_be_one_clients) {
+  x.data.pooled = true;
+  x.clients.clients = 1;
+  const auto m = made();
+  ASSERT_EQ(m.clients.train.size(), 1u);
+  EXPECT_EQ(m.clients.train[0].size() + m.clients.own_validation[0].size()
+              + m.clients.test[0].size(),
+            180u);
+}
+
+TEST_F(labelled_task, has_a_common_model_over_the_same_rows) {
+  x.method = "ddome";
+  const auto m = made();
+  ASSERT_TRUE(m.make_common);
+  trained = false;
+  EXPECT_FALSE(m.make_common());
+  // Its values are of the run, not of a file of its own.
+  EXPECT_TRUE(trained);
+  EXPECT_EQ(head, (row_head{head_kind::classes, 3}));
+}
+
+} // namespace troupe::test

@@ -1,0 +1,75 @@
+#include "node/watch/folder.hpp"
+
+#include <fstream>
+#include <memory>
+#include <string>
+
+#include "models/files.hpp"
+#include "tests/support/small_disk.hpp"
+#include "tests/support/small_runs.hpp"
+
+namespace troupe::node {
+
+namespace {
+
+class folder_of_a_run : public ::testing::Test {
+protected:
+  void SetUp() override {
+    auto made = run_folder::make(x_);
+    ASSERT_TRUE(made) << made.error().context;
+    testee = std::make_unique<run_folder>(std::move(*made));
+  }
+
+  std::string text_of(const std::string& name) const {
+    return models::read_text(testee->path() / name, errc::storage_failure)
+      .value_or("none");
+  }
+
+  const test::scratch_folder scratch_;
+  const experiment x_ = test::configured(
+    test::quadratic_run, {"ledger=memory", "events=true"}, scratch_.path());
+  std::unique_ptr<run_folder> testee;
+};
+
+} // namespace
+
+TEST_F(folder_of_a_run, has_metrics_whole_when_its_disk_was_full) {
+  testee->metric("first");
+  {
+    const test::small_disk full{8}; // There is room for half the second line.
+    testee->metric("second");
+    testee->metric("third");
+    EXPECT_EQ(testee->metrics_size(), 6u)
+      << "a snapshot would have half a line";
+  }
+  testee->metric("fourth");
+  EXPECT_EQ(text_of("metrics.jsonl"), "first\nsecond\nthird\nfourth\n");
+}
+
+TEST_F(folder_of_a_run, has_events_whole_when_its_disk_was_full) {
+  const auto store = testee->open_store(x_, {});
+  ASSERT_TRUE(store) << store.error().context;
+  const auto note = [&](const std::string& text) {
+    EXPECT_TRUE((*store)->note({messages::line_noted::file::events, text}));
+    (void)(*store)->commit({});
+  };
+  note("first");
+  {
+    const test::small_disk full{8};
+    note("second");
+    note("third");
+    EXPECT_EQ(text_of("events.jsonl"), "first\n");
+  }
+  note("fourth");
+  EXPECT_EQ(text_of("events.jsonl"), "first\nsecond\nthird\nfourth\n");
+}
+
+TEST_F(folder_of_a_run, is_not_changed_by_who_opens_it_and_does_not_write) {
+  testee->metric("whole");
+  std::ofstream{testee->path() / "metrics.jsonl", std::ios::app} << "half";
+  const auto other = run_folder::open(testee->path(), x_);
+  ASSERT_TRUE(other) << other.error().context;
+  EXPECT_EQ(text_of("metrics.jsonl"), "whole\nhalf");
+}
+
+} // namespace troupe::node
