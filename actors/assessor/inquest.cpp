@@ -11,6 +11,9 @@ namespace troupe::actors {
 
 namespace {
 
+/// So many are kept until it is known who was asked: 4 MB.
+constexpr std::size_t early_scores_max = std::size_t{1} << 16;
+
 bool is_credible(const models::scores& x) noexcept {
   return x.correct <= x.count && x.count <= messages::told_score::rows_max
          && std::abs(x.loss) <= limits::loss_max * static_cast<double>(x.count);
@@ -39,6 +42,8 @@ void inquest::asked(const messages::scores_under_way& x) {
       missing_.emplace(client, process.peer);
   count_ = missing_.size();
   asked_ = true;
+  for (const auto& early : std::exchange(early_, {}))
+    heard(early);
 }
 
 void inquest::scored(models::evaluated x) {
@@ -51,6 +56,12 @@ std::size_t inquest::heard(const messages::scores_heard& x) {
   std::size_t taken = 0;
   if (x.what.question != question_)
     return taken;
+  if (!asked_) {
+    early_scores_ += x.what.scores.size();
+    if (!x.what.scores.empty() && early_scores_ <= early_scores_max)
+      early_.push_back(x);
+    return taken;
+  }
   for (const auto& one : x.what.scores) {
     const auto found = missing_.find(one.client);
     if (found == missing_.end() || found->second != x.from || !is_credible(one))

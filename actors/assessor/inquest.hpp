@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 #include <utility>
+#include <vector>
 
 #include "actors/messages/assessment.hpp"
 #include "actors/messages/internal.hpp"
@@ -38,7 +39,9 @@ public:
 
   /// Takes of an answer what may be so: of clients that this process was asked
   /// for, each once, with no more hits than rows and no loss that cannot be.
-  /// Returns of how many.
+  /// Returns of how many. Who is quick answers before it is known here who was
+  /// asked, since the question and the answer come by other ways: that is
+  /// looked at then.
   std::size_t heard(const messages::scores_heard& x);
 
   /// Of these processes something was heard lately. Nobody waits for the
@@ -62,7 +65,9 @@ private:
   instant until_;
   bool asked_ = false;
   bool scored_ = false;
-  std::uint64_t count_ = 0; ///< Of clients that were asked.
+  std::uint64_t count_ = 0;                   ///< Of clients that were asked.
+  std::vector<messages::scores_heard> early_; ///< Before it was known who is.
+  std::size_t early_scores_ = 0;              ///< In those.
   std::map<client_id, peer_id> missing_;
   std::optional<std::set<peer_id>> speaking_; ///< Nothing: nobody has looked.
   models::evaluated scores_;

@@ -161,8 +161,10 @@ void dialogue::fetch_leg(actions& out, instant now) {
     .pass = file_.open->pass, .leg = leg_, .wanted = {}};
   for (const auto line : missing_) {
     messages::want want{.line = line, .rank = rank_of(line)};
-    if (const auto held = cache_.find(line);
-        held != cache_.end() && held->second.has(want.rank))
+    if (options_.cache && !here_.contains(line))
+      if (auto found = options_.cache->find(line, want.rank))
+        here_.emplace(line, std::move(*found));
+    if (const auto held = here_.find(line); held != here_.end())
       want.held = held->second.base;
     if (const auto before = file_.open->fetched.find(line);
         before != file_.open->fetched.end())
@@ -184,15 +186,16 @@ void dialogue::on(const messages::line_served& x, actions& out, instant now) {
   }
   auto blocks = x.blocks;
   if (x.unchanged != 0) {
-    const auto held = cache_.find(x.line);
-    if (held == cache_.end() || held->second.base != x.base) {
-      cache_.erase(x.line); // Asked for again without it.
+    const auto held = here_.find(x.line);
+    if (held == here_.end() || held->second.base != x.base) {
+      here_.erase(x.line); // It looks anew before it asks again.
       return;
     }
-    blocks = held->second.blocks;
+    blocks = std::move(held->second.blocks);
   } else if (options_.cache) {
-    cache_[x.line] = {x.base, rank_of(x.line), x.blocks};
+    blocks = options_.cache->put(x.line, {x.base, rank_of(x.line), x.blocks});
   }
+  here_.erase(x.line);
   missing_.erase(x.line);
   for (const auto& block : blocks)
     fetched_.push_back({block.block, x.base, block.values});

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "actors/client/client_file.hpp"
+#include "actors/client/line_cache.hpp"
 #include "actors/messages/internal.hpp"
 #include "core/recipe.hpp"
 #include "models/layout.hpp"
@@ -39,9 +40,9 @@ public:
     /// that those of many do not come at once.
     instant beat_every{};
     std::uint64_t beat_seed = 0; ///< Names the client's own stream of these.
-    /// Keeps the last version of each line and does not fetch it again. Within
-    /// one process whole blocks are shared anyway.
-    bool cache = false;
+    /// What it and its neighbours were served is not fetched again. Null:
+    /// within one process whole blocks are shared anyway.
+    std::shared_ptr<line_cache> cache = {};
     messages::run_id run{}; ///< Zeros: the one there is.
   };
 
@@ -104,25 +105,11 @@ public:
   static constexpr auto fields(auto& x) {
     return std::tie(x.file_, x.where_, x.blank_, x.connected_, x.nonce_,
                     x.session_, x.spoke_, x.beat_, x.held_, x.leg_, x.working_,
-                    x.missing_, x.fetched_, x.chosen_, x.disclosed_, x.cache_);
+                    x.missing_, x.fetched_, x.chosen_, x.disclosed_);
   }
 
 private:
   enum class place : std::uint8_t { here, draining, away };
-
-  struct cached_line {
-    version base;
-    std::uint32_t rank = 0; ///< 0: whole.
-    std::vector<messages::block_values> blocks;
-
-    static constexpr auto fields(auto& x) {
-      return std::tie(x.base, x.rank, x.blocks);
-    }
-
-    bool has(std::uint32_t wanted) const noexcept {
-      return rank == 0 || (wanted != 0 && wanted <= rank);
-    }
-  };
 
   actions say_hello(instant now);
   void on(const messages::welcome& x, actions& out, instant now);
@@ -179,7 +166,7 @@ private:
   std::vector<models::fetched_block> fetched_;
   std::vector<block_id> chosen_;
   models::disclosed disclosed_;
-  std::map<line_id, cached_line> cache_;
+  std::map<line_id, line_cache::entry> here_; ///< As it said when it asked.
 };
 
 } // namespace troupe::actors

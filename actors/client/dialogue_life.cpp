@@ -103,6 +103,7 @@ void dialogue::leave_if_drained(actions& out) {
 void dialogue::drop_visit() {
   file_.open.reset();
   missing_.clear();
+  here_.clear();
   fetched_.clear();
   working_ = false;
 }

@@ -324,9 +324,10 @@ private:
         asked->ask(worker, draft);
       });
     const auto now = system.clock().now();
+    const auto lines = std::make_shared<line_cache>();
     for (const auto who : mine_) {
       client_args args;
-      args.options = talk_from_afar(x_, work_, who, terms_.run);
+      args.options = talk_from_afar(x_, work_, who, terms_.run, lines);
       args.network = hub_->client_side(who);
       args.files = files_;
       args.worker = worker_;
@@ -334,9 +335,8 @@ private:
       args.left = [heard = heard_](client_id, const messages::farewell& x) {
         heard->hear(x);
       };
-      auto client = start_client(system, std::move(args));
-      hub_->connect(who, client);
-      all_.push_back(std::move(client));
+      all_.push_back(start_client(system, std::move(args)));
+      hub_->connect(who, all_.back());
     }
   }
 

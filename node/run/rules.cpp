@@ -92,15 +92,16 @@ actors::dialogue::options talk_of(const experiment& x, const workload& w,
             is_virtual(x) ? forever : instant{std::chrono::minutes{1}}};
 }
 
-actors::dialogue::options talk_from_afar(const experiment& x, const workload& w,
-                                         client_id who,
-                                         const messages::run_id& run) {
+actors::dialogue::options
+talk_from_afar(const experiment& x, const workload& w, client_id who,
+               const messages::run_id& run,
+               std::shared_ptr<actors::line_cache> served) {
   auto out = talk_of(x, w, who);
   out.resend_after = resend_after;
   out.beat_every = beat_every;
   out.beat_seed = derive_seed(x.seed, "client", who.value);
   // A version that is here does not cross the wire once more.
-  out.cache = true;
+  out.cache = std::move(served);
   out.run = run;
   return out;
 }

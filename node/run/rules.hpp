@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <memory>
 
 #include "actors/client/dialogue.hpp"
 #include "actors/messages/session.hpp"
@@ -39,9 +40,11 @@ actors::dialogue::options talk_of(const experiment& x, const workload& w,
 inline constexpr std::chrono::seconds beat_every{30};
 
 /// How a client in another process speaks. `w` outlives the result.
-actors::dialogue::options talk_from_afar(const experiment& x, const workload& w,
-                                         client_id who,
-                                         const messages::run_id& run);
+/// @param served what its process has of the lines
+actors::dialogue::options
+talk_from_afar(const experiment& x, const workload& w, client_id who,
+               const messages::run_id& run,
+               std::shared_ptr<actors::line_cache> served);
 
 /// Kernel workers, resolved.
 std::size_t worker_count(const experiment& x);

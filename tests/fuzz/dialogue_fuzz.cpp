@@ -57,14 +57,16 @@ public:
 
 private:
   void begin(client_file found) {
-    testee_.emplace(dialogue::options{.me = me,
-                                      .examples = 5,
-                                      .method = &method_,
-                                      .blocks = blocks_,
-                                      .resend_after = 10s,
-                                      .beat_every = beats_ ? 3s : 0s,
-                                      .cache = caches_},
-                    std::move(found));
+    testee_.emplace(
+      dialogue::options{.me = me,
+                        .examples = 5,
+                        .method = &method_,
+                        .blocks = blocks_,
+                        .resend_after = 10s,
+                        .beat_every = beats_ ? 3s : 0s,
+                        .cache =
+                          caches_ ? std::make_shared<line_cache>() : nullptr},
+      std::move(found));
     job_.reset();
     asks_ = false;
     did(testee_->start(now_));

@@ -178,9 +178,11 @@ class Link:
             self.socket.disable_monitor()
             self.socket.close(linger)
 
-    def is_busy(self):
-        """A transfer is in its middle."""
-        return bool(self.sending.queue or 0 < len(self.receiving.body) < self.receiving.total)
+    def is_amid_sending(self):
+        return bool(self.sending.queue and self.sending.sent)
+
+    def is_amid_receiving(self):
+        return 0 < len(self.receiving.body) < self.receiving.total
 
     def send(self, *pieces):
         try:

@@ -298,7 +298,8 @@ void sim_node::start_client(client_id who) {
   x.options.resend_after = p.what.resend_after;
   x.options.held_again_after = 10 * p.what.resend_after; // A link has none.
   x.options.beat_every = 3s;
-  x.options.cache = who.value % 2 == 0;
+  if (who.value % 2 == 0)
+    x.options.cache = p.lines;
   x.network = p.network->client_side(who);
   x.files = p.vault;
   x.worker = p.worker;

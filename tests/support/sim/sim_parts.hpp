@@ -44,6 +44,9 @@ struct sim_node::parts {
   std::shared_ptr<sim_audience> watching = std::make_shared<sim_audience>();
   answers_given answers;
   std::shared_ptr<sim_vault> vault = std::make_shared<sim_vault>(answers);
+  /// Of those of one process; the others have none.
+  std::shared_ptr<actors::line_cache> lines =
+    std::make_shared<actors::line_cache>();
   world w;
   std::optional<sim_witness> witness;
   std::unique_ptr<sim_network> network;

@@ -67,6 +67,37 @@ TEST_F(inquest_test, hears_no_answer_to_another_question) {
   EXPECT_EQ(hear(first, {{{1}, 10, 9, 0}}, 8), 0U);
 }
 
+// A process on this machine is quicker than the gateway's word of whom it
+// asked.
+TEST(inquest, hears_who_answers_before_it_is_known_who_was_asked) {
+  inquest x{7, 60s};
+  x.heard({first, {7, {{{1}, 10, 9, 0.5}, {{9}, 10, 9, 0.5}}}});
+  x.heard({first, {6, {{{2}, 10, 1, 0.5}}}});
+  x.heard({second, {7, {{{2}, 10, 1, 0.5}}}});
+  x.scored({});
+  EXPECT_FALSE(x.is_over(0s));
+  x.asked({.question = 7, .asked = {{first, {{1}, {2}}}}});
+  EXPECT_FALSE(x.is_over(0s)) << "nobody who may has answered for client 2";
+  x.heard({first, {7, {{{2}, 10, 3, 0.5}}}});
+  ASSERT_TRUE(x.is_over(0s));
+  const auto all = x.take({1}, {2});
+  ASSERT_EQ(all.scores.per_client.size(), 2U);
+  EXPECT_EQ(all.scores.per_client.at({1}).correct, 9U);
+  EXPECT_EQ(all.scores.per_client.at({2}).correct, 3U);
+}
+
+TEST(inquest, keeps_so_many_answers_until_it_is_known_who_was_asked) {
+  inquest x{7, 60s};
+  const std::vector<told_score> many(messages::scores_told::clients_max,
+                                     {{1}, 10, 9, 0.5});
+  for (int i = 0; i < 1000; ++i)
+    x.heard({second, {7, many}});
+  x.heard({first, {7, {{{1}, 10, 9, 0.5}}}});
+  x.scored({});
+  x.asked({.question = 7, .asked = {{first, {{1}}}}});
+  EXPECT_FALSE(x.is_over(0s)) << "it had no room for it";
+}
+
 TEST_F(inquest_test, believes_nothing_that_cannot_be) {
   constexpr auto nan = std::numeric_limits<double>::quiet_NaN();
   constexpr auto infinite = std::numeric_limits<double>::infinity();

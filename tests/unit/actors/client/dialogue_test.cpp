@@ -160,67 +160,6 @@ TEST(dialogue, has_no_ears_for_a_farewell_to_an_earlier_hello) {
   EXPECT_TRUE(x.testee.last_words());
 }
 
-TEST(dialogue, says_that_it_holds_a_line_if_it_has_enough_ranks_of_it) {
-  const instant now{1s};
-  auto method = method_of(state_rule::on_offer);
-  for (auto& x : method.blocks) {
-    x.merge.kind = merge_kind::padded;
-    x.rank = 3;
-    x.rank_counter = "rank";
-  }
-  const auto blocks = std::make_shared<models::layout>(*models::make_layout(
-    method, {{"a", {{"w", {3, 1}}}}, {"b", {{"w", {3, 1}}}}}, {}));
-  dialogue testee{{.me = me,
-                   .examples = 5,
-                   .method = &method,
-                   .blocks = blocks,
-                   .cache = true},
-                  {}};
-  const auto hello = std::get<messages::hello>(
-    std::get<messages::any_message>(testee.start(now).at(1)));
-  static_cast<void>(testee.heard(
-    messages::welcome{.nonce = hello.nonce, .session = {1}, .heads = {}}, now));
-  const auto blocks_for = [](const messages::want& x, version head) {
-    if (x.held == head)
-      return std::vector<messages::block_values>{};
-    return std::vector<messages::block_values>{
-      {{x.line.value}, share(std::vector<float>(x.rank == 0 ? 3 : x.rank))}};
-  };
-  /// What is asked for in a visit when this version is the newest; after it the
-  /// client has `rank` ranks.
-  const auto wants = [&](std::uint64_t number, version head,
-                         std::uint64_t rank) {
-    messages::ticket pass;
-    pass.visit = {me, {number}};
-    const auto said = testee.heard(messages::invited{pass}, now);
-    const auto request = std::get<messages::fetch_requested>(
-      std::get<messages::any_message>(said.back()));
-    for (const auto& want : request.wanted)
-      static_cast<void>(testee.heard(
-        messages::line_served{.visit = pass.visit,
-                              .line = want.line,
-                              .base = head,
-                              .unchanged = std::uint8_t{want.held == head},
-                              .blocks = blocks_for(want, head)},
-        now));
-    models::trained done;
-    done.next.counters["rank"] = rank;
-    static_cast<void>(testee.finished({pass.visit, done}, now));
-    return request.wanted.front();
-  };
-  EXPECT_EQ(wants(1, {4}, 2).rank, 0u);
-  const auto of_all = wants(2, {4}, 1);
-  EXPECT_EQ(of_all.rank, 2u);
-  EXPECT_EQ(of_all.held, version{4}) << "it has all";
-  EXPECT_EQ(wants(3, {5}, 1).held, version{4});
-  const auto of_one = wants(4, {5}, 3);
-  EXPECT_EQ(of_one.rank, 1u);
-  EXPECT_EQ(of_one.held, version{5});
-  const auto more = wants(5, {5}, 3);
-  EXPECT_EQ(more.rank, 3u);
-  EXPECT_EQ(more.held, messages::no_version) << "it has one rank of it";
-}
-
 TEST(dialogue, says_what_it_remembers) {
   talk x{state_rule::on_offer};
   x.visit(3);

@@ -23,7 +23,8 @@ inline recipe method_of(state_rule state) {
 
 /// A client that has said hello and was welcomed, and what it has said since.
 struct talk {
-  explicit talk(state_rule state, client_file found = {})
+  explicit talk(state_rule state, client_file found = {},
+                std::shared_ptr<line_cache> cache = {})
     : method(method_of(state)),
       blocks(std::make_shared<models::layout>(
         *models::make_layout(method,
@@ -34,7 +35,8 @@ struct talk {
               .examples = 5,
               .method = &method,
               .blocks = blocks,
-              .resend_after = std::chrono::seconds{10}},
+              .resend_after = std::chrono::seconds{10},
+              .cache = std::move(cache)},
              std::move(found)) {
     did(testee.start(now));
     welcome();
@@ -60,11 +62,19 @@ struct talk {
     hear(messages::invited{pass});
   }
 
-  void serve(std::uint64_t number, line_id line) {
+  void serve(std::uint64_t number, line_id line, version base = {4}) {
     hear(messages::line_served{.visit = {me, {number}},
                                .line = line,
-                               .base = {4},
+                               .base = base,
                                .blocks = {{{line.value}, share({0.f})}}});
+  }
+
+  void serve_unchanged(std::uint64_t number, line_id line, version base) {
+    hear(messages::line_served{.visit = {me, {number}},
+                               .line = line,
+                               .base = base,
+                               .unchanged = 1,
+                               .blocks = {}});
   }
 
   /// A visit up to its offer.

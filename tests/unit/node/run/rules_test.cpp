@@ -61,8 +61,9 @@ TEST(rules, have_clients_elsewhere_keep_what_they_fetched) {
   const auto x = paced({"clock=wall"});
   const auto work = node::prepare(x, no_model);
   ASSERT_TRUE(work) << work.error().context;
-  const auto far = node::talk_from_afar(x, *work, {3}, {9});
-  EXPECT_TRUE(far.cache);
+  const auto lines = std::make_shared<actors::line_cache>();
+  const auto far = node::talk_from_afar(x, *work, {3}, {9}, lines);
+  EXPECT_EQ(far.cache, lines);
   EXPECT_EQ(far.run, messages::run_id{9});
   EXPECT_LT(far.resend_after, node::talk_of(x, *work, {3}).resend_after);
   EXPECT_FALSE(node::talk_of(x, *work, {3}).cache);
@@ -74,7 +75,7 @@ TEST(rules, have_clients_elsewhere_beat_and_gone_when_they_are_silent) {
   const auto x = paced({"clock=wall"});
   const auto work = node::prepare(x, no_model);
   ASSERT_TRUE(work) << work.error().context;
-  EXPECT_EQ(node::talk_from_afar(x, *work, {3}, {9}).beat_every,
+  EXPECT_EQ(node::talk_from_afar(x, *work, {3}, {9}, {}).beat_every,
             instant{seconds{30}});
   EXPECT_EQ(node::plan_from_afar(x, *work).attendance.silence_max,
             instant{seconds{90}});

@@ -1,0 +1,45 @@
+#include "actors/client/line_cache.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+namespace troupe::actors {
+
+namespace {
+
+bool has(const line_cache::entry& x, std::uint32_t wanted) noexcept {
+  return x.rank == 0 || (wanted != 0 && wanted <= x.rank);
+}
+
+// By their bits: zeros have two, and the digest of a run sees which.
+bool say_the_same(const messages::block_values& a,
+                  const messages::block_values& b) {
+  return a.block == b.block && a.values && b.values
+         && a.values->size() == b.values->size()
+         && std::memcmp(a.values->data(), b.values->data(),
+                        a.values->size_bytes())
+              == 0;
+}
+
+} // namespace
+
+std::optional<line_cache::entry> line_cache::find(line_id line,
+                                                  std::uint32_t rank) const {
+  const std::lock_guard guard{mutex_};
+  const auto found = newest_.find(line);
+  if (found == newest_.end() || !has(found->second, rank))
+    return std::nullopt;
+  return found->second;
+}
+
+std::vector<messages::block_values> line_cache::put(line_id line, entry x) {
+  const std::lock_guard guard{mutex_};
+  auto& here = newest_[line];
+  if (here.base != x.base || here.rank != x.rank
+      || !std::ranges::equal(here.blocks, x.blocks, say_the_same))
+    here = std::move(x);
+  return here.blocks;
+}
+
+} // namespace troupe::actors
