@@ -35,8 +35,8 @@ messages::version_published published(line_id line, const stored_line& x) {
 values_on_disk reader_of(const std::shared_ptr<arrivals>& x) {
   if (!x)
     return {};
-  return [x](line_id line, visit_id visit, block_id block) {
-    return x->values(line, visit, block);
+  return [x](line_id line, visit_id visit, block_id block, values_part of) {
+    return x->values(line, visit, block, of);
   };
 }
 

@@ -105,6 +105,18 @@ inline shared_values share(std::vector<float> x) {
   return {std::move(owner), view};
 }
 
+/// Those from `first` on, as many as there are up to `count`.
+struct values_part {
+  std::size_t first = 0;
+  std::size_t count = ~std::size_t{0};
+};
+
+/// A handle on some of them, which keeps all. @pre of.first <= x->size()
+inline shared_values some_of(const shared_values& x, values_part of) {
+  return {x.owner(),
+          x->subspan(of.first, std::min(of.count, x->size() - of.first))};
+}
+
 /// What a server's optimiser remembers of a block. It is larger than the block
 /// and only who merges and who stores needs it.
 class shared_moments {

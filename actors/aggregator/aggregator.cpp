@@ -1,5 +1,7 @@
 #include "actors/aggregator/aggregator.hpp"
 
+#include <utility>
+
 #include "actors/caf/errors.hpp"
 #include "actors/record/snapshot.hpp"
 
@@ -182,7 +184,8 @@ void proceed(aggregator_pointer self) {
 
 aggregator_impl::behavior_type aggregator(aggregator_pointer self,
                                           aggregator_args args) {
-  self->state.book.emplace(args.options, args.found);
+  // Who kept it here would hold the first version for as long as the run.
+  self->state.book.emplace(args.options, std::move(args.found));
   self->state.args = std::move(args);
   const auto part =
     "line/" + std::to_string(self->state.args.options.line.value) + "/writer";

@@ -1,5 +1,6 @@
 #include "actors/kernel_worker/merge.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "core/assert.hpp"
@@ -38,11 +39,12 @@ float most_of(double weight, const kernels::grid& grid) {
 struct term_source {
   line_id line;
   const values_on_disk& on_disk;
+  values_part part; ///< Of those on disk.
 
   result<shared_values> of(const block_merge& x,
                            const messages::merge_term& t) const {
     TROUPE_ASSERT(t.delta || on_disk);
-    return t.delta ? t.delta : on_disk(line, t.visit, x.block);
+    return t.delta ? t.delta : on_disk(line, t.visit, x.block, part);
   }
 };
 
@@ -219,15 +221,60 @@ result<block_after> summed(kernels::backend& arithmetic,
     .map([&] { return std::move(to); });
 }
 
-result<messages::merged_block> merge_block(kernels::backend& arithmetic,
-                                           const models::block_layout& block,
-                                           const block_merge& x,
-                                           const messages::merge_requested& job,
-                                           const values_on_disk& on_disk) {
-  const term_source source{job.line, on_disk};
-  auto after = x.rule.kind == merge_kind::product_svd
-                 ? factored(block, x, source)
-                 : summed(arithmetic, block, x, job, source);
+/// Whether each value follows from those of its own place, and nothing else is
+/// remembered.
+bool goes_by_place(const models::block_layout& block, const block_merge& x,
+                   const messages::merge_requested& job) {
+  const bool adds = x.rule.kind == merge_kind::mean
+                    || x.rule.kind == merge_kind::mix
+                    || x.rule.kind == merge_kind::replace;
+  return adds && step_for(block, x, job.step).moment_count() == 0
+         && std::ranges::all_of(x.terms, [&](const auto& t) {
+              return !t.delta || t.delta->size() == x.base->size();
+            });
+}
+
+block_merge some_of(const block_merge& x, values_part of) {
+  auto out = x;
+  out.base = troupe::some_of(x.base, of);
+  out.moments = {};
+  for (auto& t : out.terms)
+    if (t.delta)
+      t.delta = troupe::some_of(t.delta, of);
+  return out;
+}
+
+/// Has the bits of `summed`. @pre goes_by_place
+result<block_after>
+summed_in_parts(kernels::backend& arithmetic, const models::block_layout& block,
+                const block_merge& x, const messages::merge_requested& job,
+                const values_on_disk& on_disk, std::size_t values_at_once) {
+  block_after out{.values = {}};
+  out.values.reserve(x.base->size());
+  while (out.values.size() < x.base->size()) {
+    const values_part next{
+      .first = out.values.size(),
+      .count = std::min(values_at_once, x.base->size() - out.values.size())};
+    const auto some = summed(arithmetic, block, some_of(x, next), job,
+                             {job.line, on_disk, next});
+    if (!some)
+      return tl::make_unexpected(some.error());
+    out.values.insert(out.values.end(), some->values.begin(),
+                      some->values.end());
+  }
+  return out;
+}
+
+result<messages::merged_block>
+merge_block(kernels::backend& arithmetic, const models::block_layout& block,
+            const block_merge& x, const messages::merge_requested& job,
+            const values_on_disk& on_disk, std::size_t values_at_once) {
+  const term_source source{job.line, on_disk, {}};
+  auto after =
+    x.rule.kind == merge_kind::product_svd ? factored(block, x, source)
+    : x.base->size() > values_at_once && goes_by_place(block, x, job)
+      ? summed_in_parts(arithmetic, block, x, job, on_disk, values_at_once)
+      : summed(arithmetic, block, x, job, source);
   if (!after)
     return tl::make_unexpected(after.error());
   if (auto ok = check_finite(block, after->values); !ok)
@@ -245,12 +292,15 @@ result<messages::merged_block> merge_block(kernels::backend& arithmetic,
 result<messages::merge_finished> merge(kernels::backend& arithmetic,
                                        const models::layout& blocks,
                                        const messages::merge_requested& x,
-                                       const values_on_disk& on_disk) {
+                                       const values_on_disk& on_disk,
+                                       std::size_t values_at_once) {
+  TROUPE_ASSERT(values_at_once > 0);
   messages::merge_finished out{.line = x.line, .base = x.base, .blocks = {}};
   for (const auto& job : x.blocks) {
     const auto* block = blocks.find(job.block);
     TROUPE_ASSERT(block);
-    auto merged = merge_block(arithmetic, *block, job, x, on_disk);
+    auto merged =
+      merge_block(arithmetic, *block, job, x, on_disk, values_at_once);
     if (!merged)
       return tl::make_unexpected(merged.error());
     out.blocks.push_back(std::move(*merged));

@@ -114,6 +114,21 @@ bool read_into(std::ifstream& in, void* to, std::size_t bytes) {
   return in.good() || bytes == 0;
 }
 
+/// Reads all of a block, a little at a time.
+bool is_as_kept(std::ifstream& in, std::uint64_t at, const arrived_block& x) {
+  transport::buffer some(std::size_t{1} << 20);
+  std::uint32_t sum = 0;
+  in.seekg(static_cast<std::streamoff>(at));
+  for (auto left = x.count * sizeof(float); left > 0;) {
+    const auto size = std::min<std::uint64_t>(left, some.size());
+    if (!read_into(in, some.data(), size))
+      return false;
+    sum = transport::crc32c(std::span{some}.first(size), sum);
+    left -= size;
+  }
+  return sum == x.sum;
+}
+
 result<opened> open_part(const fs::path& path) {
   opened out{.in = std::ifstream{path, std::ios::binary}, .head = {}};
   if (!out.in)
@@ -207,7 +222,7 @@ public:
       .and_then([&](const opened& x) -> result<messages::part_offered> {
         auto out = part_of(x.head);
         for (auto& block : out.blocks) {
-          auto found = values(line, visit, block.block);
+          auto found = values(line, visit, block.block, {});
           if (!found)
             return tl::make_unexpected(found.error());
           block.delta = std::move(*found);
@@ -216,8 +231,8 @@ public:
       });
   }
 
-  result<shared_values> values(line_id line, visit_id visit,
-                               block_id block) const override {
+  result<shared_values> values(line_id line, visit_id visit, block_id block,
+                               values_part of) const override {
     const auto path = path_of(line, visit);
     auto file = open_part(path);
     if (!file)
@@ -230,12 +245,19 @@ public:
       }
       std::error_code code;
       if (const auto size = fs::file_size(path, code);
-          code || size != file->values_at + bytes_in(file->head))
+          code || size != file->values_at + bytes_in(file->head)
+          || of.first > x.count)
         return damaged(path);
-      std::vector<float> values(x.count);
-      file->in.seekg(static_cast<std::streamoff>(at));
+      std::vector<float> values(
+        std::min<std::uint64_t>(of.count, x.count - of.first));
+      const bool is_whole = values.size() == x.count;
+      if (!is_whole && of.first == 0 && !is_as_kept(file->in, at, x))
+        return damaged(path);
+      file->in.seekg(
+        static_cast<std::streamoff>(at + of.first * sizeof(float)));
       if (!read_into(file->in, values.data(), values.size() * sizeof(float))
-          || transport::crc32c(std::as_bytes(std::span{values})) != x.sum)
+          || (is_whole
+              && transport::crc32c(std::as_bytes(std::span{values})) != x.sum))
         return damaged(path);
       return share(std::move(values));
     }

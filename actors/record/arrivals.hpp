@@ -38,9 +38,11 @@ public:
   [[nodiscard]] virtual result<messages::part_offered>
   read(line_id line, visit_id visit) const = 0;
 
-  /// What it has of one block.
+  /// What it has of one block, or of a part of that. Who reads it part by part
+  /// begins with the first, with which all of the block is checked.
   [[nodiscard]] virtual result<shared_values>
-  values(line_id line, visit_id visit, block_id block) const = 0;
+  values(line_id line, visit_id visit, block_id block,
+         values_part of = {}) const = 0;
 
   /// What a node begins with: all parts, without their values. None unless they
   /// outlive processes; then those of the one before are dropped.

@@ -5,6 +5,9 @@
 #include <torch/csrc/autograd/autograd.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <memory>
+#include <new>
 
 #include "core/assert.hpp"
 #include "models/data/check_dataset.hpp"
@@ -43,13 +46,29 @@ scores score(const at::Tensor& logits, const example_set& from, rows which) {
   return result;
 }
 
+/// Zeros, 64-byte aligned. What is large takes no memory until it is written
+/// to: who only scores has no gradient, and a server that does not even score
+/// has no parameters.
+at::Tensor zeros_to_be(std::size_t count) {
+  constexpr std::size_t alignment = 64;
+  const auto bytes = count * sizeof(float);
+  auto room = bytes + alignment;
+  void* const whole = std::calloc(room, 1);
+  if (whole == nullptr)
+    throw std::bad_alloc{};
+  void* first = whole;
+  TROUPE_ASSERT(std::align(alignment, bytes, first, room) != nullptr);
+  return at::from_blob(first, {static_cast<std::int64_t>(count)},
+                       [whole](void*) { std::free(whole); });
+}
+
 /// A flat buffer and the tensors that look into it.
 struct flat_buffer {
   at::Tensor storage;
   std::vector<at::Tensor> views;
 
   explicit flat_buffer(const tensor_list& parts)
-    : storage(at::zeros({static_cast<std::int64_t>(size_of(parts))})) {
+    : storage(zeros_to_be(size_of(parts))) {
     auto* at = storage.data_ptr<float>();
     TROUPE_ASSERT(reinterpret_cast<std::uintptr_t>(at) % 64 == 0);
     for (const auto& x : parts) {

@@ -50,6 +50,10 @@ class Process:
         with open(self.log, "w", encoding="utf-8") as err, open(self.out, "w", encoding="utf-8") as out:
             self.own = subprocess.Popen(list(map(str, command)), stdout=out, stderr=err)
 
+    def said(self):
+        """With --format json a process that does not begin says why where its summary would be."""
+        return "".join(x.read_text(encoding="utf-8")[-2000:] for x in (self.log, self.out))
+
     def goes_on(self):
         try:
             status = pathlib.Path(f"/proc/{self.own.pid}/status").read_text(encoding="ascii")
@@ -61,9 +65,9 @@ class Process:
     def wait(self, until):
         while self.goes_on():
             if time.monotonic() > until:
-                raise TimeoutError(f"{self.name} goes on: {self.log.read_text(encoding='utf-8')[-2000:]}")
+                raise TimeoutError(f"{self.name} goes on: {self.said()}")
             time.sleep(0.1)
-        assert self.own.returncode == 0, f"{self.name}: {self.own.returncode}: {self.log.read_text(encoding='utf-8')[-2000:]}"
+        assert self.own.returncode == 0, f"{self.name}: {self.own.returncode}: {self.said()}"
 
     def kill(self):
         if self.own.poll() is None:
@@ -73,7 +77,7 @@ class Process:
 
 def address_of(server, until):
     while not (found := re.search(r"^tcp://\S+", server.log.read_text(encoding="utf-8"), re.M)):
-        assert server.goes_on() and time.monotonic() < until, server.log.read_text(encoding="utf-8")
+        assert server.goes_on() and time.monotonic() < until, server.said()
         time.sleep(0.1)
     return found.group(0)
 
@@ -116,7 +120,7 @@ def main():
                        for i in range(2 // each)]
             while any([x.goes_on() for x in started]) and time.monotonic() < until:
                 for x in started:
-                    assert x.own.returncode in (None, 0), f"{x.name} ended with {x.own.returncode}: {x.log.read_text(encoding='utf-8')[-2000:]}"
+                    assert x.own.returncode in (None, 0), f"{x.name} ended with {x.own.returncode}: {x.said()}"
                 time.sleep(0.1)
             for x in started:
                 x.wait(until)

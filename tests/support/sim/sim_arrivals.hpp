@@ -45,12 +45,12 @@ public:
     return found->second;
   }
 
-  result<shared_values> values(line_id line, visit_id visit,
-                               block_id block) const override {
+  result<shared_values> values(line_id line, visit_id visit, block_id block,
+                               values_part of) const override {
     return read(line, visit).map([&](const messages::part_offered& x) {
       for (const auto& y : x.blocks)
         if (y.block == block)
-          return y.delta;
+          return some_of(y.delta, of);
       return shared_values{};
     });
   }

@@ -43,9 +43,9 @@ messages::merge_requested request(merge_kind kind, const models::layout& of,
   return {.line = {1}, .base = {}, .blocks = {x}, .step = {}};
 }
 
-result<shared_values> read(line_id, visit_id visit, block_id) {
+result<shared_values> read(line_id, visit_id visit, block_id, values_part of) {
   const auto value = static_cast<float>(visit.client.value) / 3;
-  return share({value, -value, value * value});
+  return some_of(share({value, -value, value * value}), of);
 }
 
 } // namespace
@@ -66,6 +66,44 @@ TEST(merge, has_the_same_bits_of_offers_on_disk) {
     EXPECT_EQ(merged({2, 4}), whole);
     EXPECT_EQ(merged({1, 2, 3, 4, 5}), whole);
   }
+}
+
+// The others need the whole block, or remember some of it.
+TEST(merge, has_the_same_bits_part_by_part) {
+  const auto blocks = layout();
+  const auto arithmetic = *kernels::make_backend({});
+  for (const auto kind :
+       {merge_kind::mean, merge_kind::mix, merge_kind::replace,
+        merge_kind::sum_over, merge_kind::padded, merge_kind::median}) {
+    const auto merged = [&](kernels::server_rule rule,
+                            std::size_t values_at_once) {
+      auto job = request(kind, blocks, {2, 4});
+      job.step.rule = rule;
+      const auto made = merge(*arithmetic, blocks, job, read, values_at_once);
+      EXPECT_TRUE(made) << made.error().context;
+      EXPECT_EQ(made->blocks.at(0).values->size(), 3u);
+      return made->blocks.at(0).digest;
+    };
+    for (const auto rule :
+         {kernels::server_rule::plain, kernels::server_rule::adam})
+      for (const std::size_t values_at_once : {std::size_t{1}, std::size_t{2}})
+        EXPECT_EQ(merged(rule, values_at_once), merged(rule, 3));
+  }
+}
+
+TEST(merge, asks_for_no_more_of_what_is_on_disk_than_it_sums) {
+  const auto blocks = layout();
+  const auto arithmetic = *kernels::make_backend({});
+  std::vector<std::size_t> asked;
+  const auto made = merge(
+    *arithmetic, blocks, request(merge_kind::mean, blocks, {3}),
+    [&](line_id line, visit_id visit, block_id block, values_part of) {
+      asked.insert(asked.end(), {of.first, of.count});
+      return read(line, visit, block, of);
+    },
+    2);
+  ASSERT_TRUE(made);
+  EXPECT_EQ(asked, (std::vector<std::size_t>{0, 2, 2, 1}));
 }
 
 // Two numbers as factors: (2 * 3 + 3 * 8 * 5) / 4, and not the product of

@@ -75,6 +75,33 @@ TEST(arrivals, the_next_process_finds_what_was_kept) {
   EXPECT_EQ(*whole->blocks[0].delta, (std::vector<float>{1, -1}));
 }
 
+TEST(arrivals, a_block_is_read_part_by_part_and_checked_with_the_first) {
+  const test::scratch_folder scratch;
+  ASSERT_TRUE(opened(scratch)->keep(part(1, 3)));
+  const auto read = [&](values_part of) {
+    return opened(scratch)->values({3}, {{1}, {2}}, {7}, of);
+  };
+  const auto first = read({.first = 0, .count = 1});
+  ASSERT_TRUE(first);
+  EXPECT_EQ(**first, std::vector<float>{3});
+  const auto second = read({.first = 1, .count = 5});
+  ASSERT_TRUE(second);
+  EXPECT_EQ(**second, std::vector<float>{-3});
+  EXPECT_FALSE(read({.first = 3, .count = 1}));
+  // A byte of the second value.
+  const auto path = folder_of(scratch) / "3-1-2";
+  const auto at = static_cast<std::streamoff>(fs::file_size(path)) - 5;
+  std::fstream file{path, std::ios::in | std::ios::out | std::ios::binary};
+  file.seekg(at);
+  const auto byte = static_cast<char>(file.get());
+  file.seekp(at);
+  file.put(static_cast<char>(byte ^ 1));
+  file.close();
+  const auto damaged = read({.first = 0, .count = 1});
+  ASSERT_FALSE(damaged);
+  EXPECT_THAT(damaged.error().context, HasSubstr("is damaged"));
+}
+
 TEST(arrivals, what_is_dropped_is_gone) {
   const test::scratch_folder scratch;
   const auto testee = opened(scratch);
