@@ -69,16 +69,30 @@ bool is_unavailable(const error& x) {
   return x.code == errc::unavailable;
 }
 
-/// Says once that what was asked for had to wait, and once that it has not.
+/// Nobody is refused for it: what fails so may be done later.
+bool has_to_wait(const error& x) {
+  return is_unavailable(x) || x.code == errc::storage_failure;
+}
+
+std::string trouble_of(const error& x) {
+  return is_unavailable(x) ? "read" : "stored";
+}
+
+/// Says once that what was asked for had to wait, and for what, and once that
+/// it has not.
 void note_waiting(const std::string& what, const result<void>& done,
                   reception_state& state) {
-  const bool is_news =
-    done ? state.stuck.erase(what) > 0 : state.stuck.insert(what).second;
-  if (!is_news || !state.args.say)
+  const auto before = state.stuck[what];
+  const auto now = done ? std::string{} : trouble_of(done.error());
+  if (done)
+    state.stuck.erase(what);
+  else
+    state.stuck[what] = now;
+  if (now == before || !state.args.say)
     return;
-  state.args.say(done ? what + " are stored again"
-                      : what + " are not stored, and who asks waits: "
-                          + done.error().context);
+  state.args.say(done ? what + " are " + before + " again"
+                      : what + " are not " + now
+                          + ", and who asks waits: " + done.error().context);
 }
 
 /// Nothing: nobody can say for the moment.
@@ -126,10 +140,10 @@ answer_to(const messages::enrolment_asked& x, peer_id from,
   if (!state.args.enrol)
     return enrolment_answered{x.nonce, "there are no keys here"};
   const auto done = state.args.enrol(from, x.own);
-  const bool has_to_wait = !done && is_unavailable(done.error());
-  if (done || has_to_wait)
+  const bool waits = !done && has_to_wait(done.error());
+  if (done || waits)
     note_waiting("enrolments", done, state);
-  if (has_to_wait)
+  if (waits)
     return std::nullopt;
   return enrolment_answered{x.nonce, done ? "" : done.error().context};
 }

@@ -99,7 +99,7 @@ TEST_F(reception_test, says_once_that_it_cannot_store_and_once_that_it_can) {
 TEST_F(reception_test, says_nothing_of_an_enrolment_that_cannot_be_stored) {
   std::vector<std::string> said;
   args.say = [&said](const std::string& line) { said.push_back(line); };
-  auto how = errc::unavailable;
+  auto how = errc::storage_failure;
   args.enrol = [&how](peer_id, const public_key&) -> result<void> {
     return fail(how, "the disk is full");
   };
@@ -110,6 +110,29 @@ TEST_F(reception_test, says_nothing_of_an_enrolment_that_cannot_be_stored) {
                     "is full"}));
   how = errc::invalid_argument;
   hear(messages::enrolment_asked{});
+  EXPECT_EQ(network->all.size(), 1U);
+}
+
+// A process without descriptors has nothing to do with its disk.
+TEST_F(reception_test, says_of_an_enrolment_what_cannot_be_read) {
+  std::vector<std::string> said;
+  args.say = [&said](const std::string& line) { said.push_back(line); };
+  int asked = 0;
+  args.enrol = [&asked](peer_id, const public_key&) -> result<void> {
+    ++asked;
+    if (asked < 3)
+      return fail(errc::unavailable, "keys/invited/07 cannot be read: EMFILE");
+    if (asked < 4)
+      return fail(errc::storage_failure, "the disk is full");
+    return {};
+  };
+  hear(messages::enrolment_asked{}, 4);
+  EXPECT_EQ(said, (std::vector<std::string>{
+                    "enrolments are not read, and who asks waits: "
+                    "keys/invited/07 cannot be read: EMFILE",
+                    "enrolments are not stored, and who asks waits: the disk "
+                    "is full",
+                    "enrolments are stored again"}));
   EXPECT_EQ(network->all.size(), 1U);
 }
 
