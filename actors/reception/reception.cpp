@@ -1,6 +1,7 @@
 #include "actors/reception/reception.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -13,6 +14,12 @@
 namespace troupe::actors {
 
 namespace {
+
+using reception_pointer = reception_impl::stateful_pointer<reception_state>;
+
+constexpr const char* places_of_clients = "places of clients";
+
+constexpr std::chrono::seconds stored_again_after{1};
 
 bool may_be_called(std::string_view pattern, std::string_view name) {
   if (!pattern.ends_with('*'))
@@ -118,7 +125,7 @@ std::optional<messages::places_given> answer_to(const messages::places_asked& x,
     return refused(found.error().context);
   if (next.all() != args.book.all()) {
     const auto kept = args.keep(next);
-    note_waiting("places of clients", kept, state);
+    note_waiting(places_of_clients, kept, state);
     if (!kept)
       return std::nullopt;
   }
@@ -229,20 +236,41 @@ void hear(const messages::any_message& any, peer_id from,
     pass_on(*told, from, args);
 }
 
+/// Who waited for a place may be gone by then, and nobody else may come: people
+/// hear nevertheless that there is room.
+void look_for_room(reception_pointer self) {
+  auto& state = self->state;
+  if (state.looks_again || !state.stuck.contains(places_of_clients))
+    return;
+  state.looks_again = true;
+  self->delayed_send(self, stored_again_after, caf::tick_atom_v);
+}
+
+/// What was said already: that it is stored does no harm to anybody.
+void store_again(reception_state& state) {
+  if (state.stuck.contains(places_of_clients))
+    note_waiting(places_of_clients, state.args.keep(state.args.book), state);
+}
+
 } // namespace
 
-reception_actor::behavior_type
-reception(reception_actor::stateful_pointer<reception_state> self,
-          reception_args what) {
+reception_impl::behavior_type reception(reception_pointer self,
+                                        reception_args what) {
   self->state.args = std::move(what);
   return {
     [self](const transport::frame_arrived& x) {
       if (const auto message = x.what.open();
           message && !asks_too_often(**message, x.peer, self->state))
         hear(**message, x.peer, self->state);
+      look_for_room(self);
     },
     [self](const messages::status_asked& x) {
       x.draft->add_mailbox("reception", self->mailbox().size());
+    },
+    [self](caf::tick_atom) {
+      self->state.looks_again = false;
+      store_again(self->state);
+      look_for_room(self);
     },
   };
 }

@@ -68,11 +68,14 @@ struct reception_state {
   transport::meters asked{limits::questions_per_second}; ///< By link.
   /// For what nobody has an answer now, and what of it fails.
   std::map<std::string, std::string> stuck;
+  bool looks_again = false; ///< A look is under way.
 };
 
+using reception_impl = reception_actor::extend<caf::reacts_to<caf::tick_atom>>;
+
 /// Says what the run is, and which clients a process has.
-reception_actor::behavior_type
-reception(reception_actor::stateful_pointer<reception_state> self,
+reception_impl::behavior_type
+reception(reception_impl::stateful_pointer<reception_state> self,
           reception_args args);
 
 } // namespace troupe::actors

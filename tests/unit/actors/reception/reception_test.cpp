@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <string>
 #include <vector>
 
@@ -93,6 +94,35 @@ TEST_F(reception_test, says_once_that_it_cannot_store_and_once_that_it_can) {
                     "disk is full",
                     "places of clients are stored again"}));
   EXPECT_EQ(network->all.size(), 2U);
+}
+
+// Who waited has gone meanwhile.
+TEST_F(reception_test, says_that_places_are_stored_again_though_nobody_asks) {
+  std::vector<std::string> said;
+  args.say = [&said](const std::string& line) { said.push_back(line); };
+  caf::actor_system system{config};
+  auto who = start_reception(system, args);
+  auto& all =
+    dynamic_cast<caf::scheduler::test_coordinator&>(system.scheduler());
+  const auto pass = [&all] {
+    all.advance_time(std::chrono::seconds{1});
+    all.run();
+  };
+  full = true;
+  const messages::any_message asked = named("ward7");
+  caf::anon_send(who, transport::frame_arrived{{1}, transport::frame{asked}});
+  all.run();
+  pass();
+  EXPECT_EQ(said.size(), 1U) << "the disk is full yet";
+  full = false;
+  pass();
+  EXPECT_EQ(said.size(), 2U) << "nobody hears that there is room";
+  EXPECT_EQ(said.back(), "places of clients are stored again");
+  EXPECT_TRUE(kept.by_name.empty()) << "nobody was told of that place";
+  EXPECT_TRUE(network->all.empty());
+  EXPECT_FALSE(all.has_pending_timeout()) << "it looks on for ever";
+  caf::anon_send_exit(who, caf::exit_reason::user_shutdown);
+  all.run();
 }
 
 // Who is refused ends with that, and the key of who waits is its own.
