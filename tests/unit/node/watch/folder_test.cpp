@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include "core/limits.hpp"
 #include "models/files.hpp"
 #include "tests/support/small_disk.hpp"
 #include "tests/support/small_runs.hpp"
@@ -44,6 +45,24 @@ TEST_F(folder_of_a_run, has_metrics_whole_when_its_disk_was_full) {
   }
   testee->metric("fourth");
   EXPECT_EQ(text_of("metrics.jsonl"), "first\nsecond\nthird\nfourth\n");
+}
+
+TEST_F(folder_of_a_run, says_once_how_many_metrics_a_full_disk_has_lost) {
+  const std::string most(limits::unwritten_bytes_max, 'x');
+  testee->metric("first");
+  {
+    const test::small_disk full{8};
+    testee->metric(most); // It waits, and nothing has room to wait behind it.
+    testee->metric("lost");
+    testee->metric("lost, too");
+  }
+  testee->metric("fourth");
+  testee->metric("fifth");
+  EXPECT_EQ(testee->metrics_size(), 6u + most.size() + 1 + 7 + 6);
+  EXPECT_EQ(text_of("logs/run.log"),
+            testee->path().string()
+              + "/metrics.jsonl could not be written for a while, and 2 of its "
+                "lines are lost\n");
 }
 
 TEST_F(folder_of_a_run, has_events_whole_when_its_disk_was_full) {
