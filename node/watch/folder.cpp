@@ -80,9 +80,9 @@ public:
   }
 
   result<void> note(const messages::line_noted& x) override {
-    if (x.where == messages::line_noted::file::events)
-      (void)events_.append(x.text);
-    return {};
+    if (x.where != messages::line_noted::file::events)
+      return {};
+    return events_.append(x.text); // Who hears that it is not there waits.
   }
 
 private:

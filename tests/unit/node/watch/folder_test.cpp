@@ -83,6 +83,21 @@ TEST_F(folder_of_a_run, has_events_whole_when_its_disk_was_full) {
   EXPECT_EQ(text_of("events.jsonl"), "first\nsecond\nthird\nfourth\n");
 }
 
+// Else a line would be lost, and nobody would know of it.
+TEST_F(folder_of_a_run, takes_no_event_that_has_no_room_to_wait_for_its_disk) {
+  const auto store = testee->open_store(x_, {});
+  ASSERT_TRUE(store) << store.error().context;
+  const auto note = [&](const std::string& text) {
+    return (*store)->note({messages::line_noted::file::events, text});
+  };
+  {
+    const test::small_disk full{8};
+    EXPECT_TRUE(note(std::string(limits::unwritten_bytes_max, 'x')));
+    EXPECT_FALSE(note("next")) << "what is lost is taken for noted";
+  }
+  EXPECT_TRUE(note("next"));
+}
+
 TEST_F(folder_of_a_run, is_not_changed_by_who_opens_it_and_does_not_write) {
   testee->metric("whole");
   std::ofstream{testee->path() / "metrics.jsonl", std::ios::app} << "half";
