@@ -319,7 +319,8 @@ world_actor start_world(caf::actor_system& system, world_args args) {
 
 reception_actor start_reception(caf::actor_system& system,
                                 reception_args args) {
-  return system.spawn(reception, std::move(args));
+  return caf::actor_cast<reception_actor>(
+    system.spawn(reception, std::move(args)));
 }
 
 kernel_worker_actor start_worker(caf::actor_system& system,

@@ -1,6 +1,7 @@
 #include "actors/reception/reception.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -13,6 +14,12 @@
 namespace troupe::actors {
 
 namespace {
+
+using reception_pointer = reception_impl::stateful_pointer<reception_state>;
+
+constexpr const char* places_of_clients = "places of clients";
+
+constexpr std::chrono::seconds stored_again_after{1};
 
 bool may_be_called(std::string_view pattern, std::string_view name) {
   if (!pattern.ends_with('*'))
@@ -69,16 +76,30 @@ bool is_unavailable(const error& x) {
   return x.code == errc::unavailable;
 }
 
-/// Says once that what was asked for had to wait, and once that it has not.
+/// Nobody is refused for it: what fails so may be done later.
+bool has_to_wait(const error& x) {
+  return is_unavailable(x) || x.code == errc::storage_failure;
+}
+
+std::string trouble_of(const error& x) {
+  return is_unavailable(x) ? "read" : "stored";
+}
+
+/// Says once that what was asked for had to wait, and for what, and once that
+/// it has not.
 void note_waiting(const std::string& what, const result<void>& done,
                   reception_state& state) {
-  const bool is_news =
-    done ? state.stuck.erase(what) > 0 : state.stuck.insert(what).second;
-  if (!is_news || !state.args.say)
+  const auto before = state.stuck[what];
+  const auto now = done ? std::string{} : trouble_of(done.error());
+  if (done)
+    state.stuck.erase(what);
+  else
+    state.stuck[what] = now;
+  if (now == before || !state.args.say)
     return;
-  state.args.say(done ? what + " are stored again"
-                      : what + " are not stored, and who asks waits: "
-                          + done.error().context);
+  state.args.say(done ? what + " are " + before + " again"
+                      : what + " are not " + now
+                          + ", and who asks waits: " + done.error().context);
 }
 
 /// Nothing: nobody can say for the moment.
@@ -104,7 +125,7 @@ std::optional<messages::places_given> answer_to(const messages::places_asked& x,
     return refused(found.error().context);
   if (next.all() != args.book.all()) {
     const auto kept = args.keep(next);
-    note_waiting("places of clients", kept, state);
+    note_waiting(places_of_clients, kept, state);
     if (!kept)
       return std::nullopt;
   }
@@ -126,10 +147,10 @@ answer_to(const messages::enrolment_asked& x, peer_id from,
   if (!state.args.enrol)
     return enrolment_answered{x.nonce, "there are no keys here"};
   const auto done = state.args.enrol(from, x.own);
-  const bool has_to_wait = !done && is_unavailable(done.error());
-  if (done || has_to_wait)
+  const bool waits = !done && has_to_wait(done.error());
+  if (done || waits)
     note_waiting("enrolments", done, state);
-  if (has_to_wait)
+  if (waits)
     return std::nullopt;
   return enrolment_answered{x.nonce, done ? "" : done.error().context};
 }
@@ -215,20 +236,41 @@ void hear(const messages::any_message& any, peer_id from,
     pass_on(*told, from, args);
 }
 
+/// Who waited for a place may be gone by then, and nobody else may come: people
+/// hear nevertheless that there is room.
+void look_for_room(reception_pointer self) {
+  auto& state = self->state;
+  if (state.looks_again || !state.stuck.contains(places_of_clients))
+    return;
+  state.looks_again = true;
+  self->delayed_send(self, stored_again_after, caf::tick_atom_v);
+}
+
+/// What was said already: that it is stored does no harm to anybody.
+void store_again(reception_state& state) {
+  if (state.stuck.contains(places_of_clients))
+    note_waiting(places_of_clients, state.args.keep(state.args.book), state);
+}
+
 } // namespace
 
-reception_actor::behavior_type
-reception(reception_actor::stateful_pointer<reception_state> self,
-          reception_args what) {
+reception_impl::behavior_type reception(reception_pointer self,
+                                        reception_args what) {
   self->state.args = std::move(what);
   return {
     [self](const transport::frame_arrived& x) {
       if (const auto message = x.what.open();
           message && !asks_too_often(**message, x.peer, self->state))
         hear(**message, x.peer, self->state);
+      look_for_room(self);
     },
     [self](const messages::status_asked& x) {
       x.draft->add_mailbox("reception", self->mailbox().size());
+    },
+    [self](caf::tick_atom) {
+      self->state.looks_again = false;
+      store_again(self->state);
+      look_for_room(self);
     },
   };
 }

@@ -6,7 +6,6 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 
 #include <caf/stateful_actor.hpp>
@@ -52,7 +51,8 @@ struct reception_args {
   /// whom it says it is, since nobody has a key. While it is `unavailable`, as
   /// the next one, nothing is answered: who has no answer asks again.
   std::function<result<claim>(peer_id)> claim_of = {};
-  /// With keys: makes one known by the invitation that a peer came with.
+  /// With keys: makes one known by the invitation that a peer came with. While
+  /// that is a `storage_failure`, too, nothing is answered: it is not stored.
   std::function<result<void>(peer_id, const public_key&)> enrol = {};
   std::shared_ptr<transport::refusals> refused =
     std::make_shared<transport::refusals>();
@@ -66,12 +66,16 @@ struct reception_state {
 
   reception_args args;
   transport::meters asked{limits::questions_per_second}; ///< By link.
-  std::set<std::string> stuck; ///< For what nobody has an answer now.
+  /// For what nobody has an answer now, and what of it fails.
+  std::map<std::string, std::string> stuck;
+  bool looks_again = false; ///< A look is under way.
 };
 
+using reception_impl = reception_actor::extend<caf::reacts_to<caf::tick_atom>>;
+
 /// Says what the run is, and which clients a process has.
-reception_actor::behavior_type
-reception(reception_actor::stateful_pointer<reception_state> self,
+reception_impl::behavior_type
+reception(reception_impl::stateful_pointer<reception_state> self,
           reception_args args);
 
 } // namespace troupe::actors

@@ -35,9 +35,10 @@ exit_code stop_command(arguments args, streams io) {
                    .what = "cannot look into " + in_quotes(folder),
                    .why = failed.message()},
                   exit_code::failed, line.json(), io);
-  if (!line.json())
-    io.err << "asking for the end, and waiting for it" << std::endl;
-  const auto found = ask_to_stop(folder);
+  const auto found = ask_to_stop(folder, [&] {
+    if (!line.json())
+      io.err << "asking for the end, and waiting for it" << std::endl;
+  });
   if (!found.reached)
     return report(nobody_serves(folder), exit_code::unreachable, line.json(),
                   io);

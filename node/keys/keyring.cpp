@@ -107,13 +107,6 @@ std::vector<std::string> names_in(const std::filesystem::path& folder) {
   return list_of(folder).value_or(std::vector<std::string>{});
 }
 
-/// What cannot be stored now may be later: nobody is refused for it.
-error to_come_again(error x) {
-  if (x.code == errc::storage_failure)
-    x.code = errc::unavailable;
-  return x;
-}
-
 result<void> remove_file(const std::filesystem::path& path) {
   std::error_code failed;
   std::filesystem::remove(path, failed);
@@ -286,7 +279,7 @@ result<void> keyring::enrol(const public_key& line, const public_key& own,
                             std::int64_t now_ms) const {
   const auto lock = folder_lock::take(folder_);
   if (!lock)
-    return tl::make_unexpected(to_come_again(lock.error()));
+    return tl::make_unexpected(lock.error());
   auto found = invitation_at(line_path(line));
   if (!found && found.error().code == errc::unavailable)
     return tl::make_unexpected(found.error());
@@ -302,7 +295,7 @@ result<void> keyring::enrol(const public_key& line, const public_key& own,
     return {}; // Somebody may have changed since what this key may.
   if (!std::exchange(found->used, own))
     if (auto ok = write_private(line_path(line), write_invitation(*found)); !ok)
-      return tl::make_unexpected(to_come_again(ok.error()));
+      return ok;
   // It comes for the server's key: what it may was said before.
   const auto known = find(own, now_ms);
   if (!known && known.error().code == errc::unavailable)
@@ -311,7 +304,7 @@ result<void> keyring::enrol(const public_key& line, const public_key& own,
     return {};
   auto what = found->what;
   what.expires_ms = permit::never;
-  return put(own, what).map_error(to_come_again);
+  return put(own, what);
 }
 
 result<std::set<key_hash>> keyring::good(std::int64_t now_ms) const {

@@ -86,7 +86,8 @@ public:
 
   /// Allows `own` what the line was given for. A line serves one key, which may
   /// ask again: it may not have heard the answer. `unavailable`: nobody can say
-  /// for the moment whether it may, or it cannot be stored.
+  /// for the moment whether it may; `storage_failure`: it cannot be stored just
+  /// now. Neither refuses it.
   [[nodiscard]] result<void> enrol(const public_key& line,
                                    const public_key& own,
                                    std::int64_t now_ms) const;

@@ -162,7 +162,8 @@ void control::ended(const std::string& reason) {
   std::ranges::replace(end_, '\n', ' ');
 }
 
-stop_answer ask_to_stop(const std::filesystem::path& folder) {
+stop_answer ask_to_stop(const std::filesystem::path& folder,
+                        const std::function<void()>& asked) {
   stop_answer out;
   const int at = ::open(folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
   const int to = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -173,6 +174,8 @@ stop_answer ask_to_stop(const std::filesystem::path& folder) {
          == 0;
   if (out.reached) {
     say(to, stop_line);
+    if (asked)
+      asked();
     char next = 0;
     while (recv(to, &next, 1, 0) > 0) {
       out.text += next;

@@ -75,7 +75,9 @@ struct stop_answer {
 };
 
 /// Asks whoever serves the folder to end its run in order, and waits for that.
-[[nodiscard]] stop_answer ask_to_stop(const std::filesystem::path& folder);
+/// @param asked called before the wait, where somebody does; may be empty
+[[nodiscard]] stop_answer ask_to_stop(const std::filesystem::path& folder,
+                                      const std::function<void()>& asked = {});
 
 /// Asks whoever serves the folder to change its tickets' key. Nothing: nobody
 /// does; else why it was not changed, if it was not.

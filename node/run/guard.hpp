@@ -84,7 +84,8 @@ public:
   /// may have none; `unavailable`: nobody can say for the moment.
   [[nodiscard]] result<actors::claim> claim_of(const public_key& who) const;
 
-  /// Allows a key by the line that somebody came with. `unavailable` likewise.
+  /// Allows a key by the line that somebody came with. `unavailable` likewise;
+  /// `storage_failure`: it cannot be stored just now.
   [[nodiscard]] result<void> enrol(const public_key& line,
                                    const public_key& own) const;
 

@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <ctime>
 #include <fstream>
+#include <utility>
 
 #include <unistd.h>
 
@@ -79,9 +80,9 @@ public:
   }
 
   result<void> note(const messages::line_noted& x) override {
-    if (x.where == messages::line_noted::file::events)
-      (void)events_.append(x.text);
-    return {};
+    if (x.where != messages::line_noted::file::events)
+      return {};
+    return events_.append(x.text); // Who hears that it is not there waits.
   }
 
 private:
@@ -323,8 +324,13 @@ void run_folder::metric(const std::string& line) {
   if (!metrics_)
     if (auto file = actors::line_file::open(path_ / metrics_name))
       metrics_ = std::make_unique<actors::line_file>(std::move(*file));
-  if (metrics_ && metrics_->append(line))
-    (void)metrics_->flush({}); // What finds no room waits for the next line.
+  if (!metrics_ || !metrics_->append(line))
+    ++metrics_lost_;
+  // What finds no room waits for the next line.
+  else if (metrics_->flush({}) && metrics_lost_ > 0)
+    log(path_.string() + "/metrics.jsonl could not be written for a while, and "
+        + std::to_string(std::exchange(metrics_lost_, 0U))
+        + " of its lines are lost");
 }
 
 void run_folder::log(const std::string& line) {

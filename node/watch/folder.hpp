@@ -2,6 +2,7 @@
 
 // A run's folder on disk. docs/run_folder.md says what is in it.
 
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -73,7 +74,8 @@ public:
 
   /// Appends to metrics.jsonl, where others can read it, and whoever goes on
   /// with the run when this process is killed. On a full disk lines wait for
-  /// room. @pre the store is open, so that nobody else works in the folder
+  /// room; how many found none to wait in the log says when there is. @pre the
+  /// store is open, so that nobody else works in the folder
   void metric(const std::string& line);
 
   /// Appends to logs/run.log.
@@ -102,6 +104,7 @@ private:
 
   std::filesystem::path path_;
   std::unique_ptr<actors::line_file> metrics_; ///< From its first line on.
+  std::uint64_t metrics_lost_ = 0;             ///< Lines that no log has yet.
   std::unique_ptr<std::ofstream> log_;
   std::unique_ptr<std::mutex> logs_; ///< Whoever logs, on any thread.
 };

@@ -81,7 +81,7 @@ def promtool(root):
 # (what is replaced, by what, what is said).
 PLANTED = [
     ("for: 2m", "", "has no 'for'"), ("severity: critical", "severity: awful", "none of critical, warning"),
-    ("#troupenoprogress", "#progress", "no such paragraph"), ("troupe_line_failing)", "troupe_line_failed)", "no troupe_line_failed"),
+    ("#troupenoprogress", "#progress", "no such paragraph"), ("troupe_line_failing{", "troupe_line_failed{", "no troupe_line_failed"),
     ("increase(troupe_restarts_total[30m])", "max_over_time(troupe_restarts_total[30m])", "troupe_restarts_total counts"),
     ("increase(troupe_restarts_total[30m])", "increase(troupe_node_ready[30m])", "troupe_node_ready is no counter"),
     ('reason="lost"', 'cause="lost"', "troupe_leaves_total has no label 'cause'"),

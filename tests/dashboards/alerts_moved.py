@@ -24,6 +24,8 @@ MOVED = [
     ("TroupeClientsLost", "> 0.1 * sum by (job, instance) (troupe_clients)\n        for", "> 0.09 * sum by (job, instance) (troupe_clients)\n        for"),
     ("TroupeClientsLost", "> 0.1 * sum by (job, instance) (troupe_clients)\n        for", "> 0.13 * sum by (job, instance) (troupe_clients)\n        for"),
     ("TroupeClientsLost", '"lost"}[10m]', '"lost"}[9m]'), ("TroupeClientsLost", '"lost"}[10m]', '"lost"}[11m]'),
+    ("TroupeLineFails", "unless on (job, instance, family)", "unless on (job, instance)"),
+    ("TroupeLineFails", "unless on (job, instance, family)", "or"), ("TroupeLineFails", "([.][0-9]+)?", ""),
     ("TroupeExpertStarved", "count < 0.05", "count < 0.045"), ("TroupeExpertStarved", "count < 0.05", "count < 0.055"),
         ("TroupeExpertDominates", "[30m]", "[28m]"), ("TroupeExpertDominates", "[30m]", "[32m]"),
     ("TroupeExpertDominates", "share30m > 0.8", "share30m > 0.77"), ("TroupeExpertDominates", "share30m > 0.8", "share30m > 0.83"),

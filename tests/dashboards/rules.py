@@ -237,6 +237,19 @@ def rates(page, _):
         yield from (f"{where}: {x}" for x in counted(expression))
 
 
+def windows(page, _):
+    """Of one metric one panel has all that is shown and another what is now: each says which."""
+    asked = [(x, promql.selectors(y.get("expr", ""))) for x in page["panels"] for y in x["targets"]]
+    ranged = {x.metric for _, of in asked for x in of if x.range == "$__range"}
+    for panel, of in asked:
+        own = {x.range for x in of if x.metric in ranged}
+        said = panel.get("description", "")
+        if "$__range" in own and "shown" not in said:
+            yield f"'{panel['title']}' does not say that it is of all that is shown"
+        if panel["type"] == "stat" and "$__rate_interval" in own and "scrapes" not in said:
+            yield f"'{panel['title']}' does not say that it is of the last scrapes, and another is of all that is shown"
+
+
 def counted(expression):
     """Who begins anew counts from 0."""
     for x in promql.selectors(expression):
@@ -288,7 +301,7 @@ def is_count(expression, metrics):
     return bool(things) and units <= things | {""} and not by_time
 
 
-OF_ALL = [known_keys, unique_uids, not_editable, variables, panels, titles, grid, first_row, annotations, selectors, rates]
+OF_ALL = [known_keys, unique_uids, not_editable, variables, panels, titles, grid, first_row, annotations, selectors, rates, windows]
 OF_METRICS = [lines, families_once, known_metrics, counts]
 
 

@@ -54,6 +54,12 @@ def restarts(old, new):
     return plant
 
 
+def has_two_windows(page):
+    asks(RATE.replace("rate(", "increase(") % "$__range")(page)
+    panel(page)["description"] = "How many, in what is shown?"
+    page["panels"][0]["targets"][0]["expr"] = RATE % "$__rate_interval"
+
+
 def lacks(key):
     return lambda page: panel(page).pop(key)
 
@@ -115,6 +121,8 @@ PLANTED = [
     ("rates", asks(f"sum(troupe_visits_total{{{S}}})"), "in no rate"),
     ("rates", asks(f"sum(rate(troupe_clients{{{S}}}[$__rate_interval]))"), "is no counter"),
     ("rates", asks(f"max_over_time(troupe_clients{{{S}}}[30d])"), "no time that the dashboard shows"),
+    ("windows", asks(RATE.replace("rate(", "increase(") % "$__range"), "of all that is shown"),
+    ("windows", has_two_windows, "of the last scrapes"),
     ("colours", changes("panels", 0, "fieldConfig", "defaults", "thresholds", "steps", 1, "value", to=121), "has no row"),
     ("counts", changes("panels", 5, "fieldConfig", "defaults", "decimals", to=1), "'Clients' counts things"),
     ("counts", asks(f"max by (block) (troupe_head_version{{{S}}})"), "counts things"),

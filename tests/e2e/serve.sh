@@ -208,6 +208,7 @@ wait "$frozen" || true
 grep -q "stopped by its operator" "$scratch/lasting.out" || fail "clients do not hear why it ended"
 refused 4 "has ended" stop "$folder"
 ! grep -q "goes on" "$scratch/err" || fail "what has ended goes on"
+! grep -q "waiting for it" "$scratch/err" || fail "it waits for the end of what has ended"
 ! "$troupe" why "$folder" --format json | grep "goes on" >/dev/null || fail "what has ended goes on"
 refused 2 "is not the folder of a run" stop "$scratch"
 

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <string>
 #include <vector>
 
@@ -95,11 +96,40 @@ TEST_F(reception_test, says_once_that_it_cannot_store_and_once_that_it_can) {
   EXPECT_EQ(network->all.size(), 2U);
 }
 
+// Who waited has gone meanwhile.
+TEST_F(reception_test, says_that_places_are_stored_again_though_nobody_asks) {
+  std::vector<std::string> said;
+  args.say = [&said](const std::string& line) { said.push_back(line); };
+  caf::actor_system system{config};
+  auto who = start_reception(system, args);
+  auto& all =
+    dynamic_cast<caf::scheduler::test_coordinator&>(system.scheduler());
+  const auto pass = [&all] {
+    all.advance_time(std::chrono::seconds{1});
+    all.run();
+  };
+  full = true;
+  const messages::any_message asked = named("ward7");
+  caf::anon_send(who, transport::frame_arrived{{1}, transport::frame{asked}});
+  all.run();
+  pass();
+  EXPECT_EQ(said.size(), 1U) << "the disk is full yet";
+  full = false;
+  pass();
+  EXPECT_EQ(said.size(), 2U) << "nobody hears that there is room";
+  EXPECT_EQ(said.back(), "places of clients are stored again");
+  EXPECT_TRUE(kept.by_name.empty()) << "nobody was told of that place";
+  EXPECT_TRUE(network->all.empty());
+  EXPECT_FALSE(all.has_pending_timeout()) << "it looks on for ever";
+  caf::anon_send_exit(who, caf::exit_reason::user_shutdown);
+  all.run();
+}
+
 // Who is refused ends with that, and the key of who waits is its own.
 TEST_F(reception_test, says_nothing_of_an_enrolment_that_cannot_be_stored) {
   std::vector<std::string> said;
   args.say = [&said](const std::string& line) { said.push_back(line); };
-  auto how = errc::unavailable;
+  auto how = errc::storage_failure;
   args.enrol = [&how](peer_id, const public_key&) -> result<void> {
     return fail(how, "the disk is full");
   };
@@ -110,6 +140,29 @@ TEST_F(reception_test, says_nothing_of_an_enrolment_that_cannot_be_stored) {
                     "is full"}));
   how = errc::invalid_argument;
   hear(messages::enrolment_asked{});
+  EXPECT_EQ(network->all.size(), 1U);
+}
+
+// A process without descriptors has nothing to do with its disk.
+TEST_F(reception_test, says_of_an_enrolment_what_cannot_be_read) {
+  std::vector<std::string> said;
+  args.say = [&said](const std::string& line) { said.push_back(line); };
+  int asked = 0;
+  args.enrol = [&asked](peer_id, const public_key&) -> result<void> {
+    ++asked;
+    if (asked < 3)
+      return fail(errc::unavailable, "keys/invited/07 cannot be read: EMFILE");
+    if (asked < 4)
+      return fail(errc::storage_failure, "the disk is full");
+    return {};
+  };
+  hear(messages::enrolment_asked{}, 4);
+  EXPECT_EQ(said, (std::vector<std::string>{
+                    "enrolments are not read, and who asks waits: "
+                    "keys/invited/07 cannot be read: EMFILE",
+                    "enrolments are not stored, and who asks waits: the disk "
+                    "is full",
+                    "enrolments are stored again"}));
   EXPECT_EQ(network->all.size(), 1U);
 }
 

@@ -274,6 +274,19 @@ TEST(stop, says_what_goes_on_with_a_run_that_nobody_serves) {
                                       + " goes on with it"));
 }
 
+TEST(stop, waits_for_no_run_that_has_ended) {
+  const test::scratch_folder folder;
+  std::ofstream{folder.path() + "/config.toml"} << "rounds = 1\n";
+  std::ofstream{folder.path() + "/summary.json"}
+    << R"({"interrupted": false, "reason": "1 round"})";
+  std::ostringstream out, err;
+  const std::vector<std::string> args{folder.path()};
+  EXPECT_EQ(stop_command(args, {out, err}), exit_code::unreachable);
+  EXPECT_EQ(err.str(), "troupe: '" + folder.path()
+                         + "' has ended\n1 round\nhint: its results are "
+                           "there; nobody serves it any more\n");
+}
+
 namespace {
 
 /// What `join` says that is used wrongly.

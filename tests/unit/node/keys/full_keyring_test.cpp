@@ -30,14 +30,14 @@ TEST(full_keyring, refuses_no_line_whose_use_cannot_be_stored_just_now) {
     const test::small_disk full{0};
     const auto done = keys.enrol(line->open, alice, now);
     ASSERT_FALSE(done);
-    EXPECT_EQ(done.error().code, errc::unavailable) << done.error().context;
+    EXPECT_EQ(done.error().code, errc::storage_failure) << done.error().context;
   }
   // The line is used up, and nothing can take the place of the key's file.
   const auto own = folder / "allowed" / to_hex(alice);
   std::filesystem::create_directories(own);
   const auto done = keys.enrol(line->open, alice, now);
   ASSERT_FALSE(done);
-  EXPECT_EQ(done.error().code, errc::unavailable) << done.error().context;
+  EXPECT_EQ(done.error().code, errc::storage_failure) << done.error().context;
   std::filesystem::remove(own);
   EXPECT_TRUE(keys.enrol(line->open, alice, now));
   EXPECT_EQ(keys.standing(alice, now), key_standing::allowed);

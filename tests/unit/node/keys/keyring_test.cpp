@@ -113,6 +113,7 @@ TEST_F(keyring_test, refuses_no_line_that_cannot_be_read_just_now) {
     const auto done = keys.enrol(line->open, alice, now);
     EXPECT_FALSE(done);
     EXPECT_EQ(done.error().code, errc::unavailable) << files;
+    EXPECT_NE(done.error().context.find(folder.string()), std::string::npos);
   }
   EXPECT_TRUE(keys.enrol(line->open, alice, now));
 }

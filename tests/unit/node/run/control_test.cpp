@@ -44,17 +44,21 @@ TEST(control, ends_a_run_on_demand_and_says_how) {
 
 TEST(control, says_that_nobody_is_there_or_has_said_how) {
   const test::scratch_folder folder;
-  EXPECT_FALSE(ask_to_stop(folder.path()).reached);
+  EXPECT_FALSE(
+    ask_to_stop(folder.path(), [] { ADD_FAILURE() << "waits"; }).reached);
   EXPECT_FALSE(ask_to_stop("/no/such/folder").reached);
   auto opened = control::open(folder.path());
   ASSERT_TRUE(opened);
-  auto asked =
-    std::async(std::launch::async, [&] { return ask_to_stop(folder.path()); });
+  bool waits = false;
+  auto asked = std::async(std::launch::async, [&] {
+    return ask_to_stop(folder.path(), [&] { waits = true; });
+  });
   while (!(*opened)->stop_wanted())
     std::this_thread::sleep_for(5ms);
   opened->reset();
   const auto answer = asked.get();
   EXPECT_TRUE(answer.reached);
+  EXPECT_TRUE(waits);
   EXPECT_FALSE(answer.ended);
 }
 

@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include "core/limits.hpp"
 #include "models/files.hpp"
 #include "tests/support/small_disk.hpp"
 #include "tests/support/small_runs.hpp"
@@ -46,6 +47,24 @@ TEST_F(folder_of_a_run, has_metrics_whole_when_its_disk_was_full) {
   EXPECT_EQ(text_of("metrics.jsonl"), "first\nsecond\nthird\nfourth\n");
 }
 
+TEST_F(folder_of_a_run, says_once_how_many_metrics_a_full_disk_has_lost) {
+  const std::string most(limits::unwritten_bytes_max, 'x');
+  testee->metric("first");
+  {
+    const test::small_disk full{8};
+    testee->metric(most); // It waits, and nothing has room to wait behind it.
+    testee->metric("lost");
+    testee->metric("lost, too");
+  }
+  testee->metric("fourth");
+  testee->metric("fifth");
+  EXPECT_EQ(testee->metrics_size(), 6u + most.size() + 1 + 7 + 6);
+  EXPECT_EQ(text_of("logs/run.log"),
+            testee->path().string()
+              + "/metrics.jsonl could not be written for a while, and 2 of its "
+                "lines are lost\n");
+}
+
 TEST_F(folder_of_a_run, has_events_whole_when_its_disk_was_full) {
   const auto store = testee->open_store(x_, {});
   ASSERT_TRUE(store) << store.error().context;
@@ -62,6 +81,21 @@ TEST_F(folder_of_a_run, has_events_whole_when_its_disk_was_full) {
   }
   note("fourth");
   EXPECT_EQ(text_of("events.jsonl"), "first\nsecond\nthird\nfourth\n");
+}
+
+// Else a line would be lost, and nobody would know of it.
+TEST_F(folder_of_a_run, takes_no_event_that_has_no_room_to_wait_for_its_disk) {
+  const auto store = testee->open_store(x_, {});
+  ASSERT_TRUE(store) << store.error().context;
+  const auto note = [&](const std::string& text) {
+    return (*store)->note({messages::line_noted::file::events, text});
+  };
+  {
+    const test::small_disk full{8};
+    EXPECT_TRUE(note(std::string(limits::unwritten_bytes_max, 'x')));
+    EXPECT_FALSE(note("next")) << "what is lost is taken for noted";
+  }
+  EXPECT_TRUE(note("next"));
 }
 
 TEST_F(folder_of_a_run, is_not_changed_by_who_opens_it_and_does_not_write) {
