@@ -90,11 +90,11 @@ void dialogue::on(const messages::invited& x, actions& out, instant now) {
     // A copy, or the answer to it was lost.
     if (file_.open && file_.open->pass.visit == pass.visit)
       return;
-    const auto kept =
-      std::ranges::find(file_.outbox, pass.visit,
-                        [](const auto& y) { return y.offer.pass.visit; });
-    if (kept != file_.outbox.end())
-      return say_offer(*kept, out, now);
+    // Its offer may be on its way, and is said again when it is time.
+    if (std::ranges::any_of(file_.outbox, [&](const auto& y) {
+          return y.offer.pass.visit == pass.visit;
+        }))
+      return;
     // Of older ones it knows only that they are over.
     const bool known = pass.visit.number == file_.last && file_.declined;
     return decline(pass, known ? *file_.declined : decline_reason::dropped,

@@ -8,6 +8,7 @@
 #include <set>
 #include <vector>
 
+#include "actors/client/line_cache.hpp"
 #include "tests/support/recipes/two_leg.hpp"
 #include "tests/support/sim/hostile.hpp"
 #include "tests/support/sim/sim_faulty.hpp"

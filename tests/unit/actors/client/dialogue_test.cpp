@@ -115,6 +115,19 @@ TEST(dialogue, comes_back_when_it_is_told_but_not_at_the_end_of_time) {
   }
 }
 
+// It may be large, and just arrive.
+TEST(dialogue, offers_no_sooner_again_because_it_is_invited_again) {
+  talk x{state_rule::on_offer};
+  x.visit(1);
+  x.said.clear();
+  x.now += 9s;
+  x.invite(1);
+  EXPECT_TRUE(x.all<messages::offer_made>().empty());
+  EXPECT_TRUE(x.all<messages::visit_declined>().empty());
+  x.did(x.testee.due(x.now + 1s));
+  EXPECT_EQ(x.all<messages::offer_made>().size(), 1u);
+}
+
 TEST(dialogue, offers_again_after_a_restart) {
   talk before{state_rule::on_offer};
   before.visit(1);
