@@ -61,7 +61,10 @@ void set_up_dialler(zmq::socket_t& x, const std::string& address) {
   x.set(zmq::sockopt::immediate, true);
   x.set(zmq::sockopt::reconnect_ivl, 100);
   x.set(zmq::sockopt::reconnect_ivl_max, 1000);
-  x.set(zmq::sockopt::connect_timeout, 1100); // Just over one SYN's repeat.
+  // A SYN is repeated after a second, and the answer to that has 0.4 s: where
+  // it had 0.1, one way of 50 ms was too long, and who was away was not back
+  // within two seconds.
+  x.set(zmq::sockopt::connect_timeout, 1400);
 }
 
 bool wait_for(std::initializer_list<void*> sockets, int bell,
