@@ -6,6 +6,7 @@ import pathlib
 import re
 import sqlite3
 import subprocess
+import threading
 import time
 
 import witness
@@ -13,6 +14,7 @@ import witness
 CLIENTS_EACH = 10
 SLOW = 2.0  # Seconds.
 LATELY = 10.0  # Seconds in which whoever is there has said something.
+STILL = 0.5  # Seconds for which a thread that sleeps a moment does not run: then the machine stood still.
 
 
 def read(path, sql, *args):
@@ -21,6 +23,26 @@ def read(path, sql, *args):
         return ledger.execute(sql, args).fetchall()
     finally:
         ledger.close()
+
+
+class Stalls:
+    """When the machine stood still, as one that is a guest now and then does: its clock goes on meanwhile, and nobody is slow."""
+
+    def __init__(self):
+        self.seen = []
+        self.ended = threading.Event()
+        threading.Thread(target=self.watch, daemon=True).start()
+
+    def watch(self):
+        at = time.monotonic()
+        while not self.ended.wait(0.02):
+            before, at = at, time.monotonic()
+            if at - before > STILL:
+                self.seen.append((before, at))
+
+    def within(self, begin, end):
+        """Seconds."""
+        return sum(max(0.0, min(end, b) - max(begin, a)) for a, b in self.seen)
 
 
 class Run:
@@ -48,6 +70,7 @@ class Run:
         self.over = None  # When the run ended.
         self.late = set()
         self.kills = []
+        self.stalls = Stalls()
 
     def log(self, name):
         self.starts += 1
@@ -106,7 +129,10 @@ class Run:
             seen = [at for at, who in heard if who == i and at > since]
             if not any(at < listened for at in seen):
                 continue  # It has just begun.
-            waited = next((at for at in seen if at > listened), over) - listened
+            back = next((at for at in seen if at > listened), over)
+            waited = back - listened - (still := self.stalls.within(listened, back))
+            if still > 0:
+                print(f"the machine stood still for {still:.1f} s while process {i} came back")
             if seen[-1] > listened or waited > SLOW:
                 self.recoveries.append((waited, self.took))
             if waited > SLOW:
@@ -176,6 +202,7 @@ class Run:
         return store
 
     def close(self):
+        self.stalls.ended.set()
         for process in [self.server, *self.clients]:
             if process and process.poll() is None:
                 process.kill()
