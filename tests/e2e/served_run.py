@@ -193,9 +193,12 @@ class Run:
         assert self.witness.broken is None, self.witness.broken
 
     def clients_of(self, i):
-        """As its store has them, which a process makes before they say anything."""
-        return [client for path in (self.scratch / f"store-{i}").glob("run-*/clients.sqlite")
-                for client, in read(path, "SELECT client FROM clients")]
+        """As its store has them, which a process makes before they say anything. Of one that is just being made: none."""
+        out = []
+        for path in (self.scratch / f"store-{i}").glob("run-*/clients.sqlite"):
+            if read(path, "SELECT 1 FROM sqlite_master WHERE name = 'clients'"):
+                out += [client for client, in read(path, "SELECT client FROM clients")]
+        return out
 
     def store(self, i):
         (store,) = (self.scratch / f"store-{i}").glob("run-*/clients.sqlite")
