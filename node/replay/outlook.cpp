@@ -75,6 +75,7 @@ void outlook::note(const recorded_event& x) {
 }
 
 void outlook::note_word(visit_id of, const recorded_event& x) {
+  heard_of_.insert(of);
   auto& invited = invited_[of.client];
   const bool later = !invited.empty() && of.number < *invited.rbegin();
   if (!invited.empty()) // The newest one stays.
@@ -99,6 +100,10 @@ void outlook::note_not_begun(visit_id x) {
 void outlook::note_fetch(const messages::line_served& x) {
   if (not_begun_.erase(x.visit) != 0)
     invited_[x.visit.client].insert(x.visit.number);
+  heard_of_.insert(x.visit);
+  const auto& invited = invited_[x.visit.client];
+  for (auto at = invited.upper_bound(x.visit.number); at != invited.end(); ++at)
+    overtaken_.insert({x.visit.client, *at});
   ++fetches_[{x.line, x.base}];
   auto& fetched = begun_[x.visit].fetched;
   std::erase_if(

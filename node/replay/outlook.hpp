@@ -36,9 +36,11 @@ public:
   std::vector<late_visit> take_before(const actors::recorded_event& x);
 
   /// Whether its client ever began it. A server that began anew invites whom it
-  /// does not know to be at work, and hears that it is busy.
+  /// does not know to be at work, and hears that it is busy; or is killed
+  /// before it does, and then nothing is heard of that visit again.
   bool is_begun(visit_id x) const {
-    return !not_begun_.contains(x);
+    return !not_begun_.contains(x)
+           && (heard_of_.contains(x) || !overtaken_.contains(x));
   }
 
   /// Whether a version will be fetched.
@@ -61,6 +63,9 @@ private:
   /// Invited to what it may have begun; of those with a word some are left out.
   std::map<client_id, std::set<visit_number>> invited_;
   std::set<visit_id> not_begun_;
+  std::set<visit_id> heard_of_; ///< Fetched for, or ended by their clients.
+  /// Whose clients fetched for an earlier visit after they were invited.
+  std::set<visit_id> overtaken_;
   std::set<visit_id> withdrawn_;
   std::map<visit_id, late_visit> begun_; ///< Without a word so far.
   std::map<client_id, std::map<visit_number, late_visit>> late_;
