@@ -11,7 +11,7 @@ namespace troupe::actors {
 
 namespace {
 
-/// So many are kept until it is known who was asked: 4 MB.
+/// So many are kept until it is known who was asked, in some MB.
 constexpr std::size_t early_scores_max = std::size_t{1} << 16;
 
 bool is_credible(const models::scores& x) noexcept {

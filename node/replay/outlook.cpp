@@ -24,6 +24,15 @@ std::optional<visit_id> last_word_on(const recorded_event& x) {
   return said ? std::optional{failed->visit} : std::nullopt;
 }
 
+/// Of a visit that its client may never have begun, too.
+bool is_over_and_no_more(const recorded_event& x) {
+  const auto* failed = std::get_if<messages::visit_failed>(&x);
+  if (!failed)
+    return false;
+  const auto* why = std::get_if<messages::decline_reason>(&failed->why);
+  return why && *why == messages::decline_reason::dropped;
+}
+
 /// The visit that its client did not begin, since it had another.
 std::optional<visit_id> turned_down_in(const recorded_event& x) {
   const auto* failed = std::get_if<messages::visit_failed>(&x);
@@ -54,7 +63,7 @@ void outlook::note(const recorded_event& x) {
     ++processes_;
   } else if (const auto* made = std::get_if<messages::invitation_made>(&x)) {
     if (const auto& visit = made->pass.visit; is_begun(visit))
-      invited_[visit.client].insert(visit.number);
+      invited_[visit.client].try_emplace(visit.number, false);
     begun_[made->pass.visit].made = *made;
   } else if (const auto* served = std::get_if<messages::line_served>(&x)) {
     note_fetch(*served);
@@ -75,12 +84,13 @@ void outlook::note(const recorded_event& x) {
 }
 
 void outlook::note_word(visit_id of, const recorded_event& x) {
-  heard_of_.insert(of);
+  if (!is_over_and_no_more(x))
+    note_heard_of(of);
   auto& invited = invited_[of.client];
-  const bool later = !invited.empty() && of.number < *invited.rbegin();
+  const bool later = !invited.empty() && of.number < invited.rbegin()->first;
   if (!invited.empty()) // The newest one stays.
-    invited.erase(invited.begin(),
-                  invited.lower_bound(std::min(of.number, *invited.rbegin())));
+    invited.erase(invited.begin(), invited.lower_bound(std::min(
+                                     of.number, invited.rbegin()->first)));
   const bool crossed = withdrawn_.erase(of) != 0;
   auto begun = begun_.extract(of);
   if (!begun || begun.mapped().made.pass.visit != of || (!crossed && !later))
@@ -97,13 +107,19 @@ void outlook::note_not_begun(visit_id x) {
   invited_[x.client].erase(x.number);
 }
 
+void outlook::note_heard_of(visit_id x) {
+  auto& invited = invited_[x.client];
+  if (not_begun_.erase(x) != 0 || invited.contains(x.number))
+    invited[x.number] = true;
+}
+
 void outlook::note_fetch(const messages::line_served& x) {
-  if (not_begun_.erase(x.visit) != 0)
-    invited_[x.visit.client].insert(x.visit.number);
-  heard_of_.insert(x.visit);
+  note_heard_of(x.visit);
+  // It is at this visit, and at no later one of which nothing was heard so far.
   const auto& invited = invited_[x.visit.client];
   for (auto at = invited.upper_bound(x.visit.number); at != invited.end(); ++at)
-    overtaken_.insert({x.visit.client, *at});
+    if (!at->second)
+      not_begun_.insert({x.visit.client, at->first});
   ++fetches_[{x.line, x.base}];
   auto& fetched = begun_[x.visit].fetched;
   std::erase_if(

@@ -39,8 +39,7 @@ public:
   /// does not know to be at work, and hears that it is busy; or is killed
   /// before it does, and then nothing is heard of that visit again.
   bool is_begun(visit_id x) const {
-    return !not_begun_.contains(x)
-           && (heard_of_.contains(x) || !overtaken_.contains(x));
+    return !not_begun_.contains(x);
   }
 
   /// Whether a version will be fetched.
@@ -58,14 +57,13 @@ private:
   void note_fetch(const messages::line_served& x);
   void note_word(visit_id of, const actors::recorded_event& x);
   void note_not_begun(visit_id x);
+  void note_heard_of(visit_id x);
 
   std::uint64_t processes_ = 0;
-  /// Invited to what it may have begun; of those with a word some are left out.
-  std::map<client_id, std::set<visit_number>> invited_;
+  /// Invited to what it may have begun, and whether it was heard of since; of
+  /// those with a word some are left out.
+  std::map<client_id, std::map<visit_number, bool>> invited_;
   std::set<visit_id> not_begun_;
-  std::set<visit_id> heard_of_; ///< Fetched for, or ended by their clients.
-  /// Whose clients fetched for an earlier visit after they were invited.
-  std::set<visit_id> overtaken_;
   std::set<visit_id> withdrawn_;
   std::map<visit_id, late_visit> begun_; ///< Without a word so far.
   std::map<client_id, std::map<visit_number, late_visit>> late_;
