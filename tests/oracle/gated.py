@@ -57,7 +57,7 @@ class Learning:
 
     def __init__(self, visit):
         self.visit, self.values = visit, visit.fetched["gate"].copy()
-        self.by = Descent(visit.config)
+        self.by = Descent(visit)
         still = visit.option("options.disjoint") and visit.progress < 0.5
         self.rate = 0 if still and not wrong("gate_never_waits") else (
             visit.option("options.gate_rate"))
@@ -91,7 +91,7 @@ def apart(visit):
     if wrong("neighbour_owns"):
         owner = (own + 1) % int(visit.option("options.experts"))
     start = {own: visit.fetched[f"model.{own}"]}
-    learning, now, by = Learning(visit), start[own].copy(), Descent(visit.config)
+    learning, now, by = Learning(visit), start[own].copy(), Descent(visit)
     batches = visit.batches()
     for _ in range(visit.steps):
         x, y = next(batches)
@@ -160,7 +160,7 @@ def joint(visit):
     gradient of it."""
     asked = by_hand.fetched_by(visit)
     start = {i: visit.fetched[f"model.{i}"] for i in asked}
-    now, by = dict(start), {i: Descent(visit.config, moments_of(visit, i)) for i in asked}
+    now, by = dict(start), {i: Descent(visit, moments_of(visit, i)) for i in asked}
     learning = Learning(visit)
     mixes = of_logits
     if visit.option("options.mix") == "probabilities" and not wrong("chances_as_logits"):

@@ -23,7 +23,7 @@ def kept_descent(visit):
     moments = {**visit.state.get("moments", {})}
     if visit.config["training.optimiser"] == "adamw":
         visit.state["moments"] = moments
-    return Descent(visit.config, moments)
+    return Descent(visit, moments)
 
 
 def common(visit):
@@ -154,7 +154,7 @@ def ranked(visit):
     version, and so an optimiser is."""
     rank = visit.state.setdefault("rank", first_rank(visit))
     a, batches, by = visit.adapter.cut(visit.fetched["adapter"], rank), visit.batches(), Descent(
-        visit.config)
+        visit)
     for i in range(visit.steps):
         slope = slope_by(visit, visit.adapter, a, 0, next(batches))
         a = by.step(a, visit.adapter.cut(slope, rank), visit.rate_at(i))
@@ -167,7 +167,7 @@ def both(visit):
     y = visit.state.get("own_adapter", visit.own_adapter.initial(
         derive_seed(visit.seed, "own adapter"), random_gain()))
     moments = {} if wrong("own_moments_begin_anew") else {**visit.state.get("own moments", {})}
-    by_own = Descent(visit.config, moments)
+    by_own = Descent(visit, moments)
     for i in range(visit.steps):
         rows, rate = next(batches), visit.rate_at(i)
         of_x = slope_by(visit, visit.adapter, x, visit.own_adapter.change(y), rows)

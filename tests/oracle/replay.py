@@ -54,6 +54,7 @@ class Replay:
         self.invited, self.fetched, self.offers, self.trained = {}, {}, {}, []
         self.states, self.waiting = {}, {}
         self.narrow = {}  # Of each client: the nearest that another choice has been.
+        self.loose = {}  # Of each visit: how far rounding may have moved what it offers.
         self.admitted, self.clients_before = 0, None
         self.merges, self.differences = 0, []
         self.finished = set()  # Who has made its last visit.
@@ -135,6 +136,7 @@ class Replay:
         deltas = self.method.learn(visit)
         client = event["client"]
         self.narrow[client] = min(self.narrow.get(client, np.inf), visit.narrowest)
+        self.loose[key] = visit.loose
         state["own steps"] = state.get("own steps", 0) + visit.steps
         self.trained.append(key)
         if self.method.on_accept:
@@ -179,7 +181,7 @@ class Replay:
             if (client, number) in self.waiting:
                 self.states[client] = self.waiting.pop((client, number))
         self.merges += 1
-        self.compare_version(line, version, after, [client for client, _ in event["merged"]])
+        self.compare_version(line, version, after, event["merged"])
         if "control" in after:
             self.compare_controls(version, clients, self.stored(line, version)["control"])
             self.clients_before = clients
@@ -212,14 +214,19 @@ class Replay:
         narrow = [x for client, x in self.narrow.items() if not self.anchored or client in clients]
         return np.inf if min(narrow, default=np.inf) < NEAR else self.method.bound
 
-    def compare_version(self, line, version, after, clients):
+    def loose_of(self, merged):
+        """Steps that hung on the last bit of a slope; in a run that goes on by itself, those of all visits."""
+        return sum(x for key, x in self.loose.items() if not self.anchored or list(key) in merged)
+
+    def compare_version(self, line, version, after, merged):
         wanted = self.stored(line, version)
         origin = self.stored(line, version - 1 if self.anchored else 0)
+        loose = self.loose_of(merged)
         for block in self.lines[line]:
             moved = float(np.linalg.norm(wanted[block] - origin[block]))
             self.differences.append(Difference(
                 f"{block} {version}", relative(after[block], wanted[block], moved),
-                self.bound_of(clients)))
+                self.bound_of([client for client, _ in merged]) + loose / max(moved, 1e-9)))
 
     def compare_controls(self, version, clients, control):
         """SCAFFOLD: N c is the sum of all c_i, and N is all clients that were admitted."""

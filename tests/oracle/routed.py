@@ -131,7 +131,7 @@ class Phase:
             visit.state.pop(key, None)
         self.moments = {**visit.state.get(key, {})}
         self.left = visit.state.get(key + " left", 0.0)
-        self.by = Descent(visit.config, self.moments)
+        self.by = Descent(visit, self.moments)
 
     def joined(self, groups):
         return np.concatenate([groups[x] for x in self.names])

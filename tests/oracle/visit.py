@@ -24,6 +24,7 @@ class Visit:
     norms: dict = field(default_factory=dict)   # Block: what its offer weighs, if it says so.
     lacks: dict = field(default_factory=dict)   # Block: where the client has no values.
     narrowest: float = math.inf                 # By which a choice might have been another one.
+    loose: float = 0.0                          # How far rounding of slopes may have moved it.
 
     def __getattr__(self, name):
         return getattr(self.task, name)
@@ -112,8 +113,8 @@ class Visit:
 class Descent:
     """SGD with momentum and weight decay, or AdamW (Loshchilov and Hutter)."""
 
-    def __init__(self, config, moments=None):
-        self.how = config
+    def __init__(self, visit, moments=None):
+        self.visit, self.how = visit, visit.config
         self.moments = moments if moments is not None else {}
 
     def step(self, w, gradient, rate):
@@ -126,18 +127,28 @@ class Descent:
             gradient = gradient + decay * w
         else:
             w = w - rate * decay * w
-        first, second = self.how["training.beta1"], self.how["training.beta2"]
+        before = dict(kept)
         kept["t"] = kept.get("t", 0) + 1
-        kept["m"] = first * kept.get("m", 0) + (1 - first) * gradient
-        kept["v"] = second * kept.get("v", 0) + (1 - second) * gradient**2
-        m = kept["m"] / (1 - first ** kept["t"])
-        v = kept["v"] / (1 - second ** kept["t"])
-        return w - rate * m / (np.sqrt(v) + 1e-8)
+        kept["m"], kept["v"], step = self.adamw(before, gradient)
+        self.note_loose(before, gradient, rate)
+        return w - rate * step
+
+    def adamw(self, before, gradient):
+        first, second, t = self.how["training.beta1"], self.how["training.beta2"], before.get("t", 0) + 1
+        m = first * before.get("m", 0) + (1 - first) * gradient
+        v = second * before.get("v", 0) + (1 - second) * gradient**2
+        return m, v, m / (1 - first**t) / (np.sqrt(v / (1 - second**t)) + 1e-8)
+
+    def note_loose(self, before, gradient, rate):
+        """A slope of nearly nothing makes a step of any length: the largest one's last bit says how long."""
+        bit = np.max(abs(gradient), initial=0.0) * np.finfo(np.float32).eps
+        ends = [self.adamw(before, gradient + by)[2] for by in (-bit, bit)]
+        self.visit.loose += rate * float(np.linalg.norm(ends[1] - ends[0])) / 2
 
 
 def descend(visit, w, batches=None, steps=None, term=lambda w: 0, part=slice(None)):
     """Local steps from w, along the gradient and a term, of a part of the model."""
-    by, w = Descent(visit.config), w.copy()
+    by, w = Descent(visit), w.copy()
     batches = batches or visit.batches()
     for _ in range(visit.steps if steps is None else steps):
         gradient = visit.model.gradient(w, next(batches)) + term(w)
@@ -184,7 +195,7 @@ def two_stage(visit):
     """Ditto (Li et al. 2021): over the same batches, v follows g(v) + lambda (v - w_t)."""
     start, held = visit.fetched["model"], visit.option("lambda")
     w, v = start.copy(), visit.state.get("own_model", start).copy()
-    batches, of_w, of_v = visit.batches(), Descent(visit.config), Descent(visit.config)
+    batches, of_w, of_v = visit.batches(), Descent(visit), Descent(visit.config)
     for _ in range(visit.steps):
         rows = next(batches)
         w = of_w.step(w, visit.model.gradient(w, rows), visit.rate)
