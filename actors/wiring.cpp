@@ -236,8 +236,10 @@ private:
     plan.options.lead = args_.blocks->lead();
     plan.options.silence_max = args_.attendance.silence_max;
     door.silence_counts = args_.attendance.silence_max > instant{};
-    for (const auto& [line, stored] : found_.lines)
+    for (const auto& [line, stored] : found_.lines) {
       plan.options.lines.push_back(line);
+      door.found.emplace(line, stored.head);
+    }
     others_->roster = caf::actor_cast<roster_actor>(
       spawn(roster, roster_args{.options = args_.attendance,
                                 .others = others_,

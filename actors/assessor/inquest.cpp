@@ -42,8 +42,9 @@ void inquest::asked(const messages::scores_under_way& x) {
       missing_.emplace(client, process.peer);
   count_ = missing_.size();
   asked_ = true;
-  for (const auto& early : std::exchange(early_, {}))
-    heard(early);
+  for (const auto& [from, all] : std::exchange(early_, {}))
+    for (const auto& early : all.what)
+      heard(early);
 }
 
 void inquest::scored(models::evaluated x) {
@@ -52,14 +53,28 @@ void inquest::scored(models::evaluated x) {
   scored_ = true;
 }
 
+// Who says most loses all of it where there is no room, and nobody else.
+void inquest::keep(const messages::scores_heard& x) {
+  if (x.what.scores.empty())
+    return;
+  auto& own = early_[x.from];
+  own.what.push_back(x);
+  own.scores += x.what.scores.size();
+  early_scores_ += x.what.scores.size();
+  if (early_scores_ <= early_scores_max)
+    return;
+  const auto most = std::ranges::max_element(
+    early_, {}, [](const auto& y) { return y.second.scores; });
+  early_scores_ -= most->second.scores;
+  early_.erase(most);
+}
+
 std::size_t inquest::heard(const messages::scores_heard& x) {
   std::size_t taken = 0;
   if (x.what.question != question_)
     return taken;
   if (!asked_) {
-    early_scores_ += x.what.scores.size();
-    if (!x.what.scores.empty() && early_scores_ <= early_scores_max)
-      early_.push_back(x);
+    keep(x);
     return taken;
   }
   for (const auto& one : x.what.scores) {

@@ -59,15 +59,22 @@ public:
   messages::evaluation_finished take(line_id line, version head);
 
 private:
+  /// What a process said before it was known here who was asked.
+  struct early {
+    std::vector<messages::scores_heard> what = {};
+    std::size_t scores = 0; ///< In those.
+  };
+
   bool waits_for_somebody() const;
+  void keep(const messages::scores_heard& x);
 
   std::uint64_t question_;
   instant until_;
   bool asked_ = false;
   bool scored_ = false;
-  std::uint64_t count_ = 0;                   ///< Of clients that were asked.
-  std::vector<messages::scores_heard> early_; ///< Before it was known who is.
-  std::size_t early_scores_ = 0;              ///< In those.
+  std::uint64_t count_ = 0; ///< Of clients that were asked.
+  std::map<peer_id, early> early_;
+  std::size_t early_scores_ = 0; ///< In all of those.
   std::map<client_id, peer_id> missing_;
   std::optional<std::set<peer_id>> speaking_; ///< Nothing: nobody has looked.
   models::evaluated scores_;

@@ -157,6 +157,11 @@ void dialogue::fetch_leg(actions& out, instant now) {
         missing_.insert(line);
   if (missing_.empty())
     return leg_is_here(out, now);
+  if (options_.cache) {
+    served_by_ = options_.cache->server();
+    std::erase_if(here_,
+                  [&](const auto& x) { return x.second.server != served_by_; });
+  }
   messages::fetch_requested request{
     .pass = file_.open->pass, .leg = leg_, .wanted = {}};
   for (const auto line : missing_) {
@@ -193,7 +198,8 @@ void dialogue::on(const messages::line_served& x, actions& out, instant now) {
     }
     blocks = std::move(held->second.blocks);
   } else if (options_.cache) {
-    blocks = options_.cache->put(x.line, {x.base, rank_of(x.line), x.blocks});
+    blocks = options_.cache->put(
+      x.line, {x.base, rank_of(x.line), x.blocks, served_by_});
   }
   here_.erase(x.line);
   missing_.erase(x.line);

@@ -24,6 +24,17 @@ bool say_the_same(const messages::block_values& a,
 
 } // namespace
 
+void line_cache::forget() {
+  const std::lock_guard guard{mutex_};
+  newest_.clear();
+  ++server_;
+}
+
+std::uint32_t line_cache::server() const {
+  const std::lock_guard guard{mutex_};
+  return server_;
+}
+
 std::optional<line_cache::entry> line_cache::find(line_id line,
                                                   std::uint32_t rank) const {
   const std::lock_guard guard{mutex_};
@@ -33,13 +44,17 @@ std::optional<line_cache::entry> line_cache::find(line_id line,
   return found->second;
 }
 
+// Others do not wait while blocks are compared, or given back.
 std::vector<messages::block_values> line_cache::put(line_id line, entry x) {
+  const auto here = find(line, x.rank);
+  if (here && here->base == x.base && here->rank == x.rank
+      && std::ranges::equal(here->blocks, x.blocks, say_the_same))
+    return here->blocks;
+  auto blocks = x.blocks;
   const std::lock_guard guard{mutex_};
-  auto& here = newest_[line];
-  if (here.base != x.base || here.rank != x.rank
-      || !std::ranges::equal(here.blocks, x.blocks, say_the_same))
-    here = std::move(x);
-  return here.blocks;
+  if (x.server == server_)
+    std::swap(newest_[line], x);
+  return blocks;
 }
 
 } // namespace troupe::actors

@@ -348,14 +348,14 @@ void farewell_to_all(gate_pointer self, const messages::run_finished& x) {
 
 void start(gate_pointer self, gateway_args args) {
   auto& state = self->state;
-  state.args = std::move(args);
-  state.args.rules.blocks = state.args.blocks.get();
-  state.args.tickets->begin(state.args.key);
-  state.granted.emplace(*state.args.method, *state.args.blocks);
-  state.has_load = is_to_be_watched(*state.args.method);
-  if (state.args.resumed)
-    restore(*state.args.resumed, gateway_part, state.peers, *state.granted);
-  for (const auto peer : state.args.greeted)
+  auto& own = state.args = std::move(args);
+  own.rules.blocks = own.blocks.get();
+  own.tickets->begin(own.key);
+  state.granted.emplace(*own.method, *own.blocks, own.found);
+  state.has_load = is_to_be_watched(*own.method);
+  if (own.resumed)
+    restore(*own.resumed, gateway_part, state.peers, *state.granted);
+  for (const auto peer : own.greeted)
     say(self, peer, no_session());
 }
 

@@ -47,7 +47,8 @@ struct gateway_args {
   /// Go by that key unless they have others.
   std::shared_ptr<seals> tickets = std::make_shared<seals>();
   cast_ptr others;
-  caf::actor_clock::time_point started; ///< The run's instant zero.
+  caf::actor_clock::time_point started;  ///< The run's instant zero.
+  std::map<line_id, version> found = {}; ///< Which versions it began with.
   /// Peers that are connected already: told to say hello (again).
   std::vector<peer_id> greeted;
   /// Told of each offer that is screened, the first time. May be empty.

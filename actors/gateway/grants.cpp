@@ -20,8 +20,10 @@ std::vector<line_id> lines_in(const auto& served) {
 
 } // namespace
 
-grants::grants(const recipe& method, const models::layout& blocks)
+grants::grants(const recipe& method, const models::layout& blocks,
+               std::map<line_id, version> found)
   : blocks_(&blocks),
+    found_(std::move(found)),
     allowed_(method, blocks) {
   for (const auto& leg : method.legs) {
     auto& lines = legs_.emplace_back();
@@ -161,7 +163,19 @@ bool grants::is_first(const messages::offer_made& x) {
            && known->offered.of(visit.number)
                 == policies::visit_window::state::open;
   const auto* older = find_older(visit);
-  return older && older->open && !older->offered;
+  return older && older->open && !older->offered && !stands_on_lost(x, *older);
+}
+
+// What it was served since is of this process.
+bool grants::stands_on_lost(const messages::offer_made& x,
+                            const older_visit& who) const {
+  return std::ranges::any_of(x.blocks, [&](const auto& y) {
+    const auto* block = blocks_->find(y.block);
+    if (!block || who.served.contains(block->line))
+      return false;
+    const auto found = found_.find(block->line);
+    return found != found_.end() && found->second < y.base;
+  });
 }
 
 tl::expected<grants::standing, verdict>
@@ -200,7 +214,7 @@ grants::offer_older(const messages::offer_made& x) {
   auto* older = find_older(x.pass.visit);
   if (older && older->offered)
     return standing::again;
-  if (!older || !older->open)
+  if (!older || !older->open || stands_on_lost(x, *older))
     return standing::over;
   if (!allowed_.is_to_offer(x.pass.role))
     return tl::make_unexpected(verdict::malformed);

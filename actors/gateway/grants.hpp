@@ -47,7 +47,9 @@ public:
     over,  ///< Its ticket serves nothing more, and none was offered on it.
   };
 
-  grants(const recipe& method, const models::layout& blocks);
+  /// @param found the versions that this process began with
+  grants(const recipe& method, const models::layout& blocks,
+         std::map<line_id, version> found = {});
 
   /// Whether it is not the same invitation again.
   /// @param earlier it was invited before a restart, and what it did since is
@@ -90,7 +92,9 @@ public:
 
   /// An offer of which nothing else is known to be wrong; `malformed` if it is
   /// to a line that the visit did not fetch, says of its request what is not
-  /// so, or is on a last visit.
+  /// so, or is on a last visit. Over is one on a version of before a restart
+  /// that this process began without: a copy of the folder was put back, and
+  /// what has that number now is something else.
   tl::expected<standing, policies::verdict>
   offer(const messages::offer_made& x);
 
@@ -189,6 +193,9 @@ private:
   /// Of what was not; null where the client has named too many.
   older_visit* find_older(visit_id x);
 
+  bool stands_on_lost(const messages::offer_made& x,
+                      const older_visit& who) const;
+
   tl::expected<standing, policies::verdict>
   offer_older(const messages::offer_made& x);
 
@@ -206,6 +213,7 @@ private:
   bool is_of_leg(const messages::want& x, std::uint32_t leg) const;
 
   const models::layout* blocks_;
+  std::map<line_id, version> found_;
   allowed_choices allowed_;
   std::vector<std::set<line_id>> legs_; ///< All that one may fetch.
   std::map<client_id, entry> newest_;

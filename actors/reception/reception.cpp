@@ -126,8 +126,10 @@ std::optional<messages::places_given> answer_to(const messages::places_asked& x,
   if (next.all() != args.book.all()) {
     const auto kept = args.keep(next);
     note_waiting(places_of_clients, kept, state);
-    if (!kept)
+    if (!kept) {
+      state.unkept = std::move(next);
       return std::nullopt;
+    }
   }
   args.book = std::move(next);
   return messages::places_given{x.nonce, std::move(*found), {}};
@@ -246,10 +248,14 @@ void look_for_room(reception_pointer self) {
   self->delayed_send(self, stored_again_after, caf::tick_atom_v);
 }
 
-/// What was said already: that it is stored does no harm to anybody.
+/// With the place that somebody waits for: there may be room for all but that.
 void store_again(reception_state& state) {
-  if (state.stuck.contains(places_of_clients))
-    note_waiting(places_of_clients, state.args.keep(state.args.book), state);
+  if (!state.stuck.contains(places_of_clients))
+    return;
+  const auto kept = state.args.keep(*state.unkept);
+  note_waiting(places_of_clients, kept, state);
+  if (kept)
+    state.args.book = *state.unkept;
 }
 
 } // namespace

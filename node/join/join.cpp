@@ -119,10 +119,10 @@ private:
     // Another one may serve another run.
     x.met_again = [this](bool another) {
       seen_.server_away(false);
-      if (another)
-        met_another_ = true;
-      else
-        hub_->say_hello();
+      if (!another)
+        return hub_->say_hello();
+      lines_->forget();
+      met_another_ = true;
     };
     x.connection = [seen = &seen_](bool there) {
       seen->connected().is(there, unix_milliseconds());
@@ -324,10 +324,9 @@ private:
         asked->ask(worker, draft);
       });
     const auto now = system.clock().now();
-    const auto lines = std::make_shared<line_cache>();
     for (const auto who : mine_) {
       client_args args;
-      args.options = talk_from_afar(x_, work_, who, terms_.run, lines);
+      args.options = talk_from_afar(x_, work_, who, terms_.run, lines_);
       args.network = hub_->client_side(who);
       args.files = files_;
       args.worker = worker_;
@@ -374,6 +373,7 @@ private:
   std::shared_ptr<vault> files_;
   kernel_worker_actor worker_;
   std::vector<client_actor> all_;
+  const std::shared_ptr<line_cache> lines_ = std::make_shared<line_cache>();
   std::unique_ptr<home_scores> scores_; ///< Null before and after.
   std::atomic<bool> met_another_{false};
   std::atomic<bool> server_parted_{false}; ///< For now.

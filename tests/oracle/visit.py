@@ -195,7 +195,7 @@ def two_stage(visit):
     """Ditto (Li et al. 2021): over the same batches, v follows g(v) + lambda (v - w_t)."""
     start, held = visit.fetched["model"], visit.option("lambda")
     w, v = start.copy(), visit.state.get("own_model", start).copy()
-    batches, of_w, of_v = visit.batches(), Descent(visit), Descent(visit.config)
+    batches, of_w, of_v = visit.batches(), Descent(visit), Descent(visit)
     for _ in range(visit.steps):
         rows = next(batches)
         w = of_w.step(w, visit.model.gradient(w, rows), visit.rate)

@@ -101,6 +101,26 @@ TEST(cached_lines, does_not_fetch_what_a_neighbour_was_served) {
             version{5});
 }
 
+// One that began from a copy gives the same number to other values.
+TEST(cached_lines, holds_nothing_of_a_server_before_this_one) {
+  const auto lines = std::make_shared<line_cache>();
+  talk neighbour{state_rule::on_offer, {}, lines};
+  talk x{state_rule::on_offer, {}, lines};
+  neighbour.invite(1);
+  for (const auto line : {first, second})
+    neighbour.serve(1, line);
+  x.invite(1);
+  lines->forget();
+  x.said.clear();
+  x.did(x.testee.due(x.now + 10s));
+  for (const auto& want : x.last<messages::fetch_requested>().wanted)
+    EXPECT_EQ(want.held, messages::no_version) << want.line.value;
+  neighbour.did(neighbour.testee.give_up({me, {1}}));
+  neighbour.invite(2);
+  for (const auto& want : neighbour.last<messages::fetch_requested>().wanted)
+    EXPECT_EQ(want.held, messages::no_version) << want.line.value;
+}
+
 // Of what is no longer said to be here it asks for all.
 TEST(cached_lines, asks_anew_where_another_version_is_said_to_be_unchanged) {
   talk x{state_rule::on_offer, {}, std::make_shared<line_cache>()};

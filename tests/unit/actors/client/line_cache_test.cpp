@@ -53,4 +53,20 @@ TEST(line_cache, gives_what_was_served_where_it_says_something_else) {
   EXPECT_EQ(testee.find(line, 0)->blocks.front().values, other.front().values);
 }
 
+// It may come when another one serves already.
+TEST(line_cache, keeps_nothing_that_another_server_said) {
+  line_cache testee;
+  testee.put(line, {{4}, 0, saying({1, 2})});
+  const auto before = testee.server();
+  testee.forget();
+  EXPECT_FALSE(testee.find(line, 0));
+  auto late = saying({3, 4});
+  EXPECT_EQ(testee.put(line, {{5}, 0, late, before}).front().values,
+            late.front().values)
+    << "its visit has it";
+  EXPECT_FALSE(testee.find(line, 0)) << "it is of another server";
+  testee.put(line, {{5}, 0, saying({5, 6}), testee.server()});
+  EXPECT_TRUE(testee.find(line, 0));
+}
+
 } // namespace troupe::actors::line_cache_test

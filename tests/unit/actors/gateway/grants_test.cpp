@@ -305,6 +305,27 @@ TEST_F(grants_test, takes_an_offer_behind_a_question_without_a_ticket) {
   EXPECT_FALSE(testee.is_unheard_of(visit)) << "it is of this process";
 }
 
+// A copy of the folder was put back: that number has other values now.
+TEST_F(grants_test, takes_nothing_of_before_on_a_version_that_is_lost) {
+  grants copied{method, blocks, {{{1}, {4}}, {{2}, {4}}, {{3}, {4}}}};
+  const auto offer_on = [&](visit_id of, version base) {
+    messages::offer_made x;
+    x.pass.visit = of;
+    x.blocks.emplace_back().block = {1};
+    x.blocks.back().base = base;
+    EXPECT_EQ(copied.is_first(x), base <= version{4} || of.client.value == 3);
+    return copied.offer(x).value();
+  };
+  EXPECT_EQ(offer_on({{2}, {7}}, {5}), grants::standing::over);
+  EXPECT_EQ(offer_on({{2}, {8}}, {4}), grants::standing::first);
+  messages::fetch_requested x;
+  x.pass.visit = {{3}, {7}};
+  x.wanted.emplace_back().line = {1};
+  EXPECT_FALSE(copied.fetch(x, {}));
+  EXPECT_EQ(offer_on({{3}, {7}}, {5}), grants::standing::first)
+    << "it was served that by this process";
+}
+
 TEST_F(grants_test, remembers_as_many_of_them_as_a_client_may_have) {
   for (std::uint64_t i = 0; i < grants::older_max; ++i)
     EXPECT_EQ(offer({1}, {{2}, {100 + i}}).value(), standing::first);

@@ -118,9 +118,34 @@ TEST_F(reception_test, says_that_places_are_stored_again_though_nobody_asks) {
   pass();
   EXPECT_EQ(said.size(), 2U) << "nobody hears that there is room";
   EXPECT_EQ(said.back(), "places of clients are stored again");
-  EXPECT_TRUE(kept.by_name.empty()) << "nobody was told of that place";
+  EXPECT_TRUE(kept.by_name.contains("ward7")) << "it has it when it asks again";
   EXPECT_TRUE(network->all.empty());
   EXPECT_FALSE(all.has_pending_timeout()) << "it looks on for ever";
+  caf::anon_send_exit(who, caf::exit_reason::user_shutdown);
+  all.run();
+}
+
+// There may be room for all but the place that somebody waits for.
+TEST_F(reception_test, says_that_places_are_stored_when_the_one_it_lacks_is) {
+  std::vector<std::string> said;
+  args.say = [&said](const std::string& line) { said.push_back(line); };
+  args.keep = [](const leases& x) -> result<void> {
+    if (x.all().by_name.empty())
+      return {};
+    return fail(errc::storage_failure, "the disk is full");
+  };
+  caf::actor_system system{config};
+  auto who = start_reception(system, args);
+  auto& all =
+    dynamic_cast<caf::scheduler::test_coordinator&>(system.scheduler());
+  for (int i = 0; i < 3; ++i) {
+    const messages::any_message asked = named("ward7");
+    caf::anon_send(who, transport::frame_arrived{{1}, transport::frame{asked}});
+    all.run();
+    all.advance_time(std::chrono::seconds{1});
+    all.run();
+  }
+  EXPECT_EQ(said.size(), 1U);
   caf::anon_send_exit(who, caf::exit_reason::user_shutdown);
   all.run();
 }
