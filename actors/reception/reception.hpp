@@ -69,8 +69,8 @@ struct reception_state {
   /// For what nobody has an answer now, and what of it fails.
   std::map<std::string, std::string> stuck;
   bool looks_again = false; ///< A look is under way.
-  std::optional<leases> unkept =
-    {}; ///< With the last place that is not stored.
+  /// With the last place that is not stored; there while places are stuck.
+  std::optional<leases> unkept = {};
 };
 
 using reception_impl = reception_actor::extend<caf::reacts_to<caf::tick_atom>>;

@@ -67,15 +67,23 @@ TEST(cached_lines, says_that_it_holds_a_line_if_it_has_enough_ranks_of_it) {
   EXPECT_EQ(more.held, messages::no_version) << "it has one rank of it";
 }
 
-// Whatever the neighbour is served meanwhile.
-TEST(cached_lines, does_not_fetch_what_a_neighbour_was_served) {
-  const auto lines = std::make_shared<line_cache>();
+/// Of one process: the neighbour has been served both lines when x asks.
+class cached_lines_of_two : public testing::Test {
+protected:
+  cached_lines_of_two() {
+    neighbour.invite(1);
+    for (const auto line : {first, second})
+      neighbour.serve(1, line);
+    x.invite(1);
+  }
+
+  const std::shared_ptr<line_cache> lines = std::make_shared<line_cache>();
   talk neighbour{state_rule::on_offer, {}, lines};
   talk x{state_rule::on_offer, {}, lines};
-  neighbour.invite(1);
-  for (const auto line : {first, second})
-    neighbour.serve(1, line);
-  x.invite(1);
+};
+
+// Whatever the neighbour is served meanwhile.
+TEST_F(cached_lines_of_two, does_not_fetch_what_a_neighbour_was_served) {
   for (const auto& want : x.last<messages::fetch_requested>().wanted)
     EXPECT_EQ(want.held, version{4}) << want.line.value;
   neighbour.did(neighbour.testee.give_up({me, {1}}));
@@ -102,14 +110,7 @@ TEST(cached_lines, does_not_fetch_what_a_neighbour_was_served) {
 }
 
 // One that began from a copy gives the same number to other values.
-TEST(cached_lines, holds_nothing_of_a_server_before_this_one) {
-  const auto lines = std::make_shared<line_cache>();
-  talk neighbour{state_rule::on_offer, {}, lines};
-  talk x{state_rule::on_offer, {}, lines};
-  neighbour.invite(1);
-  for (const auto line : {first, second})
-    neighbour.serve(1, line);
-  x.invite(1);
+TEST_F(cached_lines_of_two, holds_nothing_of_a_server_before_this_one) {
   lines->forget();
   x.said.clear();
   x.did(x.testee.due(x.now + 10s));
