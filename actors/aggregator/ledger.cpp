@@ -187,8 +187,7 @@ void ledger::withdraw_pending(bool all) {
 void ledger::refuse_stale() {
   pending_list rest;
   for (auto& x : pending_) {
-    if (staleness(x.base, head()) <= options_.admission.staleness_max
-        || (options_.by_round && !is_listed(x.visit))) {
+    if (!is_past(x) || (options_.by_round && !is_listed(x.visit))) {
       rest.push_back(std::move(x));
       continue;
     }

@@ -207,6 +207,7 @@ private:
   void say_lacking();
   void refuse(const messages::part_offered& x, policies::verdict why);
   void withdraw_pending(bool all);
+  bool is_past(const messages::part_offered& x) const;
   void refuse_stale();
   bool is_listed(visit_id x) const;
   bool is_here(visit_id x) const;

@@ -80,6 +80,14 @@ bool ledger::can_be_aimed(const messages::part_offered& x) const {
   return true;
 }
 
+// Its base is too far behind, or so many newer visits of its client are merged
+// that nobody could tell any more whether it is.
+bool ledger::is_past(const messages::part_offered& x) const {
+  return staleness(x.base, head()) > options_.admission.staleness_max
+         || policies::state_of(found_.merged, x.visit)
+              == policies::visit_window::state::closed;
+}
+
 // It was merged long ago, or before a restart.
 std::optional<version> ledger::base_to_find() const {
   if (!options_.target_is_model)

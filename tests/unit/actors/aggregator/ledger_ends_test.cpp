@@ -19,6 +19,36 @@ TEST(ledger, merges_of_what_comes_late_only_what_it_has) {
   EXPECT_EQ(answers_to(testee, late), verdicts{verdict::duplicate});
 }
 
+// Its client had 64 newer visits meanwhile: what is merged of them has closed
+// it.
+TEST(ledger, refuses_what_is_closed_while_it_waits) {
+  constexpr auto next = 1 + policies::visit_window::size;
+  auto buffers = make({.buffer_size = 2, .client_most = 1});
+  buffers.offer(offer(1, next));
+  buffers.offer(offer(1, 1));
+  buffers.offer(offer(2, 1));
+  EXPECT_EQ(turn(buffers), (visits{{{1}, {next}}, {{2}, {1}}}));
+  EXPECT_EQ(answers(buffers), (verdicts{verdict::accepted, verdict::accepted,
+                                        verdict::too_stale}));
+  auto lists = make({.by_round = true});
+  const auto window = [](std::uint64_t round, visit_id listed) {
+    return messages::round_closed{
+      .round = {round}, .visits = {{listed, {line}}}, .keep_late = true};
+  };
+  lists.offer(offer(1, 1));
+  lists.offer(offer(1, next));
+  lists.close(window(1, {{1}, {next}}));
+  EXPECT_EQ(turn(lists), (visits{{{1}, {next}}}));
+  EXPECT_EQ(answers(lists), verdicts{verdict::accepted})
+    << "another list may name what waits";
+  lists.close(window(2, {{1}, {1}}));
+  lists.offer(offer(2, 1, 1));
+  EXPECT_EQ(answers(lists), verdicts{verdict::too_stale});
+  EXPECT_FALSE(lists.next());
+  lists.close(window(3, {{2}, {1}}));
+  EXPECT_EQ(turn(lists), (visits{{{2}, {1}}}));
+}
+
 // Its client lets go of it then: if the server is killed before the shorter
 // list is stored, the next one would wait for it.
 TEST(ledger, says_what_it_refuses_of_a_list_of_before_when_that_is_shorter) {
