@@ -13,7 +13,8 @@ namespace troupe::policies {
 /// `size` numbers above it have one bit each, and all after them are open.
 ///
 /// A client has fewer than `size` visits at a time, so only a visit that was
-/// given up long ago falls below the watermark. It is never merged again.
+/// given up long ago falls below the watermark, or one of which a part waits
+/// for long while a server begins again and again. It is not merged any more.
 class visit_window {
 public:
   static constexpr std::uint64_t size = 64;

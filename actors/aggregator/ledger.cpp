@@ -55,7 +55,7 @@ verdict ledger::judge(const messages::part_offered& x) const {
                          .pending = kept_.size()});
   // What is merged stays so, whoever asks when.
   const bool dropped = policies::state_of(dropped_, x.visit)
-                       == policies::visit_window::state::merged;
+                       != policies::visit_window::state::open;
   if ((ended_ || x.late || dropped) && answer != verdict::duplicate)
     return verdict::withdrawn;
   if (answer == verdict::duplicate)

@@ -92,7 +92,7 @@ void ledger::say_lacking() {
     if (!names_me(x) || is_merged || is_here(x.visit))
       continue;
     all.visits.push_back(x.visit);
-    if (policies::state_of(dropped_, x.visit) == state::merged)
+    if (policies::state_of(dropped_, x.visit) != state::open)
       all.refused.push_back(x.visit);
   }
   if (!all.visits.empty())

@@ -53,7 +53,8 @@ void inquest::scored(models::evaluated x) {
   scored_ = true;
 }
 
-// Who says most loses all of it where there is no room, and nobody else.
+// The connection that says most loses all of it where there is no room, and no
+// other does.
 void inquest::keep(const messages::scores_heard& x) {
   if (x.what.scores.empty())
     return;

@@ -43,6 +43,8 @@ void dialogue::on(const messages::welcome& x, actions& out, instant now) {
   session_ = std::max(session_, x.session); // Of copies the newest counts.
   if (std::exchange(connected_, true))
     return;
+  if (options_.cache)
+    served_by_ = options_.cache->server();
   blank_ = false;
   beat_ = now;
   resume(out, now);
@@ -157,11 +159,10 @@ void dialogue::fetch_leg(actions& out, instant now) {
         missing_.insert(line);
   if (missing_.empty())
     return leg_is_here(out, now);
-  if (options_.cache) {
-    served_by_ = options_.cache->server();
-    std::erase_if(here_,
-                  [&](const auto& x) { return x.second.server != served_by_; });
-  }
+  if (options_.cache)
+    std::erase_if(here_, [now = options_.cache->server()](const auto& x) {
+      return x.second.server != now;
+    });
   messages::fetch_requested request{
     .pass = file_.open->pass, .leg = leg_, .wanted = {}};
   for (const auto line : missing_) {

@@ -167,7 +167,7 @@ private:
   std::vector<block_id> chosen_;
   models::disclosed disclosed_;
   std::map<line_id, line_cache::entry> here_; ///< As it said when it asked.
-  std::uint32_t served_by_ = 0; ///< Whom it asked: see line_cache.
+  std::uint32_t served_by_ = 0; ///< In this session: see line_cache.
 };
 
 } // namespace troupe::actors

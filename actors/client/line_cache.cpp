@@ -46,15 +46,29 @@ std::optional<line_cache::entry> line_cache::find(line_id line,
 
 // Others do not wait while blocks are compared, or given back.
 std::vector<messages::block_values> line_cache::put(line_id line, entry x) {
-  const auto here = find(line, x.rank);
-  if (here && here->base == x.base && here->rank == x.rank
-      && std::ranges::equal(here->blocks, x.blocks, say_the_same))
-    return here->blocks;
   auto blocks = x.blocks;
+  const auto here = take_place(line, x);
+  if (!here)
+    return blocks;
+  if (std::ranges::equal(here->blocks, blocks, say_the_same))
+    return here->blocks;
   const std::lock_guard guard{mutex_};
   if (x.server == server_)
     std::swap(newest_[line], x);
   return blocks;
+}
+
+// Leaves in `x` what was there instead.
+std::optional<line_cache::entry> line_cache::take_place(line_id line,
+                                                        entry& x) {
+  const std::lock_guard guard{mutex_};
+  if (x.server != server_)
+    return std::nullopt;
+  const auto [at, is_first] = newest_.try_emplace(line);
+  if (!is_first && at->second.base == x.base && at->second.rank == x.rank)
+    return at->second;
+  std::swap(at->second, x);
+  return std::nullopt;
 }
 
 } // namespace troupe::actors

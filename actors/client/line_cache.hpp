@@ -39,6 +39,9 @@ public:
   std::vector<messages::block_values> put(line_id line, entry x);
 
 private:
+  /// Returns the same version, where one is there already.
+  std::optional<entry> take_place(line_id line, entry& x);
+
   mutable std::mutex mutex_;
   std::map<line_id, entry> newest_;
   std::uint32_t server_ = 0;

@@ -12,8 +12,6 @@ namespace {
 using policies::verdict;
 using gate_pointer = gateway_actor::stateful_pointer<gateway_state>;
 
-constexpr const char* gateway_part = "gateway";
-
 instant now(gate_pointer self) {
   return self->clock().now() - self->state.args.started;
 }
@@ -70,8 +68,7 @@ void count_refusal(gate_pointer self, transport::refusal why) {
     to->add(why, steady_now()); // As sockets do.
 }
 
-/// Ends a visit that was refused as a whole. What is said on it once more is
-/// answered, and no more comes of it.
+/// Ends a visit that was refused as a whole: what comes of it is answered.
 void end_visit(gate_pointer self, visit_id visit, verdict why) {
   self->state.granted->ended(visit);
   ++self->state.refusals[static_cast<std::size_t>(why)];
@@ -171,7 +168,11 @@ void heard(gate_pointer self, const sessions::session& from,
   if (args.keeps && granted.is_first(x) && !args.keeps(x, from.examples))
     return refuse_parts(self, x, verdict::overloaded);
   const auto found = granted.offer(x);
-  if (found && *found == grants::standing::over)
+  const bool is_lost = found && *found == grants::standing::lost;
+  if (is_lost) // Nobody is to wait for it.
+    self->send(args.others->director,
+               messages::visit_failed{x.pass.visit, verdict::withdrawn});
+  if (is_lost || (found && *found == grants::standing::over))
     return refuse_parts(self, x, verdict::withdrawn);
   const bool again = found && *found == grants::standing::again;
   if (!again)
@@ -334,16 +335,9 @@ void lost(gate_pointer self, const messages::client_left& x) {
                messages::visit_failed{visit, verdict::withdrawn});
 }
 
-void announced(gate_pointer self, const messages::version_announced& x) {
-  if (self->state.args.announce)
-    for (const auto& [peer, session] : self->state.peers.all())
-      say(self, peer, x);
-}
-
-void farewell_to_all(gate_pointer self, const messages::run_finished& x) {
-  self->state.over = x;
+void say_to_all(gate_pointer self, const messages::any_message& x) {
   for (const auto& [peer, session] : self->state.peers.all())
-    say(self, peer, last_words(x));
+    say(self, peer, x);
 }
 
 void start(gate_pointer self, gateway_args args) {
@@ -354,7 +348,7 @@ void start(gate_pointer self, gateway_args args) {
   state.granted.emplace(*own.method, *own.blocks, own.found);
   state.has_load = is_to_be_watched(*own.method);
   if (own.resumed)
-    restore(*own.resumed, gateway_part, state.peers, *state.granted);
+    restore(*own.resumed, state.name, state.peers, *state.granted);
   for (const auto peer : own.greeted)
     say(self, peer, no_session());
 }
@@ -384,12 +378,18 @@ gateway_actor::behavior_type gateway(gate_pointer self, gateway_args args) {
       say(self, x.visit.client, held(x));
     },
     [self](const messages::part_answered& x) { answered(self, x); },
-    [self](const messages::version_announced& x) { announced(self, x); },
+    [self](const messages::version_announced& x) {
+      if (self->state.args.announce)
+        say_to_all(self, x);
+    },
     [self](const messages::scores_wanted& x) { return ask(self->state, x); },
     [self](const messages::client_left& x) { lost(self, x); },
-    [self](const messages::run_finished& x) { farewell_to_all(self, x); },
+    [self](const messages::run_finished& x) {
+      self->state.over = x;
+      say_to_all(self, last_words(x));
+    },
     [self](const messages::state_asked& x) {
-      x.draft->add(gateway_part, self->state.peers, *self->state.granted);
+      x.draft->add(self->state.name, self->state.peers, *self->state.granted);
     },
     [self](const messages::status_asked& x) {
       x.draft->add(self->state.status(self->mailbox().size()));

@@ -169,13 +169,17 @@ bool grants::is_first(const messages::offer_made& x) {
 // What it was served since is of this process.
 bool grants::stands_on_lost(const messages::offer_made& x,
                             const older_visit& who) const {
-  return std::ranges::any_of(x.blocks, [&](const auto& y) {
-    const auto* block = blocks_->find(y.block);
-    if (!block || who.served.contains(block->line))
-      return false;
-    const auto found = found_.find(block->line);
-    return found != found_.end() && found->second < y.base;
-  });
+  const auto is_lost = [&](line_id line, version base) {
+    const auto found = found_.find(line);
+    return found != found_.end() && found->second < base
+           && !who.served.contains(line);
+  };
+  return std::ranges::any_of(
+           x.fetched, [&](const auto& y) { return is_lost(y.line, y.base); })
+         || std::ranges::any_of(x.blocks, [&](const auto& y) {
+              const auto* block = blocks_->find(y.block);
+              return block && is_lost(block->line, y.base);
+            });
 }
 
 tl::expected<grants::standing, verdict>
@@ -214,8 +218,12 @@ grants::offer_older(const messages::offer_made& x) {
   auto* older = find_older(x.pass.visit);
   if (older && older->offered)
     return standing::again;
-  if (!older || !older->open || stands_on_lost(x, *older))
+  if (!older || !older->open)
     return standing::over;
+  if (stands_on_lost(x, *older)) {
+    older->serves = older->open = false;
+    return standing::lost;
+  }
   if (!allowed_.is_to_offer(x.pass.role))
     return tl::make_unexpected(verdict::malformed);
   const auto lines = lines_of(x);

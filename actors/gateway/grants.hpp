@@ -45,6 +45,7 @@ public:
     first, ///< Of its ticket.
     again, ///< It, or another one on its ticket, was here before.
     over,  ///< Its ticket serves nothing more, and none was offered on it.
+    lost,  ///< It stands on versions that this server never had.
   };
 
   /// @param found the versions that this process began with

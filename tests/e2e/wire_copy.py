@@ -2,8 +2,8 @@
 
 Usage: wire_copy.py TROUPE
 
-The run goes on from the copy and ends, no client has forgotten anything, and no number is given again which a hello
-remembers.
+The run goes on from the copy and ends, no client has forgotten anything, no number is given again which a hello
+remembers, and of versions that are lost nobody says that it has one, nor is anything merged that stands on one.
 """
 
 import pathlib
@@ -13,7 +13,7 @@ import tempfile
 import time
 
 import wire_laws
-from served_run import Run
+from served_run import Run, read
 from wire_kills import CONFIG, FEDBUFF
 from wire_record import Record
 from witness import kill_now
@@ -24,8 +24,12 @@ NOT_SAID = 2**64 - 1
 class RecordAfter(Record):
     """Of what goes by after the copy came: what was served and given before may be otherwise now."""
 
-    def __init__(self):
+    def __init__(self, heads):
         super().__init__()
+        self.heads = heads  # Line to its version in the copy.
+        self.served = set()  # (line, version)
+        self.held_of_lost = []
+        self.on_lost = set()  # Visits that offered on versions which this server has not served them.
         self.remembered = {}  # Client to the newest visit of a hello.
         self.at_work = {}  # Visit to its ticket, as a hello brought it.
         self.given_again = []
@@ -43,6 +47,26 @@ class RecordAfter(Record):
         is_own = own is not None and (own.index, own.seed) == (x.index, x.seed)
         if number <= self.remembered.get(client, 0) and not is_own:
             self.given_again.append(x.visit)
+
+
+    def is_lost(self, line, version):
+        return version > self.heads[line]
+
+    def on_line_served(self, x):
+        super().on_line_served(x)
+        self.served.add((x.line, x.base))
+
+    def on_fetch_requested(self, x):
+        super().on_fetch_requested(x)
+        for line, held, _, _ in x.wanted:
+            if held != NOT_SAID and self.is_lost(line, held) and (line, held) not in self.served:
+                self.held_of_lost.append((x.ticket.visit, line, held))
+
+    def on_offer_made(self, x):
+        super().on_offer_made(x)
+        visit = x.ticket.visit
+        if visit not in self.fetched and any(self.is_lost(self.block_lines[y.block], y.base) for y in x.blocks):
+            self.on_lost.add(visit)
 
 
 def until(run, head):
@@ -69,13 +93,14 @@ def main():
             until(run, 12)
             shutil.rmtree(run.folder)
             shutil.copytree(run.scratch / "copy", run.folder)
-            before, record = run.witness.record, RecordAfter()
+            before = run.witness.record
+            record = RecordAfter(dict(read(run.folder / "ledger.sqlite", "SELECT line, head FROM lines")))
+            record.block_lines.update(before.block_lines)
             run.witness.record = record
             run.serve()
             run.finish()
             merges = wire_laws.check_ledger(run.folder, 5)
             record.offers = {**before.offers, **record.offers}
-            record.block_lines.update(before.block_lines)
             wire_laws.check_answers(record, merges)
             wire_laws.check_stores(run, merges)
         except BaseException:
@@ -84,9 +109,16 @@ def main():
         finally:
             run.close()
         verdicts = sorted({verdict for answers in record.answers.values() for verdict in answers})
-        print(f"{len(record.given_again)} numbers are given again, {len(record.declined)} visits declined; answers: {verdicts}")
-        assert not record.given_again, record.given_again[:5]
+        print(f"{len(record.given_again)} numbers are given again, {len(record.declined)} visits declined; answers: {verdicts}; "
+              f"{len(record.on_lost)} offers stand on versions that are lost")
+        assert not record.given_again, f"given though it is remembered: {record.given_again[:5]}"
         assert record.remembered, "no hello remembered anything"
+        assert not record.held_of_lost, f"a lost version is said to be here: {record.held_of_lost[:5]}"
+        assert record.on_lost, "nobody offered anything on a version that is lost"
+        otherwise = {part: dict(said) for part, said in record.answers.items() if part[0] in record.on_lost and set(said) != {"withdrawn"}}
+        assert not otherwise, f"on a lost version: {list(otherwise.items())[:5]}"
+        merged = {visit for versions in merges.values() for visits in versions.values() for visit in visits}
+        assert not record.on_lost & merged, f"merged on a lost version: {sorted(record.on_lost & merged)[:5]}"
 
 
 if __name__ == "__main__":

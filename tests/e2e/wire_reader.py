@@ -162,6 +162,7 @@ class Reader:
 
 Ticket = collections.namedtuple("Ticket", "visit index seed role progress round cut expires mac")
 Hello = collections.namedtuple("Hello", "client incarnation examples last open")
+Fetch = collections.namedtuple("Fetch", "ticket leg wanted")  # Each of these: line, held, exact, rank.
 Offered = collections.namedtuple("Offered", "block base rank weight delta")
 Offer = collections.namedtuple("Offer", "ticket disclosed blocks loss")
 Answer = collections.namedtuple("Answer", "visit line verdict head")
@@ -194,6 +195,10 @@ def read_served(r, _):
     return Served((client, number), leg, line, base, unchanged, [(r.take("Q"), r.floats()) for _ in range(r.take("I"))])
 
 
+def read_fetch(r, _):
+    return Fetch(r.ticket(), r.take("I"), [r.take("QQQI") for _ in range(r.take("I"))])
+
+
 KINDS = {
     0x0001: ("hello", read_hello),
     0x0002: ("welcome", lambda r, _: r.take("HQQ")),
@@ -209,7 +214,7 @@ KINDS = {
     0x0103: ("offer_held", lambda r, _: (r.take("QQ"), r.take("Q"), r.take("B"))),
     0x0104: ("offer_awaited", lambda r, _: (r.ticket(), [r.take("Q") for _ in range(r.take("I"))])),
     0x0201: ("invited", lambda r, _: r.ticket()),
-    0x0202: ("fetch_requested", lambda r, _: r.ticket()),
+    0x0202: ("fetch_requested", read_fetch),
     0x0203: ("line_served", read_served),
     0x0204: ("visit_ended", lambda r, _: (r.take("QQ"), VERDICTS[r.take("B")])),
     0x0205: ("visit_declined", lambda r, _: (r.ticket(), r.take("B"))),

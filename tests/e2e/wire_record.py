@@ -105,7 +105,7 @@ class Record:
             self.note_wrong(f"invitation {x.index} is of {self.indexes[x.index]} and of {x.visit}")
 
     def on_fetch_requested(self, x):
-        self.note_begun(x.visit)
+        self.note_begun(x.ticket.visit)
 
     def note_begun(self, visit):
         client, number = visit

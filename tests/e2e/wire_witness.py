@@ -146,7 +146,7 @@ def check_disks():
         begun = a_visit()
         begun.note_offering((7, 4))
         refused(lambda: wire_laws.check_kept(a_run(begun, client=(7, 2, 4)), 0), "for its visit 4")
-        fetch = ("fetch_requested", TICKET._replace(visit=(7, 4)))
+        fetch = ("fetch_requested", wire_reader.Fetch(TICKET._replace(visit=(7, 4)), 0, []))
         lacks("of its visit 4, which it had not kept", fetch)
         given = ("places_given", (1, [7, 8]))
         wire_laws.check_leases(a_run(a_visit(given)))

@@ -89,13 +89,13 @@ TEST(inquest, hears_who_answers_before_it_is_known_who_was_asked) {
 TEST(inquest, has_no_room_for_who_says_more_than_all_others) {
   inquest x{7, 60s};
   const std::vector<told_score> many(messages::scores_told::clients_max,
-                                     {{1}, 10, 9, 0.5});
+                                     {{2}, 10, 9, 0.5});
   for (int i = 0; i < 1000; ++i)
     x.heard({second, {7, many}});
   x.heard({first, {7, {{{1}, 10, 9, 0.5}}}});
   // Once there is room again: what one process says is one process's.
   const auto flooded = 66 * many.size();
-  for (std::size_t i = 1000 % 66; i <= flooded / many.size(); ++i)
+  for (std::size_t i = 1000 % 66; i < flooded / many.size(); ++i)
     x.heard({second, {7, many}});
   x.scored({});
   x.asked({.question = 7, .asked = {{first, {{1}}}, {second, {{2}}}}});

@@ -1,5 +1,9 @@
 // What a client says that it has, and is not sent again.
 
+#include <array>
+#include <barrier>
+#include <thread>
+
 #include "tests/unit/actors/client/talk.hpp"
 
 namespace troupe::actors {
@@ -120,6 +124,37 @@ TEST_F(cached_lines_of_two, holds_nothing_of_a_server_before_this_one) {
   neighbour.invite(2);
   for (const auto& want : neighbour.last<messages::fetch_requested>().wanted)
     EXPECT_EQ(want.held, messages::no_version) << want.line.value;
+}
+
+// What was said before the process met another server is heard after that.
+TEST_F(cached_lines_of_two, hears_late_what_a_server_before_this_one_served) {
+  lines->forget();
+  x.did(x.testee.due(x.now + 10s));
+  x.serve(1, first);
+  neighbour.did(neighbour.testee.give_up({me, {1}}));
+  neighbour.invite(2);
+  for (const auto& want : neighbour.last<messages::fetch_requested>().wanted)
+    EXPECT_EQ(want.held, messages::no_version) << want.line.value;
+}
+
+TEST(line_cache, has_one_of_what_many_put_at_once) {
+  constexpr int rounds = 200;
+  line_cache testee;
+  std::barrier<> together{2};
+  std::array<std::vector<shared_values>, 2> got;
+  {
+    std::vector<std::jthread> all;
+    for (auto& own : got)
+      all.emplace_back([&] {
+        for (std::uint64_t i = 1; i <= rounds; ++i) {
+          const messages::block_values mine{{1}, share({1.f, 2.f})};
+          together.arrive_and_wait();
+          own.push_back(testee.put({1}, {{i}, 0, {mine}}).front().values);
+        }
+      });
+  }
+  for (std::size_t i = 0; i < rounds; ++i)
+    EXPECT_EQ(got[0][i]->data(), got[1][i]->data()) << i;
 }
 
 // Of what is no longer said to be here it asks for all.

@@ -90,6 +90,7 @@ protected:
   std::function<bool(const messages::offer_made&, std::uint64_t)> keeps;
   instant elapsed{}; ///< Of the run, in processes before.
   bool outlived = false;
+  std::map<line_id, version> found; ///< The process began with these.
   bool silence_counts = false;
   const std::shared_ptr<transport::refusals> refused =
     std::make_shared<transport::refusals>();
@@ -119,6 +120,7 @@ protected:
     args.keeps = keeps;
     args.events = true;
     args.outlived = outlived;
+    args.found = found;
     args.silence_counts = silence_counts;
     testee = w.system().spawn(gateway, std::move(args));
     w.settle();

@@ -100,4 +100,26 @@ TEST_F(gateway_test, notes_what_a_visit_trained_on_where_a_line_came_twice) {
   }
 }
 
+// A replay could not find those, and its client would never be asked again.
+TEST_F(gateway_test, has_nothing_noted_of_what_stands_on_lost_versions) {
+  open(ann, first);
+  const auto pass = invite(ann);
+  test::world::kill(caf::actor_cast<caf::actor>(testee));
+  for (const auto& line : blocks->lines)
+    found[line.id] = {3};
+  start();
+  open(ann, first);
+  noted();
+  director.clear();
+  for (int i = 0; i < 2; ++i) {
+    const auto answer = say(first, offer_of(pass));
+    ASSERT_EQ(answer.size(), 1u);
+    EXPECT_EQ(std::get<messages::offer_answered>(answer.front().second).verdict,
+              verdict::withdrawn);
+  }
+  EXPECT_TRUE(noted().empty());
+  EXPECT_TRUE(router.empty());
+  EXPECT_EQ(count<messages::visit_failed>(director), 1u);
+}
+
 } // namespace troupe::actors

@@ -308,16 +308,25 @@ TEST_F(grants_test, takes_an_offer_behind_a_question_without_a_ticket) {
 // A copy of the folder was put back: that number has other values now.
 TEST_F(grants_test, takes_nothing_of_before_on_a_version_that_is_lost) {
   grants copied{method, blocks, {{{1}, {4}}, {{2}, {4}}, {{3}, {4}}}};
+  std::set<visit_id> over;
   const auto offer_on = [&](visit_id of, version base) {
     messages::offer_made x;
     x.pass.visit = of;
     x.blocks.emplace_back().block = {1};
     x.blocks.back().base = base;
-    EXPECT_EQ(copied.is_first(x), base <= version{4} || of.client.value == 3);
+    const auto can_be = base <= version{4} || of.client.value == 3;
+    EXPECT_EQ(copied.is_first(x), can_be && !over.contains(of));
+    over.insert(of);
     return copied.offer(x).value();
   };
-  EXPECT_EQ(offer_on({{2}, {7}}, {5}), grants::standing::over);
+  EXPECT_EQ(offer_on({{2}, {7}}, {5}), grants::standing::lost);
+  EXPECT_EQ(offer_on({{2}, {7}}, {4}), grants::standing::over) << "it was that";
   EXPECT_EQ(offer_on({{2}, {8}}, {4}), grants::standing::first);
+  messages::offer_made chosen; // By what it saw of another line.
+  chosen.pass.visit = {{2}, {9}};
+  chosen.blocks.emplace_back().block = {1};
+  chosen.fetched = {{{2}, {5}}};
+  EXPECT_EQ(copied.offer(chosen).value(), grants::standing::lost);
   messages::fetch_requested x;
   x.pass.visit = {{3}, {7}};
   x.wanted.emplace_back().line = {1};
