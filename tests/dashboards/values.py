@@ -37,6 +37,22 @@ SCORES = {f'troupe_evaluation_metric{{{S}, metric="{x}", split="{y}", scope="{z}
 # Over 200 lines those whose clients ask: of all that ask for somebody a family has six a second, the two that have names one and three.
 ASKED = {f'troupe_expert_{x}_total{{{S}, line="{y}"}}': f"0+{n}x60" for x in ("first_places", "requests")
          for y, n in (("model/*", 360), ("model.0", 60), ("model.7", 180))}
+OTHER = 'job="j", instance="o"'
+# Two runs: one goes on, one stands still since 100 s and has more to do.
+RUNS = {f"troupe_run_info{{{S}}}": "1x60", f"troupe_run_info{{{OTHER}}}": "1x60",
+        f"troupe_last_progress_timestamp_seconds{{{S}}}": "0+10x60", f"troupe_last_progress_timestamp_seconds{{{OTHER}}}": "100x60",
+        f"troupe_progress_ratio{{{S}}}": "0.75x60", f"troupe_progress_ratio{{{OTHER}}}": "0.25x60"}
+# What is full is so alone.
+QUEUES = {kind: {f"troupe_{x}{{{S}}}": f"{200 if x == kind else 20}x60" for x in ("unsent_bytes", "unhandled_bytes", "unhandled_frames")} |
+          {f"troupe_{x}_limit{{{S}}}": "200x60" for x in ("unsent_bytes", "unhandled_bytes", "unhandled_frames")}
+          for kind in ("unsent_bytes", "unhandled_bytes", "unhandled_frames")}
+DISKS = {f"troupe_disk_free_bytes{{{S}}}": "50x60", f"troupe_disk_size_bytes{{{S}}}": "100x60", f"troupe_storage_failing{{{S}}}": "1x60",
+         f"troupe_disk_free_bytes{{{OTHER}}}": "20x60", f"troupe_disk_size_bytes{{{OTHER}}}": "200x60", f"troupe_storage_failing{{{OTHER}}}": "0x60"}
+STATES = {f'troupe_clients{{{S}, state="{x}"}}': f"{n}x60" for x, n in (("at_work", 3), ("free", 1), ("waiting", 4), ("lost", 2), ("away", 6))}
+# Of ten offers a second nine are on the head, and one is four versions behind at most.
+LATE = {f'troupe_offer_staleness_versions_bucket{{{S}, line="model", le="{x}"}}': f"0+{n}x60" for x, n in (("0", 540), ("2", 540), ("4", 600), ("+Inf", 600))}
+TASKS = {f"troupe_worker_task_seconds{{{S}}}": "2x60", f"troupe_worker_task_seconds{{{OTHER}}}": "30x60",
+         f"process_start_time_seconds{{{S}}}": "0x60", f"process_start_time_seconds{{{OTHER}}}": "240x60"}
 # (dashboard, what it shows, values of variables, series, seconds between their values, when, [what comes out]).
 VALUES = [
     ("overview", "annotation 'Restarts'", ALL, RESTARTED, 10, "290s", []),
@@ -59,6 +75,19 @@ VALUES = [
     ("experts", "'Requests by expert' A", {**MINUTES, "line": ["model.7"]}, ASKED, 60, "30m", [3]),
     ("workers", "'Mean time of each phase' A", MINUTES, PHASES, 60, "30m", [2]),
     ("workers", "'Mean time of each phase' B", MINUTES, PHASES, 60, "30m", [0.5]),
+    ("overview", "'Last progress' A", ALL, RUNS, 10, "300s", [200]),
+    ("overview", "'Last progress' A", {**ALL, "instance": ["s"]}, RUNS, 10, "300s", [0]),
+    ("overview", "'Progress' A", ALL, RUNS, 10, "300s", [0.25]),
+    *(("transport", "'Fullest queue' A", ALL, x, 10, "300s", [1]) for x in QUEUES.values()),
+    ("transport", "'Free disk' A", ALL, DISKS, 10, "300s", [0.1]),
+    ("transport", "'Stores that wait' A", ALL, DISKS, 10, "300s", [1]),
+    ("clients", "'Here' A", ALL, STATES, 10, "300s", [8]),
+    ("clients", "'At work' A", ALL, STATES, 10, "300s", [0.375]),
+    ("clients", "'Lost' A", ALL, STATES, 10, "300s", [0.125]),
+    ("clients", "'Away' A", ALL, STATES, 10, "300s", [0.375]),
+    ("asynchronous", "'Staleness in versions, p99' A", MINUTES, LATE, 60, "30m", [3.8]),
+    ("workers", "'Longest task' A", ALL, TASKS, 10, "300s", [30]),
+    ("workers", "'Youngest process' A", ALL, TASKS, 10, "300s", [60]),
 ]
 
 

@@ -64,14 +64,19 @@ def says(browser, at, uid, panel, wanted, scratch, choices=""):
 
 
 def looked_at(browser, at, pages, pictures, scratch):
-    """What is wrong. `pictures`: a folder for them, or None."""
+    """What is wrong while all is well. `pictures`: a folder for them, or None."""
+    return [*drawn_at(browser, at, pages, scratch, QUIET, SIZES.values(), pictures), *ticks(browser, scratch), *faults(browser, at, scratch)]
+
+
+def drawn_at(browser, at, pages, scratch, may_be_empty, sizes=(SIZES["wide"],), pictures=None):
+    """What is not drawn."""
     wrong, of = [], []
     if pictures:
         pictures.mkdir(parents=True, exist_ok=True)
         (pictures / picture_sums.DRAWN).unlink(missing_ok=True)
     for name, page in pages.items():
         address = f"{at}/user/view/#{page['uid']}&span=60&every=0"
-        for size in SIZES.values():
+        for size in sizes:
             dom = browse(browser, scratch, f"--window-size={size}", "--dump-dom", address)
             shown = panels_of(dom)
             if html.escape(page["description"], quote=False) not in dom:
@@ -79,7 +84,7 @@ def looked_at(browser, at, pages, pictures, scratch):
             if missing := {x["title"] for x in page["panels"]} - set(shown):
                 wrong.append(f"{name}: the page has no panel {sorted(missing)}")
             wrong += [f"{name}: '{x}' is not drawn: {y}, {why}" for x, (y, why, _) in shown.items() if y != "yes" and
-                      not (y == "empty" and x in QUIET)]
+                      not (y == "empty" and x in may_be_empty)]
             # Cells of heat maps begin where the words of their rows end.
             wrong += [f"{name}: a cell at {x} lies over the words beside it" for x in re.findall(r'<rect x="([-\d.]+)"', dom) if float(x) < 58]
             if name == "transport" and size == SIZES["wide"] and not any(re.fullmatch(r"and \d+ more", x) for x in shown.get("Bytes by kind", ("", "", []))[2]):
@@ -91,8 +96,9 @@ def looked_at(browser, at, pages, pictures, scratch):
             browse(browser, scratch, f"--window-size=1500,{high}", f"--screenshot={pictures / name}.png", address)
             of.append(picture_sums.line(f"{name}.json", (TREE / f"{name}.json").read_bytes()))
     if pictures:
+        of += [picture_sums.line(x, y) for x, y in picture_sums.of_view(TREE).items()]
         (pictures / picture_sums.DRAWN).write_text("".join(f"{x}\n" for x in of), encoding="utf-8")
-    return wrong + [*ticks(browser, scratch), *faults(browser, at, scratch)]
+    return wrong
 
 
 def words_and_colours():

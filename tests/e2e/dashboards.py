@@ -2,11 +2,8 @@
 With --pictures nothing goes wrong in that run, and its dashboards are kept as pictures, with what they are of."""
 
 import argparse
-import collections
-import json
 import os
 import pathlib
-import re
 import resource
 import shutil
 import signal
@@ -15,177 +12,22 @@ import sys
 import tempfile
 import time
 
-BEGAN = time.monotonic()
-TREE = pathlib.Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(TREE / "deploy"), str(TREE / "tests/dashboards")]
+from watched_ground import ALARMS, LONG, PAGES, QUIET, Ground  # First, since it knows where the modules of dashboards are.
 
-import alerts  # noqa: E402
-import filler  # noqa: E402
-import planted  # noqa: E402
-import promql  # noqa: E402
-import view  # noqa: E402
-import watched  # noqa: E402
+import alerts
+import filler
+import planted
+import promql
+import view
+import watched
 
-PAGES = {x.stem: json.loads(x.read_text(encoding="utf-8")) for x in sorted((TREE / "dashboards").glob("*.json"))}
-# What says that an alert fires, and what may have nothing to say while all is well.
-ALARMS = {"annotation 'Alerts'", "'Firing alerts' A"}
-QUIET = {*ALARMS, "annotation 'Restarts'", *(f"'{x}' A" for x in view.QUIET)}
+# What processes that train say, and rates of what nobody did lately: empty where none of them is there.
+UNTRAINED = {f"'{x}" for x in ("Visits by process' A", "Clients by process' A", "Largest share of the load' A", "Smallest, of an even share' A",
+                                "Router entropy, of the most' A", "Share of load' A", "Entropy of routers, of the most' A", "Kept on disk' C",
+                                "Workers at work' A", "Jobs that wait' A", "Training' A", "Training' B")}
+UNSCORED = {"Perplexity"}
 UNROUTED = QUIET - ALARMS - {f"'{x}' A" for x in view.ROUTED}  # Where a run beside it has clients that ask.
-# Of alerts the times are cut in here alone; promtool holds the true ones.
-CUT = [(r"for: \d+m", "for: 2s"), (r"\[(10m|30m|1h)\]", "[15s]"), (r"offset 30m", "offset 10s"), (r"4 \* 3600", "30"), (r"> 600", "> 10"),
-       (r"> 900", "> 10")]
-RATE, RANGE = "8s", "60s"
 SKIPPED = []  # What could not be looked at here.
-
-
-class Ground:
-    """A live run, and what is asked about it."""
-
-    def __init__(self, troupe, scratch, port):
-        rules = scratch / "alerts.yaml"
-        text = (TREE / "dashboards/alerts.yaml").read_text(encoding="utf-8")
-        for pattern, cut in CUT:
-            text = re.sub(pattern, cut, text)
-        rules.write_text(text, encoding="utf-8")
-        self.run = watched.Watched(troupe, scratch / "run", port, interval=1, alerts=rules)
-        self.wrong = []
-        self.seen = set()  # Alerts that have fired when they should.
-        self.causes = set()  # What was done to it.
-        self.beside = {}  # Runs that are not the one that is watched, by name: their addresses.
-        # All was quiet then; what may have fired since. Before the first look at anybody nobody is asked.
-        self.since, self.may = time.monotonic(), {"TroupeNobodyAsked"}
-
-    def vector(self, expression):
-        said = self.run.ask_prometheus("query", query=expression)
-        assert said["status"] == "success", f"{expression}: {said}"
-        return said["data"]["result"]
-
-    def firing(self, state="firing"):
-        return {x["metric"]["alertname"] for x in self.vector(f'ALERTS{{alertstate=~"{state}"}}')
-                if x["metric"].get("instance") not in self.beside.values()}
-
-    def fired(self, seconds):
-        """{address: alerts}, in the last so many seconds."""
-        out = collections.defaultdict(set)
-        for x in self.vector(f'count by (alertname, instance) (count_over_time(ALERTS{{alertstate="firing"}}[{seconds}s]))'):
-            out[x["metric"].get("instance", "")].add(x["metric"]["alertname"])
-        return out
-
-    def until(self, what, words, seconds=90):
-        deadline = time.monotonic() + seconds
-        while time.monotonic() < deadline:
-            if what():
-                return
-            time.sleep(0.5)
-        self.wrong.append(f"{words}: not within {seconds} s; firing: {sorted(self.firing())}")
-
-    def allow(self, cause, *names):
-        """By this cause these may fire, and those beside them: `quiet` looks."""
-        self.causes.add(cause)
-        self.may |= {*names, *planted.BESIDE.get(cause, {})}
-
-    def fires(self, cause, *names):
-        """By this cause these do."""
-        self.until(lambda: set(names) <= self.firing(), f"{cause} brings {', '.join(names)}")
-        self.seen |= set(names)
-        self.allow(cause, *names)
-        print(f"{time.monotonic() - BEGAN:4.0f} s  {cause}: {', '.join(sorted(self.firing()))}", flush=True)
-
-    def quiet(self):
-        """All alerts end with their causes, and none has fired that must not since all was quiet last."""
-        # Nor is any about to: what comes after this is another cause's.
-        self.until(lambda: not self.firing("firing|pending"), "all alerts end")
-        self.no_others()
-
-    def no_others(self):
-        names = {address: name for name, address in self.run.http.items()}
-        for address, fired in self.fired(max(1, int(time.monotonic() - self.since))).items():
-            if address not in self.beside.values() and (others := fired - self.may):
-                self.wrong.append(f"{', '.join(sorted(others))} of {names.get(address, address)} fired, and what may was "
-                                  f"{', '.join(sorted(self.may)) or 'nothing'}")
-        self.since, self.may = time.monotonic(), set()
-
-    def watch(self, runs):
-        """Also these, {name: address}, each of which has one fault."""
-        self.beside |= runs
-        self.run.http |= runs
-        self.run.targets()
-
-    def alone(self, *names):
-        """Each of these has had its own alert, and no other one."""
-        for name in names:
-            own, told = planted.ALERTS[name], planted.told(name, self.beside[name])
-            self.until(lambda: self.vector(told), f"{own} fires of the run '{name}'")
-            if (had := self.fired(600)[self.beside[name]]) - {*planted.ALSO.get(name, {})} != {own}:
-                self.wrong.append(f"the run '{name}' brings {', '.join(sorted(had - {own})) or 'nothing'} in the place of {own} alone")
-            self.seen.add(own)
-            print(f"{time.monotonic() - BEGAN:4.0f} s  the run '{name}': {', '.join(sorted(had))}", flush=True)
-
-    def forget(self, *names):
-        for name in names:
-            del self.run.http[name]
-        self.run.targets()
-        self.until(lambda: not {self.beside[x] for x in names} & {x["metric"]["instance"] for x in self.vector("up")}, "they are asked no more")
-
-    def some(self):
-        """(words, values of variables): all of each, one, several."""
-        labels = {x: sorted({y["metric"].get(x, "") for y in self.vector("troupe_versions_total or troupe_build_info")} - {""})
-                  for x in ("job", "instance", "line")}
-        base = {"__rate_interval": RATE, "__range": RANGE}
-        yield "all", {**base, "job": ".+", "instance": ".+", "line": ".+"}
-        yield "one", {**base, **{x: y[:1] for x, y in labels.items()}}
-        yield "several", {**base, **{x: y[:2] for x, y in labels.items()}}
-
-    def asks_all(self, may_be_empty=QUIET.__contains__, *, gets_on=True, choices=("all", "one", "several")):
-        """No expression errs, however variables are chosen; and with all of them none is empty that need not be. Nor does a
-        rule of Prometheus err, and in a run that gets on what is recorded is there. All within a minute, in which it is scraped."""
-        deadline = time.monotonic() + 60
-        while True:
-            asked, wrong = self.asked(may_be_empty, choices)
-            wrong += self.wrong_rules(gets_on)
-            if not wrong or time.monotonic() > deadline:
-                break
-            time.sleep(1)
-        self.wrong += wrong
-        print(f"{time.monotonic() - BEGAN:4.0f} s  {asked} expressions asked", flush=True)
-
-    def asked(self, may_be_empty, choices):
-        """How many, and what is wrong."""
-        asked, wrong = 0, []
-        for chosen, values in (x for x in self.some() if x[0] in choices):
-            for name, page in PAGES.items():
-                for where, expression in promql.expressions(page):
-                    text = promql.filled(expression, values)
-                    said = (self.run.ask_prometheus("series", **{"match[]": text}) if where.startswith("variable") else
-                            self.run.ask_prometheus("query", query=text))
-                    asked += 1
-                    if said["status"] != "success":
-                        wrong.append(f"{name}: {where}, with {chosen}: {said.get('error')}")
-                    elif chosen == "all" and not may_be_empty(where) and not has_numbers(said["data"]):
-                        wrong.append(f"{name}: {where} is empty: {text}")
-        return asked, wrong
-
-    def asks_in_trouble(self):
-        """As asks_all, where the run does not get on: rates are of nothing then, and alerts are there."""
-        self.asks_all(lambda where: where not in ALARMS, gets_on=False, choices=("all",))
-
-    def wrong_rules(self, gets_on):
-        wrong = []
-        for group in self.run.ask_prometheus("rules")["data"]["groups"]:
-            for rule in group["rules"]:
-                if rule["health"] != "ok":
-                    wrong.append(f"{rule['name']} is {rule['health']}: {rule.get('lastError')}")
-        known = alerts.rules_of(pathlib.Path(self.run.alerts).read_text(encoding="utf-8"))
-        for name, rule in known.items():
-            if gets_on and rule["kind"] == "record" and not self.vector(rule["expr"]):
-                wrong.append(f"{name} records nothing")
-        return wrong
-
-
-def has_numbers(data):
-    """Also where the answer is one of series."""
-    found = data["result"] if isinstance(data, dict) else data
-    return any("value" not in x or x["value"][1] != "NaN" for x in found)
 
 
 def joined(ground):
@@ -199,6 +41,7 @@ def more_join(ground, looks):
     run.join("more", 20)
     ground.until(lambda: joined(ground) == 60, "twenty more clients are seen")
     looks("troupe-overview", "Clients", "60")
+    ground.asks_all(choices=("all",))
     ground.quiet()
 
     # One who is slow, but answers: its visits come late. Some versions are made meanwhile, until all wait for it.
@@ -210,6 +53,7 @@ def more_join(ground, looks):
     os.kill(run.processes["more"].pid, signal.SIGCONT)
     ground.until(lambda: ground.vector("max(histogram_quantile(0.99, sum by (le) (rate(troupe_offer_staleness_versions_bucket[20s])))) > 8"),
                  "a straggler shows as staleness")
+    ground.asks_all(choices=("all",))
     ground.allow("a straggler")
     ground.quiet()
 
@@ -237,6 +81,7 @@ def refusal(ground, looks, beside):
     ground.alone(*at_once)
     for panel, words in planted.SHOWN.items():
         looks("troupe-experts", panel, words)
+    ground.draws(UNSCORED)
     ground.wrong += beside.said_otherwise()
     ground.forget(*at_once)
     for name in at_once:
@@ -275,6 +120,7 @@ def disk(ground):
     with filler.filled(runs):
         ground.fires("a full disk", "TroupeDiskNearlyFull", "TroupeStoreWaits", "TroupeLineFails")
         ground.asks_in_trouble()
+        ground.draws(view.QUIET - {"Firing alerts"})
     ground.quiet()
 
 
@@ -282,6 +128,7 @@ def kill(ground, looks):
     ground.run.end("join-2", signal.SIGKILL)
     ground.fires("a process that is killed", "TroupeTargetDown")
     looks("troupe-overview", "Firing alerts", "TroupeTargetDown")
+    ground.asks_all((QUIET - ALARMS).__contains__, choices=("all",))
     ground.run.join("join-2")
     ground.quiet()
 
@@ -302,7 +149,7 @@ def standstill(ground):
     for name in ("join-1", "join-2", "more"):
         run.end(name)
     ground.fires("nobody who trains", "TroupeNoProgress", "TroupeTargetDown")
-    ground.asks_in_trouble()
+    ground.asks_in_trouble(*UNTRAINED)
     for name in ("join-1", "join-2"):
         run.join(name)
     run.http.pop("more")
@@ -337,7 +184,7 @@ def skipped(words):
     """What is to be there in the long gate; elsewhere all else is looked at, and the whole counts as skipped."""
     print(f"skipped: {words}", flush=True)
     SKIPPED.append(words)
-    if os.environ.get("TROUPE_NO_SKIPS"):
+    if LONG:
         sys.exit(1)
 
 
@@ -346,7 +193,6 @@ def main():
     asked.add_argument("troupe")
     asked.add_argument("--pictures", type=pathlib.Path)
     given = asked.parse_args()
-    browser = shutil.which("chromium")
     if not shutil.which("prometheus"):
         skipped("there is no prometheus (./dev setup --watching)")
         return 77
@@ -361,8 +207,8 @@ def main():
 
         def looks(uid, panel, word, choices=""):
             """The panel says so, a regular expression, within a few scrapes."""
-            if browser:
-                ground.until(lambda: view.says(browser, ground.run.prometheus_at, uid, panel, word, scratch, choices), f"'{panel}' of {uid} says {word}")
+            if ground.browser:
+                ground.until(lambda: view.says(ground.browser, ground.run.prometheus_at, uid, panel, word, scratch, choices), f"'{panel}' of {uid} says {word}")
 
         try:
             ground.run.begin()
@@ -373,8 +219,8 @@ def main():
             # A few scrapes more, for rates and for rules that look at rules; for pictures a minute of them.
             time.sleep(65 if given.pictures else 8)
             ground.asks_all()
-            if browser:
-                ground.wrong += view.looked_at(browser, ground.run.prometheus_at, PAGES, given.pictures, scratch)
+            if ground.browser:
+                ground.wrong += view.looked_at(ground.browser, ground.run.prometheus_at, PAGES, given.pictures, scratch)
             else:
                 skipped("pages in a browser: there is no chromium (./dev setup --watching)")
             if not given.pictures:

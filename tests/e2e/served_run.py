@@ -14,6 +14,7 @@ import witness
 CLIENTS_EACH = 10
 SLOW = 2.0  # Seconds.
 LATELY = 10.0  # Seconds in which whoever is there has said something.
+LISTENS = re.compile(r"^tcp://.*\n", re.MULTILINE)
 STILL = 0.5  # Seconds for which a thread that sleeps a moment does not run: then the machine stood still.
 
 
@@ -87,19 +88,31 @@ class Run:
     def ask(self, *command):
         return subprocess.run([self.troupe, *command], check=True, capture_output=True, text=True).stdout.strip()
 
-    def serve(self):
-        """Returns once it listens, or has ended."""
+    def start(self):
+        """Returns where its log is."""
         log = self.log("server")
         self.note_recovery()
-        began = time.monotonic()
         self.server = subprocess.Popen(
             [self.troupe, "serve", self.folder or self.scratch / "run.toml", "--folder", self.scratch / "runs",
              "--format", "json", *(["--keys", self.keys] if self.keys else ["--insecure"])],
             stdout=self.log("summary"), stderr=log)
+        return pathlib.Path(log.name)
+
+    def serve_for(self, seconds):
+        """Is killed then. Whether it had not yet listened, nor ended."""
+        log = self.start()
+        time.sleep(seconds)
+        witness.kill_now(self.server)
+        self.server.wait()
+        return self.server.returncode < 0 and not LISTENS.search(log.read_text(encoding="utf-8"))
+
+    def serve(self):
+        """Returns once it listens, or has ended."""
+        began = time.monotonic()
+        log = self.start()
         deadline = began + 120  # The machine may be busy.
         while time.monotonic() < deadline and self.server.poll() is None:
-            said = pathlib.Path(log.name).read_text(encoding="utf-8")
-            if line := re.search(r"^tcp://.*\n", said, re.MULTILINE):
+            if line := LISTENS.search(log.read_text(encoding="utf-8")):
                 self.starting = time.monotonic()
                 self.took = self.starting - began
                 if self.folder is None:

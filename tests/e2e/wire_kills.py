@@ -51,9 +51,6 @@ learning_rate = 0.01
 """
 FEDBUFF = "mode = \"fedbuff\"\nbuffer_size = 5\nconcurrency = 12\n[pace.staleness]\nkind = \"constant\""
 SYNC = "mode = \"sync\"\nquorum = 6\nround_deadline = 20.0"
-WELCOME_IN = float(os.environ.get("TROUPE_WELCOME_IN", "2"))  # Seconds, once the server is there; for three of four,
-# and so many times as long for the others, where the machine has other things to do as well.
-LATE = 1 if "TROUPE_KILLS" in os.environ else 4
 PATIENCE = 40.0  # Seconds in which what goes by must come to the place that is waited for.
 GLANCE = 1.0  # Seconds after which a ledger, which drops old versions, is read again.
 QUIET = 0.5  # Seconds without a word after which all is done.
@@ -61,9 +58,11 @@ NEVER = 1_000_000  # Versions or rounds: such a run is ended by somebody,
 MORE = 10  # and goes on for so many after the last kill.
 
 SERVER = ("server: while it is sent chunks", "server: while it sends chunks", "server: an accepted is said",
-          "server: an accepted was said", "server: around a commit", "server: in recovery", "server: at random")
+          "server: an accepted was said", "server: around a commit", "server: before it listens again", "server: in recovery", "server: at random")
 CLIENTS = ("clients: while they fetch", "clients: while they train", "clients: while they offer", "clients: at random")
 OTHER = ("both", "no one: connections are lost", "no one: a chunk of an old transfer comes again")
+MISSED = "a place was not come to in time"
+MISSED_MOST = 0.1  # Of all.
 DRAINED = "no one: nobody is invited any more"
 
 
@@ -80,8 +79,9 @@ class Killer:
             SERVER[2]: lambda: self.at_server("offer_answered", self.is_accepted),
             SERVER[3]: lambda: self.at_server("offer_answered", self.is_accepted, after=True),
             SERVER[4]: self.around_commit,
-            SERVER[5]: self.in_recovery,
-            SERVER[6]: lambda: self.at_random(server=True),
+            SERVER[5]: self.before_it_listens,
+            SERVER[6]: self.in_recovery,
+            SERVER[7]: lambda: self.at_random(server=True),
             CLIENTS[0]: lambda: self.at_client("chunk line_served"),
             CLIENTS[1]: lambda: self.at_client("line_served", after=True),
             CLIENTS[2]: lambda: self.at_client("chunk offer_made"),
@@ -178,6 +178,15 @@ class Killer:
                 self.again(server=True)
                 return True
         return False
+
+    def before_it_listens(self):
+        """While it reads the ledger, takes up what waits, drops what nobody names."""
+        kill_now(self.run.server)
+        self.run.server.wait()
+        self.note()
+        hit = self.run.serve_for(self.draw.uniform(0.0, self.run.took))
+        self.again(server=True)
+        return hit
 
     def in_recovery(self):
         kill_now(self.run.server)
@@ -277,7 +286,9 @@ def play(run, versions, places, draw, hits, drained):
     until_made(run, 1)
     killer = Killer(run, versions, draw)
     while places and run.server.poll() is None:
-        hits[places[-1]] += killer.kill(places[-1])
+        hit = killer.kill(places[-1])
+        hits[places[-1]] += hit
+        hits[MISSED] += not hit
         places.pop()
     if drained:
         killer.drain()
@@ -288,19 +299,11 @@ def play(run, versions, places, draw, hits, drained):
     run.finish()
 
 
-def check_recoveries(waited):
-    """Returns the slowest, and what its server took to listen."""
-    for share, most in ((0.75, WELCOME_IN), (1.0, LATE * WELCOME_IN)) if len(waited) > 3 else ((1.0, LATE * WELCOME_IN),):
-        slowest, took = waited[int(share * (len(waited) - 1))] if waited else (0, 0)
-        assert slowest <= most, f"a process was welcome {slowest:.1f} s after its server listened, which took {took:.1f} s: {waited}"
-    return slowest, took
-
-
 def judge(run, versions, buffer):
     """Returns what was seen, for people."""
     merges = wire_laws.check_ledger(run.folder, buffer)
     if not run.witness:
-        return {"heads": {line: max(versions) for line, versions in merges.items()},
+        return {"heads": {line: max(versions) for line, versions in merges.items()}, "told": wire_laws.check_told(run, merges),
                 "offers in stores": wire_laws.check_stores(run, merges), **welcomes(run)}
     record = run.witness.record
     note(run, versions, last=True)
@@ -318,7 +321,7 @@ def judge(run, versions, buffer):
 
 def welcomes(run):
     """Whoever was there is back soon after each server listens."""
-    slowest, took = check_recoveries(sorted(run.recoveries))
+    slowest, took = wire_laws.check_recoveries(sorted(run.recoveries))
     assert run.recoveries or len(run.kills) < 5, "nobody was seen to come back"
     return {"welcomes": len(run.recoveries), "slowest welcome": round(slowest, 2), "of a server that took": round(took, 2)}
 
@@ -382,8 +385,9 @@ def main():
         while places:
             one_run(troupe, options, places, draw, hits)
     print(json.dumps(hits, indent=1))
-    missing = [place for place, n in hits.items() if n == 0]
+    missing = [place for place, n in hits.items() if n == 0 and place != MISSED]
     assert kills < 20 or not missing, f"never hit: {missing}"
+    assert hits[MISSED] <= MISSED_MOST * hits.total() or kills < 20, f"{hits[MISSED]} of {hits.total()} places were not come to"
 
 
 if __name__ == "__main__":

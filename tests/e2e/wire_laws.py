@@ -4,6 +4,7 @@ stock SQLite reads it, and the clients' stores."""
 import collections
 import hashlib
 import json
+import os
 
 import numpy
 
@@ -12,6 +13,9 @@ from served_run import read
 MERGED = {"accepted", "duplicate"}
 SAID_AGAIN_AFTER = 10.0
 ANSWERED_IN = 5.0  # Seconds that a run's end may take to reach who has just offered: machines have other things to do as well.
+WELCOME_IN = float(os.environ.get("TROUPE_WELCOME_IN", "2"))  # Seconds, once the server is there; for three of four,
+# and so many times as long for the others, where the machine has other things to do as well.
+LATE = 1 if "TROUPE_KILLS" in os.environ else 4
 
 
 def merges_in(folder):
@@ -195,6 +199,28 @@ def check_stores(run, merges):
         assert newest[client] <= last, f"client {client} has forgotten visit {newest[client]}, it remembers {last}"
         assert last <= given.get(client, 0), f"client {client} is ahead: visit {last}, and up to {given.get(client)} were given"
     return offers
+
+
+def check_told(run, merges):
+    """Where nobody reads along: what a client offered, as the record has it, and keeps no more, was merged, or the record has why
+    not, which a server writes before it says so. Returns of how many that is so."""
+    events = [json.loads(x) for x in (run.folder / "events.jsonl").read_bytes().split(b"\n")[:-1]]
+    offered, refused = ({(x["client"], x["visit"]) for x in events if x["event"] in names}
+                        for names in (("offered",), ("refused", "withdrawn", "visit_failed")))
+    kept = {visit for i in range(len(run.clients)) for visit in read(run.store(i), "SELECT client, number FROM offers")}
+    told = offered - refused - kept
+    for line, versions in merges.items():
+        lacks = told - {visit for visits in versions.values() for visit in visits}
+        assert not lacks, f"line {line} has in no version what clients were told of: {sorted(lacks)[:5]}"
+    return len(told)
+
+
+def check_recoveries(waited):
+    """Returns the slowest, and what its server took to listen."""
+    for share, most in ((0.75, WELCOME_IN), (1.0, LATE * WELCOME_IN)) if len(waited) > 3 else ((1.0, LATE * WELCOME_IN),):
+        slowest, took = waited[int(share * (len(waited) - 1))] if waited else (0, 0)
+        assert slowest <= most, f"a process was welcome {slowest:.1f} s after its server listened, which took {took:.1f} s: {waited}"
+    return slowest, took
 
 
 def check_wire(record):

@@ -4,6 +4,7 @@ Usage: wire_witness.py GOLDEN, the folder with a frame of each version of each m
 """
 
 import contextlib
+import hashlib
 import json
 import pathlib
 import sqlite3
@@ -153,6 +154,105 @@ def check_disks():
         refused(lambda: wire_laws.check_leases(a_run(a_visit(given), leases=[7])), "the lease of [7, 8] is not stored")
 
 
+def table(store, name, columns, rows):
+    store.execute(f"DROP TABLE IF EXISTS {name}")
+    store.execute(f"CREATE TABLE {name} ({columns})")
+    store.executemany(f"INSERT INTO {name} VALUES ({', '.join('?' * (columns.count(',') + 1))})", rows)
+
+
+def a_folder(folder, heads=((1, 2),), versions=((1, 0), (1, 1), (1, 2)), merges=((1, 1, 7, 3), (1, 2, 8, 1)), given=((7, 8), (8, 8)),
+             known=((7, 3), (8, 1)), offers=(), contents=(), events=(), record=None):
+    """A run whose server and whose one process ended so."""
+    with contextlib.closing(sqlite3.connect(folder / "ledger.sqlite")) as store:
+        table(store, "lines", "line, head", heads)
+        table(store, "versions", "line, version", versions)
+        table(store, "merges", "line, version, client, number", merges)
+        table(store, "clients", "client, numbers_upto", given)
+        table(store, "contents", "line, version, block, count, content, bytes, what", contents)
+        store.commit()
+    with contextlib.closing(sqlite3.connect(folder / "clients.sqlite")) as store:
+        table(store, "clients", "client, last", known)
+        table(store, "offers", "client, number", offers)
+        store.commit()
+    (folder / "events.jsonl").write_text("".join(json.dumps(x) + "\n" for x in events), encoding="utf-8")
+    return types.SimpleNamespace(witness=types.SimpleNamespace(record=record or Record()), folder=folder, clients=[None], late=set(),
+                                 drained=True, store=lambda i: folder / "clients.sqlite")
+
+
+def check_ledgers():
+    """What a ledger and a store can have wrong of them."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+
+        def is_wrong(words, check, *args, **left):
+            refused(lambda: check(a_folder(folder, **left), *args), words)
+
+        def merged(run):
+            return wire_laws.check_ledger(run.folder, 1)
+
+        merges = {1: {1: [(7, 3)], 2: [(8, 1)]}}
+        assert merged(a_folder(folder)) == merges
+        is_wrong("is in versions 1 and 2", merged, merges=((1, 1, 7, 3), (1, 2, 7, 3)))
+        is_wrong("has a gap below 2", merged, versions=((1, 0), (1, 2)))
+        is_wrong("has versions of nothing", merged, merges=((1, 1, 7, 3),))
+        is_wrong("or beyond its head", merged, merges=((1, 1, 7, 3), (1, 2, 8, 1), (1, 3, 8, 2)))
+        is_wrong("has versions of [1, 2] offers", merged, merges=((1, 1, 7, 3), (1, 2, 8, 1), (1, 2, 7, 4)))
+
+        stores = wire_laws.check_stores
+        one = {1: {1: [(1, 3)], 2: [(2, 1)]}}
+        ends = {"merges": ((1, 1, 1, 3), (1, 2, 2, 1)), "given": ((1, 8), (2, 8)), "known": ((1, 3), (2, 1))}
+        assert stores(a_folder(folder, **ends, offers=((1, 4),)), one) == 1
+        is_wrong("client 1 has forgotten visit 3", stores, one, **{**ends, "known": ((1, 2), (2, 1))})
+        is_wrong("client 2 is ahead: visit 9", stores, one, **{**ends, "known": ((1, 3), (2, 9))})
+        is_wrong("client 1 is in two stores", stores, one, **{**ends, "known": ((1, 3), (1, 3))})
+        is_wrong("[1, 3]", stores, one, **{**ends, "known": ((1, 3), (3, 1))})
+
+        offered = [{"event": "offered", "client": 7, "visit": 3}, {"event": "offered", "client": 8, "visit": 2}]
+        told = wire_laws.check_told
+        is_wrong("told of: [(8, 2)]", told, merges, events=offered)
+        assert told(a_folder(folder, events=offered, offers=((8, 2),)), merges) == 1
+        assert told(a_folder(folder, events=[*offered, {"event": "refused", "client": 8, "visit": 2}]), merges) == 1
+
+        data = DELTA.tobytes()
+        right = hashlib.blake2b(data, digest_size=32).hexdigest()
+        row = (1, 5, 1, 6, right, data, "values")
+        wire_laws.note_contents(a_folder(folder, contents=(row,)))
+        is_wrong("are not what their name says", wire_laws.note_contents, contents=((1, 5, 1, 6, right, data[:-1] + b"x", "values"),))
+        is_wrong("the ledger names them", wire_laws.note_contents, contents=((1, 5, 1, 6, right, None, "values"),))
+        (folder / "versions").mkdir()
+        (folder / "versions" / right).write_bytes(data)
+        wire_laws.note_contents(a_folder(folder, contents=((1, 5, 1, 6, right, None, "values"),)))
+        of_other = a_visit(("line_served", served(5, DELTA + 1)))
+        is_wrong("with other values than it is stored with", wire_laws.note_contents, contents=((1, 5, 1, 6, right, None, "values"),), record=of_other)
+
+        # Of what is durable and lost, and of what has no answer when all is done.
+        durable = a_visit(("offer_held", ((7, 3), 1, 1)))
+        assert wire_laws.check_durable(durable, MERGES, 5) == (1, 0)
+        refused(lambda: wire_laws.check_durable(durable, {1: {}}, 5), "was durable in line 1, and is lost")
+        late = a_visit(("offer_held", ((7, 3), 1, 1)), ("offer_answered", answered("withdrawn")))
+        assert wire_laws.check_durable(late, {1: {}}, None) == (1, 0)
+        late.accepted_at[1] = late.refused_at[(7, 3), 1] + 2 * wire_laws.ANSWERED_IN
+        refused(lambda: wire_laws.check_durable(late, {1: {}}, 5), "and refused while the run went on")
+        left = a_folder(folder, record=a_visit())
+        refused(lambda: wire_laws.check_drained(left), "has no answer from line 1 after all was done")
+        left.drained = False
+        refused(lambda: wire_laws.check_drained(left), "has no answer from line 1, and the run goes on")
+        record = left.witness.record
+        record.process_of[7], record.opened[0], record.welcomed[7] = 0, 0.0, (1.0, 1)
+        record.last_said[7, 3], record.finished[7] = (2.0, 1), (4.0, 1)
+        assert wire_laws.check_drained(left) == 1
+        record.finished[7] = (2.0 + 2 * wire_laws.ANSWERED_IN, 1)
+        refused(lambda: wire_laws.check_drained(left), "had no answer from line 1 for 10.0 s")
+        assert wire_laws.check_drained(a_folder(folder, record=a_visit(("offer_answered", answered("accepted"))))) == 0
+
+    back = wire_laws.check_recoveries
+    assert back([(0.1, 0.5), (0.2, 0.5), (1.9, 0.6)]) == (1.9, 0.6)
+    slow = wire_laws.LATE * wire_laws.WELCOME_IN + 0.1
+    refused(lambda: back([(0.1, 0.5), (slow, 0.5)]), f"welcome {slow:.1f} s after its server listened")
+    several = [(0.1, 0.5)] * 2 + [(wire_laws.WELCOME_IN + 0.1, 0.5)] * 3
+    refused(lambda: back(several), "s after its server listened")
+
+
 def check_mixing():
     """A chunk of a transfer that is over is said again within the next, once, where it would be taken."""
     def transfer(number, byte):
@@ -274,6 +374,7 @@ def main():
     check_laws()
     check_drain()
     check_disks()
+    check_ledgers()
     check_mixing()
     check_values()
     check_checksums()
