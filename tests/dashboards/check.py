@@ -112,7 +112,9 @@ def main():
     metrics = pathlib.Path(sys.argv[2]) if len(sys.argv) > 2 else root / "docs/metrics.md"
     texts = {x.name: x.read_text(encoding="utf-8") for x in sorted((root / "dashboards").glob("*.json"))}
     said = (root / "docs/operations.md").read_text(encoding="utf-8")
-    wrong = findings(texts, known_metrics(metrics.read_text(encoding="utf-8")), said)
+    known = known_metrics(metrics.read_text(encoding="utf-8"))
+    wrong = findings(texts, known, said)
+    wrong += plain.limits(known, (root / "dashboards/alerts.yaml").read_text(encoding="utf-8"))
     view = (root / "dashboards/view/view.js").read_text(encoding="utf-8")
     listed = set(re.findall(r'"(\w+)"', re.search(r"^const files = \[(.*)\];", view, re.M)[1]))
     wrong += [f"{x}: dashboards/view/view.js and the folder do not both have it" for x in

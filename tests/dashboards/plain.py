@@ -1,5 +1,7 @@
 """What has no threshold, or no bound, and why: who adds a panel or a gauge gives it one, or a row here. Rows of what is gone are found."""
 
+import re
+
 PACE = "how fast is good depends on the method, the model and the machine"
 BOTH = "many may be right, and few"
 BESIDE = "its share has thresholds in another panel of the page"
@@ -89,6 +91,12 @@ GAUGES = {
     "process_open_fds": "process_max_fds is its bound, by the name that stock panels know",
     "process_max_fds": "it is itself a bound",
 }
+# {bound: why no alert says that what it bounds is full}.
+UNWARNED = {
+    "troupe_leases_limit": "all places given is what was wanted; who asks for more hears so (docs/operations.md), and is in troupe_refusals_total",
+    "troupe_http_connections_limit": "who scrapes and finds no place is down for Prometheus: TroupeTargetDown",
+    "troupe_device_memory_bytes_limit": "of the CPU it is the machine's memory, which others use as well: whoever watches the machine has an alert for it",
+}
 # Units of what fills something or waits.
 FILLS = {"bytes", "offers", "clients", "jobs", "messages", "connections", "processes", "files"}
 
@@ -107,6 +115,16 @@ def panels(pages):
         for panel in rows:
             if not known.get(title, {}).get(panel):
                 yield f"plain.py has a row of '{panel}' of {title}, which has thresholds or is not there [plain]"
+
+
+def limits(metrics, alerts):
+    """What is full is in the words of an alert, or a row says why not."""
+    asked = {x for x in metrics if x.endswith("_limit") and re.search(rf"\b{x}\b", alerts)}
+    bounds = {x for x in metrics if x.endswith("_limit")}
+    for name in sorted(bounds - asked - UNWARNED.keys()):
+        yield f"no alert asks for {name}: who hears that it is reached? [plain]"
+    for name in sorted(UNWARNED.keys() - (bounds - asked)):
+        yield f"plain.py has a row of {name}, of which there is an alert, or which is not there [plain]"
 
 
 def gauges(metrics):

@@ -1,6 +1,9 @@
 """Reads and writes each dashboard with Grafana's own types: what comes back missing is a key that Grafana does not know.
 round_trip.py [ROOT]. Another Python that has grafana-foundation-sdk is named by TROUPE_GRAFANA_PYTHON."""
 
+# What .ci/long has pip install, of the oldest Grafana that these files are for.
+# pip: grafana-foundation-sdk==1769699998!10.1.0
+
 import copy
 import json
 import os

@@ -10,6 +10,7 @@ import sys
 
 import check
 import picture_sums
+import plain
 import promql
 import provisioning
 import rules
@@ -178,6 +179,7 @@ def main():
     page = pathlib.Path(sys.argv[2]) if len(sys.argv) > 2 else root / "docs/metrics.md"
     metrics = check.known_metrics(page.read_text(encoding="utf-8"))
     said = (root / "docs/operations.md").read_text(encoding="utf-8")
+    alerts_text = (root / "dashboards/alerts.yaml").read_text(encoding="utf-8")
     texts = {x.name: x.read_text(encoding="utf-8") for x in (root / "dashboards").glob("*.json")}
     sound = json.loads(texts[NAME])
     parsed = [("parsed", x, "") for x in UNPARSED] if shutil.which("promtool") else []
@@ -207,13 +209,18 @@ def main():
     for line in picture_sums.not_seen():
         print(line)
         missed += 1
+    for alerts, words in ((alerts_text.replace("troupe_unsent_bytes_limit", ""), "asks for troupe_unsent_bytes_limit"),
+                          (alerts_text + "troupe_leases_limit", "a row of troupe_leases_limit")):
+        if [*plain.limits(metrics, alerts_text)] or not any(words in x for x in plain.limits(metrics, alerts)):
+            print(f"not seen: {words}")
+            missed += 1
     valued = VALUED if shutil.which("promtool") else []
     for name, old, new, words in valued:
         broken = {x.removesuffix(".json"): json.loads(y.replace(old, new) if x == f"{name}.json" else y) for x, y in texts.items()}
         if not any(words in x for x in values.findings(broken)) or old not in texts[f"{name}.json"]:
             print(f"not seen: {name}: {new.strip()}")
             missed += 1
-    print(f"{len(PLANTED) + len(valued) + len(parsed) + len(PROVISIONED) + len(OTHERWISE) + len(picture_sums.PLANTED) + 3} faults, {missed} not seen")
+    print(f"{len(PLANTED) + len(valued) + len(parsed) + len(PROVISIONED) + len(OTHERWISE) + len(picture_sums.PLANTED) + 5} faults, {missed} not seen")
     if not missed and not parsed:
         print("skipped: what does not parse is not planted, since there is no promtool (./dev setup --watching)")
         return 77
