@@ -143,6 +143,8 @@ class Run:
             if not any(at < listened for at in seen):
                 continue  # It has just begun.
             back = next((at for at in seen if at > listened), over)
+            if back == over and not self.witness and over - listened < LATELY:
+                continue  # Without a witness a welcome is not seen, and it may not have been asked for anything.
             waited = back - listened - (still := self.stalls.within(listened, back))
             if still > 0:
                 print(f"the machine stood still for {still:.1f} s while process {i} came back")
