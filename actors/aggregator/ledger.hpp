@@ -96,7 +96,7 @@ public:
 
   /// Answers as for an offer whose values its client has no more: if it is not
   /// here, it is over.
-  void await(visit_id x);
+  void await(visit_id x, bool is_ours = true);
 
   /// A part that was to be kept on disk is there, or may not be.
   void kept(visit_id x);

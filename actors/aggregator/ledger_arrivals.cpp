@@ -233,7 +233,7 @@ bool ledger::is_about_to_be_answered(visit_id x) const {
          || (found != leaving_.end() && found->second.unsaid);
 }
 
-void ledger::await(visit_id x) {
+void ledger::await(visit_id x, bool is_ours) {
   using state = policies::visit_window::state;
   if (is_about_to_be_answered(x))
     return;
@@ -243,10 +243,13 @@ void ledger::await(visit_id x) {
   if (merged != state::open)
     return answer(x, merged == state::merged ? verdict::duplicate
                                              : verdict::too_stale);
-  // Nor is a copy with values, if one comes.
-  policies::insert_once(dropped_, x);
+  // Nor is a copy with values, if one comes. A number that was never given
+  // would end all before it.
+  const bool listed = closed_ && is_listed(x);
+  if (is_ours || listed)
+    policies::insert_once(dropped_, x);
   say_refusal(x, verdict::withdrawn);
-  if (closed_ && is_listed(x))
+  if (listed)
     notices_.push_back(
       messages::parts_lacked{options_.line, closed_->round, {x}, {x}});
 }

@@ -129,8 +129,9 @@ void heard(gate_pointer self, const sessions::session& from,
                messages::serve_requested{visit, x.leg, want, x.pass.cut});
 }
 
-void ask_lines(gate_pointer self, const messages::offer_awaited& x) {
-  for (const auto& part : self->state.granted->await(x))
+void ask_lines(gate_pointer self, const messages::offer_awaited& x,
+               bool is_ours) {
+  for (const auto& part : self->state.granted->await(x, is_ours))
     self->send(self->state.args.others->router, part);
 }
 
@@ -145,7 +146,7 @@ void refuse_ticket(gate_pointer self, const messages::offer_awaited& x,
     self->send(self->state.args.others->director,
                messages::visit_failed{visit, verdict::not_invited});
   if (is_own && self->state.granted->is_earlier(visit))
-    return ask_lines(self, x);
+    return ask_lines(self, x, false);
   say(self, owner, messages::visit_ended{visit, verdict::not_invited});
 }
 
@@ -202,7 +203,7 @@ void heard(gate_pointer self, const sessions::session& from,
            const messages::offer_awaited& x) {
   if (judge(self, x.pass, from.client) == verdict::not_invited)
     return refuse_ticket(self, x, from.client);
-  ask_lines(self, x);
+  ask_lines(self, x, true);
 }
 
 void heard(gate_pointer self, const sessions::session& from,

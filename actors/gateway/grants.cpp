@@ -238,7 +238,7 @@ grants::offer_older(const messages::offer_made& x) {
 }
 
 std::vector<messages::part_awaited>
-grants::await(const messages::offer_awaited& x) {
+grants::await(const messages::offer_awaited& x, bool is_ours) {
   const auto visit = x.pass.visit;
   std::set<line_id> lines;
   for (const auto line : x.lines)
@@ -254,7 +254,7 @@ grants::await(const messages::offer_awaited& x) {
   }
   std::vector<messages::part_awaited> out;
   for (const auto line : lines)
-    out.push_back({visit, line});
+    out.push_back({visit, line, is_ours});
   return out;
 }
 

@@ -101,7 +101,8 @@ public:
 
   /// Asks after it. A line that does not know of it refuses it, which is for
   /// the record.
-  std::vector<messages::part_awaited> await(const messages::offer_awaited& x);
+  std::vector<messages::part_awaited> await(const messages::offer_awaited& x,
+                                            bool is_ours = true);
 
   /// The like of what is in an offer.
   messages::offer_awaited question_after(const messages::offer_made& x) const;

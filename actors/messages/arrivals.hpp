@@ -13,6 +13,7 @@ namespace troupe::messages {
 struct part_awaited {
   visit_id visit;
   line_id line;
+  bool is_ours = true; ///< Its ticket is: nobody made up the number.
 };
 
 /// Asks for a part to be kept on disk until it is merged or refused.

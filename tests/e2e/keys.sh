@@ -185,10 +185,19 @@ _, second = page_after(made)
 sys.exit(len(first) != 3 or first != second or 'troupe_clients{state="at_work"} 0' in first)
 PY
 }
-# Between two visits there is nothing to withdraw: it is held in the middle of one, when what it had said is heard.
+counts() { # REGULAR-EXPRESSION…: whether the server's page has a line of each
+  python3 - "$(page_of "$scratch/strict.err")/metrics" "$@" <<'PY'
+import re, sys, urllib.request
+page = urllib.request.urlopen(sys.argv[1], timeout=10).read().decode()
+sys.exit(not all(re.search(f"^{x}$", page, re.M) for x in sys.argv[2:]))
+PY
+}
+# Between two visits there is nothing to withdraw: it is held in the middle of one, when what it had said is heard, until
+# the server has seen that its key is gone.
 kill -STOP "$joined"
 until_is "no round waits for who stands still" waits_for_one
 "$troupe" keys deny carol --keys "$own" >/dev/null
+until_is "who is denied keeps its sessions" counts "troupe_sessions 0"
 kill -CONT "$joined"
 code=0
 began=$SECONDS
@@ -203,13 +212,6 @@ sleep 1
 for reason in denied_key unknown_key; do
   until_is "a refusal of $reason is not in the log" holds "$own/../logs/run.log" "refused: $reason"
 done
-counts() { # REGULAR-EXPRESSION…: whether the server's page has a line of each
-  python3 - "$(page_of "$scratch/strict.err")/metrics" "$@" <<'PY'
-import re, sys, urllib.request
-page = urllib.request.urlopen(sys.argv[1], timeout=10).read().decode()
-sys.exit(not all(re.search(f"^{x}$", page, re.M) for x in sys.argv[2:]))
-PY
-}
 until_is "refusals are not counted, or who was refused is connected" counts "troupe_connections 0" \
   'troupe_refusals_total{reason="'{unknown_key,denied_key,no_key}'"} [1-9][0-9]*'
 # A line enrols one key of two that come at once, and is good for nothing else.

@@ -291,6 +291,21 @@ TEST(ledger, says_of_what_it_was_asked_in_vain_that_it_takes_it_no_more) {
   EXPECT_TRUE(lacks().empty());
 }
 
+// Or its window would close behind it.
+TEST(ledger, ends_nothing_because_of_a_number_that_was_never_given) {
+  auto testee = make({.by_round = true});
+  const visit_id real{{1}, {1}}, next{{1}, {2}};
+  testee.await({{1}, {1000}}, false);
+  EXPECT_EQ(answers(testee), verdicts{verdict::withdrawn});
+  testee.close({.round = {1}, .visits = {{real, {line}}}});
+  testee.offer(offer(1, 1));
+  EXPECT_EQ(turn(testee), visits{real});
+  testee.close({.round = {2}, .visits = {{next, {line}}}});
+  testee.await(next, false); // Which its list shows to be one.
+  answers(testee);
+  EXPECT_EQ(answers_to(testee, offer(1, 2)), verdicts{verdict::withdrawn});
+}
+
 // Its director struck it when it was on its way.
 TEST(ledger, merges_what_it_has_of_a_list_as_it_was) {
   for (const bool keep_late : {false, true}) {

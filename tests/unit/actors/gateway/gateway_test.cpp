@@ -99,6 +99,7 @@ TEST_F(gateway_test, asks_lines_after_offers_without_values) {
   seal{seal::key{7}}.sign(before);
   say(first, messages::offer_awaited{before, {{1}, {1}, {99}}});
   EXPECT_EQ(count<messages::part_awaited>(router), 1u);
+  EXPECT_TRUE(router.back().get_as<messages::part_awaited>(0).is_ours);
   const auto lines = count<messages::line_noted>(archivist);
   for (int i = 0; i < 2; ++i)
     tell(messages::part_answered{before.visit, {1}, verdict::withdrawn, {}});
@@ -129,6 +130,8 @@ TEST_F(gateway_test, asks_lines_after_an_older_offer_without_a_ticket) {
   EXPECT_EQ(count<messages::visit_failed>(director), 1u);
   EXPECT_EQ(count<messages::part_awaited>(router), 4u);
   EXPECT_EQ(router.size(), 4u) << "nothing of it is offered";
+  for (const auto& x : router)
+    EXPECT_FALSE(x.get_as<messages::part_awaited>(0).is_ours);
   EXPECT_EQ(noted(), texts{}) << "a line may have it";
   for (int i = 0; i < 2; ++i)
     tell(messages::part_answered{pass.visit, {1}, verdict::withdrawn, {}});
