@@ -169,13 +169,12 @@ void heard(gate_pointer self, const sessions::session& from,
   if (args.keeps && granted.is_first(x) && !args.keeps(x, from.examples))
     return refuse_parts(self, x, verdict::overloaded);
   const auto found = granted.offer(x);
-  const bool is_lost = found && *found == grants::standing::lost;
-  if (is_lost) // Nobody is to wait for it.
+  if (found == grants::standing::lost) // Nobody is to wait for it.
     self->send(args.others->director,
                messages::visit_failed{x.pass.visit, verdict::withdrawn});
-  if (is_lost || (found && *found == grants::standing::over))
+  if (found == grants::standing::lost || found == grants::standing::over)
     return refuse_parts(self, x, verdict::withdrawn);
-  const bool again = found && *found == grants::standing::again;
+  const bool again = found == grants::standing::again;
   if (!again)
     note_offer(self, x, twice);
   auto refusal = screen(x, from.examples, args.rules);

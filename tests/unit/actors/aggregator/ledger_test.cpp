@@ -298,7 +298,7 @@ TEST(ledger, ends_nothing_because_of_a_number_that_was_never_given) {
   testee.await({{1}, {1000}}, false);
   EXPECT_EQ(answers(testee), verdicts{verdict::withdrawn});
   testee.close({.round = {1}, .visits = {{real, {line}}}});
-  testee.offer(offer(1, 1));
+  EXPECT_EQ(answers_to(testee, offer(1, 1)), verdicts{}) << "it is withdrawn";
   EXPECT_EQ(turn(testee), visits{real});
   testee.close({.round = {2}, .visits = {{next, {line}}}});
   testee.await(next, false); // Which its list shows to be one.
