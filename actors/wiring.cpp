@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <utility>
 
 #include <caf/event_based_actor.hpp>
@@ -299,6 +300,10 @@ result<std::vector<caf::actor>> build_node(caf::actor_system& system,
     arrived = spool->found();
   if (!arrived)
     return tl::make_unexpected(arrived.error());
+  std::map<line_id, version> heads;
+  for (const auto& [line, stored] : found->lines)
+    heads.emplace(line, stored.head);
+  refuse_lost(*arrived, heads);
   return builder{system, args, std::move(*found), std::move(*arrived)}.build();
 }
 

@@ -14,7 +14,8 @@ namespace troupe::policies {
 ///
 /// A client has fewer than `size` visits at a time, so only a visit that was
 /// given up long ago falls below the watermark, or one of which a part waits
-/// for long while a server begins again and again. It is not merged any more.
+/// for long while numbers are left out: at each restart, and after a copy was
+/// put back. It is not merged any more.
 class visit_window {
 public:
   static constexpr std::uint64_t size = 64;

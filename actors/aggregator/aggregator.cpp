@@ -198,7 +198,7 @@ aggregator_impl::behavior_type aggregator(aggregator_pointer self,
       proceed(self);
     },
     [self](const messages::part_awaited& x) {
-      book(self).await(x.visit, x.is_ours);
+      book(self).await(x.visit);
       speak(self);
     },
     [self](const messages::round_closed& x) {

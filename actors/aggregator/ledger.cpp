@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "actors/aggregator/of_client.hpp"
 #include "core/assert.hpp"
 #include "core/checksum.hpp"
 #include "core/limits.hpp"
@@ -54,9 +55,8 @@ verdict ledger::judge(const messages::part_offered& x) const {
                          .versions_behind = staleness(x.base, head()),
                          .pending = kept_.size()});
   // What is merged stays so, whoever asks when.
-  const bool dropped = policies::state_of(dropped_, x.visit)
-                       != policies::visit_window::state::open;
-  if ((ended_ || x.late || dropped) && answer != verdict::duplicate)
+  if ((ended_ || x.late || dropped_.contains(x.visit))
+      && answer != verdict::duplicate)
     return verdict::withdrawn;
   if (answer == verdict::duplicate)
     return answer;
@@ -76,9 +76,7 @@ verdict ledger::judge(const messages::part_offered& x) const {
     return verdict::withdrawn;
   if (has_bound()) {
     // Nor does its surplus take others' room.
-    const auto own = kept_.lower_bound({x.visit.client, {}});
-    const auto next = kept_.lower_bound({{x.visit.client.value + 1}, {}});
-    if (std::distance(own, next) >= std::ptrdiff_t{limits::outbox_offers_max})
+    if (count_of(kept_, x.visit.client) >= limits::outbox_offers_max)
       return verdict::overloaded;
   }
   return verdict::accepted;
@@ -105,11 +103,13 @@ void ledger::offer(const messages::part_offered& x) {
 // Of a client, as many as it may have unanswered.
 void ledger::remember_turned_away(const messages::part_offered& x) {
   turned_away_.try_emplace(x.visit, content_of(x));
-  const auto own = turned_away_.lower_bound({x.visit.client, {}});
-  const auto next = turned_away_.lower_bound({{x.visit.client.value + 1}, {}});
-  if (std::ranges::distance(own, next)
-      > std::ptrdiff_t{limits::outbox_offers_max})
-    turned_away_.erase(own);
+  forget_oldest(turned_away_, x.visit.client, limits::outbox_offers_max);
+}
+
+// Each by itself: a number that nobody gave ends no other.
+void ledger::remember_dropped(visit_id x) {
+  dropped_.insert(x);
+  forget_oldest(dropped_, x.client, policies::visit_window::size);
 }
 
 void ledger::refuse(const messages::part_offered& x, verdict why) {
@@ -209,7 +209,7 @@ void ledger::drop(visit_id x) {
     std::ranges::find(pending_, x, &messages::part_offered::visit);
   if (at == pending_.end() && kept_.contains(x) && !arriving_.contains(x))
     return; // It is being merged.
-  policies::insert_once(dropped_, x);
+  remember_dropped(x);
   turned_away_.erase(x);
   if (at == pending_.end())
     return;

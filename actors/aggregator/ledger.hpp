@@ -96,7 +96,7 @@ public:
 
   /// Answers as for an offer whose values its client has no more: if it is not
   /// here, it is over.
-  void await(visit_id x, bool is_ours = true);
+  void await(visit_id x);
 
   /// A part that was to be kept on disk is there, or may not be.
   void kept(visit_id x);
@@ -194,6 +194,7 @@ private:
   void say_held_back();
   std::optional<visit_id> values_to_read() const;
   void remember_turned_away(const messages::part_offered& x);
+  void remember_dropped(visit_id x);
   bool has_bound() const noexcept { ///< For each client.
     return options_.client_most < options_.buffer_size;
   }
@@ -230,7 +231,7 @@ private:
   std::map<visit_id, leaving> leaving_;
   /// Refused of a list of before: said when they are struck off it.
   std::map<visit_id, policies::verdict> held_back_;
-  policies::visit_windows dropped_; ///< Once `withdrawn`, always that.
+  std::set<visit_id> dropped_; ///< Once `withdrawn`, always that.
   /// What offers were that it refused: only the same may come again.
   std::map<visit_id, std::uint64_t> turned_away_;
   std::uint64_t offers_needed_ = 1; ///< By the rules of its blocks.

@@ -92,7 +92,7 @@ void ledger::say_lacking() {
     if (!names_me(x) || is_merged || is_here(x.visit))
       continue;
     all.visits.push_back(x.visit);
-    if (policies::state_of(dropped_, x.visit) != state::open)
+    if (dropped_.contains(x.visit))
       all.refused.push_back(x.visit);
   }
   if (!all.visits.empty())
@@ -233,7 +233,7 @@ bool ledger::is_about_to_be_answered(visit_id x) const {
          || (found != leaving_.end() && found->second.unsaid);
 }
 
-void ledger::await(visit_id x, bool is_ours) {
+void ledger::await(visit_id x) {
   using state = policies::visit_window::state;
   if (is_about_to_be_answered(x))
     return;
@@ -243,13 +243,10 @@ void ledger::await(visit_id x, bool is_ours) {
   if (merged != state::open)
     return answer(x, merged == state::merged ? verdict::duplicate
                                              : verdict::too_stale);
-  // Nor is a copy with values, if one comes. A number that was never given
-  // would end all before it.
-  const bool listed = closed_ && is_listed(x);
-  if (is_ours || listed)
-    policies::insert_once(dropped_, x);
+  // Nor is a copy with values, if one comes.
+  remember_dropped(x);
   say_refusal(x, verdict::withdrawn);
-  if (listed)
+  if (closed_ && is_listed(x))
     notices_.push_back(
       messages::parts_lacked{options_.line, closed_->round, {x}, {x}});
 }

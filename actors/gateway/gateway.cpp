@@ -1,80 +1,18 @@
 #include "actors/gateway/gateway.hpp"
 
+#include "actors/gateway/gate.hpp"
 #include "actors/gateway/home_scores.hpp"
-#include "actors/gateway/words.hpp"
-#include "actors/record/events.hpp"
 #include "actors/record/snapshot.hpp"
 
 namespace troupe::actors {
 
 namespace {
 
-using policies::verdict;
-using gate_pointer = gateway_actor::stateful_pointer<gateway_state>;
-
-instant now(gate_pointer self) {
-  return self->clock().now() - self->state.args.started;
-}
-
-/// Returns the bytes that it adds to what is on its way.
-std::size_t send(gate_pointer self, peer_id to, messages::any_message x) {
-  const auto bytes = self->state.args.network->send(to, std::move(x));
-  self->state.args.counted->bytes_down.fetch_add(bytes,
-                                                 std::memory_order_relaxed);
-  return bytes;
-}
-
-void say(gate_pointer self, peer_id to, messages::any_message x) {
-  send(self, to, std::move(x));
-}
-
-void say(gate_pointer self, client_id to, messages::any_message x) {
-  if (const auto peer = self->state.peers.peer_of(to))
-    say(self, *peer, std::move(x));
-}
-
-// What clients hear and say is noted here, where it has an order.
-void note(gate_pointer self, const auto& x, auto... how) {
-  if (self->state.args.events)
-    self->send(self->state.args.others->archivist,
-               messages::line_noted{messages::line_noted::file::events,
-                                    event_of(x, now(self), how...)});
-}
-
 void serve(gate_pointer self, const messages::line_served& x) {
   note(self, x);
   const auto peer = self->state.peers.peer_of(x.visit.client);
-  if (peer && send(self, *peer, x) == 0)
-    self->state.granted->is_queued(x.visit, x.line);
-}
-
-/// Says what lets a client forget an offer: where it lives on when this process
-/// is killed, not before the record has it.
-void note_and_say(gate_pointer self, const auto& event, client_id to,
-                  messages::any_message x) {
-  if (!self->state.args.outlived || !self->state.args.events) {
-    note(self, event);
-    return say(self, to, std::move(x));
-  }
-  const messages::line_noted line{messages::line_noted::file::events,
-                                  event_of(event, now(self))};
-  self->request(self->state.args.others->archivist, caf::infinite, line)
-    .then([self, to, x = std::move(x)] { say(self, to, x); },
-          [](const caf::error&) {});
-}
-
-void count_refusal(gate_pointer self, transport::refusal why) {
-  if (const auto& to = self->state.args.refused)
-    to->add(why, steady_now()); // As sockets do.
-}
-
-/// Ends a visit that was refused as a whole: what comes of it is answered.
-void end_visit(gate_pointer self, visit_id visit, verdict why) {
-  self->state.granted->ended(visit);
-  ++self->state.refusals[static_cast<std::size_t>(why)];
-  const messages::visit_failed failed{visit, why};
-  note_and_say(self, failed, visit.client, messages::visit_ended{visit, why});
-  self->send(self->state.args.others->director, failed);
+  const bool queued = peer && send(self, *peer, x) == 0;
+  self->state.granted->is_served(x, queued);
 }
 
 /// The record may have lost it with the process that wrote it.
@@ -83,12 +21,12 @@ void note_beginning(gate_pointer self, const messages::ticket& pass) {
     note(self, messages::invitation_made{pass, true});
 }
 
+/// @param fetched what the record does not tell of it otherwise
 void note_offer(gate_pointer self, const messages::offer_made& x,
-                bool served_twice) {
+                const std::vector<messages::line_served>& fetched) {
   note_beginning(self, x.pass);
-  if (served_twice || self->state.granted->is_earlier(x.pass.visit))
-    for (const auto& served : self->state.granted->fetched_for(x))
-      note(self, served);
+  for (const auto& served : fetched)
+    note(self, served);
   note(self, x, discloses_soundly(x, self->state.args.rules.disclosures));
 }
 
@@ -129,9 +67,8 @@ void heard(gate_pointer self, const sessions::session& from,
                messages::serve_requested{visit, x.leg, want, x.pass.cut});
 }
 
-void ask_lines(gate_pointer self, const messages::offer_awaited& x,
-               bool is_ours) {
-  for (const auto& part : self->state.granted->await(x, is_ours))
+void ask_lines(gate_pointer self, const messages::offer_awaited& x) {
+  for (const auto& part : self->state.granted->await(x))
     self->send(self->state.args.others->router, part);
 }
 
@@ -141,12 +78,14 @@ void ask_lines(gate_pointer self, const messages::offer_awaited& x,
 void refuse_ticket(gate_pointer self, const messages::offer_awaited& x,
                    client_id owner) {
   const auto visit = x.pass.visit;
-  const bool is_own = visit.client == owner;
-  if (is_own && self->state.granted->is_unheard_of(visit))
+  const auto found = self->state.granted->without_ticket(visit, owner);
+  if (found.is_over_now)
+    note(self, messages::visit_withdrawn{visit, verdict::not_invited});
+  if (found.is_unheard_of)
     self->send(self->state.args.others->director,
                messages::visit_failed{visit, verdict::not_invited});
-  if (is_own && self->state.granted->is_earlier(visit))
-    return ask_lines(self, x, false);
+  if (found.is_earlier)
+    return ask_lines(self, x);
   say(self, owner, messages::visit_ended{visit, verdict::not_invited});
 }
 
@@ -164,19 +103,18 @@ void heard(gate_pointer self, const sessions::session& from,
   const auto not_valid = judge(self, x.pass, from.client);
   if (not_valid == verdict::not_invited)
     return refuse_ticket(self, granted.question_after(x), from.client);
-  const bool twice = granted.is_served_twice(x.pass.visit);
+  const auto fetched = granted.fetched_for(x);
   // Kept, since its client's state moves on with it, or else as if not said.
   if (args.keeps && granted.is_first(x) && !args.keeps(x, from.examples))
     return refuse_parts(self, x, verdict::overloaded);
   const auto found = granted.offer(x);
-  if (found == grants::standing::lost) // Nobody is to wait for it.
-    self->send(args.others->director,
-               messages::visit_failed{x.pass.visit, verdict::withdrawn});
+  if (found == grants::standing::lost)
+    fail(self, {x.pass.visit, verdict::withdrawn});
   if (found == grants::standing::lost || found == grants::standing::over)
     return refuse_parts(self, x, verdict::withdrawn);
   const bool again = found == grants::standing::again;
   if (!again)
-    note_offer(self, x, twice);
+    note_offer(self, x, fetched);
   auto refusal = screen(x, from.examples, args.rules);
   if (!refusal && !found)
     refusal = found.error();
@@ -202,17 +140,14 @@ void heard(gate_pointer self, const sessions::session& from,
            const messages::offer_awaited& x) {
   if (judge(self, x.pass, from.client) == verdict::not_invited)
     return refuse_ticket(self, x, from.client);
-  ask_lines(self, x, true);
+  ask_lines(self, x);
 }
 
 void heard(gate_pointer self, const sessions::session& from,
            const messages::visit_declined& x) {
-  if (judge(self, x.pass, from.client)
-      || !self->state.granted->decline(x.pass.visit))
-    return;
-  const messages::visit_failed failed{x.pass.visit, x.why};
-  note(self, failed);
-  self->send(self->state.args.others->director, failed);
+  if (!judge(self, x.pass, from.client)
+      && self->state.granted->decline(x.pass.visit))
+    fail(self, {x.pass.visit, x.why});
 }
 
 void heard(gate_pointer self, const sessions::session& from,

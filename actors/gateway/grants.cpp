@@ -9,16 +9,13 @@ namespace troupe::actors {
 
 using policies::verdict;
 
-namespace {
-
-std::vector<line_id> lines_in(const auto& served) {
+std::vector<line_id>
+grants::lines_in(const std::map<line_id, service>& served) {
   std::vector<line_id> lines;
   for (const auto& [line, how] : served)
     lines.push_back(line);
   return lines;
 }
-
-} // namespace
 
 grants::grants(const recipe& method, const models::layout& blocks,
                std::map<line_id, version> found)
@@ -82,11 +79,6 @@ void grants::ended(visit_id x) {
     older->offered_to.clear();
 }
 
-bool grants::is_unheard_of(visit_id x) {
-  const auto* older = find(x) ? nullptr : find_older(x);
-  return older && older->open && !older->awaited;
-}
-
 std::vector<visit_id> grants::voided(client_id x) {
   std::vector<visit_id> out;
   if (const auto known = newest_.find(x); known != newest_.end()) {
@@ -142,17 +134,20 @@ std::optional<grants::refusal> grants::fetch(messages::fetch_requested& x,
   return std::nullopt;
 }
 
-void grants::is_queued(visit_id x, line_id line) {
-  const auto take_back = [&](std::map<line_id, service>& served) {
-    const auto found = served.find(line);
-    if (found != served.end() && found->second.times > 1)
+void grants::is_served(const messages::line_served& x, bool queued) {
+  const auto take = [&](std::map<line_id, service>& served) {
+    const auto found = served.find(x.line);
+    if (found == served.end())
+      return;
+    found->second.newest = std::max(found->second.newest, x.base);
+    if (queued && found->second.times > 1)
       --found->second.times;
   };
-  if (auto* known = find(x)) {
-    if (known->newest == x.number)
-      take_back(known->served);
-  } else if (auto* older = find_older(x)) {
-    take_back(older->served);
+  if (auto* known = find(x.visit)) {
+    if (known->newest == x.visit.number)
+      take(known->served);
+  } else if (auto* older = find_older(x.visit)) {
+    take(older->served);
   }
 }
 
@@ -164,22 +159,6 @@ bool grants::is_first(const messages::offer_made& x) {
                 == policies::visit_window::state::open;
   const auto* older = find_older(visit);
   return older && older->open && !older->offered && !stands_on_lost(x, *older);
-}
-
-// What it was served since is of this process.
-bool grants::stands_on_lost(const messages::offer_made& x,
-                            const older_visit& who) const {
-  const auto is_lost = [&](line_id line, version base) {
-    const auto found = found_.find(line);
-    return found != found_.end() && found->second < base
-           && !who.served.contains(line);
-  };
-  return std::ranges::any_of(
-           x.fetched, [&](const auto& y) { return is_lost(y.line, y.base); })
-         || std::ranges::any_of(x.blocks, [&](const auto& y) {
-              const auto* block = blocks_->find(y.block);
-              return block && is_lost(block->line, y.base);
-            });
 }
 
 tl::expected<grants::standing, verdict>
@@ -212,69 +191,6 @@ grants::offer(const messages::offer_made& x) {
   return standing::first;
 }
 
-// What it fetched before is not known.
-tl::expected<grants::standing, verdict>
-grants::offer_older(const messages::offer_made& x) {
-  auto* older = find_older(x.pass.visit);
-  if (older && older->offered)
-    return standing::again;
-  if (!older || !older->open)
-    return standing::over;
-  if (stands_on_lost(x, *older)) {
-    older->serves = older->open = false;
-    return standing::lost;
-  }
-  if (!allowed_.is_to_offer(x.pass.role))
-    return tl::make_unexpected(verdict::malformed);
-  const auto lines = lines_of(x);
-  if (!allowed_.may_offer(x, std::vector(lines.begin(), lines.end()),
-                          lines_in(older->served)))
-    return tl::make_unexpected(verdict::malformed);
-  for (const auto line : lines)
-    older->offered_to.emplace(line, place::open);
-  older->offered = true;
-  older->serves = older->open = false;
-  return standing::first;
-}
-
-std::vector<messages::part_awaited>
-grants::await(const messages::offer_awaited& x, bool is_ours) {
-  const auto visit = x.pass.visit;
-  std::set<line_id> lines;
-  for (const auto line : x.lines)
-    if (blocks_->find(line))
-      lines.insert(line);
-  // What it still has values of comes in an offer, which may come behind this.
-  if (auto* older = find(visit) ? nullptr : find_older(visit);
-      older && !older->awaited && !older->offered) {
-    for (const auto line : lines)
-      older->offered_to.emplace(line, place::open);
-    older->awaited = true;
-    older->serves = false;
-  }
-  std::vector<messages::part_awaited> out;
-  for (const auto line : lines)
-    out.push_back({visit, line, is_ours});
-  return out;
-}
-
-messages::offer_awaited
-grants::question_after(const messages::offer_made& x) const {
-  const auto lines = lines_of(x);
-  return {x.pass, {lines.begin(), lines.end()}};
-}
-
-bool grants::is_earlier(visit_id x) const {
-  const auto found = older_.find(x.client);
-  return found != older_.end() && found->second.contains(x.number);
-}
-
-bool grants::is_to_be_noted(visit_id x) {
-  if (!is_earlier(x))
-    return false;
-  return !std::exchange(older_.at(x.client).at(x.number).noted, true);
-}
-
 bool grants::is_served_twice(visit_id x) const {
   const auto known = newest_.find(x.client);
   return known != newest_.end() && known->second.newest == x.number
@@ -288,26 +204,6 @@ std::set<line_id> grants::lines_of(const messages::offer_made& x) const {
     if (const auto* block = blocks_->find(part.block))
       lines.insert(block->line);
   return lines;
-}
-
-std::vector<messages::line_served>
-grants::fetched_for(const messages::offer_made& x) const {
-  std::map<line_id, version> bases;
-  for (const auto& part : x.blocks)
-    if (const auto* block = blocks_->find(part.block))
-      bases.emplace(block->line, part.base);
-  for (const auto& [line, base] : x.fetched)
-    bases.emplace(line, base);
-  std::vector<messages::line_served> all;
-  for (std::uint32_t leg = 0; leg < legs_.size(); ++leg)
-    for (const auto& [line, base] : bases)
-      if (legs_[leg].contains(line))
-        all.push_back({.visit = x.pass.visit,
-                       .leg = leg,
-                       .line = line,
-                       .base = base,
-                       .blocks = {}});
-  return all;
 }
 
 bool grants::is_offered(visit_id x, line_id to) {
@@ -373,13 +269,6 @@ grants::entry* grants::find(visit_id x) {
              || x.number > found->second.newest
            ? nullptr
            : &found->second;
-}
-
-grants::older_visit* grants::find_older(visit_id x) {
-  auto& of_client = older_[x.client];
-  if (const auto found = of_client.find(x.number); found != of_client.end())
-    return &found->second;
-  return of_client.size() < older_max ? &of_client[x.number] : nullptr;
 }
 
 bool grants::is_of_leg(const messages::want& x, std::uint32_t leg) const {

@@ -68,9 +68,14 @@ public:
   /// Nor is an offer on it, or another one instead.
   void ended(visit_id x);
 
-  /// Whether the visit is from before a restart, and nothing was offered on it
-  /// or asked after since.
-  bool is_unheard_of(visit_id x);
+  /// Of a visit whose ticket is none of ours, or none any more.
+  struct unticketed {
+    bool is_earlier = false;    ///< Lines may know of it.
+    bool is_unheard_of = false; ///< Nothing was offered or asked after since.
+    bool is_over_now = false;   ///< The record has that it goes on.
+  };
+
+  unticketed without_ticket(visit_id x, client_id owner);
 
   /// All tickets of the client that are known serve nothing more. Says on which
   /// there was an offer that is not answered.
@@ -84,16 +89,16 @@ public:
   /// Leaves in it what is served now, or says why nothing is.
   std::optional<refusal> fetch(messages::fetch_requested& x, instant now);
 
-  /// What was served waits behind others on its way, and is not sent again: it
-  /// counts as one with what was before.
-  void is_queued(visit_id x, line_id line);
+  /// @param queued it waits behind others on its way, and is not sent again: it
+  /// counts as one with what was before
+  void is_served(const messages::line_served& x, bool queued);
 
   /// Whether no other one was made on its ticket, and one may be.
   bool is_first(const messages::offer_made& x);
 
   /// An offer of which nothing else is known to be wrong; `malformed` if it is
   /// to a line that the visit did not fetch, says of its request what is not
-  /// so, or is on a last visit. Over is one on a version of before a restart
+  /// so, or is on a last visit. Lost is one on a version of before a restart
   /// that this process began without: a copy of the folder was put back, and
   /// what has that number now is something else.
   tl::expected<standing, policies::verdict>
@@ -101,29 +106,22 @@ public:
 
   /// Asks after it. A line that does not know of it refuses it, which is for
   /// the record.
-  std::vector<messages::part_awaited> await(const messages::offer_awaited& x,
-                                            bool is_ours = true);
+  std::vector<messages::part_awaited> await(const messages::offer_awaited& x);
 
   /// The like of what is in an offer.
   messages::offer_awaited question_after(const messages::offer_made& x) const;
 
-  /// Whether the visit is from before a restart: the record may lack its
-  /// beginning.
-  bool is_earlier(visit_id x) const;
-
-  /// Whether it is one, and the record does not have its beginning again yet.
+  /// Whether the visit is from before a restart, and the record does not have
+  /// its beginning again yet.
   bool is_to_be_noted(visit_id x);
-
-  /// Whether the visit, which has not offered, was served a line twice: the
-  /// record does not say which of two versions it trains on.
-  bool is_served_twice(visit_id x) const;
 
   /// To which it offers.
   std::set<line_id> lines_of(const messages::offer_made& x) const;
 
-  /// What it trained on, as it would have been served: leg by leg.
-  std::vector<messages::line_served>
-  fetched_for(const messages::offer_made& x) const;
+  /// What it trained on, as it would have been served, leg by leg, where the
+  /// record does not say: of a visit from before a restart, or which was served
+  /// a line twice and has not offered. Without what it was not served.
+  std::vector<messages::line_served> fetched_for(const messages::offer_made& x);
 
   /// Whether the line may still take the visit's offer: not if what came
   /// `first` was not to it, and the record does not have it, nor if the line
@@ -148,9 +146,10 @@ private:
     std::uint32_t times = 0;
     instant again{}; ///< Not before.
     bool twice = false;
+    version newest{}; ///< That was.
 
     static constexpr auto fields(auto& x) {
-      return std::tie(x.times, x.again, x.twice);
+      return std::tie(x.times, x.again, x.twice, x.newest);
     }
   };
 
@@ -195,11 +194,19 @@ private:
   /// Of what was not; null where the client has named too many.
   older_visit* find_older(visit_id x);
 
+  bool is_earlier(visit_id x);
+
   bool stands_on_lost(const messages::offer_made& x,
                       const older_visit& who) const;
 
   tl::expected<standing, policies::verdict>
   offer_older(const messages::offer_made& x);
+
+  static std::vector<line_id>
+  lines_in(const std::map<line_id, service>& served);
+
+  /// Of a visit of this process, which has not offered.
+  bool is_served_twice(visit_id x) const;
 
   void serve_no_more(visit_id x);
 

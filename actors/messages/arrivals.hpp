@@ -13,7 +13,6 @@ namespace troupe::messages {
 struct part_awaited {
   visit_id visit;
   line_id line;
-  bool is_ours = true; ///< Its ticket is: nobody made up the number.
 };
 
 /// Asks for a part to be kept on disk until it is merged or refused.

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <fstream>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -314,6 +315,17 @@ private:
 };
 
 } // namespace
+
+void refuse_lost(std::vector<messages::part_offered>& found,
+                 const std::map<line_id, version>& heads) {
+  std::set<visit_id> lost;
+  for (const auto& x : found)
+    if (const auto head = heads.find(x.line);
+        head != heads.end() && head->second < x.base)
+      lost.insert(x.visit);
+  for (auto& x : found)
+    x.late |= lost.contains(x.visit);
+}
 
 arrivals_report examine_arrivals(const fs::path& folder) {
   arrivals_report out;

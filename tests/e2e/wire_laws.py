@@ -205,12 +205,14 @@ def check_told(run, merges):
     """Where nobody reads along: what a client offered, as the record has it, and keeps no more, was merged, or the record has why
     not, which a server writes before it says so. Returns of how many that is so."""
     events = [json.loads(x) for x in (run.folder / "events.jsonl").read_bytes().split(b"\n")[:-1]]
-    offered, refused = ({(x["client"], x["visit"]) for x in events if x["event"] in names}
-                        for names in (("offered",), ("refused", "withdrawn", "visit_failed")))
+    offered, over = ({(x["client"], x["visit"]) for x in events if x["event"] in names}
+                     for names in (("offered",), ("withdrawn", "visit_failed")))
+    refused = {(x["line"], x["client"], x["visit"]) for x in events if x["event"] == "refused" and x["verdict"] != "overloaded"}
     kept = {visit for i in range(len(run.clients)) for visit in read(run.store(i), "SELECT client, number FROM offers")}
-    told = offered - refused - kept
+    told = offered - over - kept
+    assert told, "nobody was told of anything"
     for line, versions in merges.items():
-        lacks = told - {visit for visits in versions.values() for visit in visits}
+        lacks = {x for x in told if (line, *x) not in refused} - {visit for visits in versions.values() for visit in visits}
         assert not lacks, f"line {line} has in no version what clients were told of: {sorted(lacks)[:5]}"
     return len(told)
 

@@ -291,19 +291,28 @@ TEST(ledger, says_of_what_it_was_asked_in_vain_that_it_takes_it_no_more) {
   EXPECT_TRUE(lacks().empty());
 }
 
-// Or its window would close behind it.
 TEST(ledger, ends_nothing_because_of_a_number_that_was_never_given) {
   auto testee = make({.by_round = true});
-  const visit_id real{{1}, {1}}, next{{1}, {2}};
-  testee.await({{1}, {1000}}, false);
-  EXPECT_EQ(answers(testee), verdicts{verdict::withdrawn});
+  const visit_id real{{1}, {1}}, made_up{{1}, {1000}};
+  for (int i = 0; i < 2; ++i) {
+    testee.await(made_up);
+    EXPECT_EQ(answers(testee), verdicts{verdict::withdrawn});
+  }
+  EXPECT_EQ(answers_to(testee, offer(1, 1000)), verdicts{verdict::withdrawn});
   testee.close({.round = {1}, .visits = {{real, {line}}}});
   EXPECT_EQ(answers_to(testee, offer(1, 1)), verdicts{}) << "it is withdrawn";
   EXPECT_EQ(turn(testee), visits{real});
-  testee.close({.round = {2}, .visits = {{next, {line}}}});
-  testee.await(next, false); // Which its list shows to be one.
-  answers(testee);
-  EXPECT_EQ(answers_to(testee, offer(1, 2)), verdicts{verdict::withdrawn});
+}
+
+// However far apart the numbers of its visits are.
+TEST(ledger, remembers_what_it_dropped_of_a_client) {
+  auto testee = make({});
+  const std::vector<std::uint64_t> numbers{1, 100, 5, 1000, 900};
+  for (const auto x : numbers)
+    testee.drop({{1}, {x}});
+  for (const auto x : numbers)
+    EXPECT_EQ(answers_to(testee, offer(1, x)), verdicts{verdict::withdrawn})
+      << x;
 }
 
 // Its director struck it when it was on its way.

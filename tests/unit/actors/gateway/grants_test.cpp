@@ -117,7 +117,9 @@ TEST_F(grants_test, counts_what_waits_on_its_way_once) {
     EXPECT_EQ(fetch(0, {1}), std::nullopt);
     EXPECT_EQ(left, 1u);
     if (i > 0)
-      testee.is_queued(visit, {1});
+      testee.is_served(
+        {.visit = visit, .leg = 0, .line = {1}, .base = {}, .blocks = {}},
+        true);
   }
   for (std::uint32_t i = 1; i < grants::serves_max; ++i, time += 1min)
     EXPECT_EQ(fetch(0, {1}), std::nullopt);
@@ -296,13 +298,27 @@ TEST_F(grants_test, takes_an_offer_behind_a_question_without_a_ticket) {
   messages::offer_made x;
   x.pass.visit = older;
   x.blocks.emplace_back().block = {3};
-  EXPECT_TRUE(testee.is_unheard_of(older));
+  EXPECT_TRUE(testee.without_ticket(older, {2}).is_unheard_of);
   EXPECT_EQ(testee.await(testee.question_after(x)).size(), 1U);
-  EXPECT_FALSE(testee.is_unheard_of(older));
-  EXPECT_TRUE(testee.is_earlier(older));
+  auto found = testee.without_ticket(older, {2});
+  EXPECT_FALSE(found.is_unheard_of);
+  EXPECT_TRUE(found.is_earlier);
+  EXPECT_FALSE(testee.without_ticket(older, {1}).is_earlier) << "another's";
   EXPECT_EQ(offer({3}, older).value(), standing::first);
-  EXPECT_FALSE(testee.is_unheard_of({{2}, {3}}));
-  EXPECT_FALSE(testee.is_unheard_of(visit)) << "it is of this process";
+  EXPECT_FALSE(testee.without_ticket(older, {2}).is_unheard_of);
+  EXPECT_FALSE(testee.without_ticket(visit, {1}).is_earlier)
+    << "it is of this process";
+  EXPECT_FALSE(testee.without_ticket({{1}, {6}}, {1}).is_earlier)
+    << "nobody was given it";
+}
+
+// The record would say that it goes on when its client is invited anew.
+TEST_F(grants_test, has_it_noted_once_that_what_was_taken_up_is_over) {
+  const visit_id older{{2}, {3}};
+  EXPECT_FALSE(testee.without_ticket(older, {2}).is_over_now);
+  testee.invited(older, true);
+  EXPECT_TRUE(testee.without_ticket(older, {2}).is_over_now);
+  EXPECT_FALSE(testee.without_ticket(older, {2}).is_over_now);
 }
 
 // A copy of the folder was put back: that number has other values now.
@@ -331,8 +347,17 @@ TEST_F(grants_test, takes_nothing_of_before_on_a_version_that_is_lost) {
   x.pass.visit = {{3}, {7}};
   x.wanted.emplace_back().line = {1};
   EXPECT_FALSE(copied.fetch(x, {}));
+  copied.is_served(
+    {.visit = x.pass.visit, .leg = 0, .line = {1}, .base = {5}, .blocks = {}},
+    false);
   EXPECT_EQ(offer_on({{3}, {7}}, {5}), grants::standing::first)
     << "it was served that by this process";
+  x.pass.visit = {{2}, {10}};
+  EXPECT_FALSE(copied.fetch(x, {}));
+  copied.is_served(
+    {.visit = x.pass.visit, .leg = 0, .line = {1}, .base = {5}, .blocks = {}},
+    false);
+  EXPECT_EQ(offer_on({{2}, {10}}, {6}), grants::standing::lost);
 }
 
 TEST_F(grants_test, remembers_as_many_of_them_as_a_client_may_have) {

@@ -160,6 +160,22 @@ TEST(arrivals, damage_is_named) {
   EXPECT_FALSE(opened(scratch)->found());
 }
 
+TEST(arrivals, of_a_visit_one_of_whose_versions_is_lost_come_too_late) {
+  std::vector<messages::part_offered> found(4);
+  const std::vector<std::array<std::uint64_t, 3>> of{
+    {1, 1, 3}, {1, 2, 5}, {2, 1, 4}, {2, 2, 4}}; // Client, line, base.
+  for (std::size_t i = 0; i < of.size(); ++i) {
+    found[i].visit = {{of[i][0]}, {7}};
+    found[i].line = {of[i][1]};
+    found[i].base = {of[i][2]};
+  }
+  refuse_lost(found, {{{1}, {4}}, {{2}, {4}}});
+  std::vector<bool> late;
+  for (const auto& x : found)
+    late.push_back(x.late);
+  EXPECT_EQ(late, (std::vector{true, true, false, false}));
+}
+
 TEST(arrivals, a_folder_that_cannot_be_made_is_an_answer) {
   const test::scratch_folder scratch;
   std::ofstream{folder_of(scratch)} << "a file";
