@@ -294,10 +294,8 @@ TEST(ledger, says_of_what_it_was_asked_in_vain_that_it_takes_it_no_more) {
 TEST(ledger, ends_nothing_because_of_a_number_that_was_never_given) {
   auto testee = make({.by_round = true});
   const visit_id real{{1}, {1}}, made_up{{1}, {1000}};
-  for (int i = 0; i < 2; ++i) {
-    testee.await(made_up);
-    EXPECT_EQ(answers(testee), verdicts{verdict::withdrawn});
-  }
+  testee.await(made_up);
+  EXPECT_EQ(answers(testee), verdicts{verdict::withdrawn});
   EXPECT_EQ(answers_to(testee, offer(1, 1000)), verdicts{verdict::withdrawn});
   testee.close({.round = {1}, .visits = {{real, {line}}}});
   EXPECT_EQ(answers_to(testee, offer(1, 1)), verdicts{}) << "it is withdrawn";
@@ -307,7 +305,7 @@ TEST(ledger, ends_nothing_because_of_a_number_that_was_never_given) {
 // However far apart the numbers of its visits are.
 TEST(ledger, remembers_what_it_dropped_of_a_client) {
   auto testee = make({});
-  const std::vector<std::uint64_t> numbers{1, 100, 5, 1000, 900};
+  const auto numbers = {1u, 100u, 5u, 1000u, 900u};
   for (const auto x : numbers)
     testee.drop({{1}, {x}});
   for (const auto x : numbers)
