@@ -44,16 +44,19 @@ inline void note(gate_pointer self, const auto& x, auto... how) {
 /// Says what lets a client forget an offer: where it lives on when this process
 /// is killed, not before the record has it.
 inline void note_and_say(gate_pointer self, const auto& event, client_id to,
-                         messages::any_message x) {
+                         std::vector<messages::any_message> all) {
+  const auto say_all = [self, to, all = std::move(all)] {
+    for (const auto& x : all)
+      say(self, to, x);
+  };
   if (!self->state.args.outlived || !self->state.args.events) {
     note(self, event);
-    return say(self, to, std::move(x));
+    return say_all();
   }
   const messages::line_noted line{messages::line_noted::file::events,
                                   event_of(event, now(self))};
   self->request(self->state.args.others->archivist, caf::infinite, line)
-    .then([self, to, x = std::move(x)] { say(self, to, x); },
-          [](const caf::error&) {});
+    .then(say_all, [](const caf::error&) {});
 }
 
 inline void count_refusal(gate_pointer self, transport::refusal why) {
@@ -66,14 +69,8 @@ inline void end_visit(gate_pointer self, visit_id visit, verdict why) {
   self->state.granted->ended(visit);
   ++self->state.refusals[static_cast<std::size_t>(why)];
   const messages::visit_failed failed{visit, why};
-  note_and_say(self, failed, visit.client, messages::visit_ended{visit, why});
+  note_and_say(self, failed, visit.client, {messages::visit_ended{visit, why}});
   self->send(self->state.args.others->director, failed);
-}
-
-/// Nobody is to wait for it.
-inline void fail(gate_pointer self, const messages::visit_failed& x) {
-  note(self, x);
-  self->send(self->state.args.others->director, x);
 }
 
 } // namespace troupe::actors

@@ -24,7 +24,6 @@ void note_beginning(gate_pointer self, const messages::ticket& pass) {
 /// @param fetched what the record does not tell of it otherwise
 void note_offer(gate_pointer self, const messages::offer_made& x,
                 const std::vector<messages::line_served>& fetched) {
-  note_beginning(self, x.pass);
   for (const auto& served : fetched)
     note(self, served);
   note(self, x, discloses_soundly(x, self->state.args.rules.disclosures));
@@ -54,8 +53,12 @@ std::optional<messages::ticket> at_work_on(gate_pointer self,
 void heard(gate_pointer self, const sessions::session& from,
            messages::fetch_requested x) {
   const auto visit = x.pass.visit;
-  if (const auto refusal = judge(self, x.pass, from.client))
+  if (const auto refusal = judge(self, x.pass, from.client)) {
+    if (refusal == verdict::not_invited
+        && self->state.granted->is_open(visit, from.client))
+      return end_visit(self, visit, *refusal);
     return say(self, from.client, messages::visit_ended{visit, *refusal});
+  }
   if (const auto refusal = self->state.granted->fetch(x, now(self))) {
     if (refusal->ends)
       return end_visit(self, visit, refusal->why);
@@ -73,27 +76,41 @@ void ask_lines(gate_pointer self, const messages::offer_awaited& x) {
 }
 
 /// Its ticket is none of ours, or none any more: nothing of it is taken, and
-/// nobody is to wait for it. Of what its owner offered on it to a server before
-/// this one a line may have a part nevertheless, and knows.
+/// nobody is to wait for it. Of what its owner offered on it before, maybe to
+/// another server, a line may have a part nevertheless, and knows.
 void refuse_ticket(gate_pointer self, const messages::offer_awaited& x,
                    client_id owner) {
   const auto visit = x.pass.visit;
   const auto found = self->state.granted->without_ticket(visit, owner);
-  if (found.is_over_now)
-    note(self, messages::visit_withdrawn{visit, verdict::not_invited});
   if (found.is_unheard_of)
     self->send(self->state.args.others->director,
                messages::visit_failed{visit, verdict::not_invited});
-  if (found.is_earlier)
+  if (found.lines_may_know)
     return ask_lines(self, x);
   say(self, owner, messages::visit_ended{visit, verdict::not_invited});
 }
 
 /// No line has any of it.
+std::vector<messages::any_message>
+refusals(gate_pointer self, const messages::offer_made& x, verdict why) {
+  std::vector<messages::any_message> all;
+  for (const auto line : self->state.granted->lines_of(x))
+    all.emplace_back(answer({x.pass.visit, line, why, {}}));
+  return all;
+}
+
 void refuse_parts(gate_pointer self, const messages::offer_made& x,
                   verdict why) {
-  for (const auto line : self->state.granted->lines_of(x))
-    say(self, x.pass.visit.client, answer({x.pass.visit, line, why, {}}));
+  for (const auto& refusal : refusals(self, x, why))
+    say(self, x.pass.visit.client, refusal);
+}
+
+/// It stands on versions that this server never had.
+void refuse_lost(gate_pointer self, const messages::offer_made& x) {
+  const messages::visit_failed failed{x.pass.visit, verdict::withdrawn};
+  note_and_say(self, failed, x.pass.visit.client,
+               refusals(self, x, verdict::withdrawn));
+  self->send(self->state.args.others->director, failed);
 }
 
 void heard(gate_pointer self, const sessions::session& from,
@@ -101,20 +118,28 @@ void heard(gate_pointer self, const sessions::session& from,
   const auto& args = self->state.args;
   auto& granted = *self->state.granted;
   const auto not_valid = judge(self, x.pass, from.client);
-  if (not_valid == verdict::not_invited)
+  const bool no_ticket = not_valid == verdict::not_invited;
+  if (no_ticket && !granted.is_open(x.pass.visit, from.client))
     return refuse_ticket(self, granted.question_after(x), from.client);
   const auto fetched = granted.fetched_for(x);
+  const bool first = granted.is_first(x);
   // Kept, since its client's state moves on with it, or else as if not said.
-  if (args.keeps && granted.is_first(x) && !args.keeps(x, from.examples))
+  if (args.keeps && first && !args.keeps(x, from.examples))
     return refuse_parts(self, x, verdict::overloaded);
+  if (no_ticket && first)
+    note_offer(self, x, fetched);
+  if (no_ticket)
+    return end_visit(self, x.pass.visit, verdict::not_invited);
   const auto found = granted.offer(x);
   if (found == grants::standing::lost)
-    fail(self, {x.pass.visit, verdict::withdrawn});
-  if (found == grants::standing::lost || found == grants::standing::over)
+    return refuse_lost(self, x);
+  if (found == grants::standing::over)
     return refuse_parts(self, x, verdict::withdrawn);
   const bool again = found == grants::standing::again;
-  if (!again)
+  if (!again) {
+    note_beginning(self, x.pass);
     note_offer(self, x, fetched);
+  }
   auto refusal = screen(x, from.examples, args.rules);
   if (!refusal && !found)
     refusal = found.error();
@@ -145,9 +170,12 @@ void heard(gate_pointer self, const sessions::session& from,
 
 void heard(gate_pointer self, const sessions::session& from,
            const messages::visit_declined& x) {
-  if (!judge(self, x.pass, from.client)
-      && self->state.granted->decline(x.pass.visit))
-    fail(self, {x.pass.visit, x.why});
+  if (judge(self, x.pass, from.client)
+      || !self->state.granted->decline(x.pass.visit))
+    return;
+  const messages::visit_failed failed{x.pass.visit, x.why};
+  note(self, failed);
+  self->send(self->state.args.others->director, failed);
 }
 
 void heard(gate_pointer self, const sessions::session& from,
@@ -253,7 +281,7 @@ void judged(gate_pointer self, const messages::hello_judged& x) {
 
 void answered(gate_pointer self, const messages::part_answered& x) {
   if (self->state.granted->answered(x.visit, x.line, x.verdict))
-    note_and_say(self, x, x.visit.client, answer(x));
+    note_and_say(self, x, x.visit.client, {answer(x)});
   else
     say(self, x.visit.client, answer(x));
 }

@@ -68,11 +68,14 @@ public:
   /// Nor is an offer on it, or another one instead.
   void ended(visit_id x);
 
-  /// Of a visit whose ticket is none of ours, or none any more.
+  /// Whether its client, and this process, take it to be at work on it.
+  bool is_open(visit_id x, client_id owner);
+
+  /// Of a visit whose ticket is none of ours, or none any more, and which is
+  /// not open.
   struct unticketed {
-    bool is_earlier = false;    ///< Lines may know of it.
+    bool lines_may_know = false;
     bool is_unheard_of = false; ///< Nothing was offered or asked after since.
-    bool is_over_now = false;   ///< The record has that it goes on.
   };
 
   unticketed without_ticket(visit_id x, client_id owner);

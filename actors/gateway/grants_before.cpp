@@ -9,17 +9,29 @@ namespace troupe::actors {
 
 using policies::verdict;
 
+bool grants::is_open(visit_id x, client_id owner) {
+  const auto known = newest_.find(x.client);
+  if (x.client != owner || known == newest_.end()
+      || known->second.newest != x.number)
+    return false;
+  if (find(x))
+    return known->second.open;
+  const auto* older = find_older(x);
+  return older && older->open && !older->offered && !older->awaited;
+}
+
 // Above the newest one nobody was given a number: it is made up, and not kept.
 grants::unticketed grants::without_ticket(visit_id x, client_id owner) {
   const auto known = newest_.find(x.client);
-  const auto newest =
-    known == newest_.end() ? std::nullopt : std::optional{known->second.newest};
-  const bool made_up =
-    x.client != owner || (newest && *newest < x.number) || find(x);
-  const auto* older = made_up ? nullptr : find_older(x);
-  return {.is_earlier = older != nullptr,
-          .is_unheard_of = older && older->open && !older->awaited,
-          .is_over_now = older && newest == x.number && withdrawn(x)};
+  if (x.client != owner
+      || (known != newest_.end() && known->second.newest < x.number))
+    return {};
+  if (find(x))
+    return {.lines_may_know = known->second.offered.of(x.number)
+                              != policies::visit_window::state::open};
+  const auto* older = find_older(x);
+  return {.lines_may_know = older != nullptr,
+          .is_unheard_of = older && older->open && !older->awaited};
 }
 
 // What it was served since is of this process.

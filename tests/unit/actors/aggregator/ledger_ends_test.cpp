@@ -176,4 +176,20 @@ TEST(ledger, answers_for_a_list_of_what_is_merged_already) {
   EXPECT_TRUE(answered) << "the director waits for it";
 }
 
+// However far apart the numbers of its visits are.
+TEST(ledger, remembers_what_it_dropped_of_a_client) {
+  auto testee = make({});
+  const auto numbers = {1u, 100u, 5u, 1000u, 900u};
+  for (const auto x : numbers)
+    testee.drop({{1}, {x}});
+  const auto is_dropped = [&](std::uint64_t x) {
+    return answers_to(testee, offer(1, x)) == verdicts{verdict::withdrawn};
+  };
+  EXPECT_TRUE(std::ranges::all_of(numbers, is_dropped));
+  for (std::uint64_t i = 0; i < policies::visit_window::size; ++i)
+    testee.drop({{1}, {2000 + i}});
+  EXPECT_TRUE(is_dropped(2000));
+  EXPECT_FALSE(is_dropped(1)) << "there is a bound";
+}
+
 } // namespace troupe::actors

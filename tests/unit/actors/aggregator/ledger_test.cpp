@@ -302,17 +302,6 @@ TEST(ledger, ends_nothing_because_of_a_number_that_was_never_given) {
   EXPECT_EQ(turn(testee), visits{real});
 }
 
-// However far apart the numbers of its visits are.
-TEST(ledger, remembers_what_it_dropped_of_a_client) {
-  auto testee = make({});
-  const auto numbers = {1u, 100u, 5u, 1000u, 900u};
-  for (const auto x : numbers)
-    testee.drop({{1}, {x}});
-  for (const auto x : numbers)
-    EXPECT_EQ(answers_to(testee, offer(1, x)), verdicts{verdict::withdrawn})
-      << x;
-}
-
 // Its director struck it when it was on its way.
 TEST(ledger, merges_what_it_has_of_a_list_as_it_was) {
   for (const bool keep_late : {false, true}) {

@@ -110,6 +110,46 @@ TEST_F(gateway_test, notes_what_a_visit_trained_on_where_a_line_came_twice) {
   EXPECT_EQ(noted_of(2, 3), (texts{"fetched 1:3", "offered"}));
 }
 
+// Its director would wait, and its client's state has moved with its offer.
+TEST_F(gateway_test, ends_an_open_visit_whose_key_ran_out) {
+  using texts = std::vector<std::string>;
+  open(ann, first);
+  for (const bool offers : {false, true}) {
+    auto pass = invite(ann);
+    say(first, fetch_of(pass));
+    noted();
+    director.clear();
+    router.clear();
+    pass.mac.front() ^= 1;
+    for (int i = 0; i < 2; ++i)
+      EXPECT_EQ(end_of(offers ? say(first, offer_of(pass))
+                              : say(first, fetch_of(pass))),
+                verdict::not_invited);
+    EXPECT_EQ(noted(), offers ? (texts{"offered", "visit_failed"})
+                              : texts{"visit_failed"});
+    EXPECT_EQ(count<messages::visit_failed>(director), 1u);
+    EXPECT_TRUE(router.empty());
+  }
+}
+
+// Its lines have it, or say that they do not.
+TEST_F(gateway_test, asks_lines_after_its_own_offer_whose_key_ran_out) {
+  open(ann, first);
+  auto pass = invite(ann);
+  say(first, fetch_of(pass));
+  say(first, offer_of(pass));
+  noted();
+  director.clear();
+  router.clear();
+  pass.mac.front() ^= 1;
+  EXPECT_TRUE(say(first, offer_of(pass)).empty());
+  EXPECT_TRUE(say(first, messages::offer_awaited{pass, {{1}}}).empty());
+  EXPECT_EQ(count<messages::part_awaited>(router), 2u);
+  EXPECT_EQ(router.size(), 2u);
+  EXPECT_TRUE(noted().empty());
+  EXPECT_TRUE(director.empty());
+}
+
 // A replay could not find those, and its client would never be asked again.
 TEST_F(gateway_test, notes_the_end_alone_of_what_stands_on_lost_versions) {
   open(ann, first);

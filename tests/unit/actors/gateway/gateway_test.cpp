@@ -118,6 +118,7 @@ TEST_F(gateway_test, asks_lines_after_an_older_offer_without_a_ticket) {
     return end_of(say(from, x)) == verdict::not_invited;
   };
   EXPECT_TRUE(is_refused(first, offer_of(pass))) << "it is of this server";
+  director.clear();
   pass.visit.number = {9};
   EXPECT_TRUE(is_refused(first, offer_of(pass))) << "nobody was given it";
   EXPECT_TRUE(is_refused(first, messages::offer_awaited{pass, {{1}}}));

@@ -302,23 +302,30 @@ TEST_F(grants_test, takes_an_offer_behind_a_question_without_a_ticket) {
   EXPECT_EQ(testee.await(testee.question_after(x)).size(), 1U);
   auto found = testee.without_ticket(older, {2});
   EXPECT_FALSE(found.is_unheard_of);
-  EXPECT_TRUE(found.is_earlier);
-  EXPECT_FALSE(testee.without_ticket(older, {1}).is_earlier) << "another's";
+  EXPECT_TRUE(found.lines_may_know);
+  EXPECT_FALSE(testee.without_ticket(older, {1}).lines_may_know) << "another's";
   EXPECT_EQ(offer({3}, older).value(), standing::first);
   EXPECT_FALSE(testee.without_ticket(older, {2}).is_unheard_of);
-  EXPECT_FALSE(testee.without_ticket(visit, {1}).is_earlier)
+  EXPECT_FALSE(testee.without_ticket(visit, {1}).lines_may_know)
     << "it is of this process";
-  EXPECT_FALSE(testee.without_ticket({{1}, {6}}, {1}).is_earlier)
+  EXPECT_FALSE(testee.without_ticket({{1}, {6}}, {1}).lines_may_know)
     << "nobody was given it";
 }
 
-// The record would say that it goes on when its client is invited anew.
-TEST_F(grants_test, has_it_noted_once_that_what_was_taken_up_is_over) {
+TEST_F(grants_test, has_as_open_what_its_client_is_at_work_on) {
+  EXPECT_TRUE(testee.is_open(visit, {1}));
+  EXPECT_FALSE(testee.is_open(visit, {2})) << "another's";
+  EXPECT_FALSE(testee.is_open({{1}, {4}}, {1})) << "there is a newer one";
+  EXPECT_EQ(fetch(0, {1}), std::nullopt);
+  EXPECT_TRUE(offer({1}));
+  EXPECT_FALSE(testee.is_open(visit, {1})) << "it has offered";
+  EXPECT_TRUE(testee.without_ticket(visit, {1}).lines_may_know);
   const visit_id older{{2}, {3}};
-  EXPECT_FALSE(testee.without_ticket(older, {2}).is_over_now);
+  EXPECT_FALSE(testee.is_open(older, {2})) << "nobody took it up";
   testee.invited(older, true);
-  EXPECT_TRUE(testee.without_ticket(older, {2}).is_over_now);
-  EXPECT_FALSE(testee.without_ticket(older, {2}).is_over_now);
+  EXPECT_TRUE(testee.is_open(older, {2}));
+  testee.ended(older);
+  EXPECT_FALSE(testee.is_open(older, {2}));
 }
 
 // A copy of the folder was put back: that number has other values now.
