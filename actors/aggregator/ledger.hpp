@@ -231,7 +231,7 @@ private:
   std::map<visit_id, leaving> leaving_;
   /// Refused of a list of before: said when they are struck off it.
   std::map<visit_id, policies::verdict> held_back_;
-  std::set<visit_id> dropped_; ///< Once `withdrawn`, always that.
+  std::set<visit_id> dropped_; ///< `withdrawn`: of a client the newest 64.
   /// What offers were that it refused: only the same may come again.
   std::map<visit_id, std::uint64_t> turned_away_;
   std::uint64_t offers_needed_ = 1; ///< By the rules of its blocks.
