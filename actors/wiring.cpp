@@ -303,7 +303,7 @@ result<std::vector<caf::actor>> build_node(caf::actor_system& system,
   std::map<line_id, version> heads;
   for (const auto& [line, stored] : found->lines)
     heads.emplace(line, stored.head);
-  refuse_lost(*arrived, heads);
+  mark_lost(*arrived, heads);
   return builder{system, args, std::move(*found), std::move(*arrived)}.build();
 }
 

@@ -27,22 +27,28 @@ course::actions course::failed(const messages::visit_failed& x, instant now) {
       carry_on(out, now);
     return out;
   }
+  // Its ticket is good no more: as if it had expired.
+  if (verdict && *verdict == policies::verdict::not_invited) {
+    expire(x.visit, out, now);
+    pause(x.visit.client, now + options_.decline_pause);
+    carry_on(out, now);
+    return out;
+  }
   give_up(x.visit, now);
   if (shut)
     loose_.erase(x.visit);
   using messages::decline_reason;
   const auto* why = std::get_if<decline_reason>(&x.why);
   const bool done = why && *why == decline_reason::no_offer;
-  // Who is busy waits for us, who drops out was not asked how it went, who
-  // asks for the same too often may have a bad line, and whose ticket is none
-  // any more has come too late.
-  const bool neither =
-    shut || (verdict && *verdict == policies::verdict::not_invited)
-    || (why
-        && (*why == decline_reason::busy || *why == decline_reason::dropped));
+  // With work that we do not know of, or it drains.
+  const bool busy = why && *why == decline_reason::busy;
+  const bool dropped = why && *why == decline_reason::dropped;
+  // Who is busy waits for us, who drops out was not asked how it went, and who
+  // asks for the same too often may have a bad line.
+  const bool neither = shut || busy || dropped;
   done_ += done && by_round(options_.mode);
   done_ever_ += done;
-  if (why && *why == decline_reason::dropped) {
+  if (dropped) {
     ++dropped_;
     round_has_gaps_ = true;
   }
@@ -55,11 +61,9 @@ course::actions course::failed(const messages::visit_failed& x, instant now) {
   }
   if (!done && !neither)
     note_failure(x, out, now);
-  // With work that we do not know of, or it drains.
-  const bool busy = why && *why == decline_reason::busy;
   if (busy || (options_.strangers && options_.offers))
     came_to_nothing(x.visit.client, now);
-  else if (shut || (why && !done && *why != decline_reason::dropped))
+  else if (shut || (why && !done && !dropped))
     pause(x.visit.client, now + options_.decline_pause);
   carry_on(out, now);
   return out;

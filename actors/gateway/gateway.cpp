@@ -30,20 +30,33 @@ void note_offer(gate_pointer self, const messages::offer_made& x,
 }
 
 /// What a ticket is worth when its owner shows it.
-std::optional<verdict> judge(gate_pointer self, const messages::ticket& pass,
-                             client_id owner) {
-  if (pass.visit.client != owner
-      || !self->state.args.tickets->is_ours(pass, unix_milliseconds()))
-    return verdict::not_invited;
-  if (pass.expires() < now(self))
-    return verdict::withdrawn;
-  return std::nullopt;
+worth judge(gate_pointer self, const messages::ticket& pass, client_id owner) {
+  if (pass.visit.client != owner)
+    return worth::none;
+  const auto found = self->state.args.tickets->judge(pass, unix_milliseconds());
+  return found == worth::good && pass.expires() < now(self) ? worth::over
+                                                            : found;
+}
+
+/// Its client has no ticket for it, or none any more. Whether anybody waits for
+/// it the director knows, which withdraws it then.
+void turn_away(gate_pointer self, visit_id visit, client_id owner,
+               worth of_ticket) {
+  if (visit.client == owner && self->state.granted->shut(visit))
+    self->send(self->state.args.others->director,
+               messages::visit_failed{visit, verdict::not_invited});
+  // What was offered on one that was ours is the lines' to refuse.
+  say(self, owner,
+      messages::visit_ended{visit, of_ticket == worth::over
+                                     ? verdict::withdrawn
+                                     : verdict::not_invited});
 }
 
 /// The visit that a client says it is at work on, if that is one of ours.
 std::optional<messages::ticket> at_work_on(gate_pointer self,
                                            const messages::hello& x) {
-  if (x.open.size() != 1 || judge(self, x.open.front(), x.client))
+  if (x.open.size() != 1
+      || judge(self, x.open.front(), x.client) != worth::good)
     return std::nullopt;
   return x.open.front();
 }
@@ -53,12 +66,8 @@ std::optional<messages::ticket> at_work_on(gate_pointer self,
 void heard(gate_pointer self, const sessions::session& from,
            messages::fetch_requested x) {
   const auto visit = x.pass.visit;
-  if (const auto refusal = judge(self, x.pass, from.client)) {
-    if (refusal == verdict::not_invited
-        && self->state.granted->is_open(visit, from.client))
-      return end_visit(self, visit, *refusal);
-    return say(self, from.client, messages::visit_ended{visit, *refusal});
-  }
+  if (const auto of = judge(self, x.pass, from.client); of != worth::good)
+    return turn_away(self, visit, from.client, of);
   if (const auto refusal = self->state.granted->fetch(x, now(self))) {
     if (refusal->ends)
       return end_visit(self, visit, refusal->why);
@@ -68,26 +77,6 @@ void heard(gate_pointer self, const sessions::session& from,
   for (const auto& want : x.wanted)
     self->send(self->state.args.others->router,
                messages::serve_requested{visit, x.leg, want, x.pass.cut});
-}
-
-void ask_lines(gate_pointer self, const messages::offer_awaited& x) {
-  for (const auto& part : self->state.granted->await(x))
-    self->send(self->state.args.others->router, part);
-}
-
-/// Its ticket is none of ours, or none any more: nothing of it is taken, and
-/// nobody is to wait for it. Of what its owner offered on it before, maybe to
-/// another server, a line may have a part nevertheless, and knows.
-void refuse_ticket(gate_pointer self, const messages::offer_awaited& x,
-                   client_id owner) {
-  const auto visit = x.pass.visit;
-  const auto found = self->state.granted->without_ticket(visit, owner);
-  if (found.is_unheard_of)
-    self->send(self->state.args.others->director,
-               messages::visit_failed{visit, verdict::not_invited});
-  if (found.lines_may_know)
-    return ask_lines(self, x);
-  say(self, owner, messages::visit_ended{visit, verdict::not_invited});
 }
 
 /// No line has any of it.
@@ -117,19 +106,15 @@ void heard(gate_pointer self, const sessions::session& from,
            const messages::offer_made& x) {
   const auto& args = self->state.args;
   auto& granted = *self->state.granted;
-  const auto not_valid = judge(self, x.pass, from.client);
-  const bool no_ticket = not_valid == verdict::not_invited;
-  if (no_ticket && !granted.is_open(x.pass.visit, from.client))
-    return refuse_ticket(self, granted.question_after(x), from.client);
-  const auto fetched = granted.fetched_for(x);
+  const auto of_ticket = judge(self, x.pass, from.client);
+  if (of_ticket == worth::none)
+    return turn_away(self, x.pass.visit, from.client, of_ticket);
   const bool first = granted.is_first(x);
+  const auto fetched =
+    first ? granted.fetched_for(x) : std::vector<messages::line_served>{};
   // Kept, since its client's state moves on with it, or else as if not said.
   if (args.keeps && first && !args.keeps(x, from.examples))
     return refuse_parts(self, x, verdict::overloaded);
-  if (no_ticket && first)
-    note_offer(self, x, fetched);
-  if (no_ticket)
-    return end_visit(self, x.pass.visit, verdict::not_invited);
   const auto found = granted.offer(x);
   if (found == grants::standing::lost)
     return refuse_lost(self, x);
@@ -156,21 +141,24 @@ void heard(gate_pointer self, const sessions::session& from,
     args.offered(x.pass.visit, x.loss);
   for (auto& part : split(x, from.examples, args.rules)) {
     // Its line may have it, and knows.
-    part.late = not_valid || !granted.is_offered(part.visit, part.line);
+    part.late =
+      of_ticket == worth::over || !granted.is_offered(part.visit, part.line);
     self->send(args.others->router, std::move(part));
   }
 }
 
 void heard(gate_pointer self, const sessions::session& from,
            const messages::offer_awaited& x) {
-  if (judge(self, x.pass, from.client) == verdict::not_invited)
-    return refuse_ticket(self, x, from.client);
-  ask_lines(self, x);
+  const auto of = judge(self, x.pass, from.client);
+  if (of == worth::none)
+    return turn_away(self, x.pass.visit, from.client, of);
+  for (const auto& part : self->state.granted->await(x))
+    self->send(self->state.args.others->router, part);
 }
 
 void heard(gate_pointer self, const sessions::session& from,
            const messages::visit_declined& x) {
-  if (judge(self, x.pass, from.client)
+  if (judge(self, x.pass, from.client) == worth::none
       || !self->state.granted->decline(x.pass.visit))
     return;
   const messages::visit_failed failed{x.pass.visit, x.why};

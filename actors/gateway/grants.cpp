@@ -57,21 +57,23 @@ void grants::came_back(client_id x) {
 }
 
 bool grants::withdrawn(visit_id x) {
-  serve_no_more(x);
+  shut(x);
   return policies::insert_once(withdrawn_, x);
 }
 
-void grants::serve_no_more(visit_id x) {
-  if (auto* known = find(x)) {
-    if (known->newest == x.number)
-      known->serves = false;
-  } else if (auto* older = find_older(x)) {
-    older->serves = false;
-  }
+bool grants::shut(visit_id x) {
+  if (auto* known = find(x))
+    return known->newest == x.number && std::exchange(known->serves, false);
+  // Above the newest one nobody was given a number: it is made up.
+  const auto known = newest_.find(x.client);
+  if (known != newest_.end() && known->second.newest < x.number)
+    return false;
+  auto* older = find_older(x);
+  return older && std::exchange(older->serves, false);
 }
 
 void grants::ended(visit_id x) {
-  serve_no_more(x);
+  shut(x);
   decline(x);
   if (auto* known = find(x))
     known->offered_to.erase(x.number);
@@ -86,7 +88,7 @@ std::vector<visit_id> grants::voided(client_id x) {
       if (!parts.empty())
         out.push_back({x, number});
     const visit_id newest{x, known->second.newest};
-    serve_no_more(newest);
+    shut(newest);
     decline(newest);
   }
   if (const auto known = older_.find(x); known != older_.end())

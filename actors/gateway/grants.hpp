@@ -60,25 +60,16 @@ public:
   /// The client came back, and what was on its way to it is lost.
   void came_back(client_id x);
 
-  /// The ticket serves nothing more, though an offer may be on its way. Whether
-  /// that is for the record, which has it once: who says again and again that
-  /// it is at work on what is over is answered each time.
+  /// As `shut`. Whether that is for the record, which has it once: who says
+  /// again and again that it is at work on what is over is answered each time.
   bool withdrawn(visit_id x);
 
   /// Nor is an offer on it, or another one instead.
   void ended(visit_id x);
 
-  /// Whether its client, and this process, take it to be at work on it.
-  bool is_open(visit_id x, client_id owner);
-
-  /// Of a visit whose ticket is none of ours, or none any more, and which is
-  /// not open.
-  struct unticketed {
-    bool lines_may_know = false;
-    bool is_unheard_of = false; ///< Nothing was offered or asked after since.
-  };
-
-  unticketed without_ticket(visit_id x, client_id owner);
+  /// The ticket serves nothing more, though an offer may be on its way. Whether
+  /// it did until now, or is of before a restart and may have.
+  bool shut(visit_id x);
 
   /// All tickets of the client that are known serve nothing more. Says on which
   /// there was an offer that is not answered.
@@ -110,9 +101,6 @@ public:
   /// Asks after it. A line that does not know of it refuses it, which is for
   /// the record.
   std::vector<messages::part_awaited> await(const messages::offer_awaited& x);
-
-  /// The like of what is in an offer.
-  messages::offer_awaited question_after(const messages::offer_made& x) const;
 
   /// Whether the visit is from before a restart, and the record does not have
   /// its beginning again yet.
@@ -210,8 +198,6 @@ private:
 
   /// Of a visit of this process, which has not offered.
   bool is_served_twice(visit_id x) const;
-
-  void serve_no_more(visit_id x);
 
   /// Leaves in it what may be served now. Returns whether nothing came too
   /// often.

@@ -9,31 +9,6 @@ namespace troupe::actors {
 
 using policies::verdict;
 
-bool grants::is_open(visit_id x, client_id owner) {
-  const auto known = newest_.find(x.client);
-  if (x.client != owner || known == newest_.end()
-      || known->second.newest != x.number)
-    return false;
-  if (find(x))
-    return known->second.open;
-  const auto* older = find_older(x);
-  return older && older->open && !older->offered && !older->awaited;
-}
-
-// Above the newest one nobody was given a number: it is made up, and not kept.
-grants::unticketed grants::without_ticket(visit_id x, client_id owner) {
-  const auto known = newest_.find(x.client);
-  if (x.client != owner
-      || (known != newest_.end() && known->second.newest < x.number))
-    return {};
-  if (find(x))
-    return {.lines_may_know = known->second.offered.of(x.number)
-                              != policies::visit_window::state::open};
-  const auto* older = find_older(x);
-  return {.lines_may_know = older != nullptr,
-          .is_unheard_of = older && older->open && !older->awaited};
-}
-
 // What it was served since is of this process.
 bool grants::stands_on_lost(const messages::offer_made& x,
                             const older_visit& who) const {
@@ -95,12 +70,6 @@ grants::await(const messages::offer_awaited& x) {
   for (const auto line : lines)
     out.push_back({visit, line});
   return out;
-}
-
-messages::offer_awaited
-grants::question_after(const messages::offer_made& x) const {
-  const auto lines = lines_of(x);
-  return {x.pass, {lines.begin(), lines.end()}};
 }
 
 bool grants::is_earlier(visit_id x) {

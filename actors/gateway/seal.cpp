@@ -60,13 +60,16 @@ void seals::sign(messages::ticket& x) const {
   seal{keys_->now, run_}.sign(x);
 }
 
-bool seals::is_ours(const messages::ticket& x, std::int64_t now_ms) const {
+worth seals::judge(const messages::ticket& x, std::int64_t now_ms) const {
   const std::lock_guard guard{mutex_};
   if (!keys_)
-    return false;
-  return seal{keys_->now, run_}.is_ours(x)
-         || (keys_->before && now_ms < keys_->until_ms
-             && seal{*keys_->before, run_}.is_ours(x));
+    return worth::none;
+  if (seal{keys_->now, run_}.is_ours(x))
+    return worth::good;
+  for (const auto& [key, until_ms] : keys_->before)
+    if (seal{key, run_}.is_ours(x))
+      return now_ms < until_ms ? worth::good : worth::over;
+  return worth::none;
 }
 
 } // namespace troupe::actors

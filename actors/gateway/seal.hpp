@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <mutex>
 #include <optional>
+#include <vector>
 
 #include "actors/messages/session.hpp"
 #include "actors/messages/ticket.hpp"
@@ -36,14 +37,30 @@ private:
   messages::run_id run_;
 };
 
+/// What a ticket is good for.
+enum class worth : std::uint8_t {
+  none, ///< It is none of ours.
+  over, ///< It was: its visit begins nothing more, and what is kept counts.
+  good,
+};
+
 /// The keys that a run's tickets are signed with: one and, for a while after it
-/// was changed, the one before. Thread-safe.
+/// was changed, those before. Thread-safe.
 class seals {
 public:
+  /// So many of those before are known.
+  static constexpr std::size_t former_max = 8;
+
+  struct former {
+    seal::key key{};
+    std::int64_t until_ms = 0; ///< Since 1970; from then on it is over.
+
+    friend bool operator==(const former&, const former&) = default;
+  };
+
   struct keys {
     seal::key now{};
-    std::optional<seal::key> before = {};
-    std::int64_t until_ms = 0; ///< Since 1970; from then on the former alone.
+    std::vector<former> before = {}; ///< The last one first.
   };
 
   explicit seals(const messages::run_id& run = {}) : run_(run) {
@@ -61,7 +78,7 @@ public:
 
   void sign(messages::ticket& x) const;
 
-  bool is_ours(const messages::ticket& x, std::int64_t now_ms) const;
+  worth judge(const messages::ticket& x, std::int64_t now_ms) const;
 
 private:
   messages::run_id run_;

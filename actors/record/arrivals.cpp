@@ -316,8 +316,8 @@ private:
 
 } // namespace
 
-void refuse_lost(std::vector<messages::part_offered>& found,
-                 const std::map<line_id, version>& heads) {
+void mark_lost(std::vector<messages::part_offered>& found,
+               const std::map<line_id, version>& heads) {
   std::set<visit_id> lost;
   for (const auto& x : found)
     if (const auto head = heads.find(x.line);

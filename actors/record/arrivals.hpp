@@ -53,8 +53,8 @@ public:
 /// Of what a node begins with: a copy of the folder may have a part on a
 /// version that it does not have. That visit's other parts were trained beside
 /// it, and come too late with it.
-void refuse_lost(std::vector<messages::part_offered>& found,
-                 const std::map<line_id, version>& heads);
+void mark_lost(std::vector<messages::part_offered>& found,
+               const std::map<line_id, version>& heads);
 
 struct arrivals_options {
   std::filesystem::path folder; ///< Made when it is needed.

@@ -182,7 +182,8 @@ public:
 
   /// Returns whether it was allowed.
   bool fetch(messages::fetch_requested x) {
-    if (!tickets_.is_ours(x.pass, unix_milliseconds()) || granted_.fetch(x, {}))
+    if (tickets_.judge(x.pass, unix_milliseconds()) != actors::worth::good
+        || granted_.fetch(x, {}))
       return false;
     for (const auto& want : x.wanted)
       routes_.send({x.pass.visit, x.leg, want, x.pass.cut});

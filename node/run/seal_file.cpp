@@ -1,6 +1,10 @@
 #include "node/run/seal_file.hpp"
 
+#include <algorithm>
 #include <array>
+#include <ranges>
+#include <string_view>
+#include <vector>
 
 #include "core/hex.hpp"
 #include "core/random.hpp"
@@ -15,7 +19,7 @@ namespace {
 constexpr const char* seal_title = "troupe seal 1";
 constexpr std::array seal_words{"now", "before", "until"};
 
-std::optional<std::int64_t> count_in(const std::string& x) {
+std::optional<std::int64_t> count_in(std::string_view x) {
   std::int64_t out = 0;
   for (const char digit : x) {
     if (digit < '0' || digit > '9' || x.size() > 15)
@@ -23,6 +27,33 @@ std::optional<std::int64_t> count_in(const std::string& x) {
     out = 10 * out + (digit - '0');
   }
   return x.empty() ? std::nullopt : std::optional{out};
+}
+
+std::vector<std::string_view> parts_of(std::string_view x) {
+  std::vector<std::string_view> out;
+  for (const auto part : x | std::views::split(','))
+    out.emplace_back(part.begin(), part.end());
+  return out;
+}
+
+/// Nothing where it is not what was written.
+std::optional<actors::seals::keys>
+keys_in(const std::vector<std::string>& values) {
+  const auto now = from_hex<32>(values[0]);
+  const auto before = parts_of(values[1]);
+  const auto until = parts_of(values[2]);
+  if (!now || before.size() != until.size()
+      || before.size() > actors::seals::former_max)
+    return std::nullopt;
+  actors::seals::keys out{*now};
+  for (std::size_t i = 0; i < before.size(); ++i) {
+    const auto key = from_hex<32>(before[i]);
+    const auto until_ms = count_in(until[i]);
+    if (!key || !until_ms)
+      return std::nullopt;
+    out.before.push_back({*key, *until_ms});
+  }
+  return out;
 }
 
 } // namespace
@@ -36,28 +67,32 @@ read_seals(const std::filesystem::path& path) {
   });
   if (!values)
     return tl::make_unexpected(values.error());
-  const auto now = from_hex<32>((*values)[0]);
-  const auto before = from_hex<32>((*values)[1]);
-  const auto until = count_in((*values)[2]);
-  if (!now || !before || !until)
+  auto found = keys_in(*values);
+  if (!found)
     return fail(errc::storage_failure,
                 path.string()
                   + " is not what was written there; without it the run does "
                     "not know its own invitations");
-  return std::optional{actors::seals::keys{*now, *before, *until}};
+  return found;
 }
 
 result<void> write_seals(const std::filesystem::path& path,
                          const actors::seals::keys& x) {
-  const std::array values{to_hex(x.now), to_hex(x.before.value_or(x.now)),
-                          std::to_string(x.until_ms)};
+  std::array values{to_hex(x.now), std::string{}, std::string{}};
+  for (const auto& [key, until_ms] : x.before) {
+    const std::string comma = &key == &x.before.front().key ? "" : ",";
+    values[1] += comma + to_hex(key);
+    values[2] += comma + std::to_string(until_ms);
+  }
   return write_private(path, write_lines(seal_title, seal_words, values));
 }
 
 actors::seals::keys after(const actors::seals::keys& x, std::int64_t now_ms,
                           std::int64_t for_ms) {
-  actors::seals::keys out{
-    .now = {}, .before = x.now, .until_ms = now_ms + for_ms};
+  actors::seals::keys out{.now = {}, .before = x.before};
+  out.before.insert(out.before.begin(), {x.now, now_ms + for_ms});
+  if (out.before.size() > actors::seals::former_max)
+    out.before.pop_back();
   draw_secret(out.now);
   return out;
 }

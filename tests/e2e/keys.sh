@@ -234,7 +234,7 @@ refused 5 "has expired" join "$line" --store "$scratch/late"
 # Nobody finds a secret in what runs leave, say and show: keys, tokens, MACs and the keys of these.
 {
   awk '$1 == "secret" {print "a key", $2}' "$keys/pair" "$own/pair" "$scratch"/*/pair
-  awk '$1 == "now" || $1 == "before" {print "the key of tickets", $2}' "$own/../seal"
+  awk '$1 == "now" || $1 == "before" {print $2}' "$own/../seal" | tr , '\n' | sed 's/^/the key of tickets /'
   echo "the token of a line" "${line##*/}"
 } >>"$scratch/secret_words"
 mkdir "$scratch/said"

@@ -211,7 +211,12 @@ def check_ledgers():
         told = wire_laws.check_told
         is_wrong("told of: [(8, 2)]", told, merges, events=offered)
         assert told(a_folder(folder, events=offered, offers=((8, 2),)), merges) == 1
-        assert told(a_folder(folder, events=[*offered, {"event": "refused", "client": 8, "visit": 2}]), merges) == 1
+        for verdict, is_over in (("withdrawn", True), ("overloaded", False)):
+            events = [*offered, {"event": "refused", "client": 8, "visit": 2, "line": 1, "verdict": verdict}]
+            if is_over:
+                assert told(a_folder(folder, events=events), merges) == 2
+            else:
+                is_wrong("told of: [(8, 2)]", told, merges, events=events)
 
         data = DELTA.tobytes()
         right = hashlib.blake2b(data, digest_size=32).hexdigest()

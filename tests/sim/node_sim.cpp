@@ -99,6 +99,8 @@ faults faults_of(std::uint64_t seed) {
     x.actor_crash = 0.0008;
     x.client_crash = 0.002;
   }
+  if (random_stream{derive_seed(seed, "another key")}.chance(0.25))
+    x.key_change = 0.001;
   return x;
 }
 
@@ -193,6 +195,8 @@ constexpr std::array must_happen{
   "load failed", "clock began anew", "a file was kept late",
   "client crash before its file is kept", "timer before mail",
   "older version read", "read failed", "visit expired at work",
+  "key of tickets changed", "a fetch by a key that is over",
+  "an offer by a key that is over", "a question by a key that is over",
   "visit expired in a line", "crash while collecting", "crash while merging",
   "crash while merged, not stored", "crash while stored, not announced",
   // When no more versions come.

@@ -27,6 +27,7 @@ struct faults {
   double client_crash = 0;   ///< Of a client, at each step.
   double client_leave = 0;   ///< Of a client's owner, at each step; and its
                              ///< return.
+  double key_change = 0;     ///< Of tickets, at each step.
   std::uint64_t delay_ms_max = 20; ///< Of a frame; reorders.
 };
 

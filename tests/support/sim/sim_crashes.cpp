@@ -1,4 +1,6 @@
-// Crashes of the node, of one of its actors, of a client.
+// Crashes of the node, of one of its actors, of a client; other keys.
+
+#include <limits>
 
 #include <gtest/gtest.h>
 
@@ -25,6 +27,38 @@ void sim_node::crash_something() {
     crash_process();
   if (p.luck.happens(p.owners, active.client_leave, "client moved"))
     leave_or_come();
+  if (p.luck.happens(p.keys, active.key_change, "key of tickets changed"))
+    change_key();
+}
+
+// What was signed before is good no more, or for ever: no clock says when.
+void sim_node::change_key() {
+  auto& p = *p_;
+  auto keys = p.args.tickets->keys_now();
+  if (!keys)
+    return;
+  const bool is_over = p.keys.chance(0.5);
+  keys->before.insert(
+    keys->before.begin(),
+    {keys->now, is_over ? 0 : std::numeric_limits<std::int64_t>::max()});
+  if (keys->before.size() > actors::seals::former_max)
+    keys->before.pop_back();
+  for (auto& byte : keys->now)
+    byte = static_cast<std::uint8_t>(p.keys.below(256));
+  p.args.tickets->use(*keys);
+}
+
+void sim_node::count_ticket(parts& p, const messages::any_message& x) {
+  const auto is_over = [&p](const messages::ticket& pass) {
+    return p.args.tickets->judge(pass, 0) == actors::worth::over;
+  };
+  auto& happened = p.luck.happened;
+  if (const auto* fetch = std::get_if<messages::fetch_requested>(&x))
+    happened["a fetch by a key that is over"] += is_over(fetch->pass);
+  else if (const auto* offer = std::get_if<messages::offer_made>(&x))
+    happened["an offer by a key that is over"] += is_over(offer->pass);
+  else if (const auto* question = std::get_if<messages::offer_awaited>(&x))
+    happened["a question by a key that is over"] += is_over(question->pass);
 }
 
 void sim_node::live(client_id who, policies::life_event what) {

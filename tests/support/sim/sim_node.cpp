@@ -116,8 +116,11 @@ sim_node::sim_node(std::uint64_t seed, const scenario& what,
             also(from, x);
           p.witness->client_said(from, x);
         },
-      .server_heard = [&p](client_id from,
-                           const auto& x) { p.witness->server_heard(from, x); },
+      .server_heard =
+        [&p](client_id from, const auto& x) {
+          count_ticket(p, x);
+          p.witness->server_heard(from, x);
+        },
       .process_asked =
         [&p](peer_id to, const auto& x) {
           if (const auto* y = std::get_if<messages::scores_asked>(&x))

@@ -116,6 +116,8 @@ private:
   void start_client(client_id who);
   void start_strangers(std::uint64_t seed);
   void crash_something();
+  void change_key();
+  static void count_ticket(parts& p, const messages::any_message& x);
   void crash_server();
   void crash_actor();
   void crash_client();

@@ -27,6 +27,7 @@ struct sim_node::parts {
       crashes(derive_seed(seed, "crashes")),
       owners(derive_seed(seed, "owners")),
       disks(derive_seed(seed, "disks")),
+      keys(derive_seed(seed, "keys")),
       w(seed, x.haste) {
     luck.active = active;
     vault->slow = x.slow_disks;
@@ -40,6 +41,7 @@ struct sim_node::parts {
   random_stream crashes;
   random_stream owners;
   random_stream disks; ///< Of clients.
+  random_stream keys;
   progress_of_lines progress;
   std::shared_ptr<sim_store> store;
   std::shared_ptr<sim_audience> watching = std::make_shared<sim_audience>();

@@ -281,6 +281,32 @@ TEST(course_failures, leave_a_stranger_waiting_of_whom_nothing_comes) {
   }
 }
 
+// As when it had expired: else it would be asked at once, and show it again.
+TEST(course_failures, withdraw_a_visit_whose_ticket_is_good_no_more) {
+  for (const bool strangers : {false, true}) {
+    auto options = failing(slots_of(1));
+    options.strangers = strangers;
+    options.clients_expected = 1;
+    run_of run{options};
+    run.join(1);
+    const auto visit = run.all<invitation_made>().back().pass.visit;
+    const auto before = run.all<invitation_made>().size();
+    run.did(
+      run.testee.failed({visit, policies::verdict::not_invited}, run.now));
+    ASSERT_EQ(run.all<messages::visit_withdrawn>().size(), 1u);
+    EXPECT_EQ(run.all<messages::visit_withdrawn>()[0].visit, visit);
+    wait(run, 500ms);
+    EXPECT_EQ(run.all<invitation_made>().size(), before);
+    wait(run, 500ms);
+    EXPECT_EQ(run.all<invitation_made>().size(), before + 1);
+    EXPECT_TRUE(run.all<messages::client_failed>().empty());
+    // What nobody waits for is nobody's to withdraw.
+    run.did(
+      run.testee.failed({visit, policies::verdict::not_invited}, run.now));
+    EXPECT_EQ(run.all<messages::visit_withdrawn>().size(), 1u);
+  }
+}
+
 TEST(course_failures, end_the_run_when_whoever_is_asked_drops_out) {
   auto options = failing(slots_of(1));
   options.fruitless_max = 2;

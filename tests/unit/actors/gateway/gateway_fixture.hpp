@@ -115,6 +115,7 @@ protected:
     args.may_speak = may_speak;
     args.refused = refused;
     args.key = {7};
+    args.tickets = tickets;
     args.others = others;
     args.started = w.clock_now() - elapsed;
     args.keeps = keeps;
@@ -124,6 +125,14 @@ protected:
     args.silence_counts = silence_counts;
     testee = w.system().spawn(gateway, std::move(args));
     w.settle();
+  }
+
+  /// What was signed until now is good no more.
+  void change_key() {
+    auto keys = *tickets->keys_now();
+    keys.before.insert(keys.before.begin(), {keys.now, 0});
+    ++keys.now.front();
+    tickets->use(keys);
   }
 
   void tell(const auto& x) {
@@ -216,6 +225,7 @@ protected:
   }
 
   const recipe method;
+  const std::shared_ptr<seals> tickets = std::make_shared<seals>();
   const std::shared_ptr<const models::layout> blocks;
   said answers;
   const std::shared_ptr<ear> network = std::make_shared<ear>(answers);

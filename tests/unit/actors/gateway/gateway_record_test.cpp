@@ -110,44 +110,67 @@ TEST_F(gateway_test, notes_what_a_visit_trained_on_where_a_line_came_twice) {
   EXPECT_EQ(noted_of(2, 3), (texts{"fetched 1:3", "offered"}));
 }
 
-// Its director would wait, and its client's state has moved with its offer.
-TEST_F(gateway_test, ends_an_open_visit_whose_key_ran_out) {
+// As by one that has expired: its client's state has moved, and its lines may
+// have it.
+TEST_F(gateway_test, takes_an_offer_whose_key_is_over_for_a_late_one) {
   using texts = std::vector<std::string>;
   open(ann, first);
-  for (const bool offers : {false, true}) {
-    auto pass = invite(ann);
+  for (const bool earlier : {false, true}) {
+    const auto pass = invite(ann);
     say(first, fetch_of(pass));
+    if (earlier) {
+      test::world::kill(caf::actor_cast<caf::actor>(testee));
+      start();
+      open(ann, first);
+    }
+    change_key();
     noted();
     director.clear();
-    router.clear();
-    pass.mac.front() ^= 1;
-    for (int i = 0; i < 2; ++i)
-      EXPECT_EQ(end_of(offers ? say(first, offer_of(pass))
-                              : say(first, fetch_of(pass))),
-                verdict::not_invited);
-    EXPECT_EQ(noted(), offers ? (texts{"offered", "visit_failed"})
-                              : texts{"visit_failed"});
-    EXPECT_EQ(count<messages::visit_failed>(director), 1u);
-    EXPECT_TRUE(router.empty());
+    for (int i = 0; i < 2; ++i) {
+      router.clear();
+      EXPECT_TRUE(say(first, offer_of(pass)).empty());
+      ASSERT_EQ(router.size(), 1u);
+      EXPECT_TRUE(router.front().get_as<messages::part_offered>(0).late);
+      EXPECT_EQ(noted(), i > 0     ? texts{}
+                         : earlier ? (texts{"invited", "fetched 1:3",
+                                            "fetched 2:4", "offered"})
+                                   : texts{"offered"});
+    }
+    EXPECT_EQ(count<messages::visit_failed>(director), 0u) << "lines say it";
+    EXPECT_TRUE(say(first, messages::offer_awaited{pass, {{1}}}).empty());
+    EXPECT_EQ(count<messages::part_awaited>(router), 1u);
   }
 }
 
-// Its lines have it, or say that they do not.
-TEST_F(gateway_test, asks_lines_after_its_own_offer_whose_key_ran_out) {
+// Its director would wait; an offer that is on its way is the lines' to refuse.
+TEST_F(gateway_test, ends_a_visit_that_fetches_by_a_key_that_is_over) {
   open(ann, first);
-  auto pass = invite(ann);
+  const auto pass = invite(ann);
   say(first, fetch_of(pass));
-  say(first, offer_of(pass));
+  change_key();
   noted();
   director.clear();
   router.clear();
-  pass.mac.front() ^= 1;
-  EXPECT_TRUE(say(first, offer_of(pass)).empty());
-  EXPECT_TRUE(say(first, messages::offer_awaited{pass, {{1}}}).empty());
-  EXPECT_EQ(count<messages::part_awaited>(router), 2u);
-  EXPECT_EQ(router.size(), 2u);
+  for (int i = 0; i < 2; ++i)
+    EXPECT_EQ(end_of(say(first, fetch_of(pass))), verdict::withdrawn);
+  ASSERT_EQ(director.size(), 1u);
+  EXPECT_EQ(
+    std::get<verdict>(director.front().get_as<messages::visit_failed>(0).why),
+    verdict::not_invited);
+  EXPECT_TRUE(router.empty());
   EXPECT_TRUE(noted().empty());
-  EXPECT_TRUE(director.empty());
+  say(first, offer_of(pass));
+  EXPECT_EQ(noted(), std::vector<std::string>{"offered"});
+  EXPECT_EQ(count<messages::part_offered>(router), 1u);
+}
+
+TEST_F(gateway_test, hears_a_decline_by_a_key_that_is_over) {
+  open(ann, first);
+  const auto pass = invite(ann);
+  change_key();
+  director.clear();
+  say(first, messages::visit_declined{pass, messages::decline_reason::failed});
+  EXPECT_EQ(count<messages::visit_failed>(director), 1u);
 }
 
 // A replay could not find those, and its client would never be asked again.

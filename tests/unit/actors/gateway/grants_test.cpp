@@ -292,40 +292,19 @@ TEST_F(grants_test, takes_the_rest_of_an_offer_behind_a_question_after_it) {
   EXPECT_FALSE(testee.answered(older, {3}, verdict::too_stale)) << "once";
 }
 
-// By a ticket that is good no more; by one that is, the offer is taken.
-TEST_F(grants_test, takes_an_offer_behind_a_question_without_a_ticket) {
+TEST_F(grants_test, shuts_a_visit_once_and_leaves_its_offer_be) {
   const visit_id older{{2}, {3}};
-  messages::offer_made x;
-  x.pass.visit = older;
-  x.blocks.emplace_back().block = {3};
-  EXPECT_TRUE(testee.without_ticket(older, {2}).is_unheard_of);
-  EXPECT_EQ(testee.await(testee.question_after(x)).size(), 1U);
-  auto found = testee.without_ticket(older, {2});
-  EXPECT_FALSE(found.is_unheard_of);
-  EXPECT_TRUE(found.lines_may_know);
-  EXPECT_FALSE(testee.without_ticket(older, {1}).lines_may_know) << "another's";
-  EXPECT_EQ(offer({3}, older).value(), standing::first);
-  EXPECT_FALSE(testee.without_ticket(older, {2}).is_unheard_of);
-  EXPECT_FALSE(testee.without_ticket(visit, {1}).lines_may_know)
-    << "it is of this process";
-  EXPECT_FALSE(testee.without_ticket({{1}, {6}}, {1}).lines_may_know)
-    << "nobody was given it";
-}
-
-TEST_F(grants_test, has_as_open_what_its_client_is_at_work_on) {
-  EXPECT_TRUE(testee.is_open(visit, {1}));
-  EXPECT_FALSE(testee.is_open(visit, {2})) << "another's";
-  EXPECT_FALSE(testee.is_open({{1}, {4}}, {1})) << "there is a newer one";
-  EXPECT_EQ(fetch(0, {1}), std::nullopt);
-  EXPECT_TRUE(offer({1}));
-  EXPECT_FALSE(testee.is_open(visit, {1})) << "it has offered";
-  EXPECT_TRUE(testee.without_ticket(visit, {1}).lines_may_know);
-  const visit_id older{{2}, {3}};
-  EXPECT_FALSE(testee.is_open(older, {2})) << "nobody took it up";
-  testee.invited(older, true);
-  EXPECT_TRUE(testee.is_open(older, {2}));
-  testee.ended(older);
-  EXPECT_FALSE(testee.is_open(older, {2}));
+  for (const auto x : {visit, older}) {
+    EXPECT_EQ(fetch(0, {1}, x), std::nullopt);
+    EXPECT_TRUE(testee.shut(x));
+    EXPECT_FALSE(testee.shut(x)) << "once";
+    EXPECT_EQ(fetch(0, {1}, x), verdict::withdrawn);
+    EXPECT_EQ(offer({1}, x).value(), standing::first);
+    EXPECT_FALSE(testee.shut(x));
+  }
+  EXPECT_FALSE(testee.shut({{1}, {6}})) << "nobody was given it";
+  testee.invited({{1}, {7}});
+  EXPECT_FALSE(testee.shut(visit)) << "there is a newer one";
 }
 
 // A copy of the folder was put back: that number has other values now.

@@ -71,21 +71,28 @@ TEST(seal, a_ticket_of_another_run_is_not_ours_though_it_has_our_key) {
   EXPECT_FALSE(ours.is_ours(signed_by(one)));
 }
 
-TEST(seals, hold_the_key_of_before_until_a_moment_and_not_longer) {
+TEST(seals, hold_each_key_of_before_until_its_moment_and_not_longer) {
   seals testee;
-  EXPECT_FALSE(testee.is_ours(signed_by(ours), 0)) << "it has none yet";
+  EXPECT_EQ(testee.judge(signed_by(ours), 0), worth::none) << "it has no key";
   testee.begin({1, 2, 3});
-  const auto before = signed_by(ours);
-  EXPECT_TRUE(testee.is_ours(before, 0));
-  testee.use({.now = {4}, .before = seal::key{1, 2, 3}, .until_ms = 1000});
+  const auto first = signed_by(ours);
+  EXPECT_EQ(testee.judge(first, 0), worth::good);
+  testee.use({.now = {4}, .before = {{{1, 2, 3}, 1000}}});
   testee.begin({1, 2, 3}); // As a node does that begins again.
-  auto after = before;
-  testee.sign(after);
-  EXPECT_NE(after.mac, before.mac);
-  EXPECT_TRUE(testee.is_ours(after, 999));
-  EXPECT_TRUE(testee.is_ours(before, 999));
-  EXPECT_FALSE(testee.is_ours(before, 1000));
-  EXPECT_TRUE(testee.is_ours(after, 1000));
+  auto second = first;
+  testee.sign(second);
+  EXPECT_NE(second.mac, first.mac);
+  testee.use({.now = {5}, .before = {{{4}, 500}, {{1, 2, 3}, 1000}}});
+  auto third = first;
+  testee.sign(third);
+  auto made_up = first;
+  made_up.mac.front() ^= 1;
+  for (const std::int64_t now : {0, 499, 500, 999, 1000, 2000}) {
+    EXPECT_EQ(testee.judge(first, now), now < 1000 ? worth::good : worth::over);
+    EXPECT_EQ(testee.judge(second, now), now < 500 ? worth::good : worth::over);
+    EXPECT_EQ(testee.judge(third, now), worth::good);
+    EXPECT_EQ(testee.judge(made_up, now), worth::none);
+  }
 }
 
 } // namespace troupe::actors

@@ -169,7 +169,7 @@ TEST(arrivals, of_a_visit_one_of_whose_versions_is_lost_come_too_late) {
     found[i].line = {of[i][1]};
     found[i].base = {of[i][2]};
   }
-  refuse_lost(found, {{{1}, {4}}, {{2}, {4}}});
+  mark_lost(found, {{{1}, {4}}, {{2}, {4}}});
   std::vector<bool> late;
   for (const auto& x : found)
     late.push_back(x.late);

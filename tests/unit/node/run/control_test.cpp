@@ -1,9 +1,11 @@
 #include "node/run/control.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <future>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -94,16 +96,24 @@ TEST(seal_file, keeps_what_a_run_signs_with_and_refuses_half_of_it) {
   const auto none = read_seals(path);
   ASSERT_TRUE(none);
   EXPECT_FALSE(*none);
-  const auto x = after({.now = {1}}, 1000, 500);
-  EXPECT_EQ(x.before, (actors::seal::key{1}));
+  using former = actors::seals::former;
+  auto x = after({.now = {1}}, 1000, 500);
+  EXPECT_EQ(x.before, (std::vector{former{{1}, 1500}}));
   EXPECT_NE(x.now, (actors::seal::key{1}));
-  EXPECT_EQ(x.until_ms, 1500);
+  for (std::size_t i = 1; i < actors::seals::former_max + 2; ++i) {
+    ASSERT_TRUE(write_seals(path, x));
+    const auto found = read_seals(path);
+    ASSERT_TRUE(found && *found);
+    EXPECT_EQ((*found)->now, x.now);
+    EXPECT_EQ((*found)->before, x.before);
+    const auto known = x;
+    x = after(known, 2000, 500);
+    EXPECT_EQ(x.before.front(), (former{known.now, 2500}));
+    EXPECT_EQ(x.before.size(), std::min(i + 1, actors::seals::former_max));
+    for (std::size_t j = 1; j < x.before.size(); ++j)
+      EXPECT_EQ(x.before[j], known.before[j - 1]);
+  }
   ASSERT_TRUE(write_seals(path, x));
-  const auto found = read_seals(path);
-  ASSERT_TRUE(found && *found);
-  EXPECT_EQ((*found)->now, x.now);
-  EXPECT_EQ((*found)->before, x.before);
-  EXPECT_EQ((*found)->until_ms, 1500);
   const auto size = std::filesystem::file_size(path);
   for (std::uintmax_t n = 0; n < size; n += 7) {
     std::filesystem::resize_file(path, n);
