@@ -123,7 +123,9 @@ private:
                      .others = others_,
                      .started = args_.started,
                      .waits = args_.waits,
-                     .held_out = args_.held_out};
+                     .held_out = args_.held_out,
+                     .offers = args_.method->offers,
+                     .score_aside = args_.score_aside};
     for (const auto& [line, stored] : found_.lines)
       x.heads[line] = published(line, stored);
     others_->publisher =

@@ -84,6 +84,7 @@ struct node_args {
   patience waits = {};
   bool detached = false; ///< Threads of their own for disk and arithmetic.
   bool held_out = false; ///< Some clients are never invited: scored each time.
+  bool score_aside = true; ///< What was set aside: else at the end alone.
 };
 
 /// The actors of a node, from what is durable. @pre its lines have begun

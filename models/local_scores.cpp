@@ -31,27 +31,16 @@ public:
 
   result<evaluated> evaluate(const evaluation_input& x) {
     evaluated out;
+    if (x.clients_are_known)
+      out = *x.known;
     const auto* parameters = model_of(x);
     const auto* buffers = version_of(x, buffers_family);
     if (parameters == nullptr && at_.of_roles(&local_method::home).empty())
       return out;
     // Where there is no whole model, clients make one.
-    const auto model = parameters ? floats{*parameters} : floats{};
-    if (task_->method.offers && has_model({}, parameters)) {
-      load(model, buffers ? std::span{*buffers} : fresh_buffers_);
-      const auto newcomer = at_home({}, {.versions = x.versions, .states = {}});
-      const auto done =
-        settle(newcomer)
-          .and_then([&] {
-            return score(newcomer, split::test, test_rows_, out.global);
-          })
-          .and_then([&] {
-            return score(newcomer, split::train, task_->clients.validation,
-                         out.validation);
-          });
-      if (!done)
+    if (task_->method.offers && has_model({}, parameters))
+      if (const auto done = score_newcomer(x, parameters, buffers, out); !done)
         return tl::unexpected{done.error()};
-    }
     for (std::size_t k = 0; k < task_->clients.test.size(); ++k) {
       if (!is_asked_for(k, x))
         continue;
@@ -64,6 +53,31 @@ public:
 
 private:
   using floats = std::span<const float>;
+  using row_span = std::span<const std::uint32_t>;
+
+  /// The versions by themselves, as who comes new would use them.
+  result<void> score_newcomer(const evaluation_input& x,
+                              const value_view* parameters,
+                              const value_view* buffers, evaluated& out) {
+    if (x.known) {
+      out.global = x.known->global;
+      out.validation = x.known->validation;
+    }
+    const auto tested = x.known ? row_span{} : row_span{test_rows_};
+    const auto watched = x.aside && out.validation.count == 0
+                           ? row_span{task_->clients.validation}
+                           : row_span{};
+    if (tested.empty() && watched.empty())
+      return {};
+    load(parameters ? floats{*parameters} : floats{},
+         buffers ? floats{*buffers} : floats{fresh_buffers_});
+    const auto newcomer = at_home({}, {.versions = x.versions, .states = {}});
+    return settle(newcomer)
+      .and_then(
+        [&] { return score(newcomer, split::test, tested, out.global); })
+      .and_then(
+        [&] { return score(newcomer, split::train, watched, out.validation); });
+  }
 
   /// Whether the client of this place is to be scored.
   bool is_asked_for(std::size_t k, const evaluation_input& x) const noexcept {
@@ -77,31 +91,35 @@ private:
                             const value_view* parameters,
                             const value_view* buffers, evaluated& out) {
     const client_id client{k + 1};
-    const auto& rows = task_->clients.test[k];
+    const bool is_known = x.clients_are_known;
+    const auto tested =
+      is_known ? row_span{} : row_span{task_->clients.test[k]};
     const auto& aside = task_->clients.own_validation;
     const auto watched =
-      k < aside.size() ? std::span{aside[k]} : std::span<const std::uint32_t>{};
-    if ((rows.empty() && watched.empty()) || !has_model(client, parameters))
+      x.aside && k < aside.size() ? row_span{aside[k]} : row_span{};
+    if ((tested.empty() && watched.empty()) || !has_model(client, parameters))
       return {};
     const auto found = x.states.find(client);
     const auto* state = found == x.states.end() ? nullptr : found->second.get();
     load_at_home(state, parameters ? floats{*parameters} : floats{},
                  buffers ? floats{*buffers} : floats{fresh_buffers_});
     const auto own = at_home(client, x);
-    const auto put = [&](split part, std::span<const std::uint32_t> from,
+    const auto put = [&](split part, row_span from,
                          std::map<client_id, scores>& to) {
       return from.empty() ? result<void>{} : score(own, part, from, to[client]);
     };
     return settle(own)
       .and_then([&] {
+        if (is_known)
+          return result<void>{};
         if (labels_)
           labels_->forget();
         return task_->clients.users_test.empty()
-                 ? put(split::test, rows, out.per_client)
+                 ? put(split::test, tested, out.per_client)
                  : score_users(own, out);
       })
       .and_then([&] {
-        if (labels_)
+        if (labels_ && !is_known)
           labels_->add(client);
         return put(split::train, watched, out.own_validation);
       });
@@ -171,8 +189,10 @@ private:
   }
 
   void summarise(const evaluation_input& x, evaluated& to) {
-    add_groups(to);
     add_watched(to);
+    if (x.clients_are_known)
+      return; // The rest is said, and nothing of what is set aside is in it.
+    add_groups(to);
     if (labels_)
       labels_->put(to.method_results);
     // What is said of those who were held out alone needs none of the others.
@@ -192,8 +212,8 @@ private:
   }
 
   /// Scores the live model, or as this client would.
-  result<void> score(const visit_input& x, split part,
-                     std::span<const std::uint32_t> rows, scores& to) {
+  result<void> score(const visit_input& x, split part, row_span rows,
+                     scores& to) {
     if (rows.empty())
       return {};
     const auto put = [&](const scores& found) { to = found; };

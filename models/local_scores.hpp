@@ -10,7 +10,8 @@ namespace troupe::models {
 
 /// Scores all versions together, and each client as it would use them itself.
 /// Under a recipe that offers nothing there is no global model, and the global
-/// scores are empty. @param model is made live, again and again
+/// scores are empty. What is known already is taken as it is.
+/// @param model is made live, again and again
 result<evaluated> scores_of(const evaluation_input& x, const local_site& at,
                             objective& model);
 

@@ -95,6 +95,11 @@ struct evaluation_input {
   /// Current states, where personal blocks are to be scored at home.
   std::map<client_id, std::shared_ptr<const client_state>> states;
   bool held_out = false; ///< Those who are never invited, in any case.
+  bool aside = true;     ///< What was set aside, too: for `stop`.
+  /// What was found of the same versions before; null: nothing. It is not
+  /// scored again.
+  std::shared_ptr<const evaluated> known = {};
+  bool clients_are_known = false; ///< In there: their states are the same.
 };
 
 /// What a client that nobody trained on says of its rows, in their order.

@@ -205,6 +205,7 @@ void course::carry_on(actions& out, instant now) {
     told_ = true;
     finishing_->reason += without_last_visit();
     finishing_->heads = heads_;
+    finishing_->rounds = rounds_counted();
     out.push_back(*finishing_);
     return;
   }

@@ -68,7 +68,10 @@ public:
     std::uint32_t failures_max = 3;
     instant alone_first = std::chrono::minutes{1};
     instant alone_max = std::chrono::hours{1};
-    bool offers = true;                          ///< Visits of the recipe do.
+    bool offers = true; ///< Visits of the recipe do.
+    /// Where they do not, and there are no rounds: so many visits count as one,
+    /// which would have made a version; 0: none do.
+    std::uint64_t batch = 0;
     std::optional<std::uint32_t> last_role = {}; ///< Of last visits, if any.
     /// What merges need so many of: no round or window closes with fewer.
     std::uint64_t offers_needed = 1;
@@ -207,6 +210,7 @@ private:
   void refused(const messages::part_taken& x, const part_verdicts& parts,
                actions& out, instant now);
   void note_fruitless(client_id x);
+  void bears_fruit(client_id x, actions& out);
   void came_to_nothing(client_id x, instant now);
   void leave_alone(client_id x, instant now);
   void forgive(client_id x);
@@ -232,10 +236,12 @@ private:
   bool last_visits_are_over(actions& out, instant now);
   void begin_last_visits(instant now);
   void invite_last(actions& out, instant now);
-  void last_visit_ended(const messages::visit_failed& x, instant now);
+  void last_visit_ended(const messages::visit_failed& x, actions& out,
+                        instant now);
   void wait_no_more_for(client_id x, actions& out);
   void drop_last_visits(actions& out);
   std::string without_last_visit() const;
+  std::uint64_t rounds_counted() const noexcept;
   instant last_comers_at() const;
   instant time_for_visit() const;
 

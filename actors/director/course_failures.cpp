@@ -12,7 +12,7 @@ course::actions course::failed(const messages::visit_failed& x, instant now) {
   actions out;
   if (is_in_last_visits()) {
     if (find_open(x.visit)) {
-      last_visit_ended(x, now);
+      last_visit_ended(x, out, now);
       carry_on(out, now);
     }
     return out;
@@ -54,11 +54,8 @@ course::actions course::failed(const messages::visit_failed& x, instant now) {
   }
   if (!neither)
     note_fruitless(x.visit.client);
-  if (done && !options_.offers) {
-    fruitless_ = fruitless_clients_ = dropped_ = 0;
-    ++versions_seen_;
-    forgive(x.visit.client);
-  }
+  if (done && !options_.offers)
+    bears_fruit(x.visit.client, out);
   if (!done && !neither)
     note_failure(x, out, now);
   if (busy || (options_.strangers && options_.offers))
@@ -89,6 +86,16 @@ void course::came_to_nothing(client_id x, instant now) {
                     : std::min(2 * entry.in_vain, options_.alone_first);
   in_vain_.insert(x);
   pause(x, now + entry.in_vain);
+}
+
+/// Of a run that merges nothing, a visit that came to its end.
+void course::bears_fruit(client_id x, actions& out) {
+  fruitless_ = fruitless_clients_ = dropped_ = 0;
+  ++versions_seen_;
+  forgive(x);
+  if (options_.batch > 0 && done_ever_ % options_.batch == 0)
+    out.push_back(messages::round_counted{.rounds = rounds_counted(),
+                                          .is_of_visits = true});
 }
 
 void course::note_fruitless(client_id x) {

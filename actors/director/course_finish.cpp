@@ -174,9 +174,13 @@ void course::invite_last(actions& out, instant now) {
   }
 }
 
-void course::last_visit_ended(const messages::visit_failed& x, instant now) {
+void course::last_visit_ended(const messages::visit_failed& x, actions& out,
+                              instant now) {
   using messages::decline_reason;
   const auto client = x.visit.client;
+  const auto* verdict = std::get_if<policies::verdict>(&x.why);
+  if (verdict && *verdict == policies::verdict::not_invited)
+    out.push_back(messages::visit_withdrawn{x.visit});
   close_visit(x.visit);
   const auto* why = std::get_if<decline_reason>(&x.why);
   if (why && *why == decline_reason::no_offer) {
@@ -203,6 +207,12 @@ void course::wait_no_more_for(client_id x, actions& out) {
   const auto visit = open.front().pass.visit;
   out.push_back(messages::visit_withdrawn{visit});
   close_visit(visit);
+}
+
+std::uint64_t course::rounds_counted() const noexcept {
+  return by_round(options_.mode) || options_.batch == 0
+           ? rounds_ - barren_
+           : done_ever_ / options_.batch;
 }
 
 // Of all who have a part in a version.

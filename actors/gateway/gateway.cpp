@@ -38,27 +38,35 @@ worth judge(gate_pointer self, const messages::ticket& pass, client_id owner) {
                                                             : found;
 }
 
-/// Its client has no ticket for it, or none any more. Whether anybody waits for
-/// it the director knows, which withdraws it then.
+/// Its client has no ticket for it, or none any more, and drops it: nobody is
+/// to wait for it. What is made up is not for the record.
 void turn_away(gate_pointer self, visit_id visit, client_id owner,
                worth of_ticket) {
-  if (visit.client == owner && self->state.granted->shut(visit))
-    self->send(self->state.args.others->director,
+  auto& state = self->state;
+  const bool was_ours = of_ticket == worth::over;
+  if (visit.client == owner && state.granted->shut(visit)) {
+    if (was_ours && state.granted->withdrawn(visit))
+      note(self, messages::visit_withdrawn{visit});
+    self->send(state.args.others->director,
                messages::visit_failed{visit, verdict::not_invited});
+  }
   // What was offered on one that was ours is the lines' to refuse.
-  say(self, owner,
-      messages::visit_ended{visit, of_ticket == worth::over
-                                     ? verdict::withdrawn
-                                     : verdict::not_invited});
+  const auto why = was_ours ? verdict::withdrawn : verdict::not_invited;
+  state.refusals[static_cast<std::size_t>(why)] += !was_ours;
+  say(self, owner, messages::visit_ended{visit, why});
 }
 
-/// The visit that a client says it is at work on, if that is one of ours.
+/// The visit that a client says it is at work on, if it may go on with it.
 std::optional<messages::ticket> at_work_on(gate_pointer self,
                                            const messages::hello& x) {
-  if (x.open.size() != 1
-      || judge(self, x.open.front(), x.client) != worth::good)
+  if (x.open.size() != 1)
     return std::nullopt;
-  return x.open.front();
+  const auto& pass = x.open.front();
+  const auto of = judge(self, pass, x.client);
+  if (of == worth::good)
+    return pass;
+  turn_away(self, pass.visit, x.client, of);
+  return std::nullopt;
 }
 
 // What a client with a session says.
@@ -261,10 +269,11 @@ void judged(gate_pointer self, const messages::hello_judged& x) {
     say(self, old->peer, superseded(old->nonce));
   self->state.args.network->has_session(x.peer);
   say(self, x.peer, welcome_to(x.what.nonce, x.session));
-  // Only now can the director invite it.
+  // Only now can the director invite it, and not to what is over.
+  const auto at_work = at_work_on(self, x.what);
   self->send(self->state.args.others->director,
              messages::client_joined{x.what.client, x.what.examples,
-                                     x.what.last, at_work_on(self, x.what)});
+                                     x.what.last, at_work});
 }
 
 void answered(gate_pointer self, const messages::part_answered& x) {
@@ -312,6 +321,9 @@ gateway_actor::behavior_type gateway(gate_pointer self, gateway_args args) {
     [self](const transport::frame_arrived& x) { arrived(self, x); },
     [self](const messages::hello_judged& x) { judged(self, x); },
     [self](const messages::invitation_made& x) {
+      // Its client has dropped it, which the director has not heard yet.
+      if (self->state.granted->is_withdrawn(x.pass.visit))
+        return;
       auto pass = x.pass;
       self->state.trips.began(pass.visit, steady_now());
       if (self->state.granted->invited(pass.visit, x.earlier))

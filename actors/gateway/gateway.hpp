@@ -73,7 +73,7 @@ struct gateway_state {
   gateway_args args;
   std::optional<grants> granted; // Set before the first message arrives.
   sessions peers;
-  verdict_counts refusals{}; ///< Of whole visits.
+  verdict_counts refusals{}; ///< Of visits, and of what has no ticket.
   bool has_load = false;     ///< Experts, or disclosures.
   round_trips trips;
   std::optional<messages::run_finished> over; ///< Whoever comes hears of it.

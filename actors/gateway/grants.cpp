@@ -61,6 +61,11 @@ bool grants::withdrawn(visit_id x) {
   return policies::insert_once(withdrawn_, x);
 }
 
+bool grants::is_withdrawn(visit_id x) const {
+  return policies::state_of(withdrawn_, x)
+         == policies::visit_window::state::merged;
+}
+
 bool grants::shut(visit_id x) {
   if (auto* known = find(x))
     return known->newest == x.number && std::exchange(known->serves, false);

@@ -64,6 +64,8 @@ public:
   /// again and again that it is at work on what is over is answered each time.
   bool withdrawn(visit_id x);
 
+  bool is_withdrawn(visit_id x) const;
+
   /// Nor is an offer on it, or another one instead.
   void ended(visit_id x);
 

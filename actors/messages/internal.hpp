@@ -205,7 +205,8 @@ struct round_merged {
 
 /// A round or window is over of which something came.
 struct round_counted {
-  std::uint64_t rounds = 0; ///< Of the run's length, with this one.
+  std::uint64_t rounds = 0;  ///< Of the run's length, with this one.
+  bool is_of_visits = false; ///< There are none: see `course::options::batch`.
 };
 
 /// The run ends: what is pending is withdrawn, what is being merged is
@@ -353,6 +354,7 @@ struct evaluation_finished {
   std::optional<error> problem;
   /// Where clients score themselves: how many were here to be asked.
   std::optional<std::uint64_t> asked = {};
+  std::uint64_t rounds = 0; ///< That are over, where no version ever comes.
 
   /// Of one without a problem, and of clients of this process.
   static constexpr auto fields(auto& x) {
@@ -388,6 +390,7 @@ struct run_finished {
   std::string reason;
   bool failed = false;
   std::map<line_id, version> heads = {}; ///< Where the lines stand for good.
+  std::uint64_t rounds = 0;              ///< As the last `round_counted` said.
 };
 
 } // namespace troupe::messages

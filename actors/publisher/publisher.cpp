@@ -25,7 +25,8 @@ messages::evaluation_requested question(publisher_pointer self,
     .input = {.versions = {},
               .per_client = per_client,
               .states = {},
-              .held_out = self->state.args.held_out}};
+              .held_out = self->state.args.held_out,
+              .aside = self->state.args.score_aside || self->state.ending}};
   for (const auto& [id, published] : self->state.args.heads)
     for (const auto& block : published.blocks)
       x.input.versions.push_back({block.block, published.head, block.values});
@@ -33,12 +34,20 @@ messages::evaluation_requested question(publisher_pointer self,
 }
 
 /// Of the lead line, or of the one that has come furthest.
-publisher_state::occasion newest(const publisher_args& x) {
+publisher_state::occasion newest(const publisher_args& x,
+                                 std::uint64_t rounds) {
   const auto found =
     x.lead ? x.heads.find(*x.lead)
            : std::ranges::max_element(
              x.heads, {}, [](const auto& y) { return y.second.head; });
-  return {found->first, found->second.head};
+  return {found->first, found->second.head, x.offers ? 0 : rounds};
+}
+
+/// The evaluator knows of no rounds.
+messages::evaluation_finished said_of(const publisher_state::occasion& what,
+                                      messages::evaluation_finished done) {
+  done.rounds = what.rounds;
+  return done;
 }
 
 /// Clients hear of the end when they are asked nothing any more.
@@ -54,11 +63,14 @@ void end(publisher_pointer self,
 // What the run ends with, client by client.
 void evaluate_last(publisher_pointer self) {
   const auto& args = self->state.args;
+  const auto what = newest(args, self->state.ending->rounds);
   self
     ->request(args.others->evaluator, args.waits.evaluation,
-              question(self, newest(args), true))
+              question(self, what, true))
     .then(
-      [self](const messages::evaluation_finished& done) { end(self, done); },
+      [self, what](const messages::evaluation_finished& done) {
+        end(self, said_of(what, done));
+      },
       [self](const caf::error&) { end(self, std::nullopt); });
 }
 
@@ -78,9 +90,10 @@ void evaluate(publisher_pointer self) {
     ->request(args.others->evaluator, args.waits.evaluation,
               question(self, what, args.score_clients))
     .then(
-      [self, go_on,
+      [self, go_on, what,
        scored = args.heads](const messages::evaluation_finished& done) {
-        self->state.args.watching->evaluated(done, scored, now(self));
+        self->state.args.watching->evaluated(said_of(what, done), scored,
+                                             now(self));
         self->send(self->state.args.others->director, done);
         go_on();
       },
@@ -90,19 +103,34 @@ void evaluate(publisher_pointer self) {
 }
 
 // Other lines may have a version of this instant that is still on its way.
-void consider(publisher_pointer self, const messages::version_published& x) {
-  auto& [args, due, armed, under_way, ending] = self->state;
-  const bool counts = !args.lead || *args.lead == x.line;
-  if (args.evaluate_every == 0 || !counts || x.head.value % args.evaluate_every)
-    return;
+void note_occasion(publisher_pointer self, const publisher_state::occasion& x) {
+  auto& state = self->state;
+  auto& due = state.due;
   if (due && due->line == x.line)
-    args.watching->left_out(due->head, now(self));
+    state.args.watching->left_out(due->head, now(self));
   if (!due || due->head <= x.head)
-    due = {x.line, x.head};
-  if (armed || under_way)
+    due = x;
+  if (state.armed || state.under_way)
     return;
-  armed = true;
+  state.armed = true;
   self->delayed_send(self, std::chrono::seconds{0}, caf::tick_atom_v);
+}
+
+bool is_occasion(const publisher_args& x, std::uint64_t count) {
+  return x.evaluate_every > 0 && count % x.evaluate_every == 0;
+}
+
+void consider(publisher_pointer self, const messages::version_published& x) {
+  const auto& args = self->state.args;
+  const bool counts = !args.lead || *args.lead == x.line;
+  if (counts && is_occasion(args, x.head.value))
+    note_occasion(self, {x.line, x.head});
+}
+
+void consider(publisher_pointer self, const messages::round_counted& x) {
+  const auto& args = self->state.args;
+  if (!args.offers && !args.heads.empty() && is_occasion(args, x.rounds))
+    note_occasion(self, newest(args, x.rounds));
 }
 
 void finish(publisher_pointer self, const messages::run_finished& x) {
@@ -138,7 +166,9 @@ publisher_impl::behavior_type publisher(publisher_pointer self,
       self->state.args.watching->failed(x, now(self));
     },
     [self](const messages::round_counted& x) {
-      self->state.args.watching->counted(x, now(self));
+      if (!x.is_of_visits)
+        self->state.args.watching->counted(x, now(self));
+      consider(self, x);
     },
     [self](const messages::run_finished& x) { finish(self, x); },
     [self](const messages::status_asked& x) {

@@ -14,7 +14,7 @@
 namespace troupe::actors {
 
 struct publisher_args {
-  version_heads heads; ///< At the start.
+  version_heads heads;         ///< At the start.
   std::optional<line_id> lead; ///< Whose versions are evaluated; none: any.
   std::uint64_t evaluate_every = 0; ///< Versions; 0: only at the end.
   bool evaluate_at_end = true;
@@ -24,6 +24,8 @@ struct publisher_args {
   caf::actor_clock::time_point started; ///< The run's instant zero.
   patience waits = {};
   bool held_out = false; ///< Some are never invited: scored each time.
+  bool offers = true; ///< Else no version comes, and rounds take their place.
+  bool score_aside = true; ///< What was set aside: else at the end alone.
 };
 
 struct publisher_state {
@@ -33,6 +35,7 @@ struct publisher_state {
   struct occasion {
     line_id line;
     version head;
+    std::uint64_t rounds = 0; ///< Where no version comes: how many are over.
   };
 
   publisher_args args;
@@ -46,7 +49,8 @@ using publisher_impl = publisher_actor::extend<caf::reacts_to<caf::tick_atom>>;
 
 /// "Line l is at version v": to the gateway, the record and the audience; has
 /// every n-th version scored, with all lines as they are when its instant is
-/// over, and the director told. One evaluation is under way at a time.
+/// over, and the director told. Of who offers nothing no version ever comes:
+/// then every n-th round is scored. One evaluation is under way at a time.
 publisher_impl::behavior_type
 publisher(publisher_impl::stateful_pointer<publisher_state> self,
           publisher_args args);

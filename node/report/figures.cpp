@@ -20,7 +20,13 @@ struct named {
   const char* kind; ///< Of its band.
 };
 
-series over(const named& x, bool time, double unit) {
+/// What evaluations are counted by.
+std::string counted_by(const run_record& x) {
+  return x.by_rounds ? "round" : "version";
+}
+
+series over(const named& x, bool time, double unit,
+            const std::string& counted) {
   series s{.name = x.name, .style = x.style, .points = {}};
   s.band = x.of.values_per_point() > 1;
   for (const auto& p : x.of.points())
@@ -29,8 +35,8 @@ series over(const named& x, bool time, double unit) {
                         .low = p.low,
                         .high = p.high,
                         .says = std::string{x.name} + " " + number(p.mean())
-                                + " at version " + count(p.version) + ", "
-                                + duration(p.at)});
+                                + " at " + counted + " " + count(p.version)
+                                + ", " + duration(p.at)});
   return s;
 }
 
@@ -50,21 +56,21 @@ drawn_figure quantity(const run_record& x, const std::string& what,
                       const std::vector<named>& curves, bool time,
                       std::optional<double> least, std::optional<double> most) {
   const auto unit = unit_for(x.last_at);
-  const auto across = time ? time_name(x) : std::string{"versions"};
+  const auto across = time ? time_name(x) : counted_by(x) + "s";
   drawn_figure f{
     .title = what + " over " + across, .keys = {}, .drawing = {}, .says = {}};
   line_chart chart{.title = f.title,
                    .x_title = time ? across + " (" + unit.name + ")"
                               : x.lines.size() > 1
                                 ? std::string{"version of the lead line"}
-                                : std::string{"version"},
+                                : counted_by(x),
                    .y_title = what,
                    .lines = {},
                    .y_low = least,
                    .y_high = most};
   for (const auto& c : curves)
     if (!c.of.empty())
-      chart.lines.push_back(over(c, time, unit.seconds));
+      chart.lines.push_back(over(c, time, unit.seconds, counted_by(x)));
   f.drawing = draw(chart);
   f.keys = keys_of(chart.lines);
   if (!time)

@@ -54,7 +54,10 @@ private:
 
   void add_evaluation(const flat_record& x, double at) {
     ++to_.evaluations;
-    evaluated_ = std::max(evaluated_, x.number("version").value_or(0));
+    const auto round = x.number("round");
+    to_.by_rounds |= round.has_value();
+    evaluated_ =
+      std::max(evaluated_, round.value_or(x.number("version").value_or(0)));
     using enum actors::score_name::rows;
     using enum actors::score_name::figure;
     const auto put = [&](curve& to, actors::score_name::rows split,

@@ -43,6 +43,7 @@ struct run_record {
   std::vector<double> accuracies; ///< Of clients in the end, worst first.
   double last_at = 0;             ///< Of the last record.
   std::uint64_t evaluations = 0;
+  bool by_rounds = false; ///< Those are, where nothing is merged.
   event_tally events;
   std::size_t unreadable = 0; ///< Lines of either file.
 

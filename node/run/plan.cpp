@@ -77,6 +77,7 @@ actors::course::options course_of(const experiment& x, const workload& w) {
     .clients_expected = expected_of(x, w),
     .failures_max = x.clients.failures_max,
     .offers = method.offers,
+    .batch = policies::batch_size(x.pace.mode, x.pace.buffer_size).value_or(0),
     .fruitless_max = fruitless_max(x, w)};
   if (is_virtual(x)) {
     p.strangers = false;
@@ -115,6 +116,7 @@ actors::node_args plan_of(const experiment& x, const workload& w) {
   args.groups = w.task ? w.task->groups : 0;
   args.metric = watched_of(x.stop).value_or(models::watched::accuracy);
   args.held_out = x.clients.held_out > 0;
+  args.score_aside = watched_of(x.stop).has_value();
   args.evaluate_every = x.evaluate_every;
   args.evaluate_at_end = x.evaluate_every > 0;
   args.waits.scores = from_seconds(x.scores_seconds);

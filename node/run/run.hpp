@@ -40,6 +40,8 @@ struct run_context {
   std::function<void(const std::string& address)> listening = {};
   /// Where clients keep what is theirs; null: in memory, gone with the run.
   std::shared_ptr<actors::vault> files = {};
+  /// What it learns, as the configuration says; null: it is prepared from that.
+  const workload* work = nullptr;
 };
 
 /// A whole federation in this process: the function behind `troupe run`. Its

@@ -87,12 +87,21 @@ result<void> write_seals(const std::filesystem::path& path,
   return write_private(path, write_lines(seal_title, seal_words, values));
 }
 
-actors::seals::keys after(const actors::seals::keys& x, std::int64_t now_ms,
-                          std::int64_t for_ms) {
+result<actors::seals::keys> after(const actors::seals::keys& x,
+                                  std::int64_t now_ms, std::int64_t for_ms) {
+  constexpr auto most = actors::seals::former_max;
   actors::seals::keys out{.now = {}, .before = x.before};
   out.before.insert(out.before.begin(), {x.now, now_ms + for_ms});
-  if (out.before.size() > actors::seals::former_max)
-    out.before.pop_back();
+  if (out.before.size() > most) {
+    const auto oldest =
+      std::ranges::find_if(out.before.rbegin(), out.before.rend(),
+                           [&](const auto& y) { return y.until_ms <= now_ms; });
+    if (oldest == out.before.rend())
+      return fail(errc::invalid_argument,
+                  "the last " + std::to_string(most)
+                    + " keys are good still; wait until one of them is over");
+    out.before.erase(std::next(oldest).base());
+  }
   draw_secret(out.now);
   return out;
 }

@@ -19,8 +19,8 @@ read_seals(const std::filesystem::path& path);
                                        const actors::seals::keys& x);
 
 /// A new key, drawn at random; the one that was is good for so long, and those
-/// before it for as long as was said.
-actors::seals::keys after(const actors::seals::keys& x, std::int64_t now_ms,
-                          std::int64_t for_ms);
+/// before it for as long as was said. An error where there are too many.
+[[nodiscard]] result<actors::seals::keys>
+after(const actors::seals::keys& x, std::int64_t now_ms, std::int64_t for_ms);
 
 } // namespace troupe::node

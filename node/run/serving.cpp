@@ -277,7 +277,9 @@ result<void> serving::open_seals() {
       if (!now)
         return fail(errc::invalid_argument, "the run has not begun yet");
       const auto next = after(*now, unix_milliseconds(), for_ms);
-      return write_seals(path, next).map([&] { tickets->use(next); });
+      if (!next)
+        return tl::make_unexpected(next.error());
+      return write_seals(path, *next).map([&] { tickets->use(*next); });
     });
   if (!heard)
     return tl::make_unexpected(heard.error());

@@ -75,6 +75,8 @@ std::string record_of(const messages::evaluation_finished& x, bool has_labels,
   json line{{"at", seconds(at)},
             {"kind", name_of(metric_kind::evaluation)},
             {"version", x.head.value}};
+  if (x.rounds > 0)
+    line["round"] = x.rounds;
   put(line, score_name::rows::test, x.scores.global, has_labels);
   put(line, score_name::rows::validation, x.scores.validation, has_labels);
   if (by_client.perplexity)

@@ -175,7 +175,7 @@ interrupted
 learned
 kill -TERM "$process"
 ends_with 130 "$process" "a run after SIGTERM"
-"$troupe" replay "$(echo "$scratch"/runs/*)" | grep "digests equal" >/dev/null || fail "what SIGTERM ended is not computed again"
+"$troupe" replay "$(echo "$scratch"/runs/*)" | grep "$equal_digests" >/dev/null || fail "what SIGTERM ended is not computed again"
 
 interrupted
 learned

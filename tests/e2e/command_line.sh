@@ -46,6 +46,7 @@ expect 3 "is a folder" run "$scratch" --format json
   --set samples_per_client=20 --folder "$scratch/runs" >"$scratch/out" 2>&1
 run=$(echo "$scratch"/runs/*)
 expect 0 "digests equal" replay "$run"
+grep -q "$equal_digests\$" "$scratch/out" || fail "a run is not computed again"
 expect 0 '"first_difference": null' replay "$run" --format json
 json 'x["success"] and x["equal"] == x["total"] > 2'
 cp "$run/events.jsonl" "$scratch/events.jsonl"

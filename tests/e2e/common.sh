@@ -72,6 +72,9 @@ ends_with() { # CODE PROCESS WHO
   [ $code = "$1" ] || fail "$3 ends with $code and not $1"
 }
 
+# How the line begins in which a replay says that all is equal, of which there is something: 0 of 0 are equal, too.
+equal_digests='^\([1-9][0-9]*\)/\1 digests equal'
+
 # -- what is served ------------------------------------------------------------------
 served=() # What each server of a script is told.
 

@@ -57,6 +57,7 @@ refused "no such host; is there a network?" "$scratch/texts" models
 
 # Users whose perplexities are compared have as much text each; and what tests/experiments/language.py asks of sweeps is there.
 python3 -B - <<'PY'
+import json
 import sys
 sys.path.insert(0, "tests/experiments")
 import language
@@ -69,6 +70,19 @@ except SystemExit as why:
     assert "users of x differ in tokens" in str(why), why
 else:
     sys.exit("users that differ are compared")
+
+# Of each seed, which deals texts otherwise: here the third leaves too few.
+def inspected(*command):
+    return json.dumps({"clients": [user("de", 9), user("nl", 7 if "seed=3" in command else 9)]})
+
+language.ran = inspected
+language.check_equal("troupe", "x", ["data.tokens=9"], language.SEEDS[:2])
+try:
+    language.check_equal("troupe", "x", ["data.tokens=9"], language.SEEDS)
+except SystemExit as why:
+    assert "users of x of seed 3 differ in tokens" in str(why), why
+else:
+    sys.exit("users of the third seed are not looked at")
 sweeps = language.EXAMPLES
 for kind in ("languages", "kinds", "sections"):
     language.rows_of(sweeps / f"comigs/sweep_{kind}.toml", [*language.METHODS, *language.BUFFERED])
@@ -86,3 +100,10 @@ name_published "$scratch/brought"
 touch "$scratch/brought/models/SmolLM2-135M-Instruct.Q4_1.gguf"
 name_published "$scratch/brought"
 [ "$TROUPE_LANGUAGE" = "$scratch/brought" ] || fail "published models that are there are not found"
+
+# The long gate takes each figure of language, and keeps tables of language whole.
+for one in $(sed -n 's/.*\.name = "\([a-z_]*\)".*/\1/p' node/commands/bench_language.cpp); do
+  sed -n '/^language_speed() {/,/^}/p' .ci/long | grep -w "$one" >/dev/null || fail "nobody takes the figure $one"
+done
+eval "$(sed -n '/^lines_of() {/,/^}/p' .ci/long)"
+[ "$(lines_of language_small)" -ge 200 ] || fail "tables of language are cut off"

@@ -88,7 +88,7 @@ replayed() { # FOLDER TEXT
   "$troupe" replay "$1" >"$scratch/out" 2>"$scratch/err" && grep -q "$2" "$scratch/out" ||
     fail "a run of own data is not computed again"
 }
-replayed "$folder" "^\([0-9]*\)/\1 digests equal"
+replayed "$folder" "$equal_digests"
 python3 - "$folder"/offers/2-3-* <<'PY'
 import sys
 data = bytearray(open(sys.argv[1], "rb").read())
@@ -111,9 +111,9 @@ wait "$server" || fail "a mixed run fails"
 wait
 folder=$(folder_of)
 [ -n "$(find "$folder/offers" -name '5-*')" ] || fail "who has data of its own offers nothing in a mixed run"
-replayed "$folder" "^\([0-9]*\)/\1 digests equal"
+replayed "$folder" "$equal_digests"
 rm "$folder"/offers/[1-4]-* # These are trained again.
-replayed "$folder" "^\([0-9]*\)/\1 digests equal"
+replayed "$folder" "$equal_digests"
 rm -r "$folder/offers"
 refused 3 "^troupe: [1-9][0-9]*/[1-9][0-9]* digests equal up to events.jsonl:[1-9]" replay "$folder"
 code=0

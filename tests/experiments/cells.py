@@ -39,10 +39,10 @@ def rows_of(sweep, wanted=None):
 
 
 def curve_in(folder):
-    """[version, value by name] of each evaluation."""
+    """[version, or round where nothing is merged, and value by name] of each evaluation."""
     with open(f"{folder}/metrics.jsonl", encoding="utf-8") as file:
         lines = [json.loads(x) for x in file]
-    return [[x["version"], {**{k: x[k] for k in CURVE if k in x}, **x.get("method_results", {})}]
+    return [[x.get("round", x["version"]), {**{k: x[k] for k in CURVE if k in x}, **x.get("method_results", {})}]
             for x in lines if x["kind"] == "evaluation"]
 
 

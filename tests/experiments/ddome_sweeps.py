@@ -9,6 +9,7 @@ folder. An hour or more of two cores for combinations, a quarter of one for mixt
 
 import json
 import pathlib
+import re
 import statistics
 import sys
 
@@ -23,7 +24,8 @@ LAST = 10  # Evaluations of which the publication has the best in one table.
 
 
 def make_rows(troupe, folder, name):
-    """One sweep, begun or gone on with; what it says of its progress is seen. Returns its rows by name."""
+    """One sweep, begun or gone on with; what it says of its progress is seen. Returns its rows by name, and the
+    folder of what each run ended with."""
     home = folder / "sweeps" / name
     begun = sorted(home.glob("*/sweep.toml"))
     if begun:
@@ -34,8 +36,16 @@ def make_rows(troupe, folder, name):
     # Where the example's relative paths of common models begin.
     said = json.loads(common_models.run([troupe, "run", *how, "--format", "json"], cwd=folder))
     rows = {row["name"]: row["metrics"] for row in said["rows"]}
-    add_bests(rows, pathlib.Path(said["folder"]) / "cells")
-    return rows
+    cells = pathlib.Path(said["folder"]) / "cells"
+    add_bests(rows, cells)
+    return rows, cells
+
+
+def ends_of(cells, name):
+    """By seed, what the runs of a row ended with."""
+    pattern = re.compile(re.escape(file_name(name)) + r"-(\d+)\.json")
+    return {int(found[1]): json.loads(x.read_text(encoding="utf-8"))
+            for x in sorted(cells.iterdir()) if (found := pattern.fullmatch(x.name))}
 
 
 def curve_of(run):
@@ -62,8 +72,7 @@ def add_bests(rows, cells):
     """To each row the best of its runs' last evaluations and of all, as means over the seeds: the publication's
     tables have in part these."""
     for name, metrics in rows.items():
-        ends = [json.loads(x.read_text(encoding="utf-8")) for x in cells.glob(f"{file_name(name)}-[0-9].json")]
-        found = [bests_of(curve_of(pathlib.Path(x["folder"]))) for x in ends]
+        found = [bests_of(curve_of(pathlib.Path(x["folder"]))) for x in ends_of(cells, name).values()]
         for key in ("best_of_last", "best_ever"):
             metrics[key] = mean_of([x[key] for x in found])
 
@@ -104,7 +113,7 @@ def main():
     name = sys.argv[3]
     folder.mkdir(parents=True, exist_ok=True)
     common_models.make(troupe, folder, "common_of_labels")
-    rows = make_rows(troupe, folder, name)
+    rows, _ = make_rows(troupe, folder, name)
     columns = list(COLUMNS)
     if name == "dirichlet":  # Anchors own no labels there.
         columns = [x for x in columns if x not in ("owner_accuracy", "expert_accuracy")]

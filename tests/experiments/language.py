@@ -4,7 +4,7 @@
   language.py EXECUTABLE FOLDER TEXTS small | real
 
 TEXTS is what `./dev data language` made. FOLDER keeps each run's end, so one that was cut off goes on where it stopped; for
-another program take another folder. Both are hours of two cores, and say at the end what holds.
+another program take another folder. Both are hours of two cores (docs/methods.md has calculated how many), and say at the end what holds.
 
   small   a model of 1.3 million weights, which is pretrained here and kept in TEXTS: CoMiGS on languages, three seeds, with the
           bounds R1, R2, R4 and R5 of its publication; kinds and sections, and unequal experts and texts, one seed, reported
@@ -62,9 +62,12 @@ def check_users_are_equal(said, what):
         sys.exit(f"language.py: users of {what} differ in {', '.join(SIZES)}: {of}; fewer tokens for all would do")
 
 
-def check_equal(troupe, example, changes):
-    sets = [y for x in changes for y in ("--set", x)]
-    check_users_are_equal(json.loads(ran(troupe, "data", "inspect", example, *sets, "--format", "json")), example)
+def check_equal(troupe, example, changes, seeds):
+    """Of each seed: another one deals other documents into the parts, and so other numbers of tokens."""
+    for seed in seeds:
+        sets = [y for x in [*changes, f"seed={seed}"] for y in ("--set", x)]
+        said = json.loads(ran(troupe, "data", "inspect", example, *sets, "--format", "json"))
+        check_users_are_equal(said, f"{example} of seed {seed}")
 
 
 def cells_of(study, example, rows, seeds, changes):
@@ -125,8 +128,8 @@ def small(troupe, folder, texts):
     of = lambda kind: [*here, f"data.path={texts / kind}"]
     sweep = lambda kind, wanted=None: rows_of(EXAMPLES / f"comigs/sweep_{kind}.toml", wanted)
     example = lambda kind: EXAMPLES / f"comigs/{kind}.toml"
-    for kind in ("languages", "kinds", "sections"):
-        check_equal(troupe, example(kind), of(kind))
+    for kind, seeds in {"languages": SEEDS, "kinds": (1,), "sections": (1,)}.items():
+        check_equal(troupe, example(kind), of(kind), seeds)
     curves = {}
     rows = maker.make_all([*cells_of("languages", example("languages"), sweep("languages", METHODS), SEEDS, of("languages")),
                            *cells_of("languages", example("languages"), sweep("languages", ["pretrained", *BUFFERED]), (1,),
@@ -182,10 +185,10 @@ def real(troupe, folder, texts):
     maker = Maker(troupe, folder, 1)
     example, sweep = EXAMPLES / "comigs/languages.toml", EXAMPLES / "comigs/sweep_languages.toml"
     changes = [f"model.path={texts / 'models/SmolLM2-135M-Instruct.Q4_1.gguf'}", "storage=as_stored", "batch_size=4", "rounds=6",
-               "evaluate_every=3", "own_steps=60", "data.tokens=110000", "validation_tokens=33000", "test_tokens=5121",
+               "evaluate_every=6", "own_steps=60", "data.tokens=110000", "validation_tokens=10240", "test_tokens=5121",
                f"data.path={texts / 'languages'}", f"cache={texts / 'cache'}", "workers=2"]
-    check_equal(troupe, example, changes)
-    rows = rows_of(sweep, ["pretrained", *METHODS]) | in_updates(rows_of(sweep, BUFFERED), 24, 6)
+    check_equal(troupe, example, changes, (1,))
+    rows = rows_of(sweep, ["pretrained", *METHODS]) | in_updates(rows_of(sweep, BUFFERED), 24, 12)
     said = maker.make_all(cells_of("real", example, rows, (1,), changes))
     show_perplexities("Real, SmolLM2-135M on `languages`, 4 x 128, 60 steps", said)
     report(relations(said))

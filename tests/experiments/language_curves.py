@@ -1,4 +1,4 @@
-"""Perplexity over versions as a figure: a panel for each study, a line for each row, of its first seed."""
+"""Perplexity over versions (or rounds) as a figure: a panel for each study, a line for each row, of its first seed."""
 
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#999999")
 WIDE, HIGH, LEFT, LOW, TOP = 360, 260, 44, 30, 24
@@ -22,7 +22,7 @@ def panel(name, curves, at):
 
 
 def draw(studies, path):
-    """@param studies {study: {row: [(version, perplexity)]}}, none of them empty"""
+    """@param studies {study: {row: [(version or round, perplexity)]}}, none of them empty"""
     high = HIGH + 12 * max(len(x) for x in studies.values()) + 8
     out = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDE * len(studies)} {high}" font-family="sans-serif" '
            'font-size="11">', f'<rect width="{WIDE * len(studies)}" height="{high}" fill="#fff"/>']

@@ -45,9 +45,9 @@ inline std::vector<std::string> all_language_methods() {
 /// With ranks that a tiny layer has room for, a line for each client, bursts in
 /// each visit, and experts of unequal number. Who trains all weights does so by
 /// plain SGD, as some of them must.
-inline routed_setting language_setting_of(const std::string& name) {
+inline routed_setting language_setting_of(const std::string& name,
+                                          options said = {}) {
   const auto& method = *policies::find_recipe(name);
-  options said;
   const auto say = [&](const std::string& option, double value) {
     if (find_option(method, option) != nullptr)
       said.insert({option, value});

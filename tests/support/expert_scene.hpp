@@ -44,6 +44,19 @@ inline adapter_plan plan_of(const language_base& x, bool of_feed_forward,
 }
 
 /// A group of everybody's over attention, and one of each expert.
+inline std::vector<inner_group> groups_with(const language_base& base,
+                                            std::uint32_t experts) {
+  std::vector<inner_group> all{
+    {.name = "attention", .plan = plan_of(base, false), .scale = 2}};
+  for (std::uint32_t i = 0; i < experts; ++i)
+    all.push_back({.name = "expert." + std::to_string(i),
+                   .plan = plan_of(base, true),
+                   .scale = 1.5f,
+                   .expert = i});
+  return all;
+}
+
+/// A model with these.
 struct expert_scene {
   std::shared_ptr<const language_base> base;
   std::unique_ptr<kernels::backend> arithmetic = cpu();
@@ -55,15 +68,8 @@ struct expert_scene {
     : base(test::base_by_rule(test::tiny_spec(config))),
       model(
         make_language_objective(passes, base, test::unequal_rows()).value()) {
-    std::vector<inner_group> all{
-      {.name = "attention", .plan = plan_of(*base, false), .scale = 2}};
-    for (std::uint32_t i = 0; i < how.experts; ++i)
-      all.push_back({.name = "expert." + std::to_string(i),
-                     .plan = plan_of(*base, true),
-                     .scale = 1.5f,
-                     .expert = i});
-    const auto ok =
-      groups().attach(std::move(all), by_backend ? arithmetic.get() : nullptr);
+    const auto ok = groups().attach(groups_with(*base, how.experts),
+                                    by_backend ? arithmetic.get() : nullptr);
     EXPECT_TRUE(ok) << ok.error().context;
     const auto routed = groups().route(how);
     EXPECT_TRUE(routed) << routed.error().context;

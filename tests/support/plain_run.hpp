@@ -40,25 +40,23 @@ inline void make_last_visits(const node::experiment& x, const recipe& method,
 /// What the rounds of a configuration make in the plain loop. Selection is the
 /// runtime's own, all else is the loop's.
 inline plain_run plain_run_of(const node::experiment& x,
-                              const node::model_maker& make_model) {
-  const auto work = node::prepare(x, make_model);
-  EXPECT_TRUE(work) << work.error().context;
-  const auto trainer = work->make_trainer();
+                              const node::workload& work) {
+  const auto trainer = work.make_trainer();
   EXPECT_TRUE(trainer) << trainer.error().context;
-  reference_options how{.method = work->method,
-                        .blocks = *work->blocks,
+  reference_options how{.method = work.method,
+                        .blocks = *work.blocks,
                         .initial = {},
                         .server = x.server,
                         .admitted = x.clients.invitable()};
   std::vector<policies::candidate> clients;
-  for (const auto& [id, values] : work->initial)
-    how.initial[work->blocks->find(id)->name] = values;
+  for (const auto& [id, values] : work.initial)
+    how.initial[work.blocks->find(id)->name] = values;
   for (std::uint64_t k = 1; k <= x.clients.invitable(); ++k)
-    clients.push_back({.client = {k}, .examples = work->examples({k})});
+    clients.push_back({.client = {k}, .examples = work.examples({k})});
   policies::invitations turns{{.seed = x.seed,
                                .window_size = x.clients.clients_per_round,
                                .how = selection_of(x.clients.selection),
-                               .roles = work->method.roles}};
+                               .roles = work.method.roles}};
   reference_loop loop{**trainer, std::move(how)};
   for (std::uint64_t round = 0; round < x.length.rounds; ++round) {
     std::vector<invited> cohort;
@@ -77,9 +75,9 @@ inline plain_run plain_run_of(const node::experiment& x,
     const auto done = loop.round(cohort);
     EXPECT_TRUE(done) << done.error().context;
   }
-  make_last_visits(x, work->method, turns.made(), loop);
+  make_last_visits(x, work.method, turns.made(), loop);
   std::map<std::string, models::digest> digests;
-  for (const auto& block : work->blocks->blocks)
+  for (const auto& block : work.blocks->blocks)
     digests[block.name] = models::digest_of(block, loop.values(block.name));
   plain_run result{.digest = models::to_hex(models::digest_of(digests)),
                    .states = {}};
@@ -90,12 +88,11 @@ inline plain_run plain_run_of(const node::experiment& x,
 }
 
 /// The runtime makes the same, of versions and of what each client keeps.
-inline void expect_plain_run(const node::experiment& x,
-                             const node::model_maker& make_model,
-                             const std::string& what) {
-  const auto wanted = plain_run_of(x, make_model);
+inline void expect_run(const node::experiment& x, node::run_context in,
+                       const plain_run& wanted, const std::string& what) {
   const auto files = std::make_shared<actors::memory_vault>();
-  const auto done = node::run(x, {.make_model = make_model, .files = files});
+  in.files = files;
+  const auto done = node::run(x, in);
   ASSERT_TRUE(done) << what << ": " << done.error().context;
   EXPECT_FALSE(done->failed) << what << ": " << done->reason;
   EXPECT_EQ(done->digest, wanted.digest) << what;
@@ -104,6 +101,22 @@ inline void expect_plain_run(const node::experiment& x,
   for (const auto& [client, state] : wanted.states)
     EXPECT_TRUE(kept.contains(client) && *kept.at(client) == *state)
       << what << ": client " << client.value;
+}
+
+/// The run is that of the plain loop.
+inline void expect_plain_run(const node::experiment& x,
+                             const node::model_maker& make_model,
+                             const std::string& what) {
+  const auto work = node::prepare(x, make_model);
+  ASSERT_TRUE(work) << what << ": " << work.error().context;
+  expect_run(x, {.make_model = make_model}, plain_run_of(x, *work), what);
+}
+
+/// The same of what is prepared already.
+inline void expect_plain_run(const node::experiment& x,
+                             const node::workload& work,
+                             const std::string& what) {
+  expect_run(x, {.make_model = {}, .work = &work}, plain_run_of(x, work), what);
 }
 
 } // namespace troupe::test

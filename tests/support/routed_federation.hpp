@@ -177,16 +177,16 @@ public:
     EXPECT_TRUE(trainer) << trainer.error().context;
     trainer_ = std::move(*trainer);
     initial_ = std::move(initial);
-    loop_ = std::make_unique<reference_loop>(loop_by(*trainer_));
+    loop_ = std::make_unique<reference_loop>(*trainer_, loop_options());
   }
 
-  /// Another loop from the beginning, by a trainer that stands before its own.
-  reference_loop loop_by(models::trainer& by) const {
-    return {by, reference_options{.method = task_->method,
-                                  .blocks = task_->blocks,
-                                  .initial = initial_,
-                                  .server = {},
-                                  .admitted = clients}};
+  /// What another loop begins with.
+  reference_options loop_options() const {
+    return {.method = task_->method,
+            .blocks = task_->blocks,
+            .initial = initial_,
+            .server = {},
+            .admitted = clients};
   }
 
   /// All clients, or those that are named.

@@ -139,6 +139,30 @@ TEST(course_failures,
     EXPECT_FALSE(x.alone_until);
 }
 
+// Three would have made a version; who fails or drops out is none of them.
+TEST(course_failures, are_no_part_of_what_counts_as_a_round_without_offers) {
+  auto options = failing(slots_of(1));
+  options.offers = false;
+  options.batch = 3;
+  options.failures_max = 0; // All are invited again.
+  run_of run{options};
+  run.join(3);
+  for (int i = 0; i < 14; ++i) {
+    end_last(run, i % 2 == 0   ? decline_reason::no_offer
+                  : i % 4 == 1 ? decline_reason::failed
+                               : decline_reason::dropped);
+    wait(run, 2s);
+  }
+  std::vector<std::uint64_t> counted;
+  for (const auto& x : run.all<messages::round_counted>()) {
+    EXPECT_TRUE(x.is_of_visits);
+    counted.push_back(x.rounds);
+  }
+  EXPECT_EQ(counted, (std::vector<std::uint64_t>{1, 2}));
+  run.did(run.testee.finish("enough", false, run.now));
+  EXPECT_EQ(ends_of(run).front().rounds, 2u);
+}
+
 TEST(course_failures, do_not_keep_rounds_from_going_on) {
   auto options = failing(rounds_of(3));
   options.budget.rounds = 5;
@@ -278,32 +302,6 @@ TEST(course_failures, leave_a_stranger_waiting_of_whom_nothing_comes) {
     EXPECT_EQ(run.all<invitation_made>().size(), before);
     wait(run, 500ms);
     EXPECT_EQ(run.all<invitation_made>().size(), before + 1);
-  }
-}
-
-// As when it had expired: else it would be asked at once, and show it again.
-TEST(course_failures, withdraw_a_visit_whose_ticket_is_good_no_more) {
-  for (const bool strangers : {false, true}) {
-    auto options = failing(slots_of(1));
-    options.strangers = strangers;
-    options.clients_expected = 1;
-    run_of run{options};
-    run.join(1);
-    const auto visit = run.all<invitation_made>().back().pass.visit;
-    const auto before = run.all<invitation_made>().size();
-    run.did(
-      run.testee.failed({visit, policies::verdict::not_invited}, run.now));
-    ASSERT_EQ(run.all<messages::visit_withdrawn>().size(), 1u);
-    EXPECT_EQ(run.all<messages::visit_withdrawn>()[0].visit, visit);
-    wait(run, 500ms);
-    EXPECT_EQ(run.all<invitation_made>().size(), before);
-    wait(run, 500ms);
-    EXPECT_EQ(run.all<invitation_made>().size(), before + 1);
-    EXPECT_TRUE(run.all<messages::client_failed>().empty());
-    // What nobody waits for is nobody's to withdraw.
-    run.did(
-      run.testee.failed({visit, policies::verdict::not_invited}, run.now));
-    EXPECT_EQ(run.all<messages::visit_withdrawn>().size(), 1u);
   }
 }
 

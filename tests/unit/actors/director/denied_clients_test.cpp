@@ -115,4 +115,35 @@ TEST(denied_clients, stay_on_a_list_that_is_made) {
   EXPECT_TRUE(dropped(run).empty());
 }
 
+// As when it had expired: else it would be asked at once, and show it again.
+TEST(tickets_without_a_key, end_their_visits) {
+  for (const bool strangers : {false, true}) {
+    auto options = slots_of(1);
+    options.decline_pause = 1s;
+    options.strangers = strangers;
+    options.clients_expected = 1;
+    run_of run{options};
+    run.join(1);
+    const auto wait_half = [&] {
+      run.now += 500ms;
+      run.did(run.testee.due(run.now));
+    };
+    const auto visit = run.all<invitation_made>().back().pass.visit;
+    const auto before = run.all<invitation_made>().size();
+    run.did(
+      run.testee.failed({visit, policies::verdict::not_invited}, run.now));
+    ASSERT_EQ(run.all<messages::visit_withdrawn>().size(), 1u);
+    EXPECT_EQ(run.all<messages::visit_withdrawn>()[0].visit, visit);
+    wait_half();
+    EXPECT_EQ(run.all<invitation_made>().size(), before);
+    wait_half();
+    EXPECT_EQ(run.all<invitation_made>().size(), before + 1);
+    EXPECT_TRUE(run.all<messages::client_failed>().empty());
+    // What nobody waits for is nobody's to withdraw.
+    run.did(
+      run.testee.failed({visit, policies::verdict::not_invited}, run.now));
+    EXPECT_EQ(run.all<messages::visit_withdrawn>().size(), 1u);
+  }
+}
+
 } // namespace troupe::actors

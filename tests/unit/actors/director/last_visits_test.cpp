@@ -216,6 +216,24 @@ TEST(last_visits, that_come_to_nothing_are_tried_again_but_not_for_ever) {
             "the run's length is reached; 1 client had no last visit");
 }
 
+// The record has an end of it before the next one is asked for.
+TEST(last_visits, whose_ticket_is_good_no_more_are_withdrawn) {
+  ending_run run;
+  run.train();
+  run.end_lines();
+  const auto visit = run.last().front().visit;
+  const auto before = run.all<messages::visit_withdrawn>().size();
+  run.did(run.testee.failed({visit, policies::verdict::not_invited}, run.now));
+  const auto withdrawn = run.all<messages::visit_withdrawn>();
+  ASSERT_EQ(withdrawn.size(), before + 1);
+  EXPECT_EQ(withdrawn.back().visit, visit);
+  run.wait(2min);
+  EXPECT_EQ(std::ranges::count_if(
+              run.last(),
+              [&](const auto& x) { return x.visit.client == visit.client; }),
+            2);
+}
+
 TEST(last_visits, wait_for_who_is_away_for_a_minute) {
   ending_run run;
   run.train();

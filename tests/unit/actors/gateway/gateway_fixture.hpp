@@ -14,6 +14,7 @@
 #include <gtest/gtest.h>
 
 #include "actors/gateway/gateway.hpp"
+#include "actors/metrics/status.hpp"
 #include "core/json.hpp"
 #include "tests/support/recipes/two_leg.hpp"
 #include "tests/support/world.hpp"

@@ -142,26 +142,70 @@ TEST_F(gateway_test, takes_an_offer_whose_key_is_over_for_a_late_one) {
   }
 }
 
-// Its director would wait; an offer that is on its way is the lines' to refuse.
+// Its director would wait, and may not know it; an offer that is on its way is
+// the lines' to refuse.
 TEST_F(gateway_test, ends_a_visit_that_fetches_by_a_key_that_is_over) {
+  using texts = std::vector<std::string>;
   open(ann, first);
-  const auto pass = invite(ann);
-  say(first, fetch_of(pass));
-  change_key();
-  noted();
-  director.clear();
-  router.clear();
-  for (int i = 0; i < 2; ++i)
-    EXPECT_EQ(end_of(say(first, fetch_of(pass))), verdict::withdrawn);
-  ASSERT_EQ(director.size(), 1u);
-  EXPECT_EQ(
-    std::get<verdict>(director.front().get_as<messages::visit_failed>(0).why),
-    verdict::not_invited);
-  EXPECT_TRUE(router.empty());
-  EXPECT_TRUE(noted().empty());
-  say(first, offer_of(pass));
-  EXPECT_EQ(noted(), std::vector<std::string>{"offered"});
-  EXPECT_EQ(count<messages::part_offered>(router), 1u);
+  for (const bool earlier : {false, true}) {
+    const auto pass = invite(ann);
+    say(first, fetch_of(pass));
+    if (earlier) {
+      test::world::kill(caf::actor_cast<caf::actor>(testee));
+      start();
+      open(ann, first);
+    }
+    change_key();
+    noted();
+    director.clear();
+    router.clear();
+    for (int i = 0; i < 2; ++i)
+      EXPECT_EQ(end_of(say(first, fetch_of(pass))), verdict::withdrawn);
+    ASSERT_EQ(director.size(), 1u);
+    const auto failed = director.front().get_as<messages::visit_failed>(0);
+    EXPECT_EQ(std::get<verdict>(failed.why), verdict::not_invited);
+    EXPECT_TRUE(router.empty());
+    tell(messages::visit_withdrawn{pass.visit}); // As the director says then.
+    EXPECT_EQ(noted(), texts{"withdrawn"});
+    answers.clear();
+    messages::invitation_made again{pass};
+    tell(again); // The director said so before it heard.
+    EXPECT_TRUE(answers.empty()) << "its client would say that it drops it";
+    say(first, offer_of(pass));
+    const auto seen = noted();
+    ASSERT_FALSE(seen.empty());
+    EXPECT_EQ(seen.back(), "offered");
+    EXPECT_EQ(count<messages::part_offered>(router), 1u);
+  }
+}
+
+// Before its director hears that it is here, and invites it to that again.
+TEST_F(gateway_test, ends_at_hello_what_nobody_may_go_on_with) {
+  for (const bool expires : {false, true}) {
+    open(ann, first);
+    const auto pass = invite(ann, std::chrono::hours{expires ? -1 : 1});
+    if (!expires)
+      change_key();
+    noted();
+    director.clear();
+    messages::hello x;
+    x.client = ann;
+    x.nonce = ++nonce;
+    x.open = {pass};
+    say(second, x);
+    answers.clear();
+    tell(messages::hello_judged{second, x, {1}, {}, {}});
+    const auto ends = [](const auto& said) {
+      const auto* end = std::get_if<messages::visit_ended>(&said.second);
+      return end && end->why == verdict::withdrawn;
+    };
+    EXPECT_EQ(std::ranges::count_if(answers, ends), 1);
+    EXPECT_EQ(noted(), std::vector<std::string>{"withdrawn"});
+    ASSERT_EQ(director.size(), 2u);
+    EXPECT_TRUE(director[0].match_elements<messages::visit_failed>());
+    EXPECT_EQ(director[1].get_as<messages::client_joined>(0).open,
+              std::nullopt);
+  }
 }
 
 TEST_F(gateway_test, hears_a_decline_by_a_key_that_is_over) {

@@ -132,6 +132,10 @@ TEST_F(gateway_test, says_once_that_a_visit_has_no_ticket) {
   is_told(first, 7, 1);  // Of before a restart, maybe.
   EXPECT_TRUE(router.empty());
   EXPECT_TRUE(noted().empty());
+  const auto draft = std::make_shared<status_draft>();
+  tell(messages::status_asked{draft});
+  const auto of = static_cast<std::size_t>(verdict::not_invited);
+  EXPECT_EQ(draft->taken().door->refusals[of], 15u) << "not counted";
 }
 
 TEST_F(gateway_test, lets_nobody_leave_for_another) {

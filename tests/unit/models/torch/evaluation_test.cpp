@@ -77,6 +77,63 @@ TEST_F(evaluations, are_by_client_where_clients_have_a_part_of_their_own) {
     const auto all = made_by(go(changes));
     for (const auto& x : std::span{all}.first(all.size() - 1))
       EXPECT_EQ(x.contains("per_client"), method.personal) << method.name;
+    for (const auto& x : all)
+      EXPECT_FALSE(x.contains("round")) << "versions count: " << method.name;
+  }
+}
+
+// Of these no version ever comes.
+TEST_F(evaluations, are_of_rounds_where_nothing_is_merged) {
+  std::size_t compared = 0;
+  for (const auto& method : methods_of_any_model()) {
+    if (method.offers)
+      continue;
+    for (const auto* mode : {"sync", "semisync"}) {
+      auto changes = small(method);
+      changes.insert(changes.end(), {"mode=" + std::string{mode}, "rounds=20",
+                                     "evaluate_every=5", "learning_rate=0.2"});
+      const auto x = go(changes);
+      EXPECT_EQ(x.versions, 0u);
+      std::vector<std::uint64_t> rounds;
+      for (const auto& line : made_by(x))
+        rounds.push_back(line.value("round", std::uint64_t{0}));
+      // And one in the end.
+      EXPECT_EQ(rounds, (std::vector<std::uint64_t>{5, 10, 15, 20, 20}))
+        << method.name << " " << mode;
+      ++compared;
+    }
+  }
+  EXPECT_GE(compared, 2u);
+}
+
+// Who learns alone is worth another thing each time.
+TEST_F(evaluations, of_rounds_follow_what_clients_learn) {
+  const auto all = made_by(go({"method=local", "rounds=20", "evaluate_every=5",
+                               "clients_per_round=8", "learning_rate=0.2"}));
+  ASSERT_EQ(all.size(), 5u);
+  EXPECT_NE(all[0]["per_client"], all[3]["per_client"]);
+  EXPECT_EQ(all[3]["per_client"], all[4]["per_client"]);
+}
+
+// There, as many visits are a round as would have made a version.
+TEST_F(evaluations, are_of_visits_where_there_are_no_rounds_either) {
+  for (const std::string mode : {"fedbuff", "fedasync"}) {
+    const auto x = go({"method=local", "mode=" + mode, "rounds=0",
+                       "time_budget=20", "concurrency=3", "evaluate_every=2"});
+    std::vector<std::uint64_t> rounds;
+    for (const auto& line : made_by(x))
+      rounds.push_back(line.value("round", std::uint64_t{0}));
+    ASSERT_GT(rounds.size(), 3u) << mode;
+    const auto last = rounds.back();
+    rounds.pop_back();
+    for (const auto round : rounds)
+      EXPECT_EQ(round % 2, 0u) << mode;
+    EXPECT_LT(rounds.front(), rounds.back()) << mode;
+    EXPECT_GE(last, rounds.back()) << mode;
+    const auto most = x.visits / (mode == "fedbuff" ? 3 : 1);
+    EXPECT_LE(last, most) << mode;
+    EXPECT_LE(most, last + 1) << mode;
+    EXPECT_FALSE(x.rounds) << mode;
   }
 }
 

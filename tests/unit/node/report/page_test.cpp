@@ -192,6 +192,20 @@ TEST_F(report, of_a_run_without_labels_has_no_accuracy) {
   EXPECT_THAT(text, HasSubstr("1e-09"));
 }
 
+// There is but version 0, and the round says how far it was.
+TEST_F(report, of_a_run_that_merges_nothing_counts_rounds) {
+  finished_run();
+  file("metrics.jsonl", R"(
+{"at":2.0,"kind":"evaluation","version":0,"round":5,"loss":3.0}
+{"at":4.0,"kind":"evaluation","version":0,"round":10,"loss":2.0}
+)");
+  const auto text = page();
+  EXPECT_THAT(text, HasSubstr("test data 3 at round 5, "));
+  EXPECT_THAT(text, HasSubstr("test data 2 at round 10, "));
+  EXPECT_THAT(text, HasSubstr("Loss over rounds"));
+  EXPECT_THAT(text, Not(HasSubstr("Loss over versions")));
+}
+
 TEST_F(report, of_a_run_that_was_never_evaluated_shows_how_it_trained) {
   finished_run();
   file("config.toml", "\nevaluate_every = 0\n" + std::string{config.substr(1)});

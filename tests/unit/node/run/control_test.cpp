@@ -7,6 +7,7 @@
 #include <thread>
 #include <vector>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
@@ -97,23 +98,33 @@ TEST(seal_file, keeps_what_a_run_signs_with_and_refuses_half_of_it) {
   ASSERT_TRUE(none);
   EXPECT_FALSE(*none);
   using former = actors::seals::former;
-  auto x = after({.now = {1}}, 1000, 500);
-  EXPECT_EQ(x.before, (std::vector{former{{1}, 1500}}));
-  EXPECT_NE(x.now, (actors::seal::key{1}));
-  for (std::size_t i = 1; i < actors::seals::former_max + 2; ++i) {
+  actors::seals::keys x{.now = {1}};
+  std::int64_t now_ms = 1000;
+  for (std::size_t i = 0; i < actors::seals::former_max; ++i, now_ms += 100) {
+    const auto next = after(x, now_ms, 5000);
+    ASSERT_TRUE(next);
+    EXPECT_NE(next->now, x.now);
+    auto before = x.before;
+    before.insert(before.begin(), former{x.now, now_ms + 5000});
+    EXPECT_EQ(next->before, before);
+    x = *next;
     ASSERT_TRUE(write_seals(path, x));
     const auto found = read_seals(path);
     ASSERT_TRUE(found && *found);
     EXPECT_EQ((*found)->now, x.now);
     EXPECT_EQ((*found)->before, x.before);
-    const auto known = x;
-    x = after(known, 2000, 500);
-    EXPECT_EQ(x.before.front(), (former{known.now, 2500}));
-    EXPECT_EQ(x.before.size(), std::min(i + 1, actors::seals::former_max));
-    for (std::size_t j = 1; j < x.before.size(); ++j)
-      EXPECT_EQ(x.before[j], known.before[j - 1]);
   }
-  ASSERT_TRUE(write_seals(path, x));
+  // Nobody's tickets end before their time for one more.
+  const auto none_is_over = after(x, now_ms, 5000);
+  ASSERT_FALSE(none_is_over);
+  EXPECT_THAT(none_is_over.error().context, ::testing::HasSubstr("8 keys"));
+  x.before[2].until_ms = now_ms;
+  const auto over = x.before[2];
+  const auto one_is = after(x, now_ms, 5000);
+  ASSERT_TRUE(one_is);
+  EXPECT_EQ(one_is->before.size(), actors::seals::former_max);
+  EXPECT_EQ(std::ranges::count(one_is->before, over), 0);
+  EXPECT_EQ(one_is->before.back(), x.before.back());
   const auto size = std::filesystem::file_size(path);
   for (std::uintmax_t n = 0; n < size; n += 7) {
     std::filesystem::resize_file(path, n);

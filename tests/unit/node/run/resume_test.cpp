@@ -374,7 +374,8 @@ INSTANTIATE_TEST_SUITE_P(
     scene{"sync", asking}, scene{"fedbuff", asking},
     scene{"fedbuff",
           {"method=scaffold", "drop_out=0.1", "availability.kind=windows",
-           "period=20", "per_hour=200", "restart_seconds=1"}}),
+           "period=20", "per_hour=200", "restart_seconds=1"}},
+    scene{"sync", {"method=local"}}),
   [](const auto& x) {
     return std::string{x.param.mode} + std::to_string(x.index);
   });

@@ -87,6 +87,16 @@ TEST(rules, have_clients_elsewhere_beat_and_gone_when_they_are_silent) {
   EXPECT_EQ(node::plan_of(patient, *work).attendance.silence_max, instant{});
 }
 
+// At the end it is scored in any case.
+TEST(rules, have_what_was_set_aside_scored_where_stop_watches_it) {
+  const auto x = paced({});
+  const auto work = node::prepare(x, no_model);
+  ASSERT_TRUE(work) << work.error().context;
+  EXPECT_FALSE(node::plan_of(x, *work).score_aside);
+  const auto stops = paced({"stop.metric=loss", "stop.patience=3"});
+  EXPECT_TRUE(node::plan_of(stops, *work).score_aside);
+}
+
 TEST(rules, have_who_hears_nothing_for_three_beats_dial_anew) {
   EXPECT_EQ(transport::silence::options{}.open_max,
             instant{3 * node::beat_every});

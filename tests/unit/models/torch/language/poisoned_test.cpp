@@ -11,7 +11,9 @@
 #include <utility>
 #include <vector>
 
-#include "tests/support/every_language_method.hpp"
+#include "core/random.hpp"
+#include "tests/support/passing_trainer.hpp"
+#include "tests/support/private_federation.hpp"
 
 namespace troupe::test::poisoned_test {
 
@@ -31,65 +33,44 @@ void poison(models::client_state& x) {
 }
 
 /// A trainer that does so to one client, where it is told to.
-class poisoner final : public models::trainer {
+class poisoner final : public passing_trainer {
 public:
-  poisoner(models::trainer& by, client_id whom) : by_(by), whom_(whom) {
+  poisoner(models::trainer& by, client_id whom)
+    : passing_trainer(by),
+      whom_(whom) {
     // nop
   }
 
-  using models::trainer::train;
-
-  result<models::choice> choose(const models::visit_input& x) override {
-    return by_.choose(x);
-  }
+  using passing_trainer::train;
 
   std::vector<result<models::trained>>
   train(std::span<const models::visit_input> xs) override {
-    auto all = by_.train(xs);
+    auto all = passing_trainer::train(xs);
     for (std::size_t i = 0; i < all.size(); ++i)
       if (poisons && all[i] && xs[i].visit.client == whom_)
         poison(all[i]->next);
     return all;
   }
 
-  result<models::evaluated>
-  evaluate(const models::evaluation_input& x) override {
-    return by_.evaluate(x);
-  }
-
-  std::uint64_t examples(client_id x) const override {
-    return by_.examples(x);
-  }
-
-  std::uint64_t steps(const models::visit_input& x) const override {
-    return by_.steps(x);
-  }
-
   bool poisons = false;
 
 private:
-  models::trainer& by_;
   client_id whom_;
 };
-
-/// Clients of one size, so that one model serves all of them in turn.
-routed_setting setting_of(const std::string& method) {
-  auto x = language_setting_of(method);
-  x.experts.clear();
-  return x;
-}
 
 constexpr client_id ill{2};
 
 struct some_run {
-  routed_federation of;
+  private_federation of;
+  reference_options how;
   poisoner by;
   reference_loop loop;
 
-  explicit some_run(const std::string& method)
-    : of(setting_of(method)),
+  explicit some_run(const private_case& x)
+    : of(x, 4),
+      how(of.loop_options()),
       by(of.trainer(), ill),
-      loop(of.loop_by(by)) {
+      loop(by, how) {
     // nop
   }
 
@@ -109,7 +90,7 @@ struct some_run {
 };
 
 void expect_same_but_for_one(const some_run& x, const some_run& clean) {
-  for (const auto& line : clean.of.task().blocks.lines) {
+  for (const auto& line : clean.how.blocks.lines) {
     const auto& found = x.loop.line(line.id);
     const auto& expected = clean.loop.line(line.id);
     ASSERT_EQ(found.size(), expected.size()) << line.name;
@@ -124,12 +105,10 @@ void expect_same_but_for_one(const some_run& x, const some_run& clean) {
     EXPECT_EQ(*x.loop.state({k}), *clean.loop.state({k})) << "client " << k;
 }
 
-class poisoned : public ::testing::TestWithParam<std::string> {};
+class poisoned : public ::testing::TestWithParam<private_case> {};
 
-INSTANTIATE_TEST_SUITE_P(all, poisoned,
-                         ::testing::Values("comigs", "pfedmoe", "comigs_2g",
-                                           "pf2lora", "fdlora"),
-                         [](const auto& x) { return x.param; });
+INSTANTIATE_TEST_SUITE_P(all, poisoned, ::testing::ValuesIn(private_cases()),
+                         [](const auto& x) { return x.param.name; });
 
 } // namespace
 

@@ -3,16 +3,11 @@
 
 #include <gmock/gmock.h>
 
-#include <filesystem>
-#include <fstream>
 #include <string>
-#include <utility>
 
-#include "models/torch/module.hpp"
 #include "node/config/config.hpp"
-#include "node/task/language.hpp"
 #include "node/task/workload.hpp"
-#include "tests/support/scratch_folder.hpp"
+#include "tests/support/language_runs.hpp"
 
 namespace troupe::test {
 
@@ -20,22 +15,13 @@ namespace {
 
 using ::testing::ElementsAre;
 
-struct routed_workload : ::testing::Test {
-  routed_workload() {
-    std::filesystem::create_directories(at.path() + "/users");
-    for (const auto* name : {"de", "fr", "nl"}) {
-      std::ofstream out{at.path() + "/users/" + name + ".txt"};
-      for (int i = 0; i < 40; ++i)
-        out << name << " has line " << i * i << '\f';
-    }
-  }
-
+struct routed_workload : texts_of_users {
   node::experiment described(const std::string& method,
                              const std::string& training = {}) const {
     const auto text =
       "rounds = 1\nmethod = '" + method
-      + "'\n[data]\nkind = 'language'\npath = '" + at.path()
-      + "/users'\nusers = ['de', 'fr', 'nl']\ntokenizer = 'bytes'\n"
+      + "'\n[data]\nkind = 'language'\npath = '" + users()
+      + "'\nusers = ['de', 'fr', 'nl']\ntokenizer = 'bytes'\n"
         "context = 8\nvalidation_share = 0.2\ntest_share = 0.2\n"
         "[model]\nkind = 'language'\nlayers = 1\nembedding = 8\nheads = 2\n"
         "[training]\nlocal_steps = 2\nbatch_size = 2\nbatches = 'anywhere'\n"
@@ -45,15 +31,6 @@ struct routed_workload : ::testing::Test {
     EXPECT_TRUE(found) << found.error().context;
     return found ? found->x : node::experiment{};
   }
-
-  static result<node::workload> prepared(const node::experiment& x) {
-    return node::language_of(x, troupe_torch()->make_language)
-      .and_then([&](node::materials found) {
-        return node::prepare(x, std::move(found));
-      });
-  }
-
-  scratch_folder at;
 };
 
 } // namespace

@@ -1,6 +1,7 @@
 // Experts and routers inside an objective: what changes no bit, what is
 // learned, and what is seen.
 
+#include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -13,6 +14,9 @@
 #include <vector>
 
 #include "models/inner_adapters.hpp"
+#include "models/torch/language/frozen_parts.hpp"
+#include "models/torch/language/group_buffers.hpp"
+#include "models/torch/language/network.hpp"
 #include "tests/support/expert_scene.hpp"
 
 namespace troupe::models::routes_test {
@@ -32,20 +36,57 @@ double bare_loss(const std::shared_ptr<const language_base>& base) {
   return found ? found->mean_loss() : 0;
 }
 
+constexpr std::uint32_t numbers_of_experts[] = {2, 3, 4, 8};
+
+/// Any router will do.
+void turn(std::span<float> router) {
+  std::uint32_t i = 0;
+  for (auto& value : router)
+    value = static_cast<float>(test::value_by_rule(78, i++)) * 4;
+}
+
 } // namespace
+
+// A loss is one number of many: here is all that a model says, of each token.
+TEST(routes, of_experts_that_begin_change_no_bit_of_what_is_said) {
+  const token_batch rows_by_rule{.ids = test::ids_by_rule(2, 6, 13)};
+  for (const auto config : test::tiny_models)
+    for (const auto experts : numbers_of_experts)
+      for (const bool by_backend : {true, false}) {
+        SCOPED_TRACE(std::string{config} + std::to_string(experts));
+        const auto base = test::base_by_rule(test::tiny_spec(config));
+        const auto arithmetic = cpu();
+        group_buffers x{base};
+        const auto ok = x.attach(groups_with(*base, experts),
+                                 by_backend ? arithmetic.get() : nullptr);
+        ASSERT_TRUE(ok) << ok.error().context;
+        const auto routed = x.route({.experts = experts, .balance = 0});
+        ASSERT_TRUE(routed) << routed.error().context;
+        std::ranges::copy(x.initial(7), x.values().begin());
+        turn(x.values_of(x.groups().size() - 1));
+        const auto network = make_language_network(base->spec());
+        frozen_parts bare{base};
+        const auto expected = test::said_of(*network, bare, rows_by_rule);
+        const auto found = test::said_of(*network, x.parts(), rows_by_rule);
+        EXPECT_TRUE(found.equal(expected));
+        // Of experts that have learned they say something else.
+        std::uint32_t i = 0;
+        for (auto& value : x.values())
+          value = static_cast<float>(test::value_by_rule(77, i++));
+        const auto learned = test::said_of(*network, x.parts(), rows_by_rule);
+        EXPECT_GT(test::apart(learned, expected), 1e-3);
+      }
+}
 
 TEST(routes, of_experts_that_begin_change_no_bit_and_have_no_slope) {
   for (const auto config : test::tiny_models)
-    for (const std::uint32_t experts : {2u, 4u})
+    for (const auto experts : numbers_of_experts)
       for (const bool by_backend : {true, false}) {
         SCOPED_TRACE(std::string{config} + std::to_string(experts));
         expert_scene x{
           config, {.experts = experts, .balance = 0}, {}, by_backend};
         x.begin();
-        // Any router will do.
-        std::uint32_t i = 0;
-        for (auto& value : x.groups().values_of(x.last()))
-          value = static_cast<float>(test::value_by_rule(78, i++)) * 4;
+        turn(x.groups().values_of(x.last()));
         EXPECT_EQ(x.loss(), bare_loss(x.base));
         EXPECT_GT(largest_of(x.descend()), 1e-4);
         EXPECT_EQ(largest_of(x.groups().gradient_of(x.last())), 0);

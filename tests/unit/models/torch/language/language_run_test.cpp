@@ -1,0 +1,176 @@
+// Runs of all methods that learn a language model: what the laws of
+// tests/unit/node/run and of tests/unit/node/replay say of those that learn any
+// model.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "node/config/config.hpp"
+#include "node/replay/replay.hpp"
+#include "policies/catalogue.hpp"
+#include "tests/support/every_language_method.hpp"
+#include "tests/support/language_runs.hpp"
+#include "tests/support/plain_run.hpp"
+
+namespace troupe::test::language_run_test {
+
+namespace {
+
+using states = std::map<client_id, std::shared_ptr<const models::client_state>>;
+
+/// What a run came to.
+struct ended_run {
+  std::string folder;
+  std::string digest;
+  states kept;
+};
+
+/// Of all who have made a visit.
+void expect_kept(const states& found, const states& wanted) {
+  std::size_t some = 0;
+  for (const auto& [client, state] : wanted) {
+    if (state->visits == 0)
+      continue;
+    ++some;
+    const auto own = found.find(client);
+    ASSERT_NE(own, found.end()) << "client " << client.value;
+    EXPECT_EQ(*own->second, *state) << "client " << client.value;
+  }
+  EXPECT_GT(some, 0u);
+}
+
+class language_run : public texts_of_users,
+                     public ::testing::WithParamInterface<std::string> {
+protected:
+  static const recipe& method() {
+    return *policies::find_recipe(GetParam());
+  }
+
+  node::experiment described(const overrides& more) const {
+    auto changes = of_language_method(method());
+    changes.push_back("data.path=" + users());
+    changes.insert(changes.end(), more.begin(), more.end());
+    return configured(language_run_text, changes, at.path() + "/runs");
+  }
+
+  static ended_run go(const node::experiment& x) {
+    const auto work = prepared(x);
+    if (!work) {
+      ADD_FAILURE() << work.error().context;
+      return {};
+    }
+    const auto files = std::make_shared<actors::memory_vault>();
+    const auto done =
+      node::run(x, {.make_model = no_model, .files = files, .work = &*work});
+    if (!done) {
+      ADD_FAILURE() << done.error().context;
+      return {};
+    }
+    EXPECT_FALSE(done->failed) << done->reason;
+    return {
+      .folder = done->folder, .digest = done->digest, .kept = files->states()};
+  }
+
+  /// What ends a run under this pace: `updates`, for a method of a line for
+  /// each client has none whose versions could be counted.
+  static overrides ended(pace_kind pace, const std::string& clock) {
+    overrides x{"mode=" + std::string{policies::to_string(pace)},
+                "clock=" + clock};
+    if (by_round(pace) && (pace == pace_kind::sync || !method().offers))
+      return x;
+    x.push_back("rounds=0");
+    x.push_back(method().offers ? "updates=6" : "time_budget=0.5");
+    return x;
+  }
+
+  /// From its record and its configuration. Where all that was done is in the
+  /// record, so is what clients keep.
+  static void expect_computed_again(const ended_run& x, bool to_its_end) {
+    namespace fs = std::filesystem;
+    const fs::path folder{x.folder};
+    for (const auto* name : {"versions", "model.safetensors"})
+      fs::remove_all(folder / name);
+    const auto loaded = node::load_config(folder / "config.toml");
+    ASSERT_TRUE(loaded) << loaded.error().context;
+    const auto work = prepared(loaded->x);
+    ASSERT_TRUE(work) << work.error().context;
+    states found;
+    const auto done = node::replay(loaded->x, folder,
+                                   {.make_model = no_model,
+                                    .note = [](const auto&) {},
+                                    .show = [](const auto&) {},
+                                    .work = &*work,
+                                    .look =
+                                      [&](const node::replayed_moment& y) {
+                                        found = y.there.states;
+                                        return result<void>{};
+                                      }});
+    ASSERT_TRUE(done) << done.error().context;
+    const auto& [equal, total, first] = done->digests;
+    EXPECT_FALSE(first) << done->differs_at << ": " << first->what;
+    EXPECT_EQ(equal, total);
+    EXPECT_EQ(total > 0, method().offers);
+    EXPECT_TRUE(done->ended);
+    if (to_its_end)
+      expect_kept(found, x.kept);
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(all, language_run,
+                         ::testing::ValuesIn(all_language_methods()),
+                         [](const auto& x) { return x.param; });
+
+} // namespace
+
+TEST_P(language_run, under_sync_is_the_plain_loop) {
+  std::vector<overrides> variants(1); // As it is.
+  if (find_option(method(), "attention") != nullptr)
+    variants.push_back({"options.attention=private"});
+  for (const auto& more : variants) {
+    const auto x = described(more);
+    const auto work = prepared(x);
+    ASSERT_TRUE(work) << work.error().context;
+    expect_plain_run(x, *work, ::testing::PrintToString(more));
+  }
+}
+
+TEST_P(language_run, learns_the_same_with_any_workers_clock_and_events) {
+  const auto wanted = go(described({}));
+  for (const overrides& more :
+       {overrides{"workers=1"}, overrides{"clock=wall"},
+        overrides{"events=true"}, overrides{"evaluate_every=0"},
+        overrides{"workers=1", "clock=wall", "events=true",
+                  "evaluate_every=2"}}) {
+    SCOPED_TRACE(::testing::PrintToString(more));
+    const auto found = go(described(more));
+    EXPECT_EQ(found.digest, wanted.digest);
+    expect_kept(found.kept, wanted.kept);
+  }
+}
+
+// Of those that train all weights: replay_test, over any model.
+TEST_P(language_run, is_computed_again_in_every_pace_and_under_both_clocks) {
+  if (!models::has_adapters(method()))
+    return;
+  for (const auto pace : {pace_kind::sync, pace_kind::semisync,
+                          pace_kind::fedbuff, pace_kind::fedasync}) {
+    if (policies::standing_of(method(), pace) == standing::refused)
+      continue;
+    for (const std::string clock : {"virtual", "wall"}) {
+      auto changes = ended(pace, clock);
+      SCOPED_TRACE(::testing::PrintToString(changes));
+      // Then a replay looks at what there is once, at the end.
+      changes.insert(changes.end(), {"events=true", "evaluate_every=0"});
+      expect_computed_again(go(described(changes)), pace == pace_kind::sync);
+    }
+  }
+}
+
+} // namespace troupe::test::language_run_test
