@@ -165,8 +165,9 @@ TEST_F(gateway_test, ends_a_visit_that_fetches_by_a_key_that_is_over) {
     const auto failed = director.front().get_as<messages::visit_failed>(0);
     EXPECT_EQ(std::get<verdict>(failed.why), verdict::not_invited);
     EXPECT_TRUE(router.empty());
-    tell(messages::visit_withdrawn{pass.visit}); // As the director says then.
     EXPECT_EQ(noted(), texts{"withdrawn"});
+    tell(messages::visit_withdrawn{pass.visit}); // As the director says then.
+    EXPECT_EQ(noted(), texts{});
     answers.clear();
     messages::invitation_made again{pass};
     tell(again); // The director said so before it heard.
