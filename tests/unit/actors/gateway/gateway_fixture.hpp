@@ -128,6 +128,13 @@ protected:
     w.settle();
   }
 
+  /// Another process, to which she says hello.
+  void begin_again() {
+    test::world::kill(caf::actor_cast<caf::actor>(testee));
+    start();
+    open(ann, first);
+  }
+
   /// What was signed until now is good no more.
   void change_key() {
     auto keys = *tickets->keys_now();

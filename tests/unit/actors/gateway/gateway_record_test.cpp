@@ -10,9 +10,7 @@ TEST_F(gateway_test, notes_the_beginning_of_a_visit_from_before_a_restart) {
   open(ann, first);
   const auto one = invite(ann);
   const auto two = invite(ann);
-  test::world::kill(caf::actor_cast<caf::actor>(testee));
-  start();
-  open(ann, first);
+  begin_again();
   noted();
   say(first, offer_of(one));
   EXPECT_EQ(noted(),
@@ -118,11 +116,8 @@ TEST_F(gateway_test, takes_an_offer_whose_key_is_over_for_a_late_one) {
   for (const bool earlier : {false, true}) {
     const auto pass = invite(ann);
     say(first, fetch_of(pass));
-    if (earlier) {
-      test::world::kill(caf::actor_cast<caf::actor>(testee));
-      start();
-      open(ann, first);
-    }
+    if (earlier)
+      begin_again();
     change_key();
     noted();
     director.clear();
@@ -150,11 +145,8 @@ TEST_F(gateway_test, ends_a_visit_that_fetches_by_a_key_that_is_over) {
   for (const bool earlier : {false, true}) {
     const auto pass = invite(ann);
     say(first, fetch_of(pass));
-    if (earlier) {
-      test::world::kill(caf::actor_cast<caf::actor>(testee));
-      start();
-      open(ann, first);
-    }
+    if (earlier)
+      begin_again();
     change_key();
     noted();
     director.clear();
