@@ -236,6 +236,7 @@ private:
   bool last_visits_are_over(actions& out, instant now);
   void begin_last_visits(instant now);
   void invite_last(actions& out, instant now);
+  bool is_done_since(const messages::visit_failed& x) const;
   void last_visit_ended(const messages::visit_failed& x, actions& out,
                         instant now);
   void wait_no_more_for(client_id x, actions& out);

@@ -11,7 +11,7 @@ namespace troupe::actors {
 course::actions course::failed(const messages::visit_failed& x, instant now) {
   actions out;
   if (is_in_last_visits()) {
-    if (find_open(x.visit)) {
+    if (find_open(x.visit) || is_done_since(x)) {
       last_visit_ended(x, out, now);
       carry_on(out, now);
     }

@@ -174,6 +174,17 @@ void course::invite_last(actions& out, instant now) {
   }
 }
 
+/// Its client came to the end of its last visit before it heard that nobody
+/// waits for it any more.
+bool course::is_done_since(const messages::visit_failed& x) const {
+  const auto* why = std::get_if<messages::decline_reason>(&x.why);
+  const auto client = x.visit.client;
+  return why && *why == messages::decline_reason::no_offer
+         && owed_.contains(client) && tries_.contains(client)
+         && clients_.at(client).open.empty()
+         && clients_.at(client).number == x.visit.number.value;
+}
+
 void course::last_visit_ended(const messages::visit_failed& x, actions& out,
                               instant now) {
   using messages::decline_reason;
@@ -185,6 +196,7 @@ void course::last_visit_ended(const messages::visit_failed& x, actions& out,
   const auto* why = std::get_if<decline_reason>(&x.why);
   if (why && *why == decline_reason::no_offer) {
     owed_.erase(client);
+    callable_.erase(client);
     had_last_.insert(client);
     unsaved_last_.push_back(x.visit);
     return;

@@ -321,9 +321,12 @@ gateway_actor::behavior_type gateway(gate_pointer self, gateway_args args) {
     [self](const transport::frame_arrived& x) { arrived(self, x); },
     [self](const messages::hello_judged& x) { judged(self, x); },
     [self](const messages::invitation_made& x) {
-      // Its client has dropped it, which the director has not heard yet.
-      if (self->state.granted->is_withdrawn(x.pass.visit))
+      // Its client has dropped it, which who invites has not heard, or forgot.
+      if (self->state.granted->is_withdrawn(x.pass.visit)) {
+        self->send(self->state.args.others->director,
+                   messages::visit_failed{x.pass.visit, verdict::not_invited});
         return;
+      }
       auto pass = x.pass;
       self->state.trips.began(pass.visit, steady_now());
       if (self->state.granted->invited(pass.visit, x.earlier))

@@ -251,13 +251,12 @@ result<comparison> replayer::on(const messages::visit_failed& x) {
     return compared;
   }
   const auto* why = std::get_if<messages::decline_reason>(&x.why);
-  // Records from before `dropped` call both `no_offer`.
-  if (why
-      && (*why == messages::decline_reason::no_offer
-          || *why == messages::decline_reason::dropped)) {
+  const bool dropped = why && *why == messages::decline_reason::dropped;
+  if (dropped || (why && *why == messages::decline_reason::no_offer)) {
     const auto work = jobs_.find(x.visit);
-    if (work != jobs_.end() && work->second.drops_out) {
-      jobs_.erase(work);
+    // Records from before `dropped` call both `no_offer`.
+    if (dropped || (work != jobs_.end() && work->second.drops_out)) {
+      jobs_.erase(x.visit);
       auto& talk = client(x.visit.client);
       carry_out(talk, talk.give_up(x.visit));
     } else if (work != jobs_.end()) {

@@ -234,6 +234,26 @@ TEST(last_visits, whose_ticket_is_good_no_more_are_withdrawn) {
             2);
 }
 
+// It had come to its end before its client heard of that.
+TEST(last_visits, that_were_done_when_they_were_ended_are_not_asked_for_again) {
+  for (const bool is_newest : {true, false}) {
+    ending_run run;
+    run.train();
+    run.end_lines();
+    auto visit = run.last().front().visit;
+    run.did(
+      run.testee.failed({visit, policies::verdict::not_invited}, run.now));
+    if (!is_newest)
+      visit.number.value -= 1;
+    run.say(visit, decline_reason::no_offer);
+    run.wait(2min);
+    EXPECT_EQ(std::ranges::count_if(
+                run.last(),
+                [&](const auto& x) { return x.visit.client == visit.client; }),
+              is_newest ? 1 : 2);
+  }
+}
+
 TEST(last_visits, wait_for_who_is_away_for_a_minute) {
   ending_run run;
   run.train();

@@ -161,9 +161,11 @@ TEST_F(gateway_test, ends_a_visit_that_fetches_by_a_key_that_is_over) {
     tell(messages::visit_withdrawn{pass.visit}); // As the director says then.
     EXPECT_EQ(noted(), texts{});
     answers.clear();
+    director.clear();
     messages::invitation_made again{pass};
-    tell(again); // The director said so before it heard.
+    tell(again); // The director said so before it heard, or has forgotten it.
     EXPECT_TRUE(answers.empty()) << "its client would say that it drops it";
+    EXPECT_EQ(count<messages::visit_failed>(director), 1u) << "it would wait";
     say(first, offer_of(pass));
     const auto seen = noted();
     ASSERT_FALSE(seen.empty());

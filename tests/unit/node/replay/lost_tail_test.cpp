@@ -243,6 +243,43 @@ TEST_F(recorded_run, a_visit_whose_client_was_too_busy_for_a_later_one) {
   EXPECT_GT(tried, 3u);
 }
 
+// A server that began anew asked once more for what its client had dropped; the
+// record of before has that it was withdrawn, or has lost it.
+TEST_F(recorded_run, a_visit_that_its_client_has_dropped_and_is_asked_for) {
+  const auto folder = record({"method=ditto", "rounds=30", "over_selection=2"});
+  const auto before = read_lines(folder / "events.jsonl");
+  const std::string began = R"({"at":0,"event":"began","fingerprint":""})";
+  std::map<visit_key, json> invited;
+  std::set<visit_key> trains;
+  std::size_t tried = 0;
+  for (std::size_t i = 0; i < before.size(); ++i) {
+    const auto x = json::parse(before[i]);
+    if (x["event"] == "invited")
+      invited[visit_of(x)] = x;
+    if (x["event"] == "fetched")
+      trains.insert(visit_of(x));
+    if (x["event"] != "withdrawn" || !trains.contains(visit_of(x)))
+      continue;
+    const json dropped{{"at", 0},
+                       {"event", "visit_failed"},
+                       {"client", x["client"]},
+                       {"visit", x["visit"]},
+                       {"why", "dropped"}};
+    for (const bool lost : {false, true}) {
+      const auto done = replay_changed(folder, [&](lines& all) {
+        const auto at = all.begin() + static_cast<std::ptrdiff_t>(i);
+        const lines added{began, invited.at(visit_of(x)).dump(),
+                          dropped.dump()};
+        all.insert(lost ? all.erase(at) : at + 1, added.begin(), added.end());
+      });
+      ASSERT_TRUE(done) << done.error().context;
+      EXPECT_EQ(done->digests.equal, done->digests.total) << lost;
+      ++tried;
+    }
+  }
+  EXPECT_GT(tried, 6u);
+}
+
 // What it is too busy for it has not met: its offer, which is noted after a
 // visit that it has, goes before that one alone.
 TEST_F(recorded_run, a_late_offer_of_who_was_too_busy_before_it_fetched) {
