@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <optional>
 
@@ -26,6 +27,11 @@ public:
 
   /// One that was due was not made: evaluations take longer than versions.
   virtual void left_out(version head, instant at) = 0;
+
+  /// The last round that was scored, also before this process; 0: none was.
+  virtual std::uint64_t rounds_scored() const {
+    return 0;
+  }
 
   /// The last call. `last` is absent if the final versions could not be scored.
   virtual void

@@ -63,7 +63,8 @@ void end(publisher_pointer self,
 // What the run ends with, client by client.
 void evaluate_last(publisher_pointer self) {
   const auto& args = self->state.args;
-  const auto what = newest(args, self->state.ending->rounds);
+  const auto what =
+    newest(args, std::max(self->state.rounds, self->state.ending->rounds));
   self
     ->request(args.others->evaluator, args.waits.evaluation,
               question(self, what, true))
@@ -127,10 +128,17 @@ void consider(publisher_pointer self, const messages::version_published& x) {
     note_occasion(self, {x.line, x.head});
 }
 
+// A director that began again counts visits from zero, and may say its last
+// round once more.
 void consider(publisher_pointer self, const messages::round_counted& x) {
-  const auto& args = self->state.args;
-  if (!args.offers && !args.heads.empty() && is_occasion(args, x.rounds))
-    note_occasion(self, newest(args, x.rounds));
+  auto& state = self->state;
+  const auto& args = state.args;
+  const auto rounds = x.rounds + (x.is_of_visits ? state.scored_before : 0);
+  if (args.offers || args.heads.empty() || rounds <= state.rounds)
+    return;
+  state.rounds = rounds;
+  if (is_occasion(args, rounds))
+    note_occasion(self, newest(args, rounds));
 }
 
 void finish(publisher_pointer self, const messages::run_finished& x) {
@@ -153,6 +161,8 @@ void finish(publisher_pointer self, const messages::run_finished& x) {
 publisher_impl::behavior_type publisher(publisher_pointer self,
                                         publisher_args args) {
   self->state.args = std::move(args);
+  self->state.scored_before = self->state.rounds =
+    self->state.args.watching->rounds_scored();
   return {
     [self](const messages::version_published& x) {
       auto& args = self->state.args;

@@ -42,6 +42,8 @@ struct publisher_state {
   std::optional<occasion> due; ///< The newest one waits, and no other.
   bool armed = false;          ///< Asked for when this instant is over.
   bool under_way = false;
+  std::uint64_t scored_before = 0; ///< The last round scored before this began.
+  std::uint64_t rounds = 0; ///< Where no version comes: the last counted.
   std::optional<messages::run_finished> ending = {};
 };
 
@@ -50,7 +52,8 @@ using publisher_impl = publisher_actor::extend<caf::reacts_to<caf::tick_atom>>;
 /// "Line l is at version v": to the gateway, the record and the audience; has
 /// every n-th version scored, with all lines as they are when its instant is
 /// over, and the director told. Of who offers nothing no version ever comes:
-/// then every n-th round is scored. One evaluation is under way at a time.
+/// then every n-th round is scored, once, also where the node began again. One
+/// evaluation is under way at a time.
 publisher_impl::behavior_type
 publisher(publisher_impl::stateful_pointer<publisher_state> self,
           publisher_args args);

@@ -35,8 +35,9 @@ routing_look look_at(version head,
                      const std::map<client_id, models::token_routes>& clients);
 
 /// Computes a run again, which ends where anything differs, since what clients
-/// keep to themselves is in no folder; whenever the run evaluated, and at its
-/// end, it looks where tokens of their test rows go. Returns `invalid_config`
+/// keep to themselves is in no folder; after each version that the run
+/// evaluated, and at its end, it looks where tokens of their test rows go.
+/// Where nothing is merged that is at its end alone. Returns `invalid_config`
 /// where no token is routed, or a client's data is elsewhere.
 [[nodiscard]] result<routing_of_run>
 routing_of(const std::filesystem::path& folder, const model_maker& make_model);

@@ -178,7 +178,8 @@ void compare_ends(const experiment& x, const workload& work,
   }
 }
 
-/// Who sees what there was whenever the run evaluated.
+/// Who sees what there was whenever the run evaluated a version, and at its
+/// end.
 class onlooker {
 public:
   onlooker(const experiment& x, const replay_context& in)

@@ -39,8 +39,9 @@ struct replay_context {
   std::function<void(const replay_progress&)> show; ///< After each event.
   /// Null: it is prepared from the configuration.
   const workload* work = nullptr;
-  /// Shown what was evaluated by the run, and what there is at the end if
-  /// nothing differs. What it fails with ends the replay. May be empty.
+  /// Shown what there was at each version that the run evaluated, and what
+  /// there is at the end if nothing differs. What it fails with ends the
+  /// replay. May be empty.
   std::function<result<void>(const replayed_moment&)> look = {};
 };
 

@@ -81,7 +81,7 @@ drawn_figure quantity(const run_record& x, const std::string& what,
 std::string without_accuracies(const run_record& x) {
   if (x.evaluations == 0)
     return "Nothing was evaluated, so nothing is known of single clients.";
-  if (x.accuracy.empty())
+  if (!x.has_accuracies())
     return "This workload has no labels, so it has no accuracies.";
   if (!x.ended)
     return "The clients are scored one by one when the run comes to its end.";
@@ -336,15 +336,23 @@ std::vector<drawn_figure> figures_of_learning(const run_record& x) {
     {x.training_loss, "training, mean of a version's visits", 2, "versions"},
     {x.loss, "test data", 0, "evaluations"},
     {x.validation_loss, "validation data", 1, "evaluations"}};
+  const std::vector<named> perplexities{
+    {x.perplexity, "test data", 0, "evaluations"},
+    {x.clients_perplexity, "clients with what they use, mean", 2,
+     "evaluations"}};
   std::vector<drawn_figure> all;
   for (const bool time : {false, true})
-    if (!x.accuracy.empty())
+    if (x.has_accuracies())
       all.push_back(quantity(x, "accuracy", accuracies, time, 0.0, 1.0));
+  for (const bool time : {false, true})
+    if (!x.clients_perplexity.empty())
+      all.push_back(quantity(x, "perplexity", perplexities, time, std::nullopt,
+                             std::nullopt));
   for (const bool time : {false, true})
     all.push_back(
       quantity(x, "loss", losses, time, std::nullopt, std::nullopt));
   for (auto& f : all)
-    f.title[0] = f.title[0] == 'a' ? 'A' : 'L';
+    f.title[0] = static_cast<char>(f.title[0] - 'a' + 'A');
   std::erase_if(all, [](const drawn_figure& f) { return f.drawing.empty(); });
   return all;
 }

@@ -17,7 +17,8 @@ struct drawn_figure {
   std::string says;    ///< HTML below it, or in its place.
 };
 
-/// Accuracy and loss, over versions and over time.
+/// Accuracy, clients' perplexity and loss, over versions, or over rounds where
+/// none come, and over time.
 std::vector<drawn_figure> figures_of_learning(const run_record& x);
 
 /// How accuracy and participation are spread over clients.

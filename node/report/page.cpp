@@ -41,7 +41,11 @@ std::string learning(const run_record& x) {
   const auto figures = figures_of_learning(x);
   if (figures.empty())
     return "<section><h2>How it learned</h2><p class=\"none\">No version was "
-           "made, so there is no curve.</p></section>\n";
+           "made"
+           + std::string{x.evaluations > 0
+                           ? ", and no evaluation has accuracies or a loss"
+                           : ""}
+           + ", so there is no curve.</p></section>\n";
   auto text = section("How it learned", figures);
   if (x.evaluations == 0)
     text += "<p class=\"aside\">Nothing was evaluated on test data"
@@ -49,7 +53,7 @@ std::string learning(const run_record& x) {
                             ? " (<code>evaluate_every = 0</code>)"
                             : ""}
             + ": the loss is that of the training.</p>\n";
-  else if (x.accuracy.empty())
+  else if (!x.has_accuracies())
     text += "<p class=\"aside\">This workload has no labels, so there is no "
             "accuracy.</p>\n";
   return text;

@@ -69,6 +69,10 @@ private:
     put(to_.loss, test, loss);
     put(to_.validation_accuracy, validation, accuracy);
     put(to_.validation_loss, validation, loss);
+    if (const auto y = x.number(actors::perplexity_key))
+      to_.perplexity.add(evaluated_, at, *y);
+    if (const auto y = x.number(actors::clients_perplexity_key))
+      to_.clients_perplexity.add(evaluated_, at, *y);
     // Mean, deciles and worst.
     if (const auto spread = x.numbers("per_client"); !spread.empty()) {
       to_.clients_mean.add(evaluated_, at, spread.front());

@@ -40,12 +40,19 @@ struct run_record {
   curve validation_loss;
   curve clients_mean; ///< Accuracies of what clients would use themselves.
   curve clients_worst;
+  curve perplexity;
+  curve clients_perplexity;       ///< The mean of theirs.
   std::vector<double> accuracies; ///< Of clients in the end, worst first.
   double last_at = 0;             ///< Of the last record.
   std::uint64_t evaluations = 0;
   bool by_rounds = false; ///< Those are, where nothing is merged.
   event_tally events;
   std::size_t unreadable = 0; ///< Lines of either file.
+
+  /// Of any evaluation; else the workload has no labels.
+  bool has_accuracies() const noexcept {
+    return !accuracy.empty() || !clients_mean.empty();
+  }
 
   bool has_events() const noexcept {
     return events.events() > 0;

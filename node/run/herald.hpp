@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -50,6 +51,10 @@ public:
 
   void left_out(version head, instant at) override {
     behind_->left_out(head, at);
+  }
+
+  std::uint64_t rounds_scored() const override {
+    return behind_->rounds_scored();
   }
 
   void finished(const messages::run_finished& x,

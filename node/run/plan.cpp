@@ -120,9 +120,10 @@ actors::node_args plan_of(const experiment& x, const workload& w) {
   args.evaluate_every = x.evaluate_every;
   args.evaluate_at_end = x.evaluate_every > 0;
   args.waits.scores = from_seconds(x.scores_seconds);
-  // Where there are no rows here, theirs are all there are.
-  args.score_clients =
-    w.method.personal || of_clients(args.metric) || x.data.is_elsewhere();
+  // Where there are no rows here, theirs are all there are; where nobody
+  // offers, nothing but what each client uses is scored.
+  args.score_clients = w.method.personal || !w.method.offers
+                       || of_clients(args.metric) || x.data.is_elsewhere();
   args.events = x.events;
   args.detached = !is_virtual(x);
   return args;

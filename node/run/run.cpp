@@ -113,7 +113,7 @@ private:
         return ok;
     return open_books().map([this] {
       if (!in_.resume.empty() && is_served())
-        visits_before_ = merged_in(folder_->path());
+        before_ = work_in(folder_->path());
     });
   }
 
@@ -194,7 +194,8 @@ private:
     if (!found_)
       return tl::make_unexpected(found_.error());
     auto begin = beginning_of(*found_, work_.method.offers);
-    begin.visits = visits_before_;
+    begin.visits = before_.visits;
+    begin.rounds_scored = before_.rounds;
     if (serving_)
       begin.at = serving_->elapsed();
     chronicle::options opts{
@@ -383,9 +384,9 @@ private:
   result<actors::stored_node> found_; ///< In the books, until the node has it.
   std::shared_ptr<chronicle> watching_;
   std::shared_ptr<const actors::snapshot> resumed_;
-  std::uint64_t events_bytes_ = 0;  ///< Before the federation begins.
-  std::uint64_t visits_before_ = 0; ///< Merged, of another process.
-  std::string snapshot_lost_;       ///< Why the last one could not be kept.
+  std::uint64_t events_bytes_ = 0; ///< Before the federation begins.
+  work_done before_;               ///< By another process.
+  std::string snapshot_lost_;      ///< Why the last one could not be kept.
   std::shared_ptr<actors::traffic> counted_ =
     std::make_shared<actors::traffic>();
 };

@@ -113,6 +113,7 @@ void chronicle::evaluated(const messages::evaluation_finished& x,
 // Of the last evaluation.
 void chronicle::note(const messages::evaluation_finished& x, bool last,
                      instant at) {
+  report_.rounds_scored = std::max(report_.rounds_scored, x.rounds);
   const auto all = spread_of_all();
   const auto strangers = spread_of_strangers();
   options_.metrics(record_of(
@@ -129,6 +130,11 @@ void chronicle::note(const messages::evaluation_finished& x, bool last,
 void chronicle::left_out(version, instant) {
   const std::lock_guard guard{mutex_};
   ++report_.left_out;
+}
+
+std::uint64_t chronicle::rounds_scored() const {
+  const std::lock_guard guard{mutex_};
+  return report_.rounds_scored;
 }
 
 void chronicle::judge(const messages::evaluation_finished& x,

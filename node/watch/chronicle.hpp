@@ -68,6 +68,9 @@ struct progress_report {
   std::string first_error; ///< Of a visit.
   std::map<client_id, failed_visits> failures;
   instant at{}; ///< Of the last that is in here.
+  /// The last that was, where nothing is merged. In no snapshot: of that the
+  /// node knows how many are over.
+  std::uint64_t rounds_scored = 0;
 
   /// Of a run that goes on.
   static constexpr auto fields(auto& x) {
@@ -105,6 +108,7 @@ public:
   void evaluated(const messages::evaluation_finished& x,
                  const actors::version_heads& scored, instant at) override;
   void left_out(version head, instant at) override;
+  std::uint64_t rounds_scored() const override;
   void finished(const messages::run_finished& x,
                 const std::optional<messages::evaluation_finished>& last,
                 instant at) override;

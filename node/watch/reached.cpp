@@ -40,7 +40,7 @@ instant reached_in(const std::filesystem::path& folder) {
 }
 
 // A version may stand there twice: before a kill, and after it.
-std::uint64_t merged_in(const std::filesystem::path& folder) {
+work_done work_in(const std::filesystem::path& folder) {
   struct counted {
     double last = 0;
     double merged = 0;
@@ -48,15 +48,20 @@ std::uint64_t merged_in(const std::filesystem::path& folder) {
   std::ifstream in{folder / "metrics.jsonl"};
   std::map<std::string, counted> lines;
   double most = 0;
+  double rounds = 0;
   const auto number = [](const json& x, const char* key) {
     const auto* found = x.find(key);
     return found ? found->number().value_or(0) : 0;
   };
   for (std::string text; std::getline(in, text);) {
     const auto what = json::parse(text);
-    const auto* line = what ? what->find("line") : nullptr;
-    if (!line)
+    if (!what)
       continue;
+    const auto* line = what->find("line");
+    if (!line) { // Of an evaluation.
+      rounds = std::max(rounds, number(*what, "round"));
+      continue;
+    }
     auto& x = lines[line->dump()];
     if (number(*what, "version") <= x.last)
       continue;
@@ -64,7 +69,8 @@ std::uint64_t merged_in(const std::filesystem::path& folder) {
     x.merged += std::max(0.0, number(*what, "merged"));
     most = std::max(most, x.merged);
   }
-  return static_cast<std::uint64_t>(std::min(most, 1e15));
+  return {.visits = static_cast<std::uint64_t>(std::min(most, 1e15)),
+          .rounds = static_cast<std::uint64_t>(std::min(rounds, 1e15))};
 }
 
 } // namespace troupe::node

@@ -3,12 +3,17 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <sstream>
+#include <string>
 
 #include "node/commands/report.hpp"
 #include "node/report/page.hpp"
+#include "node/watch/chronicle.hpp"
+#include "node/watch/metric_lines.hpp"
 #include "tests/support/scratch_folder.hpp"
 
 namespace troupe::test::page_test {
@@ -84,6 +89,28 @@ protected:
 
   scratch_folder scratch_;
 };
+
+struct clients_mean {
+  std::optional<double> accuracy = {};
+  std::optional<double> perplexity = {};
+};
+
+/// Of metrics.jsonl, as a run writes it whose method merges nothing.
+std::string line_of_round(std::uint64_t round, const clients_mean& x) {
+  messages::evaluation_finished done{
+    .line = {1}, .head = {0}, .scores = {}, .problem = {}};
+  done.rounds = round;
+  std::optional<node::spread> clients;
+  if (x.accuracy)
+    clients = node::spread_of({*x.accuracy});
+  const std::optional<node::spread> strangers;
+  return node::record_of(done, x.accuracy.has_value(),
+                         {.clients = clients,
+                          .zero_shot = strangers,
+                          .clients_perplexity = x.perplexity},
+                         from_seconds(static_cast<double>(round)))
+         + "\n";
+}
 
 std::size_t count_of(std::string_view text, std::string_view what) {
   std::size_t count = 0;
@@ -204,6 +231,26 @@ TEST_F(report, of_a_run_that_merges_nothing_counts_rounds) {
   EXPECT_THAT(text, HasSubstr("test data 2 at round 10, "));
   EXPECT_THAT(text, HasSubstr("Loss over rounds"));
   EXPECT_THAT(text, Not(HasSubstr("Loss over versions")));
+}
+
+// As such a run writes them: of what is shared there is nothing to say.
+TEST_F(report, of_a_run_that_merges_nothing_has_curves_of_its_clients) {
+  finished_run();
+  file("metrics.jsonl", "\n" + line_of_round(5, {.accuracy = 0.25})
+                          + line_of_round(10, {.accuracy = 0.5}));
+  std::filesystem::remove(scratch_.path() + "/summary.json");
+  auto text = page();
+  EXPECT_THAT(text, HasSubstr("Accuracy over rounds"));
+  EXPECT_THAT(text, HasSubstr("what they use, mean 0.25 at round 5, "));
+  EXPECT_THAT(text, HasSubstr("what they use, mean 0.5 at round 10, "));
+  EXPECT_THAT(text, HasSubstr("scored one by one when the run comes to its"));
+  EXPECT_THAT(text, Not(HasSubstr("no labels")));
+  file("metrics.jsonl", "\n" + line_of_round(5, {.perplexity = 30})
+                          + line_of_round(10, {.perplexity = 20}));
+  text = page();
+  EXPECT_THAT(text, HasSubstr("Perplexity over rounds"));
+  EXPECT_THAT(text, HasSubstr("what they use, mean 20 at round 10, "));
+  EXPECT_THAT(text, Not(HasSubstr("Accuracy over")));
 }
 
 TEST_F(report, of_a_run_that_was_never_evaluated_shows_how_it_trained) {

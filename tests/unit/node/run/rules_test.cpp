@@ -97,6 +97,16 @@ TEST(rules, have_what_was_set_aside_scored_where_stop_watches_it) {
   EXPECT_TRUE(node::plan_of(stops, *work).score_aside);
 }
 
+// There is nothing else to score, whether or not clients keep anything.
+TEST(rules, have_clients_scored_each_time_where_nobody_offers) {
+  const auto x = paced({});
+  auto work = node::prepare(x, no_model);
+  ASSERT_TRUE(work) << work.error().context;
+  EXPECT_FALSE(node::plan_of(x, *work).score_clients);
+  work->method.offers = false; // As of `pretrained`.
+  EXPECT_TRUE(node::plan_of(x, *work).score_clients);
+}
+
 TEST(rules, have_who_hears_nothing_for_three_beats_dial_anew) {
   EXPECT_EQ(transport::silence::options{}.open_max,
             instant{3 * node::beat_every});

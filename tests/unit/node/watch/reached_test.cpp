@@ -51,14 +51,27 @@ TEST_F(reached, is_found_at_the_end_of_a_long_record) {
 }
 
 TEST_F(reached, counts_what_was_merged_before_a_process_went_on) {
-  EXPECT_EQ(merged_in(folder.path()), 0U);
+  EXPECT_EQ(work_in(folder.path()).visits, 0U);
   write("metrics.jsonl",
         "{\"kind\":\"version\",\"line\":\"a\",\"version\":1,\"merged\":4}\n"
         "{\"kind\":\"version\",\"line\":\"b\",\"version\":1,\"merged\":2}\n"
         "{\"kind\":\"version\",\"line\":\"a\",\"version\":2,\"merged\":3}\n"
         "{\"kind\":\"version\",\"line\":\"a\",\"version\":2,\"merged\":3}\n"
         "{\"kind\":\"evaluation\",\"version\":2}\n{\"kind\":\"ver");
-  EXPECT_EQ(merged_in(folder.path()), 7U);
+  EXPECT_EQ(work_in(folder.path()).visits, 7U);
+}
+
+TEST_F(reached, knows_the_last_round_that_was_scored) {
+  EXPECT_EQ(work_in(folder.path()).rounds, 0U);
+  write("metrics.jsonl",
+        "{\"kind\":\"version\",\"line\":\"a\",\"version\":1,\"round\":30}\n"
+        "{\"kind\":\"evaluation\",\"version\":1}\n");
+  EXPECT_EQ(work_in(folder.path()).rounds, 0U) << "of a version";
+  write("metrics.jsonl",
+        "{\"kind\":\"evaluation\",\"version\":0,\"round\":20}\n"
+        "{\"kind\":\"evaluation\",\"version\":0,\"round\":5}\n"
+        "{\"kind\":\"evaluation\",\"version\":0,\"round\":25");
+  EXPECT_EQ(work_in(folder.path()).rounds, 20U);
 }
 
 } // namespace troupe::node
