@@ -95,6 +95,7 @@ void echo(const listener& listening, const std::atomic<bool>& stop,
           const security& keys) {
   auto context = lean_context();
   zmq::socket_t socket{context, zmq::socket_type::router};
+  socket.set(zmq::sockopt::linger, 0); // Who asked may be gone.
   auto entrance = guarded(socket, context, keys);
   bind(socket, listening);
   while (!stop) {
@@ -138,6 +139,7 @@ void take(const listener& listening, std::uint64_t bytes,
           const security& keys) {
   zmq::context_t context;
   zmq::socket_t socket{context, zmq::socket_type::router};
+  socket.set(zmq::sockopt::linger, 1000); // For the last answer.
   auto entrance = guarded(socket, context, keys);
   bind(socket, listening);
   std::uint64_t taken = 0;
