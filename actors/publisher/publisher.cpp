@@ -134,13 +134,10 @@ void consider(publisher_pointer self, const messages::round_counted& x) {
   auto& state = self->state;
   const auto& args = state.args;
   const auto rounds = x.rounds + (x.is_of_visits ? state.scored_before : 0);
-  if (args.offers || args.heads.empty())
+  if (args.offers || args.heads.empty() || rounds <= state.rounds)
     return;
-  // One that was missed, since a server was killed or lost count, comes late.
-  const auto every = args.evaluate_every;
-  const auto before =
-    std::exchange(state.rounds, std::max(state.rounds, rounds));
-  if (every > 0 && rounds / every > before / every)
+  state.rounds = rounds;
+  if (is_occasion(args, rounds))
     note_occasion(self, newest(args, rounds));
 }
 

@@ -171,13 +171,6 @@ TEST_F(scored_rounds, are_scored_once_where_one_is_said_again) {
   EXPECT_EQ(noted(), (rounds{15}));
 }
 
-// It was killed after the 15th, or its director counts some more than before.
-TEST_F(scored_rounds, that_were_missed_are_scored_late) {
-  watch(10);
-  count(17, 20, false);
-  EXPECT_EQ(noted(), (rounds{17, 20}));
-}
-
 TEST_F(scored_rounds, go_on_where_the_node_is_built_anew) {
   watch(0);
   count(1, 6, true);
