@@ -243,6 +243,8 @@ private:
       plan.options.lines.push_back(line);
       door.found.emplace(line, stored.head);
     }
+    for (const auto& x : arrived_)
+      door.arrived.insert(x.visit);
     others_->roster = caf::actor_cast<roster_actor>(
       spawn(roster, roster_args{.options = args_.attendance,
                                 .others = others_,

@@ -119,8 +119,8 @@ course::actions course::taken(const messages::part_taken& x, instant now) {
     if (x.verdict != verdict::overloaded)
       will_not_come(x.visit, x.line, now);
   }
-  if (x.verdict == verdict::accepted)
-    note_kept(x);
+  if (x.verdict == verdict::accepted && !note_kept(x, out))
+    return out;
   auto* found = find_open(x.visit);
   if (!found) {
     take_loose(x, now);

@@ -165,13 +165,13 @@ public:
   static constexpr auto fields(auto& x) {
     return std::tie(
       x.clients_, x.candidates_, x.open_count_, x.lost_, x.loose_, x.pending_,
-      x.pending_bytes_, x.alarms_, x.loose_until_, x.pauses_, x.changed_,
-      x.unsettled_, x.free_, x.invitations_, x.heads_, x.stopper_, x.phase_,
-      x.round_, x.offered_, x.done_, x.unmerged_, x.left_out_, x.deadline_,
-      x.missing_, x.over_, x.list_is_told_again_, x.first_came_, x.listed_at_,
-      x.strike_at_, x.rounds_, x.token_, x.unsaved_, x.stopper_is_dirty_,
-      x.round_is_dirty_, x.round_is_saved_, x.index_asked_, x.index_saved_,
-      x.updates_, x.fruitless_, x.dropped_, x.round_has_gaps_,
+      x.pending_bytes_, x.voided_, x.alarms_, x.loose_until_, x.pauses_,
+      x.changed_, x.unsettled_, x.free_, x.invitations_, x.heads_, x.stopper_,
+      x.phase_, x.round_, x.offered_, x.done_, x.unmerged_, x.left_out_,
+      x.deadline_, x.missing_, x.over_, x.list_is_told_again_, x.first_came_,
+      x.listed_at_, x.strike_at_, x.rounds_, x.token_, x.unsaved_,
+      x.stopper_is_dirty_, x.round_is_dirty_, x.round_is_saved_, x.index_asked_,
+      x.index_saved_, x.updates_, x.fruitless_, x.dropped_, x.round_has_gaps_,
       x.round_has_version_, x.fruitless_clients_, x.versions_seen_, x.in_vain_,
       x.done_ever_, x.failed_ever_, x.failure_, x.failing_, x.barren_,
       x.round_is_barren_, x.stale_, x.empty_, x.given_up_, x.admitted_,
@@ -273,7 +273,7 @@ private:
   void invite_again(visit_id x, open_visit& v, instant now);
 
   // course_room.cpp
-  void note_kept(const messages::part_taken& x);
+  bool note_kept(const messages::part_taken& x, actions& out);
   void note_gone(visit_id x, line_id line);
   std::uint64_t bytes_of(line_id line) const;
   std::uint64_t bytes_held() const;
@@ -299,6 +299,7 @@ private:
   /// Kept, not merged yet, and the bytes that it takes.
   std::map<std::pair<visit_id, line_id>, std::uint64_t> pending_;
   std::uint64_t pending_bytes_ = 0;
+  policies::visit_windows voided_; ///< Of whom a key was taken from.
   /// When a visit runs out, or is to be said again: a heap, the next in front.
   /// What does not stand in the visit itself is of no meaning.
   std::vector<std::pair<instant, visit_id>> alarms_;

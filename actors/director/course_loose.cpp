@@ -74,6 +74,7 @@ void course::list_no_more(visit_id x, line_id of) {
 
 // A list that is made is merged as it is: it is durable, and lines wait for it.
 void course::drop_offer(visit_id x, actions& out) {
+  voided_[x.client].insert(x.number);
   std::erase_if(offered_, [x](const auto& y) { return y.what.visit == x; });
   loose_.erase(x);
   const auto at = pending_.lower_bound({x, line_id{}});

@@ -6,10 +6,17 @@
 
 namespace troupe::actors {
 
-void course::note_kept(const messages::part_taken& x) {
+// What was ended may have been on its way to its line.
+bool course::note_kept(const messages::part_taken& x, actions& out) {
   const auto bytes = x.on_disk ? 0 : bytes_of(x.line);
   if (pending_.try_emplace({x.visit, x.line}, bytes).second)
     pending_bytes_ += bytes;
+  const bool is_void = policies::state_of(voided_, x.visit)
+                       == policies::visit_window::state::merged;
+  if (!is_void || is_on_a_list(x.visit))
+    return true;
+  out.push_back(messages::visit_dropped{x.visit});
+  return false;
 }
 
 void course::note_gone(visit_id x, line_id line) {

@@ -305,7 +305,8 @@ void start(gate_pointer self, gateway_args args) {
   auto& own = state.args = std::move(args);
   own.rules.blocks = own.blocks.get();
   own.tickets->begin(own.key);
-  state.granted.emplace(*own.method, *own.blocks, own.found);
+  state.granted.emplace(*own.method, *own.blocks, own.found,
+                        std::move(own.arrived));
   state.has_load = is_to_be_watched(*own.method);
   if (own.resumed)
     restore(*own.resumed, state.name, state.peers, *state.granted);

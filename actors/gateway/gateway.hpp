@@ -49,6 +49,7 @@ struct gateway_args {
   cast_ptr others;
   caf::actor_clock::time_point started;  ///< The run's instant zero.
   std::map<line_id, version> found = {}; ///< Which versions it began with.
+  std::set<visit_id> arrived = {};       ///< Offers that another process took.
   /// Peers that are connected already: told to say hello (again).
   std::vector<peer_id> greeted;
   /// Told of each offer that is screened, the first time. May be empty.

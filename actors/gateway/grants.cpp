@@ -18,9 +18,10 @@ grants::lines_in(const std::map<line_id, service>& served) {
 }
 
 grants::grants(const recipe& method, const models::layout& blocks,
-               std::map<line_id, version> found)
+               std::map<line_id, version> found, std::set<visit_id> arrived)
   : blocks_(&blocks),
     found_(std::move(found)),
+    arrived_(std::move(arrived)),
     allowed_(method, blocks) {
   for (const auto& leg : method.legs) {
     auto& lines = legs_.emplace_back();
@@ -87,7 +88,11 @@ void grants::ended(visit_id x) {
 }
 
 std::vector<visit_id> grants::voided(client_id x) {
-  std::vector<visit_id> out;
+  const auto first = arrived_.lower_bound({x, visit_number{}});
+  const auto last = std::find_if(first, arrived_.end(),
+                                 [x](const auto& y) { return y.client != x; });
+  std::vector<visit_id> out(first, last);
+  arrived_.erase(first, last);
   if (const auto known = newest_.find(x); known != newest_.end()) {
     for (const auto& [number, parts] : known->second.offered_to)
       if (!parts.empty())

@@ -50,7 +50,8 @@ public:
 
   /// @param found the versions that this process began with
   grants(const recipe& method, const models::layout& blocks,
-         std::map<line_id, version> found = {});
+         std::map<line_id, version> found = {},
+         std::set<visit_id> arrived = {});
 
   /// Whether it is not the same invitation again.
   /// @param earlier it was invited before a restart, and what it did since is
@@ -214,6 +215,7 @@ private:
 
   const models::layout* blocks_;
   std::map<line_id, version> found_;
+  std::set<visit_id> arrived_; ///< Before a restart; may be merged since.
   allowed_choices allowed_;
   std::vector<std::set<line_id>> legs_; ///< All that one may fetch.
   std::map<client_id, entry> newest_;

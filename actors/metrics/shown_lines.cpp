@@ -4,6 +4,7 @@
 #include <functional>
 #include <iterator>
 #include <map>
+#include <span>
 #include <utility>
 
 #include "core/limits.hpp"
@@ -68,6 +69,28 @@ std::vector<shown_line> families_of(const std::vector<shown_line>& all) {
   return out;
 }
 
+bool is_fuller(const shown_line& x, const shown_line& than) {
+  return x.status.pending * than.status.pending_max
+         > than.status.pending * x.status.pending_max;
+}
+
+/// Of each family the fullest, where it is half full: a bound is a line's own,
+/// and of a thousand lines one that is at it is nothing of their sum.
+std::vector<shown_line> fullest_of(std::span<shown_line> from) {
+  std::map<std::string, shown_line*> found;
+  for (auto& x : from) {
+    if (2 * x.status.pending < x.status.pending_max || x.status.pending == 0)
+      continue;
+    auto& fullest = found[family_of(x.name)];
+    if (!fullest || is_fuller(x, *fullest))
+      fullest = &x;
+  }
+  std::vector<shown_line> out;
+  for (const auto& [family, x] : found)
+    out.push_back(std::move(*x));
+  return out;
+}
+
 } // namespace
 
 std::string family_of(const std::string& line) {
@@ -88,6 +111,7 @@ std::vector<shown_line> shown_lines(const run_status& x) {
   std::ranges::stable_sort(all, std::ranges::greater{}, use_of);
   const auto most = all.begin() + std::ptrdiff_t{limits::lines_most_used};
   const auto least = all.end() - std::ptrdiff_t{limits::lines_least_used};
+  std::ranges::move(fullest_of({most, least}), std::back_inserter(out));
   std::move(all.begin(), most, std::back_inserter(out));
   std::move(least, all.end(), std::back_inserter(out));
   return out;

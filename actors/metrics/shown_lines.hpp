@@ -22,8 +22,8 @@ struct shown_line {
 };
 
 /// Every line by its name; of more than `limits::lines_labelled` the families,
-/// as `FAMILY/*`, and the most and the least used: a thousand experts are not
-/// to be as many series.
+/// as `FAMILY/*`, the most and the least used, and of each family the fullest
+/// while it is half full: a thousand experts are not to be as many series.
 std::vector<shown_line> shown_lines(const run_status& x);
 
 /// `adapter` of `adapter.3`; of what has no number, all of it.

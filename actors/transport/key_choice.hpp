@@ -46,9 +46,9 @@ public:
   }
 
   /// Nobody with this key is there: the next one is to be dialled, after a
-  /// while. Nothing: there is no other, or it was not dialled yet.
+  /// while; where there is no other, the same. Nothing: it was not dialled yet.
   std::optional<instant> broken() {
-    if (all_.size() < 2 || !is_dialled_)
+    if (!is_dialled_)
       return std::nullopt;
     is_dialled_ = false;
     at_ = (at_ + 1) % all_.size();

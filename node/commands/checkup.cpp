@@ -5,9 +5,16 @@
 
 #include "actors/client_store/client_table.hpp"
 #include "actors/record/folder_lock.hpp"
+#include "core/clock.hpp"
+#include "core/hex.hpp"
 #include "models/files.hpp"
 #include "node/config/config.hpp"
+#include "node/join/known_servers.hpp"
 #include "node/join/store.hpp"
+#include "node/keys/keyring.hpp"
+#include "node/keys/pair.hpp"
+#include "node/run/seal_file.hpp"
+#include "node/run/served_way.hpp"
 #include "node/run/serving.hpp"
 #include "node/task/common_values.hpp"
 
@@ -19,17 +26,32 @@ namespace fs = std::filesystem;
 using actors::remark;
 using remark_state = remark::state_kind;
 
-/// What is its owner's alone or nobody's.
+constexpr const char* from_a_copy = "restore it from a copy";
+
+template <class T>
+void examine(const char* name, const result<T>& found,
+             std::vector<remark>& to) {
+  if (!found)
+    to.push_back(
+      {name, remark_state::broken, found.error().context, from_a_copy});
+}
+
+/// What is its owner's alone or nobody's, and what a server reads of it.
 void examine_keys(const fs::path& folder, bool mends, std::vector<remark>& to) {
   std::error_code ignored;
-  for (const auto& x : fs::directory_iterator{folder, ignored})
+  for (const auto& x : fs::recursive_directory_iterator{folder, ignored})
     if (x.is_regular_file(ignored))
       if (auto found = actors::examine_owner(x.path(), mends);
           found.state != remark_state::fine)
         to.push_back(std::move(found));
+  if (!models::is_there(folder / "pair"))
+    return;
+  const keyring known{folder};
+  examine("pair", read_pair(folder / "pair"), to);
+  examine("next", read_coming(folder / "next"), to);
+  for (const auto& x : known.all())
+    examine(x.file.c_str(), x.what, to);
 }
-
-constexpr const char* from_a_copy = "restore it from a copy";
 
 /// What nobody trains and all look through, where the run has such a model.
 void examine_common(const fs::path& folder, std::vector<remark>& to) {
@@ -65,6 +87,10 @@ void examine_plan(const fs::path& folder, std::vector<remark>& to) {
   else if (*served)
     to.push_back({"processes.json", remark_state::fine,
                   "the run's id, and which process has which clients"});
+  if (!served || !*served)
+    return;
+  examine("seal", read_seals(folder / "seal"), to);
+  examine("served.json", way_on(folder, {}), to);
 }
 
 result<std::vector<remark>> examine_run(const fs::path& folder, bool mends) {
@@ -83,14 +109,26 @@ result<std::vector<remark>> examine_run(const fs::path& folder, bool mends) {
   return all;
 }
 
+/// Which keys they have next.
+void examine_servers(const fs::path& store, std::vector<remark>& to) {
+  const known_servers known{store};
+  std::error_code ignored;
+  for (const auto& x : fs::directory_iterator{store / "servers", ignored}) {
+    const auto name = x.path().filename().string();
+    if (const auto key = from_hex<32>(name))
+      examine(name.c_str(), known.keys(*key, unix_milliseconds()), to);
+  }
+}
+
 result<std::vector<remark>> examine_store(const fs::path& folder, bool mends) {
   std::vector<remark> all;
   for (const auto* name : {"id", "pair"})
     if (models::is_there(folder / name))
       all.push_back(actors::examine_owner(folder / name, mends));
-  if (const auto id = store_id_of(folder); !id)
-    all.push_back(
-      {"id", remark_state::broken, id.error().context, from_a_copy});
+  examine("id", store_id_of(folder), all);
+  if (models::is_there(folder / "pair"))
+    examine("pair", read_pair(folder / "pair"), all);
+  examine_servers(folder, all);
   std::error_code ignored;
   for (const auto& x : fs::directory_iterator{folder, ignored}) {
     const auto name = x.path().filename().string();

@@ -360,6 +360,7 @@ constexpr std::array verbs{
 
 exit_code keys_command(arguments args, streams io) {
   umask(S_IRWXG | S_IRWXO);
+  (void)keep_to_itself();
   const auto found = std::ranges::find_if(
     verbs, [&](const auto& x) { return !args.empty() && args[0] == x.name; });
   if (found != verbs.end())

@@ -274,7 +274,8 @@ result<key_pair> keyring::invite(const permit& what,
 }
 
 // The line is used up before the key is allowed: whatever dies in between, no
-// other key comes in by it.
+// other key comes in by it. Nobody shows that the key is theirs: what one is
+// allowed already as somebody else stays as it is.
 result<void> keyring::enrol(const public_key& line, const public_key& own,
                             std::int64_t now_ms) const {
   const auto lock = folder_lock::take(folder_);
@@ -293,14 +294,16 @@ result<void> keyring::enrol(const public_key& line, const public_key& own,
   std::error_code ignored;
   if (found->used && std::filesystem::exists(path_of(own), ignored))
     return {}; // Somebody may have changed since what this key may.
-  if (!std::exchange(found->used, own))
-    if (auto ok = write_private(line_path(line), write_invitation(*found)); !ok)
-      return ok;
-  // It comes for the server's key: what it may was said before.
   const auto known = find(own, now_ms);
   if (!known && known.error().code == errc::unavailable)
     return tl::make_unexpected(known.error());
-  if (known && known->name == found->what.name)
+  if (known && known->name != found->what.name)
+    return fail(errc::invalid_argument,
+                "this key is allowed already, by another name");
+  if (!std::exchange(found->used, own))
+    if (auto ok = write_private(line_path(line), write_invitation(*found)); !ok)
+      return ok;
+  if (known) // It comes for the server's key: what it may was said before.
     return {};
   auto what = found->what;
   what.expires_ms = permit::never;

@@ -301,12 +301,17 @@ prompt_jobs(const federation& f, const std::shared_ptr<crew>& workers) {
   return std::make_shared<inline_workshop>(std::move(*own));
 }
 
-void see_off(const federation& f) {
+/// Nobody wanted its end: it is this process that fails, and not the run, which
+/// another one goes on with.
+result<void> see_off(const federation& f) {
   const auto how = *f.watching->report().finished;
-  const bool goes_on = how.failed || (f.stop && *f.stop);
-  f.serves->see_off(goes_on ? messages::parting::for_now
-                            : messages::parting::over,
+  const bool is_stopped = f.stop && *f.stop;
+  f.serves->see_off(how.failed || is_stopped ? messages::parting::for_now
+                                             : messages::parting::over,
                     shortened(how.reason, limits::text_bytes_max / 2));
+  if (how.failed && !is_stopped)
+    return fail(errc::storage_failure, how.reason);
+  return {};
 }
 
 /// @param workers null if clients are elsewhere
@@ -335,7 +340,7 @@ result<void> run_wall(federation f, const std::shared_ptr<crew>& workers) {
       on.answer();
     } while (!f.watching->wait(std::chrono::milliseconds{50}));
     if (f.serves)
-      see_off(f);
+      ready = see_off(f);
     on.close();
   }
   system.await_all_actors_done();

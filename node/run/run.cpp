@@ -118,12 +118,9 @@ private:
   }
 
   result<void> open_books() {
-    auto books =
-      folder_->open_store(x_, {versions_kept(x_, is_served()), is_served()});
-    if (!books)
-      return tl::make_unexpected(books.error());
-    books_ = std::move(*books);
-    return {};
+    return folder_
+      ->open_store(x_, {versions_kept(x_, is_served()), is_served()})
+      .map([this](auto opened) { books_ = std::move(opened); });
   }
 
   result<void> begin_lines() {
@@ -276,7 +273,9 @@ private:
     snapshot_lost_ = outlook.desk()->lost().why;
     if (display_)
       display_->finish();
-    return done;
+    if (done || !serving_)
+      return done;
+    return tl::make_unexpected(folder_->given_up(done.error()));
   }
 
   result<run_summary> close() {

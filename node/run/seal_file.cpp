@@ -62,12 +62,11 @@ result<std::optional<actors::seals::keys>>
 read_seals(const std::filesystem::path& path) {
   if (!std::filesystem::exists(path))
     return std::optional<actors::seals::keys>{};
-  const auto values = read_private(path).and_then([](const std::string& text) {
-    return read_lines(text, seal_title, seal_words);
-  });
-  if (!values)
-    return tl::make_unexpected(values.error());
-  auto found = keys_in(*values);
+  const auto text = read_private(path);
+  if (!text)
+    return tl::make_unexpected(text.error());
+  const auto values = read_lines(*text, seal_title, seal_words);
+  auto found = values ? keys_in(*values) : std::nullopt;
   if (!found)
     return fail(errc::storage_failure,
                 path.string()

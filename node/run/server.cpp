@@ -105,10 +105,12 @@ void server::serve_others(node_args& args) const {
 }
 
 // What is said to nobody is lost. Under the virtual clock the node is first in
-// line.
+// line. One that cannot be made is given up, or somebody has enough of it.
 void server::wait_for_node() {
+  constexpr std::chrono::milliseconds glance{50};
   std::unique_lock guard{mutex_};
-  bound_.wait(guard, [this] { return cast_.director != nullptr; });
+  while (!cast_.director && !f_.watching->over() && !(f_.stop && *f_.stop))
+    bound_.wait_for(guard, glance);
 }
 
 void server::obey() {

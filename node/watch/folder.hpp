@@ -81,6 +81,9 @@ public:
   /// Appends to logs/run.log.
   void log(const std::string& line);
 
+  /// Logs why a process does not serve it any more, and adds what would do.
+  error given_up(const error& why);
+
   struct store_options {
     std::uint64_t versions_kept = 0; ///< Of each line, at most.
     bool serves = false;             ///< Clients outlive this process.

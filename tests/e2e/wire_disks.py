@@ -123,6 +123,7 @@ class Place:
         while read(self.folder / "ledger.sqlite", "SELECT min(head) FROM lines")[0][0] < 6:
             assert time.monotonic() < deadline, server.said()
             time.sleep(0.05)
+        subprocess.run([self.troupe, "keys", "rotate", self.folder, "--valid", "1h"], check=True, capture_output=True, timeout=60)
         server.end()
         self.store = self.scratch / "store"
         (self.run_store,) = self.store.glob("run-*")
@@ -141,6 +142,19 @@ class Place:
         for path in (self.folder / "versions").iterdir():
             if path.name not in named:
                 path.unlink()
+
+    def with_half_an_offer(self):
+        """Of a run of which nobody has seen anything: one that another process took."""
+        runs = self.scratch / "halves"
+        path = self.scratch / "half.toml"
+        path.write_text(CONFIG.format(versions=1).replace("[pace]", '[pace]\ndurability = "offer"'), encoding="utf-8")
+        server = self.serve(path, "--folder", runs)
+        server.wait_for("tcp://", 120)
+        server.end()
+        (folder,) = runs.iterdir()
+        (folder / "arrivals").mkdir(exist_ok=True)
+        (folder / "arrivals" / "1-1-1").write_bytes(b"half of it")
+        return folder
 
 
 def has_files(store, table):
@@ -199,6 +213,8 @@ SERVER_CASES = (
     ("a number of two processes", lambda f: give_twice(f / "processes.json"),
      r"processes\.json is not what was written there: client \d+ is given to two processes", 1),
     ("no list of processes", lambda f: (f / "processes.json").unlink(), r"processes\.json", 1),
+    ("a cut way", lambda f: cut(f / "served.json"), r"served\.json is not what was written", 1),
+    ("a cut seal", lambda f: cut(f / "seal"), r"seal", 1),
     ("a cut configuration", lambda f: cut(f / "config.toml"), r"config\.toml", 3),
 )
 STORE_CASES = (
@@ -244,6 +260,12 @@ def damaged(place):
         before = prints(folder)
         attempt(name, folder, place.serve(folder), words, code, before)
         shutil.rmtree(folder)
+    folder = place.with_half_an_offer()
+    attempt("an offer that arrived in half", folder, place.serve(folder), r"arrivals/1-1-1", 1, prints(folder))
+    (folder / "arrivals" / "1-1-1").unlink()
+    again = place.serve(folder)  # What is mended goes on, whatever the server before said of it.
+    again.wait_for("tcp://", 120)
+    again.end("terminate")
     server = place.serve(place.folder)
     server.wait_for("tcp://", 120)
     address = (place.folder / "endpoint").read_text().strip()

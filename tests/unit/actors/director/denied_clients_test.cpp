@@ -43,6 +43,27 @@ TEST(denied_clients, lose_their_visits_and_what_waits_for_a_merge) {
                    .contains(run.all<invitation_made>()[i].pass.visit.client));
 }
 
+// Its line says that it has it when its key is taken, or after a restart.
+TEST(denied_clients, lose_what_was_on_its_way_to_its_line) {
+  auto windows = slots_of(2);
+  windows.mode = pace_kind::semisync;
+  windows.window = 1h;
+  for (const auto& options : {slots_of(2), windows}) {
+    run_of run{options};
+    run.join(3);
+    const auto visit = run.all<invitation_made>().front().pass.visit;
+    deny(run, visit);
+    EXPECT_TRUE(dropped(run).empty());
+    run.take(visit);
+    EXPECT_EQ(dropped(run), std::set{visit});
+    EXPECT_TRUE(run.all<round_closed>().empty());
+    const visit_id before{{77}, {4}};
+    deny(run, before);
+    run.take(before);
+    EXPECT_EQ(dropped(run), (std::set{visit, before}));
+  }
+}
+
 TEST(denied_clients, lose_parts_of_a_visit_that_is_not_whole) {
   run_of run{slots_of(2)};
   run.join(3);

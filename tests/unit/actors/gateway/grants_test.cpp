@@ -365,4 +365,12 @@ TEST_F(grants_test, of_who_is_denied_are_over_and_say_what_was_offered) {
   EXPECT_EQ(fetch(0, {1}, {{1}, {6}}), verdict::withdrawn);
 }
 
+// Another process took them.
+TEST_F(grants_test, say_what_was_offered_before_a_restart_once) {
+  grants after{method, blocks, {}, {{{1}, {3}}, {{1}, {9}}, {{2}, {4}}}};
+  EXPECT_EQ(after.voided({1}), (std::vector<visit_id>{{{1}, {3}}, {{1}, {9}}}));
+  EXPECT_TRUE(after.voided({1}).empty());
+  EXPECT_EQ(after.voided({2}), (std::vector<visit_id>{{{2}, {4}}}));
+}
+
 } // namespace troupe::actors::grants_test

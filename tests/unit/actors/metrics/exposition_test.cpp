@@ -332,6 +332,22 @@ TEST(exposition, of_many_lines_has_families_and_the_most_and_least_used) {
   EXPECT_THAT(text, Not(HasSubstr("{line=\"adapter.50\"}")));
 }
 
+// Each has a bound of its own, and a sum of all is far from theirs.
+TEST(exposition, of_many_lines_names_the_fullest_while_it_is_half_full) {
+  auto x = run_of(1000);
+  for (auto& [id, line] : x.lines)
+    line.pending_max = 8;
+  x.lines[{500}].pending = 3;
+  EXPECT_EQ(shown_lines(x).size(), 2u + 20 + 20);
+  x.lines[{500}].pending = 7;
+  x.lines[{501}].pending = 6;
+  x.lines[{502}] = {.pending = 8, .pending_max = 16};
+  const auto text = exposition_of(x);
+  EXPECT_THAT(text,
+              HasSubstr("troupe_buffered_offers{line=\"adapter.498\"} 7\n"));
+  EXPECT_EQ(shown_lines(x).size(), 2u + 20 + 20 + 1);
+}
+
 // Families are of the experts alone, and have the alarms of those without
 // names.
 TEST(exposition, of_many_lines_that_are_asked_for_has_requests_of_families) {

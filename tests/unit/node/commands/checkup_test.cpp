@@ -1,13 +1,27 @@
 #include "node/commands/checkup.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 #include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
+#include <sys/prctl.h>
 
+#include "actors/record/sqlite_store.hpp"
+#include "core/clock.hpp"
+#include "core/hex.hpp"
+#include "models/files.hpp"
 #include "models/safetensors.hpp"
+#include "node/commands/keys.hpp"
+#include "node/join/known_servers.hpp"
+#include "node/join/store.hpp"
+#include "node/keys/keyring.hpp"
+#include "node/keys/pair.hpp"
+#include "node/keys/private_file.hpp"
 #include "node/task/common_values.hpp"
 #include "tests/support/scratch_folder.hpp"
 
@@ -57,6 +71,67 @@ TEST(checkup, finds_a_common_model_that_was_damaged) {
   EXPECT_EQ(found.state, state::broken);
   EXPECT_NE(found.what.find("is damaged"), std::string::npos) << found.what;
   EXPECT_EQ(found.hint, "restore it from a copy");
+}
+
+std::vector<actors::remark> of_all(const std::filesystem::path& folder) {
+  const auto all = check_up(folder, false);
+  EXPECT_TRUE(all) << all.error().context;
+  return all.value_or(std::vector<actors::remark>{});
+}
+
+/// What is not whole of it, of each of these files with its second half gone.
+void are_missed(const std::filesystem::path& folder,
+                const std::vector<std::filesystem::path>& files) {
+  const auto is_broken = [](const auto& x) { return x.state == state::broken; };
+  EXPECT_TRUE(std::ranges::none_of(of_all(folder), is_broken));
+  for (const auto& path : files) {
+    const auto text = models::read_text(path, errc::storage_failure).value();
+    std::ofstream{path} << text.substr(0, text.size() / 2);
+    const auto all = of_all(folder);
+    const auto found = std::ranges::find_if(all, is_broken);
+    ASSERT_NE(found, all.end()) << path;
+    EXPECT_EQ(found->place, path.filename().string());
+    std::ofstream{path} << text;
+  }
+}
+
+TEST(checkup, finds_what_a_process_cannot_read_of_its_keys) {
+  const test::scratch_folder scratch;
+  const std::filesystem::path folder{scratch.path()};
+  ASSERT_TRUE(store_id_of(folder));
+  ASSERT_TRUE(write_pair(folder / "pair", draw_pair()));
+  const auto known = draw_pair().open;
+  ASSERT_TRUE(known_servers{folder}.told(known, draw_pair().open,
+                                         unix_milliseconds() + 1'000'000));
+  are_missed(folder, {folder / "id", folder / "pair",
+                      folder / "servers" / to_hex(known)});
+}
+
+TEST(checkup, finds_what_a_server_cannot_read_of_its_keys) {
+  const test::scratch_folder scratch;
+  const auto folder = a_run(scratch);
+  std::ofstream{folder / "config.toml", std::ios::app} << "\n";
+  ASSERT_TRUE(actors::make_sqlite_store({.folder = folder}));
+  const keyring keys{folder / "keys"};
+  ASSERT_TRUE(make_private(keys.folder()));
+  ASSERT_TRUE(write_pair(keys.folder() / "pair", draw_pair()));
+  ASSERT_TRUE(
+    write_coming(keys.folder() / "next", {draw_pair(), 1'800'000'000'000}));
+  const auto known = draw_pair().open;
+  ASSERT_TRUE(keys.allow(known, {.name = "bob"}));
+  are_missed(folder, {keys.folder() / "pair", keys.folder() / "next",
+                      keys.folder() / "allowed" / to_hex(known)});
+}
+
+TEST(commands, of_keys_keep_to_themselves) {
+  std::ostringstream out;
+  std::ostringstream err;
+  EXPECT_EXIT(
+    {
+      (void)keys_command({}, {out, err});
+      std::exit(::prctl(PR_GET_DUMPABLE, 0, 0, 0, 0));
+    },
+    testing::ExitedWithCode(0), "");
 }
 
 } // namespace

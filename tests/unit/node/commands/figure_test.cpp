@@ -6,6 +6,7 @@
 
 #include "node/commands/bench_gate.hpp"
 #include "node/commands/bench_scrape.hpp"
+#include "node/commands/bench_watching.hpp"
 
 namespace troupe::node {
 namespace {
@@ -81,6 +82,15 @@ TEST(scrape_figures, are_of_ten_thousand_clients_and_of_both_bars) {
       EXPECT_LT(found->seconds, found->compared);
     }
   }
+}
+
+TEST(watching_figure, is_judged_by_the_median_of_nine) {
+  const auto x = watching_figure();
+  EXPECT_EQ(x.name, "watching");
+  EXPECT_EQ(x.bar, 1.02);
+  EXPECT_EQ(x.repetitions, 9);
+  EXPECT_TRUE(x.by_median);
+  EXPECT_FALSE(x.counts_rate());
 }
 
 // The joint step needs an example with its data. How long the others take is

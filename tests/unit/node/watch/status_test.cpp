@@ -206,7 +206,7 @@ TEST_F(run_status, tells_and_counts_snapshots_that_were_not_kept) {
                 HasSubstr("the last snapshot could not be kept (ledger: no "
                           "room for a snapshot)"));
     EXPECT_THAT(actors::exposition_of(*board_->last()),
-                ::testing::Not(HasSubstr("snapshots_failed_total 0\n")));
+                ::testing::Not(HasSubstr("checkpoints_failed_total 0\n")));
     books->full_for_snapshots = false;
     until([&] { return board_->last()->lost.why.empty(); });
     EXPECT_GT(board_->last()->lost.count, 1u);
