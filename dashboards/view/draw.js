@@ -18,6 +18,7 @@ export function node(name, attributes = {}, ...children) {
 }
 
 const last = (series) => series.points.at(-1)?.[1] ?? null;
+const fullestFirst = (series) => [...series].sort((a, b) => last(b) - last(a));
 
 const canvas = (place) => {
   const [w, h] = [place.clientWidth, place.clientHeight];
@@ -187,8 +188,10 @@ function timeseries(place, series, field, panel, span, marks) {
   pointer(svg, document.getElementById("tip"), w, h - bottom, left, span, (t) => {
     const near = (points) => points.reduce((best, p) => (!best || Math.abs(p[0] - t) < Math.abs(best[0] - t) ? p : best), null);
     const said = marks.filter((m) => Math.abs(m.at - t) < 2 * span.step).map((m) => `▲ ${m.words}`);
-    const values = drawn.map((one) => [one.name, near(one.points)]).filter(([, p]) => p && Math.abs(p[0] - t) <= 1.5 * span.step);
-    return [...said, ...values.map(([name, p]) => `${name}  ${shown(p[2] ?? p[1], field)}`).slice(0, 20)];
+    const there = drawn.map((one) => [one.name, near(one.points)]).filter(([, p]) => p && Math.abs(p[0] - t) <= 1.5 * span.step);
+    const values = there.map(([name, p]) => [name, p[2] ?? p[1]]).sort((a, b) => b[1] - a[1]);
+    const more = values.splice(20).length; // Of those that have most; the legend has all.
+    return [...said, ...values.map(([name, v]) => `${name}  ${shown(v, field)}`), ...(more > 0 ? [`and ${more} more`] : [])];
   });
 }
 
@@ -209,7 +212,7 @@ function stat(place, series, field, panel, span) {
 function bargauge(place, series, field) {
   const most = field.max ?? Math.max(...series.map(last).filter(Number.isFinite), 0);
   const box = node("div", { class: "scroll" });
-  for (const one of [...series].sort((a, b) => last(b) - last(a))) {
+  for (const one of fullestFirst(series)) {
     const share = most > 0 ? Math.min(1, Math.max(0, last(one) / most)) : 0;
     box.append(node("div", { class: "bar" }, node("b", { title: one.name }, one.name),
       node("div", {}, node("i", { style: `width:${100 * share}%;background:${colour(last(one), field)}` })), node("span", {}, shown(last(one), field))));
@@ -217,30 +220,43 @@ function bargauge(place, series, field) {
   place.append(box);
 }
 
+// Of more than six those that are least full are behind "and n more", which shows all.
 function gauge(place, series, field) {
   const box = node("div", { class: "gauges" });
+  const more = node("button", { type: "button" });
   place.append(box);
+  const figures = fullestFirst(series).map((one) => dial(one, field));
+  box.append(...figures, more);
+  const show = (whole) => {
+    box.classList.toggle("whole", whole);
+    figures.forEach((x, i) => { x.hidden = !whole && i >= 6; });
+    const n = figures.filter((x) => x.hidden).length;
+    more.textContent = n > 0 ? `and ${n} more` : "";
+  };
+  more.addEventListener("click", () => show(true));
+  box.addEventListener("mouseleave", () => show(false));
+  show(false);
+}
+
+// A half circle, with its thresholds around it.
+function dial(one, field) {
   const [low, high] = [field.min ?? 0, field.max ?? 1];
-  for (const one of series.slice(0, 6)) {
-    const figure = node("figure");
-    box.append(figure);
-    const arc = (from, to, r) => {
-      const at = (share) => [50 - r * Math.cos(Math.PI * share), 56 - r * Math.sin(Math.PI * share)].map((x) => x.toFixed(2)).join(" ");
-      return `M${at(from)}A${r} ${r} 0 0 1 ${at(to)}`;
-    };
-    const share = (x) => Math.min(1, Math.max(0, (x - low) / (high - low)));
-    const svg = node("svg", { viewBox: "0 0 100 76" }, node("path", { d: arc(0, 1, 38), stroke: "var(--rule)", "stroke-width": 9, fill: "none" }),
-      node("path", { d: arc(0, share(last(one)), 38), stroke: colour(last(one), field), "stroke-width": 9, fill: "none" }));
-    const steps = field.thresholds.steps;
-    steps.forEach((step, i) => {
-      const from = step.value === null ? 0 : share(step.value);
-      const to = i + 1 < steps.length ? share(steps[i + 1].value) : 1;
-      svg.append(node("path", { d: arc(from, to, 45), stroke: `var(--${step.color})`, "stroke-width": 2, fill: "none" }));
-    });
-    svg.append(node("text", { x: 50, y: 54, "text-anchor": "middle", style: `font-size:13px;fill:${colour(last(one), field)}` }, shown(last(one), field)),
-      node("text", { x: 50, y: 70, "text-anchor": "middle", style: "font-size:7px" }, one.name));
-    figure.append(svg);
-  }
+  const arc = (from, to, r) => {
+    const at = (share) => [50 - r * Math.cos(Math.PI * share), 56 - r * Math.sin(Math.PI * share)].map((x) => x.toFixed(2)).join(" ");
+    return `M${at(from)}A${r} ${r} 0 0 1 ${at(to)}`;
+  };
+  const share = (x) => Math.min(1, Math.max(0, (x - low) / (high - low)));
+  const svg = node("svg", { viewBox: "0 0 100 76" }, node("path", { d: arc(0, 1, 38), stroke: "var(--rule)", "stroke-width": 9, fill: "none" }),
+    node("path", { d: arc(0, share(last(one)), 38), stroke: colour(last(one), field), "stroke-width": 9, fill: "none" }));
+  const steps = field.thresholds.steps;
+  steps.forEach((step, i) => {
+    const from = step.value === null ? 0 : share(step.value);
+    const to = i + 1 < steps.length ? share(steps[i + 1].value) : 1;
+    svg.append(node("path", { d: arc(from, to, 45), stroke: `var(--${step.color})`, "stroke-width": 2, fill: "none" }));
+  });
+  svg.append(node("text", { x: 50, y: 54, "text-anchor": "middle", style: `font-size:13px;fill:${colour(last(one), field)}` }, shown(last(one), field)),
+    node("text", { x: 50, y: 70, "text-anchor": "middle", style: "font-size:7px" }, one.name));
+  return node("figure", {}, svg);
 }
 
 function table(place, series, field, panel) {

@@ -90,6 +90,7 @@ PLANTED = [
     ("sum by (job, instance, reason) (", "sum(", "adds up processes"),
     ('(increase(troupe_expert_visits_total{line=~".+/[*]"}[30m]))', "(increase(troupe_expert_visits_total[30m]))", "of many lines is there twice"),
     ('{line=~".+/[*]"}[10m]', "[10m]", "of many lines is there twice"),
+    ("sum by (job, instance, reason) (increase(troupe_refusals_total", "sum by (job, instance, reasons) (increase(troupe_refusals_total", "has a label 'reasons'"),
     ("alert: TroupeStoreWaits", "alert: TroupeStoreIsSlow", "troupestorewaits, which is no alert"), ("for: 10m", "for: 11m", "and it is '11m"),
 ]
 

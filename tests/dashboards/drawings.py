@@ -28,7 +28,10 @@ def series(name, values, labels=None):
 
 LINES = [series("a", [0, 5, None, None, 10]), series("b", [5, 5, 5, 5, 5])]
 BUCKETS = [series(x, y, {"le": x}) for x, y in (("2", [0, 1, 1]), ("1", [0, 1, 0]), ("+Inf", [0, 1, 5]))]
-# A kind, what is asked and shown, fields of its own, and what the panel has beside.
+# One more than are shown at once, and not in the order of their values.
+GAUGES = [series(f"g{x}", [x]) for x in (3, 1, 7, 2, 6, 4, 5)]
+MANY = [series(f"l{x}", [x] * 5) for x in (3, 1, 2, *range(4, 23))]
+# A kind, what is asked and shown, fields of its own, what the panel has beside, and what is done to it then.
 DRAWN = [
     ("timeseries", LINES, {"custom": {"thresholdsStyle": {"mode": "line"}, "fillOpacity": 10}}, {}),
     ("timeseries", LINES, {"custom": {"stacking": {"mode": "normal"}}}, {}),
@@ -38,6 +41,9 @@ DRAWN = [
     ("heatmap", BUCKETS, {}, {}),
     ("table", [series("", [7], {"who": "s", "hidden": "x"})], {},
      {"transformations": [{"id": "organize", "options": {"excludeByName": {"hidden": True}, "renameByName": {"who": "Who"}}}]}),
+    ("gauge", GAUGES, {"min": 0, "max": 30}, {}),
+    ("gauge", GAUGES, {"min": 0, "max": 30}, {"done": "clicked"}),
+    ("timeseries", MANY, {}, {"done": "pointed at"}),
 ]
 # (what draw.js has, what stands there instead): a drawing each that lacks something.
 PLANTED = [
@@ -52,6 +58,12 @@ PLANTED = [
     ("style: `color:${colour(value, field)}` }, shown(value, field)", "}, shown(value, field)"),
     ("width:${100 * share}%", "width:0%"),
     ("sort((a, b) => last(b) - last(a))", "sort(() => 0)"),
+    ("fullestFirst(series).map((one)", "series.map((one)"),
+    ("fullestFirst(series).map((one)", "fullestFirst(series).slice(0, 6).map((one)"),
+    ("more.textContent = n > 0 ? `and ${n} more` : \"\";\n  };\n  more.addEventListener(\"click\", () => show(true)", "};\n  more.addEventListener(\"click\", () => show(true)"),
+    ('more.addEventListener("click", () => show(true));', ""),
+    (".sort((a, b) => b[1] - a[1])", ""),
+    (", ...(more > 0 ? [`and ${more} more`] : [])", ""),
     ("arc(0, share(last(one)), 38)", "arc(0, 1, 38)"),
     ("arc(from, to, 45)", "arc(0, 1, 45)"),
     ("svg.append(node(\"rect\"", "void (node(\"rect\""),
@@ -73,7 +85,19 @@ def drawn_by(browser, scratch, old="", new=""):
     asked = [[kind, what, {**FIELD, **field}, panel] for kind, what, field, panel in DRAWN]
     (served / "index.html").write_text(f"""<meta charset="utf-8"><div id="tip"></div>{boxes}<script type="module">import {{ kinds }} from "./view/draw.js";
 const places = document.querySelectorAll(".body");
-{json.dumps(asked)}.forEach(([kind, series, field, panel], i) => kinds[kind](places[i], series, field, panel, {json.dumps(SPAN)}, {json.dumps(MARKS)}));
+const done = {{
+  "clicked": (place) => place.querySelector("button").click(),
+  "pointed at": (place) => {{
+    const svg = place.querySelector("svg");
+    const at = svg.getBoundingClientRect();
+    svg.dispatchEvent(new MouseEvent("mousemove", {{ clientX: at.left + 257, clientY: at.top + 9 }}));
+    place.append(document.getElementById("tip").textContent.replaceAll("\\n", "; "));
+  }},
+}};
+{json.dumps(asked)}.forEach(([kind, series, field, panel], i) => {{
+  kinds[kind](places[i], series, field, panel, {json.dumps(SPAN)}, {json.dumps(MARKS)});
+  done[panel.done]?.(places[i]);
+}});
 </script>""", encoding="utf-8")
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(view.of_faults("nothing"), directory=served)) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
@@ -170,7 +194,30 @@ def wrong_table(text):
         yield f"a table is {found}"
 
 
-WRONG = [wrong_lines, wrong_stack, wrong_stat, wrong_bars, wrong_gauge, wrong_cells, wrong_table]
+def gauges_of(text):
+    """The names of those that are shown, of those that are not, and what stands beside them."""
+    found = re.findall(r'<figure( hidden="")?>.*?y="70"[^>]*>([^<]*)<', text)
+    return [x for hidden, x in found if not hidden], [x for hidden, x in found if hidden], re.findall(r"<button[^>]*>([^<]*)<", text)
+
+
+def wrong_gauges(text):
+    if (found := gauges_of(text)) != (["g7", "g6", "g5", "g4", "g3", "g2"], ["g1"], ["and 1 more"]):
+        yield f"seven gauges are {found}"
+
+
+def wrong_whole(text):
+    if (found := gauges_of(text)) != (["g7", "g6", "g5", "g4", "g3", "g2", "g1"], [], [""]):
+        yield f"all seven gauges are {found}"
+
+
+def wrong_tip(text):
+    """Of 22 lines the two that have least are a number."""
+    found = text.partition("</svg>")[2].partition("<")[0].split("; ")
+    if found[1:] != ["▲ a mark", *(f"l{x}  {x}" for x in range(22, 2, -1)), "and 2 more"]:
+        yield f"what is pointed at is {found}"
+
+
+WRONG = [wrong_lines, wrong_stack, wrong_stat, wrong_bars, wrong_gauge, wrong_cells, wrong_table, wrong_gauges, wrong_whole, wrong_tip]
 
 
 def findings(browser, scratch, old="", new=""):

@@ -6,6 +6,7 @@ import itertools
 import json
 import re
 
+import labels
 import promql
 
 # What Grafana 10 knows, and what of it dashboards/view draws. More may be added to both.
@@ -74,6 +75,8 @@ def variables(page, _):
     for at, one in enumerate(all_of):
         where = f"variable '{one['name']}'"
         if one["type"] == "datasource":
+            if one.get("query") != "prometheus":
+                yield f"{where} offers sources of '{one.get('query')}', and all is asked of prometheus"
             continue
         asked = promql.label_values(one)
         if asked is None:
@@ -277,6 +280,26 @@ def unknown(expression, metrics):
         for label, operator, value in x.all:
             for word in of_none(operator, value, of.values.get(label, ())):
                 yield f"{x.metric} has no {label} '{word}': it is one of {', '.join(of.values[label])}"
+    yield from labels.read(expression, labels_in(metrics))[1]
+
+
+def labels_in(metrics):
+    """Which labels series of a metric have; all, where others say that it is not known, and of alerts."""
+    def of(metric):
+        if metric == "ALERTS" or metric not in OF_PROMETHEUS and not known(metric, metrics):
+            return labels.ANY
+        return labels.OF_TARGETS | (known(metric, metrics) or Known("", set())).labels | ({"le"} if metric.endswith("_bucket") else set())
+    return of
+
+
+def legends(page, metrics):
+    """A name that asks for a label which does not come out is that of every series."""
+    named = [(f"'{x['title']}' {y['refId']}", y.get("expr", ""), y.get("legendFormat", "")) for x in page["panels"] for y in x["targets"]]
+    named += [(f"annotation '{x['name']}'", x["expr"], f"{x.get('titleFormat', '')} {x.get('textFormat', '')}") for x in page["annotations"]["list"]]
+    for where, expression, name in named:
+        there, _ = labels.read(expression, labels_in(metrics))
+        for label in sorted({x for x in re.findall(r"{{\s*(\w+)\s*}}", name) if x not in there}):
+            yield f"{where} is named by '{label}', and no such label comes out, but {', '.join(sorted(there)) or 'none'}"
 
 
 def of_none(operator, value, known):
@@ -302,7 +325,7 @@ def is_count(expression, metrics):
 
 
 OF_ALL = [known_keys, unique_uids, not_editable, variables, panels, titles, grid, first_row, annotations, selectors, rates, windows]
-OF_METRICS = [lines, families_once, known_metrics, counts]
+OF_METRICS = [lines, families_once, known_metrics, legends, counts]
 
 
 def findings(page, pages, metrics):

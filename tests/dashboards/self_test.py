@@ -41,6 +41,13 @@ def changes(*path, to):
     return plant
 
 
+def names(legend, expression):
+    def plant(page):
+        asks(expression)(page)
+        target(page)["legendFormat"] = legend
+    return plant
+
+
 def stacks(expression):
     def plant(page):
         asks(expression)(page)
@@ -67,6 +74,7 @@ def lacks(key):
 
 S = 'job=~"$job", instance=~"$instance"'
 RATE = f'sum(rate(troupe_visits_total{{{S}}}[%s]))'
+OFFERS, REFUSALS = (f"rate({x}{{{S}}}[$__rate_interval])" for x in ("troupe_offers_total", "troupe_refusals_total"))
 
 # (rule, what is planted in one dashboard, words of what is said).
 PLANTED = [
@@ -81,6 +89,8 @@ PLANTED = [
     ("variables", changes("templating", "list", 1, "refresh", to=1), "when the time changes"),
     ("variables", changes("templating", "list", 1, "multi", to=False), "no several values"),
     ("variables", lambda page: page["templating"]["list"].pop(2), "the variables are"),
+    ("variables", changes("templating", "list", 0, "query", to="loki"), "offers sources of 'loki'"),
+    ("variables", lambda page: page["templating"]["list"][0].pop("query"), "offers sources of 'None'"),
     ("panels", changes("panels", 1, "id", to=1), "has the id of another panel"),
     ("panels", changes("panels", 1, "type", to="piechart"), "'piechart'"),
     ("panels", changes("panels", 1, "fieldConfig", "defaults", "unit", to="furlongs"), "'furlongs'"),
@@ -135,6 +145,24 @@ PLANTED = [
     ("known_metrics", asks(f'sum(rate(troupe_offers_total{{{S}, verdict=~"too_stale|too_old"}}[$__rate_interval])) or vector(0)'), "no verdict 'too_old'"),
     ("known_metrics", asks(f'sum(rate(troupe_offers_total{{{S}, verdict!~"accept"}}[$__rate_interval]))'), "no verdict 'accept'"),
     ("known_metrics", asks(f'sum(rate(troupe_visit_phase_seconds_count{{{S}, phase=~"trained"}}[$__rate_interval]))'), "no phase 'trained'"),
+    *(("known_metrics", asks(x), "nothing below it has a label 'reason'") for x in (
+        f"sum by (reason) ({OFFERS})", f"sum({OFFERS}) by (reason)", f"sum by (reason) (sum by (verdict) ({OFFERS}))", f"1 - max by (reason) ({OFFERS} / 2)",
+        f"sum by (reason) ({OFFERS} or {REFUSALS})", f"topk by (reason) (3, {OFFERS})", f"sum by (reason) ({OFFERS} and on (job) {REFUSALS})",
+        f"sum by (reason) ({REFUSALS} / on (job) {OFFERS})", f"sum by (reason) ({REFUSALS} / ignoring (reason) {OFFERS})",
+        f'sum by (reason) (label_replace({OFFERS}, "cause", "$1", "verdict", "(.*)"))')),
+    ("known_metrics", asks(f"sum by (le) (histogram_quantile(0.5, rate(troupe_visit_round_trip_seconds_bucket{{{S}}}[$__rate_interval])))"), "a label 'le'"),
+    *(("legends", names("{{verdikt}} a second", x), "named by 'verdikt'") for x in (f"sum by (verdict) ({OFFERS})", OFFERS, f"sum({OFFERS}) or vector(0)")),
+    ("legends", names("{{instance}}", f"sum by (verdict) ({OFFERS})"), "named by 'instance', and no such label comes out, but verdict"),
+    ("legends", names("{{verdict}}", f"sum without (verdict) ({OFFERS})"), "named by 'verdict'"),
+    ("legends", lambda page: page["annotations"]["list"][1].update(titleFormat="{{line}} began"), "annotation 'Restarts' is named by 'line'"),
+]
+# What is as it is to be: no word of these.
+SOUND = [
+    ("{{verdict}} {{instance}}", OFFERS), ("{{reason}}", f'sum by (reason) (label_replace({OFFERS}, "reason", "$1", "verdict", "(.*)"))'),
+    ("{{instance}} {{job}}", f"topk(3, sum by (job, instance) ({OFFERS}))"), ("{{name}}", f"({OFFERS}) * on (job, instance) group_left (name) troupe_run_info{{{S}}}"),
+    ("{{name}}", f"troupe_run_info{{{S}}} * on (job, instance) group_right (name) {OFFERS}"), ("{{is}}", f'count_values("is", {OFFERS})'),
+    ("{{verdict}}", f"{OFFERS} / ignoring (reason) group_left () sum({OFFERS}) > bool 0.5e3"), ("{{instance}}", f"- (time() - max by (instance) ({OFFERS} offset 5m)) ^ 2"),
+    ("{{verdict}}", f"sum without (job, instance) ({OFFERS}) unless {REFUSALS}"), ("", f"max_over_time(({OFFERS})[5m:1m])"),
 ]
 # (metrics, docs/operations.md, what is said).
 OTHERWISE = [
@@ -165,6 +193,19 @@ VALUED = [
     ("overview", "metric!=\\\"perplexity\\\"", "metric!=\\\"loss\\\"", "'Evaluation' A at 30m"),
     ("workers", "phase!~", "phase=~", "'Mean time of each phase' A at 30m"),
     ("workers", "Mean time of each phase", "Time of phases", "has no 'Mean time of each phase' A"),
+    ("overview", 'verdict!~\\"accepted|duplicate\\"', 'verdict=~\\"malformed\\"', "'Refused offers' A at 300s"),
+    ("overview", '} == 0) or vector(0)', '} == 1) or vector(0)', "'Not ready' A at 300s"),
+    ("overview", 'ALERTS{alertstate=\\"firing\\"', 'ALERTS{alertstate=\\"pending\\"', "'Alerts' A at 300s"),
+    ("overview", 'instance=~\\"$instance|\\"}) or vector(0)', 'instance=~\\"$instance\\"}) or vector(0)', "'Alerts' A at 300s"),
+    ("overview", 'state=~\\"at_work|free|waiting\\"})', 'state=~\\"at_work|free|waiting\\"}) or vector(0)', "'Clients' A is 0 where it finds nothing"),
+    ("asynchronous", 'verdict=\\"too_stale\\"', 'verdict=\\"withdrawn\\"', "'Refused as too stale' A at 300s"),
+    ("asynchronous", "max(troupe_buffered_offers{", "min(troupe_buffered_offers{", "'Fullest buffer' A at 300s"),
+    ("asynchronous", "max(troupe_offer_bytes{", "min(troupe_offer_bytes{", "'Memory of offers taken' A at 300s"),
+    ("clients", ' and on (job, instance) troupe_run_info{job=~\\"$job\\", instance=~\\"$instance\\"}) > 0) or', ") > 0) or", "'Failed visits' A at 300s"),
+    ("transport", 'kind=\\"said_again\\"', 'kind=\\"unheard\\"', "'Said again' A at 300s"),
+    ("transport", 'kind=\\"said_again\\"}[$__rate_interval]) and on', 'kind=\\"said_again\\"}[$__rate_interval]) or on', "'Said again' A at 300s"),
+    ("transport", "sum(rate(troupe_checkpoint_seconds_sum{", "sum(rate(troupe_checkpoint_seconds_count{", "'Storage' B at 30s"),
+    ("transport", "sum by (instance) (increase(troupe_checkpoints_failed_total{", "sum by (instance) (0 * increase(troupe_checkpoints_failed_total{", "not kept' A at 30s"),
 ]
 UNPARSED = [asks(f"sum(troupe_clients{{{S}}}"), asks(f"troupe_clients{{{S}}} by (state)"), asks("")]
 
@@ -191,6 +232,12 @@ def main():
         plant(broken)
         if not seen({**texts, NAME: json.dumps(broken)}, metrics, said, rule, words):
             print(f"not seen: {rule}: {words or list(promql.expressions(broken))[0]}")
+            missed += 1
+    for legend, expression in SOUND:
+        page = copy.deepcopy(sound)
+        names(legend, expression)(page)
+        for line in (*rules.known_metrics(page, metrics), *rules.legends(page, metrics)):
+            print(f"seen, and sound: {expression}: {line}")
             missed += 1
     for text, words in (("{", "no JSON"), ('{"uid": 1, "uid": 2}', "stands there twice"), ('{"panels": 3}', "lacks what every")):
         if not any(words in x for x in check.findings({**texts, NAME: text}, metrics, said)):

@@ -53,6 +53,28 @@ STATES = {f'troupe_clients{{{S}, state="{x}"}}': f"{n}x60" for x, n in (("at_wor
 LATE = {f'troupe_offer_staleness_versions_bucket{{{S}, line="model", le="{x}"}}': f"0+{n}x60" for x, n in (("0", 540), ("2", 540), ("4", 600), ("+Inf", 600))}
 TASKS = {f"troupe_worker_task_seconds{{{S}}}": "2x60", f"troupe_worker_task_seconds{{{OTHER}}}": "30x60",
          f"process_start_time_seconds{{{S}}}": "0x60", f"process_start_time_seconds{{{OTHER}}}": "240x60"}
+JOINED, THIRD = 'job="j", instance="c"', 'job="j", instance="t"'
+# Of 100 offers in each ten seconds 80 are accepted or duplicates, 15 too stale and 5 no offers at all.
+OFFERS = {f'troupe_offers_total{{{S}, verdict="{x}"}}': f"0+{n}x60" for x, n in (("accepted", 50), ("duplicate", 30), ("too_stale", 15), ("malformed", 5))}
+READY = {f"troupe_node_ready{{{x}}}": f"{n}x60" for x, n in ((S, 0), (OTHER, 1), (THIRD, 0), (JOINED, 0))}
+# One is half full and one nine tenths; the third has no bound.
+BUFFERS = {f'troupe_buffered_offers{x}{{{S}, line="{y}"}}': f"{n}x60"
+           for y, has, limit in (("a", 2, 4), ("b", 9, 10), ("c", 3, 0)) for x, n in (("", has), ("_limit", limit))}
+TAKEN = {f"troupe_offer_bytes{x}{{{y}}}": f"{n}x60"
+         for y, has, limit in ((S, 50, 100), (OTHER, 160, 200), (THIRD, 7, 0)) for x, n in (("", has), ("_limit", limit))}
+# What is trained is said by the server and by who trains, what failed by the server.
+TRAINED = {f"troupe_visits_failed_total{{{S}}}": "0+5x60", f"troupe_run_info{{{S}}}": "1x60",
+           f"troupe_visits_total{{{S}}}": "0+95x60", f"troupe_visits_total{{{JOINED}}}": "0+95x60"}
+# So is what crosses; who joined may know of fewer that were said again.
+CROSSED = {f'troupe_socket_bytes_total{{{x}, direction="{y}", kind="{kind}"}}': f"0+{n if x == S else 100}x60" for x in (S, JOINED)
+           for y, kind, n in (("up", "values", 500), ("down", "values", 300), ("up", "said_again", 60), ("down", "said_again", 40), ("up", "small", 100))}
+CROSSED[f"troupe_run_info{{{S}}}"] = "1x60"
+FIRING = {f'ALERTS{{alertname="{x}", alertstate="{y}", {z}}}': "1x60" for x, y, z in (
+    ("TroupeNoProgress", "firing", S), ("TroupeLineFails", "pending", S), ("TroupeTargetDown", "firing", OTHER), ("TroupeNobodyAsked", "firing", 'severity="critical"'),
+    ("OfOthers", "firing", S))}
+# Two snapshots of half a minute took 3 s, and one more was not kept; another process has none.
+SNAPSHOTS = {f"troupe_checkpoint_seconds_sum{{{S}}}": "0 3x59", f"troupe_checkpoint_seconds_count{{{S}}}": "0 2x59", f"troupe_checkpoints_failed_total{{{S}}}": "0 1x59",
+             **{f"troupe_{x}{{{OTHER}}}": "0x60" for x in ("checkpoint_seconds_sum", "checkpoint_seconds_count", "checkpoints_failed_total")}}
 # (dashboard, what it shows, values of variables, series, seconds between their values, when, [what comes out]).
 VALUES = [
     ("overview", "annotation 'Restarts'", ALL, RESTARTED, 10, "290s", []),
@@ -88,6 +110,20 @@ VALUES = [
     ("asynchronous", "'Staleness in versions, p99' A", MINUTES, LATE, 60, "30m", [3.8]),
     ("workers", "'Longest task' A", ALL, TASKS, 10, "300s", [30]),
     ("workers", "'Youngest process' A", ALL, TASKS, 10, "300s", [60]),
+    ("overview", "'Refused offers' A", ALL, OFFERS, 10, "300s", [0.2]),
+    ("overview", "'Refused offers' A", ALL, {}, 10, "300s", [0]),
+    ("overview", "'Not ready' A", {**ALL, "instance": ["s", "o", "t"]}, READY, 10, "300s", [2]),
+    ("overview", "'Alerts' A", ALL, FIRING, 10, "300s", [3]),
+    ("overview", "'Alerts' A", {**ALL, "instance": ["s"]}, FIRING, 10, "300s", [2]),
+    ("asynchronous", "'Refused as too stale' A", ALL, OFFERS, 10, "300s", [0.15]),
+    ("asynchronous", "'Fullest buffer' A", ALL, BUFFERS, 10, "300s", [0.9]),
+    ("asynchronous", "'Fullest buffer' A", {**ALL, "line": ["a"]}, BUFFERS, 10, "300s", [0.5]),
+    ("asynchronous", "'Memory of offers taken' A", ALL, TAKEN, 10, "300s", [0.8]),
+    ("clients", "'Failed visits' A", ALL, TRAINED, 10, "300s", [0.05]),
+    ("transport", "'Said again' A", ALL, CROSSED, 10, "300s", [0.1]),
+    ("transport", "'Storage' B", ALL, SNAPSHOTS, 10, "30s", [1.5]),
+    ("transport", "'Storage' B", ALL, SNAPSHOTS, 10, "300s", []),
+    ("transport", "'Snapshots that were not kept' A", ALL, SNAPSHOTS, 10, "30s", [0, 1]),
 ]
 
 
@@ -95,6 +131,8 @@ def findings(pages):
     """Of {name: dashboard}. Several are asked at once; what comes out is rounded, sorted and compared as one text."""
     asked, tests = [dict(promql.expressions(page)) for page in pages.values()], []
     of = dict(zip(pages, asked))
+    for name, where in sorted({(x, y) for x in of for y in of[x] if of[x][y].endswith("or vector(0)")} - {x[:2] for x in VALUES}):
+        yield f"{name}: {where} is 0 where it finds nothing, and values.py knows no value of it [values]"
     for name, where, values, series, apart, at, wanted in VALUES:
         if where not in of.get(name, {}):
             yield f"{name} has no {where}, of which values.py knows a value [values]"
