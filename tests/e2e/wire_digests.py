@@ -19,7 +19,7 @@ import tempfile
 import time
 import urllib.request
 
-RUN = ["deploy/examples/tiny.toml", "--set", "rounds=40"]
+RUN = ["deploy/examples/tiny.toml", "--set", "rounds=20"]
 DATA = "/usr/share/datasets/fashion-mnist"
 CLIENTS = 100
 PATIENCE = 200  # Seconds.
