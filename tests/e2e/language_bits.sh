@@ -24,9 +24,13 @@ same() { # NAME KEY…: as the first run of this method
   done
 }
 
+# In one process language_run_test has what is learned and kept, and replays, of all methods: here are those with two
+# adapters or levels, with nothing that is sent, and with one client; all of them with TROUPE_LONG.
+methods=(comigs_2s centralised_lora fdlora pf2lora)
+[ -z "${TROUPE_LONG:-}" ] ||
+  methods+=(comigs comigs_2g pfedmoe fedavg_lora local_lora ffa_lora fedsa_lora pcl per_fedavg_lora homlora hetlora flexlora)
 # Each of them once alone and once with all else that must not matter; and with evaluations, which look at what clients keep.
-for method in comigs comigs_2g comigs_2s pfedmoe fedavg_lora local_lora centralised_lora ffa_lora fedsa_lora fdlora pcl \
-  pf2lora per_fedavg_lora homlora hetlora flexlora; do
+for method in "${methods[@]}"; do
   all=(--set "method=$method")
   [ $method != centralised_lora ] || all+=(--set pooled=true)
   rm -rf "$scratch/one" "$scratch/other"
@@ -41,11 +45,9 @@ for method in comigs comigs_2g comigs_2s pfedmoe fedavg_lora local_lora centrali
   grep -q "$equal" "$scratch/out" || fail "$method is computed again to another end"
 done
 rm -rf "$scratch/one"
-ends one --set workers=1
+ends one --set workers=1 # CoMiGS, as the example has it.
 ends blind --set workers=2 --set evaluate_every=0
 same blind digest
-rm -rf "$scratch/one"
-ends one --set workers=1 # CoMiGS, as the example has it.
 ends wall --set clock=wall
 same wall digest clients_perplexity
 

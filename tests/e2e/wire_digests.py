@@ -19,7 +19,7 @@ import tempfile
 import time
 import urllib.request
 
-RUN = ["deploy/examples/tiny.toml", "--set", "rounds=40"]
+RUN = ["deploy/examples/tiny.toml", "--set", "rounds=20"]
 DATA = "/usr/share/datasets/fashion-mnist"
 CLIENTS = 100
 PATIENCE = 200  # Seconds.
@@ -35,6 +35,7 @@ class Cutter:
         self.to = to
         self.draw = random.Random(seed)
         self.open = set()
+        self.used = asyncio.Event()
         self.cuts = 0
 
     async def __aenter__(self):
@@ -53,6 +54,7 @@ class Cutter:
         with contextlib.suppress(OSError):
             there, here = await asyncio.open_connection(*self.to)
             self.open |= {writer, here}
+            self.used.set()
             await asyncio.gather(self.hand_on(reader, here), self.hand_on(there, writer), return_exceptions=True)
 
     async def hand_on(self, reader, writer):
@@ -65,8 +67,11 @@ class Cutter:
             self.open.discard(writer)
 
     async def cut(self):
+        await self.used.wait()
+        pause = 0.3  # However fast a machine is, this one is before the end.
         while True:
-            await asyncio.sleep(self.draw.uniform(0.3, 1.5))
+            await asyncio.sleep(pause)
+            pause = self.draw.uniform(0.3, 1.5)
             for writer in tuple(self.open):
                 raw = writer.get_extra_info("socket")
                 if raw is not None and raw.fileno() >= 0:

@@ -7,6 +7,7 @@ would leave it (synced_folder.py), and must hold what was said. Exit code 77: tr
 """
 
 import collections
+import functools
 import json
 import os
 import pathlib
@@ -184,8 +185,16 @@ class ClientLaws(Laws):
         self.has_begun(payload, "a decline")
 
 
+@functools.cache
+def tracer():
+    """How a command is traced: where it can be had, it stops at those calls alone that are asked for."""
+    quick = ["strace", "-f", "--seccomp-bpf"]
+    tried = subprocess.run([*quick, "-o", "/dev/null", "-e", "trace=fsync", "true"], capture_output=True, check=False)
+    return quick if tried.returncode == 0 else quick[:-1]
+
+
 def strace(output, command, **options):
-    return subprocess.Popen(["strace", "-f", "-y", "-xx", "-s", "20000", "-o", output, "-e", f"trace={TRACED}", *command],
+    return subprocess.Popen([*tracer(), "-y", "-xx", "-s", "20000", "-o", output, "-e", f"trace={TRACED}", *command],
                             start_new_session=True, **options)
 
 

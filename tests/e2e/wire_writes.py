@@ -17,7 +17,7 @@ import sys
 import tempfile
 import time
 
-from wire_syncs import end, may_trace
+from wire_syncs import end, may_trace, tracer
 
 CONFIG = """
 name = "writes"
@@ -97,7 +97,7 @@ class Counted:
                 assert server.poll() is None and time.monotonic() < until, words.read_text(encoding="utf-8")
                 time.sleep(0.02)
             joined = subprocess.Popen(
-                ["strace", "-f", "-y", "-s", "0", "-o", self.scratch / "trace", "-e", f"trace={TRACED}", troupe, "join",
+                [*tracer(), "-y", "-s", "0", "-o", self.scratch / "trace", "-e", f"trace={TRACED}", troupe, "join",
                  found[0], "--insecure", "--virtual", str(clients), "--workers", "1", "--store", self.store],
                 stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
             assert (server.wait(200), joined.wait(60)) == (0, 0), words.read_text(encoding="utf-8")

@@ -127,6 +127,10 @@ CASES = [
                                    "training.schedule.factor": 0.5}),
     Case("fedavg root", "fedavg", {"clients.example_weight": "sqrt"}),
     Case("fedavg log", "fedavg", {"clients.example_weight": "log"}),
+    Case("fedavg adamw shuffled log", "fedavg", {
+        "training.optimiser": "adamw", "training.weight_decay": 0.05,
+        "training.learning_rate": 0.02, "training.batch_size": 3, "training.local_steps": 0,
+        "training.local_epochs": 2, "training.shuffle": True, "clients.example_weight": "log"}),
     Case("fedavg equal", "fedavg", {"clients.example_weight": "equal"}),
     Case("fedbuff constant", "fedavg", {**FEDBUFF, "pace.staleness.kind": "constant"}),
     Case("fedbuff polynomial", "fedavg", FEDBUFF),
@@ -154,6 +158,18 @@ CASES = [
     Case("yogi", "fedavg", {"server.optimiser": "yogi", "server.server_learning_rate": 0.05}),
     Case("adagrad", "fedavg", {"server.optimiser": "adagrad",
                                "server.server_learning_rate": 0.05}),
+    # Of stale offers, each optimiser under another discount.
+    Case("momentum fedbuff", "fedavg", {**FEDBUFF, "pace.staleness.kind": "constant",
+                                        "server.optimiser": "momentum", "server.beta1": 0.8,
+                                        "server.server_learning_rate": 0.5}),
+    Case("yogi fedbuff", "fedavg", {**FEDBUFF, "pace.staleness.kind": "hinge",
+                                    "pace.staleness.slope": 0.7, "pace.staleness.knee": 1,
+                                    "server.optimiser": "yogi",
+                                    "server.server_learning_rate": 0.05}),
+    Case("adagrad fedbuff", "fedavg", {**FEDBUFF, "pace.staleness.kind": "exponential",
+                                       "pace.staleness.exponent": 0.3,
+                                       "server.optimiser": "adagrad",
+                                       "server.server_learning_rate": 0.05}),
     Case("adam fedbuff", "fedavg", {**FEDBUFF, "server.optimiser": "adam",
                                     "server.server_learning_rate": 0.05}),
     Case("adam fedasync", "fedavg", {**FEDASYNC, "server.optimiser": "adam",
@@ -328,12 +344,13 @@ CASES = [
     *(Case(name, method, settings, on=TEXTS) for name, method, settings in LANGUAGE),
 ]
 
-# Each method, pace, staleness, rule and optimiser once: what the gate runs.
+# Each method, pace, staleness, rule and optimiser once, several of them in a run where they
+# are of different parts: what the gate runs.
 QUICK = (
-    "fedavg sync", "fedavg adamw", "fedavg shuffled", "fedavg log", "fedbuff constant",
-    "fedbuff polynomial", "fedbuff hinge", "fedbuff exponential", "semisync", "fedasync model",
-    "fedasync delta", "fedasync default rate", "momentum", "adam", "yogi", "adagrad", "median",
-    "trimmed mean", "krum", "multi-krum", "clip_norm", "fedprox sync", "scaffold sync",
+    "fedavg sync", "fedavg adamw shuffled log", "momentum fedbuff", "adam fedbuff",
+    "yogi fedbuff", "adagrad fedbuff", "semisync", "fedasync model", "fedasync delta",
+    "fedasync default rate", "median", "trimmed mean", "krum", "multi-krum", "clip_norm",
+    "fedprox sync", "scaffold sync",
     "scaffold fedbuff", "scaffold semisync", "scaffold joins", "per_fedavg sync", "ditto sync",
     "pfedme sync", "fedrep sync", "fedper sync", "ifca sync", "fedem sync", "ensemble sync",
     "ensemble fedasync", "ensemble_optimal", "floral sync", "floral fedasync",

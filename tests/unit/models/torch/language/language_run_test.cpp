@@ -143,11 +143,9 @@ TEST_P(language_run, under_sync_is_the_plain_loop) {
 
 TEST_P(language_run, learns_the_same_with_any_workers_clock_and_events) {
   const auto wanted = go(described({}));
-  for (const overrides& more :
-       {overrides{"workers=1"}, overrides{"clock=wall"},
-        overrides{"events=true"}, overrides{"evaluate_every=0"},
-        overrides{"workers=1", "clock=wall", "events=true",
-                  "evaluate_every=2"}}) {
+  for (const overrides& more : {overrides{"evaluate_every=0"},
+                                overrides{"workers=1", "clock=wall",
+                                          "events=true", "evaluate_every=2"}}) {
     SCOPED_TRACE(::testing::PrintToString(more));
     const auto found = go(described(more));
     EXPECT_EQ(found.digest, wanted.digest);
