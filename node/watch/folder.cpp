@@ -333,12 +333,6 @@ void run_folder::metric(const std::string& line) {
         + " of its lines are lost");
 }
 
-error run_folder::given_up(const error& why) {
-  log(why.context);
-  return {why.code, why.context + "; once that is mended, troupe serve "
-                      + path_.string() + " goes on"};
-}
-
 void run_folder::log(const std::string& line) {
   const std::lock_guard guard{*logs_};
   log_->clear(); // A disk that was full may have room again.

@@ -82,7 +82,11 @@ public:
   void log(const std::string& line);
 
   /// Logs why a process does not serve it any more, and adds what would do.
-  error given_up(const error& why);
+  error given_up(const error& why) {
+    log(why.context);
+    return {why.code, why.context + "; once that is mended, troupe serve "
+                        + path_.string() + " goes on"};
+  }
 
   struct store_options {
     std::uint64_t versions_kept = 0; ///< Of each line, at most.

@@ -342,8 +342,7 @@ TEST(exposition, of_many_lines_names_the_fullest_while_it_is_half_full) {
   x.lines[{500}].pending = 7;
   x.lines[{501}].pending = 6;
   x.lines[{502}] = {.pending = 8, .pending_max = 16};
-  const auto text = exposition_of(x);
-  EXPECT_THAT(text,
+  EXPECT_THAT(exposition_of(x),
               HasSubstr("troupe_buffered_offers{line=\"adapter.498\"} 7\n"));
   EXPECT_EQ(shown_lines(x).size(), 2u + 20 + 20 + 1);
 }

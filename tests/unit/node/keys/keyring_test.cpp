@@ -309,23 +309,6 @@ TEST_F(keyring_test, invites_a_key_that_is_known_again_and_no_other) {
   EXPECT_TRUE(keys.enrol(line->open, alice, now));
 }
 
-// Whoever has a line may name any key, which says nothing of whose it is.
-TEST_F(keyring_test, enrols_no_key_that_is_allowed_by_another_name) {
-  const keyring keys{folder};
-  auto what = named("bob");
-  what.numbers = 20;
-  ASSERT_TRUE(keys.allow(bob, what));
-  const auto line = keys.invite(named("alice"), now);
-  ASSERT_TRUE(line);
-  EXPECT_FALSE(keys.enrol(line->open, bob, now));
-  const auto found = keys.find(bob, now);
-  ASSERT_TRUE(found);
-  EXPECT_EQ(found->name, "bob");
-  EXPECT_EQ(found->numbers, 20U);
-  EXPECT_TRUE(keys.enrol(line->open, alice, now))
-    << "it is not used up by that";
-}
-
 TEST_F(keyring_test, enrols_one_key_by_a_line) {
   const keyring keys{folder};
   auto what = named("alice");
