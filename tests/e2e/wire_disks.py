@@ -147,11 +147,14 @@ class Place:
         """Of a run of which nobody has seen anything: one that another process took."""
         runs = self.scratch / "halves"
         path = self.scratch / "half.toml"
-        path.write_text(CONFIG.format(versions=1).replace("[pace]", '[pace]\ndurability = "offer"'), encoding="utf-8")
+        path.write_text(CONFIG.format(versions=1).replace("evaluate_every = 0", 'evaluate_every = 0\ndurability = "offer"'), encoding="utf-8")
         server = self.serve(path, "--folder", runs)
         server.wait_for("tcp://", 120)
         server.end()
         (folder,) = runs.iterdir()
+        database = sqlite3.connect(folder / "ledger.sqlite")
+        database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        database.close()
         (folder / "arrivals").mkdir(exist_ok=True)
         (folder / "arrivals" / "1-1-1").write_bytes(b"half of it")
         return folder
@@ -261,7 +264,8 @@ def damaged(place):
         attempt(name, folder, place.serve(folder), words, code, before)
         shutil.rmtree(folder)
     folder = place.with_half_an_offer()
-    attempt("an offer that arrived in half", folder, place.serve(folder), r"arrivals/1-1-1", 1, prints(folder))
+    before = prints(folder)
+    attempt("an offer that arrived in half", folder, place.serve(folder), r"arrivals/1-1-1", 1, before)
     (folder / "arrivals" / "1-1-1").unlink()
     again = place.serve(folder)  # What is mended goes on, whatever the server before said of it.
     again.wait_for("tcp://", 120)

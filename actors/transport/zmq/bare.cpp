@@ -10,6 +10,7 @@
 #include <zmq.hpp>
 
 #include "actors/transport/zmq/door.hpp"
+#include "actors/transport/zmq/monitor.hpp"
 #include "actors/transport/zmq/set_up.hpp"
 #include "core/clock.hpp"
 
@@ -189,11 +190,17 @@ struct crowd::sockets {
 
 // One socket that connects again and again has as many connections, and takes
 // them in turn; but to one address it connects once, so each comes from another
-// place of this machine.
+// place of this machine. A handshake that is not made in time is made anew, and
+// leaves memory behind that is not of an idle connection: few are made at once.
 crowd::crowd(const std::string& address, const public_key& server,
              const std::vector<key_pair>& keys)
   : at_(std::make_unique<sockets>()) {
-  constexpr std::size_t backlog = 50;
+  constexpr std::size_t at_once = 50;
+  constexpr std::chrono::minutes patience{5};
+  const auto until = steady_now() + patience;
+  connection_monitor made{at_->context, at_->one,
+                          ZMQ_EVENT_HANDSHAKE_SUCCEEDED};
+  std::size_t count = 0;
   at_->one.set(zmq::sockopt::linger, 0);
   at_->one.set(zmq::sockopt::sndhwm, 0);
   for (std::size_t i = 0; i < keys.size(); ++i) {
@@ -202,8 +209,11 @@ crowd::crowd(const std::string& address, const public_key& server,
       std::to_string(1 + i / 200) + "." + std::to_string(1 + i % 200);
     at_->one.connect("tcp://127.1." + place + ":0;"
                      + address.substr(address.find("//") + 2));
-    if (i % backlog == backlog - 1)
-      std::this_thread::sleep_for(std::chrono::milliseconds{10});
+    while (i + 1 - count >= at_once && steady_now() < until)
+      if (made.next())
+        ++count;
+      else
+        std::this_thread::sleep_for(std::chrono::milliseconds{1});
   }
 }
 

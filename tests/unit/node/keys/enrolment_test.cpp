@@ -10,9 +10,9 @@
 namespace troupe::node {
 namespace {
 
-constexpr std::int64_t now = 1'764'000'000'000; // 2025-11-24T16:00:00Z
+constexpr std::int64_t moment = 1'764'000'000'000; // 2025-11-24T16:00:00Z
 
-permit named(std::string name) {
+permit called(std::string name) {
   permit out;
   out.name = std::move(name);
   return out;
@@ -24,17 +24,17 @@ TEST(enrolment, renames_no_key) {
   const keyring keys{scratch.path()};
   const auto alice = draw_pair().open;
   const auto bob = draw_pair().open;
-  auto what = named("bob");
+  auto what = called("bob");
   what.numbers = 20;
   ASSERT_TRUE(keys.allow(bob, what));
-  const auto line = keys.invite(named("alice"), now);
+  const auto line = keys.invite(called("alice"), moment);
   ASSERT_TRUE(line);
-  EXPECT_FALSE(keys.enrol(line->open, bob, now));
-  const auto found = keys.find(bob, now);
+  EXPECT_FALSE(keys.enrol(line->open, bob, moment));
+  const auto found = keys.find(bob, moment);
   ASSERT_TRUE(found);
   EXPECT_EQ(found->name, "bob");
   EXPECT_EQ(found->numbers, 20U);
-  EXPECT_TRUE(keys.enrol(line->open, alice, now))
+  EXPECT_TRUE(keys.enrol(line->open, alice, moment))
     << "it is not used up by that";
 }
 
