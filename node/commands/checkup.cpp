@@ -1,7 +1,12 @@
 #include "node/commands/checkup.hpp"
 
+#include <set>
 #include <string>
 #include <system_error>
+#include <utility>
+
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "actors/client_store/client_table.hpp"
 #include "actors/record/folder_lock.hpp"
@@ -17,6 +22,7 @@
 #include "node/run/served_way.hpp"
 #include "node/run/serving.hpp"
 #include "node/task/common_values.hpp"
+#include "node/watch/folder.hpp"
 
 namespace troupe::node {
 
@@ -36,21 +42,68 @@ void examine(const char* name, const result<T>& found,
       {name, remark_state::broken, found.error().context, from_a_copy});
 }
 
-/// What is its owner's alone or nobody's, and what a server reads of it.
+/// What is its owner's alone or nobody's.
+class secrets {
+public:
+  secrets(bool mends, std::vector<remark>& to) : mends_(mends), to_(to) {
+    // nop
+  }
+
+  void look_at(const fs::path& path) {
+    if (!models::is_there(path))
+      return;
+    auto found = actors::examine_owner(path, mends_);
+    struct stat what {};
+    if ((found.state == remark_state::fine
+         || found.state == remark_state::mended)
+        && ::stat(path.c_str(), &what) == 0 && what.st_uid == ::geteuid())
+      readable_.insert(path);
+    if (found.state != remark_state::fine)
+      to_.push_back(std::move(found));
+  }
+
+  void look_into(const fs::path& folder) {
+    std::error_code failed;
+    fs::recursive_directory_iterator at{
+      folder, fs::directory_options::skip_permission_denied, failed};
+    for (; !failed && at != fs::recursive_directory_iterator{};
+         at.increment(failed))
+      if (std::error_code ignored; at->is_regular_file(ignored))
+        look_at(at->path());
+  }
+
+  /// What was read there; of what others may read, or another user has, nothing
+  /// can be said.
+  template <class T>
+  void holds(const fs::path& path, const result<T>& found) {
+    if (readable_.contains(path))
+      examine(path.filename().c_str(), found, to_);
+  }
+
+private:
+  bool mends_;
+  std::vector<remark>& to_;
+  std::set<fs::path> readable_;
+};
+
+/// And what a server reads of it.
 void examine_keys(const fs::path& folder, bool mends, std::vector<remark>& to) {
-  std::error_code ignored;
-  for (const auto& x : fs::recursive_directory_iterator{folder, ignored})
-    if (x.is_regular_file(ignored))
-      if (auto found = actors::examine_owner(x.path(), mends);
-          found.state != remark_state::fine)
-        to.push_back(std::move(found));
-  if (!models::is_there(folder / "pair"))
-    return;
-  const keyring known{folder};
-  examine("pair", read_pair(folder / "pair"), to);
-  examine("next", read_coming(folder / "next"), to);
-  for (const auto& x : known.all())
-    examine(x.file.c_str(), x.what, to);
+  secrets all{mends, to};
+  all.look_into(folder);
+  all.holds(folder / "pair", read_pair(folder / "pair"));
+  all.holds(folder / "next", read_coming(folder / "next"));
+  for (const auto& x : keyring{folder}.all())
+    all.holds(folder / (x.is_line ? "invited" : "allowed") / x.file, x.what);
+}
+
+/// By which key tickets go, and how it was served. An ended run is not served.
+void examine_way(const fs::path& folder, bool mends, std::vector<remark>& to) {
+  secrets all{mends, to};
+  all.look_at(folder / "seal");
+  all.holds(folder / "seal", read_seals(folder / "seal"));
+  const auto way = way_on(folder, {});
+  if (!way && way.error().code == errc::storage_failure && !end_of(folder))
+    examine("served.json", way, to); // Else --keys would do.
 }
 
 /// What nobody trains and all look through, where the run has such a model.
@@ -87,10 +140,6 @@ void examine_plan(const fs::path& folder, std::vector<remark>& to) {
   else if (*served)
     to.push_back({"processes.json", remark_state::fine,
                   "the run's id, and which process has which clients"});
-  if (!served || !*served)
-    return;
-  examine("seal", read_seals(folder / "seal"), to);
-  examine("served.json", way_on(folder, {}), to);
 }
 
 result<std::vector<remark>> examine_run(const fs::path& folder, bool mends) {
@@ -106,30 +155,24 @@ result<std::vector<remark>> examine_run(const fs::path& folder, bool mends) {
   for (auto& x : actors::examine_ledger(folder, mends))
     all.push_back(std::move(x));
   examine_keys(folder / "keys", mends, all);
+  if (models::is_there(folder / "processes.json"))
+    examine_way(folder, mends, all);
   return all;
-}
-
-/// Which keys they have next.
-void examine_servers(const fs::path& store, std::vector<remark>& to) {
-  const known_servers known{store};
-  std::error_code ignored;
-  for (const auto& x : fs::directory_iterator{store / "servers", ignored}) {
-    const auto name = x.path().filename().string();
-    if (const auto key = from_hex<32>(name))
-      examine(name.c_str(), known.keys(*key, unix_milliseconds()), to);
-  }
 }
 
 result<std::vector<remark>> examine_store(const fs::path& folder, bool mends) {
   std::vector<remark> all;
-  for (const auto* name : {"id", "pair"})
-    if (models::is_there(folder / name))
-      all.push_back(actors::examine_owner(folder / name, mends));
+  all.push_back(actors::examine_owner(folder / "id", mends));
   examine("id", store_id_of(folder), all);
-  if (models::is_there(folder / "pair"))
-    examine("pair", read_pair(folder / "pair"), all);
-  examine_servers(folder, all);
+  secrets own{mends, all};
+  own.look_at(folder / "pair");
+  own.holds(folder / "pair", read_pair(folder / "pair"));
+  own.look_into(folder / "servers");
   std::error_code ignored;
+  for (const auto& x : fs::directory_iterator{folder / "servers", ignored})
+    if (const auto key = from_hex<32>(x.path().filename().string()))
+      own.holds(x.path(),
+                known_servers{folder}.keys(*key, unix_milliseconds()));
   for (const auto& x : fs::directory_iterator{folder, ignored}) {
     const auto name = x.path().filename().string();
     if (!name.starts_with("run-"))

@@ -294,7 +294,7 @@ result<void> keyring::enrol(const public_key& line, const public_key& own,
   std::error_code ignored;
   if (found->used && std::filesystem::exists(path_of(own), ignored))
     return {}; // Somebody may have changed since what this key may.
-  const auto known = find(own, now_ms);
+  const auto known = permit_at(path_of(own));
   if (!known && known.error().code == errc::unavailable)
     return tl::make_unexpected(known.error());
   if (known && known->name != found->what.name)
@@ -303,8 +303,8 @@ result<void> keyring::enrol(const public_key& line, const public_key& own,
   if (!std::exchange(found->used, own))
     if (auto ok = write_private(line_path(line), write_invitation(*found)); !ok)
       return ok;
-  if (known) // It comes for the server's key: what it may was said before.
-    return {};
+  if (known && known->expires_ms > now_ms)
+    return {}; // It comes for the server's key: what it may was said before.
   auto what = found->what;
   what.expires_ms = permit::never;
   return put(own, what);

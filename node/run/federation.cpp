@@ -202,7 +202,7 @@ bool await_storage(const federation& f, const error& refused) {
   if (f.watching->over())
     return false;
   if (refused.code != errc::storage_failure) { // It would be so for ever.
-    f.watching->fail(refused.context);
+    f.watching->fail(as_it_ends(f, refused.context));
     return false;
   }
   const auto until = steady_now() + storage_pause;
@@ -241,7 +241,7 @@ patient_keeper keeper_of_offers(const federation& f) {
     });
   return leaves_it_to_clients(f.keeps, [&f](const error* refused) {
     if (refused && refused->code != errc::storage_failure)
-      f.watching->fail(refused->context); // It would be so for ever.
+      f.watching->fail(as_it_ends(f, refused->context)); // So for ever.
     else if (f.desk)
       f.desk->hold(refused ? refused->context : std::string{});
   });
@@ -301,16 +301,17 @@ prompt_jobs(const federation& f, const std::shared_ptr<crew>& workers) {
   return std::make_shared<inline_workshop>(std::move(*own));
 }
 
-/// Nobody wanted its end: it is this process that fails, and not the run, which
-/// another one goes on with.
+/// Where nobody wanted its end it is this process that failed, and not the run,
+/// which another one goes on with.
 result<void> see_off(const federation& f) {
-  const auto how = *f.watching->report().finished;
+  const auto reason = f.watching->report().finished->reason;
+  const bool goes_on = reason.starts_with(interrupted_text);
   const bool is_stopped = f.stop && *f.stop;
-  f.serves->see_off(how.failed || is_stopped ? messages::parting::for_now
-                                             : messages::parting::over,
-                    shortened(how.reason, limits::text_bytes_max / 2));
-  if (how.failed && !is_stopped)
-    return fail(errc::storage_failure, how.reason);
+  f.serves->see_off(goes_on || is_stopped ? messages::parting::for_now
+                                          : messages::parting::over,
+                    shortened(reason, limits::text_bytes_max / 2));
+  if (goes_on && !is_stopped)
+    return fail(errc::storage_failure, reason);
   return {};
 }
 
@@ -350,6 +351,11 @@ result<void> run_wall(federation f, const std::shared_ptr<crew>& workers) {
 }
 
 } // namespace
+
+std::string as_it_ends(const federation& f, const std::string& why) {
+  const bool goes_on = f.serves && f.x.ledger == ledger_kind::disk;
+  return (goes_on ? interrupted_text + std::string{": "} : std::string{}) + why;
+}
 
 result<void> run_federation(const federation& f) {
   if (f.serves) // Clients that are elsewhere are trained there.

@@ -68,6 +68,10 @@ struct federation {
   std::shared_ptr<status_desk> desk = {};
 };
 
+/// Why it ends in a process that cannot go on with it. Another one can where
+/// clients outlive this one and what is durable is on disk: it is interrupted.
+std::string as_it_ends(const federation& f, const std::string& why);
+
 /// Runs until it is over; the chronicle says how it ended. Returns an error if
 /// it could not begin. On return no thread and no actor of it is left.
 [[nodiscard]] result<void> run_federation(const federation& f);

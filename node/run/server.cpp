@@ -81,7 +81,8 @@ result<void> server::start(neighbours in) {
     if (f_.desk)
       f_.desk->broke(why);
     if (breaks_.size() > breaks_max)
-      f_.watching->fail("the node broke again and again: " + why);
+      f_.watching->fail(
+        as_it_ends(f_, "the node broke again and again: " + why));
   });
   if (!is_virtual(f_.x))
     wait_for_node();

@@ -69,3 +69,13 @@ timeout 60 tail --pid="$server" -f /dev/null || fail "a run whose time is over g
 wait "$server" || fail "a run whose time is over fails"
 [ "$(versions_in "$folder")" = "$before" ] && grep -q "the run's length is reached" "$folder/summary.json" ||
   fail "a run whose time is over learns on"
+
+# A run that failed is over, and nobody is told that it goes on.
+sed 's/^time_budget = .*/time_budget = 1.0/' "$scratch/short.toml" >"$scratch/nobody.toml"
+serve nobody "$scratch/nobody.toml"
+folder=$(folder_of)
+ends_with 1 "$server" "a run without a version in its time"
+! grep -q "goes on" "$scratch/nobody.err" || fail "what is over goes on"
+[ -e "$folder/summary.json" ] || fail "a run that failed leaves no summary"
+! "$troupe" serve "$folder" --insecure >"$scratch/out" 2>&1 || fail "a run that failed is served"
+holds "$scratch/out" "has ended" || fail "a run that failed has not ended"

@@ -265,11 +265,13 @@ def damaged(place):
         shutil.rmtree(folder)
     folder = place.with_half_an_offer()
     before = prints(folder)
-    attempt("an offer that arrived in half", folder, place.serve(folder), r"arrivals/1-1-1", 1, before)
+    attempt("an offer that arrived in half", folder, place.serve(folder), r"(?s)arrivals/1-1-1.*troupe serve \S+ goes on", 1, before)
     (folder / "arrivals" / "1-1-1").unlink()
     again = place.serve(folder)  # What is mended goes on, whatever the server before said of it.
     again.wait_for("tcp://", 120)
-    again.end("terminate")
+    client = place.join((folder / "endpoint").read_text().strip(), place.scratch / "half-store")
+    for one in (again, client):
+        assert one.child.wait(120) == 0, one.said()[-800:]
     server = place.serve(place.folder)
     server.wait_for("tcp://", 120)
     address = (place.folder / "endpoint").read_text().strip()

@@ -128,6 +128,7 @@ TEST(commands, of_keys_keep_to_themselves) {
   std::ostringstream err;
   EXPECT_EXIT(
     {
+      ::prctl(PR_SET_DUMPABLE, 1, 0, 0, 0); // Another test may have taken it.
       (void)keys_command({}, {out, err});
       std::exit(::prctl(PR_GET_DUMPABLE, 0, 0, 0, 0));
     },

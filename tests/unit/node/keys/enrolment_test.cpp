@@ -30,6 +30,11 @@ TEST(enrolment, renames_no_key) {
   const auto line = keys.invite(called("alice"), moment);
   ASSERT_TRUE(line);
   EXPECT_FALSE(keys.enrol(line->open, bob, moment));
+  auto over = what; // Nor when it has run out.
+  over.expires_ms = moment;
+  ASSERT_TRUE(keys.allow(bob, over));
+  EXPECT_FALSE(keys.enrol(line->open, bob, moment));
+  ASSERT_TRUE(keys.allow(bob, what));
   const auto found = keys.find(bob, moment);
   ASSERT_TRUE(found);
   EXPECT_EQ(found->name, "bob");
