@@ -1,12 +1,15 @@
 #include "node/commands/bench_watching.hpp"
 
+// One run, in which looking is switched off, on, on and off again, a second
+// each: both sides have the same heap, threads and place in memory, and what
+// grows or shrinks steadily is in both.
+
 #include <array>
+#include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -32,157 +35,159 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr double most = 1.02;
-constexpr const char* length = "time_budget=3"; // Of each run, in seconds.
+constexpr const char* length = "time_budget=600"; // It is stopped before.
+constexpr int fours = 3;                          // Of a repetition.
 
-// So that three seconds have three of them.
-constexpr std::chrono::milliseconds first_scrape_after{500};
-constexpr std::chrono::seconds scrape_every{1};
+constexpr std::chrono::milliseconds ignored{500}; // A run's begin.
+/// From when looking is switched on: a window begins, so that both of its looks
+/// and what actors answer fall within it; it is scraped; it ends.
+constexpr std::chrono::milliseconds begins_after{100};
+constexpr std::chrono::milliseconds scraped_after{600};
+constexpr std::chrono::milliseconds ends_after{1100};
 
-/// Asks for metrics on a thread of its own, as Prometheus does, and reads them.
-class scraper {
+/// Asks for metrics, as Prometheus does. Whether the answer was whole.
+bool scraped(const std::string& address) {
+  constexpr std::string_view question =
+    "GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n";
+  const http::descriptor to{socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
+  sockaddr_in at{};
+  at.sin_family = AF_INET;
+  at.sin_port = htons(static_cast<std::uint16_t>(
+    std::stoul(address.substr(address.rfind(':') + 1))));
+  at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  if (connect(to.get(), reinterpret_cast<const sockaddr*>(&at), sizeof at) != 0
+      || send(to.get(), question.data(), question.size(), MSG_NOSIGNAL) < 0)
+    return false;
+  std::string heard;
+  std::array<char, 16384> part{};
+  for (ssize_t n = 0; (n = recv(to.get(), part.data(), part.size(), 0)) > 0;)
+    heard.append(part.data(), static_cast<std::size_t>(n));
+  return heard.starts_with("HTTP/1.1 200")
+         && heard.find("troupe_visits_total") != std::string::npos;
+}
+
+/// All that `--http` brings.
+class lookout {
 public:
-  struct summary {
-    std::uint64_t asked = 0;
-    std::uint64_t answered = 0;
-    double cpu_seconds = 0; ///< Of its thread.
-  };
+  static result<std::unique_ptr<lookout>> open(const federation& f,
+                                               const fs::path& folder) {
+    const auto board = std::make_shared<status_board>();
+    const auto readers = std::make_shared<http::tally>();
+    auto door = http::server::open("127.0.0.1:0", pages_of(board, readers),
+                                   {.counted = readers});
+    if (!door)
+      return tl::make_unexpected(door.error());
+    const auto address = (*door)->address();
+    return std::make_unique<lookout>(std::move(*door),
+                                     monitor::options{.x = f.x,
+                                                      .blocks = f.work.blocks,
+                                                      .watching = f.watching,
+                                                      .counted = f.counted,
+                                                      .folder = folder,
+                                                      .board = board,
+                                                      .http = address,
+                                                      .desk = f.desk});
+  }
 
-  /// @param address of this machine, with a port
-  explicit scraper(const std::string& address)
-    : port_(static_cast<std::uint16_t>(
-      std::stoul(address.substr(address.rfind(':') + 1)))),
-      thread_([this] { work(); }) {
+  lookout(std::unique_ptr<http::server> door, monitor::options looks)
+    : door_(std::move(door)),
+      outlook_(std::move(looks)) {
     // nop
   }
 
-  scraper(const scraper&) = delete;
-  scraper& operator=(const scraper&) = delete;
-
-  ~scraper() {
-    end();
-  }
-
-  /// Asks no more.
-  summary end() {
-    {
-      const std::lock_guard guard{mutex_};
-      closing_ = true;
-    }
-    changed_.notify_all();
-    if (thread_.joinable())
-      thread_.join();
-    return done_;
+  const std::string& address() const noexcept {
+    return door_->address();
   }
 
 private:
-  void work() {
-    std::unique_lock guard{mutex_};
-    std::chrono::milliseconds pause = first_scrape_after;
-    while (!changed_.wait_for(guard, pause, [this] { return closing_; })) {
-      guard.unlock();
-      const bool answered = ask();
-      guard.lock();
-      ++done_.asked;
-      done_.answered += answered ? 1 : 0;
-      pause = scrape_every;
-    }
-    done_.cpu_seconds = seconds(thread_cpu_time());
-  }
-
-  bool ask() const {
-    constexpr std::string_view question =
-      "GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n";
-    const http::descriptor to{socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
-    sockaddr_in at{};
-    at.sin_family = AF_INET;
-    at.sin_port = htons(port_);
-    at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    if (connect(to.get(), reinterpret_cast<const sockaddr*>(&at), sizeof at)
-          != 0
-        || send(to.get(), question.data(), question.size(), MSG_NOSIGNAL) < 0)
-      return false;
-    std::string heard;
-    std::array<char, 16384> part{};
-    for (ssize_t n = 0; (n = recv(to.get(), part.data(), part.size(), 0)) > 0;)
-      heard.append(part.data(), static_cast<std::size_t>(n));
-    return heard.starts_with("HTTP/1.1 200")
-           && heard.find("troupe_visits_total") != std::string::npos;
-  }
-
-  std::uint16_t port_;
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  bool closing_ = false;
-  summary done_;
-  std::thread thread_; ///< Last: it uses all of the above.
+  std::unique_ptr<http::server> door_;
+  monitor outlook_;
 };
 
-/// The same run, with all that `--http` brings and somebody who asks there. Who
-/// asks is another program where a run is watched: its thread is not counted.
-result<run_cost> watched(const federation& alone, const fs::path& folder) {
-  const auto board = std::make_shared<status_board>();
-  const auto readers = std::make_shared<http::tally>();
-  const auto door = http::server::open("127.0.0.1:0", pages_of(board, readers),
-                                       {.counted = readers});
-  if (!door)
-    return tl::make_unexpected(door.error());
-  const monitor outlook{{.x = alone.x,
-                         .blocks = alone.work.blocks,
-                         .watching = alone.watching,
-                         .counted = alone.counted,
-                         .folder = folder,
-                         .board = board,
-                         .http = (*door)->address()}};
-  auto f = alone;
-  f.desk = outlook.desk();
-  scraper asks{(*door)->address()};
-  auto cost = measure(f);
-  const auto done = asks.end();
-  if (!cost)
-    return cost;
-  if (done.asked == 0 || done.answered < done.asked)
-    return fail(errc::invalid_config,
-                "of " + std::to_string(done.asked) + " scrapes "
-                  + std::to_string(done.answered) + " were answered");
-  cost->cpu_seconds -= done.cpu_seconds;
-  return cost;
+/// What some windows of a run cost.
+struct toll {
+  double cpu_seconds = 0;
+  double visits = 0;
+
+  void add(const toll& from, const toll& to) {
+    cpu_seconds += to.cpu_seconds - from.cpu_seconds;
+    visits += to.visits - from.visits;
+  }
+};
+
+/// Of a run until now, without the thread that calls: it makes and ends what
+/// looks, and scrapes, which is another program's where a run is watched.
+toll toll_of(const federation& f) {
+  return {.cpu_seconds = seconds(process_cpu_time() - thread_cpu_time()),
+          .visits = static_cast<double>(f.watching->report().visits)};
 }
 
-/// CPU of a visit.
-result<double> visited(bool is_watched, const fs::path& folder) {
+/// Adds a window of a run that goes on.
+result<void> pass(const federation& f, const fs::path& folder, bool is_watched,
+                  toll& to) {
+  const auto begin = std::chrono::steady_clock::now();
+  std::unique_ptr<lookout> looks;
+  if (is_watched) {
+    auto opened = lookout::open(f, folder);
+    if (!opened)
+      return tl::make_unexpected(opened.error());
+    looks = std::move(*opened);
+  }
+  std::this_thread::sleep_until(begin + begins_after);
+  const auto before = toll_of(f);
+  std::this_thread::sleep_until(begin + scraped_after);
+  if (looks && !scraped(looks->address()))
+    return fail(errc::invalid_config, "a scrape had no whole answer");
+  std::this_thread::sleep_until(begin + ends_after);
+  to.add(before, toll_of(f));
+  return {};
+}
+
+/// The windows of a run that goes on.
+result<sample> passed(const federation& f, const fs::path& folder,
+                      bool is_first) {
+  std::this_thread::sleep_for(ignored);
+  toll on;
+  toll off;
+  // What the first run of a process finds cold is no matter of either side.
+  for (int four = is_first ? -1 : 0; four < fours; ++four) {
+    if (four == 0)
+      on = off = {};
+    for (const bool is_watched : {false, true, true, false})
+      if (auto ok = pass(f, folder, is_watched, is_watched ? on : off); !ok)
+        return tl::make_unexpected(ok.error());
+  }
+  if (f.watching->over() || on.visits == 0 || off.visits == 0)
+    return fail(errc::invalid_config, "an idle run had no visits");
+  return sample{on.cpu_seconds / on.visits, off.cpu_seconds / off.visits};
+}
+
+/// CPU of a visit, in windows in which somebody looks and in the others.
+result<sample> watching(const fs::path& folder, bool is_first) {
   const auto x = idle_experiment({"events=false", length});
   if (!x)
     return tl::make_unexpected(x.error());
   const auto work = idle_workload_of(*x);
+  std::atomic<bool> stop{false};
   const federation f{.x = *x,
                      .work = work,
                      .books = actors::make_memory_store({}),
                      .watching = quiet_chronicle(*x, work),
                      .counted = std::make_shared<actors::traffic>(),
-                     .inline_work = true};
-  const auto cost = is_watched ? watched(f, folder) : measure(f);
-  if (!cost)
-    return tl::make_unexpected(cost.error());
-  if (cost->visits == 0)
-    return fail(errc::invalid_config, "an idle run had no visits");
-  return cost->cpu_seconds / static_cast<double>(cost->visits);
+                     .stop = &stop,
+                     .inline_work = true,
+                     .desk = std::make_shared<status_desk>()};
+  result<run_cost> ran;
+  std::thread runs{[&] { ran = measure(f); }};
+  auto found = passed(f, folder, is_first);
+  stop = true;
+  runs.join();
+  if (!ran)
+    return tl::make_unexpected(ran.error());
+  return found;
 }
 
-/// A run alone, two that are watched, and one alone: what a run costs more for
-/// being later than another is in both sums, and so is what grows or shrinks
-/// steadily meanwhile.
-result<sample> watching(const fs::path& folder) {
-  sample out;
-  for (const bool is_watched : {false, true, true, false}) {
-    const auto found = visited(is_watched, folder);
-    if (!found)
-      return tl::make_unexpected(found.error());
-    (is_watched ? out.seconds : out.compared) += *found / 2;
-  }
-  return out;
-}
-
-/// Where the watched run's metrics would be, for as long.
+/// Where the run's metrics would be, for as long.
 result<sample> watching_in_a_folder(bool is_first) {
   const auto folder =
     fs::temp_directory_path() / ("troupe-bench-" + std::to_string(getpid()));
@@ -191,9 +196,7 @@ result<sample> watching_in_a_folder(bool is_first) {
   if (failed)
     return fail(errc::storage_failure,
                 "cannot make " + folder.string() + ": " + failed.message());
-  // What the first run of a process finds cold is no matter of either side.
-  const auto warm = is_first ? visited(true, folder) : result<double>{0};
-  const auto found = warm.and_then([&](double) { return watching(folder); });
+  const auto found = watching(folder, is_first);
   fs::remove_all(folder, failed);
   return found;
 }
@@ -203,7 +206,7 @@ result<sample> watching_in_a_folder(bool is_first) {
 figure watching_figure() {
   return {.name = "watching",
           .unit = "ms",
-          .compared_with = "a run at which nobody looks",
+          .compared_with = "the same run while nobody looks",
           .bar = most,
           .repetitions = 9,
           .by_median = true,

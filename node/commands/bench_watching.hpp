@@ -6,8 +6,8 @@
 
 namespace troupe::node {
 
-/// CPU of an idle visit where a run has `--http` and is asked for its metrics
-/// once a second, over that of the same run alone, the two in turn.
+/// CPU of an idle visit while a run has `--http` and is asked for its metrics
+/// once a second, over that of the same run while it has not, in turn.
 figure watching_figure();
 
 } // namespace troupe::node

@@ -78,7 +78,7 @@ void monitor::look() {
 
 // The draft that was asked for last time, as far as the actors filled it.
 void monitor::hear(actors::seen_run& to) {
-  if (answers_.look_at(desk_->want()))
+  if (answers_.look_at(options_.desk->want()))
     answered_ms_ = to.now_ms;
   const auto& said = answers_.all();
   to.course = said.course;
@@ -96,14 +96,15 @@ void monitor::hear(actors::seen_run& to) {
 }
 
 void monitor::measure(actors::seen_run& to) {
-  to.crew = desk_->crew();
-  to.restarts = desk_->restarts();
-  to.broken = desk_->broken();
+  const auto& desk = *options_.desk;
+  to.crew = desk.crew();
+  to.restarts = desk.restarts();
+  to.broken = desk.broken();
   if (options_.socket)
     to.socket = options_.socket();
-  to.obstacle = desk_->obstacle();
-  to.checkpoints = desk_->checkpoints();
-  to.lost = desk_->lost();
+  to.obstacle = desk.obstacle();
+  to.checkpoints = desk.checkpoints();
+  to.lost = desk.lost();
   to.bytes_up = options_.counted->bytes_up;
   to.bytes_down = options_.counted->bytes_down;
   to.frames_malformed = options_.counted->frames_malformed;

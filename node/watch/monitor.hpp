@@ -37,6 +37,8 @@ public:
     std::function<void(const std::string& line)> say = {}; ///< May be empty.
     /// Of a run that is served; else empty.
     std::function<actors::socket_status()> socket = {};
+    /// Where it asks the run.
+    std::shared_ptr<status_desk> desk = std::make_shared<status_desk>();
   };
 
   explicit monitor(options opts);
@@ -49,7 +51,7 @@ public:
 
   /// Where it asks the run.
   std::shared_ptr<status_desk> desk() const noexcept {
-    return desk_;
+    return options_.desk;
   }
 
 private:
@@ -61,7 +63,6 @@ private:
   void remark_routing(const actors::request_status& x);
 
   options options_;
-  std::shared_ptr<status_desk> desk_ = std::make_shared<status_desk>();
   status_file file_;
   outlay own_;
 
