@@ -132,17 +132,19 @@ toll toll_of(const federation& f) {
 /// Adds a window of a run that goes on.
 result<void> pass(const federation& f, const fs::path& folder, bool is_watched,
                   toll& to) {
-  const auto begin = std::chrono::steady_clock::now();
+  const auto wait_until = [begin = steady_now()](instant after) {
+    std::this_thread::sleep_for(begin + after - steady_now());
+  };
   std::optional<lookout> looks;
   if (is_watched)
     if (auto ok = looks.emplace(f, folder).open(); !ok)
       return ok;
-  std::this_thread::sleep_until(begin + begins_after);
+  wait_until(begins_after);
   const auto before = toll_of(f);
-  std::this_thread::sleep_until(begin + scraped_after);
+  wait_until(scraped_after);
   if (looks && !looks->is_scraped())
     return fail(errc::invalid_config, "a scrape had no whole answer");
-  std::this_thread::sleep_until(begin + ends_after);
+  wait_until(ends_after);
   to.add(before, toll_of(f));
   return {};
 }
