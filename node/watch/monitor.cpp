@@ -10,7 +10,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::chrono::milliseconds look_every{500};
 /// Without a visit or a version, before a wait is told; and until it is again.
 constexpr std::int64_t patience_ms = 10'000;
 constexpr std::int64_t again_ms = 60'000;
@@ -49,7 +48,8 @@ monitor::~monitor() {
 
 void monitor::work() {
   std::unique_lock guard{mutex_};
-  while (!changed_.wait_for(guard, look_every, [this] { return closing_; })) {
+  while (!changed_.wait_for(guard, options_.look_every,
+                            [this] { return closing_; })) {
     guard.unlock();
     look();
     guard.lock();

@@ -37,6 +37,7 @@ public:
     std::function<void(const std::string& line)> say = {}; ///< May be empty.
     /// Of a run that is served; else empty.
     std::function<actors::socket_status()> socket = {};
+    std::chrono::milliseconds look_every{500};
     /// Where it asks the run.
     std::shared_ptr<status_desk> desk = std::make_shared<status_desk>();
   };
