@@ -75,9 +75,11 @@ messages::round_closed ledger::own_part_of(messages::round_closed x) const {
       if (names_me(v) && is_here(v.visit))
         x.visits.push_back(v);
   std::ranges::sort(x.visits, {}, &messages::closed_visit::visit);
-  const auto twice =
-    std::ranges::unique(x.visits, {}, &messages::closed_visit::visit);
-  x.visits.erase(twice.begin(), twice.end());
+  const auto alike = [](const auto& a, const auto& b) {
+    return a.visit == b.visit;
+  };
+  x.visits.erase(std::unique(x.visits.begin(), x.visits.end(), alike),
+                 x.visits.end());
   return x;
 }
 

@@ -262,15 +262,16 @@ row_lists set_aside_shared(partition& from, const partition_options& opts,
   for (const auto row : rows) {
     if (taken == due)
       break;
-    const auto mine = std::ranges::equal_range(all, row, {}, &holding::row);
-    if (std::ranges::any_of(mine, [&](const holding& x) {
+    const auto first = std::ranges::lower_bound(all, row, {}, &holding::row);
+    const auto last = std::ranges::upper_bound(all, row, {}, &holding::row);
+    if (std::any_of(first, last, [&](const holding& x) {
           return left[x.client] <= opts.examples_min;
         }))
       continue;
-    for (const auto& x : mine) {
+    std::for_each(first, last, [&](const holding& x) {
       --left[x.client];
       aside[x.client].push_back(row);
-    }
+    });
     ++taken;
   }
   for (std::size_t k = 0; k < aside.size(); ++k) {

@@ -94,8 +94,7 @@ merge_learner::merge merge_learner::pop() {
 void merge_learner::apply(merge x, token_id made) {
   auto where = std::move(pairs_[x].words);
   std::ranges::sort(where);
-  const auto rest = std::ranges::unique(where);
-  where.erase(rest.begin(), rest.end());
+  where.erase(std::unique(where.begin(), where.end()), where.end());
   grown_.clear();
   for (const auto at : where)
     rewrite(at, x, made);

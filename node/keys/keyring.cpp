@@ -241,7 +241,8 @@ result<std::size_t> keyring::deny(const std::string& who) const {
     return x.file != who && !(x.what && names.contains(x.what->name))
            && !(x.used && to_hex(*x.used) == who);
   });
-  std::ranges::stable_partition(meant, [](const auto& x) { return x.is_line; });
+  std::stable_partition(meant.begin(), meant.end(),
+                        [](const auto& x) { return x.is_line; });
   std::size_t gone = 0;
   for (const auto& x : meant) {
     const auto* folder = x.is_line ? "invited" : "allowed";
