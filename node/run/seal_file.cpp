@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <ranges>
 #include <string_view>
 #include <vector>
 
@@ -31,8 +30,13 @@ std::optional<std::int64_t> count_in(std::string_view x) {
 
 std::vector<std::string_view> parts_of(std::string_view x) {
   std::vector<std::string_view> out;
-  for (const auto part : x | std::views::split(','))
-    out.emplace_back(part.begin(), part.end());
+  while (!x.empty() || !out.empty()) {
+    const auto end = x.find(',');
+    out.push_back(x.substr(0, end));
+    if (end == std::string_view::npos)
+      break;
+    x.remove_prefix(end + 1);
+  }
   return out;
 }
 

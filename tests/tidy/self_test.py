@@ -46,6 +46,7 @@ PAIRS = [
      "[&](visit& v) -> models::task<done> { co_await v.take(); }"),
     (rules.subranges, "core/a.cpp", "std::unique(x.begin(), x.end()); std::ranges::sort(x);",
      "const auto rest = std::ranges::unique(x);"),
+    (rules.subranges, "node/run/a.cpp", "std::string_view::npos; views_of(x);", "x | std::views::split(',')"),
     (rules.subranges, "node/keys/a.cpp", "std::ranges::lower_bound(x, 1);", "std::ranges::stable_partition(x, is);"),
     (rules.scripts, "tests/e2e/a.sh", 'start one "$troupe" serve && wait "$server"', '"$troupe" serve 2>err &'),
     (rules.scripts, "tests/e2e/a.sh", 'tell INT "$process"', 'kill -INT "$(pgrep -P "$server")"'),
