@@ -180,11 +180,16 @@ class Killer:
         return False
 
     def before_it_listens(self):
-        """While it reads the ledger, takes up what waits, drops what nobody names."""
-        kill_now(self.run.server)
-        self.run.server.wait()
-        self.note()
-        hit = self.run.serve_for(self.draw.uniform(0.0, self.run.took))
+        """While it reads the ledger, takes up what waits, drops what nobody names: sooner, where it listened before."""
+        most = self.run.took  # On a machine that had more to do than it has now.
+        while True:
+            kill_now(self.run.server)
+            self.run.server.wait()
+            self.note()
+            hit = self.run.serve_for(self.draw.uniform(0.0, most))
+            most /= 2
+            if hit or most < self.run.took / 8:
+                break
         self.again(server=True)
         return hit
 
