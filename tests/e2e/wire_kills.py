@@ -181,15 +181,13 @@ class Killer:
 
     def before_it_listens(self):
         """While it reads the ledger, takes up what waits, drops what nobody names: sooner, where it listened before."""
+        kill_now(self.run.server)
+        self.run.server.wait()
+        self.note()
         most = self.run.took  # On a machine that had more to do than it has now.
-        while True:
-            kill_now(self.run.server)
-            self.run.server.wait()
+        while not (hit := self.run.serve_for(self.draw.uniform(0.0, most))) and most > self.run.took / 8:
             self.note()
-            hit = self.run.serve_for(self.draw.uniform(0.0, most))
             most /= 2
-            if hit or most < self.run.took / 8:
-                break
         self.again(server=True)
         return hit
 
