@@ -38,10 +38,10 @@ void crew::dismiss() {
   threads_.clear(); // Joins.
 }
 
-void crew::add(task x, visit_id of) {
+void crew::add(task x, visit_id of, kind what) {
   {
     const std::lock_guard guard{mutex_};
-    tasks_.push_back({std::move(x), of, steady_now()});
+    tasks_.push_back({std::move(x), of, what, steady_now()});
   }
   changed_.notify_one();
 }
@@ -53,7 +53,8 @@ crew_status crew::status() const {
                 .queued = tasks_.size(),
                 .under_way = {},
                 .waits = waits_,
-                .work = works_};
+                .work = works_,
+                .choices = choices_};
   for (const auto& task : under_way_)
     if (task)
       x.under_way.push_back({task->of, seconds(now - task->since)});
@@ -72,7 +73,7 @@ void crew::work(std::size_t place) {
       const auto now = steady_now();
       waits_.add(seconds(now - tasks_.front().added));
       next = std::move(tasks_.front().what);
-      under_way_[place] = running{tasks_.front().of, now};
+      under_way_[place] = running{tasks_.front().of, tasks_.front().is, now};
       tasks_.pop_front();
     }
     next(*trainers_[place]);
@@ -82,13 +83,22 @@ void crew::work(std::size_t place) {
 // The task that the thread was at, if any.
 void crew::finished(std::size_t place) {
   if (const auto done = std::exchange(under_way_[place], std::nullopt))
-    works_.add(seconds(steady_now() - done->since));
+    (done->is == kind::training ? works_ : choices_)
+      .add(seconds(steady_now() - done->since));
 }
+
+namespace {
+
+crew::kind kind_of(const workshop::key& x) {
+  return x.trains ? crew::kind::training : crew::kind::choice;
+}
+
+} // namespace
 
 void prompt_workshop::submit(key when, work what, deliver to) {
   workers_->add([what = std::move(what),
                  to = std::move(to)](models::trainer& own) { to(what(own)); },
-                when.visit);
+                when.visit, kind_of(when));
 }
 
 void due_workshop::submit(key when, work what, deliver to) {
@@ -98,7 +108,7 @@ void due_workshop::submit(key when, work what, deliver to) {
   TROUPE_ASSERT(added); // A client has one job at a time.
   workers_->add([promise, what = std::move(what)](
                   models::trainer& own) { promise->set_value(what(own)); },
-                when.visit);
+                when.visit, kind_of(when));
 }
 
 const workshop::key* due_workshop::next() const {

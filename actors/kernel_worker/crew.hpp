@@ -5,6 +5,7 @@
 
 #include <condition_variable>
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <future>
 #include <map>
@@ -25,6 +26,10 @@ class crew {
 public:
   using task = std::function<void(models::trainer&)>;
 
+  /// What a task is, for those who watch: a visit has one that trains, and
+  /// before it one for each leg by which it chooses.
+  enum class kind : std::uint8_t { training, choice };
+
   /// Starts `size` threads. Each makes its own trainer, before this returns.
   static result<std::unique_ptr<crew>>
   hire(std::size_t size, const models::trainer_factory& make);
@@ -35,7 +40,7 @@ public:
   crew& operator=(const crew&) = delete;
 
   /// @param of whose work it is, for those who watch
-  void add(task x, visit_id of = {});
+  void add(task x, visit_id of = {}, kind what = kind::training);
 
   crew_status status() const;
 
@@ -50,11 +55,13 @@ private:
   struct entry {
     task what;
     visit_id of;
+    kind is;
     instant added;
   };
 
   struct running {
     visit_id of;
+    kind is;
     instant since;
   };
 
@@ -67,6 +74,7 @@ private:
   std::vector<std::optional<running>> under_way_; ///< By thread.
   duration_counts waits_;
   duration_counts works_;
+  duration_counts choices_;
   bool closing_ = false;
   std::vector<std::unique_ptr<models::trainer>> trainers_;
   std::vector<std::jthread> threads_;

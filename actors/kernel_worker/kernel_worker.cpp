@@ -14,10 +14,13 @@ kernel_worker(kernel_worker_actor::stateful_pointer<kernel_worker_state> self,
   return {
     [self](const messages::job_requested& x) {
       auto client = caf::actor_cast<caf::actor>(self->current_sender());
-      self->state.jobs->submit({x.due, x.visit}, work_of(x.visit, x.what),
-                               [client](messages::job_finished done) {
-                                 caf::anon_send(client, std::move(done));
-                               });
+      self->state.jobs->submit(
+        {.due = x.due,
+         .visit = x.visit,
+         .trains = std::holds_alternative<messages::train_job>(x.what)},
+        work_of(x.visit, x.what), [client](messages::job_finished done) {
+          caf::anon_send(client, std::move(done));
+        });
     },
     [self](const messages::status_asked& x) {
       x.draft->add_mailbox("kernel_worker", self->mailbox().size());

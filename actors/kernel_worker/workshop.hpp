@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <tuple>
 #include <variant>
 
 #include "actors/messages/internal.hpp"
@@ -20,8 +21,11 @@ public:
   struct key {
     instant due{};
     visit_id visit;
+    bool trains = true; ///< Else it only chooses, and a visit goes on.
 
-    friend auto operator<=>(const key&, const key&) = default;
+    friend bool operator<(const key& x, const key& y) {
+      return std::tie(x.due, x.visit) < std::tie(y.due, y.visit);
+    }
   };
 
   virtual ~workshop() = default;

@@ -205,7 +205,8 @@ struct crew_status {
   std::uint64_t queued = 0;
   std::vector<task> under_way = {};
   duration_counts waits = {};
-  duration_counts work = {};
+  duration_counts work = {};    ///< Of visits: their training.
+  duration_counts choices = {}; ///< Of legs, before that.
 };
 
 /// What a process takes of its machine.

@@ -173,10 +173,10 @@ actors::process_status lookout::seen() {
     x.changed_ms = link.changed_ms;
   if (const auto socket = socket_.lock())
     x.socket = status_of_dialler(*socket);
-  const auto done = x.crew.work.count;
+  const auto done = x.crew.work.count + x.crew.choices.count;
   if (const auto workers = workers_.lock())
     x.crew = workers->status();
-  if (x.crew.work.count != done)
+  if (x.crew.work.count + x.crew.choices.count != done)
     x.progress_ms = x.now_ms;
   if (const auto files = files_.lock()) {
     const auto seen = files->seen();

@@ -96,4 +96,27 @@ TEST(crew, is_dismissed_in_the_middle_of_a_visit) {
   EXPECT_FALSE(began_another);
 }
 
+// A visit with two legs is one visit, and its choice is no training.
+TEST(crew, counts_a_visit_once_whatever_it_chooses) {
+  long_visits x;
+  const std::shared_ptr<crew> workers = crew::hire(1, x.trainers()).value();
+  prompt_workshop testee{workers};
+  std::promise<void> done;
+  const auto nothing = [](models::trainer&) {
+    return messages::job_finished{};
+  };
+  const visit_id visit{{1}, {1}};
+  testee.submit({.due = {}, .visit = visit, .trains = false}, nothing,
+                [](const messages::job_finished&) {});
+  testee.submit({.due = {}, .visit = visit}, nothing,
+                [](const messages::job_finished&) {});
+  testee.submit({.due = {}, .visit = {{2}, {1}}, .trains = false}, nothing,
+                [&](const messages::job_finished&) { done.set_value(); });
+  done.get_future().wait();
+  workers->dismiss(); // What it was at is counted by then.
+  const auto found = workers->status();
+  EXPECT_EQ(found.work.count, 1u);
+  EXPECT_EQ(found.choices.count, 2u);
+}
+
 } // namespace troupe::actors
