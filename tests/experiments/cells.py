@@ -1,15 +1,27 @@
-"""Runs of examples, each made once: what one ended with is kept, and one that was cut off goes on where it stopped."""
+"""Runs of examples, each made once: what one ended with is kept, and one that was cut off goes on where it stopped.
 
+What a run ended with is also a line of a file under docs/evidence, with the commit that made it. Who has that line makes
+the run no more, on another machine and of a later tree either, if it is of the same settings and texts; of each study one
+such run, by lot of the tree, is made again and has to be the same."""
+
+import functools
+import hashlib
 import json
+import pathlib
+import re
 import shutil
 import statistics
 import subprocess
 import sys
+import threading
 import tomllib
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 CURVE = ("clients_perplexity", "perplexity_merged")
+TREE = pathlib.Path(__file__).resolve().parents[2]
+SCORE_OF_RUN = "clients_perplexity"
+ALIKE = 0.02  # Of a run on another processor, whose sums are rounded otherwise.
 
 
 @dataclass
@@ -46,11 +58,66 @@ def curve_in(folder):
             for x in lines if x["kind"] == "evaluation"]
 
 
+def git(*words):
+    return subprocess.run(["git", "-C", str(TREE), *words], capture_output=True, text=True, check=True).stdout.strip()
+
+
+def commit_now():
+    """What this tree is called: pages and evidence aside, since they change while runs are made."""
+    seen = [".", ":!docs", ":!*.md"]
+    return git("rev-parse", "--short=12", "HEAD") + ("-changed" if git("status", "--porcelain", "--", *seen) else "")
+
+
+def processor():
+    text = pathlib.Path("/proc/cpuinfo").read_text(encoding="utf-8")
+    of = {x: next(iter(re.findall(rf"^{x}\s*:\s*(.*)$", text, re.MULTILINE)), "") for x in ("model name", "cpu family", "flags")}
+    return f"{of['model name']} {of['cpu family']} {hashlib.sha256(of['flags'].encode()).hexdigest()[:8]}"
+
+
+@functools.cache
+def digest_of(folder):
+    """Of all that is in a folder of texts."""
+    found = hashlib.sha256()
+    for x in sorted(y for y in folder.rglob("*") if y.is_file()):
+        found.update(f"{x.relative_to(folder)} {hashlib.sha256(x.read_bytes()).hexdigest()}\n".encode())
+    return found.hexdigest()
+
+
+class Evidence:
+    """What runs ended with, one a line, by name; `texts` is the folder that settings point into."""
+
+    def __init__(self, file, texts):
+        self.file, self.texts = file, texts
+        lines = file.read_text(encoding="utf-8").splitlines() if file.exists() else []
+        self.lines = {x["name"]: x for x in map(json.loads, lines)}
+
+    def made_of(self, cell):
+        settings = [x.replace(str(self.texts), "TEXTS") for x in map(str, cell.changes)]
+        example = json.dumps(tomllib.loads(cell.example.read_text(encoding="utf-8")), sort_keys=True)
+        read = [digest_of(pathlib.Path(x.removeprefix("data.path="))) for x in cell.changes if x.startswith("data.path=")]
+        parts = [*(x.encode() for x in [example, *read, *settings, str(cell.seed)])]
+        return hashlib.sha256(b"\0".join(hashlib.sha256(x).digest() for x in parts)).hexdigest()[:16]
+
+    def of(self, cell):
+        """The line of a run of these very settings, or None."""
+        found = self.lines.get(cell.name)
+        return found if found and found["made_of"] == self.made_of(cell) else None
+
+    def keep(self, cell, said):
+        kept = {x: y for x, y in said.items() if x != "folder"}
+        self.lines[cell.name] = {"name": cell.name, "commit": commit_now(), "processor": processor(),
+                                 "made_of": self.made_of(cell), "said": kept}
+        part = self.file.with_suffix(".part")
+        part.write_text("".join(json.dumps(self.lines[x]) + "\n" for x in sorted(self.lines)), encoding="utf-8")
+        part.rename(self.file)
+
+
 class Maker:
     """Makes cells in a folder, so many at a time."""
 
-    def __init__(self, troupe, folder, at_once):
-        self.troupe, self.folder, self.at_once = troupe, folder, at_once
+    def __init__(self, troupe, folder, at_once, evidence):
+        self.troupe, self.folder, self.at_once, self.evidence = troupe, folder, at_once, evidence
+        self.lock = threading.Lock()
         for name in ("cells", "runs"):
             (folder / name).mkdir(parents=True, exist_ok=True)
 
@@ -63,9 +130,14 @@ class Maker:
         return [self.troupe, "run", cell.example, *(y for x in changes for y in ("--set", x))]
 
     def make(self, cell):
+        """What a run ended with, which was made here, or elsewhere and before, or is made now."""
         kept = self.folder / "cells" / f"{cell.name}.json"
         if kept.exists():
             return json.loads(kept.read_text(encoding="utf-8"))
+        before = self.evidence.of(cell)
+        return before["said"] if before else self.make_here(cell, kept)
+
+    def make_here(self, cell, kept):
         for is_last in (False, True):
             command = [str(x) for x in [*self.started(cell), "--format", "json"]]
             done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -78,17 +150,39 @@ class Maker:
         said["curve"] = curve_in(said["folder"])
         kept.with_suffix(".part").write_text(json.dumps(said), encoding="utf-8")
         kept.with_suffix(".part").rename(kept)
+        with self.lock:
+            if not self.evidence.of(cell):
+                self.evidence.keep(cell, said)
         print(f"{cell.name}: {said['wall_seconds']:.0f} s", file=sys.stderr, flush=True)
         return said
 
     def make_all(self, cells):
         """{row: what each of its seeds said}."""
+        self.prove(cells)
         with ThreadPoolExecutor(self.at_once) as pool:
             said = list(pool.map(self.make, cells))
         out = {}
         for cell, x in zip(cells, said):
             out.setdefault(cell.row, []).append(x)
         return out
+
+    def prove(self, cells):
+        """Of what was not made in this folder one run, by lot, is made again: red where it is another one."""
+        before = [x for x in cells if self.evidence.of(x) and not (self.folder / "cells" / f"{x.name}.json").exists()]
+        if not before:
+            return
+        tree = git("rev-parse", "HEAD^{tree}")
+        cell = min(before, key=lambda x: hashlib.sha256(f"{tree} {x.name}".encode()).digest())
+        line = self.evidence.of(cell)
+        said = self.make_here(cell, self.folder / "cells" / f"{cell.name}.json")
+        of = [value(x, SCORE_OF_RUN) or value(x, "per_client.mean") for x in (said, line["said"])]
+        same = said["digest"] == line["said"]["digest"]
+        what = f"{cell.name}: of {line['commit']} {of[1]:.6g} and digest {line['said']['digest'][:12]}, made again {of[0]:.6g} and " \
+               f"{said['digest'][:12]}"
+        if not same and (line["processor"] == processor() or abs(of[0] / of[1] - 1) > ALIKE):
+            sys.exit(f"{what}: not the same, so {self.evidence.file} is of another program; without that file all is made again")
+        print(f"{what}: {'the same' if same else 'alike, on another processor'}; {len(before)} of {len(cells)} runs of this study "
+              "are of before", flush=True)
 
 
 def value(said, path):

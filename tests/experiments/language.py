@@ -4,7 +4,8 @@
   language.py EXECUTABLE FOLDER TEXTS small | real
 
 TEXTS is what `./dev data language` made. FOLDER keeps each run's end, so one that was cut off goes on where it stopped; for
-another program take another folder. Both are hours of two cores (docs/methods.md has calculated how many), and say at the end what holds.
+another program take another folder. docs/evidence/runs keeps it for other machines and later trees (cells.py). Both are hours
+of two cores (docs/methods.md has calculated how many), and say at the end what holds.
 
   small   a model of 1.3 million weights, which is pretrained here and kept in TEXTS: CoMiGS on languages, three seeds, with the
           bounds R1, R2, R4 and R5 of its publication; kinds and sections, and unequal experts and texts, one seed, reported
@@ -19,9 +20,9 @@ import subprocess
 import sys
 
 import language_curves
-from cells import Bounds, Cell, Maker, mean, rows_of, value
+from cells import TREE, Bounds, Cell, Evidence, Maker, digest_of, mean, rows_of, value
 
-EXAMPLES = pathlib.Path(__file__).resolve().parents[2] / "deploy/examples"
+EXAMPLES, EVIDENCE = TREE / "deploy/examples", TREE / "docs/evidence/runs"
 METHODS = ["local_lora", "fedavg_lora", "pfedmoe", "comigs_2s", "comigs_2g", "comigs"]
 BUFFERED = [f"{x}, buffered" for x in ("fedavg_lora", "pfedmoe", "comigs_2g", "comigs")]  # The others send nothing.
 SEEDS = (1, 2, 3)
@@ -40,7 +41,7 @@ def ran(*command):
 def pretrained(troupe, texts, bounds):
     """The small model, by what it is made of: another text or another example makes another one."""
     example = EXAMPLES / "comigs/pretrain.toml"
-    made_of = example.read_bytes() + (texts / "SOURCES.json").read_bytes()
+    made_of = example.read_bytes() + digest_of(texts / "languages").encode()
     to = texts / "models" / f"small-{hashlib.sha256(made_of).hexdigest()[:12]}"
     if (to / "config.json").exists():
         return to
@@ -123,7 +124,7 @@ def report(claims):
 def small(troupe, folder, texts):
     bounds = Bounds()
     model = pretrained(troupe, texts, bounds)
-    maker = Maker(troupe, folder, 2)
+    maker = Maker(troupe, folder, 2, Evidence(EVIDENCE / "language_small.jsonl", texts))
     here = [f"model.path={model}", f"cache={texts / 'cache'}", "workers=1"]
     of = lambda kind: [*here, f"data.path={texts / kind}"]
     sweep = lambda kind, wanted=None: rows_of(EXAMPLES / f"comigs/sweep_{kind}.toml", wanted)
@@ -182,7 +183,7 @@ def in_updates(rows, updates, versions):
 
 
 def real(troupe, folder, texts):
-    maker = Maker(troupe, folder, 1)
+    maker = Maker(troupe, folder, 1, Evidence(EVIDENCE / "language_real.jsonl", texts))
     example, sweep = EXAMPLES / "comigs/languages.toml", EXAMPLES / "comigs/sweep_languages.toml"
     changes = [f"model.path={texts / 'models/SmolLM2-135M-Instruct.Q4_1.gguf'}", "storage=as_stored", "batch_size=4", "rounds=6",
                "evaluate_every=6", "own_steps=60", "data.tokens=110000", "validation_tokens=10240", "test_tokens=5121",
@@ -215,6 +216,7 @@ def main():
     parser.add_argument("which", choices=["small", "real"])
     x = parser.parse_args()
     x.folder.mkdir(parents=True, exist_ok=True)
+    EVIDENCE.mkdir(parents=True, exist_ok=True)
     wrong = (small if x.which == "small" else real)(x.troupe.resolve(), x.folder.resolve(), x.texts.resolve())
     return 1 if wrong else 0
 
