@@ -154,6 +154,7 @@ private:
                                          + ": " + made.error().context);
       if (!*made) {
         ++to.left_out_;
+        ++to.beyond_;
         continue;
       }
       own.push_back(static_cast<std::uint32_t>(set.rows.size()));

@@ -91,6 +91,11 @@ public:
     return left_out_;
   }
 
+  /// Of these, rows whose text or answer has no token within the context.
+  std::uint64_t beyond() const noexcept {
+    return beyond_;
+  }
+
   std::size_t context() const noexcept override {
     return context_;
   }
@@ -134,6 +139,7 @@ private:
   std::vector<std::string> labels_;
   std::uint64_t dropped_paragraphs_ = 0;
   std::uint64_t left_out_ = 0;
+  std::uint64_t beyond_ = 0;
   row_set training_;
   row_set test_;
   partition clients_;
