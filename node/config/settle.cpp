@@ -111,8 +111,10 @@ void remark_on_ranks(loaded_config& loaded, const recipe& method) {
       "no client can give up ranks: 'options.rank_min' is "
       + std::to_string(least) + ", and none has more than "
       + std::to_string(most)
-      + "; with rank_min = 1 they can, down to one (rank_first and rank_last "
-        "say what they begin with)");
+      + (least > 1 ? "; with rank_min = 1 they can, down to one (rank_first "
+                     "and rank_last say what they begin with)"
+                   : "; a larger 'rank', or rank_first and rank_last above "
+                     "one, would do"));
 }
 
 } // namespace

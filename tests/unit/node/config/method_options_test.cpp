@@ -237,6 +237,11 @@ TEST(method_options, that_leave_no_rank_to_give_up_are_noted) {
                              "rank_last = 16"),
               IsEmpty());
   EXPECT_THAT(notes_of_ranks(""), IsEmpty());
+  // 1, 1.25, 1.5 and 1.75.
+  EXPECT_THAT(notes_of_ranks("rank = 2\nrank_min = 1"),
+              ElementsAre("no client can give up ranks: 'options.rank_min' is "
+                          "1, and none has more than 1; a larger 'rank', or "
+                          "rank_first and rank_last above one, would do"));
   const auto fixed = said("flexlora", "rank = 16\nrank_min = 16");
   ASSERT_TRUE(fixed);
   EXPECT_THAT(fixed->notes, IsEmpty());
