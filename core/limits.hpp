@@ -122,6 +122,9 @@ inline constexpr std::size_t language_tensors_max = 65'536;
 inline constexpr std::size_t tensor_extents_max = 8;
 inline constexpr std::size_t gguf_values_max = 4096;
 inline constexpr std::size_t gguf_items_max = std::size_t{1} << 22;
+/// Of all lists of a file together; and the bytes of all its texts.
+inline constexpr std::size_t gguf_items_together_max = std::size_t{1} << 23;
+inline constexpr std::size_t gguf_text_bytes_max = std::size_t{1} << 26;
 inline constexpr std::size_t vocabulary_max = std::size_t{1} << 20;
 inline constexpr std::size_t vocabulary_bytes_max = std::size_t{1} << 24;
 inline constexpr std::size_t token_bytes_max = 1024;

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/text.hpp"
+#include "models/adapters/block_parts.hpp"
 #include "models/adapters/head_vectors.hpp"
 #include "models/adapters/layer_names.hpp"
 #include "models/families.hpp"
@@ -27,22 +28,6 @@ std::uint32_t count_of(const recipe& method, std::string_view family) noexcept {
     if (x.name == family)
       return x.count;
   return 0;
-}
-
-bool has_part(std::string_view text, std::string_view part) {
-  return text.find(part) != std::string_view::npos;
-}
-
-// The names are those of transformers, of every architecture that is read.
-
-bool is_of_attention(std::string_view tensor) {
-  return has_part(tensor, ".attn.") || has_part(tensor, ".self_attn.")
-         || has_part(tensor, ".attention.");
-}
-
-bool is_of_feed_forward(std::string_view tensor) {
-  return has_part(tensor, ".mlp.") || has_part(tensor, ".intermediate.")
-         || (has_part(tensor, ".output.dense.") && !is_of_attention(tensor));
 }
 
 bool is_of_blocks(std::string_view tensor) {

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <map>
 #include <mutex>
+#include <set>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -14,6 +15,7 @@
 #include "models/aligned.hpp"
 #include "models/language/rearranged.hpp"
 #include "models/language/tensor_table.hpp"
+#include "models/language/unread.hpp"
 #include "models/language/weight_files.hpp"
 
 namespace troupe::models {
@@ -225,6 +227,7 @@ read_base(const std::filesystem::path& path, base_storage how) {
     return tl::unexpected{spec.error()};
   auto base = std::make_shared<kept_base>(*spec);
   content_sum sum;
+  std::set<std::string> read;
   for (const auto& tensor : table_of(*spec).tensors) {
     const auto source = tensor.source(files.format());
     const auto& name = source.name.empty() ? tensor.what.name : source.name;
@@ -242,6 +245,7 @@ read_base(const std::filesystem::path& path, base_storage how) {
                        + shape_of(shape)
                        + ", as the model's description says; files of one "
                          "model would do");
+    read.insert(stored->name);
     const auto& facts = facts_of(stored->type);
     const auto columns = static_cast<std::size_t>(tensor.what.shape.back());
     const bool is_moved =
@@ -259,6 +263,8 @@ read_base(const std::filesystem::path& path, base_storage how) {
                        + std::string{name_of(how)}
                        + "; weights of a model that has not diverged would do");
   }
+  if (auto ok = check_unread(files, *spec, read); !ok)
+    return tl::unexpected{ok.error()};
   base->has_content(sum.of(*spec, how),
                     how == base_storage::as_stored ? *opened : nullptr);
   return std::shared_ptr<const language_base>{std::move(base)};

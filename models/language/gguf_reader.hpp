@@ -11,6 +11,7 @@
 #include <string_view>
 #include <utility>
 
+#include "core/limits.hpp"
 #include "models/language/gguf.hpp"
 
 namespace troupe::models {
@@ -42,9 +43,28 @@ public:
              + std::to_string(left()) + " are left; fetch the file again");
       return {};
     }
+    text_bytes_ += size;
+    if (text_bytes_ > limits::gguf_text_bytes_max) {
+      refuse("its texts have " + std::to_string(text_bytes_)
+             + " bytes up to here, and at most "
+             + std::to_string(limits::gguf_text_bytes_max)
+             + " are read of a file; one with a smaller vocabulary would do");
+      return {};
+    }
     const auto* begin = reinterpret_cast<const char*>(all_.data()) + at_;
     at_ += static_cast<std::size_t>(size);
     return {begin, static_cast<std::size_t>(size)};
+  }
+
+  /// Before so many items of a list are taken: all lists of a file are bounded
+  /// together.
+  void expect_items(std::uint64_t count) {
+    items_ += count;
+    if (items_ > limits::gguf_items_together_max)
+      refuse("its lists claim " + std::to_string(items_)
+             + " items up to here, and at most "
+             + std::to_string(limits::gguf_items_together_max)
+             + " are read of a file; one with a smaller vocabulary would do");
   }
 
   /// The first is what counts.
@@ -76,6 +96,8 @@ public:
 private:
   std::span<const std::byte> all_;
   std::size_t at_ = 0;
+  std::uint64_t items_ = 0;
+  std::uint64_t text_bytes_ = 0;
   std::optional<std::string> wrong_;
 };
 

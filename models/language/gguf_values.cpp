@@ -110,6 +110,8 @@ gguf_value list(header_reader& in) {
     in.refuse("a list claims " + std::to_string(count) + " items, and "
               + std::to_string(in.left())
               + " bytes are left; fetch the file again");
+  else
+    in.expect_items(count);
   if (in.wrong())
     return {};
   switch (kind) {

@@ -11,9 +11,9 @@
 #include "core/random.hpp"
 #include "core/text.hpp"
 #include "models/language/document_parts.hpp"
+#include "models/language/row_maker.hpp"
 #include "models/language/sorted_deal.hpp"
 #include "models/language/stream_cache.hpp"
-#include "models/language/word_tokens.hpp"
 
 namespace troupe::models {
 
@@ -74,10 +74,6 @@ void bound(number_list& rows, std::size_t most, std::uint64_t seed) {
   std::ranges::sort(rows);
 }
 
-void append_tokens(std::vector<token_id>& to, std::span<const token_id> from) {
-  to.insert(to.end(), from.begin(), from.end());
-}
-
 digest digest_of_numbers(const std::vector<std::uint64_t>& xs) {
   return digest_of(std::as_bytes(std::span{xs}));
 }
@@ -87,9 +83,8 @@ digest digest_of_numbers(const std::vector<std::uint64_t>& xs) {
 /// Makes rows of texts, part after part.
 struct labelled_rows::loader {
   const labelled_options& how;
-  const tokenizer& by;
+  row_maker rows_of;
   labelled_rows& to;
-  text_frame frame;
   std::map<std::string, std::uint32_t> numbers = {}; ///< Of labels.
   /// Of each part and user, as they lie in their set.
   std::map<text_part, std::vector<number_list>> rows = {};
@@ -152,91 +147,26 @@ private:
         ++to.left_out_;
         continue;
       }
-      std::vector<token_id> ids;
-      row x{.begin = set.ids.size(), .label = numbers.at(text.label)};
-      const auto made = make(text, ids, x);
+      const auto made = rows_of.make(text, part != text_part::train);
       if (!made)
         return fail(made.error().code, how.files.folder.string() + ": user "
                                          + in_quotes(shortened(user.name))
                                          + ": " + made.error().context);
       if (!*made) {
         ++to.left_out_;
+        ++to.beyond_;
         continue;
       }
-      x.size = ids.size();
-      append_tokens(set.ids, ids);
       own.push_back(static_cast<std::uint32_t>(set.rows.size()));
-      set.rows.push_back(x);
+      set.rows.push_back({.begin = set.ids.size(),
+                          .size = (*made)->ids.size(),
+                          .label = numbers.at(text.label),
+                          .first = (*made)->first,
+                          .last = (*made)->last,
+                          .is_cut = (*made)->is_cut});
+      set.ids.insert(set.ids.end(), (*made)->ids.begin(), (*made)->ids.end());
     }
     return {};
-  }
-
-  /// False: it has no row.
-  result<bool> make(const labelled_text& text, std::vector<token_id>& ids,
-                    row& x) const {
-    append_tokens(ids, frame.before);
-    switch (how.files.task) {
-      case text_task::span:
-        return make_span(text, ids, x);
-      case text_task::describe:
-        return make_description(text, ids, x);
-      case text_task::language:
-      case text_task::classify:
-        break;
-    }
-    const auto first = ids.size();
-    return by.encode(text.text, special_rule::as_text, ids).map([&] {
-      close(ids);
-      return ids.size() > first + frame.after.size();
-    });
-  }
-
-  /// What stands behind a text has its place in any case.
-  void close(std::vector<token_id>& ids) const {
-    const auto room =
-      how.context - std::min<std::size_t>(how.context, frame.after.size());
-    ids.resize(std::min(ids.size(), room));
-    append_tokens(ids, frame.after);
-    ids.resize(std::min<std::size_t>(ids.size(), how.context));
-  }
-
-  result<bool> make_span(const labelled_text& text, std::vector<token_id>& ids,
-                         row& x) const {
-    if (auto ok = by.encode(text.before, special_rule::as_text, ids); !ok)
-      return tl::make_unexpected(ok.error());
-    append_tokens(ids, frame.after);
-    const auto begin = ids.size();
-    const auto words = word_tokens::of(text.text, by);
-    if (!words)
-      return tl::make_unexpected(words.error());
-    append_tokens(ids, words->ids());
-    close(ids);
-    // Behind it stands what ends it.
-    const auto end = ids.size() - std::min(ids.size(), frame.after.size());
-    if (begin >= end)
-      return false;
-    if (text.begin == text.end)
-      return true;
-    const auto answer = words->of_bytes(text.begin, text.end);
-    if (!answer || begin + answer->second >= end)
-      return false;
-    x.first = static_cast<std::uint32_t>(begin + answer->first);
-    x.last = static_cast<std::uint32_t>(begin + answer->second);
-    return true;
-  }
-
-  result<bool> make_description(const labelled_text& text,
-                                std::vector<token_id>& ids, row& x) const {
-    if (auto ok = by.encode(text.before, special_rule::as_text, ids); !ok)
-      return tl::make_unexpected(ok.error());
-    // Nothing foretells the first token of all.
-    const auto first = std::max<std::size_t>(ids.size(), 1);
-    if (auto ok = by.encode(text.text, special_rule::as_text, ids); !ok)
-      return tl::make_unexpected(ok.error());
-    append_tokens(ids, frame.after);
-    ids.resize(std::min<std::size_t>(ids.size(), how.context));
-    x.first = static_cast<std::uint32_t>(first);
-    return first < ids.size();
   }
 
   bool is_wanted(text_part part) const noexcept {
@@ -347,7 +277,8 @@ labelled_rows::load(const labelled_options& how,
   out->task_ = how.files.task;
   out->context_ = how.context;
   out->vocabulary_ = static_cast<std::uint32_t>(by->size());
-  loader all{.how = how, .by = *by, .to = *out, .frame = frame_of(*by)};
+  loader all{
+    .how = how, .rows_of = {how.files.task, how.context, *by}, .to = *out};
   if (auto ok = all.load(); !ok)
     return tl::make_unexpected(ok.error());
   return out;
@@ -356,6 +287,17 @@ labelled_rows::load(const labelled_options& how,
 std::size_t labelled_rows::label_of(split part, std::uint32_t row) const {
   TROUPE_ASSERT(row < size(part));
   return of(part).rows[row].label;
+}
+
+token_span labelled_rows::asked_of(split part, std::uint32_t number) const {
+  TROUPE_ASSERT(number < size(part) && task_ != text_task::classify);
+  const auto& x = of(part).rows[number];
+  return {x.first, task_ == text_task::span ? x.last : x.size - 1};
+}
+
+bool labelled_rows::is_cut(split part, std::uint32_t number) const {
+  TROUPE_ASSERT(number < size(part));
+  return of(part).rows[number].is_cut;
 }
 
 void labelled_rows::read(split part, std::uint32_t row,

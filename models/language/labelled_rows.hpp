@@ -9,7 +9,8 @@
 //   classify   text                            place 0: the class
 //   span       question, text                  place 0: the answer's first
 //                                              token, place 1: its last; both
-//                                              0: there is no answer
+//                                              0: there is no answer; 1 and 0:
+//                                              it is beyond the context
 //   describe   what is described, text, end    of the text and the end alone
 
 #include <cstddef>
@@ -23,6 +24,7 @@
 #include "models/data/example_set.hpp"
 #include "models/language/labelled_texts.hpp"
 #include "models/language/token_rows.hpp"
+#include "models/language/token_span.hpp"
 #include "models/language/tokenizer.hpp"
 #include "models/layout.hpp"
 
@@ -71,10 +73,27 @@ public:
     return dropped_paragraphs_;
   }
 
-  /// Rows whose answer, or whose text, would stand beyond the context, those
-  /// without a token, and those that another source has in another part.
+  text_task task() const noexcept {
+    return task_;
+  }
+
+  /// Of a span its answer, of a description the tokens that are asked for.
+  /// @pre there is such a row, and rows are not classified
+  token_span asked_of(split part, std::uint32_t number) const;
+
+  /// Whether some of its text is beyond the context. @pre there is such a row
+  bool is_cut(split part, std::uint32_t number) const;
+
+  /// Rows whose text would stand beyond the context, and those to learn from
+  /// whose answer would; those without a token, and those that another source
+  /// has in another part.
   std::uint64_t left_out() const noexcept {
     return left_out_;
+  }
+
+  /// Of these, rows whose text or answer has no token within the context.
+  std::uint64_t beyond() const noexcept {
+    return beyond_;
   }
 
   std::size_t context() const noexcept override {
@@ -100,6 +119,7 @@ private:
     std::uint32_t label = 0;
     /// Of a span its ends; of a description where the text begins.
     std::uint32_t first = 0, last = 0;
+    bool is_cut = false;
   };
 
   struct row_set {
@@ -119,6 +139,7 @@ private:
   std::vector<std::string> labels_;
   std::uint64_t dropped_paragraphs_ = 0;
   std::uint64_t left_out_ = 0;
+  std::uint64_t beyond_ = 0;
   row_set training_;
   row_set test_;
   partition clients_;

@@ -38,7 +38,8 @@ result<void> check_size(const text_streams& from, std::size_t context) {
   for (const auto& x : from.users) {
     places += x.train.size() + x.validation.size();
     for (const auto& test : x.tests())
-      windows += windows_of(test, context);
+      for (const auto& piece : pieces_of(test, x.test_piece))
+        windows += windows_of(piece, context);
   }
   if (windows > places_max)
     return fail(errc::invalid_data,
@@ -85,6 +86,11 @@ digest digest_of_streams(const text_streams& from, std::uint32_t context,
     for (const auto& test : x.tests())
       all[name + "/test" + (x.users_test.empty() ? "" : std::to_string(++n))] =
         digest_of(test.bytes());
+    if (x.validation_piece > 0 || x.test_piece > 0) {
+      const std::array pieces{std::uint64_t{x.validation_piece},
+                              std::uint64_t{x.test_piece}};
+      all[name + "/pieces"] = digest_of(std::as_bytes(std::span{pieces}));
+    }
   }
   return digest_of(all);
 }
@@ -141,26 +147,42 @@ language_data::assemble(text_streams from, std::uint32_t context,
 }
 
 void language_data::deal(const user_streams& x) {
-  users_.push_back(x.name);
-  documents_.push_back(x.documents);
   const auto windows = [this](const token_ids& stream) {
     return windows_of(stream, context_);
   };
+  const auto append = [](std::vector<std::uint32_t>& to,
+                         const std::vector<std::uint32_t>& rows) {
+    to.insert(to.end(), rows.begin(), rows.end());
+  };
+  users_.push_back(x.name);
+  auto& own =
+    tokens_.emplace_back(user_tokens{.train = x.train.size(),
+                                     .validation = x.validation.size(),
+                                     .documents = x.documents});
   clients_.train.push_back(
     rows_from(training_.size, windows(x.train), context_));
   training_.add(x.train, x.train.size());
-  clients_.own_validation.push_back(
-    rows_from(training_.size, windows(x.validation), context_));
-  training_.add(x.validation, x.validation.size());
+  auto& aside = clients_.own_validation.emplace_back();
+  const auto pieces = pieces_of(x.validation, x.validation_piece);
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
+    append(aside, rows_from(training_.size, windows(pieces[i]), context_));
+    // What is drawn anywhere is drawn among all places from the first row to
+    // the last one.
+    const bool is_last = i + 1 == pieces.size();
+    TROUPE_ASSERT(is_last || pieces[i].size() > context_);
+    training_.add(pieces[i], pieces[i].size() - (is_last ? 0 : context_));
+  }
   auto& rows = clients_.test.emplace_back();
-  auto& tokens = test_tokens_.emplace_back();
   for (const auto& test : x.tests()) {
-    const auto own = rows_from(test_.size, windows(test), 1);
-    rows.insert(rows.end(), own.begin(), own.end());
+    std::vector<std::uint32_t> of_user;
+    for (const auto& piece : pieces_of(test, x.test_piece)) {
+      append(of_user, rows_from(test_.size, windows(piece), 1));
+      test_.add(piece, windows(piece));
+    }
+    append(rows, of_user);
     if (!x.users_test.empty())
-      clients_.users_test.push_back(own);
-    test_.add(test, own.size());
-    tokens += test.size();
+      clients_.users_test.push_back(std::move(of_user));
+    own.test += test.size();
   }
 }
 
@@ -168,16 +190,6 @@ void language_data::stream_list::add(token_ids x, std::uint64_t rows) {
   streams.push_back(std::move(x));
   begins.push_back(size);
   size += rows;
-}
-
-std::vector<language_data::user_tokens> language_data::tokens() const {
-  std::vector<user_tokens> out;
-  for (std::size_t k = 0; k < users_.size(); ++k)
-    out.push_back({.train = training_.streams[2 * k].size(),
-                   .validation = training_.streams[2 * k + 1].size(),
-                   .test = test_tokens_[k],
-                   .documents = documents_[k]});
-  return out;
 }
 
 void language_data::read(split part, std::uint32_t row,

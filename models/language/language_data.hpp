@@ -43,7 +43,9 @@ struct language_options {
 /// row is a place, from which `context` tokens go on, a test row the number of
 /// a window. A window's target at i is the token at i + 1, so a stream of n
 /// tokens has (n - 1) / context windows, and every place from a stream's first
-/// row to its last one is a row too. Nothing is read beyond a stream's end.
+/// row to its last one is a row too. A stream of several users' pieces is as
+/// many streams, and from its first row to its last one there are no other
+/// places. Nothing is read beyond a stream's end.
 class language_data final : public token_rows {
 public:
   /// Reads them. Documents of one source are in one part of a user's text:
@@ -84,7 +86,9 @@ public:
     std::uint64_t documents = 0;
   };
 
-  std::vector<user_tokens> tokens() const;
+  const std::vector<user_tokens>& tokens() const noexcept {
+    return tokens_;
+  }
 
   std::size_t context() const noexcept override {
     return context_;
@@ -125,8 +129,7 @@ private:
   std::size_t context_ = 0;
   std::uint32_t vocabulary_ = 0;
   std::vector<std::string> users_;
-  std::vector<std::uint64_t> documents_;   ///< Of each user.
-  std::vector<std::uint64_t> test_tokens_; ///< Likewise.
+  std::vector<user_tokens> tokens_; ///< Of each user.
   std::uint64_t dropped_paragraphs_ = 0;
   stream_list training_;
   stream_list test_;

@@ -30,10 +30,8 @@ const stored_tensor* find_without_prefix(const weight_files& in,
                                          const std::string& name) {
   if (const auto* found = in.find(name))
     return found;
-  for (const auto prefix : prefixes)
-    if (name.starts_with(prefix))
-      return in.find(std::string_view{name}.substr(prefix.size()));
-  return nullptr;
+  const auto own = without_model(name);
+  return own.size() < name.size() ? in.find(own) : nullptr;
 }
 
 bool has(std::string_view text, std::string_view part) noexcept {
@@ -41,6 +39,13 @@ bool has(std::string_view text, std::string_view part) noexcept {
 }
 
 } // namespace
+
+std::string_view without_model(std::string_view name) noexcept {
+  for (const auto prefix : prefixes)
+    if (name.starts_with(prefix))
+      return name.substr(prefix.size());
+  return name;
+}
 
 tensor_list tensors_of(const language_spec& x) {
   tensor_list out;

@@ -33,6 +33,9 @@ struct tensor_source {
 tensor_source source_of(const language_spec& x, weights_format from,
                         const std::string& name);
 
+/// A name as a file may have it that leaves out the model's before it.
+std::string_view without_model(std::string_view name) noexcept;
+
 /// That tensor, also where a file leaves out the model's name before its own,
 /// or has the name of an older release. Null: it is not there.
 const stored_tensor* find_source(const weight_files& in,

@@ -7,6 +7,8 @@
 namespace troupe::models {
 
 double f1_of(const token_span& said, const token_span& is) noexcept {
+  if (is.is_beyond())
+    return 0;
   if (said.is_none() || is.is_none())
     return said == is ? 1 : 0;
   const auto begin = std::max(said.first, is.first);

@@ -11,8 +11,17 @@ struct token_span {
 
   friend bool operator==(const token_span&, const token_span&) = default;
 
+  /// An answer that is not within the row: no span of it is right.
+  static constexpr token_span beyond() noexcept {
+    return {1, 0};
+  }
+
   bool is_none() const noexcept {
     return first == 0 && last == 0;
+  }
+
+  bool is_beyond() const noexcept {
+    return last < first;
   }
 
   std::size_t size() const noexcept {
@@ -20,7 +29,7 @@ struct token_span {
   }
 };
 
-/// Of the tokens that both have; of no answer 1 or 0.
+/// Of the tokens that both have; of no answer 1 or 0, of one beyond the row 0.
 double f1_of(const token_span& said, const token_span& is) noexcept;
 
 /// The span of at most so many tokens whose ends have most together; of equals

@@ -48,16 +48,18 @@ void bound(token_ids& x, std::uint64_t most) {
 }
 
 /// Each user has of each one's stream a piece that nobody else has, and all
-/// pieces are equally long. Seams lie between windows.
+/// pieces are equally long: as many whole windows as there is room for, and the
+/// token behind the last of them.
 void mix(std::vector<user_streams>& users, token_ids user_streams::*part,
-         std::uint64_t most, std::size_t context) {
+         std::size_t user_streams::*size, std::uint64_t most,
+         std::size_t context) {
   const std::size_t count = users.size();
   std::size_t piece = most > 0 ? most : ~std::size_t{0};
   for (const auto& x : users)
     piece = std::min(piece, (x.*part).size());
   piece /= count;
-  if (piece >= context)
-    piece -= piece % context;
+  if (piece > context)
+    piece -= (piece - 1) % context;
   std::vector<token_ids> mixed;
   for (std::size_t k = 0; k < count; ++k) {
     std::vector<token_id> ids;
@@ -67,8 +69,10 @@ void mix(std::vector<user_streams>& users, token_ids user_streams::*part,
         ids.push_back((x.*part)[k * piece + i]);
     mixed.emplace_back(ids);
   }
-  for (std::size_t k = 0; k < count; ++k)
+  for (std::size_t k = 0; k < count; ++k) {
     users[k].*part = std::move(mixed[k]);
+    users[k].*size = piece;
+  }
 }
 
 /// One user of all, part by part. Each one's stream has been bounded. Where the
@@ -86,7 +90,9 @@ user_streams pooled(const std::vector<user_streams>& users) {
                    .train = joined(&user_streams::train),
                    .validation = joined(&user_streams::validation),
                    .test = {},
-                   .documents = 0};
+                   .documents = 0,
+                   .validation_piece = users.front().validation_piece,
+                   .test_piece = users.front().test_piece};
   for (const auto& x : users) {
     all.documents += x.documents;
     all.users_test.push_back(x.test);
@@ -99,29 +105,43 @@ struct wanted_part {
   const char* what;
   const char* would_do;
   bool is_wanted = true;
+  std::size_t piece = 0;
 };
 
 result<void> check(const language_options& how, const user_streams& user) {
-  const wanted_part all[]{
-    {user.train, "training", "'tokens'"},
-    {user.validation, "validation", "'validation_share' or 'validation_tokens'",
-     how.validation_share > 0},
-    {user.test, "test", "'test_share' or 'test_tokens'", how.test_share > 0}};
+  const wanted_part all[]{{user.train, "training", "'tokens'"},
+                          {user.validation, "validation",
+                           "'validation_share' or 'validation_tokens'",
+                           how.validation_share > 0, user.validation_piece},
+                          {user.test, "test", "'test_share' or 'test_tokens'",
+                           how.test_share > 0, user.test_piece}};
   for (const auto& x : all)
-    if (x.is_wanted && windows_of(x.stream, how.context) == 0)
-      return fail(errc::invalid_data,
-                  how.path.string() + ": user "
-                    + in_quotes(shortened(user.name)) + " has "
-                    + std::to_string(x.stream.size()) + " tokens for " + x.what
-                    + ", and a window takes "
-                    + std::to_string(how.context + std::uint64_t{1})
-                    + ", 'context' and the one behind; more text, a smaller "
-                      "'context' or a larger "
-                    + x.would_do + " would do");
+    if (x.is_wanted
+        && windows_of(pieces_of(x.stream, x.piece).front(), how.context) == 0)
+      return fail(
+        errc::invalid_data,
+        how.path.string() + ": user " + in_quotes(shortened(user.name))
+          + " has " + std::to_string(x.stream.size()) + " tokens for " + x.what
+          + (x.piece > 0 ? ", " + std::to_string(x.piece) + " of each user"
+                         : std::string{})
+          + ", and a window takes "
+          + std::to_string(how.context + std::uint64_t{1})
+          + ", 'context' and the one behind; more text, a smaller "
+            "'context' or a larger "
+          + x.would_do + " would do");
   return {};
 }
 
 } // namespace
+
+std::vector<token_ids> pieces_of(const token_ids& x, std::size_t piece) {
+  if (piece == 0 || x.size() <= piece)
+    return {x};
+  std::vector<token_ids> out;
+  for (std::size_t at = 0; at < x.size(); at += piece)
+    out.push_back(x.part(at, std::min(piece, x.size() - at)));
+  return out;
+}
 
 result<text_streams> read_streams(const language_options& how,
                                   const tokenizer& by) {
@@ -137,9 +157,10 @@ result<text_streams> read_streams(const language_options& how,
     out.users.push_back(std::move(*user));
   }
   if (how.mixed) {
-    mix(out.users, &user_streams::validation, how.validation_tokens,
-        how.context);
-    mix(out.users, &user_streams::test, how.test_tokens, how.context);
+    mix(out.users, &user_streams::validation, &user_streams::validation_piece,
+        how.validation_tokens, how.context);
+    mix(out.users, &user_streams::test, &user_streams::test_piece,
+        how.test_tokens, how.context);
   }
   for (auto& user : out.users) {
     bound(user.train, how.tokens);

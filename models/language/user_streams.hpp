@@ -20,6 +20,9 @@ struct user_streams {
   token_ids validation;
   token_ids test;
   std::uint64_t documents = 0;
+  /// Above 0: pieces of so many tokens, each of another user's text; 0: one.
+  std::size_t validation_piece = 0;
+  std::size_t test_piece = 0; ///< Likewise, also of `users_test`.
   /// Of who has the texts of all: the test stream of each; `test` is empty.
   std::vector<token_ids> users_test = {};
 
@@ -42,5 +45,8 @@ struct text_streams {
 inline std::size_t windows_of(const token_ids& x, std::size_t context) {
   return x.size() > 0 ? (x.size() - 1) / context : 0;
 }
+
+/// The pieces of a stream, of so many tokens each; 0: it is one.
+std::vector<token_ids> pieces_of(const token_ids& x, std::size_t piece);
 
 } // namespace troupe::models

@@ -3,12 +3,14 @@
 // numbers that say how much of either the client uses, found on its validation
 // rows without a derivative. As the reference has it (`adapters` = "one") there
 // is but one adapter, and what is fused are its factors: as the client left
-// them, and as they are merged.
+// them, and as they are merged. Those of attention stay as the client left
+// them.
 
 #include <cmath>
 #include <optional>
 #include <string>
 
+#include "models/adapters/block_parts.hpp"
 #include "models/adapters/factor_halves.hpp"
 #include "models/methods/built_in.hpp"
 #include "models/methods/common_adapter.hpp"
@@ -131,7 +133,8 @@ result<factors> times_adapter(const local_problem& on, const adapter_plan& plan,
 result<client_adapters> fused(const local_problem& on, const client_adapters& x,
                               const weights& by) {
   if (!has_two(on))
-    return sum_of(on, by[0], x.own, by[1], x.common).map([](factors both) {
+    return sum_of(on, by[0], x.own, by[1], x.common).map([&](factors both) {
+      put_attention(*on.adapters, x.own, both);
       return client_adapters{.common = std::move(both), .own = {}};
     });
   return times_adapter(on, *on.adapters, by[1], x.common)

@@ -13,6 +13,7 @@
 #include "core/json.hpp"
 #include "core/text.hpp"
 #include "models/language/labelled_rows.hpp"
+#include "node/commands/inspect_asked.hpp"
 #include "node/task/labelled.hpp"
 
 namespace troupe::node {
@@ -64,8 +65,11 @@ void print(const labelled_rows& data, std::ostream& out) {
   out << clients.train.size() << " clients, " << data.labels().size()
       << " labels, rows of " << data.context() << " tokens out of "
       << data.vocabulary() << "; " << data.dropped_paragraphs()
-      << " repeated paragraphs and " << data.left_out()
-      << " rows are left out\n\nclient     rows  labels  validation     test  "
+      << " repeated paragraphs and " << data.left_out() << " rows are left out";
+  if (data.beyond() > 0)
+    out << ", " << data.beyond()
+        << " of them without a token of what is asked for within the context";
+  out << "\n\nclient     rows  labels  validation     test  "
          "majority  of\n";
   for (std::size_t k = 0; k < clients.train.size(); ++k) {
     const auto x = labels_of(data, k);
@@ -75,20 +79,24 @@ void print(const labelled_rows& data, std::ostream& out) {
         << std::setprecision(1) << 100 * x.majority << "%  "
         << printable(shortened(data.labels()[x.most])) << '\n';
   }
+  print_asked(data, out);
 }
 
 json described(const labelled_rows& data) {
   auto clients = json::array();
   for (std::size_t k = 0; k < data.clients().train.size(); ++k) {
     const auto x = labels_of(data, k);
-    clients.push_back({{"client", k + 1},
-                       {"rows", data.clients().train[k].size()},
-                       {"validation_rows", x.validation},
-                       {"test_rows", data.clients().test[k].size()},
-                       {"train_labels", x.train},
-                       {"test_labels", x.test},
-                       {"majority", data.labels()[x.most]},
-                       {"majority_accuracy", x.majority}});
+    json client{{"client", k + 1},
+                {"rows", data.clients().train[k].size()},
+                {"validation_rows", x.validation},
+                {"test_rows", data.clients().test[k].size()},
+                {"train_labels", x.train},
+                {"test_labels", x.test},
+                {"majority", data.labels()[x.most]},
+                {"majority_accuracy", x.majority}};
+    if (data.task() != models::text_task::classify)
+      client["asked"] = asked_of_client(data, k);
+    clients.push_back(std::move(client));
   }
   return {{"success", true},
           {"context", data.context()},
@@ -96,6 +104,7 @@ json described(const labelled_rows& data) {
           {"labels", data.labels()},
           {"dropped_paragraphs", data.dropped_paragraphs()},
           {"rows_left_out", data.left_out()},
+          {"rows_beyond_context", data.beyond()},
           {"digest", models::to_hex(data.content())},
           {"clients", std::move(clients)}};
 }

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "models/families.hpp"
+#include "models/inner_setup.hpp"
 #include "models/shapes.hpp"
 #include "node/config/method_options.hpp"
 #include "node/config/reader.hpp"
@@ -75,6 +76,45 @@ void settle_common(loaded_config& loaded, const entries& said,
       loaded.notes.push_back(e.where + ": '" + e.typed
                              + "' has no effect: method '" + x.method
                              + "' has no common model");
+}
+
+/// The most ranks that a client begins with, where options say ranks by client.
+double most_ranks(const experiment& x) {
+  const auto value = [&](const char* name) {
+    return x.training.method.at(name);
+  };
+  const auto full = value("rank");
+  if (const auto each = value("rank_per_expert"); each > 0) {
+    const auto& said = x.training.experts;
+    const auto most = said.empty() ? models::experts_otherwise
+                                   : *std::ranges::max_element(said);
+    return std::min(each * most, full);
+  }
+  if (value("rank_first") > 0 && value("rank_last") > 0)
+    return std::min(std::max(value("rank_first"), value("rank_last")), full);
+  const auto least = value("rank_min");
+  const auto count = static_cast<double>(std::max(x.clients.clients, 1u));
+  return std::floor(
+    std::min(least + (full - least) * (count - 1) / count, full));
+}
+
+/// Where clients give up ranks down to a least one: says when none has more.
+void remark_on_ranks(loaded_config& loaded, const recipe& method) {
+  if (find_option(method, "rank_min") == nullptr
+      || find_option(method, "keep_share") == nullptr)
+    return;
+  const auto least =
+    static_cast<std::uint64_t>(loaded.x.training.method.at("rank_min"));
+  const auto most = static_cast<std::uint64_t>(most_ranks(loaded.x));
+  if (least >= most)
+    loaded.notes.push_back(
+      "no client can give up ranks: 'options.rank_min' is "
+      + std::to_string(least) + ", and none has more than "
+      + std::to_string(most)
+      + (least > 1 ? "; with rank_min = 1 they can, down to one (rank_first "
+                     "and rank_last say what they begin with)"
+                   : "; a larger 'rank', or rank_first and rank_last above "
+                     "one, would do"));
 }
 
 } // namespace
@@ -153,6 +193,8 @@ void settle(loaded_config& loaded, const entries& said,
   }
   settle_common(loaded, said, *method);
   read_options(loaded, said, *method, methods, wrong);
+  if (wrong.empty())
+    remark_on_ranks(loaded, *method);
 }
 
 } // namespace troupe::node

@@ -38,7 +38,7 @@ recipe methods::fdlora() {
                     {.name = "adapters",
                      .says = "of a client: two, or as in the authors' program "
                              "one, whose factors are fused before and after "
-                             "the last merge",
+                             "the last merge, but for those of attention",
                      .kind = option_kind::choice,
                      .words = {"two", "one"}}}),
           .finish = {"fuse_adapters"}};

@@ -52,8 +52,11 @@ protected:
                     const language_pass& x) const override {
     const auto rows = said.size(0);
     TROUPE_ASSERT(x.targets.numel() == 2 * rows);
-    // Of each row both chances behind each other, as its targets are.
-    return said.gather(1, x.targets.view({rows, 1, 2}))
+    // Of each row both chances behind each other, as its targets are. Within a
+    // row whose answer is beyond it there is none.
+    const auto ends = x.targets.view({rows, 1, 2});
+    const auto beyond = ends.select(2, 1).lt(ends.select(2, 0)).unsqueeze(2);
+    return said.gather(1, ends.masked_fill(beyond, 0))
       .view({rows, 2})
       .mean({1})
       .neg();

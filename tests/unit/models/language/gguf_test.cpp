@@ -240,6 +240,30 @@ TEST(gguf, is_refused_for_values_that_cannot_be) {
             "do");
 }
 
+TEST(gguf, is_refused_for_lists_and_texts_that_are_too_much_together) {
+  const auto bytes = [](std::size_t count) {
+    return kind(9) + kind(0) + raw(std::uint64_t{count})
+           + std::string(count, '\1');
+  };
+  const auto half = bytes(limits::gguf_items_together_max / 2);
+  const auto two = text("a") + half + text("b") + half;
+  EXPECT_EQ(refusal(file{.values = 2, .pairs = two}.bytes()), "read");
+  const auto three = two + text("c") + bytes(1);
+  // After the count of the third.
+  EXPECT_EQ(refusal(file{.values = 3, .pairs = three}.bytes()),
+            std::to_string(24 + three.size() - 1)
+              + ": its lists claim 8388609 items up to here, and at most "
+                "8388608 are read of a file; one with a smaller vocabulary "
+                "would do");
+  const std::string most(limits::gguf_text_bytes_max, 'x');
+  EXPECT_EQ(
+    refusal(
+      file{.values = 1, .pairs = text("k") + kind(8) + text(most)}.bytes()),
+    "45: its texts have 67108865 bytes up to here, and at most "
+    "67108864 are read of a file; one with a smaller vocabulary would "
+    "do");
+}
+
 TEST(gguf, is_refused_for_alignments_that_are_none) {
   EXPECT_EQ(refusal_of_alignment(kind(4) + raw(std::uint32_t{0})),
             "57: general.alignment is 0; a power of two, such as 32, would do");

@@ -149,6 +149,39 @@ TEST_F(labelled_folder, has_both_ends_of_an_answer_first) {
   EXPECT_EQ(second.targets[1], 0);
 }
 
+TEST_F(labelled_folder, is_judged_by_answers_that_are_beyond_the_context) {
+  how.context = 24;
+  how.files.task = text_task::span;
+  std::string lines;
+  for (int i = 0; i < 40; ++i) {
+    const auto number = std::to_string(i);
+    lines += "{\"text\": \"" + number
+             + (i % 2 == 0 ? " is me" : " is far behind all that fits, me")
+             + "\", \"question\": \"who\", \"answer\": \"me\"}\n";
+  }
+  write("a", lines);
+  const auto rows = load();
+  ASSERT_TRUE(rows);
+  const auto& clients = rows->clients();
+  const auto beyond = [&](split part, const std::vector<std::uint32_t>& own) {
+    return std::ranges::count_if(own, [&](std::uint32_t row) {
+      const auto x = at(*rows, part, row);
+      const bool is = rows->asked_of(part, row).is_beyond();
+      EXPECT_EQ(is, x.targets[0] == 1 && x.targets[1] == 0);
+      EXPECT_EQ(is, rows->is_cut(part, row));
+      return is;
+    });
+  };
+  EXPECT_EQ(beyond(split::train, clients.train[0]), 0);
+  EXPECT_GT(beyond(split::train, clients.own_validation[0]), 0);
+  EXPECT_GT(beyond(split::test, clients.test[0]), 0);
+  EXPECT_GT(rows->left_out(), 0u);
+  // Nobody learns from those that are left out, and all others are there.
+  EXPECT_EQ(clients.train[0].size() + clients.own_validation[0].size()
+              + clients.test[0].size() + rows->left_out(),
+            40u);
+}
+
 TEST_F(labelled_folder, asks_for_a_description_and_not_for_what_it_is_of) {
   train_alone();
   how.context = 7;

@@ -278,9 +278,11 @@ TEST_F(texts, are_mixed_for_who_is_tested) {
               std::set<char>{k == 0 ? 'd' : 'f'});
     EXPECT_EQ(letters_of(*data, split::train, clients.own_validation[k]), all);
     EXPECT_EQ(letters_of(*data, split::test, clients.test[k]), all);
-    // 44 tokens of each: 20 of each for each, whole windows.
-    EXPECT_EQ(data->tokens()[k].test, 40u);
-    EXPECT_EQ(data->tokens()[k].validation, 40u);
+    // 44 tokens of each: 21 of each for each, five windows and what is behind.
+    EXPECT_EQ(data->tokens()[k].test, 42u);
+    EXPECT_EQ(data->tokens()[k].validation, 42u);
+    EXPECT_EQ(clients.test[k].size(), 10u);
+    EXPECT_EQ(clients.own_validation[k].size(), 10u);
   }
 }
 

@@ -21,6 +21,16 @@ TEST(token_spans, of_no_answer_are_right_or_wrong) {
   EXPECT_EQ(f1_of({0, 0}, {0, 3}), 0);
 }
 
+TEST(token_spans, that_are_beyond_a_row_are_never_found) {
+  const auto is = token_span::beyond();
+  EXPECT_TRUE(is.is_beyond());
+  for (const token_span said : {token_span{}, {0, 1}, {1, 1}, {1, 4}}) {
+    EXPECT_FALSE(said.is_beyond());
+    EXPECT_EQ(f1_of(said, is), 0);
+    EXPECT_FALSE(said == is);
+  }
+}
+
 TEST(token_spans, are_the_best_that_end_behind_their_beginning) {
   //                               begin, end of each
   const std::vector<float> ends{0, 0, 1, 9, 5, 0, 2, 3, 0, 4};

@@ -72,6 +72,72 @@ TEST_F(inspected_labels, have_the_control_beside_them) {
   EXPECT_THAT(text, HasSubstr("%  even\n"));
 }
 
+// One user, two rows of each part, by their sources.
+TEST_F(inspected_labels, of_spans_have_answers_and_how_long_they_are) {
+  x.data.text_task = models::text_task::span;
+  x.data.context = 16;
+  x.clients.clients = 1;
+  x.partition.kind = partition_options::rule::natural;
+  std::ofstream out{at.path() + "/all.jsonl"};
+  for (int i = 0; i < 60; ++i) {
+    const auto number = std::to_string(10 + i);
+    out << "{\"text\": \"" << number
+        << (i % 3 == 0 ? " is me" : " is far behind all, me")
+        << "\", \"question\": \"who\""
+        << (i % 3 == 2 ? "" : ", \"answer\": \"me\"") << "}\n";
+  }
+  out.close();
+  const auto all = parsed::parse(said(true));
+  const auto& asked = all["clients"][0]["asked"];
+  const auto& learned = asked["training"];
+  const auto& tested = asked["test"];
+  // " me" is three tokens.
+  EXPECT_GT(learned["answered"], 0);
+  EXPECT_EQ(learned["tokens_mean"], 3);
+  EXPECT_EQ(learned["tokens_most"], 3);
+  EXPECT_EQ(learned["answers_beyond"], 0);
+  EXPECT_GT(all["rows_beyond_context"], 0);
+  EXPECT_GT(tested["answers_beyond"], 0);
+  EXPECT_EQ(learned["answered"].get<int>() + tested["answered"].get<int>(), 20);
+  EXPECT_EQ(learned["without_answer"].get<int>()
+              + tested["without_answer"].get<int>(),
+            20);
+  EXPECT_EQ(all["rows_beyond_context"].get<int>()
+              + tested["answers_beyond"].get<int>(),
+            20);
+  const auto text = said(false);
+  EXPECT_THAT(text, HasSubstr(" of them without a token of what is asked for "
+                              "within the context\n\n"));
+  EXPECT_THAT(text,
+              HasSubstr("\nclient  rows of     answered  without  beyond  "
+                        "tokens, mean  most  cut off\n     1  training  "));
+}
+
+TEST_F(inspected_labels, of_descriptions_have_texts_of_each_thing) {
+  x.data.text_task = models::text_task::describe;
+  x.data.context = 12;
+  x.clients.clients = 1;
+  x.partition.kind = partition_options::rule::natural;
+  x.data.test_share = 0;
+  std::ofstream out{at.path() + "/all.jsonl"};
+  out << R"({"before": "a: ", "text": "one"})" << '\n'
+      << R"({"before": "a: ", "text": "two"})" << '\n'
+      << R"({"before": "b: ", "text": "three of it all"})" << '\n';
+  out.close();
+  const auto all = parsed::parse(said(true));
+  const auto& learned = all["clients"][0]["asked"]["training"];
+  EXPECT_EQ(learned["rows"], 3);
+  EXPECT_EQ(learned["described"], 2);
+  EXPECT_EQ(learned["texts_mean"], 1.5);
+  EXPECT_EQ(learned["texts_most"], 2);
+  // With the end of a text 4, 4 and, of 16, the 9 that there is room for.
+  EXPECT_EQ(learned["tokens_most"], 9);
+  EXPECT_EQ(learned["cut_off"], 1);
+  EXPECT_THAT(said(false),
+              HasSubstr("\nclient  rows of     described  texts, mean  most  "
+                        "tokens, mean  most  cut off\n     1  training  "));
+}
+
 TEST_F(inspected_labels, are_refused_with_what_would_do) {
   x.data.label = "kind";
   EXPECT_THAT(said(false, exit_code::data),

@@ -211,4 +211,40 @@ TEST(method_options, that_were_ranks_and_shares_name_the_new_key) {
   EXPECT_EQ(refused("floral", "budget = 0.1", {"method=fedavg"}), "");
 }
 
+std::vector<std::string> notes_of_ranks(const std::string& options) {
+  const auto x = said("hetlora", options, {"clients=4"});
+  return x ? x->notes : std::vector<std::string>{x.error().context};
+}
+
+TEST(method_options, that_leave_no_rank_to_give_up_are_noted) {
+  const auto noted = [](const char* least, const char* most) {
+    return std::string{"no client can give up ranks: 'options.rank_min' is "}
+           + least + ", and none has more than " + most
+           + "; with rank_min = 1 they can, down to one (rank_first and "
+             "rank_last say what they begin with)";
+  };
+  EXPECT_THAT(notes_of_ranks("rank = 16\nrank_min = 16"),
+              ElementsAre(noted("16", "16")));
+  // Four clients begin with 8, 8, 8 and 8.75 ranks, rounded down.
+  EXPECT_THAT(notes_of_ranks("rank = 9\nrank_min = 8"),
+              ElementsAre(noted("8", "8")));
+  EXPECT_THAT(notes_of_ranks("rank = 16\nrank_min = 8\nrank_first = 4\n"
+                             "rank_last = 8"),
+              ElementsAre(noted("8", "8")));
+  EXPECT_THAT(notes_of_ranks("rank = 32\nrank_min = 16\nrank_per_expert = 8"),
+              ElementsAre(noted("16", "16")));
+  EXPECT_THAT(notes_of_ranks("rank = 16\nrank_min = 1\nrank_first = 16\n"
+                             "rank_last = 16"),
+              IsEmpty());
+  EXPECT_THAT(notes_of_ranks(""), IsEmpty());
+  // 1, 1.25, 1.5 and 1.75.
+  EXPECT_THAT(notes_of_ranks("rank = 2\nrank_min = 1"),
+              ElementsAre("no client can give up ranks: 'options.rank_min' is "
+                          "1, and none has more than 1; a larger 'rank', or "
+                          "rank_first and rank_last above one, would do"));
+  const auto fixed = said("flexlora", "rank = 16\nrank_min = 16");
+  ASSERT_TRUE(fixed);
+  EXPECT_THAT(fixed->notes, IsEmpty());
+}
+
 } // namespace troupe::node::method_options_test

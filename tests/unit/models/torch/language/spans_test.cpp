@@ -94,6 +94,30 @@ TEST(span_finders, find_nothing_where_all_places_are_alike) {
   EXPECT_EQ(labels->take_tally().rows, 0u);
 }
 
+TEST(span_finders, are_wrong_where_the_answer_is_beyond_the_row) {
+  // The second row of equal ones has its answer beyond, the first has none.
+  using row = listed_rows::row;
+  const auto rows = std::make_shared<const listed_rows>(
+    6, 13,
+    std::vector<row>{row{.ids = {11, 1, 3}, .targets = {0, 0}},
+                     row{.ids = {11, 1, 3}, .targets = {1, 0}}});
+  auto model =
+    labelled_model(test::tiny_bert, both_ends, rows, {.trained = true});
+  std::ranges::fill(model->parameters().last(2 * 8 + 2), 0.f);
+  const auto score = [&](std::uint32_t which) {
+    const auto x = model->evaluate(split::test, row_list{which});
+    EXPECT_TRUE(x) << x.error().context;
+    return x ? *x : scores{};
+  };
+  const auto none = score(0), beyond = score(1);
+  EXPECT_EQ(none.correct, 1u);
+  EXPECT_EQ(beyond.correct, 0u);
+  EXPECT_EQ(beyond.loss, none.loss) << "no token of it is the answer";
+  const auto tally = model->labels()->take_tally();
+  EXPECT_EQ(tally.rows, 2u);
+  EXPECT_EQ(tally.overlap, 1);
+}
+
 TEST(span_finders, come_to_find_what_they_are_told) {
   auto model = finder(test::tiny_bert);
   const auto before = model->evaluate(split::train, all_rows);

@@ -1,0 +1,120 @@
+#include "models/language/row_maker.hpp"
+
+#include <algorithm>
+#include <span>
+#include <utility>
+
+#include "models/language/stream_cache.hpp"
+#include "models/language/token_span.hpp"
+#include "models/language/word_tokens.hpp"
+
+namespace troupe::models {
+
+namespace {
+
+void append_tokens(std::vector<token_id>& to, std::span<const token_id> from) {
+  to.insert(to.end(), from.begin(), from.end());
+}
+
+void set_ends(made_row& x, std::size_t first, std::size_t last) {
+  x.first = static_cast<std::uint32_t>(first);
+  x.last = static_cast<std::uint32_t>(last);
+}
+
+} // namespace
+
+row_maker::row_maker(text_task task, std::size_t context, const tokenizer& by)
+  : task_(task),
+    context_(context),
+    by_(by),
+    frame_(frame_of(by)) {
+  // nop
+}
+
+row_maker::made row_maker::make(const labelled_text& text,
+                                bool is_judged) const {
+  made_row x{.ids = frame_.before};
+  switch (task_) {
+    case text_task::span:
+      return make_span(text, std::move(x), is_judged);
+    case text_task::describe:
+      return make_description(text, std::move(x));
+    case text_task::language:
+    case text_task::classify:
+      break;
+  }
+  return make_class(text, std::move(x));
+}
+
+/// What stands behind a text has its place in any case.
+void row_maker::close(made_row& x) const {
+  const auto room =
+    context_ - std::min<std::size_t>(context_, frame_.after.size());
+  x.is_cut = x.ids.size() > room;
+  x.ids.resize(std::min(x.ids.size(), room));
+  append_tokens(x.ids, frame_.after);
+  x.ids.resize(std::min(x.ids.size(), context_));
+}
+
+row_maker::made row_maker::make_class(const labelled_text& text,
+                                      made_row x) const {
+  const auto first = x.ids.size();
+  return by_.encode(text.text, special_rule::as_text, x.ids)
+    .map([&]() -> std::optional<made_row> {
+      close(x);
+      if (x.ids.size() <= first + frame_.after.size())
+        return std::nullopt;
+      return std::move(x);
+    });
+}
+
+row_maker::made row_maker::make_span(const labelled_text& text, made_row x,
+                                     bool is_judged) const {
+  if (auto ok = by_.encode(text.before, special_rule::as_text, x.ids); !ok)
+    return tl::make_unexpected(ok.error());
+  append_tokens(x.ids, frame_.after);
+  const auto begin = x.ids.size();
+  const auto words = word_tokens::of(text.text, by_);
+  if (!words)
+    return tl::make_unexpected(words.error());
+  if (words->ids().empty())
+    return std::nullopt;
+  append_tokens(x.ids, words->ids());
+  close(x);
+  // Behind it stands what ends it.
+  const auto end = x.ids.size() - std::min(x.ids.size(), frame_.after.size());
+  const bool has_answer = text.begin != text.end;
+  const auto answer =
+    has_answer ? words->of_bytes(text.begin, text.end) : std::nullopt;
+  const bool is_seen =
+    begin < end && (!has_answer || (answer && begin + answer->second < end));
+  if (is_seen && answer)
+    set_ends(x, begin + answer->first, begin + answer->second);
+  if (is_seen)
+    return std::move(x);
+  if (!is_judged)
+    return std::nullopt;
+  // Figures would look better without it.
+  if (has_answer)
+    set_ends(x, token_span::beyond().first, token_span::beyond().last);
+  return std::move(x);
+}
+
+row_maker::made row_maker::make_description(const labelled_text& text,
+                                            made_row x) const {
+  if (auto ok = by_.encode(text.before, special_rule::as_text, x.ids); !ok)
+    return tl::make_unexpected(ok.error());
+  // Nothing foretells the first token of all.
+  const auto first = std::max<std::size_t>(x.ids.size(), 1);
+  if (auto ok = by_.encode(text.text, special_rule::as_text, x.ids); !ok)
+    return tl::make_unexpected(ok.error());
+  append_tokens(x.ids, frame_.after);
+  x.is_cut = x.ids.size() > context_;
+  x.ids.resize(std::min(x.ids.size(), context_));
+  x.first = static_cast<std::uint32_t>(first);
+  if (first >= x.ids.size())
+    return std::nullopt;
+  return std::move(x);
+}
+
+} // namespace troupe::models

@@ -1,0 +1,49 @@
+#pragma once
+
+// One labelled text as a row of tokens, by its task.
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "core/result.hpp"
+#include "models/language/labelled_texts.hpp"
+#include "models/language/tokenizer.hpp"
+
+namespace troupe::models {
+
+struct made_row {
+  std::vector<token_id> ids;
+  /// Of a span its ends, or those of `token_span::beyond()`; of a description
+  /// where the text begins.
+  std::uint32_t first = 0, last = 0;
+  bool is_cut = false; ///< Some of the text is beyond the context.
+};
+
+class row_maker {
+public:
+  /// @pre `by` outlives it
+  row_maker(text_task task, std::size_t context, const tokenizer& by);
+
+  /// Nothing: the text has no token, or what is asked for is beyond the
+  /// context. Who is judged has a row all the same where that is an answer:
+  /// nothing that is said of it is right.
+  [[nodiscard]] result<std::optional<made_row>> make(const labelled_text& text,
+                                                     bool is_judged) const;
+
+private:
+  using made = result<std::optional<made_row>>;
+
+  made make_class(const labelled_text& text, made_row x) const;
+  made make_span(const labelled_text& text, made_row x, bool is_judged) const;
+  made make_description(const labelled_text& text, made_row x) const;
+  void close(made_row& x) const;
+
+  text_task task_;
+  std::size_t context_;
+  const tokenizer& by_;
+  text_frame frame_;
+};
+
+} // namespace troupe::models
