@@ -13,10 +13,13 @@ request_watch::request_watch(std::size_t experts)
   // nop
 }
 
-void request_watch::add(std::span<const std::uint32_t> request) {
+bool request_watch::add(visit_id visit,
+                        std::span<const std::uint32_t> request) {
   const auto is_unknown = [&](std::uint32_t x) { return x >= first_.size(); };
   if (request.empty() || std::ranges::any_of(request, is_unknown))
-    return;
+    return false;
+  if (!insert_once(counted_, visit))
+    return false;
   ++visits_;
   ++first_[request.front()];
   ++places_[request.front()];
@@ -29,6 +32,7 @@ void request_watch::add(std::span<const std::uint32_t> request) {
     ++asked_[expert];
     asked_last_[expert] = visits_;
   }
+  return true;
 }
 
 std::vector<request_watch::alarm> request_watch::alarms() const {

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "policies/visit_window.hpp"
+
 namespace troupe::policies {
 
 /// What visits ask for: whom first, and whom at all.
@@ -28,8 +30,10 @@ public:
 
   explicit request_watch(std::size_t experts);
 
-  /// Best first; what names nobody or an unknown expert does not count.
-  void add(std::span<const std::uint32_t> request);
+  /// Best first. Whether it counts: what names nobody or an unknown expert does
+  /// not, nor does a visit that counts already, since its offer is said again
+  /// after a restart.
+  bool add(visit_id visit, std::span<const std::uint32_t> request);
 
   std::uint64_t visits() const noexcept {
     return visits_;
@@ -53,6 +57,7 @@ private:
   std::vector<std::uint64_t> asked_last_; ///< By which visit; 0: by none.
   std::vector<std::uint64_t> places_;     ///< Of the last first places.
   std::deque<std::uint32_t> lately_;      ///< These, oldest first.
+  visit_windows counted_;
 };
 
 /// In whole words, without a stop.

@@ -64,7 +64,7 @@ void loads::hear(const messages::visit_loaded& x) {
     for (const auto& said : x.disclosures)
       if (said.index == wishes_->index)
         wishes_->watch.add(
-          policies::request_in(said.values, wishes_->lines.size()));
+          x.visit, policies::request_in(said.values, wishes_->lines.size()));
 }
 
 request_status loads::requests() const {

@@ -213,6 +213,10 @@ std::vector<std::string> experts_of(const experiment& x) {
   return out;
 }
 
+visit_id visit_in(const flat_record& x) {
+  return {{x.count("client")}, {x.count("visit")}};
+}
+
 std::vector<std::uint32_t> request_in(const flat_record& x,
                                       std::size_t experts) {
   const auto said = x.numbers("disclosed");
@@ -258,7 +262,7 @@ std::optional<json> routing_in(const std::filesystem::path& folder,
   for_each_record(folder / "events.jsonl", [&](const flat_record& x) {
     ++events;
     if (x.text("event") == "offered")
-      watch.add(request_in(x, names.size()));
+      watch.add(visit_in(x), request_in(x, names.size()));
   });
   if (events == 0)
     return std::nullopt;

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "core/ids.hpp"
 #include "core/json.hpp"
 #include "core/recipe.hpp"
 #include "models/layout.hpp"
@@ -22,6 +23,9 @@ namespace troupe::node {
 /// The experts that visits of a run say they ask for, by name; empty where its
 /// method has them say nothing of it.
 std::vector<std::string> experts_of(const experiment& x);
+
+/// The visit that an event is of.
+visit_id visit_in(const flat_record& x);
 
 /// What an `offered` event says was asked for, best first. Empty: nothing that
 /// such a visit may say.

@@ -75,10 +75,10 @@ void event_tally::note_request(const flat_record& x) {
     return;
   const auto experts = asked_->asked().size();
   const auto request = request_in(x, experts);
-  asked_->add(request);
-  if (request.empty())
+  const auto visit = visit_in(x);
+  if (!asked_->add(visit, request))
     return;
-  auto& of_client = requests_[{x.count("client")}];
+  auto& of_client = requests_[visit.client];
   of_client.resize(experts);
   for (const auto expert : request)
     ++of_client[expert];

@@ -12,9 +12,10 @@ namespace {
 using kind = request_watch::alarm::kind;
 using request = std::vector<std::uint32_t>;
 
+/// Each is the next visit of the same client.
 void add(request_watch& to, const request& x, int times = 1) {
   for (int i = 0; i < times; ++i)
-    to.add(x);
+    to.add({{1}, {to.visits() + 1}}, x);
 }
 
 } // namespace
@@ -35,6 +36,18 @@ TEST(requests, for_nobody_or_for_who_is_not_there_do_not_count) {
   add(testee, {0, 3});
   EXPECT_EQ(testee.visits(), 0u);
   EXPECT_EQ(testee.asked(), (std::vector<std::uint64_t>{0, 0, 0}));
+}
+
+// After a restart of its server or its client.
+TEST(requests, of_a_visit_that_is_said_again_count_once) {
+  request_watch testee{3};
+  EXPECT_TRUE(testee.add({{1}, {1}}, request{2, 0}));
+  EXPECT_TRUE(testee.add({{1}, {2}}, request{2, 1}));
+  EXPECT_FALSE(testee.add({{1}, {1}}, request{2, 0}));
+  EXPECT_TRUE(testee.add({{2}, {1}}, request{0, 1})) << "of another client";
+  EXPECT_EQ(testee.visits(), 3u) << "the first was said twice";
+  EXPECT_EQ(testee.first(), (std::vector<std::uint64_t>{1, 0, 2}));
+  EXPECT_EQ(testee.asked(), (std::vector<std::uint64_t>{2, 2, 2}));
 }
 
 // 45 of 50 are 90 %, and not more.

@@ -30,8 +30,10 @@ protected:
   }
 
   void visit(std::vector<double> request, std::uint32_t disclosure = 1) {
-    messages::visit_loaded x{
-      .visit = {{1}, {1}}, .examples = 10, .blocks = {}, .disclosures = {}};
+    messages::visit_loaded x{.visit = {{1}, {++visits}},
+                             .examples = 10,
+                             .blocks = {},
+                             .disclosures = {}};
     x.disclosures = {{.index = disclosure, .values = std::move(request)}};
     testee.add(x);
   }
@@ -40,6 +42,7 @@ protected:
   const models::layout blocks = *models::make_layout(
     method, {{"gate", {{"w", {2}}}}, {"model", {{"w", {2}}}}}, {});
   loads testee{method, blocks};
+  std::uint64_t visits = 0;
 };
 
 } // namespace
