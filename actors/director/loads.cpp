@@ -49,8 +49,9 @@ std::optional<loads::wishes> loads::wishes_of(const recipe& method,
   wishes out{.index = static_cast<std::size_t>(of - all.begin()),
              .lines = {},
              .names = {},
-             .watch =
-               policies::request_watch{blocks.family(of->chosen_of).size()}};
+             .watch = policies::request_watch{
+               {.experts = blocks.family(of->chosen_of).size(),
+                .asked = of->count_max}}};
   for (const auto id : blocks.family(of->chosen_of)) {
     const auto& block = *blocks.find(id);
     out.lines.push_back(block.line);

@@ -9,7 +9,6 @@
 #include "node/report/heat_map.hpp"
 #include "node/report/markup.hpp"
 #include "policies/catalogue.hpp"
-#include "policies/request_watch.hpp"
 
 namespace troupe::node {
 
@@ -26,6 +25,15 @@ constexpr std::size_t columns_max = 64;
 std::string family_asked_for(const recipe& method) {
   return method.disclosures.size() == 1 ? method.disclosures.front().chosen_of
                                         : std::string{};
+}
+
+/// As the run has it; none where visits list nobody.
+std::optional<recipe> asking_method_of(const experiment& x) {
+  const auto* found = all_methods().find(x.method);
+  if (!found || family_asked_for(*found).empty())
+    return std::nullopt;
+  auto method = policies::with_options(*found, x.training.method);
+  return method ? std::optional{std::move(*method)} : std::nullopt;
 }
 
 std::vector<std::string> texts_of(const request_watch& of,
@@ -198,10 +206,7 @@ std::optional<drawn_figure> matrix_of(const run_record& x) {
 } // namespace
 
 std::vector<std::string> experts_of(const experiment& x) {
-  const auto* found = all_methods().find(x.method);
-  if (!found || family_asked_for(*found).empty())
-    return {};
-  const auto method = policies::with_options(*found, x.training.method);
+  const auto method = asking_method_of(x);
   if (!method)
     return {};
   const auto family = family_asked_for(*method);
@@ -211,6 +216,14 @@ std::vector<std::string> experts_of(const experiment& x) {
       for (std::uint32_t i = 0; i < block.count; ++i)
         out.push_back(family + "." + std::to_string(i));
   return out;
+}
+
+policies::request_watch::options requests_of(const experiment& x) {
+  const auto method = asking_method_of(x);
+  if (!method)
+    return {};
+  return {.experts = experts_of(x).size(),
+          .asked = method->disclosures.front().count_max};
 }
 
 visit_id visit_in(const flat_record& x) {
@@ -258,7 +271,8 @@ std::optional<json> routing_in(const std::filesystem::path& folder,
   if (names.empty())
     return std::nullopt;
   std::uint64_t events = 0;
-  request_watch watch{names.size()};
+  request_watch watch{
+    {.experts = names.size(), .asked = method.disclosures.front().count_max}};
   for_each_record(folder / "events.jsonl", [&](const flat_record& x) {
     ++events;
     if (x.text("event") == "offered")

@@ -17,12 +17,16 @@
 #include "node/config/experiment.hpp"
 #include "node/report/figures.hpp"
 #include "node/report/flat_record.hpp"
+#include "policies/request_watch.hpp"
 
 namespace troupe::node {
 
 /// The experts that visits of a run say they ask for, by name; empty where its
 /// method has them say nothing of it.
 std::vector<std::string> experts_of(const experiment& x);
+
+/// How many these are, and how many of them a visit asks for.
+policies::request_watch::options requests_of(const experiment& x);
 
 /// The visit that an event is of.
 visit_id visit_in(const flat_record& x);

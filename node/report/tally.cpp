@@ -19,9 +19,9 @@ std::string with_reason(std::string text, std::string_view why) {
 
 } // namespace
 
-event_tally::event_tally(std::size_t experts) {
-  if (experts > 0)
-    asked_.emplace(experts);
+event_tally::event_tally(const policies::request_watch::options& of) {
+  if (of.experts > 0)
+    asked_.emplace(of);
 }
 
 void event_tally::add(const flat_record& x) {
