@@ -4,13 +4,12 @@
 #include "actors/record/events.hpp"
 #include "core/json.hpp"
 #include "node/config/policies_of.hpp"
-#include "node/report/page.hpp"
 #include "node/report/routing.hpp"
-#include "node/report/trace.hpp"
 #include "node/run/federation.hpp"
 #include "node/run/heads.hpp"
 #include "node/run/keeper.hpp"
 #include "node/run/language_costs.hpp"
+#include "node/run/pages_of_run.hpp"
 #include "node/run/resolved.hpp"
 #include "node/run/rules.hpp"
 #include "node/run/strangers.hpp"
@@ -231,15 +230,17 @@ private:
       display_->begin(watching_->report());
     if (serving_)
       say(serving_->news_of_keys());
-    monitor outlook{{.x = x_,
-                     .blocks = work_.blocks,
-                     .watching = watching_,
-                     .counted = counted_,
-                     .folder = folder_->path(),
-                     .board = in_.board,
-                     .http = in_.http,
-                     .say = [this](const std::string& line) { say(line); },
-                     .socket = looks_at(serving_.get())}};
+    monitor outlook{
+      {.x = x_,
+       .blocks = work_.blocks,
+       .watching = watching_,
+       .counted = counted_,
+       .folder = folder_->path(),
+       .board = in_.board,
+       .http = in_.http,
+       .say = [this](const std::string& line) { say(line); },
+       .log = [this](const std::string& line) { folder_->log(line); },
+       .socket = looks_at(serving_.get())}};
     std::optional<actors::reception_args> reception;
     if (serving_) {
       auto begun = serving_->begin(
@@ -292,18 +293,8 @@ private:
     if (ok)
       ok = folder_->save_text("summary.json", to_long_json(s).dump(2) + "\n");
     if (ok)
-      show_pages();
+      write_pages(*folder_, x_);
     return ok.map([&] { return s; });
-  }
-
-  // A run without its pages is no worse a run.
-  void show_pages() {
-    if (const auto page = write_report(folder_->path()); !page)
-      folder_->log("no report.html: " + page.error().context);
-    if (!x_.events)
-      return;
-    if (const auto trace = write_trace(folder_->path()); !trace)
-      folder_->log("no trace.json: " + trace.error().context);
   }
 
   run_summary summary() const {

@@ -170,6 +170,18 @@ std::string majority_as_text(const run_summary& x) {
                     found->second);
 }
 
+/// What is wrong with who asks for which expert.
+std::string alarms_as_text(const run_summary& x) {
+  const auto* alarms = x.routing ? x.routing->find("alarms") : nullptr;
+  const auto* items = alarms ? alarms->items() : nullptr;
+  std::string text;
+  if (items)
+    for (const auto& item : *items)
+      if (const auto* says = item.text())
+        text += "  alarm      " + *says + "\n";
+  return text;
+}
+
 std::string global_as_text(const run_summary& x) {
   const auto* of = x.personal ? "newcomer " : nullptr;
   const auto* whose = of ? ": of who has no part of its own yet" : "";
@@ -217,7 +229,7 @@ std::string to_text(const run_summary& x) {
   for (const auto& [family, count] : x.values)
     text += (family == x.values.begin()->first ? "" : ", ") + family + ' '
             + std::to_string(count);
-  text += "\n" + failures_as_text(x);
+  text += "\n" + failures_as_text(x) + alarms_as_text(x);
   if (x.evaluations_left_out > 0)
     text += format("  left out   %llu evaluations: versions came together, or "
                    "faster than they are scored\n",
