@@ -319,7 +319,7 @@ private:
       s.rounds = report.rounds;
     s.visits = report.visits;
     put_scores(s, *watching_, work_.has_labels);
-    put_costs_of_strangers(s, x_, work_);
+    put_costs_of_strangers(s, work_);
     s.bytes_up = counted_->bytes_up;
     s.bytes_down = counted_->bytes_down;
     if (is_virtual(x_))
