@@ -1,5 +1,7 @@
 #include "node/run/run.hpp"
 
+#include <algorithm>
+
 #include "actors/record/begin_lines.hpp"
 #include "actors/record/events.hpp"
 #include "core/json.hpp"
@@ -328,6 +330,8 @@ private:
     s.best = report.best;
     s.failures = report.failures;
     s.personal = work_.method.personal;
+    s.chosen = std::ranges::any_of(
+      work_.method.legs, [](const auto& x) { return !x.choice.value.empty(); });
     s.evaluations_left_out = report.left_out;
     s.reason = report.finished->reason;
     s.failed = report.finished->failed;

@@ -322,6 +322,7 @@ TEST(routing_alarm, changes_no_bit) {
   const auto summary = nlohmann::json::parse(
     std::ifstream{fs::path{done.folder} / "summary.json"});
   EXPECT_EQ(summary["routing"]["alarms"].size(), 1u) << summary["routing"];
+  EXPECT_EQ(summary["accuracy_is_of"], "a newcomer with all rows");
   expect_plain_run(x, no_model, "crowded");
 }
 
