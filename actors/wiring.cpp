@@ -212,7 +212,8 @@ private:
                        .resumed = resumed_,
                        .method = args_.method,
                        .blocks = args_.blocks,
-                       .groups = args_.groups};
+                       .groups = args_.groups,
+                       .asked = args_.asked ? args_.asked() : std::nullopt};
     gateway_args door{.network = args_.network,
                       .counted = args_.counted,
                       .blocks = args_.blocks,

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <iterator>
 #include <set>
+#include <utility>
 
 #include "core/limits.hpp"
 
@@ -20,9 +21,11 @@ double relative_entropy(const std::vector<double>& parts) {
 }
 
 loads::loads(const recipe& method, const models::layout& blocks,
-             std::size_t groups)
+             std::size_t groups, std::optional<policies::request_watch> before)
   : groups_(groups),
     wishes_(wishes_of(method, blocks)) {
+  if (wishes_ && before)
+    wishes_->watch = std::move(*before);
   std::set<line_id> known; // A group's families share their lines.
   for (const auto& block : blocks.blocks) {
     if (block.where != scope::expert || !known.insert(block.line).second)

@@ -27,6 +27,16 @@ std::string family_asked_for(const recipe& method) {
                                         : std::string{};
 }
 
+/// By name; empty where visits list nobody.
+std::vector<std::string> experts_in(const recipe& method,
+                                    const models::layout& blocks) {
+  std::vector<std::string> names;
+  if (const auto family = family_asked_for(method); !family.empty())
+    for (const auto id : blocks.family(family))
+      names.push_back(blocks.find(id)->name);
+  return names;
+}
+
 /// As the run has it; none where visits list nobody.
 std::optional<recipe> asking_method_of(const experiment& x) {
   const auto* found = all_methods().find(x.method);
@@ -261,30 +271,35 @@ std::vector<drawn_figure> figures_of_routing(const run_record& x) {
   return all;
 }
 
-std::optional<json> routing_in(const std::filesystem::path& folder,
-                               const recipe& method,
-                               const models::layout& blocks) {
-  std::vector<std::string> names;
-  if (const auto family = family_asked_for(method); !family.empty())
-    for (const auto id : blocks.family(family))
-      names.push_back(blocks.find(id)->name);
-  if (names.empty())
+std::optional<request_watch> requests_in(const std::filesystem::path& folder,
+                                         const recipe& method,
+                                         const models::layout& blocks) {
+  const auto experts = experts_in(method, blocks);
+  if (experts.empty())
     return std::nullopt;
   std::uint64_t events = 0;
   request_watch watch{
-    {.experts = names.size(), .asked = method.disclosures.front().count_max}};
+    {.experts = experts.size(), .asked = method.disclosures.front().count_max}};
   for_each_record(folder / "events.jsonl", [&](const flat_record& x) {
     ++events;
     if (x.text("event") == "offered")
-      watch.add(visit_in(x), request_in(x, names.size()));
+      watch.add(visit_in(x), request_in(x, experts.size()));
   });
-  if (events == 0)
+  return events > 0 ? std::optional{std::move(watch)} : std::nullopt;
+}
+
+std::optional<json> routing_in(const std::filesystem::path& folder,
+                               const recipe& method,
+                               const models::layout& blocks) {
+  const auto watch = requests_in(folder, method, blocks);
+  if (!watch)
     return std::nullopt;
+  const auto names = experts_in(method, blocks);
   return json{{"experts", names},
-              {"requests", watch.asked()},
-              {"first_places", watch.first()},
-              {"visits", watch.visits()},
-              {"alarms", texts_of(watch, names)}};
+              {"requests", watch->asked()},
+              {"first_places", watch->first()},
+              {"visits", watch->visits()},
+              {"alarms", texts_of(*watch, names)}};
 }
 
 } // namespace troupe::node

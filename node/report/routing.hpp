@@ -39,6 +39,12 @@ std::vector<std::uint32_t> request_in(const flat_record& x,
 /// Empty where visits say nothing of it.
 std::vector<drawn_figure> figures_of_routing(const run_record& x);
 
+/// What visits of a run asked for, as its events have it; none without events,
+/// or where visits say nothing of it.
+std::optional<policies::request_watch>
+requests_in(const std::filesystem::path& folder, const recipe& method,
+            const models::layout& blocks);
+
 /// The object of summary.json; none without events, or where visits say nothing
 /// of it.
 std::optional<json> routing_in(const std::filesystem::path& folder,

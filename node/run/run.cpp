@@ -272,6 +272,7 @@ private:
        .keeps = keeper_in(x_, folder_->path()),
        .add_to_snapshot =
          [this](actors::snapshot_draft& draft) { add_to_snapshot(draft); },
+       .asked = [this] { return asked_before(); },
        .desk = outlook.desk()});
     snapshot_lost_ = outlook.desk()->lost().why;
     if (display_)
@@ -279,6 +280,11 @@ private:
     if (done || !serving_)
       return done;
     return tl::make_unexpected(folder_->given_up(done.error()));
+  }
+
+  std::optional<policies::request_watch> asked_before() const {
+    (void)books_->flush(); // What is not written yet is said again.
+    return requests_in(folder_->path(), work_.method, *work_.blocks);
   }
 
   result<run_summary> close() {

@@ -80,6 +80,24 @@ TEST_F(requests_of_visits, say_which_alarms_stand) {
             "no client has asked for expert 'model.2' in the last 200 visits");
 }
 
+// A server that is killed does not forget them, nor hears one twice.
+TEST_F(requests_of_visits, go_on_with_those_of_before) {
+  policies::request_watch before{{.experts = 3, .asked = 2}};
+  for (std::uint64_t i = 1; i <= 199; ++i)
+    before.add({{1}, {i}}, std::vector<std::uint32_t>{0, 1});
+  testee = loads{method, blocks, 0, before};
+  EXPECT_EQ(testee.status().requests.visits, 199u);
+  visits = 198;
+  visit({0, 1}); // Its offer is said again.
+  EXPECT_EQ(testee.status().requests.alarms.size(), 1u);
+  visit({0, 1});
+  const auto x = testee.status().requests;
+  EXPECT_EQ(x.visits, 200u);
+  EXPECT_EQ(x.experts.at(line("model.0")).first, 200u);
+  ASSERT_EQ(x.alarms.size(), 2u);
+  EXPECT_EQ(x.alarms[1].what, "deserted");
+}
+
 TEST_F(requests_of_visits, are_not_there_where_nobody_says_them) {
   auto silent = method;
   silent.disclosures.clear();
