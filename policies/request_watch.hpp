@@ -42,6 +42,11 @@ public:
   /// after a restart.
   bool add(visit_id visit, std::span<const std::uint32_t> request);
 
+  /// Whether it counts already.
+  bool has(visit_id visit) const {
+    return state_of(counted_, visit) != visit_window::state::open;
+  }
+
   std::uint64_t visits() const noexcept {
     return visits_;
   }

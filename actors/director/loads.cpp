@@ -89,6 +89,9 @@ request_status loads::requests() const {
 }
 
 void loads::add(const messages::visit_loaded& x) {
+  // It was heard before a restart.
+  if (wishes_ && wishes_->watch.has(x.visit))
+    return;
   hear(x);
   for (const auto& said : x.disclosures)
     if (is_mixture(said)) {

@@ -32,7 +32,7 @@ protected:
   void visit(std::vector<double> request, std::uint32_t disclosure = 1) {
     messages::visit_loaded x{.visit = {{1}, {++visits}},
                              .examples = 10,
-                             .blocks = {},
+                             .blocks = {blocks.find("model.0")->id},
                              .disclosures = {}};
     x.disclosures = {{.index = disclosure, .values = std::move(request)}};
     testee.add(x);
@@ -90,12 +90,14 @@ TEST_F(requests_of_visits, go_on_with_those_of_before) {
   visits = 198;
   visit({0, 1}); // Its offer is said again.
   EXPECT_EQ(testee.status().requests.alarms.size(), 1u);
+  EXPECT_EQ(testee.status().experts.at(line("model.0")).visits, 0.0);
   visit({0, 1});
   const auto x = testee.status().requests;
   EXPECT_EQ(x.visits, 200u);
   EXPECT_EQ(x.experts.at(line("model.0")).first, 200u);
   ASSERT_EQ(x.alarms.size(), 2u);
   EXPECT_EQ(x.alarms[1].what, "deserted");
+  EXPECT_EQ(testee.status().experts.at(line("model.0")).visits, 1.0);
 }
 
 TEST_F(requests_of_visits, are_not_there_where_nobody_says_them) {
