@@ -51,6 +51,9 @@ public:
       found_(std::move(found)),
       arrived_(std::move(arrived)),
       others_(std::make_shared<cast>()) {
+    // Before anybody writes to the record.
+    if (args.asked)
+      asked_ = args.asked();
     if (args.resumed)
       resumed_ = args.resumed();
   }
@@ -212,7 +215,8 @@ private:
                        .resumed = resumed_,
                        .method = args_.method,
                        .blocks = args_.blocks,
-                       .groups = args_.groups};
+                       .groups = args_.groups,
+                       .asked = std::move(asked_)};
     gateway_args door{.network = args_.network,
                       .counted = args_.counted,
                       .blocks = args_.blocks,
@@ -279,6 +283,7 @@ private:
   caf::actor_system& system_;
   const node_args& args_;
   stored_node found_;
+  std::optional<policies::request_watch> asked_;
   std::vector<messages::part_offered> arrived_;
   std::vector<caf::actor> writers_;
   std::shared_ptr<const snapshot> resumed_;

@@ -32,6 +32,8 @@ struct node_args {
   policies::weight_kind weighting = policies::weight_kind::examples;
   double norm_max = 0;
   std::size_t groups = 0; ///< Of clients, where they are known: see `loads`.
+  /// What visits asked for before a node is built. May be empty.
+  std::function<std::optional<policies::request_watch>()> asked = {};
   models::watched metric = models::watched::accuracy; ///< Of `course.stop`.
   std::uint64_t evaluate_every = 0;
   bool evaluate_at_end = true;

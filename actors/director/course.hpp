@@ -299,7 +299,7 @@ private:
   /// Kept, not merged yet, and the bytes that it takes.
   std::map<std::pair<visit_id, line_id>, std::uint64_t> pending_;
   std::uint64_t pending_bytes_ = 0;
-  policies::visit_windows voided_; ///< Of whom a key was taken from.
+  policies::visit_windows voided_; ///< Of clients that lost their key.
   /// When a visit runs out, or is to be said again: a heap, the next in front.
   /// What does not stand in the visit itself is of no meaning.
   std::vector<std::pair<instant, visit_id>> alarms_;

@@ -131,7 +131,8 @@ void tell(director_pointer self, const messages::status_asked& x) {
 director_impl::behavior_type director(director_pointer self,
                                       director_args args) {
   self->state.plan.emplace(args.options, args.found);
-  self->state.used.emplace(*args.method, *args.blocks, args.groups);
+  self->state.used.emplace(*args.method, *args.blocks, args.groups,
+                           std::move(args.asked));
   self->state.args = std::move(args);
   start(self);
   auto& plan = self->state.plan;

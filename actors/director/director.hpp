@@ -25,7 +25,8 @@ struct director_args {
   std::shared_ptr<const snapshot> resumed = {}; ///< Goes on from this.
   const recipe* method = nullptr;               ///< Not null, as the next one.
   std::shared_ptr<const models::layout> blocks = {};
-  std::size_t groups = 0; ///< See `loads`.
+  std::size_t groups = 0; ///< See `loads`, also for the next one.
+  std::optional<policies::request_watch> asked = {};
 };
 
 struct director_state {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <iterator>
 #include <set>
+#include <utility>
 
 #include "core/limits.hpp"
 
@@ -20,9 +21,11 @@ double relative_entropy(const std::vector<double>& parts) {
 }
 
 loads::loads(const recipe& method, const models::layout& blocks,
-             std::size_t groups)
+             std::size_t groups, std::optional<policies::request_watch> before)
   : groups_(groups),
     wishes_(wishes_of(method, blocks)) {
+  if (wishes_ && before)
+    wishes_->watch = std::move(*before);
   std::set<line_id> known; // A group's families share their lines.
   for (const auto& block : blocks.blocks) {
     if (block.where != scope::expert || !known.insert(block.line).second)
@@ -49,8 +52,9 @@ std::optional<loads::wishes> loads::wishes_of(const recipe& method,
   wishes out{.index = static_cast<std::size_t>(of - all.begin()),
              .lines = {},
              .names = {},
-             .watch =
-               policies::request_watch{blocks.family(of->chosen_of).size()}};
+             .watch = policies::request_watch{
+               {.experts = blocks.family(of->chosen_of).size(),
+                .asked = of->count_max}}};
   for (const auto id : blocks.family(of->chosen_of)) {
     const auto& block = *blocks.find(id);
     out.lines.push_back(block.line);
@@ -64,7 +68,7 @@ void loads::hear(const messages::visit_loaded& x) {
     for (const auto& said : x.disclosures)
       if (said.index == wishes_->index)
         wishes_->watch.add(
-          policies::request_in(said.values, wishes_->lines.size()));
+          x.visit, policies::request_in(said.values, wishes_->lines.size()));
 }
 
 request_status loads::requests() const {
@@ -85,6 +89,9 @@ request_status loads::requests() const {
 }
 
 void loads::add(const messages::visit_loaded& x) {
+  // It was heard before a restart.
+  if (wishes_ && wishes_->watch.has(x.visit))
+    return;
   hear(x);
   for (const auto& said : x.disclosures)
     if (is_mixture(said)) {

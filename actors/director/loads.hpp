@@ -26,8 +26,10 @@ public:
   static constexpr std::uint64_t visits_per_expert = 10;
 
   /// @param groups of clients, one after the other; 0: nobody knows them
+  /// @param before what visits asked for before it was made; none: nobody did
   loads(const recipe& method, const models::layout& blocks,
-        std::size_t groups = 0);
+        std::size_t groups = 0,
+        std::optional<policies::request_watch> before = {});
 
   void add(const messages::visit_loaded& x);
 

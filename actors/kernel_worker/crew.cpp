@@ -87,18 +87,10 @@ void crew::finished(std::size_t place) {
       .add(seconds(steady_now() - done->since));
 }
 
-namespace {
-
-crew::kind kind_of(const workshop::key& x) {
-  return x.trains ? crew::kind::training : crew::kind::choice;
-}
-
-} // namespace
-
 void prompt_workshop::submit(key when, work what, deliver to) {
   workers_->add([what = std::move(what),
                  to = std::move(to)](models::trainer& own) { to(what(own)); },
-                when.visit, kind_of(when));
+                when.visit, when.is);
 }
 
 void due_workshop::submit(key when, work what, deliver to) {
@@ -108,7 +100,7 @@ void due_workshop::submit(key when, work what, deliver to) {
   TROUPE_ASSERT(added); // A client has one job at a time.
   workers_->add([promise, what = std::move(what)](
                   models::trainer& own) { promise->set_value(what(own)); },
-                when.visit, kind_of(when));
+                when.visit, when.is);
 }
 
 const workshop::key* due_workshop::next() const {

@@ -5,7 +5,6 @@
 
 #include <condition_variable>
 #include <cstddef>
-#include <cstdint>
 #include <deque>
 #include <future>
 #include <map>
@@ -26,9 +25,7 @@ class crew {
 public:
   using task = std::function<void(models::trainer&)>;
 
-  /// What a task is, for those who watch: a visit has one that trains, and
-  /// before it one for each leg by which it chooses.
-  enum class kind : std::uint8_t { training, choice };
+  using kind = workshop::kind;
 
   /// Starts `size` threads. Each makes its own trainer, before this returns.
   static result<std::unique_ptr<crew>>
@@ -39,7 +36,7 @@ public:
   crew(const crew&) = delete;
   crew& operator=(const crew&) = delete;
 
-  /// @param of whose work it is, for those who watch
+  /// @param of whose work it is, for those who watch, and which
   void add(task x, visit_id of = {}, kind what = kind::training);
 
   crew_status status() const;

@@ -17,7 +17,9 @@ kernel_worker(kernel_worker_actor::stateful_pointer<kernel_worker_state> self,
       self->state.jobs->submit(
         {.due = x.due,
          .visit = x.visit,
-         .trains = std::holds_alternative<messages::train_job>(x.what)},
+         .is = std::holds_alternative<messages::train_job>(x.what)
+                 ? workshop::kind::training
+                 : workshop::kind::choice},
         work_of(x.visit, x.what), [client](messages::job_finished done) {
           caf::anon_send(client, std::move(done));
         });

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <tuple>
 #include <variant>
@@ -17,11 +18,15 @@ public:
   using work = std::function<messages::job_finished(models::trainer&)>;
   using deliver = std::function<void(messages::job_finished)>;
 
+  /// A visit has one job that trains, and before it one for each leg by which
+  /// it chooses.
+  enum class kind : std::uint8_t { training, choice };
+
   /// Results are delivered in this order under a virtual clock.
   struct key {
     instant due{};
     visit_id visit;
-    bool trains = true; ///< Else it only chooses, and a visit goes on.
+    kind is = kind::training;
 
     friend bool operator<(const key& x, const key& y) {
       return std::tie(x.due, x.visit) < std::tie(y.due, y.visit);

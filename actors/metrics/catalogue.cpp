@@ -118,7 +118,8 @@ std::vector<metric> of_experts() {
             "Visits that asked for this expert, at any place.", {line}),
     gauge("troupe_routing_alarm", "", home::servers,
           "1 where an expert has more than 90 % of the last 50 first places, "
-          "or none of the last 200 visits asked for it.",
+          "or none of the last 200 visits asked for it; of M experts, of which "
+          "each visit asks for K, of the last 4 M / K where these are more.",
           {line, {"what", {"crowded", "deserted"}}}),
     summary("troupe_router_entropy_ratio", "ratio", home::servers,
             "Entropy of the mixtures that visits disclose: 0 is one expert, 1 "

@@ -304,8 +304,9 @@ wait why(const run_status& x) {
   if (!x.lost.why.empty() && !x.over)
     found.what += "; the last snapshot could not be kept (" + x.lost.why
                   + "), so after a crash it would go back to the one before";
-  if (!x.load.requests.alarms.empty() && !x.over)
-    found.what += "; " + text_of(x.load.requests.alarms);
+  if (!x.load.requests.alarms.empty())
+    found.what +=
+      (x.over ? "; at the end: " : "; ") + text_of(x.load.requests.alarms);
   return found;
 }
 

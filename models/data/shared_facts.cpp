@@ -41,7 +41,7 @@ shared_facts facts_of(const dataset& data, const partition& parts,
     (k < training ? trained : withheld).insert(out.kinds.back());
   }
   for (const auto& x : withheld)
-    out.unseen = out.unseen && !trained.contains(x);
+    out.seen += trained.count(x);
   out.withheld.assign(withheld.begin(), withheld.end());
   std::set<std::uint32_t> covered;
   for (std::size_t k = 0; k < anchors; ++k)

@@ -17,10 +17,14 @@ struct shared_facts {
   std::vector<kind_set> kinds;
   bool anchors_disjoint = true; ///< No kind is of two anchors.
   bool anchors_cover = true;    ///< Each kind of a training row is of one.
-  /// No client that is held out has just the kinds of one that trains.
-  bool unseen = true;
   /// The combinations of clients that are held out, each once, ascending.
   std::vector<kind_set> withheld;
+  std::size_t seen = 0; ///< Of these, as one has that trains.
+
+  /// No client that is held out has just the kinds of one that trains.
+  bool unseen() const noexcept {
+    return seen == 0;
+  }
 };
 
 /// @pre each row is one of `data`, and there are as many clients as anchors

@@ -74,8 +74,10 @@ std::string about_strangers(const models::shared_facts& x,
   std::string out =
     std::to_string(held_out) + " held-out clients have "
     + std::to_string(x.withheld.size())
-    + (x.unseen ? " combinations that nobody trains on:"
-                : " combinations, and somebody trains on one of them:");
+    + (x.withheld.size() == 1 ? " combination" : " combinations")
+    + (x.unseen()
+         ? " that nobody trains on:"
+         : ", and somebody trains on " + std::to_string(x.seen) + " of them:");
   for (std::size_t i = 0; i < std::min(listed_max, x.withheld.size()); ++i)
     out += ' ' + in_braces(x.withheld[i]);
   return out + (x.withheld.size() > listed_max ? " and others." : ".");
@@ -139,8 +141,9 @@ json describe(const models::dataset& data, const models::label_counts& table,
   out.add("anchors", anchors);
   out.add("anchors_disjoint", shared->facts.anchors_disjoint);
   out.add("anchors_cover", shared->facts.anchors_cover);
-  out.add("unseen", shared->facts.unseen);
+  out.add("unseen", shared->facts.unseen());
   out.add("withheld", shared->facts.withheld);
+  out.add("seen", shared->facts.seen);
   return out;
 }
 

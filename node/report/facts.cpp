@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 #include <span>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -198,18 +199,25 @@ std::string heading(const run_record& x) {
   return text + status(x) + "</header>\n";
 }
 
+std::string about_accuracy(std::string_view whose) {
+  if (whose == of_a_newcomer)
+    return "accuracy without a part of its own";
+  return whose == of_all_rows ? "of a newcomer with all test rows"
+                              : "on the test data";
+}
+
 std::string tiles(const run_record& x) {
   std::string text = "<div class=\"tiles\">";
   const auto accuracy = ended_number(x, "accuracy");
   // Where clients have a part of their own, first how they fare with it.
-  const bool personal = ended_text(x, "accuracy_is_of") == of_a_newcomer;
+  const auto whose = ended_text(x, "accuracy_is_of");
+  const bool personal = whose == of_a_newcomer;
   if (const auto mean = part_of(x, "per_client", "mean"); mean && personal)
     text += tile("clients' accuracy", number(*mean),
                  "mean, each with what it uses itself");
   if (accuracy)
     text += tile(personal ? "newcomer" : "accuracy", number(*accuracy),
-                 personal ? "accuracy without a part of its own"
-                          : "on the test data");
+                 about_accuracy(whose));
   else if (!x.accuracy.empty())
     text += tile("accuracy", number(x.accuracy.last()), "last evaluation");
   const auto loss = ended_number(x, "loss");

@@ -9,7 +9,9 @@
 namespace troupe::node {
 
 /// Whose the accuracy is, in a summary's `accuracy_is_of`.
+inline constexpr const char* of_every_client = "every client";
 inline constexpr const char* of_a_newcomer = "a newcomer";
+inline constexpr const char* of_all_rows = "a newcomer with all rows";
 
 /// What the run was, and how it ended.
 std::string heading(const run_record& x);

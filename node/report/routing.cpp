@@ -9,7 +9,6 @@
 #include "node/report/heat_map.hpp"
 #include "node/report/markup.hpp"
 #include "policies/catalogue.hpp"
-#include "policies/request_watch.hpp"
 
 namespace troupe::node {
 
@@ -26,6 +25,25 @@ constexpr std::size_t columns_max = 64;
 std::string family_asked_for(const recipe& method) {
   return method.disclosures.size() == 1 ? method.disclosures.front().chosen_of
                                         : std::string{};
+}
+
+/// By name; empty where visits list nobody.
+std::vector<std::string> experts_in(const recipe& method,
+                                    const models::layout& blocks) {
+  std::vector<std::string> names;
+  if (const auto family = family_asked_for(method); !family.empty())
+    for (const auto id : blocks.family(family))
+      names.push_back(blocks.find(id)->name);
+  return names;
+}
+
+/// As the run has it; none where visits list nobody.
+std::optional<recipe> asking_method_of(const experiment& x) {
+  const auto* found = all_methods().find(x.method);
+  if (!found || family_asked_for(*found).empty())
+    return std::nullopt;
+  auto method = policies::with_options(*found, x.training.method);
+  return method ? std::optional{std::move(*method)} : std::nullopt;
 }
 
 std::vector<std::string> texts_of(const request_watch& of,
@@ -198,10 +216,7 @@ std::optional<drawn_figure> matrix_of(const run_record& x) {
 } // namespace
 
 std::vector<std::string> experts_of(const experiment& x) {
-  const auto* found = all_methods().find(x.method);
-  if (!found || family_asked_for(*found).empty())
-    return {};
-  const auto method = policies::with_options(*found, x.training.method);
+  const auto method = asking_method_of(x);
   if (!method)
     return {};
   const auto family = family_asked_for(*method);
@@ -211,6 +226,18 @@ std::vector<std::string> experts_of(const experiment& x) {
       for (std::uint32_t i = 0; i < block.count; ++i)
         out.push_back(family + "." + std::to_string(i));
   return out;
+}
+
+policies::request_watch::options requests_of(const experiment& x) {
+  const auto method = asking_method_of(x);
+  if (!method)
+    return {};
+  return {.experts = experts_of(x).size(),
+          .asked = method->disclosures.front().count_max};
+}
+
+visit_id visit_in(const flat_record& x) {
+  return {{x.count("client")}, {x.count("visit")}};
 }
 
 std::vector<std::uint32_t> request_in(const flat_record& x,
@@ -244,29 +271,35 @@ std::vector<drawn_figure> figures_of_routing(const run_record& x) {
   return all;
 }
 
-std::optional<json> routing_in(const std::filesystem::path& folder,
-                               const recipe& method,
-                               const models::layout& blocks) {
-  std::vector<std::string> names;
-  if (const auto family = family_asked_for(method); !family.empty())
-    for (const auto id : blocks.family(family))
-      names.push_back(blocks.find(id)->name);
-  if (names.empty())
+std::optional<request_watch> requests_in(const std::filesystem::path& folder,
+                                         const recipe& method,
+                                         const models::layout& blocks) {
+  const auto experts = experts_in(method, blocks);
+  if (experts.empty())
     return std::nullopt;
   std::uint64_t events = 0;
-  request_watch watch{names.size()};
+  request_watch watch{
+    {.experts = experts.size(), .asked = method.disclosures.front().count_max}};
   for_each_record(folder / "events.jsonl", [&](const flat_record& x) {
     ++events;
     if (x.text("event") == "offered")
-      watch.add(request_in(x, names.size()));
+      watch.add(visit_in(x), request_in(x, experts.size()));
   });
-  if (events == 0)
+  return events > 0 ? std::optional{std::move(watch)} : std::nullopt;
+}
+
+std::optional<json> routing_in(const std::filesystem::path& folder,
+                               const recipe& method,
+                               const models::layout& blocks) {
+  const auto watch = requests_in(folder, method, blocks);
+  if (!watch)
     return std::nullopt;
+  const auto names = experts_in(method, blocks);
   return json{{"experts", names},
-              {"requests", watch.asked()},
-              {"first_places", watch.first()},
-              {"visits", watch.visits()},
-              {"alarms", texts_of(watch, names)}};
+              {"requests", watch->asked()},
+              {"first_places", watch->first()},
+              {"visits", watch->visits()},
+              {"alarms", texts_of(*watch, names)}};
 }
 
 } // namespace troupe::node

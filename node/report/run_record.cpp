@@ -105,7 +105,7 @@ result<run_record> read_run(const fs::path& folder) {
   if (auto loaded = parse_config({x.config, "config.toml"}))
     x.x = std::move(loaded->x);
   if (x.x)
-    x.events = event_tally{experts_of(*x.x).size()};
+    x.events = event_tally{requests_of(*x.x)};
   if (const auto text = text_in(folder / "summary.json")) {
     auto read = json::parse(*text);
     if (read && read->fields())

@@ -19,9 +19,9 @@ std::string with_reason(std::string text, std::string_view why) {
 
 } // namespace
 
-event_tally::event_tally(std::size_t experts) {
-  if (experts > 0)
-    asked_.emplace(experts);
+event_tally::event_tally(const policies::request_watch::options& of) {
+  if (of.experts > 0)
+    asked_.emplace(of);
 }
 
 void event_tally::add(const flat_record& x) {
@@ -75,10 +75,10 @@ void event_tally::note_request(const flat_record& x) {
     return;
   const auto experts = asked_->asked().size();
   const auto request = request_in(x, experts);
-  asked_->add(request);
-  if (request.empty())
+  const auto visit = visit_in(x);
+  if (!asked_->add(visit, request))
     return;
-  auto& of_client = requests_[{x.count("client")}];
+  auto& of_client = requests_[visit.client];
   of_client.resize(experts);
   for (const auto expert : request)
     ++of_client[expert];

@@ -30,8 +30,9 @@ public:
     std::uint64_t staleness_max = 0;
   };
 
-  /// @param experts that visits say they ask for; 0: they say nothing of it
-  explicit event_tally(std::size_t experts);
+  /// @param of experts that visits say they ask for; none: they say nothing of
+  /// it
+  explicit event_tally(const policies::request_watch::options& of);
 
   event_tally() = default;
 

@@ -99,6 +99,13 @@ public:
     questions_.ask(reception_, draft);
   }
 
+  /// The same, whether or not somebody has asked.
+  void answer_last() {
+    if (f_.desk)
+      (void)f_.desk->want();
+    answer();
+  }
+
   /// Lets all actors end; they are gone when their mail is delivered.
   void close() {
     server_side()->close();
@@ -284,6 +291,9 @@ result<void> run_virtual(federation f, const std::shared_ptr<crew>& workers) {
     loop.settle();
     if (on.release())
       loop.settle();
+    // Who looks last sees where all stand then.
+    on.answer_last();
+    loop.settle();
     on.close();
   }
   loop.settle();

@@ -16,6 +16,7 @@
 #include "node/task/workload.hpp"
 #include "node/watch/board.hpp"
 #include "node/watch/chronicle.hpp"
+#include "policies/request_watch.hpp"
 
 namespace troupe::node {
 
@@ -64,6 +65,8 @@ struct federation {
   /// Under the virtual clock: what a snapshot holds of those who watch. Empty:
   /// none is taken.
   std::function<void(actors::snapshot_draft&)> add_to_snapshot = {};
+  /// What visits asked for, as the record has it. Empty: nobody knows.
+  std::function<std::optional<policies::request_watch>()> asked = {};
   /// Where somebody may ask where the run stands. May be null.
   std::shared_ptr<status_desk> desk = {};
 };

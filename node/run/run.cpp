@@ -1,16 +1,17 @@
 #include "node/run/run.hpp"
 
+#include <algorithm>
+
 #include "actors/record/begin_lines.hpp"
 #include "actors/record/events.hpp"
 #include "core/json.hpp"
 #include "node/config/policies_of.hpp"
-#include "node/report/page.hpp"
 #include "node/report/routing.hpp"
-#include "node/report/trace.hpp"
 #include "node/run/federation.hpp"
 #include "node/run/heads.hpp"
 #include "node/run/keeper.hpp"
 #include "node/run/language_costs.hpp"
+#include "node/run/pages_of_run.hpp"
 #include "node/run/resolved.hpp"
 #include "node/run/rules.hpp"
 #include "node/run/strangers.hpp"
@@ -231,15 +232,17 @@ private:
       display_->begin(watching_->report());
     if (serving_)
       say(serving_->news_of_keys());
-    monitor outlook{{.x = x_,
-                     .blocks = work_.blocks,
-                     .watching = watching_,
-                     .counted = counted_,
-                     .folder = folder_->path(),
-                     .board = in_.board,
-                     .http = in_.http,
-                     .say = [this](const std::string& line) { say(line); },
-                     .socket = looks_at(serving_.get())}};
+    monitor outlook{
+      {.x = x_,
+       .blocks = work_.blocks,
+       .watching = watching_,
+       .counted = counted_,
+       .folder = folder_->path(),
+       .board = in_.board,
+       .http = in_.http,
+       .say = [this](const std::string& line) { say(line); },
+       .log = [this](const std::string& line) { folder_->log(line); },
+       .socket = looks_at(serving_.get())}};
     std::optional<actors::reception_args> reception;
     if (serving_) {
       auto begun = serving_->begin(
@@ -269,6 +272,7 @@ private:
        .keeps = keeper_in(x_, folder_->path()),
        .add_to_snapshot =
          [this](actors::snapshot_draft& draft) { add_to_snapshot(draft); },
+       .asked = [this] { return asked_before(); },
        .desk = outlook.desk()});
     snapshot_lost_ = outlook.desk()->lost().why;
     if (display_)
@@ -276,6 +280,11 @@ private:
     if (done || !serving_)
       return done;
     return tl::make_unexpected(folder_->given_up(done.error()));
+  }
+
+  std::optional<policies::request_watch> asked_before() const {
+    (void)books_->flush(); // What is not written yet is said again.
+    return requests_in(folder_->path(), work_.method, *work_.blocks);
   }
 
   result<run_summary> close() {
@@ -292,18 +301,8 @@ private:
     if (ok)
       ok = folder_->save_text("summary.json", to_long_json(s).dump(2) + "\n");
     if (ok)
-      show_pages();
+      write_pages(*folder_, x_);
     return ok.map([&] { return s; });
-  }
-
-  // A run without its pages is no worse a run.
-  void show_pages() {
-    if (const auto page = write_report(folder_->path()); !page)
-      folder_->log("no report.html: " + page.error().context);
-    if (!x_.events)
-      return;
-    if (const auto trace = write_trace(folder_->path()); !trace)
-      folder_->log("no trace.json: " + trace.error().context);
   }
 
   run_summary summary() const {
@@ -328,7 +327,7 @@ private:
       s.rounds = report.rounds;
     s.visits = report.visits;
     put_scores(s, *watching_, work_.has_labels);
-    put_costs_of_strangers(s, x_, work_);
+    put_costs_of_strangers(s, work_);
     s.bytes_up = counted_->bytes_up;
     s.bytes_down = counted_->bytes_down;
     if (is_virtual(x_))
@@ -337,6 +336,8 @@ private:
     s.best = report.best;
     s.failures = report.failures;
     s.personal = work_.method.personal;
+    s.chosen = std::ranges::any_of(
+      work_.method.legs, [](const auto& x) { return !x.choice.value.empty(); });
     s.evaluations_left_out = report.left_out;
     s.reason = report.finished->reason;
     s.failed = report.finished->failed;

@@ -43,6 +43,7 @@ result<void> server::start(neighbours in) {
   args.evaluator =
     std::make_shared<home_states>(std::move(*trainer), std::move(in.files));
   args.watching = std::move(in.watching);
+  args.asked = f_.asked;
   args.network = in.hub->server_side();
   args.counted = f_.counted;
   args.resumed = [this, from = f_.resumed]() mutable {

@@ -29,11 +29,10 @@ std::uint64_t values_of(const fetch_spec& x, const workload& work) {
 
 } // namespace
 
-void put_costs_of_strangers(run_summary& to, const experiment& x,
-                            const workload& work) {
+void put_costs_of_strangers(run_summary& to, const workload& work) {
   if (work.task->embedded)
     to.rows_embedded = work.task->embedded->made();
-  if (x.clients.held_out == 0 || work.method.personal
+  if (!to.held_out || work.method.personal
       || models::has_own_statistics(work.method))
     return;
   std::uint64_t down = 0;

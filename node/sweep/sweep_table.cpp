@@ -11,12 +11,16 @@ namespace troupe::node {
 
 namespace {
 
-std::string text_of(const sweep_value& x) {
+/// @param runs of the row; a metric that not all of them have says of how many
+/// it is
+std::string text_of(const sweep_value& x, std::size_t runs) {
   if (x.count == 0)
     return "";
   auto text = number(x.mean);
   if (x.deviation)
     text += " ± " + number(*x.deviation);
+  if (x.count < runs)
+    text += " (" + std::to_string(x.count) + ")";
   return text;
 }
 
@@ -126,12 +130,10 @@ std::string as_markdown(const sweep_plan& plan,
   std::string text = head + " published | runs |\n" + rule + " --- | --- |\n";
   for (const auto& line : lines) {
     text += "| " + cell(line.name) + " |";
-    std::size_t runs = 0;
-    for (const auto& x : line.metrics) {
-      text +=
-        ' ' + text_of(x) + " | " + (x.count > 0 ? number(x.median) : "") + " |";
-      runs = std::max(runs, x.count);
-    }
+    const auto runs = plan.seeds.size() - line.failed;
+    for (const auto& x : line.metrics)
+      text += ' ' + text_of(x, runs) + " | "
+              + (x.count > 0 ? number(x.median) : "") + " |";
     text += ' ' + cell(line.published) + " | " + std::to_string(runs);
     if (line.failed > 0)
       text += ", " + std::to_string(line.failed) + " failed or missing";

@@ -44,6 +44,7 @@ monitor::~monitor() {
   changed_.notify_all();
   thread_.join();
   look();
+  remark_end();
 }
 
 void monitor::work() {
@@ -139,6 +140,17 @@ void monitor::remark_routing(const actors::request_status& x) {
   alarmed_ = std::move(standing);
   if (!begun.empty())
     options_.say(actors::text_of(begun));
+}
+
+// Who reads the end alone has not seen them begin.
+void monitor::remark_end() const {
+  const auto& load = answers_.all().load;
+  if (!load || load->requests.alarms.empty())
+    return;
+  const auto line = "at the end: " + actors::text_of(load->requests.alarms);
+  for (const auto& hear : {options_.say, options_.log})
+    if (hear)
+      hear(line);
 }
 
 void monitor::remark(const actors::seen_run& x) {

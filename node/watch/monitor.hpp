@@ -35,6 +35,8 @@ public:
     std::shared_ptr<status_board> board = {}; ///< May be null.
     std::string http = {}; ///< Where the board is read; empty: nowhere.
     std::function<void(const std::string& line)> say = {}; ///< May be empty.
+    /// Where what stands at the end is kept. May be empty.
+    std::function<void(const std::string& line)> log = {};
     /// Of a run that is served; else empty.
     std::function<actors::socket_status()> socket = {};
     std::chrono::milliseconds look_every{500};
@@ -44,7 +46,7 @@ public:
 
   explicit monitor(options opts);
 
-  /// Looks a last time.
+  /// Looks a last time, and says what is wrong at the end.
   ~monitor();
 
   monitor(const monitor&) = delete;
@@ -62,6 +64,7 @@ private:
   void measure(actors::seen_run& to);
   void remark(const actors::seen_run& x);
   void remark_routing(const actors::request_status& x);
+  void remark_end() const;
 
   options options_;
   status_file file_;

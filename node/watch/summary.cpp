@@ -44,6 +44,12 @@ json or_null(const std::optional<std::uint64_t>& x) {
   return x ? json(*x) : json(nullptr);
 }
 
+const char* accuracy_is_of(const run_summary& x) {
+  if (x.personal)
+    return of_a_newcomer;
+  return x.chosen ? of_all_rows : of_every_client;
+}
+
 json failures_in(const run_summary& x) {
   json all = json::object();
   for (const auto& [client, y] : x.failures)
@@ -108,7 +114,7 @@ json to_json(const run_summary& x) {
           {"rounds", x.rounds ? json(*x.rounds) : json(nullptr)},
           {"visits", x.visits},
           {"accuracy", to_json(x.accuracy)},
-          {"accuracy_is_of", x.personal ? of_a_newcomer : "every client"},
+          {"accuracy_is_of", accuracy_is_of(x)},
           {"loss", to_json(x.loss)},
           {"per_client", to_json(x.per_client)},
           {"zero_shot", to_json(x.held_out)},
@@ -170,21 +176,40 @@ std::string majority_as_text(const run_summary& x) {
                     found->second);
 }
 
+/// What is wrong with who asks for which expert.
+std::string alarms_as_text(const run_summary& x) {
+  const auto* alarms = x.routing ? x.routing->find("alarms") : nullptr;
+  const auto* items = alarms ? alarms->items() : nullptr;
+  std::string text;
+  if (items)
+    for (const auto& item : *items)
+      if (const auto* says = item.text())
+        text += "  alarm      " + *says + "\n";
+  return text;
+}
+
+/// Of what the scores on the test data are, where that is no client's model.
+std::string whose_as_text(const run_summary& x) {
+  if (x.personal)
+    return ": of who has no part of its own yet";
+  return x.chosen ? std::string{": of "} + of_all_rows : "";
+}
+
 std::string global_as_text(const run_summary& x) {
   const auto* of = x.personal ? "newcomer " : nullptr;
-  const auto* whose = of ? ": of who has no part of its own yet" : "";
+  const auto whose = whose_as_text(x);
   if (x.accuracy)
     return format("  %s  %.4f on the test data, loss %.4f%s\n",
                   of ? of : "accuracy ", *x.accuracy, x.loss.value_or(0),
-                  whose);
+                  whose.c_str());
   if (x.perplexity)
     return format("  %s %s%.4f on the test data, loss %.4f%s\n",
                   of ? of : "perplexity", of ? " perplexity " : "",
-                  *x.perplexity, x.loss.value_or(0), whose);
+                  *x.perplexity, x.loss.value_or(0), whose.c_str());
   if (x.loss)
-    return format("  %s  %.6g on the test data%s\n", of ? of : "loss     ",
-                  *x.loss,
-                  of ? ", the loss of who has no part of its own yet" : "");
+    return format(
+      "  %s  %.6g on the test data%s\n", of ? of : "loss     ", *x.loss,
+      of ? ", the loss of who has no part of its own yet" : whose.c_str());
   return "";
 }
 
@@ -217,7 +242,7 @@ std::string to_text(const run_summary& x) {
   for (const auto& [family, count] : x.values)
     text += (family == x.values.begin()->first ? "" : ", ") + family + ' '
             + std::to_string(count);
-  text += "\n" + failures_as_text(x);
+  text += "\n" + failures_as_text(x) + alarms_as_text(x);
   if (x.evaluations_left_out > 0)
     text += format("  left out   %llu evaluations: versions came together, or "
                    "faster than they are scored\n",

@@ -25,6 +25,8 @@ struct run_summary {
   std::optional<double> accuracy; ///< Of the global model on the test data.
   /// That model is a newcomer's: all others have a part of their own.
   bool personal = false;
+  /// It is what one would choose who had all test rows, as no client has.
+  bool chosen = false;
   std::optional<double> loss;
   std::optional<spread> per_client;
   std::optional<spread> held_out; ///< Who was never invited: `zero_shot`.

@@ -30,8 +30,10 @@ protected:
   }
 
   void visit(std::vector<double> request, std::uint32_t disclosure = 1) {
-    messages::visit_loaded x{
-      .visit = {{1}, {1}}, .examples = 10, .blocks = {}, .disclosures = {}};
+    messages::visit_loaded x{.visit = {{1}, {++visits}},
+                             .examples = 10,
+                             .blocks = {blocks.find("model.0")->id},
+                             .disclosures = {}};
     x.disclosures = {{.index = disclosure, .values = std::move(request)}};
     testee.add(x);
   }
@@ -40,6 +42,7 @@ protected:
   const models::layout blocks = *models::make_layout(
     method, {{"gate", {{"w", {2}}}}, {"model", {{"w", {2}}}}}, {});
   loads testee{method, blocks};
+  std::uint64_t visits = 0;
 };
 
 } // namespace
@@ -75,6 +78,26 @@ TEST_F(requests_of_visits, say_which_alarms_stand) {
   EXPECT_EQ(x.alarms[1].what, "deserted");
   EXPECT_EQ(x.alarms[1].text,
             "no client has asked for expert 'model.2' in the last 200 visits");
+}
+
+// A server that is killed does not forget them, nor hears one twice.
+TEST_F(requests_of_visits, go_on_with_those_of_before) {
+  policies::request_watch before{{.experts = 3, .asked = 2}};
+  for (std::uint64_t i = 1; i <= 199; ++i)
+    before.add({{1}, {i}}, std::vector<std::uint32_t>{0, 1});
+  testee = loads{method, blocks, 0, before};
+  EXPECT_EQ(testee.status().requests.visits, 199u);
+  visits = 198;
+  visit({0, 1}); // Its offer is said again.
+  EXPECT_EQ(testee.status().requests.alarms.size(), 1u);
+  EXPECT_EQ(testee.status().experts.at(line("model.0")).visits, 0.0);
+  visit({0, 1});
+  const auto x = testee.status().requests;
+  EXPECT_EQ(x.visits, 200u);
+  EXPECT_EQ(x.experts.at(line("model.0")).first, 200u);
+  ASSERT_EQ(x.alarms.size(), 2u);
+  EXPECT_EQ(x.alarms[1].what, "deserted");
+  EXPECT_EQ(testee.status().experts.at(line("model.0")).visits, 1.0);
 }
 
 TEST_F(requests_of_visits, are_not_there_where_nobody_says_them) {

@@ -106,11 +106,12 @@ TEST(crew, counts_a_visit_once_whatever_it_chooses) {
     return messages::job_finished{};
   };
   const visit_id visit{{1}, {1}};
-  testee.submit({.due = {}, .visit = visit, .trains = false}, nothing,
-                [](const messages::job_finished&) {});
+  testee.submit({.due = {}, .visit = visit, .is = workshop::kind::choice},
+                nothing, [](const messages::job_finished&) {});
   testee.submit({.due = {}, .visit = visit}, nothing,
                 [](const messages::job_finished&) {});
-  testee.submit({.due = {}, .visit = {{2}, {1}}, .trains = false}, nothing,
+  testee.submit({.due = {}, .visit = {{2}, {1}}, .is = workshop::kind::choice},
+                nothing,
                 [&](const messages::job_finished&) { done.set_value(); });
   done.get_future().wait();
   workers->dismiss(); // What it was at is counted by then.

@@ -92,7 +92,7 @@ TEST(shared_rows, have_unseen_combinations) {
       auto opts = with_anchors({.kinds = kinds});
       opts.seed = seed;
       const auto facts = facts_of(data, made(data, opts), 5);
-      EXPECT_TRUE(facts.unseen);
+      EXPECT_TRUE(facts.unseen());
       EXPECT_EQ(facts.withheld.size(), 6u);
       for (std::size_t k = 5; k < 30; ++k)
         EXPECT_EQ(facts.kinds[k].size(), kinds);
@@ -104,13 +104,13 @@ TEST(shared_rows, may_have_seen_combinations) {
   const auto data = labelled(5, 1000, 100);
   combinations_partition how{.kinds = 2, .unseen = false};
   partition_options opts{.how = how, .clients = 200, .held_out = 20, .seed = 1};
-  EXPECT_FALSE(facts_of(data, made(data, opts), 0).unseen);
+  EXPECT_FALSE(facts_of(data, made(data, opts), 0).unseen());
   // Two are kept for all who are held out.
   how.unseen = true;
   how.withheld = 2;
   opts.how = how;
   const auto facts = facts_of(data, made(data, opts), 0);
-  EXPECT_TRUE(facts.unseen);
+  EXPECT_TRUE(facts.unseen());
   EXPECT_EQ(facts.withheld.size(), 2u);
   const std::set<kind_set> all(facts.kinds.begin(), facts.kinds.end());
   EXPECT_EQ(all.size(), 10u);
@@ -123,7 +123,7 @@ TEST(shared_rows, are_drawn_from_more_combinations_than_can_be_listed) {
     .clients = 50,
     .held_out = 10};
   const auto facts = facts_of(data, made(data, opts), 10);
-  EXPECT_TRUE(facts.unseen);
+  EXPECT_TRUE(facts.unseen());
   EXPECT_EQ(facts.withheld.size(), 10u);
   EXPECT_TRUE(facts.anchors_disjoint && facts.anchors_cover);
 }
@@ -226,7 +226,7 @@ TEST(shared_rows, of_a_group_are_of_its_kinds) {
   opts.how = how;
   opts.held_out = 4;
   const auto two = facts_of(data, made(data, opts), 4);
-  EXPECT_TRUE(two.unseen);
+  EXPECT_TRUE(two.unseen());
   std::set<std::uint32_t> kinds[2];
   for (std::size_t k = 0; k < 30; ++k)
     kinds[k % 2].insert(two.kinds[k].begin(), two.kinds[k].end());
@@ -289,7 +289,7 @@ TEST(shared_rows, go_by_domains_where_there_are_some) {
   const auto facts = facts_of(data, x, 5);
   for (std::size_t k = 0; k < 30; ++k)
     EXPECT_EQ(facts.kinds[k].size(), k < 5 ? 1u : 2u);
-  EXPECT_TRUE(facts.unseen && facts.anchors_disjoint && facts.anchors_cover);
+  EXPECT_TRUE(facts.unseen() && facts.anchors_disjoint && facts.anchors_cover);
   for (std::size_t row = 0; row < data.test.size; ++row)
     EXPECT_EQ(facts.kinds[x.test_owners[row]].front(), data.test.domains[row]);
 }

@@ -72,8 +72,29 @@ TEST(data_inspect, says_so_where_combinations_are_seen) {
   EXPECT_EQ(x["anchors"].size(), 0u);
   const auto said = inspected(text, {});
   EXPECT_THAT(said, HasSubstr("There are no anchors.\n4 held-out clients have "
-                              "1 combinations, and somebody trains on one of "
+                              "1 combination, and somebody trains on 1 of "
                               "them: {0 1 2 3 4 5 6 7 8 9}.\n"));
+}
+
+// 56 clients train on the ten combinations that there are.
+TEST(data_inspect, counts_the_combinations_that_are_seen) {
+  auto text =
+    made + "kind = 'combinations'\nkinds_per_client = 9\n" + "unseen = false\n";
+  text.replace(text.find("16"), 2, "60");
+  const auto x = inspected(text);
+  const auto seen = x["seen"].get<std::size_t>();
+  std::size_t counted = 0;
+  for (const auto& withheld : x["withheld"])
+    for (std::size_t k = 0; k < 56; ++k)
+      if (x["clients"][k]["kinds"] == withheld) {
+        ++counted;
+        break;
+      }
+  EXPECT_GT(seen, 1u);
+  EXPECT_EQ(seen, counted);
+  EXPECT_THAT(
+    inspected(text, {}),
+    HasSubstr("somebody trains on " + std::to_string(seen) + " of them: {"));
 }
 
 TEST(data_inspect, says_of_mixtures_how_much_is_shared) {

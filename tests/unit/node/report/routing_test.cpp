@@ -94,6 +94,24 @@ TEST_F(routing_report, is_made_of_what_visits_disclosed) {
   EXPECT_EQ(dumped(*x, "alarms"), "[]");
 }
 
+// A server that was killed hears an offer again, and so does its record.
+TEST_F(routing_report, has_each_visit_once) {
+  const auto again = std::string{events}
+                     + R"({"at":3.0,"event":"offered","client":7,"visit":1,)"
+                       R"("checksum":"aa","disclosed":[{"index":0,)"
+                       R"("values":[3,1]}]})"
+                     + "\n";
+  file("events.jsonl", again);
+  file("config.toml", config);
+  const auto x = routing(asking());
+  ASSERT_TRUE(x.has_value());
+  EXPECT_EQ(dumped(*x, "requests"), "[0,2,0,3]") << "the last is said again";
+  EXPECT_EQ(dumped(*x, "visits"), "3");
+  const auto text = page();
+  EXPECT_THAT(text, HasSubstr("client 7 asked 2 times for model.3"));
+  EXPECT_THAT(text, HasSubstr("3 visits said whom they asked for"));
+}
+
 TEST_F(routing_report, has_the_alarms_that_stand_at_the_end) {
   std::string all = "\n";
   for (int i = 0; i < 200; ++i)

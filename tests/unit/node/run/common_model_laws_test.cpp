@@ -25,9 +25,11 @@
 #include "actors/record/begin_lines.hpp"
 #include "actors/record/store.hpp"
 #include "models/embedder.hpp"
+#include "models/files.hpp"
 #include "models/safetensors.hpp"
 #include "node/commands/eval.hpp"
 #include "node/run/federation.hpp"
+#include "node/run/run.hpp"
 #include "node/task/frozen.hpp"
 #include "node/watch/chronicle.hpp"
 #include "tests/support/gated_runs.hpp"
@@ -37,6 +39,8 @@
 namespace troupe::test::common_model_laws_test {
 
 namespace {
+
+using ::testing::ContainsRegex;
 
 /// Clients of which something happened, by a run's record.
 std::multiset<std::uint64_t> whose(std::string_view event,
@@ -318,7 +322,33 @@ TEST(routing_alarm, changes_no_bit) {
   const auto summary = nlohmann::json::parse(
     std::ifstream{fs::path{done.folder} / "summary.json"});
   EXPECT_EQ(summary["routing"]["alarms"].size(), 1u) << summary["routing"];
+  EXPECT_EQ(summary["accuracy_is_of"], "a newcomer with all rows");
   expect_plain_run(x, no_model, "crowded");
+}
+
+// It takes less time than one look, so nobody has seen it begin.
+TEST(routing_alarm, is_said_at_the_end) {
+  const scratch_folder scratch;
+  const auto x = configured(
+    quadratic_run,
+    {"method=ddome", "clients=1", "clients_per_round=1", "rounds=60",
+     "events=true", "options.experts=2", "options.chosen=2",
+     "options.anchors=0", "options.anchors_per_round=0", "options.gate_rate=0"},
+    scratch.path());
+  std::ostringstream shown;
+  const auto done =
+    node::run(x, {.make_model = no_model, .progress = &shown}).value();
+  const std::string what = "has 50 of the last 50 first places";
+  EXPECT_THAT(shown.str(), ContainsRegex("at the end: expert .*" + what));
+  EXPECT_THAT(to_text(done), ContainsRegex("\n  alarm      expert .*" + what));
+  const auto log = models::read_text(fs::path{done.folder} / "logs/run.log",
+                                     errc::invalid_data)
+                     .value();
+  EXPECT_THAT(log, ContainsRegex("at the end: expert .*" + what));
+  const auto status =
+    models::read_text(fs::path{done.folder} / "status.json", errc::invalid_data)
+      .value();
+  EXPECT_THAT(status, ContainsRegex("at the end: expert .*" + what));
 }
 
 } // namespace troupe::test::common_model_laws_test

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <csignal>
 #include <fstream>
+#include <memory>
 #include <sstream>
 #include <thread>
 
@@ -108,6 +109,12 @@ void expect_same(const node::run_summary& x, const node::run_summary& whole) {
       << name;
 }
 
+/// How many visits said whom they ask for, by the record.
+std::uint64_t asked_in(const node::run_summary& x) {
+  const auto* visits = x.routing ? x.routing->find("visits") : nullptr;
+  return visits ? visits->count().value_or(0) : 0;
+}
+
 /// No snapshot is taken in its time.
 overrides without_snapshots() {
   auto all = long_enough({"fedbuff", {"method=ditto"}});
@@ -139,10 +146,14 @@ TEST_P(killed_run, ends_as_if_nothing_had_happened) {
     const auto folder = only_folder_in(place);
     if (folder.empty() || fs::exists(folder / "summary.json"))
       continue;
-    const auto done = node::run(x, {.make_model = no_model, .resume = folder});
+    const auto board = std::make_shared<node::status_board>();
+    const auto done =
+      node::run(x, {.make_model = no_model, .resume = folder, .board = board});
     ASSERT_TRUE(done) << done.error().context;
     ++resumed;
     expect_same(*done, whole);
+    EXPECT_EQ(board->last()->load.requests.visits, asked_in(*done))
+      << "who watches has forgotten what was asked for";
   }
   EXPECT_GE(resumed, 3) << "nothing was killed at the right time";
 }

@@ -321,6 +321,14 @@ TEST_F(small_run, merges_by_the_rule_that_the_configuration_names) {
   EXPECT_LT(*median, 3 * *calm);
 }
 
+// Targets are no labels: nobody has an accuracy.
+TEST_F(small_run, says_what_strangers_cost_where_they_are_scored) {
+  const auto x = go({"held_out=5", "rounds=2"});
+  EXPECT_FALSE(x.held_out);
+  EXPECT_FALSE(x.zero_shot_bytes_down) << "nobody was scored";
+  EXPECT_FALSE(x.zero_shot_bytes_up);
+}
+
 TEST_F(small_run, never_invites_who_is_held_out) {
   const auto x = go({"held_out=5", "rounds=10", "events=true"});
   std::set<std::uint64_t> invited;

@@ -159,6 +159,23 @@ TEST(sweep, refuses_two_runs_of_one_name_and_too_many_seeds) {
               HasSubstr("from 1 to 10000"));
 }
 
+// It is one of three runs that has the second metric.
+TEST(sweep, says_of_how_many_runs_a_metric_is) {
+  sweep_plan plan;
+  plan.rows = {{.method = "fedavg", .setting = {}, .published = {}}};
+  plan.seeds = {1, 2, 3, 4};
+  plan.metrics = {"a", "b", "c"};
+  const auto of = [&](std::uint64_t seed) {
+    return sweep_cell{plan.rows.data(), seed}.name();
+  };
+  const json two = {{"a", 1.0}, {"d", 4.0}};
+  const json all = {{"a", 1.0}, {"b", 2.0}};
+  const auto table = as_markdown(
+    plan, lines_of(plan, {{of(1), two}, {of(2), all}, {of(3), two}}));
+  EXPECT_THAT(table, HasSubstr("| 1 ± 0 | 1 | 2 (1) | 2 |  |  |  | "
+                               "3, 1 failed or missing |"));
+}
+
 TEST(sweep, tells_what_is_missing_apart_from_what_was_found) {
   const auto plan = plan_of(two_by_two);
   const auto lines = lines_of(plan, {{"fedavg-plain-3", result_with(1, 0.5)},

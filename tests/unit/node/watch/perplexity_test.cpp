@@ -191,6 +191,22 @@ TEST(perplexity, of_a_newcomer_is_said_to_be_that) {
                         "loss 2.7726: of who has no part of its own yet\n"));
 }
 
+// Clients choose by their own rows, and nobody has them all.
+TEST(accuracy, of_a_choice_is_of_nobodys_rows) {
+  run_summary x;
+  x.accuracy = 0.25;
+  EXPECT_EQ(to_json(x)["accuracy_is_of"].dump(), "\"every client\"");
+  EXPECT_THAT(to_text(x), Not(HasSubstr("newcomer")));
+  x.chosen = true;
+  EXPECT_EQ(to_json(x)["accuracy_is_of"].dump(),
+            "\"a newcomer with all rows\"");
+  EXPECT_THAT(to_text(x),
+              HasSubstr("  accuracy   0.2500 on the test data, loss 0.0000: "
+                        "of a newcomer with all rows\n"));
+  x.personal = true;
+  EXPECT_EQ(to_json(x)["accuracy_is_of"].dump(), "\"a newcomer\"");
+}
+
 // Sorted labels are right by themselves: it stands behind each accuracy.
 TEST(majority, stands_behind_accuracies) {
   run_summary x;

@@ -41,9 +41,19 @@ protected:
     until([&] { return board_->last() != before; });
   }
 
+  /// Nobody looks any more.
+  void end() {
+    outlook_.reset();
+  }
+
   std::vector<std::string> said() const {
     const std::lock_guard guard{mutex_};
     return said_;
+  }
+
+  std::vector<std::string> logged() const {
+    const std::lock_guard guard{mutex_};
+    return logged_;
   }
 
 private:
@@ -61,8 +71,12 @@ private:
     // A wait, after ten seconds without a visit, is another remark.
     const auto say = [this](const std::string& line) {
       const std::lock_guard guard{mutex_};
-      if (line.starts_with("expert "))
+      if (line.starts_with("expert ") || line.starts_with("at the end"))
         said_.push_back(line);
+    };
+    const auto log = [this](const std::string& line) {
+      const std::lock_guard guard{mutex_};
+      logged_.push_back(line);
     };
     return std::make_unique<node::monitor>(node::monitor::options{
       .x = x_,
@@ -71,7 +85,8 @@ private:
       .counted = std::make_shared<actors::traffic>(),
       .folder = scratch_.path(),
       .board = board_,
-      .say = say});
+      .say = say,
+      .log = log});
   }
 
   scratch_folder scratch_;
@@ -81,6 +96,7 @@ private:
     std::make_shared<node::status_board>();
   mutable std::mutex mutex_;
   std::vector<std::string> said_;
+  std::vector<std::string> logged_;
   std::unique_ptr<node::monitor> outlook_ = looks();
   const node::status_desk::draft draft_ = outlook_->desk()->asked();
 };
@@ -102,6 +118,24 @@ TEST_F(remarks_on_routing, are_made_of_each_alarm_once_when_it_begins) {
   stand({first, second});
   EXPECT_EQ(said(), (std::vector<std::string>{"expert one", "expert two",
                                               "expert one; expert two"}));
+}
+
+TEST_F(remarks_on_routing, are_made_once_more_of_what_stands_at_the_end) {
+  stand({first, second});
+  stand({second});
+  EXPECT_TRUE(logged().empty());
+  end();
+  EXPECT_EQ(said(), (std::vector<std::string>{"expert one; expert two",
+                                              "at the end: expert two"}));
+  EXPECT_EQ(logged(), (std::vector<std::string>{"at the end: expert two"}));
+}
+
+TEST_F(remarks_on_routing, are_not_made_at_the_end_of_what_is_over) {
+  stand({first});
+  stand({});
+  end();
+  EXPECT_EQ(said(), (std::vector<std::string>{"expert one"}));
+  EXPECT_TRUE(logged().empty());
 }
 
 } // namespace troupe::test
