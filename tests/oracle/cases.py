@@ -79,9 +79,10 @@ class Case:
 
     def make(self, executable, folder):
         """The run."""
-        here = pathlib.Path(folder) / self.name.replace(" ", "_")
+        said = self.said()
+        here = pathlib.Path(folder) / f"{self.name} {said['seed']}".replace(" ", "_")
         here.mkdir()
-        said = {"folder": str(here / "runs"), **self.said()}
+        said["folder"] = str(here / "runs")
         if said["data.kind"] == "csv":
             write_table(here / "table.csv", said["seed"])
             said["data.path"] = str(here / "table.csv")
