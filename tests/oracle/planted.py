@@ -76,6 +76,8 @@ ERRORS = {
     "step_through_left_out": ("Per-FedAvg-LoRA's gradient is of the first order",
                               "per_fedavg_lora", "per_fedavg_lora language"),
     "penalty_left_out": ("HETLoRA's last ranks cost nothing", "hetlora sync", "hetlora language"),
+    "ranks_by_order": ("ranks go by the order of clients, not by their experts", "hetlora experts",
+                       "flexlora experts"),
     "never_pruned": ("HETLoRA's clients keep their ranks", "hetlora sync"),
     "lacking_left_out": ("what a stale client lacks is that of its version",
                          "hetlora fedbuff"),
