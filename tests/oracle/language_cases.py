@@ -22,11 +22,14 @@ FEDBUFF = {"pace.mode": "fedbuff", "pace.buffer_size": 2, "pace.concurrency": 3,
            "rounds": None, "evaluate_every": 0, **UNEQUAL}
 TWO_LEVELS = {"own_rank": 1, "inner_rate": 0.3}
 OF_BLOCKS = {"attention_rank": 1}
+OF_EXPERTS = {**OF_BLOCKS, "adapted": "blocks", "rank": 4, "rank_min": 1, "rank_per_expert": 2,
+              "training.experts": [2, 1, 2]}
 
 LANGUAGE = [
     ("comigs sync", "comigs", {**BURSTS, **COSINE}),
     ("comigs of many", "comigs", {**BURSTS, **COSINE, "training.experts": [2, 1, 4],
                                   "balance": 0.5}),
+    ("comigs one", "comigs", {**BURSTS, **COSINE, "training.experts": [1, 1, 1]}),
     ("comigs four", "comigs", FOUR),
     ("comigs printed balance", "comigs", {**FOUR, "balance_scale": "printed"}),
     ("comigs nobody favoured", "comigs", {**FOUR, "favoured": 0}),
@@ -42,11 +45,17 @@ LANGUAGE = [
     ("comigs seeded", "comigs", {**BURSTS, **SEEDED, **SGD, "options.alpha": 8}),
     ("comigs fedbuff", "comigs", {**BURSTS, **COSINE, **FEDBUFF,
                                   "training.schedule.own_steps": 200}),
+    ("comigs many fedbuff", "comigs", {**BURSTS, **FEDBUFF, "training.experts": [2, 1, 4],
+                                       "balance": 0.5}),
     ("comigs_2g sync", "comigs_2g", {**BURSTS, **COSINE}),
+    ("comigs_2g fedbuff", "comigs_2g", {**BURSTS, **FEDBUFF}),
+    ("comigs_2g router on training", "comigs_2g", {**BURSTS, "router_data": "training"}),
     ("comigs_2g joint", "comigs_2g", {"joint": 1}),
     ("comigs_2s sync", "comigs_2s", {**BURSTS, **COSINE}),
     ("comigs_2s joint", "comigs_2s", {"joint": 1}),
+    ("comigs_2s router on training", "comigs_2s", {**BURSTS, "router_data": "training"}),
     ("pfedmoe sync", "pfedmoe", COSINE),
+    ("pfedmoe fedbuff", "pfedmoe", FEDBUFF),
     # Loads that happen to be as wanted have no slope, of which AdamW would make a step.
     ("pfedmoe four", "pfedmoe", {**SGD, "training.experts": [4, 2, 3], "balance": 0.5}),
     ("fedavg_lora", "fedavg_lora", COSINE),
@@ -70,7 +79,9 @@ LANGUAGE = [
     ("homlora language", "homlora", {}),
     ("hetlora language", "hetlora", {**SGD, "rank": 3, "rank_min": 1, "keep_share": 0.7,
                                      "penalty": 0.2}),
+    ("hetlora experts", "hetlora", {**SGD, **OF_EXPERTS, "keep_share": 0.7, "penalty": 0.2}),
     ("flexlora language", "flexlora", {"rank": 3, "rank_min": 1}),
+    ("flexlora experts", "flexlora", OF_EXPERTS),
     # So fast that using all of both is not the best.
     ("fdlora", "fdlora", {"own_rank": 1, "attention_rank": 1, "training.learning_rate": 0.05}),
     ("fdlora sgd", "fdlora", {**SEEDED, **SGD, "own_rank": 2, "attention_rank": 1,

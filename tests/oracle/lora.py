@@ -94,7 +94,12 @@ def common_meta(visit):
 
 
 def first_rank(visit):
-    """r_min + (r_max - r_min)(k - 1) / M, rounded down; or from one to another."""
+    """r_min + (r_max - r_min)(k - 1) / M, rounded down; or from one to another; or so many for each
+    expert that a client would have."""
+    each = visit.config.get("rank_per_expert", 0)
+    if each and not wrong("ranks_by_order"):
+        said = visit.config["training.experts"]
+        return min(each * said[(visit.client - 1) % len(said)], visit.option("rank"))
     first, last = visit.option("rank_first"), visit.option("rank_last")
     if first and last:
         return math.floor(first + (last - first) * (visit.client - 1) / (len(visit.train) - 1))

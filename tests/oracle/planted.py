@@ -76,6 +76,8 @@ ERRORS = {
     "step_through_left_out": ("Per-FedAvg-LoRA's gradient is of the first order",
                               "per_fedavg_lora", "per_fedavg_lora language"),
     "penalty_left_out": ("HETLoRA's last ranks cost nothing", "hetlora sync", "hetlora language"),
+    "ranks_by_order": ("ranks go by the order of clients, not by their experts", "hetlora experts",
+                       "flexlora experts"),
     "never_pruned": ("HETLoRA's clients keep their ranks", "hetlora sync"),
     "lacking_left_out": ("what a stale client lacks is that of its version",
                          "hetlora fedbuff"),
@@ -154,7 +156,12 @@ ERRORS = {
     "pooled_texts_are_the_first_user_s": ("one place has the texts of one user", "centralised_lora"),
     # What troupe once did.
     "wide_start": ("the random factor is wider by the root of six", "pf2lora sync"),
+    # What the comparison does.
+    "every_choice_is_near": ("all choices of experts count as near ones", "comigs four"),
 }
+
+# With these nothing differs, whatever a run does: it must not be called equal.
+OF_BOUNDS = ("every_choice_is_near",)
 
 active = set()
 

@@ -22,10 +22,17 @@ class Difference:
     what: str
     relative: float
     bound: float = Method.bound
+    size: float = 1.0  # Of what was compared, in the unit of `relative`.
+    learned: bool = False  # Whether training has made it what it is.
 
     @property
     def fine(self):
         return self.relative < self.bound
+
+    @property
+    def bounded(self):
+        """Whether a difference as large as the whole would be seen."""
+        return self.bound < self.size
 
     @property
     def parts(self):
@@ -33,10 +40,12 @@ class Difference:
         return self.relative / self.bound if self.relative == self.relative else float("inf")
 
 
-def relative(found, wanted, size):
+def compared(what, found, wanted, moved, bound=Method.bound, learned=True):
     """A difference by what moved; of what did not move, by one."""
     off = float(np.linalg.norm(found - wanted))
-    return off / size if size > 1e-9 else off
+    if moved > 1e-9:
+        return Difference(what, off / moved, bound, learned=learned)
+    return Difference(what, off, bound, float(np.linalg.norm(wanted)), learned)
 
 
 class Replay:
@@ -92,8 +101,8 @@ class Replay:
                 if first.size != self.versions[line, 0][block].size:
                     raise RuntimeError(f"{block} should have {first.size} values, found "
                                        f"{self.versions[line, 0][block].size}")
-                off = relative(self.versions[line, 0][block], first, np.linalg.norm(first))
-                self.differences.append(Difference(f"{block} 0", off))
+                self.differences.append(compared(f"{block} 0", self.versions[line, 0][block], first,
+                                                 float(np.linalg.norm(first)), learned=False))
 
     def on_admitted(self, event):
         self.admitted = event["clients"]
@@ -213,7 +222,8 @@ class Replay:
     def bound_of(self, clients):
         """What clients do who might have chosen otherwise says nothing, nor what others made of it."""
         narrow = [x for client, x in self.narrow.items() if not self.anchored or client in clients]
-        return np.inf if min(narrow, default=np.inf) < NEAR else self.method.bound
+        near = 100.0 if wrong("every_choice_is_near") else NEAR
+        return np.inf if min(narrow, default=np.inf) < near else self.method.bound
 
     def loose_of(self, clients):
         """Steps that hung on the last bit of a slope, by whose clients remember them."""
@@ -225,8 +235,8 @@ class Replay:
         loose = self.loose_of(clients)
         for block in self.lines[line]:
             moved = float(np.linalg.norm(wanted[block] - origin[block]))
-            self.differences.append(Difference(
-                f"{block} {version}", relative(after[block], wanted[block], moved),
+            self.differences.append(compared(
+                f"{block} {version}", after[block], wanted[block], moved,
                 self.bound_of(clients) + min(loose / max(moved, 1e-9), MOST_LOOSE)))
 
     def compare_controls(self, version, clients, control):
@@ -234,8 +244,8 @@ class Replay:
         known = self.clients_before <= clients <= self.admitted
         self.differences.append(Difference(f"N {version}", 0.0 if known else 1.0))
         total = sum(x["own_control"] for x in self.states.values())
-        self.differences.append(Difference(f"N c {version}", relative(
-            clients * control, total, float(np.linalg.norm(total))), Method.bound / 10))
+        self.differences.append(compared(f"N c {version}", clients * control, total,
+                                         float(np.linalg.norm(total)), Method.bound / 10))
 
     def compare_turns(self):
         """Who offers nothing, in rounds: nobody is withdrawn because nobody offers."""
@@ -255,7 +265,7 @@ class Replay:
         said = self.record.summary["method_results"].get("test_mse", 0.0)
         found = np.mean([home.loss(self.task, self.name, k + 1, heads, self.states.get(k + 1, {}))
                          for k in range(len(self.task.test))])
-        self.differences.append(Difference("test_mse", abs(found - said) / found))
+        self.differences.append(Difference("test_mse", abs(found - said) / found, learned=True))
 
     def compare_perplexities(self, heads):
         found, merged = home.perplexities(self.task, self.name, heads, self.states)
@@ -265,4 +275,4 @@ class Replay:
                 ("perplexity merged", merged, said["method_results"].get("perplexity_merged"))):
             if by_us is not None:
                 self.differences.append(Difference(what, abs(by_us - (by_it or 0.0)) / by_us,
-                                                   self.bound_of(self.narrow)))
+                                                   self.bound_of(self.narrow), learned=True))

@@ -130,6 +130,21 @@ DEV = "case $command in\n  build) x ;;\nesac"
 HANDBOOK = {"dev": DEV, "node/main.cpp": '{"run", "x"', "node/commands/command.cpp": '{"why", "x"',
             "README.md": "```\n./dev build\ntroupe run\nbuild/release/troupe why\n./dev\n```\ntroupe is"}
 
+LISTED = "#define TROUPE_METHODS(METHOD) \\\n  METHOD(a_b) \\\n  METHOD(c) \\\n  METHOD(still)\n"
+COMPUTED = {
+    "policies/methods/methods.hpp": LISTED,
+    "tests/oracle/cases.py": 'CASES = [\n    Case("a sync", "a_b", {}),\n    Case("c long", "c", {}),\n]\n'
+                             'QUICK = (\n    "a sync", "c texts",\n)\n'
+                             'WITHOUT = {\n    "still": "nobody trains",\n}\n',
+    "tests/oracle/language_cases.py": 'LANGUAGE = [\n    ("c texts", "c", {}),\n]\n',
+}
+
+
+def computed(before, after):
+    """Other cases."""
+    name = "tests/oracle/cases.py"
+    return (tree.computed_twice, COMPUTED, {name: COMPUTED[name].replace(before, after)})
+
 
 def exempted():
     """A tree that needs all exceptions."""
@@ -181,6 +196,11 @@ PLANTED = [
      {"tests/unit/x/a_test.cpp": ""}),
     (tree.documented, HANDBOOK, {"docs/a.md": "```\n./dev fly\n```"}),
     (tree.documented, HANDBOOK, {"docs/a.md": "    troupe fly"}),
+    (tree.computed_twice, COMPUTED, {"policies/methods/methods.hpp": LISTED + "  METHOD(d)\n"}),
+    computed(', "c texts"', ""),
+    computed('"still": "nobody trains"', ""),
+    computed('"still": "nobody', '"c": "nobody trains",\n    "still": "nobody'),
+    computed('"still": "nobody', '"gone": "nobody trains",\n    "still": "nobody'),
 ]
 PLANTED += [(tree.exceptions, exempted(), {path: None}) for path in exempted()]
 
@@ -202,7 +222,7 @@ class Laws(unittest.TestCase):
                          ["'actors/wiring.' needs no exception to 'spawning'"])
 
     def test_findings_name_line_and_law(self):
-        bad = TREE | HANDBOOK | {"core/b.hpp": '#include <zlib.h>\n#include "models/a.hpp"'}
+        bad = TREE | HANDBOOK | COMPUTED | {"core/b.hpp": '#include <zlib.h>\n#include "models/a.hpp"'}
         self.assertEqual([x for x in tree.findings(bad) if "core/b.hpp" in x and "[rooms]" in x],
                          ["core/b.hpp:1: <zlib.h> belongs where docs/architecture.md names it [rooms]",
                           'core/b.hpp:2: core/ must not include "models/a.hpp" [rooms]'])

@@ -129,7 +129,23 @@ def documented(tree):
                     yield path, number, f"there is no '{found[0].strip()}'"
 
 
-LAWS = [rooms, upward, used, built, named_once, mirrored, exceptions, documented]
+def computed_twice(tree):
+    """The gate has a run of each method for the oracle, or a line that says why not."""
+    listed, cases = "policies/methods/methods.hpp", "tests/oracle/cases.py"
+    said = tree[cases] + tree["tests/oracle/language_cases.py"]
+    method_of = dict(re.findall(r'\(\s*"([^"]+)", "(\w+)"', said))
+    quick, without = (re.search(rf"^{name} = [({{](.*?)^[)}}]", said, re.M | re.S)[1]
+                      for name in ("QUICK", "WITHOUT"))
+    run = {method_of.get(x) for x in re.findall(r'"([^"]+)"', quick)}
+    left_out = set(re.findall(r'^ *"(\w+)": "', without, re.M))
+    methods = set(re.findall(r"^ +METHOD\((\w+)\)", tree[listed], re.M))
+    for name in sorted(methods - run - left_out):
+        yield listed, 1, f"no run of the gate computes '{name}' again, and WITHOUT in {cases} does not say why"
+    for name in sorted(left_out - (methods - run)):
+        yield cases, 1, f"'{name}' needs no line in WITHOUT"
+
+
+LAWS = [rooms, upward, used, built, named_once, mirrored, exceptions, documented, computed_twice]
 
 
 def findings(tree):
