@@ -1,6 +1,7 @@
 #include "node/commands/eval_text.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <iomanip>
 #include <numeric>
 #include <ostream>
@@ -79,6 +80,10 @@ result<std::vector<models::token_id>> ids_of(const std::string& file,
   if (auto ok = by.encode(text, models::special_rule::as_text, ids); !ok)
     return fail(ok.error().code, file + ": " + ok.error().context);
   return ids;
+}
+
+std::string words_of_loss(double x) {
+  return std::isnan(x) ? "no number" : "beyond all numbers";
 }
 
 result<void> check_is_causal(const text_question& x,
@@ -165,6 +170,12 @@ result<text_worth> worth_of(const text_question& x,
     return of_model(found.error());
   out.scores = *found;
   out.took = steady_now() - begin;
+  if (!std::isfinite(out.scores.loss))
+    return of_model({errc::invalid_data,
+                     "the loss on " + x.text + " is "
+                       + words_of_loss(out.scores.loss)
+                       + ", which is no worth; weights of a model that has not "
+                         "diverged would do"});
   return out;
 }
 
