@@ -20,6 +20,7 @@ struct user_streams {
   token_ids validation;
   token_ids test;
   std::uint64_t documents = 0;
+  std::uint64_t dropped = 0; ///< Paragraphs that were repeats.
   /// Of who has the texts of all: the test stream of each; `test` is empty.
   std::vector<token_ids> users_test = {};
 
