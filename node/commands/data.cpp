@@ -213,8 +213,9 @@ struct data_wishes {
              {.not_empty = true});
     line.add("--ids", &ids, "of tokens: the ids of each line of the text");
     line.add("--size", &size,
-             "of tokenizer: tokens that it has at most; 4096 without it",
-             {.range = {{257, 1 << 20}}});
+             "of tokenizer: tokens that it has at most, of which 257 are bytes "
+             "and an end of text; 4096 without it",
+             {.range = {{258, 1 << 20}}});
     line.add("--to", &to, "of tokenizer: the folder for tokenizer.json",
              {.not_empty = true});
   }

@@ -119,9 +119,11 @@ void print(const text_worth& x, const text_question& of, std::ostream& out) {
       << "\n  text        " << printable(of.text) << "\n  tokens      "
       << x.tokens << ", by " << x.by->kind() << " of " << x.by->size()
       << ", in windows of " << x.context << std::fixed << std::setprecision(4)
-      << "\n  loss        " << x.scores.mean_loss() << " nats, the mean of "
-      << x.scores.count << "\n  perplexity  " << x.scores.perplexity()
-      << std::setprecision(1) << "\n  seconds     " << seconds(x.took) << '\n';
+      << "\n  scored      " << x.scores.count << " of " << x.tokens
+      << " tokens\n  loss        " << x.scores.mean_loss()
+      << " nats, the mean of " << x.scores.count << "\n  perplexity  "
+      << x.scores.perplexity() << std::setprecision(1) << "\n  seconds     "
+      << seconds(x.took) << '\n';
 }
 
 } // namespace
