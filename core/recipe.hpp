@@ -188,6 +188,7 @@ struct recipe {
   /// Of the last visit of each client, when no more versions come: it offers
   /// nothing, and makes what it fetches its own. Empty: there is none.
   procedure_name finish = {};
+  bool pooled = false; ///< Of one client, who has what all users have.
 };
 
 /// The role of last visits: the one behind the recipe's own.

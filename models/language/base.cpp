@@ -133,13 +133,13 @@ public:
   }
 
   /// The next tensor, in the order of `tensors_of`. Its rows lie as they are to
-  /// be used. Returns whether all of it is finite, where that is looked at.
+  /// be used. Returns whether all of it is finite.
   bool take(stored_type type, const rearranged_bytes& x, base_storage how) {
     const auto place = at_.size();
     const bool is_vector = tensors_[place].shape.size() == 1;
     if (how == base_storage::as_stored && !is_vector) {
       keep_as_it_is(type, x);
-      return true;
+      return has_finite_rows(place);
     }
     at_.push_back({}); // What is read by rows knows the extents by its place.
     const auto size = tensors_[place].size();
@@ -147,7 +147,7 @@ public:
       const auto room = floats_in(make_room(size * sizeof(float)));
       dequantise(type, x.bytes(), room);
       at_[place] = {stored_type::f32, std::as_bytes(room)};
-      return how == base_storage::as_stored || is_finite(room);
+      return is_finite(room);
     }
     const auto room = make_room(size * sizeof(std::uint16_t));
     at_[place] = {stored_type::bf16, room};
@@ -178,6 +178,17 @@ private:
     const auto to = make_room(bytes.size());
     std::ranges::copy(bytes, to.begin());
     at_.push_back({type, to});
+  }
+
+  /// Of what is kept in any type: a block's scale counts in all its values.
+  bool has_finite_rows(std::size_t place) const {
+    std::vector<float> row(columns(place));
+    for (std::size_t i = 0; i < rows(place); ++i) {
+      read_rows(place, i, row);
+      if (!is_finite(row))
+        return false;
+    }
+    return true;
   }
 
   /// To sixteen bits of each value.
@@ -260,7 +271,9 @@ read_base(const std::filesystem::path& path, base_storage how) {
     if (!base->take(stored->type, rearranged_bytes{*stored, source}, how))
       return refused(files, stored->name,
                      "has values that are not finite as "
-                       + std::string{name_of(how)}
+                       + std::string{how == base_storage::as_stored
+                                       ? facts.name
+                                       : name_of(how)}
                        + "; weights of a model that has not diverged would do");
   }
   if (auto ok = check_unread(files, *spec, read); !ok)

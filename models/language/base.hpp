@@ -59,8 +59,8 @@ public:
 /// The one of this file and storage in this process, read at its first call;
 /// who changes the file meanwhile gets what was read while somebody has it.
 /// Vectors are kept as f32 always. Returns `invalid_data`, naming file and
-/// tensor: one that is missing, has another shape, or is not finite (f32 and
-/// bf16).
+/// tensor: one that is missing, has another shape, or is not finite as it is
+/// kept.
 [[nodiscard]] result<std::shared_ptr<const language_base>>
 open_base(const std::filesystem::path& path, base_storage how);
 

@@ -21,6 +21,7 @@ struct document {
 struct user_text {
   std::string name;
   std::vector<document> documents;
+  std::uint64_t dropped = 0; ///< Paragraphs that were repeats.
 };
 
 /// Who has text in a folder, by name: each sub-folder, each .txt and each
@@ -40,7 +41,11 @@ read_users(const std::filesystem::path& folder,
 
 /// Drops paragraphs (between empty lines, 80 bytes or more) that an earlier
 /// document of any user has, and documents of which nothing is left. Returns
-/// how many paragraphs.
+/// how many paragraphs; each user has how many of its own.
 std::uint64_t drop_repeated(std::vector<user_text>& users);
+
+/// Why there is less text than in the files: to be said behind what there is.
+/// Empty where nothing was dropped.
+std::string about_repeats(std::uint64_t dropped);
 
 } // namespace troupe::models

@@ -11,6 +11,7 @@
 #include "core/random.hpp"
 #include "core/text.hpp"
 #include "models/language/document_parts.hpp"
+#include "models/language/documents.hpp"
 #include "models/language/row_maker.hpp"
 #include "models/language/sorted_deal.hpp"
 #include "models/language/stream_cache.hpp"
@@ -195,8 +196,8 @@ private:
         if (own[k].empty() && is_wanted(part))
           return refuse("user " + in_quotes(shortened(users[k].name))
                         + " has no rows for " + std::string{name_of(part)}
-                        + "; more texts" + std::string{share_of(part)}
-                        + " would do");
+                        + about_repeats(users[k].dropped) + "; more texts"
+                        + std::string{share_of(part)} + " would do");
     }
     bound_all();
     return {};
@@ -210,8 +211,9 @@ private:
       if (all.size() < how.clients && is_wanted(part))
         return refuse("there are " + std::to_string(all.size()) + " rows for "
                       + std::string{name_of(part)} + ", and "
-                      + std::to_string(how.clients)
-                      + " clients who share them; more texts, fewer clients"
+                      + std::to_string(how.clients) + " clients who share them"
+                      + about_repeats(to.dropped_paragraphs_)
+                      + "; more texts, fewer clients"
                       + std::string{share_of(part)} + " would do");
       const auto& set = part == text_part::test ? to.test_ : to.training_;
       number_list labels;

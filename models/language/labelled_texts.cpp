@@ -186,6 +186,7 @@ std::uint64_t drop_repeated(std::vector<labelled_user>& users) {
       left.back().text = std::move(x.text);
     }
     users[k].texts = std::move(left);
+    users[k].dropped = all[k].dropped;
   }
   return dropped;
 }

@@ -31,6 +31,7 @@ struct labelled_text {
 struct labelled_user {
   std::string name;
   std::vector<labelled_text> texts;
+  std::uint64_t dropped = 0; ///< Paragraphs that were repeats.
 };
 
 struct labelled_files {

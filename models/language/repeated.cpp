@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <set>
+#include <string>
 #include <string_view>
 
 #include "core/text.hpp"
@@ -65,12 +66,24 @@ struct seen_paragraphs {
 std::uint64_t drop_repeated(std::vector<user_text>& users) {
   seen_paragraphs all;
   for (auto& user : users) {
+    const auto before = all.dropped;
     for (auto& document : user.documents)
       all.drop_from(document.text);
+    user.dropped = all.dropped - before;
     std::erase_if(user.documents,
                   [](const document& x) { return trimmed(x.text).empty(); });
   }
   return all.dropped;
+}
+
+std::string about_repeats(std::uint64_t dropped) {
+  if (dropped == 0)
+    return "";
+  return dropped == 1 ? ": 1 paragraph was left out, which an earlier document "
+                        "has too"
+                      : ": " + std::to_string(dropped)
+                          + " paragraphs were left out, which earlier "
+                            "documents have too";
 }
 
 } // namespace troupe::models

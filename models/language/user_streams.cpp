@@ -20,7 +20,8 @@ result<user_streams> encoded(user_text from, const language_options& how,
                    .train = {},
                    .validation = {},
                    .test = {},
-                   .documents = from.documents.size()};
+                   .documents = from.documents.size(),
+                   .dropped = from.dropped};
   const auto parts = split_documents(
     std::move(from.documents),
     {.validation = how.validation_share, .test = how.test_share}, how.seed,
@@ -104,17 +105,21 @@ struct wanted_part {
   const token_ids& stream;
   const char* what;
   const char* would_do;
+  std::uint64_t dropped = 0; ///< Paragraphs of whose texts it is made.
   bool is_wanted = true;
   std::size_t piece = 0;
 };
 
-result<void> check(const language_options& how, const user_streams& user) {
-  const wanted_part all[]{{user.train, "training", "'tokens'"},
+/// @param dropped of all users, whose texts are in parts that are mixed
+result<void> check(const language_options& how, const user_streams& user,
+                   std::uint64_t dropped) {
+  const auto beside = how.mixed ? dropped : user.dropped;
+  const wanted_part all[]{{user.train, "training", "'tokens'", user.dropped},
                           {user.validation, "validation",
-                           "'validation_share' or 'validation_tokens'",
+                           "'validation_share' or 'validation_tokens'", beside,
                            how.validation_share > 0, user.validation_piece},
                           {user.test, "test", "'test_share' or 'test_tokens'",
-                           how.test_share > 0, user.test_piece}};
+                           beside, how.test_share > 0, user.test_piece}};
   for (const auto& x : all)
     if (x.is_wanted
         && windows_of(pieces_of(x.stream, x.piece).front(), how.context) == 0)
@@ -126,9 +131,9 @@ result<void> check(const language_options& how, const user_streams& user) {
                          : std::string{})
           + ", and a window takes "
           + std::to_string(how.context + std::uint64_t{1})
-          + ", 'context' and the one behind; more text, a smaller "
-            "'context' or a larger "
-          + x.would_do + " would do");
+          + ", 'context' and the one behind" + about_repeats(x.dropped)
+          + "; more text" + (x.dropped > 0 ? " that is not repeated" : "")
+          + ", a smaller 'context' or a larger " + x.would_do + " would do");
   return {};
 }
 
@@ -166,7 +171,7 @@ result<text_streams> read_streams(const language_options& how,
     bound(user.train, how.tokens);
     bound(user.validation, how.validation_tokens);
     bound(user.test, how.test_tokens);
-    if (auto ok = check(how, user); !ok)
+    if (auto ok = check(how, user, out.dropped_paragraphs); !ok)
       return tl::make_unexpected(ok.error());
   }
   if (how.pooled)

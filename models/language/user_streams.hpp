@@ -23,6 +23,7 @@ struct user_streams {
   /// Above 0: pieces of so many tokens, each of another user's text; 0: one.
   std::size_t validation_piece = 0;
   std::size_t test_piece = 0; ///< Likewise, also of `users_test`.
+  std::uint64_t dropped = 0;  ///< Paragraphs that were repeats.
   /// Of who has the texts of all: the test stream of each; `test` is empty.
   std::vector<token_ids> users_test = {};
 

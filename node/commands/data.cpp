@@ -1,11 +1,13 @@
 #include "node/commands/data.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <iomanip>
 #include <numeric>
 #include <optional>
 #include <ostream>
 #include <string>
+#include <system_error>
 #include <utility>
 
 #include "core/json.hpp"
@@ -16,6 +18,7 @@
 #include "node/commands/command_line.hpp"
 #include "node/commands/data_tokenizer.hpp"
 #include "node/commands/data_tokens.hpp"
+#include "node/commands/inspect_folder.hpp"
 #include "node/commands/inspect_language.hpp"
 #include "node/commands/inspect_model.hpp"
 #include "node/config/config.hpp"
@@ -150,6 +153,9 @@ json describe(const models::dataset& data, const models::label_counts& table,
 exit_code inspect(const command_line& line, streams io) {
   if (models::names_a_model(line.file()))
     return inspect_model(line.file(), line.json(), io);
+  if (std::error_code none; std::filesystem::is_directory(line.file(), none))
+    return report(unknown_folder(line.file()), exit_code::data, line.json(),
+                  io);
   const auto loaded = load_config(line.file(), line.overrides());
   if (!loaded)
     return report({.code = "invalid_config",
@@ -210,8 +216,9 @@ struct data_wishes {
              {.not_empty = true});
     line.add("--ids", &ids, "of tokens: the ids of each line of the text");
     line.add("--size", &size,
-             "of tokenizer: tokens that it has at most; 4096 without it",
-             {.range = {{257, 1 << 20}}});
+             "of tokenizer: tokens that it has at most, of which 257 are bytes "
+             "and an end of text; 4096 without it",
+             {.range = {{258, 1 << 20}}});
     line.add("--to", &to, "of tokenizer: the folder for tokenizer.json",
              {.not_empty = true});
   }

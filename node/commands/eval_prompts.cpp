@@ -128,9 +128,15 @@ scores_of(const std::vector<written_text>& xs) {
 json to_json(const std::optional<models::text_scores>& x) {
   if (!x)
     return {};
-  return {{"bleu", x->bleu},       {"nist", x->nist},   {"meteor", x->meteor},
-          {"rouge_l", x->rouge_l}, {"cider", x->cider}, {"ter", x->ter},
-          {"exact", x->exact},     {"f1", x->f1}};
+  return {{"bleu", x->bleu},
+          {"nist", x->nist},
+          {"meteor", x->meteor},
+          {"meteor_synonyms", "none"},
+          {"rouge_l", x->rouge_l},
+          {"cider", x->cider},
+          {"ter", x->ter},
+          {"exact", x->exact},
+          {"f1", x->f1}};
 }
 
 json to_json(const written_texts& x, const prompts_question& of) {
@@ -167,10 +173,10 @@ void print(const written_texts& x, const prompts_question& of,
   if (!x.scores)
     return;
   out << std::setprecision(4) << "BLEU " << x.scores->bleu << "  NIST "
-      << x.scores->nist << "  METEOR " << x.scores->meteor << "  ROUGE-L "
-      << x.scores->rouge_l << "  CIDEr " << x.scores->cider << "  TER "
-      << x.scores->ter << "\nexact " << x.scores->exact << "  F1 "
-      << x.scores->f1 << '\n';
+      << x.scores->nist << "  METEOR " << x.scores->meteor
+      << " (synonyms: none)  ROUGE-L " << x.scores->rouge_l << "  CIDEr "
+      << x.scores->cider << "  TER " << x.scores->ter << "\nexact "
+      << x.scores->exact << "  F1 " << x.scores->f1 << '\n';
 }
 
 } // namespace

@@ -26,7 +26,8 @@ result<void> check_same(const replay_summary& x) {
                 "routers stay with their clients, and those of this run are "
                 "computed again: "
                   + x.stopped_by);
-  if (const auto& first = x.digests.first)
+  const auto& first = x.digests.first ? x.digests.first : x.scores.first;
+  if (first)
     return fail(errc::invalid_data,
                 "routers stay with their clients, and computed again the run "
                 "is another: "

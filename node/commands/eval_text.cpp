@@ -1,6 +1,7 @@
 #include "node/commands/eval_text.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <iomanip>
 #include <numeric>
 #include <ostream>
@@ -81,6 +82,10 @@ result<std::vector<models::token_id>> ids_of(const std::string& file,
   return ids;
 }
 
+std::string words_of_loss(double x) {
+  return std::isnan(x) ? "no number" : "beyond all numbers";
+}
+
 result<void> check_is_causal(const text_question& x,
                              const models::language_spec& spec) {
   if (spec.is_causal())
@@ -114,9 +119,11 @@ void print(const text_worth& x, const text_question& of, std::ostream& out) {
       << "\n  text        " << printable(of.text) << "\n  tokens      "
       << x.tokens << ", by " << x.by->kind() << " of " << x.by->size()
       << ", in windows of " << x.context << std::fixed << std::setprecision(4)
-      << "\n  loss        " << x.scores.mean_loss() << " nats, the mean of "
-      << x.scores.count << "\n  perplexity  " << x.scores.perplexity()
-      << std::setprecision(1) << "\n  seconds     " << seconds(x.took) << '\n';
+      << "\n  scored      " << x.scores.count << " of " << x.tokens
+      << " tokens\n  loss        " << x.scores.mean_loss()
+      << " nats, the mean of " << x.scores.count << "\n  perplexity  "
+      << x.scores.perplexity() << std::setprecision(1) << "\n  seconds     "
+      << seconds(x.took) << '\n';
 }
 
 } // namespace
@@ -165,6 +172,12 @@ result<text_worth> worth_of(const text_question& x,
     return of_model(found.error());
   out.scores = *found;
   out.took = steady_now() - begin;
+  if (!std::isfinite(out.scores.loss))
+    return of_model({errc::invalid_data,
+                     "the loss on " + x.text + " is "
+                       + words_of_loss(out.scores.loss)
+                       + ", which is no worth; weights of a model that has not "
+                         "diverged would do"});
   return out;
 }
 

@@ -21,13 +21,44 @@ std::string shown_count(const comparison& x) {
          + " digests equal";
 }
 
+/// Where nothing was sent there is no digest.
+bool is_of_scores(const replay_summary& x) {
+  return x.digests.total == 0 && x.scores.total > 0;
+}
+
+/// What was compared, and the first that differs.
+const comparison& compared_in(const replay_summary& x) {
+  return is_of_scores(x) ? x.scores : x.digests;
+}
+
+bool compared_nothing(const replay_summary& x) {
+  const auto& all = compared_in(x);
+  return all.total == 0 && !all.first && x.stopped_by.empty();
+}
+
+std::string shown_count(const replay_summary& x) {
+  if (!is_of_scores(x))
+    return shown_count(x.digests);
+  return std::to_string(x.scores.equal) + "/" + std::to_string(x.scores.total)
+         + " scores of the run's end equal";
+}
+
 std::string place_of(const replay_summary& x) {
   return x.differs_in
          + (x.differs_at > 0 ? ":" + std::to_string(x.differs_at) : "");
 }
 
-/// Of one that stopped. @pre it did
+/// Of one that stopped, or found nothing to compare. @pre it did
 failure failure_of(const replay_summary& x) {
+  if (compared_nothing(x))
+    return {.code = "nothing_compared",
+            .what = "nothing was compared",
+            .why = "the record has neither offers nor versions, and "
+                   "summary.json no score of the run's end that what is "
+                   "recorded leads to",
+            .hint = "a run with evaluate_every above 0 that came to the end "
+                    "of its rounds, over data that is here, has such "
+                    "scores"};
   return {.code = "offers_not_kept",
           .what = shown_count(x.digests) + " up to " + place_of(x),
           .why = x.stopped_by,
@@ -40,12 +71,14 @@ json to_json(const failure& x) {
 }
 
 json to_json(const replay_summary& x) {
-  const auto& [equal, total, first] = x.digests;
-  json object{{"success", !first && x.stopped_by.empty()},
-              {"complete", x.ended},
-              {"equal", equal},
-              {"total", total},
-              {"first_difference", nullptr}};
+  const auto& [equal, total, first] = compared_in(x);
+  json object{
+    {"success", !first && x.stopped_by.empty() && !compared_nothing(x)},
+    {"complete", x.ended},
+    {"compared", is_of_scores(x) ? "scores" : "digests"},
+    {"equal", equal},
+    {"total", total},
+    {"first_difference", nullptr}};
   if (!x.product_gap.empty())
     object["method_results"] = {{"product_gap", x.product_gap}};
   if (first) {
@@ -54,11 +87,12 @@ json to_json(const replay_summary& x) {
                                   {"what", first->what},
                                   {"recorded", first->recorded},
                                   {"recomputed", first->recomputed}};
-    object["error"] = to_json(failure{.code = "digests_differ",
-                                      .what = shown_count(x.digests),
-                                      .why = first->what + " differs",
-                                      .hint = place_of(x)});
-  } else if (!x.stopped_by.empty()) {
+    object["error"] = to_json(
+      failure{.code = is_of_scores(x) ? "scores_differ" : "digests_differ",
+              .what = shown_count(x),
+              .why = first->what + " differs",
+              .hint = place_of(x)});
+  } else if (!x.stopped_by.empty() || compared_nothing(x)) {
     object["error"] = to_json(failure_of(x));
   }
   return object;
@@ -73,25 +107,26 @@ const char* left_open(const replay_summary& x) {
 }
 
 void print(const replay_summary& x, std::ostream& out) {
-  out << shown_count(x.digests) << left_open(x) << '\n';
+  out << shown_count(x) << left_open(x) << '\n';
   for (const auto& [block, gap] : x.product_gap)
     out << "product gap of the last " << block << ": " << gap << '\n';
-  if (const auto& first = x.digests.first)
+  if (const auto& first = compared_in(x).first)
     out << "first difference: " << place_of(x) << ": " << first->what
         << "\n  recorded    " << printable(first->recorded)
         << "\n  recomputed  " << first->recomputed << '\n';
 }
 
 exit_code conclude(const replay_summary& x, bool json, streams io) {
+  const bool stands_open = !x.stopped_by.empty() || compared_nothing(x);
   if (json)
     io.out << to_json(x).dump(2) << std::endl;
-  else if (!x.stopped_by.empty())
+  else if (stands_open)
     return report(failure_of(x), exit_code::configuration, false, io);
   else
     print(x, io.out);
-  if (!x.stopped_by.empty())
+  if (stands_open)
     return exit_code::configuration;
-  return x.digests.first ? exit_code::failed : exit_code::ok;
+  return compared_in(x).first ? exit_code::failed : exit_code::ok;
 }
 
 } // namespace
@@ -99,7 +134,9 @@ exit_code conclude(const replay_summary& x, bool json, streams io) {
 exit_code replay_command(const model_maker& make_model, const host_facts& known,
                          arguments args, streams io) {
   command_line line{{"replay",
-                     "Recomputes a recorded run and compares all digests.",
+                     "Recomputes a recorded run and compares all digests, or "
+                     "what clients are worth at its end where nothing was "
+                     "sent.",
                      "replay runs/20261121-113226-quickstart"}};
   std::string folder;
   line.add("RUN", &folder, "the folder of a run", {.required = true});

@@ -180,6 +180,12 @@ public:
              "method " + in_quotes(method.name)
                + " has a common model beside the one that is trained, which a "
                  "language model is not; a method without one would do");
+    if (method.pooled && !x_.data.pooled)
+      refuse("method",
+             "method " + in_quotes(method.name)
+               + " learns from what all users have in one place, and each of "
+                 "these clients has its own; data.pooled = true, of 1 client, "
+                 "would do, or method = \"local_lora\"");
   }
 
   /// How many experts clients have is said once, and of those that have some.

@@ -3,6 +3,7 @@
 #include "actors/record/stored_heads.hpp"
 #include "core/json.hpp"
 #include "models/files.hpp"
+#include "node/replay/last_scores.hpp"
 #include "node/replay/replayer.hpp"
 #include "node/task/kept_common.hpp"
 
@@ -102,6 +103,8 @@ void note_fingerprint(const actors::recorded_event& x,
 
 /// How summary.json says that the run ended.
 struct said_end {
+  json all = {};
+  bool succeeded = false;
   bool interrupted = false;
   std::optional<std::string> digest; ///< Nothing: it says none.
 };
@@ -113,9 +116,13 @@ std::optional<said_end> end_in(const fs::path& folder) {
   if (!text)
     return std::nullopt;
   const auto summary = json::parse(*text);
+  const auto* succeeded = summary ? summary->find("success") : nullptr;
   const auto* interrupted = summary ? summary->find("interrupted") : nullptr;
   const auto* digest = summary ? summary->find("digest") : nullptr;
   said_end out;
+  if (summary)
+    out.all = *summary;
+  out.succeeded = succeeded && succeeded->flag().value_or(false);
   out.interrupted = interrupted && interrupted->flag().value_or(false);
   if (digest && digest->text())
     out.digest = *digest->text();
@@ -176,6 +183,21 @@ void compare_ends(const experiment& x, const workload& work,
     if (to.digests.first)
       to.differs_in = "ledger.sqlite";
   }
+}
+
+/// Nothing was sent: what clients have learned shows in what they are worth.
+result<void> compare_scores(const experiment& x, const workload& work,
+                            const fs::path& folder, const replayer& story,
+                            replay_summary& to) {
+  const auto said = end_in(folder);
+  if (to.digests.total > 0 || !said || !said->succeeded || !story.ended()
+      || !story.is_settled())
+    return {};
+  return story.scores().map([&](const models::evaluated& found) {
+    to.scores = compare_last_scores(said->all, found, x, work);
+    if (to.scores.first)
+      to.differs_in = "summary.json";
+  });
 }
 
 /// Who sees what there was whenever the run evaluated a version, and at its
@@ -243,6 +265,15 @@ result<void> begin(const experiment& x, const fs::path& folder,
     .map([&](std::unique_ptr<replayer> made) { to.story = std::move(made); });
 }
 
+/// @pre nothing differs so far
+result<void> look_at_end(const experiment& x, const fs::path& folder,
+                         const retelling& told, onlooker& watching,
+                         replay_summary& to) {
+  return watching.end(*told.work, *told.story).and_then([&] {
+    return compare_scores(x, *told.work, folder, *told.story, to);
+  });
+}
+
 } // namespace
 
 result<replay_summary> replay(const experiment& x, const fs::path& folder,
@@ -295,7 +326,7 @@ result<replay_summary> replay(const experiment& x, const fs::path& folder,
   if (!s.digests.first && s.stopped_by.empty())
     compare_ends(x, *told.work, folder, *story, in, s);
   if (!s.digests.first && s.stopped_by.empty())
-    if (auto ok = watching.end(*told.work, *story); !ok)
+    if (auto ok = look_at_end(x, folder, told, watching, s); !ok)
       return tl::make_unexpected(ok.error());
   if (from.cut_off())
     in.note("the last line of the record is cut off, as by a kill; it is left "

@@ -47,6 +47,8 @@ struct replay_context {
 
 struct replay_summary {
   comparison digests; ///< Of all that the record holds.
+  /// Of the last evaluation, where the record has no digest.
+  comparison scores = {};
   /// The line of the first difference, or where it stopped.
   std::uint64_t differs_at = 0;
   std::string differs_in = "events.jsonl"; ///< The file.
@@ -63,8 +65,9 @@ struct replay_summary {
 /// follows builds on it. Returns `invalid_data` that names the line if the
 /// record is damaged; half a line at its end, as a kill leaves it, is not.
 /// Where the folder says how the run ended, the record must reach that end, and
-/// be of what summary.json and the ledger say. It stops at an offer that a
-/// client made of data of its own, and that the folder has not.
+/// be of what summary.json and the ledger say. Where nothing was sent, and the
+/// record has no digest, the scores of the run's end are compared. It stops at
+/// an offer that a client made of data of its own, and that the folder has not.
 [[nodiscard]] result<replay_summary> replay(const experiment& x,
                                             const std::filesystem::path& folder,
                                             const replay_context& in);

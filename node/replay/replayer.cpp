@@ -140,8 +140,10 @@ result<comparison> replayer::on(const messages::invitation_made& x) {
     // A server that began anew forgot it, or its end.
     give_up(before, policies::verdict::withdrawn);
   }
-  if (visit.number > file.last)
+  if (visit.number > file.last) {
     open_.try_emplace(visit, open_visit{.process = processes_});
+    under_way_[visit.client] = visit.number;
+  }
   say(visit.client, messages::invited{x.pass});
   return comparison{};
 }
@@ -189,6 +191,12 @@ result<comparison> replayer::on(const messages::line_served& x) {
   return comparison{};
 }
 
+void replayer::settle(visit_id x) {
+  if (const auto found = under_way_.find(x.client);
+      found != under_way_.end() && found->second == x.number)
+    under_way_.erase(found);
+}
+
 result<void> replayer::check_work(const offer_recorded& x) {
   const auto work = jobs_.find(x.visit);
   if (work == jobs_.end())
@@ -208,6 +216,7 @@ result<void> replayer::check_work(const offer_recorded& x) {
 result<comparison> replayer::on(const offer_recorded& x) {
   if (is_elsewhere(x.visit.client))
     return offer_of_other(x);
+  settle(x.visit);
   auto early = early_.extract(x.visit);
   const auto& talk = client(x.visit.client);
   if (!early && !jobs_.contains(x.visit) && x.visit.number <= talk.file().last
@@ -250,6 +259,7 @@ result<comparison> replayer::on(const messages::visit_failed& x) {
     refuse_other(x.visit);
     return compared;
   }
+  settle(x.visit);
   const auto* why = std::get_if<messages::decline_reason>(&x.why);
   const bool dropped = why && *why == messages::decline_reason::dropped;
   if (dropped || (why && *why == messages::decline_reason::no_offer)) {

@@ -51,12 +51,21 @@ public:
     return ended_;
   }
 
+  /// Of the last visit of each client that is here the record has the client's
+  /// own word: what it keeps is what it kept then.
+  bool is_settled() const noexcept {
+    return under_way_.empty();
+  }
+
   version head(line_id x) const {
     return lines_.at(x).head();
   }
 
   /// The heads of all lines, and what clients whose data is here keep.
   models::evaluation_input standing() const;
+
+  /// What that is worth, as a run scores it at its end.
+  [[nodiscard]] result<models::evaluated> scores() const;
 
   /// Of all lines, by block's name.
   std::map<std::string, models::digest> digests() const;
@@ -111,6 +120,7 @@ private:
 
   actors::dialogue& client(client_id x);
   void say(client_id who, const messages::any_message& x);
+  void settle(visit_id x);
   void forget_answers(client_id x);
   std::optional<messages::offer_made>
   carry_out(actors::dialogue& talk, const actors::dialogue::actions& what);
@@ -142,6 +152,7 @@ private:
   std::map<line_id, replayed_line> lines_;
   std::map<client_id, actors::dialogue> clients_;
   std::map<visit_id, open_visit> open_;
+  std::map<client_id, visit_number> under_way_; ///< Without a word so far.
   /// Brought forward, until the record has them.
   std::map<visit_id, std::optional<messages::offer_made>> early_;
   std::map<visit_id, job> jobs_;

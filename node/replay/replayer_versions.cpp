@@ -61,6 +61,14 @@ models::evaluation_input replayer::standing() const {
   return all;
 }
 
+result<models::evaluated> replayer::scores() const {
+  auto all = standing();
+  all.per_client = true;
+  all.held_out = x_.clients.held_out > 0;
+  all.aside = false;
+  return chooser_->evaluate(all);
+}
+
 result<comparison> replayer::on(const version_recorded& x) {
   const auto due = next(lines_.at(x.line).head());
   const auto& blocks = w_.blocks->find(x.line)->blocks;

@@ -10,6 +10,7 @@
 #include "core/random.hpp"
 #include "models/language/headed_base.hpp"
 #include "node/task/language.hpp"
+#include "node/task/language_files.hpp"
 #include "node/task/language_model.hpp"
 
 namespace troupe::node {
@@ -53,6 +54,8 @@ result<std::shared_ptr<const models::labelled_rows>>
 load_labelled(const experiment& x) {
   const auto& d = x.data;
   TROUPE_ASSERT(d.is_labelled_text());
+  if (auto ok = check_is_brought("data.path", d.path); !ok)
+    return tl::make_unexpected(ok.error());
   auto users = texts_of(x);
   if (!users)
     return tl::make_unexpected(users.error());

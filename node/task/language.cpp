@@ -12,6 +12,7 @@
 #include "models/language/documents.hpp"
 #include "node/config/config.hpp"
 #include "node/task/labelled.hpp"
+#include "node/task/language_files.hpp"
 #include "node/task/language_model.hpp"
 
 namespace troupe::node {
@@ -37,6 +38,12 @@ result<std::vector<std::string>> users_of(const experiment& x) {
 
 result<std::shared_ptr<const models::tokenizer>>
 tokenizer_for(const experiment& x) {
+  const auto& named = x.data.tokenizer;
+  if (named != "bytes")
+    if (auto ok = named.empty() ? check_is_brought("model.path", x.model.path)
+                                : check_is_brought("data.tokenizer", named);
+        !ok)
+      return tl::make_unexpected(ok.error());
   return models::load_tokenizer_for(x.model.path, x.data.tokenizer);
 }
 
@@ -52,6 +59,9 @@ result<std::shared_ptr<const models::language_data>>
 load_language(const experiment& x) {
   const auto& d = x.data;
   TROUPE_ASSERT(d.is_language());
+  if (!d.brought)
+    if (auto ok = check_is_brought("data.path", d.path); !ok)
+      return tl::make_unexpected(ok.error());
   auto by = tokenizer_for(x);
   if (!by)
     return tl::make_unexpected(by.error());

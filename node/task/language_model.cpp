@@ -6,6 +6,7 @@
 #include "core/assert.hpp"
 #include "core/random.hpp"
 #include "models/language/spec.hpp"
+#include "node/task/language_files.hpp"
 
 namespace troupe::node {
 
@@ -100,6 +101,10 @@ base_of(const experiment& x, const model_options& what,
         std::uint32_t vocabulary) {
   TROUPE_ASSERT(what.is_language());
   if (!what.path.empty()) {
+    const auto* key =
+      what.path == x.model.path ? "model.path" : "common_model.path";
+    if (auto ok = check_is_brought(key, what.path); !ok)
+      return tl::make_unexpected(ok.error());
     auto base = models::open_base(what.path, storage_of(what.storage));
     if (!base)
       return base;

@@ -286,6 +286,18 @@ std::optional<double> chronicle::clients_perplexity() const {
   return perplexity_of_clients();
 }
 
+// Of those who can be invited.
+std::optional<double> chronicle::clients_loss() const {
+  const std::lock_guard guard{mutex_};
+  const auto count = invited_with_scores();
+  if (count == 0)
+    return std::nullopt;
+  double sum = 0;
+  for (const auto& [client, scores] : report_.evaluation->scores.per_client)
+    sum += is_stranger(client) ? 0 : scores.mean_loss();
+  return sum / static_cast<double>(count);
+}
+
 std::optional<double> chronicle::perplexity_of_test() const {
   if (!report_.evaluation || !options_.counts_tokens)
     return std::nullopt;

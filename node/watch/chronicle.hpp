@@ -143,6 +143,9 @@ public:
   std::optional<double> perplexity() const;
   std::optional<double> clients_perplexity() const;
 
+  /// The mean over clients of the mean loss of each on its own test rows.
+  std::optional<double> clients_loss() const;
+
   /// How many clients have a score in the last evaluation, beside those.
   std::size_t clients_scored() const;
 

@@ -95,6 +95,7 @@ void put_scores(run_summary& s, const chronicle& watching, bool has_labels) {
   s.method_results = scores.method_results;
   s.perplexity = watching.perplexity();
   s.clients_perplexity = watching.clients_perplexity();
+  s.clients_loss = watching.clients_loss();
 }
 
 json to_json(const run_summary& x) {
@@ -133,7 +134,8 @@ json to_json(const run_summary& x) {
           {"zero_shot_bytes_down", or_null(x.zero_shot_bytes_down)},
           {"zero_shot_bytes_up", or_null(x.zero_shot_bytes_up)},
           {"perplexity", to_json(x.perplexity)},
-          {"clients_perplexity", to_json(x.clients_perplexity)}};
+          {"clients_perplexity", to_json(x.clients_perplexity)},
+          {"clients_loss", to_json(x.clients_loss)}};
 }
 
 json to_long_json(const run_summary& x) {

@@ -54,6 +54,8 @@ struct run_summary {
   /// Where scores are of tokens: on the test data, and the mean over clients.
   std::optional<double> perplexity = {};
   std::optional<double> clients_perplexity = {};
+  /// The mean over clients of each one's mean loss, whatever it is of.
+  std::optional<double> clients_loss = {};
 
   // Only for people and summary.json.
   std::optional<best_version> best;

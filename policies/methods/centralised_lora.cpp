@@ -8,9 +8,11 @@ namespace troupe::policies {
 /// batches are as large as those of all users together, which is for the
 /// configuration to say.
 recipe methods::centralised_lora() {
-  return averaged_alone("centralised_lora",
-                        "two averaged experts of low rank on all texts in one "
-                        "place");
+  auto x = averaged_alone("centralised_lora",
+                          "two averaged experts of low rank on all texts in "
+                          "one place");
+  x.pooled = true;
+  return x;
 }
 
 } // namespace troupe::policies

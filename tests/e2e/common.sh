@@ -74,6 +74,7 @@ ends_with() { # CODE PROCESS WHO
 
 # How the line begins in which a replay says that all is equal, of which there is something: 0 of 0 are equal, too.
 equal_digests='^\([1-9][0-9]*\)/\1 digests equal'
+equal_scores="^\\([1-9][0-9]*\\)/\\1 scores of the run's end equal" # Where nothing is sent.
 
 # -- what is served ------------------------------------------------------------------
 served=() # What each server of a script is told.

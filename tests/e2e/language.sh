@@ -18,6 +18,11 @@ cat "$texts"/languages/en/*.txt >"$scratch/en.txt"
 cat "$texts"/languages/de/*.txt >"$scratch/de.txt"
 python3 -c 'import sys; own, other = map(float, sys.argv[1:]); assert 1 < own < other, (own, other)' \
   "$(worth "$scratch/en.txt")" "$(worth "$scratch/de.txt")" || fail "a model knows another language as well as its own"
+"$troupe" eval --model "$model" --text "$scratch/en.txt" >"$scratch/out" 2>&1 &&
+  grep -Eq "^  scored +[1-9][0-9]* of [1-9][0-9]* tokens$" "$scratch/out" || fail "who scores a text does not say how much of it"
+printf '{"prompt": "the", "meant": ["the dog"]}\n' >"$scratch/meant.jsonl"
+"$troupe" eval --model "$model" --prompts "$scratch/meant.jsonl" --tokens 4 >"$scratch/out" 2>&1 &&
+  grep -q "METEOR [0-9.]* (synonyms: none)" "$scratch/out" || fail "who scores texts does not say what METEOR knows"
 refused 6 "nowhere" eval --model "$texts/nowhere" --text "$scratch/en.txt"
 "$troupe" data inspect "$model" >"$scratch/out" 2>&1 && grep -q "gpt2, 1 layers of 32" "$scratch/out" || fail "a model is not shown"
 

@@ -110,14 +110,27 @@ public:
   /// Of type F32, outermost extent first.
   void tensor(std::string_view name, const std::vector<std::int64_t>& shape,
               const std::vector<float>& values) {
+    std::string bytes;
+    for (const auto x : values)
+      put(bytes, x);
+    stored(name, shape, {.type = 0, .bytes = bytes});
+  }
+
+  struct content {
+    std::uint32_t type = 0; ///< By its number in GGUF.
+    std::string bytes;
+  };
+
+  /// Of any type.
+  void stored(std::string_view name, const std::vector<std::int64_t>& shape,
+              const content& what) {
     put_text(infos_, name);
     put(infos_, static_cast<std::uint32_t>(shape.size()));
     for (auto x = shape.rbegin(); x != shape.rend(); ++x)
       put(infos_, static_cast<std::uint64_t>(*x));
-    put(infos_, std::uint32_t{0});
+    put(infos_, what.type);
     put(infos_, std::uint64_t{data_.size()});
-    for (const auto x : values)
-      put(data_, x);
+    data_ += what.bytes;
     align(data_);
     ++tensors_;
   }
@@ -166,9 +179,8 @@ private:
   std::uint64_t tensors_ = 0;
 };
 
-/// What `small_llama` is, in the keys of GGUF.
-inline gguf_by_hand keys_of_small_llama(float rope_base = 100000) {
-  const auto x = small_llama();
+/// What a llama of two layers is, in the keys of GGUF.
+inline gguf_by_hand keys_of_llama(const models::language_spec& x) {
   gguf_by_hand to;
   to.text("general.architecture", "llama");
   to.count("llama.context_length", x.context);
@@ -180,9 +192,15 @@ inline gguf_by_hand keys_of_small_llama(float rope_base = 100000) {
   to.count("llama.attention.key_length", x.head_width);
   to.count("llama.attention.value_length", x.head_width);
   to.count("llama.rope.dimension_count", x.rope.width);
-  to.real("llama.rope.freq_base", rope_base);
+  to.real("llama.rope.freq_base", static_cast<float>(x.rope.base));
   to.real("llama.attention.layer_norm_rms_epsilon", 1e-5f);
   return to;
+}
+
+inline gguf_by_hand keys_of_small_llama(float rope_base = 100000) {
+  auto x = small_llama();
+  x.rope.base = static_cast<double>(rope_base);
+  return keys_of_llama(x);
 }
 
 /// Value i of a model is i / 1024, which sixteen bits may not hold.

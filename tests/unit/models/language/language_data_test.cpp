@@ -376,4 +376,19 @@ TEST_F(texts, are_refused_where_a_part_has_no_window) {
                                    "takes 33"));
 }
 
+// The second user has nothing that the first one has not.
+TEST_F(texts, say_that_repeats_were_left_out_where_too_little_is_left) {
+  for (const auto* user : {"it", "nl"}) {
+    std::ofstream out{how.path / (std::string{user} + ".txt")};
+    for (char letter = 'a'; letter < 'u'; ++letter)
+      out << std::string(100, letter) << '\f';
+  }
+  EXPECT_EQ(refusal(),
+            how.path.string()
+              + ": user 'nl' has 0 tokens for training, and a window takes 5, "
+                "'context' and the one behind: 20 paragraphs were left out, "
+                "which earlier documents have too; more text that is not "
+                "repeated, a smaller 'context' or a larger 'tokens' would do");
+}
+
 } // namespace troupe::models::language_data_test

@@ -125,6 +125,20 @@ TEST(language_keys, of_texts_that_are_nowhere_together_are_few) {
             "that are held out: 'held_out' must be 0");
 }
 
+// Else it would be everybody alone, by another name.
+TEST(language_keys, have_all_texts_in_one_place_where_the_method_is_of_that) {
+  EXPECT_EQ(
+    refusal("method = 'centralised_lora'\n" + with("users = ['nl', 'de']\n")),
+    "a.toml:1: method 'centralised_lora' learns from what all users "
+    "have in one place, and each of these clients has its own; "
+    "data.pooled = true, of 1 client, would do, or method = "
+    "\"local_lora\"");
+  const auto x = read("method = 'centralised_lora'\n"
+                      + with("users = ['nl', 'de']\npooled = true\n"));
+  ASSERT_TRUE(x) << x.error().context;
+  EXPECT_TRUE(read("method = 'local_lora'\n" + with("users = ['nl', 'de']\n")));
+}
+
 TEST(language_keys, say_how_large_a_model_is_that_begins_from_the_seed) {
   const auto x = read(with("", "architecture = 'llama'\nlayers = 2\n"
                                "embedding = 48\nheads = 6\nkey_heads = 3\n"

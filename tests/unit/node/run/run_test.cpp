@@ -178,7 +178,8 @@ TEST_F(small_run, ends_with_exactly_the_keys_that_programs_read) {
                                             "zero_shot_bytes_down",
                                             "zero_shot_bytes_up",
                                             "perplexity",
-                                            "clients_perplexity"}));
+                                            "clients_perplexity",
+                                            "clients_loss"}));
   EXPECT_EQ(object["success"], true);
   EXPECT_EQ(object["accuracy"], nullptr);
   auto unlimited = to_json(go(under("fedbuff")));

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <string>
 
+#include "node/task/language_model.hpp"
 #include "node/task/workload.hpp"
 #include "tests/support/scratch_folder.hpp"
 #include "tests/support/small_tokenizers.hpp"
@@ -67,8 +68,31 @@ TEST_F(language_task, has_no_client_without_a_user) {
   EXPECT_EQ(refusal(), x.data.path
                          + ": has 3 users, and there are 4 clients, each of "
                            "which is one; 'clients' = 3 would do");
-  x.data.path += "/none";
-  EXPECT_THAT(refusal(), ::testing::HasSubstr("cannot be read"));
+}
+
+TEST_F(language_task, says_what_brings_the_files_of_the_examples) {
+  const auto missing = [&](const std::string& key, const std::string& path) {
+    return key + " = '" + path
+           + "': there is nothing there; ./dev data language brings what the "
+             "examples learn from into build/language";
+  };
+  const auto none = at.path() + "/none";
+  const auto texts = x.data.path;
+  x.data.path = none;
+  EXPECT_THAT(refusal(), ::testing::StartsWith(missing("data.path", none)));
+  x.data.path = texts;
+  x.data.tokenizer = none;
+  EXPECT_THAT(refusal(),
+              ::testing::StartsWith(missing("data.tokenizer", none)));
+  x.data.tokenizer.clear();
+  x.model.path = none;
+  EXPECT_THAT(refusal(), ::testing::StartsWith(missing("model.path", none)));
+  x.data.tokenizer = "bytes";
+  EXPECT_EQ(refusal(), "loaded") << "texts can be looked at without a model";
+  const auto base = node::base_of(x, 257);
+  ASSERT_FALSE(base);
+  EXPECT_THAT(base.error().context,
+              ::testing::StartsWith(missing("model.path", none)));
 }
 
 TEST_F(language_task, has_nobodys_text_where_each_client_brings_its_own) {

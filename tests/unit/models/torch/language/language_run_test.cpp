@@ -117,6 +117,11 @@ protected:
     EXPECT_FALSE(first) << done->differs_at << ": " << first->what;
     EXPECT_EQ(equal, total);
     EXPECT_EQ(total > 0, method().offers);
+    const auto& scores = done->scores;
+    EXPECT_FALSE(scores.first) << scores.first->what;
+    EXPECT_EQ(scores.equal, scores.total);
+    EXPECT_EQ(scores.total > 0,
+              !method().offers && loaded->x.evaluate_every > 0);
     EXPECT_TRUE(done->ended);
     if (to_its_end)
       expect_kept(found, x.kept);
@@ -169,6 +174,13 @@ TEST_P(language_run, is_computed_again_in_every_pace_and_under_both_clocks) {
       expect_computed_again(go(described(changes)), pace == pace_kind::sync);
     }
   }
+}
+
+// Where nothing is sent no digest would tell.
+TEST_P(language_run, that_sends_nothing_is_held_to_what_clients_are_worth) {
+  if (!method().offers)
+    expect_computed_again(go(described({"events=true", "evaluate_every=2"})),
+                          true);
 }
 
 } // namespace troupe::test::language_run_test

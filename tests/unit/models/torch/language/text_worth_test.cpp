@@ -84,6 +84,23 @@ TEST_F(text_worth_of_bytes, is_of_each_token_but_the_first) {
   }
 }
 
+// All of its weights are numbers, and what they come to is none.
+TEST_F(text_worth_of_bytes, is_none_where_the_loss_is_no_number) {
+  auto values = base->values();
+  for (auto& x : values)
+    x *= 1e36f;
+  const auto path = at.path() + "/large";
+  ASSERT_TRUE(models::write_base(path, base->spec(), values));
+  const auto found =
+    worth_of({.model = path, .text = file(), .tokenizer = "bytes"},
+             models::make_language_objective);
+  ASSERT_FALSE(found);
+  EXPECT_EQ(found.error().code, errc::invalid_data);
+  EXPECT_TRUE(found.error().context.starts_with(path + ": the loss on " + file()
+                                                + " is "))
+    << found.error().context;
+}
+
 TEST_F(text_worth_of_bytes, is_by_windows_as_long_as_the_model_takes) {
   const auto found =
     worth_of({.model = folder(), .text = file(), .tokenizer = "bytes"},
