@@ -4,14 +4,13 @@
 #include "actors/record/events.hpp"
 #include "core/json.hpp"
 #include "node/config/policies_of.hpp"
-#include "node/report/page.hpp"
 #include "node/report/routing.hpp"
-#include "node/report/trace.hpp"
 #include "node/run/federation.hpp"
 #include "node/run/heads.hpp"
 #include "node/run/keeper.hpp"
 #include "node/run/language_costs.hpp"
 #include "node/run/resolved.hpp"
+#include "node/run/result_files.hpp"
 #include "node/run/rules.hpp"
 #include "node/run/strangers.hpp"
 #include "node/task/kept_common.hpp"
@@ -284,26 +283,12 @@ private:
     if (x_.events)
       s.routing = routing_in(folder_->path(), work_.method, *work_.blocks);
     folder_->log(s.reason);
-    auto ok = folder_->save_values("model.safetensors", *work_.blocks,
-                                   values_in(watching_->report().lines));
-    if (ok && s.best)
-      ok = folder_->save_values("best.safetensors", *work_.blocks,
-                                values_in(s.best->lines));
-    if (ok)
-      ok = folder_->save_text("summary.json", to_long_json(s).dump(2) + "\n");
-    if (ok)
-      show_pages();
-    return ok.map([&] { return s; });
-  }
-
-  // A run without its pages is no worse a run.
-  void show_pages() {
-    if (const auto page = write_report(folder_->path()); !page)
-      folder_->log("no report.html: " + page.error().context);
-    if (!x_.events)
-      return;
-    if (const auto trace = write_trace(folder_->path()); !trace)
-      folder_->log("no trace.json: " + trace.error().context);
+    return leave_result(*folder_, *work_.blocks,
+                        values_in(watching_->report().lines), s)
+      .map([&] {
+        show_pages(*folder_, x_.events);
+        return s;
+      });
   }
 
   run_summary summary() const {

@@ -9,6 +9,7 @@
 #include "core/random.hpp"
 #include "core/text.hpp"
 #include "models/families.hpp"
+#include "node/task/result_file.hpp"
 
 namespace troupe::node {
 
@@ -114,12 +115,11 @@ models::digest digest_of(const tensor_file& x) {
 }
 
 result<tensor_file> read_common(const fs::path& path) {
-  return models::read_safetensors(path).and_then(
-    [&](tensor_file x) -> result<tensor_file> {
-      if (auto ok = check_kept(x, path.string()); !ok)
-        return tl::make_unexpected(ok.error());
-      return x;
-    });
+  return read_result(path).and_then([&](tensor_file x) -> result<tensor_file> {
+    if (auto ok = check_kept(x, path.string()); !ok)
+      return tl::make_unexpected(ok.error());
+    return x;
+  });
 }
 
 // Of a run that had a common model itself it is that one: what it trained are

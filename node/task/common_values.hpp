@@ -22,7 +22,7 @@ inline constexpr const char* common_file = "common.safetensors";
 std::filesystem::path file_of_common(const std::string& common);
 
 /// All of such a file. Returns `invalid_data` if it cannot be read or is not as
-/// a run kept it.
+/// a run kept it or ended with it.
 [[nodiscard]] result<models::tensor_file>
 read_common(const std::filesystem::path& path);
 
