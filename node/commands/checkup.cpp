@@ -109,7 +109,8 @@ void examine_way(const fs::path& folder, bool mends, std::vector<remark>& to) {
 
 /// What nobody trains and all look through, where the run has such a model.
 void examine_common(const fs::path& folder, std::vector<remark>& to) {
-  if (!models::is_there(folder / common_file))
+  if (!models::is_there(folder / common_file)
+      && common_digest_in(folder).empty())
     return;
   const auto kept = read_common(folder / common_file);
   to.push_back(kept ? remark{common_file, remark_state::fine,
