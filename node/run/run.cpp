@@ -203,6 +203,7 @@ private:
       .has_labels = work_.has_labels,
       .counts_tokens = work_.counts_tokens,
       .best_by = watched_of(x_.stop),
+      .target = x_.stop.target,
       .metrics = [this](const std::string& line) { folder_->metric(line); },
       .show =
         [this](const progress_report& now) {
