@@ -284,6 +284,8 @@ private:
     if (x_.events)
       s.routing = routing_in(folder_->path(), work_.method, *work_.blocks);
     folder_->log(s.reason);
+    if (x_.stop.target && !s.failed && !s.interrupted)
+      say(s.reason);
     return leave_result(*folder_, *work_.blocks,
                         values_in(watching_->report().lines), s)
       .map([&] {

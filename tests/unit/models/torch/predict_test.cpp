@@ -252,7 +252,7 @@ TEST_F(strangers_of_runs, are_refused_and_nothing_is_written) {
               .find("gives each client a part of its own"),
             std::string::npos);
   EXPECT_NE(refused(go({}).folder, inputs(5))
-              .find("has examples of 5, and the run learned from 6"),
+              .find("inputs.csv:1: has 5 columns, and the run learned from 6"),
             std::string::npos);
   EXPECT_NE(refused(scratch_.path(), inputs()).find("holds no run"),
             std::string::npos);
